@@ -1,0 +1,166 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrorKind classes an [Error]. Each face maps kinds to its own codes in one table.
+type ErrorKind string
+
+// The kinds of error. The value is the "type" a caller sees.
+const (
+	Invalid     ErrorKind = "validation_error"    // the arguments do not fit
+	Unknown     ErrorKind = "not_found"           // no such tool, resource or prompt
+	Disabled    ErrorKind = "disabled_error"      // switched off
+	Denied      ErrorKind = "permission_denied"   // known, but not for this caller
+	Unconfirmed ErrorKind = "confirmation_needed" // a person has not agreed
+	Busy        ErrorKind = "rate_limited"        // too much at once
+	Upstream    ErrorKind = "server_error"        // the server answered nonsense
+	Crashed     ErrorKind = "server_crashed"      // the server went away in mid-call
+	Unavailable ErrorKind = "server_unavailable"  // the server cannot be reached
+	TooLarge    ErrorKind = "output_too_large"    // over a limit of size
+	Timeout     ErrorKind = "timeout"             // over a limit of time
+	Canceled    ErrorKind = "cancelled"           // the caller gave up
+	Unaudited   ErrorKind = "audit_unavailable"   // it could not be put on record
+	Internal    ErrorKind = "internal_error"      // our fault
+)
+
+// Refused reports whether an error of this kind means that the road said no before
+// anything ran.
+func (k ErrorKind) Refused() bool {
+	switch k {
+	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, Unaudited:
+		return true
+	case Upstream, Crashed, Unavailable, TooLarge, Timeout, Canceled, Internal:
+	}
+	return false
+}
+
+// Field names one argument that is wrong. Path is a JSON pointer; empty is the whole.
+type Field struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+// Error carries the facts of a failure: what was being done, to what, what kind of failure
+// it is, what to try, and the cause.
+type Error struct {
+	Op      string    // what was being done: "call", "start server"
+	Kind    ErrorKind // what a face decides by
+	Subject string    // to what: a tool, a server, a URI
+	Message string    // what was wrong, in a sentence fragment
+	Hint    string    // what to try; empty if there is nothing to say
+	Fields  []Field   // the arguments at fault, for Invalid
+	// OutcomeUnknown says that the request may have taken effect.
+	OutcomeUnknown bool
+	Err            error // the cause; may be nil
+}
+
+// Error reads "op subject: message: cause".
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.Subject != "" {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(e.Subject)
+	}
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
+	switch {
+	case e.Message != "" && e.Err != nil:
+		b.WriteString(e.Message + ": " + e.Err.Error())
+	case e.Message != "":
+		b.WriteString(e.Message)
+	case e.Err != nil:
+		b.WriteString(e.Err.Error())
+	default:
+		b.WriteString(string(e.Kind))
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf returns the kind of the first [*Error] in err's chain; Upstream for a
+// [*ProtocolError]; Internal for anything else.
+func KindOf(err error) ErrorKind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	if _, ok := errors.AsType[*ProtocolError](err); ok {
+		return Upstream
+	}
+	return Internal
+}
+
+// ProtocolError is a JSON-RPC error object that a server sent, or that a caller must
+// receive as one. It travels byte for byte.
+type ProtocolError struct {
+	Code    int
+	Message string
+	// Raw is the whole error object.
+	Raw json.RawMessage
+}
+
+// NewProtocolError makes a ProtocolError; data may be nil and is encoded as it is.
+func NewProtocolError(code int, message string, data any) *ProtocolError {
+	raw, err := json.Marshal(struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    any    `json:"data,omitempty"`
+	}{code, message, data})
+	if err != nil {
+		panic(fmt.Sprintf("tool: data of a protocol error does not encode: %v", err))
+	}
+	return &ProtocolError{Code: code, Message: message, Raw: raw}
+}
+
+// Error reads "message (code n)".
+func (e *ProtocolError) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
+
+// Payload is the JSON a caller sees of an error in a tool result:
+//
+//	{"error":{"type":…,"message":…,"tool":…,"action":…,"hint":…,"fields":[…]}}
+func (e *Error) Payload() json.RawMessage {
+	type body struct {
+		Type    ErrorKind `json:"type"`
+		Message string    `json:"message"`
+		Subject string    `json:"subject,omitempty"`
+		Hint    string    `json:"hint,omitempty"`
+		Fields  []Field   `json:"fields,omitempty"`
+		Unknown bool      `json:"outcomeUnknown,omitempty"`
+	}
+	msg := e.Message
+	if e.Err != nil {
+		if msg != "" {
+			msg += ": "
+		}
+		msg += e.Err.Error()
+	}
+	raw, err := json.Marshal(map[string]body{"error": {e.Kind, msg, e.Subject, e.Hint, e.Fields, e.OutcomeUnknown}})
+	if err != nil {
+		panic(fmt.Sprintf("tool: payload of an error does not encode: %v", err))
+	}
+	return raw
+}
+
+// ErrorResult is the MCP tool result that reports e: isError, the payload as structured
+// content and as text.
+func (e *Error) ErrorResult() Result {
+	p := e.Payload()
+	raw, err := json.Marshal(struct {
+		Content []map[string]string `json:"content"`
+		IsError bool                `json:"isError"`
+	}{[]map[string]string{{"type": "text", "text": string(p)}}, true})
+	if err != nil {
+		panic(fmt.Sprintf("tool: result of an error does not encode: %v", err))
+	}
+	return Result{Raw: raw, IsError: true}
+}
