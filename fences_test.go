@@ -1,0 +1,69 @@
+package collie_test
+
+import (
+	"go/ast"
+	"path"
+	"strings"
+)
+
+// fences lists what only some folders may use, in the patterns of layers: an imported
+// package with all below it, or one name of a standard package. Test files and folders that
+// support tests are free.
+var fences = map[string]string{
+	// The official SDK is the independent peer of our tests; only its OAuth parts serve.
+	"github.com/modelcontextprotocol/go-sdk":         "",
+	"github.com/modelcontextprotocol/go-sdk/auth":    "source/upstream/... face/mcpserver",
+	"github.com/modelcontextprotocol/go-sdk/oauthex": "source/upstream/... face/mcpserver",
+
+	"os/exec":                 "process",
+	"database/sql":            "store vault",
+	"modernc.org/sqlite":      "store vault",
+	"zombiezen.com/go/sqlite": "source/siyuan/search",
+	"github.com/88250/lute":   "vault",
+	"github.com/openai":       "llm/...",
+	"github.com/anthropics":   "llm/...",
+	"google.golang.org/genai": "llm/...",
+
+	"os.Getenv":    "config",
+	"os.LookupEnv": "config",
+	"os.Environ":   "config",
+	"os.ExpandEnv": "config",
+	"os.Exit":      "cmd/collie",
+	"time.Sleep":   "",
+}
+
+// checkFences reports every import and every name in file that a fence keeps from folder.
+func checkFences(file *ast.File, folder string, report func(ast.Node, string)) {
+	if supportsTests(folder) {
+		return
+	}
+	names := map[string]string{} // the name each import has in this file
+	for _, spec := range file.Imports {
+		imported := strings.Trim(spec.Path.Value, `"`)
+		names[path.Base(imported)] = imported
+		if spec.Name != nil {
+			names[spec.Name.Name] = imported
+		}
+		for up := imported; up != "."; up = path.Dir(up) { // the nearest fence decides
+			if open, fenced := fences[up]; fenced {
+				if !listed(folder, open) {
+					report(spec, "may not import "+imported)
+				}
+				break
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if pkg, ok := sel.X.(*ast.Ident); ok {
+			used := names[pkg.Name] + "." + sel.Sel.Name
+			if open, fenced := fences[used]; fenced && !listed(folder, open) {
+				report(sel, "may not use "+used)
+			}
+		}
+		return true
+	})
+}

@@ -1,0 +1,106 @@
+// Package event tells whoever wants to know that something happened, inside one process.
+// It knows no types of ours and keeps nothing: what nobody subscribed to is gone. Who
+// publishes what is said where it is published. The entry point is [Bus].
+package event
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Bus carries events of one type from its publishers to all its subscribers. The zero value
+// is ready; a Bus must not be copied, starts no goroutine and needs no Close. All methods
+// are safe for concurrent use.
+type Bus[T any] struct {
+	// subs is replaced as a whole, so that publishing takes no lock of the Bus. Nil while
+	// there is no subscriber.
+	subs atomic.Pointer[[]*Subscription[T]]
+	mu   sync.Mutex // held while subs is replaced
+}
+
+// Publish hands v to every subscriber and never waits for one: a subscriber whose queue is
+// full loses its oldest event. Without subscribers it costs one atomic load.
+func (b *Bus[T]) Publish(v T) {
+	subs := b.subs.Load()
+	if subs == nil {
+		return
+	}
+	for _, s := range *subs {
+		s.put(v)
+	}
+}
+
+// Watched reports whether anybody subscribes, for publishers whose events are dear to make.
+func (b *Bus[T]) Watched() bool { return b.subs.Load() != nil }
+
+// Subscribe returns a Subscription to what is published from now on, with a queue of buffer
+// events, at least one. The caller closes it.
+func (b *Bus[T]) Subscribe(buffer int) *Subscription[T] {
+	s := &Subscription[T]{bus: b, c: make(chan T, max(buffer, 1))}
+	b.replace(func(subs []*Subscription[T]) []*Subscription[T] { return append(subs, s) })
+	return s
+}
+
+func (b *Bus[T]) replace(edit func([]*Subscription[T]) []*Subscription[T]) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var subs []*Subscription[T]
+	if old := b.subs.Load(); old != nil {
+		subs = slices.Clone(*old)
+	}
+	if subs = edit(subs); len(subs) == 0 {
+		b.subs.Store(nil)
+		return
+	}
+	b.subs.Store(&subs)
+}
+
+// Subscription is one subscriber's queue. All methods are safe for concurrent use.
+type Subscription[T any] struct {
+	bus     *Bus[T]
+	dropped atomic.Uint64
+
+	mu     sync.Mutex
+	closed bool
+	c      chan T // sent to and closed with mu held
+}
+
+// C delivers events in the order they were published. It is closed by Close, after which
+// the events that were queued can still be received.
+func (s *Subscription[T]) C() <-chan T { return s.c }
+
+// Dropped counts the events this subscriber has lost because its queue was full.
+func (s *Subscription[T]) Dropped() uint64 { return s.dropped.Load() }
+
+// Close ends the Subscription. Closing twice is harmless.
+func (s *Subscription[T]) Close() {
+	s.bus.replace(func(subs []*Subscription[T]) []*Subscription[T] {
+		return slices.DeleteFunc(subs, func(o *Subscription[T]) bool { return o == s })
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		close(s.c)
+	}
+}
+
+// put queues v, in place of the oldest event if it must. The loop ends: nobody else sends
+// while mu is held.
+func (s *Subscription[T]) put(v T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.closed {
+		select {
+		case s.c <- v:
+			return
+		default:
+		}
+		select {
+		case <-s.c:
+			s.dropped.Add(1)
+		default:
+		}
+	}
+}

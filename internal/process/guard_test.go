@@ -1,0 +1,222 @@
+//go:build unix
+
+package process_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"collie/internal/process"
+)
+
+// R-PR-2. The bar is 8 s.
+func TestGuardOutlivesTheGateway(t *testing.T) {
+	t.Parallel()
+	gw := start(t, role("gateway"), nil)
+	out := bufio.NewReader(gw.Stdout())
+	pids := map[string]int{}
+	for _, name := range []string{"deaf", "stubborn", "wrapped", "guard"} {
+		var word string
+		var pid int
+		if _, err := fmt.Fscanln(out, &word, &pid); err != nil {
+			t.Fatal(err)
+		}
+		pids[name] = pid
+		// Should the guard fail, the test still cleans up.
+		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	}
+	for name, pid := range pids {
+		if !process.Alive(pid) {
+			t.Fatalf("%s is not alive before the gateway's end", name)
+		}
+	}
+	if err := syscall.Kill(gw.Pid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for name, pid := range pids {
+		soon(t, 5*8*time.Second, name+" gone", func() bool { return !process.Alive(pid) })
+	}
+}
+
+// A signal for everyone in the terminal, the container or the service spares the guard.
+func TestGuardIgnoresSignals(t *testing.T) {
+	t.Parallel()
+	child := start(t, role("deaf"), nil)
+	guard := start(t, process.Command{Name: os.Args[0], Args: []string{guardArg}}, nil)
+	// More than a pipe holds: when it is written, the guard is at work.
+	tell := func() {
+		t.Helper()
+		if _, err := guard.Stdin().WriteString(strings.Repeat("\n", 1<<18)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell()
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if err := syscall.Kill(guard.Pid(), sig); err != nil {
+			t.Fatal(err)
+		}
+		tell()
+	}
+	if _, err := fmt.Fprintf(guard.Stdin(), "+%d 0\n", child.Pid()); err != nil {
+		t.Fatal(err)
+	}
+	if err := guard.Stdin().Close(); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, child.Done(), "Done of the child")
+	closed(t, guard.Done(), "Done of the guard")
+	if got := guard.Exit(); got.Code != 0 || got.Signal != "" {
+		t.Errorf("exit of the guard = %+v", got)
+	}
+}
+
+func newGuard(t *testing.T) *process.Guard {
+	t.Helper()
+	g := process.NewGuard(os.Args[0], []string{guardArg}, nil)
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func TestGuardStartsLazilyAndEndsQuietly(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t)
+	if g.Pid() != 0 {
+		t.Fatal("a guard runs before any child")
+	}
+	p := start(t, role("deaf"), &process.Options{Guard: g, Ladder: quick})
+	bystander := start(t, role("deaf"), nil)
+	guard := g.Pid()
+	if guard == 0 || !process.Alive(guard) {
+		t.Fatal("no guard beside a child")
+	}
+	if sid, err := unix.Getsid(guard); err != nil || sid != guard {
+		t.Errorf("session of the guard = %d, %v, want its own", sid, err)
+	}
+	if err := p.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if process.Alive(guard) || time.Since(begin) > 5*time.Second {
+		t.Errorf("guard alive %v, Close took %s", process.Alive(guard), time.Since(begin))
+	}
+	if !process.Alive(bystander.Pid()) {
+		t.Error("the guard ended a child that it was not told of")
+	}
+	if err := g.Add(bystander.Pid()); err == nil {
+		t.Error("Add after Close says nothing")
+	}
+}
+
+// A guard that dies is replaced, and its successor knows the children of before.
+func TestGuardIsReplaced(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t)
+	before := start(t, role("stubborn"), &process.Options{Guard: g})
+	told(t, before)
+	first := g.Pid()
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, 5*time.Second, "guard gone", func() bool { return !process.Alive(first) })
+	after := start(t, role("stubborn"), &process.Options{Guard: g})
+	told(t, after)
+	soon(t, 5*time.Second, "another guard", func() bool { pid := g.Pid(); return pid != first && pid != 0 })
+	if !process.Alive(before.Pid()) {
+		t.Fatal("the death of a guard ended a child")
+	}
+	if err := g.Close(); err != nil { // with children still listed: as if we had died
+		t.Fatal(err)
+	}
+	for _, p := range []*process.Process{before, after} {
+		closed(t, p.Done(), "Done of a listed child")
+		if got := p.Exit().Signal; got != "SIGKILL" {
+			t.Errorf("a stubborn child ended by %q", got)
+		}
+	}
+}
+
+// A stopped guard does not read; it must neither stall us nor, woken, end our children.
+func TestGuardThatHangsIsReplaced(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t)
+	p := start(t, role("deaf"), &process.Options{Guard: g, Ladder: quick})
+	first := g.Pid()
+	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; g.Pid() == first; i++ {
+		if i > 1<<16 {
+			t.Fatal("the pipe never fills")
+		}
+		if err := g.Add(1<<22 + 1 + i); err != nil { // no such processes
+			t.Fatal(err)
+		}
+		if i >= 1 {
+			if err := g.Remove(1<<22 + i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if process.Alive(first) || !process.Alive(p.Pid()) {
+		t.Errorf("first guard alive %v, child alive %v", process.Alive(first), process.Alive(p.Pid()))
+	}
+}
+
+func TestGuardMainSparesWhatIsNotOurs(t *testing.T) {
+	t.Parallel()
+	stranger, removed, ours := start(t, role("deaf"), nil), start(t, role("deaf"), nil), start(t, role("deaf"), nil)
+	began, err := process.StartTime(ours.Pid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := fmt.Sprintf("+%d 1\n+%d 0\nnonsense\n-%d\n+0 0\n+1 0\n+-5 0\n+%d 0\n+%d %d\n",
+		stranger.Pid(), removed.Pid(), removed.Pid(), ours.Pid(), ours.Pid(), began)
+	var log strings.Builder
+	if code := process.GuardMain(strings.NewReader(list), &log); code != 0 {
+		t.Errorf("exit code = %d; %s", code, log.String())
+	}
+	closed(t, ours.Done(), "Done of the listed child")
+	if got := ours.Exit().Signal; got != "SIGTERM" {
+		t.Errorf("the listed child ended by %q", got)
+	}
+	if !process.Alive(stranger.Pid()) || !process.Alive(removed.Pid()) {
+		t.Errorf("reused number alive %v, removed alive %v", process.Alive(stranger.Pid()), process.Alive(removed.Pid()))
+	}
+}
+
+func TestGuardMainWithNothingToDo(t *testing.T) {
+	t.Parallel()
+	if code := process.GuardMain(strings.NewReader(""), io.Discard); code != 0 {
+		t.Errorf("exit code = %d", code)
+	}
+}
+
+func TestChildStartsWithoutGuard(t *testing.T) {
+	t.Parallel()
+	g := process.NewGuard("/no/such/program", nil, nil)
+	p, err := process.Start(role("deaf"), &process.Options{Guard: g, Ladder: quick})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,8 @@
+package process
+
+import "os/exec"
+
+// guarded says whether this platform needs a [Guard].
+const guarded = false
+
+func detach(*exec.Cmd) {}

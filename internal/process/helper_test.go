@@ -1,0 +1,74 @@
+//go:build unix
+
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"collie/internal/process"
+)
+
+// quick is a ladder for tests that must see each rung without waiting long.
+var quick = process.Ladder{CloseWait: 100 * time.Millisecond, TermWait: 100 * time.Millisecond}
+
+func role(name string) process.Command {
+	return process.Command{Label: name, Name: os.Args[0], Env: []string{"ROLE=" + name}}
+}
+
+// start starts a child that the end of the test stops.
+func start(t *testing.T, c process.Command, opts *process.Options) *process.Process {
+	t.Helper()
+	p, err := process.Start(c, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = p.Stdout().Close()
+		if err := p.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// told reads "word number" from the child.
+func told(t *testing.T, p *process.Process) int {
+	t.Helper()
+	var n int
+	var word string
+	if _, err := fmt.Fscanln(bufio.NewReader(p.Stdout()), &word, &n); err != nil {
+		t.Fatalf("child says nothing: %v; stderr %q", err, p.Tail(0))
+	}
+	return n
+}
+
+// soon fails the test unless cond comes true in time.
+func soon(t *testing.T, within time.Duration, what string, cond func() bool) {
+	t.Helper()
+	limit := time.After(within)
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for !cond() {
+		select {
+		case <-poll.C:
+		case <-limit:
+			t.Fatalf("not within %s: %s", within, what)
+		}
+	}
+}
+
+func closed(t *testing.T, ch <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-ch:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("not closed: %s", what)
+	}
+}

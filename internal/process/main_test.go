@@ -1,0 +1,128 @@
+//go:build unix
+
+package process_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"collie/internal/process"
+)
+
+// guardArg makes the test binary the guard, as a hidden subcommand does the real one.
+const guardArg = "be-the-guard"
+
+// TestMain makes this binary every child the tests need: ROLE says which.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == guardArg {
+		os.Exit(process.GuardMain(os.Stdin, io.Discard))
+	}
+	if role := os.Getenv("ROLE"); role != "" {
+		play(role)
+		return
+	}
+	if err := process.SealInherited(); err != nil { // go test's own files are no finding
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// linger is how long a child lives that nobody ends: long enough to be noticed.
+func linger() { <-time.After(2 * time.Minute) }
+
+func play(role string) {
+	switch role {
+	case "echo": // ends with its input
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "deaf": // does not care for the end of its input
+		fmt.Println("pid", os.Getpid())
+		linger()
+	case "stubborn": // nor for SIGTERM
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		fmt.Println("pid", os.Getpid())
+		linger()
+	case "flood":
+		line := strings.Repeat("x", 99) + "\n"
+		w := bufio.NewWriterSize(os.Stderr, 1<<16)
+		for range (50 << 20) / len(line) {
+			_, _ = w.WriteString(line)
+		}
+		_, _ = w.WriteString("the last line")
+		_ = w.Flush()
+		fmt.Println("flooded")
+	case "exit3":
+		fmt.Fprintln(os.Stderr, "cannot connect to the daemon")
+		os.Exit(3)
+	case "farewell":
+		fmt.Println("last words")
+		fmt.Fprintln(os.Stderr, "dying")
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "environment":
+		fmt.Println(strings.Join(os.Environ(), " "))
+	case "files":
+		names, _ := filepath.Glob("/dev/fd/*")
+		fmt.Println(strings.Join(names, " "))
+	case "sealed":
+		sealed()
+	case "gateway":
+		gateway()
+	}
+}
+
+// sealed has a file its parent might have left it, and starts a child.
+func sealed() {
+	if _, err := syscall.Dup(0); err != nil {
+		panic(err)
+	}
+	if os.Getenv("SEAL") != "" {
+		if err := process.SealInherited(); err != nil {
+			panic(err)
+		}
+	}
+	p, err := process.Start(process.Command{Name: os.Args[0], Env: []string{"ROLE=files"}}, nil)
+	if err != nil {
+		panic(err)
+	}
+	_, _ = io.Copy(os.Stdout, p.Stdout())
+}
+
+// gateway has three children behind a guard, tells their pids and the guard's, and waits
+// for its end.
+func gateway() {
+	guard := process.NewGuard(os.Args[0], []string{guardArg}, nil)
+	for _, c := range []process.Command{
+		{Name: os.Args[0], Env: []string{"ROLE=deaf"}},
+		{Name: os.Args[0], Env: []string{"ROLE=stubborn"}},
+		wrapped("stubborn"),
+	} {
+		p, err := process.Start(c, &process.Options{Guard: guard})
+		if err != nil {
+			panic(err)
+		}
+		line, err := bufio.NewReader(p.Stdout()).ReadString('\n')
+		if err != nil {
+			panic(err)
+		}
+		fmt.Print(line)
+	}
+	fmt.Println("guard", guard.Pid())
+	linger()
+}
+
+// wrapped is a role behind a shell that waits for it.
+func wrapped(role string) process.Command {
+	return process.Command{
+		Name: "sh", Args: []string{"-c", `"$0"; true`, os.Args[0]},
+		Env: []string{"PATH=/usr/bin:/bin", "ROLE=" + role},
+	}
+}

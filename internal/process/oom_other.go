@@ -1,0 +1,5 @@
+//go:build !linux
+
+package process
+
+func oomKills() int64 { return -1 }

@@ -1,0 +1,151 @@
+package collie_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers is the authority on imports between our own folders: every folder with Go code
+// and what it may import, both without "internal/". "x/*" is any folder right below x,
+// "x/..." is x and all below it. Unwritten: a folder may import what lies below itself;
+// x/xtest, which supports tests, imports x and what x imports. Test files are free.
+var layers = map[string]string{
+	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
+	"config": "atomicfile", "config/jsonc": "", "vault": "atomicfile",
+	"chat": "tool", "llm": "tool", "llm/keypool": "tool", "store": "tool chat",
+
+	"pipeline":           "tool event",
+	"pipeline/*":         "tool event", // a stage, which never sees another stage
+	"pipeline/audit":     "tool event atomicfile",
+	"pipeline/analytics": "tool event atomicfile",
+	"pipeline/gate":      "tool event atomicfile",
+
+	"source":               "tool event",
+	"source/siyuan":        "tool event atomicfile",
+	"source/siyuan/kernel": "tool event atomicfile",
+	"source/siyuan/access": "tool event atomicfile",
+	"source/siyuan/action": "tool event atomicfile",
+	"source/siyuan/*":      "tool event atomicfile source/siyuan/kernel source/siyuan/access source/siyuan/action",
+	"source/upstream":      "tool event mcp process atomicfile",
+	"source/upstream/*":    "tool event mcp process atomicfile",
+
+	"agent":          "tool pipeline chat llm event",
+	"face/door":      "tool",
+	"face/mcpserver": "tool mcp pipeline process",
+	"face/web":       "tool pipeline agent chat event",
+	"app": "tool mcp event process atomicfile config vault chat llm/... store " +
+		"pipeline/... source/... agent",
+	"face/cli":   "app config tool pipeline agent chat process face/door face/mcpserver face/web",
+	"cmd/collie": "face/cli",
+
+	".":        "",
+	"test/...": "...", // tests of the whole program, which nothing imports
+}
+
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	for _, breach := range breaches(t, os.DirFS(".")) {
+		t.Error(breach)
+	}
+}
+
+// breaches returns a line for each folder of tree that is not in the table, each import
+// that the table forbids and each passage through a fence.
+func breaches(t *testing.T, tree fs.FS) (found []string) {
+	t.Helper()
+	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && foreign(tree, file):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(file, ".go"):
+			return nil
+		}
+		folder := strings.TrimPrefix(path.Dir(file), "internal/")
+		allowed, ok := allowedBy(folder)
+		if line := folder + " is not in the table of layers_test.go"; !ok && !slices.Contains(found, line) {
+			found = append(found, line)
+		}
+		if !ok || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		src, err := fs.ReadFile(tree, file)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, file, src, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		report := func(n ast.Node, breach string) {
+			found = append(found, fmt.Sprintf("%s: %s %s", fset.Position(n.Pos()), folder, breach))
+		}
+		for _, spec := range parsed.Imports {
+			imported, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "collie/")
+			imported = strings.TrimPrefix(imported, "internal/")
+			below := strings.HasPrefix(imported, folder+"/")
+			if ours && (!below && !listed(imported, allowed) || supportsTests(imported) && !supportsTests(folder)) {
+				report(spec, "may not import "+imported)
+			}
+		}
+		checkFences(parsed, folder, report)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// foreign reports whether a folder holds no code of this module.
+func foreign(tree fs.FS, dir string) bool {
+	name := path.Base(dir)
+	_, err := fs.Stat(tree, path.Join(dir, "go.mod"))
+	return dir != "." && (err == nil || name == "testdata" || name == "node_modules" || strings.ContainsAny(name[:1], "._"))
+}
+
+// allowedBy finds the row of a folder: its own, that of any folder beside it, or one above.
+func allowedBy(folder string) (allowed string, ok bool) {
+	rows := []string{folder, path.Dir(folder) + "/*"}
+	for up := folder; up != "."; up = path.Dir(up) {
+		if x := path.Dir(up); path.Base(up) == path.Base(x)+"test" {
+			allowed, ok = allowedBy(x)
+			return allowed + " " + x + "/...", ok
+		}
+		rows = append(rows, up+"/...")
+	}
+	for _, row := range rows {
+		if allowed, ok = layers[row]; ok {
+			break
+		}
+	}
+	return allowed, ok
+}
+
+// supportsTests reports whether a folder is test/, x/xtest or below one of them.
+func supportsTests(folder string) bool {
+	for up := folder; up != "."; up = path.Dir(up) {
+		if up == "test" || path.Base(up) == path.Base(path.Dir(up))+"test" {
+			return true
+		}
+	}
+	return false
+}
+
+// listed reports whether one of the patterns, separated by blanks, covers the folder.
+func listed(folder, patterns string) bool {
+	return slices.ContainsFunc(strings.Fields(patterns), func(p string) bool {
+		above, deep := strings.CutSuffix(p, "...")
+		return p == folder || deep && strings.HasPrefix(folder+"/", above)
+	})
+}
