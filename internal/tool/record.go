@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -35,6 +36,9 @@ func OutcomeOf(r Result, err error) Outcome {
 		case e.Kind.Refused():
 			return Refused
 		}
+	}
+	if errors.Is(err, context.Canceled) {
+		return Cancelled
 	}
 	return Failed
 }

@@ -194,6 +194,12 @@ type Reader interface {
 	Unsubscribe(ctx context.Context, uri string) error
 }
 
+// Starter is a Source that takes a while to know what it offers, such as a server that is
+// starting. Started is closed when its first offer is there, or will not come.
+type Starter interface {
+	Started() <-chan struct{}
+}
+
 // Logger is a Source that sends log messages and can be told how much of them to send.
 // level is an RFC 5424 name in lower case, as MCP uses it.
 type Logger interface {
@@ -284,9 +290,10 @@ type Result struct {
 	Raw json.RawMessage
 	// IsError says that Raw reports a failure of the action.
 	IsError bool
-	// NeedsInput says that Raw is an MCP 2026-07-28 input_required result: the Call is
-	// over, and another one will bring the answers.
-	NeedsInput bool
+	// Type is the resultType that Raw carries (MCP 2026-07-28), empty if it has none.
+	// "input_required" means that the Call is over, and that another one will bring the
+	// answers.
+	Type string
 }
 
 // Runner runs a Call, or the rest of the road for it.

@@ -1,0 +1,388 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ClientOptions say how a [Client] opens its session.
+type ClientOptions struct {
+	// Info is the MCP Implementation object that names us. Required.
+	Info json.RawMessage
+	// Capabilities are announced to a legacy server, and to a modern one with the
+	// requests that no caller of ours has made; nil means {}.
+	Capabilities json.RawMessage
+	// Protocol is "auto" or empty: find the era out; "legacy"; or a version date.
+	Protocol string
+	// FirstOutput is closed when the server has written its first byte. A server that
+	// leaves the probe unanswered for ProbeWait (3 s) after that, or for ProbeMax (10 s)
+	// from the start, counts as legacy. Without it only ProbeMax applies.
+	FirstOutput         <-chan struct{}
+	ProbeWait, ProbeMax time.Duration
+	// Reopened is called, in a goroutine of its own, after a session that the server had
+	// forgotten was opened anew: subscriptions and the log level are lost then.
+	Reopened func()
+	// Logger; nil discards.
+	Logger *slog.Logger
+}
+
+// Client is an open session with one MCP server of either era. It is safe for concurrent
+// use. Its fields do not change.
+type Client struct {
+	Link Link
+	Era  Era
+	// Version agreed on.
+	Version string
+	// Versions the server speaks as well, as far as it said so.
+	Versions []string
+	// Info, Capabilities and Instructions as the server gave them. Info may be nil.
+	Info         json.RawMessage
+	Capabilities json.RawMessage
+	Instructions string
+
+	info, caps json.RawMessage
+	reopened   func()
+	log        *slog.Logger
+
+	mu    sync.Mutex
+	renew chan struct{} // closed when the running renewal of a lost session has ended
+}
+
+// VersionError says that no protocol version suits both sides.
+type VersionError struct{ Ours, Theirs string }
+
+// Error names what both sides speak.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("no common protocol version: the server speaks %s, Collie %s", e.Theirs, e.Ours)
+}
+
+// Connect opens a session over link: it finds the era out (see [ClientOptions]) and shakes
+// hands where the era has it. Errors of the server come as a [*VersionError], a
+// [*HandshakeError] or a [*LinkError]. Connect does not close link.
+func Connect(ctx context.Context, link Link, opts ClientOptions) (*Client, error) {
+	c := &Client{Link: link, info: opts.Info, caps: opts.Capabilities, reopened: opts.Reopened, log: opts.Logger}
+	if c.caps == nil {
+		c.caps = json.RawMessage("{}")
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case opts.Protocol == "" || opts.Protocol == "auto":
+		return c, c.probe(ctx, &opts)
+	case opts.Protocol == "legacy":
+		return c, c.initialize(ctx, LegacyVersions[0])
+	case IsModern(opts.Protocol):
+		resp, err := c.discover(ctx, opts.Protocol)
+		if err != nil {
+			return c, err
+		}
+		return c, c.discovered(ctx, resp)
+	}
+	return c, c.initialize(ctx, opts.Protocol)
+}
+
+// HandshakeError says that a server did not open a session.
+type HandshakeError struct {
+	Method string
+	// Object is the JSON-RPC error, or nil when the answer made no sense.
+	Object  json.RawMessage
+	Message string
+}
+
+// Error names the method and the server's words.
+func (e *HandshakeError) Error() string { return e.Method + ": " + e.Message }
+
+func (c *Client) discover(ctx context.Context, version string) (Response, error) {
+	return c.Link.Call(ctx, &Request{Method: "server/discover", Params: c.stamp(nil, version, c.caps), NoCancel: true})
+}
+
+// stamp puts the metadata of a modern request into params.
+func (c *Client) stamp(params json.RawMessage, version string, caps json.RawMessage) json.RawMessage {
+	meta := Edit(Get(params, "_meta"),
+		Field{MetaVersion, Quote(version)}, Field{MetaClientInfo, c.info}, Field{MetaCapabilities, caps})
+	return Edit(params, Field{"_meta", meta})
+}
+
+// probe asks a modern question first (2026-07-28, stdio and HTTP: Backward Compatibility).
+func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
+	probing, stop := context.WithCancel(ctx)
+	defer stop()
+	type answer struct {
+		resp Response
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		resp, err := c.discover(probing, ModernVersions[0])
+		answers <- answer{resp, err}
+	}()
+	select {
+	case a := <-answers:
+		if a.err != nil && !fallsBack(a.err) {
+			return a.err
+		}
+		if a.err == nil && isModernAnswer(a.resp) {
+			return c.discovered(ctx, a.resp)
+		}
+		return c.initialize(ctx, LegacyVersions[0])
+	case <-silent(ctx, opts):
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	c.log.Debug("server/discover unanswered, trying initialize")
+	err := c.initialize(ctx, LegacyVersions[0])
+	if err == nil {
+		return nil
+	}
+	select {
+	case a := <-answers: // a modern server that was slow
+		if a.err == nil && isModernAnswer(a.resp) {
+			return c.discovered(ctx, a.resp)
+		}
+	default:
+	}
+	return err
+}
+
+// silent is closed when an unanswered probe counts as the answer of a legacy server.
+func silent(ctx context.Context, opts *ClientOptions) <-chan struct{} {
+	wait, most := opts.ProbeWait, opts.ProbeMax
+	if wait <= 0 {
+		wait = 3 * time.Second
+	}
+	if most <= 0 {
+		most = 10 * time.Second
+	}
+	out := make(chan struct{})
+	go func() { // ends with the longest of its timers, or with ctx
+		defer close(out)
+		limit := time.NewTimer(most)
+		defer limit.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-limit.C:
+			return
+		case <-opts.FirstOutput:
+		}
+		grace := time.NewTimer(wait)
+		defer grace.Stop()
+		select {
+		case <-ctx.Done():
+		case <-limit.C:
+		case <-grace.C:
+		}
+	}()
+	return out
+}
+
+// fallsBack reports whether a failed probe speaks for a legacy server: an HTTP refusal
+// that is about the request, and none about who asks, load or the server's health (6.1).
+func fallsBack(err error) bool {
+	e, ok := errors.AsType[*LinkError](err)
+	if !ok {
+		return false
+	}
+	switch e.Status {
+	case 401, 403, 407, 408, 429:
+		return false
+	}
+	return e.Status >= 400 && e.Status < 500
+}
+
+// isModernAnswer tells a modern server's answer to server/discover, be it an error, from
+// a legacy server's refusal.
+func isModernAnswer(r Response) bool {
+	if r.Result != nil {
+		return Get(r.Result, "supportedVersions") != nil
+	}
+	var e Error
+	if json.Unmarshal(r.Error, &e) != nil {
+		return false
+	}
+	return e.Code <= CodeHeaderMismatch && e.Code >= -32099
+}
+
+// discovered takes over what server/discover said.
+func (c *Client) discovered(ctx context.Context, r Response) error {
+	if r.Error != nil {
+		theirs := Get(r.Error, "data", "supported")
+		version := newestCommon(ModernVersions, theirs)
+		if version == "" {
+			if v := newestCommon(LegacyVersions, theirs); v != "" {
+				return c.initialize(ctx, v)
+			}
+			return c.refused("server/discover", r.Error, theirs)
+		}
+		var err error
+		if r, err = c.discover(ctx, version); err != nil {
+			return err
+		}
+		if r.Error != nil {
+			return c.refused("server/discover", r.Error, theirs)
+		}
+	}
+	theirs := Get(r.Result, "supportedVersions")
+	c.Version = newestCommon(ModernVersions, theirs)
+	if c.Version == "" {
+		if v := newestCommon(LegacyVersions, theirs); v != "" {
+			return c.initialize(ctx, v)
+		}
+		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, LegacyVersions), ", "), Theirs: string(theirs)}
+	}
+	_ = json.Unmarshal(theirs, &c.Versions) // newestCommon has read it already
+	c.Era = Modern
+	c.take(r.Result, Get(r.Result, "_meta", MetaServerInfo))
+	c.Link.Agreed(c.Version)
+	return nil
+}
+
+func (c *Client) refused(method string, obj, theirs json.RawMessage) error {
+	if len(theirs) > 0 {
+		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, LegacyVersions), ", "), Theirs: string(theirs)}
+	}
+	return &HandshakeError{Method: method, Object: obj, Message: GetString(obj, "message")}
+}
+
+// initialize shakes hands as the legacy era has it.
+func (c *Client) initialize(ctx context.Context, version string) error {
+	params := Edit(nil,
+		Field{"protocolVersion", Quote(version)}, Field{"capabilities", c.caps}, Field{"clientInfo", c.info})
+	r, err := c.Link.Call(ctx, &Request{Method: "initialize", Params: params, NoCancel: true})
+	if err != nil {
+		return err
+	}
+	if r.Error != nil {
+		return c.refused("initialize", r.Error, Get(r.Error, "data", "supported"))
+	}
+	agreed := GetString(r.Result, "protocolVersion")
+	if !slices.Contains(LegacyVersions, agreed) {
+		if agreed == "" {
+			return &HandshakeError{Method: "initialize", Message: "the answer has no protocolVersion"}
+		}
+		return &VersionError{Ours: strings.Join(LegacyVersions, ", "), Theirs: agreed}
+	}
+	c.Era, c.Version = Legacy, agreed
+	c.Versions = []string{agreed}
+	c.take(r.Result, Get(r.Result, "serverInfo"))
+	c.Link.Agreed(agreed)
+	if err := c.Link.Notify(ctx, "notifications/initialized", nil); err != nil {
+		return err
+	}
+	if l, ok := c.Link.(interface{ Listen() }); ok {
+		l.Listen()
+	}
+	return nil
+}
+
+func (c *Client) take(result, info json.RawMessage) {
+	c.Info = info
+	c.Capabilities = Get(result, "capabilities")
+	c.Instructions = GetString(result, "instructions")
+}
+
+// Can reports whether the server announced a capability, by path: "tools", or
+// "resources", "subscribe".
+func (c *Client) Can(path ...string) bool {
+	v := Get(c.Capabilities, path...)
+	return v != nil && string(v) != "false" && string(v) != "null"
+}
+
+// Request sends a request of our own: in the modern era it is stamped with our own
+// identity and capabilities.
+func (c *Client) Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	r, err := c.Call(ctx, &Request{Method: method, Params: c.Own(params)})
+	if err != nil {
+		return nil, err
+	}
+	if r.Error != nil {
+		return nil, &RPCError{Raw: r.Error}
+	}
+	return r.Result, nil
+}
+
+// Own returns params as a request of our own carries them.
+func (c *Client) Own(params json.RawMessage) json.RawMessage { return c.For(params, c.caps) }
+
+// For returns params as a request made for a caller with the capabilities caps carries
+// them. A legacy server gets params unchanged.
+func (c *Client) For(params, caps json.RawMessage) json.RawMessage {
+	if c.Era != Modern {
+		return params
+	}
+	return c.stamp(params, c.Version, caps)
+}
+
+// Call sends req as it is. A session that the server has forgotten (HTTP 404, legacy) is
+// opened anew once, and the request, which was not carried out, is sent again.
+func (c *Client) Call(ctx context.Context, req *Request) (Response, error) {
+	r, err := c.Link.Call(ctx, req)
+	if err == nil || c.Era != Legacy {
+		return r, err
+	}
+	if !errors.Is(err, ErrSessionGone) {
+		return r, err
+	}
+	if err := c.reopen(ctx); err != nil {
+		return Response{}, err
+	}
+	return c.Link.Call(ctx, req)
+}
+
+// reopen shakes hands again, once for all who wait.
+func (c *Client) reopen(ctx context.Context) error {
+	c.mu.Lock()
+	if wait := c.renew; wait != nil {
+		c.mu.Unlock()
+		select {
+		case <-wait:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	done := make(chan struct{})
+	c.renew = done
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.renew = nil
+		c.mu.Unlock()
+		close(done)
+	}()
+	again := &Client{Link: c.Link, info: c.info, caps: c.caps, log: c.log}
+	if err := again.initialize(ctx, c.Version); err != nil {
+		return err
+	}
+	if c.reopened != nil {
+		go c.reopened() // it sends requests of its own
+	}
+	return nil
+}
+
+// RPCError is a JSON-RPC error that a server answered with.
+type RPCError struct{ Raw json.RawMessage }
+
+// Code returns the error's code, 0 if it has none.
+func (e *RPCError) Code() int {
+	var v Error
+	_ = json.Unmarshal(e.Raw, &v) // a code that is no number counts as none
+	return v.Code
+}
+
+// Error reads "message (code n)".
+func (e *RPCError) Error() string {
+	return fmt.Sprintf("%s (code %d)", GetString(e.Raw, "message"), e.Code())
+}
+
+// Object returns the error object as it came.
+func (e *RPCError) Object() json.RawMessage { return e.Raw }

@@ -1,0 +1,376 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+)
+
+// ConnOptions are the optional parts of a [Conn].
+type ConnOptions struct {
+	// Logger; nil discards.
+	Logger *slog.Logger
+	// Noise receives what arrives and is no message, serially; nil drops it.
+	Noise func(frame []byte, err error)
+}
+
+// Conn is a [Link] over a [Stream]: a child process's pipes, or the two halves of the
+// legacy SSE transport. One goroutine reads; it ends when the Stream does.
+type Conn struct {
+	stream  Stream
+	handler Handler
+	log     *slog.Logger
+	noise   func([]byte, error)
+	lastID  atomic.Uint64
+	dropped atomic.Uint64
+	done    chan struct{}
+	closing sync.Once
+	wg      sync.WaitGroup // requests of the server being answered, and the reader
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+
+	mu      sync.Mutex
+	waiting map[uint64]*waiter
+	serving map[ID]context.CancelCauseFunc
+	err     error
+	warned  bool
+}
+
+type waiter struct {
+	ch    chan Response
+	owner any
+	err   error // set before ch is closed by a failure
+	large bool
+}
+
+var waiters = sync.Pool{New: func() any { return &waiter{ch: make(chan Response, 1)} }}
+
+// NewConn starts reading s. h receives what the server sends of its own accord. Close
+// closes s.
+func NewConn(s Stream, h Handler, opts *ConnOptions) *Conn {
+	if opts == nil {
+		opts = &ConnOptions{}
+	}
+	c := &Conn{
+		stream: s, handler: h, log: opts.Logger, noise: opts.Noise, done: make(chan struct{}),
+		waiting: map[uint64]*waiter{}, serving: map[ID]context.CancelCauseFunc{},
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.wg.Add(1)
+	go c.read()
+	return c
+}
+
+// Call sends req; see [Link].
+func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
+	id := c.lastID.Add(1)
+	w := waiters.Get().(*waiter)
+	w.owner = req.Owner
+	c.mu.Lock()
+	if c.err != nil {
+		err := c.err
+		c.mu.Unlock()
+		return Response{}, &LinkError{Err: err}
+	}
+	c.waiting[id] = w
+	c.mu.Unlock()
+
+	buf := frames.Get().(*[]byte)
+	*buf = AppendRequest((*buf)[:0], ID(strconv.AppendUint(make([]byte, 0, 20), id, 10)), req.Method, req.Params)
+	err := c.stream.Write(*buf)
+	putFrame(buf)
+	if err != nil {
+		c.forget(id)
+		return Response{}, asLinkError(err)
+	}
+	select {
+	case resp := <-w.ch:
+		return w.take(resp)
+	case <-ctx.Done():
+	}
+	if c.forget(id) {
+		if !req.NoCancel {
+			c.sendCancel(id, context.Cause(ctx))
+		}
+		return Response{}, context.Cause(ctx)
+	}
+	return w.take(<-w.ch) // it was being delivered
+}
+
+func (w *waiter) take(resp Response) (Response, error) {
+	err, large := w.err, w.large
+	*w = waiter{ch: w.ch}
+	waiters.Put(w)
+	if err != nil {
+		return Response{}, &LinkError{Sent: true, TooLarge: large, Err: err}
+	}
+	return resp, nil
+}
+
+// frames keeps buffers for the messages we write.
+var frames = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
+
+func putFrame(b *[]byte) {
+	if cap(*b) <= maxSpare {
+		frames.Put(b)
+	}
+}
+
+// forget takes a request off the waiting table and reports whether it was there.
+func (c *Conn) forget(id uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.waiting[id]
+	delete(c.waiting, id)
+	return ok
+}
+
+func (c *Conn) sendCancel(id uint64, cause error) {
+	params := Edit(nil,
+		Field{"requestId", json.RawMessage(strconv.FormatUint(id, 10))},
+		Field{"reason", Quote(cause.Error())})
+	if err := c.stream.Write(AppendNotification(nil, "notifications/cancelled", params)); err != nil {
+		c.log.Debug("cancel not sent", "error", err)
+	}
+}
+
+// Notify sends a notification; see [Link].
+func (c *Conn) Notify(_ context.Context, method string, params json.RawMessage) error {
+	if err := c.stream.Write(AppendNotification(nil, method, params)); err != nil {
+		return asLinkError(err)
+	}
+	return nil
+}
+
+// asLinkError keeps what a stream over HTTP knows of a refusal.
+func asLinkError(err error) error {
+	if e, ok := errors.AsType[*LinkError](err); ok {
+		return e
+	}
+	return &LinkError{Sent: !errors.Is(err, ErrNotReading), Err: err}
+}
+
+// Agreed does nothing: a stream's messages are the same in every version.
+func (c *Conn) Agreed(string) {}
+
+// Done is closed when the stream has ended.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err says why the stream ended; nil before that.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Dropped counts responses that nobody waited for: unknown, repeated or late ids.
+func (c *Conn) Dropped() uint64 { return c.dropped.Load() }
+
+// Close ends the stream and waits for what it started.
+func (c *Conn) Close() error {
+	c.fail(errClosed)
+	err := c.stream.Close()
+	c.wg.Wait()
+	return err
+}
+
+var errClosed = errors.New("connection closed")
+
+// fail ends the connection for everyone who waits on it.
+func (c *Conn) fail(err error) {
+	c.mu.Lock()
+	if c.err == nil {
+		c.err = err
+	}
+	err = c.err
+	waiting := c.waiting
+	c.waiting = map[uint64]*waiter{}
+	c.mu.Unlock()
+	for _, w := range waiting {
+		w.err = err
+		w.ch <- Response{}
+	}
+	c.cancel(err)
+	c.closing.Do(func() { close(c.done) })
+}
+
+func (c *Conn) read() {
+	defer c.wg.Done()
+	for {
+		m, err := c.stream.Read()
+		if err == nil {
+			c.receive(m)
+			continue
+		}
+		if frame, ok := errors.AsType[*FrameError](err); ok {
+			c.badFrame(frame)
+			continue
+		}
+		c.fail(err)
+		return
+	}
+}
+
+func (c *Conn) badFrame(f *FrameError) {
+	if f.TooLong {
+		if id, ok := parseID(headID(f.Head)); ok {
+			if w := c.claim(id); w != nil {
+				w.err, w.large = f.Err, true
+				w.ch <- Response{}
+				return
+			}
+		}
+	}
+	if c.noise != nil {
+		c.noise(f.Head, f.Err)
+	}
+}
+
+// headID looks for a message's id in the beginning of a frame, which need not be whole.
+func headID(b []byte) ID {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return ""
+	}
+	m := members{b: b, i: i, depth: MaxDepth}
+	for m.next() && m.skip() {
+		if m.is("id") {
+			return ID(b[m.start:m.end])
+		}
+	}
+	return ""
+}
+
+func (c *Conn) receive(m Message) {
+	switch {
+	case m.IsResponse():
+		c.respond(m)
+	case m.IsRequest():
+		c.serve(m)
+	case m.Method == "notifications/cancelled":
+		c.cancelled(m)
+	default:
+		c.handler.Notification(m, nil)
+	}
+}
+
+func (c *Conn) respond(m Message) {
+	id, ok := parseID(m.ID)
+	if ok && m.ID[0] == '"' {
+		c.warnTextID(m.ID)
+	}
+	var w *waiter
+	if ok {
+		w = c.claim(id)
+	}
+	if w == nil {
+		c.dropped.Add(1)
+		c.log.Debug("response dropped: nobody waits for its id", "id", string(m.ID))
+		return
+	}
+	w.ch <- Response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}
+}
+
+func (c *Conn) warnTextID(id ID) {
+	c.mu.Lock()
+	first := !c.warned
+	c.warned = true
+	c.mu.Unlock()
+	if first {
+		c.log.Warn("the server returns request ids as text", "id", string(id))
+	}
+}
+
+func (c *Conn) claim(id uint64) *waiter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.waiting[id]
+	delete(c.waiting, id)
+	return w
+}
+
+// parseID reads one of our own ids back, also where the server made text of it.
+func parseID(id ID) (uint64, bool) {
+	s := string(id)
+	if len(s) > 2 && s[0] == '"' {
+		s = s[1 : len(s)-1]
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	return n, err == nil
+}
+
+func (c *Conn) serve(m Message) {
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	c.mu.Lock()
+	if c.err != nil || c.serving[m.ID] != nil {
+		c.mu.Unlock()
+		cancel(nil)
+		return
+	}
+	c.serving[m.ID] = cancel
+	c.wg.Add(1)
+	c.mu.Unlock()
+	go func() {
+		defer c.wg.Done()
+		result, err := c.handler.Request(ctx, m, nil)
+		c.mu.Lock()
+		delete(c.serving, m.ID)
+		c.mu.Unlock()
+		if ctx.Err() == nil {
+			if err := c.stream.Write(appendAnswer(nil, m.ID, result, err)); err != nil {
+				c.log.Debug("answer not sent", "method", m.Method, "error", err)
+			}
+		}
+		cancel(nil)
+	}()
+}
+
+// appendAnswer appends the response to a request: result, or err as an error object.
+func appendAnswer(dst []byte, id ID, result json.RawMessage, err error) []byte {
+	if err == nil {
+		return AppendResult(dst, id, result)
+	}
+	return AppendError(dst, id, errorObject(err))
+}
+
+// RawError is an error that is a JSON-RPC error object already and travels as it is.
+type RawError interface {
+	error
+	Object() json.RawMessage
+}
+
+func errorObject(err error) json.RawMessage {
+	if e, ok := errors.AsType[RawError](err); ok {
+		return e.Object()
+	}
+	return (&Error{Code: CodeInternal, Message: err.Error()}).Object()
+}
+
+// cancelled ends a request the server takes back, or one of ours that the server ends:
+// MCP 2026-07-28 lets it do so for subscriptions/listen.
+func (c *Conn) cancelled(m Message) {
+	id := ID(bytes.TrimSpace(Get(m.Params, "requestId")))
+	c.mu.Lock()
+	cancel := c.serving[id]
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel(context.Canceled)
+		return
+	}
+	if n, ok := parseID(id); ok {
+		if w := c.claim(n); w != nil {
+			w.err = errors.New("the server ended the request")
+			w.ch <- Response{}
+			return
+		}
+	}
+	c.handler.Notification(m, nil)
+}

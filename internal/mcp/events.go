@@ -1,0 +1,166 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxEvents and maxEventBytes bound what an SSE stream keeps for a client that does
+	// not read or may come back; the oldest notifications are dropped first.
+	maxEvents     = 512
+	maxEventBytes = 8 << 20
+	// heartbeat is how often a silent stream shows that it lives.
+	heartbeat = 25 * time.Second
+)
+
+// events is one SSE stream: an ordered list of messages that a client reads as they come,
+// and again from where it lost them.
+type events struct {
+	id     string // empty: events carry no ids and cannot be read again
+	prime  bool   // begin with an empty event, so that the client has an id (SEP-1699)
+	mu     sync.Mutex
+	list   []sent
+	last   int // number of the newest event
+	bytes  int
+	ended  bool
+	more   chan struct{} // closed and replaced when something was added
+	reader int           // counts readers: a new one takes over
+	used   time.Time     // when the last reader left
+}
+
+type sent struct {
+	n   int
+	raw []byte
+}
+
+func newEvents(id string) *events { return &events{id: id, more: make(chan struct{})} }
+
+// add appends a message.
+func (s *events) add(raw []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.last++
+	s.list = append(s.list, sent{s.last, raw})
+	s.bytes += len(raw)
+	for len(s.list) > 1 && (len(s.list) > maxEvents || s.bytes > maxEventBytes) {
+		s.bytes -= len(s.list[0].raw)
+		s.list = s.list[1:]
+	}
+	s.wake()
+}
+
+func (s *events) wake() {
+	close(s.more)
+	s.more = make(chan struct{})
+}
+
+// end says that nothing more will come.
+func (s *events) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.ended = true
+		s.wake()
+	}
+}
+
+// drained reports whether the stream has ended and nobody has read it since before.
+func (s *events) drained(before time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended && s.reader == 0 && s.used.Before(before)
+}
+
+// serve writes the events after number from to w until the stream has ended, ctx has, or
+// another reader takes over. It reports whether the client has got everything.
+func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) bool {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w)
+	s.mu.Lock()
+	s.reader++
+	me := s.reader
+	s.wake() // an earlier reader lets go
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		if s.reader == me {
+			s.reader = 0
+		}
+		s.used = time.Now()
+		s.mu.Unlock()
+	}()
+	var buf []byte
+	if s.prime && from == 0 {
+		buf = fmt.Appendf(buf, "id: %s_0\ndata: \n\n", s.id)
+	}
+	if _, err := w.Write(buf); err != nil || flush.Flush() != nil {
+		return false
+	}
+	alive := time.NewTicker(heartbeat)
+	defer alive.Stop()
+	for {
+		s.mu.Lock()
+		buf = buf[:0]
+		for _, e := range s.list {
+			if e.n > from {
+				buf = s.append(buf, e)
+				from = e.n
+			}
+		}
+		ended, more, taken := s.ended, s.more, s.reader != me
+		s.mu.Unlock()
+		if taken {
+			return false
+		}
+		if len(buf) > 0 {
+			if _, err := w.Write(buf); err != nil || flush.Flush() != nil {
+				return false
+			}
+		}
+		if ended {
+			return true
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return false
+		case <-alive.C:
+			if _, err := w.Write([]byte(":\n\n")); err != nil || flush.Flush() != nil {
+				return false
+			}
+		}
+	}
+}
+
+func (s *events) append(buf []byte, e sent) []byte {
+	if s.id != "" {
+		buf = append(append(append(buf, "id: "...), s.id...), '_')
+		buf = append(strconv.AppendInt(buf, int64(e.n), 10), '\n')
+	}
+	buf = append(buf, "event: message\ndata: "...)
+	buf = append(buf, oneLine(e.raw)...)
+	return append(buf, "\n\n"...)
+}
+
+// eventID takes an event's id apart.
+func eventID(id string) (stream string, n int, ok bool) {
+	i := strings.LastIndexByte(id, '_')
+	if i < 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(id[i+1:])
+	return id[:i], n, err == nil && n >= 0
+}

@@ -1,0 +1,239 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// annotation is the keyword that asks for a header.
+const annotation = "x-mcp-header"
+
+// ParamHeaders knows which arguments of a tool travel as Mcp-Param-* headers as well
+// (2026-07-28, Custom Headers from Tool Parameters). It does not change and is safe for
+// concurrent use; nil stands for a tool that has none.
+type ParamHeaders struct {
+	list []paramHeader
+}
+
+type paramHeader struct {
+	name string   // the whole header name
+	path []string // of the argument
+	kind string   // string, integer or boolean
+}
+
+// CompileParamHeaders reads the annotations of a tool's inputSchema. It returns nil for a
+// schema without any, and an error where the protocol calls the tool definition invalid: a
+// name that is no token or stands twice, a parameter that is no string, integer or boolean,
+// or an annotation that a chain of "properties" does not reach.
+func CompileParamHeaders(schema json.RawMessage) (*ParamHeaders, error) {
+	if !strings.Contains(string(schema), annotation) && !strings.Contains(string(schema), `\u`) {
+		return nil, nil //nolint:nilnil // documented: no headers
+	}
+	if err := Check(schema); err != nil {
+		return nil, err
+	}
+	c := paramCompiler{seen: map[string]bool{}}
+	if err := c.schema(schema, nil, true); err != nil {
+		return nil, err
+	}
+	if len(c.list) == 0 {
+		return nil, nil //nolint:nilnil // documented: no headers
+	}
+	return &ParamHeaders{list: c.list}, nil
+}
+
+type paramCompiler struct {
+	list []paramHeader
+	seen map[string]bool // names in lower case
+}
+
+// schema walks a schema that stands at path; reachable says that only "properties" lead
+// to it.
+func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool) error {
+	if name := Get(s, annotation); name != nil {
+		if err := c.add(name, Get(s, "type"), path, reachable && len(path) > 0); err != nil {
+			return fmt.Errorf("%s at %q: %w", annotation, strings.Join(path, "."), err)
+		}
+	}
+	return eachMember(s, func(key string, v json.RawMessage) error {
+		switch key {
+		case "properties":
+			return c.named(v, path, reachable)
+		case "patternProperties", "dependentSchemas", "$defs", "definitions", "dependencies":
+			return c.named(v, path, false)
+		case "const", "enum", "default", "examples", annotation:
+			return nil // values, not schemas
+		}
+		return c.within(v, path)
+	})
+}
+
+// named walks an object whose keys are names and whose values are schemas.
+func (c *paramCompiler) named(m json.RawMessage, path []string, reachable bool) error {
+	return eachMember(m, func(key string, v json.RawMessage) error {
+		return c.schema(v, append(path[:len(path):len(path)], key), reachable)
+	})
+}
+
+// within looks for annotations where none may stand.
+func (c *paramCompiler) within(v json.RawMessage, path []string) error {
+	if isObject(v) {
+		return c.schema(v, path, false)
+	}
+	if len(v) == 0 || v[0] != '[' {
+		return nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(v, &list); err != nil {
+		return err
+	}
+	for _, v := range list {
+		if err := c.within(v, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *paramCompiler) add(rawName, rawKind json.RawMessage, path []string, reachable bool) error {
+	name, ok := Text(rawName)
+	switch {
+	case !ok || !isToken(name):
+		return fmt.Errorf("expected an HTTP header token, got %s", rawName)
+	case !reachable:
+		return fmt.Errorf("only a property that \"properties\" alone lead to can have it")
+	case c.seen[strings.ToLower(name)]:
+		return fmt.Errorf("the name %q stands twice", name)
+	}
+	kind, _ := Text(rawKind)
+	switch kind {
+	case "string", "integer", "boolean":
+	default:
+		return fmt.Errorf("expected a parameter of type string, integer or boolean, got %s", rawKind)
+	}
+	c.seen[strings.ToLower(name)] = true
+	c.list = append(c.list, paramHeader{name: headerParam + name, path: path, kind: kind})
+	return nil
+}
+
+// eachMember calls f for the members of obj, which must be valid JSON; a value that is no
+// object has none.
+func eachMember(obj json.RawMessage, f func(key string, v json.RawMessage) error) error {
+	if !isObject(obj) {
+		return nil
+	}
+	m := members{b: obj, i: space(obj, 0), depth: MaxDepth + 1}
+	for m.next() && m.skip() {
+		if err := f(m.name(), obj[m.start:m.end:m.end]); err != nil {
+			return err
+		}
+	}
+	return m.err
+}
+
+// Pairs returns the headers for a call with the arguments args, which must be valid JSON:
+// name, encoded value, name, value. An argument that is absent, null, an object or an array
+// has no header.
+func (p *ParamHeaders) Pairs(args json.RawMessage) []string {
+	if p == nil {
+		return nil
+	}
+	out := make([]string, 0, 2*len(p.list))
+	for i := range p.list {
+		h := &p.list[i]
+		if text, ok := h.text(args); ok {
+			out = append(out, h.name, EncodeHeaderValue(text))
+		}
+	}
+	return out
+}
+
+// Check compares the headers of a request, as get returns them by name, with its arguments.
+// The error says what does not agree; it belongs into a HeaderMismatch answer.
+func (p *ParamHeaders) Check(args json.RawMessage, get func(name string) []string) error {
+	if p == nil {
+		return nil
+	}
+	for i := range p.list {
+		h := &p.list[i]
+		if err := h.check(args, get(h.name)); err != nil {
+			return fmt.Errorf("header mismatch: %s: %w", h.name, err)
+		}
+	}
+	return nil
+}
+
+func (h *paramHeader) check(args json.RawMessage, values []string) error {
+	want, ok := h.text(args)
+	switch {
+	case !ok && len(values) == 0:
+		return nil
+	case !ok:
+		return fmt.Errorf("the argument has no value, so the header must be absent")
+	case len(values) == 0:
+		return fmt.Errorf("the header is missing")
+	case len(values) > 1:
+		return fmt.Errorf("the header stands %d times", len(values))
+	}
+	got, err := DecodeHeaderValue(values[0])
+	if err != nil {
+		return err
+	}
+	if got != want && !(h.kind == "integer" && sameInteger(got, want)) {
+		return fmt.Errorf("the header says %q, the argument %q", got, want)
+	}
+	return nil
+}
+
+// text returns the argument as header text, and whether it has a value that can be one.
+func (h *paramHeader) text(args json.RawMessage) (string, bool) {
+	v := Get(args, h.path...)
+	if len(v) == 0 {
+		return "", false
+	}
+	switch v[0] {
+	case '"':
+		return Text(v)
+	case 't', 'f':
+		return string(v), true
+	case 'n', '{', '[':
+		return "", false
+	}
+	if n, ok := safeInteger(string(v)); ok {
+		return strconv.FormatInt(n, 10), true
+	}
+	return string(v), true // the tool's schema will have its say
+}
+
+func sameInteger(a, b string) bool {
+	x, ok := safeInteger(a)
+	y, ok2 := safeInteger(b)
+	return ok && ok2 && x == y
+}
+
+// safeInteger reads a JSON number that is an integer of at most 53 bits: 42, 42.0, 4.2e1.
+func safeInteger(s string) (int64, bool) {
+	if _, err := skipWholeNumber(s); err != nil {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53-1 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// skipWholeNumber fails for what strconv reads as a number and JSON does not: 0x10, 1_0, Inf.
+func skipWholeNumber(s string) (int, error) {
+	if s == "" {
+		return 0, syntax(0, "invalid number")
+	}
+	n, err := skipNumber([]byte(s), 0)
+	if err == nil && n != len(s) {
+		err = syntax(n, "text after the number")
+	}
+	return n, err
+}

@@ -1,0 +1,213 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+const (
+	maxResumes  = 5
+	resumeWait  = 200 * time.Millisecond // before the first, doubled for each further one
+	leastResume = 10 * time.Millisecond
+	drainTime   = time.Second // for a stream to end after its response
+)
+
+var (
+	errSilent      = errors.New("nothing came on the stream for too long")
+	errStreamEnded = errors.New("the stream ended before the response")
+)
+
+// cursor is where a stream of events got to, over all its connections.
+type cursor struct {
+	lastID string
+	retry  time.Duration // what the server asked for, negative if it did not
+	fails  int           // connections in a row that brought nothing
+}
+
+func (c *cursor) advance(r *sseReader) {
+	c.lastID = r.lastID
+	if r.retry >= 0 {
+		c.retry = r.retry
+	}
+	if r.alive {
+		c.fails = 0
+	}
+}
+
+// follow reads the event stream that answers a request until the response is there. Where a
+// legacy stream ends before that and events had ids, it goes on with what the server has
+// kept (Resumability; 2025-11-25 lets servers close on purpose).
+func (x *flight) follow(resp *http.Response) (Response, error) {
+	at := cursor{retry: -1}
+	for {
+		r := newSSEReader(x.watch(resp.Body), x.link.opts.MaxEvent, at.lastID)
+		out, err := x.events(r)
+		if err == nil {
+			x.detach(resp.Body)
+			return out, nil
+		}
+		_ = resp.Body.Close()
+		if frame, ok := errors.AsType[*FrameError](err); ok {
+			return Response{}, &LinkError{Sent: true, TooLarge: frame.TooLong, Err: frame.Err}
+		}
+		at.advance(r)
+		if x.ctx.Err() != nil || at.lastID == "" || IsModern(x.version()) {
+			return Response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
+		}
+		if resp, err = x.resume(&at); err != nil {
+			return Response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
+		}
+	}
+}
+
+// events reads until the response.
+func (x *flight) events(r *sseReader) (Response, error) {
+	for {
+		ev, err := r.next()
+		if err != nil {
+			return Response{}, err
+		}
+		msgs, err := x.link.decode(ev)
+		if err != nil {
+			x.link.opts.Logger.Debug("event is no message", "error", err)
+			continue
+		}
+		if out, ok := x.receive(msgs); ok {
+			return out, nil
+		}
+	}
+}
+
+// decode returns the messages of an event, none for an event of another kind.
+func (l *HTTPLink) decode(ev sseEvent) ([]Message, error) {
+	data := bytes.TrimSpace(CleanUTF8(ev.data))
+	if ev.name != "" && ev.name != "message" || len(data) == 0 {
+		return nil, nil
+	}
+	msgs, _, err := ParseBatch(data)
+	return msgs, err
+}
+
+// resume opens the stream again where it broke off. A refusal says nothing about the
+// request, so its status stays out of the error's Status.
+func (x *flight) resume(at *cursor) (*http.Response, error) {
+	var last error
+	for at.fails < maxResumes {
+		wait := resumeWait << at.fails
+		if at.retry >= 0 {
+			wait = max(at.retry, leastResume)
+		}
+		at.fails++
+		if err := pause(x.ctx, wait); err != nil {
+			return nil, err
+		}
+		resp, err := x.link.get(x.ctx, at.lastID)
+		if err != nil {
+			last = err
+			continue
+		}
+		if resp.StatusCode == http.StatusOK && mediaType(resp) == mediaEvents {
+			return resp, nil
+		}
+		discard(resp.Body)
+		last = fmt.Errorf("resume answered with http status %d", resp.StatusCode)
+		if !isPassing(resp.StatusCode) {
+			return nil, last
+		}
+	}
+	if last == nil {
+		last = fmt.Errorf("resumed %d times in vain", maxResumes)
+	}
+	return nil, last
+}
+
+// isPassing reports whether a status may be another one soon.
+func isPassing(status int) bool {
+	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout ||
+		status == http.StatusConflict // the server has not yet seen the old connection go
+}
+
+// get opens a stream of events with GET.
+func (l *HTTPLink) get(ctx context.Context, lastID string) (*http.Response, error) {
+	h := maps.Clone(l.state.Load().header)
+	delete(h, "Content-Type")
+	h["Accept"] = []string{mediaEvents}
+	if lastID != "" {
+		h[headerLastEvent] = []string{lastID}
+	}
+	return l.wire.do(ctx, &httpSend{method: http.MethodGet, header: h})
+}
+
+// watch ends the exchange when body stays silent, where its caller has set a deadline: a
+// request without one, such as subscriptions/listen, may have nothing to say for days.
+func (x *flight) watch(body io.Reader) io.Reader {
+	if _, ok := x.caller.Deadline(); !ok || x.link.opts.IdleTimeout < 0 {
+		return body
+	}
+	return newIdleReader(x.ctx, body, x.link.opts.IdleTimeout, x.cancel)
+}
+
+// detach lets a stream that has brought its response come to its end behind the caller's
+// back, so that its connection can serve again.
+func (x *flight) detach(body io.ReadCloser) {
+	if x.stop != nil {
+		x.stop()
+	}
+	x.detached = x.link.spawn(func() {
+		timer := time.AfterFunc(drainTime, func() { x.cancel(nil) })
+		discard(body)
+		timer.Stop()
+		x.cancel(nil)
+	})
+	if !x.detached {
+		_ = body.Close()
+	}
+}
+
+// idleReader calls cancel when a Read brings nothing for too long. Its timer ends with ctx.
+type idleReader struct {
+	r     io.Reader
+	timer *time.Timer
+	limit time.Duration
+}
+
+func newIdleReader(ctx context.Context, r io.Reader, limit time.Duration, cancel context.CancelCauseFunc) *idleReader {
+	timer := time.AfterFunc(limit, func() { cancel(errSilent) })
+	context.AfterFunc(ctx, func() { timer.Stop() })
+	return &idleReader{r: r, timer: timer, limit: limit}
+}
+
+// Read reads, and winds the timer.
+func (r *idleReader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil {
+		r.timer.Stop()
+	} else {
+		r.timer.Reset(r.limit)
+	}
+	return n, err
+}
+
+// pause waits for d, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// jitter returns a random duration between half of d and d.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d/2+1)
+}

@@ -1,0 +1,439 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/mcp"
+)
+
+// stream writes parts of an event stream and flushes them.
+func stream(w http.ResponseWriter, parts ...string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, p := range parts {
+		_, _ = io.WriteString(w, p)
+	}
+	w.(http.Flusher).Flush()
+}
+
+func note(method string) string {
+	return `data: {"jsonrpc":"2.0","method":"` + method + `"}` + "\n\n"
+}
+
+func TestHTTPStream(t *testing.T) {
+	t.Parallel()
+	answered := make(chan string, 1)
+	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+		if p.method == "" {
+			answered <- p.raw
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		stream(w, "event: ping\ndata: x\n\n", ": comment\n\n", "data: not JSON\n\n", note("a"), note("b"),
+			`data: {"jsonrpc":"2.0","id":"q1","method":"sampling/createMessage"}`+"\n\n")
+		<-answered
+		answered <- p.raw
+		stream(w, note("c"), "data: "+result(p, `{"ok":true}`)+"\n\n")
+	})
+	h := newHeard()
+	h.answer = func(context.Context, mcp.Message, any) (json.RawMessage, error) {
+		return json.RawMessage(`{"n":1}`), nil
+	}
+	l := dial(t, url, h, nil)
+	l.Agreed("2025-11-25")
+	got, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call", Owner: 42})
+	if err != nil || string(got.Result) != `{"ok":true}` {
+		t.Fatalf("got %s, %v", got.Result, err)
+	}
+	var notes []string
+	for _, line := range h.all() {
+		if line[0] != '?' {
+			notes = append(notes, line)
+		}
+	}
+	if diff := cmp.Diff([]string{"a 42", "b 42", "c 42"}, notes); diff != "" {
+		t.Errorf("heard before the response (-want +got):\n%s", diff)
+	}
+	h.wait(t, "?sampling/createMessage 42")
+}
+
+// What the handler answers, and its errors, reach the server.
+func TestHTTPServerRequests(t *testing.T) {
+	t.Parallel()
+	answers := make(chan string, 10)
+	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+		if p.method == "" {
+			answers <- p.raw
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		stream(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n")
+		if a := <-answers; a == `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no"}}` {
+			stream(w, "data: "+result(p, `{}`)+"\n\n")
+		} else {
+			t.Errorf("answered %s", a)
+		}
+	})
+	h := newHeard()
+	h.answer = func(context.Context, mcp.Message, any) (json.RawMessage, error) {
+		return nil, &rpcError{`{"code":-32601,"message":"no"}`}
+	}
+	if _, err := dial(t, url, h, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type rpcError struct{ raw string }
+
+func (e *rpcError) Error() string           { return e.raw }
+func (e *rpcError) Object() json.RawMessage { return json.RawMessage(e.raw) }
+
+// A request that the server takes back is cancelled and not answered.
+func TestHTTPServerCancels(t *testing.T) {
+	t.Parallel()
+	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+		if p.method == "" {
+			t.Errorf("answered %s", p.raw)
+			return
+		}
+		stream(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n",
+			`data: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`+"\n\n",
+			"data: "+result(p, `{}`)+"\n\n")
+	})
+	h := newHeard()
+	ended := make(chan struct{})
+	h.answer = func(ctx context.Context, _ mcp.Message, _ any) (json.RawMessage, error) {
+		<-ctx.Done()
+		close(ended)
+		return nil, ctx.Err()
+	}
+	if _, err := dial(t, url, h, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+}
+
+// A modern server may not send requests; they are dropped.
+func TestHTTPModernServerRequest(t *testing.T) {
+	t.Parallel()
+	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+		stream(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n", "data: "+result(p, `{}`)+"\n\n")
+	})
+	h := newHeard()
+	l := dial(t, url, h, nil)
+	l.Agreed("2026-07-28")
+	if _, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.all(); len(got) != 0 || l.Dropped() != 1 {
+		t.Errorf("heard %q, dropped %d", got, l.Dropped())
+	}
+}
+
+// The stream breaks, or is closed on purpose, and goes on by GET from the last event id.
+func TestHTTPResume(t *testing.T) {
+	t.Parallel()
+	var gets atomic.Int32
+	var id atomic.Value
+	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+		if r.Method == http.MethodPost {
+			id.Store(p)
+			stream(w, "id: e1\nretry: 10\ndata:\n\n")
+			return // on purpose, as 2025-11-25 allows
+		}
+		last := r.Header.Get("Last-Event-Id")
+		if r.Header.Get("Accept") != "text/event-stream" || r.Header.Get("Mcp-Protocol-Version") != "2025-11-25" {
+			t.Errorf("GET with %v", r.Header)
+		}
+		switch gets.Add(1) {
+		case 1:
+			if last != "e1" {
+				t.Errorf("resumed from %q", last)
+			}
+			stream(w, "id: e2\n"+note("half"), "id: e3\ndata: {\"jsonrpc\"")
+			panic(http.ErrAbortHandler)
+		case 2:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			if last != "e2" {
+				t.Errorf("resumed from %q", last)
+			}
+			stream(w, "id: e3\ndata: "+result(id.Load().(post), `{"done":1}`)+"\n\n")
+		}
+	})
+	h := newHeard()
+	l := dial(t, url, h, nil)
+	l.Agreed("2025-11-25")
+	got, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call", Owner: "o"})
+	if err != nil || string(got.Result) != `{"done":1}` {
+		t.Fatalf("got %s, %v", got.Result, err)
+	}
+	if diff := cmp.Diff([]string{"half o"}, h.all()); diff != "" {
+		t.Errorf("heard (-want +got):\n%s", diff)
+	}
+}
+
+func TestHTTPResumeInVain(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		version string
+		first   string
+		status  int
+		gets    int32
+	}{
+		{"no event id", "2025-11-25", note("x"), 200, 0},
+		{"modern", "2026-07-28", "id: 1\nretry: 10\n" + note("x"), 200, 0},
+		{"not offered", "2025-11-25", "id: 1\nretry: 10\n" + note("x"), 405, 1},
+		{"session lost", "2025-11-25", "id: 1\nretry: 10\n" + note("x"), 404, 1},
+		{"nothing comes", "2025-11-25", "id: 1\nretry: 10\n" + note("x"), 200, 5},
+		{"server broken", "2025-11-25", "id: 1\nretry: 10\n" + note("x"), 500, 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var gets atomic.Int32
+			url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, _ post) {
+				if r.Method == http.MethodPost {
+					stream(w, tt.first)
+					return
+				}
+				gets.Add(1)
+				w.Header().Set("Content-Type", "text/event-stream")
+				w.WriteHeader(tt.status)
+			})
+			l := dial(t, url, nil, nil)
+			l.Agreed(tt.version)
+			_, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"})
+			// A status here would pass for a refusal of the request, which has run.
+			if e := linkError(t, err); !e.Sent || e.Status != 0 || errors.Is(err, mcp.ErrSessionGone) {
+				t.Errorf("got %+v", e)
+			}
+			if gets.Load() != tt.gets {
+				t.Errorf("%d GETs, want %d", gets.Load(), tt.gets)
+			}
+		})
+	}
+}
+
+// A cancelled call ends at once and the server learns of it, each era in its way.
+func TestHTTPCancel(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		for _, streams := range []bool{false, true} {
+			t.Run(fmt.Sprint(version, streams), func(t *testing.T) {
+				t.Parallel()
+				entered, gone, told := make(chan struct{}), make(chan time.Time, 1), make(chan string, 1)
+				url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+					if p.method == "notifications/cancelled" {
+						told <- p.raw
+						w.WriteHeader(http.StatusAccepted)
+						return
+					}
+					if streams {
+						stream(w, ": begun\n\n")
+					}
+					close(entered)
+					<-r.Context().Done()
+					gone <- time.Now()
+				})
+				l := dial(t, url, nil, nil)
+				l.Agreed(version)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				cause := errors.New("enough")
+				var start time.Time
+				go func() {
+					<-entered
+					start = time.Now()
+					cancel(cause)
+				}()
+				_, err := l.Call(ctx, &mcp.Request{Method: "tools/call"})
+				if !errors.Is(err, cause) {
+					t.Errorf("got %v", err)
+				}
+				if d := (<-gone).Sub(start); d > 500*time.Millisecond {
+					t.Errorf("the server learned of it after %v", d)
+				}
+				if version < "2026" {
+					if got := <-told; !strings.Contains(got, `"params":{"requestId":1,"reason":"enough"}`) {
+						t.Errorf("told %s", got)
+					}
+				}
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+				if len(told) != 0 {
+					t.Errorf("told %s", <-told)
+				}
+			})
+		}
+	}
+}
+
+func TestHTTPCloseEndsCalls(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{})
+	url := serveFunc(t, func(_ http.ResponseWriter, r *http.Request, _ post) {
+		close(entered)
+		<-r.Context().Done()
+	})
+	l := mcp.DialHTTP(url, newHeard(), nil)
+	done := make(chan error, 1)
+	go func() {
+		_, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"})
+		done <- err
+	}()
+	<-entered
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if e := linkError(t, <-done); !e.Sent {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// pulse is a transport whose streams get a comment a minute for a while, then nothing.
+type pulse struct{ minutes int }
+
+func (p pulse) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return nil, err
+	}
+	pr, pw := io.Pipe()
+	context.AfterFunc(r.Context(), func() { _ = pw.CloseWithError(r.Context().Err()) })
+	go func() {
+		for range p.minutes {
+			time.Sleep(time.Minute)
+			_, _ = io.WriteString(pw, ": life\n\n")
+		}
+	}()
+	return &http.Response{
+		StatusCode: http.StatusOK, Body: pr, ContentLength: -1,
+		Header: http.Header{"Content-Type": {"text/event-stream"}},
+	}, nil
+}
+
+// Silence of 5 minutes ends a stream; comments are life. A call without a deadline waits.
+func TestHTTPIdle(t *testing.T) {
+	t.Parallel()
+	for _, deadline := range []time.Duration{time.Hour, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: pulse{minutes: 8}})
+			defer l.Close()
+			l.Agreed("2026-07-28")
+			ctx, cancel := context.WithCancel(t.Context())
+			if deadline > 0 {
+				ctx, cancel = context.WithTimeout(t.Context(), deadline)
+			} else {
+				time.AfterFunc(24*time.Hour, cancel)
+			}
+			defer cancel()
+			start := time.Now()
+			_, err := l.Call(ctx, &mcp.Request{Method: "subscriptions/listen"})
+			took := time.Since(start)
+			if deadline == 0 {
+				if !errors.Is(err, context.Canceled) || took != 24*time.Hour {
+					t.Errorf("without a deadline: %v after %v", err, took)
+				}
+				return
+			}
+			if e := linkError(t, err); !e.Sent || !strings.Contains(e.Error(), "too long") || took != 13*time.Minute {
+				t.Errorf("got %v after %v", err, took)
+			}
+		})
+	}
+}
+
+// One connection serves calls answered by streams, one after the other.
+func TestHTTPStreamConnectionReuse(t *testing.T) {
+	t.Parallel()
+	addrs := make(chan string, 100)
+	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+		addrs <- r.RemoteAddr
+		stream(w, "data: "+result(p, `{}`)+"\n\n")
+	})
+	l := dial(t, url, nil, nil)
+	for range 50 {
+		if _, err := l.Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(addrs)
+	conns := map[string]bool{}
+	for a := range addrs {
+		conns[a] = true
+	}
+	if len(conns) > 25 {
+		t.Errorf("%d connections for 50 calls", len(conns))
+	}
+}
+
+func TestHTTPListen(t *testing.T) {
+	t.Parallel()
+	var gets atomic.Int32
+	posted := make(chan string, 1)
+	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+		if r.Method == http.MethodPost {
+			posted <- p.raw
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		if gets.Add(1) == 1 {
+			stream(w, "id: 1\nretry: 10\n"+note("first"))
+			return
+		}
+		if got := r.Header.Get("Last-Event-Id"); got != "1" {
+			t.Errorf("opened again from %q", got)
+		}
+		stream(w, note("second"), `data: {"jsonrpc":"2.0","id":3,"method":"roots/list"}`+"\n\n")
+		<-r.Context().Done()
+	})
+	h := newHeard()
+	l := dial(t, url, h, nil)
+	l.Agreed("2025-11-25")
+	l.Listen()
+	h.wait(t, "first <nil>")
+	h.wait(t, "second <nil>")
+	h.wait(t, "?roots/list <nil>")
+	if got := <-posted; got != `{"jsonrpc":"2.0","id":3,"result":{}}` {
+		t.Errorf("answered %s", got)
+	}
+}
+
+// A server without a listening stream is not asked for it again; one that is down is.
+func TestHTTPListenAgain(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]int{405: 1, 404: 1, 401: 1, 503: 5} {
+		synctest.Test(t, func(t *testing.T) {
+			gets := 0
+			rt := roundTrip(func(*http.Request) *httptest.ResponseRecorder {
+				gets++
+				w := httptest.NewRecorder()
+				w.WriteHeader(status)
+				return w
+			})
+			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
+			l.Agreed("2025-11-25")
+			l.Listen()
+			time.Sleep(15 * time.Second) // waits of 1, 2, 4 and 8 seconds at most
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			if gets < want || want == 1 && gets > 1 || gets > 8 {
+				t.Errorf("status %d: asked %d times in 15 s, want %d", status, gets, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+const (
+	listenWait    = time.Second // before a listening stream is opened again, doubled each time
+	maxListenWait = 30 * time.Second
+)
+
+// Listen opens the legacy era's standalone stream of server messages in the background and
+// keeps it open until Close, or until the server refuses it for good (405: it has none).
+// It belongs to the present session; call it again after a new initialize. In the modern
+// era it does nothing.
+func (l *HTTPLink) Listen() {
+	if IsModern(l.state.Load().version) {
+		return
+	}
+	ctx, cancel := context.WithCancel(l.ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.unlisten != nil {
+		l.unlisten()
+	}
+	l.unlisten = cancel
+	if l.closed {
+		cancel()
+		return
+	}
+	l.wg.Go(func() {
+		defer cancel()
+		l.listen(ctx)
+	})
+}
+
+func (l *HTTPLink) listen(ctx context.Context) {
+	at := cursor{retry: -1}
+	for {
+		at.fails++ // taken back by whatever the stream brings
+		resp, err := l.get(ctx, at.lastID)
+		switch {
+		case err != nil:
+			l.opts.Logger.Debug("listening stream not opened", "error", err)
+		case resp.StatusCode == http.StatusOK && mediaType(resp) == mediaEvents:
+			l.hear(ctx, resp, &at)
+		default:
+			discard(resp.Body)
+			if !isPassing(resp.StatusCode) {
+				l.opts.Logger.Debug("no listening stream", "status", resp.StatusCode)
+				return
+			}
+		}
+		wait := jitter(min(listenWait<<min(max(at.fails-1, 0), 10), maxListenWait))
+		if at.retry >= 0 && at.fails == 0 {
+			wait = max(at.retry, leastResume)
+		}
+		if pause(ctx, wait) != nil {
+			return
+		}
+	}
+}
+
+// hear reads one connection of the listening stream to its end.
+func (l *HTTPLink) hear(ctx context.Context, resp *http.Response, at *cursor) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() { _ = resp.Body.Close() })
+	defer stop()
+	defer resp.Body.Close()
+	body := newIdleReader(ctx, resp.Body, l.listenLimit(), cancel)
+	r := newSSEReader(body, l.opts.MaxEvent, at.lastID)
+	for {
+		ev, err := r.next()
+		if frame, ok := errors.AsType[*FrameError](err); ok {
+			l.opts.Logger.Warn("message of the server dropped", "error", frame)
+			continue
+		}
+		at.advance(r)
+		if err != nil {
+			if errors.Is(context.Cause(ctx), errSilent) {
+				at.fails = 0
+			}
+			return
+		}
+		msgs, err := l.decode(ev)
+		if err != nil {
+			l.opts.Logger.Debug("event is no message", "error", err)
+			continue
+		}
+		for i := range msgs {
+			l.receive(&msgs[i], nil)
+		}
+	}
+}
+
+// listenLimit is the idle limit; without one, a span that no connection reaches.
+func (l *HTTPLink) listenLimit() time.Duration {
+	if l.opts.IdleTimeout < 0 {
+		return 1 << 62
+	}
+	return l.opts.IdleTimeout
+}

@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	maxServing    = 256 // requests of one server at once
+	answerTimeout = 30 * time.Second
+)
+
+// receive takes in a message that is not the response somebody waits for. owner is that of
+// the request whose stream it came on, nil for the listening stream.
+func (l *HTTPLink) receive(m *Message, owner any) {
+	switch {
+	case m.IsRequest():
+		l.serve(m, owner)
+	case m.Method == "notifications/cancelled" && l.cancelled(m):
+	case m.IsNotification():
+		l.notify.Lock()
+		defer l.notify.Unlock()
+		l.handler.Notification(*m, owner)
+	default:
+		l.dropped.Add(1)
+		l.opts.Logger.Debug("response dropped: nobody waits for its id", "id", string(m.ID))
+	}
+}
+
+// serve has a request of a legacy server answered. In the modern era a server may not ask
+// in this way and a client may not answer.
+func (l *HTTPLink) serve(m *Message, owner any) {
+	if IsModern(l.state.Load().version) {
+		l.dropped.Add(1)
+		l.opts.Logger.Debug("request dropped: a modern server sent it", "method", m.Method)
+		return
+	}
+	ctx, cancel := context.WithCancelCause(l.ctx)
+	l.mu.Lock()
+	if l.closed || l.serving[m.ID] != nil || len(l.serving) >= maxServing {
+		l.mu.Unlock()
+		cancel(nil)
+		l.dropped.Add(1)
+		l.opts.Logger.Debug("request dropped: too many, or its id is in use", "method", m.Method)
+		return
+	}
+	l.serving[m.ID] = cancel
+	req := *m
+	l.wg.Go(func() {
+		defer cancel(nil)
+		l.respond(ctx, req, owner)
+	})
+	l.mu.Unlock()
+}
+
+func (l *HTTPLink) respond(ctx context.Context, m Message, owner any) {
+	result, err := l.handler.Request(ctx, m, owner)
+	l.mu.Lock()
+	delete(l.serving, m.ID)
+	l.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	if err := l.postMessage(ctx, appendAnswer(nil, m.ID, result, err)); err != nil {
+		l.opts.Logger.Debug("answer not sent", "method", m.Method, "error", err)
+	}
+}
+
+// cancelled ends a request that the server takes back, and reports whether it was one.
+func (l *HTTPLink) cancelled(m *Message) bool {
+	id := ID(Get(m.Params, "requestId"))
+	l.mu.Lock()
+	cancel := l.serving[id]
+	l.mu.Unlock()
+	if cancel == nil {
+		return false
+	}
+	cancel(context.Canceled)
+	return true
+}

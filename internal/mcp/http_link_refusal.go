@@ -1,0 +1,131 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxRefusal  = 1 << 20 // bytes read of a refusal's body
+	maxExcerpt  = 2 << 10 // bytes of it for people
+	maxTries    = 5       // of one request
+	leastRepeat = 100 * time.Millisecond
+)
+
+// refused reads an answer whose status is not 2xx: a Response that answers the request, a
+// LinkError, or both (see [HTTPLink]).
+func (x *flight) refused(resp *http.Response) (Response, *LinkError) {
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // as much as can be had
+	_ = resp.Body.Close()
+	r, own := x.errorIn(raw)
+	e := &LinkError{Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(raw)}
+	switch status := resp.StatusCode; {
+	case status == http.StatusNotFound && x.state.header[headerSession] != nil && !isNoMethod(r, own) && !IsModern(x.version()):
+		e.Err = ErrSessionGone
+	case r.Error == nil || isAboutAccess(status):
+	case own || status < 500:
+		return r, nil
+	}
+	return r, e
+}
+
+// errorIn returns the JSON-RPC error in a refusal's body, if it can be meant for this
+// request, and whether it names the request's id.
+func (x *flight) errorIn(raw []byte) (r Response, own bool) {
+	m, err := Parse(CleanUTF8(raw))
+	if err != nil || m.Error == nil || x.id == 0 || !x.isMine(&m) {
+		return Response{}, false
+	}
+	own = m.ID != "" && m.ID != "null"
+	code := errorCode(m.Error)
+	if !own && !(code >= -32099 && code <= -32000 || code >= CodeInternal && code <= CodeInvalidRequest || code == CodeParse) {
+		return Response{}, false
+	}
+	return Response{Error: m.Error}, own
+}
+
+// isNoMethod tells the modern answer to an unknown method, which is a 404 too, from the
+// loss of a session.
+func isNoMethod(r Response, own bool) bool {
+	return own && errorCode(r.Error) == CodeMethodNotFound
+}
+
+func errorCode(obj json.RawMessage) int {
+	code, _ := strconv.Atoi(string(Get(obj, "code")))
+	return code
+}
+
+// isAboutAccess reports whether a status speaks of who asks, or how often, and not of what
+// is asked.
+func isAboutAccess(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
+		http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	}
+	return false
+}
+
+func refusalHeader(h http.Header) map[string]string {
+	var out map[string]string
+	for _, name := range []string{"WWW-Authenticate", "Retry-After"} {
+		if v := h.Values(name); len(v) > 0 {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[name] = strings.Join(v, ", ")
+		}
+	}
+	return out
+}
+
+// excerpt returns the beginning of a body for people.
+func excerpt(b []byte) string {
+	return strings.ToValidUTF8(string(b[:min(len(b), maxExcerpt)]), "")
+}
+
+// again reports whether a refused request is to be sent again now. It waits as long as the
+// server asks for, if the caller's deadline allows.
+func (x *flight) again(e *LinkError) (bool, error) {
+	if errors.Is(e, ErrSessionGone) { // opened anew by another request meanwhile?
+		now := x.link.state.Load()
+		return now.session != "" && now.session != x.state.session, nil
+	}
+	if e.Status != http.StatusTooManyRequests && !(e.Status == http.StatusServiceUnavailable && onlyReads(x.req.Method)) {
+		return false, nil
+	}
+	wait, ok := retryAfter(e.Header["Retry-After"], time.Now())
+	if !ok {
+		return false, nil
+	}
+	wait = max(wait, leastRepeat)
+	if end, ok := x.caller.Deadline(); ok && time.Until(end) < wait || !ok && wait > time.Minute {
+		return false, nil
+	}
+	return true, pause(x.ctx, wait)
+}
+
+// onlyReads reports whether a request has no effect that a repetition could double.
+func onlyReads(method string) bool {
+	switch method {
+	case "ping", "initialize", "server/discover", "resources/read", "resources/templates/list", "prompts/get", "completion/complete":
+		return true
+	}
+	return strings.HasSuffix(method, "/list")
+}
+
+// retryAfter reads a Retry-After header: seconds, or a date.
+func retryAfter(v string, now time.Time) (time.Duration, bool) {
+	if s, err := strconv.ParseUint(v, 10, 31); err == nil {
+		return time.Duration(s) * time.Second, true
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return max(t.Sub(now), 0), true
+	}
+	return 0, false
+}

@@ -1,0 +1,315 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/mcp"
+)
+
+// Which refusals are answers, which are failures, and which are both.
+func TestHTTPRefusals(t *testing.T) {
+	t.Parallel()
+	rpc := func(id string, code int) string {
+		return `{"jsonrpc":"2.0",` + id + `"error":{"code":` + strconv.Itoa(code) + `,"message":"m"}}`
+	}
+	tests := []struct {
+		name      string
+		status    int
+		body      string
+		answered  bool // Response.Error is set
+		linkError bool
+	}{
+		{"modern error", 400, rpc(`"id":1,`, -32022), true, false},
+		{"modern error, no id", 400, rpc("", -32020), true, false},
+		{"modern error, null id", 400, rpc(`"id":null,`, -32020), true, false},
+		{"unknown method", 404, rpc(`"id":1,`, -32601), true, false},
+		{"own code, own id", 400, rpc(`"id":1,`, 17), true, false},
+		{"own code, no id", 400, rpc("", 17), false, true},
+		{"other id", 400, rpc(`"id":2,`, -32600), false, true},
+		{"server error, own id", 500, rpc(`"id":1,`, -32603), true, false},
+		{"server error, no id", 500, rpc("", -32603), true, true},
+		{"text", 400, "Bad Request: no session", false, true},
+		{"not found", 404, "404 page not found", false, true},
+		{"unauthorized", 401, rpc(`"id":1,`, -32001), true, true},
+		{"too many", 429, rpc(`"id":1,`, -32000), true, true},
+		{"redirect without place", 307, "", false, true},
+		{"redirect that drops the body", 302, "", false, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, _ post) {
+				w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="x"`)
+				if tt.status == 302 {
+					w.Header().Set("Location", "/")
+				}
+				w.WriteHeader(tt.status)
+				_, _ = io.WriteString(w, tt.body)
+			})
+			r, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
+			if (r.Error != nil) != tt.answered {
+				t.Errorf("Response.Error = %s", r.Error)
+			}
+			if !tt.linkError {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			e := linkError(t, err)
+			if e.Status != tt.status || e.Body != tt.body || e.Header["WWW-Authenticate"] == "" {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+func TestHTTPRefusalExcerpt(t *testing.T) {
+	t.Parallel()
+	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, _ post) {
+		http.Error(w, strings.Repeat("é", 10_000), http.StatusBadGateway)
+	})
+	_, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
+	if e := linkError(t, err); len(e.Body) > 2<<10 || len(e.Body) < 2000 {
+		t.Errorf("excerpt of %d bytes", len(e.Body))
+	}
+}
+
+// A session the server forgot is told apart from a wrong address; one that somebody has
+// opened anew meanwhile is used at once.
+func TestHTTPSessionGone(t *testing.T) {
+	t.Parallel()
+	var current atomic.Int32
+	entered, release := make(chan struct{}), make(chan struct{})
+	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+		switch {
+		case p.method == "initialize":
+			w.Header().Set("Mcp-Session-Id", strconv.Itoa(int(current.Add(1))))
+			answerJSON(w, result(p, `{}`))
+			return
+		case p.method == "slow" && r.Header.Get("Mcp-Session-Id") == "1":
+			close(entered)
+			<-release
+		}
+		if r.Header.Get("Mcp-Session-Id") != strconv.Itoa(int(current.Load())) {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
+			return
+		}
+		answerJSON(w, result(p, `{}`))
+	})
+	l := dial(t, url, nil, nil)
+	initialize := func() {
+		t.Helper()
+		if _, err := l.Call(t.Context(), &mcp.Request{Method: "initialize"}); err != nil {
+			t.Fatal(err)
+		}
+		l.Agreed("2025-11-25")
+	}
+	initialize()
+	slow := make(chan error, 1)
+	go func() {
+		_, err := l.Call(t.Context(), &mcp.Request{Method: "slow"})
+		slow <- err
+	}()
+	<-entered
+	current.Add(1)
+	_, err := l.Call(t.Context(), &mcp.Request{Method: "ping"})
+	if e := linkError(t, err); e.Status != http.StatusNotFound || !errors.Is(err, mcp.ErrSessionGone) {
+		t.Errorf("got %+v", e)
+	}
+	initialize()
+	close(release)
+	if err := <-slow; err != nil {
+		t.Errorf("the session was there again, but: %v", err)
+	}
+}
+
+// roundTrip is an http.RoundTripper without a network, for tests that count time.
+type roundTrip func(r *http.Request) *httptest.ResponseRecorder
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return nil, err
+		}
+	}
+	return f(r).Result(), nil
+}
+
+func TestHTTPRetryAfter(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		status   int
+		after    func() string
+		method   string
+		deadline time.Duration
+		want     time.Duration // until the answer
+		ok       bool
+	}{
+		{"seconds", 429, func() string { return "7" }, "tools/call", time.Minute, 7 * time.Second, true},
+		{"date", 429, func() string { return time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat) }, "ping", time.Minute, 9 * time.Second, true},
+		{"at once", 429, func() string { return "0" }, "tools/call", time.Minute, 100 * time.Millisecond, true},
+		{"past the deadline", 429, func() string { return "70" }, "tools/call", time.Minute, 0, false},
+		{"not told", 429, func() string { return "" }, "tools/call", time.Minute, 0, false},
+		{"busy, a read", 503, func() string { return "3" }, "tools/list", time.Minute, 3 * time.Second, true},
+		{"busy, a call", 503, func() string { return "3" }, "tools/call", time.Minute, 0, false},
+		{"no deadline, too long", 429, func() string { return "3600" }, "ping", 0, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				rt := roundTrip(func(*http.Request) *httptest.ResponseRecorder {
+					w := httptest.NewRecorder()
+					if tries++; tries == 1 {
+						w.Header().Set("Retry-After", tt.after())
+						w.WriteHeader(tt.status)
+						return w
+					}
+					answerJSON(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+					return w
+				})
+				ctx := t.Context()
+				if tt.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
+					defer cancel()
+				}
+				l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
+				defer l.Close()
+				start := time.Now()
+				_, err := l.Call(ctx, &mcp.Request{Method: tt.method})
+				if tt.ok != (err == nil) {
+					t.Errorf("got %v", err)
+				}
+				if got := time.Since(start).Round(100 * time.Millisecond); got != tt.want {
+					t.Errorf("took %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestHTTPRetryAfterGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		rt := roundTrip(func(*http.Request) *httptest.ResponseRecorder {
+			tries++
+			w := httptest.NewRecorder()
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return w
+		})
+		l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
+		defer l.Close()
+		_, err := l.Call(t.Context(), &mcp.Request{Method: "ping"})
+		if e := linkError(t, err); e.Status != http.StatusTooManyRequests || tries != 5 {
+			t.Errorf("got %v after %d tries", err, tries)
+		}
+	})
+}
+
+func TestHTTPRedirects(t *testing.T) {
+	t.Parallel()
+	type seen struct{ auth, key, cookie, body string }
+	got := make(chan seen, 10)
+	final := func(w http.ResponseWriter, r *http.Request, p post) {
+		got <- seen{r.Header.Get("Authorization"), r.Header.Get("X-Key"), r.Header.Get("Cookie"), p.method}
+		answerJSON(w, result(p, `{}`))
+	}
+	other := serveFunc(t, final)
+	first := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+		switch r.URL.Path {
+		case "/same":
+			http.Redirect(w, r, "/end", http.StatusTemporaryRedirect)
+		case "/other":
+			http.Redirect(w, r, other, http.StatusPermanentRedirect)
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusTemporaryRedirect)
+		case "/file":
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusTemporaryRedirect)
+		default:
+			final(w, r, p)
+		}
+	})
+	opts := &mcp.HTTPOptions{Header: func() http.Header {
+		return http.Header{"Authorization": {"Bearer t"}, "X-Key": {"k"}, "Cookie": {"c=1"}}
+	}}
+	call := func(path string) error {
+		_, err := dial(t, first+path, nil, opts).Call(t.Context(), &mcp.Request{Method: "tools/call"})
+		return err
+	}
+	if err := call("/same"); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-got; s != (seen{"Bearer t", "k", "c=1", "tools/call"}) {
+		t.Errorf("same origin got %+v", s)
+	}
+	if err := call("/other"); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-got; s != (seen{"", "", "", "tools/call"}) {
+		t.Errorf("other origin got %+v", s)
+	}
+	for _, path := range []string{"/loop", "/file"} {
+		if e := linkError(t, call(path)); !strings.Contains(e.Error(), "redirect") {
+			t.Errorf("%s: got %v", path, e)
+		}
+	}
+}
+
+// A public server must not send us into a private network, nor out of TLS.
+func TestHTTPRedirectsRefused(t *testing.T) {
+	t.Parallel()
+	for from, to := range map[string]string{
+		"http://93.184.215.14/":  "http://127.0.0.1/",
+		"http://93.184.215.15/":  "http://169.254.169.254/latest",
+		"http://93.184.215.16/":  "http://[::ffff:10.0.0.1]/",
+		"https://93.184.215.14/": "http://93.184.215.14/",
+	} {
+		rt := roundTrip(func(r *http.Request) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			if u, _ := url.Parse(from); r.URL.Host != u.Host || r.URL.Scheme != u.Scheme {
+				t.Errorf("%s was asked", r.URL)
+			}
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			return w
+		})
+		_, err := dial(t, from, nil, &mcp.HTTPOptions{Transport: rt}).Call(t.Context(), &mcp.Request{Method: "ping"})
+		if e := linkError(t, err); !strings.Contains(e.Error(), "refused") {
+			t.Errorf("%s to %s: got %v", from, to, e)
+		}
+	}
+}
+
+// The user part of a URL becomes a header and shows up nowhere else.
+func TestHTTPUserInfo(t *testing.T) {
+	t.Parallel()
+	rt := roundTrip(func(r *http.Request) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		if user, password, _ := r.BasicAuth(); user != "u" || password != "p" || r.URL.User != nil {
+			t.Errorf("got %s with %v", r.URL, r.Header)
+		}
+		answerJSON(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		return w
+	})
+	if _, err := dial(t, "http://u:p@example.com", nil, &mcp.HTTPOptions{Transport: rt}).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
+		t.Error(err)
+	}
+}

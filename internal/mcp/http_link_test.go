@@ -1,0 +1,480 @@
+package mcp_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/mcp"
+)
+
+// heard is a Handler that keeps what it is told, as "method owner", in order.
+type heard struct {
+	mu     sync.Mutex
+	lines  []string
+	seen   chan string
+	answer func(ctx context.Context, m mcp.Message, owner any) (json.RawMessage, error)
+}
+
+func newHeard() *heard { return &heard{seen: make(chan string, 100)} }
+
+func (h *heard) Notification(m mcp.Message, owner any) {
+	h.note(fmt.Sprintf("%s %v", m.Method, owner))
+}
+
+func (h *heard) note(line string) {
+	h.mu.Lock()
+	h.lines = append(h.lines, line)
+	h.mu.Unlock()
+	select {
+	case h.seen <- line:
+	default:
+	}
+}
+
+func (h *heard) Request(ctx context.Context, m mcp.Message, owner any) (json.RawMessage, error) {
+	h.note(fmt.Sprintf("?%s %v", m.Method, owner))
+	if h.answer != nil {
+		return h.answer(ctx, m, owner)
+	}
+	return json.RawMessage(`{}`), nil
+}
+
+func (h *heard) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.lines...)
+}
+
+func (h *heard) wait(t *testing.T, want string) {
+	t.Helper()
+	limit := time.After(10 * time.Second)
+	for {
+		select {
+		case got := <-h.seen:
+			if got == want {
+				return
+			}
+		case <-limit:
+			t.Fatalf("%q was not heard, only %q", want, h.all())
+		}
+	}
+}
+
+// post is a POST that a fake server got.
+type post struct {
+	id     string
+	method string
+	header http.Header
+	raw    string
+}
+
+// serveFunc starts a server of f, which sees what was posted.
+func serveFunc(t *testing.T, f func(w http.ResponseWriter, r *http.Request, p post)) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		var v struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.Unmarshal(raw, &v) // GET and DELETE have none
+		f(w, r, post{id: string(v.ID), method: v.Method, header: r.Header, raw: string(raw)})
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func answerJSON(w http.ResponseWriter, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, body)
+}
+
+func result(p post, v string) string {
+	return `{"jsonrpc":"2.0","id":` + p.id + `,"result":` + v + `}`
+}
+
+func dial(t *testing.T, url string, h mcp.Handler, opts *mcp.HTTPOptions) *mcp.HTTPLink {
+	t.Helper()
+	if h == nil {
+		h = newHeard()
+	}
+	l := mcp.DialHTTP(url, h, opts)
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func linkError(t *testing.T, err error) *mcp.LinkError {
+	t.Helper()
+	e, ok := errors.AsType[*mcp.LinkError](err)
+	if !ok {
+		t.Fatalf("got %v (%T), want a LinkError", err, err)
+	}
+	return e
+}
+
+func TestHTTPCall(t *testing.T) {
+	t.Parallel()
+	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+		if r.Method != http.MethodPost || r.Header.Get("Accept") != "application/json, text/event-stream" ||
+			r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s with %v", r.Method, r.Header)
+		}
+		if p.method == "notifications/x" {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		answerJSON(w, result(p, `{"isError":true,"resultType":"input_required","n":9007199254740993}`))
+	})
+	l := dial(t, url, nil, nil)
+	for range 3 {
+		got, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"x"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := mcp.Response{
+			Result:  json.RawMessage(`{"isError":true,"resultType":"input_required","n":9007199254740993}`),
+			IsError: true, ResultType: "input_required",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("response (-want +got):\n%s", diff)
+		}
+	}
+	if err := l.Notify(t.Context(), "notifications/x", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// The header fields of each era, before and after the handshake.
+func TestHTTPHeaders(t *testing.T) {
+	t.Parallel()
+	var last http.Header
+	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+		last = p.header
+		if p.method == "initialize" {
+			w.Header().Set("Mcp-Session-Id", "s-1")
+		}
+		answerJSON(w, result(p, `{}`))
+	})
+	opts := &mcp.HTTPOptions{Header: func() http.Header {
+		return http.Header{"x-key": {"k"}, "Accept": {"text/html"}, "Mcp-Session-Id": {"mine"}, "Mcp-Param-A": {"forged"}}
+	}}
+	l := dial(t, url, nil, opts)
+	call := func(req mcp.Request) map[string]string {
+		t.Helper()
+		if _, err := l.Call(t.Context(), &req); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for name := range last {
+			if strings.HasPrefix(name, "Mcp-") || name == "X-Key" {
+				got[name] = last.Get(name)
+			}
+		}
+		return got
+	}
+	meta := json.RawMessage(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`)
+	steps := []struct {
+		name   string
+		before func()
+		req    mcp.Request
+		want   map[string]string
+	}{
+		{"probe", nil, mcp.Request{Method: "server/discover", Params: meta}, map[string]string{
+			"X-Key": "k", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover",
+		}},
+		{"initialize", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k"}},
+		{"legacy", func() { l.Agreed("2025-11-25") }, mcp.Request{Method: "tools/call", Name: "x"}, map[string]string{
+			"X-Key": "k", "Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": "s-1",
+		}},
+		{"initialize again", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k"}},
+		{"session forgotten", l.ForgetSession, mcp.Request{Method: "ping"}, map[string]string{
+			"X-Key": "k", "Mcp-Protocol-Version": "2025-11-25",
+		}},
+		{"modern", func() { l.Agreed("2026-07-28") }, mcp.Request{
+			Method: "tools/call", Name: "é", Params: meta, Header: []string{"Mcp-Param-Region", "us"},
+		}, map[string]string{
+			"X-Key": "k", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "=?base64?w6k=?=",
+			"Mcp-Param-Region": "us",
+		}},
+	}
+	for _, s := range steps {
+		if s.before != nil {
+			s.before()
+		}
+		if diff := cmp.Diff(s.want, call(s.req)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", s.name, diff)
+		}
+	}
+}
+
+func TestHTTPSession(t *testing.T) {
+	t.Parallel()
+	deleted := make(chan string, 1)
+	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+		switch {
+		case r.Method == http.MethodDelete:
+			deleted <- r.Header.Get("Mcp-Session-Id")
+		case p.method == "initialize":
+			w.Header().Set("Mcp-Session-Id", "secret-session")
+			answerJSON(w, result(p, `{}`))
+		}
+	})
+	var log bytes.Buffer
+	l := dial(t, url, nil, &mcp.HTTPOptions{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	if l.HasSession() {
+		t.Error("a session before initialize")
+	}
+	if _, err := l.Call(t.Context(), &mcp.Request{Method: "initialize"}); err != nil {
+		t.Fatal(err)
+	}
+	if !l.HasSession() {
+		t.Error("no session after initialize")
+	}
+	for range 2 {
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := <-deleted; got != "secret-session" {
+		t.Errorf("DELETE for session %q", got)
+	}
+	if strings.Contains(log.String(), "secret-session") {
+		t.Errorf("the log has the session id:\n%s", log.String())
+	}
+	if _, err := l.Call(t.Context(), &mcp.Request{Method: "ping"}); linkError(t, err).Sent {
+		t.Error("a closed link says that it sent something")
+	}
+	select {
+	case <-l.Done():
+	default:
+		t.Error("not done after Close")
+	}
+}
+
+func TestHTTPBadURL(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"ftp://x", "http://", "::", "unix://", "unix:///s#/%zz"} {
+		l := dial(t, url, nil, nil)
+		select {
+		case <-l.Done():
+		default:
+			t.Errorf("%q: not done", url)
+		}
+		if _, err := l.Call(t.Context(), &mcp.Request{Method: "ping"}); err == nil {
+			t.Errorf("%q: the call went through", url)
+		}
+	}
+}
+
+func TestHTTPBatchAnswer(t *testing.T) {
+	t.Parallel()
+	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+		answerJSON(w, `[{"jsonrpc":"2.0","method":"notifications/a"},`+result(p, `{"ok":1}`)+`,{"jsonrpc":"2.0","method":"notifications/b"}]`)
+	})
+	h := newHeard()
+	l := dial(t, url, h, nil)
+	got, err := l.Call(t.Context(), &mcp.Request{Method: "ping", Owner: "me"})
+	if err != nil || string(got.Result) != `{"ok":1}` {
+		t.Fatalf("got %s, %v", got.Result, err)
+	}
+	if diff := cmp.Diff([]string{"notifications/a me", "notifications/b me"}, h.all()); diff != "" {
+		t.Errorf("heard (-want +got):\n%s", diff)
+	}
+}
+
+func TestHTTPOddAnswers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, kind, body string
+		status           int
+		ok               bool
+	}{
+		{"id as text", "application/json", `{"jsonrpc":"2.0","id":"1","result":{}}`, 200, true},
+		{"type with charset", "Application/JSON; charset=utf-8", `{"jsonrpc":"2.0","id":1,"result":{}}`, 200, true},
+		{"error without id", "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`, 200, true},
+		{"accepted without response", "", "", 202, false},
+		{"other id", "application/json", `{"jsonrpc":"2.0","id":9,"result":{}}`, 200, false},
+		{"page", "text/html", `<html>hello</html>`, 200, false},
+		{"broken", "application/json", `{"jsonrpc":`, 200, false},
+		{"stream without response", "text/event-stream", "data: {}\n\n", 200, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, _ post) {
+				w.Header().Set("Content-Type", tt.kind)
+				w.WriteHeader(tt.status)
+				_, _ = io.WriteString(w, tt.body)
+			})
+			_, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
+			if tt.ok {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if e := linkError(t, err); !e.Sent || e.Status != 0 {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+func TestHTTPLimits(t *testing.T) {
+	t.Parallel()
+	big := strings.Repeat("x", 100_000)
+	tests := []struct {
+		name  string
+		serve func(w http.ResponseWriter, p post)
+	}{
+		{"length told", func(w http.ResponseWriter, p post) { answerJSON(w, result(p, `"`+big+`"`)) }},
+		{"length not told", func(w http.ResponseWriter, p post) {
+			w.(http.Flusher).Flush()
+			answerJSON(w, result(p, `"`+big+`"`))
+		}},
+		{"gzip", func(w http.ResponseWriter, _ post) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Type", "application/json")
+			z := gzip.NewWriter(w)
+			_, _ = io.WriteString(z, strings.Repeat(" ", 10_000_000))
+			_ = z.Close()
+		}},
+		{"event", func(w http.ResponseWriter, p post) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: "+result(p, `"`+big+`"`)+"\n\n")
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) { tt.serve(w, p) })
+			l := dial(t, url, nil, &mcp.HTTPOptions{MaxAnswer: 50_000, MaxEvent: 50_000})
+			_, err := l.Call(t.Context(), &mcp.Request{Method: "ping"})
+			if e := linkError(t, err); !e.TooLarge || !e.Sent {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+	l := dial(t, "http://127.0.0.1:1", nil, &mcp.HTTPOptions{MaxRequest: 1000})
+	_, err := l.Call(t.Context(), &mcp.Request{Method: "ping", Params: json.RawMessage(`{"a":"` + big + `"}`)})
+	if e := linkError(t, err); !e.TooLarge || e.Sent {
+		t.Errorf("request too large: got %+v", e)
+	}
+}
+
+func TestHTTPBigResults(t *testing.T) {
+	t.Parallel()
+	big := `"` + strings.Repeat("0123456789abcdef", 1<<20) + `"`
+	for _, how := range []string{"json", "gzip", "events"} {
+		url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+			switch how {
+			case "json":
+				answerJSON(w, result(p, big))
+			case "gzip":
+				w.Header().Set("Content-Encoding", "gzip")
+				w.Header().Set("Content-Type", "application/json")
+				z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+				_, _ = io.WriteString(z, result(p, big))
+				_ = z.Close()
+			case "events":
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, "event: message\ndata: "+result(p, big)+"\n\n")
+			}
+		})
+		got, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
+		if err != nil || string(got.Result) != big {
+			t.Errorf("%s: got %d bytes, %v", how, len(got.Result), err)
+		}
+	}
+}
+
+func TestHTTPNotSent(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + ln.Addr().String()
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
+	if e := linkError(t, err); e.Sent || e.Status != 0 {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestHTTPUnixSocket(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Skip(err)
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RequestURI() != "/mcp?x=1" || r.Host != "localhost" {
+			t.Errorf("got %s at %s", r.URL, r.Host)
+		}
+		answerJSON(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	})}
+	go func() { _ = srv.Serve(ln) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	if _, err := dial(t, "unix://"+path+"#/mcp?x=1", nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// One answered call costs what net/http costs and little more.
+func BenchmarkHTTPCall(b *testing.B) {
+	for _, kind := range []string{"json", "events"} {
+		b.Run(kind, func(b *testing.B) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				raw, _ := io.ReadAll(r.Body)
+				id := raw[bytes.Index(raw, []byte(`"id":`))+5:]
+				id = id[:bytes.IndexByte(id, ',')]
+				body := `{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"content":[{"type":"text","text":"hello"}]}}`
+				if kind == "json" {
+					answerJSON(w, body)
+					return
+				}
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, "event: message\ndata: "+body+"\n\n")
+			}))
+			defer srv.Close()
+			l := mcp.DialHTTP(srv.URL, newHeard(), nil)
+			defer l.Close()
+			l.Agreed("2025-11-25")
+			b.ReportAllocs()
+			ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
+			defer cancel()
+			for b.Loop() {
+				if _, err := l.Call(ctx, &mcp.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"echo"}`)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

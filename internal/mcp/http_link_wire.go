@@ -1,0 +1,235 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	connectTimeout = 10 * time.Second
+	idleConns      = 64
+	drainLimit     = 64 << 10 // bytes read of an unwanted body to keep its connection
+)
+
+// NewHTTPTransport returns the transport that [DialHTTP] uses by default, with config for
+// TLS (nil: the system's): 10 s for connect and TLS each, 64 idle connections a host,
+// proxies as the environment names them, HTTP/1.1.
+func NewHTTPTransport(config *tls.Config) *http.Transport {
+	dialer := &net.Dialer{Timeout: connectTimeout}
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		TLSClientConfig:     config,
+		TLSHandshakeTimeout: connectTimeout,
+		MaxIdleConns:        idleConns,
+		MaxIdleConnsPerHost: idleConns,
+		IdleConnTimeout:     90 * time.Second,
+		ReadBufferSize:      16 << 10, // chunked answers come in pieces of one buffer
+	}
+}
+
+// httpWire sends HTTP requests to the place that one URL names, and on to where that place
+// redirects them.
+type httpWire struct {
+	url    *url.URL
+	rt     http.RoundTripper
+	owned  *http.Transport // rt, where it is ours to close
+	socket bool            // rt leads to a unix socket, whatever the host
+	header func() http.Header
+	auth   string // Authorization made of the URL's user part
+}
+
+func newHTTPWire(raw string, opts *HTTPOptions) (*httpWire, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("the URL does not parse") // its text may hold a secret
+	}
+	w := &httpWire{url: u, rt: opts.Transport, header: opts.Header}
+	if w.rt == nil {
+		w.owned = NewHTTPTransport(nil)
+		w.rt = w.owned
+	}
+	switch u.Scheme {
+	case "http", "https":
+		if u.Host == "" {
+			return nil, errors.New("expected a host in the URL")
+		}
+	case "unix":
+		if err := w.useSocket(u); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("URL scheme %q: expected http, https or unix", u.Scheme)
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		w.auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+		plain := *w.url
+		plain.User = nil
+		w.url = &plain
+	}
+	return w, nil
+}
+
+// useSocket makes w speak through the socket of unix:///path#/route.
+func (w *httpWire) useSocket(u *url.URL) error {
+	base, ok := w.rt.(*http.Transport)
+	if !ok {
+		return errors.New("a unix URL needs an *http.Transport")
+	}
+	route, err := url.Parse("http://localhost/" + strings.TrimPrefix(u.Fragment, "/"))
+	if u.Path == "" || err != nil {
+		return errors.New("expected unix:///path/of/socket#/route")
+	}
+	path := u.Path
+	dialer := &net.Dialer{Timeout: connectTimeout}
+	base = base.Clone()
+	base.Proxy = nil
+	base.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, "unix", path)
+	}
+	w.url, w.rt, w.owned, w.socket = route, base, base, true
+	return nil
+}
+
+func (w *httpWire) close() {
+	if w.owned != nil {
+		w.owned.CloseIdleConnections()
+	}
+}
+
+// httpSend is one HTTP request to be sent.
+type httpSend struct {
+	method string
+	url    *url.URL // nil: the wire's
+	header http.Header
+	body   []byte
+	sent   *atomic.Bool // set when the body begins to leave; may be nil
+}
+
+// do sends s and follows redirects. The answer's Request.URL is where it came from.
+func (w *httpWire) do(ctx context.Context, s *httpSend) (*http.Response, error) {
+	target := s.url
+	if target == nil {
+		target = w.url
+	}
+	for hops := 0; ; hops++ {
+		req := w.request(ctx, s, target)
+		resp, err := w.rt.RoundTrip(req)
+		if err != nil {
+			return nil, err
+		}
+		resp.Request = req
+		location := redirect(resp, s.method)
+		if location == "" {
+			return resp, nil
+		}
+		discard(resp.Body)
+		if hops == maxRedirects {
+			return nil, fmt.Errorf("more than %d redirects", maxRedirects)
+		}
+		if target, err = w.follow(ctx, target, location); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// request makes the HTTP request. What is secret goes to the origin of the wire's URL only.
+func (w *httpWire) request(ctx context.Context, s *httpSend, target *url.URL) *http.Request {
+	header := s.header
+	if (w.header != nil || w.auth != "") && sameOrigin(target, w.url) {
+		header = w.userHeader(header)
+	}
+	req := &http.Request{
+		Method: s.method, URL: target, Host: target.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if s.body != nil {
+		req.ContentLength = int64(len(s.body))
+		req.Body = newPayload(s)
+		req.GetBody = func() (io.ReadCloser, error) {
+			if s.sent != nil {
+				s.sent.Store(false) // net/http asks again only when nothing had left
+			}
+			return newPayload(s), nil
+		}
+	}
+	return req.WithContext(ctx)
+}
+
+// userHeader returns the protocol's header with the user's fields added.
+func (w *httpWire) userHeader(protocol http.Header) http.Header {
+	header := maps.Clone(protocol)
+	if w.auth != "" {
+		header["Authorization"] = []string{w.auth}
+	}
+	if w.header == nil {
+		return header
+	}
+	for name, values := range w.header() {
+		name = http.CanonicalHeaderKey(name)
+		if !isProtocolHeader(name) {
+			header[name] = values
+		}
+	}
+	return header
+}
+
+func isProtocolHeader(name string) bool {
+	switch name {
+	case "Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type",
+		"Host", "Trailer", "Transfer-Encoding", "Upgrade",
+		headerVersion, headerSession, headerMethod, headerName, headerLastEvent:
+		return true
+	}
+	return strings.HasPrefix(name, headerParam)
+}
+
+// payload is a request body that tells when it begins to leave.
+type payload struct {
+	bytes.Reader
+	sent *atomic.Bool
+}
+
+func newPayload(s *httpSend) *payload {
+	p := &payload{sent: s.sent}
+	p.Reset(s.body)
+	return p
+}
+
+// Read reads the body.
+func (p *payload) Read(b []byte) (int, error) {
+	if p.sent != nil {
+		p.sent.Store(true)
+	}
+	return p.Reader.Read(b)
+}
+
+// WriteTo writes the body.
+func (p *payload) WriteTo(w io.Writer) (int64, error) {
+	if p.sent != nil {
+		p.sent.Store(true)
+	}
+	return p.Reader.WriteTo(w)
+}
+
+// Close does nothing.
+func (p *payload) Close() error { return nil }
+
+// discard reads a little of a body, so that its connection can serve again, and closes it.
+func discard(body io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, body, drainLimit)
+	_ = body.Close()
+}

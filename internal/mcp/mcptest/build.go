@@ -1,0 +1,60 @@
+package mcptest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+)
+
+// built is the binary that the running tests share.
+var built struct {
+	sync.Mutex
+	users int
+	dir   string
+}
+
+// Build returns the path of the server as a real binary, which starts faster and weighs
+// less than a test binary. Tests that run at the same time share one; it is removed when
+// the last of them ends.
+func Build(tb testing.TB) string {
+	tb.Helper()
+	built.Lock()
+	defer built.Unlock()
+	if built.users == 0 {
+		dir, err := os.MkdirTemp("", "fakemcp-")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if out, err := goBuild(binary(dir)); err != nil {
+			os.RemoveAll(dir)
+			tb.Fatalf("build fakemcp: %v\n%s", err, out)
+		}
+		built.dir = dir
+	}
+	built.users++
+	tb.Cleanup(release)
+	return binary(built.dir)
+}
+
+func goBuild(path string) ([]byte, error) {
+	return exec.Command("go", "build", "-trimpath", "-o", path, "collie/internal/mcp/mcptest/fakemcp").CombinedOutput()
+}
+
+func release() {
+	built.Lock()
+	defer built.Unlock()
+	if built.users--; built.users == 0 {
+		os.RemoveAll(built.dir)
+	}
+}
+
+func binary(dir string) string {
+	name := "fakemcp"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(dir, name)
+}

@@ -1,0 +1,99 @@
+package mcptest
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// An outlet is the way to the client for what belongs to one request, or to none. The
+// parts of a message are joined; they carry no line end. Outlets are safe for concurrent
+// use, and drop what comes after their end.
+type outlet interface {
+	// response sends the answer to the outlet's request; code is the JSON-RPC error
+	// code or 0.
+	response(code int, parts ...[]byte)
+	// event sends a notification or request.
+	event(parts ...[]byte)
+	// loose sends bytes that need not be a message, as they are.
+	loose(b []byte)
+}
+
+// call is one request on its way through the server.
+type call struct {
+	*message
+	peer   *peer
+	out    outlet
+	header http.Header // nil over stdio
+	modern bool
+}
+
+// answer sends result, the JSON text of a whole result object.
+func (c *call) answer(result string) {
+	b := make([]byte, 0, len(c.id)+len(result)+40)
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	b = append(b, c.id...)
+	b = append(b, `,"result":`...)
+	b = append(b, result...)
+	b = append(b, '}')
+	c.reply(0, b)
+}
+
+// answerParts is answer for results too big to be copied.
+func (c *call) answerParts(parts ...[]byte) {
+	frame := [][]byte{[]byte(`{"jsonrpc":"2.0","id":` + c.id + `,"result":`)}
+	c.reply(0, append(append(frame, parts...), []byte("}"))...)
+}
+
+// refuse sends a JSON-RPC error; data is JSON text or empty.
+func (c *call) refuse(code int, text, data string) {
+	e := `{"code":` + strconv.Itoa(code) + `,"message":` + quote(text)
+	if data != "" {
+		e += `,"data":` + data
+	}
+	c.refuseRaw(code, e+"}")
+}
+
+// refuseRaw sends e, the JSON text of a whole error object.
+func (c *call) refuseRaw(code int, e string) {
+	c.reply(code, []byte(`{"jsonrpc":"2.0","id":`+c.id+`,"error":`+e+`}`))
+}
+
+func (c *call) reply(code int, parts ...[]byte) {
+	c.out.response(code, parts...)
+	c.peer.answered(c.id)
+}
+
+// begin begins a result object of the call's era: what follows is a first field.
+func (c *call) begin() string {
+	if c.modern {
+		return `{"resultType":"complete",`
+	}
+	return `{`
+}
+
+// textRaw answers with one text content; text is a JSON string in its JSON form.
+func (c *call) textRaw(text string) {
+	c.answer(c.begin() + `"content":[{"type":"text","text":` + text + `}]}`)
+}
+
+// text answers with one text content.
+func (c *call) text(text string) { c.textRaw(quote(text)) }
+
+// fail answers with a tool error.
+func (c *call) fail(text string) {
+	c.answer(c.begin() + `"content":[{"type":"text","text":` + quote(text) + `}],"isError":true}`)
+}
+
+// notify sends a notification that belongs to the request; params is JSON text.
+func (c *call) notify(method, params string) { c.out.event([]byte(notification(method, params))) }
+
+func notification(method, params string) string {
+	var b strings.Builder
+	b.WriteString(`{"jsonrpc":"2.0","method":"` + method + `"`)
+	if params != "" {
+		b.WriteString(`,"params":` + params)
+	}
+	b.WriteString("}")
+	return b.String()
+}

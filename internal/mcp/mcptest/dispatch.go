@@ -1,0 +1,100 @@
+package mcptest
+
+import "context"
+
+// handler serves one request; it answers through the call.
+type handler func(s *server, ctx context.Context, c *call)
+
+// The methods by era. What a handler does differently in the two eras it decides itself.
+var (
+	commonMethods = map[string]handler{
+		"tools/list":               (*server).listTools,
+		"tools/call":               (*server).callTool,
+		"resources/list":           (*server).listResources,
+		"resources/templates/list": (*server).listTemplates,
+		"resources/read":           (*server).readResource,
+		"prompts/list":             (*server).listPrompts,
+		"prompts/get":              (*server).getPrompt,
+		"completion/complete":      (*server).complete,
+	}
+	legacyMethods = map[string]handler{
+		"initialize":            (*server).initialize,
+		"ping":                  (*server).ping,
+		"logging/setLevel":      (*server).setLevel,
+		"resources/subscribe":   (*server).subscribe,
+		"resources/unsubscribe": (*server).unsubscribe,
+	}
+	modernMethods = map[string]handler{
+		"server/discover":      (*server).discover,
+		"subscriptions/listen": (*server).listen,
+	}
+)
+
+// capabilityOf names the capability that a method needs.
+var capabilityOf = map[string]string{
+	"tools/list": "tools", "tools/call": "tools",
+	"resources/list": "resources", "resources/templates/list": "resources", "resources/read": "resources",
+	"resources/subscribe": "resources", "resources/unsubscribe": "resources",
+	"prompts/list": "prompts", "prompts/get": "prompts",
+	"completion/complete": "completions", "logging/setLevel": "logging",
+}
+
+// decideEra finds out which era a request belongs to: a server of both goes by the
+// request itself (2026-07-28, versioning: backward compatibility).
+func (s *server) decideEra(c *call) {
+	c.modern = s.opts.modern() && (!s.opts.legacy() || c.meta.version != "" ||
+		c.header.Get(versionHeader) >= modernFrom)
+}
+
+// admit finds the handler of a request. It returns nil when the request is dealt with:
+// refused, or left without an answer.
+func (s *server) admit(c *call) handler {
+	if c.method == "server/discover" && s.opts.discoverError != "" {
+		c.refuseRaw(codeInternal, s.opts.discoverError)
+		return nil
+	}
+	if c.modern && !s.admitModern(c) {
+		return nil
+	}
+	h := s.lookup(c)
+	if h == nil {
+		if s.opts.silentUnknown {
+			c.out.response(0) // ends an HTTP response without a message
+			return nil
+		}
+		c.refuse(codeMethodNotFound, "Method not found: "+c.method, "")
+		return nil
+	}
+	if !c.modern && !s.admitLegacy(c) {
+		return nil
+	}
+	return h
+}
+
+func (s *server) lookup(c *call) handler {
+	if capability, ok := capabilityOf[c.method]; ok && !s.opts.has(capability) {
+		return nil
+	}
+	if h, ok := commonMethods[c.method]; ok {
+		return h
+	}
+	if c.modern {
+		return modernMethods[c.method]
+	}
+	return legacyMethods[c.method]
+}
+
+// blocks reports whether the request may wait for something, so that it must not keep
+// stdio from being read.
+func (s *server) blocks(c *call) bool {
+	return c.method == "subscriptions/listen" || c.method == "tools/call" && s.tools[c.name].blocks
+}
+
+// notified deals with a notification from the client.
+func (s *server) notified(p *peer, m *message) {
+	if m.method == "notifications/cancelled" {
+		if id := m.params.Get("requestId").Raw; p.cancel(id) {
+			s.logf("cancelled %s", id)
+		}
+	}
+}

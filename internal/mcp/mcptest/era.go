@@ -1,0 +1,156 @@
+package mcptest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// modernFrom is the first protocol version without a handshake.
+const modernFrom = "2026-07-28"
+
+// legacyVersions are the versions with a handshake, newest first.
+var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// admitted returns the versions the server speaks in one era, newest first.
+func (o *options) admitted(modern bool) []string {
+	var vs []string
+	for _, v := range o.versions {
+		if (v >= modernFrom) == modern {
+			vs = append(vs, v)
+		}
+	}
+	switch {
+	case len(vs) > 0:
+		return vs
+	case modern:
+		return []string{modernFrom}
+	default:
+		return legacyVersions
+	}
+}
+
+// supported returns all versions of the eras the server speaks.
+func (o *options) supported() []string {
+	var vs []string
+	if o.modern() {
+		vs = append(vs, o.admitted(true)...)
+	}
+	if o.legacy() {
+		vs = append(vs, o.admitted(false)...)
+	}
+	return vs
+}
+
+// admitModern checks the per-request metadata (2026-07-28, basic: _meta) and answers the
+// request itself if something is wrong.
+func (s *server) admitModern(c *call) bool {
+	switch {
+	case c.method == "initialize":
+		// Not required, but the only hint an old client will ever see.
+		s.refuseVersion(c, c.params.Get("protocolVersion").Str)
+	case c.header != nil && s.mismatch(c) != "":
+		c.refuse(codeHeaderMismatch, "Header mismatch: "+s.mismatch(c), "")
+	case c.meta.version == "" || !c.meta.capabilities.IsObject():
+		c.refuse(codeInvalidParams, "Missing "+metaVersion+" or "+metaCapabilities+" in _meta", "")
+	case !slices.Contains(s.opts.admitted(true), c.meta.version):
+		s.refuseVersion(c, c.meta.version)
+	case c.meta.logLevel != "" && !slices.Contains(levels, c.meta.logLevel):
+		c.refuse(codeInvalidParams, "Unknown log level "+c.meta.logLevel, "")
+	default:
+		return true
+	}
+	return false
+}
+
+func (s *server) refuseVersion(c *call, requested string) {
+	c.refuse(codeVersion, "Unsupported protocol version",
+		`{"supported":`+texts(s.opts.supported())+`,"requested":`+quote(requested)+`}`)
+}
+
+// admitLegacy refuses what comes before the handshake.
+func (s *server) admitLegacy(c *call) bool {
+	if c.method == "initialize" || c.method == "ping" {
+		return true
+	}
+	if version, _ := c.peer.state(); version == "" {
+		c.refuse(codeInvalidRequest, "Server not initialized: "+c.method+" came before initialize", "")
+		return false
+	}
+	return true
+}
+
+func (s *server) initialize(_ context.Context, c *call) {
+	versions := s.opts.admitted(false)
+	version := c.params.Get("protocolVersion").Str
+	if !slices.Contains(versions, version) {
+		version = versions[0]
+	}
+	c.peer.initialized(version, c.params.Get("capabilities"))
+	c.answer(`{"protocolVersion":` + quote(version) + `,"capabilities":` + s.capabilities() +
+		`,"serverInfo":` + s.info() + s.instructions() + `}`)
+}
+
+func (s *server) discover(_ context.Context, c *call) {
+	c.answer(`{"resultType":"complete","supportedVersions":` + texts(s.opts.supported()) +
+		`,"capabilities":` + s.capabilities() + s.instructions() + s.caching(c) +
+		`,"_meta":{"` + metaServerInfo + `":` + s.info() + `}}`)
+}
+
+func (s *server) ping(_ context.Context, c *call) { c.answer(`{}`) }
+
+func (s *server) setLevel(_ context.Context, c *call) {
+	if !c.peer.setLevel(c.params.Get("level").Str) {
+		c.refuse(codeInvalidParams, "Unknown log level", "")
+		return
+	}
+	c.answer(`{}`)
+}
+
+// capabilities returns the capabilities object, the same in both eras.
+func (s *server) capabilities() string {
+	all := []struct{ name, value string }{
+		{"tools", `{"listChanged":true}`},
+		{"resources", `{"subscribe":true,"listChanged":true}`},
+		{"prompts", `{"listChanged":true}`},
+		{"completions", `{}`},
+		{"logging", `{}`},
+	}
+	var fields []string
+	for _, c := range all {
+		if s.opts.has(c.name) {
+			fields = append(fields, `"`+c.name+`":`+c.value)
+		}
+	}
+	return `{` + strings.Join(fields, ",") + `}`
+}
+
+func (s *server) info() string {
+	return `{"name":` + quote(s.opts.name) + `,"version":` + quote(s.opts.version) + `}`
+}
+
+func (s *server) instructions() string {
+	if s.opts.instructions == "" {
+		return ""
+	}
+	return `,"instructions":` + quote(s.opts.instructions)
+}
+
+// caching returns the caching hints that modern lists and reads must carry.
+func (s *server) caching(c *call) string {
+	if !c.modern {
+		return ""
+	}
+	return `,"ttlMs":` + strconv.Itoa(s.opts.ttl) + `,"cacheScope":"private"`
+}
+
+// texts returns a JSON array of strings.
+func texts(list []string) string {
+	b, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return string(b)
+}

@@ -1,0 +1,171 @@
+package mcptest
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// Header values, made once: the benchmark measures against this server.
+var (
+	jsonType   = []string{"application/json"}
+	streamType = []string{"text/event-stream"}
+	noCache    = []string{"no-cache"}
+	noBuffer   = []string{"no"}
+)
+
+// exchange is the outlet of one HTTP request. It answers with plain JSON if the response
+// is all there is to say, else with an event stream.
+type exchange struct {
+	w      http.ResponseWriter
+	modern bool
+	stream bool // an event stream in any case
+
+	mu        sync.Mutex
+	admitting bool // errors concern the request's form
+	opened    bool // the event stream is
+	ended     bool // nothing more may be written
+	replied   bool
+}
+
+func (e *exchange) response(code int, parts ...[]byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended {
+		return
+	}
+	e.ended, e.replied = true, true
+	status := e.status(code)
+	switch {
+	case e.opened, e.stream && status == http.StatusOK && len(parts) > 0:
+		e.openLocked()
+		e.eventLocked(parts)
+	case len(parts) == 0:
+		e.w.WriteHeader(http.StatusBadRequest)
+	default:
+		e.plain(status, parts)
+	}
+}
+
+// status returns the HTTP status for a JSON-RPC error code (2026-07-28, Streamable HTTP).
+func (e *exchange) status(code int) int {
+	switch {
+	case !e.modern || code == 0:
+		return http.StatusOK
+	case code == codeMethodNotFound && e.admitting:
+		return http.StatusNotFound
+	case e.admitting, code == codeMissingCapability:
+		return http.StatusBadRequest
+	default:
+		return http.StatusOK
+	}
+}
+
+func (e *exchange) plain(status int, parts [][]byte) {
+	n := 0
+	for _, part := range parts {
+		n += len(part)
+	}
+	h := e.w.Header()
+	h["Content-Type"] = jsonType
+	if n > 2048 { // below that net/http does it
+		h["Content-Length"] = []string{strconv.Itoa(n)}
+	}
+	if status != http.StatusOK {
+		e.w.WriteHeader(status)
+	}
+	for _, part := range parts {
+		_, _ = e.w.Write(part)
+	}
+}
+
+func (e *exchange) event(parts ...[]byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.ended {
+		e.openLocked()
+		e.eventLocked(parts)
+	}
+}
+
+func (e *exchange) loose(b []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.ended {
+		e.openLocked()
+		_, _ = e.w.Write(b)
+		e.flush()
+	}
+}
+
+// open starts the event stream.
+func (e *exchange) open() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.openLocked()
+}
+
+func (e *exchange) openLocked() {
+	if e.opened {
+		return
+	}
+	e.opened = true
+	h := e.w.Header()
+	h["Content-Type"] = streamType
+	h["Cache-Control"] = noCache
+	h["X-Accel-Buffering"] = noBuffer
+	e.w.WriteHeader(http.StatusOK)
+	e.flush()
+}
+
+// eventLocked writes one event. A line break in the message becomes a further data line,
+// which a client joins with the others by a line feed again.
+func (e *exchange) eventLocked(parts [][]byte) {
+	_, _ = e.w.Write([]byte("event: message\ndata: "))
+	for _, part := range parts {
+		if bytes.ContainsAny(part, "\r\n") {
+			part = bytes.ReplaceAll(part, []byte("\r"), nil)
+			part = bytes.ReplaceAll(part, []byte("\n"), []byte("\ndata: "))
+		}
+		_, _ = e.w.Write(part)
+	}
+	_, _ = e.w.Write([]byte("\n\n"))
+	e.flush()
+}
+
+func (e *exchange) flush() {
+	if f, ok := e.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+func (e *exchange) admitted() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.admitting = false
+}
+
+func (e *exchange) answered() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.replied
+}
+
+// finish ends the exchange: its ResponseWriter is no longer valid. Without a response it
+// was an event stream that ended without one.
+func (e *exchange) finish() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.ended {
+		e.openLocked()
+	}
+	e.ended = true
+}
+
+// refusePost refuses a message before it has an exchange.
+func refusePost(w http.ResponseWriter, status, code int, text string) {
+	w.Header()["Content-Type"] = jsonType
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":` + strconv.Itoa(code) + `,"message":` + quote(text) + `}}`))
+}

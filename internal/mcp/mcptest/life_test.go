@@ -1,0 +1,227 @@
+//go:build unix
+
+package mcptest_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"collie/internal/mcp/mcptest"
+)
+
+func TestExit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		flags  []string
+		stderr string
+		code   int
+	}{
+		{"usage", []string{"--no-such-flag"}, "flag provided but not defined", 2},
+		{"era", []string{"--era", "stone"}, "unknown era", 2},
+		{"argument", []string{"x"}, "unexpected argument", 2},
+		{"code", []string{"--exit-code", "7"}, "", 7},
+		{"code_zero", []string{"--exit-code", "0"}, "", 0},
+		{"message", []string{"--print-stderr", "no docker"}, "no docker\n", 1},
+		{"message_and_code", []string{"--print-stderr", "no docker", "--exit-code", "9"}, "no docker\n", 9},
+		{"file", []string{"--result-file", "no/such/file"}, "no such file", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			stdout, stderr, code := talk(t, c.flags, initialize)
+			if code != c.code || stdout != "" || !strings.Contains(stderr, c.stderr) {
+				t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, args string
+		code       int
+	}{
+		{"code", `{"code":5}`, 5},
+		{"signal", `{"kill":true}`, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := dial(t)
+			d.send(initialize)
+			d.line()
+			d.send(toolCall("1", "crash", c.args))
+			if code := d.exit(); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+		})
+	}
+}
+
+func TestCrashAfter(t *testing.T) {
+	t.Parallel()
+	d := dial(t, "--crash-after", "2")
+	d.send(initialize)
+	d.line()
+	for _, id := range []string{"1", "2"} {
+		d.send(toolCall(id, "echo", `{"text":"x"}`))
+		d.line()
+	}
+	d.send(toolCall("3", "echo", `{"text":"x"}`))
+	if rest, err := io.ReadAll(d.stdout); err != nil || len(rest) > 0 {
+		t.Errorf("call 3 got %q, %v", rest, err)
+	}
+	if code := d.exit(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestEndOfInput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := dial(t, "--pidfile", dir)
+	d.send(initialize)
+	d.line()
+	if _, err := os.Stat(filepath.Join(dir, strconv.Itoa(d.cmd.Process.Pid))); err != nil {
+		t.Error(err)
+	}
+	d.stdin.Close()
+	if code := d.exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestTerm(t *testing.T) {
+	t.Parallel()
+	d := dial(t)
+	d.send(initialize)
+	d.line()
+	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := d.exit(); code != 143 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestIgnores sends SIGTERM and ends stdin, and the process stays.
+func TestIgnores(t *testing.T) {
+	t.Parallel()
+	d := dial(t, "--ignore-eof", "--ignore-term")
+	d.send(initialize)
+	d.line()
+	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	d.send(toolCall("1", "echo", `{"text":"x"}`))
+	d.line()
+	d.stdin.Close()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = d.stdout.ReadByte()
+	}()
+	select {
+	case <-gone:
+		t.Error("the server ended with stdin")
+	case <-time.After(200 * time.Millisecond):
+	}
+	_ = d.cmd.Process.Kill()
+	<-gone
+}
+
+func TestFork(t *testing.T) {
+	t.Parallel()
+	d := dial(t, "--fork")
+	text, ok := strings.CutPrefix(d.read(d.stderr), "grandchild ")
+	pid, err := strconv.Atoi(text)
+	if !ok || err != nil {
+		t.Fatalf("no pid of the grandchild: %q", text)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
+	d.send(initialize)
+	d.line()
+	d.stdin.Close()
+	state, err := d.cmd.Process.Wait()
+	if err != nil || state.ExitCode() != 0 {
+		t.Fatalf("the server ended with %v, %v", state, err)
+	}
+	if err := syscall.Kill(pid, 0); err != nil {
+		t.Errorf("the grandchild ended with its parent: %v", err)
+	}
+}
+
+func TestBannerAndDelay(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	stdout, _, _ := talk(t, []string{"--banner", "Welcome!", "--delay-start", "50ms"}, initialize)
+	if !strings.HasPrefix(stdout, "Welcome!\n{") {
+		t.Errorf("stdout %q", stdout)
+	}
+	if took := time.Since(start); took < 50*time.Millisecond {
+		t.Errorf("answered after %v", took)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "record")
+	lines := []string{initialize, "", "no JSON\r", `{ "jsonrpc" : "2.0", "n": 1.0 }`}
+	talk(t, []string{"--record", name}, lines...)
+	got, err := os.ReadFile(name)
+	if err != nil || string(got) != strings.Join(lines, "\n")+"\n" {
+		t.Errorf("recorded %q, %v", got, err)
+	}
+}
+
+func TestStderrFlood(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	in, w := io.Pipe()
+	done := make(chan int)
+	lines := &lineWriter{to: &out, got: make(chan struct{}, 9)}
+	go func() { done <- mcptest.Main(nil, in, lines, &errs) }()
+	_, _ = io.WriteString(w, initialize+"\n"+toolCall("1", "stderr", `{"bytes":123456}`)+"\n")
+	<-lines.got
+	<-lines.got
+	w.Close()
+	<-done
+	if errs.Len() != 123456 || !strings.HasSuffix(errs.String(), "e\n") {
+		t.Errorf("%d bytes on stderr", errs.Len())
+	}
+}
+
+// lineWriter tells of every write.
+type lineWriter struct {
+	to  io.Writer
+	got chan struct{}
+}
+
+func (w *lineWriter) Write(b []byte) (int, error) {
+	defer func() { w.got <- struct{}{} }()
+	return w.to.Write(b)
+}
+
+func TestBuild(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
+	path := mcptest.Build(t)
+	if again := mcptest.Build(t); again != path {
+		t.Errorf("built twice: %s and %s", path, again)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,105 @@
+package mcptest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+)
+
+// Exit codes of Main beside those that flags and tools ask for.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitSigterm  = 128 + 15
+	exitLifetime = 3
+)
+
+// Main is the program: args are its flags without the program's name, the result is its
+// exit code. It returns when stdin ends, on SIGTERM, or when a flag or tool wants the
+// process gone; what still reads or runs then is left behind, so a caller that lives on
+// should close stdin's other end.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		fmt.Fprintf(stderr, "fakemcp: %v\n", err)
+		return exitUsage
+	case o.grandchild:
+		return grandchild()
+	case o.printStderr != "":
+		fmt.Fprintln(stderr, o.printStderr)
+		if o.exitCode < 0 {
+			return exitFailed
+		}
+		return o.exitCode
+	case o.exitCode >= 0:
+		return o.exitCode
+	}
+	code, err := live(o, stdin, stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "fakemcp: %v\n", err)
+	}
+	return code
+}
+
+// live serves until something ends the process.
+func live(o *options, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+	s, err := newServer(o, stderr)
+	if err != nil {
+		return exitFailed, err
+	}
+	defer s.close()
+	release, err := s.attend()
+	if err != nil {
+		return exitFailed, err
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	failed := make(chan error, 1)
+	go func() {
+		if err := s.run(ctx, stdin, stdout); err != nil {
+			failed <- err
+		}
+	}()
+	select {
+	case code := <-s.exit:
+		return code, nil
+	case err := <-failed:
+		return exitFailed, err
+	}
+}
+
+// run does what the server is there for, and asks to leave at the end of stdin.
+func (s *server) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	if s.opts.delayStart > 0 && !pause(ctx, s.opts.delayStart) {
+		return nil
+	}
+	if s.opts.fork {
+		if err := s.startGrandchild(); err != nil {
+			return err
+		}
+	}
+	if s.opts.http != "" {
+		return s.serveHTTP(ctx)
+	}
+	out := &pipe{w: stdout}
+	if s.opts.banner != "" {
+		out.loose([]byte(s.opts.banner + "\n"))
+	}
+	if err := s.serveStdio(ctx, stdin, out); err != nil {
+		return err
+	}
+	if s.opts.ignoreEOF {
+		s.outstay(ctx)
+		return nil
+	}
+	s.endListens()
+	s.leave(exitOK)
+	return nil
+}

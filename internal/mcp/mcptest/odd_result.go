@@ -1,0 +1,70 @@
+package mcptest
+
+import "encoding/json"
+
+// OddResult returns a tool result of at least size bytes, on one line, that is valid JSON
+// and full of what a careless relay changes: unknown keys and content types, numbers
+// beyond float64, either form of characters that can be escaped, unusual order, space and
+// depth. It has none of the result fields that a gateway may edit. The same seed and size
+// give the same bytes.
+func OddResult(seed int64, size int) json.RawMessage {
+	w := newOddWriter(seed)
+	members := append(w.extras(3, 4),
+		member{"content", func() { w.content(size) }},
+		member{"structuredContent", func() { w.object(w.extras(5, 6)...) }},
+		member{"_meta", func() { w.object(w.metaMembers(200)...) }},
+	)
+	if w.rng.IntN(2) == 0 {
+		members = append(members, member{"isError", func() { w.text("false") }})
+	}
+	w.object(members...)
+	return w.json()
+}
+
+// content writes content blocks until the text is size bytes long, and two at least.
+func (w *oddWriter) content(size int) {
+	w.text("[")
+	for n := 0; n < 2 || len(w.b) < size; n++ {
+		if n > 0 {
+			w.text(",")
+		}
+		w.space()
+		w.block()
+		w.space()
+	}
+	w.text("]")
+}
+
+func (w *oddWriter) block() {
+	literal := func(s string) func() { return func() { w.text(s) } }
+	var members []member
+	switch w.rng.IntN(6) {
+	case 0, 1:
+		members = []member{{"type", literal(`"text"`)}, {"text", w.string}}
+	case 2:
+		// No base64: a relay that decodes data fails here.
+		members = []member{{"type", literal(`"x-vendor/hologram"`)}, {"data", literal(`"not base64 !?"`)}, {"mimeType", literal(`"model/x"`)}}
+	case 3:
+		members = []member{{"type", literal(`"image"`)}, {"data", literal(`"iVBORw0KGgo="`)}, {"mimeType", literal(`"image\/png"`)}}
+	case 4:
+		members = []member{{"type", literal(`"resource_link"`)}, {"uri", literal(`"fake://\u0069tem/1"`)}, {"name", w.string}, {"size", w.number}}
+	case 5:
+		members = []member{{"type", literal(`"resource"`)}, {"resource", func() {
+			w.object(append(w.extras(1, 1), member{"uri", literal(`"fake://item/2"`)}, member{"text", w.string})...)
+		}}}
+	}
+	if w.rng.IntN(2) == 0 {
+		members = append(members, member{"annotations", func() {
+			w.object(append(w.extras(1, 2), member{"priority", literal("1.0")}, member{"audience", literal(`["user" ]`)})...)
+		}})
+	}
+	w.object(append(members, w.extras(w.rng.IntN(3), 3)...)...)
+}
+
+// metaMembers are vendor keys for a _meta object, one of them depth deep.
+func (w *oddWriter) metaMembers(depth int) []member {
+	return append(w.extras(2, 3),
+		member{"com.example/deep", func() { w.nested(depth) }},
+		member{"com.example/list", func() { w.array(len(oddNumbers), func(i int) { w.text(oddNumbers[i]) }) }},
+	)
+}

@@ -1,0 +1,181 @@
+package mcptest
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/tidwall/gjson"
+)
+
+// peer is one client as the server knows it: the process at the other end of the pipes,
+// one legacy HTTP session, or, for modern HTTP, the client of a single request.
+type peer struct {
+	session string // Mcp-Session-Id of a legacy HTTP session
+
+	mu           sync.Mutex
+	direct       outlet // for what belongs to no request; nil if there is no way
+	version      string // agreed in initialize, "" before
+	capabilities gjson.Result
+	level        int
+	subscribed   map[string]bool
+	running      map[string]context.CancelFunc
+	asked        map[string]chan *message
+	asks         int
+	lastAnswered string
+}
+
+func newPeer(direct outlet) *peer {
+	return &peer{
+		direct:     direct,
+		subscribed: map[string]bool{},
+		running:    map[string]context.CancelFunc{},
+		asked:      map[string]chan *message{},
+	}
+}
+
+// initialized records what initialize brought.
+func (p *peer) initialized(version string, capabilities gjson.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.version, p.capabilities = version, capabilities
+}
+
+func (p *peer) state() (version string, capabilities gjson.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.version, p.capabilities
+}
+
+// track returns a context that ends when the client cancels request id, and a function to
+// call when the request is done.
+func (p *peer) track(ctx context.Context, id string) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	p.mu.Lock()
+	p.running[id] = cancel
+	p.mu.Unlock()
+	return ctx, func() {
+		cancel()
+		p.mu.Lock()
+		delete(p.running, id)
+		p.mu.Unlock()
+	}
+}
+
+// cancel ends the context of request id and reports whether that was running.
+func (p *peer) cancel(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cancel, ok := p.running[id]
+	if ok {
+		cancel()
+	}
+	return ok
+}
+
+// ask sends a request to the client on out and waits for its response, nil if ctx ended.
+func (p *peer) ask(ctx context.Context, out outlet, method, params string) *message {
+	// Ids of the server are numbers from 1, so that they collide with the client's own:
+	// nobody may mix up the two directions.
+	p.mu.Lock()
+	p.asks++
+	id := strconv.Itoa(p.asks)
+	reply := make(chan *message, 1)
+	p.asked[id] = reply
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.asked, id)
+		p.mu.Unlock()
+	}()
+	out.event([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`))
+	select {
+	case m := <-reply:
+		return m
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// deliver hands a response from the client to whoever asked, and reports whether anybody
+// did.
+func (p *peer) deliver(m *message) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	reply, ok := p.asked[m.id]
+	if ok {
+		delete(p.asked, m.id)
+		reply <- m
+	}
+	return ok
+}
+
+func (p *peer) answered(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastAnswered = id
+}
+
+// send sends a message that belongs to no request, if there is a way.
+func (p *peer) send(frame string) {
+	p.mu.Lock()
+	out := p.direct
+	p.mu.Unlock()
+	if out != nil {
+		out.event([]byte(frame))
+	}
+}
+
+// setDirect replaces the way for what belongs to no request.
+func (p *peer) setDirect(out outlet) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.direct = out
+}
+
+// dropDirect forgets that way, unless another has taken its place.
+func (p *peer) dropDirect(out outlet) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.direct == out {
+		p.direct = nil
+	}
+}
+
+func (p *peer) subscribe(uri string, on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if on {
+		p.subscribed[uri] = true
+	} else {
+		delete(p.subscribed, uri)
+	}
+}
+
+func (p *peer) subscribes(uri string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.subscribed[uri]
+}
+
+// levels are the logging levels, least severe first (RFC 5424).
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// setLevel sets the least severe level the client wants and reports whether it exists.
+func (p *peer) setLevel(name string) bool {
+	level := slices.Index(levels, name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.level = max(level, 0)
+	return level >= 0
+}
+
+// wants reports whether a legacy client wants messages of the level; an unknown level is
+// always sent, because finding that out is the client's affair.
+func (p *peer) wants(name string) bool {
+	level := slices.Index(levels, name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return level < 0 || level >= p.level
+}

@@ -1,0 +1,131 @@
+package mcptest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+)
+
+// smallFrame is the size up to which a message is copied together and written at once.
+const smallFrame = 64 << 10
+
+// pipe is the outlet of stdio: every message a line, written with one call if it is small.
+type pipe struct {
+	mu  sync.Mutex
+	w   io.Writer
+	buf []byte
+}
+
+func (p *pipe) response(_ int, parts ...[]byte) {
+	if len(parts) > 0 {
+		p.event(parts...)
+	}
+}
+
+func (p *pipe) event(parts ...[]byte) {
+	n := 1
+	for _, part := range parts {
+		n += len(part)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n <= smallFrame {
+		p.buf = p.buf[:0]
+		for _, part := range parts {
+			p.buf = append(p.buf, part...)
+		}
+		p.buf = append(p.buf, '\n')
+		p.write(p.buf)
+		return
+	}
+	for _, part := range parts {
+		p.write(part)
+	}
+	p.write([]byte("\n"))
+}
+
+func (p *pipe) loose(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.write(b)
+}
+
+// write ignores errors: a client that went away shows as the end of stdin.
+func (p *pipe) write(b []byte) { _, _ = p.w.Write(b) }
+
+// serveStdio serves one client until in ends.
+func (s *server) serveStdio(ctx context.Context, in io.Reader, out *pipe) error {
+	p := newPeer(out)
+	s.join(p)
+	defer s.part(p)
+	r := bufio.NewReaderSize(in, smallFrame)
+	var long []byte
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, line...)
+			continue
+		}
+		if len(long) > 0 {
+			line = append(long, line...)
+			long = long[:0]
+		}
+		if len(line) > 0 {
+			s.received(line)
+			s.serveLine(ctx, p, out, line)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *server) serveLine(ctx context.Context, p *peer, out *pipe, line []byte) {
+	if s.opts.neverAnswer || len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	m, ok := parseMessage(line)
+	switch {
+	case !ok:
+		s.logf("not a JSON object: %.200q", line)
+		out.event([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`))
+	case m.method == "":
+		if !p.deliver(m) {
+			s.logf("unasked response %s", m.id)
+		}
+	case m.id == "":
+		s.notified(p, m)
+	default:
+		s.serveRequest(ctx, &call{message: m, peer: p, out: out})
+	}
+}
+
+// serveRequest answers at once what can be answered at once, and does the rest on the
+// side.
+func (s *server) serveRequest(ctx context.Context, c *call) {
+	s.decideEra(c)
+	h := s.admit(c)
+	if h == nil {
+		return
+	}
+	if !s.blocks(c) {
+		h(s, ctx, c)
+		return
+	}
+	ctx, done := c.peer.track(ctx, c.id)
+	if c.method == "subscriptions/listen" {
+		// Opened before the next line is read, which may change what it listens to.
+		l := s.openListen(c)
+		h = func(s *server, ctx context.Context, _ *call) { s.keepListen(ctx, l) }
+	}
+	go func() {
+		defer done()
+		h(s, ctx, c)
+	}()
+}

@@ -1,0 +1,139 @@
+package mcptest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// listen is one open subscriptions/listen request of 2026-07-28.
+type listen struct {
+	call  *call
+	kinds []string // lists whose changes it wants
+	uris  []string // resources whose updates it wants
+}
+
+// listenFields are the filter's fields for changed lists.
+var listenFields = []struct{ kind, field string }{
+	{"tools", "toolsListChanged"},
+	{"prompts", "promptsListChanged"},
+	{"resources", "resourcesListChanged"},
+}
+
+// listen serves a subscription until ctx ends.
+func (s *server) listen(ctx context.Context, c *call) { s.keepListen(ctx, s.openListen(c)) }
+
+// openListen acknowledges a subscription. From its return on the client hears of what it
+// wants to hear.
+func (s *server) openListen(c *call) *listen {
+	l := &listen{call: c}
+	honoured := ""
+	filter := c.params.Get("notifications")
+	for _, f := range listenFields {
+		if filter.Get(f.field).Bool() && s.opts.has(f.kind) {
+			l.kinds = append(l.kinds, f.kind)
+			honoured += `,"` + f.field + `":true`
+		}
+	}
+	if uris := filter.Get("resourceSubscriptions"); uris.IsArray() && s.opts.has("resources") {
+		for _, u := range uris.Array() {
+			l.uris = append(l.uris, u.Str)
+		}
+		honoured += `,"resourceSubscriptions":` + uris.Raw
+	}
+	// Registered under the lock that the acknowledgement is sent under: it has to be the
+	// first message of the subscription.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.notify("notifications/subscriptions/acknowledged", `{"_meta":`+l.meta()+`,"notifications":{`+trimComma(honoured)+`}}`)
+	s.listens[l] = true
+	return l
+}
+
+// keepListen keeps a subscription open until ctx ends.
+func (s *server) keepListen(ctx context.Context, l *listen) {
+	<-ctx.Done()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listens, l)
+}
+
+func (l *listen) meta() string { return `{"` + metaSubscription + `":` + l.call.id + `}` }
+
+// endListens ends all subscriptions from the server's side, the graceful way.
+func (s *server) endListens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range s.listens {
+		l.call.answer(`{"resultType":"complete","_meta":` + l.meta() + `}`)
+		delete(s.listens, l)
+	}
+}
+
+// change toggles the extra entry of a list and tells every client that wants to know.
+func (s *server) change(kind string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.extra[kind] = !s.extra[kind]
+	method := "notifications/" + kind + "/list_changed"
+	for p := range s.peers {
+		if version, _ := p.state(); version != "" {
+			p.send(notification(method, ""))
+		}
+	}
+	for l := range s.listens {
+		if slices.Contains(l.kinds, kind) {
+			l.call.notify(method, `{"_meta":`+l.meta()+`}`)
+		}
+	}
+}
+
+func (s *server) hasExtra(kind string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.extra[kind]
+}
+
+// touch changes a resource and tells its subscribers.
+func (s *server) touch(uri gjson.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revisions[uri.Str]++
+	const method = "notifications/resources/updated"
+	for p := range s.peers {
+		if p.subscribes(uri.Str) {
+			p.send(notification(method, `{"uri":`+quote(uri.Str)+`}`))
+		}
+	}
+	for l := range s.listens {
+		if slices.Contains(l.uris, uri.Str) {
+			l.call.notify(method, `{"_meta":`+l.meta()+`,"uri":`+quote(uri.Str)+`}`)
+		}
+	}
+}
+
+func (s *server) revision(uri string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revisions[uri]
+}
+
+func (s *server) subscribe(_ context.Context, c *call)   { s.setSubscription(c, true) }
+func (s *server) unsubscribe(_ context.Context, c *call) { s.setSubscription(c, false) }
+
+func (s *server) setSubscription(c *call, on bool) {
+	if c.uri.Str == "" {
+		c.refuse(codeInvalidParams, "uri is missing", "")
+		return
+	}
+	c.peer.subscribe(c.uri.Str, on)
+	c.answer(`{}`)
+}
+
+func trimComma(s string) string {
+	if s == "" {
+		return s
+	}
+	return s[1:]
+}

@@ -1,0 +1,58 @@
+package mcptest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// noticeTools send notifications.
+func noticeTools() map[string]builtin {
+	return map[string]builtin{
+		"log": {
+			about:      "Sends text as a log message of this level before it answers.",
+			properties: `"level":{"type":"string"},` + textProperty,
+			run:        logMessage,
+		},
+		"change": {
+			about:      "Adds or removes the entry extra in a list and tells everybody that the list changed.",
+			properties: `"kind":{"type":"string","enum":["tools","resources","prompts"]}`,
+			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
+				kind := text(args, "kind", "tools")
+				if !slices.Contains([]string{"tools", "resources", "prompts"}, kind) {
+					c.refuse(codeInvalidParams, "kind is tools, resources or prompts", "")
+					return
+				}
+				s.change(kind)
+				c.text("changed")
+			},
+		},
+		"touch": {
+			about:      "Changes the text of a resource and tells its subscribers.",
+			properties: `"uri":{"type":"string"}`,
+			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
+				s.touch(args.Get("uri"))
+				c.text("touched")
+			},
+		},
+	}
+}
+
+func logMessage(_ context.Context, _ *server, c *call, args gjson.Result) {
+	level := text(args, "level", "info")
+	if c.wantsLog(level) {
+		c.notify("notifications/message", `{"level":`+quote(level)+`,"logger":"fakemcp","data":`+raw(args, "text", `"a message"`)+`}`)
+	}
+	c.text("logged")
+}
+
+// wantsLog reports whether the client asked for log messages of the level: a legacy one
+// gets all until it sets a level, a modern one none until the request names a level.
+func (c *call) wantsLog(level string) bool {
+	if !c.modern {
+		return c.peer.wants(level)
+	}
+	least := slices.Index(levels, c.meta.logLevel)
+	return least >= 0 && slices.Index(levels, level) >= least
+}

@@ -1,0 +1,80 @@
+package mcptest
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+)
+
+// oddSize is the size of odd results where nobody asked for another.
+const oddSize = 2000
+
+// sizeTools answer correctly with results that are big, deep or odd.
+func sizeTools() map[string]builtin {
+	return map[string]builtin{
+		"big": {
+			about:      "Returns a text of so many bytes, a's.",
+			properties: bytesProperty,
+			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
+				c.answerParts([]byte(c.begin()+`"content":[{"type":"text","text":"`),
+					s.filler.bytes(number(args, "bytes", 1<<20)), []byte(`"}]}`))
+			},
+		},
+		"deep": {
+			about:      "Returns structured content that is nested so deep.",
+			properties: `"depth":{"type":"integer","minimum":0}`,
+			run: func(_ context.Context, _ *server, c *call, args gjson.Result) {
+				n := max(number(args, "depth", 100), 0)
+				c.answer(c.begin() + `"content":[{"type":"text","text":"` + strconv.Itoa(n) + ` deep"}],"structuredContent":{"deep":` +
+					strings.Repeat("[", n) + strings.Repeat("]", n) + `}}`)
+			},
+		},
+		"odd": {
+			about:      "Returns OddResult(seed, size) byte for byte.",
+			properties: `"seed":{"type":"integer"},"size":{"type":"integer","minimum":0}`,
+			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
+				seed := s.opts.seed
+				if v := args.Get("seed"); v.Exists() {
+					seed = v.Int()
+				}
+				c.answerParts(OddResult(seed, number(args, "size", oddSize)))
+			},
+		},
+		"toolarge": {
+			about:      "Answers with one frame of so many bytes; idLast puts the id at its end.",
+			properties: bytesProperty + `,"idLast":{"type":"boolean"}`,
+			run:        tooLarge,
+		},
+	}
+}
+
+func tooLarge(_ context.Context, s *server, c *call, args gjson.Result) {
+	head := `{"jsonrpc":"2.0","id":` + c.id + `,"result":` + c.begin() + `"content":[{"type":"text","text":"`
+	tail := `"}]}}`
+	if args.Get("idLast").Bool() {
+		head = `{"jsonrpc":"2.0","result":` + c.begin() + `"content":[{"type":"text","text":"`
+		tail = `"}]},"id":` + c.id + `}`
+	}
+	n := max(number(args, "bytes", 1<<20)-len(head)-len(tail), 0)
+	c.reply(0, []byte(head), s.filler.bytes(n), []byte(tail))
+}
+
+// filler hands out slices of one long text, so that big answers cost no generation.
+type filler struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// bytes returns n letters, which the caller must not change.
+func (f *filler) bytes(n int) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n = max(n, 0); len(f.text) < n {
+		f.text = bytes.Repeat([]byte("a"), n)
+	}
+	return f.text[:n]
+}

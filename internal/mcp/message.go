@@ -1,0 +1,71 @@
+// Package mcp is the Model Context Protocol on the wire: JSON-RPC messages as the bytes they
+// came in, over lines and over HTTP, in both eras, in both directions. It knows no tools.
+//
+//	Client ── Link ── Conn over a Stream (stdio, legacy SSE), or HTTPLink    towards servers
+//	Service ── ServeStream, HTTPServer                                       towards clients
+//
+// A [Message] is raw bytes and the few parts that routing needs; see [Parse]. Towards a
+// server, [Connect] finds its era out and opens a session. Towards clients, a [Service]
+// answers requests that [ServeStream] and [HTTPServer] bring, whatever era they are of.
+//
+// The eras are named as in MCP 2026-07-28, Versioning: legacy versions (2024-11-05 to
+// 2025-11-25) open a session with initialize, modern ones carry everything in each request.
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// ID is a JSON-RPC request id as the JSON text it came as: 7, "7" or null. The empty ID
+// means that there is none.
+type ID string
+
+// Message is one JSON-RPC message: the bytes as they came, and the parts that routing
+// needs, all of them slices of Raw.
+type Message struct {
+	Raw    json.RawMessage
+	ID     ID
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+	// IsError and ResultType repeat these two fields of Result.
+	IsError    bool
+	ResultType string
+}
+
+// IsRequest reports whether m asks for a response.
+func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != "" }
+
+// IsNotification reports whether m is a notification.
+func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == "" }
+
+// IsResponse reports whether m answers a request.
+func (m *Message) IsResponse() bool { return m.Method == "" && (m.Result != nil || m.Error != nil) }
+
+// Error is a JSON-RPC error object, read or to be written.
+type Error struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// Error reads "message (code n)".
+func (e *Error) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
+
+// The error codes Collie writes or decides by: JSON-RPC 2.0, then MCP 2026-07-28.
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+	// CodeSessionNotFound answers a request that names a session nobody knows.
+	CodeSessionNotFound = -32001
+	// CodeResourceNotFound is the legacy eras' answer to an unknown resource.
+	CodeResourceNotFound  = -32002
+	CodeHeaderMismatch    = -32020
+	CodeMissingCapability = -32021
+	CodeVersion           = -32022
+)

@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Field is a member of a JSON object: to be set, or to be removed where Value is nil.
+type Field struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// Edit returns obj with fields set or removed. All other bytes stay as they are, in their
+// order; a field that obj does not have is added at its end. obj must be a valid JSON
+// object; nil and null count as {}. The result shares no memory with obj.
+func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
+	if !isObject(obj) {
+		obj = json.RawMessage("{}")
+	}
+	size := len(obj)
+	for _, f := range fields {
+		size += len(f.Key) + len(f.Value) + 4
+	}
+	out := make([]byte, 0, size)
+	out = append(out, '{')
+	var done uint64 // fields seen in obj, by position; fields are few
+	start := space(obj, 0)
+	m := members{b: obj, i: start, depth: MaxDepth + 1}
+	first := true
+	for m.next() {
+		if !m.skip() {
+			break
+		}
+		at := -1
+		for n := range fields {
+			if m.is(fields[n].Key) {
+				at = n
+				break
+			}
+		}
+		if at >= 0 && (fields[at].Value == nil || done&(1<<at) != 0) {
+			done |= 1 << at
+			continue
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		if at < 0 {
+			out = append(out, obj[keyStart(&m):m.end]...)
+			continue
+		}
+		done |= 1 << at
+		out = append(out, obj[keyStart(&m):m.start]...)
+		out = append(out, fields[at].Value...)
+	}
+	for n, f := range fields {
+		if f.Value == nil || done&(1<<n) != 0 {
+			continue
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = append(appendString(out, f.Key), ':')
+		out = append(out, f.Value...)
+	}
+	return append(out, '}')
+}
+
+// Get returns the value at path in obj, nil if there is none. obj must be valid JSON.
+func Get(obj json.RawMessage, path ...string) json.RawMessage {
+	for _, key := range path {
+		if !isObject(obj) {
+			return nil
+		}
+		m := members{b: obj, i: space(obj, 0), depth: MaxDepth + 1}
+		var found json.RawMessage
+		for m.next() {
+			if !m.skip() {
+				return nil
+			}
+			if m.is(key) {
+				found = obj[m.start:m.end:m.end]
+			}
+		}
+		if found == nil {
+			return nil
+		}
+		obj = found
+	}
+	return obj
+}
+
+// GetString returns the string at path in obj, "" if there is none.
+func GetString(obj json.RawMessage, path ...string) string {
+	s, _ := Text(Get(obj, path...))
+	return s
+}
+
+// Text returns the string that raw is, and whether it is one.
+func Text(raw json.RawMessage) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), true
+	}
+	var s string
+	return s, json.Unmarshal(raw, &s) == nil
+}
+
+// Quote returns s as a JSON string, escaping only what JSON asks for.
+func Quote(s string) json.RawMessage { return appendString(make([]byte, 0, len(s)+2), s) }
+
+func appendString(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
+			return appendEscaped(dst, s)
+		}
+	}
+	dst = append(dst, '"')
+	dst = append(dst, s...)
+	return append(dst, '"')
+}
+
+func appendEscaped(dst []byte, s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic("mcp: a string does not encode: " + err.Error())
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
+
+func isObject(b []byte) bool {
+	i := space(b, 0)
+	return i < len(b) && b[i] == '{'
+}
+
+// oneLine returns raw without line breaks. They can stand only between tokens of valid
+// JSON, so replacing them by spaces changes no value; raw itself is returned if it has none.
+func oneLine(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+		return raw
+	}
+	out := bytes.Clone(raw)
+	for i, c := range out {
+		if c == '\n' || c == '\r' {
+			out[i] = ' '
+		}
+	}
+	return out
+}

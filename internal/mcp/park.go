@@ -1,0 +1,260 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A modern client cannot be sent requests: a server that needs something ends the request
+// with an input_required result, and the client's retry brings the answers (2026-07-28,
+// Multi Round-Trip Requests). A Service that asks in mid-call is therefore parked: its
+// request goes on in a goroutine while the client is away, under a random requestState
+// that only the same principal can present.
+
+const (
+	parkPrefix   = "collie.park."
+	parkTTL      = 5 * time.Minute
+	parkPerOwner = 64
+	// gather is how long a first question waits for others asked at the same moment.
+	gather = 2 * time.Millisecond
+)
+
+// errExpired ends a parked request whose client did not come back.
+var errExpired = fmt.Errorf("%w: the client did not answer within %v", context.Canceled, parkTTL)
+
+// lot holds the parked requests of a server.
+type lot struct {
+	mu     sync.Mutex
+	parked map[string]*run
+	owners map[string]int
+	closed bool
+	wg     sync.WaitGroup
+}
+
+// run is one modern request that may ask its client back.
+type run struct {
+	in     *Incoming
+	owner  string
+	about  string // method and subject, which a retry must repeat
+	cancel context.CancelCauseFunc
+	asks   chan *question
+	done   chan outcome
+
+	mu    sync.Mutex
+	out   func(raw []byte) // where notifications go now; nil while the client is away
+	open  map[string]*question
+	count int
+	timer *time.Timer
+}
+
+type question struct {
+	key    string
+	method string
+	params json.RawMessage
+	answer chan json.RawMessage
+}
+
+type outcome struct {
+	result json.RawMessage
+	err    error
+}
+
+// start runs handle in a goroutine that ends when handle returns; cancel makes it.
+func (l *lot) start(ctx context.Context, in *Incoming, owner string, handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	r := &run{
+		in: in, owner: owner, about: subject(&in.Message), cancel: cancel,
+		asks: make(chan *question), done: make(chan outcome, 1), open: map[string]*question{},
+	}
+	in.out = r
+	l.wg.Add(1)
+	go func() {
+		defer l.wg.Done()
+		defer cancel(nil)
+		result, err := handle(ctx, in)
+		r.done <- outcome{result, err}
+	}()
+	return r
+}
+
+func subject(m *Message) string {
+	return m.Method + " " + string(Get(m.Params, "name")) + string(Get(m.Params, "uri"))
+}
+
+// attach waits for r's outcome, or for its questions, on behalf of a client that is there.
+// notify takes r's notifications meanwhile.
+func (l *lot) attach(ctx context.Context, r *run, notify func(raw []byte)) (json.RawMessage, error) {
+	r.mu.Lock()
+	r.out = notify
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.out = nil
+		r.mu.Unlock()
+	}()
+	if len(r.unanswered()) > 0 { // the retry left some out: ask again
+		return l.park(r)
+	}
+	select {
+	case o := <-r.done:
+		return o.result, o.err
+	case q := <-r.asks:
+		r.add(q)
+	case <-ctx.Done():
+		r.cancel(context.Cause(ctx))
+		o := <-r.done
+		return o.result, o.err
+	}
+	more := time.NewTimer(gather)
+	defer more.Stop()
+	for {
+		select {
+		case q := <-r.asks:
+			r.add(q)
+		case o := <-r.done: // it gave up on its question
+			return o.result, o.err
+		case <-more.C:
+			return l.park(r)
+		}
+	}
+}
+
+func (r *run) add(q *question) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count++
+	q.key = fmt.Sprintf("ask_%d", r.count)
+	r.open[q.key] = q
+}
+
+func (r *run) unanswered() []*question {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []*question
+	for n := 1; n <= r.count; n++ {
+		if q := r.open[fmt.Sprintf("ask_%d", n)]; q != nil {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// park leaves r waiting for its client and returns what the client gets.
+func (l *lot) park(r *run) (json.RawMessage, error) {
+	state := parkPrefix + rand.Text()
+	l.mu.Lock()
+	if l.closed || l.owners[r.owner] >= parkPerOwner {
+		l.mu.Unlock()
+		r.cancel(errors.New("too many requests wait for answers of this client"))
+		o := <-r.done
+		return o.result, o.err
+	}
+	if l.parked == nil {
+		l.parked, l.owners = map[string]*run{}, map[string]int{}
+	}
+	l.parked[state] = r
+	l.owners[r.owner]++
+	l.mu.Unlock()
+	r.timer = time.AfterFunc(parkTTL, func() {
+		if l.take(state) != nil {
+			r.cancel(errExpired)
+		}
+	})
+	var asks json.RawMessage
+	for _, q := range r.unanswered() {
+		ask := Edit(nil, Field{"method", Quote(q.method)}, Field{"params", q.params})
+		asks = Edit(asks, Field{q.key, ask})
+	}
+	return Edit(nil,
+		Field{"resultType", json.RawMessage(`"input_required"`)},
+		Field{"inputRequests", asks},
+		Field{"requestState", Quote(state)}), nil
+}
+
+func (l *lot) take(state string) *run {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.parked[state]
+	if r != nil {
+		delete(l.parked, state)
+		if l.owners[r.owner]--; l.owners[r.owner] == 0 {
+			delete(l.owners, r.owner)
+		}
+	}
+	return r
+}
+
+// isParked reports whether a request answers one of ours, and under which state.
+func isParked(m *Message) (string, bool) {
+	state := GetString(m.Params, "requestState")
+	return state, strings.HasPrefix(state, parkPrefix)
+}
+
+// resume takes a parked request up again with the client's answers.
+func (l *lot) resume(state, owner string, m *Message) (*run, error) {
+	unknown := &Error{Code: CodeInvalidParams, Message: "requestState is unknown or has expired: send the request again without requestState and inputResponses"}
+	l.mu.Lock()
+	r := l.parked[state]
+	l.mu.Unlock()
+	if r == nil || r.owner != owner || r.about != subject(m) || l.take(state) != r {
+		return nil, unknown
+	}
+	r.timer.Stop()
+	answers := Get(m.Params, "inputResponses")
+	for _, q := range r.unanswered() {
+		if a := Get(answers, q.key); isObject(a) {
+			r.mu.Lock()
+			delete(r.open, q.key)
+			r.mu.Unlock()
+			q.answer <- a
+		}
+	}
+	return r, nil
+}
+
+// close ends all parked requests and waits for them.
+func (l *lot) close(cause error) {
+	l.mu.Lock()
+	l.closed = true
+	runs := l.parked
+	l.parked, l.owners = nil, nil
+	l.mu.Unlock()
+	for _, r := range runs {
+		r.timer.Stop()
+		r.cancel(cause)
+	}
+	l.wg.Wait()
+}
+
+func (r *run) send(raw []byte) {
+	r.mu.Lock()
+	out := r.out
+	r.mu.Unlock()
+	if out != nil {
+		out(raw)
+	}
+}
+
+func (r *run) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := &question{method: method, params: params, answer: make(chan json.RawMessage, 1)}
+	select {
+	case r.asks <- q:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case a := <-q.answer:
+		return a, nil
+	case <-ctx.Done():
+		r.mu.Lock()
+		delete(r.open, q.key)
+		r.mu.Unlock()
+		return nil, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,262 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// InvalidError says that a text is JSON but no JSON-RPC message. ID is the message's id
+// where one could be read, so that an answer can name it.
+type InvalidError struct {
+	ID      ID
+	Message string
+}
+
+// Error returns the message.
+func (e *InvalidError) Error() string { return "not a JSON-RPC message: " + e.Message }
+
+// Parse reads one JSON-RPC message. The Message's parts are slices of raw, which must not
+// change afterwards. Errors are a [*SyntaxError], or an [*InvalidError] for JSON that is no
+// message. Invalid UTF-8 is not looked for: see [CleanUTF8].
+func Parse(raw []byte) (Message, error) {
+	msg := Message{Raw: raw}
+	i := space(raw, 0)
+	if i >= len(raw) || raw[i] != '{' {
+		if err := Check(raw); err != nil {
+			return msg, err
+		}
+		return msg, &InvalidError{Message: "expected an object"}
+	}
+	var seen, bad uint8
+	m := members{b: raw, i: i, depth: MaxDepth}
+	for m.next() {
+		which := memberOf(&m)
+		if which == 1<<memberResult && m.start < len(raw) && raw[m.start] == '{' {
+			if !scanResult(&m, &msg) {
+				break
+			}
+		} else if !m.skip() {
+			break
+		}
+		if which == 0 {
+			continue
+		}
+		if seen&which != 0 {
+			bad |= which
+		}
+		seen |= which
+		value := raw[m.start:m.end:m.end]
+		if !msg.put(which, value) {
+			bad |= which
+		}
+	}
+	if m.err != nil {
+		return msg, m.err
+	}
+	if end := space(raw, m.i); end != len(raw) {
+		return msg, syntax(end, "text after the end of the message")
+	}
+	return msg, msg.check(seen, bad)
+}
+
+// The members of a message, as bits.
+const (
+	memberVersion = iota
+	memberID
+	memberMethod
+	memberParams
+	memberResult
+	memberError
+)
+
+var memberNames = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
+
+func memberOf(m *members) uint8 {
+	for n, name := range memberNames {
+		if m.is(name) {
+			return 1 << n
+		}
+	}
+	return 0
+}
+
+// scanResult passes over a result object and reads the two fields that decide what
+// happens to it.
+func scanResult(outer *members, msg *Message) bool {
+	in := members{b: outer.b, i: outer.start, depth: outer.depth - 1}
+	for in.next() {
+		if !in.skip() {
+			break
+		}
+		switch {
+		case in.is("isError"):
+			msg.IsError = string(in.b[in.start:in.end]) == "true"
+		case in.is("resultType"):
+			msg.ResultType, _ = Text(in.b[in.start:in.end])
+		}
+	}
+	outer.end, outer.err = in.i, in.err
+	return in.err == nil
+}
+
+// put stores one member and reports whether its type is right.
+func (m *Message) put(which uint8, v json.RawMessage) bool {
+	c := v[0]
+	switch which {
+	case 1 << memberVersion:
+		return string(v) == `"2.0"`
+	case 1 << memberID:
+		if c == '"' || c == '-' || c >= '0' && c <= '9' || c == 'n' {
+			m.ID = ID(v)
+			return true
+		}
+		return false
+	case 1 << memberMethod:
+		var ok bool
+		m.Method, ok = Text(v)
+		return ok && m.Method != ""
+	case 1 << memberParams:
+		if c == 'n' {
+			return true
+		}
+		m.Params = v
+		return c == '{' || c == '['
+	case 1 << memberResult:
+		m.Result = v
+	case 1 << memberError:
+		if c == 'n' {
+			return true
+		}
+		m.Error = v
+		return c == '{'
+	}
+	return true
+}
+
+func (m *Message) check(seen, bad uint8) error {
+	invalid := func(msg string) error { return &InvalidError{ID: m.ID, Message: msg} }
+	for n, name := range memberNames {
+		if bad&(1<<n) != 0 {
+			return invalid(`member "` + name + `" ` + memberWants[n])
+		}
+	}
+	switch {
+	case m.Method != "":
+		if seen&(1<<memberVersion) == 0 {
+			return invalid(`expected "jsonrpc":"2.0"`)
+		}
+		if m.ID == "null" {
+			return invalid(`member "id" ` + memberWants[memberID])
+		}
+		m.Result, m.Error = nil, nil
+	case m.Error != nil:
+		m.Result = nil // R 5.2: with both, the error wins
+	case m.Result != nil && m.ID == "":
+		return invalid(`a result without an "id"`)
+	case m.Result == nil:
+		return invalid(`expected "method", "result" or "error"`)
+	}
+	return nil
+}
+
+var memberWants = [...]string{
+	`must be "2.0"`,
+	"must be a string or a number, once",
+	"must be a string that is not empty, once",
+	"must be an object, once",
+	"must stand once",
+	"must be an object, once",
+}
+
+// ParseBatch reads a message or an array of messages (JSON-RPC batches existed until MCP
+// 2025-03-26). Members of an array that are no messages are left out and counted in bad.
+func ParseBatch(raw []byte) (msgs []Message, bad int, err error) {
+	i := space(raw, 0)
+	if i >= len(raw) || raw[i] != '[' {
+		m, err := Parse(raw)
+		if err != nil {
+			return nil, 0, err
+		}
+		return []Message{m}, 0, nil
+	}
+	if err := Check(raw); err != nil {
+		return nil, 0, err
+	}
+	for i = space(raw, i+1); raw[i] != ']'; {
+		end, err := skipValue(raw, i, MaxDepth)
+		if err != nil {
+			return nil, 0, err
+		}
+		if m, err := Parse(raw[i:end:end]); err == nil {
+			msgs = append(msgs, m)
+		} else {
+			bad++
+		}
+		if i = space(raw, end); raw[i] == ',' {
+			i = space(raw, i+1)
+		}
+	}
+	return msgs, bad, nil
+}
+
+// CleanUTF8 returns raw with invalid UTF-8 replaced by U+FFFD; raw itself if there is none.
+func CleanUTF8(raw []byte) []byte {
+	if utf8.Valid(raw) {
+		return raw
+	}
+	return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+}
+
+// AppendRequest appends a request to dst; params may be nil.
+func AppendRequest(dst []byte, id ID, method string, params json.RawMessage) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id...)
+	dst = append(dst, `,"method":`...)
+	return appendParams(dst, method, params)
+}
+
+// AppendNotification appends a notification to dst; params may be nil.
+func AppendNotification(dst []byte, method string, params json.RawMessage) []byte {
+	return appendParams(append(dst, `{"jsonrpc":"2.0","method":`...), method, params)
+}
+
+func appendParams(dst []byte, method string, params json.RawMessage) []byte {
+	dst = appendString(dst, method)
+	if params != nil {
+		dst = append(dst, `,"params":`...)
+		dst = append(dst, params...)
+	}
+	return append(dst, '}')
+}
+
+// AppendResult appends the response that carries result to dst.
+func AppendResult(dst []byte, id ID, result json.RawMessage) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id...)
+	dst = append(dst, `,"result":`...)
+	dst = append(dst, result...)
+	return append(dst, '}')
+}
+
+// AppendError appends the response that carries the error object obj to dst. An empty id
+// is written as null.
+func AppendError(dst []byte, id ID, obj json.RawMessage) []byte {
+	if id == "" {
+		id = "null"
+	}
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id...)
+	dst = append(dst, `,"error":`...)
+	dst = append(dst, obj...)
+	return append(dst, '}')
+}
+
+// Object returns e as a JSON-RPC error object.
+func (e *Error) Object() json.RawMessage {
+	raw, err := json.Marshal(e)
+	if err != nil {
+		panic("mcp: an error object does not encode: " + err.Error())
+	}
+	return raw
+}

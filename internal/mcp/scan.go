@@ -1,0 +1,305 @@
+package mcp
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+)
+
+// MaxDepth is how deep arrays and objects may nest on the wire.
+const MaxDepth = 1000
+
+// SyntaxError says where a text stops being JSON that Collie accepts.
+type SyntaxError struct {
+	Offset  int // in bytes, from 0
+	Message string
+}
+
+// Error reads "invalid JSON at byte 12: message".
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("invalid JSON at byte %d: %s", e.Offset, e.Message)
+}
+
+func syntax(at int, msg string) error { return &SyntaxError{Offset: at, Message: msg} }
+
+// Check reports whether b is one JSON value of an allowed depth, with nothing but white
+// space around it.
+func Check(b []byte) error {
+	i, err := skipValue(b, space(b, 0), MaxDepth)
+	if err != nil {
+		return err
+	}
+	if i = space(b, i); i != len(b) {
+		return syntax(i, "text after the end of the value")
+	}
+	return nil
+}
+
+// space returns the index of the first byte from i on that is not white space.
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipValue returns the index behind the JSON value that begins at i. It accepts exactly
+// what RFC 8259 does, nested at most depth deep; UTF-8 is not its concern.
+func skipValue(b []byte, i, depth int) (int, error) {
+	if i >= len(b) {
+		return i, syntax(i, "unexpected end")
+	}
+	switch c := b[i]; c {
+	case '{':
+		it := members{b: b, i: i, depth: depth}
+		for it.next() {
+			if it.end, it.err = skipValue(b, it.start, depth-1); it.err != nil {
+				return i, it.err
+			}
+		}
+		return it.i, it.err
+	case '[':
+		return skipArray(b, i, depth)
+	case '"':
+		return skipString(b, i)
+	case 't':
+		return skipWord(b, i, "true")
+	case 'f':
+		return skipWord(b, i, "false")
+	case 'n':
+		return skipWord(b, i, "null")
+	default:
+		if c == '-' || c >= '0' && c <= '9' {
+			return skipNumber(b, i)
+		}
+		return i, syntax(i, "expected a value")
+	}
+}
+
+// members walks the members of the object that begins at i. After next has returned true,
+// key is the member's name as written between its quotes and start is where its value
+// begins; the caller skips the value and puts its end into end before it calls next again.
+type members struct {
+	b          []byte
+	i, depth   int
+	key        []byte
+	start, end int
+	err        error
+	begun      bool
+}
+
+func (m *members) fail(at int, msg string) bool {
+	m.i, m.err = at, syntax(at, msg)
+	return false
+}
+
+func (m *members) next() bool {
+	b := m.b
+	if m.begun {
+		m.i = space(b, m.end)
+		if m.i < len(b) && b[m.i] == '}' {
+			m.i++
+			return false
+		}
+		if m.i >= len(b) || b[m.i] != ',' {
+			return m.fail(m.i, "expected , or } in an object")
+		}
+		m.i = space(b, m.i+1)
+	} else {
+		if m.depth <= 0 {
+			return m.fail(m.i, fmt.Sprintf("nested deeper than %d", MaxDepth))
+		}
+		m.begun = true
+		m.i = space(b, m.i+1)
+		if m.i < len(b) && b[m.i] == '}' {
+			m.i++
+			return false
+		}
+	}
+	if m.i >= len(b) || b[m.i] != '"' {
+		return m.fail(m.i, "expected a member name in quotes")
+	}
+	e, err := skipString(b, m.i)
+	if err != nil {
+		m.err = err
+		return false
+	}
+	m.key = b[m.i+1 : e-1]
+	if m.i = space(b, e); m.i >= len(b) || b[m.i] != ':' {
+		return m.fail(m.i, "expected : after a member name")
+	}
+	m.start = space(b, m.i+1)
+	return true
+}
+
+// skip passes over the current member's value.
+func (m *members) skip() bool {
+	m.end, m.err = skipValue(m.b, m.start, m.depth-1)
+	return m.err == nil
+}
+
+// is reports whether the current member is called name, escapes considered.
+func (m *members) is(name string) bool {
+	if string(m.key) == name {
+		return true
+	}
+	for _, c := range m.key {
+		if c == '\\' {
+			return m.name() == name
+		}
+	}
+	return false
+}
+
+// name is the current member's name without escapes.
+func (m *members) name() string {
+	var s string
+	if json.Unmarshal(m.b[keyStart(m):keyStart(m)+len(m.key)+2], &s) != nil {
+		return string(m.key)
+	}
+	return s
+}
+
+func keyStart(m *members) int {
+	i := m.i - 1 // at or before the colon
+	for m.b[i] != '"' {
+		i--
+	}
+	return i - len(m.key) - 1
+}
+
+func skipArray(b []byte, i, depth int) (int, error) {
+	if depth <= 0 {
+		return i, syntax(i, fmt.Sprintf("nested deeper than %d", MaxDepth))
+	}
+	i = space(b, i+1)
+	if i < len(b) && b[i] == ']' {
+		return i + 1, nil
+	}
+	for {
+		var err error
+		if i, err = skipValue(b, i, depth-1); err != nil {
+			return i, err
+		}
+		i = space(b, i)
+		if i < len(b) && b[i] == ']' {
+			return i + 1, nil
+		}
+		if i >= len(b) || b[i] != ',' {
+			return i, syntax(i, "expected , or ] in an array")
+		}
+		i = space(b, i+1)
+	}
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// skipString reads eight bytes at a time, since results of many megabytes are mostly one
+// string: a byte of interest is a quote, a backslash or a control character.
+func skipString(b []byte, start int) (int, error) {
+	i := start + 1
+	for {
+		for i+8 <= len(b) {
+			x := binary.LittleEndian.Uint64(b[i:])
+			q := x ^ (ones * '"')
+			s := x ^ (ones * '\\')
+			hit := ((q - ones) &^ q) | ((s - ones) &^ s) | ((x - ones*0x20) &^ x)
+			if hit &= highs; hit != 0 {
+				i += bits.TrailingZeros64(hit) / 8
+				break
+			}
+			i += 8
+		}
+		if i >= len(b) {
+			return i, syntax(start, "string without an end")
+		}
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1, nil
+		case c == '\\':
+			n := escape(b[i:])
+			if n == 0 {
+				return i, syntax(i, "invalid escape in a string")
+			}
+			i += n
+		case c < 0x20:
+			return i, syntax(i, "control character in a string")
+		default:
+			i++
+		}
+	}
+}
+
+// escape returns the length of the escape sequence that b begins with, 0 if it is none.
+func escape(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(b) < 6 {
+			return 0
+		}
+		for _, c := range b[2:6] {
+			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+				return 0
+			}
+		}
+		return 6
+	}
+	return 0
+}
+
+func skipWord(b []byte, i int, word string) (int, error) {
+	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
+		return i, syntax(i, "expected "+word)
+	}
+	return i + len(word), nil
+}
+
+func skipNumber(b []byte, i int) (int, error) {
+	start := i
+	if b[i] == '-' {
+		i++
+	}
+	switch {
+	case i < len(b) && b[i] == '0':
+		i++
+	case i < len(b) && b[i] >= '1' && b[i] <= '9':
+		i = digits(b, i)
+	default:
+		return i, syntax(start, "invalid number")
+	}
+	if i < len(b) && b[i] == '.' {
+		n := digits(b, i+1)
+		if n == i+1 {
+			return i, syntax(start, "invalid number")
+		}
+		i = n
+	}
+	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		n := digits(b, i)
+		if n == i {
+			return i, syntax(start, "invalid number")
+		}
+		i = n
+	}
+	return i, nil
+}
+
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
+	}
+	return i
+}

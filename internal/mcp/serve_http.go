@@ -1,0 +1,395 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// HTTPServerOptions are the optional parts of an [HTTPServer].
+type HTTPServerOptions struct {
+	Logger *slog.Logger // nil discards
+	// Identify says who sent a request: owner names the principal, to which sessions and
+	// parked requests are bound, and key becomes Peer.Key. Nil: everybody is the same.
+	Identify func(*http.Request) (owner string, key any)
+	// Headers checks what a modern request's other headers say against its body, such as
+	// Mcp-Param-*. An error becomes a header mismatch. Nil checks nothing.
+	Headers func(in *Incoming) error
+	// MaxBody bounds a request's body in bytes; default 16 MiB.
+	MaxBody int64
+	// MaxSessions bounds the legacy sessions open at once; default 1,024.
+	MaxSessions int
+	// Idle ends a legacy session that nobody has used for so long; default 30 min.
+	Idle time.Duration
+}
+
+// HTTPServer answers MCP clients of both eras at one URL (Streamable HTTP). Who may come
+// in is decided before it: it checks neither Host nor Origin nor tokens. Close ends all
+// sessions.
+type HTTPServer struct {
+	svc  Service
+	opts HTTPServerOptions
+	log  *slog.Logger
+	lot  lot
+	stop chan struct{}
+	wg   sync.WaitGroup
+
+	mu       sync.Mutex
+	sessions map[string]*session
+	closed   bool
+}
+
+// NewHTTPServer returns a handler for svc's URL.
+func NewHTTPServer(svc Service, opts *HTTPServerOptions) *HTTPServer {
+	h := &HTTPServer{svc: svc, sessions: map[string]*session{}, stop: make(chan struct{})}
+	if opts != nil {
+		h.opts = *opts
+	}
+	if h.log = h.opts.Logger; h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.opts.MaxBody <= 0 {
+		h.opts.MaxBody = 16 << 20
+	}
+	if h.opts.MaxSessions <= 0 {
+		h.opts.MaxSessions = 1024
+	}
+	if h.opts.Idle <= 0 {
+		h.opts.Idle = 30 * time.Minute
+	}
+	if h.opts.Identify == nil {
+		h.opts.Identify = func(*http.Request) (string, any) { return "", nil }
+	}
+	h.wg.Add(1)
+	go h.sweep()
+	return h
+}
+
+// ServeHTTP answers POST in both eras, and GET and DELETE in the legacy one.
+func (h *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		h.get(w, r)
+	case http.MethodDelete:
+		h.delete(w, r)
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		refuse(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "method not allowed: use POST"})
+	}
+}
+
+// refuse answers with an HTTP error status and a JSON-RPC error.
+func refuse(w http.ResponseWriter, status int, id ID, err error) {
+	writeJSON(w, status, AppendError(nil, id, errorObject(err)))
+}
+
+func writeJSON(w http.ResponseWriter, status int, raw []byte) {
+	head := w.Header()
+	head["Content-Type"] = jsonType
+	head.Set("Content-Length", fmt.Sprint(len(raw)))
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) // a client that has gone needs no answer
+}
+
+var jsonType = []string{"application/json"}
+
+func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
+	if ct := r.Header.Get("Content-Type"); ct != "application/json" {
+		if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
+			refuse(w, http.StatusUnsupportedMediaType, "", &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Content-Type is %q, expected application/json", ct)})
+			return
+		}
+	}
+	body, err := readBody(r, h.opts.MaxBody)
+	if err != nil {
+		status := http.StatusBadRequest
+		if errors.Is(err, errTooLarge) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		refuse(w, status, "", &Error{Code: CodeInvalidRequest, Message: err.Error()})
+		return
+	}
+	body = CleanUTF8(body)
+	if i := space(body, 0); i < len(body) && body[i] == '[' {
+		h.batch(w, r, body)
+		return
+	}
+	m, err := Parse(body)
+	if err != nil {
+		e, id := frameAnswer(&FrameError{Err: err})
+		refuse(w, http.StatusBadRequest, id, e)
+		return
+	}
+	owner, key := h.opts.Identify(r)
+	if h.isModern(r, &m) {
+		h.modern(w, r, m, owner, key)
+		return
+	}
+	h.legacy(w, r, m, owner, key)
+}
+
+var errTooLarge = errors.New("the body is too large")
+
+// readBody reads a body of known length into a buffer of just that size.
+func readBody(r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d are allowed", errTooLarge, r.ContentLength, limit)
+	}
+	if r.ContentLength >= 0 {
+		body := make([]byte, r.ContentLength)
+		if _, err := io.ReadFull(r.Body, body); err != nil {
+			return nil, fmt.Errorf("read the body: %w", err)
+		}
+		return body, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the body: %w", err)
+	}
+	if int64(len(body)) > limit {
+		return nil, fmt.Errorf("%w: at most %d bytes are allowed", errTooLarge, limit)
+	}
+	return body, nil
+}
+
+func first(h http.Header, key string) string {
+	if v := h[key]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+func (h *HTTPServer) isModern(r *http.Request, m *Message) bool {
+	if m.Method == "initialize" && !isModernRequest(m) && first(r.Header, headerVersion) < Version20260728 {
+		return false
+	}
+	return IsModern(first(r.Header, headerVersion)) || isModernRequest(m) || m.Method == "server/discover"
+}
+
+// modern answers one request of 2026-07-28, which needs nothing but itself.
+func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
+	if !m.IsRequest() {
+		if m.IsNotification() {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		refuse(w, http.StatusBadRequest, m.ID, &Error{Code: CodeInvalidRequest, Message: "responses are not sent in protocol version " + ModernVersions[0]})
+		return
+	}
+	if err := checkVersionHeader(r.Header, &m); err != nil {
+		refuse(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	peer, err := checkModern(&m)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	peer.Key = key
+	in := &Incoming{Message: m, Peer: peer, Header: r.Header}
+	if err := h.checkHeaders(in); err != nil {
+		refuse(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	ex := &exchange{w: w, r: r, stream: newEvents("")}
+	result, err := answerModern(r.Context(), &h.lot, h.svc, in, owner, ex.send)
+	ex.finish(modernStatus(err), appendAnswer(nil, m.ID, result, err))
+}
+
+// modernStatus maps an error to the HTTP status that 2026-07-28 asks for.
+func modernStatus(err error) int {
+	e, ok := errors.AsType[RawError](err)
+	if !ok {
+		return http.StatusOK
+	}
+	var v Error
+	if json.Unmarshal(e.Object(), &v) != nil {
+		return http.StatusOK
+	}
+	switch v.Code {
+	case CodeMethodNotFound:
+		return http.StatusNotFound
+	case CodeHeaderMismatch, CodeMissingCapability, CodeVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+func mismatch(format string, args ...any) error {
+	return &Error{Code: CodeHeaderMismatch, Message: "header mismatch: " + fmt.Sprintf(format, args...)}
+}
+
+// checkVersionHeader holds the version header against the body.
+func checkVersionHeader(head http.Header, m *Message) error {
+	version := GetString(m.Params, "_meta", MetaVersion)
+	switch got := first(head, headerVersion); {
+	case version == "":
+		return nil // checkModern says what is missing
+	case got == "":
+		return mismatch("MCP-Protocol-Version is missing, the body says %q", version)
+	case got != version:
+		return mismatch("MCP-Protocol-Version is %q, the body says %q", got, version)
+	}
+	return nil
+}
+
+// checkHeaders holds the mirrored headers against the body (2026-07-28, Server Validation).
+func (h *HTTPServer) checkHeaders(in *Incoming) error {
+	if got := first(in.Header, headerMethod); got != in.Method {
+		if got == "" {
+			return mismatch("Mcp-Method is missing, the body says %q", in.Method)
+		}
+		return mismatch("Mcp-Method is %q, the body says %q", got, in.Method)
+	}
+	if name, ok := namedBy(&in.Message); ok {
+		values := in.Header[headerName]
+		if len(values) != 1 {
+			return mismatch("Mcp-Name is missing, the body says %q", name)
+		}
+		got, err := DecodeHeaderValue(values[0])
+		if err != nil {
+			return mismatch("Mcp-Name: %v", err)
+		}
+		if got != name {
+			return mismatch("Mcp-Name is %q, the body says %q", got, name)
+		}
+	}
+	if h.opts.Headers == nil {
+		return nil
+	}
+	if err := h.opts.Headers(in); err != nil {
+		return mismatch("%v", err)
+	}
+	return nil
+}
+
+// namedBy returns what a request is about, for the methods that mirror it in Mcp-Name.
+func namedBy(m *Message) (string, bool) {
+	switch m.Method {
+	case "tools/call", "prompts/get":
+		return GetString(m.Params, "name"), true
+	case "resources/read":
+		return GetString(m.Params, "uri"), true
+	}
+	return "", false
+}
+
+// exchange is the answer to one POST: a JSON object, or, once something has to go before
+// the response, an SSE stream.
+type exchange struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	stream *events
+
+	mu      sync.Mutex
+	started chan struct{} // closed when the writer of the stream has ended; nil before it begins
+	begun   func()        // called once, when the stream begins
+}
+
+// send puts a message before the response. Clients that do not accept a stream miss it.
+func (e *exchange) send(raw []byte) {
+	e.mu.Lock()
+	if e.started == nil {
+		if !strings.Contains(first(e.r.Header, "Accept"), "text/event-stream") {
+			e.mu.Unlock()
+			return
+		}
+		e.started = make(chan struct{})
+		if e.begun != nil {
+			e.begun()
+		}
+		go func() { // ends with the stream or the connection
+			defer close(e.started)
+			e.stream.serve(e.r.Context(), e.w, 0)
+		}()
+	}
+	e.mu.Unlock()
+	e.stream.add(raw)
+}
+
+// finish sends the response and returns when it is on its way. It reports false where a
+// stream's client went away before.
+func (e *exchange) finish(status int, raw []byte) {
+	e.mu.Lock()
+	started := e.started
+	e.mu.Unlock()
+	if started == nil {
+		writeJSON(e.w, status, raw)
+		return
+	}
+	e.stream.add(raw)
+	e.stream.end()
+	<-started
+}
+
+// Close ends all sessions and parked requests and waits for them.
+func (h *HTTPServer) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	sessions := h.sessions
+	h.sessions = map[string]*session{}
+	h.mu.Unlock()
+	close(h.stop)
+	for _, s := range sessions {
+		h.end(s)
+	}
+	h.lot.close(ErrSessionClosed)
+	h.wg.Wait()
+	return nil
+}
+
+// end closes a session that is no longer in the table.
+func (h *HTTPServer) end(s *session) {
+	h.svc.Closed(s.peer)
+	s.close(ErrSessionClosed)
+}
+
+// Sessions returns how many legacy sessions are open.
+func (h *HTTPServer) Sessions() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sessions)
+}
+
+// sweep ends sessions that nobody uses and drops streams that nobody came back for.
+func (h *HTTPServer) sweep() {
+	defer h.wg.Done()
+	tick := time.NewTicker(min(time.Minute, h.opts.Idle))
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.stop:
+			return
+		case now := <-tick.C:
+			h.sweepAt(now)
+		}
+	}
+}
+
+func (h *HTTPServer) sweepAt(now time.Time) {
+	var idle []*session
+	h.mu.Lock()
+	for id, s := range h.sessions {
+		if s.idleSince(now.Add(-h.opts.Idle)) {
+			idle = append(idle, s)
+			delete(h.sessions, id)
+		}
+	}
+	h.mu.Unlock()
+	for _, s := range idle {
+		h.end(s)
+	}
+}

@@ -1,0 +1,349 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// keepStream is how long the stream of an answered request waits for a client that lost it.
+const keepStream = time.Minute
+
+// legacy answers a POST of a session: initialize opens one.
+func (h *HTTPServer) legacy(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
+	if m.Method == "initialize" && m.IsRequest() {
+		h.open(w, r, m, owner, key)
+		return
+	}
+	s := h.find(w, r, m.ID, owner)
+	if s == nil {
+		return
+	}
+	switch {
+	case m.IsResponse():
+		s.answered(m)
+		w.WriteHeader(http.StatusAccepted)
+	case m.IsNotification():
+		h.notified(s, m)
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		h.request(w, r, s, m)
+	}
+}
+
+func (h *HTTPServer) notified(s *session, m Message) {
+	s.touch()
+	switch m.Method {
+	case "notifications/initialized":
+		s.peer.open(h.svc)
+	case "notifications/cancelled":
+		s.cancelled(&m)
+	default:
+		h.svc.Notified(s.peer, m)
+	}
+}
+
+// open answers initialize with a new session.
+func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
+	s := newSession(owner)
+	if err := s.greet(m.Params); err != nil {
+		refuse(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	s.peer.Key = key
+	s.peer.Session = newSessionID()
+	own := newEvents("s")
+	s.streams["s"] = own
+	s.peer.notify = own.add
+	h.mu.Lock()
+	full := h.closed || len(h.sessions) >= h.opts.MaxSessions
+	if !full {
+		h.sessions[s.peer.Session] = s
+	}
+	h.mu.Unlock()
+	if full {
+		w.Header().Set("Retry-After", "30")
+		refuse(w, http.StatusServiceUnavailable, m.ID, &Error{Code: CodeInternal, Message: "too many sessions are open: close one with DELETE, or try again later"})
+		return
+	}
+	w.Header().Set(headerSession, s.peer.Session)
+	writeJSON(w, http.StatusOK, AppendResult(nil, m.ID, initializeResult(s.peer.Version, h.svc.Hello(r.Context(), s.peer))))
+}
+
+// find returns the session a request belongs to, or refuses the request.
+func (h *HTTPServer) find(w http.ResponseWriter, r *http.Request, id ID, owner string) *session {
+	name := first(r.Header, headerSession)
+	if name == "" {
+		refuse(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "no Mcp-Session-Id: send initialize first, or a request of protocol version " + ModernVersions[0]})
+		return nil
+	}
+	h.mu.Lock()
+	s := h.sessions[name]
+	h.mu.Unlock()
+	if s == nil || s.owner != owner {
+		refuse(w, http.StatusNotFound, id, &Error{Code: CodeSessionNotFound, Message: "Session not found: send initialize again"})
+		return nil
+	}
+	if v := first(r.Header, headerVersion); v != "" && !slices.Contains(LegacyVersions, v) {
+		refuse(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "MCP-Protocol-Version is " + v + ", the session agreed on " + s.peer.Version})
+		return nil
+	}
+	return s
+}
+
+func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session, m Message) {
+	// A legacy client that loses its connection has not taken its request back, provided
+	// that it can come back for the answer: it can once it has seen an event id.
+	ctx, done, err := s.begin(context.WithoutCancel(r.Context()), m.ID)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	defer done()
+	ex := &exchange{w: w, r: r, stream: newEvents(newStreamID())}
+	ex.stream.prime = s.peer.Version >= Version20251125
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	gone := context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })
+	defer gone()
+	ended := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	defer ended()
+	ex.begun = func() {
+		gone()
+		s.keep(ex.stream)
+	}
+	result, err := h.answerLegacy(ctx, r, s, ex, m)
+	if context.Cause(ctx) == errTakenBack { //nolint:errorlint // the cause is set as it is
+		ex.drop()
+		return
+	}
+	ex.finish(http.StatusOK, appendAnswer(nil, m.ID, result, err))
+}
+
+func (h *HTTPServer) answerLegacy(ctx context.Context, r *http.Request, s *session, ex *exchange, m Message) (json.RawMessage, error) {
+	if m.Method == "ping" {
+		return json.RawMessage("{}"), nil
+	}
+	s.peer.open(h.svc)
+	return h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: &httpOutlet{s, ex}})
+}
+
+// drop ends an exchange without a response, as a request taken back has none.
+func (e *exchange) drop() {
+	e.mu.Lock()
+	started := e.started
+	e.mu.Unlock()
+	if started == nil {
+		e.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	e.stream.end()
+	<-started
+}
+
+// httpOutlet is the way back of a legacy request over HTTP.
+type httpOutlet struct {
+	s  *session
+	ex *exchange
+}
+
+func (o *httpOutlet) send(raw []byte) { o.ex.send(raw) }
+
+func (o *httpOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return o.s.ask(ctx, o.ex.send, method, params)
+}
+
+// newStreamID names a stream; it is unguessable, since who knows it may read the stream
+// again within its session.
+func newStreamID() string { return newSessionID() }
+
+// get opens a session's own stream, or reads a stream again from where it was lost.
+func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
+	if IsModern(first(r.Header, headerVersion)) || first(r.Header, headerSession) == "" {
+		w.Header().Set("Allow", "POST")
+		refuse(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "GET needs the Mcp-Session-Id of a session; protocol version " + ModernVersions[0] + " uses POST only"})
+		return
+	}
+	if !strings.Contains(first(r.Header, "Accept"), "text/event-stream") {
+		refuse(w, http.StatusNotAcceptable, "", &Error{Code: CodeInvalidRequest, Message: "Accept must include text/event-stream"})
+		return
+	}
+	owner, _ := h.opts.Identify(r)
+	s := h.find(w, r, "", owner)
+	if s == nil {
+		return
+	}
+	name, from := "s", 0
+	if last := first(r.Header, headerLastEvent); last != "" {
+		var ok bool
+		if name, from, ok = eventID(last); !ok {
+			refuse(w, http.StatusBadRequest, "", &Error{Code: CodeInvalidRequest, Message: "Last-Event-ID is none of ours"})
+			return
+		}
+	}
+	stream := s.stream(name)
+	if stream == nil {
+		refuse(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "this stream has ended"})
+		return
+	}
+	defer s.release()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	if stream.serve(ctx, w, from) && name != "s" {
+		s.forget(name)
+	}
+}
+
+func (h *HTTPServer) delete(w http.ResponseWriter, r *http.Request) {
+	owner, _ := h.opts.Identify(r)
+	if first(r.Header, headerSession) == "" {
+		w.Header().Set("Allow", "POST")
+		refuse(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "DELETE needs the Mcp-Session-Id of a session"})
+		return
+	}
+	s := h.find(w, r, "", owner)
+	if s == nil {
+		return
+	}
+	h.mu.Lock()
+	_, ok := h.sessions[s.peer.Session]
+	delete(h.sessions, s.peer.Session)
+	h.mu.Unlock()
+	if ok {
+		h.end(s)
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// batch answers an array of messages, which protocol versions until 2025-03-26 know.
+func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) {
+	owner, _ := h.opts.Identify(r)
+	s := h.find(w, r, "", owner)
+	if s == nil {
+		return
+	}
+	msgs, bad, err := ParseBatch(body)
+	if err != nil || len(msgs) == 0 || s.peer.Version > Version20250326 {
+		if err == nil {
+			err = &InvalidError{Message: "expected one message, got an array; batches ended with protocol version " + Version20250326}
+		}
+		e, _ := frameAnswer(&FrameError{Err: err})
+		refuse(w, http.StatusBadRequest, "", e)
+		return
+	}
+	answers := h.batchAnswers(r, s, msgs)
+	for range bad {
+		answers = append(answers, AppendError(nil, "", (&Error{Code: CodeInvalidRequest, Message: "not a JSON-RPC message"}).Object()))
+	}
+	if len(answers) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	writeJSON(w, http.StatusOK, slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]")))
+}
+
+// batchAnswers runs the requests of a batch side by side and returns their responses in
+// the order of the requests.
+func (h *HTTPServer) batchAnswers(r *http.Request, s *session, msgs []Message) [][]byte {
+	answers := make([][]byte, len(msgs))
+	var wg sync.WaitGroup
+	for n, m := range msgs {
+		switch {
+		case m.IsResponse():
+			s.answered(m)
+		case m.IsNotification():
+			h.notified(s, m)
+		default:
+			wg.Go(func() { answers[n] = h.batchAnswer(r, s, m) })
+		}
+	}
+	wg.Wait()
+	return slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
+}
+
+func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message) []byte {
+	ctx, done, err := s.begin(r.Context(), m.ID)
+	if err != nil {
+		return AppendError(nil, m.ID, errorObject(err))
+	}
+	defer done()
+	if m.Method == "ping" {
+		return AppendResult(nil, m.ID, json.RawMessage("{}"))
+	}
+	s.peer.open(h.svc)
+	own := s.stream("s")
+	defer s.release()
+	result, err := h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own}})
+	return appendAnswer(nil, m.ID, result, err)
+}
+
+// batchOutlet is the way back of a request in a batch: the session's own stream.
+type batchOutlet struct {
+	s   *session
+	own *events
+}
+
+func (o batchOutlet) send(raw []byte) { o.own.add(raw) }
+
+func (o batchOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return o.s.ask(ctx, o.own.add, method, params)
+}
+
+func (s *session) touch() {
+	s.mu.Lock()
+	s.used = time.Now()
+	s.mu.Unlock()
+}
+
+func (s *session) idleSince(t time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy == 0 && s.used.Before(t)
+}
+
+// keep remembers a request's stream for a client that may lose it. Streams that nobody
+// came back for are dropped meanwhile.
+func (s *session) keep(st *events) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.finished {
+		return
+	}
+	old := time.Now().Add(-keepStream)
+	for name, e := range s.streams {
+		if name != "s" && e.drained(old) {
+			delete(s.streams, name)
+		}
+	}
+	s.streams[st.id] = st
+}
+
+// stream finds a stream for a reader, who must call release.
+func (s *session) stream(name string) *events {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.streams[name]
+	if st != nil {
+		s.busy++
+	}
+	return st
+}
+
+func (s *session) release() {
+	s.mu.Lock()
+	s.busy--
+	s.used = time.Now()
+	s.mu.Unlock()
+}
+
+func (s *session) forget(name string) {
+	s.mu.Lock()
+	delete(s.streams, name)
+	s.mu.Unlock()
+}

@@ -1,0 +1,183 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+)
+
+// A Service answers what MCP clients ask. The server side of this package speaks both eras
+// and all transports; a Service sees requests. Implementations are safe for concurrent use.
+type Service interface {
+	// Hello says who answers: it is asked for initialize and server/discover.
+	Hello(ctx context.Context, p *Peer) Hello
+	// Handle answers one request, of any method but initialize, ping and server/discover.
+	// A result for a modern client needs its resultType. An error that is a [RawError]
+	// reaches the client as it is, any other as an internal error.
+	Handle(ctx context.Context, r *Incoming) (json.RawMessage, error)
+	// Notified receives the client's notifications that the protocol layer has no use for.
+	Notified(p *Peer, m Message)
+	// Opened and Closed frame the life of a legacy session; Opened comes with
+	// notifications/initialized or the first request, whichever is first.
+	Opened(p *Peer)
+	Closed(p *Peer)
+}
+
+// Hello is what a server says of itself. Info and Capabilities are JSON objects.
+type Hello struct {
+	Info         json.RawMessage
+	Capabilities json.RawMessage
+	Instructions string
+}
+
+// Peer is a client: a legacy session, or the sender of one modern request.
+type Peer struct {
+	// Session is the id of a legacy session, empty in the modern era over HTTP.
+	Session string
+	Era     Era
+	Version string
+	// Info and Capabilities are the JSON objects the client sent; Capabilities is never nil.
+	Info, Capabilities json.RawMessage
+	// Key is what the transport knows about the caller; see HTTPOptions.Identify.
+	Key any
+	// Data belongs to the Service, which sets it in Opened.
+	Data any
+
+	notify func(raw []byte) // nil for a modern peer over HTTP
+	opened sync.Once
+}
+
+// Notify sends a notification that belongs to no request. It does not block; a client that
+// cannot be reached now gets it when it connects its stream, or never.
+func (p *Peer) Notify(method string, params json.RawMessage) {
+	if p.notify != nil {
+		p.notify(AppendNotification(nil, method, params))
+	}
+}
+
+// Can reports whether the client declared a capability, by path.
+func (p *Peer) Can(path ...string) bool {
+	v := Get(p.Capabilities, path...)
+	return v != nil && string(v) != "false" && string(v) != "null"
+}
+
+// Incoming is one request of a client.
+type Incoming struct {
+	Message
+	Peer *Peer
+	// Header are the HTTP header fields of the request, nil on other transports.
+	Header http.Header
+
+	out outlet
+}
+
+// outlet is the way back to the client while its request runs.
+type outlet interface {
+	// send delivers a message before the response. It does not block for long.
+	send(raw []byte)
+	// ask delivers a request to the client and waits for the answer.
+	ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// Notify sends a notification that belongs to this request.
+func (r *Incoming) Notify(method string, params json.RawMessage) {
+	r.out.send(AppendNotification(nil, method, params))
+}
+
+// Ask sends the client a request that belongs to this one and waits for its result. A
+// modern client is asked by an input_required result; its retry brings the answer. An
+// error of the client's is an [*RPCError].
+func (r *Incoming) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return r.out.ask(ctx, method, params)
+}
+
+// ErrNoAsking says that the client cannot be asked over this transport.
+var ErrNoAsking = errors.New("the client cannot be asked")
+
+// WithField returns obj, a JSON object, with a field put at its front. The caller knows
+// that obj has none of that name.
+func WithField(obj json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+	i := space(obj, 0)
+	if i >= len(obj) || obj[i] != '{' {
+		return obj
+	}
+	i++
+	out := make([]byte, 0, len(obj)+len(key)+len(value)+4)
+	out = append(out, '{')
+	out = append(appendString(out, key), ':')
+	out = append(out, value...)
+	if j := space(obj, i); j < len(obj) && obj[j] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, obj[i:]...)
+}
+
+// peerMeta reads what a modern request says of its sender.
+func peerMeta(params json.RawMessage) (version string, info, caps json.RawMessage) {
+	meta := Get(params, "_meta")
+	return GetString(meta, MetaVersion), Get(meta, MetaClientInfo), Get(meta, MetaCapabilities)
+}
+
+// isModernRequest reports whether a request carries the metadata of the modern era.
+func isModernRequest(m *Message) bool {
+	return m.Params != nil && Get(m.Params, "_meta", MetaVersion) != nil
+}
+
+// checkModern refuses a modern request that is malformed (2026-07-28, basic: _meta).
+func checkModern(m *Message) (*Peer, error) {
+	version, info, caps := peerMeta(m.Params)
+	switch {
+	case version == "":
+		return nil, &Error{Code: CodeInvalidParams, Message: `params._meta needs "` + MetaVersion + `", a version such as "` + ModernVersions[0] + `"`}
+	case version != ModernVersions[0]:
+		data, err := json.Marshal(map[string]any{"supported": ModernVersions, "requested": version})
+		if err != nil {
+			return nil, err
+		}
+		return nil, &Error{Code: CodeVersion, Message: "unsupported protocol version", Data: data}
+	case !isObject(caps):
+		return nil, &Error{Code: CodeInvalidParams, Message: `params._meta needs "` + MetaCapabilities + `", an object`}
+	}
+	return &Peer{Era: Modern, Version: version, Info: info, Capabilities: caps}, nil
+}
+
+// Object makes an *Error a [RawError].
+var _ RawError = (*Error)(nil)
+
+// discoverResult answers server/discover.
+func discoverResult(h Hello) json.RawMessage {
+	fields := []Field{
+		{"resultType", json.RawMessage(`"complete"`)},
+		{"supportedVersions", marshalStrings(append(append([]string{}, ModernVersions...), LegacyVersions...))},
+		{"capabilities", h.Capabilities},
+		{"_meta", Edit(nil, Field{MetaServerInfo, h.Info})},
+	}
+	if h.Instructions != "" {
+		fields = append(fields, Field{"instructions", Quote(h.Instructions)})
+	}
+	fields = append(fields, Field{"ttlMs", json.RawMessage("0")}, Field{"cacheScope", json.RawMessage(`"private"`)})
+	return Edit(nil, fields...)
+}
+
+// initializeResult answers initialize.
+func initializeResult(version string, h Hello) json.RawMessage {
+	fields := []Field{
+		{"protocolVersion", Quote(version)},
+		{"capabilities", h.Capabilities},
+		{"serverInfo", h.Info},
+	}
+	if h.Instructions != "" {
+		fields = append(fields, Field{"instructions", Quote(h.Instructions)})
+	}
+	return Edit(nil, fields...)
+}
+
+func marshalStrings(list []string) json.RawMessage {
+	raw, err := json.Marshal(list)
+	if err != nil {
+		panic("mcp: strings do not encode: " + err.Error())
+	}
+	return raw
+}

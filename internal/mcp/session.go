@@ -1,0 +1,165 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// ErrSessionClosed ends what runs in a session that was closed.
+var ErrSessionClosed = errors.New("the session was closed")
+
+// session is a legacy client: over HTTP between initialize and DELETE, over a stream for
+// the stream's life.
+type session struct {
+	peer  *Peer
+	owner string
+	ctx   context.Context // ends with the session
+	end   context.CancelCauseFunc
+	wg    sync.WaitGroup // requests being answered
+
+	mu       sync.Mutex
+	running  map[ID]context.CancelCauseFunc
+	asked    map[uint64]chan Message
+	lastAsk  uint64
+	streams  map[string]*events
+	used     time.Time
+	busy     int // requests and readers at work
+	greeted  bool
+	finished bool
+}
+
+func newSession(owner string) *session {
+	s := &session{
+		peer: &Peer{Era: Legacy, Capabilities: json.RawMessage("{}")}, owner: owner, used: time.Now(),
+		running: map[ID]context.CancelCauseFunc{}, asked: map[uint64]chan Message{}, streams: map[string]*events{},
+	}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	return s
+}
+
+func newSessionID() string { return rand.Text() }
+
+// greet takes what initialize says over into the peer.
+func (s *session) greet(params json.RawMessage) error {
+	wanted := GetString(params, "protocolVersion")
+	if wanted == "" {
+		return &Error{Code: CodeInvalidParams, Message: `initialize needs params.protocolVersion, such as "` + LegacyVersions[0] + `"`}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.greeted {
+		return &Error{Code: CodeInvalidRequest, Message: "initialize was sent twice in one session"}
+	}
+	s.greeted = true
+	s.peer.Version = negotiate(wanted)
+	s.peer.Info = Get(params, "clientInfo")
+	if caps := Get(params, "capabilities"); isObject(caps) {
+		s.peer.Capabilities = caps
+	}
+	return nil
+}
+
+// begin registers a request, so that the client can take it back. done must be called.
+func (s *session) begin(ctx context.Context, id ID) (context.Context, func(), error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.finished {
+		cancel(nil)
+		return nil, nil, ErrSessionClosed
+	}
+	if s.running[id] != nil {
+		cancel(nil)
+		return nil, nil, &Error{Code: CodeInvalidRequest, Message: "a request with this id is still running"}
+	}
+	s.running[id] = cancel
+	s.busy++
+	s.wg.Add(1)
+	return ctx, func() {
+		s.mu.Lock()
+		delete(s.running, id)
+		s.busy--
+		s.used = time.Now()
+		s.mu.Unlock()
+		cancel(nil)
+		s.wg.Done()
+	}, nil
+}
+
+// errTakenBack is the cause of a context that the client ended.
+var errTakenBack = errors.New("the client took the request back")
+
+// cancelled carries out a client's notifications/cancelled.
+func (s *session) cancelled(m *Message) {
+	id := ID(Get(m.Params, "requestId"))
+	s.mu.Lock()
+	cancel := s.running[id]
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel(errTakenBack)
+	}
+}
+
+// ask sends the client a request by way of send and waits for the answer.
+func (s *session) ask(ctx context.Context, send func(raw []byte), method string, params json.RawMessage) (json.RawMessage, error) {
+	ch := make(chan Message, 1)
+	s.mu.Lock()
+	s.lastAsk++
+	n := s.lastAsk
+	s.asked[n] = ch
+	s.mu.Unlock()
+	id := ID(strconv.FormatUint(n, 10))
+	send(AppendRequest(nil, id, method, params))
+	var cause error
+	select {
+	case m := <-ch:
+		if m.Error != nil {
+			return nil, &RPCError{Raw: m.Error}
+		}
+		return m.Result, nil
+	case <-ctx.Done():
+		cause = context.Cause(ctx)
+	case <-s.ctx.Done():
+		cause = context.Cause(s.ctx)
+	}
+	s.mu.Lock()
+	delete(s.asked, n)
+	s.mu.Unlock()
+	send(AppendNotification(nil, "notifications/cancelled",
+		Edit(nil, Field{"requestId", json.RawMessage(id)}, Field{"reason", Quote(cause.Error())})))
+	return nil, cause
+}
+
+// answered delivers a client's response; one that nobody waits for is dropped.
+func (s *session) answered(m Message) {
+	n, ok := parseID(m.ID)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	ch := s.asked[n]
+	delete(s.asked, n)
+	s.mu.Unlock()
+	if ch != nil {
+		ch <- m
+	}
+}
+
+// close ends the session and waits for its requests.
+func (s *session) close(cause error) {
+	s.mu.Lock()
+	s.finished = true
+	streams := s.streams
+	s.streams = map[string]*events{}
+	s.mu.Unlock()
+	s.end(cause)
+	for _, st := range streams {
+		st.end()
+	}
+	s.wg.Wait()
+}

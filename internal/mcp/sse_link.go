@@ -1,0 +1,166 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	endpointTimeout = 10 * time.Second
+	sseWriteTimeout = 10 * time.Second
+)
+
+// DialSSE opens a [Link] over HTTP with server-sent events as 2024-11-05 had it: one GET
+// stream from the server, one POST for each message to it. It returns when the server has
+// named the address of its POSTs, for which it has 10 seconds and may name only its own
+// origin. A refusal is a [*LinkError]. The link lives until its Close or the stream's end;
+// ctx is for the opening alone.
+func DialSSE(ctx context.Context, url string, h Handler, opts *HTTPOptions) (Link, error) {
+	s := &sseStream{opts: opts.withDefaults()}
+	var err error
+	if s.wire, err = newHTTPWire(url, &s.opts); err != nil {
+		return nil, &LinkError{Err: err}
+	}
+	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
+	timer := time.AfterFunc(endpointTimeout, func() { s.cancel(errNoEndpoint) })
+	err = s.open()
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if !timer.Stop() && err == nil {
+		err = errNoEndpoint
+	}
+	if err != nil {
+		if s.ctx.Err() != nil {
+			err = context.Cause(s.ctx)
+		}
+		_ = s.Close()
+		if _, ok := errors.AsType[*LinkError](err); !ok && ctx.Err() == nil {
+			err = &LinkError{Err: err}
+		}
+		return nil, err
+	}
+	return NewConn(s, h, &ConnOptions{Logger: s.opts.Logger}), nil
+}
+
+var errNoEndpoint = fmt.Errorf("no endpoint event within %s", endpointTimeout)
+
+// sseStream is the [Stream] of the legacy HTTP+SSE transport.
+type sseStream struct {
+	wire   *httpWire
+	opts   HTTPOptions
+	ctx    context.Context // ends with Close
+	cancel context.CancelCauseFunc
+	post   *url.URL
+	body   io.Closer
+	events *sseReader
+	queue  []Message // the rest of a batch
+}
+
+// open sends the GET and waits for the endpoint event.
+func (s *sseStream) open() error {
+	resp, err := s.wire.do(s.ctx, &httpSend{method: http.MethodGet, header: http.Header{"Accept": {mediaEvents}}})
+	if err != nil {
+		return err
+	}
+	s.body = resp.Body
+	if resp.StatusCode != http.StatusOK || mediaType(resp) != mediaEvents {
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt)) // as much as can be had
+		return &LinkError{
+			Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(raw),
+			Err: fmt.Errorf("answer of type %q: expected %s", mediaType(resp), mediaEvents),
+		}
+	}
+	s.events = newSSEReader(resp.Body, s.opts.MaxEvent, "")
+	for {
+		ev, err := s.events.next()
+		if err != nil {
+			return fmt.Errorf("the stream ended before its endpoint event: %w", err)
+		}
+		if ev.name == "endpoint" {
+			return s.setEndpoint(resp.Request.URL, string(ev.data))
+		}
+	}
+}
+
+func (s *sseStream) setEndpoint(from *url.URL, where string) error {
+	u, err := from.Parse(where)
+	if err != nil {
+		return errors.New("the endpoint event's URL does not parse")
+	}
+	u.User = nil
+	if !sameOrigin(from, u) {
+		return fmt.Errorf("endpoint at %s://%s refused: expected the origin of the stream, %s://%s", u.Scheme, u.Host, from.Scheme, from.Host)
+	}
+	s.post = u
+	return nil
+}
+
+// Read returns the next message; see [Stream].
+func (s *sseStream) Read() (Message, error) {
+	for len(s.queue) == 0 {
+		ev, err := s.events.next()
+		if err != nil {
+			return Message{}, s.ended(err)
+		}
+		data := bytes.TrimSpace(CleanUTF8(ev.data))
+		if ev.name != "" && ev.name != "message" || len(data) == 0 {
+			continue
+		}
+		if s.queue, _, err = ParseBatch(data); err != nil {
+			return Message{}, &FrameError{Head: head(data), Err: err}
+		}
+	}
+	m := s.queue[0]
+	s.queue = s.queue[1:]
+	return m, nil
+}
+
+// ended names the cause where it was Close that ended the stream.
+func (s *sseStream) ended(err error) error {
+	if _, ok := errors.AsType[*FrameError](err); !ok && s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	return err
+}
+
+// Write posts one message and returns when the server has accepted it, within 10 s.
+func (s *sseStream) Write(raw []byte) error {
+	if len(raw) > s.opts.MaxRequest {
+		return &LinkError{TooLarge: true, Err: fmt.Errorf("message of %d bytes is longer than %d", len(raw), s.opts.MaxRequest)}
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, sseWriteTimeout)
+	defer cancel()
+	resp, err := s.wire.do(ctx, &httpSend{
+		method: http.MethodPost, url: s.post,
+		header: http.Header{"Content-Type": {mediaJSON}, "Accept": {mediaJSON + ", " + mediaEvents}},
+		body:   bytes.Clone(raw), // net/http may read on after it has the answer
+	})
+	if err != nil {
+		return &LinkError{Sent: true, Err: err}
+	}
+	if resp.StatusCode/100 == 2 {
+		discard(resp.Body)
+		return nil
+	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt)) // as much as can be had
+	_ = resp.Body.Close()
+	return &LinkError{Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(text)}
+}
+
+// Close ends the stream; see [Stream].
+func (s *sseStream) Close() error {
+	s.cancel(errClosed)
+	if s.body != nil {
+		_ = s.body.Close()
+	}
+	s.wire.close()
+	return nil
+}

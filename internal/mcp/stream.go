@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// DefaultMaxFrame bounds one message, answer or event in bytes.
+const DefaultMaxFrame = 64 << 20
+
+// A Stream carries whole messages both ways, in order.
+type Stream interface {
+	// Read returns the next message. A [*FrameError] reports something on the way in that
+	// was no message; the stream goes on. Any other error is the end of it. Read is called
+	// by one goroutine at a time.
+	Read() (Message, error)
+	// Write sends one message and does not keep raw. It may be called concurrently.
+	Write(raw []byte) error
+	// Close makes Read return; it may be called twice and while Read or Write run.
+	Close() error
+}
+
+// FrameError reports a frame that is no message: noise, broken JSON, or a frame over the
+// limit.
+type FrameError struct {
+	Head    []byte // the frame, or its first 4 KiB
+	TooLong bool
+	Err     error // a SyntaxError or an InvalidError, or what the limit was
+}
+
+// Error names the cause.
+func (e *FrameError) Error() string { return "bad frame: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FrameError) Unwrap() error { return e.Err }
+
+const frameHead = 4 << 10
+
+// Lines is a Stream of one message a line, as MCP's stdio transport has it. It accepts
+// CRLF, blank lines, a byte order mark and batches, and replaces invalid UTF-8.
+type Lines struct {
+	r     *bufio.Reader
+	w     lineWriter
+	max   int
+	close func() error
+	queue []Message // the rest of a batch
+	begun bool
+}
+
+// NewLines returns a Stream that reads lines from r and writes lines to w. maxFrame bounds
+// a line in bytes; 0 means [DefaultMaxFrame]. close is called by Close; nil does nothing.
+func NewLines(r io.Reader, w io.Writer, maxFrame int, close func() error) *Lines {
+	if maxFrame <= 0 {
+		maxFrame = DefaultMaxFrame
+	}
+	return &Lines{r: bufio.NewReaderSize(r, 64<<10), w: lineWriter{w: w}, max: maxFrame, close: close}
+}
+
+// Read returns the next message; see [Stream].
+func (l *Lines) Read() (Message, error) {
+	for len(l.queue) == 0 {
+		line, err := l.line()
+		if err != nil {
+			return Message{}, err
+		}
+		if !l.begun {
+			l.begun = true
+			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+		}
+		line = bytes.Trim(line, " \t\r\n")
+		if len(line) == 0 {
+			continue
+		}
+		line = CleanUTF8(line)
+		if line[0] == '[' {
+			if err := l.batch(line); err != nil {
+				return Message{}, err
+			}
+			continue
+		}
+		m, err := Parse(line)
+		if err != nil {
+			return Message{}, &FrameError{Head: head(line), Err: err}
+		}
+		return m, nil
+	}
+	m := l.queue[0]
+	l.queue = l.queue[1:]
+	return m, nil
+}
+
+func (l *Lines) batch(line []byte) error {
+	msgs, bad, err := ParseBatch(line)
+	switch {
+	case err != nil:
+		return &FrameError{Head: head(line), Err: err}
+	case len(msgs) == 0:
+		return &FrameError{Head: head(line), Err: &InvalidError{Message: "expected messages in a batch"}}
+	}
+	l.queue = msgs
+	if bad > 0 {
+		return &FrameError{Head: head(line), Err: &InvalidError{Message: fmt.Sprintf("%d members of a batch are no messages", bad)}}
+	}
+	return nil
+}
+
+// line returns the next line in memory of its own, without its end. A last line without an
+// end counts.
+func (l *Lines) line() ([]byte, error) {
+	part, err := l.r.ReadSlice('\n')
+	if err == nil {
+		return bytes.Clone(part), nil
+	}
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		if len(part) > 0 {
+			return bytes.Clone(part), nil
+		}
+		return nil, err
+	}
+	buf := make([]byte, 0, 8*len(part))
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(buf)+len(part) > l.max {
+			return nil, l.skip(append(buf, part...))
+		}
+		buf = append(buf, part...)
+		part, err = l.r.ReadSlice('\n')
+	}
+	if len(buf)+len(part) > l.max+1 {
+		return nil, &FrameError{Head: head(buf), TooLong: true, Err: l.tooLong()}
+	}
+	return append(buf, part...), nil
+}
+
+// skip drops the rest of a line that is too long.
+func (l *Lines) skip(begin []byte) error {
+	for {
+		if _, err := l.r.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
+			return &FrameError{Head: head(begin), TooLong: true, Err: l.tooLong()}
+		}
+	}
+}
+
+func (l *Lines) tooLong() error { return fmt.Errorf("message longer than %d bytes", l.max) }
+
+func head(b []byte) []byte { return bytes.Clone(b[:min(len(b), frameHead)]) }
+
+// Write sends raw as one line.
+func (l *Lines) Write(raw []byte) error { return l.w.write(oneLine(raw)) }
+
+// Close calls the function given to NewLines.
+func (l *Lines) Close() error {
+	if l.close == nil {
+		return nil
+	}
+	return l.close()
+}

@@ -1,0 +1,24 @@
+package tool
+
+import (
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// processID begins the ids of all calls of this process: when it started and a random
+// part, so that processes that share a home never make the same id.
+var processID = sync.OnceValue(func() string {
+	return strconv.FormatInt(time.Now().UnixMilli(), 36) + strings.ToLower(rand.Text()[:6])
+})
+
+var lastCall atomic.Uint64
+
+// NewCallID returns an id for a Call, unique among all processes that share a home. It is
+// safe for concurrent use.
+func NewCallID() string {
+	return processID() + "-" + strconv.FormatUint(lastCall.Add(1), 36)
+}
