@@ -1,0 +1,63 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"collie/internal/pipeline/audit"
+	"collie/internal/tool"
+)
+
+// args are 200 bytes, as a call of a notes tool has them.
+var args = json.RawMessage(`{"notebook":"20210817205410-2kvfpfn","path":"/projects/collie/notes","markdown":"` +
+	strings.Repeat("some text with words ", 5) + `"}`)
+
+// BenchmarkAppend is what the caller pays. Every 4,096 records it lets the writer catch up,
+// off the clock: a caller that outruns it for long waits for it, by design.
+func BenchmarkAppend(b *testing.B) {
+	l := open(b, b.TempDir(), nil)
+	r := record(1)
+	r.Args = args
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = l.Append(r)
+		if n++; n%4096 == 0 {
+			b.StopTimer()
+			_ = l.AppendSync(b.Context(), r)
+			b.StartTimer()
+		}
+	}
+}
+
+// BenchmarkRedact is one pass over ordinary arguments.
+func BenchmarkRedact(b *testing.B) {
+	r := audit.NewRedactor([]string{"configured-secret-1", "configured-secret-2"}, "")
+	var buf []byte
+	b.ReportAllocs()
+	b.SetBytes(int64(len(args)))
+	for b.Loop() {
+		buf = r.AppendJSON(buf[:0], args)
+	}
+}
+
+// BenchmarkStage is a pair of records around a call that does nothing.
+func BenchmarkStage(b *testing.B) {
+	s := audit.NewStage(open(b, b.TempDir(), nil), nil)
+	c := call("0198c5a5-7a61-7cc0-b9f8-000000000000", &tool.Action{Name: "list"})
+	c.Args = args
+	_, _ = s.Do(b.Context(), c, runOK)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = s.Do(b.Context(), c, runOK)
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	dir := b.TempDir()
+	write(b, dir, 10_000, nil)
+	for b.Loop() {
+		verify(b, dir)
+	}
+}

@@ -1,0 +1,237 @@
+package audit
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"collie/internal/atomicfile"
+	"collie/internal/tool"
+)
+
+// The kinds of record about the log itself, and of a change.
+const (
+	kindStart  = "chain.start"
+	kindGap    = "chain.gap"
+	kindEnd    = "chain.end"
+	kindChange = "change"
+)
+
+// namedHeads bounds how many chains a new chain names.
+const namedHeads = 64
+
+var (
+	chainName   = regexp.MustCompile(`^\d{8}T\d{6}Z-\d+-[0-9a-f]{8}$`)
+	segmentName = regexp.MustCompile(`^\d{6}\.jsonl$`)
+)
+
+// chain is the chain that this process writes.
+type chain struct {
+	folder string
+	id     string
+	key    *signingKey
+	enc    *encoder
+	create func(string) (file, error)
+
+	seg    file
+	number int       // of seg
+	size   int64     // of the whole lines in seg
+	born   time.Time // of seg
+	dirty  bool      // seg has lines that the head does not cover
+	fresh  bool      // a folder has an entry that was never synced
+	bad    bool      // seg failed and must be left
+}
+
+// named is a chain as the first record of another one names it.
+type named struct {
+	Chain string `json:"chain"`
+	Seq   uint64 `json:"seq"`
+	Hash  string `json:"hash"`
+}
+
+// startDetail is the detail of chain.start.
+type startDetail struct {
+	Host    string  `json:"host,omitempty"`
+	PID     int     `json:"pid"`
+	Version string  `json:"version,omitempty"`
+	Format  int     `json:"format"`
+	Chains  int     `json:"chains"`
+	Heads   []named `json:"heads,omitempty"`
+}
+
+// newChain makes the folder of a new chain in dir, which begins at the time begin, and
+// returns its first record, which is not written yet.
+func newChain(dir string, begin time.Time, r *Redactor, o *Options) (*chain, tool.Record, error) {
+	start := tool.Record{Time: begin, Kind: kindStart}
+	key, err := openKey(dir)
+	if err != nil {
+		return nil, start, err
+	}
+	ids, err := chainIDs(dir)
+	if err != nil {
+		return nil, start, err
+	}
+	random := make([]byte, 4)
+	if _, err := rand.Read(random); err != nil {
+		return nil, start, err
+	}
+	id := fmt.Sprintf("%s-%d-%s", start.Time.UTC().Format("20060102T150405Z"), os.Getpid(), hex.EncodeToString(random))
+	c := &chain{
+		id: id, folder: filepath.Join(dir, id), key: key, enc: newEncoder(r, key), create: o.create, fresh: true,
+	}
+	if err := os.Mkdir(c.folder, 0o700); err != nil {
+		return nil, start, err
+	}
+	h := head{Chain: id, Hash: zeroHash}
+	text, err := h.encode(key)
+	if err == nil {
+		err = atomicfile.WriteNoSync(filepath.Join(c.folder, headFile), text, 0o600)
+	}
+	if err != nil {
+		_ = os.RemoveAll(c.folder) // it holds nothing yet
+		return nil, start, err
+	}
+	host, _ := os.Hostname() // for people; it may stay empty
+	start.Detail, err = json.Marshal(startDetail{host, os.Getpid(), o.Version, Format, len(ids), heads(dir, ids)})
+	return c, start, err
+}
+
+// heads reads the heads of the newest chains. A folder without head holds no record yet.
+func heads(dir string, ids []string) []named {
+	var found []named
+	for _, id := range ids[max(0, len(ids)-namedHeads):] {
+		if h, err := readHead(filepath.Join(dir, id)); err == nil && h.Chain == id {
+			found = append(found, named{id, h.Seq, h.Hash})
+		}
+	}
+	return found
+}
+
+// chainIDs lists the chains of dir, oldest first. A dir that does not exist has none.
+func chainIDs(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() && chainName.MatchString(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}
+
+// nextSegment leaves the segment, whatever state it is in, and begins the next one.
+func (c *chain) nextSegment() error {
+	if c.seg != nil {
+		if c.dirty { // after a failure; what the disk lost shows as a break of the chain
+			_ = c.seg.Sync()
+		}
+		_ = c.seg.Close()
+		c.seg = nil
+		if c.size == 0 && os.Remove(c.path()) == nil { // or a full disk would fill with empty files
+			c.number--
+		}
+	}
+	if err := os.MkdirAll(c.folder, 0o700); err != nil {
+		return err
+	}
+	for {
+		seg, err := c.create(filepath.Join(c.folder, segmentFile(c.number+1)))
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			c.number++
+		}
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.seg, c.size, c.born, c.fresh, c.bad = seg, 0, time.Now(), true, false
+		return nil
+	}
+}
+
+func (c *chain) path() string { return filepath.Join(c.folder, segmentFile(c.number)) }
+
+func segmentFile(number int) string { return fmt.Sprintf("%06d.jsonl", number) }
+
+// sync brings the segment onto the disk, and the entries of the folders that lead to it.
+func (c *chain) sync() error {
+	if _, err := os.Lstat(c.path()); err != nil { // somebody took it away from under us
+		c.bad = true
+		return err
+	}
+	if c.fresh {
+		if err := cmp.Or(syncFolder(filepath.Dir(c.folder)), syncFolder(c.folder)); err != nil {
+			return err
+		}
+		c.fresh = false
+	}
+	if !c.dirty {
+		return nil
+	}
+	if err := c.seg.Sync(); err != nil {
+		c.bad = true
+		return err
+	}
+	return nil
+}
+
+// writeHead makes the head cover all that was written. The segment has been synced.
+func (c *chain) writeHead() error {
+	if !c.dirty {
+		return nil
+	}
+	h := head{
+		Chain: c.id, Seq: c.enc.seq, Hash: hex.EncodeToString(c.enc.prev[:]),
+		Segment: segmentFile(c.number), Offset: c.size,
+	}
+	text, err := h.encode(c.key)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(c.folder, headFile), text, 0o600); err != nil {
+		return err
+	}
+	c.dirty = false
+	return nil
+}
+
+func (c *chain) close() {
+	if c.seg != nil {
+		_ = c.seg.Close() // synced, or reported as a failure
+	}
+}
+
+// segments lists the segments in folder, oldest first.
+func segments(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if segmentName.MatchString(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func gapRecord(lost int) tool.Record {
+	return tool.Record{Time: time.Now(), Kind: kindGap, Detail: fmt.Appendf(nil, `{"dropped":%d}`, lost)}
+}
+
+func endRecord() tool.Record { return tool.Record{Time: time.Now(), Kind: kindEnd} }

@@ -1,0 +1,175 @@
+package audit
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"collie/internal/tool"
+)
+
+// Format is the format version that this package writes and reads.
+const Format = 1
+
+// timeLayout is RFC 3339 in UTC with microseconds.
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// hashMark stands between the body of a line and its hash.
+const hashMark = `,"hash":"`
+
+// encoder turns records into the lines of one chain. It has one user at a time.
+type encoder struct {
+	redact *Redactor
+	mac    hash.Hash
+
+	seq  uint64
+	prev [sha256.Size]byte
+	sum  []byte // scratch
+}
+
+func newEncoder(r *Redactor, k *signingKey) *encoder {
+	return &encoder{redact: r, mac: hmac.New(sha256.New, k.args), sum: make([]byte, 0, sha256.Size)}
+}
+
+// line appends the next line of the chain to b.
+func (e *encoder) line(b []byte, r *tool.Record) []byte {
+	start := len(b)
+	e.seq++
+	b = append(b, `{"v":1,"seq":`...)
+	b = strconv.AppendUint(b, e.seq, 10)
+	b = append(b, `,"ts":"`...)
+	b = r.Time.UTC().AppendFormat(b, timeLayout)
+	b = append(b, `","kind":`...)
+	b = appendString(b, r.Kind)
+
+	b = appendField(b, `,"callId":`, r.CallID)
+	b = appendField(b, `,"parent":`, r.Parent)
+	b = appendField(b, `,"origin":`, string(r.Origin))
+	b = e.text(b, `,"principal":`, r.Principal)
+	b = e.text(b, `,"client":`, r.Client)
+	b = appendField(b, `,"session":`, r.Session)
+	b = appendField(b, `,"source":`, r.Source)
+	b = e.text(b, `,"tool":`, r.Tool)
+	b = e.text(b, `,"action":`, r.Action)
+	b = e.text(b, `,"name":`, r.Name)
+	b = appendField(b, `,"risk":`, string(r.Risk))
+	b = e.args(b, r.Args)
+	b = appendField(b, `,"outcome":`, string(r.Outcome))
+	b = appendField(b, `,"errorType":`, r.ErrorType)
+	if e.redact.content != ContentNone {
+		b = e.text(b, `,"message":`, r.Message)
+	}
+	b = appendInt(b, `,"durationUs":`, r.Duration.Microseconds())
+	b = appendInt(b, `,"bytesIn":`, int64(r.BytesIn))
+	b = appendInt(b, `,"bytesOut":`, int64(r.BytesOut))
+	if len(r.Detail) > 0 {
+		b = append(b, `,"detail":`...)
+		b = e.redact.AppendJSON(b, r.Detail)
+	}
+
+	b = append(b, `,"prev":"`...)
+	b = hex.AppendEncode(b, e.prev[:])
+	b = append(b, '"')
+	e.prev = chainHash(e.prev, b[start:])
+	b = append(b, hashMark...)
+	b = hex.AppendEncode(b, e.prev[:])
+	return append(b, "\"}\n"...)
+}
+
+func (e *encoder) text(b []byte, field, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return e.redact.AppendText(append(b, field...), s)
+}
+
+// args appends the arguments and their keyed digest.
+func (e *encoder) args(b, raw []byte) []byte {
+	if len(raw) == 0 {
+		return b
+	}
+	if e.redact.content != ContentNone {
+		b = append(b, `,"args":`...)
+		b = e.redact.AppendJSON(b, raw)
+	}
+	e.mac.Reset()
+	e.mac.Write(raw)
+	e.sum = e.mac.Sum(e.sum[:0])
+	b = append(b, `,"argsHmac":"`...)
+	b = hex.AppendEncode(b, e.sum[:16])
+	return append(b, '"')
+}
+
+// chainHash is the hash of a record: prev is the hash before it, body its line up to
+// hashMark.
+func chainHash(prev [sha256.Size]byte, body []byte) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(prev[:])
+	h.Write(body)
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	return sum
+}
+
+func appendField(b []byte, field, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return appendString(append(b, field...), s)
+}
+
+func appendInt(b []byte, field string, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, field...), n, 10)
+}
+
+// appendString appends s as a JSON string. What is not UTF-8 becomes U+FFFD.
+func appendString[S ~string | ~[]byte](b []byte, s S) []byte {
+	const digits = "0123456789abcdef"
+	b = append(b, '"')
+	done := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			if r == utf8.RuneError && n == 1 {
+				b = append(append(b, s[done:i]...), "\ufffd"...)
+				done = i + 1
+			}
+			i += n
+			continue
+		}
+		b = append(b, s[done:i]...)
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, `\n`...)
+		case '\t':
+			b = append(b, `\t`...)
+		default:
+			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+		i++
+		done = i
+	}
+	return append(append(b, s[done:]...), '"')
+}
+
+// now is the time of a record that nobody dated.
+func now(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Now()
+	}
+	return t
+}

@@ -1,0 +1,104 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Entry is a record as it was read back.
+type Entry struct {
+	// Chain that the record belongs to.
+	Chain string `json:"-"`
+	// Raw is the whole line without its line feed.
+	Raw json.RawMessage `json:"-"`
+
+	Seq        uint64          `json:"seq"`
+	Time       time.Time       `json:"ts"`
+	Kind       string          `json:"kind"`
+	CallID     string          `json:"callId"`
+	Parent     string          `json:"parent"`
+	Origin     string          `json:"origin"`
+	Principal  string          `json:"principal"`
+	Client     string          `json:"client"`
+	Session    string          `json:"session"`
+	Source     string          `json:"source"`
+	Tool       string          `json:"tool"`
+	Action     string          `json:"action"`
+	Name       string          `json:"name"`
+	Risk       string          `json:"risk"`
+	Args       json.RawMessage `json:"args"`
+	Outcome    string          `json:"outcome"`
+	ErrorType  string          `json:"errorType"`
+	Message    string          `json:"message"`
+	DurationUs int64           `json:"durationUs"`
+	BytesIn    int             `json:"bytesIn"`
+	BytesOut   int             `json:"bytesOut"`
+	Detail     json.RawMessage `json:"detail"`
+}
+
+// Filter says which records are wanted. Empty fields want all.
+type Filter struct {
+	// Since is inclusive, Until exclusive.
+	Since, Until time.Time
+	// Session is a session id or its digest.
+	Session string
+	Tool    string
+	Action  string
+	Origin  string
+	Outcome string
+	CallID  string
+	// Kind is a whole kind such as "call.start", or what stands before its dot.
+	Kind string
+	// Text occurs anywhere in the line, in any case.
+	Text string
+	// Limit keeps the newest so many; 0 keeps all.
+	Limit int
+}
+
+// matcher is a Filter made ready.
+type matcher struct {
+	Filter
+	since, until string // in timeLayout
+	digest       string
+	text         []byte // in lower case
+}
+
+func (f Filter) matcher() *matcher {
+	m := &matcher{Filter: f, digest: SessionDigest(f.Session), text: bytes.ToLower([]byte(f.Text))}
+	if !f.Since.IsZero() {
+		m.since = f.Since.UTC().Format(timeLayout)
+	}
+	if !f.Until.IsZero() {
+		m.until = f.Until.UTC().Format(timeLayout)
+	}
+	return m
+}
+
+// entry decodes l if it is wanted. What can be told from the bytes is told first.
+func (m *matcher) entry(chain string, l *line) (Entry, bool) {
+	when := string(l.time)
+	if when < m.since || m.until != "" && when >= m.until {
+		return Entry{}, false
+	}
+	if m.CallID != "" && !bytes.Contains(l.raw, []byte(m.CallID)) {
+		return Entry{}, false
+	}
+	if len(m.text) > 0 && !bytes.Contains(bytes.ToLower(l.raw), m.text) {
+		return Entry{}, false
+	}
+	e := Entry{Chain: chain, Raw: bytes.Clone(l.raw)}
+	if json.Unmarshal(e.Raw, &e) != nil {
+		return Entry{}, false
+	}
+	return e, m.wants(&e)
+}
+
+func (m *matcher) wants(e *Entry) bool {
+	same := func(want, have string) bool { return want == "" || want == have }
+	return same(m.Tool, e.Tool) && same(m.Action, e.Action) && same(m.Origin, e.Origin) &&
+		same(m.Outcome, e.Outcome) && same(m.CallID, e.CallID) &&
+		(same(m.Session, e.Session) || m.digest == e.Session) &&
+		(same(m.Kind, e.Kind) || strings.HasPrefix(e.Kind, m.Kind+"."))
+}

@@ -1,0 +1,56 @@
+package audit
+
+// fail notes that the disk does not take the log, tells those who wait, and has the writer
+// try again later. Records stay in memory meanwhile.
+func (w *writer) fail(err error) {
+	w.failed = true
+	w.disarm()
+	w.arm(retryTime)
+	for _, synced := range w.waiters {
+		synced <- err
+	}
+	w.waiters = w.waiters[:0]
+	tell(w.batch[w.next:], err)
+
+	l := w.log
+	l.mu.Lock()
+	first := l.err == nil
+	l.err = err
+	l.waiting = false
+	tell(l.queue, err)
+	l.moved.Broadcast()
+	l.mu.Unlock()
+	if first {
+		w.opts.Logger.Warn("the audit log cannot be written", "dir", l.dir, "err", err)
+	}
+}
+
+func tell(items []item, err error) {
+	for i := range items {
+		if items[i].synced != nil {
+			items[i].synced <- err
+			items[i].synced = nil
+		}
+	}
+}
+
+// succeed notes that the disk takes the log.
+func (w *writer) succeed() {
+	w.failed = false
+	l := w.log
+	l.mu.Lock()
+	again := l.err != nil
+	l.err = nil
+	if w.chain != nil && !l.opened {
+		l.opened = true
+		l.moved.Broadcast()
+	}
+	if again {
+		l.moved.Broadcast()
+		l.nudge() // for what came in meanwhile
+	}
+	l.mu.Unlock()
+	if again {
+		w.opts.Logger.Info("the audit log can be written again", "dir", l.dir)
+	}
+}

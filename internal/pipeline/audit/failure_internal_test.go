@@ -1,0 +1,266 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/tool"
+)
+
+var errDisk = errors.New("no space left")
+
+// weakFile is a segment on a disk that can be made to fail.
+type weakFile struct {
+	*os.File
+	full, noSync *atomic.Bool
+}
+
+// Write takes half of what it gets when the disk is full.
+func (f weakFile) Write(p []byte) (int, error) {
+	if !f.full.Load() {
+		return f.File.Write(p)
+	}
+	n, err := f.File.Write(p[:len(p)/2])
+	return n, errors.Join(err, errDisk)
+}
+
+func (f weakFile) Sync() error {
+	if f.noSync.Load() {
+		return errDisk
+	}
+	return f.File.Sync()
+}
+
+type disk struct{ full, noSync atomic.Bool }
+
+func (d *disk) create(path string) (file, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	return weakFile{f, &d.full, &d.noSync}, err
+}
+
+func rec(id string) tool.Record { return tool.Record{Kind: "call.start", CallID: id} }
+
+func check(t *testing.T, dir string, records int) {
+	t.Helper()
+	r, err := Verify(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.OK() || r.Records() != records {
+		t.Errorf("report = %+v, want %d good records", r, records)
+	}
+}
+
+// Nothing is lost while the disk is full, and the log warns once.
+func TestDiskFullAndBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		for _, broken := range []string{"write", "sync"} {
+			var d disk
+			var warned bytes.Buffer
+			sub := filepath.Join(dir, broken)
+			l, err := Open(sub, &Options{create: d.create, Logger: slog.New(slog.NewTextHandler(&warned, nil))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.AppendSync(t.Context(), rec("before")); err != nil {
+				t.Fatal(err)
+			}
+			(map[string]*atomic.Bool{"write": &d.full, "sync": &d.noSync})[broken].Store(true)
+			if err := l.AppendSync(t.Context(), rec("sync")); !errors.Is(err, errDisk) {
+				t.Errorf("AppendSync = %v, want %v", err, errDisk)
+			}
+			for range 10 {
+				if err := l.Append(rec("during")); !errors.Is(err, errDisk) {
+					t.Errorf("Append = %v, want %v", err, errDisk)
+				}
+				time.Sleep(3 * time.Second)
+			}
+			d.full.Store(false)
+			d.noSync.Store(false)
+			time.Sleep(2 * time.Second)
+			if err := l.Append(rec("after")); err != nil {
+				t.Errorf("Append = %v, want that the log is back", err)
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			check(t, sub, 1+1+1+10+1+1)
+			if n := strings.Count(warned.String(), "WARN"); n != 1 {
+				t.Errorf("%d warnings, want 1:\n%s", n, warned.String())
+			}
+		}
+	})
+}
+
+// What does not fit in memory is counted.
+func TestGap(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var d disk
+	l, err := Open(dir, &Options{create: d.create})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.full.Store(true)
+	for range hardRecords + 1000 {
+		_ = l.Append(rec("x"))
+	}
+	d.full.Store(false)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	var gap string
+	n := 0
+	for e, err := range Query(t.Context(), dir, Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == kindGap {
+			gap = string(e.Detail)
+		}
+		if e.CallID == "x" {
+			n++
+		}
+	}
+	// The first record was in the writer's hands already, or still in the queue.
+	if n < hardRecords || n > hardRecords+1 || gap == "" {
+		t.Errorf("%d records and gap %q, want %d and the others counted", n, gap, hardRecords)
+	}
+	if r, _ := Verify(t.Context(), dir); !r.OK() {
+		t.Errorf("report = %+v", r)
+	}
+}
+
+// A folder that somebody takes away shows at the next commit.
+func TestFolderRemoved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.AppendSync(t.Context(), rec("1")); err != nil {
+		t.Fatal(err)
+	}
+	ids, err := chainIDs(dir)
+	if err != nil || len(ids) != 1 {
+		t.Fatal(ids, err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ids[0])); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.AppendSync(t.Context(), rec("2")); err == nil {
+		t.Error("a record in a removed file counts as on disk")
+	}
+}
+
+// Records reach the file within 10 ms and the disk within 200.
+func TestGroupCommit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		l, err := Open(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_ = l.Append(rec("1"))
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		for i := range 3 {
+			_ = l.Append(rec("2"))
+			time.Sleep(lingerTime + time.Millisecond)
+			synctest.Wait()
+			r, err := Verify(t.Context(), dir)
+			if err != nil || r.Records() != i+3 || r.Chains[0].Uncovered != 1 {
+				t.Errorf("after %v: %+v, %v; want one record more that is not covered", lingerTime, r, err)
+			}
+			time.Sleep(200*time.Millisecond - lingerTime)
+			synctest.Wait()
+			if r, err = Verify(t.Context(), dir); err != nil || r.Chains[0].Uncovered != 0 {
+				t.Errorf("after 200 ms: %+v, %v; want all covered", r, err)
+			}
+		}
+	})
+}
+
+func TestSegmentAge(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		l, err := Open(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			_ = l.Append(rec("x"))
+			time.Sleep(25 * time.Hour)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		ids, _ := chainIDs(dir)
+		names, err := segments(filepath.Join(dir, ids[0]))
+		if err != nil || len(names) != 4 { // the last for chain.end
+			t.Errorf("segments = %v, %v, want one a day", names, err)
+		}
+	})
+	check(t, dir, 5)
+}
+
+// A caller waits while the queue is full, and is let go when it is not.
+func TestFullQueueWaits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 3 * hardRecords
+	for range n {
+		if err := l.Append(rec("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check(t, dir, n+2)
+}
+
+// A piece of a line at the end of a segment does no harm if the next one goes on.
+func TestTornSegmentInTheMiddle(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := Open(dir, &Options{SegmentBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.AppendSync(t.Context(), rec("1"))
+	_ = l.AppendSync(t.Context(), rec("2"))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ids, _ := chainIDs(dir)
+	f, err := os.OpenFile(filepath.Join(dir, ids[0], "000001.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f, `{"v":1,"seq":2`); err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	check(t, dir, 4)
+}

@@ -1,0 +1,62 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const headFile = "head.json"
+
+// zeroHash stands before the first record of a chain.
+var zeroHash = strings.Repeat("0", 64)
+
+// head is the content of head.json: the newest record known to be on disk.
+type head struct {
+	Chain     string `json:"chain"`
+	Seq       uint64 `json:"seq"`
+	Hash      string `json:"hash"`
+	Segment   string `json:"segment"`
+	Offset    int64  `json:"offset"`
+	Time      string `json:"time"`
+	Signature string `json:"signature"`
+}
+
+// signed returns the bytes that the signature covers.
+func (h *head) signed() []byte {
+	return fmt.Appendf(nil, "collie audit head v1\n%s\n%d\n%s\n%s\n%d\n%s\n",
+		h.Chain, h.Seq, h.Hash, h.Segment, h.Offset, h.Time)
+}
+
+// encode dates and signs h and returns the content of its file.
+func (h *head) encode(k *signingKey) ([]byte, error) {
+	h.Time = time.Now().UTC().Format(timeLayout)
+	h.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, h.signed()))
+	text, err := json.Marshal(h)
+	return append(text, '\n'), err
+}
+
+// genuine reports whether k signed h.
+func (h *head) genuine(k *signingKey) bool {
+	sig, err := base64.StdEncoding.DecodeString(h.Signature)
+	pub, ok := k.private.Public().(ed25519.PublicKey)
+	return err == nil && ok && ed25519.Verify(pub, h.signed(), sig)
+}
+
+// readHead reads the head of the chain in folder.
+func readHead(folder string) (*head, error) {
+	text, err := os.ReadFile(filepath.Join(folder, headFile))
+	if err != nil {
+		return nil, err
+	}
+	var h head
+	if err := json.Unmarshal(text, &h); err != nil {
+		return nil, fmt.Errorf("read head: %w", err)
+	}
+	return &h, nil
+}

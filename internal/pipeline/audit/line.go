@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// A line starts and ends with fields of known place, so that neither a verifier nor a
+// filter by time has to decode the rest.
+const (
+	linePrefix = `{"v":1,"seq":`
+	timeMark   = `,"ts":"`
+	prevMark   = `,"prev":"`
+	hexLen     = 2 * sha256.Size
+	tailLen    = len(prevMark) + hexLen + 1 + len(hashMark) + hexLen + len(`"}`)
+)
+
+// line is a record as it stands in a segment. Its slices alias the segment.
+type line struct {
+	raw        []byte // without the line feed
+	seq        uint64
+	time       []byte // in timeLayout, so that times compare like bytes
+	prev, hash [sha256.Size]byte
+}
+
+// parseLine reads the fixed places of a line. It does not check the hash.
+func parseLine(raw []byte) (line, bool) {
+	l := line{raw: raw}
+	rest, ok := bytes.CutPrefix(raw, []byte(linePrefix))
+	if !ok || len(rest) < tailLen {
+		return l, false
+	}
+	digits, rest, ok := bytes.Cut(rest, []byte(timeMark))
+	if !ok || len(rest) < len(timeLayout)+tailLen {
+		return l, false
+	}
+	var err error
+	if l.seq, err = strconv.ParseUint(string(digits), 10, 64); err != nil {
+		return l, false
+	}
+	l.time = rest[:len(timeLayout)]
+	tail := rest[len(rest)-tailLen:]
+	if !unquote(&l.prev, &tail, prevMark) || !bytes.HasPrefix(tail, []byte(`"`)) {
+		return l, false
+	}
+	tail = tail[1:]
+	if !unquote(&l.hash, &tail, hashMark) {
+		return l, false
+	}
+	return l, string(tail) == `"}`
+}
+
+// unquote reads a mark and the hash after it from the start of s.
+func unquote(sum *[sha256.Size]byte, s *[]byte, mark string) bool {
+	rest, ok := bytes.CutPrefix(*s, []byte(mark))
+	if !ok {
+		return false
+	}
+	if _, err := hex.Decode(sum[:], rest[:hexLen]); err != nil {
+		return false
+	}
+	*s = rest[hexLen:]
+	return true
+}
+
+// body is the part of the line that the hash covers.
+func (l *line) body() []byte {
+	return l.raw[:len(l.raw)-len(hashMark)-hexLen-len(`"}`)]
+}
+
+// intact reports whether the line has the hash it states.
+func (l *line) intact() bool { return chainHash(l.prev, l.body()) == l.hash }
+
+func (l *line) when() time.Time {
+	t, err := time.Parse(timeLayout, string(l.time))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// wholeLines yields the lines of data that have a line feed, without it, with their
+// numbers from 1.
+func wholeLines(data []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for n := 1; ; n++ {
+			raw, rest, ok := bytes.Cut(data, []byte{'\n'})
+			if !ok || !yield(n, raw) {
+				return
+			}
+			data = rest
+		}
+	}
+}
+
+// readStart reads the first record of the chain in folder.
+func readStart(folder string) ([]byte, bool) {
+	names, err := segments(folder)
+	if err != nil || len(names) == 0 {
+		return nil, false
+	}
+	f, err := os.Open(filepath.Join(folder, names[0]))
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	// The first record names at most namedHeads chains of about 150 bytes each.
+	data := make([]byte, 64<<10)
+	n, _ := f.Read(data)
+	raw, _, ok := bytes.Cut(data[:n], []byte{'\n'})
+	return raw, ok
+}
+
+// isEnd reports whether raw, a valid line, is the clean end of a chain.
+func isEnd(raw []byte) bool {
+	i := len(linePrefix)
+	for i < len(raw) && raw[i] != ',' {
+		i++
+	}
+	i += len(timeMark) + len(timeLayout)
+	return i < len(raw) && bytes.HasPrefix(raw[i:], []byte(`","kind":"`+kindEnd+`"`))
+}
+
+// isNewer reports whether raw says that a later format follows.
+func isNewer(raw []byte) bool {
+	rest, ok := bytes.CutPrefix(raw, []byte(`{"v":`))
+	n, _, found := bytes.Cut(rest, []byte{','})
+	v, err := strconv.Atoi(string(n))
+	return ok && found && err == nil && v > Format
+}

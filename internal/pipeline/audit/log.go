@@ -1,0 +1,217 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// ErrClosed is returned for records that come after Close.
+var ErrClosed = errors.New("audit log is closed")
+
+// Defaults of [Options].
+const (
+	DefaultSegmentBytes = 8 << 20
+	DefaultSegmentAge   = 24 * time.Hour
+)
+
+// Bounds of what waits in memory. The writer starts at once where soft is reached; a
+// caller waits where hard is.
+const (
+	softRecords, hardRecords = 1 << 10, 8 << 10
+	softBytes, hardBytes     = 1 << 20, 64 << 20
+)
+
+// Options of [Open]. The zero value works.
+type Options struct {
+	// Secrets are values that must not reach the disk, such as the configured tokens.
+	Secrets []string
+	// Content says how much of arguments and messages is kept; default ContentRedacted.
+	Content Content
+	// Version of the program, for the first record of the chain.
+	Version string
+	// SegmentBytes and SegmentAge bound one file; defaults 8 MiB and one day.
+	SegmentBytes int64
+	SegmentAge   time.Duration
+	// Logger is told once when the log cannot be written, and once when it can again. Nil
+	// discards.
+	Logger *slog.Logger
+
+	create func(path string) (file, error) // replaced by tests
+}
+
+// file is what the writer needs of an *os.File.
+type file interface {
+	Write([]byte) (int, error)
+	Sync() error
+	Truncate(size int64) error
+	Close() error
+}
+
+// Log is the audit log of one process: one chain in a folder that several processes
+// share. It is safe for concurrent use. One goroutine writes; see [Log.Append] for what a
+// caller pays.
+type Log struct {
+	dir  string
+	wake chan struct{} // has something for the writer to look at; holds one
+	done chan struct{} // closed when the writer has ended
+
+	mu      sync.Mutex
+	moved   sync.Cond // the queue got shorter, or one of the fields below changed
+	queue   []item
+	bytes   int   // of arguments and details in queue
+	waiting bool  // somebody waits for a record in queue
+	lost    int   // records given up since the last chain.gap
+	opened  bool  // the chain exists
+	err     error // why the log cannot be written now, nil while it can
+	closed  bool
+}
+
+// item is a record on its way to the writer.
+type item struct {
+	rec tool.Record
+	// synced is told when the record is on disk, or why it is not. It is nil for those
+	// nobody waits for, and else has room for one.
+	synced chan<- error
+}
+
+func (it *item) size() int { return len(it.rec.Args) + len(it.rec.Detail) }
+
+// Open returns a Log that writes into dir. It touches nothing on disk: folder and key are
+// made with the first record. The caller closes the Log.
+func Open(dir string, opts *Options) (*Log, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	o := *opts
+	switch o.Content {
+	case "", ContentNone, ContentRedacted, ContentFull:
+	default:
+		return nil, fmt.Errorf("audit.content is %q, expected none, redacted or full", o.Content)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open audit log: %w", err)
+	}
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, DefaultSegmentBytes)
+	o.SegmentAge = cmp.Or(o.SegmentAge, DefaultSegmentAge)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.create == nil {
+		o.create = createFile
+	}
+	l := &Log{dir: dir, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	l.moved.L = &l.mu
+	go (&writer{log: l, opts: o, redact: NewRedactor(o.Secrets, o.Content)}).run()
+	return l, nil
+}
+
+func createFile(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+}
+
+// Dir is the folder of the log, an absolute path.
+func (l *Log) Dir() string { return l.dir }
+
+// Err returns why the log cannot be written now, nil while it can. It heals by itself: the
+// writer tries again every second.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Append hands rec to the writer. It never waits for a disk flush; it waits while the
+// queue is full, and the first call waits until the chain exists. A zero Time becomes now.
+// Args and Detail must not change afterwards.
+//
+// An error means that the log cannot be written now. The record is then kept in memory
+// while there is room and written when the disk is back.
+func (l *Log) Append(rec tool.Record) error { return l.enqueue(&rec, nil) }
+
+// AppendSync is [Log.Append] and waits until rec is on disk or ctx ends. After an end of
+// ctx the record is written all the same.
+func (l *Log) AppendSync(ctx context.Context, rec tool.Record) error {
+	synced := make(chan error, 1)
+	if err := l.enqueue(&rec, synced); err != nil {
+		return err
+	}
+	select {
+	case err := <-synced:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Change puts a change that a person made on record and waits until it is on disk. It is
+// AppendSync with rec.Kind "change".
+func (l *Log) Change(ctx context.Context, rec tool.Record) error {
+	rec.Kind = kindChange
+	return l.AppendSync(ctx, rec)
+}
+
+// enqueue appends to the queue and wakes the writer if it has nothing else to do or much.
+func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
+	stamp := now(rec.Time)
+	l.mu.Lock()
+	for !l.closed && l.err == nil && l.full() {
+		l.moved.Wait()
+	}
+	defer l.mu.Unlock()
+	if l.closed {
+		return ErrClosed
+	}
+	if l.full() { // and the disk is not there
+		l.lost++
+		return l.err
+	}
+	l.queue = append(l.queue, item{*rec, synced})
+	it := &l.queue[len(l.queue)-1]
+	it.rec.Time = stamp
+	l.bytes += it.size()
+	l.waiting = l.waiting || synced != nil
+	if len(l.queue) == 1 || l.urgent() {
+		l.nudge()
+	}
+	for !l.opened && l.err == nil && !l.closed {
+		l.moved.Wait()
+	}
+	return l.err
+}
+
+// nudge makes the writer look at the queue.
+func (l *Log) nudge() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *Log) full() bool { return len(l.queue) >= hardRecords || l.bytes >= hardBytes }
+
+// urgent reports whether the writer must not wait for more records.
+func (l *Log) urgent() bool {
+	return l.closed || l.waiting || !l.opened || len(l.queue) >= softRecords || l.bytes >= softBytes
+}
+
+// Close writes what waits, ends the chain, signs its head and waits for the writer. It
+// returns an error if records could not be written. A second call returns the same.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	l.closed = true
+	l.moved.Broadcast()
+	l.nudge()
+	l.mu.Unlock()
+	<-l.done
+	return l.Err()
+}

@@ -1,0 +1,117 @@
+package audit
+
+import "bytes"
+
+// secretWords tell by their place anywhere in a name that its value is a secret. Names are
+// compared in lower case and without punctuation, so that api_key, API-Key and apiKey are
+// one.
+var secretWords = [][]byte{
+	[]byte("password"), []byte("passwd"), []byte("passphrase"), []byte("passcode"), []byte("secret"),
+	[]byte("token"), []byte("apikey"), []byte("accesskey"), []byte("privatekey"), []byte("signingkey"),
+	[]byte("encryptionkey"), []byte("sessionkey"), []byte("credential"), []byte("authorization"), []byte("cookie"),
+}
+
+// maxName bounds the part of a name that is looked at: its end, where the noun stands.
+const maxName = 128
+
+// isSecretName reports whether a field of this name holds a secret.
+func isSecretName(name []byte) bool {
+	var buf [maxName]byte
+	plain := plainName(buf[:0], name)
+	switch string(plain) {
+	case "auth", "pwd", "jwt", "otp", "bearer":
+		return true
+	}
+	if bytes.HasSuffix(plain, []byte("pwd")) {
+		return true
+	}
+	for _, w := range secretWords {
+		if bytes.Contains(plain, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// countsTokens reports whether a number of this name is a count and no secret.
+func countsTokens(name []byte) bool {
+	var buf [maxName]byte
+	return bytes.Contains(plainName(buf[:0], name), []byte("tokens"))
+}
+
+func plainName(b, name []byte) []byte {
+	for _, c := range name[max(0, len(name)-maxName):] {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c|0x20)
+		case alnum[c] || c >= 0x80:
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// assignment finds the value in `password=value`, `"password": "value"` and
+// `Authorization: value`, whose = or : stands at i.
+func assignment(s []byte, i int) span {
+	end := i
+	for end > 0 && (s[end-1] == ' ' || isQuote(s[end-1])) {
+		end--
+	}
+	start := end
+	for start > 0 && end-start < maxName && dashed[s[start-1]] {
+		start--
+	}
+	if end-start < 3 || !isSecretName(s[start:end]) {
+		return span{}
+	}
+	from := i + 1
+	for from < len(s) && (s[from] == ' ' || s[from] == '\t') {
+		from++
+	}
+	to := valueOf(s, from, isHeader(s[start:end]))
+	if plain := s[from:to]; len(plain) == 0 || countsTokens(s[start:end]) && isNumber(plain) {
+		return span{}
+	}
+	return span{from, to}
+}
+
+// valueOf returns the end of the value that starts at i: the closing quote if it starts
+// with one, the end of the line for a header, else the first byte that ends a word.
+func valueOf(s []byte, i int, wholeLine bool) int {
+	open := i
+	for open < len(s) && s[open] == '\\' {
+		open++
+	}
+	if open < len(s) && (s[open] == '"' || s[open] == '\'') {
+		return quoteEnd(s, open, open > i)
+	}
+	stop := []byte(" \t\r\n&,;\"'<>)]}")
+	if wholeLine {
+		stop = []byte("\r\n\"")
+	}
+	for i < len(s) && bytes.IndexByte(stop, s[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// quoteEnd returns the index after the quote that closes the one at open. Within an escaped
+// text an escaped quote closes, elsewhere it does not.
+func quoteEnd(s []byte, open int, escaped bool) int {
+	for i := open + 1; i < len(s); i++ {
+		if s[i] == s[open] && (escaped || s[i-1] != '\\') {
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// isHeader names the HTTP headers whose value has several words.
+func isHeader(name []byte) bool {
+	return hasSuffixFold(name, "authorization") || hasSuffixFold(name, "cookie")
+}
+
+func isNumber(s []byte) bool { return run(s, 0, numerals) == len(s) }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '\\' }

@@ -1,0 +1,261 @@
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// clockSlack is how far the clock of a file system may be behind that of a record.
+const clockSlack = 2 * time.Second
+
+// Query yields the records in dir that f wants, all chains merged by time, the newest
+// last. Lines that are no records, such as the torn last one of a chain that is being
+// written, are passed over: [Verify] judges them. An error ends the sequence.
+func Query(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
+	m := f.matcher()
+	return func(yield func(Entry, error) bool) {
+		if f.Limit <= 0 {
+			merge(ctx, dir, m, yield)
+			return
+		}
+		found, _, err := newest(ctx, dir, m, f.Limit)
+		for _, e := range found {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+// merge yields all wanted records. It opens a chain when its time has come, so that ten
+// thousand short chains need no ten thousand open files.
+func merge(ctx context.Context, dir string, m *matcher, yield func(Entry, error) bool) {
+	ids, err := chainIDs(dir)
+	if err != nil {
+		yield(Entry{}, fmt.Errorf("query audit log: %w", err))
+		return
+	}
+	var cursors cursorHeap
+	for _, id := range ids {
+		cursors = append(cursors, &cursor{chain: id, folder: filepath.Join(dir, id), at: startOf(id)})
+	}
+	heap.Init(&cursors)
+	for len(cursors) > 0 {
+		c := cursors[0]
+		if c.current != nil {
+			if e, ok := m.entry(c.chain, c.current); ok && !yield(e, nil) {
+				return
+			}
+		}
+		ok, err := c.advance(ctx, m)
+		if err != nil {
+			yield(Entry{}, fmt.Errorf("query audit log: %w", err))
+			return
+		}
+		if ok {
+			heap.Fix(&cursors, 0)
+		} else {
+			heap.Pop(&cursors)
+		}
+	}
+}
+
+// cursor reads one chain.
+type cursor struct {
+	chain, folder string
+	at            string // time of current; before the first record, that of the chain
+	opened        bool
+	segments      []string // still to read
+	data          []byte   // still to read of the segment
+	current       *line
+}
+
+// startOf is the time a chain id tells, in timeLayout. No record of the chain is older.
+func startOf(id string) string {
+	t, err := time.Parse("20060102T150405Z", id[:len("20060102T150405Z")])
+	if err != nil {
+		return ""
+	}
+	return t.Format(timeLayout)
+}
+
+// advance moves to the next record; false means that there is none.
+func (c *cursor) advance(ctx context.Context, m *matcher) (bool, error) {
+	if !c.opened {
+		var err error
+		if c.segments, err = segments(c.folder); err != nil {
+			return false, err
+		}
+		c.opened = true
+	}
+	for !c.nextLine() {
+		if len(c.segments) == 0 {
+			return false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if err := c.nextSegment(m.Since); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// nextLine moves to the next record of the segment; false means that there is none.
+func (c *cursor) nextLine() bool {
+	for {
+		raw, rest, ok := bytes.Cut(c.data, []byte{'\n'})
+		if !ok {
+			return false
+		}
+		c.data = rest
+		if l, ok := parseLine(raw); ok {
+			c.current, c.at = &l, string(l.time)
+			return true
+		}
+	}
+}
+
+// nextSegment reads the next segment, unless nothing in it is as new as since.
+func (c *cursor) nextSegment(since time.Time) error {
+	path := filepath.Join(c.folder, c.segments[0])
+	c.segments, c.data = c.segments[1:], nil
+	old, err := olderThan(path, since)
+	if err != nil || old {
+		return err
+	}
+	c.data, err = os.ReadFile(path)
+	return err
+}
+
+// olderThan reports whether the file at path was last written before t.
+func olderThan(path string, t time.Time) (bool, error) {
+	if t.IsZero() {
+		return false, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	return info.ModTime().Add(clockSlack).Before(t), nil
+}
+
+// cursorHeap has the cursor with the oldest record first.
+type cursorHeap []*cursor
+
+func (h cursorHeap) Len() int      { return len(h) }
+func (h cursorHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h cursorHeap) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].at, h[j].at), cmp.Compare(h[i].chain, h[j].chain)) < 0
+}
+func (h *cursorHeap) Push(x any) { *h = append(*h, x.(*cursor)) }
+func (h *cursorHeap) Pop() any {
+	last := len(*h) - 1
+	c := (*h)[last]
+	*h = (*h)[:last]
+	return c
+}
+
+// byTime orders entries by time, those of one moment by chain and number.
+func byTime(a, b Entry) int {
+	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Chain, b.Chain), cmp.Compare(a.Seq, b.Seq))
+}
+
+// newest returns the newest limit records that m wants, oldest first, and how far each
+// file was read. It reads files from the one written last and stops at the first that can
+// hold nothing newer than what it has.
+func newest(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, map[string]int64, error) {
+	files, err := segmentFiles(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("query audit log: %w", err)
+	}
+	var found []Entry
+	read := map[string]int64{}
+	for _, f := range files {
+		read[f.path] = f.size
+		if len(found) == limit && (limit == 0 || f.written.Add(clockSlack).Before(found[0].Time)) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		data, err := os.ReadFile(f.path)
+		if err != nil {
+			return nil, nil, fmt.Errorf("query audit log: %w", err)
+		}
+		read[f.path] = int64(bytes.LastIndexByte(data, '\n') + 1)
+		found = append(found, lastWanted(data, f.chain, m, limit)...)
+		slices.SortFunc(found, byTime)
+		found = slices.Clone(found[max(0, len(found)-limit):])
+	}
+	return found, read, nil
+}
+
+// lastWanted returns the last limit records of a segment that m wants, newest first.
+func lastWanted(data []byte, chain string, m *matcher, limit int) []Entry {
+	var found []Entry
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	for len(data) > 0 && len(found) < limit {
+		data = data[:len(data)-1]
+		start := bytes.LastIndexByte(data, '\n') + 1
+		if l, ok := parseLine(data[start:]); ok {
+			if e, ok := m.entry(chain, &l); ok {
+				found = append(found, e)
+			}
+		}
+		data = data[:start]
+	}
+	return found
+}
+
+// segmentInfo is a segment as the file system knows it.
+type segmentInfo struct {
+	chain, path string
+	written     time.Time
+	size        int64
+}
+
+// segmentFiles lists the segments of all chains, the one written last first.
+func segmentFiles(dir string) ([]segmentInfo, error) {
+	ids, err := chainIDs(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []segmentInfo
+	for _, id := range ids {
+		if files, err = appendSegments(files, dir, id); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(files, func(a, b segmentInfo) int { return b.written.Compare(a.written) })
+	return files, nil
+}
+
+// appendSegments appends the segments of one chain, oldest first.
+func appendSegments(files []segmentInfo, dir, id string) ([]segmentInfo, error) {
+	names, err := segments(filepath.Join(dir, id))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, id, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, segmentInfo{id, path, info.ModTime(), info.Size()})
+	}
+	return files, nil
+}

@@ -1,0 +1,263 @@
+package audit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"collie/internal/pipeline/audit"
+)
+
+// The keys are put together here, so that no scanner takes this file for a leak.
+const opaque = "Zq7Xw2Lk9Vb4Nm1Pt6Rs3Yd8Hc5Jf0Ga"
+
+var shapes = map[string]string{
+	"openai":         "sk-" + opaque,
+	"openai project": "sk-proj-" + opaque + "_-" + opaque,
+	"github":         "ghp_" + opaque,
+	"github fine":    "github_pat_" + opaque + "_" + opaque,
+	"slack":          "xoxb-123456789012-" + opaque,
+	"aws":            "AKIA" + "ZQXWLKVBNMPTRSYD",
+	"google":         "AIza" + opaque + "abc",
+	"jwt":            "eyJhbGciOiJIUzI1NiJ9." + "eyJ" + opaque + "." + opaque,
+	"pem":            "-----BEGIN RSA PRIVATE " + "KEY-----\n" + opaque + "\n-----END RSA PRIVATE " + "KEY-----",
+	"bearer":         "Bearer " + opaque + "_x",
+	"basic":          "basic " + "dXNlcjpacTdYdzJMazlWYjRObTFQdDZSczNZZDhIYzVKZjBHYQ==",
+	"url":            "postgres://admin:" + opaque + "@db.example:5432/notes",
+	"assignment":     "password=" + opaque,
+	"query":          "https://example.com/x?access_token=" + opaque + "&n=1",
+	"quoted":         `{"api_key": "` + opaque + ` and more"}`,
+	"header":         "Authorization: Digest username=x, response=" + opaque,
+}
+
+// leaks reports whether text still tells of the secret in one of shapes.
+func leaks(text string) bool {
+	for i := range len(opaque) - 12 {
+		if strings.Contains(text, opaque[i:i+12]) {
+			return true
+		}
+	}
+	return strings.Contains(text, "WLKVBNMP") || strings.Contains(text, "MazlWYjRObTFQ")
+}
+
+func jsonString(t testing.TB, raw []byte) string {
+	t.Helper()
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return s
+}
+
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	r := audit.NewRedactor(nil, "")
+	for name, secret := range shapes {
+		for _, text := range []string{secret, "before " + secret + " after", "(" + secret + ")", "笔记" + secret} {
+			if name == "header" && strings.HasPrefix(text, "(") {
+				continue
+			}
+			got := jsonString(t, r.AppendText(nil, text))
+			if leaks(got) {
+				t.Errorf("%s: %q became %q", name, text, got)
+			}
+			if strings.HasSuffix(text, " after") && name != "header" && !strings.HasSuffix(got, " after") {
+				t.Errorf("%s: %q lost its end", name, got)
+			}
+		}
+	}
+}
+
+func TestOrdinaryTextStays(t *testing.T) {
+	t.Parallel()
+	r := audit.NewRedactor([]string{"no"}, "")
+	for _, text := range []string{
+		"", "plain", "task-force-with-a-very-long-name-indeed", "risk-assessment-document-2024-final", "basic understanding of it",
+		"see https://example.com:8080/a@b", "ssh://git@github.com/x", "a=b", "time: 12:30", "-----BEGIN CERTIFICATE-----", "AIzaic",
+		"20210817205410-2kvfpfn", "the bearer of this", "eyJust a word", "max_tokens=100", "知识 note", "0198c5a5-7a61-7cc0-b9f8-000000000000",
+	} {
+		if got := jsonString(t, r.AppendText(nil, text)); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+func TestRedactJSON(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-value"
+	r := audit.NewRedactor([]string{secret, "98765432", "tiny", `quo"ted`}, "")
+	tests := map[string]struct{ in, want string }{
+		"nothing":         {`{"a":[1,2.5e3,true,null,"x"]}`, `{"a":[1,2.5e3,true,null,"x"]}`},
+		"space":           {" { \"a\" :\n[ 1 ,\t2 ] } ", `{"a":[1,2]}`},
+		"field":           {`{"password":"x","b":1}`, `{"password":"***","b":1}`},
+		"spelling":        {`{"API-Key":"x","apiKey":"x","X_API_KEY":"x"}`, `{"API-Key":"***","apiKey":"***","X_API_KEY":"***"}`},
+		"number":          {`{"password":1234}`, `{"password":"***"}`},
+		"object":          {`{"credentials":{"a":["}"]},"b":1}`, `{"credentials":"***","b":1}`},
+		"list":            {`{"cookies":["a","b"],"b":1}`, `{"cookies":"***","b":1}`},
+		"flags":           {`{"secret":true,"token":null}`, `{"secret":true,"token":null}`},
+		"counts":          {`{"max_tokens":100,"tokens":"x"}`, `{"max_tokens":100,"tokens":"***"}`},
+		"escaped name":    {`{"pass\u0077ord":"x"}`, `{"pass\u0077ord":"***"}`},
+		"configured":      {`["` + secret + `"]`, `["***"]`},
+		"inside":          {`["a ` + secret + ` b"]`, `["a *** b"]`},
+		"escaped value":   {`["\u0068unter2-val\u0075e"]`, `["***"]`},
+		"key":             {`{"` + secret + `":1}`, `{"***":1}`},
+		"nested":          {`[[{"a":{"b":["` + secret + `"]}}]]`, `[[{"a":{"b":["***"]}}]]`},
+		"digits":          {`[98765432,198765432]`, `["***","***"]`},
+		"short":           {`["tiny","tinyx"]`, `["***","tinyx"]`},
+		"quote":           {`["quo\"ted"]`, `["***"]`},
+		"JSON in string":  {`["{\"x\":\"quo\\\"ted\"}"]`, `["{\"x\":\"***\"}"]`},
+		"escapes stay":    {`["\u00e9\/\ud83d\ude00\ud800"]`, `["\u00e9\/\ud83d\ude00\ud800"]`},
+		"no JSON":         {`{"password":"x"`, `"{\"password\":***"`},
+		"several":         {`{} {}`, `"{} {}"`},
+		"no JSON, secret": {secret, `"***"`},
+		"empty":           {``, `null`},
+	}
+	for name, tt := range tests {
+		if got := string(r.AppendJSON(nil, []byte(tt.in))); got != tt.want {
+			t.Errorf("%s: %s became %s, want %s", name, tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestLongStrings(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("狗", 5000)
+	in, _ := json.Marshal([]string{long, "short"})
+	var out []string
+	if err := json.Unmarshal(audit.NewRedactor(nil, "").AppendJSON(nil, in), &out); err != nil {
+		t.Fatal(err)
+	}
+	if len(out[0]) > 2<<10 || !utf8.ValidString(out[0]) || strings.ContainsRune(out[0], utf8.RuneError) ||
+		!strings.Contains(out[0], "of 15000 bytes left out") || out[1] != "short" {
+		t.Errorf("cut to %d bytes: %q", len(out[0]), out[0])
+	}
+	if full := audit.NewRedactor(nil, audit.ContentFull).AppendJSON(nil, in); string(full) != string(in) {
+		t.Errorf("full content was changed: %d bytes of %d", len(full), len(in))
+	}
+	// A secret across the place of the cut goes before the cut.
+	text := strings.Repeat("x", 1020) + " " + shapes["openai"] + strings.Repeat(" y", 2000)
+	if got := jsonString(t, audit.NewRedactor(nil, "").AppendText(nil, text)); strings.Contains(got, opaque[:3]) {
+		t.Errorf("half a key is left: %q", got)
+	}
+}
+
+func TestManySmallStrings(t *testing.T) {
+	t.Parallel()
+	in := []byte(`[` + strings.Repeat(`"0123456789",`, 10_000) + `1]`)
+	out := audit.NewRedactor(nil, "").AppendJSON(nil, in)
+	if s := jsonString(t, out); len(s) > 2<<10 {
+		t.Errorf("%d bytes of arguments are kept as %d", len(in), len(out))
+	}
+}
+
+func TestContentNone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := open(t, dir, &audit.Options{Content: audit.ContentNone})
+	r := record(1)
+	r.Message = "what the user wrote"
+	_ = l.Append(r)
+	_ = l.Close()
+	got := query(t, dir, audit.Filter{CallID: "c1"})
+	if len(got) != 1 || got[0].Args != nil || got[0].Message != "" || !bytes.Contains(got[0].Raw, []byte(`"argsHmac"`)) {
+		t.Errorf("kept %s", got[0].Raw)
+	}
+}
+
+func TestArgsHmac(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := open(t, dir, nil)
+	for _, pw := range []string{"a", "b", "a"} {
+		r := record(1)
+		r.Args = json.RawMessage(`{"password":"` + pw + `"}`)
+		_ = l.Append(r)
+	}
+	_ = l.Close()
+	var macs []string
+	for _, e := range query(t, dir, audit.Filter{Kind: "call"}) {
+		var r struct{ ArgsHmac string }
+		if err := json.Unmarshal(e.Raw, &r); err != nil {
+			t.Fatal(err)
+		}
+		macs = append(macs, r.ArgsHmac)
+	}
+	if len(macs) != 3 || len(macs[0]) != 32 || macs[0] == macs[1] || macs[0] != macs[2] {
+		t.Errorf("digests = %q, want the first and the last alike", macs)
+	}
+}
+
+// A long text that starts a token at every fourth byte is still read once.
+func TestRedactionIsLinear(t *testing.T) {
+	t.Parallel()
+	r := audit.NewRedactor(nil, "")
+	for _, piece := range []string{"eyJ-", "-----BEGIN ", "sk-", "://", "token=", "\"=", "bearer ", "AKIA", "a:b@"} {
+		text := strings.Repeat(piece, (4<<20)/len(piece))
+		begin := time.Now()
+		r.AppendText(nil, text)
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("4 MiB of %q took %v", piece, took)
+		}
+	}
+}
+
+const canary = "CanarySecret"
+
+// FuzzRedactJSON: whatever comes in, one line of valid JSON comes out, and the canary is
+// nowhere in it.
+func FuzzRedactJSON(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `{"a":"` + canary + `"}`, `{"` + canary + `":[{"b":"x` + canary + `"}]}`, `["\u0043anarySecret"]`, canary,
+		`{"password":{"a":[1,{"b":"}"}]},"c":"d"}`, `"\ud83d\ude00\ud800x"`, "\"\xff" + canary + "\"", `["` + strings.Repeat("x", 3000) + canary + `"]`,
+		`{"a":-1.5e+3 , "token" : "x" }`, `["Bearer abcdefgh","://u:p@h","a=b"]`, `{"text":"password: \"a\\\"b\""}`,
+	} {
+		f.Add([]byte(s))
+	}
+	r := audit.NewRedactor([]string{canary}, "")
+	f.Fuzz(func(t *testing.T, in []byte) {
+		out := r.AppendJSON([]byte("x"), in)[1:]
+		if !json.Valid(out) || bytes.IndexByte(out, '\n') >= 0 {
+			t.Fatalf("%q became %q", in, out)
+		}
+		var v any
+		if err := json.Unmarshal(out, &v); err != nil {
+			t.Skip() // a number no float64 can hold
+		}
+		plain, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(plain, []byte(canary)) || bytes.Contains(out, []byte(canary)) {
+			t.Fatalf("%q became %q", in, out)
+		}
+	})
+}
+
+// FuzzShapes: no text around a secret hides it.
+func FuzzShapes(f *testing.F) {
+	for _, s := range shapes {
+		f.Add("before", s, "after")
+		f.Add("password=\"", s, "\"")
+		f.Add("password=", s, "") // its value must not take away the beginning of s
+	}
+	known := map[string]bool{}
+	for _, s := range shapes {
+		known[s] = true
+	}
+	r := audit.NewRedactor(nil, "")
+	f.Fuzz(func(t *testing.T, before, secret, after string) {
+		if !known[secret] {
+			secret = shapes["openai"]
+		}
+		if leaks(before) || leaks(after) {
+			t.Skip()
+		}
+		out := r.AppendText(nil, before+" "+secret+" "+after)
+		if got := jsonString(t, out); leaks(got) {
+			t.Fatalf("%q, %q, %q became %q", before, secret, after, got)
+		}
+	})
+}

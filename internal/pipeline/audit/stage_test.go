@@ -1,0 +1,204 @@
+package audit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"collie/internal/pipeline/audit"
+	"collie/internal/tool"
+)
+
+func call(id string, a *tool.Action) *tool.Call {
+	return &tool.Call{
+		ID: id, Kind: tool.KindCall, Name: "t__a", Args: json.RawMessage(`{"x":1}`), Origin: tool.MCPLocal,
+		Session: "session-id", Tool: "t", Action: a,
+	}
+}
+
+func runOK(context.Context, *tool.Call) (tool.Result, error) {
+	return tool.Result{Raw: json.RawMessage(`{"content":[]}`)}, nil
+}
+
+// Each call has exactly one pair, whatever becomes of it.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := open(t, dir, nil)
+	s := audit.NewStage(l, nil)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	ends := []struct {
+		ctx     context.Context
+		risk    tool.Risk
+		run     tool.Runner
+		outcome tool.Outcome
+	}{
+		{t.Context(), "", runOK, tool.OK},
+		{t.Context(), tool.RiskCritical, runOK, tool.OK},
+		{t.Context(), "", func(context.Context, *tool.Call) (tool.Result, error) {
+			return tool.Result{IsError: true}, nil
+		}, tool.Failed},
+		{t.Context(), "", func(context.Context, *tool.Call) (tool.Result, error) {
+			return tool.Result{}, &tool.Error{Kind: tool.Disabled}
+		}, tool.Refused},
+		{t.Context(), "", func(context.Context, *tool.Call) (tool.Result, error) {
+			return tool.Result{}, &tool.Error{Kind: tool.Crashed, OutcomeUnknown: true}
+		}, tool.NotKnown},
+		{cancelled, "", func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+			return tool.Result{}, &tool.Error{Kind: tool.Canceled, Err: ctx.Err()}
+		}, tool.Cancelled},
+		{t.Context(), "", func(context.Context, *tool.Call) (tool.Result, error) { panic("no") }, tool.Failed},
+	}
+	const rounds = 40
+	var wg sync.WaitGroup
+	for n := range rounds {
+		for i, end := range ends {
+			wg.Go(func() {
+				defer func() { _ = recover() }()
+				_, _ = s.Do(end.ctx, call(fmt.Sprintf("%d-%d", i, n), &tool.Action{Name: "a", Risk: end.risk}), end.run)
+			})
+		}
+	}
+	wg.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	starts, results := map[string]int{}, map[string]int{}
+	for _, e := range query(t, dir, audit.Filter{Kind: "call"}) {
+		switch e.Kind {
+		case "call.start":
+			starts[e.CallID]++
+		case "call.result":
+			results[e.CallID]++
+			i := int(e.CallID[0] - '0')
+			if e.Outcome != string(ends[i].outcome) {
+				t.Errorf("outcome of %s = %q, want %q", e.CallID, e.Outcome, ends[i].outcome)
+			}
+			if starts[e.CallID] != 1 {
+				t.Errorf("%s: result before its start", e.CallID)
+			}
+		}
+		if e.Session != audit.SessionDigest("session-id") || strings.Contains(string(e.Raw), "session-id") {
+			t.Errorf("session is kept as %q", e.Session)
+		}
+	}
+	for i := range ends {
+		for n := range rounds {
+			if id := fmt.Sprintf("%d-%d", i, n); starts[id] != 1 || results[id] != 1 {
+				t.Errorf("call %s has %d starts and %d results", id, starts[id], results[id])
+			}
+		}
+	}
+	if r := verify(t, dir); !r.OK() {
+		t.Errorf("report = %+v", r)
+	}
+}
+
+func TestStagePanicsOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := open(t, dir, nil)
+	defer func() {
+		if got := recover(); got != "boom" {
+			t.Errorf("panic = %v, want the one of next", got)
+		}
+		_ = l.Close()
+		got := query(t, dir, audit.Filter{Kind: "call.result"})
+		if len(got) != 1 || got[0].Outcome != "error" || got[0].ErrorType != "internal_error" || !strings.Contains(got[0].Message, "boom") {
+			t.Errorf("result = %+v", got)
+		}
+	}()
+	_, _ = audit.NewStage(l, nil).Do(t.Context(), call("1", nil), func(context.Context, *tool.Call) (tool.Result, error) {
+		panic("boom")
+	})
+}
+
+func TestHighRiskWaitsForDisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := audit.NewStage(open(t, dir, nil), nil)
+	_, err := s.Do(t.Context(), call("1", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
+		if got := query(t, dir, audit.Filter{CallID: "1"}); len(got) != 1 || got[0].Risk != "high" {
+			t.Errorf("while it runs the log holds %+v, want its start", got)
+		}
+		return tool.Result{}, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHighRiskOfCallerWhoLeft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := open(t, dir, nil)
+	_ = l.Append(record(1)) // so that the chain exists
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ran := 0
+	for range 100 { // the disk may be faster than the look at ctx
+		_, _ = audit.NewStage(l, nil).Do(ctx, call("x", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
+			ran++
+			return tool.Result{}, nil
+		})
+	}
+	if ran == 100 {
+		t.Error("every call ran")
+	}
+	_ = l.Close()
+	if got := query(t, dir, audit.Filter{Kind: "call.result", Outcome: "cancelled"}); len(got) != 100-ran {
+		t.Errorf("%d results are cancelled, want %d", len(got), 100-ran)
+	}
+}
+
+func TestUnwritableLog(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(file, "audit") // a file is in the way, which stops root too
+	tests := map[string]struct {
+		call *tool.Call
+		opts *audit.StageOptions
+		runs bool
+	}{
+		"effects":           {call("1", &tool.Action{Name: "a"}), nil, false},
+		"high risk":         {call("1", &tool.Action{Name: "a", Risk: tool.RiskHigh}), nil, false},
+		"unresolved":        {call("1", nil), nil, false},
+		"read-only":         {call("1", &tool.Action{Name: "a", ReadOnly: true}), nil, true},
+		"resource":          {&tool.Call{ID: "1", Kind: tool.KindRead, Name: "u:"}, nil, true},
+		"prompt":            {&tool.Call{ID: "1", Kind: tool.KindPrompt, Name: "p"}, nil, true},
+		"effects, continue": {call("1", &tool.Action{Name: "a"}), &audit.StageOptions{OnFailure: audit.Continue}, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := audit.Open(dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = audit.NewStage(l, tt.opts).Do(t.Context(), tt.call, runOK)
+			if tt.runs != (err == nil) {
+				t.Errorf("error = %v, want that it runs: %v", err, tt.runs)
+			}
+			if err != nil {
+				e, _ := errors.AsType[*tool.Error](err)
+				if tool.KindOf(err) != tool.Unaudited || !strings.Contains(e.Message, dir) || e.Hint == "" || e.Err == nil {
+					t.Errorf("error = %#v, want its kind, path, cause and hint", e)
+				}
+			}
+			if err := l.Close(); err == nil {
+				t.Error("Close tells nothing of the lost records")
+			}
+		})
+	}
+}

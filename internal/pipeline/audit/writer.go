@@ -1,0 +1,259 @@
+package audit
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+)
+
+const (
+	// lingerTime is how long the writer waits for company of a first record.
+	lingerTime = 10 * time.Millisecond
+	// commitTime after the first uncommitted write the segment is synced. With lingerTime
+	// and the flush itself that stays under 200 ms.
+	commitTime = 150 * time.Millisecond
+	// retryTime lies between two tries to write after a failure.
+	retryTime = time.Second
+
+	flushBytes = 256 << 10
+)
+
+// writer is the goroutine of a Log. All its fields belong to it alone.
+type writer struct {
+	log    *Log
+	opts   Options
+	redact *Redactor
+
+	batch []item // taken from the queue
+	next  int    // first of batch that is not encoded
+	buf   []byte // encoded lines that are not in the segment
+	chain *chain // nil until the first record
+
+	waiters []chan<- error // of encoded records that are not synced
+	failed  bool
+	timer   *time.Timer // commit, or retry after a failure
+	armed   bool
+}
+
+func (w *writer) run() {
+	defer close(w.log.done)
+	w.timer = time.NewTimer(time.Hour)
+	w.timer.Stop()
+	for !w.closing() {
+		due := false
+		select {
+		case <-w.log.wake:
+			if w.failed {
+				continue // the timer will try again
+			}
+			w.linger()
+		case <-w.timer.C:
+			due, w.armed = true, false
+		}
+		w.take()
+		w.step(due)
+	}
+	w.finish()
+}
+
+func (w *writer) closing() bool {
+	w.log.mu.Lock()
+	defer w.log.mu.Unlock()
+	return w.log.closed
+}
+
+// linger waits for more records, so that many calls cost one wake-up and one write.
+func (w *writer) linger() {
+	t := time.NewTimer(lingerTime)
+	defer t.Stop()
+	for {
+		w.log.mu.Lock()
+		urgent := w.log.urgent()
+		w.log.mu.Unlock()
+		if urgent {
+			return
+		}
+		select {
+		case <-t.C:
+			return
+		case <-w.log.wake:
+		}
+	}
+}
+
+// take moves the queue into the batch once the batch is done, and reports whether there is
+// anything to write.
+func (w *writer) take() bool {
+	if w.next < len(w.batch) {
+		return true
+	}
+	spare := w.batch
+	clear(spare) // what it points to is done with
+	if cap(spare) > softRecords && len(spare) < cap(spare)/4 {
+		spare = nil // a burst is over
+	}
+	l := w.log
+	l.mu.Lock()
+	w.batch, w.next = l.queue, 0
+	l.queue, l.bytes, l.waiting = spare[:0], 0, false
+	if l.lost > 0 {
+		w.batch = append(w.batch, item{rec: gapRecord(l.lost)})
+		l.lost = 0
+	}
+	l.moved.Broadcast()
+	l.mu.Unlock()
+	return len(w.batch) > 0 || len(w.buf) > 0
+}
+
+// step writes the batch, commits if that is due or somebody waits, and tells the Log how
+// it went.
+func (w *writer) step(commit bool) bool {
+	err := w.write()
+	if err == nil && w.chain != nil && (commit || len(w.waiters) > 0) {
+		err = w.commit()
+	}
+	if err != nil {
+		w.fail(fmt.Errorf("write audit log: %w", err))
+		return false
+	}
+	w.succeed()
+	return true
+}
+
+// write brings the batch into the segment, but not onto the disk.
+func (w *writer) write() error {
+	if w.next == len(w.batch) && len(w.buf) == 0 && !w.failed {
+		return nil
+	}
+	if err := w.ready(); err != nil {
+		return err
+	}
+	for ; w.next < len(w.batch); w.next++ {
+		if w.chain.size+int64(len(w.buf)) >= w.opts.SegmentBytes {
+			if err := w.rotate(); err != nil {
+				return err
+			}
+		}
+		it := &w.batch[w.next]
+		w.buf = w.chain.enc.line(w.buf, &it.rec)
+		if it.synced != nil {
+			w.waiters = append(w.waiters, it.synced)
+			it.synced = nil
+		}
+		if len(w.buf) >= flushBytes {
+			if err := w.flush(); err != nil {
+				w.next++
+				return err
+			}
+		}
+	}
+	return w.flush()
+}
+
+// ready sees to it that there is a chain with a segment that can be written.
+func (w *writer) ready() error {
+	if w.chain == nil {
+		c, start, err := newChain(w.log.dir, w.begin(), w.redact, &w.opts)
+		if err != nil {
+			return err
+		}
+		w.chain, w.buf = c, c.enc.line(w.buf, &start)
+	}
+	switch {
+	case w.chain.bad || w.chain.seg == nil:
+		return w.chain.nextSegment()
+	case time.Since(w.chain.born) >= w.opts.SegmentAge:
+		return w.rotate()
+	}
+	return nil
+}
+
+// begin is the time of a chain that starts with the batch.
+func (w *writer) begin() time.Time {
+	t := time.Now()
+	for i := range w.batch {
+		if w.batch[i].rec.Time.Before(t) {
+			t = w.batch[i].rec.Time
+		}
+	}
+	return t
+}
+
+func (w *writer) rotate() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.commit(); err != nil {
+		return err
+	}
+	return w.chain.nextSegment()
+}
+
+// flush writes buf to the segment. Of a write that fails half way the whole lines count
+// and the rest is cut off again, so that the segment always ends with a line.
+func (w *writer) flush() error {
+	if len(w.buf) == 0 {
+		return nil
+	}
+	n, err := w.chain.seg.Write(w.buf)
+	if err != nil {
+		n = bytes.LastIndexByte(w.buf[:n], '\n') + 1
+	}
+	w.chain.size += int64(n)
+	w.chain.dirty = w.chain.dirty || n > 0
+	w.buf = w.buf[:copy(w.buf, w.buf[n:])]
+	if cap(w.buf) > 4*flushBytes {
+		w.buf = bytes.Clone(w.buf) // a burst is over
+	}
+	if err != nil {
+		w.chain.bad = true
+		_ = w.chain.seg.Truncate(w.chain.size) // a reader copes with the rest of a line
+		return err
+	}
+	w.arm(commitTime)
+	return nil
+}
+
+// commit brings what is written onto the disk: the segment, then the head.
+func (w *writer) commit() error {
+	if err := w.chain.sync(); err != nil {
+		return err
+	}
+	for _, synced := range w.waiters {
+		synced <- nil
+	}
+	w.waiters = w.waiters[:0]
+	w.disarm()
+	return w.chain.writeHead()
+}
+
+func (w *writer) arm(d time.Duration) {
+	if !w.armed {
+		w.timer.Reset(d)
+		w.armed = true
+	}
+}
+
+func (w *writer) disarm() {
+	w.timer.Stop()
+	w.armed = false
+}
+
+// finish is Close: it writes what is left, tries once more after a failure, and ends the
+// chain.
+func (w *writer) finish() {
+	defer w.disarm()
+	for w.take() || w.failed {
+		if !w.step(w.failed) {
+			break
+		}
+	}
+	if w.chain == nil {
+		return
+	}
+	if !w.failed {
+		w.batch, w.next = append(w.batch[:0], item{rec: endRecord()}), 0
+		w.step(true)
+	}
+	w.chain.close()
+}

@@ -1,0 +1,88 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"collie/internal/event"
+	"collie/internal/pipeline/lifecycle"
+	"collie/internal/tool"
+)
+
+func TestEachCallIsToldOnce(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	refusal := &tool.Error{Kind: tool.Denied}
+	tests := []struct {
+		name   string
+		result tool.Result
+		err    error
+		want   tool.CallDone
+	}{
+		{"ok", tool.Result{Raw: []byte(`{"content":[]}`)}, nil, tool.CallDone{Outcome: tool.OK, BytesOut: 14}},
+		{"error result", tool.Result{Raw: []byte(`{}`), IsError: true}, nil, tool.CallDone{Outcome: tool.Failed, BytesOut: 2}},
+		{"error", tool.Result{}, boom, tool.CallDone{Outcome: tool.Failed, Err: boom}},
+		{"refusal", tool.Result{}, refusal, tool.CallDone{Outcome: tool.Refused, Err: refusal}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var bus event.Bus[tool.CallDone]
+				sub := bus.Subscribe(4)
+				c := &tool.Call{Name: "notes"}
+				start := time.Now()
+				r, err := lifecycle.New(&bus).Do(t.Context(), c, func(context.Context, *tool.Call) (tool.Result, error) {
+					time.Sleep(3 * time.Second)
+					return tt.result, tt.err
+				})
+				if diff := cmp.Diff(tt.result, r); diff != "" || err != tt.err {
+					t.Errorf("Do changed what it was given: error %v, result (-want +got):\n%s", err, diff)
+				}
+				tt.want.Call, tt.want.Start, tt.want.Duration = c, start, 3*time.Second
+				sub.Close()
+				var got []tool.CallDone
+				for done := range sub.C() {
+					got = append(got, done)
+				}
+				if diff := cmp.Diff([]tool.CallDone{tt.want}, got, cmpopts.EquateErrors()); diff != "" {
+					t.Errorf("events (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestPanicIsToldAndGoesOn(t *testing.T) {
+	t.Parallel()
+	var bus event.Bus[tool.CallDone]
+	sub := bus.Subscribe(1)
+	func() {
+		defer func() {
+			if p := recover(); p != "boom" {
+				t.Errorf("recovered %v, want the panic itself", p)
+			}
+		}()
+		_, _ = lifecycle.New(&bus).Do(t.Context(), &tool.Call{}, func(context.Context, *tool.Call) (tool.Result, error) {
+			panic("boom")
+		})
+	}()
+	if done := <-sub.C(); done.Outcome != tool.NotKnown || tool.KindOf(done.Err) != tool.Internal {
+		t.Errorf("outcome %q, error %v; want an unknown outcome and an internal error", done.Outcome, done.Err)
+	}
+}
+
+// Not parallel: it counts allocations.
+func TestNobodyListeningCostsNothing(t *testing.T) {
+	stage, c := lifecycle.New(new(event.Bus[tool.CallDone])), new(tool.Call)
+	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, nil }
+	if n := testing.AllocsPerRun(100, func() { _, _ = stage.Do(context.Background(), c, next) }); n != 0 {
+		t.Errorf("Do allocates %v times, want 0", n)
+	}
+}

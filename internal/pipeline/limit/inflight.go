@@ -1,0 +1,67 @@
+package limit
+
+import (
+	"sync"
+
+	"collie/internal/tool"
+)
+
+// who is whose calls are counted together: a session or, for callers without one, such as
+// clients of MCP 2026-07-28, a principal.
+type who struct{ session, principal string }
+
+func whoOf(c *tool.Call) who {
+	if c.Session != "" {
+		return who{session: c.Session}
+	}
+	return who{principal: c.Principal}
+}
+
+type entry int
+
+const (
+	entered entry = iota
+	sessionFull
+	allFull
+)
+
+// inFlight counts the calls that run. It holds an entry only for who has any.
+type inFlight struct {
+	mu    sync.Mutex
+	total int
+	each  map[who]int
+}
+
+// enter counts one more call of w, unless w has perSession or all have total already.
+func (f *inFlight) enter(w who, perSession, total int) entry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.each[w]
+	switch {
+	case n >= perSession:
+		return sessionFull
+	case f.total >= total:
+		return allFull
+	}
+	f.each[w] = n + 1
+	f.total++
+	return entered
+}
+
+func (f *inFlight) leave(w who) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.total--
+	if n := f.each[w] - 1; n > 0 {
+		f.each[w] = n
+	} else {
+		delete(f.each, w)
+	}
+}
+
+// count returns the calls that run, and how many entries are held for them.
+func (f *inFlight) count() (total, entries int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.total, len(f.each)
+}

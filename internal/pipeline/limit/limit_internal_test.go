@@ -1,0 +1,38 @@
+package limit
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"collie/internal/tool"
+)
+
+func TestCountersDoNotLeak(t *testing.T) {
+	t.Parallel()
+	s := New(Options{PerSession: 1})
+	for i := range 1000 {
+		c := &tool.Call{Session: fmt.Sprint(i)}
+		_, _ = s.Do(t.Context(), c, func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+			// A refused call must not count either.
+			_, err := s.Do(ctx, c, nil)
+			return tool.Result{}, err
+		})
+	}
+	if total, entries := s.calls.count(); total != 0 || entries != 0 {
+		t.Errorf("%d calls and %d entries at rest, want none", total, entries)
+	}
+}
+
+// Not parallel: it counts allocations.
+func TestCountingAllocatesNothing(t *testing.T) {
+	s := New(Options{})
+	c := &tool.Call{Session: "a"}
+	n := testing.AllocsPerRun(1000, func() {
+		_ = s.enter(c)
+		s.calls.leave(whoOf(c))
+	})
+	if n != 0 {
+		t.Errorf("counting a call allocates %v times, want 0", n)
+	}
+}

@@ -1,0 +1,325 @@
+package limit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/pipeline/limit"
+	"collie/internal/tool"
+)
+
+func answer(context.Context, *tool.Call) (tool.Result, error) {
+	return tool.Result{Raw: []byte(`{}`)}, nil
+}
+
+// hang returns what the context ended with.
+func hang(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+	<-ctx.Done()
+	return tool.Result{}, ctx.Err()
+}
+
+func wantError(t *testing.T, err error, want *tool.Error) {
+	t.Helper()
+	got, _ := errors.AsType[*tool.Error](err)
+	want.Op = "call"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestArgumentsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := limit.New(limit.Options{MaxArgs: 10})
+	if _, err := s.Do(t.Context(), &tool.Call{Args: make([]byte, 10)}, answer); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	_, err := s.Do(t.Context(), &tool.Call{Tool: "block", Action: &tool.Action{Name: "append"}, Args: make([]byte, 11)}, answer)
+	wantError(t, err, &tool.Error{
+		Kind: tool.Invalid, Subject: "block.append",
+		Message: "the arguments have 11 bytes, the limit is 10",
+		Hint:    "send less at once, or write it in parts",
+	})
+}
+
+// occupy starts n calls as c that run until the returned function is called.
+func occupy(t *testing.T, s *limit.Stage, n int, c tool.Call) (release func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running, done sync.WaitGroup
+	for range n {
+		running.Add(1)
+		done.Go(func() {
+			_, _ = s.Do(ctx, &c, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+				running.Done()
+				return hang(ctx, c)
+			})
+		})
+	}
+	running.Wait()
+	return func() { cancel(); done.Wait() }
+}
+
+func TestCallsInFlightAreBounded(t *testing.T) {
+	t.Parallel()
+	s := limit.New(limit.Options{PerSession: 2, Total: 5})
+	try := func(c tool.Call) error {
+		c.Name = "notes"
+		_, err := s.Do(t.Context(), &c, answer)
+		return err
+	}
+	first := occupy(t, s, 2, tool.Call{Session: "a"})
+	wantError(t, try(tool.Call{Session: "a", Principal: "p"}), &tool.Error{
+		Kind: tool.Busy, Subject: "notes",
+		Message: "this session has 2 calls in flight, which is the limit; this one did not run",
+		Hint:    "wait for an answer, then call again",
+	})
+	if err := try(tool.Call{Session: "b"}); err != nil {
+		t.Errorf("another session: %v", err)
+	}
+	second := occupy(t, s, 2, tool.Call{Principal: "p"})
+	if err := try(tool.Call{Principal: "p"}); tool.KindOf(err) != tool.Busy {
+		t.Errorf("a principal without a session: %v, want busy", err)
+	}
+	if err := try(tool.Call{Principal: "q"}); err != nil {
+		t.Errorf("another principal: %v", err)
+	}
+	third := occupy(t, s, 1, tool.Call{Session: "b"})
+	wantError(t, try(tool.Call{Session: "c"}), &tool.Error{
+		Kind: tool.Busy, Subject: "notes",
+		Message: "the gateway has 5 calls in flight, which is the limit; this one did not run",
+		Hint:    "wait for an answer, then call again",
+	})
+	first()
+	if err := try(tool.Call{Session: "a"}); err != nil {
+		t.Errorf("after the calls have ended: %v", err)
+	}
+	second()
+	third()
+	if n := s.InFlight(); n != 0 {
+		t.Errorf("InFlight() = %d at rest, want 0", n)
+	}
+}
+
+func TestDefaultsAreTheDocumentedOnes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := limit.New(limit.Options{})
+		release := occupy(t, s, 256, tool.Call{Session: "a"})
+		if _, err := s.Do(t.Context(), &tool.Call{Session: "a"}, answer); tool.KindOf(err) != tool.Busy {
+			t.Errorf("call 257 of a session: %v, want busy", err)
+		}
+		if _, err := s.Do(t.Context(), &tool.Call{Args: make([]byte, 16<<20)}, answer); err != nil {
+			t.Errorf("16 MiB of arguments: %v", err)
+		}
+		release()
+		start := time.Now()
+		_, _ = s.Do(t.Context(), &tool.Call{}, hang)
+		if d := time.Since(start); d != 10*time.Minute {
+			t.Errorf("a call may take %v, want 10 minutes", d)
+		}
+	})
+}
+
+func TestTimeIsBounded(t *testing.T) {
+	t.Parallel()
+	read, write := &tool.Action{Name: "list", ReadOnly: true}, &tool.Action{Name: "append"}
+	quick, slow := &tool.Action{Name: "ping", Timeout: time.Second}, &tool.Action{Name: "export", Timeout: time.Hour}
+	say := func(e *tool.Error) tool.Runner {
+		return func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+			<-ctx.Done()
+			return tool.Result{}, fmt.Errorf("wrapped: %w", e)
+		}
+	}
+	minute := func(action string, unknown bool) *tool.Error {
+		return &tool.Error{
+			Kind: tool.Timeout, Subject: "block." + action, OutcomeUnknown: unknown,
+			Message: "took longer than the limit of 1m0s for a call (1m0s elapsed)", Hint: "ask for less at once",
+		}
+	}
+	tests := []struct {
+		name   string
+		action *tool.Action
+		next   tool.Runner
+		want   *tool.Error
+	}{
+		{"write", write, hang, minute("append", true)},
+		{"read", read, hang, minute("list", false)},
+		{"longer than the road allows", slow, hang, minute("export", true)},
+		{"the source says that nothing was sent", write, say(&tool.Error{Kind: tool.Canceled}), minute("append", false)},
+		{"the source says that it may have happened", read, say(&tool.Error{Kind: tool.Canceled, OutcomeUnknown: true}), minute("list", true)},
+		{"shorter for one action", quick, hang, &tool.Error{
+			Kind: tool.Timeout, Subject: "block.ping", OutcomeUnknown: true,
+			Message: "took longer than the limit of 1s for a call (1s elapsed)", Hint: "ask for less at once",
+		}},
+		{"the source knows better", write, say(&tool.Error{Op: "call", Kind: tool.Crashed, Subject: "github"}), &tool.Error{Kind: tool.Crashed, Subject: "github"}},
+		{"slow to give up", write, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+			defer time.Sleep(1500 * time.Millisecond)
+			return hang(ctx, c)
+		}, &tool.Error{
+			Kind: tool.Timeout, Subject: "block.append", OutcomeUnknown: true,
+			Message: "took longer than the limit of 1m0s for a call (1m1.5s elapsed)", Hint: "ask for less at once",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := limit.New(limit.Options{MaxCall: time.Minute})
+				_, err := s.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Tool: "block", Action: tt.action}, tt.next)
+				wantError(t, err, tt.want)
+			})
+		})
+	}
+}
+
+func TestAnAnswerInSpiteOfTheLimitIsKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := limit.New(limit.Options{MaxCall: time.Second})
+		r, err := s.Do(t.Context(), &tool.Call{}, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+			<-ctx.Done()
+			return answer(ctx, c)
+		})
+		if err != nil || string(r.Raw) != `{}` {
+			t.Errorf("result %s, error %v; want the answer", r.Raw, err)
+		}
+	})
+}
+
+func TestCauseOfTheContextNamesTheLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := limit.New(limit.Options{MaxCall: time.Second})
+		var cause error
+		_, _ = s.Do(t.Context(), &tool.Call{}, func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return tool.Result{}, cause
+		})
+		if !errors.Is(cause, context.DeadlineExceeded) {
+			t.Errorf("cause %v is no deadline", cause)
+		}
+		wantError(t, cause, &tool.Error{Kind: tool.Timeout, Message: "the call took longer than its limit of 1s"})
+	})
+}
+
+func TestCallerGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := limit.New(limit.Options{})
+		call := &tool.Call{Kind: tool.KindCall, Name: "notes"}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(3*time.Second, cancel)
+		_, err := s.Do(ctx, call, hang)
+		wantError(t, err, &tool.Error{Kind: tool.Canceled, Subject: "notes", Message: "cancelled by the caller after 3s"})
+
+		ctx, cancel = context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		_, err = s.Do(ctx, call, hang)
+		wantError(t, err, &tool.Error{
+			Kind: tool.Timeout, Subject: "notes", OutcomeUnknown: true,
+			Message: "took longer than the caller allowed (2s elapsed)",
+		})
+	})
+}
+
+func TestErrorsOfARunningCallPass(t *testing.T) {
+	t.Parallel()
+	s := limit.New(limit.Options{})
+	for _, want := range []error{
+		tool.NewProtocolError(-32002, "no such resource", nil),
+		&tool.Error{Kind: tool.Canceled, Message: "by the server"},
+		context.Canceled,
+	} {
+		_, err := s.Do(t.Context(), &tool.Call{}, func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, want })
+		if err != want {
+			t.Errorf("error %v became %v", want, err)
+		}
+	}
+}
+
+func TestPanicsAreCaught(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := limit.New(limit.Options{PerSession: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	call := &tool.Call{ID: "c1", Kind: tool.KindCall, Name: "notes", Session: "a"}
+	for _, runner := range []tool.Runner{
+		func(context.Context, *tool.Call) (tool.Result, error) { panic("secret " + "token") },
+		func(context.Context, *tool.Call) (tool.Result, error) {
+			var m map[string]int
+			m["a"]++
+			return tool.Result{}, nil
+		},
+	} {
+		r, err := s.Do(t.Context(), call, runner)
+		wantError(t, err, &tool.Error{
+			Kind: tool.Internal, Subject: "notes", OutcomeUnknown: true,
+			Message: "the gateway failed while it ran the call; its log says more under call c1",
+		})
+		if r.Raw != nil {
+			t.Errorf("result %s beside the error", r.Raw)
+		}
+	}
+	for _, want := range []string{"level=ERROR", "secret token", "limit_test.go", "call_id=c1"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("log misses %q:\n%s", want, log.String())
+		}
+	}
+	if n := s.InFlight(); n != 0 {
+		t.Errorf("InFlight() = %d after panics, want 0", n)
+	}
+}
+
+func TestConcurrentCallsNeverPassTheLimit(t *testing.T) {
+	t.Parallel()
+	s := limit.New(limit.Options{PerSession: 3, Total: 8})
+	var mu sync.Mutex
+	running, most := map[string]int{}, 0
+	var wg sync.WaitGroup
+	for i := range 16 {
+		session := string(rune('a' + i%4))
+		wg.Go(func() {
+			for range 200 {
+				_, _ = s.Do(t.Context(), &tool.Call{Session: session}, func(context.Context, *tool.Call) (tool.Result, error) {
+					mu.Lock()
+					running[session]++
+					running[""]++
+					most = max(most, running[""])
+					if running[session] > 3 {
+						t.Errorf("session %q has %d calls", session, running[session])
+					}
+					mu.Unlock()
+					mu.Lock()
+					running[session]--
+					running[""]--
+					mu.Unlock()
+					return tool.Result{}, nil
+				})
+			}
+		})
+	}
+	wg.Wait()
+	if most > 8 {
+		t.Errorf("%d calls at once, want at most 8", most)
+	}
+}
+
+func BenchmarkDo(b *testing.B) {
+	s := limit.New(limit.Options{})
+	c := &tool.Call{Session: "a", Args: []byte(`{}`)}
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = s.Do(ctx, c, answer)
+	}
+}

@@ -1,0 +1,88 @@
+// Package pipeline is the one road that every call takes, whoever makes it. New lists its
+// stages in order; faces and the agent hold a [Pipeline] and nothing else that reaches a
+// tool.
+//
+//	resolve → lifecycle → audit → limit → switches → validate → run
+//
+// What it leaves to others: what can be called is the [Catalog]'s, running is the
+// Source's, and how a face words a refusal is the face's.
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"collie/internal/event"
+	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/lifecycle"
+	"collie/internal/pipeline/limit"
+	"collie/internal/pipeline/resolve"
+	"collie/internal/pipeline/switches"
+	"collie/internal/pipeline/validate"
+	"collie/internal/tool"
+)
+
+// Catalog is all that can be called, seen as one. It is safe for concurrent use.
+type Catalog interface {
+	resolve.Resolver
+	// List returns the MCP result of a list, ready to be sent, and the catalog's revision.
+	// It may wait a moment for servers that are just starting for the first time.
+	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64)
+	// Instructions is the advice to models of everything in a profile.
+	Instructions(profile string) string
+	// Watch calls f for each change until stop is called. f must not block.
+	Watch(f func(tool.Change)) (stop func())
+	// Subscribe and Unsubscribe count the subscribers of a resource.
+	Subscribe(ctx context.Context, profile, uri string) error
+	Unsubscribe(ctx context.Context, profile, uri string) error
+	// InputSchema is the schema of the tool that a name means, nil if there is none.
+	InputSchema(profile, name string) json.RawMessage
+	// SetLevel says how much holder wants to be told; an empty level means nothing.
+	SetLevel(ctx context.Context, holder any, level string) error
+}
+
+// Options are what the stages need. Audit is required.
+type Options struct {
+	Audit     *audit.Log
+	OnFailure audit.OnFailure
+	Bus       *event.Bus[tool.CallDone] // nil: nobody listens
+	Limits    limit.Options
+	Logger    *slog.Logger // nil discards
+}
+
+// Pipeline is the road. It is safe for concurrent use and needs no closing.
+type Pipeline struct {
+	Catalog
+	run tool.Runner
+}
+
+// New lays the road to cat.
+func New(cat Catalog, opts Options) *Pipeline {
+	limits := opts.Limits
+	limits.Logger = opts.Logger
+	stages := []tool.Stage{
+		resolve.New(cat),
+		lifecycle.New(opts.Bus),
+		audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure}),
+		limit.New(limits),
+		switches.New(switches.Options{}),
+		validate.New(validate.Options{Logger: opts.Logger}),
+		// The firewall, the guardian and the human gate stand here, in this order.
+	}
+	run := tool.Runner(func(ctx context.Context, c *tool.Call) (tool.Result, error) { return c.Source.Run(ctx, c) })
+	for i := len(stages) - 1; i >= 0; i-- {
+		stage, next := stages[i], run
+		run = func(ctx context.Context, c *tool.Call) (tool.Result, error) { return stage.Do(ctx, c, next) }
+	}
+	return &Pipeline{Catalog: cat, run: run}
+}
+
+// Do takes c down the road. c.ID is filled in if it is empty. Errors are a [*tool.Error],
+// or a [*tool.ProtocolError] that the caller receives as it is.
+func (p *Pipeline) Do(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	if c.ID == "" {
+		c.ID = tool.NewCallID()
+	}
+	return p.run(ctx, c)
+}

@@ -1,0 +1,100 @@
+package switches_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/pipeline/switches"
+	"collie/internal/tool"
+)
+
+// offering is a source that offers a fixed list and must not be run.
+type offering struct {
+	tool.Source
+	offer tool.Offer
+}
+
+func (s *offering) Offer() *tool.Offer { return &s.offer }
+
+func TestDo(t *testing.T) {
+	t.Parallel()
+	source := &offering{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}, {Name: "av", Off: "off by default"}}}}
+	on, off := &tool.Action{Name: "list"}, &tool.Action{Name: "remove", Off: "switched off in collie.json"}
+	command := func(c *tool.Call, whole bool) string {
+		if whole {
+			return "run: enable " + c.Tool
+		}
+		return "run: enable " + c.Tool + " " + c.Action.Name
+	}
+	const general = "only the person who runs this gateway can switch "
+	const again = " on, in its configuration; do not repeat the call before that"
+	tests := []struct {
+		name string
+		call tool.Call
+		opts switches.Options
+		want *tool.Error // nil: it runs
+	}{
+		{name: "on", call: tool.Call{Source: source, Tool: "notebook", Action: on}},
+		{name: "resource", call: tool.Call{Source: source, Tool: "av", Kind: tool.KindRead}},
+		{name: "tool that its source does not list", call: tool.Call{Source: source, Tool: "gone", Action: on}},
+		{name: "no source", call: tool.Call{Tool: "notebook", Action: on}},
+		{
+			name: "action off", call: tool.Call{Source: source, Tool: "notebook", Action: off},
+			want: &tool.Error{
+				Subject: "notebook.remove",
+				Message: `action "remove" of tool "notebook" is switched off: switched off in collie.json`,
+				Hint:    general + `action "remove" of tool "notebook"` + again,
+			},
+		},
+		{
+			name: "tool off", call: tool.Call{Source: source, Tool: "av", Action: on},
+			want: &tool.Error{
+				Subject: "av.list",
+				Message: `tool "av" is switched off, and its action "list" with it: off by default`,
+				Hint:    general + `tool "av"` + again,
+			},
+		},
+		{
+			name: "both off", call: tool.Call{Source: source, Tool: "av", Action: off},
+			opts: switches.Options{Hint: command},
+			want: &tool.Error{
+				Subject: "av.remove",
+				Message: `tool "av" is switched off, and its action "remove" with it: off by default`,
+				Hint:    "run: enable av",
+			},
+		},
+		{
+			name: "action off with a command", call: tool.Call{Tool: "notebook", Action: off},
+			opts: switches.Options{Hint: command},
+			want: &tool.Error{
+				Subject: "notebook.remove",
+				Message: `action "remove" of tool "notebook" is switched off: switched off in collie.json`,
+				Hint:    "run: enable notebook remove",
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ran := false
+			_, err := switches.New(tt.opts).Do(t.Context(), &tt.call, func(context.Context, *tool.Call) (tool.Result, error) {
+				ran = true
+				return tool.Result{}, nil
+			})
+			if tt.want == nil {
+				if err != nil || !ran {
+					t.Errorf("error %v, ran %t; want it to run", err, ran)
+				}
+				return
+			}
+			tt.want.Op, tt.want.Kind = "call", tool.Disabled
+			got, _ := errors.AsType[*tool.Error](err)
+			if diff := cmp.Diff(tt.want, got); diff != "" || ran {
+				t.Errorf("ran %t, error (-want +got):\n%s", ran, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package validate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// best explains why the value at "at" fits none of its branches. If all of them wanted
+// another type, another value in one place, or a name more, that is said once for all;
+// else the branch counts that the caller most likely meant.
+func (x *explainer) best(at []string, causes []*jsonschema.ValidationError) []problem {
+	var branches [][]problem
+	for _, c := range causes {
+		if ps := inOrder(x.problems(c)); len(ps) > 0 {
+			branches = append(branches, ps)
+		}
+	}
+	if len(branches) == 0 {
+		return one(at, "has none of the forms it may have")
+	}
+	if p, ok := x.sameTypes(at, branches); ok {
+		return []problem{p}
+	}
+	if p, ok := x.sameValues(branches); ok {
+		return []problem{p}
+	}
+	if p, ok := eitherMissing(at, branches); ok {
+		return []problem{p}
+	}
+	return slices.MinFunc(branches, func(a, b []problem) int { return distance(at, a) - distance(at, b) })
+}
+
+// sameTypes merges branches that all wanted another type.
+func (x *explainer) sameTypes(at []string, branches [][]problem) (problem, bool) {
+	var want []string
+	for _, ps := range branches {
+		i := slices.IndexFunc(ps, func(p problem) bool { return p.types != nil && slices.Equal(p.at, at) })
+		if i < 0 {
+			return problem{}, false
+		}
+		for _, t := range ps[i].types {
+			if !slices.Contains(want, t) {
+				want = append(want, t)
+			}
+		}
+	}
+	return x.wrongType(at, new(jsonschema.Schema), want), true
+}
+
+// sameValues merges branches that all wanted another value in the same place, which is how
+// the forms of a tagged union fail.
+func (x *explainer) sameValues(branches [][]problem) (problem, bool) {
+	for _, first := range branches[0] {
+		var want []any
+		for _, ps := range branches {
+			i := slices.IndexFunc(ps, func(p problem) bool { return p.values != nil && slices.Equal(p.at, first.at) })
+			if i < 0 {
+				want = nil
+				break
+			}
+			want = append(want, ps[i].values...)
+		}
+		if want != nil {
+			return x.oneOf(first.at, new(jsonschema.Schema), want), true
+		}
+	}
+	return problem{}, false
+}
+
+// eitherMissing merges branches that lack nothing but names in the object at "at".
+func eitherMissing(at []string, branches [][]problem) (problem, bool) {
+	var ways []string
+	for _, ps := range branches {
+		var lacks []string
+		for _, p := range ps {
+			if p.missing == nil || len(p.at) != len(at)+1 {
+				return problem{}, false
+			}
+			for _, name := range p.missing {
+				lacks = append(lacks, quoted(name))
+			}
+		}
+		if way := strings.Join(lacks, " and "); !slices.Contains(ways, way) {
+			ways = append(ways, way)
+		}
+	}
+	more := ""
+	if len(ways) > mostListed {
+		ways, more = ways[:mostListed], ", …"
+	}
+	text := "required " + noun(at) + " " + strings.Join(ways, ", or ") + more + " is missing" + inside(at)
+	return problem{at: at, text: text, whole: true, missing: []string{text}}, true
+}
+
+// distance is how far a branch with these problems is from what was given. A wrong type of
+// the value itself weighs most, then a wrong tag, then names.
+func distance(at []string, ps []problem) int {
+	d := 0
+	for _, p := range ps {
+		switch {
+		case p.types != nil && slices.Equal(p.at, at):
+			d += 10_000
+		case p.values != nil:
+			d += 100
+		case p.missing != nil, p.unknown:
+			d += 20
+		default:
+			d += 5
+		}
+	}
+	return d
+}

@@ -1,0 +1,63 @@
+package validate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"collie/internal/tool"
+)
+
+func action(schema string, strict bool) *tool.Action {
+	return &tool.Action{InputSchema: []byte(schema), Strict: strict}
+}
+
+func TestCacheKnowsASchemaByItsContent(t *testing.T) {
+	t.Parallel()
+	var c cache
+	first := c.get(action(`{}`, false))
+	if c.get(action(`{}`, false)) != first {
+		t.Error("an equal schema of another Action is another form")
+	}
+	if c.get(action(`{}`, true)) == first {
+		t.Error("a strict action shares the form of one that is not")
+	}
+}
+
+func TestCacheIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
+	t.Parallel()
+	var c cache
+	used, unused := c.get(action(`"used"`, false)), c.get(action(`"unused"`, false))
+	for i := range 10 * mostForms {
+		c.get(action(fmt.Sprint(i), false))
+		if c.get(action(`"used"`, false)) != used {
+			t.Fatalf("a form in use was forgotten after %d others", i)
+		}
+	}
+	if c.get(action(`"unused"`, false)) == unused {
+		t.Error("a form that nobody uses was kept")
+	}
+	if n := len(c.young) + len(c.old); n > 2*mostForms {
+		t.Errorf("%d forms are kept, want at most %d", n, 2*mostForms)
+	}
+}
+
+func TestCacheIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	var c cache
+	for i := range 64 {
+		c.get(action(fmt.Sprint(i)+strings.Repeat(" ", 1<<20), false))
+	}
+	if n := len(c.young) + len(c.old); n > 2*mostBytes>>20 {
+		t.Errorf("%d schemas of 1 MiB are kept, want at most %d", n, 2*mostBytes>>20)
+	}
+}
+
+// Not parallel: it counts allocations.
+func TestCacheHitAllocatesNothing(t *testing.T) {
+	var c cache
+	a := action(`{"type":"object"}`, false)
+	if n := testing.AllocsPerRun(100, func() { c.get(a) }); n != 0 {
+		t.Errorf("a hit allocates %v times, want 0", n)
+	}
+}

@@ -1,0 +1,100 @@
+package validate
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// The library collects all that is wrong, some hundred bytes for each item of a long array
+// or each name of a large object, so that a few megabytes of arguments could take gigabytes.
+const (
+	// mostSimilar is after how many wrong items of one array, or values of one object, the
+	// rest of them is not looked at.
+	mostSimilar = 10
+	// mostSprawling bounds the values in arguments for schemas that cannot be curbed.
+	mostSprawling = 50_000
+)
+
+var errSprawling = errors.New("they hold too many values for a schema with these keywords; send less at once")
+
+// curb takes the schemas that s applies to each item, or to each value of an unknown name,
+// from the library and applies them in an extension that knows when to stop.
+func curb(s *jsonschema.Schema) {
+	if items := s.Items2020; items != nil {
+		s.Items2020 = nil
+		s.Extensions = append(s.Extensions, &eachItem{items, len(s.PrefixItems)})
+	}
+	if items, ok := s.Items.(*jsonschema.Schema); ok {
+		s.Items = nil
+		s.Extensions = append(s.Extensions, &eachItem{items, 0})
+	}
+	if values, ok := s.AdditionalProperties.(*jsonschema.Schema); ok && len(s.PatternProperties) == 0 {
+		s.AdditionalProperties = nil
+		s.Extensions = append(s.Extensions, &eachValue{values, s.Properties})
+	}
+}
+
+// sprawls reports whether s, once curbed, still collects something for each item or name.
+func sprawls(s *jsonschema.Schema) bool {
+	_, items := s.AdditionalItems.(*jsonschema.Schema)
+	return items || s.UniqueItems || s.Contains != nil || s.UnevaluatedItems != nil || s.UnevaluatedProperties != nil ||
+		s.PropertyNames != nil || len(s.PatternProperties) > 0
+}
+
+// eachItem applies a schema to the items of an array from one on.
+type eachItem struct {
+	schema *jsonschema.Schema
+	from   int
+}
+
+// Validate implements [jsonschema.SchemaExt].
+func (e *eachItem) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	items, _ := v.([]any)
+	wrong := 0
+	for i := e.from; i < len(items) && wrong < mostSimilar; i++ {
+		if err := ctx.Validate(e.schema, items[i], []string{strconv.Itoa(i)}); err != nil {
+			ctx.AddErr(err)
+			wrong++
+		}
+	}
+}
+
+// eachValue applies a schema to the values of the names that are not known.
+type eachValue struct {
+	schema *jsonschema.Schema
+	known  map[string]*jsonschema.Schema
+}
+
+// Validate implements [jsonschema.SchemaExt].
+func (e *eachValue) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	obj, _ := v.(map[string]any)
+	wrong := e.wrong(ctx, obj, maps.Keys(obj))
+	if len(wrong) == mostSimilar {
+		// Which ones must not be left to chance.
+		wrong = e.wrong(ctx, obj, slices.Values(slices.Sorted(maps.Keys(obj))))
+	}
+	for _, err := range wrong {
+		ctx.AddErr(err)
+	}
+}
+
+// wrong returns what is wrong with the first few of names.
+func (e *eachValue) wrong(ctx *jsonschema.ValidatorContext, obj map[string]any, names iter.Seq[string]) []error {
+	var wrong []error
+	for name := range names {
+		if e.known[name] != nil {
+			continue
+		}
+		if err := ctx.Validate(e.schema, obj[name], []string{name}); err != nil {
+			if wrong = append(wrong, err); len(wrong) == mostSimilar {
+				break
+			}
+		}
+	}
+	return wrong
+}

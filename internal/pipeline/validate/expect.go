@@ -1,0 +1,181 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"collie/internal/tool"
+)
+
+// wrongType tells that the value at "at" should have one of the types want.
+func (x *explainer) wrongType(at []string, s *jsonschema.Schema, want []string) problem {
+	v, secret := x.value(at), isSecret(at, s)
+	text := "expected " + strings.Join(want, " or ")
+	if held := heldBy(v); held != "" && slices.Contains(want, held) {
+		text += ", got a string that holds one; give the " + held + " itself"
+	} else {
+		if len(want) == 1 {
+			text += example(want[0], v, s, secret)
+		}
+		text += ", got " + show(v, secret)
+	}
+	return problem{at: at, text: text, types: want}
+}
+
+// heldBy returns "object" or "array" if v is a string with the JSON of one, as models like
+// to write, else "".
+func heldBy(v any) string {
+	s, _ := v.(string)
+	s = strings.TrimSpace(s)
+	switch {
+	case s == "" || s[0] != '{' && s[0] != '[' || !json.Valid([]byte(s)):
+		return ""
+	case s[0] == '{':
+		return "object"
+	}
+	return "array"
+}
+
+// oneOf tells that the value at "at" should be one of want.
+func (x *explainer) oneOf(at []string, s *jsonschema.Schema, want []any) problem {
+	v, secret := x.value(at), isSecret(at, s)
+	text := "expected "
+	if len(want) > 1 {
+		text += "one of "
+	}
+	text += literals(want) + ", got " + show(v, secret)
+	if given, ok := v.(string); ok && !secret && len(want) > 1 {
+		var texts []string
+		for _, w := range want {
+			if s, ok := w.(string); ok {
+				texts = append(texts, s)
+			}
+		}
+		if best, ok := tool.Nearest(given, texts); ok {
+			text += "; did you mean " + quoted(best) + "?"
+		}
+	}
+	return problem{at: at, text: text, values: want}
+}
+
+// bound explains the keywords that set a bound on one value.
+func (x *explainer) bound(at []string, s *jsonschema.Schema, k jsonschema.ErrorKind) string {
+	v := x.value(at)
+	got := show(v, isSecret(at, s))
+	switch k := k.(type) {
+	case *kind.Minimum:
+		return "expected at least " + decimal(k.Want) + ", got " + got
+	case *kind.Maximum:
+		return "expected at most " + decimal(k.Want) + ", got " + got
+	case *kind.ExclusiveMinimum:
+		return "expected more than " + decimal(k.Want) + ", got " + got
+	case *kind.ExclusiveMaximum:
+		return "expected less than " + decimal(k.Want) + ", got " + got
+	case *kind.MultipleOf:
+		return "expected a multiple of " + decimal(k.Want) + ", got " + got
+	case *kind.MinLength:
+		return "expected at least " + count(k.Want, "character") + ", got " + count(k.Got, "character")
+	case *kind.MaxLength:
+		return "expected at most " + count(k.Want, "character") + ", got " + count(k.Got, "character")
+	case *kind.MinItems:
+		return "expected at least " + count(k.Want, "item") + ", got " + count(k.Got, "item")
+	case *kind.MaxItems:
+		return "expected at most " + count(k.Want, "item") + ", got " + count(k.Got, "item")
+	case *kind.MinProperties:
+		return "expected at least " + count(k.Want, noun(at)) + ", got " + count(k.Got, noun(at))
+	case *kind.MaxProperties:
+		return "expected at most " + count(k.Want, noun(at)) + ", got " + count(k.Got, noun(at))
+	case *kind.AdditionalItems:
+		items, _ := v.([]any)
+		return "expected at most " + count(len(items)-k.Count, "item") + ", got " + count(len(items), "item")
+	case *kind.UniqueItems:
+		return fmt.Sprintf("items %d and %d are equal; each may be given once", k.Duplicates[0], k.Duplicates[1])
+	case *kind.Contains:
+		return "no item is of the kind that must be among them"
+	case *kind.MinContains:
+		return fmt.Sprintf("expected at least %s of the kind that must be among them, got %d", count(k.Want, "item"), len(k.Got))
+	case *kind.MaxContains:
+		return fmt.Sprintf("expected at most %s of one kind, got %d", count(k.Want, "item"), len(k.Got))
+	case *kind.Pattern:
+		return "expected text that matches " + shorten(oneLine(k.Want), longest) + ", got " + got
+	case *kind.Format:
+		return "expected text of format " + shorten(oneLine(k.Want), longest) + ", got " + got
+	}
+	return "does not fit the schema"
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// decimal writes r with all its digits, if they are few.
+func decimal(r *big.Rat) string {
+	if r.IsInt() {
+		return shorten(r.Num().String(), longest)
+	}
+	digits, _ := r.FloatPrec()
+	return r.FloatString(min(digits, 20))
+}
+
+// example names a value of the type want: what was given, in that type, if it can be; else
+// what the schema names; else any, where that says more than the type.
+func example(want string, v any, s *jsonschema.Schema, secret bool) string {
+	if !secret {
+		if e, ok := converted(want, v); ok {
+			return " such as " + e
+		}
+	}
+	candidates := s.Examples
+	if s.Default != nil {
+		candidates = append([]any{*s.Default}, candidates...)
+	}
+	for _, c := range candidates {
+		if typeOf(c) == want && want != "object" && want != "array" {
+			return " such as " + literal(c)
+		}
+	}
+	switch want {
+	case "string":
+		return ` such as "text"`
+	case "integer":
+		return " such as 5"
+	case "number":
+		return " such as 1.5"
+	case "boolean":
+		return " true or false"
+	}
+	return ""
+}
+
+// converted returns v as JSON of the type want.
+func converted(want string, v any) (string, bool) {
+	if v == nil {
+		return "", false
+	}
+	switch own := typeOf(v); {
+	case own == "object" || own == "array":
+		return "", false
+	case want == "array":
+		return "[" + literal(v) + "]", true
+	case want == "string":
+		return quoted(strings.Trim(literal(v), `"`)), true
+	}
+	text, ok := v.(string)
+	if !ok || len(text) > longest {
+		return "", false
+	}
+	parsed, _, err := decode([]byte(text), true)
+	if err != nil || typeOf(parsed) != want && (want != "number" || typeOf(parsed) != "integer") {
+		return "", false
+	}
+	return literal(parsed), true
+}

@@ -1,0 +1,244 @@
+package validate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"collie/internal/tool"
+)
+
+// explainer turns what the validator found into problems a model or a person can act on.
+type explainer struct {
+	schemas map[string]*jsonschema.Schema // by location
+	doc     any
+}
+
+// schema returns the schema at a location; an empty one if there is none.
+func (x *explainer) schema(location string) *jsonschema.Schema {
+	if s := x.schemas[location]; s != nil {
+		return s
+	}
+	return new(jsonschema.Schema)
+}
+
+// value returns what the arguments hold at a location.
+func (x *explainer) value(at []string) any {
+	v := x.doc
+	for _, t := range at {
+		switch c := v.(type) {
+		case map[string]any:
+			v = c[t]
+		case []any:
+			i, err := strconv.Atoi(t)
+			if err != nil || i < 0 || i >= len(c) {
+				return nil
+			}
+			v = c[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// problems flattens the tree of e.
+func (x *explainer) problems(e *jsonschema.ValidationError) []problem {
+	at, s := e.InstanceLocation, x.schema(e.SchemaURL)
+	switch k := e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
+		return x.all(e.Causes)
+	case *kind.AnyOf:
+		return x.best(at, e.Causes)
+	case *kind.OneOf:
+		if len(k.Subschemas) == 0 {
+			return x.best(at, e.Causes)
+		}
+		return one(at, fmt.Sprintf("fits more than one of the forms it may have (%d and %d); it must fit exactly one", k.Subschemas[0]+1, k.Subschemas[1]+1))
+	case *kind.Required:
+		return x.missing(at, s, k.Missing)
+	case *kind.Dependency:
+		return x.together(at, k.Prop, k.Missing)
+	case *kind.DependentRequired:
+		return x.together(at, k.Prop, k.Missing)
+	case *kind.AdditionalProperties:
+		return x.unknown(at, slices.Sorted(maps.Keys(s.Properties)), k.Properties)
+	case *kind.FalseSchema:
+		return x.forbidden(at, e.SchemaURL)
+	case *kind.PropertyNames:
+		return x.badName(at, k.Property, e.Causes)
+	case *kind.Type:
+		if s.Enum != nil {
+			return []problem{x.oneOf(at, s, s.Enum.Values)}
+		}
+		return []problem{x.wrongType(at, s, k.Want)}
+	case *kind.Enum:
+		return []problem{x.oneOf(at, s, k.Want)}
+	case *kind.Const:
+		return []problem{x.oneOf(at, s, []any{k.Want})}
+	case *kind.Not:
+		return one(at, notText(s))
+	}
+	return one(at, x.bound(at, s, e.ErrorKind))
+}
+
+func (x *explainer) all(causes []*jsonschema.ValidationError) []problem {
+	var ps []problem
+	for _, c := range causes {
+		ps = append(ps, x.problems(c)...)
+	}
+	return ps
+}
+
+func one(at []string, text string) []problem { return []problem{{at: at, text: text}} }
+
+// missing tells of each required name that obj at "at" lacks, and of one that was probably
+// meant by it.
+func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) []problem {
+	obj, _ := x.value(at).(map[string]any)
+	var strays []string
+	for name := range obj {
+		if s.Properties[name] == nil {
+			strays = append(strays, name)
+		}
+	}
+	slices.Sort(strays)
+	var ps []problem
+	for _, name := range lacks {
+		text := "required " + noun(at) + " " + quoted(name)
+		if p := s.Properties[name]; p != nil && p.Types != nil {
+			text += " (" + strings.Join(p.Types.ToStrings(), " or ") + ")"
+		}
+		text += " is missing" + inside(at)
+		if stray, ok := tool.Nearest(name, strays); ok {
+			text += "; did you mean it by " + quoted(stray) + "?"
+		} else if len(obj) == 0 {
+			text += "; none are given"
+		} else {
+			text += "; given: " + list(slices.Sorted(maps.Keys(obj)))
+		}
+		ps = append(ps, problem{at: child(at, name), text: text, whole: true, missing: []string{name}})
+	}
+	return ps
+}
+
+func (x *explainer) together(at []string, with string, lacks []string) []problem {
+	var ps []problem
+	for _, name := range lacks {
+		text := noun(at) + " " + quoted(name) + " is required together with " + quoted(with) + ", and is missing" + inside(at)
+		ps = append(ps, problem{at: child(at, name), text: text, whole: true, missing: []string{name}})
+	}
+	return ps
+}
+
+func (x *explainer) unknown(at, known, strays []string) []problem {
+	obj, _ := x.value(at).(map[string]any)
+	slices.Sort(strays)
+	return unknownNames(at, strays, obj, known)
+}
+
+// unknownNames tells of strays, which are sorted, or of more of them than anybody reads.
+func unknownNames(at, strays []string, obj map[string]any, known []string) []problem {
+	var ps []problem
+	for _, name := range strays[:min(len(strays), mostSimilar)] {
+		ps = append(ps, unknownName(at, name, obj, known))
+	}
+	return ps
+}
+
+// unknownName tells of a name that the object obj at "at" must not have. What is given
+// already was not meant by it.
+func unknownName(at []string, name string, obj map[string]any, known []string) problem {
+	text := "unknown " + noun(at) + " " + quoted(name) + inside(at)
+	var open []string
+	for _, k := range known {
+		if _, given := obj[k]; !given {
+			open = append(open, k)
+		}
+	}
+	if best, ok := tool.Nearest(name, open); ok {
+		text += "; did you mean " + quoted(best) + "?"
+	}
+	if len(known) == 0 {
+		text += "; none is known here"
+	} else {
+		sep := "; "
+		if strings.HasSuffix(text, "?") {
+			sep = " "
+		}
+		text += sep + "known: " + list(known)
+	}
+	return problem{at: child(at, name), text: text, whole: true, unknown: true}
+}
+
+// forbidden tells of a value that a schema "false" stands for.
+func (x *explainer) forbidden(at []string, location string) []problem {
+	if owner, ok := strings.CutSuffix(location, "/unevaluatedProperties"); ok && len(at) > 0 {
+		n := len(at) - 1
+		return x.unknown(at[:n], namesOf(x.schema(owner)).sorted(), at[n:])
+	}
+	return one(at, "is not allowed here")
+}
+
+func (x *explainer) badName(at []string, name string, causes []*jsonschema.ValidationError) []problem {
+	if obj, _ := x.value(at).(map[string]any); !has(obj, name) {
+		at = nil // the library reuses the memory of this one path
+	}
+	text := "the name " + quoted(name) + " is not allowed" + inside(at)
+	// The causes speak of the name as if it were the whole of the arguments.
+	named := explainer{schemas: x.schemas, doc: name}
+	if ps := inOrder(named.all(causes)); len(ps) > 0 && !ps[0].whole {
+		text += ": " + ps[0].text
+	}
+	return []problem{{at: at, text: text, whole: true}}
+}
+
+func has(obj map[string]any, name string) bool {
+	_, ok := obj[name]
+	return ok
+}
+
+// notText says what a "not" forbids, as far as that is plain.
+func notText(s *jsonschema.Schema) string {
+	if s.Not == nil {
+		return "has a form that is not allowed"
+	}
+	switch {
+	case len(s.Not.Required) == 1 && len(s.Not.Properties) == 0:
+		return quoted(s.Not.Required[0]) + " must not be given"
+	case len(s.Not.Required) > 1 && len(s.Not.Properties) == 0:
+		var given []any
+		for _, name := range s.Not.Required {
+			given = append(given, name)
+		}
+		return literals(given) + " must not be given together"
+	case s.Not.Const != nil:
+		return "must not be " + literal(*s.Not.Const)
+	case s.Not.Enum != nil:
+		return "must not be one of " + literals(s.Not.Enum.Values)
+	}
+	return "has a form that is not allowed"
+}
+
+// noun names what an object at "at" consists of.
+func noun(at []string) string {
+	if len(at) == 0 {
+		return "argument"
+	}
+	return "field"
+}
+
+// inside says where, for an object that is not the arguments themselves.
+func inside(at []string) string {
+	if len(at) == 0 {
+		return ""
+	}
+	return " in " + quoted(pointer(at))
+}
+
+func child(at []string, name string) []string { return append(slices.Clone(at), name) }

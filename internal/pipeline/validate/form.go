@@ -1,0 +1,171 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// address is the base of a schema that has no $id. Nothing is ever loaded from it.
+const address = "collie://schema"
+
+// form is a compiled input schema. All but once is set by compile and not changed later.
+type form struct {
+	once   sync.Once
+	strict bool
+
+	schema     *jsonschema.Schema            // nil: not applied
+	acceptsAll bool                          // every object fits
+	sprawls    bool                          // see sprawls
+	meter      *meter                        // for schemas that could take long; else nil
+	names      *names                        // what a strict action takes; else nil
+	schemas    map[string]*jsonschema.Schema // by location
+}
+
+// compile makes f ready. After an error f accepts every object.
+func (f *form) compile(raw []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the schema breaks its compiler: %v", p)
+		}
+		if err != nil {
+			f.schema, f.names, f.acceptsAll = nil, nil, true
+		}
+	}()
+	if len(raw) == 0 {
+		f.acceptsAll = true
+		return nil
+	}
+	doc, _, err := decode(raw, true)
+	if err != nil {
+		return err
+	}
+	s, err := f.load(doc)
+	if err != nil {
+		return err
+	}
+	if err := f.prepare(s); err != nil {
+		return err
+	}
+	f.schema = s
+	if f.strict {
+		f.names = namesOf(s)
+	}
+	return nil
+}
+
+func (f *form) load(doc any) (*jsonschema.Schema, error) {
+	if n := size(doc); n > largest {
+		return nil, fmt.Errorf("it consists of %d schemas, the limit is %d", n, largest)
+	}
+	engine, err := patterns(doc)
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(refuse{})
+	c.UseRegexpEngine(engine)
+	if f.strict {
+		c.AssertFormat()
+	}
+	if err := c.AddResource(address, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(address)
+}
+
+// refuse loads nothing: a schema may not make us fetch a URL or read a file.
+type refuse struct{}
+
+func (refuse) Load(string) (any, error) {
+	return nil, errors.New("schemas outside the tool definition are not loaded")
+}
+
+// prepare drops the formats that older drafts assert and bounds what checking may cost.
+func (f *form) prepare(s *jsonschema.Schema) error {
+	all := reachable(s)
+	cost, err := appraise(all)
+	if err != nil {
+		return err
+	}
+	if cost > free {
+		f.meter = new(meter)
+	}
+	f.acceptsAll = !f.strict && acceptsObjects(s)
+	f.schemas = make(map[string]*jsonschema.Schema, len(all))
+	for _, sub := range all {
+		if sub.DynamicRef != nil || sub.RecursiveRef != nil {
+			return errors.New("$dynamicRef and $recursiveRef are not supported")
+		}
+		if !f.strict {
+			sub.Format = nil
+		}
+		if f.meter != nil {
+			sub.Extensions = append(sub.Extensions, f.meter)
+		}
+		curb(sub)
+		f.sprawls = f.sprawls || sprawls(sub)
+		f.schemas[sub.Location] = sub
+	}
+	return nil
+}
+
+// size counts the schemas in doc, or a little more.
+func size(doc any) int {
+	n := 0
+	switch v := doc.(type) {
+	case bool:
+		n = 1
+	case map[string]any:
+		n = 1
+		for _, e := range v {
+			n += size(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += size(e)
+		}
+	}
+	return n
+}
+
+// harmless are the fields of a compiled schema that no object can fail, besides Bool and
+// Types.
+var harmless = []string{
+	"DraftVersion", "Location", "ID", "Anchor", "DynamicAnchor", "RecursiveAnchor", "Title",
+	"Description", "Default", "Comment", "ReadOnly", "WriteOnly", "Examples", "Deprecated",
+}
+
+// acceptsObjects reports whether every object fits s, seen from its keywords alone.
+func acceptsObjects(s *jsonschema.Schema) bool {
+	if s.Bool != nil {
+		return *s.Bool
+	}
+	if s.Types != nil && !slices.Contains(s.Types.ToStrings(), "object") {
+		return false
+	}
+	if b, ok := s.AdditionalProperties.(bool); s.AdditionalProperties != nil && (!ok || !b) {
+		return false
+	}
+	v := reflect.ValueOf(s).Elem()
+	for field, val := range v.Fields() {
+		switch {
+		case !field.IsExported(), slices.Contains(harmless, field.Name), field.Name == "Types", field.Name == "AdditionalProperties":
+		case field.Name == "Properties":
+			for sub := range maps.Values(s.Properties) {
+				if sub.Bool == nil || !*sub.Bool {
+					return false
+				}
+			}
+		case !val.IsZero():
+			return false
+		}
+	}
+	return true
+}

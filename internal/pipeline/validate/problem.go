@@ -1,0 +1,134 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"collie/internal/tool"
+)
+
+// mostFields bounds the problems that are told at once, longestPath each of their paths.
+const (
+	mostFields  = 8
+	longestPath = 200
+)
+
+// problem is one thing that is wrong with the arguments.
+type problem struct {
+	at    []string // of the value at fault, or of the one that is missing
+	text  string
+	whole bool // text names what is at fault; it is not said before it
+
+	// What explainer.best compares the branches of an anyOf or oneOf by. At most one is set.
+	types   []string // that were expected
+	values  []any    // that were expected
+	missing []string // names, in the object at "at"
+	unknown bool     // a name that is not known
+}
+
+// problems holds obj, in which there are so many values, against the form.
+func (f *form) problems(obj map[string]any, values int) []problem {
+	var ps []problem
+	if f.schema != nil {
+		switch err := f.validate(obj, values).(type) {
+		case nil:
+		case *jsonschema.ValidationError:
+			ps = (&explainer{schemas: f.schemas, doc: obj}).problems(err)
+		default:
+			return []problem{unchecked(err)}
+		}
+	}
+	if f.names != nil {
+		ps = append(ps, unknownNames(nil, f.names.unknown(obj), obj, f.names.sorted())...)
+	}
+	return inOrder(ps)
+}
+
+// validate is the library's, within bounds.
+func (f *form) validate(obj map[string]any, values int) (err error) {
+	if f.sprawls && values > mostSprawling {
+		return errSprawling
+	}
+	defer func() {
+		if p := recover(); p == errTooCostly {
+			err = errTooCostly
+		} else if p != nil {
+			err = errors.New("the schema breaks its validator")
+		}
+	}()
+	if f.meter != nil {
+		f.meter.mu.Lock()
+		defer f.meter.mu.Unlock()
+		f.meter.left = min(minSteps+stepsPerValue*values, maxSteps)
+	}
+	return f.schema.Validate(obj)
+}
+
+// inOrder makes ps the same each time: the validator goes through objects in random order.
+func inOrder(ps []problem) []problem {
+	slices.SortFunc(ps, func(a, b problem) int {
+		if c := slices.CompareFunc(a.at, b.at, compareTokens); c != 0 {
+			return c
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	return slices.CompactFunc(ps, func(a, b problem) bool {
+		// Two rules may know different names, but the argument is unknown once.
+		return slices.Equal(a.at, b.at) && (a.text == b.text || a.unknown && b.unknown)
+	})
+}
+
+// compareTokens puts indices in the order of numbers.
+func compareTokens(a, b string) int {
+	i, errA := strconv.Atoi(a)
+	j, errB := strconv.Atoi(b)
+	if errA == nil && errB == nil && i != j {
+		return i - j
+	}
+	return strings.Compare(a, b)
+}
+
+// refusal is what the caller is told of ps, which are not empty.
+func refusal(c *tool.Call, ps []problem) error {
+	e := &tool.Error{Op: "call", Kind: tool.Invalid, Subject: c.Name, Message: ps[0].sentence()}
+	if c.Tool != "" {
+		e.Subject = c.Tool + "." + c.Action.Name
+	}
+	if len(ps) > 1 {
+		e.Message += fmt.Sprintf(" (and %d more)", len(ps)-1)
+	}
+	if c.Name != "" {
+		e.Hint = "see the inputSchema of " + c.Name
+	}
+	for _, p := range ps[:min(len(ps), mostFields)] {
+		e.Fields = append(e.Fields, tool.Field{Path: shorten(pointer(p.at), longestPath), Message: p.text})
+	}
+	return e
+}
+
+func (p *problem) sentence() string {
+	switch {
+	case p.whole:
+		return p.text
+	case len(p.at) == 0:
+		return "the arguments: " + p.text
+	case len(p.at) == 1:
+		return "argument " + quoted(p.at[0]) + ": " + p.text
+	}
+	return "argument " + quoted(pointer(p.at)) + ": " + p.text
+}
+
+// pointer is at as a JSON pointer (RFC 6901).
+func pointer(at []string) string {
+	var b strings.Builder
+	for _, t := range at {
+		b.WriteByte('/')
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(t))
+	}
+	return b.String()
+}

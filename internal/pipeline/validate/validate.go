@@ -1,0 +1,82 @@
+// Package validate is the stage that holds the arguments of a call against the input schema
+// of its action and refuses what does not fit, in words that say which argument, what was
+// expected, what was given and which name was probably meant. The keywords of JSON Schema
+// are a library's to judge; which arguments make sense together is left to the actions. The
+// arguments themselves are only read. The entry point is [New].
+//
+// Both the schemas and the arguments are foreign. A schema never makes Collie load anything
+// over the network or from disk; one that does not compile is not applied, which is logged
+// once (architecture.md 8, Validation); and checking is bounded, so that no schema can keep
+// a processor busy for long.
+package validate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"collie/internal/tool"
+)
+
+// Options of a [Stage]. The zero value is useful.
+type Options struct {
+	// Logger is told of schemas that are not applied. Nil discards that.
+	Logger *slog.Logger
+}
+
+// Stage refuses Calls of kind call whose arguments do not fit, with a [tool.Error] of kind
+// Invalid. The dialect of a schema is what its $schema says, else draft 2020-12; its formats
+// are asserted for strict actions only. A pattern that Go's regular expressions cannot
+// express is not applied, the rest of its schema is. A Stage is safe for concurrent use.
+type Stage struct {
+	log     *slog.Logger
+	schemas cache
+}
+
+var _ tool.Stage = (*Stage)(nil)
+
+// New returns a Stage.
+func New(opts Options) *Stage {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Stage{log: opts.Logger}
+}
+
+// Do runs next if the arguments of c fit. Missing and null arguments count as {}.
+func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Result, error) {
+	if c.Kind == tool.KindCall && c.Action != nil {
+		if ps := s.check(ctx, c); len(ps) > 0 {
+			return tool.Result{}, refusal(c, ps)
+		}
+	}
+	return next(ctx, c)
+}
+
+func (s *Stage) check(ctx context.Context, c *tool.Call) []problem {
+	f := s.schemas.get(c.Action)
+	f.once.Do(func() {
+		if err := f.compile(c.Action.InputSchema); err != nil {
+			s.log.LogAttrs(ctx, slog.LevelWarn, "input schema is not applied",
+				slog.String("tool", c.Tool), slog.String("action", c.Action.Name), slog.Any("error", err))
+		}
+	})
+	args := bytes.TrimSpace(c.Args)
+	if len(args) == 0 || string(args) == "null" {
+		args = []byte("{}")
+	}
+	// Params mean that the wire layer has read these bytes as JSON already.
+	if f.acceptsAll && args[0] == '{' && (c.Params != nil || json.Valid(args)) {
+		return nil
+	}
+	doc, values, err := decode(args, false)
+	if err != nil {
+		return []problem{unreadable(err)}
+	}
+	obj, ok := doc.(map[string]any)
+	if !ok {
+		return []problem{{text: "the arguments must be a JSON object, got " + show(doc, false), whole: true}}
+	}
+	return f.problems(obj, values)
+}

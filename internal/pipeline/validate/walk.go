@@ -1,0 +1,67 @@
+package validate
+
+import "github.com/santhosh-tekuri/jsonschema/v6"
+
+// beside calls f for each schema that s applies to the same value.
+func beside(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
+	each(f, s.Ref, s.Not, s.If, s.Then, s.Else)
+	each(f, s.AllOf...)
+	each(f, s.AnyOf...)
+	each(f, s.OneOf...)
+	for _, d := range s.DependentSchemas {
+		each(f, d)
+	}
+	for _, d := range s.Dependencies {
+		either(f, d)
+	}
+}
+
+// within calls f for each schema that s applies to what is in the value.
+func within(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
+	each(f, s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems, s.ContentSchema)
+	each(f, s.PrefixItems...)
+	for _, p := range s.Properties {
+		each(f, p)
+	}
+	for _, p := range s.PatternProperties {
+		each(f, p)
+	}
+	either(f, s.AdditionalProperties)
+	either(f, s.Items)
+	either(f, s.AdditionalItems)
+}
+
+func each(f func(*jsonschema.Schema), schemas ...*jsonschema.Schema) {
+	for _, s := range schemas {
+		if s != nil {
+			f(s)
+		}
+	}
+}
+
+// either serves the fields that hold a schema, several, or something else.
+func either(f func(*jsonschema.Schema), v any) {
+	switch v := v.(type) {
+	case *jsonschema.Schema:
+		each(f, v)
+	case []*jsonschema.Schema:
+		each(f, v...)
+	}
+}
+
+// reachable returns s and all schemas it leads to, each once.
+func reachable(s *jsonschema.Schema) []*jsonschema.Schema {
+	seen := map[*jsonschema.Schema]bool{s: true}
+	all := []*jsonschema.Schema{s}
+	for i := 0; i < len(all); i++ {
+		note := func(sub *jsonschema.Schema) {
+			if !seen[sub] {
+				seen[sub] = true
+				all = append(all, sub)
+			}
+		}
+		beside(all[i], note)
+		within(all[i], note)
+	}
+	return all
+}

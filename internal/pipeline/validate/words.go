@@ -1,0 +1,147 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const (
+	longest    = 60 // runes of a value or pattern that is repeated in a message
+	mostListed = 12 // names or values in one list
+)
+
+// typeOf names the JSON type of v, an integer apart from other numbers.
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "number"
+		}
+		return "integer"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+// show names the type of v and, if that is short and no secret, v itself.
+func show(v any, secret bool) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case []any:
+		return "array of " + count(len(v), "item")
+	case map[string]any:
+		return "object of " + count(len(v), "field")
+	}
+	if secret {
+		return typeOf(v) + " (hidden)"
+	}
+	return typeOf(v) + " " + literal(v)
+}
+
+// literal is v as JSON, or nearly so: shortened, and without what is inside of it.
+func literal(v any) string {
+	switch v := v.(type) {
+	case string:
+		return quoted(v)
+	case json.Number:
+		return shorten(v.String(), longest)
+	case []any:
+		if len(v) == 0 {
+			return "[]"
+		}
+		return "[…]"
+	case map[string]any:
+		if len(v) == 0 {
+			return "{}"
+		}
+		return "{…}"
+	}
+	if v == nil {
+		return "null"
+	}
+	return fmt.Sprint(v) // a bool
+}
+
+func literals(vs []any) string {
+	var out []string
+	for _, v := range vs {
+		out = append(out, literal(v))
+	}
+	return joined(out)
+}
+
+// list writes names one after another.
+func list(names []string) string {
+	var out []string
+	for _, n := range names {
+		out = append(out, shorten(oneLine(n), longest))
+	}
+	return joined(out)
+}
+
+func joined(words []string) string {
+	if len(words) <= mostListed {
+		return strings.Join(words, ", ")
+	}
+	return strings.Join(words[:mostListed], ", ") + fmt.Sprintf(", … (%d in all)", len(words))
+}
+
+// quoted is s in double quotes, shortened.
+func quoted(s string) string {
+	q := strconv.Quote(shorten(s, longest))
+	if r := []rune(q); len(r) > longest+2 {
+		return string(r[:longest]) + `…"` // many of its runes are escaped
+	}
+	return q
+}
+
+// shorten cuts s after n runes.
+func shorten(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}
+
+// oneLine replaces what would not show, or would break the line.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+var secretName = regexp.MustCompile(`(?i)passw|passphrase|pwd|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|authorization|credential|cookie|密码|密钥|令牌`)
+
+// isSecret reports whether the value at "at" may be one that must not be repeated, going by
+// its name, the names around it, or its schema.
+func isSecret(at []string, s *jsonschema.Schema) bool {
+	if s.WriteOnly {
+		return true
+	}
+	for _, t := range at {
+		if secretName.MatchString(t) {
+			return true
+		}
+	}
+	return false
+}
