@@ -1,0 +1,277 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tailscale/hujson"
+
+	"collie/internal/config/jsonc"
+)
+
+// document is one file that was read.
+type document struct {
+	*jsonc.Document
+	file string // as it was named
+	dir  string // absolute folder of the file
+}
+
+// node is one value in a file.
+type node struct {
+	doc     *document
+	value   *hujson.Value
+	pointer string
+}
+
+// members are the members of n in the order of the file; nil if n is no object.
+func (n node) members() []hujson.ObjectMember {
+	o, ok := n.value.Value.(*hujson.Object)
+	if !ok {
+		return nil
+	}
+	return o.Members
+}
+
+func (n node) child(m *hujson.ObjectMember) node {
+	return node{n.doc, &m.Value, jsonc.Join(n.pointer, jsonc.Name(m))}
+}
+
+// decoder collects what is wrong while values are read.
+type decoder struct {
+	findings []Finding
+}
+
+func (d *decoder) report(n node, offset int, rule string, s Severity, format string, args ...any) {
+	line, column := n.doc.Position(offset)
+	d.findings = append(d.findings, Finding{
+		File: n.doc.file, Line: line, Column: column, Pointer: n.pointer,
+		Rule: rule, Severity: s, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+func (d *decoder) fail(n node, rule, format string, args ...any) {
+	d.report(n, n.value.StartOffset, rule, SeverityError, format, args...)
+}
+
+// mistyped reports a value of the wrong type; want is a phrase such as "a string".
+func (d *decoder) mistyped(n node, want string) {
+	d.fail(n, "type", "expected %s, got %s", want, kindName(n.value.Value.Kind()))
+}
+
+func kindName(k hujson.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "boolean"
+	case '"':
+		return "string"
+	case '0':
+		return "number"
+	case '{':
+		return "object"
+	default:
+		return "array"
+	}
+}
+
+// field reads one setting into its place and tells its value. get returns nil where there is
+// nothing to tell.
+type field struct {
+	set func(*decoder, node)
+	get func() any
+}
+
+// fields are the settings an object may have, by name. The table serves reading, the warnings
+// about unknown names, and the effective settings.
+type fields map[string]field
+
+// values are the settings as they are, for [Config.Get] and the digest.
+func (fs fields) values() map[string]any {
+	out := make(map[string]any, len(fs))
+	for name, f := range fs {
+		if v := f.get(); v != nil {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// read reads the object n. Names that start with "x-" are the user's own.
+func (fs fields) read(d *decoder, n node) {
+	if n.value.Value.Kind() != '{' {
+		d.mistyped(n, "an object")
+		return
+	}
+	ms := n.members()
+	for i := range ms {
+		name, c := jsonc.Name(&ms[i]), n.child(&ms[i])
+		switch f, known := fs[name]; {
+		case known:
+			f.set(d, c)
+		case !strings.HasPrefix(name, "x-"):
+			d.report(c, ms[i].Name.StartOffset, "unknown", SeverityWarning, "unknown field%s", didYouMean(name, fs))
+		}
+	}
+}
+
+func didYouMean(name string, fs fields) string {
+	if known := nearest(name, slices.Sorted(maps.Keys(fs))); known != "" {
+		return fmt.Sprintf("; did you mean %q?", known)
+	}
+	return ""
+}
+
+// section is an object of fields.
+func section(fs fields) field {
+	return field{fs.read, func() any { return fs.values() }}
+}
+
+func text(n node) (string, bool) {
+	if n.value.Value.Kind() != '"' {
+		return "", false
+	}
+	return n.value.Value.(hujson.Literal).String(), true
+}
+
+func stringField(p *string, example string) field {
+	return field{func(d *decoder, n node) {
+		s, ok := text(n)
+		if !ok {
+			d.mistyped(n, fmt.Sprintf("a string such as %q", example))
+			return
+		}
+		*p = s
+	}, func() any { return *p }}
+}
+
+// pathField is a file or folder; a relative one starts at the folder of the settings file.
+func pathField(p *string) field {
+	f := stringField(p, "folder/name")
+	return field{func(d *decoder, n node) {
+		f.set(d, n)
+		if s, ok := text(n); ok && s != "" && !filepath.IsAbs(s) {
+			*p = filepath.Join(n.doc.dir, s)
+		}
+	}, f.get}
+}
+
+// choiceField is one of a few words.
+func choiceField(p *string, words ...string) field {
+	want := "one of " + strings.Join(words, ", ")
+	return field{func(d *decoder, n node) {
+		switch s, ok := text(n); {
+		case !ok:
+			d.mistyped(n, want)
+		case !slices.Contains(words, s):
+			d.fail(n, "value", "expected %s, got %q", want, s)
+		default:
+			*p = s
+		}
+	}, func() any { return *p }}
+}
+
+func boolField(p *bool) field {
+	return field{func(d *decoder, n node) {
+		switch n.value.Value.Kind() {
+		case 't', 'f':
+			*p = n.value.Value.Kind() == 't'
+		default:
+			d.mistyped(n, "true or false")
+		}
+	}, func() any { return *p }}
+}
+
+// countField is a whole number from 1.
+func countField(p *int) field {
+	return field{func(d *decoder, n node) {
+		if n.value.Value.Kind() != '0' {
+			d.mistyped(n, fmt.Sprintf("a whole number such as %d", *p))
+			return
+		}
+		v, err := strconv.Atoi(string(n.value.Value.(hujson.Literal)))
+		if err != nil || v < 1 {
+			d.fail(n, "value", "expected a whole number from 1, got %s", n.value.Value)
+			return
+		}
+		*p = v
+	}, func() any { return *p }}
+}
+
+func sizeField(p *int64) field {
+	return field{func(d *decoder, n node) {
+		s, ok := text(n)
+		if n.value.Value.Kind() == '0' {
+			s, ok = string(n.value.Value.(hujson.Literal)), true
+		}
+		if !ok {
+			d.mistyped(n, fmt.Sprintf("a size such as %q", sizeText(*p)))
+			return
+		}
+		v, err := ParseSize(s)
+		if err == nil && v == 0 {
+			err = fmt.Errorf("a limit of 0 would let nothing through; write a size such as %s", sizeText(*p))
+		}
+		if err != nil {
+			d.fail(n, "value", "%v", err)
+			return
+		}
+		*p = v
+	}, func() any { return sizeText(*p) }}
+}
+
+func durationField(p *time.Duration) field {
+	return field{func(d *decoder, n node) {
+		s, ok := text(n)
+		switch {
+		case n.value.Value.Kind() == '0':
+			d.fail(n, "R-CV-8", "%v", errNoUnit)
+			return
+		case !ok:
+			d.mistyped(n, fmt.Sprintf("a length of time such as %q", durationText(*p)))
+			return
+		}
+		v, err := ParseDuration(s)
+		if err != nil {
+			rule := "value"
+			if err == errNoUnit {
+				rule = "R-CV-8"
+			}
+			d.fail(n, rule, "%v", err)
+			return
+		}
+		*p = v
+	}, func() any { return durationText(*p) }}
+}
+
+func listField(p *[]string, example string) field {
+	want := fmt.Sprintf("a list of strings such as [%q]", example)
+	return field{func(d *decoder, n node) {
+		a, ok := n.value.Value.(*hujson.Array)
+		if !ok {
+			d.mistyped(n, want)
+			return
+		}
+		list := make([]string, 0, len(a.Elements))
+		for i := range a.Elements {
+			c := node{n.doc, &a.Elements[i], jsonc.Join(n.pointer, strconv.Itoa(i))}
+			s, ok := text(c)
+			if !ok {
+				d.mistyped(c, fmt.Sprintf("a string such as %q", example))
+				continue
+			}
+			list = append(list, s)
+		}
+		*p = list
+	}, func() any {
+		if *p == nil {
+			return []string{}
+		}
+		return *p
+	}}
+}

@@ -1,0 +1,194 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tailscale/hujson"
+
+	"collie/internal/atomicfile"
+	"collie/internal/config/jsonc"
+)
+
+// Edit replaces the text of a settings file by what change makes of it; change gets nil where
+// there is no file. It is the only way Collie writes such a file, and only people's commands
+// call it (R-CF-4).
+//
+// A text with errors that the old one does not have is refused with an [*Error]. The old text
+// is kept as file.bak, the mode stays, a symbolic link is followed; a new file gets mode 0600.
+// Nothing is written when the text does not change. Edits of several processes do not mix.
+func Edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
+	file, err := follow(file)
+	if err != nil {
+		return fmt.Errorf("edit settings: %w", err)
+	}
+	unlock, err := atomicfile.Lock(ctx, file+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	old, err := readFile(file)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return fmt.Errorf("edit settings: %w", err)
+	}
+	text, err := change(old)
+	if err != nil {
+		return fmt.Errorf("edit settings %q: %w", file, err)
+	}
+	if !missing && bytes.Equal(old, text) {
+		return nil
+	}
+	if err := newErrors(file, old, text); err != nil {
+		return err
+	}
+	if missing {
+		return atomicfile.Write(file, text, 0o600)
+	}
+	return rewrite(file, old, text)
+}
+
+// follow returns the file that a path leads to; a path that leads nowhere yet is returned as
+// it is.
+func follow(file string) (string, error) {
+	target, err := filepath.EvalSymlinks(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file, nil
+	}
+	return target, err
+}
+
+func rewrite(file string, old, text []byte) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	mode := info.Mode().Perm()
+	if err := atomicfile.Write(file+".bak", old, mode); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(file, text, mode); err != nil {
+		return err
+	}
+	return os.Chmod(file, mode) // the umask may have taken something away
+}
+
+// newErrors returns the errors of text that old does not have, as an [*Error].
+func newErrors(file string, old, text []byte) error {
+	key := func(f Finding) string { return f.Pointer + "\x00" + f.Rule + "\x00" + f.Message }
+	before := map[string]bool{}
+	for _, f := range check(file, old) {
+		before[key(f)] = true
+	}
+	after := slices.DeleteFunc(check(file, text), func(f Finding) bool {
+		return f.Severity != SeverityError || before[key(f)]
+	})
+	if len(after) > 0 {
+		return &Error{after}
+	}
+	return nil
+}
+
+// check reads one text alone and returns what is wrong with it.
+func check(file string, text []byte) []Finding {
+	var d decoder
+	if err := defaults(Paths{}).read(&d, file, text); err != nil {
+		return nil // says nothing about the text
+	}
+	return d.findings
+}
+
+// AddServer writes a server entry, standard JSON, at the end of the servers of a file, which
+// is made if it does not exist. A server of that name that is there already is an error.
+func AddServer(ctx context.Context, file, name string, entry json.RawMessage) error {
+	return Edit(ctx, file, func(text []byte) ([]byte, error) {
+		at, found, err := serverPlace(text, name)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return nil, fmt.Errorf("server %q is defined already; remove it first", name)
+		}
+		return jsonc.Set(text, at, entry)
+	})
+}
+
+// RemoveServer takes a server out of a file. A server that is not there is an error.
+func RemoveServer(ctx context.Context, file, name string) error {
+	return Edit(ctx, file, func(text []byte) ([]byte, error) {
+		at, found, err := serverPlace(text, name)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no server %q in this file", name)
+		}
+		return jsonc.Remove(text, at)
+	})
+}
+
+// serverPlace is where a file has the server, or where it would put it.
+func serverPlace(text []byte, name string) (path []string, found bool, err error) {
+	parsed, err := jsonc.Parse(text)
+	if err != nil {
+		return nil, false, err
+	}
+	root := node{&document{Document: parsed}, parsed.Root(), ""}
+	if root.bare((&Config{}).fields()) {
+		return []string{name}, root.value.Find(jsonc.Join("", name)) != nil, nil
+	}
+	place := []string{"mcpServers", name}
+	for _, key := range []string{"servers", "mcpServers"} {
+		v := root.value.Find(jsonc.Join("", key))
+		if v == nil {
+			continue
+		}
+		place = []string{key, name}
+		if o, ok := v.Value.(*hujson.Object); ok && jsonc.Member(o, name) != nil {
+			return place, true, nil
+		}
+	}
+	return place, false, nil
+}
+
+// Set writes one setting into a file; see [Config.Get] for path. value is standard JSON.
+func Set(ctx context.Context, file, path string, value json.RawMessage) error {
+	names, err := splitPath(path)
+	if err != nil {
+		return err
+	}
+	if !known(names) {
+		return fmt.Errorf("there is no setting %q; `collie config show` lists all of them", path)
+	}
+	return Edit(ctx, file, func(text []byte) ([]byte, error) { return jsonc.Set(text, names, value) })
+}
+
+// SetMember is the edit behind [Set] for any text of JSON with comments, such as another
+// program's file: it gives the member at path the value and returns the new text, in which all
+// else is as it was. Objects missing on the way are made; a text in which the member has an
+// equal value already is returned as it is.
+func SetMember(text []byte, path []string, value json.RawMessage) ([]byte, error) {
+	return jsonc.Set(text, path, value)
+}
+
+// known reports whether a path starts with the name of a section.
+func known(names []string) bool {
+	_, ok := (&Config{}).fields()[names[0]]
+	return ok
+}
+
+// Value reads what a person typed on a command line as a value: JSON where it is JSON, else a
+// string.
+func Value(typed string) json.RawMessage {
+	if json.Valid([]byte(typed)) {
+		return json.RawMessage(typed)
+	}
+	return json.RawMessage(hujson.String(typed))
+}

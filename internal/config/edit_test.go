@@ -1,0 +1,176 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/config"
+)
+
+const sample = `// my servers
+{
+  "mcpServers": {
+    "one": { "command": "x" }, // the first
+    // "old": {"command": "y"},
+  },
+  "http": {"addr": "127.0.0.1:1"}
+}
+`
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAddAndRemoveServer(t *testing.T) {
+	t.Parallel()
+	file := write(t, sample)
+	if err := os.Chmod(file, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := config.AddServer(t.Context(), file, "two", json.RawMessage(`{"command":"npx","args":["-y","p"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	const added = "\n    \"two\": {\n      \"command\": \"npx\",\n      \"args\": [\"-y\", \"p\"]\n    },"
+	want := strings.Replace(sample, "// the first", "// the first"+added, 1)
+	if diff := cmp.Diff(want, content(t, file)); diff != "" {
+		t.Errorf("after add (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(sample, content(t, file+".bak")); diff != "" {
+		t.Errorf("backup (-want +got):\n%s", diff)
+	}
+	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		t.Errorf("mode is %v, %v", info.Mode(), err)
+	}
+	if err := config.AddServer(t.Context(), file, "two", json.RawMessage(`{}`)); err == nil {
+		t.Error("adding it twice: no error")
+	}
+	if err := config.RemoveServer(t.Context(), file, "two"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sample, content(t, file)); diff != "" {
+		t.Errorf("after remove (-want +got):\n%s", diff)
+	}
+	if err := config.RemoveServer(t.Context(), file, "two"); err == nil {
+		t.Error("removing it twice: no error")
+	}
+}
+
+func TestAddServerFindsTheShape(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, want string }{
+		"VS Code":  {`{"servers": {}}`, "{\"servers\": {\n  \"n\": {\n    \"url\": \"u\"\n  }\n}}"},
+		"pasted":   {"{\n  \"a\": {\"url\": \"v\"}\n}", "{\n  \"a\": {\"url\": \"v\"},\n  \"n\": {\n    \"url\": \"u\"\n  }\n}"},
+		"settings": {"{\n  \"http\": {}\n}", "{\n  \"http\": {},\n  \"mcpServers\": {\n    \"n\": {\n      \"url\": \"u\"\n    }\n  }\n}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := write(t, tc.text)
+			if err := config.AddServer(t.Context(), file, "n", json.RawMessage(`{"url":"u"}`)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, content(t, file)); diff != "" {
+				t.Errorf("text (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEditMakesTheFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "new", "collie.json")
+	if err := config.Set(t.Context(), file, "http.addr", config.Value("127.0.0.1:9")); err != nil {
+		t.Fatal(err)
+	}
+	if want := "{\n  \"http\": {\n    \"addr\": \"127.0.0.1:9\"\n  }\n}\n"; content(t, file) != want {
+		t.Errorf("got %q", content(t, file))
+	}
+	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode is %v, %v", info.Mode(), err)
+	}
+	if _, err := os.Stat(file + ".bak"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a backup of nothing: %v", err)
+	}
+}
+
+func TestSetRefusesWhatMakesTheFileInvalid(t *testing.T) {
+	t.Parallel()
+	file := write(t, sample)
+	err := config.Set(t.Context(), file, "http.addr", json.RawMessage(`7420`))
+	if e, ok := errors.AsType[*config.Error](err); !ok || len(e.Findings) != 1 || e.Findings[0].Pointer != "/http/addr" {
+		t.Errorf("got %v", err)
+	}
+	if err := config.Set(t.Context(), file, "htpp.addr", json.RawMessage(`"h:1"`)); err == nil {
+		t.Error("an unknown section: no error")
+	}
+	if diff := cmp.Diff(sample, content(t, file)); diff != "" {
+		t.Errorf("the file changed (-want +got):\n%s", diff)
+	}
+	// A file that is wrong elsewhere can still be put right step by step.
+	broken := write(t, `{"http": {"addr": 1, "noAuth": 2}}`)
+	if err := config.Set(t.Context(), broken, "http.addr", config.Value("h:1")); err != nil {
+		t.Errorf("repair of one of two errors: %v", err)
+	}
+}
+
+func TestEditWithoutChangeWritesNothing(t *testing.T) {
+	t.Parallel()
+	file := write(t, sample)
+	if err := config.Set(t.Context(), file, "http.addr", config.Value("127.0.0.1:1")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file + ".bak"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was written: %v", err)
+	}
+}
+
+func TestEditFollowsALink(t *testing.T) {
+	t.Parallel()
+	file := write(t, "{}")
+	link := filepath.Join(t.TempDir(), "link.json")
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	if err := config.Set(t.Context(), link, "http.noAuth", config.Value("true")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link was replaced: %v, %v", info.Mode(), err)
+	}
+	if !strings.Contains(content(t, file), `"noAuth": true`) {
+		t.Errorf("the file has %q", content(t, file))
+	}
+}
+
+func TestEditsDoNotMix(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "collie.json")
+	var wg sync.WaitGroup
+	for _, name := range strings.Split("abcdefgh", "") {
+		wg.Go(func() {
+			if err := config.AddServer(t.Context(), file, name, json.RawMessage(`{"command":"x"}`)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	c, err := load(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Servers) != 8 {
+		t.Errorf("%d servers are left of 8", len(c.Servers))
+	}
+}

@@ -1,0 +1,79 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
+
+	"collie/internal/config/jsonc"
+)
+
+// JSON is the effective settings, defaults in place, as canonical JSON (RFC 8785, but whole
+// numbers keep all their digits). Server entries are in it as their author wrote them.
+func (c *Config) JSON() json.RawMessage {
+	return canonical(c.fields().values())
+}
+
+// Digest identifies the effective settings, so that two processes can tell whether they run
+// with the same ones: the hexadecimal SHA-256 of [Config.JSON] and the folders that relative
+// paths in server entries start from. The environment is not in it.
+func (c *Config) Digest() string {
+	dirs := make(map[string]string, len(c.Servers))
+	for _, s := range c.Servers {
+		dirs[s.Name] = s.Dir
+	}
+	sum := sha256.Sum256(canonical(map[string]any{"settings": c.fields().values(), "dirs": dirs}))
+	return hex.EncodeToString(sum[:])
+}
+
+func canonical(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("config: settings do not encode: %v", err))
+	}
+	value := jsontext.Value(raw)
+	err = value.Canonicalize(jsontext.CanonicalizeRawInts(false),
+		// A server entry may be wrong, and is told apart all the same.
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		panic(fmt.Sprintf("config: settings are no JSON: %v", err))
+	}
+	return json.RawMessage(value)
+}
+
+// Get returns the effective value at a path such as "http.addr", or at a JSON pointer such as
+// "/http/addr".
+func (c *Config) Get(path string) (json.RawMessage, error) {
+	names, err := splitPath(path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := hujson.Parse(c.JSON())
+	if err != nil {
+		panic(fmt.Sprintf("config: settings are no JSON: %v", err))
+	}
+	v := root.Find(jsonc.Join("", names...))
+	if v == nil {
+		return nil, fmt.Errorf("there is no setting %q; `collie config show` lists all of them", path)
+	}
+	return jsonc.Standard(v), nil
+}
+
+// splitPath reads "a.b[1]" or "/a/b/1".
+func splitPath(path string) ([]string, error) {
+	if strings.HasPrefix(path, "/") {
+		return jsonc.Split(path), nil
+	}
+	names := strings.Split(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
+	for _, n := range names {
+		if n == "" {
+			return nil, fmt.Errorf("%q is no path of a setting; write one such as http.addr", path)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,85 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/config/jsonc"
+)
+
+// Severity is how bad a [Finding] is.
+type Severity string
+
+// The severities. An error keeps Collie from using the file, a warning does not.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Finding is one thing that is wrong with a settings file (R-CV-4).
+type Finding struct {
+	File     string   `json:"file"`
+	Line     int      `json:"line"`    // from 1; 0 if the file has no such place
+	Column   int      `json:"column"`  // from 1, in characters
+	Pointer  string   `json:"pointer"` // JSON pointer into the file
+	Rule     string   `json:"rule"`    // stable id, such as "type" or "R-CF-3"
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+}
+
+// String reads "file:line:column: http.addr: message", with "warning: " before a warning's
+// message.
+func (f Finding) String() string {
+	var b strings.Builder
+	b.WriteString(f.File)
+	if f.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", f.Line, f.Column)
+	}
+	b.WriteString(": ")
+	if f.Severity == SeverityWarning {
+		b.WriteString("warning: ")
+	}
+	if f.Pointer != "" {
+		b.WriteString(dotted(f.Pointer) + ": ")
+	}
+	b.WriteString(f.Message)
+	return b.String()
+}
+
+// dotted is a JSON pointer as people write it: mcpServers.github.args[1].
+func dotted(pointer string) string {
+	var b strings.Builder
+	for _, name := range jsonc.Split(pointer) {
+		switch {
+		case name != "" && strings.Trim(name, "0123456789") == "":
+			b.WriteString("[" + name + "]")
+			continue
+		case b.Len() > 0:
+			b.WriteByte('.')
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
+// Error is all that is wrong with the files that were read; at least one finding is of
+// severity error.
+type Error struct {
+	Findings []Finding
+}
+
+// Error has one line a finding of severity error.
+func (e *Error) Error() string {
+	var lines []string
+	for _, f := range e.Findings {
+		if f.Severity == SeverityError {
+			lines = append(lines, f.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func hasErrors(fs []Finding) bool {
+	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Severity == SeverityError })
+}

@@ -1,0 +1,238 @@
+package jsonc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
+)
+
+// splice replaces the bytes [from, to) of a body.
+type splice struct {
+	from, to int
+	text     string
+}
+
+// apply makes the edits, which must not overlap, and makes sure that the outcome can be read.
+func (d *Document) apply(text []byte, edits ...splice) ([]byte, error) {
+	slices.SortFunc(edits, func(a, b splice) int { return a.from - b.from })
+	out := bytes.Clone(text[:d.bom])
+	at := 0
+	for _, e := range edits {
+		out = append(out, d.body[at:min(e.from, d.size)]...)
+		out = append(out, e.text...)
+		at = min(e.to, d.size)
+	}
+	out = append(out, d.body[at:d.size]...)
+	if _, err := Parse(out); err != nil {
+		return nil, fmt.Errorf("the edited text is no longer JSON: %w", err)
+	}
+	return out, nil
+}
+
+// Set gives the member at path the value, which is standard JSON, and returns the new text.
+// Objects that are missing on the way are made; a new member comes last. The text is returned
+// as it is if the member has an equal value already.
+func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
+	if len(path) == 0 || !json.Valid(value) {
+		return nil, fmt.Errorf("set %s: not a value that can be set", Join("", path...))
+	}
+	d, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if d.Blank() {
+		body, err := d.layout().text(nest(path, value), "", false)
+		return append(bytes.Clone(text[:d.bom]), body+"\n"...), err
+	}
+	v := &d.root
+	for i, name := range path {
+		o, ok := v.Value.(*hujson.Object)
+		if !ok {
+			if v.Value.Kind() == 'n' && i > 0 {
+				return d.replace(text, v, nest(path[i:], value))
+			}
+			return nil, fmt.Errorf("set %s: %q is no object", Join("", path...), Join("", path[:i]...))
+		}
+		m := Member(o, name)
+		if m == nil {
+			return d.add(text, v, name, nest(path[i+1:], value))
+		}
+		v = &m.Value
+	}
+	return d.replace(text, v, value)
+}
+
+// nest wraps value into one object a name.
+func nest(path []string, value json.RawMessage) json.RawMessage {
+	for _, name := range slices.Backward(path) {
+		value = slices.Concat([]byte("{"), quote(name), []byte(":"), value, []byte("}"))
+	}
+	return value
+}
+
+func quote(name string) []byte { return hujson.String(name) }
+
+// Equal reports whether two texts of standard JSON mean the same.
+func Equal(a, b json.RawMessage) bool {
+	x, y := jsontext.Value(bytes.Clone(a)), jsontext.Value(bytes.Clone(b))
+	exact := jsontext.CanonicalizeRawInts(false)
+	return x.Canonicalize(exact) == nil && y.Canonicalize(exact) == nil && bytes.Equal(x, y)
+}
+
+func (d *Document) replace(text []byte, v *hujson.Value, value json.RawMessage) ([]byte, error) {
+	if Equal(Standard(v), value) {
+		return bytes.Clone(text), nil
+	}
+	indent, _ := d.indentAt(v.StartOffset)
+	s, err := d.layout().text(value, indent, d.inline(v))
+	if err != nil {
+		return nil, err
+	}
+	return d.apply(text, splice{v.StartOffset, v.EndOffset, s})
+}
+
+// inline reports whether v is written on one line with members in it.
+func (d *Document) inline(v *hujson.Value) bool {
+	switch t := v.Value.(type) {
+	case *hujson.Object:
+		return len(t.Members) > 0 && !bytes.ContainsRune(d.body[v.StartOffset:t.Members[0].Name.StartOffset], '\n')
+	case *hujson.Array:
+		return len(t.Elements) > 0 && !bytes.ContainsRune(d.body[v.StartOffset:t.Elements[0].StartOffset], '\n')
+	}
+	return false
+}
+
+// add writes a new last member into the object v.
+func (d *Document) add(text []byte, v *hujson.Value, name string, value json.RawMessage) ([]byte, error) {
+	o := v.Value.(*hujson.Object)
+	l := d.layout()
+	outer, _ := d.indentAt(v.StartOffset)
+	indent, inline := outer+l.unit, d.inline(v)
+	if n := len(o.Members); n > 0 {
+		if own, ok := d.indentAt(o.Members[n-1].Name.StartOffset); ok {
+			indent = own
+		}
+	}
+	s, err := l.text(value, indent, inline)
+	if err != nil {
+		return nil, err
+	}
+	member := string(quote(name)) + ": " + s
+	if len(o.Members) == 0 {
+		return d.apply(text, d.first(v, l.newline+indent+member, l.newline+outer))
+	}
+	last := &o.Members[len(o.Members)-1].Value
+	if inline {
+		if last.AfterExtra != nil {
+			return d.apply(text, splice{comma(last) + 1, comma(last) + 1, " " + member + ","})
+		}
+		return d.apply(text, splice{last.EndOffset, last.EndOffset, ", " + member})
+	}
+	if last.AfterExtra != nil { // a trailing comma: keep that style
+		at := d.restOfLine(comma(last) + 1)
+		return d.apply(text, splice{at, at, l.newline + indent + member + ","})
+	}
+	at := d.restOfLine(last.EndOffset)
+	if at == last.EndOffset {
+		return d.apply(text, splice{at, at, "," + l.newline + indent + member})
+	}
+	return d.apply(text, splice{last.EndOffset, last.EndOffset, ","}, splice{at, at, l.newline + indent + member})
+}
+
+// first is the edit that puts a member into an object that has none, after its comments.
+func (d *Document) first(v *hujson.Value, member, closing string) splice {
+	end := v.EndOffset - 1
+	at := v.StartOffset + 1 + len(bytes.TrimRight(d.body[v.StartOffset+1:end], " \t\r\n"))
+	if bytes.ContainsRune(d.body[at:end], '\n') {
+		return splice{at, at, member}
+	}
+	return splice{at, end, member + closing}
+}
+
+// comma is the offset of the comma after v, which must have one.
+func comma(v *hujson.Value) int { return v.EndOffset + len(v.AfterExtra) }
+
+// restOfLine returns the end of the comments that follow offset on its line, or offset itself
+// if there are none.
+func (d *Document) restOfLine(offset int) int {
+	end := offset
+	for i := offset; i < len(d.body); i++ {
+		switch d.body[i] {
+		case ' ', '\t':
+			continue
+		case '/':
+			n := commentLength(d.body[i:])
+			if n == 0 {
+				return end
+			}
+			if d.body[i+1] == '/' {
+				return i + len(bytes.TrimRight(d.body[i:i+n], "\r\n"))
+			}
+			if bytes.ContainsRune(d.body[i:i+n], '\n') {
+				return end
+			}
+			i += n
+			end = i + 1
+			continue
+		}
+		break
+	}
+	return end
+}
+
+// Remove takes the member at path out, with the rest of its line where it has one of its own,
+// and returns the new text. Comments on lines above it stay. A member that is missing is an
+// error.
+func Remove(text []byte, path []string) ([]byte, error) {
+	d, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	v := &d.root
+	for i, name := range path {
+		o, ok := v.Value.(*hujson.Object)
+		if !ok {
+			break
+		}
+		at := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return Name(&m) == name })
+		if at < 0 {
+			break
+		}
+		if i == len(path)-1 {
+			return d.apply(text, d.cut(o, at)...)
+		}
+		v = &o.Members[at].Value
+	}
+	return nil, fmt.Errorf("remove: there is no %s", strconv.Quote(Join("", path...)))
+}
+
+// cut is the edits that take out the i-th member of o.
+func (d *Document) cut(o *hujson.Object, i int) []splice {
+	m, last := &o.Members[i], i == len(o.Members)-1
+	from, to := m.Name.StartOffset, m.Value.EndOffset
+	var edits []splice
+	floor := 0 // nothing before it may be taken
+	switch {
+	case !last || m.Value.AfterExtra != nil:
+		to = comma(&m.Value) + 1
+	case i > 0: // the comma before it would be left over
+		c := comma(&o.Members[i-1].Value)
+		edits, floor = append(edits, splice{c, c + 1, ""}), c+1
+	}
+	indent, own := d.indentAt(from)
+	after := bytes.TrimLeft(d.body[d.restOfLine(to):], " \t\r")
+	switch {
+	case own && (len(after) == 0 || after[0] == '\n'):
+		from, to = from-len(indent), min(len(d.body)-len(after)+1, len(d.body))
+	case !last:
+		to = len(d.body) - len(bytes.TrimLeft(d.body[to:], " \t"))
+	case i > 0:
+		from = max(len(bytes.TrimRight(d.body[:from], " \t")), floor)
+	}
+	return append(edits, splice{from, to, ""})
+}

@@ -1,0 +1,160 @@
+package jsonc_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/config/jsonc"
+)
+
+func TestParseErrorsNameThePlace(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", jsonc.MaxDepth+1)
+	for name, tc := range map[string]struct{ text, want string }{
+		"missing value":      {"{\n  \"a\": ,\n}", "2:8: "},
+		"columns are runes":  {`{"名字": x}`, "1:8: "},
+		"not UTF-8":          {"{\n\"a\": \"\xff\"}", "2:7: the file is not UTF-8"},
+		"UTF-16":             {"\xff\xfe{\x00", "1:1: the file is UTF-16"},
+		"deep":               {"\n" + deep, "2:65: nested deeper than 64 levels"},
+		"deep object names":  {strings.Repeat("{", 100), "1:65: nested deeper"},
+		"unclosed comment":   {"{} /* x", "1:4: "},
+		"something after it": {"{} 1", "1:4: "},
+		"with a BOM":         {"\xef\xbb\xbf{x}", "1:2: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := jsonc.Parse([]byte(tc.text))
+			if _, ok := errors.AsType[*jsonc.Error](err); !ok {
+				t.Fatalf("error %v is no *jsonc.Error", err)
+			}
+			if !strings.HasPrefix(err.Error(), tc.want) {
+				t.Errorf("got %q, want it to start with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestParseTakesWhatPeopleWrite(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, want string }{
+		"nothing":               {" \n", `{}`},
+		"mark alone":            {"\xef\xbb\xbf", `{}`},
+		"mark and comments":     {"\xef\xbb\xbf// hello\n{\"a\": /* 1 */ 2,}", `{"a":2}`},
+		"comment at the end":    {"{} // end", `{}`},
+		"brackets in a string":  {`{"a": "` + strings.Repeat("[", 100) + `"}`, `{"a":"` + strings.Repeat("[", 100) + `"}`},
+		"brackets in comments":  {"/*" + strings.Repeat("{", 100) + "*/{}//" + strings.Repeat("{", 100), `{}`},
+		"numbers stay as given": {`{"a": 9007199254740993.0}`, `{"a":9007199254740993.0}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := jsonc.Parse([]byte(tc.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(jsonc.Standard(d.Root())); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	t.Parallel()
+	d, err := jsonc.Parse([]byte("{\n \"a\": [{\"x/y\": 1, \"x\\u002fy\": 2}],\n \"b\": 1,\n \"b\": 2}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type place struct {
+		Pointer, Name string
+		Line, Column  int
+	}
+	var got []place
+	for _, dup := range d.Duplicates() {
+		line, column := d.Position(dup.Offset)
+		got = append(got, place{dup.Pointer, dup.Name, line, column})
+	}
+	want := []place{{"/a/0/x~1y", "x/y", 2, 19}, {"/b", "b", 4, 2}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("duplicates (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a", "0", "x/y"}, jsonc.Split("/a/0/x~1y")); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+func TestSet(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, path, value, want string }{
+		"blank text":       {"\n", "/s/a", `{"command":"x","args":["1","2"]}`, "{\n  \"s\": {\n    \"a\": {\n      \"command\": \"x\",\n      \"args\": [\"1\", \"2\"]\n    }\n  }\n}\n"},
+		"empty object":     {"{}", "/a", `1`, "{\n  \"a\": 1\n}"},
+		"only a comment":   {"{\n  // note\n}\n", "/a", `1`, "{\n  // note\n  \"a\": 1\n}\n"},
+		"after the last":   {"{\n\t\"a\": 1\n}\n", "/b", `[]`, "{\n\t\"a\": 1,\n\t\"b\": []\n}\n"},
+		"after a comment":  {"{\n  \"a\": 1 // one\n}", "/b", `{}`, "{\n  \"a\": 1, // one\n  \"b\": {}\n}"},
+		"trailing comma":   {"{\n  \"a\": 1, // one\n  // \"c\": 3\n}", "/b", `2`, "{\n  \"a\": 1, // one\n  \"b\": 2,\n  // \"c\": 3\n}"},
+		"one line":         {`{"a": 1}`, "/b", `{ "c": 2 }`, `{"a": 1, "b": {"c":2}}`},
+		"one line, comma":  {`{"a": 1,}`, "/b", `2`, `{"a": 1, "b": 2,}`},
+		"CRLF":             {"{\r\n  \"a\": 1 // x\r\n}\r\n", "/b", `2`, "{\r\n  \"a\": 1, // x\r\n  \"b\": 2\r\n}\r\n"},
+		"BOM":              {"\xef\xbb\xbf{\n  \"a\": 1\n}", "/b", `2`, "\xef\xbb\xbf{\n  \"a\": 1,\n  \"b\": 2\n}"},
+		"replace":          {"{\"a\": /* x */ 1 /* y */}", "/a", `"z"`, "{\"a\": /* x */ \"z\" /* y */}"},
+		"replace by block": {"{\n  \"a\": 1\n}", "/a", `{"b":{"c":[{"d":1}]}}`, "{\n  \"a\": {\n    \"b\": {\n      \"c\": [\n        {\n          \"d\": 1\n        }\n      ]\n    }\n  }\n}"},
+		"same value":       {"{ \"a\" : {\"x\":1, /* c */ \"y\":[2]} }", "/a", `{"y":[2],"x":1}`, "{ \"a\" : {\"x\":1, /* c */ \"y\":[2]} }"},
+		"null on the way":  {"{\n  \"s\": null\n}", "/s/a", `1`, "{\n  \"s\": {\n    \"a\": 1\n  }\n}"},
+		"empty inside":     {"{\n  \"s\": { }\n}", "/s/a", `1`, "{\n  \"s\": {\n    \"a\": 1\n  }\n}"},
+		"missing parents":  {"{\n  \"x\": 0\n}", "/s/t", `1`, "{\n  \"x\": 0,\n  \"s\": {\n    \"t\": 1\n  }\n}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := jsonc.Set([]byte(tc.text), jsonc.Split(tc.path), json.RawMessage(tc.value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, string(got)); diff != "" {
+				t.Errorf("text (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, path, want string }{
+		"first line":       {"{\n  \"a\": 1, // one\n  \"b\": 2\n}", "/a", "{\n  \"b\": 2\n}"},
+		"last line":        {"{\n  \"a\": 1, // one\n  \"b\": {\n    \"c\": 3\n  }\n}", "/b", "{\n  \"a\": 1 // one\n}"},
+		"trailing comma":   {"{\n  \"a\": 1,\n  \"b\": 2,\n}", "/b", "{\n  \"a\": 1,\n}"},
+		"the only one":     {"{\n  // note\n  \"a\": 1\n}", "/a", "{\n  // note\n}"},
+		"inside one line":  {`{"a": 1, "b": 2, "c": 3}`, "/b", `{"a": 1, "c": 3}`},
+		"end of one line":  {`{"a": 1, "b": 2}`, "/b", `{"a": 1}`},
+		"start, one line":  {`{"a": 1, "b": 2}`, "/a", `{"b": 2}`},
+		"only one, inline": {`{"a": 1}`, "/a", `{}`},
+		"deeper, CRLF":     {"{\r\n  \"s\": {\r\n    \"a\": 1,\r\n    \"b\": 2\r\n  }\r\n}", "/s/a", "{\r\n  \"s\": {\r\n    \"b\": 2\r\n  }\r\n}"},
+		"comma in front":   {"{\n  \"a\": 1 // one\n  , \"b\": 2\n}", "/b", "{\n  \"a\": 1 // one\n  \n}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := jsonc.Remove([]byte(tc.text), jsonc.Split(tc.path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, string(got)); diff != "" {
+				t.Errorf("text (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEditsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	if _, err := jsonc.Remove([]byte(`{"a": {}}`), []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), `"/a/b"`) {
+		t.Errorf("remove of a missing member: %v", err)
+	}
+	if _, err := jsonc.Set([]byte(`{"a": [1]}`), []string{"a", "b"}, json.RawMessage(`1`)); err == nil || !strings.Contains(err.Error(), `"/a" is no object`) {
+		t.Errorf("set below an array: %v", err)
+	}
+	if _, err := jsonc.Set([]byte(`{}`), []string{"a"}, json.RawMessage(`nope`)); err == nil {
+		t.Error("set to something that is not JSON: no error")
+	}
+}

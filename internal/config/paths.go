@@ -1,0 +1,102 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+)
+
+// FileName is the name of the settings file in the config folder.
+const FileName = "collie.json"
+
+// Paths are Collie's folders, all absolute. None is made here.
+type Paths struct {
+	Config string // what people edit
+	Cache  string // what can be made again
+	State  string // locks, keys, audit, logs
+	Data   string // notes
+
+	// ConfigFile is the default settings file, in Config.
+	ConfigFile string
+	// Home is the folder that holds all of them, if one was asked for; else empty.
+	Home string
+}
+
+// FindPaths returns the folders for home, which stands for --home and may be empty. Without it
+// COLLIE_HOME counts, and without that the XDG folders of the system. In one home Config is
+// the folder itself and the others are folders in it.
+func FindPaths(home string, env Env) (Paths, error) { return findPaths(home, env, runtime.GOOS) }
+
+func findPaths(home string, env Env, goos string) (Paths, error) {
+	if home == "" {
+		home = env.Get("COLLIE_HOME")
+	}
+	var p Paths
+	if home != "" {
+		abs, err := filepath.Abs(home)
+		if err != nil {
+			return Paths{}, err
+		}
+		p = Paths{
+			Home: abs, Config: abs,
+			Cache: filepath.Join(abs, "cache"),
+			State: filepath.Join(abs, "state"),
+			Data:  filepath.Join(abs, "data"),
+		}
+	} else {
+		base, err := systemFolders(env, goos)
+		if err != nil {
+			return Paths{}, err
+		}
+		p = base
+	}
+	p.ConfigFile = filepath.Join(p.Config, FileName)
+	return p, nil
+}
+
+// systemFolders follows the XDG Base Directory specification 0.8, which says that a relative
+// value is to be ignored, and the customs of macOS and Windows where no XDG variable is set.
+func systemFolders(env Env, goos string) (Paths, error) {
+	user := env.Get("HOME")
+	config, cache, state, data := ".config", ".cache", ".local/state", ".local/share"
+	switch goos {
+	case "darwin":
+		const support = "Library/Application Support"
+		config, cache, state, data = support, "Library/Caches", support, support
+	case "windows":
+		user = env.First("USERPROFILE", "HOME")
+		config, cache, state, data = "AppData/Roaming", "AppData/Local", "AppData/Local", "AppData/Local"
+	}
+	folder := func(name, own string, under ...string) string {
+		if v := env.Get(name); filepath.IsAbs(v) {
+			return filepath.Join(v, "collie")
+		}
+		if user == "" {
+			return ""
+		}
+		return filepath.Join(append([]string{user, filepath.FromSlash(own), "collie"}, under...)...)
+	}
+	p := Paths{Config: folder("XDG_CONFIG_HOME", config), Data: folder("XDG_DATA_HOME", data)}
+	switch goos {
+	case "darwin", "windows": // one folder serves several purposes there
+		p.State = folder("XDG_STATE_HOME", state, "state")
+		p.Cache = folder("XDG_CACHE_HOME", cache, "cache")
+	default:
+		p.State = folder("XDG_STATE_HOME", state)
+		p.Cache = folder("XDG_CACHE_HOME", cache)
+	}
+	for _, dir := range []string{p.Config, p.Cache, p.State, p.Data} {
+		if dir == "" {
+			return Paths{}, errors.New("no home folder is known: set HOME, or name a folder with --home or COLLIE_HOME")
+		}
+	}
+	return p, nil
+}
+
+// in is a file in one of the folders.
+func (Paths) in(folder, name string) string {
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(folder, name)
+}

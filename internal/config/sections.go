@@ -1,0 +1,212 @@
+package config
+
+import (
+	"encoding/json"
+	"net"
+	"strconv"
+
+	"github.com/tailscale/hujson"
+
+	"collie/internal/config/jsonc"
+)
+
+// fields is the whole file.
+func (c *Config) fields() fields {
+	return fields{
+		"$schema":    {func(*decoder, node) {}, func() any { return nil }},
+		"mcpServers": {c.readServers, c.serverValues},
+		"servers":    {c.readServers, func() any { return nil }},
+		"inputs":     {c.readInputs, func() any { return nil }},
+		"http":       c.HTTP.field(),
+		"mcp":        section(c.MCP.fields()),
+		"cache":      section(c.Cache.fields()),
+		"audit":      section(c.Audit.fields()),
+		"siyuan":     open(&c.SiYuan.Raw, fields{"enabled": boolField(&c.SiYuan.Enabled)}),
+		"vault":      open(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File)}),
+		"profiles":   {c.readProfiles, c.profileValues},
+	}
+}
+
+func (h *HTTP) field() field {
+	fs := fields{
+		"addr":           addrField(&h.Addr),
+		"allowedOrigins": listField(&h.AllowedOrigins, "https://notes.example.org"),
+		"allowedHosts":   listField(&h.AllowedHosts, "notes.example.org"),
+		"tlsCert":        pathField(&h.TLSCert),
+		"tlsKey":         pathField(&h.TLSKey),
+		"noAuth":         boolField(&h.NoAuth),
+		"maxBody":        sizeField(&h.MaxBody),
+	}
+	s := section(fs)
+	return field{func(d *decoder, n node) {
+		s.set(d, n)
+		if (h.TLSCert == "") != (h.TLSKey == "") {
+			d.fail(n, "value", "tlsCert and tlsKey belong together; only one of them is set")
+		}
+	}, s.get}
+}
+
+func addrField(p *string) field {
+	f := stringField(p, "127.0.0.1:7420")
+	return field{func(d *decoder, n node) {
+		before := *p
+		f.set(d, n)
+		_, port, err := net.SplitHostPort(*p)
+		if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
+			d.fail(n, "value", "expected host:port such as \"127.0.0.1:7420\", got %q", *p)
+			*p = before
+		}
+	}, f.get}
+}
+
+func (m *MCP) fields() fields {
+	return fields{
+		"enabled":           boolField(&m.Enabled),
+		"maxParallelStarts": countField(&m.MaxParallelStarts),
+		"maxRunnerStarts":   countField(&m.MaxRunnerStarts),
+		"env":               section(fields{"deny": listField(&m.EnvDeny, "*_TOKEN")}),
+		"limits":            section(m.Limits.fields()),
+	}
+}
+
+func (l *Limits) fields() fields {
+	return fields{
+		"maxFrame":       sizeField(&l.MaxFrame),
+		"maxDefinition":  sizeField(&l.MaxDefinition),
+		"maxDepth":       countField(&l.MaxDepth),
+		"maxSchemaDepth": countField(&l.MaxSchemaDepth),
+		"maxSessions":    countField(&l.MaxSessions),
+		"maxInFlight":    countField(&l.MaxInFlight),
+		"callTimeout":    durationField(&l.CallTimeout),
+		"maxCallTimeout": durationField(&l.MaxCallTimeout),
+	}
+}
+
+func (c *Cache) fields() fields {
+	return fields{
+		"enabled":  boolField(&c.Enabled),
+		"file":     pathField(&c.File),
+		"maxAge":   durationField(&c.MaxAge),
+		"maxStale": durationField(&c.MaxStale),
+	}
+}
+
+func (a *Audit) fields() fields {
+	return fields{
+		"content":   choiceField(&a.Content, "none", "redacted", "full"),
+		"onFailure": choiceField(&a.OnFailure, "refuse", "continue"),
+		"dir":       pathField(&a.Dir),
+	}
+}
+
+// open is a section whose further fields another package reads from raw.
+func open(raw *json.RawMessage, fs fields) field {
+	return field{func(d *decoder, n node) {
+		if n.value.Value.Kind() != '{' {
+			d.mistyped(n, "an object")
+			return
+		}
+		ms := n.members()
+		for i := range ms {
+			if f, known := fs[jsonc.Name(&ms[i])]; known {
+				f.set(d, n.child(&ms[i]))
+			}
+		}
+		*raw = jsonc.Standard(n.value)
+	}, func() any {
+		out := map[string]any{}
+		if *raw != nil {
+			var given map[string]json.RawMessage
+			if json.Unmarshal(*raw, &given) == nil {
+				for name, v := range given {
+					out[name] = v
+				}
+			}
+		}
+		for name, v := range fs.values() {
+			out[name] = v
+		}
+		return out
+	}}
+}
+
+func (p *Profile) fields() fields {
+	return fields{
+		"description": stringField(&p.Description, "notes only"),
+		"view":        choiceField(&p.View, "flat", "grouped"),
+		"views":       {p.readViews, func() any { return p.Views }},
+		"tools":       filterField(&p.Tools),
+		"actions":     filterField(&p.Actions),
+	}
+}
+
+func (p *Profile) readViews(d *decoder, n node) {
+	if n.value.Value.Kind() != '{' {
+		d.mistyped(n, "an object of tool names and views")
+		return
+	}
+	p.Views = map[string]string{}
+	ms := n.members()
+	for i := range ms {
+		var view string
+		choiceField(&view, "flat", "grouped").set(d, n.child(&ms[i]))
+		p.Views[jsonc.Name(&ms[i])] = view
+	}
+}
+
+// filterField is {"include": […], "exclude": […]}; a list alone is the include part.
+func filterField(f *Filter) field {
+	include := listField(&f.Include, "notebook")
+	s := section(fields{"include": include, "exclude": listField(&f.Exclude, "file")})
+	return field{func(d *decoder, n node) {
+		if n.value.Value.Kind() == '[' {
+			include.set(d, n)
+			return
+		}
+		s.set(d, n)
+	}, s.get}
+}
+
+func (c *Config) readProfiles(d *decoder, n node) {
+	if n.value.Value.Kind() != '{' {
+		d.mistyped(n, "an object of profiles by name")
+		return
+	}
+	ms := n.members()
+	for i := range ms {
+		var p Profile
+		p.fields().read(d, n.child(&ms[i]))
+		c.Profiles[jsonc.Name(&ms[i])] = p
+	}
+}
+
+func (c *Config) profileValues() any {
+	out := map[string]any{}
+	for name, p := range c.Profiles {
+		out[name] = p.fields().values()
+	}
+	return out
+}
+
+func (c *Config) readInputs(d *decoder, n node) {
+	a, ok := n.value.Value.(*hujson.Array)
+	if !ok {
+		d.mistyped(n, "a list of inputs")
+		return
+	}
+	c.Inputs = nil
+	for i := range a.Elements {
+		var in Input
+		none := field{func(*decoder, node) {}, func() any { return nil }}
+		fields{
+			"id":          stringField(&in.ID, "api-key"),
+			"type":        stringField(&in.Type, "promptString"),
+			"description": stringField(&in.Description, "API key"),
+			"default":     stringField(&in.Default, ""),
+			"password":    boolField(&in.Password),
+			// What VS Code's other kinds of input have.
+			"options": none, "command": none, "args": none,
+		}.read(d, node{n.doc, &a.Elements[i], jsonc.Join(n.pointer, strconv.Itoa(i))})
+		c.Inputs = append(c.Inputs, in)
+	}
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"collie/internal/config/jsonc"
+)
+
+// ServerEntry is one server as a file defines it. What is in it is not looked at here.
+type ServerEntry struct {
+	Name string
+	// Raw is the entry as standard JSON, whatever its type; order and numbers as written.
+	Raw json.RawMessage
+	// File that defines it, as it was named, and that file's absolute folder, where relative
+	// paths in the entry start.
+	File, Dir string
+
+	at node
+}
+
+// Position returns line and column, from 1, of the value that a JSON pointer into Raw names,
+// or of the nearest value around it.
+func (s ServerEntry) Position(pointer string) (line, column int) {
+	for {
+		if v := s.at.value.Find(pointer); v != nil {
+			return s.at.doc.Position(v.StartOffset)
+		}
+		pointer = pointer[:max(strings.LastIndexByte(pointer, '/'), 0)]
+	}
+}
+
+// Finding says that something is wrong at a JSON pointer into Raw.
+func (s ServerEntry) Finding(pointer, rule string, severity Severity, message string) Finding {
+	f := Finding{
+		File: s.File, Pointer: s.at.pointer + pointer,
+		Rule: rule, Severity: severity, Message: message,
+	}
+	f.Line, f.Column = s.Position(pointer)
+	return f
+}
+
+// readServers reads "mcpServers", or "servers" as VS Code calls it.
+func (c *Config) readServers(d *decoder, n node) {
+	if n.value.Value.Kind() != '{' {
+		d.mistyped(n, "an object of servers by name")
+		return
+	}
+	ms := n.members()
+	for i := range ms {
+		c.addServer(d, n.child(&ms[i]), jsonc.Name(&ms[i]))
+	}
+}
+
+func (c *Config) addServer(d *decoder, n node, name string) {
+	entry := ServerEntry{
+		Name: name, Raw: jsonc.Standard(n.value),
+		File: n.doc.file, Dir: n.doc.dir, at: n,
+	}
+	i := slices.IndexFunc(c.Servers, func(s ServerEntry) bool { return s.Name == name })
+	switch {
+	case i < 0:
+		c.Servers = append(c.Servers, entry)
+	case c.Servers[i].at.doc == n.doc: // duplicates within one object were found before
+		if c.Servers[i].at.pointer != n.pointer {
+			d.fail(n, "R-CF-3", "server %q is defined under mcpServers and under servers; keep one of them", name)
+		}
+	default: // a later file wins
+		c.Servers[i] = entry
+	}
+}
+
+func (c *Config) serverValues() any {
+	out := make(map[string]json.RawMessage, len(c.Servers))
+	for _, s := range c.Servers {
+		out[s.Name] = s.Raw
+	}
+	return out
+}
+
+// bare reports whether a file is {"name": entry, …} without any section around it, as servers'
+// own pages show it.
+func (n node) bare(known fields) bool {
+	ms := n.members()
+	for i := range ms {
+		if _, section := known[jsonc.Name(&ms[i])]; section || !looksLikeServer(&ms[i].Value) {
+			return false
+		}
+	}
+	return len(ms) > 0
+}
+
+func looksLikeServer(v *hujson.Value) bool {
+	o, ok := v.Value.(*hujson.Object)
+	return ok && slices.ContainsFunc([]string{"command", "url", "serverUrl", "httpUrl"}, func(name string) bool {
+		return jsonc.Member(o, name) != nil
+	})
+}

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var errNoUnit = errors.New("write a unit: 30s, 500ms")
+
+// ParseDuration reads a length of time with a unit: what [time.ParseDuration] takes, and whole
+// days such as "30d". "0" needs no unit; any other bare number is refused, since programs
+// disagree on what it means (R-CV-8). Negative lengths are refused.
+func ParseDuration(s string) (time.Duration, error) {
+	if _, err := strconv.ParseFloat(s, 64); err == nil && s != "0" {
+		return 0, errNoUnit
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 31)
+		if err != nil || n > math.MaxInt64/uint64(24*time.Hour) {
+			return 0, fmt.Errorf("%q is no number of days", s)
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no length of time; write one such as 30s, 500ms, 10m, 24h", s)
+	}
+	if d < 0 {
+		return 0, fmt.Errorf("%q is negative", s)
+	}
+	return d, nil
+}
+
+// ParseSize reads a number of bytes with or without a unit: "16MiB", "500 KB", "4096".
+func ParseSize(s string) (int64, error) {
+	number := strings.TrimRight(s, "KMGiB ")
+	factor, ok := map[string]int64{
+		"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+	}[strings.TrimSpace(s[len(number):])]
+	n, err := strconv.ParseInt(number, 10, 64)
+	if !ok || err != nil || n < 0 || n > math.MaxInt64/factor {
+		return 0, fmt.Errorf("%q is no size; write one such as 16MiB", s)
+	}
+	return n * factor, nil
+}
+
+// sizeText is the reverse of ParseSize.
+func sizeText(n int64) string {
+	for _, u := range []struct {
+		name string
+		size int64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= u.size && n%u.size == 0 {
+			return strconv.FormatInt(n/u.size, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10) + "B"
+}
+
+// durationText writes a length of time without the zero parts that [time.Duration] appends.
+func durationText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,233 @@
+// Package source joins all sources into one [Catalog]: it gives every action, resource
+// and prompt the name clients see, keeps each list ready as bytes, finds what a name
+// means, and tells of changes.
+//
+// A catalog is a sequence of immutable snapshots. Sources publish offers; the first reader
+// after a change makes the next snapshot. The same offers in the same order give the same
+// bytes, since prompt caches depend on it (R-3-4).
+//
+// What it leaves to others: whether a call may run is the pipeline's, running it the
+// sources'. The catalog is a Source itself, for help pages, for instructions and for URIs
+// that no list names.
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// Options are the optional parts of a [Catalog].
+type Options struct {
+	// Profiles by name; "" is the default profile, which shows everything unless it is
+	// given.
+	Profiles map[string]Profile
+	// Instructions is our own advice to models, at most 4 KiB of it.
+	Instructions string
+	// ListWait is how long after New a list waits for sources that are still starting;
+	// default 2 s. Afterwards it shows what is there, and changes are told.
+	ListWait time.Duration
+	// Quiet is how long list changes are gathered into one notice; default 250 ms (7.3).
+	Quiet  time.Duration
+	Logger *slog.Logger // nil discards
+}
+
+// Profile says what a client sees.
+type Profile struct {
+	// Tools and Hide are names of Tools, or "tool/action" with * as a wildcard. Empty
+	// Tools means all.
+	Tools, Hide []string
+	// View overrides the view of every Tool; empty keeps each Tool's own.
+	View tool.View
+	// Views overrides it by Tool.
+	Views map[string]tool.View
+}
+
+// Catalog is all sources seen as one. It is safe for concurrent use. Close stops it.
+type Catalog struct {
+	opts  Options
+	log   *slog.Logger
+	begun time.Time
+
+	dirty   atomic.Bool
+	current atomic.Pointer[snapshot]
+
+	mu      sync.Mutex
+	sources []tool.Source
+	stops   map[tool.Source]func()
+	closed  bool
+
+	changes notices
+	watched subscriptions
+	levels  levels
+}
+
+// New returns a catalog of sources, whose order decides who wins a name.
+func New(sources []tool.Source, opts Options) *Catalog {
+	if opts.ListWait <= 0 {
+		opts.ListWait = 2 * time.Second
+	}
+	if opts.Quiet <= 0 {
+		opts.Quiet = 250 * time.Millisecond
+	}
+	c := &Catalog{opts: opts, log: opts.Logger, begun: time.Now(), stops: map[tool.Source]func(){}}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	c.changes.quiet = opts.Quiet
+	c.Set(sources)
+	return c
+}
+
+// Set replaces the sources. Those that stay are not disturbed.
+func (c *Catalog) Set(sources []tool.Source) {
+	for _, stop := range c.replace(sources) {
+		stop() // it waits for a change being told, which may need c.mu
+	}
+	c.dirty.Store(true)
+	c.changes.all()
+}
+
+// replace takes the new sources over and returns how to leave the old ones.
+func (c *Catalog) replace(sources []tool.Source) (stops []func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	for s, stop := range c.stops {
+		if !slices.Contains(sources, s) {
+			delete(c.stops, s)
+			stops = append(stops, stop)
+		}
+	}
+	for _, s := range sources {
+		if c.stops[s] == nil {
+			c.stops[s] = s.Watch(c.changed)
+		}
+	}
+	c.sources = slices.Clone(sources)
+	return stops
+}
+
+// Close stops watching the sources; it does not close them.
+func (c *Catalog) Close() {
+	c.mu.Lock()
+	stops := c.stops
+	c.stops, c.closed = nil, true
+	c.mu.Unlock()
+	for _, stop := range stops {
+		stop()
+	}
+	c.changes.close()
+}
+
+// changed takes a source's word.
+func (c *Catalog) changed(ch tool.Change) {
+	switch ch.Kind {
+	case tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged:
+		c.dirty.Store(true)
+		c.changes.list(ch.Kind)
+	case tool.ResourceUpdated:
+		c.changes.send(c.exposed(ch))
+	case tool.LogMessage, tool.Notice:
+		c.changes.send(ch)
+	}
+}
+
+// Watch calls f for each change until stop is called; see the pipeline's Catalog.
+func (c *Catalog) Watch(f func(tool.Change)) (stop func()) { return c.changes.watch(f) }
+
+// snapshot returns the current one, made anew if a source has changed.
+func (c *Catalog) snapshot() *snapshot {
+	if s := c.current.Load(); s != nil && !c.dirty.Load() {
+		return s
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.current.Load()
+	if old != nil && !c.dirty.Load() {
+		return old
+	}
+	c.dirty.Store(false) // before the offers are read: a change from now on counts again
+	s := newSnapshot(c, old)
+	c.current.Store(s)
+	return s
+}
+
+// List returns the MCP result of a list as it is sent, and the catalog's revision.
+func (c *Catalog) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
+	c.settle(ctx)
+	s := c.snapshot()
+	return s.view(profile).lists[kind], s.revision
+}
+
+// settle waits for sources that are starting for the first time.
+func (c *Catalog) settle(ctx context.Context) {
+	if left := time.Until(c.begun.Add(c.opts.ListWait)); left > 0 {
+		ctx, cancel := context.WithTimeout(ctx, left)
+		defer cancel()
+		await(ctx, c.starting())
+	}
+}
+
+// starting returns the sources that do not know yet what they offer.
+func (c *Catalog) starting() []tool.Source {
+	var out []tool.Source
+	for _, o := range c.snapshot().offers {
+		if s, ok := o.source.(tool.Starter); ok {
+			select {
+			case <-s.Started():
+			default:
+				out = append(out, o.source)
+			}
+		}
+	}
+	return out
+}
+
+// await waits until sources have started, or ctx ends.
+func await(ctx context.Context, sources []tool.Source) {
+	for _, src := range sources {
+		if s, ok := src.(tool.Starter); ok {
+			select {
+			case <-s.Started():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// awaitOwner waits for the starting source that a name seems to belong to; where the name
+// does not tell, as long as a list would. It reports whether there was any to wait for.
+func (c *Catalog) awaitOwner(ctx context.Context, name string) bool {
+	starting := c.starting()
+	for _, src := range starting {
+		if owner := clean(src.Name()); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
+			await(ctx, []tool.Source{src})
+			return true
+		}
+	}
+	if len(starting) > 0 {
+		c.settle(ctx)
+	}
+	return len(starting) > 0
+}
+
+// Tools returns what a profile sees, for people: the Tools with their actions, those that
+// are off included.
+func (c *Catalog) Tools() []tool.Tool {
+	var out []tool.Tool
+	for _, o := range c.snapshot().offers {
+		out = append(out, o.offer.Tools...)
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+package source
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+)
+
+const (
+	// helpAction asks a grouped Tool for help; nestedHelp does where an action has that name.
+	helpAction = "help"
+	nestedHelp = "collie_help"
+	// maxSignatures bounds the signature lines of one grouped tool, in bytes; what does not
+	// fit is one help away.
+	maxSignatures = 800
+)
+
+// nested reports whether a Tool's grouped form keeps an action's arguments apart, in args,
+// because an action uses a name that the group needs for itself.
+func nested(t *tool.Tool) bool {
+	for i := range t.Actions {
+		a := &t.Actions[i]
+		props := gjson.GetBytes(a.InputSchema, "properties")
+		if a.Name == helpAction || props.Get("action").Exists() || props.Get("topic").Exists() {
+			return true
+		}
+	}
+	return false
+}
+
+func helpName(t *tool.Tool) string {
+	if nested(t) {
+		return nestedHelp
+	}
+	return helpAction
+}
+
+// groupDefinition is one MCP tool made of a Tool's actions: an "action" argument that names
+// one of them, a line for each that shows its arguments, and "help" for the rest.
+func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.RawMessage {
+	help := helpName(t)
+	enum := make([]string, 0, len(actions)+1)
+	readOnly, destructive := true, false
+	for _, a := range actions {
+		enum = append(enum, a.Name)
+		readOnly = readOnly && a.ReadOnly
+		destructive = destructive || a.Dangerous
+	}
+	properties := orderedObject{}
+	properties.add("action", map[string]any{"type": "string", "enum": append(enum, help)})
+	if nested(t) {
+		properties.add("args", map[string]any{"type": "object"})
+	}
+	properties.add("topic", map[string]any{"type": "string"})
+	schema := orderedObject{}
+	schema.add("type", "object")
+	schema.addRaw("properties", properties.bytes())
+	schema.add("required", []string{"action"})
+	def := orderedObject{}
+	def.add("name", name)
+	if t.Title != "" {
+		def.add("title", t.Title)
+	}
+	def.add("description", groupDescription(t, actions, help))
+	def.addRaw("inputSchema", schema.bytes())
+	hints := orderedObject{}
+	hints.add("readOnlyHint", readOnly)
+	if destructive {
+		hints.add("destructiveHint", true)
+	}
+	def.addRaw("annotations", hints.bytes())
+	return def.bytes()
+}
+
+func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string {
+	var b strings.Builder
+	if about := firstLine(t.Description, 120); about != "" {
+		b.WriteString(about + "\n")
+	}
+	if nested(t) {
+		b.WriteString("Call {action, args:{…}}")
+	} else {
+		b.WriteString("Call {action, …}")
+	}
+	b.WriteString("; action=" + help + " topic=<action> tells more.\n")
+	left := maxSignatures
+	for _, a := range actions {
+		line := Signature(a)
+		if left -= len(line) + 1; left < 0 {
+			break
+		}
+		b.WriteString(line + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Signature is one line that shows how an action is called: its required arguments, and …
+// where it takes others.
+func Signature(a *tool.Action) string {
+	required, optional := arguments(a.InputSchema)
+	s := a.Name + "(" + strings.Join(required, ", ")
+	if len(optional) > 0 {
+		if len(required) > 0 {
+			s += ", "
+		}
+		s += "…"
+	}
+	return s + ")"
+}
+
+// arguments are the names in a schema: those required in the order of "required", the
+// others in that of "properties".
+func arguments(schema json.RawMessage) (required, optional []string) {
+	is := map[string]bool{}
+	for _, r := range gjson.GetBytes(schema, "required").Array() {
+		if name := r.String(); !is[name] {
+			is[name] = true
+			required = append(required, name)
+		}
+	}
+	gjson.GetBytes(schema, "properties").ForEach(func(k, _ gjson.Result) bool {
+		if !is[k.String()] {
+			optional = append(optional, k.String())
+		}
+		return true
+	})
+	return required, optional
+}
+
+// firstLine is the first line of text, cut to about n characters.
+func firstLine(text string, n int) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if short := cutRunes(line, n); len(short) < len(line) {
+		return short + "…"
+	}
+	return line
+}
+
+// ungroup takes a call of a grouped tool apart: the action it names, and that action's
+// arguments.
+func ungroup(t *tool.Tool, args json.RawMessage) (action, topic string, rest json.RawMessage) {
+	got := gjson.ParseBytes(args)
+	action, topic = got.Get("action").String(), got.Get("topic").String()
+	if nested(t) {
+		if rest = json.RawMessage(got.Get("args").Raw); len(rest) == 0 || string(rest) == "null" {
+			rest = json.RawMessage("{}")
+		}
+		return action, topic, rest
+	}
+	return action, topic, without(args, "action")
+}
+
+// without is obj less one field; the rest keeps its bytes.
+func without(obj json.RawMessage, field string) json.RawMessage {
+	out := make([]byte, 0, len(obj))
+	out = append(out, '{')
+	gjson.ParseBytes(obj).ForEach(func(k, v gjson.Result) bool {
+		if k.String() != field {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(append(append(out, k.Raw...), ':'), v.Raw...)
+		}
+		return true
+	})
+	return append(out, '}')
+}
+
+// orderedObject builds a JSON object whose members keep their order, so that a list's
+// bytes are the same each time (R-3-4).
+type orderedObject struct{ buf []byte }
+
+func (o *orderedObject) add(key string, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic("source: a definition does not encode: " + err.Error())
+	}
+	o.addRaw(key, raw)
+}
+
+func (o *orderedObject) addRaw(key string, raw json.RawMessage) {
+	if len(o.buf) == 0 {
+		o.buf = append(o.buf, '{')
+	} else {
+		o.buf = append(o.buf, ',')
+	}
+	o.buf = append(append(append(o.buf, '"'), key...), `":`...)
+	o.buf = append(o.buf, raw...)
+}
+
+func (o *orderedObject) bytes() json.RawMessage {
+	if len(o.buf) == 0 {
+		return json.RawMessage("{}")
+	}
+	return append(o.buf, '}')
+}

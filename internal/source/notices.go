@@ -1,0 +1,102 @@
+package source
+
+import (
+	"sync"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// notices tells watchers of changes: changes of lists gathered, the rest at once.
+type notices struct {
+	quiet time.Duration
+
+	mu       sync.Mutex
+	next     int
+	watchers map[int]func(tool.Change)
+	pending  map[tool.ChangeKind]bool
+	timer    *time.Timer
+	closed   bool
+
+	deliver sync.Mutex // held while watchers are called, so that calls are serial
+}
+
+func (n *notices) watch(f func(tool.Change)) (stop func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.watchers == nil {
+		n.watchers = map[int]func(tool.Change){}
+	}
+	n.next++
+	id := n.next
+	n.watchers[id] = f
+	return func() {
+		n.mu.Lock()
+		delete(n.watchers, id)
+		n.mu.Unlock()
+		n.deliver.Lock() // a call that is under way ends first
+		n.deliver.Unlock()
+	}
+}
+
+func (n *notices) send(ch tool.Change) {
+	n.deliver.Lock()
+	defer n.deliver.Unlock()
+	n.mu.Lock()
+	list := make([]func(tool.Change), 0, len(n.watchers))
+	for _, f := range n.watchers {
+		list = append(list, f)
+	}
+	n.mu.Unlock()
+	for _, f := range list {
+		f(ch)
+	}
+}
+
+// list notes that a list has changed; the notice follows when it has been quiet.
+func (n *notices) list(kind tool.ChangeKind) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
+	if n.pending == nil {
+		n.pending = map[tool.ChangeKind]bool{}
+	}
+	n.pending[kind] = true
+	if n.timer == nil {
+		n.timer = time.AfterFunc(n.quiet, n.flush)
+	}
+}
+
+func (n *notices) all() {
+	for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
+		n.list(kind)
+	}
+}
+
+func (n *notices) flush() {
+	n.mu.Lock()
+	pending := n.pending
+	n.pending, n.timer = nil, nil
+	closed := n.closed
+	n.mu.Unlock()
+	if closed {
+		return
+	}
+	for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
+		if pending[kind] {
+			n.send(tool.Change{Kind: kind})
+		}
+	}
+}
+
+func (n *notices) close() {
+	n.mu.Lock()
+	n.closed = true
+	if n.timer != nil {
+		n.timer.Stop()
+	}
+	n.watchers = nil
+	n.mu.Unlock()
+}

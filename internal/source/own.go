@@ -1,0 +1,210 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/tool"
+)
+
+// The URIs that are the catalog's own.
+const (
+	ownScheme       = "collie://"
+	helpURI         = ownScheme + "help/"         // {tool}, or {tool}/{action}
+	instructionsURI = ownScheme + "instructions/" // {server}
+	serverURI       = ownScheme + "server/"       // {server}/{escaped uri}
+)
+
+var _ tool.Source = (*Catalog)(nil)
+
+// Name is what the audit calls the catalog as a source.
+func (c *Catalog) Name() string { return "collie" }
+
+// Offer is empty: what the catalog serves itself stands in its lists already.
+func (c *Catalog) Offer() *tool.Offer { return &emptyOffer }
+
+var emptyOffer tool.Offer
+
+// Run answers what the catalog serves itself: help, instructions, and reads of URIs that
+// no list names.
+func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	if call.Kind == tool.KindCall {
+		page, err := c.help(strings.TrimPrefix(call.Target, helpURI))
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return textResult(page), nil
+	}
+	switch uri := call.Target; {
+	case strings.HasPrefix(uri, helpURI):
+		page, err := c.help(strings.TrimPrefix(uri, helpURI))
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return textResource(uri, "text/markdown", page), nil
+	case strings.HasPrefix(uri, instructionsURI):
+		name := strings.TrimPrefix(uri, instructionsURI)
+		if o, ok := c.snapshot().findSource(name); ok && o.offer.Instructions != "" {
+			return textResource(uri, "text/plain", o.offer.Instructions), nil
+		}
+	case strings.HasPrefix(uri, serverURI):
+		return c.readOf(ctx, call)
+	case !strings.HasPrefix(uri, ownScheme):
+		return c.readAny(ctx, call)
+	}
+	return tool.Result{}, unknown("read", "resource", call.Target, nil)
+}
+
+// readOf reads from the server that a URI names.
+func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	name, escaped, _ := strings.Cut(strings.TrimPrefix(call.Target, serverURI), "/")
+	o, ok := c.snapshot().findSource(name)
+	uri, err := url.PathUnescape(escaped)
+	if !ok || err != nil || uri == "" {
+		return tool.Result{}, unknown("read", "resource", call.Target, nil)
+	}
+	exposed := call.Target
+	call.Target = uri
+	return aliased{o.source, uri, exposed}.Run(ctx, call)
+}
+
+// readAny asks each source that may know the URI, in order, until one does.
+func (c *Catalog) readAny(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	for _, src := range c.snapshot().view(call.Profile).readers {
+		r, err := src.Run(ctx, call)
+		if err == nil || !notFound(err) {
+			return r, err
+		}
+	}
+	return tool.Result{}, unknown("read", "resource", call.Target, nil)
+}
+
+// notFound reports whether a source said that it has no such resource: in the legacy eras
+// by a code of its own, in 2026-07-28 by invalid params.
+func notFound(err error) bool {
+	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		return e.Code == -32002 || e.Code == -32602 || e.Code == -32601
+	}
+	return tool.KindOf(err) == tool.Unknown
+}
+
+// aliased is a source whose resource has another URI for clients than for itself.
+type aliased struct {
+	tool.Source
+	original, exposed string
+}
+
+// Run puts the URI that clients know into the result.
+func (a aliased) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	r, err := a.Source.Run(ctx, call)
+	if err != nil || call.Kind != tool.KindRead {
+		return r, err
+	}
+	for i, item := range gjson.GetBytes(r.Raw, "contents").Array() {
+		if item.Get("uri").String() != a.original {
+			continue
+		}
+		raw, err := sjson.SetBytes(r.Raw, fmt.Sprintf("contents.%d.uri", i), a.exposed)
+		if err != nil {
+			return r, &tool.Error{Op: "read", Kind: tool.Upstream, Subject: a.exposed, Err: err}
+		}
+		r.Raw = raw
+	}
+	return r, nil
+}
+
+// help is the page of a Tool, or of one of its actions.
+func (c *Catalog) help(path string) (string, error) {
+	name, action, _ := strings.Cut(path, "/")
+	_, t := c.snapshot().findTool(name)
+	if t == nil {
+		return "", unknown("help", "tool", name, c.toolNames())
+	}
+	if action == "" {
+		return toolPage(t), nil
+	}
+	var known []string
+	for i := range t.Actions {
+		if a := &t.Actions[i]; a.Off == "" {
+			if a.Name == action {
+				return actionPage(t, a), nil
+			}
+			known = append(known, a.Name)
+		}
+	}
+	err := &tool.Error{
+		Op: "help", Kind: tool.Invalid, Subject: t.Name, Message: fmt.Sprintf("unknown topic %q", action),
+		Hint: "topics: " + strings.Join(known, ", "),
+	}
+	if near, ok := tool.Nearest(action, known); ok {
+		err.Message += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "", err
+}
+
+func (c *Catalog) toolNames() []string {
+	var names []string
+	for _, t := range c.Tools() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func toolPage(t *tool.Tool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n", t.Name, strings.TrimSpace(t.Description))
+	for i := range t.Actions {
+		if a := &t.Actions[i]; a.Off == "" {
+			fmt.Fprintf(&b, "- `%s` %s\n", Signature(a), firstLine(a.Description, 160))
+		}
+	}
+	fmt.Fprintf(&b, "\nAsk with topic=<action> for an action's arguments.\n")
+	return b.String()
+}
+
+func actionPage(t *tool.Tool, a *tool.Action) string {
+	return fmt.Sprintf("# %s %s\n\n%s\n\n`%s`\n\n```json\n%s\n```\n",
+		t.Name, a.Name, strings.TrimSpace(a.Description), Signature(a), a.InputSchema)
+}
+
+func textResult(text string) tool.Result {
+	o := orderedObject{}
+	o.add("content", []map[string]string{{"type": "text", "text": text}})
+	return tool.Result{Raw: o.bytes()}
+}
+
+func textResource(uri, media, text string) tool.Result {
+	o := orderedObject{}
+	o.add("contents", []map[string]string{{"uri": uri, "mimeType": media, "text": text}})
+	return tool.Result{Raw: o.bytes()}
+}
+
+// addOwn lists what the catalog serves itself, where there is any use for it.
+func (v *view) addOwn(s *snapshot, resources, templates *list) {
+	for _, o := range s.offers {
+		if len(cutRunes(o.offer.Instructions, 500)) < len(o.offer.Instructions) {
+			resources.add(ownEntry("uri", instructionsURI+o.source.Name(), "Instructions of "+o.source.Name(), "text/plain"))
+		}
+	}
+	for _, name := range v.names {
+		if v.tools[name].grouped {
+			templates.add(ownEntry("uriTemplate", helpURI+"{tool}/{action}", "Help for an action", "text/markdown"))
+			return
+		}
+	}
+}
+
+func ownEntry(field, uri, name, media string) json.RawMessage {
+	o := orderedObject{}
+	o.add(field, uri)
+	o.add("name", name)
+	o.add("mimeType", media)
+	return o.bytes()
+}

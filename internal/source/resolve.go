@@ -1,0 +1,194 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+)
+
+// Resolve finds out what c.Name means to c.Profile and fills in c's second group of
+// fields. An exposed name comes first; "tool/action" in the tools' own words is taken as
+// well (7.2). A name that nothing has yet may belong to a server that is still starting:
+// that server is waited for.
+func (c *Catalog) Resolve(ctx context.Context, call *tool.Call) error {
+	err := c.resolve(call)
+	if tool.KindOf(err) != tool.Unknown || !c.awaitOwner(ctx, call.Name) {
+		return err
+	}
+	return c.resolve(call)
+}
+
+func (c *Catalog) resolve(call *tool.Call) error {
+	v := c.snapshot().view(call.Profile)
+	switch call.Kind {
+	case tool.KindCall:
+		return c.resolveTool(v, call)
+	case tool.KindRead:
+		return c.resolveURI(v, call)
+	case tool.KindPrompt:
+		t, ok := v.prompts[call.Name]
+		if !ok {
+			return unknown("get prompt", "prompt", call.Name, keys(v.prompts))
+		}
+		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
+		return nil
+	case tool.KindComplete:
+		return c.resolveRef(v, call)
+	}
+	return &tool.Error{Op: "call", Kind: tool.Internal, Subject: call.Name, Message: fmt.Sprintf("no such kind of call: %q", call.Kind)}
+}
+
+func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
+	t, ok := v.tools[call.Name]
+	if !ok {
+		t, ok = v.off[call.Name]
+	}
+	if !ok {
+		if t, ok = c.byOwnName(call.Name); !ok {
+			return unknown("call", "tool", call.Name, v.names)
+		}
+	}
+	call.Source, call.Tool = t.source, t.tool.Name
+	if !t.grouped {
+		call.Action, call.Target = t.action, t.original
+		return nil
+	}
+	return c.resolveAction(call, t)
+}
+
+// byOwnName understands "tool/action" and "tool.action".
+func (c *Catalog) byOwnName(name string) (target, bool) {
+	i := strings.IndexAny(name, "/.")
+	if i < 0 {
+		return target{}, false
+	}
+	src, t := c.snapshot().findTool(name[:i])
+	if t == nil {
+		return target{}, false
+	}
+	for j := range t.Actions {
+		if a := &t.Actions[j]; a.Name == name[i+1:] {
+			return target{source: src, tool: t, action: a, original: a.Name}, true
+		}
+	}
+	return target{}, false
+}
+
+// resolveAction finds the action that a call of a grouped tool names.
+func (c *Catalog) resolveAction(call *tool.Call, t target) error {
+	name, topic, rest := ungroup(t.tool, call.Args)
+	if name == helpName(t.tool) {
+		call.Source, call.Target = c, helpURI+t.tool.Name
+		if topic != "" {
+			call.Target += "/" + topic
+		}
+		return nil
+	}
+	for i := range t.tool.Actions {
+		if a := &t.tool.Actions[i]; a.Name == name {
+			call.Action, call.Target, call.Args = a, a.Name, rest
+			return nil
+		}
+	}
+	var valid []string
+	for i := range t.tool.Actions {
+		if a := &t.tool.Actions[i]; a.Off == "" {
+			valid = append(valid, a.Name)
+		}
+	}
+	msg := fmt.Sprintf("unknown action %q", name)
+	if name == "" {
+		msg = `the argument "action" is missing`
+	} else if near, ok := tool.Nearest(name, valid); ok {
+		msg += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return &tool.Error{
+		Op: "call", Kind: tool.Invalid, Subject: t.tool.Name, Message: msg,
+		Hint:   fmt.Sprintf("actions of %s: %s, %s", t.tool.Name, strings.Join(valid, ", "), helpName(t.tool)),
+		Fields: []tool.Field{{Path: "/action", Message: msg}},
+	}
+}
+
+// resolveURI finds who reads a URI: whoever lists it, else whoever has a template for it,
+// else the catalog itself asks those who may know it.
+func (c *Catalog) resolveURI(v *view, call *tool.Call) error {
+	call.Target = call.Name
+	if t, ok := v.resources[call.Name]; ok {
+		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
+		if t.original != call.Name {
+			call.Source = aliased{t.source, t.original, call.Name}
+		}
+		return nil
+	}
+	if strings.HasPrefix(call.Name, ownScheme) {
+		call.Source = c
+		return nil
+	}
+	for _, t := range v.templates {
+		if t.pattern.Match(call.Name) != nil {
+			call.Source, call.Tool = t.source, t.source.Name()
+			return nil
+		}
+	}
+	if len(v.readers) == 0 {
+		return unknown("read", "resource", call.Name, keys(v.resources))
+	}
+	call.Source = c
+	return nil
+}
+
+// resolveRef finds who completes an argument: the owner of its ref.
+func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
+	if gjson.GetBytes(call.Params, "ref.type").String() == "ref/prompt" {
+		t, ok := v.prompts[call.Name]
+		if !ok {
+			return unknown("complete", "prompt", call.Name, keys(v.prompts))
+		}
+		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
+		return nil
+	}
+	if t, ok := v.resources[call.Name]; ok {
+		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
+		return nil
+	}
+	for _, t := range v.templates {
+		if t.pattern.Raw() == call.Name || t.pattern.Match(call.Name) != nil {
+			call.Source, call.Target, call.Tool = t.source, call.Name, t.source.Name()
+			return nil
+		}
+	}
+	return unknown("complete", "resource template", call.Name, nil)
+}
+
+// unknown is the error for a name that means nothing, with the nearest one that does.
+func unknown(op, what, name string, known []string) error {
+	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: "unknown " + what}
+	if near, ok := tool.Nearest(name, known); ok {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return e
+}
+
+func keys(m map[string]target) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// InputSchema returns the schema of the action a call would run, nil if there is none: for
+// faces that must hold headers against it (2026-07-28, Mcp-Param).
+func (c *Catalog) InputSchema(profile, name string) json.RawMessage {
+	if t, ok := c.snapshot().view(profile).tools[name]; ok && t.action != nil {
+		return t.action.InputSchema
+	}
+	return nil
+}

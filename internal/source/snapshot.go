@@ -1,0 +1,126 @@
+package source
+
+import (
+	"strings"
+	"sync"
+
+	"collie/internal/tool"
+)
+
+// snapshot is everything on offer at one moment.
+type snapshot struct {
+	revision uint64
+	catalog  *Catalog
+	offers   []offered
+
+	mu    sync.Mutex
+	views map[string]*view
+}
+
+type offered struct {
+	source tool.Source
+	offer  *tool.Offer
+}
+
+// newSnapshot reads the offers of c's sources. c.mu is held.
+func newSnapshot(c *Catalog, old *snapshot) *snapshot {
+	s := &snapshot{revision: 1, catalog: c, views: map[string]*view{}}
+	if old != nil {
+		s.revision = old.revision + 1
+	}
+	for _, src := range c.sources {
+		s.offers = append(s.offers, offered{src, src.Offer()})
+	}
+	return s
+}
+
+// view returns what a profile sees, made at its first use. A profile nobody configured
+// sees what the default one does.
+func (s *snapshot) view(profile string) *view {
+	p, ok := s.catalog.opts.Profiles[profile]
+	if !ok {
+		profile = ""
+		p = s.catalog.opts.Profiles[""]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.views[profile]
+	if v == nil {
+		v = newView(s, &p)
+		s.views[profile] = v
+	}
+	return v
+}
+
+// findTool returns the Tool of a name and the source that offers it.
+func (s *snapshot) findTool(name string) (tool.Source, *tool.Tool) {
+	for _, o := range s.offers {
+		for i := range o.offer.Tools {
+			if t := &o.offer.Tools[i]; t.Name == name {
+				return o.source, t
+			}
+		}
+	}
+	return nil, nil
+}
+
+// findSource returns the offer of a source by its name.
+func (s *snapshot) findSource(name string) (offered, bool) {
+	for _, o := range s.offers {
+		if o.source.Name() == name {
+			return o, true
+		}
+	}
+	return offered{}, false
+}
+
+// instructions joins our own advice with the sources': at most 500 characters of each, and
+// 8 KiB in all (architecture.md 8, Merging). The whole of a source's advice is a resource.
+func (s *snapshot) instructions(own string) string {
+	const most, each, ours = 8 << 10, 500, 4 << 10
+	var b strings.Builder
+	b.WriteString(cut(own, ours))
+	for _, o := range s.offers {
+		text := strings.TrimSpace(o.offer.Instructions)
+		if text == "" {
+			continue
+		}
+		head := "\n\n## " + o.source.Name() + "\n"
+		body := cutRunes(text, each)
+		if len(body) < len(text) {
+			body += "… (read " + instructionsURI + o.source.Name() + ")"
+		}
+		if b.Len()+len(head)+len(body) > most {
+			break
+		}
+		b.WriteString(head + body)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Instructions is the advice to models of everything on offer.
+func (c *Catalog) Instructions(string) string {
+	return c.snapshot().instructions(c.opts.Instructions)
+}
+
+// cut returns at most n bytes of s, ending between characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// cutRunes returns at most n characters of s.
+func cutRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

@@ -1,0 +1,266 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// methods are the MCP requests that the kinds of Call become.
+var methods = map[tool.Kind]string{
+	tool.KindCall:     "tools/call",
+	tool.KindRead:     "resources/read",
+	tool.KindPrompt:   "prompts/get",
+	tool.KindComplete: "completion/complete",
+}
+
+const (
+	// maxRounds bounds how often a modern server may ask in one call (Multi Round-Trip).
+	maxRounds = 10
+	// maxEmptyRounds bounds how often it may do so without a question.
+	maxEmptyRounds = 3
+)
+
+// Run sends c to the server and returns what it says, byte for byte.
+func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	conn, err := s.connection(ctx, eraFor(call))
+	if err != nil {
+		return tool.Result{}, s.startError(err)
+	}
+	result, err := conn.run(ctx, call)
+	if unsent(err) { // nothing of it reached the server: once more, on a new connection (4.6)
+		if conn, err = s.connection(ctx, eraFor(call)); err != nil {
+			return tool.Result{}, s.startError(err)
+		}
+		result, err = conn.run(ctx, call)
+	}
+	if err != nil {
+		return tool.Result{}, conn.explain(ctx, call, err)
+	}
+	return result, nil
+}
+
+// eraFor is the era a call asks for. A legacy caller that can be asked back needs a server
+// that asks as its era does; otherwise the server's own preference is as good.
+func eraFor(call *tool.Call) mcp.Era {
+	c := call.Caller
+	if c == nil || c.Supports(tool.TakesInputRequired) {
+		return 0
+	}
+	if c.Supports(tool.CanSample) || c.Supports(tool.CanElicit) || c.Supports(tool.CanRoots) {
+		return mcp.Legacy
+	}
+	return 0
+}
+
+// startError makes sure that a failed start is an error with a kind.
+func (s *Server) startError(err error) error {
+	if _, ok := errors.AsType[*tool.Error](err); ok {
+		return err
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &tool.Error{Op: "start", Kind: tool.Unavailable, Subject: s.name, Err: err}
+}
+
+func unsent(err error) bool {
+	e, ok := errors.AsType[*mcp.LinkError](err)
+	return ok && !e.Sent && !e.TooLarge && e.Status == 0
+}
+
+// run sends one call, and again with the answers where a modern server asks a caller who
+// cannot take an input_required result.
+func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	ctx, f, token := c.board(ctx, call, c.server.entry.ToolTimeout)
+	defer c.land(f, token)
+	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f, token), Name: call.Target, Owner: f}
+	if call.Kind == tool.KindComplete {
+		req.Name = ""
+	}
+	if headers := c.server.headers.Load(); headers != nil && call.Kind == tool.KindCall {
+		if h := (*headers)[call.Target]; h != nil {
+			req.Header = h.Pairs(call.Args)
+		}
+	}
+	base, empty := req.Params, 0
+	for range maxRounds {
+		resp, err := c.client.Call(ctx, req)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		if resp.Error != nil {
+			return tool.Result{}, protocolError(resp.Error)
+		}
+		if resp.ResultType != "input_required" {
+			return tool.Result{Raw: resp.Result, IsError: resp.IsError, Type: resp.ResultType}, nil
+		}
+		if f.caller.Supports(tool.TakesInputRequired) {
+			return tool.Result{Raw: resp.Result, Type: resp.ResultType}, nil
+		}
+		if mcp.Get(resp.Result, "inputRequests") == nil {
+			if empty++; empty >= maxEmptyRounds {
+				break
+			}
+		}
+		if req.Params, err = c.server.answers(ctx, f, base, resp.Result); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	return tool.Result{}, &tool.Error{
+		Op: "call", Kind: tool.Upstream, Subject: call.Name,
+		Message: fmt.Sprintf("the server asked more than %d times", maxRounds),
+	}
+}
+
+// protocolError is a server's JSON-RPC error as it came.
+func protocolError(raw json.RawMessage) *tool.ProtocolError {
+	code, err := strconv.Atoi(string(mcp.Get(raw, "code")))
+	if err != nil {
+		code = mcp.CodeInternal
+	}
+	return &tool.ProtocolError{Code: code, Message: mcp.GetString(raw, "message"), Raw: raw}
+}
+
+// answers asks the caller everything that an input_required result asks for, and returns
+// the parameters of the retry.
+func (s *Server) answers(ctx context.Context, f *flight, params, result json.RawMessage) (json.RawMessage, error) {
+	fields := []mcp.Field{{Key: "inputResponses"}, {Key: "requestState", Value: mcp.Get(result, "requestState")}}
+	var asked map[string]json.RawMessage
+	if requests := mcp.Get(result, "inputRequests"); requests != nil {
+		if err := json.Unmarshal(requests, &asked); err != nil {
+			return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.call.Name, Message: "inputRequests is no object", Err: err}
+		}
+		var given json.RawMessage
+		for key, ask := range asked {
+			answer, err := s.askBack(ctx, f, mcp.GetString(ask, "method"), mcp.Get(ask, "params"))
+			if err != nil {
+				return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.call.Name, Message: "the server asked for what the client does not give", Err: err}
+			}
+			given = mcp.Edit(given, mcp.Field{Key: key, Value: answer})
+		}
+		fields[0].Value = given
+	}
+	return mcp.Edit(params, fields...), nil
+}
+
+// params are the parameters as the server gets them: the caller's own, with the names that
+// the server knows, our progress token, and the metadata of the server's era.
+func (c *conn) params(f *flight, token uint64) json.RawMessage {
+	call := f.call
+	fields := make([]mcp.Field, 0, 4)
+	switch call.Kind {
+	case tool.KindCall:
+		fields = append(fields, mcp.Field{Key: "name", Value: mcp.Quote(call.Target)}, mcp.Field{Key: "arguments", Value: call.Args})
+	case tool.KindRead:
+		fields = append(fields, mcp.Field{Key: "uri", Value: mcp.Quote(call.Target)})
+	case tool.KindPrompt:
+		fields = append(fields, mcp.Field{Key: "name", Value: mcp.Quote(call.Target)})
+		if call.Params == nil {
+			fields = append(fields, mcp.Field{Key: "arguments", Value: call.Args})
+		}
+	case tool.KindComplete:
+		ref := mcp.Get(call.Params, "ref")
+		if mcp.Get(ref, "name") != nil {
+			fields = append(fields, mcp.Field{Key: "ref", Value: mcp.Edit(ref, mcp.Field{Key: "name", Value: mcp.Quote(call.Target)})})
+		} else {
+			fields = append(fields, mcp.Field{Key: "ref", Value: mcp.Edit(ref, mcp.Field{Key: "uri", Value: mcp.Quote(call.Target)})})
+		}
+	}
+	meta := mcp.Get(call.Params, "_meta")
+	if edited := c.meta(f, meta, token); edited != nil || meta != nil {
+		fields = append(fields, mcp.Field{Key: "_meta", Value: edited})
+	}
+	return mcp.Edit(call.Params, fields...)
+}
+
+// meta is the caller's metadata as the server gets it; nil where nothing is left of it.
+func (c *conn) meta(f *flight, meta json.RawMessage, token uint64) json.RawMessage {
+	var fields []mcp.Field
+	if f.token = mcp.Get(meta, "progressToken"); f.token != nil {
+		fields = append(fields, mcp.Field{Key: "progressToken", Value: mcp.Quote(strconv.FormatUint(token, 10))})
+	}
+	if c.client.Era == mcp.Modern {
+		fields = append(fields, c.modernMeta(f, meta)...)
+	} else if mcp.Get(meta, mcp.MetaVersion) != nil {
+		for _, key := range []string{mcp.MetaVersion, mcp.MetaClientInfo, mcp.MetaCapabilities, mcp.MetaLogLevel} {
+			fields = append(fields, mcp.Field{Key: key})
+		}
+	}
+	if len(fields) == 0 {
+		return meta
+	}
+	if meta = mcp.Edit(meta, fields...); string(meta) == "{}" {
+		return nil
+	}
+	return meta
+}
+
+// modernMeta says to a modern server who calls and what the caller can do.
+func (c *conn) modernMeta(f *flight, meta json.RawMessage) []mcp.Field {
+	s := c.server
+	caps := f.caller.Capabilities()
+	for name, mode := range map[string]entry.Answer{"sampling": s.entry.Sampling, "elicitation": s.entry.Elicitation} {
+		if mode == entry.Off {
+			caps = mcp.Edit(caps, mcp.Field{Key: name})
+		}
+	}
+	fields := []mcp.Field{
+		{Key: mcp.MetaVersion, Value: mcp.Quote(c.client.Version)},
+		{Key: mcp.MetaCapabilities, Value: caps},
+	}
+	if mcp.Get(meta, mcp.MetaClientInfo) == nil {
+		fields = append(fields, mcp.Field{Key: mcp.MetaClientInfo, Value: s.set.opts.Info})
+	}
+	if level := s.wants.currentLevel(); level != "" && mcp.Get(meta, mcp.MetaVersion) == nil {
+		fields = append(fields, mcp.Field{Key: mcp.MetaLogLevel, Value: mcp.Quote(level)})
+	}
+	return fields
+}
+
+// explain makes an error that says what happened to the call and what to do.
+func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
+	if _, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		return err
+	}
+	effects := call.Kind == tool.KindCall && (call.Action == nil || !call.Action.ReadOnly)
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		if e.Kind == tool.Timeout && effects && !e.OutcomeUnknown {
+			late := *e
+			late.OutcomeUnknown = true
+			return &late
+		}
+		return err
+	}
+	link, ok := errors.AsType[*mcp.LinkError](err)
+	if !ok || ctx.Err() != nil {
+		return err
+	}
+	out := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: c.server.name, OutcomeUnknown: effects && link.Sent && link.Status == 0}
+	switch {
+	case link.TooLarge:
+		out.Kind, out.Message, out.Hint = tool.TooLarge, link.Error(), "ask for less, or raise limits.maxFrame"
+	case link.Status != 0:
+		out.Message = c.server.redact(link.Error())
+		_, out.Hint = linkReason(link)
+	case c.proc != nil:
+		out.Kind, out.Message = tool.Crashed, "the server ended in mid-call: "+c.epitaph()
+		out.Hint = "collie mcp logs " + c.server.name + " shows what it said; the next call starts it again"
+	default:
+		out.Message = c.server.redact(link.Error())
+		_, out.Hint = linkReason(link)
+	}
+	out.Message = strings.TrimSpace(out.Message)
+	return out
+}
+
+// settleTime is how long the small requests of our own may take.
+const settleTime = 15 * time.Second

@@ -1,0 +1,216 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/process"
+	"collie/internal/source/upstream/entry"
+)
+
+// conn is one connection to a server, with the calls in flight on it.
+type conn struct {
+	server *Server
+	client *mcp.Client
+	proc   *process.Process // nil for HTTP
+	stop   sync.Once
+
+	lastToken atomic.Uint64
+	mu        sync.Mutex
+	calls     map[uint64]*flight
+}
+
+var errStartTimeout = errors.New("the server did not answer in time")
+
+// exitError says that the server's process ended before it was ready.
+type exitError struct {
+	exit process.ExitInfo
+	tail []string
+}
+
+// Error gives the exit code and the last words (R-LG-2).
+func (e *exitError) Error() string {
+	msg := "the process ended: " + e.exit.String()
+	if len(e.tail) > 0 {
+		msg += "; it said: " + strings.Join(e.tail, " | ")
+	}
+	return msg
+}
+
+// connect starts or reaches the server and opens a session. era 0 finds the era out.
+func (s *Server) connect(ctx context.Context, era mcp.Era) (*conn, error) {
+	limit := s.entry.StartTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", errStartTimeout, limit))
+	defer cancel()
+	c := &conn{server: s, calls: map[uint64]*flight{}}
+	opts := mcp.ClientOptions{Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: s.entry.Protocol, Logger: s.log}
+	opts.Reopened = func() { s.wants.apply(s.life, c, s.log) }
+	if era == mcp.Legacy {
+		opts.Protocol = "legacy"
+	}
+	if s.entry.Transport != entry.Stdio {
+		return c, c.dial(ctx, opts)
+	}
+	return c, c.spawn(ctx, opts)
+}
+
+// dial reaches an HTTP server.
+func (c *conn) dial(ctx context.Context, opts mcp.ClientOptions) error {
+	release, err := c.server.set.slot(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer release()
+	c.client, err = connectHTTP(ctx, c, opts)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// spawn starts a process and opens a session over its pipes.
+func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
+	s := c.server
+	release, err := s.set.slot(ctx, s.entry.Runner)
+	if err != nil {
+		return err
+	}
+	defer release()
+	silent := time.AfterFunc(silentSlot, release)
+	defer silent.Stop()
+
+	heard := make(chan struct{})
+	hear := sync.OnceFunc(func() { close(heard) })
+	c.proc, err = process.Start(process.Command{
+		Label: s.name, Name: s.entry.Command.Reveal(), Args: reveal(s.entry.Args), Dir: s.entry.Dir,
+		Env: entry.Environment(s.entry, s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny}),
+		Stderr: func(line []byte) {
+			hear()
+			s.ring.Add("stderr", s.redact(string(line)))
+		},
+	}, &process.Options{Guard: s.set.opts.Guard, Ledger: s.set.opts.Ledger, Logger: s.log})
+	if err != nil {
+		return err
+	}
+	out := &firstRead{r: c.proc.Stdout(), first: hear}
+	lines := mcp.NewLines(out, c.proc.Stdin(), s.set.opts.MaxFrame, func() error { return c.proc.Stdout().Close() })
+	link := mcp.NewConn(lines, c, &mcp.ConnOptions{Logger: s.log, Noise: c.noise})
+	opts.FirstOutput = heard
+	if s.entry.Runner {
+		opts.ProbeMax = s.entry.StartTimeout / 2
+	}
+	c.client, err = mcp.Connect(ctx, link, opts)
+	if err == nil {
+		return nil
+	}
+	c.client = &mcp.Client{Link: link}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if exit := c.exited(); exit != nil {
+		return exit
+	}
+	return err
+}
+
+func reveal(values []entry.Value) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v.Reveal()
+	}
+	return out
+}
+
+// firstRead calls first when something has been read.
+type firstRead struct {
+	r     io.Reader
+	first func()
+	done  bool
+}
+
+func (f *firstRead) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if n > 0 && !f.done {
+		f.done = true
+		f.first()
+	}
+	return n, err
+}
+
+// noise keeps what is no message for the log (4.4).
+func (c *conn) noise(frame []byte, err error) {
+	text := string(frame)
+	if len(text) > 400 {
+		text = text[:400] + "…"
+	}
+	c.server.ring.Add("noise", c.server.redact(text))
+	c.server.log.Debug("noise on stdout", "error", err)
+}
+
+// exited waits up to 500 ms for the process to have ended (4.5); nil if it runs on.
+func (c *conn) exited() error {
+	if c.proc == nil {
+		return nil
+	}
+	timer := time.NewTimer(500 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-c.proc.Done():
+		return &exitError{exit: c.proc.Exit(), tail: c.lastWords()}
+	case <-timer.C:
+		return nil
+	}
+}
+
+func (c *conn) lastWords() []string {
+	tail := c.proc.Tail(20)
+	for i := range tail {
+		tail[i] = c.server.redact(tail[i])
+	}
+	return tail
+}
+
+// epitaph says how the connection ended.
+func (c *conn) epitaph() string {
+	if err := c.exited(); err != nil {
+		return err.Error()
+	}
+	err := c.client.Link.Err()
+	if errors.Is(err, io.EOF) {
+		return "the server closed its output"
+	}
+	return fmt.Sprint(err)
+}
+
+func (c *conn) alive() bool {
+	select {
+	case <-c.client.Link.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// close ends the session and the process, and waits for both.
+func (c *conn) close(ctx context.Context) {
+	c.stop.Do(func() {
+		if c.proc != nil {
+			if err := c.proc.Stop(ctx); err != nil {
+				c.server.log.Warn("process not stopped", "error", err)
+			}
+		}
+		if c.client != nil {
+			if err := c.client.Link.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				c.server.log.Debug("link not closed", "error", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package upstream
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+)
+
+// connectHTTP reaches a server by Streamable HTTP, modern first, then legacy, and falls
+// back to the SSE transport of 2024-11-05 where the answers speak for it (6.1).
+func connectHTTP(ctx context.Context, c *conn, opts mcp.ClientOptions) (*mcp.Client, error) {
+	e := &c.server.entry
+	link, err := c.server.httpOptions()
+	if err != nil {
+		return nil, err
+	}
+	if e.Transport != entry.SSE {
+		client, err := openSession(ctx, mcp.DialHTTP(e.URL.Reveal(), c, link), opts)
+		if err == nil || !speaksForSSE(err) {
+			return client, err
+		}
+	}
+	old, err := mcp.DialSSE(ctx, e.URL.Reveal(), c, link)
+	if err != nil {
+		return nil, err
+	}
+	opts.Protocol = "legacy"
+	return openSession(ctx, old, opts)
+}
+
+// openSession shakes hands, and closes the link where that fails.
+func openSession(ctx context.Context, link mcp.Link, opts mcp.ClientOptions) (*mcp.Client, error) {
+	client, err := mcp.Connect(ctx, link, opts)
+	if err != nil {
+		return nil, errors.Join(err, link.Close())
+	}
+	return client, nil
+}
+
+// speaksForSSE reports whether a refused initialize looks like a server of 2024-11-05.
+func speaksForSSE(err error) bool {
+	e, ok := errors.AsType[*mcp.LinkError](err)
+	if !ok {
+		return false
+	}
+	switch e.Status {
+	case 400, 404, 405, 406, 415:
+		return true
+	}
+	return false
+}
+
+// httpOptions are the entry's headers and TLS settings.
+func (s *Server) httpOptions() (*mcp.HTTPOptions, error) {
+	e := &s.entry
+	head := http.Header{}
+	for _, h := range e.Headers {
+		head.Add(h.Name, h.Value.Reveal())
+	}
+	switch e.Auth.Type {
+	case "bearer":
+		head.Set("Authorization", "Bearer "+e.Auth.Token.Reveal())
+	case "basic":
+		pair := e.Auth.Username.Reveal() + ":" + e.Auth.Password.Reveal()
+		head.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
+	}
+	config, err := tlsConfig(&e.TLS)
+	if err != nil {
+		return nil, err
+	}
+	opts := &mcp.HTTPOptions{
+		Logger: s.log, Header: func() http.Header { return head },
+		MaxAnswer: s.set.opts.MaxFrame, MaxEvent: s.set.opts.MaxFrame,
+	}
+	if config != nil {
+		opts.Transport = mcp.NewHTTPTransport(config)
+	}
+	return opts, nil
+}
+
+// tlsConfig reads the files of an entry's TLS settings; nil where there are none.
+func tlsConfig(t *entry.TLS) (*tls.Config, error) {
+	if *t == (entry.TLS{}) {
+		return nil, nil //nolint:nilnil // no settings is an answer
+	}
+	config := &tls.Config{
+		MinVersion: tls.VersionTLS12, ServerName: t.ServerName,
+		InsecureSkipVerify: t.Insecure, //nolint:gosec // the user wrote insecure: true, and is warned
+	}
+	if t.CAFile != "" {
+		pem, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("tls.caFile: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("tls.caFile: %s holds no PEM certificate", t.CAFile)
+		}
+	}
+	if t.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("tls.certFile and tls.keyFile: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// networkReason classes what kept us from a server (1, reason codes).
+func networkReason(err error) string {
+	text := err.Error()
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection_refused"
+	case strings.Contains(text, "no such host"), strings.Contains(text, "server misbehaving"):
+		return "dns"
+	case strings.Contains(text, "tls:"), strings.Contains(text, "x509:"):
+		return "tls"
+	}
+	return "bad_handshake"
+}
+
+// shown is how people see what an entry starts or reaches; secrets are hidden in it.
+func shown(e *entry.Entry) string {
+	if e.Transport != entry.Stdio {
+		return e.URL.String()
+	}
+	words := []string{e.Command.String()}
+	for _, a := range e.Args {
+		words = append(words, a.String())
+	}
+	return strings.Join(words, " ")
+}

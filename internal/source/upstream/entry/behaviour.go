@@ -1,0 +1,180 @@
+package entry
+
+import (
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collie/internal/tool"
+)
+
+// behaviour reads how a server is treated: everything that is not part of its identity.
+func (o *object) behaviour() {
+	e := &o.entry
+	o.setText(&e.DisplayName, "displayName")
+	o.setText(&e.Description, "description")
+	o.enabled()
+	setWord(o, &e.Lifecycle, []Lifecycle{Auto, Lazy, Eager, KeepAlive}, "lifecycle")
+	setWord(o, &e.View, []tool.View{tool.Flat, tool.Grouped}, "view")
+	setWord(o, &e.Sampling, []Answer{Forward, Ask, Off}, "sampling")
+	setWord(o, &e.Elicitation, []Answer{Forward, Ask, Off}, "elicitation")
+	setWord(o, &e.Isolation, []Isolation{Shared, Session}, "isolation")
+	o.timing()
+	o.prefix()
+	o.trust()
+	var roots []string
+	o.setList(&roots, "roots")
+	for i, r := range roots {
+		v := o.value("/roots/"+strconv.Itoa(i), r)
+		if v.text != "" && !strings.Contains(v.text, "://") && !filepath.IsAbs(v.text) {
+			v.text = filepath.Join(o.Dir, v.text)
+		}
+		e.Roots = append(e.Roots, v)
+	}
+}
+
+func (o *object) enabled() {
+	enabled := true
+	o.setBool(&o.entry.Disabled, "disabled")
+	o.setBool(&enabled, "enabled")
+	o.entry.Disabled = o.entry.Disabled || !enabled
+}
+
+// timing reads the limits of time and what hangs on them.
+func (o *object) timing() {
+	e := &o.entry
+	o.setDuration(&e.IdleTimeout, true, "idleTimeout")
+	o.setDuration(&e.StartTimeout, false, "startTimeout")
+	o.setDuration(&e.ToolTimeout, false, "toolTimeout")
+	o.setDuration(&e.MaxToolTimeout, false, "maxToolTimeout")
+	if _, pointer, ok := o.take("timeout"); ok {
+		o.warn(pointer, "R-CV-8", `programs disagree on the unit of "timeout", so it is not used; write "toolTimeout": "60s"`)
+	}
+	o.sub(func(r *object) {
+		r.setCount(&e.Restart.Max, 0, "max")
+		r.setDuration(&e.Restart.Window, false, "window")
+		r.setDuration(&e.Restart.Base, false, "base")
+		r.setDuration(&e.Restart.Cap, false, "cap")
+	}, "restart")
+	o.sub(func(h *object) {
+		enabled := true
+		h.setBool(&enabled, "enabled")
+		if raw, _, ok := h.take("ping", "interval"); ok && string(raw) == `"off"` {
+			enabled = false
+		} else {
+			h.setDuration(&e.Health.Ping, true, "ping", "interval")
+		}
+		h.setCount(&e.Health.Failures, 1, "failures")
+		if !enabled {
+			e.Health.Ping = 0
+		}
+	}, "health", "heartbeat")
+	if raw, _, ok := o.take("cache"); ok && kind(raw) == "boolean" {
+		o.setBool(&e.Cache.Enabled, "cache")
+		return
+	}
+	o.sub(func(c *object) {
+		c.setBool(&e.Cache.Enabled, "enabled")
+		c.setDuration(&e.Cache.MaxAge, true, "maxAge")
+		c.setDuration(&e.Cache.MaxStale, true, "maxStale")
+	}, "cache")
+}
+
+var prefixText = regexp.MustCompile(`^[A-Za-z0-9_-]{0,32}$`)
+
+// prefix reads what stands before the names of tools. A word gets the separator that the
+// server's own name would have.
+func (o *object) prefix() {
+	s, pointer, ok := o.text("prefix")
+	switch {
+	case !ok || s == "auto":
+	case !prefixText.MatchString(s):
+		o.fail(pointer, "value", "expected up to 32 of A-Z a-z 0-9 _ -, got %q", s)
+	case s == "" || strings.HasSuffix(s, "_") || strings.HasSuffix(s, "-"):
+		o.entry.Prefix = s
+	default:
+		o.entry.Prefix = s + "__"
+	}
+}
+
+// trust reads "trust", which is a word here and true or false in another host, and what may run
+// without asking.
+func (o *object) trust() {
+	e := &o.entry
+	raw, pointer, ok := o.take("trust")
+	switch {
+	case ok && kind(raw) == "boolean":
+		o.setBool(&e.AutoApprove.All, "trust")
+	case ok:
+		setWord(o, &e.Trust, []Trust{Pin, Warn, Trusted}, "trust")
+	}
+	raw, pointer, ok = o.take("autoApprove", "alwaysAllow")
+	switch {
+	case ok && kind(raw) == "boolean":
+		e.AutoApprove.All, _ = decode[bool](o.parser, pointer, raw, "")
+	case ok:
+		e.AutoApprove.Names, _ = decode[[]string](o.parser, pointer, raw, "a list of tool names, true or false")
+	}
+}
+
+// tools reads which tools are offered, in our words and in those of four other hosts.
+func (o *object) tools() {
+	t := &o.entry.Tools
+	if raw, _, ok := o.take("tools"); ok && kind(raw) == "array" {
+		o.globs(&t.Include, "tools")
+	} else if ok {
+		o.sub(func(s *object) {
+			s.globs(&t.Include, "include")
+			s.globs(&t.Exclude, "exclude")
+			s.sub(func(m *object) { m.overrides(t) }, "override")
+		}, "tools")
+	}
+	o.globs(&t.Include, "includeTools")
+	o.globs(&t.Exclude, "excludeTools")
+	o.globs(&t.Exclude, "disabledTools")
+	o.sub(func(f *object) {
+		mode, list := "allow", []string(nil)
+		setWord(f, &mode, []string{"allow", "block"}, "mode")
+		f.globs(&list, "list")
+		if mode == "block" {
+			t.Exclude = append(t.Exclude, list...)
+		} else {
+			t.Include = append(t.Include, list...)
+		}
+	}, "toolFilter")
+}
+
+func (o *object) globs(to *[]string, name string) {
+	var list []string
+	o.setList(&list, name)
+	for i, g := range list {
+		if _, err := path.Match(g, ""); err != nil {
+			o.fail(o.pointer+"/"+name+"/"+strconv.Itoa(i), "value", "%q is no pattern: %v", g, err)
+			continue
+		}
+		*to = append(*to, g)
+	}
+}
+
+// overrides reads an object of tool names.
+func (o *object) overrides(t *Tools) {
+	t.Override = make(map[string]Override, len(o.fields))
+	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
+		var v Override
+		o.sub(func(s *object) {
+			if raw, pointer, ok := s.take("enabled", "enable"); ok {
+				if on, ok := decode[bool](o.parser, pointer, raw, "true or false"); ok {
+					v.Enabled = &on
+				}
+			}
+			s.setText(&v.Alias, "alias")
+			s.setText(&v.Description, "description")
+			s.setBool(&v.Retry, "retry")
+		}, name)
+		t.Override[name] = v
+	}
+}

@@ -1,0 +1,222 @@
+// Package entry reads what one entry of "mcpServers" says: how to start or reach a server, what
+// it may see, and how it is to be treated.
+//
+// [Parse] turns the raw JSON of an entry into an [Entry] with all defaults in place, aliases of
+// other hosts folded in and variables expanded, and lists every [Problem] on the way. Each entry
+// is read alone; one with a problem of severity error is shown as config_error and keeps no
+// other server from working (R-CV-3). [Environment] builds what a child process may see.
+//
+// Nothing is started or connected here. Which file an entry stands in is the caller's
+// knowledge: a Problem names its place by a JSON pointer into the entry.
+package entry
+
+import (
+	"time"
+
+	"collie/internal/tool"
+)
+
+// Entry is one server's settings. It is plain data; what may be secret in it is a [Value].
+type Entry struct {
+	Name        string
+	DisplayName string // for people; empty if none was given
+	Description string // for people
+	Disabled    bool
+
+	Transport Transport
+	// Protocol is auto, legacy or a version date such as 2025-11-25.
+	Protocol string
+
+	// For Stdio.
+	Command    Value            // absolute if it was written relative; else a name to look up
+	Args       []Value          // never changed but for variables
+	Env        map[string]Value // added to what is inherited; a dotenv file's values included
+	Unset      []string         // names not to inherit
+	InheritEnv Inherit
+	Dir        string // working folder, absolute; need not exist
+	Runner     bool   // Command is a package runner: a first start may download
+	Package    string // what the runner runs, as written; empty if it is not plain
+	// DockerManaged lets Collie name the container of docker run and kill it. Default true.
+	DockerManaged bool
+
+	// For HTTP and SSE.
+	URL            Value
+	Headers        []Header // sorted by name
+	HeadersCommand *HeadersCommand
+	Auth           Auth
+	TLS            TLS
+
+	Lifecycle      Lifecycle
+	IdleTimeout    time.Duration // default 10 min; 0 means never
+	StartTimeout   time.Duration // default 60 s, 180 s for a package runner
+	ToolTimeout    time.Duration // see Options
+	MaxToolTimeout time.Duration // see Options
+
+	Tools       Tools
+	AutoApprove AutoApprove
+	View        tool.View // default Flat
+	// Prefix stands before the names of tools in the flat view; default "<name>__".
+	Prefix      string
+	Restart     Restart
+	Health      Health
+	Cache       Cache
+	Roots       []Value // folders, absolute, or URIs
+	Sampling    Answer
+	Elicitation Answer
+	Isolation   Isolation
+	Trust       Trust
+
+	// Secrets are the values that must be struck out of logs, longest first.
+	Secrets []string
+}
+
+// Transport is how a server is reached.
+type Transport string
+
+// The transports.
+const (
+	Stdio Transport = "stdio"
+	HTTP  Transport = "http" // Streamable HTTP
+	SSE   Transport = "sse"  // HTTP with SSE, as of MCP 2024-11-05
+)
+
+// Inherit is what a child gets of our environment; see [Environment].
+type Inherit struct {
+	Mode  string   // minimal (default), all or none
+	Names []string // further names, or PREFIX_* for all that start so
+}
+
+// Header is one header of every request to a server.
+type Header struct {
+	Name  string
+	Value Value
+}
+
+// HeadersCommand prints a JSON object of headers. It runs for each connection.
+type HeadersCommand struct {
+	Command Value
+	Args    []Value
+	Timeout time.Duration // default 10 s
+}
+
+// Auth is how to sign in at a server. Type is none, bearer, basic or oauth; empty means that
+// nothing was said, so that OAuth is tried when a server asks for it.
+type Auth struct {
+	Type         string
+	Token        Value // bearer
+	Username     Value // basic
+	Password     Value
+	ClientID     Value // oauth; empty means registering
+	ClientSecret Value
+	Scopes       []string
+	RedirectPort int // 0 means any
+}
+
+// TLS is what differs from the system's settings. Files are absolute.
+type TLS struct {
+	CAFile, CertFile, KeyFile string
+	ServerName                string
+	Insecure                  bool // certificates are not checked
+}
+
+// Lifecycle is when a server runs.
+type Lifecycle string
+
+// The lifecycles.
+const (
+	Auto      Lifecycle = "auto" // the default: lazy, once the tools are known
+	Lazy      Lifecycle = "lazy"
+	Eager     Lifecycle = "eager"
+	KeepAlive Lifecycle = "keepalive"
+)
+
+// Tools chooses a server's tools. An empty Include means all; Exclude wins over Include, an
+// Override over both.
+type Tools struct {
+	Include, Exclude []string // globs as in [path.Match]
+	Override         map[string]Override
+}
+
+// Override is what differs for one tool. Nil and empty mean no difference.
+type Override struct {
+	Enabled            *bool
+	Alias, Description string
+	Retry              bool // the tool may be called again after a lost connection
+}
+
+// AutoApprove is what runs without asking a person.
+type AutoApprove struct {
+	All   bool
+	Names []string
+}
+
+// Restart bounds how often a server is started again.
+type Restart struct {
+	Max    int           // failures in Window until the breaker opens; default 5
+	Window time.Duration // default 10 min
+	Base   time.Duration // first delay; default 1 s
+	Cap    time.Duration // longest delay; default 5 min
+}
+
+// Health is how a quiet server is looked after.
+type Health struct {
+	Ping     time.Duration // 0 means off; default 30 s for a remote server, off for stdio
+	Failures int           // in a row until it counts; default 3
+}
+
+// Cache is the tool cache for this server.
+type Cache struct {
+	Enabled  bool          // default true
+	MaxAge   time.Duration // default 24 h
+	MaxStale time.Duration // default 30 days
+}
+
+// Answer is what happens when a server asks back.
+type Answer string
+
+// The answers.
+const (
+	Forward Answer = "forward" // the default: to the caller, if it can
+	Ask     Answer = "ask"     // a person first
+	Off     Answer = "off"     // not announced
+)
+
+// Isolation says who shares a process.
+type Isolation string
+
+// The isolations.
+const (
+	Shared  Isolation = "shared"  // the default: all sessions
+	Session Isolation = "session" // one process for each
+)
+
+// Trust is what happens when the definition of a tool changes (7.6).
+type Trust string
+
+// The levels of trust.
+const (
+	Pin     Trust = "pin"
+	Warn    Trust = "warn" // the default
+	Trusted Trust = "off"  // changes are only recorded
+)
+
+// Severity is how bad a [Problem] is.
+type Severity string
+
+// The severities. An entry with an error cannot be used.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Problem is one thing that is wrong with an entry.
+type Problem struct {
+	Pointer  string // JSON pointer into the entry; "" is the whole
+	Rule     string // stable id, such as "R-CV-1", or "var_unset"
+	Severity Severity
+	Message  string
+}
+
+// RuleUnset is the rule of a Problem about a variable that is not set (R-VA-2). All other
+// errors have the reason config_invalid.
+const RuleUnset = "var_unset"

@@ -1,0 +1,176 @@
+package entry
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// defaultDeny are the patterns of R-EN-1.
+var defaultDeny = []string{
+	"COLLIE_*", "SIYUAN_TOKEN",
+	"*_API_KEY", "*_TOKEN", "*_SECRET", "*_PASSWORD", "AWS_*", "*_CREDENTIALS",
+}
+
+// DefaultDeny returns the patterns of the variables that no child inherits unless its entry
+// names them (R-EN-1).
+func DefaultDeny() []string { return slices.Clone(defaultDeny) }
+
+// What "minimal" lets through, where it is set (4.3).
+var (
+	minimalUnix = strings.Fields("HOME LOGNAME USER SHELL PATH TERM LANG LC_* TZ TMPDIR XDG_*")
+
+	minimalWindows = strings.Fields("APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS PATH " +
+		"PATHEXT PROCESSOR_ARCHITECTURE ProgramData ProgramFiles ProgramFiles(x86) ProgramW6432 " +
+		"SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE windir COMSPEC")
+
+	network = strings.Fields("HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy " +
+		"all_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE npm_config_registry " +
+		"npm_config_cache UV_INDEX_URL UV_CACHE_DIR PIP_INDEX_URL DOCKER_HOST")
+)
+
+// EnvironmentOptions are what [Environment] needs beside the entry. The zero value works.
+type EnvironmentOptions struct {
+	// Deny are patterns of variables that are not inherited; nil means [DefaultDeny].
+	Deny []string
+	// IsDir reports whether a folder exists; nil asks the file system.
+	IsDir func(string) bool
+	// ReadFile reads a small file, such as nvm's default version; nil asks the file system.
+	ReadFile func(string) ([]byte, error)
+
+	goos string
+}
+
+// Environment is what the child of e gets: from parent, our own environment as NAME=value, what
+// the entry inherits, and on top of it what the entry sets (4.3). A list in inheritEnv adds to
+// the minimal set. Names match without regard to case on Windows; patterns of Deny always do.
+// An inherited PATH is extended at its end by folders that exist. The result is sorted.
+func Environment(e Entry, parent []string, o EnvironmentOptions) []string {
+	b := newEnvironment(o)
+	for _, pair := range parent {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || strings.HasPrefix(value, "()") { // a shell function, not a value
+			continue
+		}
+		if b.inherits(e.InheritEnv, name) && !b.contains(e.Unset, name) {
+			b.set(name, value)
+		}
+	}
+	if name := b.name("PATH"); b.vars[name] != "" {
+		b.vars[name] = b.extend(b.vars[name], parent)
+	}
+	for name, v := range e.Env {
+		b.set(name, v.text)
+	}
+	out := make([]string, 0, len(b.vars))
+	for name, value := range b.vars {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// environment is one that is being built.
+type environment struct {
+	EnvironmentOptions
+	vars map[string]string
+}
+
+func newEnvironment(o EnvironmentOptions) *environment {
+	if o.Deny == nil {
+		o.Deny = defaultDeny
+	}
+	if o.IsDir == nil {
+		o.IsDir = func(dir string) bool {
+			info, err := os.Stat(dir)
+			return err == nil && info.IsDir()
+		}
+	}
+	if o.ReadFile == nil {
+		o.ReadFile = os.ReadFile
+	}
+	if o.goos == "" {
+		o.goos = runtime.GOOS
+	}
+	return &environment{o, map[string]string{}}
+}
+
+// set replaces a variable, whatever its case on Windows.
+func (b *environment) set(name, value string) { b.vars[b.name(name)] = value }
+
+// name is how a variable that is there already is written.
+func (b *environment) name(name string) string {
+	if b.goos == "windows" {
+		for n := range b.vars {
+			if strings.EqualFold(n, name) {
+				return n
+			}
+		}
+	}
+	return name
+}
+
+// inherits applies the mode, the list and the patterns that are never inherited.
+func (b *environment) inherits(in Inherit, name string) bool {
+	if in.Mode == "none" {
+		return false
+	}
+	for _, n := range in.Names { // naming a variable is stronger than any pattern
+		if n != "*" && b.matches(n, name) {
+			return true
+		}
+	}
+	if b.denied(name) {
+		return false
+	}
+	base := minimalUnix
+	if b.goos == "windows" {
+		base = minimalWindows
+	}
+	return in.Mode == "all" || b.contains(in.Names, name) || b.contains(base, name) || b.contains(network, name)
+}
+
+func (b *environment) denied(name string) bool {
+	return slices.ContainsFunc(b.Deny, func(pattern string) bool {
+		ok, err := path.Match(strings.ToUpper(pattern), strings.ToUpper(name))
+		return ok && err == nil
+	})
+}
+
+func (b *environment) contains(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return b.matches(p, name) })
+}
+
+// matches compares a name with a name or PREFIX_*.
+func (b *environment) matches(pattern, name string) bool {
+	if b.goos == "windows" {
+		pattern, name = strings.ToUpper(pattern), strings.ToUpper(name)
+	}
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == name
+}
+
+// extend appends the folders in which people's tools are installed and which a program started
+// from a desktop does not see (R-EN-3).
+func (b *environment) extend(list string, parent []string) string {
+	separator := string(filepath.ListSeparator)
+	have := strings.Split(list, separator)
+	for _, dir := range b.toolFolders(func(name string) string {
+		for _, pair := range slices.Backward(parent) {
+			if n, v, _ := strings.Cut(pair, "="); n == name || b.goos == "windows" && strings.EqualFold(n, name) {
+				return v
+			}
+		}
+		return ""
+	}) {
+		if !slices.Contains(have, dir) && b.IsDir(dir) {
+			have = append(have, dir)
+		}
+	}
+	return strings.Join(have, separator)
+}

@@ -1,0 +1,115 @@
+package entry
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ConfigHash identifies what the server is: the lower-case hexadecimal SHA-256 of the canonical
+// JSON (RFC 8785) of the fields that make it, after aliases and expansion (8.4). Values that may
+// be secret go in as HMAC-SHA-256 under key, so that the hash does not help to guess them. Two
+// entries that mean the same have the same hash; how a server is treated does not count.
+func (e Entry) ConfigHash(key []byte) string {
+	value := jsontext.Value(encode(e.identity(digester(key))))
+	if err := value.Canonicalize(); err != nil {
+		panic(fmt.Sprintf("entry: identity of %s is no JSON: %v", e.Name, err))
+	}
+	sum := sha256.Sum256(value)
+	return hex.EncodeToString(sum[:])
+}
+
+// identity is the fields that make a server; what is not set is not in it.
+func (e Entry) identity(digest func(Value) string) present {
+	id := present{}
+	id.put("type", e.Transport)
+	if e.Protocol != "auto" {
+		id.put("protocol", e.Protocol)
+	}
+	if e.Transport == Stdio {
+		id.put("command", e.Command.text)
+		id.put("args", texts(e.Args))
+		env := map[string]string{}
+		for name, v := range e.Env {
+			env[name] = digest(v)
+		}
+		id.put("env", env)
+		id.put("unset", e.Unset)
+		if e.InheritEnv.Mode != "minimal" {
+			id.put("inheritEnv", e.InheritEnv.Mode)
+		}
+		id.put("inheritNames", e.InheritEnv.Names)
+		id.put("cwd", e.Dir)
+		return id
+	}
+	id.put("url", e.URL.text)
+	headers := map[string]string{}
+	for _, h := range e.Headers {
+		headers[h.Name] = digest(h.Value)
+	}
+	id.put("headers", headers)
+	if c := e.HeadersCommand; c != nil {
+		id.put("headersCommand", append([]string{c.Command.text}, texts(c.Args)...))
+	}
+	id.put("auth", e.Auth.identity(digest))
+	id.put("tls", e.TLS.identity())
+	return id
+}
+
+func (a Auth) identity(digest func(Value) string) present {
+	id := present{}
+	id.put("type", a.Type)
+	id.put("token", digest(a.Token))
+	id.put("username", a.Username.text)
+	id.put("password", digest(a.Password))
+	id.put("clientId", a.ClientID.text)
+	id.put("clientSecret", digest(a.ClientSecret))
+	id.put("scopes", a.Scopes)
+	id.put("redirectPort", a.RedirectPort)
+	return id
+}
+
+func (t TLS) identity() present {
+	id := present{}
+	id.put("caFile", t.CAFile)
+	id.put("certFile", t.CertFile)
+	id.put("keyFile", t.KeyFile)
+	id.put("serverName", t.ServerName)
+	id.put("insecure", t.Insecure)
+	return id
+}
+
+// present is an object that holds only what is set.
+type present map[string]json.RawMessage
+
+func (p present) put(name string, v any) {
+	switch raw := encode(v); string(raw) {
+	case `""`, `null`, `[]`, `{}`, `0`, `false`:
+	default:
+		p[name] = raw
+	}
+}
+
+func encode(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("entry: %T does not encode: %v", v, err))
+	}
+	return raw
+}
+
+// digester returns the function that stands a digest in for a value; an empty one stays empty.
+func digester(key []byte) func(Value) string {
+	return func(v Value) string {
+		if v.IsZero() {
+			return ""
+		}
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(v.text))
+		return "hmac:" + hex.EncodeToString(mac.Sum(nil))
+	}
+}

@@ -1,0 +1,190 @@
+package entry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// object is a JSON object that is being read. Each method takes the fields it reads by their
+// names, the first one being ours and the others aliases; a field that is null counts as absent.
+type object struct {
+	*parser
+	pointer string
+	fields  map[string]json.RawMessage
+	used    map[string]bool
+}
+
+// take finds a field by its names.
+func (o *object) take(names ...string) (raw json.RawMessage, pointer string, ok bool) {
+	var found string
+	for _, n := range names {
+		v, given := o.fields[n]
+		if o.used[n] = true; !given || string(v) == "null" {
+			continue
+		}
+		if ok {
+			o.warn(o.pointer+"/"+escape(n), "alias", "%q says the same; %q counts", found, found)
+			continue
+		}
+		raw, pointer, ok, found = v, o.pointer+"/"+escape(n), true, n
+	}
+	return raw, pointer, ok
+}
+
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// unknown warns about the fields that nobody took.
+func (o *object) unknown() {
+	known := slices.Sorted(maps.Keys(o.used))
+	for _, n := range slices.Sorted(maps.Keys(o.fields)) {
+		if o.used[n] || strings.HasPrefix(n, "x-") {
+			continue
+		}
+		hint := ""
+		if near := nearest(n, known); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		o.warn(o.pointer+"/"+escape(n), "unknown", "unknown field%s", hint)
+	}
+}
+
+// sub reads a field that is an object, and warns about what f does not take.
+func (o *object) sub(f func(*object), names ...string) {
+	raw, pointer, ok := o.take(names...)
+	if !ok {
+		return
+	}
+	if fields, ok := decode[map[string]json.RawMessage](o.parser, pointer, raw, "an object"); ok {
+		inner := object{o.parser, pointer, fields, map[string]bool{}}
+		f(&inner)
+		inner.unknown()
+	}
+}
+
+func (o *object) text(names ...string) (s, pointer string, ok bool) {
+	raw, pointer, ok := o.take(names...)
+	if !ok {
+		return "", pointer, false
+	}
+	s, ok = decode[string](o.parser, pointer, raw, "a string")
+	return s, pointer, ok
+}
+
+func (o *object) setText(to *string, names ...string) {
+	if s, _, ok := o.text(names...); ok {
+		*to = s
+	}
+}
+
+func (o *object) setValue(to *Value, read func(pointer, s string) Value, names ...string) {
+	if s, pointer, ok := o.text(names...); ok {
+		*to = read(pointer, s)
+	}
+}
+
+func (o *object) setPath(to *string, names ...string) {
+	if s, pointer, ok := o.text(names...); ok {
+		*to = o.path(pointer, s)
+	}
+}
+
+func (o *object) setBool(to *bool, names ...string) {
+	if raw, pointer, ok := o.take(names...); ok {
+		if v, ok := decode[bool](o.parser, pointer, raw, "true or false"); ok {
+			*to = v
+		}
+	}
+}
+
+func (o *object) setCount(to *int, least int, names ...string) {
+	raw, pointer, ok := o.take(names...)
+	if !ok {
+		return
+	}
+	v, ok := decode[int](o.parser, pointer, raw, "a whole number")
+	if ok && v < least {
+		o.fail(pointer, "value", "expected a whole number from %d, got %d", least, v)
+	} else if ok {
+		*to = v
+	}
+}
+
+func (o *object) setList(to *[]string, names ...string) {
+	if raw, pointer, ok := o.take(names...); ok {
+		if v, ok := decode[[]string](o.parser, pointer, raw, "a list of strings"); ok {
+			*to = append(*to, v...)
+		}
+	}
+}
+
+// setWord reads one of a few words.
+func setWord[T ~string](o *object, to *T, words []T, names ...string) {
+	s, pointer, ok := o.text(names...)
+	if !ok {
+		return
+	}
+	if !slices.Contains(words, T(s)) {
+		list := make([]string, len(words))
+		for i, w := range words {
+			list[i] = string(w)
+		}
+		o.fail(pointer, "value", "expected one of %s, got %q", strings.Join(list, ", "), s)
+		return
+	}
+	*to = T(s)
+}
+
+// setDuration reads a length of time with a unit. Bare numbers are refused, since programs
+// disagree on what they mean (R-CV-8); so is zero, unless zero has a meaning.
+func (o *object) setDuration(to *time.Duration, zero bool, names ...string) {
+	raw, pointer, ok := o.take(names...)
+	if !ok {
+		return
+	}
+	if kind(raw) == "number" {
+		o.fail(pointer, "R-CV-8", "%v", errNoUnit)
+		return
+	}
+	s, ok := decode[string](o.parser, pointer, raw, `a length of time such as "30s"`)
+	if !ok {
+		return
+	}
+	switch d, err := parseDuration(s); {
+	case err != nil:
+		o.fail(pointer, "R-CV-8", "%v", err)
+	case d == 0 && !zero:
+		o.fail(pointer, "value", "expected more than 0")
+	default:
+		*to = d
+	}
+}
+
+var errNoUnit = errors.New("write a unit: 30s, 500ms")
+
+// parseDuration reads what [time.ParseDuration] reads, and whole days such as "30d".
+func parseDuration(s string) (time.Duration, error) {
+	if _, err := strconv.ParseFloat(s, 64); err == nil && s != "0" {
+		return 0, errNoUnit
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 31)
+		if err != nil || n > math.MaxInt64/uint64(24*time.Hour) {
+			return 0, fmt.Errorf("%q is no number of days", s)
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no length of time; write one such as 30s, 500ms, 10m, 24h", s)
+	}
+	return d, nil
+}

@@ -1,0 +1,185 @@
+package entry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options are what an entry is read with.
+type Options struct {
+	// Dir is the absolute folder of the file that holds the entry: the default working folder,
+	// and where relative paths start (R-CV-7).
+	Dir string
+	// Workspace stands for ${workspaceFolder}; empty means Dir.
+	Workspace string
+	// Env looks up our environment. Nil means an empty one.
+	Env func(name string) (string, bool)
+	// Secret looks up the secret store, inputs under "input:<id>". Nil means that there is none.
+	Secret func(name string) (string, bool)
+	// ReadFile reads an envFile. Nil means that envFile is refused.
+	ReadFile func(path string) ([]byte, error)
+	// ToolTimeout and MaxToolTimeout are the defaults of a call; zero means 60 s and 10 min.
+	ToolTimeout, MaxToolTimeout time.Duration
+}
+
+// Parse reads one entry, standard JSON, of a server with that name. Whatever is wrong with it,
+// what could be read is returned; an entry is usable if no problem is an error. Problems come in
+// a fixed order, errors and warnings mixed.
+func Parse(name string, raw json.RawMessage, o Options) (Entry, []Problem) {
+	p := &parser{Options: o, secrets: map[string]bool{}, entry: defaults(name, o)}
+	fields, ok := decode[map[string]json.RawMessage](p, "", raw, "an object with a command or a url")
+	if !ok {
+		return p.entry, p.problems
+	}
+	root := &object{parser: p, fields: fields, used: map[string]bool{}}
+	root.process()
+	root.remote()
+	root.infer()
+	root.behaviour()
+	root.tools()
+	root.unknown()
+	p.entry.Secrets = slices.SortedFunc(maps.Keys(p.secrets), func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	return p.entry, p.problems
+}
+
+func defaults(name string, o Options) Entry {
+	e := Entry{
+		Name: name, Transport: Stdio, Protocol: "auto",
+		InheritEnv: Inherit{Mode: "minimal"}, Dir: o.Dir, DockerManaged: true,
+		Lifecycle: Auto, IdleTimeout: 10 * time.Minute,
+		ToolTimeout: o.ToolTimeout, MaxToolTimeout: o.MaxToolTimeout,
+		View: "flat", Prefix: name + "__",
+		Restart:  Restart{Max: 5, Window: 10 * time.Minute, Base: time.Second, Cap: 5 * time.Minute},
+		Health:   Health{Failures: 3},
+		Cache:    Cache{Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour},
+		Sampling: Forward, Elicitation: Forward, Isolation: Shared, Trust: Warn,
+	}
+	if e.ToolTimeout == 0 {
+		e.ToolTimeout = time.Minute
+	}
+	if e.MaxToolTimeout == 0 {
+		e.MaxToolTimeout = 10 * time.Minute
+	}
+	return e
+}
+
+// parser is what one run of Parse has so far.
+type parser struct {
+	Options
+	entry    Entry
+	problems []Problem
+	secrets  map[string]bool
+}
+
+func (p *parser) report(s Severity, pointer, rule, format string, args ...any) {
+	p.problems = append(p.problems, Problem{pointer, rule, s, fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) fail(pointer, rule, format string, args ...any) {
+	p.report(SeverityError, pointer, rule, format, args...)
+}
+
+func (p *parser) warn(pointer, rule, format string, args ...any) {
+	p.report(SeverityWarning, pointer, rule, format, args...)
+}
+
+// expand reads a text with variables. Every text that comes from a variable is a secret for the
+// logs, since nobody knows what people keep in their environment.
+func (p *parser) expand(pointer, s string) ([]piece, bool) {
+	ps, err := expand(s, p.resolve)
+	if unset, ok := errors.AsType[*unsetError](err); ok {
+		p.fail(pointer, RuleUnset, "%s", unset)
+		return nil, false
+	}
+	if err != nil {
+		p.fail(pointer, "R-VA-1", "%v", err)
+		return nil, false
+	}
+	for _, piece := range ps {
+		switch piece.origin {
+		case variable:
+			p.hide(piece.text)
+		case secret:
+			p.secrets[piece.text] = true
+		case literal, place:
+		}
+	}
+	return ps, true
+}
+
+// hide adds a value to those that logs must not show, unless it is so short that striking it
+// out would make the log unreadable.
+func (p *parser) hide(s string) {
+	if len(s) >= 8 {
+		p.secrets[s] = true
+	}
+}
+
+// value reads a text with variables that people may see as it is written.
+func (p *parser) value(pointer, s string) Value {
+	ps, ok := p.expand(pointer, s)
+	if !ok {
+		return Value{"", s}
+	}
+	return Value{join(ps), s}
+}
+
+// hidden reads a text with variables that people may not see at all.
+func (p *parser) hidden(pointer, s string) Value {
+	v := p.value(pointer, s)
+	p.hide(v.text)
+	return Hidden(v.text)
+}
+
+// path reads the name of a file or folder; a relative one starts at Dir.
+func (p *parser) path(pointer, s string) string {
+	v := p.value(pointer, s).text
+	if v == "" || filepath.IsAbs(v) {
+		return v
+	}
+	return filepath.Join(p.Dir, v)
+}
+
+// decode reads raw as a T; want is a phrase for people, such as "a string".
+func decode[T any](p *parser, pointer string, raw json.RawMessage, want string) (T, bool) {
+	var v T
+	err := json.Unmarshal(raw, &v)
+	if err != nil || string(raw) == "null" {
+		p.fail(pointer, "type", "expected %s, got %s", want, kind(raw))
+		return v, false
+	}
+	return v, true
+}
+
+func kind(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	switch raw[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	default:
+		return "number"
+	}
+}

@@ -1,0 +1,205 @@
+package entry
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// remote reads how a server is reached over HTTP.
+func (o *object) remote() {
+	e := &o.entry
+	if s, pointer, ok := o.text("url", "serverUrl", "httpUrl"); ok {
+		o.url(pointer, s)
+	}
+	if raw, pointer, ok := o.take("headers"); ok {
+		o.headers(pointer, raw)
+	}
+	o.sub(func(c *object) {
+		e.HeadersCommand = &HeadersCommand{Timeout: 10 * time.Second}
+		c.setValue(&e.HeadersCommand.Command, c.value, "command")
+		var args []string
+		c.setList(&args, "args")
+		for i, a := range args {
+			e.HeadersCommand.Args = append(e.HeadersCommand.Args, c.value(c.pointer+"/args/"+strconv.Itoa(i), a))
+		}
+		c.setDuration(&e.HeadersCommand.Timeout, false, "timeout")
+	}, "headersCommand")
+	o.auth()
+	o.sub(func(t *object) {
+		t.setPath(&e.TLS.CAFile, "caFile")
+		t.setPath(&e.TLS.CertFile, "certFile")
+		t.setPath(&e.TLS.KeyFile, "keyFile")
+		t.setText(&e.TLS.ServerName, "serverName")
+		t.setBool(&e.TLS.Insecure, "insecure")
+		if (e.TLS.CertFile == "") != (e.TLS.KeyFile == "") {
+			t.fail(t.pointer, "value", "certFile and keyFile belong together; only one of them is set")
+		}
+		if e.TLS.Insecure {
+			t.warn(t.pointer+"/insecure", "tls", "certificates are not checked: anybody on the way can read and change everything")
+		}
+	}, "tls")
+}
+
+func (o *object) url(pointer, s string) {
+	ps, ok := o.expand(pointer, s)
+	if !ok {
+		o.entry.URL = Value{"", s}
+		return
+	}
+	text := join(ps)
+	o.entry.URL = Value{text, s}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme == "":
+		o.fail(pointer, "url", `expected a URL such as "https://host/mcp"`)
+		return
+	case u.Scheme == "unix" && strings.HasPrefix(u.Path, "/"), (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
+	default:
+		o.fail(pointer, "url", "expected http://host/…, https://host/… or unix:///path#/route")
+		return
+	}
+	o.entry.URL.shown = shownURL(s, u)
+	if password, ok := u.User.Password(); ok {
+		o.hide(password)
+	}
+	for _, values := range u.Query() {
+		for _, v := range values {
+			if looksSecret(v) && strings.Contains(s, v) {
+				o.secrets[v] = true
+				o.warn(pointer, "R-CV-6", "the query holds what looks like a secret; write ${secret:NAME} or ${NAME}, or send it as a header")
+			}
+		}
+	}
+}
+
+var (
+	userinfo   = regexp.MustCompile(`^([a-z]+://)[^/?#@]*@`)
+	queryValue = regexp.MustCompile(`([?&][^=&#]*=)[^&#]*`)
+)
+
+// shownURL is a URL as written, without what signs in. Values of a query are shown only where
+// they are placeholders.
+func shownURL(written string, u *url.URL) string {
+	if u.User != nil {
+		written = userinfo.ReplaceAllString(written, "${1}"+mask+"@")
+	}
+	return queryValue.ReplaceAllStringFunc(written, func(s string) string {
+		name, value, _ := strings.Cut(s, "=")
+		if strings.HasPrefix(value, "${") && strings.HasSuffix(value, "}") {
+			return s
+		}
+		return name + "=" + mask
+	})
+}
+
+// headers reads an object, or a list of "Name: value".
+func (o *object) headers(pointer string, raw json.RawMessage) {
+	if kind(raw) == "array" {
+		lines, _ := decode[[]string](o.parser, pointer, raw, "an object or a list of \"Name: value\"")
+		for i, line := range lines {
+			name, value, ok := strings.Cut(line, ":")
+			if !ok {
+				o.fail(pointer+"/"+strconv.Itoa(i), "header", `expected "Name: value"`)
+				continue
+			}
+			o.header(pointer+"/"+strconv.Itoa(i), strings.TrimSpace(name), strings.TrimSpace(value))
+		}
+	} else {
+		given, _ := decode[map[string]json.RawMessage](o.parser, pointer, raw, "an object of names and values")
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			at := pointer + "/" + escape(name)
+			if s, ok := decode[string](o.parser, at, given[name], "a string"); ok {
+				o.header(at, name, s)
+			}
+		}
+	}
+	slices.SortStableFunc(o.entry.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
+}
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, token
+
+func (o *object) header(pointer, name, s string) {
+	if !headerName.MatchString(name) {
+		o.fail(pointer, "header", "%q is no name of a header", name)
+		return
+	}
+	ps, ok := o.expand(pointer, s)
+	if !ok {
+		return
+	}
+	o.literalSecret(pointer, ps)
+	value := join(ps)
+	if strings.ContainsAny(value, "\r\n\x00") {
+		o.fail(pointer, "header", "a header cannot hold a line break or NUL")
+		return
+	}
+	o.hide(value)
+	if _, token, ok := strings.Cut(value, " "); ok {
+		o.hide(token) // the part that a log may show without its scheme
+	}
+	o.entry.Headers = append(o.entry.Headers, Header{name, Hidden(value)})
+}
+
+// auth reads "auth", and how two other hosts say it.
+func (o *object) auth() {
+	a := &o.entry.Auth
+	o.sub(func(s *object) {
+		setWord(s, &a.Type, []string{"none", "bearer", "basic", "oauth"}, "type")
+		s.setValue(&a.Token, s.hidden, "token", "apiKey")
+		s.setValue(&a.Username, s.value, "username")
+		s.setValue(&a.Password, s.hidden, "password")
+		s.oauth(a)
+		if a.Type == "" {
+			a.Type = a.guess()
+		}
+		if a.Type == "bearer" && a.Token.IsZero() && !s.failed() {
+			s.fail(s.pointer, "auth", "bearer needs a token")
+		}
+		if a.Type == "basic" && a.Username.IsZero() && !s.failed() {
+			s.fail(s.pointer, "auth", "basic needs a username")
+		}
+	}, "auth")
+	if s, pointer, ok := o.text("apiKey"); ok {
+		a.Type, a.Token = "bearer", o.hidden(pointer, s)
+	}
+	o.sub(func(s *object) {
+		a.Type = "oauth"
+		s.oauth(a)
+	}, "oauth")
+}
+
+func (s *object) oauth(a *Auth) {
+	s.setValue(&a.ClientID, s.value, "clientId", "client_id")
+	s.setValue(&a.ClientSecret, s.hidden, "clientSecret", "client_secret")
+	s.setList(&a.Scopes, "scopes")
+	s.setCount(&a.RedirectPort, 1, "redirectPort")
+	if a.RedirectPort > 65535 {
+		s.fail(s.pointer+"/redirectPort", "value", "expected a port up to 65535, got %d", a.RedirectPort)
+	}
+}
+
+// guess is the type that the given fields belong to.
+func (a *Auth) guess() string {
+	switch {
+	case !a.Token.IsZero():
+		return "bearer"
+	case !a.Username.IsZero():
+		return "basic"
+	case !a.ClientID.IsZero() || len(a.Scopes) > 0 || a.RedirectPort > 0:
+		return "oauth"
+	}
+	return ""
+}
+
+// failed reports whether something in this object is wrong already.
+func (o *object) failed() bool {
+	return slices.ContainsFunc(o.problems, func(p Problem) bool {
+		return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, o.pointer+"/")
+	})
+}

@@ -1,0 +1,94 @@
+package entry
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// toolFolders are the places of R-EN-3, existing or not, in their order.
+func (b *environment) toolFolders(env func(string) string) []string {
+	if b.goos == "windows" {
+		return joined(
+			env("APPDATA"), "npm",
+			env("USERPROFILE"), ".local/bin",
+		)
+	}
+	home := env("HOME")
+	list := joined(
+		home, ".local/bin",
+		home, ".cargo/bin",
+		home, ".bun/bin",
+		home, ".deno/bin",
+	)
+	list = append(list, b.nodeFolders(home, env)...)
+	return append(list, "/opt/homebrew/bin", "/usr/local/bin")
+}
+
+// nodeFolders are where the managers of Node versions keep the active one.
+func (b *environment) nodeFolders(home string, env func(string) string) []string {
+	list := joined(
+		env("NVM_BIN"), ".",
+		b.nvmDefault(cmp.Or(env("NVM_DIR"), under(home, ".nvm"))), "bin",
+		env("FNM_MULTISHELL_PATH"), "bin",
+		cmp.Or(env("FNM_DIR"), under(home, ".local/share/fnm")), "aliases/default/bin",
+		cmp.Or(env("VOLTA_HOME"), under(home, ".volta")), "bin",
+		cmp.Or(env("ASDF_DATA_DIR"), under(home, ".asdf")), "shims",
+		cmp.Or(env("MISE_DATA_DIR"), under(home, ".local/share/mise")), "shims",
+	)
+	return list
+}
+
+// nvmDefault is the folder of the version that nvm would use in a new shell, if its default is
+// a version: "22" or "v22.3.0". An alias of an alias is not followed.
+func (b *environment) nvmDefault(dir string) string {
+	data, err := b.ReadFile(filepath.Join(dir, "alias", "default"))
+	wanted := strings.TrimPrefix(strings.TrimSpace(string(data)), "v")
+	if dir == "" || err != nil || wanted == "" || strings.ContainsAny(wanted, "*/?[") {
+		return ""
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "versions", "node", "v"+wanted+"*"))
+	if err != nil {
+		return ""
+	}
+	found = slices.DeleteFunc(found, func(f string) bool {
+		v := strings.TrimPrefix(filepath.Base(f), "v")
+		return v != wanted && !strings.HasPrefix(v, wanted+".")
+	})
+	if len(found) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(found, func(a, b string) int {
+		return slices.Compare(version(filepath.Base(a)), version(filepath.Base(b)))
+	})
+}
+
+// version reads v22.3.0 as numbers.
+func version(s string) []int {
+	var list []int
+	for _, part := range strings.Split(strings.TrimPrefix(s, "v"), ".") {
+		n, _ := strconv.Atoi(part) // what is no number sorts first
+		list = append(list, n)
+	}
+	return list
+}
+
+func under(dir, name string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+// joined joins pairs of a folder and a name below it, and leaves out those without a folder.
+func joined(pairs ...string) []string {
+	var list []string
+	for p := range slices.Chunk(pairs, 2) {
+		if dir := under(p[0], p[1]); dir != "" {
+			list = append(list, dir)
+		}
+	}
+	return list
+}

@@ -1,0 +1,163 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// flight is one call on its way: whom to tell, whom to ask, and how long it may take.
+type flight struct {
+	call   *tool.Call
+	caller tool.Caller // never nil
+	token  json.RawMessage
+
+	limit  time.Duration
+	begun  time.Time
+	cancel context.CancelCauseFunc
+
+	mu       sync.Mutex
+	timer    *time.Timer
+	paused   int
+	progress float64
+	told     bool
+	lastTold time.Time
+	held     json.RawMessage // the newest progress that was not passed on yet
+}
+
+// progressGap is the least time between two progress notifications passed on (5.4).
+const progressGap = 100 * time.Millisecond
+
+// nobody is the Caller of a call that nobody waits for.
+type nobody struct{}
+
+func (nobody) Supports(tool.Capability) bool                   { return false }
+func (nobody) Capabilities() json.RawMessage                   { return json.RawMessage("{}") }
+func (nobody) Notify(context.Context, string, json.RawMessage) {}
+func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, tool.NewProtocolError(mcp.CodeMethodNotFound, "nobody can be asked", nil)
+}
+
+// board registers a call. The flight's context ends when the call takes too long; land
+// must be called.
+func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) (context.Context, *flight, uint64) {
+	f := &flight{call: call, caller: call.Caller, limit: limit, begun: time.Now()}
+	if f.caller == nil {
+		f.caller = nobody{}
+	}
+	ctx, f.cancel = context.WithCancelCause(ctx)
+	f.timer = time.AfterFunc(limit, f.expire)
+	token := c.lastToken.Add(1)
+	c.mu.Lock()
+	c.calls[token] = f
+	c.mu.Unlock()
+	return ctx, f, token
+}
+
+// land takes a call off the table and passes its last progress on.
+func (c *conn) land(f *flight, token uint64) {
+	c.mu.Lock()
+	delete(c.calls, token)
+	c.mu.Unlock()
+	f.mu.Lock()
+	f.timer.Stop()
+	held := f.held
+	f.held = nil
+	f.mu.Unlock()
+	if held != nil {
+		f.caller.Notify(context.Background(), "notifications/progress", held)
+	}
+	f.cancel(nil)
+}
+
+// expire ends the call: it took longer than the server's limit for one.
+func (f *flight) expire() {
+	f.cancel(&tool.Error{
+		Op: "call", Kind: tool.Timeout, Subject: f.call.Name,
+		Message: fmt.Sprintf("no answer within toolTimeout %v (waited %v)", f.limit, time.Since(f.begun).Round(time.Millisecond)),
+		Hint:    "raise toolTimeout in the server's entry if it needs longer",
+	})
+}
+
+// pause stops the clock while a person or a model is asked (7.5).
+func (f *flight) pause() (resume func()) {
+	f.mu.Lock()
+	f.paused++
+	f.timer.Stop()
+	f.mu.Unlock()
+	return func() {
+		f.mu.Lock()
+		if f.paused--; f.paused == 0 {
+			f.timer.Reset(f.limit)
+		}
+		f.mu.Unlock()
+	}
+}
+
+// advance takes a progress notification: a rising value restarts the clock and is passed
+// on, at most ten a second, under the caller's own token.
+func (f *flight) advance(params json.RawMessage) {
+	value, err := strconv.ParseFloat(string(mcp.Get(params, "progress")), 64)
+	if err != nil {
+		return
+	}
+	f.mu.Lock()
+	if f.told && value <= f.progress {
+		f.mu.Unlock()
+		return
+	}
+	f.told, f.progress = true, value
+	if f.paused == 0 && f.timer.Stop() {
+		f.timer.Reset(f.limit)
+	}
+	if f.token == nil {
+		f.mu.Unlock()
+		return
+	}
+	out := mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.token})
+	if now := time.Now(); now.Sub(f.lastTold) < progressGap {
+		f.held = out
+		out = nil
+	} else {
+		f.lastTold, f.held = now, nil
+	}
+	f.mu.Unlock()
+	if out != nil {
+		f.caller.Notify(context.Background(), "notifications/progress", out)
+	}
+}
+
+// byToken finds the flight of a progress token of ours.
+func (c *conn) byToken(token json.RawMessage) *flight {
+	s, ok := mcp.Text(token)
+	if !ok {
+		s = string(token)
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls[n]
+}
+
+// only returns the flight that a message without a link belongs to: the one in flight, or,
+// where several are, that of the only session that has any.
+func (c *conn) only() (f *flight, several bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.calls {
+		if f != nil && f.call.Session != g.call.Session {
+			return nil, true
+		}
+		f = g
+	}
+	return f, false
+}

@@ -1,0 +1,93 @@
+package upstream
+
+import (
+	"errors"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/process"
+	"collie/internal/tool"
+)
+
+// move moves the server to a state. Every change of state goes through here.
+func (s *Server) move(state tool.State, reason, detail string) {
+	s.mu.Lock()
+	s.status.State, s.status.Reason, s.status.Detail = state, reason, s.redact(detail)
+	s.status.Since = time.Now()
+	s.mu.Unlock()
+	s.log.Debug("server state", "state", string(state), "reason", reason, "detail", detail)
+}
+
+// Status says what the server is doing, and why.
+func (s *Server) Status() tool.ServerStatus {
+	s.mu.Lock()
+	st := s.status
+	if c := s.primary; c != nil && c.proc != nil {
+		st.PID = c.proc.Pid()
+	}
+	s.mu.Unlock()
+	offer := s.Offer()
+	for i := range offer.Tools {
+		st.Tools += len(offer.Tools[i].Actions)
+	}
+	st.Resources, st.Prompts = len(offer.Resources), len(offer.Prompts)
+	return st
+}
+
+// Logs returns the last lines the server has written to stderr, and what else came out of
+// it that was no message.
+func (s *Server) Logs() []process.Entry { return s.ring.Entries() }
+
+// reasonOf classes a failed start: the stable code of the spec, section 1, and what a
+// person can do about it.
+func reasonOf(err error) (reason, hint string) {
+	if e, ok := errors.AsType[*process.StartError](err); ok {
+		return string(e.Reason), installHint(e.Name)
+	}
+	if _, ok := errors.AsType[*mcp.VersionError](err); ok {
+		return "unsupported_protocol", "update the server"
+	}
+	if _, ok := errors.AsType[*mcp.HandshakeError](err); ok {
+		return "bad_handshake", ""
+	}
+	if e, ok := errors.AsType[*exitError](err); ok {
+		if e.exit.MissingCommand() {
+			return "command_not_found", ""
+		}
+		return "exited_early", ""
+	}
+	if e, ok := errors.AsType[*mcp.LinkError](err); ok {
+		return linkReason(e)
+	}
+	if errors.Is(err, errStartTimeout) {
+		return "handshake_timeout", "raise startTimeout if it only needs longer"
+	}
+	return "bad_handshake", ""
+}
+
+func linkReason(e *mcp.LinkError) (reason, hint string) {
+	switch {
+	case e.Status == 401 || e.Status == 403:
+		return "auth_required", "put an Authorization header into the server's headers"
+	case e.Status >= 500:
+		return "http_5xx", ""
+	case e.Status >= 400:
+		return "http_4xx", "check the url"
+	}
+	return networkReason(e), "is it running, and is the url right?"
+}
+
+// installHint is one line of help for the runners people use.
+func installHint(command string) string {
+	switch command {
+	case "npx", "npm", "node":
+		return "install Node.js, or give the full path of " + command
+	case "uvx", "uv":
+		return "install uv (https://docs.astral.sh/uv/), or give the full path of " + command
+	case "docker", "podman":
+		return "install " + command + " and start it"
+	case "bunx", "bun":
+		return "install Bun, or give the full path of " + command
+	}
+	return "install it, or give its full path"
+}

@@ -1,0 +1,192 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// wants is what clients want to hear of a server: it outlives connections, and is told to
+// each new one.
+type wants struct {
+	mu    sync.Mutex
+	level string
+	uris  map[string]context.CancelFunc // the cancel ends a modern subscription's stream
+}
+
+func (w *wants) currentLevel() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.level
+}
+
+// apply tells a new connection what is wanted.
+func (w *wants) apply(ctx context.Context, c *conn, log *slog.Logger) {
+	w.mu.Lock()
+	level := w.level
+	uris := make([]string, 0, len(w.uris))
+	for uri := range w.uris {
+		uris = append(uris, uri)
+	}
+	w.mu.Unlock()
+	if level != "" {
+		if err := c.setLevel(ctx, level); err != nil {
+			log.Debug("log level not set", "error", err)
+		}
+	}
+	for _, uri := range uris {
+		if err := c.server.subscribe(ctx, c, uri); err != nil {
+			log.Warn("subscription not renewed", "uri", uri, "error", err)
+		}
+	}
+}
+
+// SetLevel tells the server how much to log; see [tool.Logger]. A modern server is told
+// with each request instead.
+func (s *Server) SetLevel(ctx context.Context, level string) error {
+	s.wants.mu.Lock()
+	s.wants.level = level
+	s.wants.mu.Unlock()
+	for _, c := range s.live() {
+		if err := c.setLevel(ctx, level); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) setLevel(ctx context.Context, level string) error {
+	if c.client.Era == mcp.Modern || !c.client.Can("logging") {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	_, err := c.client.Request(ctx, "logging/setLevel", mcp.Edit(nil, mcp.Field{Key: "level", Value: mcp.Quote(level)}))
+	return err
+}
+
+// live returns the connections that are open.
+func (s *Server) live() []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*conn
+	for _, c := range []*conn{s.primary, s.legacy} {
+		if c != nil && c.alive() {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Subscribe asks the server for a resource's updates; see [tool.Reader].
+func (s *Server) Subscribe(ctx context.Context, uri string) error {
+	c, err := s.connection(ctx, 0)
+	if err != nil {
+		return s.startError(err)
+	}
+	return s.subscribe(ctx, c, uri)
+}
+
+func (s *Server) subscribe(ctx context.Context, c *conn, uri string) error {
+	stop := context.CancelFunc(func() {})
+	if c.client.Era == mcp.Modern {
+		var streaming context.Context
+		streaming, stop = context.WithCancel(s.life)
+		filter, err := json.Marshal(map[string]any{"resourceSubscriptions": []string{uri}})
+		if err != nil {
+			stop()
+			return err
+		}
+		s.wg.Go(func() { c.listen(streaming, filter) })
+	} else {
+		ctx, cancel := context.WithTimeout(ctx, settleTime)
+		defer cancel()
+		if _, err := c.client.Request(ctx, "resources/subscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)})); err != nil {
+			return wireError(err)
+		}
+	}
+	s.wants.mu.Lock()
+	defer s.wants.mu.Unlock()
+	if s.wants.uris == nil {
+		s.wants.uris = map[string]context.CancelFunc{}
+	}
+	if old := s.wants.uris[uri]; old != nil {
+		old()
+	}
+	s.wants.uris[uri] = stop
+	return nil
+}
+
+// Unsubscribe takes Subscribe back.
+func (s *Server) Unsubscribe(ctx context.Context, uri string) error {
+	s.wants.mu.Lock()
+	stop := s.wants.uris[uri]
+	delete(s.wants.uris, uri)
+	s.wants.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	s.mu.Lock()
+	c := s.primary
+	s.mu.Unlock()
+	if c == nil || !c.alive() || c.client.Era == mcp.Modern {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	_, err := c.client.Request(ctx, "resources/unsubscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}))
+	return wireError(err)
+}
+
+// wireError passes a server's JSON-RPC error on as it came.
+func wireError(err error) error {
+	if e, ok := err.(*mcp.RPCError); ok { //nolint:errorlint // Request returns it as it is
+		return protocolError(e.Raw)
+	}
+	return err
+}
+
+// listen opens the stream on which a modern server tells of changed lists.
+func (s *Server) listen(c *conn) {
+	if c.client.Era != mcp.Modern {
+		return
+	}
+	filter := map[string]bool{}
+	for capability, field := range map[string]string{
+		"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged",
+	} {
+		if c.client.Can(capability, "listChanged") {
+			filter[field] = true
+		}
+	}
+	if len(filter) == 0 {
+		return
+	}
+	raw, err := json.Marshal(filter)
+	if err != nil {
+		panic("upstream: a filter does not encode: " + err.Error())
+	}
+	s.wg.Go(func() { c.listen(s.life, raw) })
+}
+
+// listen holds a subscriptions/listen request open until ctx or the connection ends. A
+// stream that is lost is opened again, and what it may have missed is fetched once (7.3).
+func (c *conn) listen(ctx context.Context, filter json.RawMessage) {
+	params := c.client.Own(mcp.Edit(nil, mcp.Field{Key: "notifications", Value: filter}))
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		resp, err := c.client.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params})
+		if ctx.Err() != nil || !c.alive() || err == nil && resp.Error != nil {
+			return
+		}
+		if !pauseFor(ctx, c.client.Link.Done(), wait) {
+			return
+		}
+		for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
+			c.server.lists.ask(kind)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package source
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"github.com/tidwall/sjson"
+	"github.com/yosida95/uritemplate/v3"
+
+	"collie/internal/tool"
+)
+
+// view is what one profile sees of a snapshot: the lists as they are sent, and what each
+// name in them means.
+type view struct {
+	lists     map[tool.ListKind]json.RawMessage
+	tools     map[string]target
+	off       map[string]target // names of what is switched off
+	prompts   map[string]target
+	resources map[string]target
+	templates []templateTarget
+	readers   []tool.Source // who may know URIs that no list names, in order
+	names     []string      // of tools, in order
+}
+
+// target is what a name means.
+type target struct {
+	source   tool.Source
+	tool     *tool.Tool
+	action   *tool.Action
+	grouped  bool
+	original string // what the source calls it
+}
+
+type templateTarget struct {
+	source  tool.Source
+	pattern *uritemplate.Template
+}
+
+func newView(s *snapshot, p *Profile) *view {
+	v := &view{
+		lists: map[tool.ListKind]json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
+		prompts: map[string]target{}, resources: map[string]target{},
+	}
+	v.addTools(s, p)
+	v.addResources(s)
+	v.addPrompts(s)
+	return v
+}
+
+// addTools lists the tools in the order of the sources: flat ones one by one, grouped ones
+// as one each.
+func (v *view) addTools(s *snapshot, p *Profile) {
+	var want []named
+	var targets []target
+	for _, o := range s.offers {
+		for i := range o.offer.Tools {
+			t := &o.offer.Tools[i]
+			if p.viewOf(t) == tool.Grouped {
+				if shown := shownActions(t, p); len(shown) > 0 {
+					want = append(want, named{owner: t.Name, original: t.Name, fixed: true})
+					targets = append(targets, target{source: o.source, tool: t, grouped: true, original: t.Name})
+				}
+				continue
+			}
+			for j := range t.Actions {
+				if a := &t.Actions[j]; p.shows(t, a.Name) {
+					want = append(want, named{owner: t.Name, prefix: t.Prefix, original: a.Name})
+					targets = append(targets, target{source: o.source, tool: t, action: a, original: a.Name})
+				}
+			}
+		}
+	}
+	list := newList(tool.ListTools)
+	for i, name := range expose(want, nil) {
+		t := targets[i]
+		if t.tool.Off != "" || t.action != nil && t.action.Off != "" {
+			v.off[name] = t
+			continue
+		}
+		if _, taken := v.tools[name]; taken {
+			s.catalog.log.Warn("two tools want one name, the first has it", "name", name, "tool", t.tool.Name)
+			continue
+		}
+		v.tools[name] = t
+		v.names = append(v.names, name)
+		if t.grouped {
+			list.add(groupDefinition(name, t.tool, shownActions(t.tool, p)))
+		} else {
+			list.add(renamed(t.action.Definition, t.action.Name, name))
+		}
+	}
+	v.lists[tool.ListTools] = list.bytes()
+}
+
+func shownActions(t *tool.Tool, p *Profile) []*tool.Action {
+	var out []*tool.Action
+	for i := range t.Actions {
+		if a := &t.Actions[i]; a.Off == "" && p.shows(t, a.Name) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// renamed is a definition with another name, and not a byte changed besides.
+func renamed(def json.RawMessage, old, name string) json.RawMessage {
+	if old == name {
+		return def
+	}
+	return set(def, "name", name)
+}
+
+// set changes one string field of a definition. A definition is a JSON object, so this
+// does not fail.
+func set(def json.RawMessage, field, value string) json.RawMessage {
+	out, err := sjson.SetBytes(def, field, value)
+	if err != nil {
+		panic("source: a definition is no JSON object: " + err.Error())
+	}
+	return out
+}
+
+// addResources lists resources and templates. A URI belongs to the first source that has
+// it; the others' are listed under a URI of ours (architecture.md 8, Merging).
+func (v *view) addResources(s *snapshot) {
+	resources, templates := newList(tool.ListResources), newList(tool.ListTemplates)
+	for _, o := range s.offers {
+		for i := range o.offer.Resources {
+			r := &o.offer.Resources[i]
+			uri, def := r.URI, r.Definition
+			if _, taken := v.resources[uri]; taken {
+				uri = serverURI + o.source.Name() + "/" + url.PathEscape(r.URI)
+				def = set(def, "uri", uri)
+				s.catalog.log.Info("a resource URI is offered twice, the first source keeps it", "uri", r.URI, "source", o.source.Name(), "now", uri)
+			}
+			if _, twice := v.resources[uri]; twice {
+				continue
+			}
+			v.resources[uri] = target{source: o.source, original: r.URI}
+			resources.add(def)
+		}
+		for i := range o.offer.Templates {
+			t := &o.offer.Templates[i]
+			templates.add(t.Definition)
+			if pattern, err := uritemplate.New(t.Pattern); err == nil {
+				v.templates = append(v.templates, templateTarget{o.source, pattern})
+			} else {
+				s.catalog.log.Debug("a resource template is not RFC 6570", "template", t.Pattern, "error", err)
+			}
+		}
+		if o.offer.ReadsAny {
+			v.readers = append(v.readers, o.source)
+		}
+	}
+	v.addOwn(s, resources, templates)
+	v.lists[tool.ListResources] = resources.bytes()
+	v.lists[tool.ListTemplates] = templates.bytes()
+}
+
+func (v *view) addPrompts(s *snapshot) {
+	var want []named
+	var targets []target
+	var defs []json.RawMessage
+	for _, o := range s.offers {
+		prefix, owner := o.source.Name()+"__", o.source.Name()
+		if len(o.offer.Tools) == 1 {
+			prefix = o.offer.Tools[0].Prefix // prompts are named like tools
+		}
+		for i := range o.offer.Prompts {
+			p := &o.offer.Prompts[i]
+			want = append(want, named{owner: owner, prefix: prefix, original: p.Name})
+			targets = append(targets, target{source: o.source, original: p.Name})
+			defs = append(defs, p.Definition)
+		}
+	}
+	list := newList(tool.ListPrompts)
+	for i, name := range expose(want, nil) {
+		if _, taken := v.prompts[name]; !taken {
+			v.prompts[name] = targets[i]
+			list.add(renamed(defs[i], targets[i].original, name))
+		}
+	}
+	v.lists[tool.ListPrompts] = list.bytes()
+}
+
+// list builds the result of a list, {"tools":[…]}.
+type list struct {
+	buf []byte
+	any bool
+}
+
+func newList(kind tool.ListKind) *list {
+	return &list{buf: []byte(`{"` + string(kind) + `":[`)}
+}
+
+func (l *list) add(def json.RawMessage) {
+	if l.any {
+		l.buf = append(l.buf, ',')
+	}
+	l.any = true
+	l.buf = append(l.buf, def...)
+}
+
+func (l *list) bytes() json.RawMessage { return append(l.buf, `]}`...) }
