@@ -1,0 +1,190 @@
+// Package app is the one place where the parts are joined: [Open] turns settings into an
+// [App] that can be called and managed. Faces hold an App; they never see a source or a
+// store.
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"collie/internal/atomicfile"
+	"collie/internal/config"
+	"collie/internal/event"
+	"collie/internal/mcp"
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/limit"
+	"collie/internal/process"
+	"collie/internal/source"
+	"collie/internal/source/upstream"
+	"collie/internal/tool"
+)
+
+// Options are what settings do not say.
+type Options struct {
+	Version string
+	// Self and GuardArgs start this program as the guard of its children; without Self
+	// there is no guard.
+	Self      string
+	GuardArgs []string
+	// Servers names the servers to start; nil starts all, an empty list none.
+	Servers []string
+	// Sweep ends what an earlier gateway of this home left behind.
+	Sweep  bool
+	Env    config.Env
+	Logger *slog.Logger // nil discards
+}
+
+// App is everything joined. It is safe for concurrent use. Close ends it.
+type App struct {
+	Road    *pipeline.Pipeline
+	Servers Servers
+	Audit   *audit.Log
+	Events  *event.Bus[tool.CallDone]
+
+	log     *slog.Logger
+	catalog *source.Catalog
+	set     *upstream.Set
+	guard   *process.Guard
+	ledger  *process.Ledger
+}
+
+// instructions is our own advice to models.
+const instructions = "Collie joins several tool servers. A tool's name begins with its server's. " +
+	"A tool with an \"action\" argument groups several actions; action=help explains them."
+
+// Open joins the parts as cfg says and starts the servers in the background.
+func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
+	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	specs, findings := Specs(cfg, opts.Env)
+	for _, f := range findings {
+		a.log.Warn("settings", "finding", f.String())
+	}
+	log, err := audit.Open(cfg.Audit.Dir, &audit.Options{
+		Secrets: secrets(specs), Content: audit.Content(cfg.Audit.Content), Version: opts.Version, Logger: a.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.Audit = log
+	a.guardChildren(ctx, cfg, opts)
+	if !cfg.MCP.Enabled {
+		specs = nil
+	}
+	a.set = upstream.NewSet(specs, upstream.Options{
+		Info: info(opts.Version), Guard: a.guard, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
+		Starts: int64(cfg.MCP.MaxParallelStarts), RunnerStarts: int64(cfg.MCP.MaxRunnerStarts),
+		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny, Logger: a.log,
+	})
+	a.Servers = Servers{a.set}
+	a.catalog = source.New(a.set.Sources(), source.Options{
+		Profiles: profiles(cfg), Instructions: instructions, Logger: a.log,
+	})
+	a.Road = pipeline.New(a.catalog, pipeline.Options{
+		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,
+		Limits: limit.Options{
+			PerSession: cfg.MCP.Limits.MaxInFlight, MaxCall: cfg.MCP.Limits.MaxCallTimeout, MaxArgs: int(cfg.HTTP.MaxBody),
+		},
+	})
+	a.set.Start(opts.Servers)
+	return a, nil
+}
+
+// guardChildren prepares what makes sure that no child outlives us.
+func (a *App) guardChildren(ctx context.Context, cfg *config.Config, opts Options) {
+	if opts.Self == "" {
+		return
+	}
+	a.guard = process.NewGuard(opts.Self, opts.GuardArgs, &process.GuardOptions{Logger: a.log})
+	if err := os.MkdirAll(cfg.Paths.State, 0o700); err != nil {
+		a.log.Warn("no state folder, children are not recorded", "error", err)
+		return
+	}
+	file := atomicfile.File{Path: filepath.Join(cfg.Paths.State, "run", "children.json"), NoSync: true}
+	a.ledger = process.OpenLedger(file, &process.LedgerOptions{Logger: a.log})
+	if !opts.Sweep {
+		return
+	}
+	ended, err := a.ledger.Sweep(ctx)
+	if err != nil {
+		a.log.Warn("leftovers of an earlier gateway not looked for", "error", err)
+	}
+	for _, c := range ended {
+		a.log.Info("ended what an earlier gateway left behind", "server", c.Label, "pid", c.Pid)
+	}
+}
+
+// info is how we name ourselves to servers.
+func info(version string) json.RawMessage {
+	if version == "" {
+		version = "0"
+	}
+	return mcp.Edit(nil,
+		mcp.Field{Key: "name", Value: mcp.Quote("collie")},
+		mcp.Field{Key: "title", Value: mcp.Quote("Collie")},
+		mcp.Field{Key: "version", Value: mcp.Quote(version)})
+}
+
+// secrets are all values that must not reach the audit.
+func secrets(specs []upstream.Spec) []string {
+	var out []string
+	for _, s := range specs {
+		out = append(out, s.Entry.Secrets...)
+	}
+	return out
+}
+
+// profiles are the views of the settings as the catalog wants them.
+func profiles(cfg *config.Config) map[string]source.Profile {
+	out := map[string]source.Profile{}
+	for name, p := range cfg.Profiles {
+		if name == "default" {
+			name = ""
+		}
+		q := source.Profile{View: tool.View(p.View), Views: map[string]tool.View{}}
+		for t, v := range p.Views {
+			q.Views[t] = tool.View(v)
+		}
+		q.Tools = append(append(q.Tools, p.Tools.Include...), actions(p.Actions.Include)...)
+		q.Hide = append(append(q.Hide, p.Tools.Exclude...), actions(p.Actions.Exclude)...)
+		out[name] = q
+	}
+	return out
+}
+
+// actions turns "tool.action" into the catalog's "tool/action".
+func actions(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = strings.Replace(s, ".", "/", 1)
+	}
+	return out
+}
+
+// Tools is what the sources offer, those that are off included, for people.
+func (a *App) Tools() []tool.Tool { return a.catalog.Tools() }
+
+// Close stops the servers, and kills what is left of them when ctx ends, and puts the
+// audit on disk.
+func (a *App) Close(ctx context.Context) error {
+	a.set.Close(ctx)
+	a.catalog.Close()
+	if a.guard != nil {
+		if err := a.guard.Close(); err != nil {
+			a.log.Debug("guard not ended", "error", err)
+		}
+	}
+	if a.ledger != nil {
+		if err := a.ledger.Close(); err != nil {
+			a.log.Debug("ledger not written", "error", err)
+		}
+	}
+	return a.Audit.Close()
+}

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"collie/internal/atomicfile"
+	"collie/internal/config"
+	"collie/internal/process"
+	"collie/internal/tool"
+)
+
+// Gateway is what a running serve tells other processes of its home in
+// <state>/gateway.json, which only its owner can read.
+type Gateway struct {
+	PID     int       `json:"pid"`
+	Started time.Time `json:"started"`
+	Version string    `json:"version"`
+	URL     string    `json:"url"`
+	Digest  string    `json:"configDigest"`
+	// Control is the key of the CLI: origin direct, may manage. Bridge is that of stdio:
+	// origin mcp-local. Both are made anew at each start.
+	Control string `json:"control"`
+	Bridge  string `json:"bridge"`
+}
+
+// Claim makes this process the gateway of its home. The error for a home that has one
+// names it. release gives the home back and removes the file that Announce wrote.
+func Claim(paths config.Paths) (release func(), err error) {
+	if err := os.MkdirAll(paths.State, 0o700); err != nil {
+		return nil, fmt.Errorf("state folder: %w", err)
+	}
+	unlock, ok, err := atomicfile.TryLock(filepath.Join(paths.State, "gateway.lock"))
+	if err != nil {
+		return nil, fmt.Errorf("lock the home: %w", err)
+	}
+	if !ok {
+		e := &tool.Error{Op: "serve", Kind: tool.Busy, Message: "this home already has a gateway", Hint: "stop it, or choose another home with --home"}
+		if g, err := FindGateway(paths); err == nil {
+			e.Message = fmt.Sprintf("this home already has a gateway: pid %d at %s", g.PID, g.URL)
+		}
+		return nil, e
+	}
+	return func() {
+		_ = os.Remove(gatewayFile(paths)) // a file that stays names a pid that is gone
+		unlock()
+	}, nil
+}
+
+// Announce writes the gateway's file.
+func Announce(paths config.Paths, g Gateway) error {
+	raw, err := json.MarshalIndent(g, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteNoSync(gatewayFile(paths), append(raw, '\n'), 0o600)
+}
+
+// NewKey returns a random key for a Gateway.
+func NewKey() string { return rand.Text() + rand.Text() }
+
+// ErrNoGateway says that no gateway runs in this home.
+var ErrNoGateway = errors.New("no gateway runs in this home")
+
+// FindGateway returns the gateway that runs in a home, or ErrNoGateway.
+func FindGateway(paths config.Paths) (Gateway, error) {
+	raw, err := os.ReadFile(gatewayFile(paths))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Gateway{}, ErrNoGateway
+	}
+	if err != nil {
+		return Gateway{}, err
+	}
+	var g Gateway
+	if json.Unmarshal(raw, &g) != nil || g.PID == 0 || !process.Alive(g.PID) {
+		return Gateway{}, ErrNoGateway
+	}
+	return g, nil
+}
+
+func gatewayFile(paths config.Paths) string { return filepath.Join(paths.State, "gateway.json") }

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"os"
+
+	"collie/internal/config"
+	"collie/internal/source/upstream"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// reserved are the names of Collie's own tools, which no server may have.
+var reserved = []string{
+	"collie", "siyuan",
+	"fs", "notebook", "document", "block", "av", "file", "search", "tag", "system", "flashcard", "mascot",
+}
+
+// Specs reads the server entries of cfg. Findings have their places in the files.
+func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Finding) {
+	var specs []upstream.Spec
+	var findings []config.Finding
+	names := make([]string, len(cfg.Servers))
+	for i, s := range cfg.Servers {
+		names[i] = s.Name
+	}
+	wrong := entry.CheckNames(names, reserved)
+	for _, s := range cfg.Servers {
+		e, problems := entry.Parse(s.Name, s.Raw, entry.Options{
+			Dir: s.Dir, Env: env.Lookup, ReadFile: os.ReadFile,
+			ToolTimeout: cfg.MCP.Limits.CallTimeout, MaxToolTimeout: cfg.MCP.Limits.MaxCallTimeout,
+		})
+		if p, ok := wrong[s.Name]; ok {
+			problems = append(problems, p)
+		}
+		for _, p := range problems {
+			findings = append(findings, s.Finding(p.Pointer, p.Rule, config.Severity(p.Severity), p.Message))
+		}
+		specs = append(specs, upstream.Spec{Entry: e, Problems: problems})
+	}
+	return specs, findings
+}
+
+// Servers is the handle on the upstream servers.
+type Servers struct{ set *upstream.Set }
+
+// List returns the state of every server, in the order of the settings.
+func (s Servers) List() []tool.ServerStatus {
+	out := []tool.ServerStatus{}
+	for _, srv := range s.set.Servers() {
+		out = append(out, srv.Status())
+	}
+	return out
+}
+
+// Logs returns the last lines of a server, oldest first.
+func (s Servers) Logs(name string) ([]tool.LogLine, error) {
+	srv := s.set.Server(name)
+	if srv == nil {
+		return nil, s.unknown(name)
+	}
+	out := []tool.LogLine{}
+	for _, e := range srv.Logs() {
+		out = append(out, tool.LogLine{Time: e.Time, Stream: e.Stream, Text: e.Text})
+	}
+	return out, nil
+}
+
+func (s Servers) unknown(name string) error {
+	var known []string
+	for _, srv := range s.set.Servers() {
+		known = append(known, srv.Name())
+	}
+	e := &tool.Error{Op: "find server", Kind: tool.Unknown, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
+	if near, ok := tool.Nearest(name, known); ok {
+		e.Hint = "did you mean " + near + "?"
+	}
+	return e
+}
+
+// Settled is closed when every server that was to start is ready or has failed.
+func (s Servers) Settled() <-chan struct{} { return s.set.Settled() }

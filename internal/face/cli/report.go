@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+// Exit codes.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+	exitDenied      = 4
+	exitUnconfirmed = 5
+)
+
+// exitError ends the program with a code, after everything has been said.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// report shows an error and returns its exit code. With --json it goes to stdout, for the
+// program that reads it.
+func (p *program) report(err error) int {
+	if e, ok := errors.AsType[*exitError](err); ok {
+		return e.code
+	}
+	code, kind := exitFailed, "internal_error"
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		kind, code = string(e.Kind), exitOf(e.Kind)
+		if p.json {
+			fmt.Fprintln(p.out, string(e.Payload()))
+			return code
+		}
+		fmt.Fprintf(p.err, "✗ [%s] %v\n", kind, e)
+		for _, f := range e.Fields {
+			fmt.Fprintf(p.err, "  %s: %s\n", f.Path, f.Message)
+		}
+		if e.Hint != "" {
+			fmt.Fprintf(p.err, "  Hint: %s\n", e.Hint)
+		}
+		return code
+	}
+	switch {
+	case isUsage(err):
+		kind, code = "usage", exitUsage
+	case isConfig(err):
+		kind, code = "config_invalid", exitUsage
+	case errors.Is(err, context.Canceled):
+		kind = "cancelled"
+	}
+	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		kind = "server_error"
+		if p.json {
+			fmt.Fprintf(p.out, "{\"error\":%s}\n", e.Raw)
+			return code
+		}
+	}
+	if p.json {
+		raw, merr := json.Marshal(map[string]any{"error": map[string]string{"type": kind, "message": err.Error()}})
+		if merr == nil {
+			fmt.Fprintln(p.out, string(raw))
+		}
+		return code
+	}
+	fmt.Fprintf(p.err, "✗ [%s] %v\n", kind, err)
+	return code
+}
+
+func isUsage(err error) bool {
+	_, ok := errors.AsType[*usageError](err)
+	return ok
+}
+
+func isConfig(err error) bool {
+	_, ok := errors.AsType[*config.Error](err)
+	return ok
+}
+
+// exitOf maps kinds of error to exit codes.
+func exitOf(kind tool.ErrorKind) int {
+	switch kind {
+	case tool.Unavailable:
+		return exitUnreachable
+	case tool.Denied, tool.Disabled:
+		return exitDenied
+	case tool.Unconfirmed:
+		return exitUnconfirmed
+	case tool.Invalid, tool.Unknown, tool.Busy, tool.Upstream, tool.Crashed, tool.TooLarge, tool.Timeout,
+		tool.Canceled, tool.Unaudited, tool.Internal:
+	}
+	return exitFailed
+}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/door"
+	"collie/internal/face/mcpserver"
+	"collie/internal/face/web"
+	"collie/internal/process"
+	"collie/internal/tool"
+)
+
+type serveFlags struct {
+	addr, cert, key, profile string
+	noAuth                   bool
+	parent                   int
+}
+
+func (p *program) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use: "serve", Short: "Serve all your MCP servers at one URL", Args: cobra.NoArgs,
+		Long: "Serves the gateway over HTTP until it is interrupted: MCP of both eras at /mcp, health at\n" +
+			"/healthz and /readyz. The first start makes a bearer token and prints where it is.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context(), &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.addr, "http", "", "listen on `ADDR` (default 127.0.0.1:7420)")
+	flags.BoolVar(&f.noAuth, "no-auth", false, "ask for no token; on loopback addresses only")
+	flags.StringVar(&f.cert, "tls-cert", "", "certificate `FILE` (PEM); it is read again when it changes")
+	flags.StringVar(&f.key, "tls-key", "", "key `FILE` of the certificate (PEM)")
+	flags.StringVar(&f.profile, "profile", "", "show the tools of view profile `NAME` where a URL has no ?profile=")
+	flags.IntVar(&f.parent, "parent-pid", 0, "stop when the process `PID` has gone")
+	return c
+}
+
+func (p *program) serve(ctx context.Context, f *serveFlags) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	log, err := p.logger()
+	if err != nil {
+		return err
+	}
+	release, err := app.Claim(cfg.Paths)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if f.parent > 0 {
+		gone := process.WatchParent(ctx, f.parent, 0)
+		go func() { // ends with ctx
+			select {
+			case <-gone:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	tokenFile := filepath.Join(cfg.Paths.State, "token")
+	opts, gateway, err := p.doorOptions(cfg, f, tokenFile)
+	if err != nil {
+		return err
+	}
+	opts.Logger = log
+	d, err := door.Open(ctx, opts)
+	if err != nil {
+		return asFailure(err)
+	}
+	defer d.Close() //nolint:errcheck // Serve has said what went wrong
+	a, err := app.Open(ctx, cfg, app.Options{
+		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Sweep: true, Env: p.env, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	defer p.close(a)
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: d.Stopping(), Logger: log})
+	defer face.Close()
+	mcp := face.Handler(func(r *http.Request) mcpserver.Client {
+		k, _ := door.KeyFrom(r.Context())
+		profile := f.profile
+		if q := r.URL.RawQuery; q != "" {
+			if name := r.URL.Query().Get("profile"); name != "" {
+				profile = name
+			}
+		}
+		return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile}
+	}, cfg.HTTP.MaxBody, cfg.MCP.Limits.MaxSessions)
+	defer mcp.Close() //nolint:errcheck // it returns nil
+	gateway.URL = d.URL()
+	if err := app.Announce(cfg.Paths, gateway); err != nil {
+		return fmt.Errorf("write gateway.json: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", mcp)
+	mux.Handle("/api/v1/", web.New(web.Options{
+		Road: a.Road, Servers: a.Servers, Tools: a.Tools,
+		Identify: func(r *http.Request) web.Identity {
+			k, _ := door.KeyFrom(r.Context())
+			return web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
+		},
+	}))
+	p.announce(ctx, a, d.URL(), opts)
+	return d.Serve(ctx, mux)
+}
+
+// doorOptions are the listener's settings and what gateway.json will say.
+func (p *program) doorOptions(cfg *config.Config, f *serveFlags, tokenFile string) (door.Options, app.Gateway, error) {
+	g := app.Gateway{
+		PID: os.Getpid(), Started: time.Now().UTC(), Version: p.version, Digest: cfg.Digest(),
+		Control: app.NewKey(), Bridge: app.NewKey(),
+	}
+	o := door.Options{
+		Addr: first(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
+		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: cfg.HTTP.AllowedOrigins,
+		TLSCert: first(f.cert, cfg.HTTP.TLSCert), TLSKey: first(f.key, cfg.HTTP.TLSKey),
+		MaxBody: cfg.HTTP.MaxBody, Routes: []string{"/mcp", "/api/v1/"}, TokenPath: tokenFile, Version: p.version,
+		Keys: []door.Key{
+			{Name: "control", Secret: g.Control, Origin: tool.Direct, Manage: true},
+			{Name: "bridge", Secret: g.Bridge, Origin: tool.MCPLocal},
+		},
+	}
+	if !o.NoAuth {
+		token, created, err := door.LoadOrCreateToken(tokenFile)
+		if err != nil {
+			return o, g, err
+		}
+		if created {
+			p.note("made a token: %s", tokenFile)
+		}
+		o.Keys = append(o.Keys, door.Key{Name: "token", Secret: token})
+	}
+	return o, g, nil
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// asFailure makes a listener that does not open a failure, not something unreachable.
+func asFailure(err error) error {
+	if e, ok := err.(*tool.Error); ok && e.Kind == tool.Unavailable { //nolint:errorlint // door returns it as it is
+		same := *e
+		same.Kind = tool.Busy
+		return &same
+	}
+	return err
+}
+
+// announce says where the gateway is, and, when start-up has settled, what came of it.
+func (p *program) announce(ctx context.Context, a *app.App, url string, o door.Options) {
+	p.note("listening on %s/mcp", url)
+	if len(a.Servers.List()) == 0 {
+		p.note("no MCP server is configured; add one, then connect a client:\n" +
+			"  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
+			"  collie connect claude-code")
+	}
+	go func() { // ends with ctx
+		select {
+		case <-a.Servers.Settled():
+			p.settled(a, url, o)
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// settled prints one line when every server is ready or has failed.
+func (p *program) settled(a *app.App, url string, o door.Options) {
+	ready, tools := 0, 0
+	var failed []string
+	list := a.Servers.List()
+	for _, s := range list {
+		switch s.State {
+		case tool.StateReady:
+			ready++
+			tools += s.Tools
+		case tool.StateFailed, tool.StateConfigError:
+			failed = append(failed, s.Name+" ("+s.Reason+")")
+		case tool.StateDisabled, tool.StateIdle, tool.StateStarting, tool.StateStopped:
+		}
+	}
+	if p.json {
+		_ = json.NewEncoder(p.err).Encode(map[string]any{"event": "settled", "url": url + "/mcp", "ready": ready, "servers": len(list), "tools": tools, "failed": failed})
+		return
+	}
+	line := fmt.Sprintf("ready: %d of %d servers, %d tools at %s/mcp", ready, len(list), tools, url)
+	if !o.NoAuth {
+		line += " (token in " + o.TokenPath + ")"
+	}
+	if len(failed) > 0 {
+		line += "; failed: " + strings.Join(failed, ", ") + "; collie mcp list says why"
+	}
+	p.note("%s", line)
+}
+
+// note tells people something on stderr.
+func (p *program) note(format string, args ...any) {
+	fmt.Fprintf(p.err, "collie: "+format+"\n", args...)
+}
+
+// warn tells people of something that went wrong and did not end the command.
+func (p *program) warn(format string, args ...any) {
+	fmt.Fprintf(p.err, "collie: warning: "+format+"\n", args...)
+}

@@ -1,0 +1,108 @@
+package door
+
+import (
+	"crypto/tls"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// certCheckEvery is how often handshakes look whether the files have changed.
+const certCheckEvery = 2 * time.Second
+
+// certificate is a TLS certificate that follows its files. A pair that cannot be used is
+// logged once, and the old one stays.
+type certificate struct {
+	certPath, keyPath string
+	every             time.Duration
+	log               *slog.Logger
+
+	current atomic.Pointer[tls.Certificate]
+
+	mu      sync.Mutex
+	checked time.Time
+	seen    [2]fs.FileInfo // as of the last attempt, good or bad
+}
+
+func openCertificate(certPath, keyPath string, log *slog.Logger) (*certificate, error) {
+	c := &certificate{certPath: certPath, keyPath: keyPath, every: certCheckEvery, log: log}
+	stat, err := c.stat()
+	if err == nil {
+		err = c.load(stat)
+	}
+	if err != nil {
+		return nil, &tool.Error{
+			Op: "read TLS certificate", Kind: tool.Invalid, Subject: certPath, Err: err,
+			Hint: "--tls-cert and --tls-key need PEM files that belong together",
+		}
+	}
+	c.checked = time.Now()
+	return c, nil
+}
+
+func (c *certificate) config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			c.refresh()
+			return c.current.Load(), nil
+		},
+	}
+}
+
+// refresh looks at the files now and then. Handshakes that come meanwhile use what there
+// is.
+func (c *certificate) refresh() {
+	if !c.mu.TryLock() {
+		return
+	}
+	defer c.mu.Unlock()
+	if time.Since(c.checked) < c.every {
+		return
+	}
+	c.checked = time.Now()
+	stat, err := c.stat()
+	if err != nil || same(stat, c.seen) {
+		return // gone for a moment, as while it is replaced, or unchanged
+	}
+	if err := c.load(stat); err != nil {
+		c.log.Warn("the new TLS certificate cannot be used; the old one stays", "cert", c.certPath, "key", c.keyPath, "error", err)
+		return
+	}
+	c.log.Info("TLS certificate read again", "cert", c.certPath)
+}
+
+// load reads the pair. stat was taken before, so that a change during reading is seen as
+// one the next time.
+func (c *certificate) load(stat [2]fs.FileInfo) error {
+	c.seen = stat
+	pair, err := tls.LoadX509KeyPair(c.certPath, c.keyPath)
+	if err != nil {
+		return err
+	}
+	c.current.Store(&pair)
+	return nil
+}
+
+func (c *certificate) stat() (stat [2]fs.FileInfo, err error) {
+	for i, path := range []string{c.certPath, c.keyPath} {
+		if stat[i], err = os.Stat(path); err != nil {
+			return stat, err
+		}
+	}
+	return stat, nil
+}
+
+func same(a, b [2]fs.FileInfo) bool {
+	for i := range a {
+		if !a[i].ModTime().Equal(b[i].ModTime()) || a[i].Size() != b[i].Size() || !os.SameFile(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,269 @@
+package door_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"collie/internal/face/door"
+	"collie/internal/tool"
+)
+
+const secret = "correct-horse-battery-staple"
+
+// running is a door that serves, with a client that keeps nothing alive after the test.
+type running struct {
+	*door.Door
+	client *http.Client
+	log    *logBuffer
+}
+
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// serve opens a door on a free loopback port and serves h, or a handler that tells who
+// called.
+func serve(t *testing.T, opts door.Options, h http.Handler) *running {
+	t.Helper()
+	log := new(logBuffer)
+	opts.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if opts.Addr == "" {
+		opts.Addr = "127.0.0.1:0"
+	}
+	if opts.Keys == nil && !opts.NoAuth {
+		opts.Keys = []door.Key{{Name: "token", Secret: secret}}
+	}
+	if h == nil {
+		h = http.HandlerFunc(whoami)
+	}
+	d, err := door.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	done := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { done <- d.Serve(ctx, h) }()
+	t.Cleanup(func() {
+		cancel()
+		transport.CloseIdleConnections()
+		if err := <-done; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return &running{Door: d, client: &http.Client{Transport: transport}, log: log}
+}
+
+func whoami(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}
+		return
+	}
+	k, ok := door.KeyFrom(r.Context())
+	fmt.Fprintf(w, "%s %s manage=%t secret=%q found=%t", k.Name, k.Origin, k.Manage, k.Secret, ok)
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	fault  struct{ Type, Message, Hint string }
+}
+
+// do sends a request with the right token unless edit changes it.
+func (s *running) do(t *testing.T, method, path string, edit func(*http.Request)) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+secret)
+	if edit != nil {
+		edit(r)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: resp.StatusCode, header: resp.Header, body: string(body)}
+	if a.status >= 400 && len(body) > 0 && method != http.MethodHead {
+		var e struct {
+			Error *struct{ Type, Message, Hint string } `json:"error"`
+		}
+		if err := json.Unmarshal(body, &e); err != nil || e.Error == nil || e.Error.Type == "" || e.Error.Message == "" {
+			if a.status != http.StatusServiceUnavailable {
+				t.Errorf("%s %s: body %q is no error object", method, path, body)
+			}
+		} else {
+			a.fault = *e.Error
+		}
+		if ct := a.header.Get("Content-Type"); ct != "application/json" {
+			t.Errorf("%s %s: Content-Type %q", method, path, ct)
+		}
+	}
+	if strings.Contains(a.body, secret) || strings.Contains(s.log.String(), secret) {
+		t.Errorf("%s %s: the secret shows in the answer or the log", method, path)
+	}
+	return a
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	key := []door.Key{{Name: "token", Secret: secret}}
+	for name, tc := range map[string]struct {
+		opts door.Options
+		want string
+	}{
+		"no key":             {door.Options{Addr: "127.0.0.1:0"}, "no token"},
+		"no-auth everywhere": {door.Options{Addr: "0.0.0.0:0", NoAuth: true}, "--no-auth is for loopback only"},
+		"no-auth, no host":   {door.Options{Addr: ":0", NoAuth: true}, "--no-auth is for loopback only"},
+		"no-auth, mapped":    {door.Options{Addr: "[::ffff:192.0.2.1]:0", NoAuth: true}, "--no-auth is for loopback only"},
+		"no key everywhere":  {door.Options{Addr: "[::]:0"}, "no token"},
+		"cert without key":   {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSCert: "c.pem"}, "only one of them"},
+		"key without cert":   {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSKey: "k.pem"}, "only one of them"},
+		"missing cert":       {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSCert: "c.pem", TLSKey: "k.pem"}, "c.pem"},
+		"address":            {door.Options{Addr: "7420", Keys: key}, "no address"},
+		"empty secret":       {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{{Name: "token"}}}, "keys"},
+		"long secret":        {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{{Name: "token", Secret: strings.Repeat("x", 257)}}}, "keys"},
+		"same secret":        {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{key[0], {Name: "control", Secret: secret}}}, "keys"},
+		"same name":          {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{key[0], {Name: "token", Secret: "other"}}}, "keys"},
+		"any host":           {door.Options{Addr: "127.0.0.1:0", Keys: key, AllowedHosts: []string{"*"}}, "allowed hosts"},
+		"any origin":         {door.Options{Addr: "127.0.0.1:0", Keys: key, AllowedOrigins: []string{"*"}}, "allowed origins"},
+		"origin null":        {door.Options{Addr: "127.0.0.1:0", Keys: key, AllowedOrigins: []string{"https://a.example/path"}}, "allowed origins"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := door.Open(t.Context(), tc.opts)
+			if err == nil {
+				d.Close()
+				t.Fatal("Open let it pass")
+			}
+			e, ok := errors.AsType[*tool.Error](err)
+			if !ok || e.Kind != tool.Invalid || e.Hint == "" {
+				t.Errorf("error %#v: want kind invalid and a hint", err)
+			}
+			if !strings.Contains(err.Error(), tc.want) || strings.Contains(fmt.Sprint(e.Error(), e.Hint), secret) {
+				t.Errorf("error %q, want %q in it and no secret", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestBusyPortNamesOwner(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = door.Open(t.Context(), door.Options{Addr: l.Addr().String(), NoAuth: true})
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind != tool.Unavailable || e.Hint == "" {
+		t.Fatalf("error %#v", err)
+	}
+	want := "in use by "
+	if runtime.GOOS == "linux" {
+		want = fmt.Sprintf("(pid %d)", os.Getpid())
+	}
+	if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), l.Addr().String()) {
+		t.Errorf("error %q, want %q and the address in it", err, want)
+	}
+}
+
+func TestURL(t *testing.T) {
+	t.Parallel()
+	s := serve(t, door.Options{Addr: "localhost:0"}, nil)
+	_, port, err := net.SplitHostPort(s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "http://localhost:" + port; s.URL() != want {
+		t.Errorf("URL %q, want %q", s.URL(), want)
+	}
+	if a := s.do(t, "POST", "/mcp", nil); a.status != http.StatusOK {
+		t.Errorf("status %d", a.status)
+	}
+}
+
+func TestKeysHaveIdentities(t *testing.T) {
+	t.Parallel()
+	s := serve(t, door.Options{Keys: []door.Key{
+		{Name: "token", Secret: secret},
+		{Name: "control", Secret: "c-secret", Origin: tool.Direct, Manage: true},
+		{Name: "bridge", Secret: "b-secret", Origin: tool.MCPLocal},
+	}}, nil)
+	open := serve(t, door.Options{NoAuth: true, Keys: []door.Key{
+		{Name: "control", Secret: "c-secret", Origin: tool.Direct, Manage: true},
+	}}, nil)
+	with := func(header, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(header, value) }
+	}
+	for name, tc := range map[string]struct {
+		at   *running
+		edit func(*http.Request)
+		want string
+	}{
+		"token":                {s, nil, `token mcp-local manage=false secret="" found=true`},
+		"scheme in any case":   {s, with("Authorization", "bearer  "+secret), `token mcp-local manage=false secret="" found=true`},
+		"forwarded":            {s, with("X-Forwarded-For", "192.0.2.1"), `token mcp-remote manage=false secret="" found=true`},
+		"control":              {s, with("Authorization", "Bearer c-secret"), `control direct manage=true secret="" found=true`},
+		"bridge":               {s, with("Authorization", "Bearer b-secret"), `bridge mcp-local manage=false secret="" found=true`},
+		"no-auth":              {open, with("Authorization", ""), `anonymous mcp-local manage=false secret="" found=true`},
+		"no-auth, none":        {open, func(r *http.Request) { r.Header.Del("Authorization") }, `anonymous mcp-local manage=false secret="" found=true`},
+		"no-auth, stale":       {open, with("Authorization", "Bearer stale"), `anonymous mcp-local manage=false secret="" found=true`},
+		"no-auth with a key":   {open, with("Authorization", "Bearer c-secret"), `control direct manage=true secret="" found=true`},
+		"no-auth, a forwarder": {open, with("Forwarded", "for=192.0.2.1"), `anonymous mcp-remote manage=false secret="" found=true`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if a := tc.at.do(t, "POST", "/mcp", tc.edit); a.status != http.StatusOK || a.body != tc.want {
+				t.Errorf("%d %s, want %s", a.status, a.body, tc.want)
+			}
+		})
+	}
+}
+
+func TestKeyHidesItsSecret(t *testing.T) {
+	t.Parallel()
+	k := door.Key{Name: "token", Secret: secret}
+	var b bytes.Buffer
+	slog.New(slog.NewTextHandler(&b, nil)).Info("key", "key", k)
+	if s := fmt.Sprintf("%v %+v %#v %s %s", k, k, k, k, b.String()); strings.Contains(s, secret) {
+		t.Errorf("shown: %s", s)
+	}
+	if _, ok := door.KeyFrom(t.Context()); ok {
+		t.Error("a key came from nowhere")
+	}
+}

@@ -1,0 +1,82 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"collie/internal/tool"
+)
+
+// bind is an address after its name was looked up, so that what is judged to be loopback
+// is what is listened on.
+type bind struct {
+	name     string     // as it was written, without brackets
+	ip       netip.Addr // not valid means all addresses
+	port     string
+	loopback bool
+}
+
+func resolve(ctx context.Context, addr string) (bind, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return bind{}, invalid(addr, "this is no address to listen on", "write HOST:PORT, such as "+DefaultAddr)
+	}
+	at := bind{name: host, port: port}
+	switch ip, err := netip.ParseAddr(host); {
+	case host == "":
+	case err == nil:
+		at.ip = ip.Unmap()
+	default:
+		if at.ip, err = lookup(ctx, host); err != nil {
+			return bind{}, &tool.Error{
+				Op: "listen on", Kind: tool.Invalid, Subject: addr, Err: err,
+				Hint: "use an address of this machine, such as " + DefaultAddr,
+			}
+		}
+	}
+	at.loopback = at.ip.IsLoopback()
+	return at, nil
+}
+
+// lookup prefers IPv4, which every client on this machine tries.
+func lookup(ctx context.Context, host string) (netip.Addr, error) {
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	for _, ip := range found {
+		if ip.Unmap().Is4() {
+			return ip.Unmap(), nil
+		}
+	}
+	return found[0], nil
+}
+
+// Windows has its own number for an address in use.
+const wsaAddrInUse = syscall.Errno(10048)
+
+func listen(ctx context.Context, at bind, addr string) (net.Listener, error) {
+	host := ""
+	if at.ip.IsValid() {
+		host = at.ip.String()
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, at.port))
+	if err == nil {
+		return l, nil
+	}
+	e := &tool.Error{Op: "listen on", Kind: tool.Unavailable, Subject: addr, Err: err}
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, wsaAddrInUse):
+		e.Err = nil
+		e.Message = "the address is in use by " + owner(ctx, at)
+		e.Hint = "stop it, or choose another address with --http"
+	case errors.Is(err, syscall.EACCES):
+		e.Hint = "choose a port above 1023 with --http"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		e.Hint = "this machine has no such address; choose another with --http"
+	}
+	return nil, e
+}

@@ -1,0 +1,54 @@
+package door
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"time"
+
+	psnet "github.com/shirou/gopsutil/v4/net"
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+// ownerTimeout bounds the search: it reads every process of the machine.
+const ownerTimeout = 2 * time.Second
+
+// owner names the process that listens on at, as well as the system tells: "name (pid n)".
+// Its command line stays out, since it may hold secrets.
+func owner(ctx context.Context, at bind) string {
+	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
+	defer cancel()
+	const somebody = "another program"
+	conns, err := psnet.ConnectionsWithoutUidsWithContext(ctx, "tcp")
+	if err != nil {
+		return somebody
+	}
+	for _, c := range conns {
+		if c.Pid == 0 || c.Status != "LISTEN" || !overlaps(at, c.Laddr) {
+			continue
+		}
+		p, err := process.NewProcessWithContext(ctx, c.Pid)
+		if err != nil {
+			return fmt.Sprintf("pid %d", c.Pid)
+		}
+		name, err := p.NameWithContext(ctx)
+		if err != nil || name == "" {
+			return fmt.Sprintf("pid %d", c.Pid)
+		}
+		return fmt.Sprintf("%s (pid %d)", name, c.Pid)
+	}
+	return somebody
+}
+
+// overlaps reports whether a listener on l keeps at from being listened on.
+func overlaps(at bind, l psnet.Addr) bool {
+	if strconv.FormatUint(uint64(l.Port), 10) != at.port {
+		return false
+	}
+	ip, err := netip.ParseAddr(l.IP)
+	if err != nil || !at.ip.IsValid() || at.ip.IsUnspecified() { // "*" on some systems
+		return true
+	}
+	return ip.IsUnspecified() || ip.Unmap() == at.ip
+}

@@ -1,0 +1,147 @@
+package door
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// refusal is an answer of the door itself.
+type refusal struct {
+	Status  int    `json:"-"`
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	// challenge is the value of WWW-Authenticate; wait becomes Retry-After.
+	challenge string
+	wait      time.Duration
+}
+
+// drainTimeout bounds how long the rest of a refused body is waited for.
+const drainTimeout = 5 * time.Second
+
+func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		// The server reads on to keep the connection; a stranger must not hold it by
+		// sending nothing. Where deadlines are not supported there is nothing to bound.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout))
+	}
+	h := w.Header()
+	if f.challenge != "" {
+		h.Set("WWW-Authenticate", f.challenge)
+	}
+	if f.wait > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64((f.wait+time.Second-1)/time.Second), 10))
+	}
+	writeJSON(w, f.Status, map[string]*refusal{"error": f})
+}
+
+// writeJSON writes v, which always encodes unless a caller's own value does not.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":{"type":"internal_error","message":"the answer does not encode"}}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a caller who has gone needs no answer
+}
+
+func (a *admission) refusePath(path string) *refusal {
+	return &refusal{
+		Status: http.StatusNotFound, Type: "not_found",
+		Message: fmt.Sprintf("there is nothing at %q", shorten(path)),
+		Hint:    "what there is: " + strings.Join(a.routes, ", "),
+	}
+}
+
+func refuseHost(host string) *refusal {
+	return &refusal{
+		Status: http.StatusForbidden, Type: "forbidden_host",
+		Message: fmt.Sprintf("the Host header %q is not one of this gateway's names", shorten(host)),
+		Hint:    "call it as 127.0.0.1 or localhost with its own port, or add the name to the allowed hosts in the configuration",
+	}
+}
+
+func refuseOrigin(value string) *refusal {
+	return &refusal{
+		Status: http.StatusForbidden, Type: "forbidden_origin",
+		Message: fmt.Sprintf("pages of origin %q may not call this gateway", shorten(value)),
+		Hint:    "add the origin to the allowed origins in the configuration if you trust it",
+	}
+}
+
+func refuseGuessing(wait time.Duration) *refusal {
+	return &refusal{
+		Status: http.StatusTooManyRequests, Type: "rate_limited",
+		Message: "too many wrong tokens from this address",
+		Hint:    "wait for as long as Retry-After says, then send the right token",
+		wait:    wait,
+	}
+}
+
+func refuseSize(limit int64) *refusal {
+	return &refusal{
+		Status: http.StatusRequestEntityTooLarge, Type: "request_too_large",
+		Message: fmt.Sprintf("the request body is over the limit of %d bytes", limit),
+		Hint:    "send less, or raise the limit in the configuration",
+	}
+}
+
+func refuseMethod() *refusal {
+	return &refusal{
+		Status: http.StatusMethodNotAllowed, Type: "method_not_allowed",
+		Message: "this page is only read", Hint: "use GET",
+	}
+}
+
+const challenge = `Bearer realm="collie"`
+
+// refuseMissing answers a request without an Authorization header.
+func (a *admission) refuseMissing(r *http.Request, local bool) *refusal {
+	f := &refusal{
+		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge,
+		Message: "a token is needed", Hint: a.whereToken(local),
+	}
+	if q := r.URL.Query(); q.Has("token") || q.Has("access_token") {
+		f.Message = "a token is needed, and one in the URL does not count: URLs are logged"
+	}
+	return f
+}
+
+// refuseWrong answers a request with a token that is not one of ours (RFC 6750, 3.1).
+func (a *admission) refuseWrong(local bool) *refusal {
+	return &refusal{
+		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge + `, error="invalid_token"`,
+		Message: "the token is not valid", Hint: a.whereToken(local),
+	}
+}
+
+func (a *admission) whereToken(local bool) string {
+	const send = `send the header "Authorization: Bearer TOKEN"`
+	if local && a.tokenPath != "" {
+		return send + "; the token is in " + a.tokenPath
+	}
+	return send
+}
+
+// shorten keeps a stranger's text from filling the answer.
+func shorten(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}
+
+// badEntry is an entry of [Options] that does not fit.
+type badEntry struct{ list, entry, hint string }
+
+func (e *badEntry) Error() string { return fmt.Sprintf("%q in the %s does not fit", e.entry, e.list) }

@@ -1,0 +1,147 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// Limits of the HTTP server. There is none for writing: an event stream lasts.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 120 * time.Second
+	maxHeader     = 64 << 10 // bytes
+	// unwindTimeout is for handlers to return once their contexts have ended.
+	unwindTimeout = time.Second
+)
+
+// Serve answers requests with h, behind the checks, until ctx ends or [Door.Shutdown] or
+// [Door.Close] is called, and returns when the stop is over. When ctx ends, requests in
+// flight have [Options.Grace]; they do not see ctx. It returns nil after a clean stop, an
+// error of kind Timeout if requests had to be cut off. It may be called once.
+func (d *Door) Serve(ctx context.Context, h http.Handler) error {
+	srv, err := d.start(ctx, h)
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, 1)
+	go func() {
+		if d.cert != nil {
+			failed <- srv.ServeTLS(d.listener, "", "")
+		} else {
+			failed <- srv.Serve(d.listener)
+		}
+	}()
+	select {
+	case <-ctx.Done():
+		err := d.shutdownWithin(d.grace)
+		<-failed
+		return err
+	case err := <-failed:
+		stopErr := d.shutdownWithin(d.grace) // or wait for the one under way
+		if !errors.Is(err, http.ErrServerClosed) {
+			return &tool.Error{Op: "serve", Kind: tool.Internal, Subject: d.url, Err: err}
+		}
+		return stopErr
+	}
+}
+
+func (d *Door) start(ctx context.Context, h http.Handler) (*http.Server, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.server != nil || d.stopped != nil {
+		return nil, &tool.Error{Op: "serve", Kind: tool.Internal, Subject: d.url, Message: "the door serves once"}
+	}
+	base, abort := context.WithCancel(context.WithoutCancel(ctx))
+	d.checks.next = h
+	d.abort = abort
+	d.server = &http.Server{
+		Handler:                      &d.checks,
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" would pass by the checks
+		ReadHeaderTimeout:            headerTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeader,
+		ConnState:                    d.young.observe,
+		ErrorLog:                     slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
+		BaseContext:                  func(net.Listener) context.Context { return base },
+	}
+	if d.cert != nil {
+		d.server.TLSConfig = d.cert.config()
+	}
+	return d.server, nil
+}
+
+func (d *Door) shutdownWithin(grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	return d.Shutdown(ctx)
+}
+
+// Close stops at once: contexts of requests end, and those that do not return soon are cut
+// off. It is safe to call twice and waits until the door is closed.
+func (d *Door) Close() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := d.Shutdown(ctx); tool.KindOf(err) != tool.Timeout {
+		return err
+	}
+	return nil
+}
+
+// Shutdown stops accepting, ends event streams, and lets other requests finish until ctx
+// ends. Then their contexts end, and a second later their connections. It returns when all
+// is closed; the error has kind Timeout if requests were cut off. Later calls wait for the
+// first one and return what it does, and end its patience when their own ctx ends.
+func (d *Door) Shutdown(ctx context.Context) error {
+	d.mu.Lock()
+	first := d.stopped == nil
+	patience := ctx
+	if first {
+		d.stopped = make(chan struct{})
+		patience, d.hurry = context.WithCancel(ctx)
+	}
+	srv, abort, hurry := d.server, d.abort, d.hurry
+	d.mu.Unlock()
+	if first {
+		d.stopErr = d.stopServer(patience, srv, abort)
+		hurry()
+		close(d.stopped)
+		return d.stopErr
+	}
+	select {
+	case <-d.stopped:
+	case <-ctx.Done():
+		hurry()
+		<-d.stopped
+	}
+	return d.stopErr
+}
+
+// stopServer is the ladder: streams, then patience, then contexts, then connections.
+func (d *Door) stopServer(ctx context.Context, srv *http.Server, abort context.CancelFunc) error {
+	d.stop()
+	if srv == nil {
+		return d.listener.Close()
+	}
+	defer abort()
+	d.young.closeAll()
+	err := srv.Shutdown(ctx)
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	abort()
+	unwind, cancel := context.WithTimeout(context.WithoutCancel(ctx), unwindTimeout)
+	defer cancel()
+	if srv.Shutdown(unwind) != nil {
+		_ = srv.Close() // what it could say is less than what is said below
+	}
+	return &tool.Error{
+		Op: "stop serving", Kind: tool.Timeout, Subject: d.url,
+		Message: "requests were still running and have been cut off", Err: err,
+	}
+}

@@ -1,0 +1,72 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// caller is the way back to the client of one request.
+type caller struct {
+	server *Server
+	in     *mcp.Incoming
+}
+
+var _ tool.Caller = (*caller)(nil)
+
+// Supports goes by what the client declared.
+func (c *caller) Supports(what tool.Capability) bool {
+	switch what {
+	case tool.CanSample, tool.CanElicit, tool.CanRoots:
+		return c.in.Peer.Can(string(what))
+	case tool.TakesInputRequired:
+		return c.in.Peer.Era == mcp.Modern
+	case tool.WantsProgress:
+		return mcp.Get(c.in.Params, "_meta", "progressToken") != nil
+	}
+	return false
+}
+
+// Capabilities is the client's own object.
+func (c *caller) Capabilities() json.RawMessage { return c.in.Peer.Capabilities }
+
+// Notify passes a notification on. Log messages are held to the level the client asked for.
+func (c *caller) Notify(_ context.Context, method string, params json.RawMessage) {
+	if method == "notifications/message" && !c.wantsLog(mcp.GetString(params, "level")) {
+		return
+	}
+	c.in.Notify(method, params)
+}
+
+// wantsLog: a modern client says with each request how much it wants, a legacy one once
+// for its session.
+func (c *caller) wantsLog(level string) bool {
+	if c.in.Peer.Era == mcp.Modern {
+		return atLeast(level, mcp.GetString(c.in.Params, "_meta", mcp.MetaLogLevel))
+	}
+	s := c.server.session(c.in.Peer)
+	return s != nil && s.wantsLog(level)
+}
+
+// Ask asks the client.
+func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	result, err := c.in.Ask(ctx, method, params)
+	if e, ok := errors.AsType[*mcp.RPCError](err); ok {
+		return nil, &tool.ProtocolError{Code: e.Code(), Message: mcp.GetString(e.Raw, "message"), Raw: e.Raw}
+	}
+	return result, err
+}
+
+// levels are the log levels of MCP, from the most talkative.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// atLeast reports whether a message of a level passes for a client that wants least. An
+// empty or unknown wish wants nothing.
+func atLeast(level, least string) bool {
+	wish := slices.Index(levels, least)
+	return wish >= 0 && slices.Index(levels, level) >= wish
+}

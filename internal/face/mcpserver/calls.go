@@ -1,0 +1,122 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+func (s *Server) callTool(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	name, err := required(in, "name", "a tool's name")
+	if err != nil {
+		return nil, err
+	}
+	args := mcp.Get(in.Params, "arguments")
+	if args == nil || string(args) == "null" {
+		args = json.RawMessage("{}")
+	}
+	return s.take(ctx, in, &tool.Call{Kind: tool.KindCall, Name: name, Args: args})
+}
+
+func (s *Server) readResource(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	uri, err := required(in, "uri", "a resource's URI")
+	if err != nil {
+		return nil, err
+	}
+	return s.take(ctx, in, &tool.Call{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")})
+}
+
+func (s *Server) getPrompt(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	name, err := required(in, "name", "a prompt's name")
+	if err != nil {
+		return nil, err
+	}
+	args := mcp.Get(in.Params, "arguments")
+	if args == nil {
+		args = json.RawMessage("{}")
+	}
+	return s.take(ctx, in, &tool.Call{Kind: tool.KindPrompt, Name: name, Args: args})
+}
+
+func (s *Server) complete(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	name := mcp.GetString(in.Params, "ref", "name")
+	if name == "" {
+		name = mcp.GetString(in.Params, "ref", "uri")
+	}
+	if name == "" {
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: `params.ref needs "name" for a prompt, or "uri" for a resource template`}
+	}
+	return s.take(ctx, in, &tool.Call{Kind: tool.KindComplete, Name: name, Args: in.Params})
+}
+
+// required reads a string parameter that has to be there.
+func required(in *mcp.Incoming, field, what string) (string, error) {
+	v, ok := mcp.Text(mcp.Get(in.Params, field))
+	if !ok || v == "" {
+		return "", &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params." + field + " is missing or no string: expected " + what}
+	}
+	return v, nil
+}
+
+// take sends a call down the road and words what comes back for the client's era.
+func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.RawMessage, error) {
+	who := client(in.Peer)
+	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
+	c.Client, c.Session = clientName(in.Peer), in.Peer.Session
+	c.Caller = &caller{server: s, in: in}
+	modern := in.Peer.Era == mcp.Modern
+	c.Retry = modern && mcp.Get(in.Params, "inputResponses") != nil
+	r, err := s.road.Do(ctx, c)
+	if err != nil {
+		if r, err = refusal(c, err, modern); err != nil {
+			return nil, err
+		}
+	}
+	if modern && r.Type == "" {
+		return s.modern(r.Raw, c.Kind == tool.KindRead), nil
+	}
+	return r.Raw, nil
+}
+
+// refusal words an error for MCP clients (architecture.md 8, Validation; R-8-1): what a
+// server said travels as it is, the refusal or failure of a known tool is a result with
+// isError, everything else is a protocol error.
+func refusal(c *tool.Call, err error, modern bool) (tool.Result, error) {
+	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		return tool.Result{}, &mcp.RPCError{Raw: e.Raw}
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		e = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.Name, Err: err}
+	}
+	if c.Kind == tool.KindCall && e.Kind != tool.Unknown {
+		return e.ErrorResult(), nil
+	}
+	out := &mcp.Error{Code: codeOf(e.Kind, c.Kind, modern), Message: e.Error(), Data: e.Payload()}
+	if e.Hint != "" {
+		out.Message += "; " + e.Hint
+	}
+	if c.Kind == tool.KindRead && e.Kind == tool.Unknown {
+		out.Data = mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(c.Name)})
+	}
+	return tool.Result{}, out
+}
+
+// codeOf maps kinds of error to JSON-RPC codes.
+func codeOf(kind tool.ErrorKind, call tool.Kind, modern bool) int {
+	switch kind {
+	case tool.Unknown:
+		if call == tool.KindRead && !modern {
+			return mcp.CodeResourceNotFound
+		}
+		return mcp.CodeInvalidParams
+	case tool.Invalid, tool.Disabled, tool.Denied, tool.Unconfirmed:
+		return mcp.CodeInvalidParams
+	case tool.Busy, tool.Upstream, tool.Crashed, tool.Unavailable, tool.TooLarge, tool.Timeout,
+		tool.Canceled, tool.Unaudited, tool.Internal:
+	}
+	return mcp.CodeInternal
+}

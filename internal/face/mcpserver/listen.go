@@ -1,0 +1,155 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// listener is an open subscriptions/listen request (MCP 2026-07-28, Subscriptions).
+type listener struct {
+	in   *mcp.Incoming
+	meta json.RawMessage // what each of its notifications carries
+
+	tools, prompts, resources bool
+	uris                      []string
+}
+
+// listen answers with a stream of the changes the client asked for, until it goes away.
+func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	filter := mcp.Get(in.Params, "notifications")
+	var want struct {
+		Tools     bool     `json:"toolsListChanged"`
+		Prompts   bool     `json:"promptsListChanged"`
+		Resources bool     `json:"resourcesListChanged"`
+		URIs      []string `json:"resourceSubscriptions"`
+	}
+	if filter == nil || json.Unmarshal(filter, &want) != nil {
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: `params.notifications must be an object such as {"toolsListChanged":true}`}
+	}
+	l := &listener{
+		in: in, tools: want.Tools, prompts: want.Prompts, resources: want.Resources,
+		meta: mcp.Edit(nil, mcp.Field{Key: mcp.MetaSubscription, Value: json.RawMessage(in.ID)}),
+	}
+	profile := client(in.Peer).Profile
+	for _, uri := range want.URIs {
+		if err := s.road.Subscribe(ctx, profile, uri); err != nil {
+			s.log.Debug("subscription not granted", "uri", uri, "error", err)
+			continue
+		}
+		l.uris = append(l.uris, uri)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), partingTime)
+		defer cancel()
+		for _, uri := range l.uris {
+			if err := s.road.Unsubscribe(ctx, profile, uri); err != nil {
+				s.log.Debug("subscription not ended", "uri", uri, "error", err)
+			}
+		}
+	}()
+	l.tell("notifications/subscriptions/acknowledged", mcp.Edit(nil, mcp.Field{Key: "notifications", Value: l.granted()}))
+	s.mu.Lock()
+	s.listeners[l] = struct{}{}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.listeners, l)
+		s.mu.Unlock()
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-s.opts.Stopping:
+		return mcp.Edit(nil, mcp.Field{Key: "resultType", Value: json.RawMessage(`"complete"`)}, mcp.Field{Key: "_meta", Value: l.meta}), nil
+	}
+}
+
+// granted is the part of the filter that is honoured.
+func (l *listener) granted() json.RawMessage {
+	var fields []mcp.Field
+	for key, on := range map[string]bool{
+		"toolsListChanged": l.tools, "promptsListChanged": l.prompts, "resourcesListChanged": l.resources,
+	} {
+		if on {
+			fields = append(fields, mcp.Field{Key: key, Value: json.RawMessage("true")})
+		}
+	}
+	if len(l.uris) > 0 {
+		raw, err := json.Marshal(l.uris)
+		if err != nil {
+			panic("mcpserver: strings do not encode: " + err.Error())
+		}
+		fields = append(fields, mcp.Field{Key: "resourceSubscriptions", Value: raw})
+	}
+	return mcp.Edit(nil, fields...)
+}
+
+// tell sends a notification that carries the subscription's id.
+func (l *listener) tell(method string, params json.RawMessage) {
+	meta := mcp.Edit(mcp.Get(params, "_meta"), mcp.Field{Key: mcp.MetaSubscription, Value: json.RawMessage(l.in.ID)})
+	l.in.Notify(method, mcp.Edit(params, mcp.Field{Key: "_meta", Value: meta}))
+}
+
+func (l *listener) wants(ch tool.Change) bool {
+	switch ch.Kind {
+	case tool.ToolsChanged:
+		return l.tools
+	case tool.PromptsChanged:
+		return l.prompts
+	case tool.ResourcesChanged:
+		return l.resources
+	case tool.ResourceUpdated:
+		return slices.Contains(l.uris, ch.URI)
+	case tool.LogMessage, tool.Notice: // 2026-07-28: logs come with requests only
+	}
+	return false
+}
+
+var listMethods = map[tool.ChangeKind]string{
+	tool.ToolsChanged:     "notifications/tools/list_changed",
+	tool.PromptsChanged:   "notifications/prompts/list_changed",
+	tool.ResourcesChanged: "notifications/resources/list_changed",
+}
+
+// changed tells the clients that want to know.
+func (s *Server) changed(ch tool.Change) {
+	method, params := ch.Method, ch.Params
+	if m, ok := listMethods[ch.Kind]; ok {
+		method = m
+	}
+	s.mu.Lock()
+	var peers []*mcp.Peer
+	for p, sess := range s.sessions {
+		if sess.wants(ch) {
+			peers = append(peers, p)
+		}
+	}
+	var listeners []*listener
+	for l := range s.listeners {
+		if l.wants(ch) {
+			listeners = append(listeners, l)
+		}
+	}
+	s.mu.Unlock()
+	for _, p := range peers {
+		p.Notify(method, params)
+	}
+	for _, l := range listeners {
+		l.tell(method, params)
+	}
+}
+
+func (s *session) wants(ch tool.Change) bool {
+	switch ch.Kind {
+	case tool.ResourceUpdated:
+		return s.wantsURI(ch.URI)
+	case tool.LogMessage:
+		return s.wantsLog(ch.Level)
+	case tool.ToolsChanged, tool.PromptsChanged, tool.ResourcesChanged, tool.Notice:
+	}
+	return true
+}

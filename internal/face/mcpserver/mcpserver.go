@@ -1,0 +1,139 @@
+// Package mcpserver is the face that MCP clients see: it turns their requests into calls
+// down the road, and what happens behind it into notifications. Package mcp speaks the
+// protocol of both eras; this package knows what the methods mean.
+//
+// The entry point is [New]; [Server] serves any number of clients over HTTP
+// ([Server.Handler]) and streams ([Server.ServeStream]).
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+
+	"collie/internal/mcp"
+	"collie/internal/pipeline"
+	"collie/internal/tool"
+)
+
+// Client is what a transport knows of a client before it speaks.
+type Client struct {
+	Principal string
+	Origin    tool.Origin
+	Profile   string
+}
+
+// Options are the optional parts of a [Server].
+type Options struct {
+	// Version of this program.
+	Version string
+	// Stopping is closed when the gateway stops; long-lived requests end then.
+	Stopping <-chan struct{}
+	Logger   *slog.Logger // nil discards
+}
+
+// Server answers MCP clients. It is safe for concurrent use. Close it before the pipeline's
+// parts.
+type Server struct {
+	road *pipeline.Pipeline
+	opts Options
+	log  *slog.Logger
+	info json.RawMessage
+	stop func()
+
+	mu        sync.Mutex
+	sessions  map[*mcp.Peer]*session
+	listeners map[*listener]struct{}
+}
+
+var _ mcp.Service = (*Server)(nil)
+
+// New returns a Server for the road.
+func New(road *pipeline.Pipeline, opts Options) *Server {
+	s := &Server{
+		road: road, opts: opts, log: opts.Logger,
+		sessions: map[*mcp.Peer]*session{}, listeners: map[*listener]struct{}{},
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.opts.Version == "" {
+		s.opts.Version = "0"
+	}
+	s.info = mcp.Edit(nil,
+		mcp.Field{Key: "name", Value: mcp.Quote("collie")},
+		mcp.Field{Key: "title", Value: mcp.Quote("Collie")},
+		mcp.Field{Key: "version", Value: mcp.Quote(s.opts.Version)})
+	s.stop = road.Watch(s.changed)
+	return s
+}
+
+// Close stops telling clients of changes.
+func (s *Server) Close() { s.stop() }
+
+// Handler answers at one URL. identify says who sent a request; owner in it is what
+// sessions are bound to. The caller closes the handler.
+func (s *Server) Handler(identify func(*http.Request) Client, maxBody int64, maxSessions int) *mcp.HTTPServer {
+	return mcp.NewHTTPServer(s, &mcp.HTTPServerOptions{
+		Logger: s.log, MaxBody: maxBody, MaxSessions: maxSessions, Headers: s.checkParams,
+		Identify: func(r *http.Request) (string, any) {
+			c := identify(r)
+			return c.Principal, c
+		},
+	})
+}
+
+// ServeStream answers one client over a stream until its input ends or ctx does.
+func (s *Server) ServeStream(ctx context.Context, stream mcp.Stream, client Client) error {
+	return mcp.ServeStream(ctx, stream, s, &mcp.StreamOptions{Logger: s.log, Key: client})
+}
+
+// capabilities are announced at once and for good: servers come and go behind them.
+var capabilities = json.RawMessage(`{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
+	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`)
+
+// Hello says who answers.
+func (s *Server) Hello(_ context.Context, p *mcp.Peer) mcp.Hello {
+	return mcp.Hello{Info: s.info, Capabilities: capabilities, Instructions: s.road.Instructions(client(p).Profile)}
+}
+
+func client(p *mcp.Peer) Client {
+	c, _ := p.Key.(Client)
+	return c
+}
+
+// clientName is the client's own name and version, for people.
+func clientName(p *mcp.Peer) string {
+	return strings.TrimSpace(mcp.GetString(p.Info, "name") + " " + mcp.GetString(p.Info, "version"))
+}
+
+// Notified takes a client's notification. Those that Collie has a use for do not come here.
+func (s *Server) Notified(_ *mcp.Peer, m mcp.Message) {
+	s.log.Debug("notification of a client ignored", "method", m.Method)
+}
+
+// checkParams holds the Mcp-Param headers of a modern call against its arguments.
+func (s *Server) checkParams(in *mcp.Incoming) error {
+	if in.Method != "tools/call" {
+		return nil
+	}
+	schema := s.road.InputSchema(client(in.Peer).Profile, mcp.GetString(in.Params, "name"))
+	if !strings.Contains(string(schema), `"x-mcp-header"`) {
+		return nil
+	}
+	headers, err := mcp.CompileParamHeaders(schema)
+	if err != nil || headers == nil {
+		return nil //nolint:nilerr // a bad annotation asks for no header
+	}
+	return headers.Check(mcp.Get(in.Params, "arguments"), func(name string) []string { return in.Header.Values(name) })
+}
+
+// ServeLines answers one client over lines of r and w, as MCP's stdio transport has it.
+// close is called to end a read that waits.
+func (s *Server) ServeLines(ctx context.Context, r io.Reader, w io.Writer, close func() error, client Client) error {
+	return s.ServeStream(ctx, mcp.NewLines(r, w, 0, close), client)
+}

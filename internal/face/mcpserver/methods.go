@@ -1,0 +1,83 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// Class says what a method does with the road.
+type Class string
+
+// The classes of methods.
+const (
+	ClassCall Class = "call" // takes the road
+	ClassRead Class = "read" // looks at lists, or asks to be told of changes; runs nothing
+)
+
+type method struct {
+	class Class
+	era   mcp.Era // 0: both
+	run   func(*Server, context.Context, *mcp.Incoming) (json.RawMessage, error)
+}
+
+// methods is every request this face answers, but for the protocol's own initialize, ping
+// and server/discover.
+var methods = map[string]method{
+	"tools/list":               {ClassRead, 0, list(tool.ListTools)},
+	"resources/list":           {ClassRead, 0, list(tool.ListResources)},
+	"resources/templates/list": {ClassRead, 0, list(tool.ListTemplates)},
+	"prompts/list":             {ClassRead, 0, list(tool.ListPrompts)},
+	"tools/call":               {ClassCall, 0, (*Server).callTool},
+	"resources/read":           {ClassCall, 0, (*Server).readResource},
+	"prompts/get":              {ClassCall, 0, (*Server).getPrompt},
+	"completion/complete":      {ClassCall, 0, (*Server).complete},
+	"resources/subscribe":      {ClassRead, mcp.Legacy, (*Server).subscribe},
+	"resources/unsubscribe":    {ClassRead, mcp.Legacy, (*Server).unsubscribe},
+	"logging/setLevel":         {ClassRead, mcp.Legacy, (*Server).setLevel},
+	"subscriptions/listen":     {ClassRead, mcp.Modern, (*Server).listen},
+}
+
+// Methods returns the class of every method, by name.
+func Methods() map[string]Class {
+	out := make(map[string]Class, len(methods))
+	for name, m := range methods {
+		out[name] = m.class
+	}
+	return out
+}
+
+// Handle answers one request.
+func (s *Server) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	m, ok := methods[in.Method]
+	if !ok || m.era != 0 && m.era != in.Peer.Era {
+		return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "method not found: " + in.Method}
+	}
+	return m.run(s, ctx, in)
+}
+
+// list answers a list request with the bytes that are ready for it, all on one page.
+func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (json.RawMessage, error) {
+	return func(s *Server, ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+		if cursor := mcp.Get(in.Params, "cursor"); cursor != nil && string(cursor) != "null" && string(cursor) != `""` {
+			return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor is none of ours: lists here have one page"}
+		}
+		raw, _ := s.road.List(ctx, kind, client(in.Peer).Profile)
+		if in.Peer.Era != mcp.Modern {
+			return raw, nil
+		}
+		return s.modern(raw, true), nil
+	}
+}
+
+// modern adds to a result what 2026-07-28 asks for and other eras do not have. cacheable
+// results get the hint that they may change at any time.
+func (s *Server) modern(raw json.RawMessage, cacheable bool) json.RawMessage {
+	if cacheable {
+		raw = mcp.WithField(raw, "cacheScope", json.RawMessage(`"private"`))
+		raw = mcp.WithField(raw, "ttlMs", json.RawMessage("0"))
+	}
+	return mcp.WithField(raw, "resultType", json.RawMessage(`"complete"`))
+}

@@ -1,0 +1,139 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// session is what a legacy client asked to be told.
+type session struct {
+	mu    sync.Mutex
+	level string
+	uris  map[string]bool
+}
+
+func (s *session) wantsLog(level string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return atLeast(level, s.level)
+}
+
+func (s *session) wantsURI(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.uris[uri]
+}
+
+// Opened remembers a session.
+func (s *Server) Opened(p *mcp.Peer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions[p] = &session{uris: map[string]bool{}}
+}
+
+// Closed forgets a session and what it asked for. It may come twice.
+func (s *Server) Closed(p *mcp.Peer) {
+	s.mu.Lock()
+	sess := s.sessions[p]
+	delete(s.sessions, p)
+	s.mu.Unlock()
+	if sess == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
+	defer cancel()
+	sess.mu.Lock()
+	uris, level := sess.uris, sess.level
+	sess.uris = nil
+	sess.mu.Unlock()
+	for uri := range uris {
+		if err := s.road.Unsubscribe(ctx, client(p).Profile, uri); err != nil {
+			s.log.Debug("subscription not ended", "uri", uri, "error", err)
+		}
+	}
+	if level != "" {
+		if err := s.road.SetLevel(ctx, p, ""); err != nil {
+			s.log.Debug("log level not taken back", "error", err)
+		}
+	}
+}
+
+// partingTime bounds what a session's end may take.
+const partingTime = 2 * time.Second
+
+func (s *Server) session(p *mcp.Peer) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions[p]
+}
+
+func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	uri, err := required(in, "uri", "a resource's URI")
+	if err != nil {
+		return nil, err
+	}
+	sess := s.session(in.Peer)
+	if sess == nil {
+		return nil, mcp.ErrSessionClosed
+	}
+	if sess.wantsURI(uri) {
+		return json.RawMessage("{}"), nil
+	}
+	if err := s.road.Subscribe(ctx, client(in.Peer).Profile, uri); err != nil {
+		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: uri}, err, false)
+		return nil, err
+	}
+	sess.mu.Lock()
+	gone := sess.uris == nil
+	if !gone {
+		sess.uris[uri] = true
+	}
+	sess.mu.Unlock()
+	if gone {
+		return nil, s.road.Unsubscribe(ctx, client(in.Peer).Profile, uri)
+	}
+	return json.RawMessage("{}"), nil
+}
+
+func (s *Server) unsubscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	uri, err := required(in, "uri", "a resource's URI")
+	if err != nil {
+		return nil, err
+	}
+	sess := s.session(in.Peer)
+	if sess == nil || !sess.wantsURI(uri) {
+		return json.RawMessage("{}"), nil
+	}
+	sess.mu.Lock()
+	delete(sess.uris, uri)
+	sess.mu.Unlock()
+	if err := s.road.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
+		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: uri}, err, false)
+		return nil, err
+	}
+	return json.RawMessage("{}"), nil
+}
+
+func (s *Server) setLevel(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	level, err := required(in, "level", "a log level such as info")
+	if err != nil {
+		return nil, err
+	}
+	sess := s.session(in.Peer)
+	if sess == nil {
+		return nil, mcp.ErrSessionClosed
+	}
+	if err := s.road.SetLevel(ctx, in.Peer, level); err != nil {
+		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: level}, err, false)
+		return nil, err
+	}
+	sess.mu.Lock()
+	sess.level = level
+	sess.mu.Unlock()
+	return json.RawMessage("{}"), nil
+}

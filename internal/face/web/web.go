@@ -1,0 +1,202 @@
+// Package web is the face behind /api/v1: what the command line, and later the pages, ask
+// a running gateway. Who may come in is decided by package door; this package asks for the
+// identity of a caller and refuses management to all but a person at a terminal.
+//
+// The entry point is [New].
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"collie/internal/pipeline"
+	"collie/internal/tool"
+)
+
+// Identity is who sent a request.
+type Identity struct {
+	Principal string
+	Origin    tool.Origin
+	Manage    bool
+}
+
+// Servers is what this face needs of the upstream servers.
+type Servers interface {
+	List() []tool.ServerStatus
+	Logs(name string) ([]tool.LogLine, error)
+}
+
+// Options are what the face speaks for. All but Identify may be nil.
+type Options struct {
+	Road    *pipeline.Pipeline
+	Servers Servers
+	// Tools lists what is on offer, for people.
+	Tools func() []tool.Tool
+	// Identify says who sent a request.
+	Identify func(*http.Request) Identity
+}
+
+// Class says what a route does with the road, as the test of the one road wants to know.
+type Class string
+
+// The classes of routes.
+const (
+	ClassCall   Class = "call"
+	ClassRead   Class = "read"
+	ClassManage Class = "manage"
+)
+
+// Route is one entry of the API.
+type Route struct {
+	Pattern string // as net/http.ServeMux takes it
+	Class   Class
+	handle  func(*api, http.ResponseWriter, *http.Request) error
+}
+
+// Routes is every route of this face.
+func Routes() []Route {
+	return []Route{
+		{"GET /api/v1/mcp/servers", ClassManage, (*api).servers},
+		{"GET /api/v1/mcp/servers/{name}/logs", ClassManage, (*api).logs},
+		{"GET /api/v1/tools", ClassRead, (*api).tools},
+		{"GET /api/v1/lists/{kind}", ClassRead, (*api).list},
+		{"POST /api/v1/calls", ClassCall, (*api).call},
+	}
+}
+
+type api struct{ opts Options }
+
+// New returns the handler of the API.
+func New(opts Options) http.Handler {
+	a := &api{opts}
+	mux := http.NewServeMux()
+	for _, r := range Routes() {
+		mux.HandleFunc(r.Pattern, func(w http.ResponseWriter, req *http.Request) {
+			if r.Class == ClassManage && !opts.Identify(req).Manage {
+				refuse(w, &tool.Error{
+					Op: "manage", Kind: tool.Denied, Message: "only the command line of the same user may ask this",
+					Hint: "run collie on the machine of the gateway",
+				})
+				return
+			}
+			if err := r.handle(a, w, req); err != nil {
+				refuse(w, err)
+			}
+		})
+	}
+	return mux
+}
+
+func (a *api) servers(w http.ResponseWriter, _ *http.Request) error {
+	return answer(w, map[string]any{"servers": a.opts.Servers.List()})
+}
+
+func (a *api) logs(w http.ResponseWriter, r *http.Request) error {
+	lines, err := a.opts.Servers.Logs(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	return answer(w, map[string]any{"lines": lines})
+}
+
+func (a *api) tools(w http.ResponseWriter, _ *http.Request) error {
+	return answer(w, map[string]any{"tools": a.opts.Tools()})
+}
+
+func (a *api) list(w http.ResponseWriter, r *http.Request) error {
+	raw, _ := a.opts.Road.List(r.Context(), tool.ListKind(r.PathValue("kind")), r.URL.Query().Get("profile"))
+	if raw == nil {
+		return &tool.Error{Op: "list", Kind: tool.Unknown, Subject: r.PathValue("kind"), Message: "no such list", Hint: "tools, resources, resourceTemplates or prompts"}
+	}
+	return answer(w, raw)
+}
+
+// callRequest is the body of POST /api/v1/calls. Timeout of the call is the request's.
+type callRequest struct {
+	Name    string          `json:"name"`
+	Args    json.RawMessage `json:"args"`
+	Profile string          `json:"profile"`
+}
+
+// call runs one action down the road.
+func (a *api) call(w http.ResponseWriter, r *http.Request) error {
+	if r.Header.Get("Content-Type") != "application/json" {
+		return &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json"}
+	}
+	var req callRequest
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		return &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "body", Message: `expected {"name":…,"args":{…}}`, Err: err}
+	}
+	if len(req.Args) == 0 {
+		req.Args = json.RawMessage("{}")
+	}
+	who := a.opts.Identify(r)
+	result, err := a.opts.Road.Do(r.Context(), &tool.Call{
+		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: req.Profile,
+		Origin: who.Origin, Principal: who.Principal, Client: "collie call",
+	})
+	if err != nil {
+		return err
+	}
+	return answer(w, map[string]any{"result": result.Raw, "isError": result.IsError})
+}
+
+func answer(w http.ResponseWriter, v any) error {
+	raw, ok := v.(json.RawMessage)
+	if !ok {
+		var err error
+		if raw, err = json.Marshal(v); err != nil {
+			return err
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(raw) // a client that has gone needs no answer
+	return nil
+}
+
+// refuse writes an error. Its body is what [tool.Error.Payload] says, or a server's own
+// error under "protocolError".
+func refuse(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		w.WriteHeader(http.StatusBadGateway)
+		raw, merr := json.Marshal(map[string]json.RawMessage{"protocolError": e.Raw})
+		if merr == nil {
+			_, _ = w.Write(raw)
+		}
+		return
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		e = &tool.Error{Op: "call", Kind: tool.Internal, Err: err}
+		if errors.Is(err, context.Canceled) {
+			e.Kind = tool.Canceled
+		}
+	}
+	w.WriteHeader(statusOf(e.Kind))
+	_, _ = w.Write(e.Payload())
+}
+
+// statusOf maps kinds of error to HTTP status codes.
+func statusOf(kind tool.ErrorKind) int {
+	switch kind {
+	case tool.Invalid:
+		return http.StatusBadRequest
+	case tool.Denied, tool.Disabled, tool.Unconfirmed:
+		return http.StatusForbidden
+	case tool.Unknown:
+		return http.StatusNotFound
+	case tool.Busy:
+		return http.StatusTooManyRequests
+	case tool.Unavailable, tool.Crashed, tool.Upstream, tool.TooLarge:
+		return http.StatusBadGateway
+	case tool.Timeout:
+		return http.StatusGatewayTimeout
+	case tool.Unaudited:
+		return http.StatusServiceUnavailable
+	case tool.Canceled, tool.Internal:
+	}
+	return http.StatusInternalServerError
+}
