@@ -1,0 +1,48 @@
+# What a newcomer needs: make run, make test. `make help` lists the rest.
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 20s
+PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+
+.PHONY: help build run test stories conformance bench fuzz lint vuln cross clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
+
+build: ## bin/collie, static and stripped
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
+
+run: build ## serve the example servers if Node is here, else an empty gateway
+	@if command -v npx >/dev/null; then echo "Node is here: serving examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
+	else echo "No Node here, so the example servers cannot run: serving none"; exec bin/collie serve; fi
+
+test: ## vet, format and all tests under the race detector, at most 10 minutes; needs a C compiler
+	go vet ./... && go vet -tags stories ./test/...
+	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
+	CGO_ENABLED=1 go test -race -shuffle=on -timeout 10m ./...
+
+stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
+	go test -tags stories -count=1 -v -p 1 -timeout 20m ./test/...
+
+conformance: ## of the stories only the official conformance suites
+	go test -tags stories -count=1 -v -timeout 10m ./test/conformance
+
+bench: build ## measure against the budgets and write bench/RESULTS.md
+	go run ./test/bench -collie bin/collie -out bench/RESULTS.md
+
+fuzz: ## every fuzz test for FUZZTIME
+	@grep -rnoE '^func Fuzz\w+' --include='*_test.go' internal | sed -E 's|^(.*)/[^/]+:[0-9]+:func (.*)|\1 \2|' | \
+	while read -r dir name; do go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; done
+
+lint: ## golangci-lint, built from tools/lint; takes a minute the first time
+	go -C tools/lint build -o $(CURDIR)/bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	bin/golangci-lint run ./... && bin/golangci-lint fmt --diff
+
+vuln: ## known vulnerabilities in what we import; asks vuln.go.dev
+	go -C tools/lint build -o $(CURDIR)/bin/ golang.org/x/vuln/cmd/govulncheck && bin/govulncheck ./...
+
+cross: ## vet and build for the other platforms
+	@for p in $(PLATFORMS); do echo "$$p"; export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; \
+	go vet ./... && go build -o /dev/null ./cmd/collie || exit 1; done
+
+clean: ## what the targets above made
+	rm -rf bin test/conformance/node_modules

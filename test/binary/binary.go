@@ -1,0 +1,64 @@
+// Package binary builds Collie and the peers that the stories run it against, and runs them
+// as a user would: from outside, by their command lines. It is for tests only.
+//
+// [Build] makes a program, [Serve] runs `collie serve`, [Everything] the server of the
+// official Go SDK that the conformance suites are written for. What is started ends with
+// the test that started it, and a program that does not go when asked fails that test.
+package binary
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// The programs that [Build] makes.
+const (
+	Collie          = "./cmd/collie"
+	EverythingInSDK = "github.com/modelcontextprotocol/go-sdk/conformance/everything-server"
+)
+
+// Root returns the folder of the module.
+func Root(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "layers_test.go")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			tb.Fatal("not inside the module: found no layers_test.go")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// Build builds a package of the module, or one that tools/go.mod pins, and returns the path
+// of the program. For [Collie] the variable COLLIE_BINARY may name a program that is ready.
+func Build(tb testing.TB, pkg string) string {
+	tb.Helper()
+	if ready := os.Getenv("COLLIE_BINARY"); ready != "" && pkg == Collie {
+		return ready
+	}
+	out := filepath.Join(tb.TempDir(), filepath.Base(pkg))
+	if runtime.GOOS == "windows" {
+		out += ".exe"
+	}
+	dir := Root(tb)
+	if !strings.HasPrefix(pkg, "./") {
+		dir = filepath.Join(dir, "tools")
+	}
+	cmd := exec.CommandContext(tb.Context(), "go", "build", "-o", out, pkg)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("build %s: %v\n%s", pkg, err, msg)
+	}
+	return out
+}

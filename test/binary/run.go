@@ -1,0 +1,154 @@
+package binary
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	startLimit = 3 * time.Minute // package runners may fetch what they run
+	stopLimit  = 15 * time.Second
+)
+
+// Serve runs `collie serve` on the config file, on a free port of 127.0.0.1, without a
+// token and with a home of its own. It returns the URL of the MCP endpoint once start-up
+// has settled. Further arguments go behind those of serve.
+func Serve(tb testing.TB, collie, config string, args ...string) string {
+	tb.Helper()
+	home := tb.TempDir()
+	args = append([]string{"serve", "--home", home, "--config", config, "--http", "127.0.0.1:0", "--no-auth"}, args...)
+	stderr := start(tb, exec.CommandContext(tb.Context(), collie, args...), settled)
+	return stderr.match
+}
+
+// settled finds the endpoint in the one line that `collie serve` writes to stderr when
+// start-up has settled. Other lines may name other URLs.
+var settled = regexp.MustCompile(`https?://127\.0\.0\.1:\d+/mcp`)
+
+// Everything runs the everything-server of the Go SDK on a free port of 127.0.0.1 and
+// returns its URL. Its flag -stateless, true by default, chooses the era over HTTP.
+func Everything(tb testing.TB, program string, stateless bool) string {
+	tb.Helper()
+	addr := freeAddr(tb)
+	args := []string{"-http", addr}
+	if !stateless {
+		args = append(args, "-stateless=false")
+	}
+	start(tb, exec.CommandContext(tb.Context(), program, args...), regexp.MustCompile(`listening at`))
+	waitFor(tb, addr)
+	return "http://" + addr + "/"
+}
+
+// start starts cmd and waits until its stderr has matched ready. When the test ends it is
+// asked to stop, and killed if it does not.
+func start(tb testing.TB, cmd *exec.Cmd, ready *regexp.Regexp) *watched {
+	tb.Helper()
+	stderr := &watched{ready: ready, found: make(chan struct{})}
+	cmd.Stderr = stderr
+	cmd.Env = cleanEnv()
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = stopLimit
+	if err := cmd.Start(); err != nil {
+		tb.Fatalf("start %s: %v", cmd.Path, err)
+	}
+	name, exited := filepath.Base(cmd.Path), make(chan struct{})
+	go func() {
+		defer close(exited)
+		_ = cmd.Wait() // ended by a signal: every outcome is fine but one that comes too late
+	}()
+	tb.Cleanup(func() { // the test's context has just been cancelled
+		asked := time.Now()
+		<-exited
+		if took := time.Since(asked); took >= stopLimit {
+			tb.Errorf("%s had to be killed: it still ran %v after SIGTERM", name, stopLimit)
+		}
+		if tb.Failed() {
+			tb.Logf("stderr of %s:\n%s", name, stderr)
+		}
+	})
+	select {
+	case <-stderr.found:
+	case <-exited:
+		tb.Fatalf("%s ended before it was ready", name)
+	case <-time.After(startLimit):
+		tb.Fatalf("%s was not ready within %v", name, startLimit)
+	}
+	return stderr
+}
+
+// watched keeps what a program writes and says when a pattern has first appeared.
+type watched struct {
+	ready *regexp.Regexp
+	found chan struct{}
+	match string // set before found is closed
+
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf.Write(p)
+	end := bytes.LastIndexByte(w.buf.Bytes(), '\n') + 1 // whole lines only
+	if w.match == "" {
+		if w.match = string(w.ready.Find(w.buf.Bytes()[:end])); w.match != "" {
+			close(w.found)
+		}
+	}
+	return len(p), nil
+}
+
+// String returns the last 16 KiB written.
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := w.buf.Bytes()
+	return string(b[max(0, len(b)-16<<10):])
+}
+
+// cleanEnv is the environment without anything that could set up Collie.
+func cleanEnv() (env []string) {
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "COLLIE_") && !strings.HasPrefix(v, "SIYUAN_") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// freeAddr returns an address that nobody listened on a moment ago, for programs that
+// cannot choose a port and tell it.
+func freeAddr(tb testing.TB) string {
+	tb.Helper()
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// waitFor returns once somebody listens on addr.
+func waitFor(tb testing.TB, addr string) {
+	tb.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		conn, err := new(net.Dialer).DialContext(tb.Context(), "tcp", addr)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	tb.Fatalf("nobody listens on %s", addr)
+}

@@ -1,0 +1,67 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Baseline lists, for each run of the server alone, named "suite, backend", the scenarios
+// that it does not pass. It may only shrink, and shrinks by `-update`.
+type Baseline map[string][]string
+
+// ReadBaseline reads a file that [Baseline.Write] wrote.
+func ReadBaseline(file string) (Baseline, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var b Baseline
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return nil, fmt.Errorf("read baseline %s: %w", file, err)
+	}
+	return b, nil
+}
+
+// Write replaces the file.
+func (b Baseline) Write(file string) error {
+	raw, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(raw, '\n'), 0o644)
+}
+
+// Check compares a run of the server alone with its list and returns a line for each
+// difference, in both directions: a list longer than the truth hides what Collie may lose.
+func (b Baseline) Check(run string, alone []Outcome) (problems []string) {
+	listed, known := b[run]
+	if !known {
+		return []string{fmt.Sprintf("%s: not in the baseline", run)}
+	}
+	failing := Failing(alone)
+	for _, s := range failing {
+		if !slices.Contains(listed, s) {
+			problems = append(problems, fmt.Sprintf("%s: %s fails alone and is not in the baseline", run, s))
+		}
+	}
+	for _, s := range listed {
+		if !slices.Contains(failing, s) {
+			problems = append(problems, fmt.Sprintf("%s: %s is in the baseline and does not fail alone: take it out", run, s))
+		}
+	}
+	return problems
+}
+
+// Failing returns the scenarios that do not pass, sorted; never nil.
+func Failing(all []Outcome) []string {
+	failing := []string{}
+	for _, o := range all {
+		if !o.Passes() {
+			failing = append(failing, o.Scenario)
+		}
+	}
+	slices.Sort(failing)
+	return failing
+}

@@ -1,0 +1,237 @@
+//go:build stories
+
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+
+	"collie/test/binary"
+	"collie/test/conformance"
+)
+
+var update = flag.Bool("update", false, "rewrite baseline.json from what the server does not pass alone")
+
+const baselineFile = "baseline.json"
+
+// suites are the official suites by the names of the releases and revisions they judge.
+var suites = []struct {
+	name, release string
+	args          []string
+}{
+	{"0.1.16 active", "conformance-0.1", []string{"--suite", "active"}},
+	{"2025-11-25", "conformance-0.2", []string{"--requirements", "2025-11-25"}},
+	{"2026-07-28", "conformance-0.2", []string{"--requirements", "2026-07-28"}},
+}
+
+// backends are the ways in which Collie reaches the server.
+const (
+	overStdio    = "stdio"
+	overHTTP     = "http stateless"
+	overSessions = "http sessions" // -stateless=false
+)
+
+var backends = []string{overStdio, overHTTP, overSessions}
+
+// bench is what every run needs: the programs and the installed packages.
+type bench struct {
+	collie, everything, node, modules string
+}
+
+func TestConformance(t *testing.T) {
+	modules := binary.Packages(t, ".")
+	b := bench{
+		collie:     binary.Build(t, binary.Collie),
+		everything: binary.Build(t, binary.EverythingInSDK),
+		node:       binary.Node(t, modules),
+		modules:    modules,
+	}
+	alone := b.runAlone(t)
+	checkBaseline(t, alone)
+
+	table := newTable()
+	t.Run("behind", func(t *testing.T) {
+		for _, backend := range backends {
+			for _, beside := range []bool{false, true} {
+				name := backend
+				if beside {
+					name += " + filesystem"
+				}
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					url := binary.Serve(t, b.collie, b.config(t, backend, beside))
+					for _, suite := range suites {
+						was := alone[runName(suite.name, backend)]
+						behind, results := b.run(t, suite.release, url, suite.args)
+						table.add(suite.name, name, was, behind)
+						for _, lost := range conformance.Lost(was, behind) {
+							t.Errorf("%s: %s passes alone and not behind Collie%s", suite.name, lost, reasons(results, lost))
+						}
+					}
+				})
+			}
+		}
+	})
+	t.Logf("scenarios that pass, of those that run:\n%s", table)
+}
+
+// runAlone asks the server directly and returns the outcomes under "suite, backend". It
+// runs before anything else does, so that nothing takes the server's time.
+func (b bench) runAlone(t *testing.T) map[string][]conformance.Outcome {
+	t.Helper()
+	alone := map[string][]conformance.Outcome{}
+	stateless := binary.Everything(t, b.everything, true)
+	sessions := binary.Everything(t, b.everything, false)
+	for _, suite := range suites {
+		overNew, _ := b.run(t, suite.release, stateless, suite.args)
+		overOld, _ := b.run(t, suite.release, sessions, suite.args)
+		alone[runName(suite.name, overHTTP)] = overNew
+		alone[runName(suite.name, overSessions)] = overOld
+		alone[runName(suite.name, overStdio)] = conformance.Union(overNew, overOld)
+	}
+	return alone
+}
+
+// runName is the name of a run in the baseline.
+func runName(suite, backend string) string { return suite + ", " + backend }
+
+func checkBaseline(t *testing.T, alone map[string][]conformance.Outcome) {
+	t.Helper()
+	if *update {
+		b := conformance.Baseline{}
+		for run, outcomes := range alone {
+			b[run] = conformance.Failing(outcomes)
+		}
+		if err := b.Write(baselineFile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := conformance.ReadBaseline(baselineFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run, outcomes := range alone {
+		for _, problem := range b.Check(run, outcomes) {
+			t.Error(problem)
+		}
+	}
+}
+
+// run runs one suite against url and returns its outcomes and the folder of its results.
+func (b bench) run(t *testing.T, release, url string, args []string) (all []conformance.Outcome, results string) {
+	t.Helper()
+	results = t.TempDir()
+	args = append([]string{
+		filepath.Join(b.modules, release, "dist", "index.js"),
+		"server", "--url", url, "--output-dir", results,
+	}, args...)
+	cmd := exec.CommandContext(t.Context(), b.node, args...)
+	cmd.Dir = results
+	out, err := cmd.CombinedOutput() // the exit code only says that a scenario failed
+	all, parseErr := conformance.ParseSummary(out)
+	if parseErr != nil {
+		t.Fatalf("%s %s: %v, %v\n%s", release, strings.Join(args[len(args)-2:], " "), err, parseErr, out)
+	}
+	return all, results
+}
+
+// config writes the settings of a Collie with the server under its own names and, if asked,
+// another server beside it.
+func (b bench) config(t *testing.T, backend string, beside bool) (file string) {
+	t.Helper()
+	none := ""
+	type entry struct {
+		Type    string   `json:"type"`
+		Command string   `json:"command,omitempty"`
+		Args    []string `json:"args,omitempty"`
+		URL     string   `json:"url,omitempty"`
+		Prefix  *string  `json:"prefix,omitempty"`
+	}
+	everything := entry{Type: "stdio", Command: b.everything, Prefix: &none}
+	if backend != overStdio {
+		url := binary.Everything(t, b.everything, backend == overHTTP)
+		everything = entry{Type: "http", URL: url, Prefix: &none}
+	}
+	servers := map[string]entry{"everything": everything}
+	if beside {
+		program := filepath.Join(b.modules, "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
+		servers["filesystem"] = entry{Type: "stdio", Command: b.node, Args: []string{program, t.TempDir()}}
+	}
+	raw, err := json.Marshal(map[string]any{"mcpServers": servers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "collie.json")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// reasons reads from a suite's results why a scenario failed, a line for each check.
+func reasons(results, scenario string) string {
+	files, err := filepath.Glob(filepath.Join(results, "server-"+scenario+"-20*", "checks.json"))
+	if err != nil || len(files) == 0 {
+		return ""
+	}
+	raw, err := os.ReadFile(files[0])
+	if err != nil {
+		return ""
+	}
+	var checks []struct{ ID, Status, ErrorMessage string }
+	if err := json.Unmarshal(raw, &checks); err != nil {
+		return ""
+	}
+	var lines strings.Builder
+	for _, c := range checks {
+		if c.Status == "FAILURE" {
+			fmt.Fprintf(&lines, "\n\t%s: %s", c.ID, c.ErrorMessage)
+		}
+	}
+	if lines.Len() == 0 {
+		return ": none of its checks ran, or it did not"
+	}
+	return lines.String()
+}
+
+// table collects the figures of all runs, in any order.
+type table struct {
+	mu   sync.Mutex
+	rows map[string]string
+}
+
+func newTable() *table { return &table{rows: map[string]string{}} }
+
+func (tb *table) add(suite, backend string, alone, behind []conformance.Outcome) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	tb.rows[suite+"\t"+backend] = fmt.Sprintf("%d/%d\t%d/%d",
+		conformance.Count(alone), len(alone), conformance.Count(behind), len(behind))
+}
+
+func (tb *table) String() string {
+	var out bytes.Buffer
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "suite\tbackend\talone\tbehind Collie")
+	for _, suite := range suites {
+		for _, backend := range backends {
+			for _, beside := range []string{"", " + filesystem"} {
+				row := suite.name + "\t" + backend + beside
+				if figures, ran := tb.rows[row]; ran {
+					_, _ = fmt.Fprintf(w, "%s\t%s\n", row, figures)
+				}
+			}
+		}
+	}
+	_ = w.Flush()
+	return out.String()
+}

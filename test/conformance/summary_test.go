@@ -1,0 +1,82 @@
+package conformance_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"collie/test/conformance"
+)
+
+// printed returns the outcomes in what a suite once printed, without the lines between
+// its head and its summary.
+func printed(t *testing.T, name string) []conformance.Outcome {
+	t.Helper()
+	all, err := conformance.ParseSummary(read(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestParseSummary(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		file          string
+		ran, passed   int
+		first, failed conformance.Outcome
+	}{
+		{
+			"active.txt", 30, 26,
+			conformance.Outcome{Scenario: "server-initialize", Passed: 1, Mark: true},
+			conformance.Outcome{Scenario: "tools-call-sampling", Failed: 1},
+		},
+		{
+			"2026-07-28.txt", 50, 41,
+			conformance.Outcome{Scenario: "server-stateless", Passed: 30, Mark: true},
+			conformance.Outcome{Scenario: "tasks-lifecycle", Passed: 1, Failed: 8},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.file, func(t *testing.T) {
+			t.Parallel()
+			all := printed(t, tt.file)
+			if len(all) != tt.ran || conformance.Count(all) != tt.passed {
+				t.Errorf("%d of %d scenarios pass, want %d of %d", conformance.Count(all), len(all), tt.passed, tt.ran)
+			}
+			if all[0] != tt.first {
+				t.Errorf("first is %+v, want %+v", all[0], tt.first)
+			}
+			for _, o := range all {
+				if o.Scenario == tt.failed.Scenario && o != tt.failed {
+					t.Errorf("got %+v, want %+v", o, tt.failed)
+				}
+			}
+		})
+	}
+}
+
+func TestParseSummaryBrokenOff(t *testing.T) {
+	t.Parallel()
+	whole := read(t, "active.txt")
+	half := whole[:bytes.Index(whole, []byte("✓ ping"))]
+	none := whole[:bytes.Index(whole, []byte("=== SUMMARY"))]
+	for name, out := range map[string][]byte{"empty": nil, "no summary": none, "half a summary": half} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if all, err := conformance.ParseSummary(out); err == nil {
+				t.Errorf("no error for a run that broke off, got %d scenarios", len(all))
+			}
+		})
+	}
+}

@@ -1,0 +1,136 @@
+//go:build stories
+
+package examples_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"collie/test/binary"
+)
+
+// calls is one call for each server of mcp-servers.json and a part of its answer.
+var calls = []struct {
+	server, tool string
+	arguments    map[string]any
+	answer       string
+}{
+	{"everything", "echo", map[string]any{"message": "good dog"}, "good dog"},
+	{"filesystem", "list_directory", map[string]any{"path": "."}, "mcp-servers.json"},
+	{"memory", "read_graph", map[string]any{}, "entities"},
+	{"sequential-thinking", "sequentialthinking", map[string]any{
+		"thought": "fetch", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false,
+	}, "thoughtNumber"},
+}
+
+// TestServers starts Collie on examples/mcp-servers.json as the README tells, with the
+// servers that npx brings, and looks at them through the official client of each era.
+func TestServers(t *testing.T) {
+	if _, err := exec.LookPath("npx"); err != nil {
+		t.Fatalf("this story needs npx, which comes with Node: %v", err)
+	}
+	config := filepath.Join(binary.Root(t), "examples", "mcp-servers.json")
+	started := time.Now()
+	url := binary.Serve(t, binary.Build(t, binary.Collie), config)
+	t.Logf("all servers settled after %v", time.Since(started).Round(time.Millisecond))
+	direct := listDirectly(t, config)
+
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(version, func(t *testing.T) {
+			transport := &mcp.StreamableClientTransport{Endpoint: url}
+			session := connect(t, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+			if got := session.InitializeResult().ProtocolVersion; got != version {
+				t.Fatalf("the session speaks %s, want %s", got, version)
+			}
+			listed := list(t, session)
+			for name := range direct {
+				if !listed[name] {
+					t.Errorf("%s is offered by its server and not by Collie", name)
+				}
+			}
+			t.Logf("%d tools", len(listed))
+			for _, c := range calls {
+				call(t, session, c.server+"__"+c.tool, c.arguments, c.answer)
+			}
+		})
+	}
+}
+
+func call(t *testing.T, session *mcp.ClientSession, name string, arguments any, answer string) {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		t.Errorf("call %s: %v", name, err)
+		return
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.IsError || !strings.Contains(string(raw), answer) {
+		t.Errorf("call %s: want %q in the answer, got %s", name, answer, raw)
+	}
+}
+
+// listDirectly asks every server of the file itself and returns the names under which
+// Collie must offer their tools. A server may offer Collie more, which announces more.
+func listDirectly(t *testing.T, config string) map[string]bool {
+	t.Helper()
+	raw, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		MCPServers map[string]struct {
+			Command string
+			Args    []string
+		}
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for server, entry := range file.MCPServers {
+		cmd := exec.CommandContext(t.Context(), entry.Command, entry.Args...)
+		cmd.Dir = filepath.Dir(config)
+		session := connect(t, &mcp.CommandTransport{Command: cmd}, nil)
+		tools := list(t, session)
+		if len(tools) == 0 {
+			t.Errorf("%s offers no tools", server)
+		}
+		for tool := range tools {
+			names[server+"__"+tool] = true
+		}
+	}
+	return names
+}
+
+func connect(t *testing.T, transport mcp.Transport, opts *mcp.ClientSessionOptions) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "story", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), transport, opts)
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func list(t *testing.T, session *mcp.ClientSession) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatalf("list tools: %v", err)
+		}
+		names[tool.Name] = true
+	}
+	return names
+}
