@@ -9,11 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
-// reserved are the names of Collie's own tools, which no server may have.
-var reserved = []string{
-	"collie", "siyuan",
-	"fs", "notebook", "document", "block", "av", "file", "search", "tag", "system", "flashcard", "mascot",
-}
+// reserved are names that no server may have (R-CV-2).
+var reserved = []string{"collie", "siyuan"}
 
 // Specs reads the server entries of cfg. Findings have their places in the files.
 func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Finding) {

@@ -17,6 +17,8 @@ const (
 	maxEventBytes = 8 << 20
 	// heartbeat is how often a silent stream shows that it lives.
 	heartbeat = 25 * time.Second
+	// comeBack is how long a client that lost a stream is asked to wait.
+	comeBack = time.Second
 )
 
 // events is one SSE stream: an ordered list of messages that a client reads as they come,
@@ -104,7 +106,7 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 	}()
 	var buf []byte
 	if s.prime && from == 0 {
-		buf = fmt.Appendf(buf, "id: %s_0\ndata: \n\n", s.id)
+		buf = fmt.Appendf(buf, "id: %s_0\nretry: %d\ndata: \n\n", s.id, comeBack.Milliseconds())
 	}
 	if _, err := w.Write(buf); err != nil || flush.Flush() != nil {
 		return false

@@ -289,46 +289,61 @@ type exchange struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	stream *events
+	begun  func() // called once, when the stream begins
 
-	mu      sync.Mutex
-	started chan struct{} // closed when the writer of the stream has ended; nil before it begins
-	begun   func()        // called once, when the stream begins
+	mu       sync.Mutex
+	started  chan struct{} // closed when the writer of the stream has ended; nil before it begins
+	answered bool          // the response is under way as JSON
 }
 
-// send puts a message before the response. Clients that do not accept a stream miss it.
-func (e *exchange) send(raw []byte) {
+// begin makes the answer a stream and reports whether it is one. Clients that do not accept
+// one get no stream.
+func (e *exchange) begin() bool {
 	e.mu.Lock()
-	if e.started == nil {
-		if !strings.Contains(first(e.r.Header, "Accept"), "text/event-stream") {
-			e.mu.Unlock()
-			return
-		}
-		e.started = make(chan struct{})
-		if e.begun != nil {
-			e.begun()
-		}
-		go func() { // ends with the stream or the connection
-			defer close(e.started)
-			e.stream.serve(e.r.Context(), e.w, 0)
-		}()
+	defer e.mu.Unlock()
+	if e.started != nil {
+		return true
 	}
-	e.mu.Unlock()
-	e.stream.add(raw)
+	if e.answered || !strings.Contains(first(e.r.Header, "Accept"), "text/event-stream") {
+		return false
+	}
+	e.started = make(chan struct{})
+	if e.begun != nil {
+		e.begun()
+	}
+	go func() { // ends with the stream or the connection
+		defer close(e.started)
+		e.stream.serve(e.r.Context(), e.w, 0)
+	}()
+	return true
 }
 
-// finish sends the response and returns when it is on its way. It reports false where a
-// stream's client went away before.
+// send puts a message before the response.
+func (e *exchange) send(raw []byte) {
+	if e.begin() {
+		e.stream.add(raw)
+	}
+}
+
+// finish sends the response and returns when it is on its way; a response of nil ends the
+// exchange without one.
 func (e *exchange) finish(status int, raw []byte) {
 	e.mu.Lock()
+	e.answered = true
 	started := e.started
 	e.mu.Unlock()
-	if started == nil {
+	switch {
+	case started != nil:
+		if raw != nil {
+			e.stream.add(raw)
+		}
+		e.stream.end()
+		<-started
+	case raw == nil:
+		e.w.WriteHeader(status)
+	default:
 		writeJSON(e.w, status, raw)
-		return
 	}
-	e.stream.add(raw)
-	e.stream.end()
-	<-started
 }
 
 // Close ends all sessions and parked requests and waits for them.

@@ -11,6 +11,11 @@ import (
 	"time"
 )
 
+// becomesStream is how long a request runs before its answer becomes a stream: from then on
+// the client has an event id, and can come back for the response if it loses the connection
+// (2025-11-25, SEP-1699).
+const becomesStream = 50 * time.Millisecond
+
 // keepStream is how long the stream of an answered request waits for a client that lost it.
 const keepStream = time.Minute
 
@@ -117,9 +122,13 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 		gone()
 		s.keep(ex.stream)
 	}
+	if ex.stream.prime {
+		slow := time.AfterFunc(becomesStream, func() { ex.begin() })
+		defer slow.Stop()
+	}
 	result, err := h.answerLegacy(ctx, r, s, ex, m)
 	if context.Cause(ctx) == errTakenBack { //nolint:errorlint // the cause is set as it is
-		ex.drop()
+		ex.finish(http.StatusAccepted, nil)
 		return
 	}
 	ex.finish(http.StatusOK, appendAnswer(nil, m.ID, result, err))
@@ -131,19 +140,6 @@ func (h *HTTPServer) answerLegacy(ctx context.Context, r *http.Request, s *sessi
 	}
 	s.peer.open(h.svc)
 	return h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: &httpOutlet{s, ex}})
-}
-
-// drop ends an exchange without a response, as a request taken back has none.
-func (e *exchange) drop() {
-	e.mu.Lock()
-	started := e.started
-	e.mu.Unlock()
-	if started == nil {
-		e.w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	e.stream.end()
-	<-started
 }
 
 // httpOutlet is the way back of a legacy request over HTTP.

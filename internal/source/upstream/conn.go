@@ -190,6 +190,12 @@ func (c *conn) epitaph() string {
 	return fmt.Sprint(err)
 }
 
+// keepsSession reports whether the server can send requests over this connection.
+func (c *conn) keepsSession() bool {
+	link, ok := c.client.Link.(interface{ HasSession() bool })
+	return !ok || link.HasSession()
+}
+
 func (c *conn) alive() bool {
 	select {
 	case <-c.client.Link.Done():

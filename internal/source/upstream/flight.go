@@ -27,12 +27,14 @@ type flight struct {
 	paused   int
 	progress float64
 	told     bool
-	lastTold time.Time
+	second   time.Time       // when the running second of passing on began
+	passed   int             // passed on in it
 	held     json.RawMessage // the newest progress that was not passed on yet
 }
 
-// progressGap is the least time between two progress notifications passed on (5.4).
-const progressGap = 100 * time.Millisecond
+// progressRate bounds the progress notifications passed on in a second; the last one of a
+// call always is (5.4).
+const progressRate = 10
 
 // nobody is the Caller of a call that nobody waits for.
 type nobody struct{}
@@ -121,11 +123,14 @@ func (f *flight) advance(params json.RawMessage) {
 		return
 	}
 	out := mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.token})
-	if now := time.Now(); now.Sub(f.lastTold) < progressGap {
-		f.held = out
-		out = nil
+	now := time.Now()
+	if now.Sub(f.second) >= time.Second {
+		f.second, f.passed = now, 0
+	}
+	if f.passed++; f.passed > progressRate {
+		f.held, out = out, nil
 	} else {
-		f.lastTold, f.held = now, nil
+		f.held = nil
 	}
 	f.mu.Unlock()
 	if out != nil {

@@ -41,6 +41,7 @@ type Server struct {
 	status  tool.ServerStatus
 	primary *conn
 	legacy  *conn // of a server whose primary connection is modern, for callers who are not
+	mute    bool  // the server keeps no legacy sessions, so that it cannot ask back in one
 	opening map[mcp.Era]*opening
 	closed  bool
 }
@@ -147,7 +148,7 @@ func (s *Server) connection(ctx context.Context, era mcp.Era) (*conn, error) {
 // version as well. s.mu is held.
 func (s *Server) dual() bool {
 	c := s.primary
-	if c == nil || c.client.Era != mcp.Modern || s.entry.Protocol != "auto" {
+	if c == nil || c.client.Era != mcp.Modern || s.entry.Protocol != "auto" || s.mute {
 		return false
 	}
 	for _, v := range c.client.Versions {
@@ -185,6 +186,10 @@ func (s *Server) open(o *opening, slot **conn, era mcp.Era) {
 	if err == nil && era == 0 {
 		err = s.learn(c)
 	}
+	if err == nil && era == mcp.Legacy && !c.keepsSession() {
+		s.fallBack(o, c)
+		return
+	}
 	s.mu.Lock()
 	delete(s.opening, era)
 	if err == nil && s.closed {
@@ -207,6 +212,18 @@ func (s *Server) open(o *opening, slot **conn, era mcp.Era) {
 		s.wants.apply(s.life, c, s.log)
 		s.wg.Go(func() { s.mourn(c, era) })
 	}
+	close(o.done)
+}
+
+// fallBack gives a legacy connection up that could do no more than the primary one: a
+// server over HTTP that keeps no session has no way to ask a caller back.
+func (s *Server) fallBack(o *opening, c *conn) {
+	s.mu.Lock()
+	delete(s.opening, mcp.Legacy)
+	s.mute = true
+	s.mu.Unlock()
+	c.close(s.life)
+	o.conn, o.err = s.connection(s.life, 0)
 	close(o.done)
 }
 
