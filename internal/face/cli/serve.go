@@ -170,7 +170,10 @@ func asFailure(err error) error {
 // announce says where the gateway is, and, when start-up has settled, what came of it.
 func (p *program) announce(ctx context.Context, a *app.App, url string, o door.Options) {
 	p.note("listening on %s/mcp", url)
-	if len(a.Servers.List()) == 0 {
+	switch n := len(a.Servers.List()); {
+	case n > 0:
+		p.note("starting %d servers; a first start may download packages", n)
+	default:
 		p.note("no MCP server is configured; add one, then connect a client:\n" +
 			"  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"  collie connect claude-code")
