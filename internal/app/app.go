@@ -81,7 +81,8 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.set = upstream.NewSet(specs, upstream.Options{
 		Info: info(opts.Version), Guard: a.guard, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
 		Starts: int64(cfg.MCP.MaxParallelStarts), RunnerStarts: int64(cfg.MCP.MaxRunnerStarts),
-		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny, Logger: a.log,
+		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny,
+		RunDir: filepath.Join(cfg.Paths.State, "run"), Logger: a.log,
 	})
 	a.Servers = Servers{a.set}
 	a.catalog = source.New(a.set.Sources(), source.Options{
@@ -168,8 +169,9 @@ func actions(list []string) []string {
 	return out
 }
 
-// Tools is what the sources offer, those that are off included, for people.
-func (a *App) Tools() []tool.Tool { return a.catalog.Tools() }
+// Tools is what a profile sees, those that are off included, for people. "NAME@flat" and
+// "NAME@grouped" are profile NAME with every Tool in that view.
+func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile) }
 
 // Close stops the servers, and kills what is left of them when ctx ends, and puts the
 // audit on disk.

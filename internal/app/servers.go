@@ -1,7 +1,10 @@
 package app
 
 import (
+	"context"
 	"os"
+	"slices"
+	"strings"
 
 	"collie/internal/config"
 	"collie/internal/source/upstream"
@@ -35,6 +38,31 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 		specs = append(specs, upstream.Spec{Entry: e, Problems: problems})
 	}
 	return specs, findings
+}
+
+// Owners are the servers of cfg that may own what name stands for: a server, "server/tool",
+// or the name that clients see, which begins with the server's prefix. A server with the
+// empty prefix may own any name that is nobody else's.
+func Owners(cfg *config.Config, env config.Env, name string) []string {
+	specs, _ := Specs(cfg, env)
+	var exact, prefixed, bare []string
+	for _, s := range specs {
+		switch e := s.Entry; {
+		case name == e.Name || strings.HasPrefix(name, e.Name+"/"):
+			exact = append(exact, e.Name)
+		case e.Prefix == "" || strings.HasPrefix(name, e.Name+"__"):
+			bare = append(bare, e.Name)
+		case strings.HasPrefix(name, e.Prefix):
+			prefixed = append(prefixed, e.Name)
+		}
+	}
+	switch {
+	case exact != nil:
+		return exact
+	case prefixed != nil:
+		return prefixed
+	}
+	return append([]string{}, bare...)
 }
 
 // Servers is the handle on the upstream servers.
@@ -72,6 +100,23 @@ func (s Servers) unknown(name string) error {
 		e.Hint = "did you mean " + near + "?"
 	}
 	return e
+}
+
+// Await waits until the first start of servers is over, whatever came of it: of all that
+// were to start if names is nil. Names that are unknown, and servers that were not to start,
+// are not waited for. The error is ctx's.
+func (s Servers) Await(ctx context.Context, names []string) error {
+	for _, srv := range s.set.Servers() {
+		if names != nil && !slices.Contains(names, srv.Name()) {
+			continue
+		}
+		select {
+		case <-srv.Started():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // Settled is closed when every server that was to start is ready or has failed.

@@ -108,15 +108,26 @@ func check(file string, text []byte) []Finding {
 // AddServer writes a server entry, standard JSON, at the end of the servers of a file, which
 // is made if it does not exist. A server of that name that is there already is an error.
 func AddServer(ctx context.Context, file, name string, entry json.RawMessage) error {
+	return AddServers(ctx, file, []ServerEntry{{Name: name, Raw: entry}}, false)
+}
+
+// AddServers is [AddServer] for several servers, all or none; of each, Name and Raw count. With
+// replace a server that is there already gets the new entry where it stands.
+func AddServers(ctx context.Context, file string, servers []ServerEntry, replace bool) error {
 	return Edit(ctx, file, func(text []byte) ([]byte, error) {
-		at, found, err := serverPlace(text, name)
-		if err != nil {
-			return nil, err
+		for _, s := range servers {
+			at, found, err := serverPlace(text, s.Name)
+			if err != nil {
+				return nil, err
+			}
+			if found && !replace {
+				return nil, fmt.Errorf("server %q is defined already; remove it first", s.Name)
+			}
+			if text, err = jsonc.Set(text, at, s.Raw); err != nil {
+				return nil, err
+			}
 		}
-		if found {
-			return nil, fmt.Errorf("server %q is defined already; remove it first", name)
-		}
-		return jsonc.Set(text, at, entry)
+		return text, nil
 	})
 }
 
@@ -158,6 +169,9 @@ func serverPlace(text []byte, name string) (path []string, found bool, err error
 	return place, false, nil
 }
 
+// ErrNoSetting is the error of [Set] and [Config.Get] for a path that leads nowhere.
+var ErrNoSetting = errors.New("there is no such setting")
+
 // Set writes one setting into a file; see [Config.Get] for path. value is standard JSON.
 func Set(ctx context.Context, file, path string, value json.RawMessage) error {
 	names, err := splitPath(path)
@@ -165,7 +179,7 @@ func Set(ctx context.Context, file, path string, value json.RawMessage) error {
 		return err
 	}
 	if !known(names) {
-		return fmt.Errorf("there is no setting %q; `collie config show` lists all of them", path)
+		return fmt.Errorf("%w: %q", ErrNoSetting, path)
 	}
 	return Edit(ctx, file, func(text []byte) ([]byte, error) { return jsonc.Set(text, names, value) })
 }

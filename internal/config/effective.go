@@ -59,7 +59,7 @@ func (c *Config) Get(path string) (json.RawMessage, error) {
 	}
 	v := root.Find(jsonc.Join("", names...))
 	if v == nil {
-		return nil, fmt.Errorf("there is no setting %q; `collie config show` lists all of them", path)
+		return nil, fmt.Errorf("%w: %q", ErrNoSetting, path)
 	}
 	return jsonc.Standard(v), nil
 }

@@ -31,20 +31,26 @@ type Finding struct {
 // String reads "file:line:column: http.addr: message", with "warning: " before a warning's
 // message.
 func (f Finding) String() string {
-	var b strings.Builder
-	b.WriteString(f.File)
-	if f.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", f.Line, f.Column)
-	}
-	b.WriteString(": ")
 	if f.Severity == SeverityWarning {
-		b.WriteString("warning: ")
+		return f.Place() + ": warning: " + f.Text()
 	}
-	if f.Pointer != "" {
-		b.WriteString(dotted(f.Pointer) + ": ")
+	return f.Place() + ": " + f.Text()
+}
+
+// Place is where it is: "file:line:column", or the file alone.
+func (f Finding) Place() string {
+	if f.Line == 0 {
+		return f.File
 	}
-	b.WriteString(f.Message)
-	return b.String()
+	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+}
+
+// Text is what it is about and what is wrong: "http.addr: message".
+func (f Finding) Text() string {
+	if f.Pointer == "" {
+		return f.Message
+	}
+	return dotted(f.Pointer) + ": " + f.Message
 }
 
 // dotted is a JSON pointer as people write it: mcpServers.github.args[1].

@@ -46,6 +46,9 @@ type Client struct {
 	Info         json.RawMessage
 	Capabilities json.RawMessage
 	Instructions string
+	// Tools is what some servers send as "tools" of their initialize result, which is not
+	// MCP (R-HS-2); nil as a rule.
+	Tools json.RawMessage
 
 	info, caps json.RawMessage
 	reopened   func()
@@ -133,7 +136,7 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 			return c.discovered(ctx, a.resp)
 		}
 		return c.initialize(ctx, LegacyVersions[0])
-	case <-silent(ctx, opts):
+	case <-silent(probing, opts):
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -143,15 +146,21 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	if err == nil {
 		return nil
 	}
+	late := time.NewTimer(lateAnswer)
+	defer late.Stop()
 	select {
 	case a := <-answers: // a modern server that was slow
 		if a.err == nil && isModernAnswer(a.resp) {
 			return c.discovered(ctx, a.resp)
 		}
-	default:
+	case <-late.C:
+	case <-ctx.Done():
 	}
 	return err
 }
+
+// lateAnswer is how long a refused initialize waits for the answer to the probe before it.
+const lateAnswer = 500 * time.Millisecond
 
 // silent is closed when an unanswered probe counts as the answer of a legacy server.
 func silent(ctx context.Context, opts *ClientOptions) <-chan struct{} {
@@ -288,6 +297,7 @@ func (c *Client) take(result, info json.RawMessage) {
 	c.Info = info
 	c.Capabilities = Get(result, "capabilities")
 	c.Instructions = GetString(result, "instructions")
+	c.Tools = Get(result, "tools")
 }
 
 // Can reports whether the server announced a capability, by path: "tools", or

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // ConnOptions are the optional parts of a [Conn].
@@ -155,7 +157,13 @@ func asLinkError(err error) error {
 	if e, ok := errors.AsType[*LinkError](err); ok {
 		return e
 	}
-	return &LinkError{Sent: !errors.Is(err, ErrNotReading), Err: err}
+	return &LinkError{Sent: !unwritten(err), Err: err}
+}
+
+// unwritten reports whether a failed write means that the other side never got a whole
+// line, which is nothing to it: it had stopped reading, or its end was closed.
+func unwritten(err error) bool {
+	return errors.Is(err, ErrNotReading) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
 }
 
 // Agreed does nothing: a stream's messages are the same in every version.
@@ -221,7 +229,7 @@ func (c *Conn) read() {
 
 func (c *Conn) badFrame(f *FrameError) {
 	if f.TooLong {
-		if id, ok := parseID(headID(f.Head)); ok {
+		if id, ok := parseID(responseID(f.Head)); ok {
 			if w := c.claim(id); w != nil {
 				w.err, w.large = f.Err, true
 				w.ch <- Response{}
@@ -234,19 +242,34 @@ func (c *Conn) badFrame(f *FrameError) {
 	}
 }
 
-// headID looks for a message's id in the beginning of a frame, which need not be whole.
-func headID(b []byte) ID {
-	i := space(b, 0)
-	if i >= len(b) || b[i] != '{' {
+// responseID looks for the id of a response in the beginning of a frame. The ids of a
+// server's requests are its own and may equal ours.
+func responseID(b []byte) ID {
+	id, method := headOf(b)
+	if method {
 		return ""
 	}
+	return id
+}
+
+// headOf looks for a message's id and method in the beginning of a frame, which need not be
+// whole.
+func headOf(b []byte) (id ID, method bool) {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return "", false
+	}
 	m := members{b: b, i: i, depth: MaxDepth}
-	for m.next() && m.skip() {
-		if m.is("id") {
-			return ID(b[m.start:m.end])
+	for m.next() {
+		method = method || m.is("method")
+		if !m.skip() {
+			break
+		}
+		if c := b[m.start]; m.is("id") && (c == '"' || c == '-' || c >= '0' && c <= '9') {
+			id = ID(CleanUTF8(b[m.start:m.end]))
 		}
 	}
-	return ""
+	return id, method
 }
 
 func (c *Conn) receive(m Message) {
@@ -258,8 +281,23 @@ func (c *Conn) receive(m Message) {
 	case m.Method == "notifications/cancelled":
 		c.cancelled(m)
 	default:
-		c.handler.Notification(m, nil)
+		c.handler.Notification(m, c.subscriber(m))
 	}
+}
+
+// subscriber returns the Owner of the subscriptions/listen request that a notification came
+// for (MCP 2026-07-28, Subscriptions); nil where it names none.
+func (c *Conn) subscriber(m Message) any {
+	id, ok := parseID(ID(Get(m.Params, "_meta", MetaSubscription)))
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w := c.waiting[id]; w != nil {
+		return w.owner
+	}
+	return nil
 }
 
 func (c *Conn) respond(m Message) {

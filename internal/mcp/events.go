@@ -32,7 +32,9 @@ type events struct {
 	bytes  int
 	ended  bool
 	more   chan struct{} // closed and replaced when something was added
-	reader int           // counts readers: a new one takes over
+	reader int           // number of the reader at work, 0 if there is none
+	came   int           // readers so far: a new one takes over
+	told   int           // number of the newest event written to a reader
 	used   time.Time     // when the last reader left
 }
 
@@ -75,15 +77,19 @@ func (s *events) end() {
 	}
 }
 
-// drained reports whether the stream has ended and nobody has read it since before.
-func (s *events) drained(before time.Time) bool {
+// left reports when the last reader of a stream that has ended left, and how many bytes the
+// stream holds; ok is false while it goes on or is read.
+func (s *events) left() (at time.Time, bytes int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ended && s.reader == 0 && s.used.Before(before)
+	return s.used, s.bytes, s.ended && s.reader == 0
 }
 
+// unread stands for the number of the newest event that a reader has got.
+const unread = -1
+
 // serve writes the events after number from to w until the stream has ended, ctx has, or
-// another reader takes over. It reports whether the client has got everything.
+// another reader takes over. It reports whether everything has been written.
 func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) bool {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -92,8 +98,12 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 	w.WriteHeader(http.StatusOK)
 	flush := http.NewResponseController(w)
 	s.mu.Lock()
-	s.reader++
-	me := s.reader
+	s.came++
+	me := s.came
+	s.reader = me
+	if from == unread {
+		from = s.told
+	}
 	s.wake() // an earlier reader lets go
 	s.mu.Unlock()
 	defer func() {
@@ -115,6 +125,10 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 	defer alive.Stop()
 	for {
 		s.mu.Lock()
+		if s.reader != me {
+			s.mu.Unlock()
+			return false
+		}
 		buf = buf[:0]
 		for _, e := range s.list {
 			if e.n > from {
@@ -122,13 +136,15 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 				from = e.n
 			}
 		}
-		ended, more, taken := s.ended, s.more, s.reader != me
+		before := s.told
+		s.told = max(s.told, from)
+		ended, more := s.ended, s.more
 		s.mu.Unlock()
-		if taken {
-			return false
-		}
 		if len(buf) > 0 {
 			if _, err := w.Write(buf); err != nil || flush.Flush() != nil {
+				s.mu.Lock()
+				s.told = before
+				s.mu.Unlock()
 				return false
 			}
 		}

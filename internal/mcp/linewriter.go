@@ -6,13 +6,15 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
 const (
-	// patience is how long a caller is held by a reader that does not read.
+	// patience is how long a caller is held by a reader that does not read, where writing
+	// without waiting is not to be had.
 	patience = 50 * time.Millisecond
-	// maxPending bounds what waits for such a reader.
+	// maxPending bounds what waits for a reader that does not read.
 	maxPending = 64 << 20
 	// maxSpare bounds the buffer kept for the next write.
 	maxSpare = 256 << 10
@@ -23,9 +25,12 @@ var ErrNotReading = errors.New("the other side does not read its input")
 
 // lineWriter writes lines from many goroutines. The first one to come writes at once, in
 // its own goroutine; lines that arrive meanwhile are sent together by it afterwards. So a
-// single call pays no switch of goroutines, and many at once share system calls.
+// single call pays no switch of goroutines, and many at once share system calls. What the
+// other side does not take at once is written by a goroutine of its own, so that no caller
+// is held by a reader that does not read.
 type lineWriter struct {
-	w io.Writer
+	w   io.Writer
+	raw syscall.RawConn // of w, if it is a file; used by whoever has the turn
 
 	mu      sync.Mutex
 	writing bool
@@ -50,7 +55,7 @@ func (l *lineWriter) write(line []byte) error {
 	l.writing = true
 	buf := append(append(l.spare[:0], line...), '\n')
 	l.spare = nil
-	rest, err := l.put(buf, patience)
+	rest, err := l.put(buf, false)
 	if err == nil && rest != nil {
 		go l.flush(buf, rest) // ends when the other side reads or its end is closed
 		return nil
@@ -59,11 +64,11 @@ func (l *lineWriter) write(line []byte) error {
 	return err
 }
 
-// flush goes on with a write that took too long for its caller.
+// flush goes on with a write that the other side did not take at once.
 func (l *lineWriter) flush(buf, rest []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err := l.put(rest, 0)
+	_, err := l.put(rest, true)
 	l.drain(buf, err)
 }
 
@@ -72,7 +77,7 @@ func (l *lineWriter) drain(buf []byte, err error) {
 	for err == nil && len(l.pending) > 0 {
 		buf, l.pending = l.pending, buf[:0]
 		var rest []byte
-		if rest, err = l.put(buf, patience); rest != nil {
+		if rest, err = l.put(buf, false); rest != nil {
 			go l.flush(buf, rest)
 			return
 		}
@@ -89,21 +94,31 @@ func (l *lineWriter) drain(buf []byte, err error) {
 	}
 }
 
-// put writes buf with the lock released. It returns what is left when the time is over;
-// a time of 0 is no limit.
-func (l *lineWriter) put(buf []byte, limit time.Duration) ([]byte, error) {
+// put writes buf with the lock released. It returns what is left of it if the other side
+// does not take all at once; with wait it goes on until all is written.
+func (l *lineWriter) put(buf []byte, wait bool) ([]byte, error) {
 	l.mu.Unlock()
 	defer l.mu.Lock()
+	if wait {
+		_, err := l.w.Write(buf)
+		return nil, err
+	}
+	n, err := l.tryWrite(buf)
+	if err != nil || n == len(buf) {
+		return nil, err
+	}
+	return buf[n:], nil
+}
+
+// patientWrite writes what the other side takes before a caller would lose patience.
+func (l *lineWriter) patientWrite(buf []byte) (n int, err error) {
 	if d, ok := l.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		var at time.Time
-		if limit > 0 {
-			at = time.Now().Add(limit)
-		}
-		_ = d.SetWriteDeadline(at) // a file without deadlines is written without one
+		_ = d.SetWriteDeadline(time.Now().Add(patience)) // a file without deadlines is written without one
+		defer func() { _ = d.SetWriteDeadline(time.Time{}) }()
 	}
-	n, err := l.w.Write(buf)
+	n, err = l.w.Write(buf)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return buf[n:], nil
+		err = nil
 	}
-	return nil, err
+	return n, err
 }

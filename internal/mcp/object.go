@@ -12,8 +12,9 @@ type Field struct {
 }
 
 // Edit returns obj with fields set or removed. All other bytes stay as they are, in their
-// order; a field that obj does not have is added at its end. obj must be a valid JSON
-// object; nil and null count as {}. The result shares no memory with obj.
+// order; a field that obj does not have is added behind its last one, and one that is removed
+// takes a comma along. obj must be a valid JSON object; nil and null count as {}. The result
+// shares no memory with obj.
 func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 	if !isObject(obj) {
 		obj = json.RawMessage("{}")
@@ -23,38 +24,41 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 		size += len(f.Key) + len(f.Value) + 4
 	}
 	out := make([]byte, 0, size)
-	out = append(out, '{')
 	var done uint64 // fields seen in obj, by position; fields are few
 	start := space(obj, 0)
 	m := members{b: obj, i: start, depth: MaxDepth + 1}
-	first := true
+	copied, last := start, start+1 // of obj: what out has, and where the last member ends
+	first := true                  // no member is left of those before
 	for m.next() {
 		if !m.skip() {
 			break
 		}
-		at := -1
-		for n := range fields {
-			if m.is(fields[n].Key) {
-				at = n
-				break
-			}
-		}
-		if at >= 0 && (fields[at].Value == nil || done&(1<<at) != 0) {
+		before := last
+		last = m.end
+		at := fieldOf(&m, fields)
+		switch {
+		case at < 0:
+			first = false
+		case fields[at].Value != nil && done&(1<<at) == 0:
+			out = append(append(out, obj[copied:m.start]...), fields[at].Value...)
+			copied, first = m.end, false
 			done |= 1 << at
-			continue
+		case first:
+			out = append(out, obj[copied:keyStart(&m)]...)
+			if copied = space(obj, m.end); copied < len(obj) && obj[copied] == ',' {
+				copied++
+				last = copied
+			} else {
+				copied = m.end
+			}
+			done |= 1 << at
+		default:
+			out = append(out, obj[copied:before]...)
+			copied = m.end
+			done |= 1 << at
 		}
-		if !first {
-			out = append(out, ',')
-		}
-		first = false
-		if at < 0 {
-			out = append(out, obj[keyStart(&m):m.end]...)
-			continue
-		}
-		done |= 1 << at
-		out = append(out, obj[keyStart(&m):m.start]...)
-		out = append(out, fields[at].Value...)
 	}
+	out = append(out, obj[copied:last]...)
 	for n, f := range fields {
 		if f.Value == nil || done&(1<<n) != 0 {
 			continue
@@ -66,7 +70,20 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 		out = append(appendString(out, f.Key), ':')
 		out = append(out, f.Value...)
 	}
-	return append(out, '}')
+	if m.err != nil {
+		return append(out, '}')
+	}
+	return append(out, obj[last:m.i]...)
+}
+
+// fieldOf returns which of fields the current member is, -1 for none.
+func fieldOf(m *members, fields []Field) int {
+	for n := range fields {
+		if m.is(fields[n].Key) {
+			return n
+		}
+	}
+	return -1
 }
 
 // Get returns the value at path in obj, nil if there is none. obj must be valid JSON.

@@ -65,12 +65,13 @@ type outcome struct {
 	err    error
 }
 
-// start runs handle in a goroutine that ends when handle returns; cancel makes it.
-func (l *lot) start(ctx context.Context, in *Incoming, owner string, handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
+// start runs handle in a goroutine that ends when handle returns; cancel makes it. notify
+// takes its notifications until attach returns.
+func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify func(raw []byte), handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &run{
 		in: in, owner: owner, about: subject(&in.Message), cancel: cancel,
-		asks: make(chan *question), done: make(chan outcome, 1), open: map[string]*question{},
+		asks: make(chan *question), done: make(chan outcome, 1), open: map[string]*question{}, out: notify,
 	}
 	in.out = r
 	l.wg.Add(1)
@@ -87,17 +88,10 @@ func subject(m *Message) string {
 	return m.Method + " " + string(Get(m.Params, "name")) + string(Get(m.Params, "uri"))
 }
 
-// attach waits for r's outcome, or for its questions, on behalf of a client that is there.
-// notify takes r's notifications meanwhile.
-func (l *lot) attach(ctx context.Context, r *run, notify func(raw []byte)) (json.RawMessage, error) {
-	r.mu.Lock()
-	r.out = notify
-	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		r.out = nil
-		r.mu.Unlock()
-	}()
+// attach waits for the outcome of a request that was started or resumed, or for its
+// questions, on behalf of a client that is there.
+func (l *lot) attach(ctx context.Context, r *run) (json.RawMessage, error) {
+	defer r.tell(nil)
 	if len(r.unanswered()) > 0 { // the retry left some out: ask again
 		return l.park(r)
 	}
@@ -118,6 +112,10 @@ func (l *lot) attach(ctx context.Context, r *run, notify func(raw []byte)) (json
 		case q := <-r.asks:
 			r.add(q)
 		case o := <-r.done: // it gave up on its question
+			return o.result, o.err
+		case <-ctx.Done():
+			r.cancel(context.Cause(ctx))
+			o := <-r.done
 			return o.result, o.err
 		case <-more.C:
 			return l.park(r)
@@ -160,12 +158,12 @@ func (l *lot) park(r *run) (json.RawMessage, error) {
 	}
 	l.parked[state] = r
 	l.owners[r.owner]++
-	l.mu.Unlock()
 	r.timer = time.AfterFunc(parkTTL, func() {
 		if l.take(state) != nil {
 			r.cancel(errExpired)
 		}
 	})
+	l.mu.Unlock()
 	var asks json.RawMessage
 	for _, q := range r.unanswered() {
 		ask := Edit(nil, Field{"method", Quote(q.method)}, Field{"params", q.params})
@@ -196,8 +194,9 @@ func isParked(m *Message) (string, bool) {
 	return state, strings.HasPrefix(state, parkPrefix)
 }
 
-// resume takes a parked request up again with the client's answers.
-func (l *lot) resume(state, owner string, m *Message) (*run, error) {
+// resume takes a parked request up again with the client's answers. notify takes its
+// notifications until attach returns.
+func (l *lot) resume(state, owner string, m *Message, notify func(raw []byte)) (*run, error) {
 	unknown := &Error{Code: CodeInvalidParams, Message: "requestState is unknown or has expired: send the request again without requestState and inputResponses"}
 	l.mu.Lock()
 	r := l.parked[state]
@@ -206,6 +205,7 @@ func (l *lot) resume(state, owner string, m *Message) (*run, error) {
 		return nil, unknown
 	}
 	r.timer.Stop()
+	r.tell(notify)
 	answers := Get(m.Params, "inputResponses")
 	for _, q := range r.unanswered() {
 		if a := Get(answers, q.key); isObject(a) {
@@ -230,6 +230,13 @@ func (l *lot) close(cause error) {
 		r.cancel(cause)
 	}
 	l.wg.Wait()
+}
+
+// tell says where notifications go from now on.
+func (r *run) tell(out func(raw []byte)) {
+	r.mu.Lock()
+	r.out = out
+	r.mu.Unlock()
 }
 
 func (r *run) send(raw []byte) {

@@ -149,9 +149,9 @@ func (m *Message) check(seen, bad uint8) error {
 		if m.ID == "null" {
 			return invalid(`member "id" ` + memberWants[memberID])
 		}
-		m.Result, m.Error = nil, nil
+		m.Result, m.Error, m.IsError, m.ResultType = nil, nil, false, ""
 	case m.Error != nil:
-		m.Result = nil // R 5.2: with both, the error wins
+		m.Result, m.IsError, m.ResultType = nil, false, "" // R 5.2: with both, the error wins
 	case m.Result != nil && m.ID == "":
 		return invalid(`a result without an "id"`)
 	case m.Result == nil:

@@ -134,7 +134,7 @@ func TestEditKeepsBytes(t *testing.T) {
 	t.Parallel()
 	in := `{ "n" : 12345678901234567890, "name":"a" ,"z":[1, 2]}`
 	got := mcp.Edit(json.RawMessage(in), mcp.Field{Key: "name", Value: mcp.Quote("b__a")}, mcp.Field{Key: "new", Value: json.RawMessage("1")})
-	want := `{"n" : 12345678901234567890,"name":"b__a","z":[1, 2],"new":1}`
+	want := `{ "n" : 12345678901234567890, "name":"b__a" ,"z":[1, 2],"new":1}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -38,6 +38,7 @@ type HTTPServer struct {
 	opts HTTPServerOptions
 	log  *slog.Logger
 	lot  lot
+	slow slowly
 	stop chan struct{}
 	wg   sync.WaitGroup
 
@@ -304,7 +305,7 @@ func (e *exchange) begin() bool {
 	if e.started != nil {
 		return true
 	}
-	if e.answered || !strings.Contains(first(e.r.Header, "Accept"), "text/event-stream") {
+	if e.answered || !acceptsStream(e.r.Header) {
 		return false
 	}
 	e.started = make(chan struct{})
@@ -323,6 +324,16 @@ func (e *exchange) send(raw []byte) {
 	if e.begin() {
 		e.stream.add(raw)
 	}
+}
+
+// acceptsStream reports whether a client takes an SSE stream for an answer.
+func acceptsStream(head http.Header) bool {
+	for _, v := range head["Accept"] {
+		if strings.Contains(v, "text/event-stream") || strings.Contains(v, "*/*") || strings.Contains(v, "text/*") {
+			return true
+		}
+	}
+	return false
 }
 
 // finish sends the response and returns when it is on its way; a response of nil ends the
@@ -358,6 +369,7 @@ func (h *HTTPServer) Close() error {
 	h.sessions = map[string]*session{}
 	h.mu.Unlock()
 	close(h.stop)
+	h.slow.close()
 	for _, s := range sessions {
 		h.end(s)
 	}
@@ -368,7 +380,7 @@ func (h *HTTPServer) Close() error {
 
 // end closes a session that is no longer in the table.
 func (h *HTTPServer) end(s *session) {
-	h.svc.Closed(s.peer)
+	s.peer.leave(h.svc)
 	s.close(ErrSessionClosed)
 }
 
@@ -401,7 +413,11 @@ func (h *HTTPServer) sweepAt(now time.Time) {
 		if s.idleSince(now.Add(-h.opts.Idle)) {
 			idle = append(idle, s)
 			delete(h.sessions, id)
+			continue
 		}
+		s.mu.Lock()
+		s.prune(now)
+		s.mu.Unlock()
 	}
 	h.mu.Unlock()
 	for _, s := range idle {

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -16,8 +16,14 @@ import (
 // (2025-11-25, SEP-1699).
 const becomesStream = 50 * time.Millisecond
 
-// keepStream is how long the stream of an answered request waits for a client that lost it.
-const keepStream = time.Minute
+const (
+	// keepStream is how long the stream of an answered request waits for a client that
+	// lost it.
+	keepStream = time.Minute
+	// maxKept and maxKeptBytes bound such streams in a session; the oldest go first.
+	maxKept      = 64
+	maxKeptBytes = 16 << 20
+)
 
 // legacy answers a POST of a session: initialize opens one.
 func (h *HTTPServer) legacy(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
@@ -104,30 +110,26 @@ func (h *HTTPServer) find(w http.ResponseWriter, r *http.Request, id ID, owner s
 func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session, m Message) {
 	// A legacy client that loses its connection has not taken its request back, provided
 	// that it can come back for the answer: it can once it has seen an event id.
-	ctx, done, err := s.begin(context.WithoutCancel(r.Context()), m.ID)
+	t, err := s.begin(context.WithoutCancel(r.Context()), m.ID)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	defer done()
 	ex := &exchange{w: w, r: r, stream: newEvents(newStreamID())}
 	ex.stream.prime = s.peer.Version >= Version20251125
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	gone := context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })
+	gone := context.AfterFunc(r.Context(), func() { t.cancel(context.Cause(r.Context())) })
 	defer gone()
-	ended := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
-	defer ended()
 	ex.begun = func() {
 		gone()
 		s.keep(ex.stream)
 	}
 	if ex.stream.prime {
-		slow := time.AfterFunc(becomesStream, func() { ex.begin() })
-		defer slow.Stop()
+		h.slow.add(ex)
 	}
-	result, err := h.answerLegacy(ctx, r, s, ex, m)
-	if context.Cause(ctx) == errTakenBack { //nolint:errorlint // the cause is set as it is
+	result, err := h.answerLegacy(t.ctx, r, s, ex, m)
+	taken := errors.Is(context.Cause(t.ctx), errTakenBack)
+	t.done() // before the response, after which the client may use the id again
+	if taken {
 		ex.finish(http.StatusAccepted, nil)
 		return
 	}
@@ -151,6 +153,9 @@ type httpOutlet struct {
 func (o *httpOutlet) send(raw []byte) { o.ex.send(raw) }
 
 func (o *httpOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if !o.ex.begin() {
+		return nil, ErrNoAsking
+	}
 	return o.s.ask(ctx, o.ex.send, method, params)
 }
 
@@ -165,7 +170,7 @@ func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "GET needs the Mcp-Session-Id of a session; protocol version " + ModernVersions[0] + " uses POST only"})
 		return
 	}
-	if !strings.Contains(first(r.Header, "Accept"), "text/event-stream") {
+	if !acceptsStream(r.Header) {
 		refuse(w, http.StatusNotAcceptable, "", &Error{Code: CodeInvalidRequest, Message: "Accept must include text/event-stream"})
 		return
 	}
@@ -174,7 +179,7 @@ func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 	if s == nil {
 		return
 	}
-	name, from := "s", 0
+	name, from := "s", unread
 	if last := first(r.Header, headerLastEvent); last != "" {
 		var ok bool
 		if name, from, ok = eventID(last); !ok {
@@ -191,9 +196,7 @@ func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	if stream.serve(ctx, w, from) && name != "s" {
-		s.forget(name)
-	}
+	stream.serve(ctx, w, from)
 }
 
 func (h *HTTPServer) delete(w http.ResponseWriter, r *http.Request) {
@@ -219,18 +222,25 @@ func (h *HTTPServer) delete(w http.ResponseWriter, r *http.Request) {
 
 // batch answers an array of messages, which protocol versions until 2025-03-26 know.
 func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) {
+	msgs, bad, err := ParseBatch(body)
+	if err == nil && len(msgs) == 0 {
+		err = &InvalidError{Message: "expected messages in a batch"}
+	}
+	if err != nil {
+		e, _ := frameAnswer(&FrameError{Err: err})
+		refuse(w, http.StatusBadRequest, "", e)
+		return
+	}
 	owner, _ := h.opts.Identify(r)
 	s := h.find(w, r, "", owner)
 	if s == nil {
 		return
 	}
-	msgs, bad, err := ParseBatch(body)
-	if err != nil || len(msgs) == 0 || s.peer.Version > Version20250326 {
-		if err == nil {
-			err = &InvalidError{Message: "expected one message, got an array; batches ended with protocol version " + Version20250326}
-		}
-		e, _ := frameAnswer(&FrameError{Err: err})
-		refuse(w, http.StatusBadRequest, "", e)
+	if s.peer.Version > Version20250326 {
+		refuse(w, http.StatusBadRequest, "", &Error{
+			Code:    CodeInvalidRequest,
+			Message: "expected one message, got an array; batches ended with protocol version " + Version20250326,
+		})
 		return
 	}
 	answers := h.batchAnswers(r, s, msgs)
@@ -264,18 +274,18 @@ func (h *HTTPServer) batchAnswers(r *http.Request, s *session, msgs []Message) [
 }
 
 func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message) []byte {
-	ctx, done, err := s.begin(r.Context(), m.ID)
+	t, err := s.begin(r.Context(), m.ID)
 	if err != nil {
 		return AppendError(nil, m.ID, errorObject(err))
 	}
-	defer done()
+	defer t.done()
 	if m.Method == "ping" {
 		return AppendResult(nil, m.ID, json.RawMessage("{}"))
 	}
 	s.peer.open(h.svc)
 	own := s.stream("s")
 	defer s.release()
-	result, err := h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own}})
+	result, err := h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own}})
 	return appendAnswer(nil, m.ID, result, err)
 }
 
@@ -303,21 +313,37 @@ func (s *session) idleSince(t time.Time) bool {
 	return s.busy == 0 && s.used.Before(t)
 }
 
-// keep remembers a request's stream for a client that may lose it. Streams that nobody
-// came back for are dropped meanwhile.
+// keep remembers a request's stream for a client that may lose it.
 func (s *session) keep(st *events) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.finished {
 		return
 	}
-	old := time.Now().Add(-keepStream)
+	s.prune(time.Now())
+	s.streams[st.id] = st
+}
+
+// prune drops the streams of answered requests that nobody came back for. s.mu is held.
+func (s *session) prune(now time.Time) {
+	type kept struct {
+		name  string
+		at    time.Time
+		bytes int
+	}
+	var list []kept
 	for name, e := range s.streams {
-		if name != "s" && e.drained(old) {
-			delete(s.streams, name)
+		if at, bytes, ok := e.left(); ok && name != "s" {
+			list = append(list, kept{name, at, bytes})
 		}
 	}
-	s.streams[st.id] = st
+	slices.SortFunc(list, func(a, b kept) int { return b.at.Compare(a.at) })
+	held := 0
+	for n, k := range list {
+		if held += k.bytes; n >= maxKept || n > 0 && held > maxKeptBytes || now.Sub(k.at) > keepStream {
+			delete(s.streams, k.name)
+		}
+	}
 }
 
 // stream finds a stream for a reader, who must call release.
@@ -335,11 +361,5 @@ func (s *session) release() {
 	s.mu.Lock()
 	s.busy--
 	s.used = time.Now()
-	s.mu.Unlock()
-}
-
-func (s *session) forget(name string) {
-	s.mu.Lock()
-	delete(s.streams, name)
 	s.mu.Unlock()
 }

@@ -34,7 +34,10 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 		_ = s.Close() // makes Read return; its error comes from there
 	})
 	defer stop()
+	listening, deaf := context.WithCancelCause(v.session.ctx)
+	v.input = listening
 	err := v.read()
+	deaf(ErrSessionClosed)
 	v.drain(ctx, opts.Drain)
 	v.session.close(ErrSessionClosed)
 	v.lot.close(ErrSessionClosed)
@@ -54,6 +57,7 @@ type streamServer struct {
 	session *session
 	lot     lot
 	wg      sync.WaitGroup
+	input   context.Context // ends with the input, and with it what only listens
 }
 
 func (v *streamServer) read() error {
@@ -71,6 +75,8 @@ func (v *streamServer) read() error {
 			v.session.answered(m)
 		case m.IsNotification():
 			v.notified(m)
+		case m.Method == "initialize":
+			v.request(m) // before what a client sends without waiting for the answer
 		default:
 			v.wg.Add(1)
 			go func() {
@@ -93,7 +99,8 @@ func frameAnswer(f *FrameError) (*Error, ID) {
 		return &Error{Code: CodeInvalidRequest, Message: invalid.Error()}, invalid.ID
 	}
 	if f.TooLong {
-		return &Error{Code: CodeInvalidRequest, Message: f.Err.Error()}, headID(f.Head)
+		id, _ := headOf(f.Head)
+		return &Error{Code: CodeInvalidRequest, Message: f.Err.Error()}, id
 	}
 	return &Error{Code: CodeParse, Message: f.Err.Error()}, ""
 }
@@ -118,15 +125,26 @@ func (v *streamServer) notified(m Message) {
 // open tells the service of a session, once.
 func (p *Peer) open(svc Service) { p.opened.Do(func() { svc.Opened(p) }) }
 
+// leave tells the service of a session's end; it is not told of the session afterwards.
+func (p *Peer) leave(svc Service) {
+	p.opened.Do(func() {})
+	svc.Closed(p)
+}
+
 func (v *streamServer) request(m Message) {
-	ctx, done, err := v.session.begin(v.session.ctx, m.ID)
+	parent := v.session.ctx
+	if m.Method == "subscriptions/listen" {
+		parent = v.input
+	}
+	t, err := v.session.begin(parent, m.ID)
 	if err != nil {
 		v.send(AppendError(nil, m.ID, errorObject(err)))
 		return
 	}
-	defer done()
-	result, err := v.answer(ctx, m)
-	if errors.Is(context.Cause(ctx), errTakenBack) {
+	result, err := v.answer(t.ctx, m)
+	taken := errors.Is(context.Cause(t.ctx), errTakenBack)
+	t.done() // before the response, after which the client may use the id again
+	if taken {
 		return // 2025-11-25 Cancellation: no response to a request taken back
 	}
 	v.send(appendAnswer(nil, m.ID, result, err))
@@ -179,14 +197,14 @@ func answerModern(ctx context.Context, l *lot, svc Service, in *Incoming, owner 
 		return nil, &Error{Code: CodeMethodNotFound, Message: in.Method + " does not exist in protocol version " + in.Peer.Version}
 	}
 	if state, ok := isParked(&in.Message); ok {
-		r, err := l.resume(state, owner, &in.Message)
+		r, err := l.resume(state, owner, &in.Message, notify)
 		if err != nil {
 			return nil, err
 		}
-		return l.attach(ctx, r, notify)
+		return l.attach(ctx, r)
 	}
 	if mayBeAsked(in.Peer) {
-		return l.attach(ctx, l.start(ctx, in, owner, svc.Handle), notify)
+		return l.attach(ctx, l.start(ctx, in, owner, notify, svc.Handle))
 	}
 	in.out = oneWay(notify)
 	return svc.Handle(ctx, in)
@@ -216,7 +234,7 @@ func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 		v.wg.Wait()
 		close(finished)
 	}()
-	v.svc.Closed(v.session.peer)
+	v.session.peer.leave(v.svc)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {

@@ -64,31 +64,41 @@ func (s *session) greet(params json.RawMessage) error {
 	return nil
 }
 
+// task is one request of a session at work. It ends with the session, with the client's word,
+// or by its own end.
+type task struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	s      *session
+	id     ID
+}
+
 // begin registers a request, so that the client can take it back. done must be called.
-func (s *session) begin(ctx context.Context, id ID) (context.Context, func(), error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (s *session) begin(ctx context.Context, id ID) (task, error) {
+	t := task{s: s, id: id}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.finished {
-		cancel(nil)
-		return nil, nil, ErrSessionClosed
+		return t, ErrSessionClosed
 	}
 	if s.running[id] != nil {
-		cancel(nil)
-		return nil, nil, &Error{Code: CodeInvalidRequest, Message: "a request with this id is still running"}
+		return t, &Error{Code: CodeInvalidRequest, Message: "a request with this id is still running"}
 	}
-	s.running[id] = cancel
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	s.running[id] = t.cancel
 	s.busy++
 	s.wg.Add(1)
-	return ctx, func() {
-		s.mu.Lock()
-		delete(s.running, id)
-		s.busy--
-		s.used = time.Now()
-		s.mu.Unlock()
-		cancel(nil)
-		s.wg.Done()
-	}, nil
+	return t, nil
+}
+
+func (t *task) done() {
+	t.s.mu.Lock()
+	delete(t.s.running, t.id)
+	t.s.busy--
+	t.s.used = time.Now()
+	t.s.mu.Unlock()
+	t.cancel(nil)
+	t.s.wg.Done()
 }
 
 // errTakenBack is the cause of a context that the client ended.
@@ -156,6 +166,9 @@ func (s *session) close(cause error) {
 	s.finished = true
 	streams := s.streams
 	s.streams = map[string]*events{}
+	for _, cancel := range s.running {
+		cancel(cause)
+	}
 	s.mu.Unlock()
 	s.end(cause)
 	for _, st := range streams {

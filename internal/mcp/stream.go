@@ -47,7 +47,6 @@ type Lines struct {
 	max   int
 	close func() error
 	queue []Message // the rest of a batch
-	begun bool
 }
 
 // NewLines returns a Stream that reads lines from r and writes lines to w. maxFrame bounds
@@ -66,10 +65,7 @@ func (l *Lines) Read() (Message, error) {
 		if err != nil {
 			return Message{}, err
 		}
-		if !l.begun {
-			l.begun = true
-			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-		}
+		line = bytes.TrimPrefix(line, []byte("\uFEFF")) // some write one before each line
 		line = bytes.Trim(line, " \t\r\n")
 		if len(line) == 0 {
 			continue
@@ -111,27 +107,29 @@ func (l *Lines) batch(line []byte) error {
 // end counts.
 func (l *Lines) line() ([]byte, error) {
 	part, err := l.r.ReadSlice('\n')
-	if err == nil {
-		return bytes.Clone(part), nil
-	}
 	if !errors.Is(err, bufio.ErrBufferFull) {
-		if len(part) > 0 {
-			return bytes.Clone(part), nil
+		if len(part) == 0 {
+			return nil, err
 		}
-		return nil, err
+		return l.bounded(bytes.Clone(part))
 	}
 	buf := make([]byte, 0, 8*len(part))
 	for errors.Is(err, bufio.ErrBufferFull) {
-		if len(buf)+len(part) > l.max {
+		if len(buf)+len(part) > l.max+1 { // one more may belong to the line's end
 			return nil, l.skip(append(buf, part...))
 		}
 		buf = append(buf, part...)
 		part, err = l.r.ReadSlice('\n')
 	}
-	if len(buf)+len(part) > l.max+1 {
-		return nil, &FrameError{Head: head(buf), TooLong: true, Err: l.tooLong()}
+	return l.bounded(append(buf, part...))
+}
+
+// bounded refuses a whole line that is too long without its end.
+func (l *Lines) bounded(line []byte) ([]byte, error) {
+	if len(line) > l.max && len(bytes.TrimRight(line, "\r\n")) > l.max {
+		return nil, &FrameError{Head: head(line), TooLong: true, Err: l.tooLong()}
 	}
-	return append(buf, part...), nil
+	return line, nil
 }
 
 // skip drops the rest of a line that is too long.

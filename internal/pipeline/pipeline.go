@@ -61,9 +61,13 @@ type Pipeline struct {
 func New(cat Catalog, opts Options) *Pipeline {
 	limits := opts.Limits
 	limits.Logger = opts.Logger
+	bus := opts.Bus
+	if bus == nil {
+		bus = new(event.Bus[tool.CallDone])
+	}
 	stages := []tool.Stage{
 		resolve.New(cat),
-		lifecycle.New(opts.Bus),
+		lifecycle.New(bus),
 		audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure}),
 		limit.New(limits),
 		switches.New(switches.Options{}),

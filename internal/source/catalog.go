@@ -222,12 +222,43 @@ func (c *Catalog) awaitOwner(ctx context.Context, name string) bool {
 	return len(starting) > 0
 }
 
-// Tools returns what a profile sees, for people: the Tools with their actions, those that
-// are off included.
-func (c *Catalog) Tools() []tool.Tool {
+// Tools returns what a profile sees, for people: the Tools in the order of their sources,
+// in the view that the profile shows them in, with the actions it shows. Those that are off
+// are included.
+func (c *Catalog) Tools(profile string) []tool.Tool {
+	_, p := c.profile(profile)
 	var out []tool.Tool
 	for _, o := range c.snapshot().offers {
-		out = append(out, o.offer.Tools...)
+		for i := range o.offer.Tools {
+			t := o.offer.Tools[i]
+			all := t.Actions
+			t.View, t.Actions = p.viewOf(&t), nil
+			for j := range all {
+				if p.shows(&t, all[j].Name) {
+					t.Actions = append(t.Actions, all[j])
+				}
+			}
+			if len(t.Actions) > 0 || len(all) == 0 {
+				out = append(out, t)
+			}
+		}
 	}
 	return out
+}
+
+// profile returns the profile that a name means, and the name to keep its view by. A
+// profile nobody configured sees what the default one does. "name@flat" and "name@grouped"
+// are the profile with every Tool in that view, for those who want to compare.
+func (c *Catalog) profile(name string) (string, Profile) {
+	if p, ok := c.opts.Profiles[name]; ok {
+		return name, p
+	}
+	if i := strings.LastIndexByte(name, '@'); i >= 0 {
+		if v := tool.View(name[i+1:]); v == tool.Flat || v == tool.Grouped {
+			base, p := c.profile(name[:i])
+			p.View, p.Views = v, nil
+			return base + "@" + string(v), p
+		}
+	}
+	return "", c.opts.Profiles[""]
 }

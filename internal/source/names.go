@@ -42,17 +42,17 @@ type named struct {
 // most 64 characters. Where two would be the same, an empty prefix is given up first, then
 // both get a digest of what they stand for. The result depends on list alone, not on its
 // order, but for our own names, which always win.
-func expose(list []named, taken map[string]bool) []string {
+func expose(list []named) []string {
 	names := make([]string, len(list))
 	for i, n := range list {
 		names[i] = short(n.prefix, n)
 	}
-	for _, i := range clashing(list, names, taken) {
+	for _, i := range clashing(list, names) {
 		if list[i].prefix == "" {
 			names[i] = short(clean(list[i].owner)+"__", list[i])
 		}
 	}
-	for _, i := range clashing(list, names, taken) {
+	for _, i := range clashing(list, names) {
 		names[i] = suffixed(names[i], list[i].owner, list[i].original)
 	}
 	return names
@@ -67,14 +67,14 @@ func short(prefix string, n named) string {
 }
 
 // clashing returns the indices of names that are not unique and not fixed.
-func clashing(list []named, names []string, taken map[string]bool) []int {
+func clashing(list []named, names []string) []int {
 	count := map[string]int{}
 	for _, name := range names {
 		count[name]++
 	}
 	var out []int
 	for i, name := range names {
-		if (count[name] > 1 || taken[name]) && !list[i].fixed {
+		if count[name] > 1 && !list[i].fixed {
 			out = append(out, i)
 		}
 	}

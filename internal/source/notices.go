@@ -99,4 +99,6 @@ func (n *notices) close() {
 	}
 	n.watchers = nil
 	n.mu.Unlock()
+	n.deliver.Lock() // a call that is under way ends first
+	n.deliver.Unlock()
 }

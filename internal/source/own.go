@@ -36,7 +36,7 @@ var emptyOffer tool.Offer
 // no list names.
 func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	if call.Kind == tool.KindCall {
-		page, err := c.help(strings.TrimPrefix(call.Target, helpURI))
+		page, err := c.help(call.Profile, strings.TrimPrefix(call.Target, helpURI))
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -44,7 +44,7 @@ func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error)
 	}
 	switch uri := call.Target; {
 	case strings.HasPrefix(uri, helpURI):
-		page, err := c.help(strings.TrimPrefix(uri, helpURI))
+		page, err := c.help(call.Profile, strings.TrimPrefix(uri, helpURI))
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -75,15 +75,29 @@ func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, err
 	return aliased{o.source, uri, exposed}.Run(ctx, call)
 }
 
-// readAny asks each source that may know the URI, in order, until one does.
+// readAny asks each source that may know the URI, in order, until one does. One that
+// cannot answer hides no other; its error stands if nobody knows the URI.
 func (c *Catalog) readAny(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	missing, silent := unknown("read", "resource", call.Target, nil), false
 	for _, src := range c.snapshot().view(call.Profile).readers {
 		r, err := src.Run(ctx, call)
-		if err == nil || !notFound(err) {
+		switch {
+		case err == nil || ctx.Err() != nil || !notFound(err) && !unreachable(err):
 			return r, err
+		case !silent && unreachable(err):
+			missing, silent = err, true
 		}
 	}
-	return tool.Result{}, unknown("read", "resource", call.Target, nil)
+	return tool.Result{}, missing
+}
+
+// unreachable reports whether a source did not answer at all.
+func unreachable(err error) bool {
+	switch tool.KindOf(err) {
+	case tool.Unavailable, tool.Crashed, tool.Timeout, tool.Disabled:
+		return true
+	}
+	return false
 }
 
 // notFound reports whether a source said that it has no such resource: in the legacy eras
@@ -120,24 +134,25 @@ func (a aliased) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 	return r, nil
 }
 
-// help is the page of a Tool, or of one of its actions.
-func (c *Catalog) help(path string) (string, error) {
+// help is the page of a Tool, or of one of its actions, as far as a profile shows them.
+func (c *Catalog) help(profile, path string) (string, error) {
 	name, action, _ := strings.Cut(path, "/")
-	_, t := c.snapshot().findTool(name)
-	if t == nil {
-		return "", unknown("help", "tool", name, c.toolNames())
+	s := c.snapshot()
+	p := &s.view(profile).profile
+	_, t := s.findTool(name)
+	if t == nil || len(shownActions(t, p)) == 0 {
+		return "", unknown("help", "tool", name, s.toolNames(p))
 	}
+	actions := shownActions(t, p)
 	if action == "" {
-		return toolPage(t), nil
+		return toolPage(t, actions), nil
 	}
 	var known []string
-	for i := range t.Actions {
-		if a := &t.Actions[i]; a.Off == "" {
-			if a.Name == action {
-				return actionPage(t, a), nil
-			}
-			known = append(known, a.Name)
+	for _, a := range actions {
+		if a.Name == action {
+			return actionPage(t, a), nil
 		}
+		known = append(known, a.Name)
 	}
 	err := &tool.Error{
 		Op: "help", Kind: tool.Invalid, Subject: t.Name, Message: fmt.Sprintf("unknown topic %q", action),
@@ -149,21 +164,24 @@ func (c *Catalog) help(path string) (string, error) {
 	return "", err
 }
 
-func (c *Catalog) toolNames() []string {
+// toolNames are the Tools of which a profile shows something.
+func (s *snapshot) toolNames(p *Profile) []string {
 	var names []string
-	for _, t := range c.Tools() {
-		names = append(names, t.Name)
+	for _, o := range s.offers {
+		for i := range o.offer.Tools {
+			if t := &o.offer.Tools[i]; len(shownActions(t, p)) > 0 {
+				names = append(names, t.Name)
+			}
+		}
 	}
 	return names
 }
 
-func toolPage(t *tool.Tool) string {
+func toolPage(t *tool.Tool, actions []*tool.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n", t.Name, strings.TrimSpace(t.Description))
-	for i := range t.Actions {
-		if a := &t.Actions[i]; a.Off == "" {
-			fmt.Fprintf(&b, "- `%s` %s\n", Signature(a), firstLine(a.Description, 160))
-		}
+	for _, a := range actions {
+		fmt.Fprintf(&b, "- `%s` %s\n", Signature(a), firstLine(a.Description, 160))
 	}
 	fmt.Fprintf(&b, "\nAsk with topic=<action> for an action's arguments.\n")
 	return b.String()

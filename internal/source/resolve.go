@@ -18,7 +18,8 @@ import (
 // that server is waited for.
 func (c *Catalog) Resolve(ctx context.Context, call *tool.Call) error {
 	err := c.resolve(call)
-	if tool.KindOf(err) != tool.Unknown || !c.awaitOwner(ctx, call.Name) {
+	found := err == nil && !(call.Kind == tool.KindRead && call.Source == tool.Source(c))
+	if found || err != nil && tool.KindOf(err) != tool.Unknown || !c.awaitOwner(ctx, call.Name) {
 		return err
 	}
 	return c.resolve(call)
@@ -50,7 +51,7 @@ func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
 		t, ok = v.off[call.Name]
 	}
 	if !ok {
-		if t, ok = c.byOwnName(call.Name); !ok {
+		if t, ok = c.byOwnName(call.Profile, call.Name); !ok {
 			return unknown("call", "tool", call.Name, v.names)
 		}
 	}
@@ -59,11 +60,11 @@ func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
 		call.Action, call.Target = t.action, t.original
 		return nil
 	}
-	return c.resolveAction(call, t)
+	return c.resolveAction(v, call, t)
 }
 
-// byOwnName understands "tool/action" and "tool.action".
-func (c *Catalog) byOwnName(name string) (target, bool) {
+// byOwnName understands "tool/action" and "tool.action", for what the profile shows.
+func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 	i := strings.IndexAny(name, "/.")
 	if i < 0 {
 		return target{}, false
@@ -72,8 +73,9 @@ func (c *Catalog) byOwnName(name string) (target, bool) {
 	if t == nil {
 		return target{}, false
 	}
+	_, p := c.profile(profile)
 	for j := range t.Actions {
-		if a := &t.Actions[j]; a.Name == name[i+1:] {
+		if a := &t.Actions[j]; a.Name == name[i+1:] && p.shows(t, a.Name) {
 			return target{source: src, tool: t, action: a, original: a.Name}, true
 		}
 	}
@@ -81,7 +83,7 @@ func (c *Catalog) byOwnName(name string) (target, bool) {
 }
 
 // resolveAction finds the action that a call of a grouped tool names.
-func (c *Catalog) resolveAction(call *tool.Call, t target) error {
+func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	name, topic, rest := ungroup(t.tool, call.Args)
 	if name == helpName(t.tool) {
 		call.Source, call.Target = c, helpURI+t.tool.Name
@@ -91,16 +93,14 @@ func (c *Catalog) resolveAction(call *tool.Call, t target) error {
 		return nil
 	}
 	for i := range t.tool.Actions {
-		if a := &t.tool.Actions[i]; a.Name == name {
+		if a := &t.tool.Actions[i]; a.Name == name && v.profile.shows(t.tool, name) {
 			call.Action, call.Target, call.Args = a, a.Name, rest
 			return nil
 		}
 	}
 	var valid []string
-	for i := range t.tool.Actions {
-		if a := &t.tool.Actions[i]; a.Off == "" {
-			valid = append(valid, a.Name)
-		}
+	for _, a := range shownActions(t.tool, &v.profile) {
+		valid = append(valid, a.Name)
 	}
 	msg := fmt.Sprintf("unknown action %q", name)
 	if name == "" {

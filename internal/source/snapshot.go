@@ -34,14 +34,9 @@ func newSnapshot(c *Catalog, old *snapshot) *snapshot {
 	return s
 }
 
-// view returns what a profile sees, made at its first use. A profile nobody configured
-// sees what the default one does.
+// view returns what a profile sees, made at its first use.
 func (s *snapshot) view(profile string) *view {
-	p, ok := s.catalog.opts.Profiles[profile]
-	if !ok {
-		profile = ""
-		p = s.catalog.opts.Profiles[""]
-	}
+	profile, p := s.catalog.profile(profile)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.views[profile]

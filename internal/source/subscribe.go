@@ -12,79 +12,95 @@ import (
 	"collie/internal/tool"
 )
 
-// subscriptions counts who wants to hear of a resource, so that a source is asked once.
+// subscriptions counts who wants to hear of a resource, so that its source is asked once.
 type subscriptions struct {
-	mu    sync.Mutex
-	count map[subscription]int
+	mu  sync.Mutex
+	all map[string]*subscription // by the URI that clients know
 }
 
+// subscription is a resource that somebody wants to hear of, or is just asking for.
 type subscription struct {
-	source tool.Source
+	users int // of this value, under subscriptions.mu
+
+	mu     sync.Mutex // held while the source is asked, so that it is asked in order
+	count  int        // of subscribers
+	reader tool.Reader
 	uri    string // in the source's words
+}
+
+// hold returns the subscription of a URI. It must be released.
+func (s *subscriptions) hold(uri string) *subscription {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]*subscription{}
+	}
+	sub := s.all[uri]
+	if sub == nil {
+		sub = &subscription{}
+		s.all[uri] = sub
+	}
+	sub.users++
+	return sub
+}
+
+func (s *subscriptions) release(uri string, sub *subscription) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sub.users--; sub.users == 0 && sub.count == 0 {
+		delete(s.all, uri)
+	}
 }
 
 // Subscribe asks the owner of uri for its updates, which arrive by Watch. Each successful
 // call wants one Unsubscribe.
 func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
-	key, reader, err := c.subscribed(profile, uri)
-	if err != nil {
-		return err
+	sub := c.watched.hold(uri)
+	defer c.watched.release(uri, sub)
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	if sub.count == 0 {
+		var err error
+		if sub.reader, sub.uri, err = c.subscribed(profile, uri); err != nil {
+			return err
+		}
+		if err := sub.reader.Subscribe(ctx, sub.uri); err != nil {
+			return err
+		}
 	}
-	c.watched.mu.Lock()
-	if c.watched.count == nil {
-		c.watched.count = map[subscription]int{}
-	}
-	c.watched.count[key]++
-	first := c.watched.count[key] == 1
-	c.watched.mu.Unlock()
-	if !first {
-		return nil
-	}
-	if err := reader.Subscribe(ctx, key.uri); err != nil {
-		c.watched.drop(key)
-		return err
-	}
+	sub.count++
 	return nil
 }
 
-// Unsubscribe takes one Subscribe back.
-func (c *Catalog) Unsubscribe(ctx context.Context, profile, uri string) error {
-	key, reader, err := c.subscribed(profile, uri)
-	if err != nil {
-		return err
-	}
-	if !c.watched.drop(key) {
+// Unsubscribe takes one Subscribe back, from whom it was made to. The profile does not
+// matter: URIs mean the same in all of them.
+func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
+	sub := c.watched.hold(uri)
+	defer c.watched.release(uri, sub)
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	if sub.count == 0 {
 		return nil
 	}
-	return reader.Unsubscribe(ctx, key.uri)
+	if sub.count--; sub.count > 0 {
+		return nil
+	}
+	return sub.reader.Unsubscribe(ctx, sub.uri)
 }
 
-// drop counts one subscriber less and reports whether it was the last.
-func (s *subscriptions) drop(key subscription) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.count[key] == 0 {
-		return false
-	}
-	if s.count[key]--; s.count[key] > 0 {
-		return false
-	}
-	delete(s.count, key)
-	return true
-}
-
-// subscribed finds who tells of a resource: its owner, else the first that subscribes.
-func (c *Catalog) subscribed(profile, uri string) (subscription, tool.Reader, error) {
+// subscribed finds who tells of a resource, and its URI there: its owner, else the first
+// that subscribes.
+func (c *Catalog) subscribed(profile, uri string) (tool.Reader, string, error) {
 	call := tool.Call{Kind: tool.KindRead, Name: uri, Profile: profile}
 	s := c.snapshot()
 	if err := c.resolveURI(s.view(profile), &call); err != nil {
-		return subscription{}, nil, err
+		return nil, "", err
 	}
 	src := call.Source
 	if a, ok := src.(aliased); ok {
 		src = a.Source
 	}
-	if src == tool.Source(c) {
+	if src == tool.Source(c) && !strings.HasPrefix(uri, ownScheme) {
 		for _, o := range s.offers {
 			if o.offer.Subscribes && o.offer.ReadsAny {
 				src = o.source
@@ -94,9 +110,9 @@ func (c *Catalog) subscribed(profile, uri string) (subscription, tool.Reader, er
 	}
 	reader, ok := src.(tool.Reader)
 	if !ok {
-		return subscription{}, nil, &tool.Error{Op: "subscribe", Kind: tool.Unknown, Subject: uri, Message: "this resource takes no subscriptions"}
+		return nil, "", &tool.Error{Op: "subscribe", Kind: tool.Unknown, Subject: uri, Message: "this resource takes no subscriptions"}
 	}
-	return subscription{src, call.Target}, reader, nil
+	return reader, call.Target, nil
 }
 
 // exposed gives an update the URI that clients know.
@@ -154,11 +170,12 @@ func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error 
 	return nil
 }
 
-// tellLevel tells all sources at once; one that does not answer keeps its level.
+// tellLevel tells all sources at once, those too that have not started yet; one that does
+// not answer keeps its level.
 func (c *Catalog) tellLevel(ctx context.Context, level string) {
 	var wg sync.WaitGroup
 	for _, o := range c.snapshot().offers {
-		if l, ok := o.source.(tool.Logger); ok && o.offer.Logs {
+		if l, ok := o.source.(tool.Logger); ok {
 			wg.Go(func() {
 				if err := l.SetLevel(ctx, level); err != nil {
 					c.log.Debug("log level not set", "source", o.source.Name(), "error", err)

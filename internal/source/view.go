@@ -3,6 +3,7 @@ package source
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 
 	"github.com/tidwall/sjson"
 	"github.com/yosida95/uritemplate/v3"
@@ -13,6 +14,7 @@ import (
 // view is what one profile sees of a snapshot: the lists as they are sent, and what each
 // name in them means.
 type view struct {
+	profile   Profile
 	lists     map[tool.ListKind]json.RawMessage
 	tools     map[string]target
 	off       map[string]target // names of what is switched off
@@ -39,7 +41,7 @@ type templateTarget struct {
 
 func newView(s *snapshot, p *Profile) *view {
 	v := &view{
-		lists: map[tool.ListKind]json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
+		profile: *p, lists: map[tool.ListKind]json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
 		prompts: map[string]target{}, resources: map[string]target{},
 	}
 	v.addTools(s, p)
@@ -72,7 +74,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 		}
 	}
 	list := newList(tool.ListTools)
-	for i, name := range expose(want, nil) {
+	for i, name := range expose(want) {
 		t := targets[i]
 		if t.tool.Off != "" || t.action != nil && t.action.Off != "" {
 			v.off[name] = t
@@ -122,17 +124,22 @@ func set(def json.RawMessage, field, value string) json.RawMessage {
 }
 
 // addResources lists resources and templates. A URI belongs to the first source that has
-// it; the others' are listed under a URI of ours (architecture.md 8, Merging).
+// it; the others' are listed under a URI of ours, and so is whatever has our own scheme
+// (architecture.md 8, Merging).
 func (v *view) addResources(s *snapshot) {
 	resources, templates := newList(tool.ListResources), newList(tool.ListTemplates)
 	for _, o := range s.offers {
 		for i := range o.offer.Resources {
 			r := &o.offer.Resources[i]
 			uri, def := r.URI, r.Definition
-			if _, taken := v.resources[uri]; taken {
+			first, taken := v.resources[uri]
+			if taken && first.source == o.source {
+				continue // listed twice by one source, the first counts
+			}
+			if taken || strings.HasPrefix(uri, ownScheme) {
 				uri = serverURI + o.source.Name() + "/" + url.PathEscape(r.URI)
 				def = set(def, "uri", uri)
-				s.catalog.log.Info("a resource URI is offered twice, the first source keeps it", "uri", r.URI, "source", o.source.Name(), "now", uri)
+				s.catalog.log.Info("a resource URI is taken, this source's gets another", "uri", r.URI, "source", o.source.Name(), "now", uri)
 			}
 			if _, twice := v.resources[uri]; twice {
 				continue
@@ -175,7 +182,7 @@ func (v *view) addPrompts(s *snapshot) {
 		}
 	}
 	list := newList(tool.ListPrompts)
-	for i, name := range expose(want, nil) {
+	for i, name := range expose(want) {
 		if _, taken := v.prompts[name]; !taken {
 			v.prompts[name] = targets[i]
 			list.add(renamed(defs[i], targets[i].original, name))

@@ -33,6 +33,10 @@ type program struct {
 	files    []string
 	logLevel string
 	json     bool
+	local    bool // --local: no running gateway is asked
+
+	expanded     bool     // "call" was put before the command line
+	commandNames []string // for suggestions
 }
 
 // Main runs a command line and returns its exit code: 0 ok, 1 the call failed, 2 usage, 3
@@ -56,6 +60,8 @@ func Main(version string, args []string, in io.Reader, out, errw io.Writer) int 
 	return 0
 }
 
+const defaultLogLevel = "warn"
+
 // memoryLimit makes the garbage collector work harder before memory becomes much.
 const memoryLimit = 96 << 20
 
@@ -74,7 +80,7 @@ func (p *program) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.home, "home", "", "keep everything in `DIR` instead of the XDG folders")
 	flags.StringArrayVar(&p.files, "config", nil, "read settings from `FILE` (repeatable, the last one wins)")
-	flags.StringVar(&p.logLevel, "log-level", "warn", "debug, info, warn or error")
+	flags.StringVar(&p.logLevel, "log-level", defaultLogLevel, "debug, info, warn or error")
 	flags.BoolVar(&p.json, "json", false, "answer in JSON, for programs")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{fmt.Sprintf("%v; see %s --help", err, c.CommandPath())}
@@ -109,7 +115,7 @@ func (p *program) load() (*config.Config, error) {
 		if bad, ok := errors.AsType[*config.Error](err); ok {
 			return cfg, bad
 		}
-		return nil, err
+		return nil, unreadable(err)
 	}
 	return cfg, nil
 }

@@ -41,6 +41,9 @@ func (p *program) report(err error) int {
 		for _, f := range e.Fields {
 			fmt.Fprintf(p.err, "  %s: %s\n", f.Path, f.Message)
 		}
+		if e.OutcomeUnknown {
+			fmt.Fprintln(p.err, "  It may have taken effect all the same.")
+		}
 		if e.Hint != "" {
 			fmt.Fprintf(p.err, "  Hint: %s\n", e.Hint)
 		}

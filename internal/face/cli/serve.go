@@ -112,7 +112,11 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		Road: a.Road, Servers: a.Servers, Tools: a.Tools,
 		Identify: func(r *http.Request) web.Identity {
 			k, _ := door.KeyFrom(r.Context())
-			return web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
+			who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
+			if who.Manage {
+				who.Principal = principal() // nobody else can read the control key
+			}
+			return who
 		},
 	}))
 	p.announce(ctx, a, d.URL(), opts)
@@ -129,7 +133,7 @@ func (p *program) doorOptions(cfg *config.Config, f *serveFlags, tokenFile strin
 		Addr: first(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
 		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: cfg.HTTP.AllowedOrigins,
 		TLSCert: first(f.cert, cfg.HTTP.TLSCert), TLSKey: first(f.key, cfg.HTTP.TLSKey),
-		MaxBody: cfg.HTTP.MaxBody, Routes: []string{"/mcp", "/api/v1/"}, TokenPath: tokenFile, Version: p.version,
+		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), TokenPath: tokenFile, Version: p.version,
 		Keys: []door.Key{
 			{Name: "control", Secret: g.Control, Origin: tool.Direct, Manage: true},
 			{Name: "bridge", Secret: g.Bridge, Origin: tool.MCPLocal},

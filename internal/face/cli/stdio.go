@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"io"
+	"log/slog"
 	"os/user"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/config"
 	"collie/internal/face/mcpserver"
 	"collie/internal/tool"
 )
@@ -38,10 +40,28 @@ func (p *program) stdio(ctx context.Context, profile string) error {
 	defer cancel()
 	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done()})
 	defer face.Close()
-	return face.ServeLines(ctx, p.in, p.out, closer(p.in), mcpserver.Client{
-		Principal: principal(), Origin: tool.MCPLocal, Profile: profile,
-	})
+	in := interruptible(p.in)
+	served := make(chan error, 1)
+	go func() { // ends with the input, at the latest with the program
+		served <- face.ServeLines(ctx, in, p.out, closer(in), mcpserver.Client{
+			Principal: principal(), Origin: tool.MCPLocal, Profile: profile,
+		})
+	}()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-served:
+		return err
+	case <-time.After(lastAnswers): // a terminal can keep a read waiting for ever
+		return nil
+	}
 }
+
+// lastAnswers is how long the last answers may take after a signal.
+const lastAnswers = 2 * time.Second
 
 // closer closes the input, so that a read that waits for it ends.
 func closer(r io.Reader) func() error {
@@ -75,6 +95,11 @@ func (p *program) open(ctx context.Context, o openOptions) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.join(ctx, cfg, log, o)
+}
+
+// join joins the parts.
+func (p *program) join(ctx context.Context, cfg *config.Config, log *slog.Logger, o openOptions) (*app.App, error) {
 	return app.Open(ctx, cfg, app.Options{
 		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Servers: o.servers, Sweep: o.sweep,
 		Env: p.env, Logger: log,

@@ -6,10 +6,12 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"collie/internal/pipeline"
 	"collie/internal/tool"
@@ -26,14 +28,16 @@ type Identity struct {
 type Servers interface {
 	List() []tool.ServerStatus
 	Logs(name string) ([]tool.LogLine, error)
+	// Await waits until the first start of servers is over; nil means all.
+	Await(ctx context.Context, names []string) error
 }
 
 // Options are what the face speaks for. All but Identify may be nil.
 type Options struct {
 	Road    *pipeline.Pipeline
 	Servers Servers
-	// Tools lists what is on offer, for people.
-	Tools func() []tool.Tool
+	// Tools lists what a profile sees, for people.
+	Tools func(profile string) []tool.Tool
 	// Identify says who sent a request.
 	Identify func(*http.Request) Identity
 }
@@ -101,11 +105,20 @@ func (a *api) logs(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, map[string]any{"lines": lines})
 }
 
-func (a *api) tools(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, map[string]any{"tools": a.opts.Tools()})
+// tools lists what a profile sees, those that are off included. With ?await=NAME, or * for
+// all, it waits first until that server has started.
+func (a *api) tools(w http.ResponseWriter, r *http.Request) error {
+	if err := a.await(r); err != nil {
+		return err
+	}
+	return answer(w, map[string]any{"tools": a.opts.Tools(r.URL.Query().Get("profile"))})
 }
 
+// list answers with a list byte for byte as MCP clients get it. It takes ?await too.
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
+	if err := a.await(r); err != nil {
+		return err
+	}
 	raw, _ := a.opts.Road.List(r.Context(), tool.ListKind(r.PathValue("kind")), r.URL.Query().Get("profile"))
 	if raw == nil {
 		return &tool.Error{Op: "list", Kind: tool.Unknown, Subject: r.PathValue("kind"), Message: "no such list", Hint: "tools, resources, resourceTemplates or prompts"}
@@ -113,41 +126,22 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, raw)
 }
 
-// callRequest is the body of POST /api/v1/calls. Timeout of the call is the request's.
-type callRequest struct {
-	Name    string          `json:"name"`
-	Args    json.RawMessage `json:"args"`
-	Profile string          `json:"profile"`
-}
-
-// call runs one action down the road.
-func (a *api) call(w http.ResponseWriter, r *http.Request) error {
-	if r.Header.Get("Content-Type") != "application/json" {
-		return &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json"}
+func (a *api) await(r *http.Request) error {
+	names := r.URL.Query()["await"]
+	if len(names) == 0 {
+		return nil
 	}
-	var req callRequest
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-		return &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "body", Message: `expected {"name":…,"args":{…}}`, Err: err}
+	if slices.Contains(names, "*") {
+		names = nil
 	}
-	if len(req.Args) == 0 {
-		req.Args = json.RawMessage("{}")
-	}
-	who := a.opts.Identify(r)
-	result, err := a.opts.Road.Do(r.Context(), &tool.Call{
-		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: req.Profile,
-		Origin: who.Origin, Principal: who.Principal, Client: "collie call",
-	})
-	if err != nil {
-		return err
-	}
-	return answer(w, map[string]any{"result": result.Raw, "isError": result.IsError})
+	return a.opts.Servers.Await(r.Context(), names)
 }
 
 func answer(w http.ResponseWriter, v any) error {
 	raw, ok := v.(json.RawMessage)
 	if !ok {
 		var err error
-		if raw, err = json.Marshal(v); err != nil {
+		if raw, err = encode(v); err != nil {
 			return err
 		}
 	}
@@ -156,17 +150,28 @@ func answer(w http.ResponseWriter, v any) error {
 	return nil
 }
 
-// refuse writes an error. Its body is what [tool.Error.Payload] says, or a server's own
-// error under "protocolError".
+// encode leaves < > & in definitions and results as they are.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// refuse writes an error.
 func refuse(w http.ResponseWriter, err error) {
+	status, body := errorBody(err)
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has gone needs no answer
+}
+
+// errorBody is what [tool.Error.Payload] says, or a server's own error under
+// "protocolError".
+func errorBody(err error) (status int, body json.RawMessage) {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
-		w.WriteHeader(http.StatusBadGateway)
-		raw, merr := json.Marshal(map[string]json.RawMessage{"protocolError": e.Raw})
-		if merr == nil {
-			_, _ = w.Write(raw)
-		}
-		return
+		return http.StatusBadGateway, slices.Concat(json.RawMessage(`{"protocolError":`), e.Raw, json.RawMessage(`}`))
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
@@ -175,8 +180,7 @@ func refuse(w http.ResponseWriter, err error) {
 			e.Kind = tool.Canceled
 		}
 	}
-	w.WriteHeader(statusOf(e.Kind))
-	_, _ = w.Write(e.Payload())
+	return statusOf(e.Kind), e.Payload()
 }
 
 // statusOf maps kinds of error to HTTP status codes.

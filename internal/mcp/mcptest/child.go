@@ -21,14 +21,14 @@ func RunIfChild() {
 
 // Command returns the command line that runs the current test binary as the server with
 // the given flags. env holds the entries to add to an environment, "KEY=value". The
-// binary's TestMain has to call [RunIfChild].
+// binary's TestMain has to call [RunIfChild]. A race detector in it does not delay its end.
 func Command(tb testing.TB, flags ...string) (path string, args, env []string) {
 	tb.Helper()
 	path, err := os.Executable()
 	if err != nil {
 		tb.Fatalf("find the test binary: %v", err)
 	}
-	return path, flags, []string{childEnv + "=1"}
+	return path, flags, []string{childEnv + "=1", "GORACE=atexit_sleep_ms=0"}
 }
 
 // StartHTTP runs the server over Streamable HTTP in a process of its own until the test

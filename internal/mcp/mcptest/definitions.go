@@ -1,6 +1,7 @@
 package mcptest
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -56,4 +57,13 @@ func badDefinitions() []string {
 		`"bad"`,
 		`{"name":"good_after_bad","description":"is fine",` + schema + `}`,
 	}
+}
+
+// ToolDefinitions returns the definitions of the first n tools that the flag --tools lists.
+func ToolDefinitions(n int) []json.RawMessage {
+	out := make([]json.RawMessage, n)
+	for i := range out {
+		out[i] = json.RawMessage(generatedDefinition(i + 1))
+	}
+	return out
 }

@@ -37,6 +37,7 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 	}
 	result, err := conn.run(ctx, call)
 	if unsent(err) { // nothing of it reached the server: once more, on a new connection (4.6)
+		pauseFor(ctx, conn.client.Link.Done(), endWait)
 		if conn, err = s.connection(ctx, eraFor(call)); err != nil {
 			return tool.Result{}, s.startError(err)
 		}
@@ -67,9 +68,19 @@ func (s *Server) startError(err error) error {
 		return err
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return err
+		return s.gaveUp(err, false)
 	}
 	return &tool.Error{Op: "start", Kind: tool.Unavailable, Subject: s.name, Err: err}
+}
+
+// gaveUp is the error of a call whose context ended before its answer came. sent says that
+// it may have taken effect.
+func (s *Server) gaveUp(err error, sent bool) error {
+	e := &tool.Error{Op: "call", Kind: tool.Canceled, Subject: s.name, Err: err}
+	if errors.Is(err, context.DeadlineExceeded) {
+		e.Kind, e.OutcomeUnknown = tool.Timeout, sent
+	}
+	return e
 }
 
 func unsent(err error) bool {
@@ -98,6 +109,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 			return tool.Result{}, err
 		}
 		if resp.Error != nil {
+			c.server.doubt(call, resp.Error)
 			return tool.Result{}, protocolError(resp.Error)
 		}
 		if resp.ResultType != "input_required" {
@@ -118,6 +130,18 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	return tool.Result{}, &tool.Error{
 		Op: "call", Kind: tool.Upstream, Subject: call.Name,
 		Message: fmt.Sprintf("the server asked more than %d times", maxRounds),
+	}
+}
+
+// doubt fetches the tools again when a server says that it does not know one that we list
+// (7.3).
+func (s *Server) doubt(call *tool.Call, obj json.RawMessage) {
+	code := string(mcp.Get(obj, "code"))
+	if call.Kind != tool.KindCall || code != "-32601" && code != "-32602" {
+		return
+	}
+	if code == "-32601" || strings.Contains(mcp.GetString(obj, "message"), call.Target) {
+		s.lists.ask(tool.ToolsChanged)
 	}
 }
 
@@ -159,7 +183,11 @@ func (c *conn) params(f *flight, token uint64) json.RawMessage {
 	fields := make([]mcp.Field, 0, 4)
 	switch call.Kind {
 	case tool.KindCall:
-		fields = append(fields, mcp.Field{Key: "name", Value: mcp.Quote(call.Target)}, mcp.Field{Key: "arguments", Value: call.Args})
+		fields = append(fields, mcp.Field{Key: "name", Value: mcp.Quote(call.Target)})
+		// Arguments that a client left out are not made up.
+		if call.Params == nil || string(call.Args) != "{}" || mcp.Get(call.Params, "arguments") != nil {
+			fields = append(fields, mcp.Field{Key: "arguments", Value: call.Args})
+		}
 	case tool.KindRead:
 		fields = append(fields, mcp.Field{Key: "uri", Value: mcp.Quote(call.Target)})
 	case tool.KindPrompt:
@@ -240,9 +268,12 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 		}
 		return err
 	}
+	if ctx.Err() != nil {
+		return c.server.gaveUp(err, effects)
+	}
 	link, ok := errors.AsType[*mcp.LinkError](err)
-	if !ok || ctx.Err() != nil {
-		return err
+	if !ok {
+		return &tool.Error{Op: "call", Kind: tool.Upstream, Subject: c.server.name, OutcomeUnknown: effects, Err: err}
 	}
 	out := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: c.server.name, OutcomeUnknown: effects && link.Sent && link.Status == 0}
 	switch {
@@ -261,6 +292,9 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	out.Message = strings.TrimSpace(out.Message)
 	return out
 }
+
+// endWait is how long the end of a connection may take to show after a write failed.
+const endWait = 500 * time.Millisecond
 
 // settleTime is how long the small requests of our own may take.
 const settleTime = 15 * time.Second

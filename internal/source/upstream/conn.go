@@ -21,6 +21,8 @@ type conn struct {
 	server *Server
 	client *mcp.Client
 	proc   *process.Process // nil for HTTP
+	box    *container       // of a server in a container
+	env    []string         // of the process
 	stop   sync.Once
 
 	lastToken atomic.Uint64
@@ -79,6 +81,12 @@ func (c *conn) dial(ctx context.Context, opts mcp.ClientOptions) error {
 // spawn starts a process and opens a session over its pipes.
 func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
 	s := c.server
+	turn, err := s.set.packages.turn(ctx, s.entry.Package)
+	if err != nil {
+		return err
+	}
+	downloaded := sync.OnceFunc(turn) // at the first word of the server, or the end
+	defer downloaded()
 	release, err := s.set.slot(ctx, s.entry.Runner)
 	if err != nil {
 		return err
@@ -88,10 +96,17 @@ func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
 	defer silent.Stop()
 
 	heard := make(chan struct{})
-	hear := sync.OnceFunc(func() { close(heard) })
+	hear := sync.OnceFunc(func() {
+		close(heard)
+		downloaded()
+	})
+	box, args := containerOf(&s.entry, s.set.opts.RunDir)
+	if err := box.prepare(); err != nil {
+		return err
+	}
+	c.box, c.env = box, entry.Environment(s.entry, s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny})
 	c.proc, err = process.Start(process.Command{
-		Label: s.name, Name: s.entry.Command.Reveal(), Args: reveal(s.entry.Args), Dir: s.entry.Dir,
-		Env: entry.Environment(s.entry, s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny}),
+		Label: s.name, Name: s.entry.Command.Reveal(), Args: args, Env: c.env, Dir: s.entry.Dir,
 		Stderr: func(line []byte) {
 			hear()
 			s.ring.Add("stderr", s.redact(string(line)))
@@ -152,6 +167,9 @@ func (c *conn) noise(frame []byte, err error) {
 		text = text[:400] + "…"
 	}
 	c.server.ring.Add("noise", c.server.redact(text))
+	if c.server.noise.add(time.Now()) {
+		c.server.log.Warn("the server writes much to stdout that is no message; logs belong on stderr")
+	}
 	c.server.log.Debug("noise on stdout", "error", err)
 }
 
@@ -211,6 +229,9 @@ func (c *conn) close(ctx context.Context) {
 		if c.proc != nil {
 			if err := c.proc.Stop(ctx); err != nil {
 				c.server.log.Warn("process not stopped", "error", err)
+			}
+			if err := c.box.kill(c.env); err != nil {
+				c.server.log.Debug("container not killed", "error", err)
 			}
 		}
 		if c.client != nil {

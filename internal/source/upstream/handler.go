@@ -36,13 +36,20 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 	case "notifications/prompts/list_changed":
 		s.lists.ask(tool.PromptsChanged)
 	case "notifications/resources/updated":
+		if late(m.Params, owner) {
+			return
+		}
 		s.watch.tell(tool.Change{
 			Kind: tool.ResourceUpdated, Source: s.name, Method: m.Method,
 			Params: withoutSubscription(m.Params), URI: mcp.GetString(m.Params, "uri"),
 		})
 	case "notifications/message":
 		c.logged(m, f)
-	case "notifications/subscriptions/acknowledged", "notifications/cancelled":
+	case "notifications/subscriptions/acknowledged":
+		if sub, ok := owner.(*subscription); ok && sub != nil {
+			sub.confirm()
+		}
+	case "notifications/cancelled":
 	default:
 		c.other(m, f)
 	}
@@ -103,9 +110,8 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 	}
 	if several && m.Method != "roots/list" {
 		return nil, &mcp.Error{
-			Code: mcp.CodeInternal,
-			Message: "several clients have calls in flight and the transport does not say whose this is; " +
-				`set "isolation": "session" for this server`,
+			Code:    mcp.CodeInternal,
+			Message: "several clients have calls in flight and the transport does not say whose question this is",
 		}
 	}
 	return c.server.askBack(ctx, f, m.Method, m.Params)
@@ -130,8 +136,8 @@ func (s *Server) askBack(ctx context.Context, f *flight, method string, params j
 	default:
 		return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "Collie does not know the method " + method}
 	}
-	if f == nil || mode == entry.Off || !f.caller.Supports(need) {
-		return decline(method, mode == entry.Off)
+	if f == nil || mode == entry.Off || mode == entry.Ask || !f.caller.Supports(need) {
+		return decline(method, mode)
 	}
 	resume := f.pause()
 	defer resume()
@@ -147,11 +153,15 @@ func (s *Server) askBack(ctx context.Context, f *flight, method string, params j
 	return result, nil
 }
 
-// decline answers for a caller who cannot be asked.
-func decline(method string, off bool) (json.RawMessage, error) {
+// decline answers for a caller who cannot be asked, or must not be.
+func decline(method string, mode entry.Answer) (json.RawMessage, error) {
 	why := "the client cannot be asked"
-	if off {
+	switch mode {
+	case entry.Off:
 		why = "switched off for this server"
+	case entry.Ask:
+		why = "a person would have to agree first, and nobody can be asked here"
+	case entry.Forward:
 	}
 	switch method {
 	case "elicitation/create":

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -33,6 +34,7 @@ func (s *Server) learn(c *conn) error {
 	offer.Completes = c.client.Can("completions")
 	offer.Subscribes = c.client.Can("resources", "subscribe") || c.client.Era == mcp.Modern && c.client.Can("resources")
 	offer.ReadsAny = c.client.Can("resources")
+	s.listen(ctx, c) // before the lists are fetched, so that no change of them is missed
 	if err := s.learnTools(ctx, c, &offer); err != nil {
 		return err
 	}
@@ -43,7 +45,6 @@ func (s *Server) learn(c *conn) error {
 		s.log.Warn("prompts not listed", "error", err)
 	}
 	s.publish(&offer, tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged)
-	s.listen(c)
 	return nil
 }
 
@@ -62,7 +63,7 @@ func (s *Server) learnTools(ctx context.Context, c *conn, offer *tool.Offer) err
 	}
 	headers := map[string]*mcp.ParamHeaders{}
 	seen := map[string]bool{}
-	err := s.pages(ctx, c, "tools", "tools/list", "tools", func(def json.RawMessage) bool {
+	each := func(def json.RawMessage) bool {
 		a, err := s.action(def)
 		if err == nil && seen[a.Name] {
 			err = fmt.Errorf("tool %q is listed twice, the first counts", a.Name)
@@ -77,7 +78,15 @@ func (s *Server) learnTools(ctx context.Context, c *conn, offer *tool.Offer) err
 		seen[a.Name] = true
 		t.Actions = append(t.Actions, a)
 		return len(t.Actions) < maxTools
-	})
+	}
+	err := s.pages(ctx, c, "tools", "tools/list", "tools", each)
+	if early := elements(c.client.Tools); len(early) > 0 && (isMethodNotFound(err) || !c.client.Can("tools")) {
+		s.drop("the method tools/list", errors.New("the server lists its tools in its initialize result, which is not MCP; they are taken from there"))
+		err = nil
+		for _, def := range early {
+			each(def)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("list tools: %w", err)
 	}
@@ -327,8 +336,14 @@ func (r *refresher) close() {
 // relearn fetches the lists of some kinds again. What fails keeps the old list.
 func (s *Server) relearn(kinds map[tool.ChangeKind]bool) {
 	s.mu.Lock()
-	c := s.primary
+	c, starting := s.primary, s.opening[0] != nil
 	s.mu.Unlock()
+	if starting { // the lists may have been fetched before they changed
+		for kind := range kinds {
+			s.lists.ask(kind)
+		}
+		return
+	}
 	if c == nil || !c.alive() {
 		return
 	}

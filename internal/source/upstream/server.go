@@ -24,6 +24,7 @@ type Server struct {
 	wrong string // why the entry cannot be used; empty if it can
 	log   *slog.Logger
 	ring  process.Ring
+	noise noiseCounter
 
 	offer   atomic.Pointer[tool.Offer]
 	headers atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
@@ -70,6 +71,9 @@ func newServer(set *Set, spec Spec) *Server {
 	s.lists.server = s
 	s.offer.Store(&tool.Offer{})
 	s.status = tool.ServerStatus{Name: e.Name, Transport: string(e.Transport), Command: shown(&e)}
+	for _, what := range withoutEffect(&e) {
+		s.log.Warn("this setting is read and has no effect yet", "setting", what)
+	}
 	switch {
 	case s.wrong != "":
 		s.enter(tool.StateConfigError, s.wrong)
@@ -324,6 +328,6 @@ func (s *Server) capabilities() json.RawMessage {
 	if s.entry.Elicitation != entry.Off {
 		fields = append(fields, mcp.Field{Key: "elicitation", Value: json.RawMessage(`{"form":{},"url":{}}`)})
 	}
-	fields = append(fields, mcp.Field{Key: "roots", Value: json.RawMessage(`{"listChanged":true}`)})
+	fields = append(fields, mcp.Field{Key: "roots", Value: json.RawMessage(`{}`)})
 	return mcp.Edit(nil, fields...)
 }

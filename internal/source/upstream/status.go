@@ -42,7 +42,7 @@ func (s *Server) Logs() []process.Entry { return s.ring.Entries() }
 // person can do about it.
 func reasonOf(err error) (reason, hint string) {
 	if e, ok := errors.AsType[*process.StartError](err); ok {
-		return string(e.Reason), installHint(e.Name)
+		return string(e.Reason), InstallHint(e.Name)
 	}
 	if _, ok := errors.AsType[*mcp.VersionError](err); ok {
 		return "unsupported_protocol", "update the server"
@@ -77,8 +77,8 @@ func linkReason(e *mcp.LinkError) (reason, hint string) {
 	return networkReason(e), "is it running, and is the url right?"
 }
 
-// installHint is one line of help for the runners people use.
-func installHint(command string) string {
+// InstallHint is one line of help for a program that is not there, by its name.
+func InstallHint(command string) string {
 	switch command {
 	case "npx", "npm", "node":
 		return "install Node.js, or give the full path of " + command

@@ -41,6 +41,8 @@ type Options struct {
 	Starts, RunnerStarts int64
 	// Environ is our own environment, of which children inherit what their entries allow.
 	Environ []string
+	// RunDir is a folder for the ids of containers; empty leaves containers alone.
+	RunDir string
 	// Deny are patterns of variables that are not inherited; nil means the defaults.
 	Deny   []string
 	Logger *slog.Logger // nil discards
@@ -70,6 +72,7 @@ type Set struct {
 	settled chan struct{}
 
 	starts, runners *semaphore.Weighted
+	packages        turns
 }
 
 // NewSet returns the servers that specs describe, in their order. Nothing is started
@@ -167,6 +170,44 @@ func (s *Set) slot(ctx context.Context, runner bool) (release func(), err error)
 			s.runners.Release(1)
 		}
 	}), nil
+}
+
+// turns lets one start at a time through for each package, since two downloads of one
+// package into one cache get into each other's way (4.2).
+type turns struct {
+	mu   sync.Mutex
+	busy map[string]chan struct{}
+}
+
+// turn waits for name's turn and returns how to hand it on. An empty name need not wait.
+func (t *turns) turn(ctx context.Context, name string) (done func(), err error) {
+	if name == "" {
+		return func() {}, nil
+	}
+	for {
+		t.mu.Lock()
+		wait := t.busy[name]
+		if wait == nil {
+			if t.busy == nil {
+				t.busy = map[string]chan struct{}{}
+			}
+			mine := make(chan struct{})
+			t.busy[name] = mine
+			t.mu.Unlock()
+			return func() {
+				t.mu.Lock()
+				delete(t.busy, name)
+				t.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // silentSlot is how long a server may be silent while it starts and keep its slot

@@ -3,8 +3,11 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"collie/internal/mcp"
 	"collie/internal/tool"
@@ -82,8 +85,15 @@ func (s *Server) live() []*conn {
 	return out
 }
 
-// Subscribe asks the server for a resource's updates; see [tool.Reader].
+// Subscribe asks the server for a resource's updates; see [tool.Reader]. When it returns
+// nil, no update is missed from then on.
 func (s *Server) Subscribe(ctx context.Context, uri string) error {
+	s.wants.mu.Lock()
+	wanted := s.wants.uris[uri] != nil
+	s.wants.mu.Unlock()
+	if wanted {
+		return nil
+	}
 	c, err := s.connection(ctx, 0)
 	if err != nil {
 		return s.startError(err)
@@ -94,14 +104,14 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 func (s *Server) subscribe(ctx context.Context, c *conn, uri string) error {
 	stop := context.CancelFunc(func() {})
 	if c.client.Era == mcp.Modern {
-		var streaming context.Context
-		streaming, stop = context.WithCancel(s.life)
 		filter, err := json.Marshal(map[string]any{"resourceSubscriptions": []string{uri}})
 		if err != nil {
+			return err
+		}
+		if stop, err = s.stream(ctx, c, filter, settleTime); err != nil {
 			stop()
 			return err
 		}
-		s.wg.Go(func() { c.listen(streaming, filter) })
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, settleTime)
 		defer cancel()
@@ -119,6 +129,50 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string) error {
 	}
 	s.wants.uris[uri] = stop
 	return nil
+}
+
+// stream opens a subscription that lasts until stop is called or the server's life ends. It
+// returns when the server has confirmed it, or why it has not within limit; it may still do
+// so.
+func (s *Server) stream(ctx context.Context, c *conn, filter json.RawMessage, limit time.Duration) (stop context.CancelFunc, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	streaming, end := context.WithCancel(s.life)
+	sub := &subscription{confirmed: make(chan struct{})}
+	stop = func() {
+		sub.over.Store(true)
+		end()
+	}
+	refused := make(chan error, 1)
+	s.wg.Go(func() {
+		defer end()
+		refused <- c.listen(streaming, filter, sub)
+	})
+	select {
+	case <-sub.confirmed:
+		return stop, nil
+	case err := <-refused:
+		return stop, err
+	case <-ctx.Done():
+		return stop, context.Cause(ctx)
+	}
+}
+
+// subscription is the Owner of a subscriptions/listen request.
+type subscription struct {
+	once      sync.Once
+	confirmed chan struct{} // closed when the server has acknowledged it
+	over      atomic.Bool   // what still comes for it is too late
+}
+
+func (s *subscription) confirm() { s.once.Do(func() { close(s.confirmed) }) }
+
+// late reports whether a notification belongs to a subscription that has ended.
+func late(params json.RawMessage, owner any) bool {
+	if sub, ok := owner.(*subscription); ok {
+		return sub.over.Load()
+	}
+	return owner == nil && mcp.Get(params, "_meta", mcp.MetaSubscription) != nil
 }
 
 // Unsubscribe takes Subscribe back.
@@ -150,8 +204,11 @@ func wireError(err error) error {
 	return err
 }
 
+// listenWait is how long a start waits for the server to confirm that it tells of changes.
+const listenWait = 2 * time.Second
+
 // listen opens the stream on which a modern server tells of changed lists.
-func (s *Server) listen(c *conn) {
+func (s *Server) listen(ctx context.Context, c *conn) {
 	if c.client.Era != mcp.Modern {
 		return
 	}
@@ -170,20 +227,28 @@ func (s *Server) listen(c *conn) {
 	if err != nil {
 		panic("upstream: a filter does not encode: " + err.Error())
 	}
-	s.wg.Go(func() { c.listen(s.life, raw) })
+	if _, err := s.stream(ctx, c, raw, listenWait); err != nil { // it ends with the connection
+		s.log.Debug("not confirmed that changed lists will be told", "error", err)
+	}
 }
 
 // listen holds a subscriptions/listen request open until ctx or the connection ends. A
 // stream that is lost is opened again, and what it may have missed is fetched once (7.3).
-func (c *conn) listen(ctx context.Context, filter json.RawMessage) {
+// The error says why the server refuses it, or that the connection has ended.
+func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscription) error {
 	params := c.client.Own(mcp.Edit(nil, mcp.Field{Key: "notifications", Value: filter}))
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
-		resp, err := c.client.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params})
-		if ctx.Err() != nil || !c.alive() || err == nil && resp.Error != nil {
-			return
+		resp, err := c.client.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params, Owner: sub})
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case !c.alive():
+			return fmt.Errorf("the connection has ended: %w", c.client.Link.Err())
+		case err == nil && resp.Error != nil:
+			return protocolError(resp.Error)
 		}
 		if !pauseFor(ctx, c.client.Link.Done(), wait) {
-			return
+			return nil
 		}
 		for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
 			c.server.lists.ask(kind)

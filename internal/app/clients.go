@@ -1,0 +1,78 @@
+package app
+
+import (
+	"encoding/json"
+	"runtime"
+
+	"collie/internal/config"
+	"collie/internal/source/upstream/hosts"
+)
+
+// Client is a program that starts MCP servers from a file of its own.
+type Client struct {
+	Name  string // as people type it, such as claude-desktop
+	Title string // as it calls itself
+}
+
+// Clients are the programs that [Connect] knows, in alphabetical order.
+func Clients() []Client {
+	all := hosts.All()
+	out := make([]Client, len(all))
+	for i, h := range all {
+		out[i] = Client{h.Name, h.Title}
+	}
+	return out
+}
+
+// ConnectOptions say how this program gets into a client's file.
+type ConnectOptions struct {
+	Name    string   // of the entry; usually "collie"
+	Command string   // this program; absolute
+	Args    []string // that make it serve
+	File    string   // empty means where the client keeps its user's servers
+	Force   bool     // replace another entry of that name
+}
+
+// Connection is a change of a client's file that is worked out and not made yet.
+type Connection struct {
+	Client Client
+	File   string   // symbolic links followed
+	Path   []string // where in it
+	Entry  json.RawMessage
+	// Changed is false if the file has the entry already.
+	Changed bool
+	// Next is what a person does then; a sentence.
+	Next string
+
+	plan hosts.Plan
+}
+
+// Connect works out how this program gets into a client's file. The error for an unknown
+// client lists those that are known.
+func Connect(client string, env config.Env, o ConnectOptions) (*Connection, error) {
+	h, err := hosts.Find(client)
+	if err != nil {
+		return nil, err
+	}
+	file := o.File
+	if file == "" {
+		if file, err = h.File(hosts.System{OS: runtime.GOOS, Env: env.Lookup}); err != nil {
+			return nil, err
+		}
+	}
+	server := hosts.Server{Name: o.Name, Command: o.Command, Args: o.Args}
+	plan, err := hosts.Prepare(h, file, server, config.SetMember, o.Force)
+	if err != nil {
+		return nil, err
+	}
+	return &Connection{
+		Client: Client{h.Name, h.Title}, File: plan.File, Path: plan.Path, Entry: plan.Entry,
+		Changed: plan.Changed(), Next: h.After, plan: plan,
+	}, nil
+}
+
+// String shows the change: the file, the place in it and what will stand there.
+func (c *Connection) String() string { return c.plan.String() }
+
+// Apply makes the change. The old text is kept as <file>.bak.
+func (c *Connection) Apply() error { return c.plan.Apply() }

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"collie/internal/config"
+	"collie/internal/process"
+	"collie/internal/source/upstream"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// Configured is what the settings alone say of a server.
+type Configured struct {
+	// Status is that of a server that nobody has started; Since is zero.
+	Status      tool.ServerStatus
+	Title       string // for people; may be empty
+	Description string // for people; may be empty
+	Package     string // what a package runner is to run; empty if it is none or not plain
+	File        string // where it is defined
+	Line        int
+}
+
+// ReadServers returns the servers of cfg in their order. It starts nothing and touches
+// nothing.
+func ReadServers(cfg *config.Config, env config.Env) []Configured {
+	specs, _ := Specs(cfg, env)
+	if !cfg.MCP.Enabled {
+		for i := range specs {
+			specs[i].Entry.Disabled = true
+		}
+	}
+	set := upstream.NewSet(specs, upstream.Options{Environ: env.List(), Deny: cfg.MCP.EnvDeny})
+	defer set.Close(context.Background()) // nothing runs
+	out := make([]Configured, len(specs))
+	for i, srv := range set.Servers() {
+		e := specs[i].Entry
+		out[i] = Configured{
+			Status: srv.Status(), Title: e.DisplayName, Description: e.Description, Package: e.Package,
+			File: cfg.Servers[i].File,
+		}
+		out[i].Status.Since = time.Time{}
+		out[i].Line, _ = cfg.Servers[i].Position("")
+	}
+	return out
+}
+
+// Program is what a server would run.
+type Program struct {
+	Server string
+	Name   string // as it is configured
+	Path   string // where that is, seen with the environment of the child; empty if nowhere
+	Err    error  // why it would not start: a [*process.StartError]
+	Hint   string // what to do about Err
+}
+
+// Programs looks up what the stdio servers of cfg would run. Servers that are off or wrong
+// are left out.
+func Programs(cfg *config.Config, env config.Env) []Program {
+	var out []Program
+	specs, _ := Specs(cfg, env)
+	for _, s := range specs {
+		e := s.Entry
+		if e.Disabled || e.Transport != entry.Stdio || unusable(s) {
+			continue
+		}
+		environ := entry.Environment(e, env.List(), entry.EnvironmentOptions{Deny: cfg.MCP.EnvDeny})
+		p := Program{Server: e.Name, Name: e.Command.String()}
+		p.Path, p.Err = process.Resolve(e.Command.Reveal(), environ, e.Dir)
+		if p.Err == nil && slices.Contains(ofNode, filepath.Base(p.Name)) {
+			_, p.Err = process.Resolve("node", environ, e.Dir)
+		}
+		if p.Err != nil {
+			p.Hint = upstream.InstallHint(p.Name)
+		} else if info, err := os.Stat(e.Dir); err != nil || !info.IsDir() {
+			p.Err = &process.StartError{Reason: process.BadDir, Name: p.Name, Dir: e.Dir, Err: err}
+			p.Hint = "make that folder, or change cwd"
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// ofNode are scripts that Node runs.
+var ofNode = []string{"npx", "npm", "pnpm", "pnpx", "yarn"}
+
+// unusable reports whether an entry has an error.
+func unusable(s upstream.Spec) bool {
+	return slices.ContainsFunc(s.Problems, func(p entry.Problem) bool { return p.Severity == entry.SeverityError })
+}

@@ -1,0 +1,122 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/config"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source/upstream/entry"
+)
+
+const hiddenText = "***"
+
+// Hidden is cfg for people's eyes: what is secret in server entries and in the sections of
+// other packages reads "***". References such as ${GITHUB_TOKEN} stay (R-VA-3).
+func Hidden(cfg *config.Config) *config.Config {
+	c := *cfg
+	redact := audit.NewRedactor(nil, audit.ContentFull)
+	c.SiYuan.Raw, c.Vault.Raw = redacted(redact, c.SiYuan.Raw), redacted(redact, c.Vault.Raw)
+	c.Servers = slices.Clone(cfg.Servers)
+	for i := range c.Servers {
+		s := &c.Servers[i]
+		s.Raw = HiddenEntry(s.Name, s.Raw, s.Dir)
+	}
+	return &c
+}
+
+// HiddenEntry is [Hidden] for one server entry; dir is the folder of its file. The order of
+// members is not kept.
+func HiddenEntry(name string, raw json.RawMessage, dir string) json.RawMessage {
+	// With every variable empty, what is secret is what the file itself tells.
+	e, _ := entry.Parse(name, raw, entry.Options{Dir: dir, Env: func(string) (string, bool) { return "", true }})
+	redact := audit.NewRedactor(e.Secrets, audit.ContentFull)
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return redacted(redact, raw) // no object
+	}
+	kept := map[string]json.RawMessage{}
+	for _, name := range []string{"env", "headers", "auth"} {
+		if v, ok := fields[name]; ok {
+			kept[name] = hideTexts(v)
+			delete(fields, name)
+		}
+	}
+	out := map[string]json.RawMessage{}
+	if json.Unmarshal(redacted(redact, encode(fields)), &out) != nil {
+		panic("app: a redacted entry is no JSON")
+	}
+	maps.Copy(out, kept)
+	return encode(out)
+}
+
+func redacted(r *audit.Redactor, raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	return r.AppendJSON(nil, raw)
+}
+
+// plainMembers of "auth" tell no secret.
+var plainMembers = []string{"type", "scopes", "redirectPort", "clientId"}
+
+// hideTexts hides the texts and numbers in a value of any depth.
+func hideTexts(raw json.RawMessage) json.RawMessage {
+	switch raw = bytes.TrimSpace(raw); raw[0] {
+	case '{':
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(raw, &fields) == nil {
+			for name, v := range fields {
+				if !slices.Contains(plainMembers, name) {
+					fields[name] = hideTexts(v)
+				}
+			}
+			return encode(fields)
+		}
+	case '[':
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) == nil {
+			for i, v := range items {
+				items[i] = hideTexts(v)
+			}
+			return encode(items)
+		}
+	case '"':
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return encode(hideText(s))
+		}
+	case 't', 'f', 'n':
+		return raw
+	}
+	return encode(hiddenText)
+}
+
+// reference is a text that only refers to variables, as the value of a header may.
+var reference = regexp.MustCompile(`^((?:[A-Za-z0-9-]+: *)?(?:Bearer|Basic|token)? *)?(\$\{[^}]*\})+$`)
+
+// hideText hides s unless all that may be secret in it comes from variables. The name before
+// the value of a header that is written "Name: value" stays.
+func hideText(s string) string {
+	switch name, _, isHeader := strings.Cut(s, ": "); {
+	case s == "" || reference.MatchString(s) && !strings.Contains(s, ":-"):
+		return s
+	case isHeader:
+		return name + ": " + hiddenText
+	}
+	return hiddenText
+}
+
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("app: settings do not encode: " + err.Error())
+	}
+	return bytes.TrimSpace(b.Bytes())
+}

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+
+	"collie/internal/source/upstream/entry"
+)
+
+// RuleUnset is the rule of a finding about a variable that is not set here and now.
+const RuleUnset = entry.RuleUnset
+
+// NameFor proposes a name for a server whose entry has none: what a package runner runs,
+// without scope and version; empty where that cannot be told.
+func NameFor(raw json.RawMessage) string {
+	e, _ := entry.Parse("", raw, entry.Options{Env: func(string) (string, bool) { return "", true }})
+	name := path.Base(e.Package)
+	if i := strings.LastIndexAny(name, "@:="); i > 0 {
+		name = name[:i]
+	}
+	for _, prefix := range []string{"mcp-server-", "server-"} {
+		if short, ok := strings.CutPrefix(name, prefix); ok && short != "" {
+			name = short
+			break
+		}
+	}
+	name = strings.Trim(unfit.ReplaceAllString(name, "-"), "-")
+	return name[:min(len(name), longestName)]
+}
+
+// unfit is what a server's name cannot hold (R-CV-2).
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+const longestName = 64

@@ -1,0 +1,41 @@
+package config
+
+import (
+	"path/filepath"
+
+	"collie/internal/config/jsonc"
+)
+
+// Snippet reads servers from a text as pages and people show them: {"mcpServers": {…}},
+// {"servers": {…}}, {"name": {…}}, or one bare entry, whose Name is then empty. Comments and
+// trailing commas are fine. Places in the text are told as places in a file called name in the
+// absolute folder dir, where relative paths in the entries start. The error is an [*Error].
+func Snippet(name, dir string, text []byte) ([]ServerEntry, error) {
+	c := defaults(Paths{})
+	var d decoder
+	if parsed, err := jsonc.Parse(text); err == nil {
+		if root := parsed.Root(); looksLikeServer(root) {
+			doc := &document{parsed, name, dir}
+			return []ServerEntry{{Raw: jsonc.Standard(root), File: name, Dir: dir, at: node{doc, root, ""}}}, nil
+		}
+	}
+	if err := c.read(&d, filepath.Join(dir, name), text); err != nil {
+		return nil, err
+	}
+	for i := range d.findings {
+		d.findings[i].File = name
+	}
+	for i := range c.Servers {
+		c.Servers[i].File = name
+	}
+	if len(c.Servers) == 0 && !hasErrors(d.findings) {
+		d.findings = append(d.findings, Finding{
+			File: name, Rule: "shape", Severity: SeverityError,
+			Message: `no server found; expected {"mcpServers": {"name": {…}}}, {"name": {…}} or one entry with a command or a url`,
+		})
+	}
+	if hasErrors(d.findings) {
+		return nil, &Error{d.findings}
+	}
+	return c.Servers, nil
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+)
+
+var recordHead = []string{"TIME", "KIND", "ORIGIN", "WHAT", "OUTCOME", "MS", "MESSAGE"}
+
+// recordWidths are the columns where rows are written as they come.
+var recordWidths = []int{23, 15, 10, 32, 9, 9, 0}
+
+// showRecords writes records: as a table once all are there, or each as it comes. With
+// --json it writes the lines of the files.
+func (p *program) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry, error], stream bool) error {
+	var cells [][]string
+	for e, err := range seq {
+		switch {
+		case ctx.Err() != nil:
+			return nil // interrupted, which is how a person ends it
+		case err != nil:
+			return err
+		case p.json:
+			_, err = fmt.Fprintf(p.out, "%s\n", e.Raw)
+		case stream:
+			_, err = fmt.Fprintln(p.out, layOutRow(oneLines(recordRow(&e)), recordWidths, terminalWidth(p.out)))
+		default:
+			cells = append(cells, recordRow(&e))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.json || stream:
+		return nil
+	case cells == nil:
+		p.note("no records")
+		return nil
+	}
+	return p.table(recordHead, cells)
+}
+
+// oneLines cuts cells to the widths of a stream of rows.
+func oneLines(row []string) []string {
+	for i, cell := range row {
+		row[i] = oneLine(cell)
+		if w := recordWidths[i]; w > 0 {
+			row[i] = columns.Truncate(row[i], w, "…")
+		}
+	}
+	return row
+}
+
+func recordRow(e *app.AuditEntry) []string {
+	ms := ""
+	if e.DurationUs > 0 {
+		ms = strconv.FormatFloat(float64(e.DurationUs)/1000, 'f', 1, 64)
+	}
+	about := strings.TrimSpace(e.ErrorType + " " + e.Message)
+	if e.Kind == "change" {
+		about = string(e.Detail)
+	}
+	return []string{
+		e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Kind, e.Origin, subject(e), e.Outcome, ms, about,
+	}
+}
+
+// subject is what a record is about: tool and action, the name the caller wrote, or the
+// process that wrote the chain.
+func subject(e *app.AuditEntry) string {
+	switch {
+	case e.Action != "":
+		return e.Tool + "." + e.Action
+	case e.Kind == "chain.start":
+		return "pid " + gjson.GetBytes(e.Detail, "pid").String()
+	}
+	return first(e.Name, e.Tool)
+}

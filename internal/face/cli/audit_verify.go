@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+)
+
+func (p *program) auditVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Prove that no record was changed, removed or moved", Args: cobra.NoArgs,
+		Long: "Checks the hash chain of every process that wrote records, its signed head, and what the\n" +
+			"chains say of each other. The exit code is 0 if all is intact, 1 if not. A last line that\n" +
+			"a crash tore, and records newer than the head, are told and are no fault.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.auditVerify(c.Context()) },
+	}
+}
+
+func (p *program) auditVerify(ctx context.Context) error {
+	r, err := p.records()
+	if err != nil {
+		return err
+	}
+	report, err := r.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		err = p.printJSON(verdictOf(r.Dir(), &report))
+	} else {
+		_, err = fmt.Fprint(p.out, verdict(r.Dir(), &report))
+	}
+	if err == nil && !report.OK() {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+// verdict has a line for each problem and each thing worth knowing, and a summary.
+func verdict(dir string, report *app.AuditReport) string {
+	var b strings.Builder
+	var first, last time.Time
+	faults, broken := 0, 0
+	for i := range report.Chains {
+		c := &report.Chains[i]
+		for _, problem := range c.Problems {
+			fmt.Fprintf(&b, "✗ %s\n", problem)
+		}
+		if c.Torn {
+			fmt.Fprintf(&b, "· %s: the last line was torn by a crash; nothing of it was promised\n", c.Chain)
+		}
+		if c.Uncovered > 0 {
+			fmt.Fprintf(&b, "· %s: %s newer than its head: valid, but a cut would not show\n", c.Chain, count(int(c.Uncovered), "record")) //nolint:gosec // far below
+		}
+		if faults += len(c.Problems); !c.OK() {
+			broken++
+		}
+		if !c.First.IsZero() && (first.IsZero() || c.First.Before(first)) {
+			first = c.First
+		}
+		if c.Last.After(last) {
+			last = c.Last
+		}
+	}
+	switch {
+	case len(report.Chains) == 0:
+		fmt.Fprintf(&b, "no records yet in %s\n", dir)
+	case broken > 0:
+		fmt.Fprintf(&b, "✗ BROKEN: %s in %d of %s in %s\n", count(faults, "problem"), broken, count(len(report.Chains), "chain"), dir)
+	default:
+		fmt.Fprintf(&b, "✓ intact: %s in %s, from %s to %s\n", count(report.Records(), "record"), count(len(report.Chains), "chain"),
+			first.Local().Format(time.DateTime), last.Local().Format(time.DateTime))
+	}
+	return b.String()
+}
+
+// verdictJSON is the verdict for programs.
+type verdictJSON struct {
+	OK      bool        `json:"ok"`
+	Dir     string      `json:"dir"`
+	Records int         `json:"records"`
+	Chains  []chainJSON `json:"chains"`
+}
+
+type chainJSON struct {
+	Chain     string        `json:"chain"`
+	OK        bool          `json:"ok"`
+	Records   int           `json:"records"`
+	First     time.Time     `json:"first,omitzero"`
+	Last      time.Time     `json:"last,omitzero"`
+	Covered   uint64        `json:"covered"`
+	Uncovered uint64        `json:"uncovered"`
+	Torn      bool          `json:"torn"`
+	Ended     bool          `json:"ended"`
+	Problems  []problemJSON `json:"problems"`
+}
+
+type problemJSON struct {
+	Fault   string `json:"fault"`
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Seq     uint64 `json:"seq"`
+	Message string `json:"message"`
+}
+
+func verdictOf(dir string, report *app.AuditReport) verdictJSON {
+	v := verdictJSON{OK: report.OK(), Dir: dir, Records: report.Records(), Chains: []chainJSON{}}
+	for i := range report.Chains {
+		c := &report.Chains[i]
+		chain := chainJSON{
+			c.Chain, c.OK(), c.Records, c.First, c.Last, c.Covered, c.Uncovered, c.Torn, c.Ended, []problemJSON{},
+		}
+		for _, q := range c.Problems {
+			chain.Problems = append(chain.Problems, problemJSON{string(q.Fault), q.File, q.Line, q.Seq, q.Message})
+		}
+		v.Chains = append(v.Chains, chain)
+	}
+	return v
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+// backend is where a command gets its answers: a running gateway of this home, or parts
+// opened here (D10). It is safe for concurrent use. Close ends it.
+type backend interface {
+	// Tools is what is on offer, as a profile sees it, those that are off included. It
+	// waits until the servers that the backend was opened for have started.
+	Tools(ctx context.Context, profile string) ([]tool.Tool, error)
+	// List returns the MCP result of a list, byte for byte as clients see it.
+	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error)
+	Servers(ctx context.Context) ([]tool.ServerStatus, error)
+	// Logs returns the last lines of a server, oldest first.
+	Logs(ctx context.Context, name string) ([]tool.LogLine, error)
+	// Call takes c down the road, as the person at this terminal.
+	Call(ctx context.Context, c *tool.Call) (tool.Result, error)
+	Close()
+}
+
+// backend finds the running gateway of this home, if it has the same settings and the same
+// version; else it joins the parts here and starts servers: all if servers is nil, none if
+// it is empty.
+func (p *program) backend(ctx context.Context, servers []string) (backend, error) {
+	cfg, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	log, err := p.logger()
+	if err != nil {
+		return nil, err
+	}
+	if !p.local {
+		g, err := app.FindGateway(cfg.Paths)
+		switch {
+		case err == nil && g.Version == p.version && g.Digest == cfg.Digest():
+			if r := newRemote(cfg, g, servers); r.alive(ctx) {
+				return r, nil
+			}
+			log.Info("the gateway of this home does not answer", "url", g.URL)
+		case err == nil:
+			log.Info("the gateway of this home has other settings or another version", "url", g.URL)
+		case !errors.Is(err, app.ErrNoGateway):
+			log.Warn("gateway.json not read", "error", err)
+		}
+	}
+	if p.logLevel == defaultLogLevel {
+		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
+	}
+	a, err := p.join(ctx, cfg, log, openOptions{servers: servers})
+	if err != nil {
+		return nil, err
+	}
+	return &local{program: p, app: a, servers: servers}, nil
+}
+
+// localFlag lets a command do without a running gateway.
+func (p *program) localFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.local, "local", false, "start the servers here even if a gateway is running")
+}
+
+// local is the parts opened in this process.
+type local struct {
+	program *program
+	app     *app.App
+	servers []string
+}
+
+func (l *local) Tools(ctx context.Context, profile string) ([]tool.Tool, error) {
+	if err := l.app.Servers.Await(ctx, l.servers); err != nil {
+		return nil, err
+	}
+	return l.app.Tools(profile), nil
+}
+
+func (l *local) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
+	if err := l.app.Servers.Await(ctx, l.servers); err != nil {
+		return nil, err
+	}
+	raw, _ := l.app.Road.List(ctx, kind, profile)
+	return raw, nil
+}
+
+func (l *local) Servers(context.Context) ([]tool.ServerStatus, error) {
+	return l.app.Servers.List(), nil
+}
+
+func (l *local) Logs(_ context.Context, name string) ([]tool.LogLine, error) {
+	return l.app.Servers.Logs(name)
+}
+
+func (l *local) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	return l.app.Road.Do(ctx, c)
+}
+
+func (l *local) Close() { l.program.close(l.app) }
+
+// knownProfile refuses the name of a profile that nobody has set up: the catalog would show
+// the default one.
+func knownProfile(cfg *config.Config, name string) error {
+	if _, ok := cfg.Profiles[name]; ok || name == "" || name == "default" {
+		return nil
+	}
+	known := []string{"default"}
+	for n := range cfg.Profiles {
+		known = append(known, n)
+	}
+	return usage("there is no profile %q%s", name, didYouMean(name, known))
+}
+
+// didYouMean is a question to end an error with, empty if no known name is near.
+func didYouMean(name string, known []string) string {
+	if near, ok := tool.Nearest(name, known); ok {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/tool"
+)
+
+type callFlags struct {
+	args, profile string
+	timeout       time.Duration
+}
+
+func (p *program) callCommand() *cobra.Command {
+	var f callFlags
+	c := &cobra.Command{
+		Use:   "call TOOL ACTION [--flag value …]",
+		Short: "Call one action of a tool",
+		Long: "Calls one action of a tool and prints its result. The flags of the action come from its\n" +
+			"schema: collie call TOOL ACTION --help shows them. TOOL/ACTION and the name that MCP\n" +
+			"clients see work as well, and so does collie TOOL ACTION where TOOL is no command.\n\n" +
+			"  --key value          any spelling of the name: --parent-id, --parentId, --parent_id\n" +
+			"  --key, --no-key      true and false\n" +
+			"  --key a,b --key c    several items; \\, is a comma in one\n" +
+			"  --key @FILE, --key - a text from a file or from stdin; @@x is the text @x\n" +
+			"  --key-json JSON      any value as JSON\n" +
+			"  -- --key value       a flag that has the name of one of these below",
+		Example: "  collie call everything echo --message hello\n" +
+			"  collie everything get-sum --a 1 --b 2 --json",
+		DisableFlagParsing: true, ValidArgsFunction: p.completeServers,
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.args, "args", "", "the arguments as a `JSON` object, @FILE or - for stdin; flags are put into it")
+	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
+	flags.DurationVar(&f.timeout, "timeout", 0, "give up after `DURATION`, such as 30s")
+	p.localFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		inv, err := split(c, args)
+		switch {
+		case err != nil:
+			return err
+		case len(inv.words) == 0 && (inv.help || len(inv.rest) == 0):
+			return c.Help()
+		case len(inv.words) == 0:
+			return usage("which tool? usage: collie %s", c.Use)
+		case inv.help:
+			return p.tools(c.Context(), inv.words, &toolsFlags{profile: f.profile})
+		}
+		return p.call(c.Context(), c, inv, &f)
+	}
+	return c
+}
+
+func (p *program) call(ctx context.Context, c *cobra.Command, inv invocation, f *callFlags) error {
+	if f.timeout < 0 {
+		return usage("--timeout is %v, expected a duration such as 30s", f.timeout)
+	}
+	outer := ctx
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &tool.Error{
+			Op: "call", Kind: tool.Timeout, Subject: strings.Join(inv.words, " "),
+			Message: fmt.Sprintf("no answer within --timeout %v", f.timeout),
+		})
+		defer cancel()
+	}
+	target, b, err := p.target(ctx, inv.words, f.profile)
+	if err != nil {
+		return gaveUp(ctx, outer, err)
+	}
+	defer b.Close()
+	command := "collie " + strings.Join(target.words, " ")
+	stdin := p.stdinOnce()
+	args, err := p.arguments(c, inv.rest, &target, f.args, command, stdin)
+	if err != nil {
+		return err
+	}
+	caller, err := p.caller(target.words[0])
+	if err != nil {
+		return err
+	}
+	result, err := b.Call(ctx, &tool.Call{
+		Kind: tool.KindCall, Name: target.name, Args: args, Profile: f.profile,
+		Params: json.RawMessage(`{"_meta":{"progressToken":"collie"}}`),
+		Origin: tool.Direct, Principal: principal(), Client: "collie call", Caller: caller,
+	})
+	caller.done()
+	if err != nil {
+		err = gaveUp(ctx, outer, err)
+		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {
+			e.OutcomeUnknown = false
+		}
+		return inFlags(err, parameters(target.schema))
+	}
+	return p.show(result)
+}
+
+// target opens what the command needs and finds what it names. b is to be closed.
+func (p *program) target(ctx context.Context, words []string, profile string) (found, backend, error) {
+	b, err := p.openFor(ctx, words, profile)
+	if err != nil {
+		return found{}, nil, err
+	}
+	stop := p.whileStarting(ctx, b)
+	target, err := p.find(ctx, b, words, profile)
+	stop()
+	if err != nil {
+		b.Close()
+		return found{}, nil, err
+	}
+	return target, b, nil
+}
+
+// openFor opens a backend with the servers that may own what words name; all if there are
+// no words.
+func (p *program) openFor(ctx context.Context, words []string, profile string) (backend, error) {
+	cfg, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	if err := knownProfile(cfg, profile); err != nil {
+		return nil, err
+	}
+	var owners []string
+	if len(words) > 0 {
+		if owners, err = p.owners(words); err != nil {
+			return nil, err
+		}
+	}
+	return p.backend(ctx, owners)
+}
+
+// arguments maps the flags of the action, after --args.
+func (p *program) arguments(
+	c *cobra.Command, tokens []string, target *found, args, command string, stdin func() ([]byte, error),
+) (json.RawMessage, error) {
+	f := &flagReader{command: command, params: parameters(target.schema), globals: hasFlag(c), file: os.ReadFile, stdin: stdin}
+	var start json.RawMessage
+	if c.Flag("args").Changed {
+		text, err := f.text("args", args)
+		if err != nil {
+			return nil, err
+		}
+		start = json.RawMessage(strings.TrimSpace(text))
+		if !json.Valid(start) || start[0] != '{' {
+			return nil, usage("--args is no JSON object; it looks like '{\"key\": \"value\"}'")
+		}
+	}
+	return f.read(tokens, start)
+}
+
+// stdinOnce reads all of stdin, the first time.
+func (p *program) stdinOnce() func() ([]byte, error) {
+	read := false
+	return func() ([]byte, error) {
+		if read {
+			return nil, errStdinTwice
+		}
+		read = true
+		return io.ReadAll(p.in)
+	}
+}
+
+// gaveUp is what to tell of an error that came because somebody gave up: the person, or
+// --timeout. Whether the call took effect stays known.
+func gaveUp(ctx, outer context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	out := tool.Error{Op: "call", Kind: tool.Canceled, Message: "interrupted"}
+	if outer.Err() == nil {
+		cause, ok := errors.AsType[*tool.Error](context.Cause(ctx))
+		if !ok {
+			return err
+		}
+		out = *cause
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		out.OutcomeUnknown = e.OutcomeUnknown
+		if out.Subject == "" {
+			out.Subject = e.Subject
+		}
+	}
+	return &out
+}
+
+// inFlags names the arguments at fault as the person typed them: /parentId is --parent-id.
+func inFlags(err error, params []parameter) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || len(e.Fields) == 0 {
+		return err
+	}
+	out := *e
+	out.Fields = append([]tool.Field(nil), e.Fields...)
+	for i, field := range out.Fields {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(field.Path, "/"), "/")
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		for j := range params {
+			if params[j].name == name {
+				out.Fields[i].Path = strings.TrimSuffix("--"+params[j].flag+"/"+rest, "/")
+			}
+		}
+	}
+	return &out
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Class says what a command does with the road, as the test of the one road wants to know.
+type Class string
+
+// The classes of commands.
+const (
+	ClassCall   Class = "call"   // takes the road
+	ClassRead   Class = "read"   // looks at what is there, and runs nothing
+	ClassManage Class = "manage" // starts, stops or changes something
+)
+
+// classes are the classes of all commands by their paths. A command that is not here fails
+// the test of the one road.
+var classes = map[string]Class{
+	"call":            ClassCall,
+	"serve":           ClassManage,
+	"stdio":           ClassManage,
+	guardName:         ClassManage,
+	"connect":         ClassManage,
+	"config set":      ClassManage,
+	"mcp add":         ClassManage,
+	"mcp remove":      ClassManage,
+	"audit":           ClassRead, // such a group shows its help
+	"config":          ClassRead,
+	"mcp":             ClassRead,
+	"tools":           ClassRead,
+	"mcp list":        ClassRead,
+	"mcp logs":        ClassRead,
+	"mcp validate":    ClassRead,
+	"audit tail":      ClassRead,
+	"audit query":     ClassRead,
+	"audit verify":    ClassRead,
+	"config get":      ClassRead,
+	"config path":     ClassRead,
+	"config show":     ClassRead,
+	"doctor":          ClassRead,
+	"version":         ClassRead,
+	"help":            ClassRead,
+	"completion bash": ClassRead, "completion fish": ClassRead, "completion powershell": ClassRead, "completion zsh": ClassRead,
+}
+
+// Command is one command that can be typed.
+type Command struct {
+	Path  string // without "collie", such as "mcp list"
+	Class Class  // empty if nobody classed it
+}
+
+// Commands returns every command that does something, hidden ones and those of the library
+// included, by path.
+func Commands() []Command {
+	root := (&program{in: strings.NewReader(""), out: os.Stderr, err: os.Stderr}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	var out []Command
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c != root && c.Runnable() {
+			path := strings.TrimPrefix(c.CommandPath(), root.Name()+" ")
+			out = append(out, Command{path, classes[path]})
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	slices.SortFunc(out, func(a, b Command) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// Routes returns the paths that serve answers at, besides the health pages; one that ends in
+// "/" stands for all below it. What stands nowhere here cannot be reached.
+func Routes() []string { return []string{"/mcp", "/api/v1/"} }

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+func (p *program) configCommand() *cobra.Command {
+	show := &cobra.Command{
+		Use: "show", Short: "Show all settings in effect, secrets hidden", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return p.configShow() },
+	}
+	get := &cobra.Command{
+		Use: "get PATH", Short: "Show one setting in effect", Args: named("setting"),
+		Long:              "Shows the setting at a path such as http.addr; secrets are hidden.",
+		ValidArgsFunction: p.completeSettings,
+		RunE:              func(_ *cobra.Command, args []string) error { return p.configGet(args[0]) },
+	}
+	set := &cobra.Command{
+		Use: "set PATH VALUE", Short: "Write one setting into the file", Args: named("setting", "value"),
+		Long: "Writes a setting into the settings file, in which comments and all else stay; the old\n" +
+			"file is kept as FILE.bak. VALUE is JSON, or else a text.",
+		Example:           "  collie config set http.addr 127.0.0.1:8000\n  collie config set http.allowedOrigins '[\"https://notes.example.org\"]'",
+		ValidArgsFunction: p.completeSettings,
+		RunE:              func(c *cobra.Command, args []string) error { return p.configSet(c.Context(), args[0], args[1]) },
+	}
+	var all bool
+	path := &cobra.Command{
+		Use: "path", Short: "Show which file holds the settings", Args: cobra.NoArgs,
+		Long: "Shows the settings file that commands write to. --all shows every file and folder.",
+		RunE: func(*cobra.Command, []string) error { return p.configPath(all) },
+	}
+	path.Flags().BoolVar(&all, "all", false, "show every file and folder of this home")
+	return group("config", "The settings", show, get, set, path)
+}
+
+func (p *program) configShow() error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	raw := app.Hidden(cfg).JSON()
+	if p.json {
+		return p.printJSON(raw)
+	}
+	var rows [][]string
+	for _, s := range leaves(raw) {
+		rows = append(rows, []string{s.path, s.value})
+	}
+	return p.table([]string{"SETTING", "VALUE"}, rows)
+}
+
+func (p *program) configGet(path string) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	raw, err := app.Hidden(cfg).Get(path)
+	switch {
+	case errors.Is(err, config.ErrNoSetting):
+		return unknownSetting(path, cfg)
+	case err != nil:
+		return usage("%v", err)
+	}
+	if p.json {
+		return p.printJSON(raw)
+	}
+	_, err = fmt.Fprintln(p.out, plainValue(raw))
+	return err
+}
+
+// unknownSetting is the error for a path that leads nowhere.
+func unknownSetting(path string, cfg *config.Config) error {
+	e := &tool.Error{
+		Op: "config", Kind: tool.Unknown, Subject: path,
+		Message: "there is no such setting", Hint: "collie config show lists all of them",
+	}
+	if near, ok := tool.Nearest(path, settingPaths(cfg)); ok {
+		e.Hint = "did you mean " + near + "?"
+	}
+	return e
+}
+
+func (p *program) configSet(ctx context.Context, path, typed string) error {
+	cfg, _, err := p.settings()
+	if err != nil {
+		return err
+	}
+	file := settingsFile(cfg)
+	err = config.Set(ctx, file, path, config.Value(typed))
+	switch {
+	case errors.Is(err, config.ErrNoSetting):
+		return unknownSetting(path, cfg)
+	case err != nil:
+		return notWritten("config set", file, err)
+	}
+	now, _, err := p.settings()
+	if err != nil {
+		return err
+	}
+	for _, f := range now.Warnings {
+		same := func(old config.Finding) bool { return old.Pointer == f.Pointer && old.Message == f.Message }
+		if !slices.ContainsFunc(cfg.Warnings, same) {
+			p.warn("%s: %s", f.Place(), f.Text())
+		}
+	}
+	if p.json {
+		err = p.printJSON(map[string]string{"set": path, "file": file})
+	} else {
+		_, err = fmt.Fprintf(p.out, "set %s in %s\n", path, file)
+	}
+	if err != nil {
+		return err
+	}
+	p.changed(ctx, now, "config set", map[string]any{"setting": path, "file": file})
+	return nil
+}
+
+func (p *program) configPath(all bool) error {
+	cfg, _, err := p.settings()
+	if err != nil {
+		return err
+	}
+	file := settingsFile(cfg)
+	if !all && !p.json {
+		_, err := fmt.Fprintln(p.out, file)
+		return err
+	}
+	d := cfg.Paths
+	if p.json {
+		return p.printJSON(map[string]any{
+			"file": file, "read": append([]string{}, cfg.Files...), "config": d.Config, "cache": d.Cache,
+			"state": d.State, "data": d.Data, "audit": cfg.Audit.Dir,
+		})
+	}
+	rows := [][]string{{"settings", file}}
+	for _, f := range cfg.Files {
+		if f != file {
+			rows = append(rows, []string{"also read", f})
+		}
+	}
+	return p.table(nil, append(rows,
+		[]string{"config", d.Config}, []string{"cache", d.Cache}, []string{"state", d.State},
+		[]string{"data", d.Data}, []string{"audit", cfg.Audit.Dir}))
+}
+
+// setting is one value that holds no others, or a list.
+type setting struct{ path, value string }
+
+// leaves lists the settings in an object in the order of their paths.
+func leaves(raw json.RawMessage) []setting {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return []setting{{"", first(plainValue(raw), `""`)}}
+	}
+	var out []setting
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		for _, s := range leaves(fields[name]) {
+			out = append(out, setting{strings.TrimSuffix(name+"."+s.path, "."), s.value})
+		}
+	}
+	return out
+}
+
+// plainValue is a value as people read it: a text without quotes, all else as JSON.
+func plainValue(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil && string(raw) != "null" {
+		return s
+	}
+	return string(raw)
+}
+
+// settingPaths are the paths of all settings.
+func settingPaths(cfg *config.Config) []string {
+	var out []string
+	for _, s := range leaves(cfg.JSON()) {
+		out = append(out, s.path)
+	}
+	return out
+}
+
+// completeSettings completes the path of a setting.
+func (p *program) completeSettings(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	cfg, _, err := p.settings()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	known := settingPaths(cfg)
+	return slices.DeleteFunc(known, func(s string) bool { return !strings.HasPrefix(s, typed) }), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// questions asks a person what a server wants to know (MCP elicitation, 2025-06-18 and
+// later): in form mode field by field, in url mode whether the page was opened.
+type questions struct {
+	from string
+	in   *lines
+	out  io.Writer
+}
+
+// The answers that carry nothing.
+var (
+	declined  = json.RawMessage(`{"action":"decline"}`)
+	cancelled = json.RawMessage(`{"action":"cancel"}`)
+)
+
+// ask returns the result of an elicitation/create request. The end of the input cancels.
+func (q *questions) ask(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	root := gjson.ParseBytes(params)
+	q.say("%s asks: %s\n", q.from, harmless(member(root, "message").String()))
+	var content json.RawMessage
+	var err error
+	if member(root, "mode").String() == "url" {
+		err = q.url(ctx, member(root, "url").String())
+	} else {
+		content, err = q.form(ctx, json.RawMessage(member(root, "requestedSchema").Raw))
+	}
+	switch {
+	case errors.Is(err, errDeclined):
+		return declined, nil
+	case errors.Is(err, io.EOF):
+		q.say("\n")
+		return cancelled, nil
+	case err != nil:
+		return nil, err
+	}
+	answer := object{}
+	answer.add(quote("action"), quote("accept"))
+	if content != nil {
+		answer.add(quote("content"), content)
+	}
+	return answer.bytes(), nil
+}
+
+var errDeclined = errors.New("declined")
+
+// url asks whether a person will open a page. It is shown, never opened.
+func (q *questions) url(ctx context.Context, address string) error {
+	q.say("  Open this page only if you trust %s:\n  %s\nGo on? [y/N] ", q.from, harmless(address))
+	line, err := q.in.next(ctx)
+	if err != nil {
+		return err
+	}
+	if yes, ok := truth(line); !ok || !yes {
+		return errDeclined
+	}
+	return nil
+}
+
+// form asks for each field of a schema and returns the object they make.
+func (q *questions) form(ctx context.Context, schema json.RawMessage) (json.RawMessage, error) {
+	fields := parameters(schema)
+	q.say("Answer? An empty line takes the default, Ctrl-D cancels. [Y/n] ")
+	line, err := q.in.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if yes, ok := truth(line); ok && !yes {
+		return nil, errDeclined
+	}
+	props := member(gjson.ParseBytes(schema), "properties")
+	content := object{}
+	for i := range fields {
+		value, err := q.field(ctx, &fields[i], member(props, fields[i].name))
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			content.add(quote(fields[i].name), value)
+		}
+	}
+	return content.bytes(), nil
+}
+
+// field asks for one value until it fits; nil is one that was left out.
+func (q *questions) field(ctx context.Context, p *parameter, schema gjson.Result) (json.RawMessage, error) {
+	choices := choicesOf(p, schema)
+	q.describe(p, choices)
+	for {
+		q.say("%s: ", harmless(p.name))
+		line, err := q.in.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" && p.def.Exists():
+			return json.RawMessage(p.def.Raw), nil
+		case line == "" && !p.required:
+			return nil, nil
+		case line == "":
+			q.say("  it is needed\n")
+			continue
+		}
+		if value, ok := fieldValue(line, p, choices); ok {
+			return value, nil
+		}
+		q.say("  expected %s\n", expected(p, choices))
+	}
+}
+
+func (q *questions) describe(p *parameter, choices []choice) {
+	facts := []string{expected(p, nil)}
+	if !p.required {
+		facts = append(facts, "optional")
+	}
+	if p.def.Exists() {
+		facts = append(facts, "default "+harmless(p.def.String()))
+	}
+	q.say("  %s (%s)", harmless(p.name), strings.Join(facts, ", "))
+	if p.description != "" {
+		q.say("  %s", oneLine(p.description))
+	}
+	q.say("\n")
+	for i, c := range choices {
+		q.say("    %d  %s\n", i+1, oneLine(c.title))
+	}
+}
+
+func (q *questions) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(q.out, format, args...) // the person sees whether it works
+}
+
+// choice is one value of an enumeration and what it is called.
+type choice struct {
+	value gjson.Result
+	title string
+}
+
+// choicesOf reads enum with enumNames, and oneOf or anyOf of const with title, of a field
+// or of its items.
+func choicesOf(p *parameter, schema gjson.Result) []choice {
+	var out []choice
+	titles := list(member(schema, "enumNames"))
+	for i, v := range p.enum {
+		c := choice{v, v.String()}
+		if i < len(titles) {
+			c.title = titles[i].String()
+		}
+		out = append(out, c)
+	}
+	for _, s := range []gjson.Result{schema, member(schema, "items")} {
+		for _, o := range append(list(member(s, "oneOf")), list(member(s, "anyOf"))...) {
+			if v := member(o, "const"); v.Exists() && len(p.enum) == 0 {
+				title := member(o, "title").String()
+				if title == "" {
+					title = v.String()
+				}
+				out = append(out, choice{v, title})
+			}
+		}
+	}
+	return out
+}
+
+// fieldValue makes JSON of a line.
+func fieldValue(line string, p *parameter, choices []choice) (json.RawMessage, bool) {
+	if !p.is("array") {
+		return oneValue(line, p.types, choices)
+	}
+	var items []string
+	for _, item := range splitItems(line) {
+		raw, ok := oneValue(strings.TrimSpace(item), p.items, choices)
+		if !ok {
+			return nil, false
+		}
+		items = append(items, string(raw))
+	}
+	return json.RawMessage("[" + strings.Join(items, ",") + "]"), true
+}
+
+// oneValue takes a value, or the number or the name of a choice.
+func oneValue(line string, types []string, choices []choice) (json.RawMessage, bool) {
+	if len(choices) > 0 {
+		i := slices.IndexFunc(choices, func(c choice) bool {
+			return line == c.value.String() || strings.EqualFold(line, c.title)
+		})
+		if n, err := strconv.Atoi(line); i < 0 && err == nil && n >= 1 && n <= len(choices) {
+			i = n - 1
+		}
+		if i < 0 {
+			return nil, false
+		}
+		return json.RawMessage(choices[i].value.Raw), true
+	}
+	if slices.Equal(types, []string{"boolean"}) {
+		yes, ok := truth(line)
+		return json.RawMessage(strconv.FormatBool(yes)), ok
+	}
+	return convert(line, types)
+}
+
+func truth(line string) (yes, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes", "true":
+		return true, true
+	case "n", "no", "false":
+		return false, true
+	}
+	return false, false
+}
+
+func expected(p *parameter, choices []choice) string {
+	switch {
+	case len(choices) > 0:
+		return "one of the choices above"
+	case p.is("boolean"):
+		return "y or n"
+	case p.is("integer"):
+		return "a whole number"
+	case p.is("number"):
+		return "a number"
+	}
+	return p.typeName()
+}

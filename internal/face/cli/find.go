@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+	"collie/internal/tool"
+)
+
+// found is what the words of a command line name.
+type found struct {
+	tool   *tool.Tool   // nil for a name that only the list of tools knows
+	action *tool.Action // the same
+	name   string       // as the road takes it
+	schema json.RawMessage
+	words  []string // as a person types it: TOOL ACTION
+}
+
+// owners are the servers to start for a command line that names a tool: those that may own
+// it. The error is for a name that nobody can own.
+func (p *program) owners(words []string) ([]string, error) {
+	cfg, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	owners := app.Owners(cfg, p.env, words[0])
+	if len(owners) > 0 {
+		return owners, nil
+	}
+	known := make([]string, len(cfg.Servers))
+	for i, s := range cfg.Servers {
+		known[i] = s.Name
+	}
+	return nil, p.unknownTool(words[0], known)
+}
+
+// find looks for TOOL ACTION, TOOL/ACTION or the name that clients see.
+func (p *program) find(ctx context.Context, b backend, words []string, profile string) (found, error) {
+	tools, err := b.Tools(ctx, profile)
+	if err != nil {
+		return found{}, err
+	}
+	name, action, slash := strings.Cut(words[0], "/")
+	if slash {
+		words = append([]string{name, action}, words[1:]...)
+	}
+	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == name })
+	switch {
+	case i < 0 && !slash && len(words) == 1:
+		return p.findExposed(ctx, b, words[0], profile, tools)
+	case i < 0:
+		return found{}, p.notOffered(ctx, b, name, names(tools))
+	case len(words) == 1:
+		return found{}, usage("which action of %s? %s", name, actionList(&tools[i]))
+	case len(words) > 2:
+		return found{}, usage("unexpected argument %q; arguments of an action are flags: collie call %s %s --help", words[2], words[0], words[1])
+	}
+	t := &tools[i]
+	a := findAction(t, words[1])
+	if a == nil {
+		var known []string
+		for i := range t.Actions {
+			known = append(known, t.Actions[i].Name)
+		}
+		return found{}, usage("%s has no action %q%s\n  %s", name, words[1], didYouMean(words[1], known), actionList(t))
+	}
+	return found{tool: t, action: a, name: t.Name + "/" + a.Name, schema: a.InputSchema, words: []string{t.Name, a.Name}}, nil
+}
+
+// findAction takes an action's name, or another spelling of it if only one fits.
+func findAction(t *tool.Tool, name string) *tool.Action {
+	var like *tool.Action
+	for i := range t.Actions {
+		a := &t.Actions[i]
+		if a.Name == name {
+			return a
+		}
+		if plain(a.Name) == plain(name) {
+			if like != nil {
+				return nil
+			}
+			like = a
+		}
+	}
+	return like
+}
+
+// findExposed looks for a name as clients see it, such as server__tool.
+func (p *program) findExposed(ctx context.Context, b backend, name, profile string, tools []tool.Tool) (found, error) {
+	raw, err := b.List(ctx, tool.ListTools, profile)
+	if err != nil {
+		return found{}, err
+	}
+	known := names(tools)
+	for _, def := range member(gjson.ParseBytes(raw), "tools").Array() {
+		exposed := member(def, "name").String()
+		if exposed == name {
+			return found{name: name, schema: json.RawMessage(member(def, "inputSchema").Raw), words: []string{name}}, nil
+		}
+		known = append(known, exposed)
+	}
+	return found{}, p.notOffered(ctx, b, name, known)
+}
+
+// notOffered is the error for a tool that is not there: because its server is not, or
+// because nobody has it.
+func (p *program) notOffered(ctx context.Context, b backend, name string, known []string) error {
+	servers, err := b.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range servers {
+		if name != s.Name && !strings.HasPrefix(name, s.Name+"__") {
+			continue
+		}
+		e := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.Name, Message: "the server is " + string(s.State), Hint: "collie mcp logs " + s.Name + " shows what it said"}
+		switch s.State {
+		case tool.StateDisabled:
+			e.Kind, e.Message, e.Hint = tool.Disabled, "the server is switched off", "collie mcp enable "+s.Name
+		case tool.StateConfigError:
+			e.Message, e.Hint = "its configuration is wrong: "+s.Detail, "collie mcp validate shows the place"
+		case tool.StateReady:
+			if name == s.Name {
+				return usage("the server %s offers no tools", name)
+			}
+			return p.unknownTool(name, known)
+		case tool.StateFailed:
+			e.Op, e.Message = "start", "the server did not start ("+s.Reason+"): "+s.Detail
+		case tool.StateIdle, tool.StateStarting, tool.StateStopped:
+		}
+		return e
+	}
+	return p.unknownTool(name, known)
+}
+
+func (p *program) unknownTool(name string, known []string) error {
+	what := "tool"
+	if p.expanded {
+		what, known = "command or tool", append(slices.Clone(known), p.commandNames...)
+	}
+	return usage("unknown %s %q%s; collie tools lists them", what, name, didYouMean(name, known))
+}
+
+func names(tools []tool.Tool) []string {
+	out := make([]string, len(tools))
+	for i := range tools {
+		out[i] = tools[i].Name
+	}
+	return out
+}
+
+// actionList is the actions of a tool that are on, for an error.
+func actionList(t *tool.Tool) string {
+	const most = 20
+	var on []string
+	for i := range t.Actions {
+		if t.Actions[i].Off == "" {
+			on = append(on, t.Actions[i].Name)
+		}
+	}
+	if len(on) > most {
+		on = append(on[:most], fmt.Sprintf("… (collie tools %s lists all %d)", t.Name, len(on)))
+	}
+	return "actions: " + strings.Join(on, ", ")
+}
+
+// startingNote is how long a start may take before something is said.
+const startingNote = time.Second
+
+// whileStarting tells who is starting if it takes a while, until stop is called.
+func (p *program) whileStarting(ctx context.Context, b backend) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(startingNote):
+		}
+		servers, err := b.Servers(ctx)
+		if err != nil {
+			return
+		}
+		var starting []string
+		for _, s := range servers {
+			if s.State == tool.StateStarting {
+				starting = append(starting, s.Name)
+			}
+		}
+		if len(starting) > 0 {
+			p.note("starting %s (a first run may download) …", strings.Join(starting, ", "))
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+)
+
+// showAction shows the help page of TOOL ACTION.
+func (p *program) showAction(ctx context.Context, b backend, words []string, profile string) error {
+	target, err := p.find(ctx, b, words, profile)
+	if err != nil {
+		return err
+	}
+	a := target.action
+	off := first(target.tool.Off, a.Off)
+	if p.json {
+		return p.printJSON(map[string]any{"tool": target.tool.Name, "action": a.Name, "off": off, "definition": a.Definition})
+	}
+	return p.page(page{
+		words: target.words, title: a.Title, description: a.Description, off: off, schema: a.InputSchema,
+		readOnly: a.ReadOnly, dangerous: a.Dangerous,
+	})
+}
+
+// showExposed shows the help page of a name as clients see it.
+func (p *program) showExposed(ctx context.Context, b backend, name, profile string) error {
+	target, err := p.find(ctx, b, []string{name}, profile)
+	if err != nil {
+		return err
+	}
+	raw, err := b.List(ctx, tool.ListTools, profile)
+	if err != nil {
+		return err
+	}
+	for _, def := range member(gjson.ParseBytes(raw), "tools").Array() {
+		if member(def, "name").String() != name {
+			continue
+		}
+		if p.json {
+			return p.printJSON(map[string]any{"name": name, "definition": json.RawMessage(def.Raw)})
+		}
+		return p.page(page{
+			words: target.words, title: member(def, "title").String(), description: member(def, "description").String(),
+			schema: target.schema,
+		})
+	}
+	return nil
+}
+
+// page is the help of one action.
+type page struct {
+	words                   []string
+	title, description, off string
+	schema                  json.RawMessage
+	readOnly, dangerous     bool
+}
+
+func (p *program) page(g page) error {
+	params := parameters(g.schema)
+	head := strings.Join(g.words, " ")
+	if g.title != "" && g.title != g.words[len(g.words)-1] {
+		head += ": " + g.title
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", oneLine(head))
+	for _, fact := range facts(g) {
+		fmt.Fprintf(&b, "%s\n", oneLine(fact))
+	}
+	if text := strings.TrimSpace(g.description); text != "" {
+		fmt.Fprintf(&b, "\n%s\n", harmless(text))
+	}
+	if _, err := fmt.Fprintf(p.out, "%s\n", b.String()); err != nil {
+		return err
+	}
+	if len(params) > 0 {
+		var rows [][]string
+		for i := range params {
+			rows = append(rows, flagRow(&params[i]))
+		}
+		if err := p.table([]string{"FLAG", "TYPE", "", "ABOUT"}, rows); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(p.out); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(p.out, "Example:\n  %s\n", oneLine(example(g.words, params)))
+	return err
+}
+
+func facts(g page) []string {
+	var out []string
+	if g.off != "" {
+		out = append(out, "off: "+g.off)
+	}
+	if g.readOnly {
+		out = append(out, "only reads, says its author")
+	}
+	if g.dangerous {
+		out = append(out, "asks a person first")
+	}
+	return out
+}
+
+func flagRow(q *parameter) []string {
+	flag := "--" + q.flag
+	if needsJSON(q) {
+		flag += "-json"
+	}
+	need := ""
+	if q.required {
+		need = "required"
+	}
+	about := strings.Join(strings.Fields(q.description), " ")
+	var more []string
+	if len(q.enum) > 0 {
+		more = append(more, "one of "+joinValues(q.enum, 12))
+	}
+	if q.def.Exists() {
+		more = append(more, "default "+q.def.Raw)
+	}
+	if taken[q.flag] {
+		more = append(more, "write -- --"+q.flag)
+	}
+	if len(more) > 0 {
+		about = strings.TrimSpace(about + " (" + strings.Join(more, "; ") + ")")
+	}
+	return []string{flag, q.typeName(), need, about}
+}
+
+// taken are the flags of the command line itself: an action's flag of such a name stands
+// behind "--".
+var taken = map[string]bool{
+	"args": true, "profile": true, "timeout": true, "local": true, "help": true,
+	"home": true, "config": true, "log-level": true, "json": true,
+}
+
+// example is a command line that calls an action with all it needs.
+func example(words []string, params []parameter) string {
+	line := "collie " + strings.Join(words, " ")
+	if len(words) == 1 {
+		line = "collie call " + words[0]
+	}
+	var behind string
+	for i := range params {
+		q := &params[i]
+		if !q.required {
+			continue
+		}
+		if taken[q.flag] && !needsJSON(q) {
+			behind += " " + exampleFlag(q)
+			continue
+		}
+		line += " " + exampleFlag(q)
+	}
+	if behind != "" {
+		line += " --" + behind
+	}
+	return line
+}
+
+func exampleFlag(q *parameter) string {
+	flag := "--" + q.flag
+	switch {
+	case q.is("boolean"):
+		return flag
+	case needsJSON(q) && q.def.Exists():
+		return flag + "-json " + shellQuote(q.def.Raw)
+	case needsJSON(q) && q.is("object"):
+		return flag + "-json '{}'"
+	case needsJSON(q):
+		return flag + "-json '[]'"
+	case len(q.enum) > 0:
+		return flag + " " + shellQuote(q.enum[0].String())
+	case q.def.Exists() && !q.def.IsArray() && q.def.String() != "":
+		return flag + " " + shellQuote(q.def.String())
+	case q.is("integer"), q.is("number"):
+		return flag + " 1"
+	case q.is("array") && len(q.items) == 1 && (q.items[0] == "integer" || q.items[0] == "number"):
+		return flag + " 1,2"
+	case q.is("array"):
+		return flag + " a,b"
+	}
+	return flag + " '…'"
+}
+
+// shellQuote makes one word of a shell's command line.
+func shellQuote(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,@%+", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

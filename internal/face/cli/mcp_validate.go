@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+)
+
+func (p *program) mcpValidateCommand() *cobra.Command {
+	var strict bool
+	c := &cobra.Command{
+		Use: "validate [FILE]", Short: "Check the settings, and every server in them", Args: cobra.MaximumNArgs(1),
+		Long: "Shows whatever is wrong with the settings, or with FILE alone, one finding a line. The exit\n" +
+			"code is 0 if nothing is, 1 for warnings with --strict, 2 for errors.",
+		RunE: func(_ *cobra.Command, args []string) error { return p.mcpValidate(args, strict) },
+	}
+	c.Flags().BoolVar(&strict, "strict", false, "fail for warnings as well")
+	return c
+}
+
+func (p *program) mcpValidate(files []string, strict bool) error {
+	if len(files) > 0 {
+		p.files = files
+	}
+	cfg, wrong, err := p.settings()
+	if err != nil {
+		return err
+	}
+	found := findings(cfg, wrong, p.env)
+	faults := 0
+	for _, f := range found {
+		if f.Severity == config.SeverityError {
+			faults++
+		}
+	}
+	warnings := len(found) - faults
+	if p.json {
+		err = p.printJSON(map[string]any{"files": append([]string{}, cfg.Files...), "findings": found, "errors": faults, "warnings": warnings})
+	} else {
+		err = p.showFindings(cfg, found, faults, warnings)
+	}
+	switch {
+	case err != nil:
+		return err
+	case faults > 0:
+		return &exitError{exitUsage}
+	case warnings > 0 && strict:
+		return &exitError{exitFailed}
+	}
+	return nil
+}
+
+// findings is all that is wrong with the settings, in the order of the files.
+func findings(cfg *config.Config, wrong *config.Error, env config.Env) []config.Finding {
+	found := append([]config.Finding{}, cfg.Warnings...)
+	if wrong != nil {
+		found = slices.Clone(wrong.Findings)
+	}
+	_, ofServers := app.Specs(cfg, env)
+	found = append(found, ofServers...)
+	slices.SortStableFunc(found, func(a, b config.Finding) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(cfg.Files, a.File), slices.Index(cfg.Files, b.File)),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return found
+}
+
+func (p *program) showFindings(cfg *config.Config, found []config.Finding, faults, warnings int) error {
+	for _, f := range found {
+		if _, err := fmt.Fprintf(p.out, "%s: %s: %s [%s]\n", f.Place(), f.Severity, f.Text(), f.Rule); err != nil {
+			return err
+		}
+	}
+	summary := "there are no settings yet: " + cfg.Paths.ConfigFile + " does not exist"
+	if n := len(cfg.Files); n > 0 {
+		summary = fmt.Sprintf("%s, %s in %s; %s", count(faults, "error"), count(warnings, "warning"), count(n, "file"), count(len(cfg.Servers), "server"))
+	}
+	_, err := fmt.Fprintln(p.out, summary)
+	return err
+}
+
+// count reads "1 server" or "2 servers".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

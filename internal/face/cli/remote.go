@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+// remote is the running gateway of this home, asked over /api/v1 with its control key.
+type remote struct {
+	gateway app.Gateway
+	servers []string
+	client  *http.Client
+}
+
+func newRemote(cfg *config.Config, g app.Gateway, servers []string) *remote {
+	t := &http.Transport{
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots(cfg)},
+		ExpectContinueTimeout: aliveTime,
+	}
+	return &remote{gateway: g, servers: servers, client: &http.Client{Transport: t}}
+}
+
+// roots trusts the gateway's own certificate too, which is often signed by itself.
+func roots(cfg *config.Config) *x509.CertPool {
+	if cfg.HTTP.TLSCert == "" {
+		return nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if pem, err := os.ReadFile(cfg.HTTP.TLSCert); err == nil {
+		pool.AppendCertsFromPEM(pem)
+	}
+	return pool
+}
+
+// aliveTime is how long a gateway may take to say that it is there.
+const aliveTime = 2 * time.Second
+
+// alive reports whether the gateway answers. Its file may outlive it.
+func (r *remote) alive(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, aliveTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.gateway.URL+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	return resp.StatusCode == http.StatusOK
+}
+
+func (r *remote) Tools(ctx context.Context, profile string) ([]tool.Tool, error) {
+	raw, err := r.do(ctx, http.MethodGet, "/tools?"+r.query(profile), nil)
+	if err != nil {
+		return nil, err
+	}
+	var got struct{ Tools []tool.Tool }
+	return got.Tools, r.decode(raw, &got)
+}
+
+func (r *remote) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
+	return r.do(ctx, http.MethodGet, "/lists/"+url.PathEscape(string(kind))+"?"+r.query(profile), nil)
+}
+
+// query names the profile, and the servers whose start is to be waited for.
+func (r *remote) query(profile string) string {
+	q := url.Values{"profile": {profile}, "await": r.servers}
+	if r.servers == nil {
+		q.Set("await", "*")
+	}
+	return q.Encode()
+}
+
+func (r *remote) Servers(ctx context.Context) ([]tool.ServerStatus, error) {
+	raw, err := r.do(ctx, http.MethodGet, "/mcp/servers", nil)
+	if err != nil {
+		return nil, err
+	}
+	var got struct{ Servers []tool.ServerStatus }
+	return got.Servers, r.decode(raw, &got)
+}
+
+func (r *remote) Logs(ctx context.Context, name string) ([]tool.LogLine, error) {
+	raw, err := r.do(ctx, http.MethodGet, "/mcp/servers/"+url.PathEscape(name)+"/logs", nil)
+	if err != nil {
+		return nil, err
+	}
+	var got struct{ Lines []tool.LogLine }
+	return got.Lines, r.decode(raw, &got)
+}
+
+func (r *remote) Close() { r.client.CloseIdleConnections() }
+
+// do sends one request and returns the body of the answer. An answer that reports an error
+// becomes one.
+func (r *remote) do(ctx context.Context, method, path string, body []byte) (json.RawMessage, error) {
+	resp, err := r.send(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, r.lost(ctx, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, refused(resp.StatusCode, raw)
+	}
+	return raw, nil
+}
+
+func (r *remote) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.gateway.URL+"/api/v1"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.gateway.Control)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, r.lost(ctx, err)
+	}
+	return resp, nil
+}
+
+// lost is the error for a gateway that was there a moment ago.
+func (r *remote) lost(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return &tool.Error{
+		Op: "ask the gateway at", Kind: tool.Unavailable, Subject: r.gateway.URL, Err: err,
+		Hint: "--local does without it",
+	}
+}
+
+func (r *remote) decode(raw []byte, into any) error {
+	if err := json.Unmarshal(raw, into); err != nil {
+		return &tool.Error{Op: "read the answer of", Kind: tool.Internal, Subject: r.gateway.URL, Err: err}
+	}
+	return nil
+}
+
+// refused turns the body of an error back into the error that it says.
+func refused(status int, body []byte) error {
+	var got struct {
+		Protocol json.RawMessage `json:"protocolError"`
+		Error    struct {
+			Type           tool.ErrorKind `json:"type"`
+			Message        string         `json:"message"`
+			Subject        string         `json:"subject"`
+			Hint           string         `json:"hint"`
+			Fields         []tool.Field   `json:"fields"`
+			OutcomeUnknown bool           `json:"outcomeUnknown"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(body, &got); err != nil || got.Protocol == nil && got.Error.Type == "" {
+		return &tool.Error{Op: "ask the gateway", Kind: tool.Internal, Message: fmt.Sprintf("it answered HTTP %d: %.200q", status, body)}
+	}
+	if got.Protocol != nil {
+		e := &tool.ProtocolError{Raw: got.Protocol}
+		var fields struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		}
+		if err := json.Unmarshal(got.Protocol, &fields); err == nil {
+			e.Code, e.Message = fields.Code, fields.Message
+		}
+		return e
+	}
+	return &tool.Error{
+		Op: "call", Kind: got.Error.Type, Subject: got.Error.Subject, Message: got.Error.Message,
+		Hint: got.Error.Hint, Fields: got.Error.Fields, OutcomeUnknown: got.Error.OutcomeUnknown,
+	}
+}

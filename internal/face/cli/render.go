@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+)
+
+// show prints the result of a call: with --json the bytes that the server sent, else what
+// a person can read of them. A failure goes to stderr, and its exit code is 1.
+func (p *program) show(r tool.Result) error {
+	if p.json {
+		if _, err := p.out.Write(append(r.Raw[:len(r.Raw):len(r.Raw)], '\n')); err != nil {
+			return err
+		}
+		if r.IsError {
+			return &exitError{exitFailed}
+		}
+		return nil
+	}
+	text := readable(r.Raw)
+	if r.IsError {
+		if e := payloadError(text); e != nil {
+			return e
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			text = "the tool failed and did not say why"
+		}
+		fmt.Fprintf(p.err, "✗ %s\n", p.safe(p.err, text))
+		return &exitError{exitFailed}
+	}
+	_, err := fmt.Fprint(p.out, p.safe(p.out, text))
+	return err
+}
+
+// safe is text as w may show it: a terminal must not obey what a server says.
+func (p *program) safe(w any, text string) string {
+	if terminal(w) {
+		return harmless(text)
+	}
+	return text
+}
+
+// readable is the content of a result, a part after the other, each ending with a line
+// break. The structured content follows if no text carries the same.
+func readable(result json.RawMessage) string {
+	var b strings.Builder
+	root := gjson.ParseBytes(result)
+	structured := member(root, "structuredContent")
+	carried := !structured.Exists()
+	for _, part := range list(member(root, "content")) {
+		text := describe(part)
+		if member(part, "type").String() == "text" {
+			carried = carried || sameJSON(text, structured.Raw)
+		}
+		b.WriteString(text)
+		if !strings.HasSuffix(text, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	if !carried {
+		var indented bytes.Buffer
+		if json.Indent(&indented, []byte(structured.Raw), "", "  ") == nil {
+			b.Write(indented.Bytes())
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// describe is one part of a result: its text, or a line in brackets that says what it is.
+func describe(part gjson.Result) string {
+	str := func(name string) string { return member(part, name).String() }
+	switch kind := str("type"); kind {
+	case "text":
+		return str("text")
+	case "image", "audio":
+		return bracket(kind, str("mimeType"), size(decoded(str("data"))))
+	case "resource_link":
+		n := ""
+		if s := member(part, "size"); s.Type == gjson.Number {
+			n = size(int(s.Int()))
+		}
+		return bracket("link", str("uri"), str("mimeType"), n)
+	case "resource":
+		r := member(part, "resource")
+		n := len(member(r, "text").String())
+		if blob := member(r, "blob"); blob.Exists() {
+			n = decoded(blob.String())
+		}
+		return bracket("resource", member(r, "uri").String(), member(r, "mimeType").String(), size(n))
+	}
+	return part.Raw // of a kind we do not know
+}
+
+// bracket reads "[image image/png, 34 KB]".
+func bracket(kind string, facts ...string) string {
+	var known []string
+	for _, f := range facts {
+		if f != "" {
+			known = append(known, f)
+		}
+	}
+	return "[" + strings.TrimSpace(kind+" "+strings.Join(known, ", ")) + "]"
+}
+
+// decoded is how many bytes base64 text stands for.
+func decoded(text string) int { return len(strings.TrimRight(text, "=")) * 3 / 4 }
+
+func size(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.0f KB", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
+}
+
+// sameJSON reports whether a text is the JSON value raw, however it is written.
+func sameJSON(text, raw string) bool {
+	a, ok := decodeJSON(text)
+	b, ok2 := decodeJSON(raw)
+	return ok && ok2 && reflect.DeepEqual(a, b)
+}
+
+func decodeJSON(text string) (v any, ok bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	return v, d.Decode(&v) == nil && !d.More()
+}
+
+// payloadError is the error that a result's text carries in the form of
+// [tool.Error.Payload], nil if it carries none (siyuan-tools.md 8).
+func payloadError(text string) *tool.Error {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, `{"error":{"type":`) {
+		return nil
+	}
+	e, ok := refused(0, []byte(text)).(*tool.Error) //nolint:errorlint // it is made here
+	if !ok || e.Kind == tool.Internal && e.Subject == "" {
+		return nil
+	}
+	return e
+}

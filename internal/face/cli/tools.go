@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/tool"
+)
+
+type toolsFlags struct {
+	view, profile string
+	size          bool
+}
+
+// seen is the profile as the catalog knows it, in the view that is wanted.
+func (f *toolsFlags) seen() string {
+	if f.view == "" {
+		return f.profile
+	}
+	return f.profile + "@" + f.view
+}
+
+func (p *program) toolsCommand() *cobra.Command {
+	var f toolsFlags
+	c := &cobra.Command{
+		Use:   "tools [TOOL [ACTION]]",
+		Short: "Show what is offered, help for it, and what it costs",
+		Long: "Without arguments lists all tools; with TOOL its actions and their flags; with ACTION the\n" +
+			"help page of that action. --size shows what the list costs a model, in both views.",
+		Args: cobra.MaximumNArgs(2), ValidArgsFunction: p.completeServers,
+		RunE: func(c *cobra.Command, args []string) error { return p.tools(c.Context(), args, &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.view, "view", "", "show the tools in this `VIEW`, flat or grouped, whatever is configured")
+	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
+	flags.BoolVar(&f.size, "size", false, "show bytes and estimated tokens of the list of tools")
+	p.localFlag(c)
+	return c
+}
+
+// tools shows what words name: nothing is everything.
+func (p *program) tools(ctx context.Context, words []string, f *toolsFlags) error {
+	if v := tool.View(f.view); v != "" && v != tool.Flat && v != tool.Grouped {
+		return usage("--view is %q, expected flat or grouped", f.view)
+	}
+	if len(words) > 2 {
+		return usage("unexpected argument %q; expected TOOL and ACTION", words[2])
+	}
+	if len(words) == 1 {
+		if name, action, ok := strings.Cut(words[0], "/"); ok {
+			words = []string{name, action}
+		}
+	}
+	b, err := p.openFor(ctx, words, f.profile)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	stop := p.whileStarting(ctx, b)
+	profile := f.seen()
+	tools, err := b.Tools(ctx, profile)
+	stop()
+	switch {
+	case err != nil:
+		return err
+	case len(words) == 2:
+		return p.showAction(ctx, b, words, profile)
+	case len(words) == 1:
+		return p.showTool(ctx, b, words[0], profile, tools, f)
+	case f.size:
+		return p.showSize(ctx, b, tools, "", f)
+	}
+	return p.showTools(ctx, b, tools)
+}
+
+// toolRow is what is said of one tool, or of a server that offers none.
+type toolRow struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	View        string `json:"view,omitempty"`
+	Actions     int    `json:"actions"`
+	Off         string `json:"off,omitempty"` // why it, or its server, cannot be used
+}
+
+func (p *program) showTools(ctx context.Context, b backend, tools []tool.Tool) error {
+	servers, err := b.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	rows := toolRows(tools, servers)
+	if p.json {
+		return p.printJSON(map[string]any{"tools": rows})
+	}
+	if len(rows) == 0 {
+		p.note("no tools: no MCP server is configured; collie mcp add NAME -- COMMAND adds one")
+		return nil
+	}
+	var cells [][]string
+	for _, r := range rows {
+		actions := strconv.Itoa(r.Actions)
+		about := first(r.Title, r.Description)
+		switch {
+		case r.Off != "" && r.View == "": // a server that offers nothing
+			actions, about = "-", r.Off+"; collie mcp list says more"
+		case r.Off != "":
+			about = "off: " + r.Off
+		}
+		cells = append(cells, []string{r.Name, actions, first(r.View, "-"), firstLine(about)})
+	}
+	return p.table([]string{"TOOL", "ACTIONS", "VIEW", "ABOUT"}, cells)
+}
+
+// toolRows are the tools in their order, then the servers that have none to offer.
+func toolRows(tools []tool.Tool, servers []tool.ServerStatus) []toolRow {
+	rows := []toolRow{}
+	listed := map[string]bool{}
+	says := map[string]string{}
+	for _, s := range servers {
+		says[s.Name] = s.Server
+	}
+	for i := range tools {
+		t := &tools[i]
+		on := 0
+		for j := range t.Actions {
+			if t.Actions[j].Off == "" {
+				on++
+			}
+		}
+		listed[t.Name] = true
+		rows = append(rows, toolRow{
+			Name: t.Name, Title: first(t.Title, says[t.Name]), Description: t.Description,
+			View: string(t.View), Actions: on, Off: t.Off,
+		})
+	}
+	for i := range servers {
+		if s := &servers[i]; !listed[s.Name] && s.State != tool.StateReady {
+			row := toolRow{Name: s.Name, Off: string(s.State)}
+			if s.Reason != "" {
+				row.Off += " (" + s.Reason + ")"
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// actionRow is what is said of one action.
+type actionRow struct {
+	Name        string          `json:"name"`
+	Usage       string          `json:"usage"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	ReadOnly    bool            `json:"readOnly,omitempty"`
+	Dangerous   bool            `json:"dangerous,omitempty"`
+	Off         string          `json:"off,omitempty"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+}
+
+func (p *program) showTool(ctx context.Context, b backend, name, profile string, tools []tool.Tool, f *toolsFlags) error {
+	for i := range tools {
+		t := &tools[i]
+		if t.Name != name {
+			continue
+		}
+		if f.size {
+			return p.showSize(ctx, b, tools, name, f)
+		}
+		rows := actionRows(t)
+		if p.json {
+			return p.printJSON(map[string]any{"tool": t.Name, "view": t.View, "off": t.Off, "actions": rows})
+		}
+		if t.Off != "" {
+			p.note("%s is off: %s", t.Name, t.Off)
+		}
+		var cells [][]string
+		for _, r := range rows {
+			about := firstLine(first(r.Description, r.Title))
+			switch {
+			case r.Off != "":
+				about = "off: " + r.Off
+			case r.Dangerous:
+				about = "(asks first) " + about
+			}
+			cells = append(cells, []string{r.Name, strings.TrimPrefix(strings.TrimPrefix(r.Usage, r.Name), " "), about})
+		}
+		return p.table([]string{"ACTION", "FLAGS", "ABOUT"}, cells)
+	}
+	return p.showExposed(ctx, b, name, profile)
+}
+
+func actionRows(t *tool.Tool) []actionRow {
+	rows := []actionRow{}
+	for i := range t.Actions {
+		a := &t.Actions[i]
+		rows = append(rows, actionRow{
+			Name: a.Name, Usage: signature(a), Title: a.Title, Description: a.Description, ReadOnly: a.ReadOnly,
+			Dangerous: a.Dangerous, Off: first(t.Off, a.Off), InputSchema: a.InputSchema,
+		})
+	}
+	return rows
+}
+
+// signature is an action with the flags it needs, and … where it takes others.
+func signature(a *tool.Action) string {
+	s, more := a.Name, false
+	for _, q := range parameters(a.InputSchema) {
+		if !q.required {
+			more = true
+			continue
+		}
+		s += " " + flagForm(&q)
+	}
+	if more {
+		s += " […]"
+	}
+	return s
+}
+
+// flagForm is a flag with a word for its value.
+func flagForm(q *parameter) string {
+	switch {
+	case q.is("boolean"):
+		return "--" + q.flag
+	case needsJSON(q):
+		return "--" + q.flag + "-json <" + q.typeName() + ">"
+	}
+	return "--" + q.flag + " <" + q.typeName() + ">"
+}
+
+// needsJSON reports whether a parameter has no other form than JSON.
+func needsJSON(q *parameter) bool {
+	return q.is("object") || q.is("array") && len(q.items) == 1 && (q.items[0] == "object" || q.items[0] == "array")
+}
+
+// firstLine is the first line of a text that is not empty.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// printJSON writes one line.
+func (p *program) printJSON(v any) error {
+	e := json.NewEncoder(p.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,59 @@
+package door_test
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"collie/internal/face/door"
+	"collie/internal/tool"
+)
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	err = door.Probe(t.Context(), addr)
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || !strings.Contains(e.Message, "in use") || !strings.Contains(e.Hint, "--http") {
+		t.Errorf("a busy address: %v", err)
+	}
+	_ = l.Close()
+	if err := door.Probe(t.Context(), addr); err != nil {
+		t.Errorf("a free address: %v", err)
+	}
+	if err := door.Probe(t.Context(), "nonsense"); tool.KindOf(err) != tool.Invalid {
+		t.Errorf("no address: %v", err)
+	}
+}
+
+func TestCheckToken(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "token")
+	if err := door.CheckToken(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, _, err := door.LoadOrCreateToken(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := door.CheckToken(path); err != nil {
+		t.Errorf("a good file: %v", err)
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if err := os.Chmod(path, 0o640); err != nil { //nolint:gosec // what is wrong here
+		t.Fatal(err)
+	}
+	if err := door.CheckToken(path); tool.KindOf(err) != tool.Denied {
+		t.Errorf("a file that others may read: %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package web
+
+import (
+	"encoding/json"
+	"mime"
+	"net/http"
+	"slices"
+
+	"collie/internal/tool"
+)
+
+// callRequest is the body of POST /api/v1/calls.
+type callRequest struct {
+	Name    string          `json:"name"`
+	Args    json.RawMessage `json:"args"`
+	Profile string          `json:"profile"`
+	// Params and Capabilities are for a stream: further MCP parameters, such as a progress
+	// token, and what the caller can be asked for, as an MCP client declares it.
+	Params       json.RawMessage `json:"params"`
+	Capabilities json.RawMessage `json:"capabilities"`
+}
+
+// call runs one action down the road. A body of type application/x-ndjson asks for a
+// stream; see [dialogue].
+func (a *api) call(w http.ResponseWriter, r *http.Request) error {
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch media {
+	case streamType:
+		return a.converse(w, r)
+	case "application/json":
+	default: // a page of a foreign site can send other types without being asked
+		return &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json or " + streamType}
+	}
+	c, _, err := a.readCall(r, json.NewDecoder(r.Body))
+	if err != nil {
+		return err
+	}
+	result, err := a.opts.Road.Do(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	return answer(w, resultBody(result))
+}
+
+// readCall reads what is wanted.
+func (a *api) readCall(r *http.Request, body *json.Decoder) (*tool.Call, json.RawMessage, error) {
+	var req callRequest
+	if err := body.Decode(&req); err != nil {
+		return nil, nil, &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "body", Message: `expected {"name":…,"args":{…}}`, Err: err}
+	}
+	if len(req.Args) == 0 || string(req.Args) == "null" {
+		req.Args = json.RawMessage("{}")
+	}
+	who := a.opts.Identify(r)
+	return &tool.Call{
+		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: req.Profile, Params: req.Params,
+		Origin: who.Origin, Principal: who.Principal, Client: "collie call",
+	}, req.Capabilities, nil
+}
+
+// resultBody is {"isError":…,"result":…}; the result keeps its bytes.
+func resultBody(r tool.Result) json.RawMessage {
+	head := `{"isError":false,"result":`
+	if r.IsError {
+		head = `{"isError":true,"result":`
+	}
+	return slices.Concat(json.RawMessage(head), r.Raw, json.RawMessage(`}`))
+}

@@ -1,0 +1,176 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+)
+
+const streamType = "application/x-ndjson"
+
+// goodbye is how long a caller may take to end its side when the call is over.
+const goodbye = time.Second
+
+// dialogue is a call whose caller can be told and asked while it runs, over one request:
+// one JSON value a line, both ways at once.
+//
+//	caller → {"name":…,"args":{…},"capabilities":{"elicitation":{}}}
+//	       ← {"notify":{"method":…,"params":…}}
+//	       ← {"ask":{"id":1,"method":…,"params":…}}
+//	caller → {"id":1,"result":…} or {"id":1,"error":{"code":…,"message":…}}
+//	       ← {"isError":…,"result":…} or {"error":…} or {"protocolError":…}
+//
+// The caller ends its side when it has the last line. A caller that goes away cancels the
+// call.
+type dialogue struct {
+	capabilities json.RawMessage
+	progress     bool
+
+	mu      sync.Mutex
+	out     io.Writer
+	flush   func() error
+	lastAsk int
+	waiting map[int]chan reply
+}
+
+type reply struct {
+	ID     int             `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
+}
+
+// converse runs one call as a dialogue.
+func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
+	rc := http.NewResponseController(w)
+	if err := rc.EnableFullDuplex(); err != nil {
+		return &tool.Error{Op: "call", Kind: tool.Internal, Message: "this connection cannot carry a dialogue", Err: err}
+	}
+	body := json.NewDecoder(r.Body)
+	c, capabilities, err := a.readCall(r, body)
+	if err != nil {
+		return err
+	}
+	d := &dialogue{
+		capabilities: capabilities, progress: gjson.GetBytes(c.Params, "_meta.progressToken").Exists(),
+		out: w, flush: rc.Flush, waiting: map[int]chan reply{},
+	}
+	if len(d.capabilities) == 0 {
+		d.capabilities = json.RawMessage("{}")
+	}
+	c.Caller = d
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	listening := make(chan struct{})
+	go func() { // ends with the caller's side of the request
+		defer close(listening)
+		if err := d.listen(body); err != nil {
+			cancel()
+		}
+	}()
+	defer func() {
+		// The caller ends its side now. One that does not is cut off, also where the call has
+		// panicked: the server waits for the end of the body.
+		_ = rc.SetReadDeadline(time.Now().Add(goodbye))
+		<-listening
+	}()
+	w.Header().Set("Content-Type", streamType)
+	_ = rc.Flush() // the caller may wait long for the first line
+	result, err := a.opts.Road.Do(ctx, c)
+	last := resultBody(result)
+	if err != nil {
+		_, last = errorBody(err)
+	}
+	d.say(last)
+	return nil
+}
+
+// listen hands out the caller's replies until it has no more to say.
+func (d *dialogue) listen(body *json.Decoder) error {
+	for {
+		var got reply
+		if err := body.Decode(&got); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		d.mu.Lock()
+		ch := d.waiting[got.ID]
+		delete(d.waiting, got.ID)
+		d.mu.Unlock()
+		if ch != nil {
+			ch <- got
+		}
+	}
+}
+
+// say writes one line. A caller that has gone is noticed by listen.
+func (d *dialogue) say(line json.RawMessage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, _ = d.out.Write(append(line, '\n'))
+	_ = d.flush()
+}
+
+// Supports goes by what the caller declared.
+func (d *dialogue) Supports(what tool.Capability) bool {
+	switch what {
+	case tool.CanSample, tool.CanElicit, tool.CanRoots:
+		return gjson.GetBytes(d.capabilities, string(what)).Exists()
+	case tool.WantsProgress:
+		return d.progress
+	case tool.TakesInputRequired:
+	}
+	return false
+}
+
+// Capabilities is what the caller declared.
+func (d *dialogue) Capabilities() json.RawMessage { return d.capabilities }
+
+// Notify passes a notification on.
+func (d *dialogue) Notify(_ context.Context, method string, params json.RawMessage) {
+	d.say(slices.Concat(json.RawMessage(`{"notify":{`), message(method, params), json.RawMessage(`}}`)))
+}
+
+// Ask asks the caller.
+func (d *dialogue) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	d.mu.Lock()
+	d.lastAsk++
+	id, ch := d.lastAsk, make(chan reply, 1)
+	d.waiting[id] = ch
+	d.mu.Unlock()
+	head := `{"ask":{"id":` + strconv.Itoa(id) + `,`
+	d.say(slices.Concat(json.RawMessage(head), message(method, params), json.RawMessage(`}}`)))
+	select {
+	case got := <-ch:
+		if len(got.Error) > 0 {
+			e := gjson.ParseBytes(got.Error)
+			return nil, &tool.ProtocolError{Code: int(e.Get("code").Int()), Message: e.Get("message").String(), Raw: got.Error}
+		}
+		return got.Result, nil
+	case <-ctx.Done():
+		d.mu.Lock()
+		delete(d.waiting, id)
+		d.mu.Unlock()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// message is the two members that notifications and questions have in common.
+func message(method string, params json.RawMessage) json.RawMessage {
+	if len(params) == 0 {
+		params = json.RawMessage("null")
+	}
+	return fmt.Appendf(nil, `"method":%q,"params":%s`, method, params)
+}

@@ -1,0 +1,344 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"collie/internal/mcp"
+	"collie/internal/mcp/mcptest"
+)
+
+var ourInfo = json.RawMessage(`{"name":"collie","version":"0"}`)
+
+// pipes returns a link to a server that serve runs on the other end of two pipes. serve
+// must return when its input ends.
+func pipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.Link {
+	t.Helper()
+	serverIn, clientOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clientIn, serverOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		serve(serverIn, serverOut)
+		_ = serverOut.Close() // a second time, where serve closes
+		_ = serverIn.Close()
+	})
+	link := mcp.NewConn(mcp.NewLines(clientIn, clientOut, 0, clientIn.Close), nothing{}, nil)
+	t.Cleanup(func() {
+		_ = clientOut.Close()
+		wg.Wait()
+		_ = link.Close() // the reader has met the end already
+	})
+	return link
+}
+
+// fake is a link to a fakemcp inside this process.
+func fake(t *testing.T, flags ...string) mcp.Link {
+	t.Helper()
+	return pipes(t, func(in io.ReadCloser, out io.WriteCloser) { mcptest.Main(flags, in, out, io.Discard) })
+}
+
+// fakeHTTP is the same over HTTP.
+func fakeHTTP(t *testing.T, flags ...string) mcp.Link {
+	t.Helper()
+	h, err := mcptest.Handler(flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return dial(t, srv.URL+"/mcp", nothing{}, nil)
+}
+
+func TestConnectEras(t *testing.T) {
+	t.Parallel()
+	supported := func(v string) string {
+		return `--discover-error={"code":-32022,"message":"no","data":{"supported":` + v + `}}`
+	}
+	for _, tc := range []struct {
+		name     string
+		flags    string
+		protocol string
+		era      mcp.Era
+		version  string
+		err      string
+	}{
+		{"legacy", "--era=legacy", "", mcp.Legacy, "2025-11-25", ""},
+		{"modern", "--era=modern", "", mcp.Modern, "2026-07-28", ""},
+		{"both", "--era=both", "auto", mcp.Modern, "2026-07-28", ""},
+		{"both_forced_legacy", "--era=both", "legacy", mcp.Legacy, "2025-11-25", ""},
+		{"both_forced_version", "--era=both", "2025-03-26", mcp.Legacy, "2025-03-26", ""},
+		{"both_forced_modern", "--era=both", "2026-07-28", mcp.Modern, "2026-07-28", ""},
+		{"oldest", "--era=legacy --versions=2024-11-05", "", mcp.Legacy, "2024-11-05", ""},
+		{"server_prefers_older", "--era=legacy --versions=2025-06-18", "2025-11-25", mcp.Legacy, "2025-06-18", ""},
+		{"legacy_forced_modern", "--era=legacy", "2026-07-28", 0, "", "server/discover: "},
+		{"modern_forced_legacy", "--era=modern", "legacy", 0, "", "2026-07-28"},
+		{"unknown_legacy", "--era=legacy --versions=2020-01-01", "", 0, "", "the server speaks 2020-01-01"},
+		{"unknown_modern", "--era=modern --versions=2030-01-01", "", 0, "", `the server speaks ["2030-01-01"]`},
+		{"unknown_modern_and_legacy", "--era=both --versions=2030-01-01,2025-06-18", "", mcp.Legacy, "2025-06-18", ""},
+		{"discover_unknown_method", `--era=both --discover-error={"code":-32601,"message":"?"}`, "", mcp.Legacy, "2025-11-25", ""},
+		{"discover_internal_error", `--era=legacy --discover-error={"code":-32603,"message":"?"}`, "", mcp.Legacy, "2025-11-25", ""},
+		{"discover_not_initialized", `--era=legacy --discover-error={"code":-32002,"message":"?"}`, "", mcp.Legacy, "2025-11-25", ""},
+		{"discover_strange_error", `--era=legacy --discover-error={"code":"x"}`, "", mcp.Legacy, "2025-11-25", ""},
+		{"discover_missing_capability", `--era=both --discover-error={"code":-32021,"message":"need_it"}`, "", 0, "", "need_it"},
+		{"discover_names_legacy", "--era=both " + supported(`["2025-06-18","2025-03-26"]`), "", mcp.Legacy, "2025-06-18", ""},
+		{"discover_names_nothing", "--era=both " + supported(`[]`), "", 0, "", "the server speaks []"},
+		{"discover_contradicts_itself", "--era=modern " + supported(`["2026-07-28"]`), "", 0, "", "2026-07-28"},
+		{"banner", "--era=legacy --banner=hello", "", mcp.Legacy, "2025-11-25", ""},
+	} {
+		for transport, start := range map[string]func(*testing.T, ...string) mcp.Link{"stdio": fake, "http": fakeHTTP} {
+			t.Run(tc.name+"_"+transport, func(t *testing.T) {
+				t.Parallel()
+				link := start(t, strings.Fields(tc.flags)...)
+				c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo, Protocol: tc.protocol})
+				if tc.err != "" {
+					if err == nil || !strings.Contains(err.Error(), tc.err) {
+						t.Fatalf("error %v, want one with %q", err, tc.err)
+					}
+					_, version := errors.AsType[*mcp.VersionError](err)
+					_, shake := errors.AsType[*mcp.HandshakeError](err)
+					_, carry := errors.AsType[*mcp.LinkError](err)
+					if !version && !shake && !carry {
+						t.Errorf("error of type %T", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.Era != tc.era || c.Version != tc.version {
+					t.Errorf("agreed on %v %s, want %v %s", c.Era, c.Version, tc.era, tc.version)
+				}
+				if got := mcp.GetString(c.Info, "name"); got != "fakemcp" {
+					t.Errorf("server name %q", got)
+				}
+				if !c.Can("tools", "listChanged") || c.Can("nothing") {
+					t.Errorf("capabilities %s", c.Capabilities)
+				}
+				if got := echo(t, c, "新闻"); got != "新闻" {
+					t.Errorf("echo %q", got)
+				}
+			})
+		}
+	}
+}
+
+// echo calls the tool echo.
+func echo(t *testing.T, c *mcp.Client, text string) string {
+	t.Helper()
+	params := mcp.Edit(nil, mcp.Field{Key: "name", Value: mcp.Quote("echo")},
+		mcp.Field{Key: "arguments", Value: mcp.Edit(nil, mcp.Field{Key: "text", Value: mcp.Quote(text)})})
+	r, err := c.Call(t.Context(), &mcp.Request{Method: "tools/call", Params: c.Own(params), Name: "echo"})
+	if err != nil || r.Error != nil {
+		t.Fatalf("echo: %s, %v", r.Error, err)
+	}
+	var v struct{ Content []struct{ Text string } }
+	if err := json.Unmarshal(r.Result, &v); err != nil || len(v.Content) != 1 {
+		t.Fatalf("echo gives %s: %v", r.Result, err)
+	}
+	return v.Content[0].Text
+}
+
+// The bar is 4 s for a server that leaves unknown methods unanswered.
+func TestConnectSilentServer(t *testing.T) {
+	t.Parallel()
+	heard := make(chan struct{})
+	close(heard)
+	for name, opts := range map[string]mcp.ClientOptions{
+		"as_is":   {Info: ourInfo, FirstOutput: heard},
+		"mute":    {Info: ourInfo, ProbeMax: 100 * time.Millisecond},
+		"patient": {Info: ourInfo, FirstOutput: heard, ProbeWait: time.Millisecond, ProbeMax: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun := time.Now()
+			c, err := mcp.Connect(t.Context(), fake(t, "--era=legacy", "--silent-unknown"), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begun); c.Era != mcp.Legacy || took > 20*time.Second {
+				t.Errorf("%v after %v", c.Era, took)
+			}
+			if got := echo(t, c, "x"); got != "x" {
+				t.Errorf("echo %q", got)
+			}
+		})
+	}
+}
+
+func TestConnectGivesUpWithItsContext(t *testing.T) {
+	t.Parallel()
+	why := errors.New("took too long")
+	for _, most := range []time.Duration{0, time.Millisecond} { // in the probe, and in initialize
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, why)
+		defer cancel()
+		_, err := mcp.Connect(ctx, fake(t, "--never-answer"), mcp.ClientOptions{Info: ourInfo, ProbeMax: most})
+		if !errors.Is(err, why) {
+			t.Errorf("probe of %v: %v, want the cause", most, err)
+		}
+	}
+}
+
+// A modern server that is slow to answer the probe refuses initialize; its late answer
+// counts then.
+func TestConnectSlowModernServer(t *testing.T) {
+	t.Parallel()
+	c, f := newConn(t, nothing{}, nil, 0)
+	go func() {
+		probe := f.next()
+		hello := f.next()
+		f.answer(probe.ID, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}`)
+		f.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, hello.ID)
+	}()
+	client, err := mcp.Connect(t.Context(), c, mcp.ClientOptions{Info: ourInfo, ProbeMax: time.Millisecond})
+	if err != nil || client.Era != mcp.Modern {
+		t.Fatalf("%v, %v", client.Era, err)
+	}
+}
+
+// A legacy server that answers the probe late, after initialize, is legacy still.
+func TestConnectLateProbeAnswer(t *testing.T) {
+	t.Parallel()
+	c, f := newConn(t, nothing{}, nil, 0)
+	go func() {
+		probe := f.next()
+		hello := f.next()
+		f.answer(hello.ID, `{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"late","version":"1"}}`)
+		f.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, probe.ID)
+		f.next() // initialized
+		f.answer(f.next().ID, `{}`)
+	}()
+	client, err := mcp.Connect(t.Context(), c, mcp.ClientOptions{Info: ourInfo, ProbeMax: time.Millisecond})
+	if err != nil || client.Era != mcp.Legacy || client.Version != "2025-03-26" {
+		t.Fatalf("%+v, %v", client, err)
+	}
+	if _, err := client.Request(t.Context(), "ping", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConnectServerThatEnds(t *testing.T) {
+	t.Parallel()
+	_, err := mcp.Connect(t.Context(), fake(t, "--exit-code=3"), mcp.ClientOptions{Info: ourInfo})
+	if _, ok := errors.AsType[*mcp.LinkError](err); !ok {
+		t.Errorf("got %v, want a LinkError", err)
+	}
+}
+
+func TestConnectStdioProcess(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), mcptest.Build(t), "--era=both")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	link := mcp.NewConn(mcp.NewLines(stdout, stdin, 0, stdout.Close), nothing{}, nil)
+	c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := echo(t, c, "x"); got != "x" || c.Era != mcp.Modern {
+		t.Errorf("echo %q, era %v", got, c.Era)
+	}
+	if err := stdin.Close(); err != nil {
+		t.Error(err)
+	}
+	<-link.Done()
+	_ = link.Close() // its reader has met the end already
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The official SDK is the independent judge of the handshake.
+func TestConnectSDKServer(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		versions []string
+		want     string
+	}{
+		{nil, "2026-07-28"},
+		{[]string{"2026-07-28"}, "2026-07-28"},
+		{[]string{"2025-11-25", "2025-06-18"}, "2025-11-25"},
+		{[]string{"2024-11-05"}, "2024-11-05"},
+	} {
+		t.Run(fmt.Sprint(tc.versions), func(t *testing.T) {
+			t.Parallel()
+			server := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"},
+				&sdk.ServerOptions{SupportedProtocolVersions: tc.versions, Instructions: "be kind"})
+			type in struct {
+				Text string `json:"text"`
+			}
+			sdk.AddTool(server, &sdk.Tool{Name: "echo"}, func(_ context.Context, _ *sdk.CallToolRequest, a in) (*sdk.CallToolResult, any, error) {
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: a.Text}}}, nil, nil
+			})
+			link := pipes(t, func(r io.ReadCloser, w io.WriteCloser) {
+				_ = server.Run(context.Background(), &sdk.IOTransport{Reader: r, Writer: w}) // ends with its input
+			})
+			c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Version != tc.want || c.Instructions != "be kind" || mcp.GetString(c.Info, "name") != "sdk" {
+				t.Errorf("version %s, instructions %q, info %s", c.Version, c.Instructions, c.Info)
+			}
+			if got := echo(t, c, "é"); got != "é" {
+				t.Errorf("echo %q", got)
+			}
+		})
+	}
+}
+
+// A session that the server has forgotten is opened again, once for all who need it.
+func TestClientReopensALostSession(t *testing.T) {
+	t.Parallel()
+	var reopened atomic.Int32
+	told := make(chan struct{}, 99)
+	c, err := mcp.Connect(t.Context(), fakeHTTP(t, "--era=legacy"), mcp.ClientOptions{
+		Info: ourInfo, Reopened: func() { reopened.Add(1); told <- struct{}{} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Request(t.Context(), "tools/call", json.RawMessage(`{"name":"forget"}`)); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for n := range 20 {
+		wg.Go(func() {
+			if got := echo(t, c, fmt.Sprint(n)); got != fmt.Sprint(n) {
+				t.Errorf("echo %q", got)
+			}
+		})
+	}
+	wg.Wait()
+	<-told
+	if n := reopened.Load(); n != 1 {
+		t.Errorf("opened again %d times, want 1", n)
+	}
+}

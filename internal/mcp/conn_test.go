@@ -1,0 +1,435 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/mcp"
+)
+
+// far is the server's end of a Conn under test: a script reads and writes lines there.
+type far struct {
+	t    *testing.T
+	in   mcp.Stream
+	out  *io.PipeWriter
+	read chan mcp.Message // what the client sent
+}
+
+// newConn returns a Conn over in-memory pipes and its far end. Both end with the test.
+func newConn(t *testing.T, h mcp.Handler, opts *mcp.ConnOptions, maxFrame int) (*mcp.Conn, *far) {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	c := mcp.NewConn(mcp.NewLines(toClient, fromClient, maxFrame, toClient.Close), h, opts)
+	f := &far{t: t, in: mcp.NewLines(toServer, fromServer, 0, toServer.Close), out: fromServer, read: make(chan mcp.Message, 2000)}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(f.read)
+		for {
+			m, err := f.in.Read()
+			if err != nil {
+				return
+			}
+			f.read <- m
+		}
+	})
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		_ = fromClient.Close()
+		_ = fromServer.Close()
+		wg.Wait()
+	})
+	return c, f
+}
+
+func (f *far) next() mcp.Message {
+	f.t.Helper()
+	select {
+	case m, ok := <-f.read:
+		if !ok {
+			f.t.Fatal("the client sent nothing more")
+		}
+		return m
+	case <-f.t.Context().Done():
+		f.t.Fatal("the client sends nothing")
+	}
+	return mcp.Message{}
+}
+
+func (f *far) say(format string, args ...any) {
+	f.t.Helper()
+	if err := f.in.Write(fmt.Appendf(nil, format, args...)); err != nil {
+		f.t.Errorf("say: %v", err)
+	}
+}
+
+func (f *far) answer(id mcp.ID, result string) {
+	f.t.Helper()
+	f.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
+}
+
+// asked is a call under way.
+type asked struct {
+	resp mcp.Response
+	err  error
+	done chan struct{}
+}
+
+func ask(ctx context.Context, c *mcp.Conn, req *mcp.Request) *asked {
+	a := &asked{done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		a.resp, a.err = c.Call(ctx, req)
+	}()
+	return a
+}
+
+func (a *asked) result(t *testing.T) string {
+	t.Helper()
+	<-a.done
+	if a.err != nil {
+		t.Fatal(a.err)
+	}
+	return string(a.resp.Result) + string(a.resp.Error)
+}
+
+// nothing is a Handler that expects nothing.
+type nothing struct{}
+
+func (nothing) Notification(mcp.Message, any) {}
+func (nothing) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
+	return nil, errors.New("unexpected request")
+}
+
+// Each of many parallel calls gets its own answer, in whatever order they come.
+func TestConnManyCalls(t *testing.T) {
+	t.Parallel()
+	const calls = 1000
+	c, f := newConn(t, nothing{}, nil, 0)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		waiting := make([]mcp.Message, 0, calls)
+		for range calls {
+			waiting = append(waiting, f.next())
+		}
+		rand.Shuffle(calls, func(i, j int) { waiting[i], waiting[j] = waiting[j], waiting[i] })
+		for _, m := range waiting {
+			f.answer(m.ID, string(m.Params))
+		}
+	}()
+	var wg sync.WaitGroup
+	for n := range calls {
+		wg.Go(func() {
+			params := fmt.Sprintf(`{"n":%d}`, n)
+			r, err := c.Call(t.Context(), &mcp.Request{Method: "echo", Params: json.RawMessage(params)})
+			if err != nil || string(r.Result) != params {
+				t.Errorf("call %d: %s, %v", n, r.Result, err)
+			}
+		})
+	}
+	wg.Wait()
+	<-answered
+}
+
+func TestConnRequestIDs(t *testing.T) {
+	t.Parallel()
+	c, f := newConn(t, nothing{}, nil, 0)
+	for want := 1; want <= 3; want++ { // R-HS-1: integers, rising
+		a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+		m := f.next()
+		if got := string(m.Raw); got != fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x"}`, want) {
+			t.Errorf("sent %s", got)
+		}
+		f.answer(m.ID, "{}")
+		a.result(t)
+	}
+}
+
+// Answers to nobody are dropped and counted; the right one still arrives (5.2).
+func TestConnStrangeIDs(t *testing.T) {
+	t.Parallel()
+	c, f := newConn(t, nothing{}, nil, 0)
+	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	id := f.next().ID
+	for _, other := range []string{`99`, `"nobody"`, `null`, `-1`, `1.5`, `18446744073709551616`, `""`} {
+		f.answer(mcp.ID(other), `"wrong"`)
+	}
+	f.answer(`"`+id+`"`, `"right"`) // as text
+	if got := a.result(t); got != `"right"` {
+		t.Errorf("answer %s", got)
+	}
+	f.answer(id, `"again"`)
+	b := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	f.answer(f.next().ID, `"second"`)
+	if got := b.result(t); got != `"second"` {
+		t.Errorf("second answer %s", got)
+	}
+	if got := c.Dropped(); got != 8 {
+		t.Errorf("%d responses dropped, want 8", got)
+	}
+}
+
+func TestConnErrorWinsOverResult(t *testing.T) {
+	t.Parallel()
+	c, f := newConn(t, nothing{}, nil, 0)
+	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	f.say(`{"jsonrpc":"2.0","result":{"isError":true},"id":%s,"error": {"code":1, "message":"no","data":1.0}}`, f.next().ID)
+	if got := a.result(t); got != `{"code":1, "message":"no","data":1.0}` || a.resp.IsError {
+		t.Errorf("answer %s, isError %t", got, a.resp.IsError)
+	}
+}
+
+// recorder keeps what arrives, in order.
+type recorder struct {
+	mu   sync.Mutex
+	list []string
+	serve
+}
+
+type serve func(ctx context.Context, m mcp.Message) (json.RawMessage, error)
+
+func (r *recorder) Notification(m mcp.Message, _ any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, m.Method+string(m.Params))
+}
+
+func (r *recorder) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMessage, error) {
+	return r.serve(ctx, m)
+}
+
+func TestConnNotificationsComeBeforeTheResponse(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	c, f := newConn(t, r, nil, 0)
+	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	id := f.next().ID
+	var want []string
+	for n := range 50 {
+		f.say(`{"jsonrpc":"2.0","method":"note","params":{"n":%d}}`, n)
+		want = append(want, fmt.Sprintf(`note{"n":%d}`, n))
+	}
+	f.answer(id, "{}")
+	a.result(t)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := cmp.Diff(want, r.list); d != "" {
+		t.Errorf("notifications (-want +got):\n%s", d)
+	}
+}
+
+func TestConnServesTheServer(t *testing.T) {
+	t.Parallel()
+	began, ended := make(chan struct{}, 9), make(chan error, 9)
+	c, f := newConn(t, &recorder{serve: func(ctx context.Context, m mcp.Message) (json.RawMessage, error) {
+		switch m.Method {
+		case "good":
+			return m.Params, nil
+		case "refused":
+			return nil, &mcp.RPCError{Raw: json.RawMessage(`{"code":-1, "message":"user","x":1}`)}
+		case "failed":
+			return nil, errors.New("oops")
+		}
+		began <- struct{}{}
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return nil, ctx.Err()
+	}}, nil, 0)
+	for _, tc := range []struct{ in, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"good","params":{"a":1.0}}`, `{"jsonrpc":"2.0","id":1,"result":{"a":1.0}}`},
+		{`{"jsonrpc":"2.0","id":"1","method":"refused"}`, `{"jsonrpc":"2.0","id":"1","error":{"code":-1, "message":"user","x":1}}`},
+		{`{"jsonrpc":"2.0","id":2,"method":"failed"}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"oops"}}`},
+	} {
+		f.say("%s", tc.in)
+		if got := string(f.next().Raw); got != tc.want {
+			t.Errorf("answer to %s:\n got %s\nwant %s", tc.in, got, tc.want)
+		}
+	}
+	// The id of a request of ours that waits is not the server's.
+	mine := ask(t.Context(), c, &mcp.Request{Method: "mine"})
+	id := f.next().ID
+	f.say(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id)
+	f.say(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id) // a second one with it is ignored
+	<-began
+	f.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId": %s }}`, id)
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled with %v", err)
+	}
+	f.answer(id, `"mine"`)
+	if got := mine.result(t); got != `"mine"` {
+		t.Errorf("answer %s", got)
+	}
+	// Nothing was answered to what was cancelled: the next message is another answer.
+	f.say(`{"jsonrpc":"2.0","id":3,"method":"good","params":{}}`)
+	if got := f.next(); got.ID != "3" {
+		t.Errorf("sent %s", got.Raw)
+	}
+}
+
+// A server may end a request of ours, such as subscriptions/listen (2026-07-28).
+func TestConnServerEndsARequest(t *testing.T) {
+	t.Parallel()
+	c, f := newConn(t, nothing{}, nil, 0)
+	a := ask(t.Context(), c, &mcp.Request{Method: "subscriptions/listen"})
+	f.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, f.next().ID)
+	<-a.done
+	if _, ok := errors.AsType[*mcp.LinkError](a.err); !ok {
+		t.Errorf("ended with %v, want a LinkError", a.err)
+	}
+}
+
+func TestConnTooLongFailsItsRequestOnly(t *testing.T) {
+	t.Parallel()
+	var noise []string
+	c, f := newConn(t, nothing{}, &mcp.ConnOptions{Noise: func(frame []byte, err error) {
+		noise = append(noise, fmt.Sprintf("%.20s: %v", frame, err))
+	}}, 1000)
+	long := ask(t.Context(), c, &mcp.Request{Method: "long"})
+	longID := f.next().ID
+	b := ask(t.Context(), c, &mcp.Request{Method: "other"})
+	other := f.next().ID
+	pad := strings.Repeat("x", 2000)
+	// A request of the server's with the same id is none of the business of ours.
+	f.say(`{"jsonrpc":"2.0","id":%s,"method":"huge","params":{"t":"%s"}}`, other, pad)
+	f.say(`{"jsonrpc":"2.0","id":%s,"result":{"t":"%s"}}`, longID, pad)
+	<-long.done
+	e, ok := errors.AsType[*mcp.LinkError](long.err)
+	if !ok || !e.TooLarge || !e.Sent || !strings.Contains(e.Error(), "1000 bytes") {
+		t.Errorf("the long answer gives %#v", long.err)
+	}
+	f.answer(other, `"fine"`)
+	if got := b.result(t); got != `"fine"` {
+		t.Errorf("other answer %s", got)
+	}
+	d := ask(t.Context(), c, &mcp.Request{Method: "next"})
+	f.answer(f.next().ID, `"next"`)
+	if got := d.result(t); got != `"next"` {
+		t.Errorf("answer %s", got)
+	}
+	if d := cmp.Diff([]string{`{"jsonrpc":"2.0","id: message longer than 1000 bytes`}, noise); d != "" {
+		t.Errorf("noise (-want +got):\n%s", d)
+	}
+}
+
+func TestConnNoise(t *testing.T) {
+	t.Parallel()
+	seen := make(chan string, 9)
+	c, f := newConn(t, nothing{}, &mcp.ConnOptions{Noise: func(frame []byte, _ error) { seen <- string(frame) }}, 0)
+	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	id := f.next().ID
+	f.say("starting up ...")
+	f.say(`{"level":"info"}`)
+	f.answer(id, "{}")
+	a.result(t)
+	for _, want := range []string{"starting up ...", `{"level":"info"}`} {
+		if got := <-seen; got != want {
+			t.Errorf("noise %q, want %q", got, want)
+		}
+	}
+}
+
+func TestConnCancel(t *testing.T) {
+	t.Parallel()
+	c, f := newConn(t, nothing{}, nil, 0)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	a := ask(ctx, c, &mcp.Request{Method: "tools/call"})
+	b := ask(ctx, c, &mcp.Request{Method: "initialize", NoCancel: true})
+	ids := map[string]mcp.ID{}
+	for range 2 {
+		m := f.next()
+		ids[m.Method] = m.ID
+	}
+	why := errors.New("changed my mind")
+	cancel(why)
+	<-a.done
+	<-b.done
+	if !errors.Is(a.err, why) || !errors.Is(b.err, why) {
+		t.Errorf("errors %v and %v, want the cause", a.err, b.err)
+	}
+	want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":"changed my mind"}}`, ids["tools/call"])
+	if got := string(f.next().Raw); got != want {
+		t.Errorf("sent %s\nwant %s", got, want)
+	}
+	f.answer(ids["tools/call"], `"late"`) // dropped
+	d := ask(t.Context(), c, &mcp.Request{Method: "ping"})
+	if m := f.next(); m.Method != "ping" {
+		t.Errorf("sent %s, want nothing more about the cancelled requests", m.Raw)
+	} else {
+		f.answer(m.ID, "{}")
+	}
+	d.result(t)
+}
+
+// Whoever waits when the server goes away is told so, and whoever comes later as well.
+func TestConnEnd(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"server", "close"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			serving := make(chan struct{})
+			c, f := newConn(t, &recorder{serve: func(ctx context.Context, _ mcp.Message) (json.RawMessage, error) {
+				close(serving)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}}, nil, 0)
+			var waiting []*asked
+			for range 20 {
+				waiting = append(waiting, ask(t.Context(), c, &mcp.Request{Method: "x"}))
+				f.next()
+			}
+			f.say(`{"jsonrpc":"2.0","id":1,"method":"wait"}`)
+			<-serving
+			if how == "server" {
+				_ = f.out.Close() // as a process's end does
+			} else if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range waiting {
+				<-a.done
+				if e, ok := errors.AsType[*mcp.LinkError](a.err); !ok || !e.Sent {
+					t.Errorf("a call in flight ended with %v, want a LinkError that was sent", a.err)
+				}
+			}
+			<-c.Done()
+			if c.Err() == nil {
+				t.Error("Err is nil after the end")
+			}
+			_, err := c.Call(t.Context(), &mcp.Request{Method: "x"})
+			if e, ok := errors.AsType[*mcp.LinkError](err); !ok || e.Sent {
+				t.Errorf("a call after the end gives %v, want a LinkError that was not sent", err)
+			}
+		})
+	}
+}
+
+// A server that stops reading holds a call no longer than its context.
+func TestConnServerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	far, near := net.Pipe() // has deadlines, as an operating system's pipe
+	c := mcp.NewConn(mcp.NewLines(r, near, 0, r.Close), nothing{}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	_, err := c.Call(ctx, &mcp.Request{Method: "x"})
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 2*time.Second {
+		t.Errorf("ended after %v with %v", time.Since(begun), err)
+	}
+	if err := errors.Join(far.Close(), near.Close(), w.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+}

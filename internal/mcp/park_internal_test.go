@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func parkedCall(state string) *Incoming {
+	raw := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","requestState":` + string(Quote(state)) + `,"inputResponses":{"ask_1":{"a":1}}}}`
+	m, err := Parse([]byte(raw))
+	if err != nil {
+		panic(err)
+	}
+	return &Incoming{Message: m, Peer: &Peer{Era: Modern}}
+}
+
+func drop([]byte) {}
+
+// An answer that comes in time is taken; one that comes later finds the request ended.
+func TestParkedRequestExpires(t *testing.T) {
+	t.Parallel()
+	for _, away := range []time.Duration{parkTTL - time.Millisecond, parkTTL + time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			var l lot
+			ended := make(chan error, 1)
+			r := l.start(t.Context(), parkedCall(""), "ada", drop, func(ctx context.Context, in *Incoming) (json.RawMessage, error) {
+				a, err := in.Ask(ctx, "roots/list", nil)
+				ended <- err
+				return a, err
+			})
+			result, err := l.attach(t.Context(), r)
+			if err != nil || GetString(result, "resultType") != "input_required" {
+				t.Fatalf("%s, %v", result, err)
+			}
+			time.Sleep(away)
+			synctest.Wait()
+			in := parkedCall(GetString(result, "requestState"))
+			state, ok := isParked(&in.Message)
+			if !ok {
+				t.Fatal("not one of ours")
+			}
+			again, err := l.resume(state, "ada", &in.Message, drop)
+			if away < parkTTL {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if result, err := l.attach(t.Context(), again); err != nil || string(result) != `{"a":1}` {
+					t.Errorf("%s, %v", result, err)
+				}
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			} else {
+				if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidParams {
+					t.Errorf("resumed with %v", err)
+				}
+				if err := <-ended; !errors.Is(err, errExpired) || !errors.Is(err, context.Canceled) {
+					t.Errorf("ended with %v", err)
+				}
+			}
+			l.close(ErrSessionClosed)
+			if len(l.owners) > 0 || len(l.parked) > 0 {
+				t.Errorf("left behind: %v", l.owners)
+			}
+		})
+	}
+}
+
+// A client that hangs up while its request asks is not waited for.
+func TestParkedClientHangsUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l lot
+		ctx, cancel := context.WithCancel(t.Context())
+		r := l.start(ctx, parkedCall(""), "ada", drop, func(ctx context.Context, in *Incoming) (json.RawMessage, error) {
+			cancel()
+			return in.Ask(ctx, "roots/list", nil)
+		})
+		if result, err := l.attach(ctx, r); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, %v", result, err)
+		}
+		l.close(ErrSessionClosed)
+	})
+}

@@ -1,0 +1,201 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/mcp"
+)
+
+const canAll = `{"roots":{},"sampling":{},"elicitation":{}}`
+
+// askTool is a modern call of the tool ask with arguments args, which asks back. state is
+// the result of the round before, answers the inputResponses to it.
+func (s *site) askTool(who, args, state, answers string) json.RawMessage {
+	s.t.Helper()
+	params := `{"name":"ask","arguments":` + args
+	if state != "" {
+		params += `,"requestState":` + state
+	}
+	if answers != "" {
+		params += `,"inputResponses":` + answers
+	}
+	r := s.do("POST", rpc(1, "tools/call", params+","+meta(canAll)+"}"), modern("tools/call", "Mcp-Name", "ask", "Who", who)...)
+	m, err := mcp.Parse([]byte(r.body))
+	if err != nil {
+		s.t.Fatalf("%d %s: %v", r.status, r.body, err)
+	}
+	if m.Error != nil {
+		return m.Error
+	}
+	return m.Result
+}
+
+// input takes an input_required result apart.
+func input(t *testing.T, result json.RawMessage) (state string, asked map[string]struct {
+	Method string
+	Params json.RawMessage
+},
+) {
+	t.Helper()
+	if mcp.GetString(result, "resultType") != "input_required" {
+		t.Fatalf("no question but %s", result)
+	}
+	if err := json.Unmarshal(mcp.Get(result, "inputRequests"), &asked); err != nil || len(asked) == 0 {
+		t.Fatalf("%s: %v", result, err)
+	}
+	return string(mcp.Get(result, "requestState")), asked
+}
+
+func TestParkedRequest(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{})
+	const args = `{"ask":"elicitation/create","params":{"message":"é","n":1.0},"times":3}`
+	result := s.askTool("ada", args, "", "")
+	states := map[string]bool{}
+	for n := range 3 {
+		state, asked := input(t, result)
+		if states[state] {
+			t.Errorf("the state %s came twice", state)
+		}
+		states[state] = true
+		if len(asked) != 1 {
+			t.Errorf("%d questions at once", len(asked))
+		}
+		for key, q := range asked {
+			if want := fmt.Sprintf(`{"message":"é","n":1.0,"nr":%d}`, n); q.Method != "elicitation/create" || string(q.Params) != want {
+				t.Errorf("asked %s with %s, want %s", q.Method, q.Params, want)
+			}
+			result = s.askTool("ada", args, state, fmt.Sprintf(`{"%s":{"action": "accept","n":%d.0}}`, key, n))
+		}
+	}
+	want := `{"action": "accept","n":0.0};{"action": "accept","n":1.0};{"action": "accept","n":2.0}`
+	if got := textOf(t, result); got != want {
+		t.Errorf("answered %s\nwant %s", got, want)
+	}
+	for state := range states { // used up
+		if got := s.askTool("ada", args, state, `{}`); !strings.Contains(string(got), "-32602") {
+			t.Errorf("a state used before gives %s", got)
+		}
+	}
+}
+
+// A state is worth nothing to another principal, for another request, or when made up, and
+// such a try leaves it alone.
+func TestParkedRequestIsBound(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{})
+	const args = `{"ask":"roots/list"}`
+	state, _ := input(t, s.askTool("ada", args, "", ""))
+	answers := `{"ask_1":{"roots":[]}}`
+	refused := func(what string, got string) {
+		t.Helper()
+		if !strings.Contains(got, "-32602") || !strings.Contains(got, "requestState") {
+			t.Errorf("%s gives %s", what, got)
+		}
+	}
+	refused("another principal", string(s.askTool("eve", args, state, answers)))
+	refused("a made up state", string(s.askTool("ada", args, `"collie.park.AAAAAAAAAAAAAAAAAAAAAAAAAA"`, answers)))
+	other := `{"name":"echo","arguments":{},"requestState":` + state + `,"inputResponses":` + answers + `,` + meta(canAll) + `}`
+	refused("another tool", s.do("POST", rpc(1, "tools/call", other), modern("tools/call", "Mcp-Name", "echo", "Who", "ada")...).body)
+	if got := textOf(t, s.askTool("ada", args, state, answers)); got != `{"roots":[]}` {
+		t.Errorf("answered %s", got)
+	}
+	// A state that is not ours is the Service's affair.
+	if got := string(s.askTool("ada", args, `"of somebody behind"`, `{}`)); !strings.Contains(got, "input_required") {
+		t.Errorf("a foreign state gives %s", got)
+	}
+}
+
+// Questions that a retry leaves out are asked again; new ones come with them.
+func TestParkedQuestionsAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{})
+	const args = `{"ask":"sampling/createMessage","at":4}`
+	result := s.askTool("ada", args, "", "")
+	asked := map[string]string{}
+	for round := 0; mcp.GetString(result, "resultType") == "input_required"; round++ {
+		if round > 20 {
+			t.Fatal("it does not end")
+		}
+		state, open := input(t, result)
+		var answers json.RawMessage
+		for key, q := range open {
+			if before, ok := asked[key]; ok && before != string(q.Params) {
+				t.Errorf("question %s was %s, now it is %s", key, before, q.Params)
+			}
+			asked[key] = string(q.Params)
+			if answers == nil { // one a round, with things that are no answers
+				answers = mcp.Edit(nil, mcp.Field{Key: key, Value: q.Params},
+					mcp.Field{Key: "nobody", Value: []byte(`{}`)}, mcp.Field{Key: "null", Value: []byte(`null`)})
+			}
+		}
+		result = s.askTool("ada", args, state, string(answers))
+	}
+	if got, want := textOf(t, result), `{"nr":0};{"nr":1};{"nr":2};{"nr":3}`; got != want {
+		t.Errorf("answered %s\nwant %s", got, want)
+	}
+	if len(asked) != 4 {
+		t.Errorf("asked %v, want four questions", asked)
+	}
+}
+
+func TestParkedLimit(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{})
+	const args = `{"ask":"roots/list"}`
+	var states []string
+	for n := range 64 {
+		result := s.askTool("ada", args, "", "")
+		if mcp.GetString(result, "resultType") != "input_required" {
+			t.Fatalf("request %d: %s", n, result)
+		}
+		state, _ := input(t, result)
+		states = append(states, state)
+	}
+	if got := string(s.askTool("ada", args, "", "")); !strings.Contains(got, "too many") {
+		t.Errorf("one more gives %s", got)
+	}
+	if err := <-s.desk.ended; err == nil {
+		t.Error("the one too many did not end")
+	}
+	input(t, s.askTool("eve", args, "", "")) // another principal's are counted apart
+	s.askTool("ada", args, states[0], `{"ask_1":{}}`)
+	input(t, s.askTool("ada", args, "", ""))
+	if err := s.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 65 {
+		if err := <-s.desk.ended; !errors.Is(err, mcp.ErrSessionClosed) {
+			t.Errorf("ended with %v", err)
+		}
+	}
+}
+
+func TestParkedOnAStream(t *testing.T) {
+	t.Parallel()
+	l := serveLine(t, t.Context(), nil, 0)
+	call := func(id int, more string) mcp.Message {
+		l.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask","arguments":{"ask":"roots/list"}%s,%s}}`, id, more, meta(canAll))
+		return l.next()
+	}
+	state, asked := input(t, call(1, "").Result)
+	if d := cmp.Diff(1, len(asked)); d != "" {
+		t.Error(d)
+	}
+	m := call(2, `,"requestState":`+state+`,"inputResponses":{"ask_1":{"roots":[1.0]}}`)
+	if got := textOf(t, m.Result); got != `{"roots":[1.0]}` {
+		t.Errorf("answered %s", got)
+	}
+	// Who declared nothing is not asked.
+	l.say(`{"jsonrpc":"2.0","id":3,"method":"ask","params":{"ask":"roots/list",%s}}`, meta("{}"))
+	if got := textOf(t, l.next().Result); got != mcp.ErrNoAsking.Error() {
+		t.Errorf("answered %s", got)
+	}
+	l.stop()
+}

@@ -1,0 +1,108 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"collie/internal/mcp"
+)
+
+// parrot is a Service that answers at once, whatever comes; it asks who may be parked.
+type parrot struct{}
+
+func (parrot) Hello(context.Context, *mcp.Peer) mcp.Hello {
+	return mcp.Hello{Info: json.RawMessage(`{}`), Capabilities: json.RawMessage(`{}`)}
+}
+func (parrot) Notified(*mcp.Peer, mcp.Message) {}
+func (parrot) Opened(*mcp.Peer)                {}
+func (parrot) Closed(*mcp.Peer)                {}
+
+func (parrot) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	switch {
+	case in.Method == "ask" && in.Peer.Era == mcp.Modern:
+		return in.Ask(ctx, "roots/list", in.Params)
+	case in.Method == "note":
+		in.Notify("note", in.Params)
+	case in.Params == nil:
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: in.Method}
+	}
+	return mcp.Edit(nil, mcp.Field{Key: "is", Value: in.Params}), nil
+}
+
+// FuzzHTTPBody: whatever is posted, under whatever headers, the answer is well-formed.
+func FuzzHTTPBody(f *testing.F) {
+	for _, body := range []string{
+		"", "{", "[]", "[1]", "null", `"x"`, hello, rpc(1, "ping", "{}"), rpc(1, "note", `{"a":"\ud800"}`), rpc(1, "ask", "{"+meta(canAll)+"}"),
+		rpc(1, "server/discover", "{"+meta("{}")+"}"), rpc(1, "x", "{"+meta("[]")+"}"), `{"jsonrpc":"2.0","id":1,"result":{}}`,
+		"[" + rpc(1, "note", "{}") + "," + rpc(1, "x", "[]") + ",{}]", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}`,
+		rpc(1, "tools/call", `{"name":5,`+meta(`{"roots":{}}`)+`,"requestState":"collie.park.X","inputResponses":[]}`), "\xff\xfe{}", "\ufeff{}",
+		`{"jsonrpc":"2.0","id":"\n\u0000","method":"x"}`, `{"jsonrpc":"2.0","id":1e999,"method":"x"}`, strings.Repeat("[", 1100),
+	} {
+		f.Add([]byte(body), "POST", "application/json", "application/json, text/event-stream", "", "", "", "", true)
+		f.Add([]byte(body), "POST", "application/json; x", "*/*", "2026-07-28", "ask", "=?base64?eA==?=", "", false)
+	}
+	f.Add([]byte{}, "DELETE", "", "", "", "", "", "", true)
+	f.Add([]byte{}, "GET", "", "text/event-stream", "2025-06-18", "", "", "s_1", true)
+	f.Add([]byte{}, "GET", "", "text/event-stream", "", "", "", "_", true)
+	f.Fuzz(func(t *testing.T, body []byte, method, contentType, accept, version, mcpMethod, name, lastEvent string, inSession bool) {
+		server := mcp.NewHTTPServer(parrot{}, &mcp.HTTPServerOptions{MaxBody: 4096})
+		defer server.Close()
+		id := ""
+		if inSession {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(strings.Replace(hello, "2025-06-18", "2025-03-26", 1)))
+			r.Header.Set("Content-Type", "application/json")
+			server.ServeHTTP(w, r)
+			id = w.Header().Get("Mcp-Session-Id")
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
+		r.Method = method
+		r.Header = http.Header{
+			"Content-Type": {contentType}, "Accept": {accept}, "Mcp-Protocol-Version": {version}, "Mcp-Method": {mcpMethod},
+			"Mcp-Name": {name}, "Last-Event-Id": {lastEvent}, "Mcp-Session-Id": {id},
+		}
+		if method == http.MethodGet { // or a stream would never end
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			r = r.WithContext(ctx)
+		}
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, r)
+		got := w.Body.Bytes()
+		if !utf8.Valid(got) {
+			t.Fatalf("answer with invalid UTF-8: %q", got)
+		}
+		switch ct := w.Header().Get("Content-Type"); {
+		case w.Code == http.StatusAccepted || w.Code == http.StatusNoContent:
+			if len(got) > 0 {
+				t.Fatalf("status %d with the body %q", w.Code, got)
+			}
+		case w.Code == http.StatusOK && ct == "text/event-stream":
+			wellFormedEvents(t, string(got))
+		case ct != "application/json" || !json.Valid(got):
+			t.Fatalf("status %d, %s, body %q", w.Code, ct, got)
+		}
+	})
+}
+
+func wellFormedEvents(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.SplitSeq(text, "\n") {
+		field, value, _ := strings.Cut(line, ": ")
+		switch field {
+		case "", "id", "event", "retry":
+		case "data":
+			if value != "" && !json.Valid([]byte(value)) {
+				t.Fatalf("event with %q", value)
+			}
+		default:
+			t.Fatalf("a stream with the line %q", line)
+		}
+	}
+}

@@ -1,0 +1,364 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/mcp"
+)
+
+// site is an HTTPServer with a desk behind it. The header Who names the principal.
+type site struct {
+	t      *testing.T
+	desk   *desk
+	server *mcp.HTTPServer
+	url    string
+	client *http.Client
+}
+
+func newSite(t *testing.T, opts mcp.HTTPServerOptions) *site {
+	t.Helper()
+	s := &site{t: t, desk: newDesk(), client: &http.Client{Transport: &http.Transport{}}}
+	if opts.Identify == nil {
+		opts.Identify = func(r *http.Request) (string, any) { return r.Header.Get("Who"), r.Header.Get("Who") }
+	}
+	s.server = mcp.NewHTTPServer(s.desk, &opts)
+	front := httptest.NewServer(s.server)
+	s.url = front.URL
+	t.Cleanup(func() {
+		s.client.CloseIdleConnections()
+		front.CloseClientConnections() // readers of streams
+		front.Close()
+		if err := s.server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// send makes a request; head are header fields in pairs, an empty value removes one. The
+// caller closes the body.
+func (s *site) send(ctx context.Context, method, body string, head ...string) *http.Response {
+	s.t.Helper()
+	resp, err := s.client.Do(s.request(ctx, method, body, head...))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp
+}
+
+// trySend posts what may get no answer, and returns nil then.
+func (s *site) trySend(ctx context.Context, body string, head ...string) *http.Response {
+	s.t.Helper()
+	resp, err := s.client.Do(s.request(ctx, "POST", body, head...))
+	if err != nil {
+		return nil
+	}
+	return resp
+}
+
+func (s *site) request(ctx context.Context, method, body string, head ...string) *http.Request {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, s.url, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i < len(head); i += 2 {
+		if r.Header.Set(head[i], head[i+1]); head[i+1] == "" {
+			r.Header.Del(head[i])
+		}
+	}
+	return r
+}
+
+// reply is an answer read to its end; of a stream, all its messages.
+type reply struct {
+	status   int
+	header   http.Header
+	body     string
+	messages []mcp.Message
+}
+
+func (s *site) do(method, body string, head ...string) reply {
+	s.t.Helper()
+	resp := s.send(s.t.Context(), method, body, head...)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r := reply{status: resp.StatusCode, header: resp.Header, body: string(raw)}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		events := newEventReader(bytes.NewReader(raw))
+		for e, ok := events.next(s.t); ok; e, ok = events.next(s.t) {
+			r.messages = append(r.messages, e.message)
+		}
+	}
+	return r
+}
+
+// event is one SSE event.
+type event struct {
+	id      string
+	message mcp.Message
+}
+
+// eventReader reads SSE as far as MCP uses it, on its own account.
+type eventReader struct {
+	r    *bufio.Reader
+	last string // the id of the last event, be it an empty one
+}
+
+func newEventReader(r io.Reader) *eventReader { return &eventReader{r: bufio.NewReader(r)} }
+
+// next returns the next event that has a message, or false at the end.
+func (e *eventReader) next(t *testing.T) (ev event, ok bool) {
+	t.Helper()
+	data := ""
+	for {
+		line, err := e.r.ReadString('\n')
+		if err != nil {
+			return ev, false
+		}
+		switch line = strings.TrimSuffix(line, "\n"); {
+		case strings.HasPrefix(line, "id: "):
+			ev.id, e.last = line[4:], line[4:]
+		case strings.HasPrefix(line, "data: "):
+			data += line[6:]
+		case line == "" && data != "":
+			if ev.message, err = mcp.Parse([]byte(data)); err != nil {
+				t.Fatalf("event %q: %v", data, err)
+			}
+			return ev, true
+		}
+	}
+}
+
+// open makes a legacy session and returns its id.
+func (s *site) open(version string, head ...string) string {
+	s.t.Helper()
+	r := s.do("POST", strings.Replace(hello, "2025-06-18", version, 1), head...)
+	id := r.header.Get("Mcp-Session-Id")
+	if r.status != 200 || id == "" || !strings.Contains(r.body, `"protocolVersion":"`+version+`"`) {
+		s.t.Fatalf("initialize: %d %s", r.status, r.body)
+	}
+	if r := s.do("POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, append(head, "Mcp-Session-Id", id)...); r.status != 202 || r.body != "" {
+		s.t.Fatalf("initialized: %d %s", r.status, r.body)
+	}
+	return id
+}
+
+func rpc(id int, method, params string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
+}
+
+func TestServeHTTPSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{})
+	for _, version := range mcp.LegacyVersions {
+		id := s.open(version, "Who", "ada")
+		head := []string{"Who", "ada", "Mcp-Session-Id", id, "MCP-Protocol-Version", version}
+		if r := s.do("POST", rpc(1, "echo", `{"n":1.0}`), head...); r.status != 200 || r.body != `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"n\":1.0}"}]}}` {
+			t.Errorf("echo: %d %s", r.status, r.body)
+		}
+		if r := s.do("POST", rpc(1, "ping", `{}`), head...); r.status != 200 || !strings.Contains(r.body, `"result":{}`) {
+			t.Errorf("ping: %d %s", r.status, r.body)
+		}
+		if r := s.do("POST", `{"jsonrpc":"2.0","id":99,"result":{}}`, head...); r.status != 202 || r.body != "" {
+			t.Errorf("a response nobody waits for: %d %s", r.status, r.body)
+		}
+		if p := s.desk.peer(t); p.Session != id || p.Key != "ada" || p.Version != version {
+			t.Errorf("peer %+v", p)
+		}
+		for _, other := range [][]string{{"Who", "eve"}, {"Mcp-Session-Id", "no-such-session"}} {
+			for _, method := range []string{"POST", "GET", "DELETE"} {
+				r := s.do(method, rpc(1, "echo", `{}`), append(head[:len(head):len(head)], other...)...)
+				if r.status != 404 || !strings.Contains(r.body, "-32001") {
+					t.Errorf("%s with %v: %d %s", method, other, r.status, r.body)
+				}
+			}
+		}
+		if r := s.do("DELETE", "", head...); r.status != 204 {
+			t.Errorf("DELETE: %d %s", r.status, r.body)
+		}
+		for _, method := range []string{"POST", "GET", "DELETE"} {
+			if r := s.do(method, rpc(1, "echo", `{}`), head...); r.status != 404 {
+				t.Errorf("%s after DELETE: %d %s", method, r.status, r.body)
+			}
+		}
+	}
+	if n := s.server.Sessions(); n != 0 {
+		t.Errorf("%d sessions are open", n)
+	}
+	want := strings.Repeat("opened ada,closed ada,", len(mcp.LegacyVersions))
+	if got := strings.Join(s.desk.noted(), ",") + ","; got != want {
+		t.Errorf("life %s\nwant %s", got, want)
+	}
+}
+
+func TestServeHTTPRefuses(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{MaxBody: 1000})
+	id := s.open("2025-11-25")
+	long := rpc(1, "echo", `{"t":"`+strings.Repeat("x", 1000)+`"}`)
+	for _, tc := range []struct {
+		name, method, body string
+		head               []string
+		status             int
+		want               string
+	}{
+		{"method", "PUT", "{}", nil, 405, `"id":null,"error":{"code":-32600`},
+		{"content_type", "POST", rpc(1, "ping", "{}"), []string{"Content-Type", "text/plain"}, 415, `-32600`},
+		{"no_content_type", "POST", rpc(1, "ping", "{}"), []string{"Content-Type", ""}, 415, `-32600`},
+		{"charset", "POST", rpc(1, "ping", "{}"), []string{"Content-Type", "Application/JSON; charset=utf-8", "Mcp-Session-Id", id}, 200, `"result":{}`},
+		{"oversize", "POST", long, nil, 413, `-32600`},
+		{"empty", "POST", "", nil, 400, `"id":null,"error":{"code":-32700`},
+		{"malformed", "POST", `{"jsonrpc":"2.0",`, nil, 400, `"id":null,"error":{"code":-32700`},
+		{"trailing", "POST", rpc(1, "ping", "{}") + "{}", nil, 400, `"id":null,"error":{"code":-32700`},
+		{"deep", "POST", rpc(1, "ping", strings.Repeat("[", 450)+strings.Repeat("]", 450)), []string{"Mcp-Session-Id", id}, 200, `"result":{}`},
+		{"no_message", "POST", `"text"`, nil, 400, `"id":null,"error":{"code":-32600`},
+		{"invalid_request", "POST", `{"jsonrpc":"2.0","id":7,"method":1}`, nil, 400, `"id":7,"error":{"code":-32600`},
+		{"old_jsonrpc", "POST", `{"id":"7","method":"ping"}`, nil, 400, `"id":"7","error":{"code":-32600`},
+		{"no_session", "POST", rpc(3, "tools/list", "{}"), nil, 400, `"id":3,"error":{"code":-32600`},
+		{"unknown_session", "POST", rpc(3, "tools/list", "{}"), []string{"Mcp-Session-Id", "x"}, 404, `"id":3,"error":{"code":-32001`},
+		{"bad_version", "POST", rpc(3, "tools/list", "{}"), []string{"Mcp-Session-Id", id, "MCP-Protocol-Version", "2020-01-01"}, 400, `"id":3,"error":{"code":-32600`},
+		{"initialize_without_version", "POST", rpc(4, "initialize", "{}"), nil, 400, `"id":4,"error":{"code":-32602`},
+		{"get_without_session", "GET", "", nil, 405, `-32600`},
+		{"get_modern", "GET", "", []string{"Mcp-Session-Id", id, "MCP-Protocol-Version", "2026-07-28"}, 405, `-32600`},
+		{"get_not_acceptable", "GET", "", []string{"Mcp-Session-Id", id, "Accept", "application/json"}, 406, `-32600`},
+		{"get_bad_event", "GET", "", []string{"Mcp-Session-Id", id, "Last-Event-ID", "nonsense"}, 400, `-32600`},
+		{"get_unknown_stream", "GET", "", []string{"Mcp-Session-Id", id, "Last-Event-ID", "x_1"}, 404, `-32600`},
+		{"delete_without_session", "DELETE", "", nil, 405, `-32600`},
+		{"unknown_method", "POST", rpc(5, "no/such", "{}"), []string{"Mcp-Session-Id", id}, 200, `"id":5,"error":{"code":-32601`},
+	} {
+		r := s.do(tc.method, tc.body, tc.head...)
+		if r.status != tc.status || !strings.Contains(r.body, tc.want) || !json.Valid([]byte(r.body)) || r.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %s %s\nwant %d with %s", tc.name, r.status, r.header.Get("Content-Type"), r.body, tc.status, tc.want)
+		}
+		if r.status == 405 && r.header.Get("Allow") == "" {
+			t.Errorf("%s: 405 without Allow", tc.name)
+		}
+	}
+	resp, err := s.client.Post(s.url, "application/json", io.MultiReader(strings.NewReader(long))) // of unknown length
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 413 {
+		t.Errorf("oversize without a length: %d", resp.StatusCode)
+	}
+}
+
+func TestServeHTTPBatch(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{})
+	batch := `[` + rpc(1, "echo", `{"a":1}`) + `,{"jsonrpc":"2.0","method":"notifications/x"},` + rpc(2, "no/such", `{}`) + `, 5 ,` + rpc(3, "ping", `{}`) + `]`
+	for _, version := range mcp.LegacyVersions {
+		id := s.open(version)
+		r := s.do("POST", batch, "Mcp-Session-Id", id)
+		if version > mcp.Version20250326 {
+			if r.status != 400 || !strings.Contains(r.body, "-32600") {
+				t.Errorf("%s: a batch gives %d %s", version, r.status, r.body)
+			}
+			continue
+		}
+		want := `[{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"a\":1}"}]}},` +
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no no/such"}},{"jsonrpc":"2.0","id":3,"result":{}},` +
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not a JSON-RPC message"}}]`
+		if r.status != 200 || r.body != want {
+			t.Errorf("%s: %d\n got %s\nwant %s", version, r.status, r.body, want)
+		}
+		if r := s.do("POST", `[{"jsonrpc":"2.0","method":"notifications/x"}]`, "Mcp-Session-Id", id); r.status != 202 || r.body != "" {
+			t.Errorf("%s: a batch without requests gives %d %s", version, r.status, r.body)
+		}
+		for in, code := range map[string]string{`[]`: "-32600", `[1]`: "-32600", `[{]`: "-32700"} {
+			if r := s.do("POST", in, "Mcp-Session-Id", id); r.status != 400 || !strings.Contains(r.body, code) {
+				t.Errorf("%s: %s gives %d %s", version, in, r.status, r.body)
+			}
+		}
+	}
+	if r := s.do("POST", batch); r.status != 400 {
+		t.Errorf("a batch without a session gives %d %s", r.status, r.body)
+	}
+}
+
+func TestServeHTTPSessionLimit(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{MaxSessions: 2})
+	first := s.open("2025-11-25")
+	s.open("2025-11-25")
+	r := s.do("POST", hello)
+	if r.status != 503 || r.header.Get("Retry-After") == "" || r.header.Get("Mcp-Session-Id") != "" {
+		t.Errorf("a session too many: %d %v %s", r.status, r.header, r.body)
+	}
+	if r := s.do("POST", rpc(1, "ping", "{}"), "Mcp-Session-Id", first); r.status != 200 {
+		t.Errorf("an open session: %d %s", r.status, r.body)
+	}
+	s.do("DELETE", "", "Mcp-Session-Id", first)
+	s.open("2025-11-25")
+}
+
+func TestServeHTTPIdleSessions(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{Idle: 20 * time.Millisecond})
+	busy := s.open("2025-06-18")
+	done := make(chan reply, 1)
+	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", busy) }()
+	<-s.desk.began
+	idle := s.open("2025-06-18")
+	for deadline := time.Now().Add(10 * time.Second); s.server.Sessions() > 1 && time.Now().Before(deadline); {
+		<-time.After(time.Millisecond)
+	}
+	if r := s.do("POST", rpc(1, "ping", "{}"), "Mcp-Session-Id", idle); r.status != 404 {
+		t.Errorf("a session nobody used: %d %s", r.status, r.body)
+	}
+	s.desk.gate <- struct{}{}
+	if r := <-done; r.status != 200 {
+		t.Errorf("a session at work: %d %s", r.status, r.body)
+	}
+}
+
+func TestServeHTTPClose(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, mcp.HTTPServerOptions{})
+	id := s.open("2025-06-18")
+	done := make(chan reply, 1)
+	go func() { done <- s.do("POST", rpc(1, "wait", "{}"), "Mcp-Session-Id", id) }()
+	<-s.desk.began
+	get := s.send(t.Context(), "GET", "", "Mcp-Session-Id", id)
+	defer get.Body.Close()
+	if err := s.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.server.Close(); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
+	if err := <-s.desk.ended; err == nil || !strings.Contains(err.Error(), "session") {
+		t.Errorf("a request ended with %v", err)
+	}
+	if r := <-done; r.status != 200 || !strings.Contains(r.body, `"error"`) {
+		t.Errorf("the request was answered %d %s", r.status, r.body)
+	}
+	if raw, err := io.ReadAll(get.Body); err != nil {
+		t.Errorf("the stream ended with %v after %q", err, raw)
+	}
+	if r := s.do("POST", hello); r.status != 503 {
+		t.Errorf("initialize after Close: %d %s", r.status, r.body)
+	}
+	if d := cmp.Diff([]string{"opened ", "closed "}, s.desk.noted()); d != "" {
+		t.Errorf("life (-want +got):\n%s", d)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package mcp
+
+// tryWrite writes what the other side takes before a caller would lose patience.
+func (l *lineWriter) tryWrite(buf []byte) (n int, err error) { return l.patientWrite(buf) }

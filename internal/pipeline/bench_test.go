@@ -1,0 +1,50 @@
+package pipeline_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// quick answers at once and keeps nothing, so that a benchmark measures the road.
+type quick struct {
+	*tooltest.Fake
+	result tool.Result
+}
+
+func (q *quick) Run(context.Context, *tool.Call) (tool.Result, error) { return q.result, nil }
+
+// BenchmarkRoad is what all stages together cost a call, audit on.
+func BenchmarkRoad(b *testing.B) {
+	for _, kind := range []tool.Kind{tool.KindCall, tool.KindRead} {
+		b.Run(string(kind), func(b *testing.B) {
+			r := newRoad(b)
+			r.Catalog.(interface{ Set([]tool.Source) }).Set([]tool.Source{&quick{r.fake, tooltest.Text("hello")}})
+			c := tool.Call{Kind: kind, Name: "srv__echo", Args: json.RawMessage(`{"n":1}`), Origin: tool.MCPLocal, Session: "s"}
+			if kind == tool.KindRead {
+				c.Name = "srv://a"
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				c := c
+				if _, err := r.Do(b.Context(), &c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkDirect is the same call without the road.
+func BenchmarkDirect(b *testing.B) {
+	q := &quick{result: tooltest.Text("hello")}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := q.Run(b.Context(), &tool.Call{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

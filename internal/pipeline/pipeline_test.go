@@ -1,0 +1,248 @@
+package pipeline_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/event"
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/limit"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// road is a pipeline over a real catalog and a real audit log.
+type road struct {
+	*pipeline.Pipeline
+	fake *tooltest.Fake
+	bus  *event.Bus[tool.CallDone]
+	log  *audit.Log
+	dir  string
+}
+
+func newRoad(tb testing.TB) *road {
+	tb.Helper()
+	off := tooltest.Action("off", `"required":["n"]`)
+	off.Off = "because"
+	offer := tooltest.Offer("srv",
+		tooltest.Action("echo", `"properties":{"n":{"type":"integer"}},"required":["n"]`),
+		tooltest.Action("fail"), tooltest.Action("panic"), tooltest.Action("hang"), off)
+	offer.Resources = []tool.Resource{tooltest.Resource("srv://a")}
+	offer.Prompts = []tool.Prompt{tooltest.Prompt("greet")}
+	r := &road{fake: tooltest.NewFake("srv", offer), bus: &event.Bus[tool.CallDone]{}, dir: tb.TempDir()}
+	r.fake.On("panic", func(context.Context, *tool.Call) (tool.Result, error) { panic("secret of the source") })
+	r.fake.On("fail", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Failed("no"), nil })
+	r.fake.Hang("hang")
+	var err error
+	if r.log, err = audit.Open(r.dir, nil); err != nil {
+		tb.Fatal(err)
+	}
+	catalog := source.New([]tool.Source{r.fake}, source.Options{})
+	tb.Cleanup(catalog.Close)
+	tb.Cleanup(func() { _ = r.log.Close() }) // closed already where the records were read
+	r.Pipeline = pipeline.New(catalog, pipeline.Options{Audit: r.log, Bus: r.bus, Limits: limit.Options{MaxArgs: 1 << 10, MaxCall: time.Minute}})
+	return r
+}
+
+// records closes the log and returns what it says as "kind outcome type source tool action
+// name", without what is empty. Both records of a pair must have one id.
+func (r *road) records(tb testing.TB) []string {
+	tb.Helper()
+	if err := r.log.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	var out []string
+	open := map[string]string{}
+	for e, err := range audit.Query(context.Background(), r.dir, audit.Filter{}) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if strings.HasPrefix(e.Kind, "chain.") {
+			continue
+		}
+		kind, end, _ := strings.Cut(e.Kind, ".")
+		if end == "start" {
+			open[e.CallID] = kind
+		} else if open[e.CallID] != kind {
+			tb.Errorf("%s of call %q has no start", e.Kind, e.CallID)
+		} else {
+			delete(open, e.CallID)
+		}
+		out = append(out, strings.Join(strings.Fields(strings.Join([]string{e.Kind, e.Outcome, e.ErrorType, e.Source, e.Tool, e.Action, e.Name}, " ")), " "))
+	}
+	if len(open) > 0 {
+		tb.Errorf("not closed: %v", open)
+	}
+	return out
+}
+
+func call(name, args string) *tool.Call {
+	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Direct}
+}
+
+// Each kind of call takes the road, is answered, and leaves one pair of its own kind.
+func TestEachKindLeavesItsPair(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t)
+	for _, c := range []*tool.Call{
+		call("srv__echo", `{"n":1}`),
+		{Kind: tool.KindRead, Name: "srv://a", Args: json.RawMessage("{}")},
+		{Kind: tool.KindPrompt, Name: "srv__greet", Args: json.RawMessage("{}")},
+		{Kind: tool.KindComplete, Name: "srv__greet", Params: json.RawMessage(`{"ref":{"type":"ref/prompt","name":"srv__greet"}}`), Args: json.RawMessage("{}")},
+	} {
+		res, err := r.Do(t.Context(), c)
+		if err != nil || res.IsError || len(res.Raw) == 0 || c.ID == "" {
+			t.Errorf("%s %s: %s %v, id %q", c.Kind, c.Name, res.Raw, err, c.ID)
+		}
+	}
+	wantRecords(t, r,
+		"call.start srv srv echo srv__echo", "call.result ok srv srv echo srv__echo",
+		"read.start srv srv srv://a", "read.result ok srv srv srv://a",
+		"prompt.start srv srv srv__greet", "prompt.result ok srv srv srv__greet",
+		"complete.start srv srv srv__greet", "complete.result ok srv srv srv__greet",
+	)
+}
+
+func wantRecords(t *testing.T, r *road, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, r.records(t)); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+// The stages stand in their order: a call that several of them would refuse is refused by
+// the first, on record, and reaches nothing behind it.
+func TestStageOrder(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t)
+	done := r.bus.Subscribe(16)
+	defer done.Close()
+	long := `{"text":"` + strings.Repeat("x", 2<<10) + `"}`
+	for _, tt := range []struct {
+		what string
+		call *tool.Call
+		kind tool.ErrorKind
+		text string
+	}{
+		{"resolve before limit", call("srv__none", long), tool.Invalid, "bytes, the limit is"}, // it travels on
+		{"resolve", call("srv__none", "{}"), tool.Unknown, "unknown tool"},
+		{"limit before switches", call("srv__off", long), tool.Invalid, "bytes, the limit is"},
+		{"switches before validate", call("srv__off", `{}`), tool.Disabled, "switched off"},
+		{"validate before run", call("srv__echo", `{"n":"x"}`), tool.Invalid, "n"},
+	} {
+		_, err := r.Do(t.Context(), tt.call)
+		if tool.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.text) {
+			t.Errorf("%s: %v, want %s with %q", tt.what, err, tt.kind, tt.text)
+		}
+		if ev := <-done.C(); ev.Outcome != tool.Refused || !errors.Is(ev.Err, err) {
+			t.Errorf("%s: event %s %v", tt.what, ev.Outcome, ev.Err)
+		}
+	}
+	if calls := r.fake.Calls(); len(calls) > 0 {
+		t.Errorf("refused calls reached the source: %+v", calls)
+	}
+	wantRecords(t, r,
+		"call.start srv__none", "call.result refused validation_error srv__none",
+		"call.start srv__none", "call.result refused not_found srv__none",
+		"call.start srv srv off srv__off", "call.result refused validation_error srv srv off srv__off",
+		"call.start srv srv off srv__off", "call.result refused disabled_error srv srv off srv__off",
+		"call.start srv srv echo srv__echo", "call.result refused validation_error srv srv echo srv__echo",
+	)
+}
+
+// A name that means nothing is an error with the nearest name, and on record.
+func TestUnknownNames(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t)
+	for _, c := range []*tool.Call{
+		call("srv__ecko", "{}"),
+		{Kind: tool.KindRead, Name: "srv://b"}, {Kind: tool.KindPrompt, Name: "srv__great"},
+		{Kind: tool.KindComplete, Name: "srv__great", Params: json.RawMessage(`{"ref":{"type":"ref/prompt"}}`)},
+	} {
+		_, err := r.Do(t.Context(), c)
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok || e.Kind != tool.Unknown || !strings.Contains(e.Hint, "did you mean") {
+			t.Errorf("%s %s: %v, want not_found with the nearest name", c.Kind, c.Name, err)
+		}
+	}
+	wantRecords(t, r,
+		"call.start srv__ecko", "call.result refused not_found srv__ecko",
+		"read.start srv://b", "read.result refused not_found srv://b",
+		"prompt.start srv__great", "prompt.result refused not_found srv__great",
+		"complete.start srv__great", "complete.result refused not_found srv__great",
+	)
+}
+
+// A source that panics fails one call, whose pair is closed; the next one runs.
+func TestPanicOfASource(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t)
+	done := r.bus.Subscribe(1)
+	defer done.Close()
+	_, err := r.Do(t.Context(), call("srv__panic", "{}"))
+	if tool.KindOf(err) != tool.Internal || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v, want internal_error without what the panic said", err)
+	}
+	if ev := <-done.C(); ev.Outcome != tool.NotKnown {
+		t.Errorf("event: %s, want unknown: it may have taken effect", ev.Outcome)
+	}
+	if _, err := r.Do(t.Context(), call("srv__echo", `{"n":1}`)); err != nil {
+		t.Errorf("the next call: %v", err)
+	}
+	wantRecords(t, r,
+		"call.start srv srv panic srv__panic", "call.result unknown internal_error srv srv panic srv__panic",
+		"call.start srv srv echo srv__echo", "call.result ok srv srv echo srv__echo",
+	)
+}
+
+// What a call came to is on record: a failure of the action, an end by the caller, a limit.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t)
+	if res, err := r.Do(t.Context(), call("srv__fail", "{}")); err != nil || !res.IsError {
+		t.Errorf("fail: %s %v", res.Raw, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := r.Do(ctx, call("srv__hang", "{}")); tool.KindOf(err) != tool.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := r.Do(ctx, call("srv__hang", "{}")); tool.KindOf(err) != tool.Timeout {
+		t.Errorf("the caller's deadline: %v", err)
+	}
+	wantRecords(t, r,
+		"call.start srv srv fail srv__fail", "call.result error srv srv fail srv__fail",
+		"call.start srv srv hang srv__hang", "call.result cancelled cancelled srv srv hang srv__hang",
+		"call.start srv srv hang srv__hang", "call.result error timeout srv srv hang srv__hang",
+	)
+}
+
+// A call of a grouped tool is on record as the call of its action.
+func TestGroupedCallOnRecord(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t)
+	offer := *r.fake.Offer()
+	tl := offer.Tools[0]
+	tl.View = tool.Grouped
+	offer.Tools = []tool.Tool{tl}
+	r.fake.Publish(offer)
+	for _, args := range []string{`{"action":"echo","n":1}`, `{"action":"off"}`, `{"action":"help"}`, `{"action":"eco"}`} {
+		_, _ = r.Do(t.Context(), call("srv", args)) // the records tell
+	}
+	wantRecords(t, r,
+		"call.start srv srv echo srv", "call.result ok srv srv echo srv",
+		"call.start srv srv off srv", "call.result refused disabled_error srv srv off srv",
+		"call.start collie srv srv", "call.result ok collie srv srv",
+		"call.start srv srv", "call.result refused validation_error srv srv",
+	)
+}

@@ -1,0 +1,241 @@
+package source_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/mcp/mcptest"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// open joins sources into a catalog that is closed with the test.
+func open(t *testing.T, opts source.Options, sources ...tool.Source) *source.Catalog {
+	t.Helper()
+	c := source.New(sources, opts)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// list returns the entries of a list as they are sent.
+func list(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) []gjson.Result {
+	t.Helper()
+	raw, _ := c.List(t.Context(), kind, profile)
+	if !json.Valid(raw) {
+		t.Fatalf("list of %s is no JSON: %s", kind, raw)
+	}
+	return gjson.GetBytes(raw, string(kind)).Array()
+}
+
+// names returns a field of each entry of a list.
+func names(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) []string {
+	t.Helper()
+	field := map[tool.ListKind]string{
+		tool.ListTools: "name", tool.ListPrompts: "name", tool.ListResources: "uri", tool.ListTemplates: "uriTemplate",
+	}[kind]
+	out := []string{}
+	for _, e := range list(t, c, kind, profile) {
+		out = append(out, e.Get(field).String())
+	}
+	return out
+}
+
+// want compares.
+func want[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// run resolves a call as the road does and runs it.
+func run(ctx context.Context, c *source.Catalog, call *tool.Call) (tool.Result, error) {
+	if err := c.Resolve(ctx, call); err != nil {
+		return tool.Result{}, err
+	}
+	return call.Source.Run(ctx, call)
+}
+
+func toolCall(name, args string) *tool.Call {
+	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)}
+}
+
+// The catalog serves help, instructions and URIs that nobody lists, as a source of its own.
+func TestCatalogIsASource(t *testing.T) {
+	t.Parallel()
+	tooltest.Source(t, func(t *testing.T) tooltest.Fixture {
+		offer := tooltest.Offer("srv", tooltest.Action("echo"))
+		offer.ReadsAny, offer.Instructions = true, "Be kind."
+		offer.Tools[0].View = tool.Grouped
+		fake := tooltest.NewFake("srv", offer)
+		fake.On("srv://hidden", func(_ context.Context, c *tool.Call) (tool.Result, error) {
+			return tooltest.Contents(c.Target, "found"), nil
+		})
+		fake.Hang("srv://slow")
+		c := open(t, source.Options{}, fake)
+		read := func(uri string) *tool.Call {
+			return &tool.Call{Kind: tool.KindRead, Name: uri, Target: uri, Args: json.RawMessage("{}")}
+		}
+		return tooltest.Fixture{
+			Source: c,
+			Good: func() []*tool.Call {
+				return []*tool.Call{
+					{Kind: tool.KindCall, Name: "srv", Target: "collie://help/srv"},
+					{Kind: tool.KindCall, Name: "srv", Target: "collie://help/srv/echo"},
+					read("collie://help/srv"), read("collie://help/srv/echo"), read("collie://instructions/srv"), read("srv://hidden"),
+				}
+			},
+			Refused: func() []*tool.Call {
+				return []*tool.Call{
+					{Kind: tool.KindCall, Target: "collie://help/srv/ech"}, read("collie://help/none"),
+					read("collie://none"), read("collie://server/srv/"), read("collie://server/none/x"), read("srv://none"),
+				}
+			},
+			Hangs: func() *tool.Call { return read("srv://slow") },
+		}
+	})
+}
+
+// The same offers in the same order give the same bytes, in every list and view.
+func TestListsAreTheSameBytesEachTime(t *testing.T) {
+	t.Parallel()
+	sources := func() []tool.Source {
+		offer := tool.Offer{
+			Tools:     []tool.Tool{tooltest.Tool("b", tooltest.Action("z"), tooltest.Action("a"))},
+			Resources: []tool.Resource{tooltest.Resource("x://2"), tooltest.Resource("x://1")},
+			Templates: []tool.Template{tooltest.Template("x://{n}")},
+			Prompts:   []tool.Prompt{tooltest.Prompt("q"), tooltest.Prompt("p")},
+		}
+		return []tool.Source{tooltest.NewFake("b", offer), tooltest.NewFake("a", tooltest.Offer("a", tooltest.Action("m")))}
+	}
+	opts := source.Options{Profiles: map[string]source.Profile{"g": {View: tool.Grouped}}}
+	one, two := open(t, opts, sources()...), open(t, opts, sources()...)
+	for _, profile := range []string{"", "g"} {
+		for _, kind := range []tool.ListKind{tool.ListTools, tool.ListResources, tool.ListTemplates, tool.ListPrompts} {
+			a, _ := one.List(t.Context(), kind, profile)
+			b, _ := two.List(t.Context(), kind, profile)
+			want(t, string(kind), string(b), string(a))
+		}
+	}
+	want(t, "order of tools", names(t, one, tool.ListTools, ""), []string{"b__z", "b__a", "a__m"})
+	want(t, "order of prompts", names(t, one, tool.ListPrompts, ""), []string{"b__q", "b__p"})
+	want(t, "order of resources", names(t, one, tool.ListResources, ""), []string{"x://2", "x://1"})
+}
+
+// A rename changes the bytes of the name and nothing else, however odd the definition is.
+func TestRenamingKeepsEveryOtherByte(t *testing.T) {
+	t.Parallel()
+	for seed := range int64(50) {
+		offer := tooltest.Offer("srv")
+		expected := []string{}
+		for _, def := range mcptest.OddDefinitions(seed) {
+			name := gjson.GetBytes(def, "name")
+			offer.Tools[0].Actions = append(offer.Tools[0].Actions, tool.Action{
+				Name: name.String(), Definition: def, InputSchema: json.RawMessage(gjson.GetBytes(def, "inputSchema").Raw),
+			})
+			exposed := "srv__" + strings.Map(cleaned, name.String())
+			expected = append(expected, string(def[:name.Index])+`"`+exposed+`"`+string(def[name.Index+len(name.Raw):]))
+		}
+		c := open(t, source.Options{}, tooltest.NewFake("srv", offer))
+		raw, _ := c.List(t.Context(), tool.ListTools, "")
+		want(t, "list", string(raw), `{"tools":[`+strings.Join(expected, ",")+`]}`)
+	}
+}
+
+func cleaned(r rune) rune {
+	if strings.ContainsRune("_-", r) || r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+		return r
+	}
+	return '_'
+}
+
+// Profiles show some tools, hide some, and choose views.
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	sources := []tool.Source{
+		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log"), tooltest.Action("push"), tooltest.Action("pull"))),
+		tooltest.NewFake("web", tooltest.Offer("web", tooltest.Action("get"))),
+	}
+	c := open(t, source.Options{Profiles: map[string]source.Profile{
+		"git":     {Tools: []string{"git"}},
+		"some":    {Tools: []string{"git/p*", "web"}, Hide: []string{"git/push"}},
+		"grouped": {View: tool.Grouped, Views: map[string]tool.View{"web": tool.Flat}, Hide: []string{"git/push"}},
+	}}, sources...)
+	for profile, shown := range map[string][]string{
+		"":        {"git__log", "git__push", "git__pull", "web__get"},
+		"nobody":  {"git__log", "git__push", "git__pull", "web__get"},
+		"git":     {"git__log", "git__push", "git__pull"},
+		"some":    {"git__pull", "web__get"},
+		"grouped": {"git", "web__get"},
+	} {
+		want(t, "profile "+profile, names(t, c, tool.ListTools, profile), shown)
+	}
+	group := list(t, c, tool.ListTools, "grouped")[0]
+	want(t, "actions of a group", group.Get("inputSchema.properties.action.enum").String(), `["log","pull","help"]`)
+
+	// What a profile hides cannot be called in it by any name, nor read about.
+	for _, hidden := range []*tool.Call{
+		toolCall("git__push", "{}"), toolCall("git/push", "{}"), toolCall("git.push", "{}"),
+		toolCall("git", `{"action":"push"}`), toolCall("git", `{"action":"help","topic":"push"}`),
+	} {
+		hidden.Profile = "grouped"
+		if _, err := run(t.Context(), c, hidden); err == nil {
+			t.Errorf("profile grouped hides git push, and %s %s runs", hidden.Name, hidden.Args)
+		}
+	}
+	if calls := sources[0].(*tooltest.Fake).Calls(); len(calls) > 0 {
+		t.Errorf("calls of what is hidden reached the source: %+v", calls)
+	}
+	if got := c.InputSchema("grouped", "web__get"); !slices.Equal(got, json.RawMessage(`{"type":"object"}`)) {
+		t.Errorf("schema of web__get: %s", got)
+	}
+}
+
+// What is switched off is not listed; a call of it still resolves, so that it can be
+// refused for that reason and not as unknown.
+func TestSwitchedOffIsNotListed(t *testing.T) {
+	t.Parallel()
+	off := tooltest.Action("push")
+	off.Off = "because"
+	whole := tooltest.Tool("web", tooltest.Action("get"))
+	whole.Off = "because"
+	c := open(t, source.Options{},
+		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log"), off)),
+		tooltest.NewFake("web", tool.Offer{Tools: []tool.Tool{whole}}))
+	want(t, "listed", names(t, c, tool.ListTools, ""), []string{"git__log"})
+	for _, name := range []string{"git__push", "web__get"} {
+		call := toolCall(name, "{}")
+		if err := c.Resolve(t.Context(), call); err != nil || call.Action == nil {
+			t.Errorf("%s: %v, action %v", name, err, call.Action)
+		}
+	}
+}
+
+// Set replaces the sources: those that stay are not disturbed, those that go are left.
+func TestSetReplacesSources(t *testing.T) {
+	t.Parallel()
+	a := tooltest.NewFake("a", tooltest.Offer("a", tooltest.Action("x")))
+	b := tooltest.NewFake("b", tooltest.Offer("b", tooltest.Action("x")))
+	d := tooltest.NewFake("d", tooltest.Offer("d", tooltest.Action("x")))
+	c := open(t, source.Options{}, a, b)
+	_, before := c.List(t.Context(), tool.ListTools, "")
+	c.Set([]tool.Source{b, d})
+	want(t, "tools", names(t, c, tool.ListTools, ""), []string{"b__x", "d__x"})
+	want(t, "watchers", []int{a.Watchers(), b.Watchers(), d.Watchers()}, []int{0, 1, 1})
+	if _, after := c.List(t.Context(), tool.ListTools, ""); after <= before {
+		t.Errorf("revision %d after %d", after, before)
+	}
+	if err := c.Resolve(t.Context(), toolCall("a__x", "{}")); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("a__x: %v, want an unknown tool", err)
+	}
+	c.Close()
+	c.Close() // twice is harmless
+	want(t, "watchers after Close", []int{a.Watchers(), b.Watchers(), d.Watchers()}, []int{0, 0, 0})
+}

@@ -1,0 +1,200 @@
+package source_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/mcp/mcptest"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// grouped makes a source of one Tool in the grouped view.
+func grouped(name string, actions ...tool.Action) *tooltest.Fake {
+	offer := tooltest.Offer(name, actions...)
+	offer.Tools[0].View = tool.Grouped
+	offer.Tools[0].Description = "All about " + name + ".\nSecond line."
+	return tooltest.NewFake(name, offer)
+}
+
+func notes() []tool.Action {
+	return []tool.Action{
+		tooltest.Action("create", `"properties":{"title":{"type":"string"},"text":{"type":"string"},"tags":{"type":"array"}},"required":["title","text"]`),
+		tooltest.Action("list", `"properties":{"limit":{"type":"integer"}}`),
+		tooltest.Action("count"),
+	}
+}
+
+// A grouped tool has an enum of its actions, a line for each that shows how to call it, and
+// a help action.
+func TestGroupedDefinition(t *testing.T) {
+	t.Parallel()
+	c := open(t, source.Options{}, grouped("notes", notes()...))
+	entries := list(t, c, tool.ListTools, "")
+	if len(entries) != 1 {
+		t.Fatalf("%d tools, want one", len(entries))
+	}
+	want(t, "definition", entries[0].Raw, `{"name":"notes","description":"All about notes.\nCall {action, …}; action=help topic=\u003caction\u003e tells more.\n`+
+		`create(title, text, …)\nlist(…)\ncount()","inputSchema":{"type":"object","properties":{"action":{"enum":["create","list","count","help"],"type":"string"},`+
+		`"topic":{"type":"string"}},"required":["action"]},"annotations":{"readOnlyHint":false}}`)
+}
+
+// A call of a grouped tool is a call of the action it names, with the other arguments byte
+// for byte.
+func TestGroupedCall(t *testing.T) {
+	t.Parallel()
+	c := open(t, source.Options{}, grouped("notes", notes()...))
+	for args, want := range map[string][2]string{
+		`{"action":"create","title":"a","text":"b"}`:                      {"create", `{"title":"a","text":"b"}`},
+		`{ "title" : 1.0e2 , "action":"create" , "n":12345678901234567 }`: {"create", `{"title":1.0e2,"n":12345678901234567}`},
+		`{"action":"count"}`:               {"count", `{}`},
+		`{"action":"list","topic":"mine"}`: {"list", `{"topic":"mine"}`},
+	} {
+		call := toolCall("notes", args)
+		if err := c.Resolve(t.Context(), call); err != nil {
+			t.Errorf("%s: %v", args, err)
+			continue
+		}
+		if call.Target != want[0] || string(call.Args) != want[1] || call.Action == nil || call.Action.Name != want[0] {
+			t.Errorf("%s: %s %s, want %s", args, call.Target, call.Args, want)
+		}
+	}
+}
+
+// An action that has an argument named action or topic, or is named help, moves all
+// arguments into args and the help action out of the way.
+func TestNestedGroup(t *testing.T) {
+	t.Parallel()
+	for name, odd := range map[string]tool.Action{
+		"action": tooltest.Action("run", `"properties":{"action":{"type":"string"}}`),
+		"topic":  tooltest.Action("run", `"properties":{"topic":{"type":"string"}}`),
+		"help":   tooltest.Action("help"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := open(t, source.Options{}, grouped("odd", tooltest.Action("plain"), odd))
+			def := list(t, c, tool.ListTools, "")[0]
+			want(t, "actions", def.Get("inputSchema.properties.action.enum").Raw, `["plain","`+odd.Name+`","collie_help"]`)
+			want(t, "args", def.Get("inputSchema.properties.args").Raw, `{"type":"object"}`)
+			if about := def.Get("description").String(); !strings.Contains(about, "Call {action, args:{…}}; action=collie_help") {
+				t.Errorf("description: %s", about)
+			}
+			call := toolCall("odd", `{"action":"`+odd.Name+`","args":{"action":"x","topic":"y"}}`)
+			if err := c.Resolve(t.Context(), call); err != nil {
+				t.Fatal(err)
+			}
+			want(t, "action", call.Target, odd.Name)
+			want(t, "arguments", string(call.Args), `{"action":"x","topic":"y"}`)
+			for _, none := range []string{`{"action":"plain"}`, `{"action":"plain","args":null}`} {
+				call := toolCall("odd", none)
+				if err := c.Resolve(t.Context(), call); err != nil || string(call.Args) != "{}" {
+					t.Errorf("%s: %v, arguments %s", none, err, call.Args)
+				}
+			}
+			r, err := run(t.Context(), c, toolCall("odd", `{"action":"collie_help","topic":"plain"}`))
+			if err != nil || !strings.Contains(string(r.Raw), "# odd plain") {
+				t.Errorf("help: %s %v", r.Raw, err)
+			}
+		})
+	}
+}
+
+// Help tells of the Tool, or of one action with its whole schema, as a call and as a
+// resource that a template names.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	c := open(t, source.Options{}, grouped("notes", notes()...))
+	want(t, "templates", names(t, c, tool.ListTemplates, ""), []string{"collie://help/{tool}/{action}"})
+	for name, call := range map[string]*tool.Call{
+		"notes create": toolCall("notes", `{"action":"help","topic":"create"}`),
+		"notes":        toolCall("notes", `{"action":"help"}`),
+	} {
+		r, err := run(t.Context(), c, call)
+		if err != nil {
+			t.Errorf("help %s: %v", name, err)
+			continue
+		}
+		page := gjson.GetBytes(r.Raw, "content.0.text").String()
+		uri := "collie://help/" + strings.ReplaceAll(name, " ", "/")
+		read, err := run(t.Context(), c, &tool.Call{Kind: tool.KindRead, Name: uri})
+		if err != nil {
+			t.Errorf("read %s: %v", uri, err)
+		}
+		want(t, "resource "+uri, gjson.GetBytes(read.Raw, "contents.0.text").String(), page)
+		want(t, "uri", gjson.GetBytes(read.Raw, "contents.0.uri").String(), uri)
+		if !strings.HasPrefix(page, "# "+name+"\n") || !strings.Contains(page, "create(title, text, …)") {
+			t.Errorf("help %s: %s", name, page)
+		}
+		if schema := string(notes()[0].InputSchema); name == "notes create" && !strings.Contains(page, schema) {
+			t.Errorf("help %s lacks the schema %s: %s", name, schema, page)
+		}
+	}
+}
+
+// What is not an action is refused as a known tool's wrong argument, with the nearest one.
+func TestUnknownActionNamesTheNearest(t *testing.T) {
+	t.Parallel()
+	c := open(t, source.Options{}, grouped("notes", notes()...))
+	for args, message := range map[string]string{
+		`{"action":"creat"}`: `unknown action "creat"; did you mean "create"?`,
+		`{"action":"qqqq"}`:  `unknown action "qqqq"`,
+		`{}`:                 `the argument "action" is missing`,
+		`{"action":""}`:      `the argument "action" is missing`,
+	} {
+		call := toolCall("notes", args)
+		err := c.Resolve(t.Context(), call)
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok || e.Kind != tool.Invalid {
+			t.Errorf("%s: %v, want an invalid argument", args, err)
+			continue
+		}
+		want(t, "message", e.Message, message)
+		want(t, "hint", e.Hint, "actions of notes: create, list, count, help")
+		want(t, "tool", call.Tool, "notes")
+	}
+	_, err := run(t.Context(), c, toolCall("notes", `{"action":"help","topic":"lisst"}`))
+	if err == nil || !strings.Contains(err.Error(), `did you mean "list"?`) {
+		t.Errorf("unknown topic: %v", err)
+	}
+	if err := c.Resolve(t.Context(), toolCall("note", "{}")); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("note: %v, want an unknown tool", err)
+	}
+}
+
+// The budget of architecture.md 7: fifty servers of twenty tools cost at most 8 % of their
+// flat list when grouped.
+func TestGroupedListIsSmall(t *testing.T) {
+	t.Parallel()
+	defs := mcptest.ToolDefinitions(20)
+	var sources []tool.Source
+	for i := range 50 {
+		offer := tooltest.Offer(fmt.Sprintf("server%02d", i))
+		for _, def := range defs {
+			offer.Tools[0].Actions = append(offer.Tools[0].Actions, tool.Action{
+				Name: gjson.GetBytes(def, "name").String(), Definition: def,
+				InputSchema: json.RawMessage(gjson.GetBytes(def, "inputSchema").Raw),
+			})
+		}
+		sources = append(sources, tooltest.NewFake(offer.Tools[0].Name, offer))
+	}
+	c := open(t, source.Options{Profiles: map[string]source.Profile{"grouped": {View: tool.Grouped}}}, sources...)
+	flat, _ := c.List(t.Context(), tool.ListTools, "")
+	small, _ := c.List(t.Context(), tool.ListTools, "grouped")
+	if n := len(names(t, c, tool.ListTools, "")); n != 1000 {
+		t.Errorf("%d flat tools, want 1000", n)
+	}
+	if n := len(names(t, c, tool.ListTools, "grouped")); n != 50 {
+		t.Errorf("%d grouped tools, want 50", n)
+	}
+	ratio := float64(len(small)) / float64(len(flat))
+	t.Logf("flat %d bytes, grouped %d bytes: %.1f %%", len(flat), len(small), 100*ratio)
+	if ratio > 0.08 {
+		t.Errorf("grouped is %.1f %% of flat, want at most 8 %%", 100*ratio)
+	}
+}

@@ -1,0 +1,174 @@
+package source_test
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+var exposedName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// owned is a thing in its source's words.
+type owned struct{ source, name string }
+
+// drawOffers draws sources whose names are likely to clash, as offers by source.
+func drawOffers(t *rapid.T) (order []string, offers map[string]tool.Offer) {
+	order = rapid.SliceOfNDistinct(rapid.StringMatching(`[ab][_-]{0,2}[ab]?`), 1, 4, rapid.ID).Draw(t, "sources")
+	offers = map[string]tool.Offer{}
+	action := rapid.OneOf(
+		rapid.StringMatching(`[ab][_.: é]{0,2}[abx]?`),
+		rapid.StringMatching(`(a|b|b_)__[abx]`),
+		rapid.StringMatching(`[ab]{58,70}`),
+		rapid.SampledFrom([]string{"笔记", "日记", "name with spaces", "x/y", "x.y", "<&>\"\\"}),
+	)
+	for _, name := range order {
+		tl := tooltest.Tool(name)
+		tl.Prefix = rapid.SampledFrom([]string{name + "__", "", "p.", "same_"}).Draw(t, "prefix")
+		if rapid.IntRange(0, 5).Draw(t, "grouped") == 0 {
+			tl.View = tool.Grouped
+		}
+		offer := tool.Offer{}
+		for _, a := range rapid.SliceOfNDistinct(action, 0, 5, rapid.ID).Draw(t, "actions") {
+			tl.Actions = append(tl.Actions, tooltest.Action(a))
+			offer.Prompts = append(offer.Prompts, tooltest.Prompt(a))
+		}
+		offer.Tools = []tool.Tool{tl}
+		offers[name] = offer
+	}
+	return order, offers
+}
+
+// exposed joins the offers and returns what each name in a list means.
+func exposed(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool.ListKind) map[string]owned {
+	var sources []tool.Source
+	for _, name := range order {
+		sources = append(sources, tooltest.NewFake(name, offers[name]))
+	}
+	c := source.New(sources, source.Options{})
+	defer c.Close()
+	raw, _ := c.List(t.Context(), kind, "")
+	out := map[string]owned{}
+	for _, e := range gjson.GetBytes(raw, string(kind)).Array() {
+		name := e.Get("name").String()
+		if _, twice := out[name]; twice || !exposedName.MatchString(name) {
+			t.Fatalf("name %q is there twice or does not match %s", name, exposedName)
+		}
+		call := &tool.Call{Kind: tool.KindPrompt, Name: name}
+		if kind == tool.ListTools {
+			call = toolCall(name, `{"action":"help"}`)
+		}
+		if err := c.Resolve(t.Context(), call); err != nil {
+			t.Fatalf("name %q is listed and does not resolve: %v", name, err)
+		}
+		out[name] = owned{call.Tool, call.Target}
+		if kind == tool.ListTools && strings.HasPrefix(call.Target, "collie://help/") {
+			out[name] = owned{call.Tool, ""} // the group
+		} else if call.Source.Name() != call.Tool {
+			t.Fatalf("name %q leads to source %s, tool %s", name, call.Source.Name(), call.Tool)
+		}
+	}
+	return out
+}
+
+// The names clients see are clean, short and unique, lead back to exactly what they stand
+// for, and depend on what is offered alone, not on the order of sources or their actions.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		order, offers := drawOffers(t)
+		tools := exposed(t, order, offers, tool.ListTools)
+		prompts := exposed(t, order, offers, tool.ListPrompts)
+
+		all := map[owned]bool{}
+		plain := map[string]int{} // how often a cleaned name without any prefix is wanted
+		for name, offer := range offers {
+			tl := offer.Tools[0]
+			if tl.View == tool.Grouped {
+				if len(tl.Actions) > 0 {
+					all[owned{name, ""}] = true
+					plain[name] += 2 // groups keep their names
+				}
+				continue
+			}
+			for _, a := range tl.Actions {
+				all[owned{name, a.Name}] = true
+				plain[strings.Map(cleaned, tl.Prefix+a.Name)]++
+			}
+		}
+		for name, o := range tools {
+			delete(all, o)
+			tl := offers[o.source].Tools[0]
+			if o.name == "" && name != o.source {
+				t.Errorf("group %s is called %q", o.source, name)
+			}
+			free := strings.Map(cleaned, tl.Prefix+o.name)
+			if o.name != "" && plain[free] == 1 && len(free) <= 64 && name != free {
+				t.Errorf("%v is called %q, and nobody else wants %q", o, name, free)
+			}
+		}
+		if len(all) > 0 {
+			t.Errorf("not listed: %v", slices.Collect(maps.Keys(all)))
+		}
+
+		shuffled := rapid.Permutation(order).Draw(t, "other order")
+		for name, offer := range offers {
+			tl := offer.Tools[0]
+			tl.Actions = rapid.Permutation(tl.Actions).Draw(t, "actions of "+name)
+			offers[name] = tool.Offer{Tools: []tool.Tool{tl}, Prompts: rapid.Permutation(offer.Prompts).Draw(t, "prompts of "+name)}
+		}
+		if again := exposed(t, shuffled, offers, tool.ListTools); !maps.Equal(tools, again) {
+			t.Errorf("another order gives other names:\n%v\n%v", tools, again)
+		}
+		if again := exposed(t, shuffled, offers, tool.ListPrompts); !maps.Equal(prompts, again) {
+			t.Errorf("another order gives other prompts:\n%v\n%v", prompts, again)
+		}
+	})
+}
+
+// The rules of 7.2 one by one, with the digests a client may have written down.
+func TestNameRules(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("n", 70)
+	none := func(name string, actions ...string) *tooltest.Fake {
+		offer := tooltest.Offer(name)
+		for _, a := range actions {
+			offer.Tools[0].Actions = append(offer.Tools[0].Actions, tooltest.Action(a))
+		}
+		offer.Tools[0].Prefix = ""
+		return tooltest.NewFake(name, offer)
+	}
+	with := func(name string, actions ...string) *tooltest.Fake {
+		f := none(name, actions...)
+		offer := *f.Offer()
+		offer.Tools[0].Prefix = name + "__"
+		return f
+	}
+	tests := []struct {
+		name    string
+		sources []tool.Source
+		want    []string
+	}{
+		{"a prefix", []tool.Source{with("s", "x")}, []string{"s__x"}},
+		{"cleaned", []tool.Source{with("s", "a.b/c d")}, []string{"s__a_b_c_d"}},
+		{"too long", []tool.Source{with("s", long)}, []string{"s__" + strings.Repeat("n", 52) + "_ff7bc814"}},
+		{"collision after cleaning", []tool.Source{with("s", "a.b", "a:b")}, []string{"s__a_b_407e8e5c", "s__a_b_c68aff7a"}},
+		{"no prefix, unique", []tool.Source{none("s", "x"), with("t", "x")}, []string{"x", "t__x"}},
+		{"no prefix, not unique", []tool.Source{none("s", "x"), none("t", "x")}, []string{"s__x", "t__x"}},
+		{"no prefix, as another's whole name", []tool.Source{none("s", "t__x"), with("t", "x")}, []string{"s__t__x", "t__x"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			want(t, "names", names(t, open(t, source.Options{}, tt.sources...), tool.ListTools, ""), tt.want)
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package source_test
+
+import (
+	"testing"
+
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// A profile can be seen in another view than it is set up for, by a name of its own.
+func TestProfilesInAnotherView(t *testing.T) {
+	t.Parallel()
+	c := open(t, source.Options{Profiles: map[string]source.Profile{
+		"some":   {Hide: []string{"git/push"}, Views: map[string]tool.View{"git": tool.Grouped}},
+		"x@flat": {Tools: []string{"web"}},
+	}},
+		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log"), tooltest.Action("push"))),
+		tooltest.NewFake("web", tooltest.Offer("web", tooltest.Action("get"))),
+	)
+	for profile, shown := range map[string][]string{
+		"@flat":        {"git__log", "git__push", "web__get"},
+		"@grouped":     {"git", "web"},
+		"some":         {"git", "web__get"},
+		"some@flat":    {"git__log", "web__get"},
+		"some@grouped": {"git", "web"},
+		"nobody@flat":  {"git__log", "git__push", "web__get"},
+		"some@other":   {"git__log", "git__push", "web__get"}, // no such profile
+		"x@flat":       {"web__get"},                          // one of that very name comes first
+	} {
+		want(t, "profile "+profile, names(t, c, tool.ListTools, profile), shown)
+	}
+	views := map[string]tool.View{}
+	for _, x := range c.Tools("some@grouped") {
+		views[x.Name] = x.View
+	}
+	want(t, "views", views, map[string]tool.View{"git": tool.Grouped, "web": tool.Grouped})
+}
+
+// Tools are what a profile sees, with what is off.
+func TestToolsOfAProfile(t *testing.T) {
+	t.Parallel()
+	off := tooltest.Action("push")
+	off.Off = "not today"
+	c := open(t, source.Options{Profiles: map[string]source.Profile{"some": {Hide: []string{"git/log", "web"}}}},
+		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log"), off)),
+		tooltest.NewFake("web", tooltest.Offer("web", tooltest.Action("get"))),
+	)
+	var got []string
+	for _, x := range c.Tools("some") {
+		for _, a := range x.Actions {
+			got = append(got, x.Name+" "+a.Name+" "+a.Off)
+		}
+	}
+	want(t, "tools", got, []string{"git push not today"})
+}

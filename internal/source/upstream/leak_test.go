@@ -1,0 +1,81 @@
+package upstream_test
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"collie/internal/mcp/mcptest"
+	"collie/internal/source/upstream"
+)
+
+// Sets that come and go, at rest, in mid-call and in mid-start, leave neither goroutines nor
+// descriptors behind.
+//
+//nolint:paralleltest // it counts what the process has open
+func TestSetsLeaveNothingBehind(t *testing.T) {
+	url := mcptest.StartHTTP(t, "--era", "both")
+	entries := []string{
+		stdio(t), stdio(t, "--era", "modern"), `{"url":"` + url + `"}`, `{"url":"` + url + `","protocol":"legacy"}`,
+		stdio(t, "--never-answer"), stdio(t, "--exit-code", "1"), `{"command":"no-such-command"}`, `{"url":"http://127.0.0.1:1/mcp"}`,
+	}
+	round := func(wait bool) {
+		set := newSet(t, entries...)
+		set.Start(nil)
+		var calls sync.WaitGroup
+		if wait {
+			for _, s := range set.Servers()[:4] {
+				<-s.Started()
+				if err := s.Subscribe(t.Context(), "fake://static/hello"); err != nil {
+					t.Error(err)
+				}
+				calls.Go(func() { _, _ = s.Run(t.Context(), action("hang", "{}")) }) // ends with the set
+			}
+			time.Sleep(20 * time.Millisecond) // for the calls to get there
+		}
+		closeSet(t, set)
+		calls.Wait()
+	}
+	round(true) // what stays from a first time on is no leak
+	before, running := descriptors(), goleak.IgnoreCurrent()
+	for i := range 10 {
+		round(i%2 == 0)
+	}
+	runtime.GC()
+	deadline := time.Now().Add(5 * time.Second)
+	for descriptors() > before && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond) // the system closes sockets when it likes
+	}
+	if after := descriptors(); after > before {
+		t.Errorf("%d descriptors, %d before", after, before)
+	}
+	if err := goleak.Find(running); err != nil {
+		t.Error(err)
+	}
+}
+
+// closeSet closes a set within the time its servers may take.
+func closeSet(t *testing.T, set *upstream.Set) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	set.Close(ctx)
+	set.Close(ctx) // twice is harmless
+	if ctx.Err() != nil {
+		t.Error("the set did not close in time")
+	}
+}
+
+// descriptors counts what this process has open; 0 where the system does not tell.
+func descriptors() int {
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(list)
+}

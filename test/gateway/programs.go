@@ -1,0 +1,141 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+// built is the folder with the programs, set by Main before any test runs.
+var built string
+
+// Main builds the programs, runs the tests and returns their exit code. The variable
+// COLLIE_BINARY may name a Collie that is ready.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "collie-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	built = dir
+	if err := build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+func build(dir string) error {
+	packages := []string{"collie/internal/mcp/mcptest/fakemcp", "collie/cmd/collie"}
+	if ready := os.Getenv("COLLIE_BINARY"); ready != "" {
+		if err := place(ready, filepath.Join(dir, "collie"+suffix)); err != nil {
+			return err
+		}
+		packages = packages[:1]
+	}
+	for _, pkg := range packages {
+		cmd := exec.CommandContext(context.Background(), "go", "build", "-o", dir+string(filepath.Separator), pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+		}
+	}
+	return nil
+}
+
+// suffix is what names of programs end in.
+var suffix = map[string]string{"windows": ".exe"}[runtime.GOOS]
+
+// Programs are Collie and fakemcp under paths that no other test has, so that their
+// processes can be told from all others.
+type Programs struct {
+	Collie, Fake string
+	dir          string
+}
+
+// Place gives a test programs of its own.
+func Place(tb testing.TB) Programs {
+	tb.Helper()
+	dir, err := filepath.EvalSymlinks(tb.TempDir())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := Programs{Collie: filepath.Join(dir, "collie"+suffix), Fake: filepath.Join(dir, "fakemcp"+suffix), dir: dir}
+	for _, path := range []string{p.Collie, p.Fake} {
+		if err := place(filepath.Join(built, filepath.Base(path)), path); err != nil {
+			tb.Fatalf("place %s; does TestMain call gateway.Main? %v", path, err)
+		}
+	}
+	return p
+}
+
+// place links or copies a program.
+func place(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	raw, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, raw, 0o700)
+}
+
+// Running returns the processes of these programs that run now, as "pid command line".
+func (p Programs) Running(tb testing.TB) []string {
+	tb.Helper()
+	all, err := process.Processes()
+	if err != nil {
+		tb.Errorf("list processes: %v", err)
+		return nil
+	}
+	var out []string
+	for _, proc := range all {
+		if line, err := proc.Cmdline(); err == nil && strings.HasPrefix(line, p.dir) {
+			out = append(out, fmt.Sprint(proc.Pid, " ", strings.TrimPrefix(line, p.dir)))
+		}
+	}
+	return out
+}
+
+// AwaitNone waits until none of the programs runs and returns how long that took. It fails
+// the test after limit, and ends what is left.
+func (p Programs) AwaitNone(tb testing.TB, limit time.Duration) time.Duration {
+	tb.Helper()
+	begin := time.Now()
+	for {
+		left := p.Running(tb)
+		if len(left) == 0 {
+			return time.Since(begin)
+		}
+		if time.Since(begin) > limit {
+			tb.Errorf("still running after %v: %s", limit, strings.Join(left, "; "))
+			p.end(tb)
+			return limit
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// end kills what is left of these programs.
+func (p Programs) end(tb testing.TB) {
+	tb.Helper()
+	for _, line := range p.Running(tb) {
+		var pid int
+		if _, err := fmt.Sscan(line, &pid); err != nil {
+			continue
+		}
+		if proc, err := os.FindProcess(pid); err == nil {
+			_ = proc.Kill()
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package gateway
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/app"
+	"collie/internal/pipeline/audit"
+)
+
+// Gateway is a running `collie serve`.
+type Gateway struct {
+	*Process
+	// URL of the gateway, without a path.
+	URL string
+}
+
+// Serve runs `collie serve` on the settings, on a free port, in a home of its own, and
+// returns when it listens. Its servers may still be starting.
+func (p Programs) Serve(tb testing.TB, settings string, args ...string) *Gateway {
+	tb.Helper()
+	return p.ServeIn(tb, tb.TempDir(), settings, args...)
+}
+
+// ServeIn is Serve in a home that is there already.
+func (p Programs) ServeIn(tb testing.TB, home, settings string, args ...string) *Gateway {
+	tb.Helper()
+	run := p.start(tb, home, append([]string{"serve", "--config", settings, "--http", "127.0.0.1:0"}, args...)...)
+	url := strings.TrimSuffix(run.Says(tb, `https?://127\.0\.0\.1:\d+/mcp`), "/mcp")
+	return &Gateway{run, url}
+}
+
+// Settled waits until every server is ready or has failed, and returns the line that says
+// so.
+func (g *Gateway) Settled(tb testing.TB) string {
+	tb.Helper()
+	return g.Says(tb, `ready: .*\n`)
+}
+
+// Keys are what gateway.json and the token file hold.
+func (g *Gateway) Keys(tb testing.TB) (token, control, bridge string) {
+	tb.Helper()
+	raw, err := os.ReadFile(filepath.Join(g.Home, "state", "gateway.json"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var keys app.Gateway
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		tb.Fatal(err)
+	}
+	secret, err := os.ReadFile(filepath.Join(g.Home, "state", "token"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.TrimSpace(string(secret)), keys.Control, keys.Bridge
+}
+
+// Records returns what the audit of a home holds, but for records about the chains.
+func Records(tb testing.TB, home string) []audit.Entry {
+	tb.Helper()
+	var out []audit.Entry
+	for e, err := range audit.Query(tb.Context(), filepath.Join(home, "state", "audit"), audit.Filter{}) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if !strings.HasPrefix(e.Kind, "chain.") {
+			out = append(out, e)
+		}
+	}
+	return out
+}

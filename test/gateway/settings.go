@@ -1,0 +1,49 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Server is one entry of mcpServers: fakemcp with Flags over stdio, unless Entry says
+// something else.
+type Server struct {
+	Name  string
+	Flags []string
+	// More are further JSON members of the entry, such as `"toolTimeout":"1s"`.
+	More string
+	// Entry is the whole entry instead.
+	Entry string
+}
+
+// Settings writes a settings file with these servers, in their order. more are further
+// sections, such as `"http":{…}`.
+func (p Programs) Settings(tb testing.TB, servers []Server, more ...string) (path string) {
+	tb.Helper()
+	entries := make([]string, len(servers))
+	for i, s := range servers {
+		entry := s.Entry
+		if entry == "" {
+			flags, err := json.Marshal(append([]string{}, s.Flags...))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			entry = fmt.Sprintf(`{"command":%q,"args":%s`, p.Fake, flags)
+			if s.More != "" {
+				entry += "," + s.More
+			}
+			entry += "}"
+		}
+		entries[i] = fmt.Sprintf("%q:%s", s.Name, entry)
+	}
+	sections := append([]string{`"mcpServers":{` + strings.Join(entries, ",") + `}`}, more...)
+	path = filepath.Join(tb.TempDir(), "collie.json")
+	if err := os.WriteFile(path, []byte("{"+strings.Join(sections, ",")+"}"), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,196 @@
+package script
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// commands are what scripts have beyond testscript's own.
+//
+//	serve [args…]   runs collie serve on a free port until the script ends or stops it, and
+//	                waits until start-up has settled; $URL is its address, and its stderr
+//	                is in the file serve.log
+//	stop            ends what serve started and fails if it does not go well
+//	code N PROGRAM args…
+//	                runs a program as exec does and fails unless it exits with N
+var commands = map[string]func(*testscript.TestScript, bool, []string){
+	"code":  code,
+	"serve": serve,
+	"stop":  stop,
+}
+
+const (
+	startLimit = 30 * time.Second
+	stopLimit  = 15 * time.Second
+)
+
+// setUp gives a script a home of its own and the programs.
+func setUp(programs []string) func(*testscript.Env) error {
+	return func(env *testscript.Env) error {
+		path := env.Getenv("PATH")
+		for _, p := range programs {
+			path = filepath.Dir(p) + string(filepath.ListSeparator) + path
+		}
+		env.Setenv("PATH", path)
+		home := filepath.Join(env.WorkDir, "home")
+		env.Setenv("HOME", home)
+		env.Setenv("USERPROFILE", home)
+		env.Setenv("COLLIE_HOME", filepath.Join(env.WorkDir, "collie"))
+		return os.MkdirAll(home, 0o700)
+	}
+}
+
+// gateway is a collie serve that a script has started.
+type gateway struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
+	err  error         // set before done is closed
+
+	url chan string // gets the address once
+
+	mu   sync.Mutex
+	log  bytes.Buffer
+	told bool
+}
+
+// running holds the gateway of each script that has one.
+var running sync.Map // *testscript.TestScript → *gateway
+
+// address is the one line that says that start-up has settled.
+var address = regexp.MustCompile(`ready: .* at (https?://\S+)/mcp`)
+
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: serve [args…]")
+	}
+	if _, ok := running.Load(ts); ok {
+		ts.Fatalf("serve runs already; stop it first")
+	}
+	path := lookIn(ts.Getenv("PATH"), "collie")
+	if path == "" {
+		ts.Fatalf("no collie on PATH")
+	}
+	g := &gateway{done: make(chan struct{}), url: make(chan string, 1)}
+	g.cmd = exec.Command(path, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...) //nolint:gosec,noctx // a script of ours; stop ends it
+	g.cmd.Dir, g.cmd.Env, g.cmd.Stderr = ts.MkAbs("."), environ(ts), g
+	ts.Check(g.cmd.Start())
+	go func() {
+		g.err = g.cmd.Wait()
+		close(g.done)
+	}()
+	running.Store(ts, g)
+	ts.Defer(func() {
+		if _, ok := running.Load(ts); ok {
+			stop(ts, false, nil)
+		}
+	})
+	select {
+	case url := <-g.url:
+		ts.Setenv("URL", url)
+	case <-g.done:
+		ts.Fatalf("serve ended: %v\n%s", g.err, g.text())
+	case <-time.After(startLimit):
+		ts.Fatalf("serve did not settle within %v\n%s", startLimit, g.text())
+	}
+}
+
+func stop(ts *testscript.TestScript, neg bool, args []string) {
+	got, ok := running.LoadAndDelete(ts)
+	if neg || len(args) > 0 || !ok {
+		ts.Fatalf("usage: stop, after serve")
+	}
+	g, _ := got.(*gateway)
+	if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		ts.Logf("stop: %v", err)
+	}
+	select {
+	case <-g.done:
+	case <-time.After(stopLimit):
+		_ = g.cmd.Process.Kill()
+		<-g.done
+		ts.Fatalf("serve still ran %v after SIGTERM\n%s", stopLimit, g.text())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("serve.log"), []byte(g.text()), 0o600))
+	if g.err != nil {
+		ts.Fatalf("serve: %v\n%s", g.err, g.text())
+	}
+}
+
+// Write takes what the gateway writes to stderr.
+func (g *gateway) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.log.Write(p)
+	if m := address.FindSubmatch(g.log.Bytes()); m != nil && !g.told {
+		g.url <- string(m[1]) // has room for one
+		g.told = true
+	}
+	return len(p), nil
+}
+
+func (g *gateway) text() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.log.String()
+}
+
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N PROGRAM args…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		e, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = e.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// lookIn finds a program in the folders of path.
+func lookIn(path, name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && !info.IsDir() {
+			return file
+		}
+	}
+	return ""
+}
+
+// environ is the environment of a script, as far as programs of ours need it.
+func environ(ts *testscript.TestScript) []string {
+	var env []string
+	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "COLLIE_HOME", "TMPDIR", "WORK", "SystemRoot"} {
+		if v := ts.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	for _, v := range os.Environ() {
+		if strings.HasPrefix(v, "GOCOVERDIR=") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
