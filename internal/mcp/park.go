@@ -45,6 +45,7 @@ type run struct {
 	cancel context.CancelCauseFunc
 	asks   chan *question
 	done   chan outcome
+	over   chan struct{} // closed when the request has its outcome
 
 	mu    sync.Mutex
 	out   func(raw []byte) // where notifications go now; nil while the client is away
@@ -72,6 +73,7 @@ func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify func
 	r := &run{
 		in: in, owner: owner, about: subject(&in.Message), cancel: cancel,
 		asks: make(chan *question), done: make(chan outcome, 1), open: map[string]*question{}, out: notify,
+		over: make(chan struct{}),
 	}
 	in.out = r
 	l.wg.Add(1)
@@ -80,6 +82,7 @@ func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify func
 		defer cancel(nil)
 		result, err := handle(ctx, in)
 		r.done <- outcome{result, err}
+		close(r.over)
 	}()
 	return r
 }
@@ -252,12 +255,16 @@ func (r *run) ask(ctx context.Context, method string, params json.RawMessage) (j
 	q := &question{method: method, params: params, answer: make(chan json.RawMessage, 1)}
 	select {
 	case r.asks <- q:
+	case <-r.over:
+		return nil, ErrNoAsking
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	select {
 	case a := <-q.answer:
 		return a, nil
+	case <-r.over:
+		return nil, ErrNoAsking
 	case <-ctx.Done():
 		r.mu.Lock()
 		delete(r.open, q.key)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func refuse(w http.ResponseWriter, status int, id ID, err error) {
 func writeJSON(w http.ResponseWriter, status int, raw []byte) {
 	head := w.Header()
 	head["Content-Type"] = jsonType
-	head.Set("Content-Length", fmt.Sprint(len(raw)))
+	head["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	w.WriteHeader(status)
 	_, _ = w.Write(raw) // a client that has gone needs no answer
 }
@@ -201,7 +202,7 @@ func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, o
 		refuse(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	ex := &exchange{w: w, r: r, stream: newEvents("")}
+	ex := &exchange{w: w, r: r}
 	result, err := answerModern(r.Context(), &h.lot, h.svc, in, owner, ex.send)
 	ex.finish(modernStatus(err), appendAnswer(nil, m.ID, result, err))
 }
@@ -287,12 +288,12 @@ func namedBy(m *Message) (string, bool) {
 // exchange is the answer to one POST: a JSON object, or, once something has to go before
 // the response, an SSE stream.
 type exchange struct {
-	w      http.ResponseWriter
-	r      *http.Request
-	stream *events
-	begun  func() // called once, when the stream begins
+	w     http.ResponseWriter
+	r     *http.Request
+	begun func(*events) // called once, when the stream begins; nil does nothing
 
 	mu       sync.Mutex
+	stream   *events       // set with started
 	started  chan struct{} // closed when the writer of the stream has ended; nil before it begins
 	answered bool          // the response is under way as JSON
 }
@@ -308,9 +309,9 @@ func (e *exchange) begin() bool {
 	if e.answered || !acceptsStream(e.r.Header) {
 		return false
 	}
-	e.started = make(chan struct{})
+	e.started, e.stream = make(chan struct{}), newEvents("")
 	if e.begun != nil {
-		e.begun()
+		e.begun(e.stream)
 	}
 	go func() { // ends with the stream or the connection
 		defer close(e.started)
@@ -355,6 +356,7 @@ func (e *exchange) finish(status int, raw []byte) {
 	default:
 		writeJSON(e.w, status, raw)
 	}
+	e.w, e.r, e.begun = nil, nil, nil // who still holds e finds answered set, and keeps nothing else alive
 }
 
 // Close ends all sessions and parked requests and waits for them.

@@ -115,15 +115,16 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 		refuse(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	ex := &exchange{w: w, r: r, stream: newEvents(newStreamID())}
-	ex.stream.prime = s.peer.Version >= Version20251125
+	ex := &exchange{w: w, r: r}
+	resumable := s.peer.Version >= Version20251125
 	gone := context.AfterFunc(r.Context(), func() { t.cancel(context.Cause(r.Context())) })
 	defer gone()
-	ex.begun = func() {
+	ex.begun = func(stream *events) {
 		gone()
-		s.keep(ex.stream)
+		stream.id, stream.prime = newStreamID(), resumable
+		s.keep(stream)
 	}
-	if ex.stream.prime {
+	if resumable {
 		h.slow.add(ex)
 	}
 	result, err := h.answerLegacy(t.ctx, r, s, ex, m)
@@ -141,13 +142,14 @@ func (h *HTTPServer) answerLegacy(ctx context.Context, r *http.Request, s *sessi
 		return json.RawMessage("{}"), nil
 	}
 	s.peer.open(h.svc)
-	return h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: &httpOutlet{s, ex}})
+	return h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: &httpOutlet{s, ex, ctx}})
 }
 
 // httpOutlet is the way back of a legacy request over HTTP.
 type httpOutlet struct {
-	s  *session
-	ex *exchange
+	s    *session
+	ex   *exchange
+	task context.Context //nolint:containedctx // the request's own, to end with it
 }
 
 func (o *httpOutlet) send(raw []byte) { o.ex.send(raw) }
@@ -156,7 +158,7 @@ func (o *httpOutlet) ask(ctx context.Context, method string, params json.RawMess
 	if !o.ex.begin() {
 		return nil, ErrNoAsking
 	}
-	return o.s.ask(ctx, o.ex.send, method, params)
+	return o.s.ask(ctx, o.task, o.ex.send, method, params)
 }
 
 // newStreamID names a stream; it is unguessable, since who knows it may read the stream
@@ -284,21 +286,25 @@ func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message) []byte 
 	}
 	s.peer.open(h.svc)
 	own := s.stream("s")
+	if own == nil {
+		return AppendError(nil, m.ID, errorObject(ErrSessionClosed))
+	}
 	defer s.release()
-	result, err := h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own}})
+	result, err := h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own, t.ctx}})
 	return appendAnswer(nil, m.ID, result, err)
 }
 
 // batchOutlet is the way back of a request in a batch: the session's own stream.
 type batchOutlet struct {
-	s   *session
-	own *events
+	s    *session
+	own  *events
+	task context.Context //nolint:containedctx // the request's own, to end with it
 }
 
 func (o batchOutlet) send(raw []byte) { o.own.add(raw) }
 
 func (o batchOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return o.s.ask(ctx, o.own.add, method, params)
+	return o.s.ask(ctx, o.task, o.own.add, method, params)
 }
 
 func (s *session) touch() {

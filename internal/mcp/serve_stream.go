@@ -28,6 +28,7 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 		v.log = slog.New(slog.DiscardHandler)
 	}
 	v.session.peer.Key = opts.Key
+	v.session.peer.Session = newSessionID()
 	v.session.peer.notify = v.send
 	stop := context.AfterFunc(ctx, func() {
 		v.session.end(context.Cause(ctx))
@@ -167,16 +168,19 @@ func (v *streamServer) answer(ctx context.Context, m Message) (json.RawMessage, 
 		return nil, &Error{Code: CodeInvalidRequest, Message: "send initialize first, or a request of protocol version " + ModernVersions[0]}
 	}
 	s.peer.open(v.svc)
-	return v.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, out: streamOutlet{v}})
+	return v.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, out: streamOutlet{v, ctx}})
 }
 
 // streamOutlet is the way back of a legacy request on a stream.
-type streamOutlet struct{ v *streamServer }
+type streamOutlet struct {
+	v    *streamServer
+	task context.Context //nolint:containedctx // the request's own, to end with it
+}
 
 func (o streamOutlet) send(raw []byte) { o.v.send(raw) }
 
 func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return o.v.session.ask(ctx, o.v.send, method, params)
+	return o.v.session.ask(ctx, o.task, o.v.send, method, params)
 }
 
 func (v *streamServer) modern(ctx context.Context, m Message) (json.RawMessage, error) {
@@ -184,7 +188,7 @@ func (v *streamServer) modern(ctx context.Context, m Message) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	peer.Key = v.session.peer.Key
+	peer.Key, peer.Session = v.session.peer.Key, v.session.peer.Session
 	return answerModern(ctx, &v.lot, v.svc, &Incoming{Message: m, Peer: peer}, "stream", v.send)
 }
 

@@ -34,7 +34,8 @@ type Hello struct {
 
 // Peer is a client: a legacy session, or the sender of one modern request.
 type Peer struct {
-	// Session is the id of a legacy session, empty in the modern era over HTTP.
+	// Session is the id of a legacy session or of a stream, which has one client; empty in
+	// the modern era over HTTP.
 	Session string
 	Era     Era
 	Version string

@@ -115,8 +115,12 @@ func (s *session) cancelled(m *Message) {
 	}
 }
 
-// ask sends the client a request by way of send and waits for the answer.
-func (s *session) ask(ctx context.Context, send func(raw []byte), method string, params json.RawMessage) (json.RawMessage, error) {
+// ask sends the client a request by way of send and waits for the answer, until ctx ends or
+// task, the request of the client's that it belongs to.
+func (s *session) ask(ctx, task context.Context, send func(raw []byte), method string, params json.RawMessage) (json.RawMessage, error) {
+	if task.Err() != nil {
+		return nil, ErrNoAsking
+	}
 	ch := make(chan Message, 1)
 	s.mu.Lock()
 	s.lastAsk++
@@ -134,6 +138,10 @@ func (s *session) ask(ctx context.Context, send func(raw []byte), method string,
 		return m.Result, nil
 	case <-ctx.Done():
 		cause = context.Cause(ctx)
+	case <-task.Done():
+		if cause = context.Cause(task); errors.Is(cause, context.Canceled) {
+			cause = ErrNoAsking // the request has been answered
+		}
 	case <-s.ctx.Done():
 		cause = context.Cause(s.ctx)
 	}

@@ -82,7 +82,8 @@ func New(sources []tool.Source, opts Options) *Catalog {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	c.changes.quiet = opts.Quiet
-	c.Set(sources)
+	c.replace(sources) // which is no change to anybody
+	c.dirty.Store(true)
 	return c
 }
 

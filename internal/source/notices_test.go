@@ -19,7 +19,6 @@ func TestNoticesAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := tooltest.NewFake("one", tooltest.Offer("one"))
 		c := open(t, source.Options{}, fake)
-		time.Sleep(time.Second) // what New itself tells
 		begin := time.Now()
 		var mu sync.Mutex
 		var told []string

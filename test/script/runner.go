@@ -23,12 +23,16 @@ import (
 //	                waits until start-up has settled; $URL is its address, and its stderr
 //	                is in the file serve.log
 //	stop            ends what serve started and fails if it does not go well
+//	spoil OLD NEW PATTERN…
+//	                puts NEW in the place of the first OLD in one of the files that the
+//	                patterns match, behind the program's back
 //	code N PROGRAM args…
 //	                runs a program as exec does and fails unless it exits with N
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"code":  code,
 	"serve": serve,
 	"stop":  stop,
+	"spoil": spoil,
 }
 
 const (
@@ -42,6 +46,7 @@ func setUp(programs []string) func(*testscript.Env) error {
 		path := env.Getenv("PATH")
 		for _, p := range programs {
 			path = filepath.Dir(p) + string(filepath.ListSeparator) + path
+			env.Setenv(strings.ToUpper(strings.TrimSuffix(filepath.Base(p), ".exe")), p)
 		}
 		env.Setenv("PATH", path)
 		home := filepath.Join(env.WorkDir, "home")

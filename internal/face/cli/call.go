@@ -90,7 +90,7 @@ func (p *program) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	}
 	result, err := b.Call(ctx, &tool.Call{
 		Kind: tool.KindCall, Name: target.name, Args: args, Profile: f.profile,
-		Params: json.RawMessage(`{"_meta":{"progressToken":"collie"}}`),
+		Params: json.RawMessage(`{"arguments":{},"_meta":{"progressToken":"collie"}}`),
 		Origin: tool.Direct, Principal: principal(), Client: "collie call", Caller: caller,
 	})
 	caller.done()

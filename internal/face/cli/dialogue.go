@@ -26,7 +26,7 @@ func (r *remote) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	}
 	req.Header.Set("Authorization", "Bearer "+r.gateway.Control)
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	req.Header.Set("Expect", "100-continue") // a refusal must not wait for the end of what we say
+	req.Header.Set("Expect", "100-continue")      // a refusal must not wait for the end of what we say
 	go func() { _, _ = say.Write(callLine(c)) }() // ends when it is read, or with the pipe
 	resp, err := r.client.Do(req)
 	if err != nil {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"collie/internal/tool"
@@ -18,7 +20,11 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 		for _, sub := range c.Commands() {
 			known = append(known, sub.Name())
 		}
-		return usage("%s has no command %q%s; see %s --help", c.CommandPath(), args[0], didYouMean(args[0], known), c.CommandPath())
+		near := didYouMean(args[0], known)
+		if near == "" {
+			near = "; it has " + strings.Join(known, ", ")
+		}
+		return usage("%s has no command %q%s", c.CommandPath(), args[0], near)
 	}
 	c.AddCommand(commands...)
 	return c

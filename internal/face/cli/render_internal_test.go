@@ -139,3 +139,18 @@ func TestErrorsNameFlags(t *testing.T) {
 		}
 	}
 }
+
+// FuzzReadable holds the rendering to whole lines, whatever a server says.
+func FuzzReadable(f *testing.F) {
+	f.Add(`{"content":[{"type":"text","text":"a"},{"type":"image","data":"AA=="}],"structuredContent":{"a":1}}`)
+	f.Add(`{"content":[1,null,{"type":"resource"},{"type":"resource_link","size":1e99}]}`)
+	f.Add(`[]`)
+	f.Fuzz(func(t *testing.T, result string) {
+		if !json.Valid([]byte(result)) {
+			return
+		}
+		if got := readable(json.RawMessage(result)); got != "" && !strings.HasSuffix(got, "\n") {
+			t.Errorf("readable(%s) = %q, want a line break at the end", result, got)
+		}
+	})
+}

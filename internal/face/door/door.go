@@ -89,6 +89,7 @@ type Door struct {
 	listener net.Listener
 	url      string
 	grace    time.Duration
+	local    bool // nobody but programs of this machine can come in
 	log      *slog.Logger
 	cert     *certificate // nil without TLS
 	young    youngConns
@@ -117,7 +118,7 @@ func Open(ctx context.Context, opts Options) (*Door, error) {
 	if err := opts.safe(at); err != nil {
 		return nil, err
 	}
-	d := &Door{grace: opts.Grace, log: opts.Logger}
+	d := &Door{grace: opts.Grace, log: opts.Logger, local: at.loopback}
 	if opts.TLSCert != "" {
 		if d.cert, err = openCertificate(opts.TLSCert, opts.TLSKey, opts.Logger); err != nil {
 			return nil, err

@@ -63,8 +63,8 @@ func (d *Door) start(ctx context.Context, h http.Handler) (*http.Server, error) 
 	d.server = &http.Server{
 		Handler:                      &d.checks,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" would pass by the checks
-		ReadHeaderTimeout:            headerTimeout,
-		IdleTimeout:                  idleTimeout,
+		ReadHeaderTimeout:            d.timeout(headerTimeout),
+		IdleTimeout:                  d.timeout(idleTimeout),
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    d.young.observe,
 		ErrorLog:                     slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
@@ -74,6 +74,16 @@ func (d *Door) start(ctx context.Context, h http.Handler) (*http.Server, error) 
 		d.server.TLSConfig = d.cert.config()
 	}
 	return d.server, nil
+}
+
+// timeout is t for listeners that others than programs of this machine can reach. Setting a
+// deadline twice with each request is a good part of what a local call costs, and there is
+// nobody to guard against: a connection of a local program ends with the program.
+func (d *Door) timeout(t time.Duration) time.Duration {
+	if d.local {
+		return 0
+	}
+	return t
 }
 
 func (d *Door) shutdownWithin(grace time.Duration) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"collie/internal/mcp"
 	"collie/internal/tool"
@@ -16,6 +17,8 @@ type listener struct {
 
 	tools, prompts, resources bool
 	uris                      []string
+
+	mu sync.Mutex // held while something is told, so that the acknowledgement is first
 }
 
 // listen answers with a stream of the changes the client asked for, until it goes away.
@@ -51,10 +54,7 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 			}
 		}
 	}()
-	l.tell("notifications/subscriptions/acknowledged", mcp.Edit(nil, mcp.Field{Key: "notifications", Value: l.granted()}))
-	s.mu.Lock()
-	s.listeners[l] = struct{}{}
-	s.mu.Unlock()
+	s.acknowledge(l)
 	defer func() {
 		s.mu.Lock()
 		delete(s.listeners, l)
@@ -66,6 +66,17 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 	case <-s.opts.Stopping:
 		return mcp.Edit(nil, mcp.Field{Key: "resultType", Value: json.RawMessage(`"complete"`)}, mcp.Field{Key: "_meta", Value: l.meta}), nil
 	}
+}
+
+// acknowledge makes l hear of changes and says so. What changes from now on is told, after
+// the acknowledgement, which has to come first.
+func (s *Server) acknowledge(l *listener) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.mu.Lock()
+	s.listeners[l] = struct{}{}
+	s.mu.Unlock()
+	l.send("notifications/subscriptions/acknowledged", mcp.Edit(nil, mcp.Field{Key: "notifications", Value: l.granted()}))
 }
 
 // granted is the part of the filter that is honoured.
@@ -90,6 +101,12 @@ func (l *listener) granted() json.RawMessage {
 
 // tell sends a notification that carries the subscription's id.
 func (l *listener) tell(method string, params json.RawMessage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.send(method, params)
+}
+
+func (l *listener) send(method string, params json.RawMessage) {
 	meta := mcp.Edit(mcp.Get(params, "_meta"), mcp.Field{Key: mcp.MetaSubscription, Value: json.RawMessage(l.in.ID)})
 	l.in.Notify(method, mcp.Edit(params, mcp.Field{Key: "_meta", Value: meta}))
 }

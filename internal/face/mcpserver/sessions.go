@@ -88,16 +88,32 @@ func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: uri}, err, false)
 		return nil, err
 	}
-	sess.mu.Lock()
-	gone := sess.uris == nil
-	if !gone {
-		sess.uris[uri] = true
-	}
-	sess.mu.Unlock()
-	if gone {
-		return nil, s.road.Unsubscribe(ctx, client(in.Peer).Profile, uri)
+	if !sess.keep(uri) { // the session is gone, or has it from a request beside this one
+		if err := s.road.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
+			return nil, err
+		}
 	}
 	return json.RawMessage("{}"), nil
+}
+
+// keep notes a subscription and reports whether it is a new one.
+func (s *session) keep(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.uris == nil || s.uris[uri] {
+		return false
+	}
+	s.uris[uri] = true
+	return true
+}
+
+// drop forgets a subscription and reports whether there was one.
+func (s *session) drop(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	had := s.uris[uri]
+	delete(s.uris, uri)
+	return had
 }
 
 func (s *Server) unsubscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
@@ -106,12 +122,9 @@ func (s *Server) unsubscribe(ctx context.Context, in *mcp.Incoming) (json.RawMes
 		return nil, err
 	}
 	sess := s.session(in.Peer)
-	if sess == nil || !sess.wantsURI(uri) {
+	if sess == nil || !sess.drop(uri) {
 		return json.RawMessage("{}"), nil
 	}
-	sess.mu.Lock()
-	delete(sess.uris, uri)
-	sess.mu.Unlock()
 	if err := s.road.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
 		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: uri}, err, false)
 		return nil, err

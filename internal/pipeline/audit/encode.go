@@ -29,6 +29,9 @@ type encoder struct {
 	seq  uint64
 	prev [sha256.Size]byte
 	sum  []byte // scratch
+
+	second int64  // the last one that was written
+	date   []byte // what timeLayout makes of it, up to the microseconds
 }
 
 func newEncoder(r *Redactor, k *signingKey) *encoder {
@@ -42,7 +45,7 @@ func (e *encoder) line(b []byte, r *tool.Record) []byte {
 	b = append(b, `{"v":1,"seq":`...)
 	b = strconv.AppendUint(b, e.seq, 10)
 	b = append(b, `,"ts":"`...)
-	b = r.Time.UTC().AppendFormat(b, timeLayout)
+	b = e.stamp(b, r.Time)
 	b = append(b, `","kind":`...)
 	b = appendString(b, r.Kind)
 
@@ -78,6 +81,19 @@ func (e *encoder) line(b []byte, r *tool.Record) []byte {
 	b = append(b, hashMark...)
 	b = hex.AppendEncode(b, e.prev[:])
 	return append(b, "\"}\n"...)
+}
+
+// stamp appends t in timeLayout. Under load many records share a second, whose date is not
+// worked out again.
+func (e *encoder) stamp(b []byte, t time.Time) []byte {
+	if s := t.Unix(); s != e.second || e.date == nil {
+		e.second, e.date = s, t.UTC().AppendFormat(e.date[:0], "2006-01-02T15:04:05.")
+	}
+	b = append(b, e.date...)
+	for micros, unit := t.Nanosecond()/1000, 100_000; unit > 0; unit /= 10 {
+		b = append(b, '0'+byte(micros/unit%10))
+	}
+	return append(b, 'Z')
 }
 
 func (e *encoder) text(b []byte, field, s string) []byte {

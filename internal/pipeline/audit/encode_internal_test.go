@@ -41,3 +41,16 @@ func TestAppendString(t *testing.T) {
 		}
 	}
 }
+
+func TestStampIsTimeLayout(t *testing.T) {
+	t.Parallel()
+	e := &encoder{}
+	for _, at := range []time.Time{
+		time.Unix(0, 0), time.Unix(0, 999_999_999), time.Unix(1, 0), time.Unix(1, 5_000), time.Unix(1, 123_456_789),
+		time.Date(2026, 12, 31, 23, 59, 59, 999_999_000, time.FixedZone("east", 3600)), time.Date(2027, 1, 1, 0, 0, 0, 1_000, time.UTC),
+	} {
+		if got, want := string(e.stamp(nil, at)), at.UTC().Format(timeLayout); got != want {
+			t.Errorf("%v: %s, want %s", at, got, want)
+		}
+	}
+}

@@ -42,6 +42,7 @@ type Stage struct {
 	opts  Options
 	over  *overtime // of MaxCall, since nearly every call has that limit
 	calls inFlight
+	watch watch
 }
 
 var _ tool.Stage = (*Stage)(nil)

@@ -124,8 +124,8 @@ func TestDefaultsAreTheDocumentedOnes(t *testing.T) {
 		release()
 		start := time.Now()
 		_, _ = s.Do(t.Context(), &tool.Call{}, hang)
-		if d := time.Since(start); d != 10*time.Minute {
-			t.Errorf("a call may take %v, want 10 minutes", d)
+		if d := time.Since(start); d < 10*time.Minute || d > 10*time.Minute+time.Second {
+			t.Errorf("a call may take %v, want 10 minutes, looked at every second", d)
 		}
 	})
 }

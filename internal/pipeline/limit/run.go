@@ -20,13 +20,22 @@ func (s *Stage) timed(ctx context.Context, c *tool.Call, next tool.Runner) (tool
 		over = &overtime{bound: c.Action.Timeout}
 	}
 	start := time.Now()
-	inner, stop := context.WithTimeoutCause(ctx, over.bound, over)
+	inner, stop := s.bounded(ctx, start, over)
 	defer stop()
 	r, err := s.caught(inner, c, next)
 	if err == nil || inner.Err() == nil || !gaveUp(err) {
 		return r, err
 	}
 	return r, ended(c, err, context.Cause(inner) == error(over), over.bound, time.Since(start))
+}
+
+// bounded is ctx with the limit of a call.
+func (s *Stage) bounded(ctx context.Context, start time.Time, over *overtime) (context.Context, func()) {
+	if over.bound < precise {
+		return context.WithTimeoutCause(ctx, over.bound, over)
+	}
+	r := s.watch.begin(ctx, start, over)
+	return r, func() { s.watch.end(r) }
 }
 
 // overtime is the cause of a context whose call took too long: a [tool.Error] of kind

@@ -70,9 +70,16 @@ func (s *Stage) check(ctx context.Context, c *tool.Call) []problem {
 	if f.acceptsAll && args[0] == '{' && (c.Params != nil || json.Valid(args)) {
 		return nil
 	}
-	doc, values, err := decode(args, false)
-	if err != nil {
-		return []problem{unreadable(err)}
+	var doc any
+	values, ok := 0, false
+	if c.Params != nil {
+		doc, values, ok = quick(args)
+	}
+	if !ok {
+		var err error
+		if doc, values, err = decode(args, false); err != nil {
+			return []problem{unreadable(err)}
+		}
 	}
 	obj, ok := doc.(map[string]any)
 	if !ok {

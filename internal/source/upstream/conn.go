@@ -28,6 +28,8 @@ type conn struct {
 	lastToken atomic.Uint64
 	mu        sync.Mutex
 	calls     map[uint64]*flight
+	patrol    *time.Timer // looks at calls while there are any
+	patrolled bool
 }
 
 var errStartTimeout = errors.New("the server did not answer in time")

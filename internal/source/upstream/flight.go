@@ -23,7 +23,7 @@ type flight struct {
 	cancel context.CancelCauseFunc
 
 	mu       sync.Mutex
-	timer    *time.Timer
+	due      time.Time // when it has taken too long; progress puts it off
 	paused   int
 	progress float64
 	told     bool
@@ -49,17 +49,57 @@ func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 // board registers a call. The flight's context ends when the call takes too long; land
 // must be called.
 func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) (context.Context, *flight, uint64) {
-	f := &flight{call: call, caller: call.Caller, limit: limit, begun: time.Now()}
+	now := time.Now()
+	f := &flight{call: call, caller: call.Caller, limit: limit, begun: now, due: now.Add(limit)}
 	if f.caller == nil {
 		f.caller = nobody{}
 	}
 	ctx, f.cancel = context.WithCancelCause(ctx)
-	f.timer = time.AfterFunc(limit, f.expire)
 	token := c.lastToken.Add(1)
 	c.mu.Lock()
 	c.calls[token] = f
+	if !c.patrolled {
+		c.patrolled = true
+		if every := patrolFor(limit); c.patrol == nil {
+			c.patrol = time.AfterFunc(every, c.look)
+		} else {
+			c.patrol.Reset(every)
+		}
+	}
 	c.mu.Unlock()
 	return ctx, f, token
+}
+
+// patrolFor is how often calls are looked at for having taken too long. One timer looks at
+// all calls of a connection: a timer for each would wake the runtime's network poller with
+// every call.
+func patrolFor(limit time.Duration) time.Duration {
+	return min(max(limit/16, 5*time.Millisecond), time.Second)
+}
+
+// look ends the calls that have taken too long. It goes on as long as there are calls.
+func (c *conn) look() {
+	now := time.Now()
+	var late []*flight
+	c.mu.Lock()
+	for _, f := range c.calls {
+		if f.late(now) {
+			late = append(late, f)
+		}
+	}
+	if c.patrolled = len(c.calls) > 0; c.patrolled {
+		c.patrol.Reset(patrolFor(c.server.entry.ToolTimeout))
+	}
+	c.mu.Unlock()
+	for _, f := range late {
+		f.expire()
+	}
+}
+
+func (f *flight) late(now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.paused == 0 && now.After(f.due)
 }
 
 // land takes a call off the table and passes its last progress on.
@@ -68,7 +108,6 @@ func (c *conn) land(f *flight, token uint64) {
 	delete(c.calls, token)
 	c.mu.Unlock()
 	f.mu.Lock()
-	f.timer.Stop()
 	held := f.held
 	f.held = nil
 	f.mu.Unlock()
@@ -91,13 +130,11 @@ func (f *flight) expire() {
 func (f *flight) pause() (resume func()) {
 	f.mu.Lock()
 	f.paused++
-	f.timer.Stop()
 	f.mu.Unlock()
 	return func() {
 		f.mu.Lock()
-		if f.paused--; f.paused == 0 {
-			f.timer.Reset(f.limit)
-		}
+		f.paused--
+		f.due = time.Now().Add(f.limit)
 		f.mu.Unlock()
 	}
 }
@@ -115,15 +152,13 @@ func (f *flight) advance(params json.RawMessage) {
 		return
 	}
 	f.told, f.progress = true, value
-	if f.paused == 0 && f.timer.Stop() {
-		f.timer.Reset(f.limit)
-	}
+	now := time.Now()
+	f.due = now.Add(f.limit)
 	if f.token == nil {
 		f.mu.Unlock()
 		return
 	}
 	out := mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.token})
-	now := time.Now()
 	if now.Sub(f.second) >= time.Second {
 		f.second, f.passed = now, 0
 	}
@@ -154,12 +189,13 @@ func (c *conn) byToken(token json.RawMessage) *flight {
 }
 
 // only returns the flight that a message without a link belongs to: the one in flight, or,
-// where several are, that of the only session that has any.
+// where several are, one of the only session that has any. Calls without a session may be
+// anybody's.
 func (c *conn) only() (f *flight, several bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range c.calls {
-		if f != nil && f.call.Session != g.call.Session {
+		if f != nil && (g.call.Session == "" || f.call.Session != g.call.Session) {
 			return nil, true
 		}
 		f = g

@@ -18,8 +18,12 @@ import (
 type wants struct {
 	mu    sync.Mutex
 	level string
-	uris  map[string]context.CancelFunc // the cancel ends a modern subscription's stream
+	uris  map[string]subscribed
 }
+
+// subscribed are the connections that a resource's updates come over; the cancel ends a modern
+// subscription's stream.
+type subscribed map[*conn]context.CancelFunc
 
 func (w *wants) currentLevel() string {
 	w.mu.Lock()
@@ -40,6 +44,9 @@ func (w *wants) apply(ctx context.Context, c *conn, log *slog.Logger) {
 		if err := c.setLevel(ctx, level); err != nil {
 			log.Debug("log level not set", "error", err)
 		}
+	}
+	if !c.server.subscribesOver(c) {
+		return
 	}
 	for _, uri := range uris {
 		if err := c.server.subscribe(ctx, c, uri); err != nil {
@@ -98,7 +105,26 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	if err != nil {
 		return s.startError(err)
 	}
-	return s.subscribe(ctx, c, uri)
+	if err := s.subscribe(ctx, c, uri); err != nil {
+		return err
+	}
+	for _, other := range s.live() {
+		if other == c || !s.subscribesOver(other) {
+			continue
+		}
+		if err := s.subscribe(ctx, other, uri); err != nil {
+			s.log.Debug("not subscribed over the legacy connection", "uri", uri, "error", err)
+		}
+	}
+	return nil
+}
+
+// subscribesOver reports whether updates are asked for over a connection: the primary one,
+// and the legacy one beside it where that is a process of its own, with resources of its own.
+func (s *Server) subscribesOver(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c != s.legacy || c.proc != nil
 }
 
 func (s *Server) subscribe(ctx context.Context, c *conn, uri string) error {
@@ -122,12 +148,18 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string) error {
 	s.wants.mu.Lock()
 	defer s.wants.mu.Unlock()
 	if s.wants.uris == nil {
-		s.wants.uris = map[string]context.CancelFunc{}
+		s.wants.uris = map[string]subscribed{}
 	}
-	if old := s.wants.uris[uri]; old != nil {
-		old()
+	if s.wants.uris[uri] == nil {
+		s.wants.uris[uri] = subscribed{}
 	}
-	s.wants.uris[uri] = stop
+	for other, old := range s.wants.uris[uri] {
+		if other == c || !other.alive() {
+			old()
+			delete(s.wants.uris[uri], other)
+		}
+	}
+	s.wants.uris[uri][c] = stop
 	return nil
 }
 
@@ -178,22 +210,23 @@ func late(params json.RawMessage, owner any) bool {
 // Unsubscribe takes Subscribe back.
 func (s *Server) Unsubscribe(ctx context.Context, uri string) error {
 	s.wants.mu.Lock()
-	stop := s.wants.uris[uri]
+	over := s.wants.uris[uri]
 	delete(s.wants.uris, uri)
 	s.wants.mu.Unlock()
-	if stop != nil {
-		stop()
-	}
-	s.mu.Lock()
-	c := s.primary
-	s.mu.Unlock()
-	if c == nil || !c.alive() || c.client.Era == mcp.Modern {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
-	_, err := c.client.Request(ctx, "resources/unsubscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}))
-	return wireError(err)
+	var first error
+	for c, stop := range over {
+		stop()
+		if !c.alive() || c.client.Era == mcp.Modern {
+			continue
+		}
+		_, err := c.client.Request(ctx, "resources/unsubscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}))
+		if first == nil {
+			first = wireError(err)
+		}
+	}
+	return first
 }
 
 // wireError passes a server's JSON-RPC error on as it came.

@@ -1,0 +1,180 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/mcp/mcptest"
+	"collie/internal/pipeline/audit"
+	"collie/internal/tool"
+)
+
+func TestMain(m *testing.M) {
+	mcptest.RunIfChild()
+	goleak.VerifyTestMain(m)
+}
+
+// load reads settings with one fakemcp named s, and what else is said.
+func load(t *testing.T, more string) *config.Config {
+	t.Helper()
+	path, args, env := mcptest.Command(t)
+	vars := map[string]string{}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		vars[name] = value
+	}
+	entry, err := json.Marshal(map[string]any{"command": path, "args": args, "env": vars})
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	file := filepath.Join(home, "collie.json")
+	if err := os.WriteFile(file, []byte(`{"mcpServers":{"s":`+string(entry)+`}`+more+`}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Options{Home: home, Files: []string{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func open(t *testing.T, cfg *config.Config, opts app.Options) *app.App {
+	t.Helper()
+	a, err := app.Open(t.Context(), cfg, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
+		if err := a.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// The parts are joined: a call goes to the server, under the limits and profiles of the
+// settings, and is on record where they say.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	cfg := load(t, `,"profiles":{"default":{"actions":{"exclude":["s.crash"]}},"all":{}},"mcp":{"limits":{"maxCallTimeout":"200ms"}}`)
+	a := open(t, cfg, app.Options{Version: "9"})
+	<-a.Servers.Settled()
+	if list := a.Servers.List(); len(list) != 1 || list[0].State != tool.StateReady || list[0].Tools == 0 {
+		t.Fatalf("servers: %+v", list)
+	}
+	do := func(name, profile string) error {
+		_, err := a.Road.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage("{}"), Origin: tool.Direct, Profile: profile})
+		return err
+	}
+	if err := do("s__echo", ""); err != nil {
+		t.Error(err)
+	}
+	if err := do("s__crash", ""); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("what the default profile hides: %v", err)
+	}
+	if err := do("s__hang", "all"); tool.KindOf(err) != tool.Timeout {
+		t.Errorf("a call over the limit: %v", err)
+	}
+	if _, err := a.Servers.Logs("x"); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("logs of nobody: %v", err)
+	}
+	if lines, err := a.Servers.Logs("s"); err != nil || lines == nil {
+		t.Errorf("logs: %v %v", lines, err)
+	}
+	if err := a.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	var kinds []string
+	for e, err := range audit.Query(t.Context(), cfg.Audit.Dir, audit.Filter{Kind: "call"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, e.Kind+" "+e.Outcome)
+	}
+	want := "call.start |call.result ok|call.start |call.result refused|call.start |call.result unknown"
+	if got := strings.Join(kinds, "|"); got != want {
+		t.Errorf("records: %s, want %s", got, want)
+	}
+	if err := do("s__echo", ""); err == nil {
+		t.Error("a call after Close was answered")
+	}
+}
+
+// Only the servers that are named start; the others start when they are called.
+func TestOpenStartsWhatIsNamed(t *testing.T) {
+	t.Parallel()
+	a := open(t, load(t, ""), app.Options{Servers: []string{}})
+	<-a.Servers.Settled()
+	if list := a.Servers.List(); list[0].State != tool.StateIdle || list[0].PID != 0 {
+		t.Errorf("nobody was to start: %+v", list)
+	}
+	if got := a.Tools(""); len(got) != 0 {
+		t.Errorf("tools of a server that never ran: %+v", got)
+	}
+}
+
+// With mcp.enabled false there are no servers.
+func TestOpenWithoutServers(t *testing.T) {
+	t.Parallel()
+	a := open(t, load(t, `,"mcp":{"enabled":false}`), app.Options{})
+	<-a.Servers.Settled()
+	if list := a.Servers.List(); len(list) != 0 {
+		t.Errorf("servers: %+v", list)
+	}
+}
+
+// A home has one gateway at a time, which others find while it runs.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	paths := config.Paths{State: filepath.Join(t.TempDir(), "state")}
+	if _, err := app.FindGateway(paths); err != app.ErrNoGateway { //nolint:errorlint // it is returned as it is
+		t.Errorf("an empty home: %v", err)
+	}
+	release, err := app.Claim(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := app.Gateway{PID: os.Getpid(), Version: "9", URL: "http://127.0.0.1:7", Control: app.NewKey(), Bridge: app.NewKey()}
+	if err := app.Announce(paths, g); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(paths.State, "gateway.json")); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("gateway.json: %v, mode %v", err, info.Mode())
+	}
+	if found, err := app.FindGateway(paths); err != nil || found != g || g.Control == g.Bridge || len(g.Control) < 32 {
+		t.Errorf("found %+v %v, want %+v", found, err, g)
+	}
+	_, err = app.Claim(paths)
+	if err == nil || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) || !strings.Contains(err.Error(), g.URL) {
+		t.Errorf("a second claim: %v", err)
+	}
+	release()
+	if _, err := app.FindGateway(paths); err != app.ErrNoGateway { //nolint:errorlint // it is returned as it is
+		t.Errorf("after its end: %v", err)
+	}
+	again, err := app.Claim(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+	g.PID = 1 << 30 // a gateway that was killed leaves its file
+	if err := app.Announce(paths, g); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.FindGateway(paths); err != app.ErrNoGateway { //nolint:errorlint // it is returned as it is
+		t.Errorf("a gateway that was killed: %v", err)
+	}
+}

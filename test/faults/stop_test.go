@@ -1,0 +1,230 @@
+//go:build unix
+
+package faults_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"collie/test/gateway"
+)
+
+// stubborn are servers that nothing but SIGKILL ends, one with a child of the same kind.
+var stubborn = []gateway.Server{
+	{Name: "deaf", Flags: []string{"--ignore-eof", "--ignore-term"}},
+	{Name: "family", Flags: []string{"--ignore-eof", "--ignore-term", "--fork"}},
+	{Name: "good"},
+}
+
+// However Collie ends, nothing that it started is left: after eight seconds where nobody
+// waited for an answer, after fifteen where calls had to be given up first.
+func TestNothingIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	var waiting sync.WaitGroup
+	for _, tt := range []struct {
+		face  string
+		sig   syscall.Signal
+		busy  bool
+		limit time.Duration
+	}{
+		{"serve", syscall.SIGTERM, false, 8 * time.Second},
+		{"serve", syscall.SIGTERM, true, 15 * time.Second},
+		{"serve", syscall.SIGKILL, true, 8 * time.Second},
+		{"stdio", syscall.SIGTERM, false, 8 * time.Second},
+		{"stdio", syscall.SIGHUP, true, 15 * time.Second},
+		{"stdio", syscall.SIGKILL, true, 8 * time.Second},
+	} {
+		if tt.limit > 8*time.Second && !long {
+			continue
+		}
+		p := gateway.Place(t)
+		run, c := startStubborn(t, p, tt.face)
+		if tt.busy {
+			for _, s := range stubborn {
+				go func() { _, _ = c.Tool(t.Context(), s.Name+"__hang", "{}") }() // ends with the gateway
+			}
+			time.Sleep(200 * time.Millisecond) // for the calls to get there
+		}
+		run.Signal(tt.sig)
+		waiting.Go(func() {
+			took := p.AwaitNone(t, tt.limit)
+			t.Logf("%s, %v, busy %t: nothing left after %v", tt.face, tt.sig, tt.busy, took.Round(time.Millisecond))
+			if code := run.ExitCode(); tt.sig != syscall.SIGKILL && !tt.busy && code != 0 {
+				t.Errorf("%s: exit code %d after %v, want 0: %s", tt.face, code, tt.sig, run.Stderr())
+			}
+		})
+	}
+	waiting.Wait()
+}
+
+// startStubborn starts the stubborn servers and shows that they work.
+func startStubborn(t *testing.T, p gateway.Programs, face string) (run *gateway.Process, c *gateway.Client) {
+	t.Helper()
+	settings := p.Settings(t, stubborn)
+	if face == "serve" {
+		g := p.Serve(t, settings, "--no-auth")
+		g.Settled(t)
+		run, c = g.Process, g.Dial(t, gateway.Legacy, "")
+	} else {
+		run, c = p.Stdio(t, gateway.Legacy, t.TempDir(), settings)
+	}
+	for _, s := range stubborn {
+		works(t, c, s.Name)
+	}
+	want := len(stubborn) + 2 // the grandchild and Collie
+	if running := p.Running(t); len(running) < want {
+		t.Fatalf("%d processes, want %d at least: %s", len(running), want, strings.Join(running, "; "))
+	}
+	return run, c
+}
+
+// End of input ends `collie stdio` and its servers.
+func TestEndOfInput(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	run, c := p.Stdio(t, gateway.Modern, t.TempDir(), p.Settings(t, []gateway.Server{{Name: "good"}}))
+	works(t, c, "good")
+	_ = run.Stdin.Close()
+	t.Logf("nothing left after %v", p.AwaitNone(t, 5*time.Second).Round(time.Millisecond))
+}
+
+// Servers that honour the end of their input let Collie stop within a second.
+func TestStopIsQuick(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	servers := make([]gateway.Server, 10)
+	for i := range servers {
+		servers[i].Name = "s" + strconv.Itoa(i)
+	}
+	g := p.Serve(t, p.Settings(t, servers), "--no-auth")
+	g.Settled(t)
+	c := g.Dial(t, gateway.Legacy, "")
+	works(t, c, "s0")
+	g.Signal(syscall.SIGTERM)
+	t.Logf("stopped after %v", p.AwaitNone(t, 5*time.Second).Round(time.Millisecond))
+	if _, err := os.Stat(filepath.Join(g.Home, "state", "gateway.json")); err == nil {
+		t.Error("gateway.json is still there")
+	}
+}
+
+// With --parent-pid Collie ends when that process does.
+func TestParentWatchdog(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	parent := exec.Command("sleep", "600")
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	settings := p.Settings(t, []gateway.Server{{Name: "good"}})
+	g := p.Serve(t, settings, "--no-auth", "--parent-pid", strconv.Itoa(parent.Process.Pid))
+	g.Settled(t)
+	_ = parent.Process.Kill()
+	_ = parent.Wait()
+	t.Logf("nothing left after %v", p.AwaitNone(t, 12*time.Second).Round(time.Millisecond))
+}
+
+// A second gateway of one home ends at once and names the first; when that one was killed,
+// the next takes the home over and ends what was left.
+func TestSecondGateway(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	settings := p.Settings(t, []gateway.Server{{Name: "good"}})
+	g := p.Serve(t, settings, "--no-auth")
+	g.Settled(t)
+	_, stderr, code := p.Run(t, g.Home, "serve", "--config", settings, "--http", "127.0.0.1:0", "--no-auth")
+	if code != 1 || !strings.Contains(stderr, "pid "+strconv.Itoa(g.PID())) || !strings.Contains(stderr, g.URL) {
+		t.Errorf("exit code %d, %s; want 1, pid %d and %s", code, stderr, g.PID(), g.URL)
+	}
+	works(t, g.Dial(t, gateway.Legacy, ""), "good")
+	g.Signal(syscall.SIGKILL)
+	g.Exits(5 * time.Second)
+	next := p.ServeIn(t, g.Home, settings, "--no-auth")
+	next.Settled(t)
+	works(t, next.Dial(t, gateway.Legacy, ""), "good")
+}
+
+// A port that is taken names who has it.
+func TestBusyPort(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	p := gateway.Place(t)
+	_, stderr, code := p.Run(t, t.TempDir(), "serve", "--config", p.Settings(t, nil), "--http", l.Addr().String(), "--no-auth")
+	if code != 1 || !strings.Contains(stderr, "in use by") || !strings.Contains(stderr, l.Addr().String()) {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if want := fmt.Sprintf("(pid %d)", os.Getpid()); !strings.Contains(stderr, want) && runtime.GOOS == "linux" {
+		t.Errorf("%s; want %s", stderr, want)
+	}
+}
+
+// A server that is killed again and again is there again for each next call, and nothing
+// gathers: no process, no descriptor.
+func TestKillsInARow(t *testing.T) {
+	t.Parallel()
+	g, c := client(t, "")
+	works(t, c, "s")
+	before, running := descriptors(g.PID()), len(g.Running(t))
+	worst := time.Duration(0)
+	for range kills {
+		pid, err := strconv.Atoi(must(t, c, "s__pid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for syscall.Kill(pid, 0) == nil { // what it is sent while its threads end may have been read
+			time.Sleep(100 * time.Microsecond)
+		}
+		begin := time.Now()
+		works(t, c, "s")
+		worst = max(worst, time.Since(begin))
+	}
+	t.Logf("the slowest answer after a kill took %v", worst.Round(time.Millisecond))
+	if worst > 10*time.Second {
+		t.Errorf("an answer after a kill took %v", worst)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		after, now := descriptors(g.PID()), len(g.Running(t))
+		if after <= before+2 && now <= running {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d descriptors and %d processes after %d kills, %d and %d before", after, now, kills, before, running)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func must(t *testing.T, c *gateway.Client, name string) string {
+	t.Helper()
+	text, err := c.Tool(t.Context(), name, "{}")
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return text
+}
+
+// descriptors counts what a process has open; 0 where the system does not tell.
+func descriptors(pid int) int {
+	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return 0
+	}
+	return len(list)
+}

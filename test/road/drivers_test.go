@@ -1,0 +1,183 @@
+package road_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+	"collie/test/gateway"
+)
+
+// attempt is one call and what has to be on record of it.
+type attempt struct {
+	name    string // of a tool, a resource or a prompt
+	args    string
+	outcome tool.Outcome
+}
+
+// unknown is a name that nothing has.
+const unknown = "s__none"
+
+// attempts are the calls of each kind, one for each outcome that can be had at once.
+var attempts = map[tool.Kind][]attempt{
+	tool.KindCall: {
+		{"s__echo", `{"text":"hello"}`, tool.OK},
+		{"s__fail", `{}`, tool.Failed},
+		{"s__rpcerror", `{"code":-32001}`, tool.Failed},
+		{"s__echo", `{"text":17}`, tool.Refused},
+		{unknown, `{}`, tool.Refused},
+		{"g", `{"action":"echo","text":"hello"}`, tool.OK},
+		{"g", `{"action":"help"}`, tool.OK},
+		{"g", `{"action":"none"}`, tool.Refused},
+	},
+	tool.KindRead: {
+		{"fake://static/hello", `{}`, tool.OK},
+		{"fake://item/7", `{}`, tool.OK},
+		{"fake://hidden", `{}`, tool.OK},
+		{"collie://help/g/echo", `{}`, tool.OK},
+		{"none://", `{}`, tool.Refused},
+	},
+	tool.KindPrompt: {
+		{"s__greet", `{"name":"Ada"}`, tool.OK},
+		{"s__greet", `{}`, tool.Failed},
+		{unknown, `{}`, tool.Refused},
+	},
+	tool.KindComplete: {
+		{"s__greet", ``, tool.OK},
+		{unknown, ``, tool.Refused},
+	},
+}
+
+// driver drives one entry of class call.
+type driver struct {
+	entry  string
+	how    string
+	kind   tool.Kind
+	origin tool.Origin
+	// looksUp says that it looks tool and action up itself: what is none is a mistake in the
+	// command line and no call.
+	looksUp bool
+	// open returns how to make a call. Whatever comes of it is no error of the driver.
+	open func(*testing.T, *world) func(attempt) error
+}
+
+// world is one gateway with its keys.
+type world struct {
+	*gateway.Gateway
+	settings               string
+	token, control, bridge string
+}
+
+var drivers = slicesOf(
+	mcpDrivers("mcp tools/call", tool.KindCall), mcpDrivers("mcp resources/read", tool.KindRead),
+	mcpDrivers("mcp prompts/get", tool.KindPrompt), mcpDrivers("mcp completion/complete", tool.KindComplete),
+	[]driver{
+		{"http POST /api/v1/calls", "control key", tool.KindCall, tool.Direct, false, post("application/json", func(w *world) string { return w.control })},
+		{"http POST /api/v1/calls", "bridge key", tool.KindCall, tool.MCPLocal, false, post("application/json", func(w *world) string { return w.bridge })},
+		{"http POST /api/v1/calls", "token", tool.KindCall, tool.MCPLocal, false, post("application/json", func(w *world) string { return w.token })},
+		{"http POST /api/v1/calls", "dialogue", tool.KindCall, tool.Direct, false, post("application/x-ndjson", func(w *world) string { return w.control })},
+		{"cli call", "through the gateway", tool.KindCall, tool.Direct, true, command("call")},
+		{"cli call", "local", tool.KindCall, tool.Direct, true, command("call", "--local")},
+		{"cli call", "without its name", tool.KindCall, tool.Direct, true, command()},
+	},
+)
+
+func slicesOf(lists ...[]driver) (out []driver) {
+	for _, l := range lists {
+		out = append(out, l...)
+	}
+	return out
+}
+
+// mcpDrivers drive an MCP method in both eras over both transports.
+func mcpDrivers(entry string, kind tool.Kind) (out []driver) {
+	for _, protocol := range []string{gateway.Legacy, gateway.Modern} {
+		out = append(out,
+			driver{entry, "http " + protocol, kind, tool.MCPLocal, false, func(t *testing.T, w *world) func(attempt) error {
+				return request(t, w.Dial(t, protocol, w.token), kind)
+			}},
+			driver{entry, "stdio " + protocol, kind, tool.MCPLocal, false, func(t *testing.T, w *world) func(attempt) error {
+				_, c := w.Stdio(t, protocol, w.Home, w.settings)
+				return request(t, c, kind)
+			}})
+	}
+	return out
+}
+
+// request makes calls as an MCP client.
+func request(t *testing.T, c *gateway.Client, kind tool.Kind) func(attempt) error {
+	t.Helper()
+	return func(a attempt) error {
+		var method, params string
+		switch kind {
+		case tool.KindCall:
+			method, params = "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, a.name, a.args)
+		case tool.KindRead:
+			method, params = "resources/read", fmt.Sprintf(`{"uri":%q}`, a.name)
+		case tool.KindPrompt:
+			method, params = "prompts/get", fmt.Sprintf(`{"name":%q,"arguments":%s}`, a.name, a.args)
+		case tool.KindComplete:
+			method, params = "completion/complete", fmt.Sprintf(`{"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"style","value":"f"}}`, a.name)
+		}
+		_, err := c.Do(t.Context(), method, params)
+		if _, answered := errors.AsType[*mcp.RPCError](err); answered {
+			return nil
+		}
+		return err
+	}
+}
+
+// post makes calls over the API.
+func post(media string, key func(*world) string) func(*testing.T, *world) func(attempt) error {
+	return func(t *testing.T, w *world) func(attempt) error {
+		t.Helper()
+		return func(a attempt) error {
+			body := fmt.Sprintf(`{"name":%q,"args":%s}`, a.name, a.args)
+			status, answer, err := w.api(t.Context(), http.MethodPost, "/api/v1/calls", media, key(w), body)
+			if err != nil || !json.Valid([]byte(answer)) {
+				return fmt.Errorf("status %d, %s: %w", status, answer, err)
+			}
+			return nil
+		}
+	}
+}
+
+// api sends a request to the gateway's HTTP interface.
+func (w *world) api(ctx context.Context, method, path, media, key, body string) (status int, answer string, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, w.URL+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Content-Type", media)
+	req.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(bytes.TrimSpace(raw)), err
+}
+
+// command makes calls as a person at a terminal.
+func command(args ...string) func(*testing.T, *world) func(attempt) error {
+	return func(t *testing.T, w *world) func(attempt) error {
+		t.Helper()
+		return func(a attempt) error {
+			line := append(append([]string{}, args...), a.name, "--config", w.settings, "--args", a.args)
+			stdout, stderr, code := w.Run(t, w.Home, line...)
+			if usage := code == 2; usage != (a.name == unknown) || code < 0 {
+				return fmt.Errorf("exit code %d: %s %s", code, stdout, stderr)
+			}
+			return nil
+		}
+	}
+}

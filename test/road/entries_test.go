@@ -1,0 +1,64 @@
+package road_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/face/cli"
+	"collie/internal/face/mcpserver"
+	"collie/internal/face/web"
+)
+
+// entries returns every way in, "cli …", "http …" or "mcp …", with its class.
+func entries() map[string]string {
+	out := map[string]string{}
+	for _, c := range cli.Commands() {
+		out["cli "+c.Path] = string(c.Class)
+	}
+	for _, r := range web.Routes() {
+		out["http "+r.Pattern] = string(r.Class)
+	}
+	for method, class := range mcpserver.Methods() {
+		out["mcp "+method] = string(class)
+	}
+	return out
+}
+
+// Every entry is classed, and every entry of class call is driven by TestEachCallLeavesOnePair.
+func TestEveryEntryIsClassed(t *testing.T) {
+	t.Parallel()
+	var calls, driven []string
+	for entry, class := range entries() {
+		switch class {
+		case "call":
+			calls = append(calls, entry)
+		case "read", "manage":
+		default:
+			t.Errorf("%q is of class %q: class it as call, read or manage, and drive it here if it is a call", entry, class)
+		}
+	}
+	for _, d := range drivers {
+		if !slices.Contains(driven, d.entry) {
+			driven = append(driven, d.entry)
+		}
+	}
+	slices.Sort(calls)
+	slices.Sort(driven)
+	if diff := cmp.Diff(calls, driven); diff != "" {
+		t.Errorf("entries of class call that are not driven (-) and drivers of what is none (+):\n%s", diff)
+	}
+	if len(entries()) < 20 {
+		t.Errorf("only %d entries: the tables are not complete", len(entries()))
+	}
+}
+
+// What serve answers at is the MCP endpoint, whose methods are the table of the MCP face,
+// and the API, whose routes are the table of the HTTP face. A new path needs a table.
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff([]string{"/mcp", "/api/v1/"}, cli.Routes()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

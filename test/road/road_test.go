@@ -1,0 +1,139 @@
+package road_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"collie/internal/pipeline/audit"
+	"collie/test/gateway"
+)
+
+// open runs a gateway with one server in the flat view and one in the grouped view.
+func open(t *testing.T) *world {
+	t.Helper()
+	p := gateway.Place(t)
+	settings := p.Settings(t, []gateway.Server{
+		{Name: "s"}, {Name: "g", Flags: []string{"--scheme", "other", "--without", "prompts"}, More: `"view":"grouped"`},
+	})
+	w := &world{Gateway: p.Serve(t, settings), settings: settings}
+	w.Settled(t)
+	w.token, w.control, w.bridge = w.Keys(t)
+	return w
+}
+
+// Each call, by whatever way it comes, leaves exactly one pair of records with its own kind,
+// origin and outcome.
+func TestEachCallLeavesOnePair(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	seen := 0
+	for _, d := range drivers {
+		t.Run(strings.ReplaceAll(d.entry+" "+d.how, "/", "_"), func(t *testing.T) {
+			call := d.open(t, w)
+			for _, a := range attempts[d.kind] {
+				if d.looksUp && a.name == "g" {
+					continue // a group is called by its actions there
+				}
+				if err := call(a); err != nil {
+					t.Fatalf("%s %s: %v", a.name, a.args, err)
+				}
+				if d.looksUp && a.name == unknown {
+					continue
+				}
+				seen += 2
+				pair(t, w, seen, d, a)
+			}
+		})
+	}
+	w.Signal(syscall.SIGTERM)
+	w.Exits(20 * time.Second)
+	if n := len(gateway.Records(t, w.Home)); n != seen {
+		t.Errorf("%d records of %d calls", n, seen/2)
+	}
+}
+
+// pair waits until there are total records, of which the last two are those of a.
+func pair(t *testing.T, w *world, total int, d driver, a attempt) {
+	t.Helper()
+	var all []audit.Entry
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if all = gateway.Records(t, w.Home); len(all) >= total || time.Now().After(deadline) {
+			break
+		}
+	}
+	if len(all) != total {
+		t.Fatalf("%s %s: %d records in all, want %d: %s", a.name, a.args, len(all), total, brief(all[max(0, len(all)-4):]))
+	}
+	start, end := all[total-2], all[total-1]
+	name := a.name
+	ok := start.CallID == end.CallID && start.CallID != "" && start.Kind == string(d.kind)+".start" && end.Kind == string(d.kind)+".result" &&
+		start.Origin == string(d.origin) && end.Origin == string(d.origin) && start.Name == name && start.Principal != "" &&
+		end.Outcome == string(a.outcome)
+	if !ok {
+		t.Errorf("%s %s: want a pair of kind %s, origin %s, outcome %s, got %s", a.name, a.args, d.kind, d.origin, a.outcome, brief(all[total-2:]))
+	}
+}
+
+func brief(entries []audit.Entry) string {
+	var out []string
+	for _, e := range entries {
+		out = append(out, fmt.Sprintf("%s %s origin %s principal %q name %q outcome %q %s %s", e.Kind, e.CallID, e.Origin, e.Principal, e.Name, e.Outcome, e.ErrorType, e.Message))
+	}
+	return strings.Join(out, "; ")
+}
+
+// What is classed as read or manage runs nothing: it leaves no record of a call.
+func TestReadsAreNoCalls(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	params := map[string]string{
+		"resources/subscribe":   `{"uri":"fake://static/hello"}`,
+		"resources/unsubscribe": `{"uri":"fake://static/hello"}`,
+		"logging/setLevel":      `{"level":"debug"}`,
+	}
+	legacy, modern := w.Dial(t, gateway.Legacy, w.token), w.Dial(t, gateway.Modern, w.token)
+	for entry, class := range entries() {
+		way, what, _ := strings.Cut(entry, " ")
+		switch {
+		case class == "call" || what == "subscriptions/listen": // which never ends
+		case way == "mcp":
+			_, old := legacy.Do(t.Context(), what, params[what])
+			_, recent := modern.Do(t.Context(), what, params[what])
+			if old != nil && recent != nil {
+				t.Errorf("%s: legacy %v, modern %v", what, old, recent)
+			}
+		case way == "http":
+			method, path, _ := strings.Cut(what, " ")
+			path = strings.NewReplacer("{name}", "s", "{kind}", "tools").Replace(path)
+			if method != http.MethodGet {
+				continue // changes leave records of their own kind
+			}
+			if status, body, err := w.api(t.Context(), method, path, "", w.control, ""); err != nil || status != http.StatusOK {
+				t.Errorf("%s: status %d, %.200s, %v", what, status, body, err)
+			}
+			// Management is for a person at a terminal alone.
+			for _, key := range []string{w.token, w.bridge} {
+				status, body, err := w.api(t.Context(), method, path, "", key, "")
+				if denied := status == http.StatusForbidden; err != nil || denied != (class == "manage") {
+					t.Errorf("%s, which is of class %s, with another key: status %d, %.200s, %v", what, class, status, body, err)
+				}
+			}
+		}
+	}
+	for _, line := range [][]string{{"tools"}, {"tools", "g"}, {"version"}} {
+		if stdout, stderr, code := w.Run(t, w.Home, append(line, "--config", w.settings)...); code != 0 {
+			t.Errorf("collie %v: exit code %d, %s %s", line, code, stdout, stderr)
+		}
+	}
+	w.Signal(syscall.SIGTERM)
+	w.Exits(20 * time.Second)
+	calls := slices.DeleteFunc(gateway.Records(t, w.Home), func(e audit.Entry) bool { return e.Kind == "change" })
+	if len(calls) > 0 {
+		t.Errorf("records of calls that nobody made: %s", brief(calls))
+	}
+}
