@@ -31,14 +31,14 @@ const (
 
 // Run sends c to the server and returns what it says, byte for byte.
 func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	conn, err := s.connection(ctx, eraFor(call))
+	conn, err := s.connectionFor(ctx, eraFor(call), true)
 	if err != nil {
 		return tool.Result{}, s.startError(err)
 	}
 	result, err := conn.run(ctx, call)
 	if unsent(err) { // nothing of it reached the server: once more, on a new connection (4.6)
 		pauseFor(ctx, conn.client.Link.Done(), endWait)
-		if conn, err = s.connection(ctx, eraFor(call)); err != nil {
+		if conn, err = s.connectionFor(ctx, eraFor(call), true); err != nil {
 			return tool.Result{}, s.startError(err)
 		}
 		result, err = conn.run(ctx, call)
@@ -49,14 +49,16 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 	return result, nil
 }
 
-// eraFor is the era a call asks for. A legacy caller that can be asked back needs a server
-// that asks as its era does; otherwise the server's own preference is as good.
+// eraFor is the era a call asks for: that of the client that made it. A person at a terminal
+// is of no era, but can be asked back only as the legacy one does.
 func eraFor(call *tool.Call) mcp.Era {
 	c := call.Caller
-	if c == nil || c.Supports(tool.TakesInputRequired) {
+	switch {
+	case c == nil:
 		return 0
-	}
-	if c.Supports(tool.CanSample) || c.Supports(tool.CanElicit) || c.Supports(tool.CanRoots) {
+	case c.Supports(tool.TakesInputRequired):
+		return mcp.Modern
+	case call.Origin != tool.Direct, c.Supports(tool.CanElicit), c.Supports(tool.CanSample), c.Supports(tool.CanRoots):
 		return mcp.Legacy
 	}
 	return 0

@@ -25,6 +25,8 @@ type conn struct {
 	env    []string         // of the process
 	stop   sync.Once
 
+	used bool // a call was made over it; guarded by the server's mu
+
 	lastToken atomic.Uint64
 	mu        sync.Mutex
 	calls     map[uint64]*flight
@@ -57,8 +59,13 @@ func (s *Server) connect(ctx context.Context, era mcp.Era) (*conn, error) {
 	c := &conn{server: s, calls: map[uint64]*flight{}}
 	opts := mcp.ClientOptions{Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: s.entry.Protocol, Logger: s.log}
 	opts.Reopened = func() { s.wants.apply(s.life, c, s.log) }
-	if era == mcp.Legacy {
-		opts.Protocol = "legacy"
+	if s.entry.Protocol == "auto" {
+		switch era {
+		case mcp.Legacy:
+			opts.Protocol = "legacy"
+		case mcp.Modern:
+			opts.Protocol = mcp.ModernVersions[0]
+		}
 	}
 	if s.entry.Transport != entry.Stdio {
 		return c, c.dial(ctx, opts)

@@ -173,6 +173,18 @@ func (f *flight) advance(params json.RawMessage) {
 	}
 }
 
+// flies reports whether a call is still in flight.
+func (c *conn) flies(f *flight) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.calls {
+		if g == f {
+			return true
+		}
+	}
+	return false
+}
+
 // byToken finds the flight of a progress token of ours.
 func (c *conn) byToken(token json.RawMessage) *flight {
 	s, ok := mcp.Text(token)

@@ -103,18 +103,23 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 	if m.Method == "ping" {
 		return json.RawMessage("{}"), nil
 	}
-	f, _ := owner.(*flight)
-	several := false
-	if f == nil {
-		f, several = c.only()
+	if f, ok := owner.(*flight); ok && f != nil {
+		return c.server.askBack(ctx, f, m.Method, m.Params)
 	}
-	if several && m.Method != "roots/list" {
-		return nil, &mcp.Error{
-			Code:    mcp.CodeInternal,
-			Message: "several clients have calls in flight and the transport does not say whose question this is",
+	for {
+		f, several := c.only()
+		if several && m.Method != "roots/list" {
+			return nil, &mcp.Error{
+				Code:    mcp.CodeInternal,
+				Message: "several clients have calls in flight and the transport does not say whose question this is",
+			}
 		}
+		result, err := c.server.askBack(ctx, f, m.Method, m.Params)
+		if _, answered := errors.AsType[*mcp.RPCError](err); err == nil || answered || f == nil || c.flies(f) || ctx.Err() != nil {
+			return result, err
+		}
+		// It was another call's question, and this one ended meanwhile.
 	}
-	return c.server.askBack(ctx, f, m.Method, m.Params)
 }
 
 // askBack puts a server's question to the caller of the call it belongs to, or answers it

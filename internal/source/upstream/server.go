@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,8 +42,9 @@ type Server struct {
 	mu      sync.Mutex
 	status  tool.ServerStatus
 	primary *conn
-	legacy  *conn // of a server whose primary connection is modern, for callers who are not
-	mute    bool  // the server keeps no legacy sessions, so that it cannot ask back in one
+	other   *conn   // in the other era, for callers of it; nil until one comes
+	home    mcp.Era // of the primary connection, once it is known
+	both    bool    // the server speaks both eras
 	opening map[mcp.Era]*opening
 	closed  bool
 }
@@ -56,9 +58,10 @@ var (
 
 // opening is a connection being made, which all who need it wait for.
 type opening struct {
-	done chan struct{}
-	conn *conn
-	err  error
+	done    chan struct{}
+	forCall bool // somebody will make a call; guarded by the server's mu
+	conn    *conn
+	err     error
 }
 
 func newServer(set *Set, spec Spec) *Server {
@@ -103,26 +106,31 @@ func (s *Server) startFirst() {
 	if s.wrong != "" || s.entry.Disabled {
 		return
 	}
-	if _, err := s.connection(s.life, 0); err != nil && s.life.Err() == nil {
+	if _, err := s.connection(s.life); err != nil && s.life.Err() == nil {
 		s.log.Warn("server did not start", "error", s.redact(err.Error()))
 	}
 }
 
-// connection returns a live connection for a caller of the given era, opening one if there
-// is none; era 0 takes what the server prefers. All who wait share one start.
-func (s *Server) connection(ctx context.Context, era mcp.Era) (*conn, error) {
+// connection returns a live connection of the server's own preference.
+func (s *Server) connection(ctx context.Context) (*conn, error) {
+	return s.connectionFor(ctx, 0, false)
+}
+
+// connectionFor returns a live connection for a caller of an era, opening one if there is
+// none; era 0 takes what the server prefers. All who wait share one start. forCall says that
+// a call will be made over it.
+func (s *Server) connectionFor(ctx context.Context, era mcp.Era, forCall bool) (*conn, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	slot := &s.primary
-	if era == mcp.Legacy && s.dual() {
-		slot = &s.legacy
-	} else {
-		era = 0
+	slot, key := &s.primary, mcp.Era(0)
+	if s.both && era != 0 && era != s.home {
+		slot, key = &s.other, era
 	}
 	if c := *slot; c != nil {
 		if c.alive() {
+			c.used = c.used || forCall
 			s.mu.Unlock()
 			return c, nil
 		}
@@ -132,13 +140,18 @@ func (s *Server) connection(ctx context.Context, era mcp.Era) (*conn, error) {
 		s.mu.Unlock()
 		return nil, &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "the gateway is stopping"}
 	}
-	o := s.opening[era]
+	o := s.opening[key]
 	if o == nil {
 		o = &opening{done: make(chan struct{})}
-		s.opening[era] = o
+		s.opening[key] = o
 		s.wg.Add(1)
-		go s.open(o, slot, era) // ends by the start timeout or the server's life
+		if key == 0 {
+			go s.open(o) // ends by the start timeout or the server's life
+		} else {
+			go s.openOther(o, key)
+		}
 	}
+	o.forCall = o.forCall || forCall
 	s.mu.Unlock()
 	select {
 	case <-o.done:
@@ -146,21 +159,6 @@ func (s *Server) connection(ctx context.Context, era mcp.Era) (*conn, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// dual reports whether the server's primary connection is modern while it speaks a legacy
-// version as well. s.mu is held.
-func (s *Server) dual() bool {
-	c := s.primary
-	if c == nil || c.client.Era != mcp.Modern || s.entry.Protocol != "auto" || s.mute {
-		return false
-	}
-	for _, v := range c.client.Versions {
-		if !mcp.IsModern(v) {
-			return true
-		}
-	}
-	return false
 }
 
 // usable refuses what no start could change.
@@ -180,55 +178,95 @@ func (s *Server) usable() error {
 	return nil
 }
 
-// open makes a connection and puts it into its slot.
-func (s *Server) open(o *opening, slot **conn, era mcp.Era) {
+// open makes the primary connection and learns what the server offers.
+func (s *Server) open(o *opening) {
 	defer s.wg.Done()
-	if era == 0 {
-		s.enter(tool.StateStarting, "")
-	}
-	c, err := s.connect(s.life, era)
-	if err == nil && era == 0 {
+	s.enter(tool.StateStarting, "")
+	s.mu.Lock()
+	home := s.home
+	s.mu.Unlock()
+	c, err := s.connect(s.life, home)
+	if err == nil {
 		err = s.learn(c)
 	}
-	if err == nil && era == mcp.Legacy && !c.keepsSession() {
-		s.fallBack(o, c)
-		return
-	}
 	s.mu.Lock()
-	delete(s.opening, era)
+	delete(s.opening, 0)
 	if err == nil && s.closed {
-		err = errors.New("the gateway is stopping")
+		err = errStopping
 	}
 	if err == nil {
-		*slot = c
+		s.primary, c.used = c, o.forCall
+		s.home = c.client.Era
+		s.both = s.both || s.speaksBoth(c)
+	} else {
+		s.home, s.both = 0, false // what was known of its era may be why
 	}
 	s.mu.Unlock()
-	if err != nil && c != nil {
-		c.close(s.life)
-	}
-	if era == 0 {
-		s.opened(c, err)
-	}
-	if err != nil {
-		o.err = s.failure(err)
-	} else {
-		o.conn = c
-		s.wants.apply(s.life, c, s.log)
-		s.wg.Go(func() { s.mourn(c, era) })
-	}
-	close(o.done)
+	s.opened(c, err)
+	s.deliver(o, c, err)
 }
 
-// fallBack gives a legacy connection up that could do no more than the primary one: a
-// server over HTTP that keeps no session has no way to ask a caller back.
-func (s *Server) fallBack(o *opening, c *conn) {
+var errStopping = errors.New("the gateway is stopping")
+
+// speaksBoth reports whether a server that was found to be modern speaks a legacy version
+// as well.
+func (s *Server) speaksBoth(c *conn) bool {
+	return c.client.Era == mcp.Modern && s.entry.Protocol == "auto" &&
+		slices.ContainsFunc(c.client.Versions, func(v string) bool { return !mcp.IsModern(v) })
+}
+
+// openOther makes a connection in the era that the primary one is not of. A server that
+// speaks both is spoken to in the caller's: it asks back, logs and reports progress as that
+// era does, and nothing needs translating.
+//
+// Over stdio that is a second process. Where no call has been made to the first one yet, it
+// has no state that anybody knows of, and the second takes its place.
+func (s *Server) openOther(o *opening, era mcp.Era) {
+	defer s.wg.Done()
+	c, err := s.connect(s.life, era)
+	var old *conn
 	s.mu.Lock()
-	delete(s.opening, mcp.Legacy)
-	s.mute = true
+	delete(s.opening, era)
+	switch {
+	case err != nil:
+	case s.closed:
+		err = errStopping
+	case era == mcp.Legacy && !c.keepsSession():
+		s.both = false // it has no way to ask a caller back: the primary connection is as good
+	case c.proc != nil && s.primary != nil && !s.primary.used:
+		old, s.primary, s.home = s.primary, c, era
+		c.used = o.forCall
+	default:
+		s.other, c.used = c, o.forCall
+	}
+	mute := err == nil && !s.both
 	s.mu.Unlock()
-	c.close(s.life)
-	o.conn, o.err = s.connection(s.life, 0)
-	close(o.done)
+	switch {
+	case mute:
+		c.close(s.life)
+		o.conn, o.err = s.connectionFor(s.life, 0, o.forCall)
+		close(o.done)
+		return
+	case old != nil:
+		s.opened(c, nil)
+		s.wg.Go(func() { old.close(s.life) })
+	}
+	s.deliver(o, c, err)
+}
+
+// deliver hands a connection, or why there is none, to all who wait for it.
+func (s *Server) deliver(o *opening, c *conn, err error) {
+	defer close(o.done)
+	if err != nil {
+		if c != nil {
+			c.close(s.life)
+		}
+		o.err = s.failure(err)
+		return
+	}
+	o.conn = c
+	s.wants.apply(s.life, c, s.log)
+	s.wg.Go(func() { s.mourn(c) })
 }
 
 // opened records how a start went.
@@ -262,7 +300,7 @@ func (s *Server) failure(err error) error {
 }
 
 // mourn waits for the end of a connection and says so.
-func (s *Server) mourn(c *conn, era mcp.Era) {
+func (s *Server) mourn(c *conn) {
 	select {
 	case <-c.client.Link.Done():
 	case <-s.life.Done():
@@ -271,8 +309,15 @@ func (s *Server) mourn(c *conn, era mcp.Era) {
 	if s.life.Err() != nil {
 		return
 	}
+	s.mu.Lock()
+	primary, known := s.primary == c, s.primary == c || s.other == c
+	s.mu.Unlock()
+	if !known { // it was given up for another one, or a call has found it dead already
+		c.close(s.life)
+		return
+	}
 	detail := s.redact(c.epitaph())
-	if era == 0 {
+	if primary {
 		s.move(tool.StateIdle, "crashed", detail+"; it starts again at its next call")
 	}
 	s.log.Warn("server ended", "detail", detail)
@@ -283,10 +328,10 @@ func (s *Server) mourn(c *conn, era mcp.Era) {
 func (s *Server) close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
-	conns := []*conn{s.primary, s.legacy}
-	s.primary, s.legacy = nil, nil
+	conns := []*conn{s.primary, s.other}
+	s.primary, s.other = nil, nil
 	s.mu.Unlock()
-	s.cancel(errors.New("the gateway is stopping"))
+	s.cancel(errStopping)
 	var wg sync.WaitGroup
 	for _, c := range conns {
 		if c != nil {

@@ -84,7 +84,7 @@ func (s *Server) live() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []*conn
-	for _, c := range []*conn{s.primary, s.legacy} {
+	for _, c := range []*conn{s.primary, s.other} {
 		if c != nil && c.alive() {
 			out = append(out, c)
 		}
@@ -101,7 +101,7 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	if wanted {
 		return nil
 	}
-	c, err := s.connection(ctx, 0)
+	c, err := s.connection(ctx)
 	if err != nil {
 		return s.startError(err)
 	}
@@ -113,18 +113,18 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 			continue
 		}
 		if err := s.subscribe(ctx, other, uri); err != nil {
-			s.log.Debug("not subscribed over the legacy connection", "uri", uri, "error", err)
+			s.log.Debug("not subscribed over the second connection", "uri", uri, "error", err)
 		}
 	}
 	return nil
 }
 
 // subscribesOver reports whether updates are asked for over a connection: the primary one,
-// and the legacy one beside it where that is a process of its own, with resources of its own.
+// and the one beside it where that is a process of its own, with resources of its own.
 func (s *Server) subscribesOver(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return c != s.legacy || c.proc != nil
+	return c != s.other || c.proc != nil
 }
 
 func (s *Server) subscribe(ctx context.Context, c *conn, uri string) error {
