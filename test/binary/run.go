@@ -32,7 +32,15 @@ func Serve(tb testing.TB, collie, config string, args ...string) string {
 
 // settled finds the endpoint in the one line that `collie serve` writes to stderr when
 // start-up has settled. Other lines may name other URLs.
-var settled = regexp.MustCompile(`https?://127\.0\.0\.1:\d+/mcp`)
+var settled = regexp.MustCompile(`ready: .* (https?://127\.0\.0\.1:\d+/mcp)`)
+
+// last is the last group of a match, or all of it if there is none; empty without a match.
+func last(groups [][]byte) string {
+	if len(groups) == 0 {
+		return ""
+	}
+	return string(groups[len(groups)-1])
+}
 
 // Everything runs the everything-server of the Go SDK on a free port of 127.0.0.1 and
 // returns its URL. Its flag -stateless, true by default, chooses the era over HTTP.
@@ -102,7 +110,7 @@ func (w *watched) Write(p []byte) (int, error) {
 	w.buf.Write(p)
 	end := bytes.LastIndexByte(w.buf.Bytes(), '\n') + 1 // whole lines only
 	if w.match == "" {
-		if w.match = string(w.ready.Find(w.buf.Bytes()[:end])); w.match != "" {
+		if w.match = last(w.ready.FindSubmatch(w.buf.Bytes()[:end])); w.match != "" {
 			close(w.found)
 		}
 	}

@@ -1,0 +1,133 @@
+package eras_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/mcp/mcptest"
+	"collie/test/binary"
+)
+
+// limit bounds what should happen at once.
+const limit = 10 * time.Second
+
+// server is a fakemcp behind Collie.
+type server struct {
+	name   string // transport and era; its tools are named after it
+	era    string
+	stdio  bool
+	entry  string
+	record string // what it hears
+
+	mu   sync.Mutex
+	said []string // its stderr, of those over HTTP
+}
+
+func (s *server) tool(name string) string { return s.name + "__" + name }
+
+// uri is one of the server's resources. The schemes differ, or the URIs would clash.
+func (s *server) uri(path string) string { return strings.ReplaceAll(s.name, "_", "-") + "://" + path }
+
+// servers starts what has to be started and returns a server of each transport and era.
+func servers(t *testing.T) []*server {
+	t.Helper()
+	fake := mcptest.Build(t)
+	var list []*server
+	for _, transport := range []string{"stdio", "http"} {
+		for _, era := range []string{"legacy", "modern", "both"} {
+			s := &server{name: transport + "_" + era, era: era, stdio: transport == "stdio", record: filepath.Join(t.TempDir(), "heard")}
+			flags := []string{"--era=" + era, "--scheme=" + strings.TrimSuffix(s.uri(""), "://"), "--record=" + s.record}
+			if s.stdio {
+				s.entry = `{"command":` + strconv.Quote(fake) + `,"args":["` + strings.Join(flags, `","`) + `"]}`
+			} else {
+				s.entry = `{"url":` + strconv.Quote(s.listen(t, fake, flags)) + `}`
+			}
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// listen runs the server over HTTP and returns its URL.
+func (s *server) listen(t *testing.T, fake string, flags []string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), fake, append(flags, "--http=127.0.0.1:0")...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	listening, drained := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(drained)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if url, ok := strings.CutPrefix(lines.Text(), "listening "); ok {
+				listening <- url
+			}
+			s.mu.Lock()
+			s.said = append(s.said, lines.Text())
+			s.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // the context has ended, it is going anyway
+		<-drained
+		_ = cmd.Wait()
+	})
+	select {
+	case url := <-listening:
+		return url
+	case <-drained:
+		t.Fatal("fakemcp ended before it listened")
+	}
+	return ""
+}
+
+// cancels counts how often the server was told to give a request up: by a notification or,
+// over HTTP, by hanging up.
+func (s *server) cancels(t *testing.T) int {
+	t.Helper()
+	heard, err := os.ReadFile(s.record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := strings.Count(string(heard), "notifications/cancelled")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range s.said {
+		if strings.HasPrefix(line, "cancelled ") {
+			n++
+		}
+	}
+	return n
+}
+
+// gateway is Collie in front of the servers. It has no URL where clients start it.
+type gateway struct {
+	program, config, url string
+}
+
+func serve(t *testing.T, list []*server, http bool) *gateway {
+	t.Helper()
+	var entries []string
+	for _, s := range list {
+		entries = append(entries, strconv.Quote(s.name)+":"+s.entry)
+	}
+	g := &gateway{program: binary.Build(t, binary.Collie), config: filepath.Join(t.TempDir(), "collie.json")}
+	if err := os.WriteFile(g.config, []byte(`{"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if http {
+		g.url = binary.Serve(t, g.program, g.config)
+	}
+	return g
+}
