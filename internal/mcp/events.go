@@ -45,12 +45,12 @@ type sent struct {
 
 func newEvents(id string) *events { return &events{id: id, more: make(chan struct{})} }
 
-// add appends a message.
-func (s *events) add(raw []byte) {
+// add appends a message and reports whether it will be read, which it is not after the end.
+func (s *events) add(raw []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
-		return
+		return false
 	}
 	s.last++
 	s.list = append(s.list, sent{s.last, raw})
@@ -60,6 +60,7 @@ func (s *events) add(raw []byte) {
 		s.list = s.list[1:]
 	}
 	s.wake()
+	return true
 }
 
 func (s *events) wake() {

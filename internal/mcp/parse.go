@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -232,6 +233,9 @@ func appendParams(dst []byte, method string, params json.RawMessage) []byte {
 
 // AppendResult appends the response that carries result to dst.
 func AppendResult(dst []byte, id ID, result json.RawMessage) []byte {
+	if n := len(id) + len(result) + len(`{"jsonrpc":"2.0","id":,"result":}`); n <= 64<<10 {
+		dst = slices.Grow(dst, n) // which clears it: append does better for a big one
+	}
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
 	dst = append(dst, `,"result":`...)

@@ -203,7 +203,7 @@ func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, o
 		return
 	}
 	ex := &exchange{w: w, r: r}
-	result, err := answerModern(r.Context(), &h.lot, h.svc, in, owner, ex.send)
+	result, err := answerModern(r.Context(), &h.lot, h.svc, in, owner, func(raw []byte) { ex.send(raw) })
 	ex.finish(modernStatus(err), appendAnswer(nil, m.ID, result, err))
 }
 
@@ -320,12 +320,8 @@ func (e *exchange) begin() bool {
 	return true
 }
 
-// send puts a message before the response.
-func (e *exchange) send(raw []byte) {
-	if e.begin() {
-		e.stream.add(raw)
-	}
-}
+// send puts a message before the response and reports whether there was still room for it.
+func (e *exchange) send(raw []byte) bool { return e.begin() && e.stream.add(raw) }
 
 // acceptsStream reports whether a client takes an SSE stream for an answer.
 func acceptsStream(head http.Header) bool {

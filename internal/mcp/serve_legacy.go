@@ -70,7 +70,7 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	s.peer.Session = newSessionID()
 	own := newEvents("s")
 	s.streams["s"] = own
-	s.peer.notify = own.add
+	s.peer.notify = func(raw []byte) { own.add(raw) }
 	h.mu.Lock()
 	full := h.closed || len(h.sessions) >= h.opts.MaxSessions
 	if !full {
@@ -142,23 +142,19 @@ func (h *HTTPServer) answerLegacy(ctx context.Context, r *http.Request, s *sessi
 		return json.RawMessage("{}"), nil
 	}
 	s.peer.open(h.svc)
-	return h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: &httpOutlet{s, ex, ctx}})
+	return h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: &httpOutlet{s, ex}})
 }
 
 // httpOutlet is the way back of a legacy request over HTTP.
 type httpOutlet struct {
-	s    *session
-	ex   *exchange
-	task context.Context //nolint:containedctx // the request's own, to end with it
+	s  *session
+	ex *exchange
 }
 
 func (o *httpOutlet) send(raw []byte) { o.ex.send(raw) }
 
 func (o *httpOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if !o.ex.begin() {
-		return nil, ErrNoAsking
-	}
-	return o.s.ask(ctx, o.task, o.ex.send, method, params)
+	return o.s.ask(ctx, o.ex.send, method, params)
 }
 
 // newStreamID names a stream; it is unguessable, since who knows it may read the stream
@@ -290,21 +286,20 @@ func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message) []byte 
 		return AppendError(nil, m.ID, errorObject(ErrSessionClosed))
 	}
 	defer s.release()
-	result, err := h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own, t.ctx}})
+	result, err := h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own}})
 	return appendAnswer(nil, m.ID, result, err)
 }
 
 // batchOutlet is the way back of a request in a batch: the session's own stream.
 type batchOutlet struct {
-	s    *session
-	own  *events
-	task context.Context //nolint:containedctx // the request's own, to end with it
+	s   *session
+	own *events
 }
 
 func (o batchOutlet) send(raw []byte) { o.own.add(raw) }
 
 func (o batchOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return o.s.ask(ctx, o.task, o.own.add, method, params)
+	return o.s.ask(ctx, o.own.add, method, params)
 }
 
 func (s *session) touch() {

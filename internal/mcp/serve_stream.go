@@ -180,7 +180,10 @@ type streamOutlet struct {
 func (o streamOutlet) send(raw []byte) { o.v.send(raw) }
 
 func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return o.v.session.ask(ctx, o.task, o.v.send, method, params)
+	if o.task.Err() != nil {
+		return nil, ErrNoAsking // it has been answered, or taken back
+	}
+	return o.v.session.ask(ctx, func(raw []byte) bool { o.v.send(raw); return true }, method, params)
 }
 
 func (v *streamServer) modern(ctx context.Context, m Message) (json.RawMessage, error) {

@@ -115,12 +115,9 @@ func (s *session) cancelled(m *Message) {
 	}
 }
 
-// ask sends the client a request by way of send and waits for the answer, until ctx ends or
-// task, the request of the client's that it belongs to.
-func (s *session) ask(ctx, task context.Context, send func(raw []byte), method string, params json.RawMessage) (json.RawMessage, error) {
-	if task.Err() != nil {
-		return nil, ErrNoAsking
-	}
+// ask sends the client a request by way of send, which reports whether it could, and waits
+// for the answer.
+func (s *session) ask(ctx context.Context, send func(raw []byte) bool, method string, params json.RawMessage) (json.RawMessage, error) {
 	ch := make(chan Message, 1)
 	s.mu.Lock()
 	s.lastAsk++
@@ -128,8 +125,11 @@ func (s *session) ask(ctx, task context.Context, send func(raw []byte), method s
 	s.asked[n] = ch
 	s.mu.Unlock()
 	id := ID(strconv.FormatUint(n, 10))
-	send(AppendRequest(nil, id, method, params))
-	var cause error
+	cause := ErrNoAsking
+	if !send(AppendRequest(nil, id, method, params)) {
+		s.forgetAsk(n)
+		return nil, cause
+	}
 	select {
 	case m := <-ch:
 		if m.Error != nil {
@@ -138,19 +138,19 @@ func (s *session) ask(ctx, task context.Context, send func(raw []byte), method s
 		return m.Result, nil
 	case <-ctx.Done():
 		cause = context.Cause(ctx)
-	case <-task.Done():
-		if cause = context.Cause(task); errors.Is(cause, context.Canceled) {
-			cause = ErrNoAsking // the request has been answered
-		}
 	case <-s.ctx.Done():
 		cause = context.Cause(s.ctx)
 	}
-	s.mu.Lock()
-	delete(s.asked, n)
-	s.mu.Unlock()
+	s.forgetAsk(n)
 	send(AppendNotification(nil, "notifications/cancelled",
 		Edit(nil, Field{"requestId", json.RawMessage(id)}, Field{"reason", Quote(cause.Error())})))
 	return nil, cause
+}
+
+func (s *session) forgetAsk(n uint64) {
+	s.mu.Lock()
+	delete(s.asked, n)
+	s.mu.Unlock()
 }
 
 // answered delivers a client's response; one that nobody waits for is dropped.

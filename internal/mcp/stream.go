@@ -113,15 +113,18 @@ func (l *Lines) line() ([]byte, error) {
 		}
 		return l.bounded(bytes.Clone(part))
 	}
-	buf := make([]byte, 0, 8*len(part))
+	// Pieces put together once are copied less than a buffer that grows, and leave less
+	// garbage, when the line has many megabytes.
+	var parts [][]byte
+	size := 0
 	for errors.Is(err, bufio.ErrBufferFull) {
-		if len(buf)+len(part) > l.max+1 { // one more may belong to the line's end
-			return nil, l.skip(append(buf, part...))
+		parts = append(parts, bytes.Clone(part))
+		if size += len(part); size > l.max+1 { // one more may belong to the line's end
+			return nil, l.skip(parts[0])
 		}
-		buf = append(buf, part...)
 		part, err = l.r.ReadSlice('\n')
 	}
-	return l.bounded(append(buf, part...))
+	return l.bounded(bytes.Join(append(parts, part), nil))
 }
 
 // bounded refuses a whole line that is too long without its end.

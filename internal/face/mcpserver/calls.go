@@ -76,7 +76,9 @@ func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json
 		}
 	}
 	if modern && r.Type == "" {
-		return s.modern(r.Raw, c.Kind == tool.KindRead), nil
+		// A server's own hints stay as they are.
+		hints := c.Kind == tool.KindRead && mcp.Get(r.Raw, "ttlMs") == nil && mcp.Get(r.Raw, "cacheScope") == nil
+		return s.modern(r.Raw, hints), nil
 	}
 	return r.Raw, nil
 }
