@@ -55,7 +55,7 @@ type App struct {
 
 // instructions is our own advice to models.
 const instructions = "Collie joins several tool servers. A tool's name begins with its server's. " +
-	"A tool with an \"action\" argument groups several actions; action=help explains them."
+	"A tool with an \"action\" argument groups several actions; its description says how to ask for help."
 
 // Open joins the parts as cfg says and starts the servers in the background.
 func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {

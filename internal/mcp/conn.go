@@ -46,6 +46,7 @@ type Conn struct {
 type waiter struct {
 	ch    chan Response
 	owner any
+	long  bool  // a subscription, which the server may end
 	err   error // set before ch is closed by a failure
 	large bool
 }
@@ -75,7 +76,7 @@ func NewConn(s Stream, h Handler, opts *ConnOptions) *Conn {
 func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 	id := c.lastID.Add(1)
 	w := waiters.Get().(*waiter)
-	w.owner = req.Owner
+	w.owner, w.long = req.Owner, req.Method == "subscriptions/listen"
 	c.mu.Lock()
 	if c.err != nil {
 		err := c.err
@@ -393,7 +394,8 @@ func errorObject(err error) json.RawMessage {
 }
 
 // cancelled ends a request the server takes back, or one of ours that the server ends:
-// MCP 2026-07-28 lets it do so for subscriptions/listen.
+// MCP 2026-07-28 lets it do so for subscriptions/listen. Any other request of ours with that
+// id goes on: the server means one of its own, which has been answered.
 func (c *Conn) cancelled(m Message) {
 	id := ID(bytes.TrimSpace(Get(m.Params, "requestId")))
 	c.mu.Lock()
@@ -403,12 +405,26 @@ func (c *Conn) cancelled(m Message) {
 		cancel(context.Canceled)
 		return
 	}
-	if n, ok := parseID(id); ok {
-		if w := c.claim(n); w != nil {
-			w.err = errors.New("the server ended the request")
-			w.ch <- Response{}
-			return
-		}
+	if w := c.claimLong(id); w != nil {
+		w.err = errors.New("the server ended the request")
+		w.ch <- Response{}
+		return
 	}
 	c.handler.Notification(m, nil)
+}
+
+// claimLong is claim for a request that the server may end.
+func (c *Conn) claimLong(id ID) *waiter {
+	n, ok := parseID(id)
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.waiting[n]
+	if w == nil || !w.long {
+		return nil
+	}
+	delete(c.waiting, n)
+	return w
 }

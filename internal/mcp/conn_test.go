@@ -433,3 +433,17 @@ func TestConnServerThatDoesNotRead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The ids of a server's requests are its own: when it takes one back that is answered
+// already, a request of ours that happens to have that id goes on.
+func TestConnServerTakesBackAnAnsweredRequest(t *testing.T) {
+	t.Parallel()
+	c, f := newConn(t, nothing{}, nil, 0)
+	a := ask(t.Context(), c, &mcp.Request{Method: "tools/call"})
+	id := f.next().ID
+	f.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+	f.answer(id, `{"ok":true}`)
+	if got := a.result(t); got != `{"ok":true}` {
+		t.Errorf("the call ended with %s", got)
+	}
+}

@@ -72,11 +72,18 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	s.streams["s"] = own
 	s.peer.notify = func(raw []byte) { own.add(raw) }
 	h.mu.Lock()
+	var gone *session
+	if len(h.sessions) >= h.opts.MaxSessions {
+		gone = h.forgotten(time.Now())
+	}
 	full := h.closed || len(h.sessions) >= h.opts.MaxSessions
 	if !full {
 		h.sessions[s.peer.Session] = s
 	}
 	h.mu.Unlock()
+	if gone != nil {
+		h.end(gone)
+	}
 	if full {
 		w.Header().Set("Retry-After", "30")
 		refuse(w, http.StatusServiceUnavailable, m.ID, &Error{Code: CodeInternal, Message: "too many sessions are open: close one with DELETE, or try again later"})
@@ -84,6 +91,23 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	}
 	w.Header().Set(headerSession, s.peer.Session)
 	writeJSON(w, http.StatusOK, AppendResult(nil, m.ID, initializeResult(s.peer.Version, h.svc.Hello(r.Context(), s.peer))))
+}
+
+// forgotten takes the session out of a full table that has been idle the longest, and for at
+// least a minute: clients that never say good-bye must not keep others out. Nil if there is
+// none. h.mu is held.
+func (h *HTTPServer) forgotten(now time.Time) *session {
+	var oldest *session
+	before := now.Add(-time.Minute)
+	for _, s := range h.sessions {
+		if s.idleSince(before) {
+			oldest, before = s, s.lastUsed()
+		}
+	}
+	if oldest != nil {
+		delete(h.sessions, oldest.peer.Session)
+	}
+	return oldest
 }
 
 // find returns the session a request belongs to, or refuses the request.
@@ -312,6 +336,12 @@ func (s *session) idleSince(t time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.busy == 0 && s.used.Before(t)
+}
+
+func (s *session) lastUsed() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
 }
 
 // keep remembers a request's stream for a client that may lose it.

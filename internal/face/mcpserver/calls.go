@@ -65,7 +65,7 @@ func required(in *mcp.Incoming, field, what string) (string, error) {
 func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.RawMessage, error) {
 	who := client(in.Peer)
 	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
-	c.Client, c.Session = clientName(in.Peer), in.Peer.Session
+	c.Client, c.Session = s.nameOf(in.Peer), in.Peer.Session
 	c.Caller = &caller{server: s, in: in}
 	modern := in.Peer.Era == mcp.Modern
 	c.Retry = modern && mcp.Get(in.Params, "inputResponses") != nil

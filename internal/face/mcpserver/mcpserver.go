@@ -106,6 +106,16 @@ func client(p *mcp.Peer) Client {
 	return c
 }
 
+// nameOf is clientName, kept with the session of a client that has one.
+func (s *Server) nameOf(p *mcp.Peer) string {
+	if p.Era == mcp.Legacy {
+		if sess := s.session(p); sess != nil {
+			return sess.name
+		}
+	}
+	return clientName(p)
+}
+
 // clientName is the client's own name and version, for people.
 func clientName(p *mcp.Peer) string {
 	return strings.TrimSpace(mcp.GetString(p.Info, "name") + " " + mcp.GetString(p.Info, "version"))

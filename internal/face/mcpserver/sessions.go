@@ -12,6 +12,8 @@ import (
 
 // session is what a legacy client asked to be told.
 type session struct {
+	name string // of the client, for people
+
 	mu    sync.Mutex
 	level string
 	uris  map[string]bool
@@ -33,7 +35,7 @@ func (s *session) wantsURI(uri string) bool {
 func (s *Server) Opened(p *mcp.Peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sessions[p] = &session{uris: map[string]bool{}}
+	s.sessions[p] = &session{name: clientName(p), uris: map[string]bool{}}
 }
 
 // Closed forgets a session and what it asked for. It may come twice.

@@ -72,6 +72,7 @@ func (w *watch) end(r *running) {
 	if r.next != nil {
 		r.next.prev = r.prev
 	}
+	r.prev, r.next = nil, nil // who still holds r keeps no other call alive
 	w.mu.Unlock()
 	r.cancel(nil)
 }

@@ -215,7 +215,7 @@ func (c *conn) params(f *flight, token uint64) json.RawMessage {
 // meta is the caller's metadata as the server gets it; nil where nothing is left of it.
 func (c *conn) meta(f *flight, meta json.RawMessage, token uint64) json.RawMessage {
 	var fields []mcp.Field
-	if f.token = mcp.Get(meta, "progressToken"); f.token != nil {
+	if f.token != nil {
 		fields = append(fields, mcp.Field{Key: "progressToken", Value: mcp.Quote(strconv.FormatUint(token, 10))})
 	}
 	if c.client.Era == mcp.Modern {
@@ -285,8 +285,12 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 		out.Message = c.server.redact(link.Error())
 		_, out.Hint = linkReason(link)
 	case c.proc != nil:
-		out.Kind, out.Message = tool.Crashed, "the server ended in mid-call: "+c.epitaph()
-		out.Hint = "collie mcp logs " + c.server.name + " shows what it said; the next call starts it again"
+		logs := "collie mcp logs " + c.server.name + " shows what it said"
+		if end := c.epitaph(); end != "" {
+			out.Kind, out.Message, out.Hint = tool.Crashed, "the server ended in mid-call: "+end, logs+"; the next call starts it again"
+		} else {
+			out.Message, out.Hint = c.server.redact(link.Error()), logs
+		}
 	default:
 		out.Message = c.server.redact(link.Error())
 		_, out.Hint = linkReason(link)

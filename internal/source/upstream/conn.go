@@ -53,9 +53,6 @@ func (e *exitError) Error() string {
 
 // connect starts or reaches the server and opens a session. era 0 finds the era out.
 func (s *Server) connect(ctx context.Context, era mcp.Era) (*conn, error) {
-	limit := s.entry.StartTimeout
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", errStartTimeout, limit))
-	defer cancel()
 	c := &conn{server: s, calls: map[uint64]*flight{}}
 	opts := mcp.ClientOptions{Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: s.entry.Protocol, Logger: s.log}
 	opts.Reopened = func() { s.wants.apply(s.life, c, s.log) }
@@ -73,6 +70,12 @@ func (s *Server) connect(ctx context.Context, era mcp.Era) (*conn, error) {
 	return c, c.spawn(ctx, opts)
 }
 
+// timed bounds a start. The time that a server waits for its turn does not count.
+func (s *Server) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := s.entry.StartTimeout
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", errStartTimeout, limit))
+}
+
 // dial reaches an HTTP server.
 func (c *conn) dial(ctx context.Context, opts mcp.ClientOptions) error {
 	release, err := c.server.set.slot(ctx, false)
@@ -80,6 +83,8 @@ func (c *conn) dial(ctx context.Context, opts mcp.ClientOptions) error {
 		return err
 	}
 	defer release()
+	ctx, cancel := c.server.timed(ctx)
+	defer cancel()
 	c.client, err = connectHTTP(ctx, c, opts)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -103,6 +108,8 @@ func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
 	defer release()
 	silent := time.AfterFunc(silentSlot, release)
 	defer silent.Stop()
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
 
 	heard := make(chan struct{})
 	hear := sync.OnceFunc(func() {
@@ -205,16 +212,19 @@ func (c *conn) lastWords() []string {
 	return tail
 }
 
-// epitaph says how the connection ended.
+// epitaph says how the connection ended; empty if it has not.
 func (c *conn) epitaph() string {
 	if err := c.exited(); err != nil {
 		return err.Error()
 	}
-	err := c.client.Link.Err()
-	if errors.Is(err, io.EOF) {
+	switch err := c.client.Link.Err(); {
+	case err == nil:
+		return ""
+	case errors.Is(err, io.EOF):
 		return "the server closed its output"
+	default:
+		return c.server.redact(err.Error())
 	}
-	return fmt.Sprint(err)
 }
 
 // keepsSession reports whether the server can send requests over this connection.

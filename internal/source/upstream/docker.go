@@ -1,9 +1,14 @@
 package upstream
 
 import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +20,10 @@ import (
 // client does not end the container (R-PR-4). Nil for other servers.
 type container struct {
 	program string // docker, podman or nerdctl
+	server  string
+	// cidFile is where the program writes the container's id. Each container has a file of
+	// its own: a server has two when it restarts, when it is spoken to in both eras, or when
+	// two gateways share a home, and the end of one must not end the other.
 	cidFile string
 }
 
@@ -37,7 +46,8 @@ func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	var extra []string
 	c := &container{program: program}
 	if !given("--cidfile") {
-		c.cidFile = filepath.Join(dir, e.Name+".cid")
+		c.server = e.Name
+		c.cidFile = filepath.Join(dir, fmt.Sprintf("%s.%d-%s.cid", e.Name, os.Getpid(), rand.Text()[:8]))
 		extra = append(extra, "--cidfile", c.cidFile)
 	}
 	if !given("--label") {
@@ -46,16 +56,29 @@ func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	return c, slices.Insert(args, run+1, extra...)
 }
 
-// prepare removes what an earlier container left: docker refuses a file that exists.
+// prepare makes the folder of the id file and removes what gateways that are gone have left
+// in it.
 func (c *container) prepare() error {
 	if c == nil || c.cidFile == "" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(c.cidFile), 0o700); err != nil {
+	dir := filepath.Dir(c.cidFile)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := os.Remove(c.cidFile); err != nil && !os.IsNotExist(err) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
 		return err
+	}
+	for _, file := range list {
+		rest, ok := strings.CutPrefix(file.Name(), c.server+".")
+		if !ok || !strings.HasSuffix(rest, ".cid") {
+			continue
+		}
+		of, _, _ := strings.Cut(rest, "-")
+		if pid, err := strconv.Atoi(of); err == nil && !process.Alive(pid) {
+			_ = os.Remove(filepath.Join(dir, file.Name())) // it is in nobody's way
+		}
 	}
 	return nil
 }
@@ -91,7 +114,9 @@ func (c *container) kill(env []string) error {
 	case <-p.Done():
 	case <-timer.C:
 	}
-	return os.Remove(c.cidFile)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // what has not ended by now is killed
+	return errors.Join(p.Stop(ctx), os.Remove(c.cidFile))
 }
 
 // killTime bounds how long the end of a container is waited for.

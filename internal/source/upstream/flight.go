@@ -20,6 +20,7 @@ type flight struct {
 
 	limit  time.Duration
 	begun  time.Time
+	ctx    context.Context //nolint:containedctx // the call's own: what is asked for it ends with it
 	cancel context.CancelCauseFunc
 
 	mu       sync.Mutex
@@ -54,7 +55,8 @@ func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) 
 	if f.caller == nil {
 		f.caller = nobody{}
 	}
-	ctx, f.cancel = context.WithCancelCause(ctx)
+	f.token = mcp.Get(call.Params, "_meta", "progressToken")
+	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	token := c.lastToken.Add(1)
 	c.mu.Lock()
 	c.calls[token] = f
@@ -67,7 +69,7 @@ func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) 
 		}
 	}
 	c.mu.Unlock()
-	return ctx, f, token
+	return f.ctx, f, token
 }
 
 // patrolFor is how often calls are looked at for having taken too long. One timer looks at

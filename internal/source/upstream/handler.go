@@ -148,6 +148,7 @@ func (s *Server) askBack(ctx context.Context, f *flight, method string, params j
 	defer resume()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("nobody answered %s within %v", method, limit))
 	defer cancel()
+	defer context.AfterFunc(f.ctx, cancel)() // nobody is there to ask once the call is over
 	result, err := f.caller.Ask(ctx, method, params)
 	if err != nil {
 		if e, ok := errors.AsType[*tool.ProtocolError](err); ok {

@@ -17,6 +17,7 @@ import (
 const (
 	maxPages       = 200
 	maxTools       = 2000
+	maxEntries     = 20000 // of resources, templates, prompts
 	maxDefinition  = 1 << 20
 	maxSchemaDepth = 64
 	listLimit      = 60 * time.Second
@@ -179,36 +180,38 @@ func depth(raw []byte) int {
 }
 
 func (s *Server) learnResources(ctx context.Context, c *conn, offer *tool.Offer) error {
-	offer.Resources, offer.Templates = nil, nil
+	var resources []tool.Resource
+	var templates []tool.Template
 	err := s.pages(ctx, c, "resources", "resources/list", "resources", func(def json.RawMessage) bool {
 		if uri := mcp.GetString(def, "uri"); uri != "" && len(def) <= maxDefinition {
-			offer.Resources = append(offer.Resources, tool.Resource{URI: uri, Definition: def})
+			resources = append(resources, tool.Resource{URI: uri, Definition: def})
 		} else {
 			s.drop("resource", fmt.Errorf("an entry without a uri: %.80s", def))
 		}
-		return true
+		return len(resources) < maxEntries
 	})
 	if err != nil {
 		return fmt.Errorf("list resources: %w", err)
 	}
 	err = s.pages(ctx, c, "resources", "resources/templates/list", "resourceTemplates", func(def json.RawMessage) bool {
 		if pattern := mcp.GetString(def, "uriTemplate"); pattern != "" && len(def) <= maxDefinition {
-			offer.Templates = append(offer.Templates, tool.Template{Pattern: pattern, Definition: def})
+			templates = append(templates, tool.Template{Pattern: pattern, Definition: def})
 		} else {
 			s.drop("resource template", fmt.Errorf("an entry without a uriTemplate: %.80s", def))
 		}
-		return true
+		return len(templates) < maxEntries
 	})
-	if isMethodNotFound(err) {
-		return nil // templates are optional where resources are not
+	if err != nil && !isMethodNotFound(err) { // templates are optional where resources are not
+		return fmt.Errorf("list resource templates: %w", err)
 	}
-	return err
+	offer.Resources, offer.Templates = resources, templates
+	return nil
 }
 
 func (s *Server) learnPrompts(ctx context.Context, c *conn, offer *tool.Offer) error {
-	offer.Prompts = nil
+	var prompts []tool.Prompt
 	seen := map[string]bool{}
-	return s.pages(ctx, c, "prompts", "prompts/list", "prompts", func(def json.RawMessage) bool {
+	err := s.pages(ctx, c, "prompts", "prompts/list", "prompts", func(def json.RawMessage) bool {
 		name, err := entryName(def)
 		if err == nil && seen[name] {
 			err = fmt.Errorf("prompt %q is listed twice, the first counts", name)
@@ -218,9 +221,14 @@ func (s *Server) learnPrompts(ctx context.Context, c *conn, offer *tool.Offer) e
 			return true
 		}
 		seen[name] = true
-		offer.Prompts = append(offer.Prompts, tool.Prompt{Name: name, Definition: def})
-		return true
+		prompts = append(prompts, tool.Prompt{Name: name, Definition: def})
+		return len(prompts) < maxEntries
 	})
+	if err != nil {
+		return fmt.Errorf("list prompts: %w", err)
+	}
+	offer.Prompts = prompts
+	return nil
 }
 
 // pages follows a list to its end and calls each for every entry until it returns false. A
@@ -238,7 +246,7 @@ func (s *Server) pages(ctx context.Context, c *conn, capability, method, field s
 		}
 		for _, def := range elements(mcp.Get(result, field)) {
 			if !each(def) {
-				s.drop(field, fmt.Errorf("the list is longer than %d", maxTools))
+				s.drop(field, errors.New("the list is longer than Collie takes, it ends there"))
 				return nil
 			}
 		}

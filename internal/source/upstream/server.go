@@ -67,9 +67,10 @@ type opening struct {
 func newServer(set *Set, spec Spec) *Server {
 	e := spec.Entry
 	s := &Server{
-		set: set, name: e.Name, entry: e, wrong: spec.wrong(), log: set.log.With("server", e.Name),
+		set: set, name: e.Name, entry: e, wrong: spec.wrong(),
 		opening: map[mcp.Era]*opening{}, started: make(chan struct{}),
 	}
+	s.log = slog.New(discreet{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.life, s.cancel = context.WithCancelCause(context.Background())
 	s.lists.server = s
 	s.offer.Store(&tool.Offer{})
@@ -225,24 +226,29 @@ func (s *Server) openOther(o *opening, era mcp.Era) {
 	defer s.wg.Done()
 	c, err := s.connect(s.life, era)
 	var old *conn
+	var alone bool // the primary connection has to do
 	s.mu.Lock()
 	delete(s.opening, era)
 	switch {
+	case err != nil && !s.closed && s.primary != nil && s.primary.alive():
+		s.both, alone = false, true // it may be unable to run twice, because of a lock or a port
 	case err != nil:
 	case s.closed:
 		err = errStopping
 	case era == mcp.Legacy && !c.keepsSession():
-		s.both = false // it has no way to ask a caller back: the primary connection is as good
+		s.both, alone = false, true // it has no way to ask a caller back: the primary connection is as good
 	case c.proc != nil && s.primary != nil && !s.primary.used:
 		old, s.primary, s.home = s.primary, c, era
 		c.used = o.forCall
 	default:
 		s.other, c.used = c, o.forCall
 	}
-	mute := err == nil && !s.both
 	s.mu.Unlock()
 	switch {
-	case mute:
+	case alone:
+		if err != nil {
+			s.log.Warn("no second connection, clients of both eras share the first", "era", era.String(), "error", err)
+		}
 		c.close(s.life)
 		o.conn, o.err = s.connectionFor(s.life, 0, o.forCall)
 		close(o.done)
@@ -310,16 +316,14 @@ func (s *Server) mourn(c *conn) {
 		return
 	}
 	s.mu.Lock()
-	primary, known := s.primary == c, s.primary == c || s.other == c
+	known := s.primary == c || s.other == c
 	s.mu.Unlock()
 	if !known { // it was given up for another one, or a call has found it dead already
 		c.close(s.life)
 		return
 	}
 	detail := s.redact(c.epitaph())
-	if primary {
-		s.move(tool.StateIdle, "crashed", detail+"; it starts again at its next call")
-	}
+	s.moveFrom(c, tool.StateIdle, "crashed", detail+"; it starts again at its next call")
 	s.log.Warn("server ended", "detail", detail)
 	c.close(s.life)
 }

@@ -12,17 +12,36 @@ import (
 // move moves the server to a state. Every change of state goes through here.
 func (s *Server) move(state tool.State, reason, detail string) {
 	s.mu.Lock()
-	s.status.State, s.status.Reason, s.status.Detail = state, reason, s.redact(detail)
-	s.status.Since = time.Now()
+	s.record(state, reason, detail)
 	s.mu.Unlock()
 	s.log.Debug("server state", "state", string(state), "reason", reason, "detail", detail)
+}
+
+// moveFrom is move, unless c is not the primary connection any more: another one has been
+// asked for, and the state is about that.
+func (s *Server) moveFrom(c *conn, state tool.State, reason, detail string) {
+	s.mu.Lock()
+	current := s.primary == c
+	if current {
+		s.record(state, reason, detail)
+	}
+	s.mu.Unlock()
+	if current {
+		s.log.Debug("server state", "state", string(state), "reason", reason, "detail", detail)
+	}
+}
+
+// record puts a state down. s.mu is held.
+func (s *Server) record(state tool.State, reason, detail string) {
+	s.status.State, s.status.Reason, s.status.Detail = state, reason, s.redact(detail)
+	s.status.Since = time.Now()
 }
 
 // Status says what the server is doing, and why.
 func (s *Server) Status() tool.ServerStatus {
 	s.mu.Lock()
 	st := s.status
-	if c := s.primary; c != nil && c.proc != nil {
+	if c := s.primary; c != nil && c.proc != nil && c.alive() {
 		st.PID = c.proc.Pid()
 	}
 	s.mu.Unlock()

@@ -1,0 +1,126 @@
+//go:build unix
+
+package upstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/mcp/mcptest"
+	"collie/internal/source/upstream"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// shell is the entry of a fakemcp that a script starts as "$@".
+func shell(t *testing.T, script string, flags ...string) string {
+	t.Helper()
+	path, args, env := mcptest.Command(t, flags...)
+	vars := map[string]string{}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		vars[name] = value
+	}
+	raw, err := json.Marshal(map[string]any{
+		"command": "/bin/sh", "args": append([]string{"-c", script, "sh", path}, args...), "env": vars,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// A process that lingers after it has closed its output is reported as crashed when that is
+// known, which must not hide that the server runs again by then.
+func TestStateAfterALingeringCrash(t *testing.T) {
+	t.Parallel()
+	s := start(t, shell(t, `exec 3<&0; "$@" <&3 3<&- & exec >&- <&- 3<&-; wait; sleep 1`))
+	var calls sync.WaitGroup
+	calls.Go(func() { _, _ = s.Run(t.Context(), action("crash", "{}")) })
+	for range 20 { // some of them while the old process lingers
+		calls.Go(func() { _, _ = s.Run(t.Context(), action("echo", "{}")) })
+		time.Sleep(10 * time.Millisecond)
+	}
+	calls.Wait() // it is known by then how the process ended
+	for range 30 {
+		if st := s.Status(); st.State != tool.StateReady {
+			t.Fatalf("the server answers and is %s: %s %s", st.State, st.Reason, st.Detail)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// legacyCaller is a client of the legacy era.
+type legacyCaller struct{}
+
+func (legacyCaller) Supports(tool.Capability) bool                   { return false }
+func (legacyCaller) Capabilities() json.RawMessage                   { return json.RawMessage("{}") }
+func (legacyCaller) Notify(context.Context, string, json.RawMessage) {}
+func (legacyCaller) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, tool.NewProtocolError(-32601, "no", nil)
+}
+
+// A server that speaks both eras and cannot run twice, because of a lock or a port, is spoken
+// to over the connection there is.
+func TestSecondEraThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	lock := filepath.Join(t.TempDir(), "lock")
+	s := start(t, shell(t, `mkdir `+lock+` || { echo "already running" >&2; exit 1; }; exec "$@"`, "--era", "both"))
+	if _, err := s.Run(t.Context(), action("echo", `{"text":"a"}`)); err != nil {
+		t.Fatal(err)
+	}
+	call := action("echo", `{"text":"a"}`)
+	call.Caller, call.Origin = legacyCaller{}, tool.MCPLocal
+	for range 2 {
+		if _, err := s.Run(t.Context(), call); err != nil {
+			t.Errorf("a legacy client: %v", err)
+		}
+	}
+	if st := s.Status(); st.State != tool.StateReady {
+		t.Errorf("the server is %s: %s %s", st.State, st.Reason, st.Detail)
+	}
+}
+
+// What is secret in an entry stays out of the log at every level, whoever says it.
+func TestSecretsStayOutOfTheLog(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cr3t-of-the-entry"
+	var text strings.Builder
+	var mu sync.Mutex
+	log := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return text.Write(p)
+	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	env := func(name string) (string, bool) { return secret, name == "KEY" }
+	var specs []upstream.Spec
+	for i, raw := range []string{`{"url":"http://127.0.0.1:1/mcp?key=${KEY}"}`, `{"command":"${KEY}"}`, shell(t, `echo "${1#/}" ${KEY} >&2; exit 1`)} {
+		e, problems := entry.Parse("s"+string(rune('0'+i)), json.RawMessage(raw), entry.Options{Dir: t.TempDir(), Env: env})
+		specs = append(specs, upstream.Spec{Entry: e, Problems: problems})
+	}
+	set := upstream.NewSet(specs, upstream.Options{Logger: log, Environ: os.Environ()})
+	set.Start(nil)
+	<-set.Settled()
+	closeSet(t, set)
+	mu.Lock()
+	defer mu.Unlock()
+	for line := range strings.Lines(text.String()) {
+		if strings.Contains(line, secret) {
+			t.Errorf("in the log: %s", line)
+		}
+	}
+	if text.Len() == 0 {
+		t.Error("nothing was logged")
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }

@@ -1,0 +1,68 @@
+//go:build unix
+
+package upstream
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"collie/internal/source/upstream/entry"
+)
+
+// Two containers of one server, as it restarts or is spoken to in both eras, are told apart:
+// the end of one does not end the other.
+func TestContainersOfOneServer(t *testing.T) {
+	t.Parallel()
+	bin, run := t.TempDir(), t.TempDir()
+	docker, killed := filepath.Join(bin, "docker"), filepath.Join(bin, "killed")
+	script := "#!/bin/sh\necho \"$@\" >> " + killed + "\n"
+	if err := os.WriteFile(docker, []byte(script), 0o700); err != nil { //nolint:gosec // a program has to be executable
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(map[string]any{"command": docker, "args": []string{"run", "-i", "image"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := entry.Parse("s", raw, entry.Options{Dir: bin})
+	begin := func(id string) *container {
+		c, _ := containerOf(&e, run)
+		if err := c.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(c.cidFile); err == nil {
+			t.Errorf("the id file of %s is there already", id)
+		}
+		if err := os.WriteFile(c.cidFile, []byte(id), 0o600); err != nil { // as docker does
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := begin("first")
+	begin("second")
+	if err := first.kill(os.Environ()); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(killed); err != nil || string(got) != "kill first\n" {
+		t.Errorf("docker was told %q (%v), want to kill the first", got, err)
+	}
+}
+
+// The id files of gateways that are gone are removed.
+func TestContainerIDsOfTheGone(t *testing.T) {
+	t.Parallel()
+	run := t.TempDir()
+	old := filepath.Join(run, "s.999999999-X.cid")
+	if err := os.WriteFile(old, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, _ := entry.Parse("s", json.RawMessage(`{"command":"docker","args":["run","-i","image"]}`), entry.Options{Dir: run})
+	c, _ := containerOf(&e, run)
+	if err := c.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(old); !os.IsNotExist(err) {
+		t.Errorf("the file of a gateway that is gone stays: %v", err)
+	}
+}
