@@ -12,7 +12,7 @@ build: ## bin/collie, static and stripped
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
 
 run: build ## serve the example servers if Node is here, else an empty gateway
-	@if command -v npx >/dev/null; then echo "Node is here: serving examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
+	@if command -v npx >/dev/null; then echo "Node is here: serving examples/mcp-servers.json; in a second terminal: bin/collie tools --config examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
 	else echo "No Node here, so the example servers cannot run: serving none"; exec bin/collie serve; fi
 
 test: ## vet, format and all tests under the race detector, at most 10 minutes; needs a C compiler

@@ -99,7 +99,7 @@ func (p *program) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {
 			e.OutcomeUnknown = false
 		}
-		return inFlags(err, parameters(target.schema))
+		return inFlags(err, command, parameters(target.schema))
 	}
 	return p.show(result)
 }
@@ -193,13 +193,15 @@ func gaveUp(ctx, outer context.Context, err error) error {
 	return &out
 }
 
-// inFlags names the arguments at fault as the person typed them: /parentId is --parent-id.
-func inFlags(err error, params []parameter) error {
+// inFlags names the arguments at fault as the person typed them, /parentId is --parent-id,
+// and where the flags of command are shown.
+func inFlags(err error, command string, params []parameter) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || len(e.Fields) == 0 {
 		return err
 	}
 	out := *e
+	out.Hint = command + " --help shows its flags"
 	out.Fields = append([]tool.Field(nil), e.Fields...)
 	for i, field := range out.Fields {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(field.Path, "/"), "/")

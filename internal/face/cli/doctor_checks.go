@@ -143,7 +143,7 @@ func (p *program) checkGateway(ctx context.Context, cfg *config.Config) (check, 
 	defer r.Close()
 	if !same {
 		c.Health, c.Hint = odd, "restart it"
-		c.Detail += ", has other settings than these"
+		c.Detail += ", has other settings than these (name its file with --config)"
 	}
 	return c, true
 }

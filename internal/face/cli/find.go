@@ -120,10 +120,13 @@ func (p *program) notOffered(ctx context.Context, b backend, name string, known 
 		if name != s.Name && !strings.HasPrefix(name, s.Name+"__") {
 			continue
 		}
-		e := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.Name, Message: "the server is " + string(s.State), Hint: "collie mcp logs " + s.Name + " shows what it said"}
+		e := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.Name, Message: "the server is " + string(s.State)}
+		if _, running := b.(*remote); running {
+			e.Hint = "collie mcp logs " + s.Name + " shows what it said" // there is no log without a gateway
+		}
 		switch s.State {
 		case tool.StateDisabled:
-			e.Kind, e.Message, e.Hint = tool.Disabled, "the server is switched off", "collie mcp enable "+s.Name
+			e.Kind, e.Message, e.Hint = tool.Disabled, "the server is switched off", "take \"disabled\" out of its entry in the settings"
 		case tool.StateConfigError:
 			e.Message, e.Hint = "its configuration is wrong: "+s.Detail, "collie mcp validate shows the place"
 		case tool.StateReady:

@@ -129,11 +129,11 @@ func TestErrorsNameFlags(t *testing.T) {
 	t.Parallel()
 	err := inFlags(&tool.Error{Kind: tool.Invalid, Fields: []tool.Field{
 		{Path: "/parentID", Message: "is missing"}, {Path: "/tags/0", Message: "is short"}, {Path: "", Message: "whole"},
-	}}, parameters(json.RawMessage(notes)))
+	}}, "collie notes add", parameters(json.RawMessage(notes)))
 	var out bytes.Buffer
 	p := &program{err: &out}
 	p.report(err)
-	for _, want := range []string{"  --parent-id: is missing\n", "  --tags/0: is short\n"} {
+	for _, want := range []string{"  --parent-id: is missing\n", "  --tags/0: is short\n", "Hint: collie notes add --help"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("report is %q, want a line %q", out.String(), want)
 		}

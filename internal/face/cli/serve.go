@@ -56,7 +56,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	}
 	release, err := app.Claim(cfg.Paths)
 	if err != nil {
-		return err
+		return asFailure(err)
 	}
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
@@ -161,11 +161,16 @@ func first(values ...string) string {
 	return ""
 }
 
-// asFailure makes a listener that does not open a failure, not something unreachable.
+// cannotServe is the kind of a home or an address that is taken: neither something
+// unreachable nor too many calls.
+const cannotServe tool.ErrorKind = "cannot_serve"
+
+// asFailure gives a home or a listener that cannot be had its kind.
 func asFailure(err error) error {
-	if e, ok := err.(*tool.Error); ok && e.Kind == tool.Unavailable { //nolint:errorlint // door returns it as it is
+	//nolint:errorlint // app and door return it as it is
+	if e, ok := err.(*tool.Error); ok && (e.Kind == tool.Unavailable || e.Kind == tool.Busy) {
 		same := *e
-		same.Kind = tool.Busy
+		same.Kind = cannotServe
 		return &same
 	}
 	return err

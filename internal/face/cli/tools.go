@@ -103,10 +103,10 @@ func (p *program) showTools(ctx context.Context, b backend, tools []tool.Tool) e
 	var cells [][]string
 	for _, r := range rows {
 		actions := strconv.Itoa(r.Actions)
-		about := first(r.Title, r.Description)
+		about := first(r.Description, r.Title)
 		switch {
 		case r.Off != "" && r.View == "": // a server that offers nothing
-			actions, about = "-", r.Off+"; collie mcp list says more"
+			actions, about = "-", r.Off+"; collie tools "+r.Name+" says more"
 		case r.Off != "":
 			about = "off: " + r.Off
 		}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/test/binary"
+)
+
+// A quick run measures everything that the report is to hold, and no ratio is far off its
+// budget. Where the budgets are missed narrowly, bench/RESULTS.md says so, not this test:
+// the machine may be busy.
+func TestQuick(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "results", "RESULTS.md")
+	begun := time.Now()
+	err := run(t.Context(), []string{"-quick", "-check", "-collie", binary.Build(t, binary.Collie), "-out", out}, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("took %v", time.Since(begun))
+	report, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| p50 of a call, one client ÷ direct HTTP | ≤ 1.55× |", "| p50 added to stdio, over HTTP | ≤ 150 µs |",
+		"| calls/s ÷ direct HTTP, 16 sessions | ≥ 1.25× |", "| CPU per 10,000 calls, 1 session | ≤ 1.40 s |",
+		"| 1 MiB result ÷ direct stdio | ≤ 1.50× |", "| peak RSS of Collie after big results | ≤ 150.0 MiB |",
+		"| RSS at rest, 1 server | ≤ 20.0 MiB |", "grouped ÷ flat | ≤ 8.0 % |", "| binary | ≤ 35.0 MB |",
+		"| p50, bare relay, HTTP |", "## The same before the lean server",
+	} {
+		if !strings.Contains(string(report), want) {
+			t.Errorf("the report has no line with %q:\n%s", want, report)
+		}
+	}
+}
+
+// A ratio five times off its budget is an error, an absolute figure and a narrow miss are
+// none.
+func TestFar(t *testing.T) {
+	t.Parallel()
+	far := far([]figure{
+		{what: "slow", unit: ratio, rounds: []float64{7, 8, 9}, bound: atMost(1.5)},
+		{what: "near", unit: ratio, rounds: []float64{7}, bound: atMost(1.5)},
+		{what: "few", unit: ratio, rounds: []float64{0.2}, bound: atLeast(1.25)},
+		{what: "some", unit: ratio, rounds: []float64{0.3, 0.2, 0.3}, bound: atLeast(1.25)},
+		{what: "big", unit: percent, rounds: []float64{41}, bound: atMost(8)},
+		{what: "late", unit: microseconds, rounds: []float64{9000}, bound: atMost(150)},
+		{what: "free", unit: ratio, rounds: []float64{100}},
+		{what: "unknown", unit: ratio, bound: atMost(1)},
+	})
+	const want = "slow is 8.00×, five times off the budget of 1.50×\n" +
+		"few is 0.20×, five times off the budget of 1.25×\n" +
+		"big is 41.0 %, five times off the budget of 8.0 %"
+	if far == nil || far.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", far, want)
+	}
+}
+
+func TestMedianAndPercentile(t *testing.T) {
+	t.Parallel()
+	if got := (figure{rounds: []float64{5, 1, 3}}).median(); got != 3 {
+		t.Errorf("median %v, want 3", got)
+	}
+	if got := (figure{rounds: []float64{4, 1, 3, 2}}).median(); got != 2.5 {
+		t.Errorf("median %v, want 2.5", got)
+	}
+	var d []time.Duration
+	for i := range 101 {
+		d = append(d, time.Duration(100-i))
+	}
+	if p50, p99 := percentile(d, 50), percentile(d, 99); p50 != 50 || p99 != 99 {
+		t.Errorf("percentiles %v and %v, want 50 and 99", p50, p99)
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// An era is how a client speaks, named by its protocol version: legacy clients open a
+// session, modern ones say everything in each request.
+type era string
+
+const (
+	legacy era = "2025-11-25"
+	modern era = "2026-07-28"
+)
+
+// A client is an MCP client as lean as can be: one connection, one session, one request
+// at a time.
+type client interface {
+	// prepare says what call sends from now on.
+	prepare(r request)
+	// call sends the request under the next id and returns the response, which is valid
+	// until the next call. A response that is no result is an error.
+	call() ([]byte, error)
+	close() error
+}
+
+// request is a request without its id. params are the members of its params; name is what
+// a modern client mirrors in the header Mcp-Name.
+type request struct{ method, name, params string }
+
+func callTool(name, arguments string) request {
+	return request{"tools/call", name, `"name":"` + name + `","arguments":` + arguments}
+}
+
+// echoed is what the small calls say.
+const echoed = `{"text":"the quick brown fox jumps over the lazy dog"}`
+
+// frame is a request as bytes, around its id.
+type frame struct{ before, after []byte }
+
+func (e era) frame(r request) frame {
+	params := r.params
+	if e == modern {
+		if params != "" {
+			params += ","
+		}
+		params += `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + string(e) +
+			`","io.modelcontextprotocol/clientInfo":` + clientInfo + `,"io.modelcontextprotocol/clientCapabilities":{}}`
+	}
+	return frame{[]byte(`{"jsonrpc":"2.0","id":`), []byte(`,"method":"` + r.method + `","params":{` + params + `}}`)}
+}
+
+const clientInfo = `{"name":"bench","version":"1"}`
+
+// greeting declares roots, as nearly all clients do. Collie then speaks the client's era to
+// a server that knows both.
+var (
+	greeting    = request{method: "initialize", params: `"protocolVersion":"` + string(legacy) + `","capabilities":{"roots":{"listChanged":true}},"clientInfo":` + clientInfo}
+	initialized = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+)
+
+func (f frame) append(b []byte, id int) []byte {
+	b = append(b, f.before...)
+	b = strconv.AppendInt(b, int64(id), 10)
+	return append(b, f.after...)
+}
+
+// answers reports whether msg is the response to request id.
+func answers(msg []byte, id int) bool {
+	var b [48]byte
+	return bytes.HasPrefix(msg, append(strconv.AppendInt(append(b[:0], `{"jsonrpc":"2.0","id":`...), int64(id), 10), ',')) // as all programs here write it
+}
+
+// smallBody is the size up to which an answer is looked through for a tool's failure.
+const smallBody = 4 << 10
+
+// checked returns msg if it is the result of request id.
+func checked(msg []byte, id int) ([]byte, error) {
+	if !answers(msg, id) || !bytes.Contains(msg[:min(len(msg), 64)], []byte(`"result":`)) ||
+		len(msg) <= smallBody && bytes.Contains(msg, []byte(`"isError":true`)) {
+		return nil, fmt.Errorf("request %d: got %.300q", id, msg)
+	}
+	return msg, nil
+}
+
+// agreedVersion reads the answer to initialize.
+func agreedVersion(msg []byte) (string, error) {
+	var m struct {
+		Result struct{ ProtocolVersion string }
+	}
+	err := json.Unmarshal(msg, &m)
+	if err == nil && m.Result.ProtocolVersion == "" {
+		err = fmt.Errorf("initialize: no protocol version in %.300q", msg)
+	}
+	return m.Result.ProtocolVersion, err
+}

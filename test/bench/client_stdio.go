@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"time"
+)
+
+// stdioClient speaks to a program that it started: one write a request, and reads until
+// the line is there.
+type stdioClient struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	r     *bufio.Reader
+	frame frame
+	id    int
+	out   []byte
+	in    []byte // a line longer than the reader's buffer
+}
+
+// startStdio starts a program and opens a session with it.
+func startStdio(ctx context.Context, program string, args ...string) (*stdioClient, error) {
+	c := &stdioClient{cmd: exec.CommandContext(ctx, program, args...)}
+	c.cmd.Env = cleanEnv()
+	stdin, err := c.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	c.stdin, c.r = stdin, bufio.NewReaderSize(stdout, 64<<10)
+	c.prepare(greeting)
+	if _, err := c.call(); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	_, err = stdin.Write(append(initialized, '\n'))
+	return c, err
+}
+
+func (c *stdioClient) prepare(r request) { c.frame = legacy.frame(r) }
+
+func (c *stdioClient) call() ([]byte, error) {
+	c.id++
+	c.out = append(c.frame.append(c.out[:0], c.id), '\n')
+	if _, err := c.stdin.Write(c.out); err != nil {
+		return nil, err
+	}
+	for {
+		line, err := c.line()
+		if err != nil {
+			return nil, err
+		}
+		if answers(line, c.id) { // else a notification
+			return checked(line, c.id)
+		}
+	}
+}
+
+func (c *stdioClient) line() ([]byte, error) {
+	part, err := c.r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return part, err
+	}
+	c.in = append(c.in[:0], part...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		part, err = c.r.ReadSlice('\n')
+		c.in = append(c.in, part...)
+	}
+	return c.in, err
+}
+
+// close ends the program by the end of its input.
+func (c *stdioClient) close() error {
+	slow := time.AfterFunc(stopLimit, func() { _ = c.cmd.Process.Kill() })
+	defer slow.Stop()
+	_ = c.stdin.Close()
+	_, _ = io.Copy(io.Discard, c.r)
+	return c.cmd.Wait()
+}

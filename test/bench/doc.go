@@ -1,0 +1,17 @@
+// Command bench measures Collie from outside against the budgets of docs/architecture.md
+// and writes bench/RESULTS.md.
+//
+// It calls a server over stdio, over the server's own HTTP endpoint, behind Collie with
+// token, audit and all checks on, and behind a bare relay (folder relay) that checks
+// nothing. Lean clients of its own take turns on these ways, a few calls at a time, so that
+// whatever else the machine does disturbs all alike: ratios within one run count, absolute
+// figures belong to the machine. The budgets are about a server as most are, built on an
+// SDK (folder sdkserver); the same is measured before a lean one (package mcptest), where
+// each microsecond of ours shows.
+//
+//	go run ./test/bench -collie bin/collie -out bench/RESULTS.md
+//
+// -quick takes a few seconds and shows only that the harness works; -only NAME measures
+// the parts whose names contain it. A missed budget is a line in the report and no failure;
+// with -check a ratio five times off its budget is one.
+package main

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// figure is one thing measured, once a round. Without rounds it could not be measured here.
+type figure struct {
+	what   string
+	unit   unit
+	rounds []float64
+	bound  bound
+}
+
+// unit says how a figure is written.
+type unit struct {
+	name string
+	form string
+}
+
+var (
+	ratio        = unit{"×", "%.2f"}
+	percent      = unit{" %", "%.1f"}
+	microseconds = unit{" µs", "%.0f"}
+	milliseconds = unit{" ms", "%.2f"}
+	seconds      = unit{" s", "%.2f"}
+	perSecond    = unit{" /s", "%.0f"}
+	mebibytes    = unit{" MiB", "%.1f"}
+	kibibytes    = unit{" KiB", "%.0f"}
+	megabytes    = unit{" MB", "%.1f"}
+	number       = unit{"", "%.1f"}
+)
+
+func (u unit) write(v float64) string { return fmt.Sprintf(u.form, v) + u.name }
+
+// bound is a budget; the zero value is none.
+type bound struct {
+	limit float64
+	least bool
+}
+
+func atMost(v float64) bound  { return bound{v, false} }
+func atLeast(v float64) bound { return bound{v, true} }
+
+func (b bound) holds(v, slack float64) bool {
+	if b.least {
+		return v >= b.limit/slack
+	}
+	return b.limit == 0 || v <= b.limit*slack
+}
+
+func (f figure) median() float64 {
+	s := slices.Sorted(slices.Values(f.rounds))
+	if n := len(s); n%2 == 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[len(s)/2]
+}
+
+// relative reports whether a figure says the same on a slow and on a fast machine.
+func (f figure) relative() bool { return f.unit == ratio || f.unit == percent }
+
+// far returns an error for each relative figure that is five times off its budget.
+func far(figures []figure) error {
+	var errs []error
+	for _, f := range figures {
+		if f.relative() && len(f.rounds) > 0 && !f.bound.holds(f.median(), 5) {
+			errs = append(errs, fmt.Errorf("%s is %s, five times off the budget of %s", f.what, f.unit.write(f.median()), f.unit.write(f.bound.limit)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// percentile sorts d and returns the value below which p in a hundred lie.
+func percentile(d []time.Duration, p int) time.Duration {
+	slices.Sort(d)
+	return d[(len(d)-1)*p/100]
+}
+
+func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
+// each combines two figures round by round.
+func each(a, b []float64, f func(a, b float64) float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = f(a[i], b[i])
+	}
+	return out
+}
+
+func div(a, b float64) float64 { return a / b }
+func sub(a, b float64) float64 { return a - b }
+
+// measured is the rounds of what was measured once, or could not be.
+func measured(v float64, err error) []float64 {
+	if err != nil {
+		return nil
+	}
+	return []float64{v}
+}

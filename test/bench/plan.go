@@ -1,0 +1,39 @@
+package main
+
+import "time"
+
+// plan says how much is measured. Each figure is taken once a round and the report gives
+// the median of the rounds.
+type plan struct {
+	rounds int
+	blocks int // turns of each target in a round
+	calls  int // calls in a turn
+	cold   int // first calls of a turn, which do not count
+
+	sessions     []int         // clients at once
+	leanSessions []int         // the same before the lean server
+	slices       int           // turns of each target in a round
+	slice        time.Duration // a turn
+
+	bigBytes []int
+	bigCalls []int // of each size, in a round
+
+	servers []int // servers of a gateway at rest
+	tools   int   // tools of each
+	settle  time.Duration
+	lists   int // tools/list requests in a round
+}
+
+var full = plan{
+	rounds: 5, blocks: 20, calls: 55, cold: 5,
+	sessions: []int{1, 16, 64, 256}, leanSessions: []int{1, 16}, slices: 4, slice: 200 * time.Millisecond,
+	bigBytes: []int{1 << 20, 16 << 20}, bigCalls: []int{15, 4},
+	servers: []int{1, 50}, tools: 20, settle: 2 * time.Second, lists: 100,
+}
+
+var short = plan{
+	rounds: 3, blocks: 4, calls: 25, cold: 5,
+	sessions: []int{1, 16}, leanSessions: []int{1}, slices: 2, slice: 40 * time.Millisecond,
+	bigBytes: []int{1 << 20}, bigCalls: []int{3},
+	servers: []int{1, 3}, tools: 20, settle: 100 * time.Millisecond, lists: 10,
+}

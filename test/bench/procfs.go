@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tick is the unit of processor times in /proc/PID/stat: USER_HZ, 100 on every Linux that
+// Go runs on.
+const tick = 10 * time.Millisecond
+
+// cpuTime is the processor time of a process without its children. It is an error where
+// there is no /proc.
+func cpuTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // the name may hold anything
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat is short: %q", pid, text)
+	}
+	var total time.Duration
+	for _, f := range fields[11:13] { // utime and stime
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			return 0, err
+		}
+		total += time.Duration(n) * tick
+	}
+	return total, nil
+}
+
+// memory reads VmRSS or VmHWM of a process, in MiB.
+func memory(pid int, field string) (float64, error) {
+	kib, err := status(fmt.Sprintf("/proc/%d/status", pid), field)
+	return kib / 1024, err
+}
+
+// wakeups counts how often the threads of a process ran in the time d, a second.
+func wakeups(ctx context.Context, pid int, d time.Duration) (float64, error) {
+	before, err := switches(pid)
+	if err != nil {
+		return 0, err
+	}
+	if err := pause(ctx, d); err != nil {
+		return 0, err
+	}
+	after, err := switches(pid)
+	return (after - before) / d.Seconds(), err
+}
+
+func switches(pid int) (total float64, err error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err == nil && len(threads) == 0 {
+		err = os.ErrNotExist
+	}
+	for _, file := range threads {
+		n, serr := status(file, "voluntary_ctxt_switches")
+		if serr != nil {
+			return 0, serr
+		}
+		total += n
+	}
+	return total, err
+}
+
+// status reads a number from a file of lines "name: number unit".
+func status(file, name string) (float64, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strconv.ParseFloat(strings.Fields(value)[0], 64)
+		}
+	}
+	return 0, fmt.Errorf("%s has no %s", file, name)
+}

@@ -1,0 +1,157 @@
+// Command relay is the least that can stand between an MCP client over HTTP and a server
+// over stdio: it swaps ids and checks, records and limits nothing. What Collie costs is
+// measured beside it, because a budget in microseconds means little without its machine.
+//
+//	relay PROGRAM [ARGUMENT ...]
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+)
+
+func main() {
+	debug.SetGCPercent(400) // as Collie has it
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "relay:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, command []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	r := &relay{stdin: stdin, waiting: map[int]chan []byte{}}
+	go r.read(bufio.NewReaderSize(stdout, 64<<10)) // ends with the server
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "listening http://%s/mcp\n", l.Addr())
+	return (&http.Server{Handler: r, ReadHeaderTimeout: time.Minute}).Serve(l)
+}
+
+type relay struct {
+	greet sync.Mutex // one client after another shakes hands
+
+	mu      sync.Mutex
+	stdin   io.Writer
+	last    int
+	waiting map[int]chan []byte
+	hello   []byte // the server's answer to the first initialize, for all others
+}
+
+// ServeHTTP relays requests; of the rest nothing reaches the server.
+func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, err := readBody(q)
+	start, end, ok := findID(body)
+	switch {
+	case err != nil:
+		w.WriteHeader(http.StatusBadRequest)
+	case q.Method == http.MethodDelete:
+		w.WriteHeader(http.StatusNoContent)
+	case !ok:
+		w.WriteHeader(http.StatusAccepted)
+	case bytes.Contains(body, []byte(`"method":"initialize"`)):
+		w.Header().Set("Mcp-Session-Id", "one-for-all")
+		answer(w, r.initialize(body), body[start:end])
+	default:
+		answer(w, r.ask(body), body[start:end])
+	}
+}
+
+func readBody(q *http.Request) ([]byte, error) {
+	body := make([]byte, max(q.ContentLength, 0))
+	_, err := io.ReadFull(q.Body, body)
+	return body, err
+}
+
+func answer(w http.ResponseWriter, msg, id []byte) {
+	msg = withID(msg, id)
+	w.Header()["Content-Type"] = []string{"application/json"}
+	w.Header().Set("Content-Length", strconv.Itoa(len(msg)))
+	_, _ = w.Write(msg)
+}
+
+func (r *relay) initialize(body []byte) []byte {
+	r.greet.Lock()
+	defer r.greet.Unlock()
+	if r.hello == nil {
+		r.hello = r.ask(body)
+		_, _ = io.WriteString(r.stdin, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	}
+	return r.hello
+}
+
+// ask sends a request under an id of our own and waits for the response.
+func (r *relay) ask(body []byte) []byte {
+	ch := make(chan []byte, 1)
+	r.mu.Lock()
+	r.last++
+	r.waiting[r.last] = ch
+	_, _ = r.stdin.Write(append(withID(body, strconv.AppendInt(nil, int64(r.last), 10)), '\n'))
+	r.mu.Unlock()
+	return <-ch
+}
+
+// read delivers responses until the server ends.
+func (r *relay) read(lines *bufio.Reader) {
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			os.Exit(0) // without the server there is nothing to relay
+		}
+		start, end, ok := findID(line)
+		if !ok {
+			continue
+		}
+		id, _ := strconv.Atoi(string(line[start:end]))
+		r.mu.Lock()
+		ch := r.waiting[id]
+		delete(r.waiting, id)
+		r.mu.Unlock()
+		if ch != nil {
+			ch <- bytes.TrimSuffix(line, []byte("\n"))
+		}
+	}
+}
+
+// findID finds the id of a message where all programs of the benchmark write it.
+func findID(msg []byte) (start, end int, ok bool) {
+	const key = `"id":`
+	i := bytes.Index(msg[:min(len(msg), 64)], []byte(key))
+	if i < 0 {
+		return 0, 0, false
+	}
+	start = i + len(key)
+	for end = start; end < len(msg) && msg[end] >= '0' && msg[end] <= '9'; end++ {
+	}
+	return start, end, end > start
+}
+
+func withID(msg, id []byte) []byte {
+	start, end, _ := findID(msg)
+	out := make([]byte, 0, len(msg)+len(id)+1)
+	return append(append(append(out, msg[:start]...), id...), msg[end:]...)
+}

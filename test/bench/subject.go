@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+)
+
+// subject is a server that Collie is measured in front of. Its tools are echo and big.
+type subject struct {
+	prefix  string // of the lines of the report
+	program string
+	modern  []string // flags that make it speak the modern era over HTTP
+	judged  bool     // the budgets are about this one
+}
+
+// leanPrefix begins the lines of the lean server.
+const leanPrefix = "lean server: "
+
+// peers are the programs beside Collie.
+type peers struct {
+	sdk, lean subject
+	relay     string
+}
+
+// buildPeers builds them into dir.
+func buildPeers(ctx context.Context, dir string) (p peers, err error) {
+	const own = "collie/test/bench/"
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+string(filepath.Separator),
+		own+"relay", own+"sdkserver", "collie/internal/mcp/mcptest/fakemcp")
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return p, fmt.Errorf("build the peers: %w\n%s", err, msg)
+	}
+	program := func(name string) string {
+		path, err := exec.LookPath(filepath.Join(dir, name)) // which knows about .exe
+		if err != nil {
+			return filepath.Join(dir, name)
+		}
+		return path
+	}
+	return peers{
+		sdk:   subject{"", program("sdkserver"), []string{"-stateless"}, true},
+		lean:  subject{leanPrefix, program("fakemcp"), []string{"--era", "modern"}, false},
+		relay: program("relay"),
+	}, nil
+}
+
+// budget is limit where the budgets are about s, else none.
+func (s subject) budget(limit bound) bound {
+	if !s.judged {
+		return bound{}
+	}
+	return limit
+}
+
+// serve runs the server over HTTP.
+func (s subject) serve(ctx context.Context, flags ...string) (*daemon, error) {
+	return startDaemon(ctx, serverReady, s.program, append([]string{"-http", "127.0.0.1:0"}, flags...)...)
+}
+
+// serveRelay runs the relay in front of s.
+func (b *bench) serveRelay(ctx context.Context, s subject) (*daemon, error) {
+	return startDaemon(ctx, serverReady, b.relay, s.program)
+}
