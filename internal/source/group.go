@@ -144,13 +144,13 @@ func firstLine(text string, n int) string {
 func ungroup(t *tool.Tool, args json.RawMessage) (action, topic string, rest json.RawMessage) {
 	got := gjson.ParseBytes(args)
 	action, topic = got.Get("action").String(), got.Get("topic").String()
-	if nested(t) {
-		if rest = json.RawMessage(got.Get("args").Raw); len(rest) == 0 || string(rest) == "null" {
-			rest = json.RawMessage("{}")
+	if inner := got.Get("args"); nested(t) && inner.Exists() {
+		if inner.Type == gjson.Null {
+			return action, topic, json.RawMessage("{}")
 		}
-		return action, topic, rest
+		return action, topic, json.RawMessage(inner.Raw)
 	}
-	return action, topic, without(args, "action")
+	return action, topic, without(args, "action") // also where somebody forgot to nest them
 }
 
 // without is obj less one field; the rest keeps its bytes.

@@ -97,6 +97,10 @@ func TestNestedGroup(t *testing.T) {
 					t.Errorf("%s: %v, arguments %s", none, err, call.Args)
 				}
 			}
+			beside := toolCall("odd", `{"action":"plain","n":1}`) // a mistake that models make
+			if err := c.Resolve(t.Context(), beside); err != nil || string(beside.Args) != `{"n":1}` {
+				t.Errorf("arguments beside the action: %v, arguments %s", err, beside.Args)
+			}
 			r, err := run(t.Context(), c, toolCall("odd", `{"action":"collie_help","topic":"plain"}`))
 			if err != nil || !strings.Contains(string(r.Raw), "# odd plain") {
 				t.Errorf("help: %s %v", r.Raw, err)

@@ -82,10 +82,15 @@ func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 	return target{}, false
 }
 
+// offers reports whether a Tool has an action of a name.
+func offers(t *tool.Tool, name string) bool {
+	return slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Name == name })
+}
+
 // resolveAction finds the action that a call of a grouped tool names.
 func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	name, topic, rest := ungroup(t.tool, call.Args)
-	if name == helpName(t.tool) {
+	if name == helpName(t.tool) || name == helpAction && !offers(t.tool, helpAction) {
 		call.Source, call.Target = c, helpURI+t.tool.Name
 		if topic != "" {
 			call.Target += "/" + topic

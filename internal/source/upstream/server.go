@@ -108,7 +108,7 @@ func (s *Server) startFirst() {
 		return
 	}
 	if _, err := s.connection(s.life); err != nil && s.life.Err() == nil {
-		s.log.Warn("server did not start", "error", s.redact(err.Error()))
+		s.log.Warn("server did not start", "error", shorten(s.redact(err.Error())))
 	}
 }
 
@@ -346,6 +346,15 @@ func (s *Server) close(ctx context.Context) {
 	s.lists.close()
 	s.wg.Wait()
 	s.enter(tool.StateStopped, "")
+}
+
+// shorten keeps a log line readable; the whole text is in the server's state.
+func shorten(text string) string {
+	const most = 300
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }
 
 // enter is move without a reason of its own.
