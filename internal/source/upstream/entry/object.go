@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"collie/internal/tool"
 )
 
 // object is a JSON object that is being read. Each method takes the fields it reads by their
@@ -50,7 +52,7 @@ func (o *object) unknown() {
 			continue
 		}
 		hint := ""
-		if near := nearest(n, known); near != "" {
+		if near, ok := tool.Nearest(n, known); ok {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		o.warn(o.pointer+"/"+escape(n), "unknown", "unknown field%s", hint)
