@@ -7,8 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/atomicfile"
 )
@@ -190,5 +195,68 @@ func TestConcurrentWriters(t *testing.T) {
 	}
 	if got := names(t, dir); len(got) != 1 {
 		t.Errorf("folder holds %q, want only the file", got)
+	}
+}
+
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := atomicfile.Replace(path, []byte("old"), atomicfile.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	no := errors.New("no")
+	err := atomicfile.Replace(path, []byte("new"), atomicfile.Options{Before: func() error { return no }})
+	if got, _ := os.ReadFile(path); !errors.Is(err, no) || string(got) != "old" {
+		t.Errorf("Before said no: error %v, content %q", err, got)
+	}
+	if got := names(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("folder holds %q, want only the file", got)
+	}
+	if err := atomicfile.Replace(path, []byte("new"), atomicfile.Options{Perm: 0o666, KeepOwner: true}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o666 {
+		t.Errorf("mode %v, want 0666 whatever the umask says", info.Mode().Perm())
+	}
+}
+
+func TestRemoveLeftovers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const dead = "999999999" // beyond what any system gives
+	stays := []string{
+		".f." + strconv.Itoa(os.Getpid()) + ".a.tmp", // alive
+		".g." + dead + ".a.tmp",                      // of another file
+		".f." + dead + ".tmp", ".f.x.a.tmp", "f",     // no names of ours
+		".f." + dead + ".young.tmp",
+	}
+	for _, name := range append([]string{".f." + dead + ".a.tmp"}, stays...) {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-2 * time.Minute)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now()
+	if err := os.Chtimes(filepath.Join(dir, ".f."+dead+".young.tmp"), now, now); err != nil {
+		t.Fatal(err)
+	}
+	n, err := atomicfile.RemoveLeftovers(filepath.Join(dir, "f"), time.Minute)
+	if n != 1 || err != nil {
+		t.Errorf("removed %d, %v, want 1", n, err)
+	}
+	slices.Sort(stays)
+	if diff := cmp.Diff(stays, names(t, dir)); diff != "" {
+		t.Errorf("what stays (-want +got):\n%s", diff)
+	}
+	if _, err := atomicfile.RemoveLeftovers(filepath.Join(dir, "none", "f"), 0); err != nil {
+		t.Errorf("a missing folder: %v", err)
 	}
 }

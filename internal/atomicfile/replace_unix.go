@@ -4,37 +4,17 @@ package atomicfile
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"github.com/google/renameio/v2"
 )
 
-func replace(path string, data []byte, perm fs.FileMode, sync bool) (err error) {
-	// Without a fixed folder renameio tries the system's; a chmod after the creation
-	// would fail on file systems without modes.
-	f, err := renameio.NewPendingFile(path,
-		renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(perm))
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Cleanup() // the first error is the one to tell
-		}
-	}()
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	if !sync {
-		if err := f.File.Close(); err != nil {
-			return err
-		}
-		return os.Rename(f.Name(), path)
-	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
+// alwaysSync is for systems that may leave an empty file where a synced one is expected.
+const alwaysSync = false
+
+// swap renames temp to path.
+func swap(temp, path string, sync bool) error {
+	if err := os.Rename(temp, path); err != nil || !sync {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
@@ -52,4 +32,21 @@ func syncDir(dir string) error {
 		return err
 	}
 	return nil
+}
+
+// keepOwner gives f the owner of the file at path, where we may.
+func keepOwner(f *os.File, path string) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return
+	}
+	if old, ok := info.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(old.Uid), int(old.Gid)) // only root may give files away
+	}
+}
+
+// alive reports whether a process exists, ours or not.
+func alive(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }

@@ -1,12 +1,38 @@
 package atomicfile
 
 import (
-	"bytes"
-	"io/fs"
+	"errors"
+	"os"
+	"time"
 
 	"github.com/natefinch/atomic"
+	"golang.org/x/sys/windows"
 )
 
-func replace(path string, data []byte, _ fs.FileMode, _ bool) error {
-	return atomic.WriteFile(path, bytes.NewReader(data))
+const alwaysSync = true
+
+// swap replaces path by temp. Whoever reads path at this moment keeps it from being replaced,
+// a virus scanner among them, so it is tried ten times.
+func swap(temp, path string, _ bool) error {
+	for n := 0; ; n++ {
+		err := atomic.ReplaceFile(temp, path)
+		busy := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
+		if !busy || n == 10 {
+			return err
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// keepOwner has nothing to do: a file there has the owner of its process.
+func keepOwner(*os.File, string) {}
+
+// alive reports whether a process exists.
+func alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	_ = p.Release()
+	return true
 }

@@ -30,6 +30,7 @@ type Conn struct {
 	noise   func([]byte, error)
 	lastID  atomic.Uint64
 	dropped atomic.Uint64
+	waiters sync.Pool // spare ones
 	done    chan struct{}
 	closing sync.Once
 	wg      sync.WaitGroup // requests of the server being answered, and the reader
@@ -51,8 +52,6 @@ type waiter struct {
 	large bool
 }
 
-var waiters = sync.Pool{New: func() any { return &waiter{ch: make(chan Response, 1)} }}
-
 // NewConn starts reading s. h receives what the server sends of its own accord. Close
 // closes s.
 func NewConn(s Stream, h Handler, opts *ConnOptions) *Conn {
@@ -63,6 +62,7 @@ func NewConn(s Stream, h Handler, opts *ConnOptions) *Conn {
 		stream: s, handler: h, log: opts.Logger, noise: opts.Noise, done: make(chan struct{}),
 		waiting: map[uint64]*waiter{}, serving: map[ID]context.CancelCauseFunc{},
 	}
+	c.waiters.New = func() any { return &waiter{ch: make(chan Response, 1)} }
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -75,7 +75,7 @@ func NewConn(s Stream, h Handler, opts *ConnOptions) *Conn {
 // Call sends req; see [Link].
 func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 	id := c.lastID.Add(1)
-	w := waiters.Get().(*waiter)
+	w := c.waiters.Get().(*waiter)
 	w.owner, w.long = req.Owner, req.Method == "subscriptions/listen"
 	c.mu.Lock()
 	if c.err != nil {
@@ -96,7 +96,7 @@ func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 	}
 	select {
 	case resp := <-w.ch:
-		return w.take(resp)
+		return c.take(w, resp)
 	case <-ctx.Done():
 	}
 	if c.forget(id) {
@@ -105,13 +105,13 @@ func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 		}
 		return Response{}, context.Cause(ctx)
 	}
-	return w.take(<-w.ch) // it was being delivered
+	return c.take(w, <-w.ch) // it was being delivered
 }
 
-func (w *waiter) take(resp Response) (Response, error) {
+func (c *Conn) take(w *waiter, resp Response) (Response, error) {
 	err, large := w.err, w.large
 	*w = waiter{ch: w.ch}
-	waiters.Put(w)
+	c.waiters.Put(w)
 	if err != nil {
 		return Response{}, &LinkError{Sent: true, TooLarge: large, Err: err}
 	}

@@ -30,8 +30,9 @@ type Ring struct {
 	bytes   int
 }
 
-// Add appends a line with the time of now and drops the oldest ones over the bounds.
-func (r *Ring) Add(stream, text string) {
+// Add appends a line with the time of now and drops the oldest ones over the bounds. It
+// returns what it keeps of the line.
+func (r *Ring) Add(stream, text string) Entry {
 	if len(text) > ringBytes {
 		text = strings.Clone(text[:ringBytes]) // not to keep the whole
 	}
@@ -45,6 +46,7 @@ func (r *Ring) Add(stream, text string) {
 		r.entries[0] = Entry{} // the array lives on: let the text go
 		r.entries = r.entries[1:]
 	}
+	return e
 }
 
 // Lines returns the text of the last n lines, oldest first; of all for n <= 0.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // ErrorKind classes an [Error]. Each face maps kinds to its own codes in one table.
@@ -24,6 +25,8 @@ const (
 	TooLarge    ErrorKind = "output_too_large"    // over a limit of size
 	Timeout     ErrorKind = "timeout"             // over a limit of time
 	Canceled    ErrorKind = "cancelled"           // the caller gave up
+	NeedsAuth   ErrorKind = "auth_required"       // a person has to sign in at the server
+	Removed     ErrorKind = "tool_removed"        // the server does not offer it any more
 	Unaudited   ErrorKind = "audit_unavailable"   // it could not be put on record
 	Internal    ErrorKind = "internal_error"      // our fault
 )
@@ -32,7 +35,7 @@ const (
 // anything ran.
 func (k ErrorKind) Refused() bool {
 	switch k {
-	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, Unaudited:
+	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, NeedsAuth, Removed, Unaudited:
 		return true
 	case Upstream, Crashed, Unavailable, TooLarge, Timeout, Canceled, Internal:
 	}
@@ -56,7 +59,9 @@ type Error struct {
 	Fields  []Field   // the arguments at fault, for Invalid
 	// OutcomeUnknown says that the request may have taken effect.
 	OutcomeUnknown bool
-	Err            error // the cause; may be nil
+	// RetryAfter says when it is worth trying again; 0 says nothing.
+	RetryAfter time.Duration
+	Err        error // the cause; may be nil
 }
 
 // Error reads "op subject: message: cause".
@@ -127,7 +132,8 @@ func (e *ProtocolError) Error() string { return fmt.Sprintf("%s (code %d)", e.Me
 
 // Payload is the JSON a caller sees of an error in a tool result:
 //
-//	{"error":{"type":…,"message":…,"tool":…,"action":…,"hint":…,"fields":[…]}}
+//	{"error":{"type":…,"message":…,"tool":…,"action":…,"hint":…,"fields":[…],
+//	          "outcomeUnknown":…,"retryAfterSeconds":…}}
 func (e *Error) Payload() json.RawMessage {
 	type body struct {
 		Type    ErrorKind `json:"type"`
@@ -136,6 +142,7 @@ func (e *Error) Payload() json.RawMessage {
 		Hint    string    `json:"hint,omitempty"`
 		Fields  []Field   `json:"fields,omitempty"`
 		Unknown bool      `json:"outcomeUnknown,omitempty"`
+		Retry   float64   `json:"retryAfterSeconds,omitempty"`
 	}
 	msg := e.Message
 	if e.Err != nil {
@@ -144,7 +151,7 @@ func (e *Error) Payload() json.RawMessage {
 		}
 		msg += e.Err.Error()
 	}
-	raw, err := json.Marshal(map[string]body{"error": {e.Kind, msg, e.Subject, e.Hint, e.Fields, e.OutcomeUnknown}})
+	raw, err := json.Marshal(map[string]body{"error": {e.Kind, msg, e.Subject, e.Hint, e.Fields, e.OutcomeUnknown, e.RetryAfter.Seconds()}})
 	if err != nil {
 		panic(fmt.Sprintf("tool: payload of an error does not encode: %v", err))
 	}

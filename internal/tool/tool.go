@@ -200,6 +200,14 @@ type Starter interface {
 	Started() <-chan struct{}
 }
 
+// Refresher is a [Source] whose offer may be old while what offers it does not run.
+type Refresher interface {
+	// Current returns c.Action as it is offered now, where that may differ from when c was
+	// resolved: it starts what is not running and waits for it. An action that is gone is an
+	// error of kind Removed.
+	Current(ctx context.Context, c *Call) (*Action, error)
+}
+
 // Logger is a Source that sends log messages and can be told how much of them to send.
 // level is an RFC 5424 name in lower case, as MCP uses it.
 type Logger interface {

@@ -64,6 +64,7 @@ type Log struct {
 	wake chan struct{} // has something for the writer to look at; holds one
 	done chan struct{} // closed when the writer has ended
 
+	redact  *Redactor
 	mu      sync.Mutex
 	moved   sync.Cond // the queue got shorter, or one of the fields below changed
 	queue   []item
@@ -111,9 +112,13 @@ func Open(dir string, opts *Options) (*Log, error) {
 	}
 	l := &Log{dir: dir, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	l.moved.L = &l.mu
-	go (&writer{log: l, opts: o, redact: NewRedactor(o.Secrets, o.Content)}).run()
+	l.redact = NewRedactor(o.Secrets, o.Content)
+	go (&writer{log: l, opts: o, redact: l.redact}).run()
 	return l, nil
 }
+
+// Hide blanks further secrets in records from now on: those of settings that have changed.
+func (l *Log) Hide(secrets []string) { l.redact.Hide(secrets) }
 
 func createFile(path string) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)

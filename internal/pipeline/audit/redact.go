@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -30,8 +31,7 @@ const (
 	minPartial = 6 // shorter configured secrets match whole strings only
 )
 
-// Redactor takes secrets out of what the audit writes. It is immutable and safe for
-// concurrent use.
+// Redactor takes secrets out of what the audit writes. It is safe for concurrent use.
 //
 // Blanked are: the values of fields whose name tells of a secret (password, token,
 // api_key, authorization, cookie and the like, in any case and spelling); the configured
@@ -39,7 +39,7 @@ const (
 // string: keys of known providers, JSON Web Tokens, PEM private keys, Bearer and Basic
 // credentials, user:password@ in URLs, password=… in text.
 type Redactor struct {
-	secrets [][]byte // longest first
+	secrets atomic.Pointer[[][]byte] // longest first
 	content Content
 }
 
@@ -48,17 +48,27 @@ type Redactor struct {
 // ContentRedacted.
 func NewRedactor(secrets []string, content Content) *Redactor {
 	r := &Redactor{content: cmp.Or(content, ContentRedacted)}
+	r.Hide(secrets)
+	return r
+}
+
+// Hide blanks further secrets from now on.
+func (r *Redactor) Hide(secrets []string) {
+	var all [][]byte
+	if old := r.secrets.Load(); old != nil {
+		all = slices.Clone(*old)
+	}
 	for _, s := range secrets {
-		if s == "" {
+		if s == "" || slices.ContainsFunc(all, func(b []byte) bool { return string(b) == s }) {
 			continue
 		}
-		r.secrets = append(r.secrets, []byte(s))
+		all = append(all, []byte(s))
 		if quoted := appendString(nil, s); len(quoted) != len(s)+2 { // as it stands in JSON inside a string
-			r.secrets = append(r.secrets, quoted[1:len(quoted)-1])
+			all = append(all, quoted[1:len(quoted)-1])
 		}
 	}
-	slices.SortFunc(r.secrets, func(a, b []byte) int { return len(b) - len(a) })
-	return r
+	slices.SortFunc(all, func(a, b []byte) int { return len(b) - len(a) })
+	r.secrets.Store(&all)
 }
 
 // AppendJSON appends raw to b as one line of valid JSON, without its secrets. Nothing else
@@ -95,7 +105,7 @@ func (r *Redactor) appendClean(b, s []byte) []byte {
 // stays as it is.
 func (r *Redactor) clean(s []byte) ([]byte, bool) {
 	changed := false
-	for _, secret := range r.secrets {
+	for _, secret := range *r.secrets.Load() {
 		if len(secret) < minPartial {
 			if bytes.Equal(s, secret) {
 				return []byte(blank), true

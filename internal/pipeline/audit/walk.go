@@ -54,7 +54,7 @@ func (r *Redactor) appendToken(b, token []byte) []byte {
 
 // appendScalar appends a number or a literal.
 func (r *Redactor) appendScalar(b, token []byte) []byte {
-	for _, s := range r.secrets {
+	for _, s := range *r.secrets.Load() {
 		if bytes.Equal(token, s) || len(s) >= minPartial && bytes.Contains(token, s) {
 			return append(b, `"`+blank+`"`...)
 		}

@@ -1,0 +1,21 @@
+//go:build !linux
+
+package process
+
+import "github.com/shirou/gopsutil/v4/process"
+
+// GroupMemory returns how many bytes the leader of each of the process groups has resident.
+// Groups of which nothing is known are left out.
+func GroupMemory(groups []int) map[int]uint64 {
+	out := make(map[int]uint64, len(groups))
+	for _, g := range groups {
+		p, err := process.NewProcess(int32(g)) //nolint:gosec // process ids fit
+		if err != nil {
+			continue
+		}
+		if info, err := p.MemoryInfo(); err == nil {
+			out[g] = info.RSS
+		}
+	}
+	return out
+}
