@@ -19,7 +19,7 @@ import (
 // x/xtest, which supports tests, imports x and what x imports. Test files are free.
 var layers = map[string]string{
 	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
-	"config": "atomicfile", "config/jsonc": "", "vault": "atomicfile",
+	"config": "atomicfile", "config/jsonc": "", "vault": "atomicfile", "secret": "atomicfile",
 	"chat": "tool", "llm": "tool", "llm/keypool": "tool", "store": "tool chat",
 
 	"pipeline":           "tool event",
@@ -28,22 +28,24 @@ var layers = map[string]string{
 	"pipeline/analytics": "tool event atomicfile",
 	"pipeline/gate":      "tool event atomicfile",
 
-	"source":               "tool event",
-	"source/siyuan":        "tool event atomicfile",
-	"source/siyuan/kernel": "tool event atomicfile",
-	"source/siyuan/access": "tool event atomicfile",
-	"source/siyuan/action": "tool event atomicfile",
-	"source/siyuan/*":      "tool event atomicfile source/siyuan/kernel source/siyuan/access source/siyuan/action",
-	"source/upstream":      "tool event mcp process atomicfile",
-	"source/upstream/*":    "tool event mcp process atomicfile",
+	"source":                        "tool event",
+	"source/siyuan":                 "tool event atomicfile",
+	"source/siyuan/kernel":          "tool event atomicfile",
+	"source/siyuan/access":          "tool event atomicfile",
+	"source/siyuan/action":          "tool event atomicfile",
+	"source/siyuan/*":               "tool event atomicfile source/siyuan/kernel source/siyuan/access source/siyuan/action",
+	"source/upstream":               "tool event mcp process atomicfile",
+	"source/upstream/*":             "tool event mcp process atomicfile",
+	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
-	"agent":          "tool pipeline chat llm event",
-	"face/door":      "tool",
-	"face/mcpserver": "tool mcp pipeline process",
-	"face/web":       "tool pipeline agent chat event",
-	"app": "tool mcp event process atomicfile config vault chat llm/... store " +
+	"agent":                 "tool pipeline chat llm event",
+	"face/door":             "tool",
+	"face/mcpserver":        "tool mcp pipeline process",
+	"face/mcpserver/bridge": "tool mcp", // a client of a gateway, never one itself
+	"face/web":              "tool pipeline agent chat event",
+	"app": "tool mcp event process atomicfile secret config vault chat llm/... store " +
 		"pipeline/... source/... agent",
-	"face/cli":   "app config tool pipeline agent chat process face/door face/mcpserver face/web",
+	"face/cli":   "app config tool pipeline agent chat process face/door face/mcpserver/... face/web",
 	"cmd/collie": "face/cli",
 
 	".":        "",

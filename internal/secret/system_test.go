@@ -1,0 +1,29 @@
+package secret_test
+
+import (
+	"testing"
+
+	"github.com/zalando/go-keyring"
+
+	"collie/internal/secret"
+)
+
+// TestSystemKeyring goes through the library, whose provider belongs to the whole process:
+// it is not parallel, and no other test uses it.
+func TestSystemKeyring(t *testing.T) { //nolint:paralleltest // see above
+	keyring.MockInit()
+	s := open(t, t.TempDir(), secret.Options{})
+	set(t, s, "a", "1")
+	if got, err := s.Kind(t.Context()); got != secret.Keyring || err != nil {
+		t.Errorf("Kind = %v, %v, want the keyring", got, err)
+	}
+	if got, err := keyring.Get("collie", "a"); got != "1" || err != nil {
+		t.Errorf("the item in the keyring = %q, %v", got, err)
+	}
+	if err := s.Delete(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+	if got := get(t, s, "a"); got != "(none)" {
+		t.Errorf("after the delete = %q", got)
+	}
+}
