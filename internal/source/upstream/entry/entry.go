@@ -31,6 +31,7 @@ type Entry struct {
 	Command    Value            // absolute if it was written relative; else a name to look up
 	Args       []Value          // never changed but for variables
 	Env        map[string]Value // added to what is inherited; a dotenv file's values included
+	EnvFile    string           // the dotenv file, absolute; empty if there is none
 	Unset      []string         // names not to inherit
 	InheritEnv Inherit
 	Dir        string // working folder, absolute; need not exist

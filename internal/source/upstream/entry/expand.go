@@ -120,12 +120,13 @@ func (o *Options) secret(name string) (piece, error) {
 	}
 	v, ok := o.Secret(name)
 	if !ok {
-		return piece{}, &unsetError{"secret " + name, "add it to the secret store"}
+		return piece{}, &unsetError{"secret " + name, "collie secret set " + name + " keeps one"}
 	}
 	return piece{v, secret}, nil
 }
 
-// input is what VS Code would ask for: from the secret store, else from COLLIE_INPUT_<ID>.
+// input is what VS Code would ask for: from the secret store, else from COLLIE_INPUT_<ID>, else
+// what Options.Input knows.
 func (o *Options) input(id string) (piece, error) {
 	if o.Secret != nil {
 		if v, ok := o.Secret("input:" + id); ok {
@@ -135,6 +136,11 @@ func (o *Options) input(id string) (piece, error) {
 	name := "COLLIE_INPUT_" + envName(id)
 	if v, ok := o.env(name); ok {
 		return piece{v, secret}, nil
+	}
+	if o.Input != nil {
+		if v, ok := o.Input(id); ok {
+			return piece{v, secret}, nil
+		}
 	}
 	return piece{}, &unsetError{name, "it stands for ${input:" + id + "}"}
 }

@@ -22,11 +22,7 @@ func (o *object) infer() {
 	e := &o.entry
 	typed, pointer, given := o.text("type", "transport", "transportType")
 	t, known := transports[strings.ToLower(typed)]
-	_, command := o.fields["command"]
-	remote := slices.ContainsFunc([]string{"url", "serverUrl", "httpUrl"}, func(n string) bool {
-		_, ok := o.fields[n]
-		return ok
-	})
+	command, remote := o.has("command"), o.remoteGiven()
 	switch {
 	case given && !known:
 		o.fail(pointer, "R-CV-1", "expected stdio, http or sse, got %q", typed)
@@ -53,6 +49,37 @@ func (o *object) infer() {
 	if e.Runner {
 		e.StartTimeout = 3 * time.Minute
 	}
+}
+
+// What only one kind of server has a use for.
+var (
+	ofCommand = []string{"args", "env", "envFile", "inheritEnv", "cwd", "dockerManaged"}
+	ofURL     = []string{"headers", "headersCommand", "auth", "oauth", "apiKey", "tls"}
+)
+
+// unused warns about fields that have no effect on a server of this kind: what people wrote
+// there, a token perhaps, would be missing without a word.
+func (o *object) unused() {
+	command, remote := o.has("command"), o.remoteGiven()
+	names, message := ofURL, `this is for a server with a url and has no effect here; a command takes "env"`
+	if remote {
+		names, message = ofCommand, `this is for a server with a command and has no effect here; a url takes "headers"`
+	}
+	for _, n := range names {
+		if command != remote && o.has(n) { // both, or neither, is told already
+			o.warn("/"+n, "unused", "%s", message)
+		}
+	}
+}
+
+// has reports whether a field is given.
+func (o *object) has(name string) bool {
+	raw, ok := o.fields[name]
+	return ok && string(raw) != "null"
+}
+
+func (o *object) remoteGiven() bool {
+	return slices.ContainsFunc([]string{"url", "serverUrl", "httpUrl"}, o.has)
 }
 
 // byURL is SSE where the path says so, unless the word for the URL says otherwise.

@@ -23,10 +23,15 @@ type Options struct {
 	Env func(name string) (string, bool)
 	// Secret looks up the secret store, inputs under "input:<id>". Nil means that there is none.
 	Secret func(name string) (string, bool)
+	// Input answers an ${input:id} that neither the store nor COLLIE_INPUT_<ID> has: with the
+	// default that its file declares, or with what a person says. Nil means that nobody does.
+	Input func(id string) (string, bool)
 	// ReadFile reads an envFile. Nil means that envFile is refused.
 	ReadFile func(path string) ([]byte, error)
 	// ToolTimeout and MaxToolTimeout are the defaults of a call; zero means 60 s and 10 min.
 	ToolTimeout, MaxToolTimeout time.Duration
+	// Cache is the default of Entry.Cache; nil means the one that is told there.
+	Cache *Cache
 }
 
 // Parse reads one entry, standard JSON, of a server with that name. Whatever is wrong with it,
@@ -44,6 +49,7 @@ func Parse(name string, raw json.RawMessage, o Options) (Entry, []Problem) {
 	root.infer()
 	root.behaviour()
 	root.tools()
+	root.unused()
 	root.unknown()
 	p.entry.Secrets = slices.SortedFunc(maps.Keys(p.secrets), func(a, b string) int {
 		if len(a) != len(b) {
@@ -71,6 +77,9 @@ func defaults(name string, o Options) Entry {
 	}
 	if e.MaxToolTimeout == 0 {
 		e.MaxToolTimeout = 10 * time.Minute
+	}
+	if o.Cache != nil {
+		e.Cache = *o.Cache
 	}
 	return e
 }

@@ -139,7 +139,7 @@ func TestProblems(t *testing.T) {
 		"alias twice":     {`{"url": "http://h", "serverUrl": "http://g"}`, []string{`warning alias /serverUrl: "url" says the same; "url" counts`}},
 		"unset":           {`{"command": "x", "args": ["${NOPE}"]}`, []string{`error var_unset /args/0: NOPE is not set; set it, or write ${NOPE:-text} for a default`}},
 		"unset input":     {`{"command": "x", "env": {"K": "${input:db-name}"}}`, []string{`error var_unset /env/K: COLLIE_INPUT_DB_NAME is not set; it stands for ${input:db-name}`}},
-		"unset secret":    {`{"command": "x", "env": {"K": "${secret:NOPE}"}}`, []string{`error var_unset /env/K: secret NOPE is not set; add it to the secret store`}},
+		"unset secret":    {`{"command": "x", "env": {"K": "${secret:NOPE}"}}`, []string{`error var_unset /env/K: secret NOPE is not set; collie secret set NOPE keeps one`}},
 		"bad variable":    {`{"command": "x", "args": ["${a b}"]}`, []string{`error R-VA-1 /args/0: ${a b} is no form of variable; write ${NAME}, ${NAME:-text}, ${secret:NAME} or ${input:id}`}},
 		"nested variable": {`{"command": "x", "args": ["${A:-${B}}"]}`, []string{`error R-VA-1 /args/0: ${A:-${B}: a variable inside a variable is not possible`}},
 		"env number":      {`{"command": "x", "env": {"N": 1, "T": true}}`, []string{`warning type /env/N: number as a value of a variable; write "1"`, `warning type /env/T: boolean as a value of a variable; write "true"`}},

@@ -101,7 +101,7 @@ func (o *object) literalSecret(pointer string, ps []piece) bool {
 	found := false
 	for _, p := range ps {
 		for _, word := range strings.FieldsFunc(p.text, func(r rune) bool { return strings.ContainsRune(" =,;", r) }) {
-			if p.origin == literal && looksSecret(word) {
+			if p.origin == literal && LooksSecret(word) {
 				found = true
 				o.secrets[word] = true
 			}
@@ -162,7 +162,7 @@ func (o *object) variable(pointer, name string, raw json.RawMessage) {
 
 func (o *object) envFile(pointer, s string) {
 	file := o.path(pointer, s)
-	if file == "" {
+	if o.entry.EnvFile = file; file == "" {
 		return
 	}
 	if o.ReadFile == nil {

@@ -28,6 +28,9 @@ func (o *object) remote() {
 		for i, a := range args {
 			e.HeadersCommand.Args = append(e.HeadersCommand.Args, c.value(c.pointer+"/args/"+strconv.Itoa(i), a))
 		}
+		if e.HeadersCommand.Command.IsZero() && !c.failed() {
+			c.fail(c.pointer, "value", "headersCommand needs a command, which prints a JSON object of headers")
+		}
 		c.setDuration(&e.HeadersCommand.Timeout, false, "timeout")
 	}, "headersCommand")
 	o.auth()
@@ -49,11 +52,11 @@ func (o *object) remote() {
 func (o *object) url(pointer, s string) {
 	ps, ok := o.expand(pointer, s)
 	if !ok {
-		o.entry.URL = Value{"", s}
+		o.entry.URL = Value{"", shownURL(s)}
 		return
 	}
 	text := join(ps)
-	o.entry.URL = Value{text, s}
+	o.entry.URL = Value{text, shownURL(s)}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme == "":
@@ -64,13 +67,12 @@ func (o *object) url(pointer, s string) {
 		o.fail(pointer, "url", "expected http://host/…, https://host/… or unix:///path#/route")
 		return
 	}
-	o.entry.URL.shown = shownURL(s, u)
 	if password, ok := u.User.Password(); ok {
 		o.hide(password)
 	}
 	for _, values := range u.Query() {
 		for _, v := range values {
-			if looksSecret(v) && strings.Contains(s, v) {
+			if LooksSecret(v) && strings.Contains(s, v) {
 				o.secrets[v] = true
 				o.warn(pointer, "R-CV-6", "the query holds what looks like a secret; write ${secret:NAME} or ${NAME}, or send it as a header")
 			}
@@ -83,12 +85,10 @@ var (
 	queryValue = regexp.MustCompile(`([?&][^=&#]*=)[^&#]*`)
 )
 
-// shownURL is a URL as written, without what signs in. Values of a query are shown only where
+// shownURL is a URL as written, wrong or not, without what signs in. Values of a query are shown only where
 // they are placeholders.
-func shownURL(written string, u *url.URL) string {
-	if u.User != nil {
-		written = userinfo.ReplaceAllString(written, "${1}"+mask+"@")
-	}
+func shownURL(written string) string {
+	written = userinfo.ReplaceAllString(written, "${1}"+mask+"@")
 	return queryValue.ReplaceAllStringFunc(written, func(s string) string {
 		name, value, _ := strings.Cut(s, "=")
 		if strings.HasPrefix(value, "${") && strings.HasSuffix(value, "}") {

@@ -22,9 +22,9 @@ var tokenShapes = regexp.MustCompile(`^(` + strings.Join([]string{
 
 var tokenAlphabet = regexp.MustCompile(`^[A-Za-z0-9_+/=-]{32,}$`)
 
-// looksSecret reports whether a word is a token by its shape, or is long and as mixed as only
+// LooksSecret reports whether a word is a token by its shape, or is long and as mixed as only
 // random text is. Paths, package names and ids made of words are not.
-func looksSecret(word string) bool {
+func LooksSecret(word string) bool {
 	if tokenShapes.MatchString(word) || strings.HasPrefix(word, "-----BEGIN ") {
 		return true
 	}

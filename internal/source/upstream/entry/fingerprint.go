@@ -1,0 +1,148 @@
+package entry
+
+import (
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/process"
+)
+
+// maxFingerprinted bounds how many files are looked at.
+const maxFingerprinted = 16
+
+// Fingerprint tells two builds of the same server apart (R-CH-3): the digest of the path, the
+// size and the time of change of the program and of the scripts among its arguments, and the
+// version of the package that a runner of Node has at hand. parent is our own environment as
+// NAME=value. Nothing is run; it takes a few looks at files. It is empty for a remote server and
+// where nothing is found. Compute it when the list is fetched: a first start downloads.
+func (e Entry) Fingerprint(parent []string) string {
+	if e.Transport != Stdio {
+		return ""
+	}
+	env := Environment(e, parent, EnvironmentOptions{})
+	var parts []string
+	add := func(path string) {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || len(parts) == maxFingerprinted {
+			return
+		}
+		sum := sha256.Sum256([]byte(path))
+		parts = append(parts, fmt.Sprintf("%x:%d:%d", sum[:6], info.Size(), info.ModTime().UnixMilli()))
+	}
+	if !e.Runner { // the runner is not the server
+		if path, err := process.Resolve(e.Command.text, env, e.Dir); err == nil {
+			add(path)
+		}
+	}
+	for _, path := range e.scripts() {
+		add(path)
+	}
+	if name, version := e.nodePackage(env); version != "" {
+		parts = append(parts, name+"@"+version)
+	}
+	return strings.Join(parts, " ")
+}
+
+// programs are the endings of files that are run. Other arguments may name files that a server
+// writes to, which must not make its tools look old.
+var programs = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .py .pyz .rb .php .pl .lua .sh .jar .dll .exe .wasm .whl .ps1 .bat .cmd")
+
+// baseFlags name the folder that relative paths behind them start from.
+var baseFlags = strings.Fields("--directory --dir --cwd --project --prefix -C")
+
+// scripts are the arguments that may be files of the server.
+func (e Entry) scripts() (paths []string) {
+	bases := []string{e.Dir}
+	args := texts(e.Args)
+	for i, arg := range args {
+		if i > 0 && slices.Contains(baseFlags, args[i-1]) {
+			bases = append(bases, under(e.Dir, arg))
+			if filepath.IsAbs(arg) {
+				bases[len(bases)-1] = arg
+			}
+			continue
+		}
+		if !slices.Contains(programs, strings.ToLower(filepath.Ext(arg))) {
+			continue
+		}
+		if filepath.IsAbs(arg) {
+			paths = append(paths, arg)
+			continue
+		}
+		for _, base := range bases {
+			paths = append(paths, filepath.Join(base, arg))
+		}
+	}
+	return paths
+}
+
+// nodePackage is the package that npx or a program like it runs, and the version that lies in
+// the server's folder or in npm's cache; empty if neither has it.
+func (e Entry) nodePackage(env []string) (name, version string) {
+	if !e.Runner || !slices.Contains([]string{"npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun"}, program(e.Command.text)) {
+		return "", ""
+	}
+	name = e.Package
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		name = name[:i]
+	}
+	if name == "" || strings.ContainsAny(name, `\: `) || strings.Contains(name, "..") {
+		return "", "" // a folder, a URL or nothing
+	}
+	file := filepath.Join("node_modules", filepath.FromSlash(name), "package.json")
+	for _, dir := range []string{e.Dir, npxFolder(env, e.Package)} {
+		if version := packageVersion(under(dir, file)); version != "" {
+			return name, version
+		}
+	}
+	return name, ""
+}
+
+// npxFolder is where npm keeps what npx has installed for a package, as written.
+func npxFolder(env []string, spec string) string {
+	value := func(name string) string {
+		for _, pair := range slices.Backward(env) {
+			if n, v, ok := strings.Cut(pair, "="); ok && strings.EqualFold(n, name) {
+				return v
+			}
+		}
+		return ""
+	}
+	cache := value("npm_config_cache")
+	if cache == "" {
+		cache = under(value("HOME"), ".npm")
+	}
+	if local := value("LOCALAPPDATA"); cache == "" && local != "" {
+		cache = filepath.Join(local, "npm-cache")
+	}
+	sum := sha512.Sum512([]byte(spec))
+	return under(cache, filepath.Join("_npx", hex.EncodeToString(sum[:8])))
+}
+
+// packageVersion reads the version in a package.json; empty if there is none.
+func packageVersion(path string) string {
+	if path == "" {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // opened for reading
+	data, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	var p struct {
+		Version string `json:"version"`
+	}
+	if err != nil || json.Unmarshal(data, &p) != nil || len(p.Version) > 100 {
+		return ""
+	}
+	return p.Version
+}

@@ -1,0 +1,207 @@
+package entry
+
+import (
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Snapshot is what may be kept of the entry beside its tool list, for people who ask what a
+// server was (8.5): a JSON object with the kind of server, the command and its arguments, the
+// names of variables and headers, and the URL. The user's folder home reads "~". Values that
+// sign in, that come from a variable or that look like a token read "***", as does everything
+// that is not known to be harmless.
+func (e Entry) Snapshot(home string) json.RawMessage {
+	s := snapshot{entry: &e, home: home}
+	out := present{}
+	out.put("type", e.Transport)
+	if e.Protocol != "auto" {
+		out.put("protocol", e.Protocol)
+	}
+	out.put("disabled", e.Disabled)
+	if e.Transport == Stdio {
+		out.put("command", s.word(e.Command.shown))
+		out.put("args", s.args(e.Args))
+		env := map[string]string{}
+		for name := range e.Env {
+			env[name] = mask
+		}
+		out.put("env", env)
+		out.put("unset", e.Unset)
+		out.put("envFile", s.hide(e.EnvFile))
+		if e.InheritEnv.Mode != "minimal" {
+			out.put("inheritEnv", e.InheritEnv.Mode)
+		}
+		out.put("inheritNames", e.InheritEnv.Names)
+		out.put("cwd", s.folder(e.Dir))
+		return encode(out)
+	}
+	out.put("url", s.url(e.URL.shown))
+	headers := map[string]string{}
+	for _, h := range e.Headers {
+		headers[h.Name] = mask
+	}
+	out.put("headers", headers)
+	out.put("headersCommand", s.hide(e.commandOfHeaders()))
+	out.put("auth", s.auth(e.Auth))
+	out.put("tls", e.TLS.snapshot())
+	return encode(out)
+}
+
+func (e *Entry) commandOfHeaders() string {
+	if e.HeadersCommand == nil {
+		return ""
+	}
+	return e.HeadersCommand.Command.text
+}
+
+// snapshot redacts the parts of one entry.
+type snapshot struct {
+	entry *Entry
+	home  string
+}
+
+// hide stands for a text that is there.
+func (snapshot) hide(text string) string {
+	if text == "" {
+		return ""
+	}
+	return mask
+}
+
+// auth tells which way is used, one of a few words, and nothing else.
+func (s snapshot) auth(a Auth) present {
+	out := present{}
+	out.put("type", a.Type)
+	for name, v := range map[string]Value{
+		"token": a.Token, "username": a.Username, "password": a.Password,
+		"clientId": a.ClientID, "clientSecret": a.ClientSecret,
+	} {
+		out.put(name, s.hide(v.text))
+	}
+	out.put("scopes", s.hide(strings.Join(a.Scopes, " ")))
+	return out
+}
+
+func (t TLS) snapshot() present {
+	out := present{}
+	for name, v := range map[string]string{
+		"caFile": t.CAFile, "certFile": t.CertFile, "keyFile": t.KeyFile, "serverName": t.ServerName,
+	} {
+		out.put(name, snapshot{}.hide(v))
+	}
+	out.put("insecure", t.Insecure)
+	return out
+}
+
+// folder shortens the user's own folder, which holds their name.
+func (s snapshot) folder(path string) string {
+	path = s.known(path)
+	rest, ok := strings.CutPrefix(path, filepath.Clean(s.home))
+	if s.home == "" || !ok || rest != "" && !strings.HasPrefix(rest, string(filepath.Separator)) {
+		return path
+	}
+	return "~" + filepath.ToSlash(rest)
+}
+
+// placeholder is what stands for a variable in a text as written.
+var placeholder = regexp.MustCompile(`\$\{[^}]*\}?`)
+
+// known strikes out every value that is known to be a secret, wherever it stands.
+func (s snapshot) known(text string) string {
+	for _, secret := range s.entry.Secrets {
+		if secret != "" && secret != s.home {
+			text = strings.ReplaceAll(text, secret, mask)
+		}
+	}
+	return text
+}
+
+// word is one word of a command line as written.
+func (s snapshot) word(shown string) string {
+	text := s.known(placeholder.ReplaceAllString(shown, mask))
+	switch {
+	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
+		return mask // settings in JSON: any of them may be a secret
+	case strings.Contains(text, "://"):
+		return s.url(text)
+	}
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" =,;:&?", r) }) {
+		if LooksSecret(part) {
+			return mask
+		}
+	}
+	return s.folder(text)
+}
+
+// The flags behind which a value stands that nobody needs to see: those of 8.5, and those of
+// programs that hand headers and variables on.
+var (
+	hiddenFlag = regexp.MustCompile(`(?i)^(-p|-H|-e|-u|--?([a-z0-9-]*[-_])?(headers?|env|user|username|credentials?|connection-string|dsn|config|bearer|cookie))$`)
+	assignment = regexp.MustCompile(`^(--?)?[A-Za-z_][A-Za-z0-9_.-]*=`)
+	secretName = regexp.MustCompile(`(?i)(key|token|secret|passw|pass$|pwd|auth|credential|cookie|bearer|session)`)
+)
+
+func (s snapshot) args(values []Value) []string {
+	list := make([]string, len(values))
+	hideNext := false
+	for i, v := range values {
+		shown := v.shown
+		name := assignment.FindString(shown)
+		switch {
+		case hideNext:
+			list[i] = name + mask
+			if secretName.MatchString(name) || !isVariable(strings.TrimSuffix(name, "=")) {
+				list[i] = mask
+			}
+		case name != "" && (secretName.MatchString(name) || isHiddenFlag(strings.TrimSuffix(name, "="))):
+			list[i] = name + mask
+		default:
+			list[i] = s.word(shown)
+		}
+		hideNext = isHiddenFlag(shown)
+	}
+	return list
+}
+
+func isHiddenFlag(flag string) bool {
+	return isSecretFlag(flag) || hiddenFlag.MatchString(flag)
+}
+
+// url keeps where a server is, without what signs in there: userinfo, the values of the query,
+// the fragment, and parts of the path that look like tokens.
+func (s snapshot) url(shown string) string {
+	text := s.known(placeholder.ReplaceAllString(shown, mask))
+	text = shownURL(text)
+	u, err := url.Parse(text)
+	if err != nil {
+		return mask
+	}
+	parts := strings.Split(u.Path, "/")
+	for i, part := range parts {
+		if LooksSecret(part) || len(part) >= 24 && !isUUID(part) && strings.ContainsAny(part, "0123456789") {
+			parts[i] = mask
+		}
+	}
+	base, query, asked := strings.Cut(text, "?")
+	base, _, _ = strings.Cut(base, "#")
+	if i := strings.Index(base, "://"); i >= 0 {
+		if j := strings.IndexByte(base[i+3:], '/'); j >= 0 {
+			base = base[:i+3+j] + strings.Join(parts, "/")
+		}
+	}
+	if !asked {
+		return base
+	}
+	query, _, _ = strings.Cut(query, "#")
+	names := strings.Split(query, "&")
+	for i, n := range names {
+		key, _, assigned := strings.Cut(n, "=")
+		if names[i] = key + "=" + mask; !assigned || LooksSecret(key) {
+			names[i] = mask
+		}
+	}
+	return base + "?" + strings.Join(names, "&")
+}

@@ -1,0 +1,184 @@
+package toolcache
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// Clear deletes the entries of the named servers, of all if none is named, and returns whose
+// there were. Servers that run write theirs back with their next list.
+func (c *Cache) Clear(names ...string) []string {
+	return c.erase(func(name string, _ *slot) bool { return len(names) == 0 || slices.Contains(names, name) })
+}
+
+// Prune deletes the entries of servers that were removed from the configuration longer than age
+// ago, and returns whose those were.
+func (c *Cache) Prune(age time.Duration) []string {
+	if c == nil {
+		return nil
+	}
+	now := c.opts.Now()
+	return c.erase(func(_ string, s *slot) bool {
+		r := s.open(now)
+		return r != nil && r.State == Removed && now.Sub(r.StateAt) >= age
+	})
+}
+
+func (c *Cache) erase(chosen func(name string, s *slot) bool) (erased []string) {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(c.slots)) {
+		if s := c.slots[name]; !s.gone && chosen(name, s) {
+			s.erase()
+			erased = append(erased, name)
+		}
+	}
+	if len(erased) > 0 {
+		c.changed()
+	}
+	return erased
+}
+
+// Entries returns what is kept, as it is written into the file, by server. Broken entries are
+// as they were found.
+func (c *Cache) Entries() map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	if c == nil {
+		return out
+	}
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, s := range c.slots {
+		switch {
+		case s.gone:
+		case s.raw != nil && !s.dirty():
+			out[name] = s.raw
+		case s.open(now) != nil:
+			out[name] = encodeRecord(&record{Entry: s.rec.Entry, extra: s.rec.extra})
+		}
+	}
+	return out
+}
+
+// Imported is what [Cache.Import] did with the entry of one server.
+type Imported struct {
+	Name  string `json:"name"`
+	Tools int    `json:"tools"`
+	// Skipped says why it was not taken; empty if it was.
+	Skipped string `json:"skipped,omitempty"`
+}
+
+// Import takes the lists of another cache file, of Collie or of a program with the same format
+// (8.10), for servers without a list of their own. They are marked as imported: until their
+// server has confirmed them, they are served only with Options.TrustImported, and as stale. The
+// error is a [tool.Error] of kind Invalid for what is no cache file.
+func (c *Cache) Import(data []byte, o VerifyOptions) ([]Imported, error) {
+	if c == nil {
+		return nil, &tool.Error{Op: "import tool cache", Kind: tool.Disabled, Message: "the tool cache is switched off"}
+	}
+	o = o.filled()
+	d, err := parseForImport(data, o)
+	if err != nil {
+		return nil, err
+	}
+	list := []Imported{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(d.entries)) {
+		list = append(list, c.take(name, d.entries[name], o.Now))
+	}
+	c.changed()
+	return list, nil
+}
+
+func parseForImport(data []byte, o VerifyOptions) (*document, error) {
+	wrong := func(message string) error {
+		return &tool.Error{Op: "import tool cache", Kind: tool.Invalid, Message: message, Hint: "collie cache verify FILE shows everything that is wrong"}
+	}
+	if len(data) > maxFile {
+		return nil, wrong(errTooLarge.Error())
+	}
+	var findings []Finding
+	d, err := readDocument(data, o.Zone, reporter{list: &findings})
+	if err != nil {
+		return nil, wrong(err.Error())
+	}
+	if bad, ok := firstError(findings); ok {
+		if bad.Line > 0 {
+			return nil, wrong(fmt.Sprintf("line %d column %d: %s", bad.Line, bad.Column, bad.Message))
+		}
+		return nil, wrong(bad.Pointer + ": " + bad.Message)
+	}
+	return d, nil
+}
+
+// take imports one entry.
+func (c *Cache) take(name string, raw json.RawMessage, now time.Time) Imported {
+	r, _, why := openEntry(raw, now)
+	switch s := c.slots[name]; {
+	case !serverName.MatchString(name):
+		return Imported{Name: name, Skipped: "no name of a server"}
+	case r == nil:
+		return Imported{Name: name, Skipped: why.Pointer + ": " + why.Message}
+	case len(r.Tools) == 0:
+		return Imported{Name: name, Skipped: "no tools"}
+	case s != nil && !s.gone && s.open(now) != nil && s.rec.StateReason != reasonImported:
+		return Imported{Name: name, Tools: len(r.Tools), Skipped: "there is a list of its own"}
+	}
+	e := *r.Entry
+	e.State, e.StateReason, e.StateAt = Active, reasonImported, plain(now)
+	if e.ToolsHash == "" {
+		e.ToolsHash, _ = hashTools(e.Tools) // they were read, so they have one
+	}
+	s := c.slots[name]
+	if s == nil {
+		s = &slot{}
+		c.slots[name] = s
+	}
+	e.Rev = max(e.Rev, s.disk.rev) + 1
+	s.seen, s.live = now, false
+	s.set(&record{Entry: &e, extra: r.extra})
+	return Imported{Name: name, Tools: len(e.Tools)}
+}
+
+// Migration is what would become of a file of an older format.
+type Migration struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Before and After are the file as text: as it is, and as it would be written.
+	Before []byte `json:"-"`
+	After  []byte `json:"-"`
+}
+
+// Changed reports whether there is anything to migrate.
+func (m Migration) Changed() bool { return m.From != m.To }
+
+// Migrate shows what would become of a file; nothing is written: a cache does that itself with
+// its next commit, and keeps the old file. The error is as that of [Cache.Import].
+func Migrate(data []byte, o VerifyOptions) (Migration, error) {
+	d, err := parseForImport(data, o.filled())
+	if err != nil {
+		return Migration{}, err
+	}
+	before, err := expand(data)
+	if err != nil {
+		return Migration{}, err
+	}
+	m := Migration{From: d.from, To: d.version, Before: before, After: before}
+	if m.Changed() {
+		m.After = d.render()
+	}
+	return m, nil
+}
+
+// Plain returns a cache file as text, whether it is compressed or not.
+func Plain(data []byte) ([]byte, error) { return expand(data) }

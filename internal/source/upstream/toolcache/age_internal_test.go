@@ -1,0 +1,23 @@
+package toolcache
+
+import (
+	"testing"
+	"time"
+)
+
+// Setting the clock while a gateway runs makes nothing old or young (situation 17): what counts
+// is the monotonic clock. The entry here says that it was confirmed tomorrow, as after a clock
+// that was set back, but was stored a second ago.
+func TestSituation17AgesUseTheMonotonicClock(t *testing.T) {
+	t.Parallel()
+	stored := time.Now()
+	s := &slot{seen: stored, rec: &record{Entry: &Entry{ValidatedAt: plain(stored)}}}
+	// Round(0) on one side only would use the wall clock, which a test cannot set; that the
+	// reading is there is what can be seen.
+	if s.seen == s.seen.Round(0) {
+		t.Fatal("the stored time has no monotonic reading")
+	}
+	if age := s.age(stored.Add(time.Hour)); age < time.Hour || age > time.Hour+time.Second {
+		t.Errorf("age %v after an hour", age)
+	}
+}

@@ -1,0 +1,209 @@
+package toolcache
+
+import (
+	"context"
+	"crypto/rand"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Verdict says what an entry is worth (8.7).
+type Verdict string
+
+// The verdicts.
+const (
+	Hit     Verdict = "hit"     // served; nobody needs to be asked
+	Stale   Verdict = "stale"   // served, and to be refreshed
+	Expired Verdict = "expired" // not served: older than MaxStale
+	Miss    Verdict = "miss"    // not served
+)
+
+// Options of a [Cache]. The zero value keeps everything in memory.
+type Options struct {
+	// Path of the cache file; empty keeps everything in memory.
+	Path string
+	// Key of the signatures and of the identity hashes, 32 bytes; see [LoadKey].
+	Key []byte
+	// Shared is a second place, which several gateways use; nil for none. It needs a Key.
+	// Close closes it.
+	Shared Backend
+	// Mode of the file's permissions; 0 means 0600.
+	Mode uint32
+	// Compression is auto (default: gzip above 1 MiB), none or gzip.
+	Compression string
+	// TrustImported serves entries that came from another program's cache.
+	TrustImported bool
+	// AppVersion and Instance name the writer in the file. Instance also names the holder of
+	// leases; empty means a random one.
+	AppVersion, Instance string
+	// Collect is how long writes are gathered into one; default 200 ms, at most ten times that
+	// after the first. Now replaces time.Now in tests.
+	Collect time.Duration
+	Now     func() time.Time
+	Logger  *slog.Logger // nil discards
+
+	file *File // tests make their own
+}
+
+// Want describes a configured server to the cache.
+type Want struct {
+	Name        string
+	Hash        string // entry.ConfigHash
+	Fingerprint string
+	Principal   string
+	// MaxAge and MaxStale bound how old a list may be: to be fresh, and to be served at all.
+	// MaxStale 0 serves fresh lists only.
+	MaxAge, MaxStale time.Duration
+}
+
+// Cache is what one gateway knows of its servers' offers. It is safe for concurrent use. A nil
+// *Cache keeps nothing: every lookup is a miss. Close writes what is pending.
+//
+// Everything but [Open], [Cache.Flush], [Cache.Lease] and [Cache.Close] works in memory only. One goroutine
+// writes what has changed; what could not be written stays pending and is tried again after 5 s,
+// then every 30 s, and by Close.
+type Cache struct {
+	opts   Options
+	log    *slog.Logger
+	warner *warner
+	file   *File   // nil in memory
+	shared *shared // nil if there is none
+
+	life  context.Context //nolint:containedctx // the Cache's own goroutines end with it
+	stop  context.CancelFunc
+	tasks sync.WaitGroup
+	wake  chan struct{}
+
+	committing chan struct{} // held by who reads or writes the places
+	telling    sync.Mutex    // watchers are called one by one
+	unshared   atomic.Bool   // something is still to go to the shared place
+
+	mu         sync.Mutex
+	slots      map[string]*slot
+	wants      map[string]Want
+	generation uint64 // of the file, as we know it
+	create     bool   // the file is missing
+	closed     bool
+	watchers   map[int]func(string)
+	watched    int      // the last key of watchers
+	untold     []string // servers that watchers are to be told of
+	count      counters
+}
+
+const (
+	defaultCollect = 200 * time.Millisecond
+	openLimit      = 2 * time.Second
+)
+
+// Open loads the cache. It always returns a Cache: what is wrong with the file is logged once,
+// counted, and shown by [Cache.Stats]; a broken file is kept aside (8.9). It takes at most 2 s,
+// and at most 200 ms for a shared place.
+func Open(ctx context.Context, opts Options) *Cache {
+	c := newCache(opts)
+	start := time.Now()
+	var shared sync.WaitGroup
+	if c.shared != nil {
+		shared.Go(func() { c.shared.load(ctx, sharedOpenLimit) })
+	}
+	if c.file != nil {
+		ctx, cancel := context.WithTimeout(ctx, openLimit)
+		defer cancel()
+		c.load(ctx)
+	}
+	shared.Wait()
+	c.mu.Lock()
+	c.count.Load = time.Since(start)
+	missing := c.create
+	c.mu.Unlock()
+	c.tasks.Go(c.run)
+	if missing {
+		c.changed()
+	}
+	return c
+}
+
+func newCache(opts Options) *Cache {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Collect <= 0 {
+		opts.Collect = defaultCollect
+	}
+	if opts.Instance == "" {
+		opts.Instance = rand.Text()
+	}
+	c := &Cache{
+		opts: opts, log: opts.Logger, warner: newWarner(opts.Logger, opts.Now), file: opts.file,
+		slots: map[string]*slot{}, wants: map[string]Want{}, watchers: map[int]func(string){},
+		wake: make(chan struct{}, 1), committing: make(chan struct{}, 1), count: newCounters(),
+	}
+	if c.file == nil && opts.Path != "" {
+		c.file = NewFile(opts.Path, FileOptions{
+			Mode: fs.FileMode(opts.Mode), Compression: opts.Compression, Now: opts.Now,
+			AppVersion: opts.AppVersion, Instance: opts.Instance, Logger: opts.Logger,
+		})
+	}
+	c.shared = newShared(c)
+	c.life, c.stop = context.WithCancel(context.Background())
+	return c
+}
+
+// load fills an empty cache.
+func (c *Cache) load(ctx context.Context) {
+	s, err := c.file.Load(ctx)
+	if err != nil {
+		c.failed("read", err)
+	}
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, raw := range s.Entries {
+		if serverName.MatchString(name) {
+			c.slots[name] = newSlot(raw, now)
+		}
+	}
+	c.generation = s.Generation
+	c.create = err == nil && c.file.Info().Missing
+}
+
+// failed counts and tells why a place could not be used.
+func (c *Cache) failed(what string, err error) {
+	cause := causeOf(err)
+	c.mu.Lock()
+	c.count.failure(what, cause, err.Error())
+	c.mu.Unlock()
+	c.warner.warn(what+"_"+cause, "the tool cache could not be used; tool lists are kept in memory", "what", what, "error", err)
+}
+
+// Close writes what is pending, within 2 s, and ends everything. It may be called twice.
+func (c *Cache) Close() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	again := c.closed
+	c.closed = true
+	c.mu.Unlock()
+	if again {
+		c.tasks.Wait()
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openLimit)
+	defer cancel()
+	err := c.flush(ctx)
+	c.stop()
+	c.tasks.Wait()
+	if c.file != nil {
+		_ = c.file.Close() // it has no error to tell
+	}
+	if c.shared != nil {
+		c.shared.close()
+	}
+	return err
+}

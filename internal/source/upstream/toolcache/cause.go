@@ -1,0 +1,57 @@
+package toolcache
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"collie/internal/tool"
+)
+
+// The stable codes of what keeps a place from being read or written; statistics count by them.
+const (
+	causeReadOnly = "read_only"     // by its mode or that of its folder
+	causeFull     = "disk_full"     // no space, or over a quota
+	causeSlow     = "slow"          // file work did not end within its limit
+	causeLocked   = "lock_busy"     // another process holds the lock
+	causeNewer    = "newer_version" // written by a newer Collie
+	causeConflict = "conflict"      // changed by others again and again
+	causeCorrupt  = "corrupt"       // no cache file
+	causeNoFile   = "no_file"       // a folder, a device or the like
+	causeSkipped  = "skipped"       // it failed a moment ago
+	causeOther    = "other"
+)
+
+// causedError is an error with a code.
+type causedError struct {
+	code string
+	err  *tool.Error
+}
+
+func (c *causedError) Error() string { return c.err.Error() }
+
+// Unwrap returns the [tool.Error], which has the hint.
+func (c *causedError) Unwrap() error { return c.err }
+
+func newCaused(code, op, path, message, hint string, err error) error {
+	return &causedError{code, &tool.Error{Op: op, Kind: tool.Unavailable, Subject: path, Message: message, Hint: hint, Err: err}}
+}
+
+// causeOf is the code of why a place did not work.
+func causeOf(err error) string {
+	if c, ok := errors.AsType[*causedError](err); ok {
+		return c.code
+	}
+	switch {
+	case errors.Is(err, ErrConflict):
+		return causeConflict
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return causeReadOnly
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, errQuota):
+		return causeFull
+	case errors.Is(err, context.DeadlineExceeded):
+		return causeSlow
+	}
+	return causeOther
+}

@@ -1,0 +1,68 @@
+package toolcache
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// The ways to compress a file; the reader tells them by the first two bytes.
+const (
+	compressAuto = "auto" // gzip above compressAbove; the default
+	compressNone = "none"
+	compressGzip = "gzip"
+)
+
+const (
+	compressAbove = 1 << 20
+	maxFile       = 64 << 20  // as it lies on the disk
+	maxExpanded   = 256 << 20 // after expansion
+	maxRatio      = 200       // more than JSON ever gives: a bomb
+)
+
+// compress packs a file as the setting says.
+func compress(data []byte, setting string) ([]byte, error) {
+	if setting == compressNone || setting != compressGzip && len(data) <= compressAbove {
+		return data, nil
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if len(data) > maxRatio*b.Len() { // the reader would take it for a bomb
+		return data, nil
+	}
+	return b.Bytes(), nil
+}
+
+func isCompressed(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
+
+var errExpands = errors.New("it expands to more than a cache file can hold")
+
+// expand undoes compress, within bounds.
+func expand(data []byte) ([]byte, error) {
+	if !isCompressed(data) {
+		return data, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("read gzip: %w", err)
+	}
+	limit := min(maxExpanded, maxRatio*len(data))
+	var b bytes.Buffer
+	b.Grow(min(4*len(data), limit))
+	if _, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {
+		return nil, fmt.Errorf("read gzip: %w", err)
+	}
+	if b.Len() > limit {
+		return nil, errExpands
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,138 @@
+package toolcache
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The bounds of a definition, those that hold for a live list (architecture.md 7).
+const (
+	maxDefinition  = 1 << 20
+	maxSchemaDepth = 64
+	maxName        = 128 // characters
+)
+
+// definition is one element of a list, and the fields that are checked.
+type definition struct {
+	raw, id, inputSchema json.RawMessage
+}
+
+// definition reads the one that comes next.
+func (s *scanner) definition(l *list) (d definition, err error) {
+	d.raw, err = s.object(func(name string) error {
+		v, err := s.value()
+		switch name {
+		case l.key:
+			d.id = v
+		case "inputSchema":
+			d.inputSchema = v
+		}
+		return err
+	})
+	return d, err
+}
+
+// check applies what a live list must meet as well (5.6) and returns what names the definition.
+func (d definition) check(l *list) (name string, err error) {
+	if len(d.raw) > maxDefinition {
+		return "", fmt.Errorf("larger than %d bytes", maxDefinition)
+	}
+	if d.id == nil {
+		return "", fmt.Errorf("the field %q is missing", l.key)
+	}
+	if name, err = unquote(d.id); err != nil {
+		return "", fmt.Errorf("%s: %w", l.key, err)
+	}
+	if err := checkName(l, name); err != nil {
+		return "", err
+	}
+	if l.name != "tools" || d.inputSchema == nil || string(d.inputSchema) == "null" {
+		return name, nil
+	}
+	if kind := jsontext.Value(d.inputSchema).Kind(); kind != '{' {
+		return "", fmt.Errorf("inputSchema: expected an object, got %s", kindName(kind))
+	}
+	if deeper(d.inputSchema, maxSchemaDepth) {
+		return "", fmt.Errorf("inputSchema is nested deeper than %d", maxSchemaDepth)
+	}
+	return name, nil
+}
+
+func checkName(l *list, name string) error {
+	if name == "" {
+		return fmt.Errorf("%s is empty", l.key)
+	}
+	if l.key != "name" {
+		return nil // URIs have their own rules, which their server knows
+	}
+	if utf8.RuneCountInString(name) > maxName {
+		return fmt.Errorf("the name %.40q… is longer than %d characters", name, maxName)
+	}
+	for _, r := range name {
+		if unicode.IsControl(r) {
+			return fmt.Errorf("the name %q has a control character", name)
+		}
+	}
+	return nil
+}
+
+// deeper reports whether arrays and objects nest deeper than limit in a valid text.
+func deeper(raw []byte, limit int) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > limit {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// nameOf is the name of a tool.
+func nameOf(def json.RawMessage) (string, bool) {
+	d, err := newScanner(def).definition(&lists[0])
+	if err != nil {
+		return "", false
+	}
+	name, err := unquote(d.id)
+	return name, err == nil
+}
+
+var errNoObject = errors.New("no JSON object")
+
+// checkLists holds what is to be kept against the rules for what is read back.
+func checkLists(e *Entry) error {
+	for i := range lists {
+		l, names := &lists[i], map[string]bool{}
+		for _, def := range *l.at(e) {
+			s := newScanner(def)
+			d, err := s.definition(l)
+			if err != nil || s.end() != nil || !utf8.Valid(def) {
+				return fmt.Errorf("%s: %w", l.name, errNoObject)
+			}
+			name, err := d.check(l)
+			if err == nil && names[name] {
+				err = fmt.Errorf("%s %q stands twice", l.key, name)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", l.name, err)
+			}
+			names[name] = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package toolcache
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/atomicfile"
+)
+
+// FileOptions are how a [File] is kept. The zero value works.
+type FileOptions struct {
+	// Mode of the file's permissions; 0 means 0600, or less if the file has less.
+	Mode fs.FileMode
+	// Compression is auto (default: gzip above 1 MiB), none or gzip.
+	Compression string
+	// AppVersion and Instance name the writer in the file; they say nothing of host or user.
+	AppVersion, Instance string
+	// Now replaces time.Now in tests, Zone the local time zone, in which old files count.
+	Now  func() time.Time
+	Zone *time.Location
+	// Logger gets a line for each file that is kept aside. Nil discards.
+	Logger *slog.Logger
+
+	limit  time.Duration // of file work; default 2 s
+	before func(op string)
+}
+
+// File is the [Backend] of the processes of one host: a JSON file that people can read (8.3),
+// and a lock beside it. It is never in the way: all work with files ends within 2 s or is left
+// alone (8.11), and while such work hangs everything fails at once. A symbolic link is resolved
+// once and its target is written. What cannot be read as a cache file is renamed to
+// <file>.corrupt-<time> and <file>.bak takes its place (8.9).
+type File struct {
+	opts FileOptions
+	path string
+	work chan struct{} // held by who does file work, and guards what follows
+
+	target   string    // path without links; empty until the first work
+	doc      *document // as last read or written; nil if there is no file
+	stamp    stamp     // of what doc was read from
+	began    bool      // the first load is over
+	original []byte    // the file that is still in an old format
+	unlocked bool      // the file system has no locks
+
+	hanging atomic.Int32 // pieces of work that were left alone
+	info    atomic.Pointer[FileInfo]
+	closed  context.Context //nolint:containedctx // it ends the File's own work, nobody's request
+	close   context.CancelFunc
+	tasks   sync.WaitGroup
+}
+
+// FileInfo is what is known of a cache file (8.12).
+type FileInfo struct {
+	Path       string    `json:"path"`
+	Format     string    `json:"format"`     // version of the file, empty if there is none
+	Size       int64     `json:"size"`       // as it lies on the disk
+	PlainSize  int64     `json:"plainSize"`  // before compression
+	Compressed bool      `json:"compressed"` //
+	Writable   bool      `json:"writable"`
+	Generation uint64    `json:"generation"`
+	Total      uint64    `json:"totalWrites"`
+	Writes     uint64    `json:"fileWrites"`
+	Created    time.Time `json:"createdAt,omitzero"`
+	Updated    time.Time `json:"lastGlobalUpdate,omitzero"`
+	Servers    int       `json:"serverCount"`
+	Missing    bool      `json:"missing"` // there is no file now
+	LockWaits  uint64    `json:"-"`       // commits that found the lock taken
+}
+
+// fileLimit is how long file work may take, and how long one waits for the lock (8.6, 8.11).
+const fileLimit = 2 * time.Second
+
+// NewFile makes a File for path; nothing is read or made yet.
+func NewFile(path string, o FileOptions) *File {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.limit == 0 {
+		o.limit = fileLimit
+	}
+	if o.before == nil {
+		o.before = func(string) {}
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	f := &File{opts: o, path: path, work: make(chan struct{}, 1)}
+	f.closed, f.close = context.WithCancel(context.Background())
+	f.info.Store(&FileInfo{Path: path, Writable: true, Missing: true})
+	return f
+}
+
+// Load reads the file, unless it is the one that was read or written last. At the first time it
+// also clears away what killed processes left.
+func (f *File) Load(ctx context.Context) (Snapshot, error) {
+	return within(ctx, f, f.opts.limit, func() (Snapshot, error) {
+		f.opts.before("load")
+		if err := f.load(); err != nil {
+			return Snapshot{}, err
+		}
+		return f.snapshot(), nil
+	})
+}
+
+func (f *File) snapshot() Snapshot {
+	if f.doc == nil {
+		return Snapshot{Entries: map[string]json.RawMessage{}}
+	}
+	return Snapshot{Generation: f.doc.generation, Entries: maps.Clone(f.doc.entries), TotalWrites: f.doc.total}
+}
+
+// Commit writes the file; see [Backend]. A commit without changes makes a file that is missing
+// and brings one of an older format up to date.
+func (f *File) Commit(ctx context.Context, base uint64, changes []Change) (generation uint64, err error) {
+	return f.update(ctx, func(s Snapshot, foreign bool) ([]Change, error) {
+		if foreign || s.Generation != base {
+			return nil, ErrConflict
+		}
+		return changes, nil
+	})
+}
+
+// update is Commit for who can join what others wrote with their own: decide is called under the
+// lock with what the file holds, and whether it is another file than was loaded or written here
+// last. Its error ends the update.
+func (f *File) update(ctx context.Context, decide func(s Snapshot, foreign bool) ([]Change, error)) (generation uint64, err error) {
+	return within(ctx, f, 2*f.opts.limit, func() (uint64, error) {
+		f.opts.before("commit")
+		return f.commit(ctx, decide)
+	})
+}
+
+// Lease gives the right to refresh a server to one of the processes of this host. It is kept
+// in <file>.leases.
+func (f *File) Lease(ctx context.Context, server, holder string, d time.Duration) (ok bool, err error) {
+	return within(ctx, f, f.opts.limit, func() (bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, f.opts.limit)
+		defer cancel()
+		ok := false
+		file := atomicfile.File{Path: f.path + ".leases", NoSync: true}
+		err := file.Update(ctx, func(old []byte) (next []byte, err error) {
+			next, ok = takeLease(old, server, holder, d, f.opts.Now())
+			return next, nil
+		})
+		return ok && err == nil, err
+	})
+}
+
+// Info is what is known of the file since it was last read or written.
+func (f *File) Info() FileInfo { return *f.info.Load() }
+
+// Close ends watching and waits for work in the background, 2 s at most.
+func (f *File) Close() error {
+	f.close()
+	done := make(chan struct{})
+	go func() {
+		f.tasks.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(f.opts.limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C: // a file system that hangs
+	}
+	return nil
+}
+
+// within does file work in a goroutine of its own and leaves it alone after limit. One works at
+// a time; while somebody hangs, nobody waits for him.
+func within[T any](ctx context.Context, f *File, limit time.Duration, work func() (T, error)) (T, error) {
+	var none T
+	if f.closed.Err() != nil {
+		return none, fmt.Errorf("use tool cache %q: %w", f.path, fs.ErrClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return none, context.Cause(ctx)
+	}
+	if f.hanging.Load() > 0 {
+		return none, f.slow()
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case f.work <- struct{}{}:
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	case <-timer.C:
+		return none, f.slow()
+	}
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() { <-f.work }()
+		v, err := work()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	case <-timer.C:
+	}
+	f.hanging.Add(1)
+	go func() {
+		<-done
+		f.hanging.Add(-1)
+	}()
+	return none, f.slow()
+}
+
+func (f *File) slow() error {
+	return newCaused(causeSlow, "use tool cache", f.path,
+		"the file system does not answer within "+f.opts.limit.String(),
+		"put the file on a local disk: COLLIE_CACHE_FILE", nil)
+}

@@ -1,0 +1,213 @@
+package toolcache
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"collie/internal/atomicfile"
+)
+
+// commit writes the file, in the steps of 8.6.
+func (f *File) commit(ctx context.Context, decide func(Snapshot, bool) ([]Change, error)) (uint64, error) {
+	if f.target == "" {
+		f.target = resolve(f.path)
+	}
+	if err := f.permitted(); err != nil {
+		f.setWritable(false)
+		return 0, err
+	}
+	unlock, err := f.lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	foreign, err := f.refresh()
+	if err != nil {
+		return 0, err
+	}
+	changes, err := decide(f.snapshot(), foreign)
+	if err != nil {
+		return 0, err
+	}
+	doc := f.doc
+	if doc == nil {
+		doc = newDocument(f.opts.Now())
+	}
+	next := f.apply(doc, changes)
+	plain := next.render()
+	data, err := compress(plain, f.opts.Compression)
+	if err != nil {
+		return 0, err
+	}
+	if err := f.keepOriginal(); err != nil {
+		return 0, err
+	}
+	if err := f.replace(data); err != nil {
+		return 0, err
+	}
+	f.settle(next, plain, data)
+	return next.generation, nil
+}
+
+// refresh reads the file again if it is not the one we know, and reports whether that was so.
+// The generation alone does not tell: people edit files.
+func (f *File) refresh() (foreign bool, err error) {
+	now, err := f.look()
+	if err != nil {
+		return false, err
+	}
+	known := f.began
+	f.began = true
+	switch {
+	case known && now.equal(f.stamp):
+		return false, nil
+	case now.info == nil:
+		f.take(nil, nil, now)
+	default:
+		_, _, bad, err := f.read()
+		if err != nil {
+			return false, err
+		}
+		if bad != nil { // it was broken while we run: what we know is written in its place
+			aside := f.setAside()
+			f.take(nil, nil, stamp{})
+			f.opts.Logger.Warn("the tool cache was broken; it is kept aside and written anew", "error", f.corrupt(*bad), "copy", aside)
+		}
+	}
+	return known, nil
+}
+
+// permitted asks the modes, not the kernel: root may write anything, and still means something
+// by chmod 444 (situations 11 to 13).
+func (f *File) permitted() error {
+	const hint = "chmod u+w it; until then the tool lists are kept in memory"
+	if info, err := os.Stat(f.target); err == nil {
+		if !info.Mode().IsRegular() {
+			return newCaused(causeNoFile, "write tool cache", f.path, "it is no regular file", "", nil)
+		}
+		if !writable(info) {
+			return newCaused(causeReadOnly, "write tool cache", f.path, "the file is read-only", hint, fs.ErrPermission)
+		}
+	}
+	if !folderWritable(f.target) {
+		return newCaused(causeReadOnly, "write tool cache", f.path, "its folder is read-only", hint, fs.ErrPermission)
+	}
+	return nil
+}
+
+func writable(info fs.FileInfo) bool { return info.Mode().Perm()&0o200 != 0 }
+
+// folderWritable is true for a folder that is missing: it can be made.
+func folderWritable(path string) bool {
+	info, err := os.Stat(filepath.Dir(path))
+	return err != nil || runtime.GOOS == "windows" || writable(info)
+}
+
+func (f *File) setWritable(ok bool) {
+	info := f.Info()
+	info.Writable = ok
+	f.info.Store(&info)
+}
+
+// lock takes the lock beside the file. A file system without locks has to do with a look at the
+// generation before the rename.
+func (f *File) lock(ctx context.Context) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, f.opts.limit)
+	defer cancel()
+	unlock, free, err := atomicfile.TryLock(f.target + ".lock")
+	if err == nil && !free {
+		info := f.Info()
+		info.LockWaits++
+		f.info.Store(&info)
+		unlock, err = atomicfile.Lock(ctx, f.target+".lock")
+	}
+	switch {
+	case err == nil:
+		f.unlocked = false
+		return unlock, nil
+	case ctx.Err() != nil:
+		return nil, newCaused(causeLocked, "write tool cache", f.path, "another process holds the lock", "", err)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, err
+	}
+	f.unlocked = true
+	return func() {}, nil
+}
+
+// apply makes the next version of the document.
+func (f *File) apply(doc *document, changes []Change) *document {
+	next := doc.clone()
+	for _, c := range changes {
+		if c.Entry == nil {
+			delete(next.entries, c.Server)
+			continue
+		}
+		next.entries[c.Server] = c.Entry
+		next.total++
+	}
+	next.generation++
+	next.writes++
+	if now := f.opts.Now(); now.After(next.created) {
+		next.updated = now
+	} else {
+		next.updated = next.created // the clock was set back
+	}
+	next.from = next.version
+	next.writer = encode(struct {
+		App        string `json:"app"`
+		AppVersion string `json:"appVersion"`
+		InstanceID string `json:"instanceId"`
+	}{"collie", f.opts.AppVersion, f.opts.Instance})
+	return next
+}
+
+// keepOriginal keeps a file of an older format before it is replaced (8.10).
+func (f *File) keepOriginal() error {
+	if f.original == nil {
+		return nil
+	}
+	name := f.target + ".v" + f.doc.from + backupSuffix
+	if _, err := os.Stat(name); err == nil {
+		return nil
+	}
+	return atomicfile.Write(name, f.original, 0o600)
+}
+
+func (f *File) replace(data []byte) error {
+	o := atomicfile.Options{Perm: f.mode(), KeepOwner: true}
+	if f.unlocked {
+		o.Before = func() error {
+			now, err := f.look()
+			if err == nil && !now.equal(f.stamp) {
+				err = ErrConflict
+			}
+			return err
+		}
+	}
+	return atomicfile.Replace(f.target, data, o)
+}
+
+// mode keeps that of the old file, and is never wider than 0600 unless the user wants it.
+func (f *File) mode() fs.FileMode {
+	if f.opts.Mode != 0 {
+		return f.opts.Mode.Perm()
+	}
+	if f.stamp.info != nil {
+		return f.stamp.info.Mode().Perm()&0o600 | 0o200
+	}
+	return 0o600
+}
+
+// settle remembers what was written.
+func (f *File) settle(next *document, plain, data []byte) {
+	now, err := f.look()
+	if err != nil {
+		now = stamp{} // the next work reads the file again
+	}
+	next.plain = len(plain)
+	f.take(next, data, now)
+}

@@ -1,0 +1,197 @@
+package toolcache
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"collie/internal/atomicfile"
+)
+
+// stamp tells one version of the file from another without reading all of it.
+type stamp struct {
+	info fs.FileInfo // nil if there is no file
+	head []byte      // the first bytes: the generation is there
+}
+
+const headSize = 512
+
+func (s stamp) equal(t stamp) bool {
+	if s.info == nil || t.info == nil {
+		return s.info == nil && t.info == nil
+	}
+	return os.SameFile(s.info, t.info) && s.info.Size() == t.info.Size() &&
+		s.info.ModTime().Equal(t.info.ModTime()) && bytes.Equal(s.head, t.head)
+}
+
+// look takes the stamp of the file as it is now.
+func (f *File) look() (stamp, error) {
+	file, err := f.open()
+	if file == nil {
+		return stamp{}, err
+	}
+	defer file.Close()
+	return stampOf(file)
+}
+
+func stampOf(file *os.File) (stamp, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return stamp{}, err
+	}
+	head := make([]byte, headSize)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return stamp{}, err
+	}
+	return stamp{info, head[:n]}, nil
+}
+
+// open opens the file; nil without an error means that there is none.
+func (f *File) open() (*os.File, error) {
+	info, err := os.Stat(f.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
+		return nil, newCaused(causeNoFile, "read tool cache", f.path, "it is no regular file", "", nil)
+	}
+	file, err := os.Open(f.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return file, err
+}
+
+// load brings doc up to date with the file.
+func (f *File) load() error {
+	if f.target == "" {
+		f.target = resolve(f.path)
+	}
+	first := !f.began
+	f.began = true
+	if first {
+		if _, err := atomicfile.RemoveLeftovers(f.target, time.Minute); err != nil {
+			f.opts.Logger.Debug("leftover files not removed", "error", err)
+		}
+	}
+	now, err := f.look()
+	if err != nil {
+		return err
+	}
+	if !first && now.equal(f.stamp) {
+		return nil
+	}
+	if now.info == nil {
+		f.take(nil, nil, now)
+		return nil
+	}
+	doc, data, bad, err := f.read()
+	switch {
+	case err != nil:
+		return err
+	case bad != nil && first:
+		return f.recover(*bad)
+	case bad != nil: // somebody is writing to it, or has broken it: what we have stays
+		return f.corrupt(*bad)
+	}
+	if first && len(doc.entries) > 0 && doc.from == doc.version {
+		f.backUp(data)
+	}
+	return nil
+}
+
+// resolve follows the links of path, to a target that may be missing.
+func resolve(path string) string {
+	for range 40 { // as many as Linux follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
+}
+
+// read reads and takes the file. bad is why it is no cache file.
+func (f *File) read() (doc *document, data []byte, bad *Finding, err error) {
+	file, err := f.open()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if file == nil {
+		f.take(nil, nil, stamp{})
+		return newDocument(f.opts.Now()), nil, nil, nil
+	}
+	defer file.Close()
+	now, err := stampOf(file)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if now.info.Size() > maxFile {
+		return nil, nil, &Finding{
+			Rule: ruleSize, Severity: SeverityError,
+			Message: errTooLarge.Error(),
+		}, nil
+	}
+	data = make([]byte, now.info.Size())
+	n, err := io.ReadFull(file, data)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, nil, nil, err
+	}
+	data = data[:n]
+	var findings []Finding
+	doc, err = readDocument(data, f.opts.Zone, reporter{list: &findings})
+	if foreign, ok := errors.AsType[*foreignVersionError](err); ok {
+		return nil, nil, nil, newCaused(causeNewer, "read tool cache", f.path, foreign.Error(),
+			"the file is left as it is and nothing is kept; use the newer Collie, or another file: COLLIE_CACHE_FILE", nil)
+	}
+	if first, ok := firstError(findings); ok {
+		return nil, data, &first, nil
+	}
+	f.take(doc, data, now)
+	return doc, data, nil, nil
+}
+
+// take makes doc what the file is.
+func (f *File) take(doc *document, data []byte, now stamp) {
+	f.doc, f.stamp, f.original = doc, now, nil
+	info := FileInfo{Path: f.path, Writable: true, Missing: now.info == nil, LockWaits: f.Info().LockWaits}
+	if doc != nil {
+		if doc.from != doc.version {
+			f.original = data
+		}
+		info.Format, info.Generation, info.Servers = doc.version, doc.generation, len(doc.entries)
+		info.Total, info.Writes, info.Created, info.Updated = doc.total, doc.writes, doc.created, doc.updated
+	}
+	if now.info != nil {
+		info.Size, info.Compressed, info.Writable = now.info.Size(), isCompressed(data), writable(now.info)
+		info.PlainSize = info.Size
+		if doc != nil {
+			info.PlainSize = int64(doc.plain)
+		}
+	}
+	f.info.Store(&info)
+}
+
+// corrupt is the error of a file that is none of ours.
+func (f *File) corrupt(bad Finding) error {
+	at := ""
+	if bad.Line > 0 {
+		at = fmt.Sprintf("line %d column %d: ", bad.Line, bad.Column)
+	} else if bad.Pointer != "" {
+		at = bad.Pointer + ": "
+	}
+	return newCaused(causeCorrupt, "read tool cache", f.path, at+bad.Message, "collie cache verify shows everything that is wrong", nil)
+}

@@ -1,0 +1,183 @@
+package toolcache_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/source/upstream/toolcache"
+)
+
+// bench is a cache file and a clock.
+type bench struct {
+	path string
+	log  *log
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	return &bench{
+		path: filepath.Join(t.TempDir(), "collie.cache.json"),
+		log:  &log{}, now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
+	}
+}
+
+func (b *bench) clock() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+// pass sets the clock forth or back.
+func (b *bench) pass(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = b.now.Add(d)
+}
+
+// open opens the cache as a new process would; it is closed when the test ends.
+func (b *bench) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.Cache {
+	t.Helper()
+	o := toolcache.Options{
+		Path: b.path, Now: b.clock, Collect: 2 * time.Millisecond, AppVersion: "1.2.3", Instance: "test",
+		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, f := range with {
+		f(&o)
+	}
+	c := toolcache.Open(t.Context(), o)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// write replaces the file as an editor would.
+func (b *bench) write(t *testing.T, data string) {
+	t.Helper()
+	if err := os.WriteFile(b.path, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) read(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// edit changes the text of the file; the old one must occur.
+func (b *bench) edit(t *testing.T, old, new string) {
+	t.Helper()
+	text := b.read(t)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%q is not in the file:\n%s", old, text)
+	}
+	b.write(t, strings.ReplaceAll(text, old, new))
+}
+
+// log keeps what was logged.
+type log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *log) count(s string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.b.String(), s)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+const day = 24 * time.Hour
+
+// hash is a configHash that n stands for.
+func hash(n int) string { return fmt.Sprintf("%064x", n) }
+
+// want is a server as it is configured by default.
+func want(name string, n int) toolcache.Want {
+	return toolcache.Want{Name: name, Hash: hash(n), MaxAge: day, MaxStale: 30 * day}
+}
+
+// entry is what a server with these tools tells.
+func entry(n int, tools ...string) *toolcache.Entry {
+	e := &toolcache.Entry{
+		ConfigHash: hash(n), Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "stdio",
+		ServerConfig: json.RawMessage(`{"type":"stdio","command":"npx","args":["-y","p"],"env":{"K":"***"}}`),
+		Capabilities: json.RawMessage(`{"tools":{}}`),
+	}
+	for _, name := range tools {
+		e.Tools = append(e.Tools, definition(name))
+	}
+	return e
+}
+
+// definition has spaces and an order that only its server would choose.
+func definition(name string) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(
+		`{"title":"查 %[1]s", "name":%[1]q,"description":"Does %[1]s & more","inputSchema": {"type":"object","properties":{"查询":{"type":"string"}}},"x-n":12345678901234567890}`, name))
+}
+
+func flush(t *testing.T, c *toolcache.Cache) {
+	t.Helper()
+	if err := c.Flush(t.Context()); err != nil {
+		t.Fatalf("flush: %v", err)
+	}
+}
+
+func mustClose(t *testing.T, c *toolcache.Cache) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+}
+
+// wantVerdict looks a server up.
+func wantVerdict(t *testing.T, c *toolcache.Cache, w toolcache.Want, verdict toolcache.Verdict, reason string) *toolcache.Entry {
+	t.Helper()
+	e, v, r := c.Lookup(w)
+	if v != verdict || r != reason {
+		t.Errorf("lookup of %s: %s %q, want %s %q", w.Name, v, r, verdict, reason)
+	}
+	if (e != nil) != (v == toolcache.Hit || v == toolcache.Stale) {
+		t.Errorf("lookup of %s: %s with entry %v", w.Name, v, e)
+	}
+	return e
+}
+
+// eventually asks until it is so, 10 s at most: five times what the spec allows.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for tick := time.NewTicker(5 * time.Millisecond); !so(); {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal("never: " + what)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package toolcache
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"time"
+
+	"collie/internal/atomicfile"
+	"collie/internal/tool"
+)
+
+const keySize = 32
+
+// LoadKey reads the key at path, 32 bytes written as 64 hexadecimal digits or raw, and makes a
+// random one with mode 0600 where there is no file. Several processes that start at once get
+// the same key. A file that holds something else is an error and is left alone: it may be
+// somebody's.
+func LoadKey(path string) ([]byte, error) {
+	if data, err := os.ReadFile(path); err == nil && len(data) > 0 {
+		return parseKey(path, data)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	var key []byte
+	err := atomicfile.File{Path: path}.Update(ctx, func(old []byte) (data []byte, err error) {
+		if len(old) > 0 {
+			key, err = parseKey(path, old)
+			return old, err
+		}
+		key = make([]byte, keySize)
+		if _, err := rand.Read(key); err != nil {
+			return nil, err
+		}
+		return append(hex.AppendEncode(nil, key), '\n'), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load cache key: %w", err)
+	}
+	return key, nil
+}
+
+func parseKey(path string, data []byte) ([]byte, error) {
+	if len(data) == keySize {
+		return data, nil
+	}
+	text := bytes.TrimSpace(data)
+	key := make([]byte, hex.DecodedLen(len(text)))
+	if _, err := hex.Decode(key, text); err != nil || len(key) != keySize {
+		return nil, &tool.Error{
+			Op: "read cache key", Kind: tool.Invalid, Subject: path,
+			Message: fmt.Sprintf("expected %d hexadecimal digits", 2*keySize),
+			Hint:    "remove the file, and a new key is made: every server is then asked for its tools once more",
+		}
+	}
+	return key, nil
+}
+
+// keyID tells keys apart without telling anything of them.
+func keyID(key []byte) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("collie cache key"))
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}

@@ -1,0 +1,88 @@
+package toolcache
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"time"
+)
+
+// Merge joins the entries of two places. Of two entries of one server the one with the higher
+// rev counts, then the one that was validated later (8.6); where that does not tell either, the
+// bytes decide, so that the order of a and b never matters. Neither map is changed.
+func Merge(a, b map[string]json.RawMessage) map[string]json.RawMessage {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]json.RawMessage{}
+	}
+	for name, theirs := range b {
+		ours, both := out[name]
+		if !both || cmp.Or(readHeader(theirs).compare(readHeader(ours)), bytes.Compare(theirs, ours)) > 0 {
+			out[name] = theirs
+		}
+	}
+	return out
+}
+
+// header is what must be known of an entry before all of it is read.
+type header struct {
+	rev       uint64
+	validated time.Time
+	hash      string
+	state     State
+	reason    string
+}
+
+// compare is positive if h is the later one of two versions.
+func (h header) compare(other header) int {
+	return cmp.Or(cmp.Compare(h.rev, other.rev), h.validated.Compare(other.validated))
+}
+
+// readHeader reads the header alone; encodeRecord puts it first. What is wrong is the business of
+// who reads the whole entry, and stays zero here.
+func readHeader(raw json.RawMessage) header {
+	h := header{state: Active}
+	var updated time.Time
+	left := 6
+	s := newScanner(raw)
+	_, _ = s.object(func(name string) error {
+		v, err := s.value()
+		if err != nil {
+			return err
+		}
+		left--
+		switch name {
+		case "rev":
+			h.rev, _ = parseCount(v)
+		case "validatedAt":
+			h.validated, _ = parseTime(v)
+		case "lastUpdated":
+			updated, _ = parseTime(v)
+		case "configHash":
+			h.hash, _ = unquote(v)
+		case "state":
+			text, _ := unquote(v)
+			h.state = State(text)
+		case "stateReason":
+			h.reason, _ = unquote(v)
+		default:
+			left++
+		}
+		if left == 0 {
+			return errEnough
+		}
+		return nil
+	})
+	if h.validated.IsZero() {
+		h.validated = updated
+	}
+	return h
+}
+
+func headerOf(e *Entry) header {
+	return header{e.Rev, e.ValidatedAt, e.ConfigHash, e.State, e.StateReason}
+}
+
+var errEnough = errors.New("the rest is not needed")

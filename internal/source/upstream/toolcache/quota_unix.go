@@ -1,0 +1,7 @@
+//go:build unix
+
+package toolcache
+
+import "syscall"
+
+const errQuota = syscall.EDQUOT

@@ -1,0 +1,165 @@
+package toolcache
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// record is an [Entry] as it lies in the file.
+type record struct {
+	*Entry
+	seal  string   // see sealTools
+	extra []member // fields that a newer version knows, kept as they are
+}
+
+func (r *record) state() State {
+	if r.State == "" {
+		return Active
+	}
+	return r.State
+}
+
+// list is one list of an entry.
+type list struct {
+	name string
+	at   func(*Entry) *[]json.RawMessage
+	key  string // what each element must have
+}
+
+// lists are in the order in which they are written, behind everything else.
+var lists = []list{
+	{"tools", func(e *Entry) *[]json.RawMessage { return &e.Tools }, "name"},
+	{"prompts", func(e *Entry) *[]json.RawMessage { return &e.Prompts }, "name"},
+	{"resources", func(e *Entry) *[]json.RawMessage { return &e.Resources }, "uri"},
+	{"resourceTemplates", func(e *Entry) *[]json.RawMessage { return &e.ResourceTemplates }, "uriTemplate"},
+}
+
+func listNamed(name string) *list {
+	for i := range lists {
+		if lists[i].name == name {
+			return &lists[i]
+		}
+	}
+	return nil
+}
+
+// encodeRecord writes an entry on one line. Definitions go out byte for byte.
+func encodeRecord(r *record) json.RawMessage {
+	if r.ToolsHash != "" {
+		r.seal = sealTools(r.ToolsHash, r.Tools)
+	}
+	var all []member
+	for _, f := range fields {
+		if v := f.put(r); v != nil {
+			all = append(all, member{f.name, v})
+		}
+	}
+	all = append(all, r.extra...)
+	for _, l := range lists {
+		if values := *l.at(r.Entry); len(values) > 0 || l.name == "tools" {
+			all = append(all, member{l.name, joinArray(values)})
+		}
+	}
+	return appendObject(nil, all)
+}
+
+// appendObject writes an object as it is, nothing between its members.
+func appendObject(dst []byte, members []member) []byte {
+	dst = append(dst, '{')
+	for i, m := range members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, quote(m.name)...), ':'), m.value...)
+	}
+	return append(dst, '}')
+}
+
+// decodeRecord reads an entry and reports everything that is wrong with it. Parts that are
+// wrong are left out of the record.
+func decodeRecord(raw json.RawMessage, report reporter) *record {
+	r := &record{Entry: &Entry{}}
+	if !utf8.Valid(raw) {
+		report.fail(ruleUTF8, "some text is not UTF-8")
+	}
+	seen := map[string]bool{}
+	s := newScanner(raw)
+	_, err := s.object(func(name string) error {
+		if seen[name] {
+			report.at(name).fail(ruleUnique, "the field stands twice")
+		}
+		seen[name] = true
+		return s.field(r, name, report.at(name))
+	})
+	if err != nil {
+		report.fail(ruleJSON, err.Error())
+		return r
+	}
+	for _, f := range fields {
+		if f.required && !seen[f.name] {
+			report.fail(ruleRequired, fmt.Sprintf("the field %q is missing", f.name))
+		}
+	}
+	if !seen["tools"] {
+		report.fail(ruleRequired, `the field "tools" is missing`)
+	}
+	if r.ValidatedAt.IsZero() {
+		r.ValidatedAt = r.LastUpdated // as in 1.0.0, which has no such field
+	}
+	r.State = r.state()
+	return r
+}
+
+func (s *scanner) field(r *record, name string, report reporter) error {
+	if l := listNamed(name); l != nil {
+		return s.list(l, r.Entry, report)
+	}
+	v, err := s.value()
+	if err != nil {
+		return err
+	}
+	f := fieldNamed[name]
+	if f == nil {
+		r.extra = append(r.extra, member{name, v})
+	} else if err := f.get(r, v); err != nil {
+		report.fail(ruleType, err.Error())
+	}
+	return nil
+}
+
+// list reads one list and checks each of its definitions.
+func (s *scanner) list(l *list, e *Entry, report reporter) error {
+	var defs []json.RawMessage
+	names := map[string]bool{}
+	err := s.array(func(i int) error {
+		d, err := s.definition(l)
+		if wrong, ok := errors.AsType[*typeError](err); ok {
+			report.at(strconv.Itoa(i)).fail(ruleType, wrong.Error())
+			_, err = s.value()
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		name, err := d.check(l)
+		switch {
+		case err != nil:
+			report.at(strconv.Itoa(i)).fail(ruleDefinition, err.Error())
+		case names[name]:
+			report.at(strconv.Itoa(i)).fail(ruleUnique, fmt.Sprintf("%s %q stands twice", l.key, name))
+		default:
+			names[name] = true
+			defs = append(defs, d.raw)
+		}
+		return nil
+	})
+	*l.at(e) = defs
+	if wrong, ok := errors.AsType[*typeError](err); ok {
+		report.fail(ruleType, wrong.Error())
+		_, err = s.value()
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package toolcache
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// touchEvery is how often a list that has not changed is confirmed on the disk (R-WR-2).
+const touchEvery = time.Hour
+
+// Store keeps the complete, non-empty list that a live server has just given, and reports
+// whether it differs from what was kept: whether lists, instructions or capabilities do, or
+// what was kept was not served. An equal list only moves ValidatedAt, on disk at most once an
+// hour (R-WR-2). Store does not wait for the disk. An entry that could not be read back is not
+// kept: one without a hash or without anything in its lists, one without tools where tools
+// are kept (R-WR-1), one with a definition that no server may offer.
+func (c *Cache) Store(server string, e *Entry) (changed bool) {
+	if c == nil {
+		return true
+	}
+	sum, err := hashTools(e.Tools)
+	if why := unfit(server, e); why != "" || err != nil {
+		c.refuse(server, why, err)
+		return false
+	}
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.slots[server]
+	if s == nil {
+		s = &slot{}
+		c.slots[server] = s
+	}
+	old := s.open(now)
+	if old != nil && len(e.Tools) == 0 && len(old.Tools) > 0 && !s.gone {
+		c.count.Refused["no_tools"]++
+		return false
+	}
+	r := newRecord(e, sum, old, now)
+	r.Rev = max(r.Rev, s.disk.rev+1)
+	touch := false
+	switch {
+	case old == nil || s.gone || !sameOffer(old.Entry, r.Entry):
+		changed = true
+	case sameOrigin(old.Entry, r.Entry):
+		touch = true
+		r = &record{Entry: touched(old.Entry, now), extra: old.extra}
+	default:
+		r.LastUpdated = old.LastUpdated
+		keepLists(r.Entry, old.Entry)
+	}
+	c.count.refresh(changed)
+	s.seen, s.live = now, true
+	since := now.Sub(s.disk.validated)
+	if touch && !s.dirty() && old.LastErrorCode == "" && since >= 0 && since < touchEvery {
+		s.rec = r // confirmed in memory only
+		return false
+	}
+	s.set(r)
+	c.changed()
+	return changed
+}
+
+func (c *Cache) refuse(server, why string, err error) {
+	if why == "" {
+		why = "definition"
+	}
+	c.mu.Lock()
+	c.count.Refused[why]++
+	c.mu.Unlock()
+	c.log.Debug("list not kept", "server", server, "reason", why, "error", err)
+}
+
+// unfit is why an entry cannot be kept; empty if it can.
+func unfit(server string, e *Entry) string {
+	switch {
+	case !serverName.MatchString(server):
+		return "name"
+	case hexHash(e.ConfigHash) != nil:
+		return reasonNoHash // R-CH-2
+	case len(e.Tools)+len(e.Prompts)+len(e.Resources)+len(e.ResourceTemplates) == 0:
+		return reasonEmpty
+	case checkLists(e) != nil:
+		return "definition"
+	}
+	return ""
+}
+
+// newRecord is the entry to keep after old, nil for the first one.
+func newRecord(e *Entry, sum string, old *record, now time.Time) *record {
+	fresh := *e
+	fresh.State, fresh.StateReason, fresh.StateAt = Active, "", time.Time{}
+	fresh.LastErrorCode, fresh.LastErrorAt = "", time.Time{}
+	fresh.ToolsHash, fresh.Rev = sum, 1
+	fresh.LastUpdated, fresh.ValidatedAt = plain(now), plain(now)
+	r := &record{Entry: &fresh}
+	if old != nil {
+		r.extra = old.extra
+		fresh.Rev = old.Rev + 1
+		if fresh.ServerConfig == nil {
+			fresh.ServerConfig = old.ServerConfig
+		}
+	}
+	return r
+}
+
+// plain is a time as the file has it.
+func plain(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond).Round(0) }
+
+// touched is an entry that a live server has confirmed.
+func touched(old *Entry, now time.Time) *Entry {
+	e := *old
+	e.ValidatedAt = plain(now)
+	e.LastErrorCode, e.LastErrorAt = "", time.Time{}
+	return &e
+}
+
+// sameOffer reports whether clients see the same in both.
+func sameOffer(a, b *Entry) bool {
+	return a.State == Active && a.StateReason == "" && a.Instructions == b.Instructions && a.ToolsHash == b.ToolsHash &&
+		sameJSON(a.Capabilities, b.Capabilities) && sameJSON(a.ServerInfo, b.ServerInfo) &&
+		sameList(a.Prompts, b.Prompts) && sameList(a.Resources, b.Resources) && sameList(a.ResourceTemplates, b.ResourceTemplates)
+}
+
+// sameOrigin reports whether both come from the same server, reached in the same way.
+func sameOrigin(a, b *Entry) bool {
+	return a.ConfigHash == b.ConfigHash && a.Fingerprint == b.Fingerprint && a.Principal == b.Principal &&
+		a.Era == b.Era && a.ProtocolVersion == b.ProtocolVersion && a.Transport == b.Transport &&
+		a.TTL == b.TTL && a.CacheScope == b.CacheScope && a.Truncated == b.Truncated &&
+		slices.Equal(a.Dropped, b.Dropped) && sameJSON(a.ServerConfig, b.ServerConfig)
+}
+
+// keepLists spares the memory of lists that say the same.
+func keepLists(e, old *Entry) {
+	for _, l := range lists {
+		*l.at(e) = *l.at(old)
+	}
+}
+
+func sameList(a, b []json.RawMessage) bool { return slices.EqualFunc(a, b, sameJSON) }
+
+// sameJSON compares values, whatever the order of fields and the blanks.
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	x, err := canonical(a)
+	if err != nil {
+		return false
+	}
+	y, err := canonical(b)
+	return err == nil && bytes.Equal(x, y)
+}

@@ -1,0 +1,205 @@
+// Package toolcachetest holds the contract suite that every backend of the tool cache passes,
+// and a backend in memory for tests.
+//
+// [RunBackend] is the entry point:
+//
+//	func TestBackend(t *testing.T) {
+//		dir := t.TempDir()
+//		toolcachetest.RunBackend(t, func(t *testing.T) toolcache.Backend { … open dir … })
+//	}
+//
+// What a backend does beyond the contract, and what becomes of its place in a crash, is for
+// its own tests.
+package toolcachetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/upstream/toolcache"
+)
+
+// patience bounds what the contract promises at once or within 2 s: five times that.
+const patience = 10 * time.Second
+
+// RunBackend holds a backend to the contract of [toolcache.Backend]. Each call of open
+// returns another handle on the same kept place, which nobody else uses and which is empty at
+// the start, as a second process would have it. The suite closes what it opens; its parts run
+// one after the other, in about five seconds of waiting for leases to end.
+//
+// It reads the contract of Watch strictly: what others committed after the handle's last Load
+// is told, also if that was just before Watch began.
+func RunBackend(t *testing.T, open func(t *testing.T) toolcache.Backend) {
+	t.Helper()
+	s := suite{open}
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"Empty", s.empty}, // first: every other part raises the generation
+		{"Generations", s.generations},
+		{"Conflict", s.conflict},
+		{"AllOrNone", s.allOrNone},
+		{"Deletes", s.deletes},
+		{"DeletedByAnother", s.deletedByAnother},
+		{"Values", s.values},
+		{"Names", s.names},
+		{"Large", s.large},
+		{"OwnCopies", s.ownCopies},
+		{"Model", s.model},
+		{"Writers", s.writers},
+		{"ReadersSeeWholeCommits", s.readers},
+		{"Watch", s.watch},
+		{"WatchTellsSerially", s.watchSerially},
+		{"LeaseExcludes", s.leaseExcludes},
+		{"LeaseOfOneOnly", s.leaseRace},
+		{"LeaseRenewed", s.leaseRenewed},
+		{"LeaseExpires", s.leaseExpires},
+		{"LeaseNames", s.leaseNames},
+		{"Cancelled", s.cancelled},
+		{"CloseTwice", s.closeTwice},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			part.run(t)
+			s.clear(t)
+		})
+	}
+}
+
+type suite struct {
+	open func(t *testing.T) toolcache.Backend
+}
+
+// handles opens n handles and closes them when the part ends.
+func (s suite) handles(t *testing.T, n int) []toolcache.Backend {
+	t.Helper()
+	out := make([]toolcache.Backend, n)
+	for i := range out {
+		b := s.open(t)
+		t.Cleanup(func() {
+			if err := b.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+		out[i] = b
+	}
+	return out
+}
+
+func (s suite) pair(t *testing.T) (a, b toolcache.Backend) {
+	t.Helper()
+	h := s.handles(t, 2)
+	return h[0], h[1]
+}
+
+// clear deletes what a part has left behind.
+func (s suite) clear(t *testing.T) {
+	t.Helper()
+	b := s.handles(t, 1)[0]
+	var gone []toolcache.Change
+	for name := range load(t, b).Entries {
+		gone = append(gone, toolcache.Change{Server: name})
+	}
+	if len(gone) > 0 {
+		mustChange(t, b, gone...)
+	}
+}
+
+func put(server, entry string) toolcache.Change {
+	return toolcache.Change{Server: server, Entry: json.RawMessage(entry)}
+}
+
+func load(t *testing.T, b toolcache.Backend) toolcache.Snapshot {
+	t.Helper()
+	s, err := b.Load(t.Context())
+	if err != nil {
+		t.Fatalf("load: %v", err)
+	}
+	return s
+}
+
+// change commits on top of whatever is kept, as often as others get in between.
+func change(ctx context.Context, b toolcache.Backend, changes ...toolcache.Change) (generation uint64, err error) {
+	for {
+		s, err := b.Load(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("load: %w", err)
+		}
+		generation, err := b.Commit(ctx, s.Generation, changes)
+		if !errors.Is(err, toolcache.ErrConflict) {
+			return generation, err
+		}
+		// Writers in step would meet again and again.
+		if err := wait(ctx, rand.N(10*time.Millisecond)); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func mustChange(t *testing.T, b toolcache.Backend, changes ...toolcache.Change) uint64 {
+	t.Helper()
+	g, err := change(t.Context(), b, changes...)
+	if err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+	return g
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// value lays JSON out so that equal values are equal strings; numbers keep every digit, and
+// of a long value the end is shown as its length and digest.
+func value(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Errorf("entry %.60q is no JSON: %v", raw, err)
+		return string(raw)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) > 500 {
+		return fmt.Sprintf("%.500s… (%d bytes, SHA-256 %x)", out, len(out), sha256.Sum256(out))
+	}
+	return string(out)
+}
+
+// wantEntries compares what is kept of the servers whose names begin with prefix.
+func wantEntries(t *testing.T, got toolcache.Snapshot, prefix string, want map[string]string) {
+	t.Helper()
+	have, expect := map[string]string{}, map[string]string{}
+	for name, raw := range got.Entries {
+		if strings.HasPrefix(name, prefix) {
+			have[name] = value(t, raw)
+		}
+	}
+	for name, raw := range want {
+		expect[name] = value(t, json.RawMessage(raw))
+	}
+	if diff := cmp.Diff(expect, have); diff != "" {
+		t.Errorf("entries of generation %d (-want +got):\n%.2000s", got.Generation, diff)
+	}
+}

@@ -1,0 +1,99 @@
+package toolcache
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Report is what [Verify] finds in a cache file.
+type Report struct {
+	Version     string     `json:"version"` // of the file as it lies there
+	Bytes       int        `json:"bytes"`
+	PlainBytes  int        `json:"plainBytes"`
+	Compressed  bool       `json:"compressed"`
+	Generation  uint64     `json:"generation"`
+	TotalWrites uint64     `json:"totalWrites"`
+	Servers     []Verified `json:"servers"`
+	Findings    []Finding  `json:"findings"`
+}
+
+// Verified is one server's entry in a [Report].
+type Verified struct {
+	Name   string `json:"name"`
+	State  State  `json:"state"`
+	Tools  int    `json:"tools"`
+	Usable bool   `json:"usable"` // nothing is wrong with it; it may still be old
+}
+
+// OK reports whether no finding is an error.
+func (r Report) OK() bool {
+	_, bad := firstError(r.Findings)
+	return !bad
+}
+
+// VerifyOptions are what a file is read with. The zero value is now and here.
+type VerifyOptions struct {
+	Now  time.Time      // when it is; zero means time.Now
+	Zone *time.Location // of times that do not say theirs; nil means the local one
+}
+
+func (o VerifyOptions) filled() VerifyOptions {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	return o
+}
+
+// Verify checks a cache file as the loader does (8.9), and more: the hash of every list. It
+// lists everything that is wrong, by a JSON pointer into the file as of [Version]. Only what is
+// wrong outside the entries keeps the rest of the file from being used.
+func Verify(data []byte, o VerifyOptions) Report {
+	o = o.filled()
+	r := Report{Bytes: len(data), Compressed: isCompressed(data), Servers: []Verified{}, Findings: []Finding{}}
+	report := reporter{list: &r.Findings}
+	if len(data) > maxFile {
+		report.fail(ruleSize, errTooLarge.Error())
+		return r
+	}
+	d, err := readDocument(data, o.Zone, report)
+	if d == nil {
+		return r
+	}
+	r.Version, r.PlainBytes, r.Generation, r.TotalWrites = d.from, d.plain, d.generation, d.total
+	if err != nil {
+		return r
+	}
+	checkDocument(d, o.Now, report)
+	for _, name := range slices.Sorted(maps.Keys(d.entries)) {
+		r.Servers = append(r.Servers, verifyEntry(d, name, o.Now, report.at("mcpServers").at(name)))
+	}
+	return r
+}
+
+var errTooLarge = errors.New("larger than 64 MiB")
+
+// checkDocument looks at what single fields of the file do not tell.
+func checkDocument(d *document, now time.Time, report reporter) {
+	meta := report.at("metadata")
+	checkTime(d.created, now, meta.at("createdAt"))
+	checkTime(d.updated, now, meta.at("lastGlobalUpdate"))
+	if d.updated.Before(d.created) {
+		meta.at("lastGlobalUpdate").warn(ruleOrder, "it is before createdAt")
+	}
+}
+
+func verifyEntry(d *document, name string, now time.Time, report reporter) Verified {
+	before := len(*report.list)
+	if !serverName.MatchString(name) {
+		report.fail(ruleName, "a server's name has letters, digits, _ and - only; nobody uses this entry")
+	}
+	r := decodeRecord(d.entries[name], report)
+	checkRecord(r, now, false, report)
+	_, bad := firstError((*report.list)[before:])
+	return Verified{Name: name, State: r.State, Tools: len(r.Tools), Usable: !bad}
+}

@@ -1,0 +1,89 @@
+package toolcache
+
+import (
+	"slices"
+	"time"
+)
+
+// watchRetry is how long a place that cannot be watched is left alone.
+const watchRetry = 30 * time.Second
+
+// Watch calls f with the name of each server whose entry another process has changed, until
+// stop is called. Calls are serial; f must not block for long, and may not call Flush or Close.
+func (c *Cache) Watch(f func(server string)) (stop func()) {
+	if c == nil {
+		return func() {}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.watched++
+	key := c.watched
+	c.watchers[key] = f
+	if key == 1 && !c.closed {
+		c.follow()
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.watchers, key)
+	}
+}
+
+// follow watches both places as long as the cache lives. Nobody asks for it in a program that
+// ends at once, which is spared the work.
+func (c *Cache) follow() {
+	if c.file != nil {
+		c.tasks.Go(func() {
+			c.keepWatching(c.file, func() {
+				if err := c.reload(c.life); err != nil && c.life.Err() == nil {
+					c.failed("read", err)
+				}
+			})
+		})
+	}
+	if c.shared != nil {
+		c.tasks.Go(func() { c.keepWatching(c.shared.backend, c.shared.refresh) })
+	}
+}
+
+func (c *Cache) keepWatching(b Backend, f func()) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-c.life.Done():
+			return
+		case <-timer.C:
+		}
+		if err := b.Watch(c.life, f); err != nil && c.life.Err() == nil {
+			c.log.Debug("tool cache cannot be watched", "error", err)
+		}
+		timer.Reset(watchRetry)
+	}
+}
+
+// tell calls the watchers for each server whose entry another process has changed.
+func (c *Cache) tell() {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	c.mu.Lock()
+	servers := c.untold
+	c.untold = nil
+	c.mu.Unlock()
+	slices.Sort(servers)
+	for _, name := range slices.Compact(servers) {
+		for _, f := range c.listeners() {
+			f(name)
+		}
+	}
+}
+
+func (c *Cache) listeners() []func(string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := make([]func(string), 0, len(c.watchers))
+	for _, f := range c.watchers {
+		list = append(list, f)
+	}
+	return list
+}
