@@ -1,0 +1,57 @@
+//go:build unix
+
+package serverlog_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"collie/internal/source/upstream/serverlog"
+)
+
+// A disk that takes nothing must not keep a server's stderr from being read.
+func TestAddDoesNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.log")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("no named pipes on this file system: %v", err)
+	}
+	pipe, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := serverlog.New(serverlog.Options{Path: path, Collect: time.Millisecond})
+	text := strings.Repeat("x", 1000)
+	const n = 20000
+	begin := time.Now()
+	for range n {
+		l.Add("stderr", text)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("20 MB took %v", took)
+	}
+	if got := l.Dropped(); got == 0 || got > n {
+		t.Errorf("%d lines dropped", got)
+	}
+	begin = time.Now()
+	l.Close()
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("Close took %v, want 2 s", took)
+	}
+	// The writer, which Close has given up, ends once somebody reads.
+	if err := pipe.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	all, _ := io.ReadAll(pipe) // until the deadline
+	if !strings.Contains(string(all), "lines came too fast for the disk") {
+		t.Error("the file does not say that lines are missing")
+	}
+	if err := pipe.Close(); err != nil {
+		t.Error(err)
+	}
+}

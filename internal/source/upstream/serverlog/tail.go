@@ -1,0 +1,226 @@
+package serverlog
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// poll is how often a file is looked at for new lines.
+const poll = 250 * time.Millisecond
+
+// Tail yields the lines that f wants of the log file at path and those rotated from it,
+// oldest first, and with f.Follow those that come, until ctx ends. What is no line of a log
+// is passed over. An error ends the sequence; files that are not there yet are none.
+func Tail(ctx context.Context, path string, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
+	return func(yield func(tool.LogLine, error) bool) {
+		file := &File{Path: path}
+		opened, err := file.openAll()
+		defer closeAll(opened)
+		if err != nil {
+			yield(tool.LogLine{}, err)
+			return
+		}
+		lines, rest, err := readAll(opened, f)
+		for _, line := range last(lines, f.Last) {
+			if !yield(line, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(tool.LogLine{}, err)
+			return
+		}
+		if f.Follow {
+			t := &follower{path: path, filter: f, rest: rest}
+			if len(opened) > 0 {
+				t.file = opened[len(opened)-1]
+			}
+			defer t.close()
+			t.run(ctx, yield)
+		}
+	}
+}
+
+// read returns the lines that f wants of all files, oldest first; of f.Last nothing.
+func (f *File) read(filter tool.LogFilter) ([]tool.LogLine, error) {
+	opened, err := f.openAll()
+	defer closeAll(opened)
+	if err != nil {
+		return nil, err
+	}
+	lines, _, err := readAll(opened, filter)
+	return lines, err
+}
+
+// openAll opens the files, oldest first. They are opened newest first, and one that was
+// rotated meanwhile only once, so that no line is missed or comes twice.
+func (f *File) openAll() ([]*os.File, error) {
+	var out []*os.File
+	var known []fs.FileInfo
+	for i := range max(f.files(), 100) { // others may have kept more
+		r, err := os.Open(f.name(i))
+		if errors.Is(err, fs.ErrNotExist) {
+			if i == 0 {
+				continue // it may just be rotated
+			}
+			break
+		}
+		if err != nil {
+			return out, err
+		}
+		info, err := r.Stat()
+		same := func(k fs.FileInfo) bool { return os.SameFile(k, info) }
+		if err != nil || slices.ContainsFunc(known, same) {
+			_ = r.Close() // it was only looked at
+			if err != nil {
+				return out, err
+			}
+			continue
+		}
+		out, known = append(out, r), append(known, info)
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // they were read only
+	}
+}
+
+// readAll reads files to their ends, and returns the part of a line that the last one ends
+// with.
+func readAll(files []*os.File, f tool.LogFilter) (lines []tool.LogLine, rest []byte, err error) {
+	for _, r := range files {
+		if info, err := r.Stat(); err == nil && info.ModTime().Before(f.Since) {
+			if _, err := r.Seek(0, io.SeekEnd); err == nil {
+				continue // nothing in it is late enough
+			}
+		}
+		rest, err = eachLine(r, nil, func(line tool.LogLine) bool {
+			if wants(f, line) {
+				lines = append(lines, line)
+			}
+			if f.Last > 0 && len(lines) > 2*f.Last+1024 {
+				lines = slices.Clone(last(lines, f.Last)) // not to keep all
+			}
+			return true
+		})
+		if err != nil {
+			return lines, nil, err
+		}
+	}
+	return lines, rest, nil
+}
+
+// eachLine calls f for the lines of r, the first of which begins with rest, until it returns
+// false. It returns what follows the last line break.
+func eachLine(r io.Reader, rest []byte, f func(tool.LogLine) bool) ([]byte, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	for {
+		part, err := br.ReadSlice('\n')
+		if len(rest) <= maxBytes { // more is no line of ours
+			rest = append(rest, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
+			return rest, nil
+		case err != nil:
+			return rest, err
+		}
+		if line, ok := parseLine(string(bytes.TrimRight(rest, "\r\n"))); ok && !f(line) {
+			return nil, nil
+		}
+		rest = rest[:0]
+	}
+}
+
+// follower reads what is appended to a file, and goes on with the next one when it is
+// rotated.
+type follower struct {
+	path   string
+	filter tool.LogFilter
+	file   *os.File // nil until there is one
+	own    bool     // opened here
+	rest   []byte   // of a line that has no end yet
+}
+
+func (t *follower) run(ctx context.Context, yield func(tool.LogLine, error) bool) {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		more := true
+		err := t.look(func(line tool.LogLine) bool {
+			more = !wants(t.filter, line) || yield(line, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(tool.LogLine{}, err)
+		}
+		if err != nil || !more {
+			return
+		}
+	}
+}
+
+// look reads what is new. A file that was rotated is read to its end first.
+func (t *follower) look(f func(tool.LogLine) bool) error {
+	stopped := false
+	each := func(line tool.LogLine) bool {
+		stopped = !f(line)
+		return !stopped
+	}
+	for !stopped {
+		current, err := os.Stat(t.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if t.file != nil {
+			if t.rest, err = eachLine(t.file, t.rest, each); err != nil || stopped {
+				return err
+			}
+			mine, err := t.file.Stat()
+			if err != nil || current == nil || os.SameFile(mine, current) {
+				return err
+			}
+		}
+		if current == nil {
+			return nil
+		}
+		t.close()
+		next, err := os.Open(t.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it is being rotated again
+		}
+		if err != nil {
+			return err
+		}
+		t.file, t.own, t.rest = next, true, nil
+	}
+	return nil
+}
+
+func (t *follower) close() {
+	if t.own && t.file != nil {
+		_ = t.file.Close() // it was read only
+	}
+	t.file = nil
+}
