@@ -1,0 +1,222 @@
+package signin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// resource is what a server says of itself as a protected resource (RFC 9728).
+type resource struct {
+	id      string // what tokens are for
+	scopes  []string
+	issuers []string // where they come from
+}
+
+// probe is a request that opens no session and changes nothing.
+const probe = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+
+// ask sends the server one request without a token, to see its challenge. An answer without one
+// is none.
+func (s *Session) ask(ctx context.Context) (challenge, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.origin.String(), strings.NewReader(probe))
+	if err != nil {
+		return challenge{}, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := s.guard.client().Do(req)
+	if err != nil {
+		return challenge{}, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+		return challenge{}, nil
+	}
+	return readChallenge(resp.Header), nil
+}
+
+// describe finds the resource metadata: where the challenge says, else at the well-known places.
+// A server without any is taken for one of 2025-03-26, whose authorization server has the same
+// origin.
+func (s *Session) describe(ctx context.Context, c challenge) (resource, error) {
+	places := resourcePlaces(s.origin)
+	if c.metadata != "" {
+		places = append([]string{c.metadata}, places...)
+	}
+	var wrong error
+	for _, place := range places {
+		r, err := s.readResource(ctx, place)
+		switch {
+		case err == nil:
+			return r, nil
+		case ctx.Err() != nil:
+			return resource{}, context.Cause(ctx)
+		case wrong == nil && !errors.Is(err, errNothing):
+			wrong = err
+		}
+	}
+	if wrong != nil {
+		return resource{}, wrong
+	}
+	root := url.URL{Scheme: s.origin.Scheme, Host: s.origin.Host}
+	return resource{id: s.origin.String(), issuers: []string{root.String()}}, nil
+}
+
+// resourcePlaces are the well-known places of a resource's metadata: with its path, and at the
+// root.
+func resourcePlaces(u *url.URL) []string {
+	const known = "/.well-known/oauth-protected-resource"
+	root := url.URL{Scheme: u.Scheme, Host: u.Host, Path: known}
+	if path := strings.Trim(u.Path, "/"); path != "" {
+		full := root
+		full.Path += "/" + path
+		full.RawQuery = u.RawQuery
+		return []string{full.String(), root.String()}
+	}
+	return []string{root.String()}
+}
+
+// errNothing says that there is no document at a place.
+var errNothing = errors.New("no metadata")
+
+// readResource reads the metadata at place. The SDK's reader wants the resource to be the
+// server's URL to the letter, as RFC 9728 does in 3.3; many servers name the root of their URL
+// or add a slash. That is taken too: it is the same origin, so that nobody else gets the token.
+func (s *Session) readResource(ctx context.Context, place string) (resource, error) {
+	var m oauthex.ProtectedResourceMetadata
+	if err := s.readJSON(ctx, "resource_metadata", place, &m); err != nil {
+		return resource{}, err
+	}
+	if !covers(m.Resource, s.origin) {
+		return resource{}, fmt.Errorf("the metadata at %s is for the resource %q, expected %s", place, quoted(m.Resource), s.origin)
+	}
+	if len(m.AuthorizationServers) == 0 {
+		return resource{}, fmt.Errorf("the metadata at %s names no authorization server", place)
+	}
+	return resource{m.Resource, cleanScopes(m.ScopesSupported), m.AuthorizationServers[:min(len(m.AuthorizationServers), 8)]}, nil
+}
+
+// covers reports whether a resource is u or something that u lies in.
+func covers(resource string, u *url.URL) bool {
+	r, err := url.Parse(resource)
+	if err != nil || !sameOrigin(r, u) || r.User != nil || r.Fragment != "" {
+		return false
+	}
+	path := strings.TrimSuffix(r.Path, "/")
+	return path == "" || u.Path == path || strings.HasPrefix(u.Path, path+"/")
+}
+
+func (s *Session) readJSON(ctx context.Context, field, place string, v any) error {
+	if err := s.guard.check(field, place); err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := s.guard.client().Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	if resp.StatusCode >= 400 && resp.StatusCode < 500 {
+		return errNothing
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers with status %d", place, resp.StatusCode)
+	}
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("%s holds no JSON object: %w", place, errNothing) // a page of an application, as a rule
+	}
+	return nil
+}
+
+// authority reads the metadata of the first of the issuers that has any.
+func (s *Session) authority(ctx context.Context, issuers []string) (*oauthex.AuthServerMeta, error) {
+	var wrong error
+	for _, issuer := range issuers {
+		m, err := s.readAuthority(ctx, issuer)
+		if err == nil {
+			return m, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		wrong = errors.Join(wrong, err)
+	}
+	return nil, wrong
+}
+
+func (s *Session) readAuthority(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
+	if err := s.guard.check("issuer", issuer); err != nil {
+		return nil, err
+	}
+	var wrong error
+	for _, place := range authorityPlaces(issuer) {
+		m, err := oauthex.GetAuthServerMeta(ctx, place, issuer, s.guard.client())
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			wrong = errors.Join(wrong, errors.New(quoted(err.Error())))
+		case m != nil:
+			return m, s.checkAuthority(m)
+		}
+	}
+	if wrong == nil {
+		wrong = errNothing
+	}
+	return nil, fmt.Errorf("authorization server %s: %w", quoted(issuer), wrong)
+}
+
+// authorityPlaces are the places of an authorization server's metadata (RFC 8414, 3.1; OpenID
+// Connect Discovery 1.0, 4), in the order of the MCP specification.
+func authorityPlaces(issuer string) []string {
+	const oauth, openID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return nil
+	}
+	root := url.URL{Scheme: u.Scheme, Host: u.Host}
+	base, path := root.String(), strings.TrimRight(u.EscapedPath(), "/")
+	if path == "" {
+		return []string{base + oauth, base + openID}
+	}
+	return []string{base + oauth + path, base + openID + path, base + path + openID}
+}
+
+// checkAuthority says why an authorization server cannot be used.
+func (s *Session) checkAuthority(m *oauthex.AuthServerMeta) error {
+	for _, u := range []struct {
+		field, value string
+		needed       bool
+	}{
+		{"authorization_endpoint", m.AuthorizationEndpoint, true}, {"token_endpoint", m.TokenEndpoint, true},
+		{"registration_endpoint", m.RegistrationEndpoint, false}, {"revocation_endpoint", m.RevocationEndpoint, false},
+	} {
+		if u.value == "" && !u.needed {
+			continue
+		}
+		if err := s.guard.check(u.field, u.value); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(m.CodeChallengeMethodsSupported, "S256") {
+		return fmt.Errorf("code_challenge_methods_supported is %q, expected S256 in it", m.CodeChallengeMethodsSupported)
+	}
+	return nil
+}

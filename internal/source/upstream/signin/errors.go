@@ -1,0 +1,108 @@
+package signin
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"golang.org/x/oauth2"
+
+	"collie/internal/tool"
+)
+
+const op = "sign in"
+
+// NeedsAuthError says that a person has to sign in, or to agree to more, before the request can
+// work. It is a [tool.Error] of kind [tool.NeedsAuth] too.
+type NeedsAuthError struct {
+	Server string
+	// Scopes are those that a new sign-in asks for: the granted ones and the missing (R-OA-5).
+	Scopes []string
+}
+
+// Error says what is missing and what to do.
+func (e *NeedsAuthError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the same as a [*tool.Error].
+func (e *NeedsAuthError) Unwrap() error {
+	message := "nobody is signed in"
+	if len(e.Scopes) > 0 {
+		message = "the sign-in does not cover this; it has to ask for " + strings.Join(e.Scopes, " ")
+	}
+	return &tool.Error{
+		Op: op, Kind: tool.NeedsAuth, Subject: e.Server, Message: message,
+		Hint: "collie mcp auth " + e.Server,
+	}
+}
+
+// failed wraps the error of one step.
+func (s *Session) failed(step string, err error) error {
+	kind := tool.Unavailable
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		kind = e.Kind
+	}
+	return &tool.Error{Op: op, Kind: kind, Subject: s.server.Name, Message: step, Err: err}
+}
+
+// refusal is an error that the authorization server sent (RFC 6749, 4.1.2.1 and 5.2).
+type refusal struct {
+	Code, Description string
+	Status            int // 0 for one that came by redirect
+}
+
+// Error quotes the server.
+func (e *refusal) Error() string {
+	text := quoted(e.Code)
+	if text == "" {
+		text = http.StatusText(e.Status)
+	}
+	if text == "" {
+		text = fmt.Sprint("status ", e.Status)
+	}
+	if d := quoted(e.Description); d != "" {
+		text += " (" + d + ")"
+	}
+	return "the authorization server says " + text
+}
+
+// final reports whether a refresh token that was refused so is dead: invalid_grant says it, and
+// any other refusal of the request itself will not become better by waiting.
+func (e *refusal) final() bool {
+	switch {
+	case e.Code == "temporarily_unavailable", e.Code == "server_error", e.Code == "slow_down":
+		return false
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusTooManyRequests:
+		return false
+	}
+	return e.Code != "" || e.Status >= 400 && e.Status < 500
+}
+
+// clientUnknown reports whether the server knows the client no longer.
+func (e *refusal) clientUnknown() bool {
+	return e.Code == "invalid_client" || e.Code == "unauthorized_client"
+}
+
+// tokenError makes a refusal of an error of x/oauth2, whose text may hold what was sent.
+func tokenError(err error) error {
+	e, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if !ok {
+		return err
+	}
+	out := &refusal{Code: e.ErrorCode, Description: e.ErrorDescription}
+	if e.Response != nil {
+		out.Status = e.Response.StatusCode
+	}
+	return out
+}
+
+// quoted is a foreign text made fit to be shown: one short line.
+func quoted(s string) string {
+	const most = 200
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }), " ")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,232 @@
+package signin
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"collie/internal/mcp"
+)
+
+const (
+	maxRedirects = 5
+	maxBody      = 1 << 20
+	dialTime     = 10 * time.Second
+)
+
+// guard sends what signing in sends, and keeps a server from using us to reach what it cannot
+// (6.1, private addresses): the origin that the user wrote is fine, everything else that a
+// document names has to be https on a public address. A server that lives on a private address
+// itself may name others there, and http on this machine.
+type guard struct {
+	own    *url.URL
+	direct *http.Transport // to own
+	public *http.Transport // refuses addresses that are not public
+	free   *http.Transport // refuses none: inside, or through a proxy, which dials for us
+
+	insider bool        // own is written as a private address
+	dialed  atomic.Bool // own was reached at a private address
+	outside atomic.Bool // own was reached at a public address
+	trusted atomic.Bool // an earlier sign-in found that own is inside
+}
+
+func newGuard(own *url.URL, base *http.Transport) *guard {
+	g := &guard{own: own}
+	if own != nil {
+		g.insider = isLocal(own.Hostname()) || isPrivateLiteral(own.Hostname())
+	}
+	if base == nil {
+		base = mcp.NewHTTPTransport(nil)
+	}
+	g.direct = base.Clone()
+	dial := base.DialContext
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialTime}).DialContext
+	}
+	g.direct.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err == nil {
+			g.note(conn.RemoteAddr())
+		}
+		return conn, err
+	}
+	g.free = mcp.NewHTTPTransport(authorities(base.TLSClientConfig))
+	g.free.Proxy = base.Proxy
+	g.public = g.free.Clone()
+	g.public.DialContext = (&net.Dialer{Timeout: dialTime, Control: refusePrivate}).DialContext
+	return g
+}
+
+// authorities is what of a server's TLS settings is good for other hosts: whom to believe, but
+// no client certificate, no name and no missing check.
+func authorities(c *tls.Config) *tls.Config {
+	if c == nil || c.RootCAs == nil {
+		return nil
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.RootCAs}
+}
+
+func (g *guard) close() {
+	for _, t := range []*http.Transport{g.direct, g.public, g.free} {
+		t.CloseIdleConnections()
+	}
+}
+
+// note keeps where the user's server was reached. A proxy's address says nothing bad: it makes
+// the server look inside only where it is inside itself.
+func (g *guard) note(addr net.Addr) {
+	if ip, err := netip.ParseAddrPort(addr.String()); err == nil {
+		if isPublic(ip.Addr()) {
+			g.outside.Store(true)
+		} else {
+			g.dialed.Store(true)
+		}
+	}
+}
+
+// inside reports whether the user's server lives on a private address. One that was seen at a
+// public address too does not: its name may be made to point anywhere.
+func (g *guard) inside() bool {
+	if g.insider || g.trusted.Load() {
+		return true
+	}
+	return g.dialed.Load() && !g.outside.Load() && !g.proxied(g.own)
+}
+
+func (g *guard) proxied(u *url.URL) bool {
+	if g.free.Proxy == nil || u == nil {
+		return false
+	}
+	proxy, err := g.free.Proxy(&http.Request{URL: u, Header: http.Header{}})
+	return err == nil && proxy != nil
+}
+
+// check says why a URL that a document names must not be used; field is its place there.
+func (g *guard) check(field, raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil {
+		return fmt.Errorf("%s is %q, expected an https URL", field, quoted(raw))
+	}
+	if sameOrigin(u, g.own) {
+		return nil
+	}
+	local := isLocal(u.Hostname())
+	switch {
+	case !g.inside() && (local || isPrivateLiteral(u.Hostname())):
+		return fmt.Errorf("%s is %q, which is on a private network: a public server must not name that", field, quoted(raw))
+	case u.Scheme == "https", u.Scheme == "http" && local:
+		return nil
+	}
+	return fmt.Errorf("%s is %q, expected an https URL", field, quoted(raw))
+}
+
+// RoundTrip sends one request to where it may go, and bounds what is read of the answer.
+func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := g.check("the address", req.URL.String()); err != nil {
+		return nil, err
+	}
+	t := g.public
+	switch {
+	case sameOrigin(req.URL, g.own):
+		t = g.direct
+	case g.inside(), g.proxied(req.URL):
+		t = g.free
+	}
+	resp, err := t.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &bounded{resp.Body, maxBody + 1} // one more tells an end from a limit
+	return resp, nil
+}
+
+// client is what libraries get. It follows redirects of what is only read: what is posted holds
+// codes and tokens, and is for the address that was checked.
+func (g *guard) client() *http.Client {
+	return &http.Client{
+		Transport: g, Timeout: requestTime,
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			switch {
+			case via[0].Method != http.MethodGet:
+				return http.ErrUseLastResponse
+			case len(via) > maxRedirects:
+				return fmt.Errorf("more than %d redirects", maxRedirects)
+			case via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https":
+				return errors.New("a redirect from https to http")
+			}
+			return nil
+		},
+	}
+}
+
+// errTooLong says that an answer is longer than anything this needs.
+var errTooLong = fmt.Errorf("an answer of more than %d bytes", maxBody)
+
+// bounded is a body that fails instead of going on for ever.
+type bounded struct {
+	io.ReadCloser
+	left int // bytes; none left is an error
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// refusePrivate ends a dial to an address that is not public, whatever name led to it.
+func refusePrivate(_, address string, _ syscall.RawConn) error {
+	ip, err := netip.ParseAddrPort(address)
+	if err != nil || !isPublic(ip.Addr()) {
+		return fmt.Errorf("%s is on a private network: a public server must not name that", address)
+	}
+	return nil
+}
+
+// reserved are networks that are neither private by name nor reachable from everywhere.
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), // the last leads to all of IPv4
+}
+
+func isPublic(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+		return false
+	}
+	for _, p := range reserved {
+		if p.Contains(ip) {
+			return false
+		}
+	}
+	return true
+}
+
+// isLocal reports whether a host is this machine by its name or number.
+func isLocal(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+func isPrivateLiteral(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && !isPublic(ip)
+}

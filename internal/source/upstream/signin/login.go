@@ -1,0 +1,268 @@
+package signin
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// LoginTime bounds the wait for a person at the authorization server.
+const LoginTime = 5 * time.Minute
+
+// LoginOptions are how [Session.Login] reaches a person. Each may be nil, but one of them has
+// to show the address.
+type LoginOptions struct {
+	// OpenBrowser opens an address.
+	OpenBrowser func(ctx context.Context, address string) error
+	// ShowURL tells the address, and whether OpenBrowser has opened it.
+	ShowURL func(address string, opened bool)
+	// Answer returns what a person pastes: the address that the browser ended at, or the code in
+	// it. problem says what was wrong with the answer before; empty the first time. It returns
+	// when ctx ends; with an error it is not called again.
+	Answer func(ctx context.Context, problem string) (string, error)
+	// AskClient returns the id and, where there is one, the secret of a client that a person has
+	// registered with that redirect URI, where the server registers none by itself.
+	AskClient func(ctx context.Context, redirect string) (id, secret string, err error)
+	// Scopes are asked for on top of the others.
+	Scopes []string
+}
+
+// Login signs a person in: it finds the authorization server, sends the person there and waits
+// for the browser to come back to 127.0.0.1, for [Session.Complete] in another process, or for
+// a pasted answer, up to [LoginTime]. What it changes is stored when it returns nil.
+func (s *Session) Login(ctx context.Context, o LoginOptions) error {
+	if s.origin == nil {
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: s.server.Name, Message: "only servers with an http or https URL can be signed in at"}
+	}
+	before, err := s.reload(ctx)
+	if err != nil {
+		return err
+	}
+	listener, err := s.listen(ctx, before)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() //nolint:errcheck // closed by the callback as well
+	p, err := s.begin(ctx, before, redirectURI(listener), &o)
+	if err != nil {
+		return err
+	}
+	address := p.address()
+	opened := o.OpenBrowser != nil && o.OpenBrowser(ctx, address) == nil
+	if o.ShowURL != nil {
+		o.ShowURL(address, opened)
+	}
+	return s.await(ctx, p, listener, o.Answer)
+}
+
+// begin prepares a sign-in and stores it for [Session.Complete].
+func (s *Session) begin(ctx context.Context, before *record, redirect string, o *LoginOptions) (*pending, error) {
+	c, err := s.ask(ctx)
+	if err != nil {
+		return nil, s.failed("reach the server", err)
+	}
+	s.mu.Lock()
+	if c.metadata == "" {
+		c.metadata = s.challenge.metadata
+	}
+	wanted := s.challenge.scopes // of a refusal in this process
+	s.mu.Unlock()
+	r, err := s.describe(ctx, c)
+	if err != nil {
+		return nil, s.failed("read the resource metadata", upstream(err))
+	}
+	m, err := s.authority(ctx, r.issuers)
+	if errors.Is(err, errNothing) {
+		return nil, &tool.Error{
+			Op: op, Kind: tool.Upstream, Subject: s.server.Name, Message: "the server offers no OAuth", Err: err,
+			Hint: "if it wants a key, put it into the server's headers: \"Authorization\": \"Bearer ${secret:NAME}\"",
+		}
+	}
+	if err != nil {
+		return nil, s.failed("read the authorization server's metadata", upstream(err))
+	}
+	rec := &record{
+		Issuer: m.Issuer, Resource: r.id, Redirect: redirect, TokenURL: m.TokenEndpoint, RevokeURL: m.RevocationEndpoint,
+		Inside: s.guard.inside(), Login: rand.Text(),
+	}
+	if err := s.identify(ctx, m, rec, before, o); err != nil {
+		return nil, s.noClient(redirect, err)
+	}
+	p := newPending(m, rec, s.opts.Now())
+	p.Scopes = s.scopes(c, r, m.ScopesSupported, before, union(wanted, o.Scopes))
+	return p, s.keep(ctx, p)
+}
+
+// scopes are what is asked for: the configured ones, or those of the challenge, or those that
+// the resource knows (MCP authorization, Scope Selection Strategy); with them what was granted
+// and wanted before, so that a step-up takes nothing away (R-OA-5), and offline_access, without
+// which some servers give no refresh token.
+func (s *Session) scopes(c challenge, r resource, supported []string, before *record, more []string) []string {
+	base := s.server.Scopes
+	if len(base) == 0 {
+		base = c.scopes
+	}
+	if len(base) == 0 {
+		base = r.scopes
+	}
+	if before != nil && before.Resource == r.id {
+		base = union(base, before.Scopes, before.Wanted)
+	}
+	for _, scope := range supported {
+		if scope == "offline_access" {
+			base = union(base, []string{scope})
+		}
+	}
+	return cleanScopes(union(base, more))
+}
+
+// noClient says what a person can do about a client id that is missing.
+func (s *Session) noClient(redirect string, err error) error {
+	e := &tool.Error{Op: op, Kind: tool.Upstream, Subject: s.server.Name, Message: "no client id", Err: err}
+	if errors.Is(err, errNoClient) {
+		e.Kind, e.Message = tool.Invalid, ""
+		e.Hint = "register a client there with the redirect URI " + withoutPort(redirect) +
+			" and set auth.clientId of the server (auth.redirectPort fixes the port)"
+	}
+	return e
+}
+
+func withoutPort(redirect string) string {
+	u, err := url.Parse(redirect)
+	if err != nil {
+		return redirect
+	}
+	u.Host = u.Hostname()
+	return u.String()
+}
+
+// upstream makes the server's fault of what is wrong in its documents.
+func upstream(err error) error {
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return err // of the network
+	}
+	return &tool.Error{Kind: tool.Upstream, Err: err}
+}
+
+// callbackPath is where the browser comes back to.
+const callbackPath = "/callback"
+
+// listen opens the port of the callback: the configured one, the one that our client was
+// registered for, or any.
+func (s *Session) listen(ctx context.Context, before *record) (net.Listener, error) {
+	var config net.ListenConfig
+	port := s.server.RedirectPort
+	if port == 0 && before != nil && before.Registered {
+		if u, err := url.Parse(before.Redirect); err == nil {
+			if l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", u.Port())); err == nil {
+				return l, nil
+			}
+		}
+	}
+	l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, &tool.Error{
+			Op: op, Kind: tool.Invalid, Subject: s.server.Name, Message: "the callback cannot listen", Err: err,
+			Hint: "is another sign-in waiting? else change auth.redirectPort",
+		}
+	}
+	return l, nil
+}
+
+func redirectURI(l net.Listener) string { return "http://" + l.Addr().String() + callbackPath }
+
+// await waits for an answer from anywhere and ends the sign-in with it.
+func (s *Session) await(ctx context.Context, p *pending, l net.Listener, person func(context.Context, string) (string, error)) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, LoginTime, errLoginTime)
+	defer cancel()
+	answers := make(chan attempt)
+	callback := serveCallback(l, answers)
+	defer callback.close()
+	var asking sync.WaitGroup
+	defer asking.Wait() // before the callback closes; cancel has run
+	defer cancel()
+	if person != nil {
+		asking.Go(func() { askPerson(ctx, person, answers) })
+	}
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		select {
+		case a := <-answers:
+			err := s.finish(ctx, p, a.answer)
+			a.verdict <- err
+			if !errors.Is(err, errBadAnswer) {
+				return err
+			}
+		case <-look.C:
+			if done, err := s.completed(ctx, p); done {
+				return err
+			}
+		case <-ctx.Done():
+			return s.gaveUp(ctx, p)
+		}
+	}
+}
+
+var errLoginTime = errors.New("nobody signed in within " + LoginTime.String())
+
+// gaveUp is the error of a sign-in without an answer. A client that was registered before may
+// be why: a server that has forgotten it shows that in the browser only.
+func (s *Session) gaveUp(ctx context.Context, p *pending) error {
+	err := context.Cause(ctx)
+	if !errors.Is(err, errLoginTime) {
+		return err
+	}
+	if p.Record.Registered {
+		ctx := context.WithoutCancel(ctx)
+		if unlock, err := s.lock(ctx); err == nil {
+			s.doubt(ctx, p.Record.key())
+			unlock()
+		}
+	}
+	return &tool.Error{
+		Op: op, Kind: tool.Timeout, Subject: s.server.Name, Err: err,
+		Hint: "try again; if the browser is on another machine: collie mcp auth " + s.server.Name + " --code URL_OR_CODE",
+	}
+}
+
+// doubt makes the next sign-in register a new client. The lock is held.
+func (s *Session) doubt(ctx context.Context, key string) {
+	rec, have, err := s.load(ctx)
+	if err != nil || rec == nil || have != key {
+		return
+	}
+	rec.Doubtful = true
+	if err := s.save(ctx, rec); err != nil {
+		s.log.Debug("doubt about the client is not stored", "error", err)
+	}
+}
+
+// askPerson puts pasted answers beside those of the browser, until one is good.
+func askPerson(ctx context.Context, person func(context.Context, string) (string, error), answers chan<- attempt) {
+	problem := ""
+	for {
+		text, err := person(ctx, problem)
+		if err != nil {
+			return // the browser may answer all the same
+		}
+		a := attempt{parseAnswer(text), make(chan error, 1)}
+		select {
+		case answers <- a:
+		case <-ctx.Done():
+			return
+		}
+		if err := <-a.verdict; err != nil {
+			problem = err.Error()
+			continue
+		}
+		return
+	}
+}

@@ -1,0 +1,231 @@
+package signin
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"collie/internal/atomicfile"
+)
+
+// renewal is one look for a better access token, which all requests share that need one.
+type renewal struct {
+	done chan struct{}
+	rec  *record // signed in, or nil
+	err  error
+}
+
+var errClosed = errors.New("the session is closed")
+
+// usable returns the record to send a request with, refreshed if need be; nil if nobody is
+// signed in.
+func (s *Session) usable(ctx context.Context) (*record, error) {
+	rec, err := s.known(ctx)
+	if err != nil || !rec.signedIn() {
+		return nil, err
+	}
+	now := s.opts.Now()
+	ended := rec.stale(now, 0)
+	switch {
+	case !rec.stale(now, early):
+		return rec, nil
+	case rec.RefreshToken == "" && ended:
+		return nil, nil //nolint:nilnil // the server's refusal tells what it wants
+	case rec.RefreshToken == "":
+		return rec, nil
+	}
+	fresh, err := s.renew(ctx, rec)
+	if err != nil && !ended && ctx.Err() == nil {
+		s.log.Warn("access token not refreshed, the old one is used while it lasts", "error", err)
+		return rec, nil
+	}
+	return fresh, err
+}
+
+// renew returns a record with another access token than that of had (nil: with any), or nil
+// where there is none to be had. Of many callers one does it, R-OA-2. It goes on when a caller
+// gives up: a rotated refresh token that nobody keeps would end the sign-in.
+func (s *Session) renew(ctx context.Context, had *record) (*record, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, errClosed
+	}
+	r := s.renewing
+	if r == nil {
+		r = &renewal{done: make(chan struct{})}
+		s.renewing = r
+		life, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+		s.wg.Go(func() {
+			defer cancel()
+			r.rec, r.err = s.renewOnce(life, had)
+			s.mu.Lock()
+			s.renewing = nil
+			s.mu.Unlock()
+			close(r.done)
+		})
+	}
+	s.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.rec, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// renewOnce takes what another process has made of the sign-in, or refreshes.
+func (s *Session) renewOnce(ctx context.Context, had *record) (*record, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, s.failed("wait for another process", err)
+	}
+	defer unlock()
+	if err := s.saveRest(ctx); err != nil {
+		return nil, err
+	}
+	rec, err := s.reload(ctx)
+	if err != nil || !rec.signedIn() {
+		return nil, err
+	}
+	now := s.opts.Now()
+	news := had == nil || rec.AccessToken != had.AccessToken
+	switch {
+	case news && !rec.stale(now, early):
+		return rec, nil
+	case rec.RefreshToken != "":
+		return s.refresh(ctx, rec)
+	case news && !rec.stale(now, 0):
+		return rec, nil
+	}
+	return nil, nil //nolint:nilnil // only a person can help
+}
+
+// refresh trades the refresh token for new tokens, and stores them before anybody uses them.
+func (s *Session) refresh(ctx context.Context, old *record) (*record, error) {
+	if old.Inside {
+		s.guard.trusted.Store(true)
+	}
+	tok, err := s.exchange(ctx, old, "",
+		oauth2.SetAuthURLParam("grant_type", "refresh_token"),
+		oauth2.SetAuthURLParam("refresh_token", old.RefreshToken))
+	rec := *old
+	if e, ok := errors.AsType[*refusal](err); ok && e.final() {
+		s.log.Info("the refresh token is not good any more", "error", err)
+		rec.AccessToken, rec.RefreshToken = "", ""
+		rec.Doubtful = rec.Doubtful || e.clientUnknown()
+		if err := s.save(ctx, &rec); err != nil {
+			s.log.Warn("the end of the sign-in is not stored", "error", err)
+		}
+		s.adopt(&rec)
+		return nil, nil //nolint:nilnil // only a person can help
+	}
+	if err != nil {
+		return nil, s.failed("refresh the access token", err)
+	}
+	rec.take(tok, s.opts.Now())
+	s.mu.Lock()
+	s.unsaved = &rec
+	s.mu.Unlock()
+	if err := s.saveRest(ctx); err != nil {
+		return nil, err
+	}
+	s.adopt(&rec)
+	return &rec, nil
+}
+
+// saveRest stores tokens that could not be stored when they came. They are not used before,
+// and not lost either.
+func (s *Session) saveRest(ctx context.Context) error {
+	s.mu.Lock()
+	rest := s.unsaved
+	s.mu.Unlock()
+	if rest == nil {
+		return nil
+	}
+	if err := s.save(ctx, rest); err != nil {
+		return s.failed("store the new tokens", err)
+	}
+	s.mu.Lock()
+	s.unsaved = nil
+	s.mu.Unlock()
+	return nil
+}
+
+// exchange asks the token endpoint. With an empty code, params name another grant: x/oauth2
+// refreshes too, but cannot name the resource then, which MCP wants (RFC 8707), and a parameter
+// without a value counts as left out (RFC 6749, 3.2).
+func (s *Session) exchange(ctx context.Context, rec *record, code string, params ...oauth2.AuthCodeOption) (*oauth2.Token, error) {
+	if err := s.guard.check("token_endpoint", rec.TokenURL); err != nil {
+		return nil, err
+	}
+	config := oauth2.Config{
+		ClientID: rec.ClientID, ClientSecret: rec.secret(),
+		Endpoint: oauth2.Endpoint{TokenURL: rec.TokenURL, AuthStyle: rec.style()},
+	}
+	if code != "" {
+		config.RedirectURL = rec.Redirect
+	}
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, s.guard.client())
+	tok, err := config.Exchange(ctx, code, append(params, oauth2.SetAuthURLParam("resource", rec.Resource))...)
+	if err != nil {
+		return nil, tokenError(err)
+	}
+	if !strings.EqualFold(tok.Type(), "bearer") {
+		return nil, &refusal{Code: "token type " + tok.TokenType, Description: "only bearer tokens can be used"}
+	}
+	return tok, nil
+}
+
+// take writes what the token endpoint answered into r. A refresh token that is not named stays.
+func (r *record) take(tok *oauth2.Token, now time.Time) {
+	r.AccessToken, r.RefreshToken = tok.AccessToken, tok.RefreshToken
+	r.Expiry = tok.Expiry
+	if tok.ExpiresIn > 0 {
+		r.Expiry = now.Add(time.Duration(tok.ExpiresIn) * time.Second)
+	}
+	if scope, ok := tok.Extra("scope").(string); ok && scope != "" {
+		r.Scopes = scopesOf(scope)
+	}
+	if id, ok := tok.Extra("id_token").(string); ok {
+		if sub := subject(id); sub != "" {
+			r.Subject = sub
+		}
+	}
+}
+
+// subject reads who an ID token is about. Its signature is not checked: it came over TLS from
+// the token endpoint itself (OpenID Connect Core 1.0, 3.1.3.7), and only keeps apart what
+// different people see.
+func subject(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return ""
+	}
+	var claims struct {
+		Subject string `json:"sub"`
+	}
+	if json.Unmarshal(raw, &claims) != nil {
+		return ""
+	}
+	return claims.Subject
+}
+
+// lock keeps other processes from changing the tokens of this server meanwhile. Servers that
+// share them share the URL.
+func (s *Session) lock(ctx context.Context) (unlock func(), err error) {
+	if s.opts.LockDir == "" {
+		return func() {}, nil
+	}
+	return atomicfile.Lock(ctx, filepath.Join(s.opts.LockDir, "signin-"+digest(s.server.URL)+".lock"))
+}

@@ -1,0 +1,172 @@
+package signin
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+)
+
+// drainLimit is how much of an unwanted answer is read to keep its connection.
+const drainLimit = 64 << 10
+
+// RoundTripper returns base with the sign-in around it. Requests that have an Authorization
+// field, and those to another origin than the server's, pass untouched.
+//
+// A 401 is answered with one more try, where a stored or refreshed token may help and the
+// body can be sent again; else it is returned as it is, and [Session.NeedsAuth] is true from
+// then on. A 403 with insufficient_scope becomes a [*NeedsAuthError]: only a person can agree
+// to more (R-OA-5). An error about tokens is a tool.Error, and the request was not sent.
+func (s *Session) RoundTripper(base http.RoundTripper) http.RoundTripper {
+	return &transport{s, base}
+}
+
+type transport struct {
+	session *Session
+	base    http.RoundTripper
+}
+
+// RoundTrip sends one request; see [Session.RoundTripper].
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	s := t.session
+	if len(req.Header["Authorization"]) > 0 || !sameOrigin(req.URL, s.origin) {
+		return t.base.RoundTrip(req)
+	}
+	rec, err := s.usable(req.Context())
+	if err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	resp, err := t.send(req, rec)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized {
+		return s.judge(req.Context(), resp, rec, err)
+	}
+	s.remember(resp)
+	again, ok := replay(req)
+	better, err := s.renew(req.Context(), rec)
+	switch {
+	case err != nil:
+		discard(resp)
+		closeBody(again)
+		return nil, err
+	case better == nil:
+		closeBody(again)
+		s.setNeeds(true)
+		return resp, nil
+	case !ok:
+		return resp, nil // the next request has the better token
+	}
+	discard(resp)
+	resp, err = t.send(again, better)
+	return s.judge(req.Context(), resp, better, err)
+}
+
+// send sends req with the token of rec, if it has one.
+func (t *transport) send(req *http.Request, rec *record) (*http.Response, error) {
+	if !rec.signedIn() {
+		return t.base.RoundTrip(req)
+	}
+	signed := *req
+	signed.Header = req.Header.Clone()
+	if signed.Header == nil {
+		signed.Header = http.Header{}
+	}
+	signed.Header.Set("Authorization", "Bearer "+rec.AccessToken)
+	return t.base.RoundTrip(&signed)
+}
+
+// replay returns a request that can be sent after req was, and whether there is one.
+func replay(req *http.Request) (*http.Request, bool) {
+	again := *req
+	if req.Body == nil || req.Body == http.NoBody {
+		return &again, true
+	}
+	if req.GetBody == nil {
+		return nil, false
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, false
+	}
+	again.Body = body
+	return &again, true
+}
+
+// judge looks at the last answer to a request.
+func (s *Session) judge(ctx context.Context, resp *http.Response, rec *record, err error) (*http.Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	switch resp.StatusCode {
+	case http.StatusUnauthorized:
+		s.remember(resp)
+		s.setNeeds(true)
+		return resp, nil
+	case http.StatusForbidden:
+		c := readChallenge(resp.Header)
+		if c.code != "insufficient_scope" {
+			return resp, nil
+		}
+		s.remember(resp)
+		discard(resp)
+		return nil, s.stepUp(ctx, rec, c.scopes)
+	}
+	if rec.signedIn() || resp.StatusCode < 400 {
+		s.setNeeds(false)
+	}
+	return resp, nil
+}
+
+// stepUp stores what the server wants, for the sign-in that a person starts, perhaps in another
+// process.
+func (s *Session) stepUp(ctx context.Context, rec *record, scopes []string) error {
+	if rec == nil {
+		return &NeedsAuthError{s.server.Name, scopes}
+	}
+	missing := &NeedsAuthError{s.server.Name, union(rec.Scopes, rec.Wanted, scopes)}
+	if len(union(rec.Wanted, scopes)) == len(rec.Wanted) {
+		return missing
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return missing
+	}
+	defer unlock()
+	now, err := s.reload(ctx)
+	if err != nil || now == nil {
+		return missing
+	}
+	wants := *now
+	wants.Wanted = cleanScopes(slices.Concat(now.Wanted, scopes))
+	if err := s.save(ctx, &wants); err != nil {
+		s.log.Warn("the missing scopes are not stored", "error", err)
+	}
+	s.adopt(&wants)
+	return missing
+}
+
+// remember keeps the challenge of a refusal for [Session.Login].
+func (s *Session) remember(resp *http.Response) {
+	c := readChallenge(resp.Header)
+	s.mu.Lock()
+	s.challenge = c
+	s.mu.Unlock()
+}
+
+func (s *Session) setNeeds(needs bool) {
+	s.mu.Lock()
+	s.needs = needs
+	s.mu.Unlock()
+}
+
+func discard(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, drainLimit)
+	_ = resp.Body.Close()
+}
+
+// closeBody closes the body of a request that is not sent; req may be nil.
+func closeBody(req *http.Request) {
+	if req != nil && req.Body != nil {
+		_ = req.Body.Close()
+	}
+}

@@ -1,0 +1,333 @@
+package signin_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/source/upstream/signin"
+	"collie/internal/source/upstream/signin/signintest"
+	"collie/internal/tool"
+)
+
+// time59 brings the clock to where a token of an hour is to be refreshed.
+const time59 = 59*time.Minute + 1*time.Second
+
+func TestR_OA_2_RefreshBeforeExpiry(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.clock.forward(58 * time.Minute)
+	x.wants(x.session, 200)
+	if n := x.Seen().Refreshes; n != 0 {
+		t.Fatalf("%d refreshes two minutes before the end, want none", n)
+	}
+	x.clock.forward(61 * time.Second)
+	x.wants(x.session, 200)
+	x.wants(x.session, 200)
+	if n := x.Seen().Refreshes; n != 1 {
+		t.Errorf("%d refreshes 59 s before the end, want 1", n)
+	}
+	if got := x.Seen().Token.Get("resource"); got != x.MCP() {
+		t.Errorf("resource of the refresh = %q, want %q", got, x.MCP())
+	}
+}
+
+func TestR_OA_2_SingleFlight(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.clock.forward(time59)
+	sessions := []*signin.Session{x.session, x.open(signin.Server{}), x.open(signin.Server{})} // three processes
+	var all sync.WaitGroup
+	for i := range 24 {
+		all.Go(func() {
+			if got, err := x.call(sessions[i%3]); got != 200 || err != nil {
+				t.Errorf("call = %d, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := x.Seen().Refreshes; n != 1 {
+		t.Errorf("%d refreshes of one token, want 1: rotation would have ended the sign-in", n)
+	}
+}
+
+func TestR_OA_2_RotationIsStoredBeforeUse(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.clock.forward(2 * time.Hour)
+	x.store.fail(errStore)
+	calls := x.Seen().Calls
+	if _, err := x.call(x.session); !errors.Is(err, errStore) {
+		t.Fatalf("error = %v, want that of the store", err)
+	}
+	if x.Seen().Calls != calls {
+		t.Error("a token was used that is not stored")
+	}
+	x.store.fail(nil)
+	x.wants(x.session, 200)
+	if n := x.Seen().Refreshes; n != 1 {
+		t.Errorf("%d refreshes, want 1: the first one's tokens were kept", n)
+	}
+	x.wants(x.open(signin.Server{}), 200)
+}
+
+func TestR_OA_2_InvalidGrantNeedsAuth(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.ForgetTokens(true)
+	x.clock.forward(time59)
+	x.wants(x.session, 401)
+	if !x.session.NeedsAuth() {
+		t.Error("NeedsAuth is false after invalid_grant")
+	}
+	x.wants(x.session, 401)
+	if n := x.Seen().Refreshes; n != 1 {
+		t.Errorf("%d refreshes with a dead token, want 1", n)
+	}
+	if strings.Contains(x.store.text(), "canary-refresh") {
+		t.Error("the dead token is still stored")
+	}
+	x.login(x.open(signin.Server{})) // in another process
+	x.wants(x.session, 200)
+	if x.session.NeedsAuth() {
+		t.Error("NeedsAuth is true though requests work")
+	}
+}
+
+// A token may end early: one refresh, one more try.
+func TestRefusedTokenIsRefreshedOnce(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.ForgetTokens(false)
+	x.wants(x.session, 200)
+	before := x.Seen()
+	if before.Refreshes != 1 {
+		t.Errorf("%d refreshes, want 1", before.Refreshes)
+	}
+	x.Change(func(b *signintest.Behaviour) { b.Resource = "https://another.example" }) // no token is good any more
+	x.wants(x.session, 401)
+	if n := x.Seen().Calls - before.Calls; n > 2 {
+		t.Errorf("%d tries of one request, want at most 2", n)
+	}
+}
+
+func TestBodyThatCannotBeSentAgain(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.ForgetTokens(false)
+	base := &http.Transport{}
+	defer base.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, x.MCP(), io.MultiReader(strings.NewReader("{}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := x.session.RoundTripper(base).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 401 || x.session.NeedsAuth() {
+		t.Errorf("status %d, NeedsAuth %v, want the refusal and a token for the next request", resp.StatusCode, x.session.NeedsAuth())
+	}
+	x.wants(x.session, 200)
+}
+
+func TestAuthorizationServerThatFails(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.Change(func(b *signintest.Behaviour) { b.TokenStatus = 503 })
+	x.clock.forward(time59)
+	x.wants(x.session, 200) // the old one lasts a minute more
+	x.clock.forward(2 * time.Minute)
+	_, err := x.call(x.session)
+	says(t, err, "notes", "refresh")
+	if tool.KindOf(err) != tool.Unavailable || x.session.NeedsAuth() {
+		t.Errorf("kind %s, NeedsAuth %v: a person cannot help here", tool.KindOf(err), x.session.NeedsAuth())
+	}
+	x.Change(func(b *signintest.Behaviour) { b.TokenStatus = 0 })
+	x.wants(x.session, 200)
+}
+
+func TestR_OA_5_StepUp(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{ChallengeScope: "read"})
+	x.login(x.session)
+	x.wants(x.session, 200)
+	x.Change(func(b *signintest.Behaviour) { b.NeedScope = "admin" })
+	calls := x.Seen().Calls
+	_, err := x.call(x.session)
+	needs, ok := errors.AsType[*signin.NeedsAuthError](err)
+	if !ok || !slices.Equal(needs.Scopes, []string{"read", "admin"}) || tool.KindOf(err) != tool.NeedsAuth {
+		t.Fatalf("error = %v, want one that wants read and admin", err)
+	}
+	says(t, err, "read admin")
+	if n := x.Seen().Calls - calls; n != 1 {
+		t.Errorf("%d tries of a request that a person has to allow, want 1", n)
+	}
+	x.login(x.open(signin.Server{})) // in another process, which has not seen the refusal
+	if got := x.Seen().Authorize.Get("scope"); got != "read admin" {
+		t.Errorf("scope of the step-up = %q, want the old ones kept", got)
+	}
+	x.clock.forward(time.Hour)
+	x.wants(x.session, 200)
+}
+
+func TestPlain403IsPassedOn(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no", http.StatusForbidden)
+	}))
+	defer server.Close()
+	x := newBench(t, signintest.Behaviour{})
+	s := x.open(signin.Server{URL: server.URL})
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+	resp, err := s.RoundTripper(server.Client().Transport).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 403 || s.NeedsAuth() {
+		t.Errorf("status %d, NeedsAuth %v", resp.StatusCode, s.NeedsAuth())
+	}
+}
+
+// The token is for the server's origin; a header of the user's own always wins (6.2).
+func TestTokenGoesNowhereElse(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	got := make(chan string, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.Header.Get("Authorization") }))
+	defer other.Close()
+	send := func(url, header string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header != "" {
+			req.Header.Set("Authorization", header)
+		}
+		resp, err := x.session.RoundTripper(other.Client().Transport).RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if req.Header.Get("Authorization") != header {
+			t.Error("the caller's request was changed")
+		}
+	}
+	send(other.URL, "")
+	if h := <-got; h != "" {
+		t.Errorf("another origin got %q", h)
+	}
+	send(other.URL, "Bearer mine")
+	if h := <-got; h != "Bearer mine" {
+		t.Errorf("the user's header became %q", h)
+	}
+	asked := x.Seen().Refreshes
+	x.ForgetTokens(false)
+	send(x.MCP(), "Bearer mine") // refused, and that is the user's business
+	if x.Seen().Refreshes != asked || x.session.NeedsAuth() {
+		t.Error("OAuth began though the user configured a header")
+	}
+}
+
+// A server that nobody signed in at costs no look into the keyring.
+func TestStoreIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.wants(x.session, 401)
+	x.wants(x.session, 401)
+	if x.store.asked != 0 {
+		t.Errorf("the store was asked %d times for what it does not have", x.store.asked)
+	}
+}
+
+func TestLogout(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	other := x.open(signin.Server{})
+	x.wants(other, 200)
+	revoked, err := x.session.Logout(t.Context())
+	if err != nil || !revoked {
+		t.Fatalf("logout = %v, %v", revoked, err)
+	}
+	if got := x.Seen().Revoked; !slices.Equal(got, []string{"refresh_token", "access_token"}) {
+		t.Errorf("revoked %q, want both tokens", got)
+	}
+	if left := x.store.all(); len(left) != 0 {
+		t.Errorf("%d values are left in the store", len(left))
+	}
+	x.wants(x.session, 401)
+	x.wants(other, 401)
+	_, err = x.session.Logout(t.Context())
+	says(t, err, "nobody is signed in")
+}
+
+// Without revocation the other process must notice by itself.
+func TestLogoutWithoutRevocation(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{NoRevocation: true})
+	x.login(x.session)
+	other := x.open(signin.Server{})
+	x.wants(other, 200)
+	if revoked, err := x.session.Logout(t.Context()); revoked || err != nil {
+		t.Fatalf("logout = %v, %v, want nothing revoked", revoked, err)
+	}
+	x.clock.forward(10 * time.Second)
+	x.wants(other, 401)
+}
+
+func TestDamagedRecordIsNone(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.store.mu.Lock()
+	for name := range x.store.values {
+		if strings.Contains(name, "token:") {
+			x.store.values[name] = `{"accessToken":"canary"`
+		}
+	}
+	x.store.mu.Unlock()
+	s := x.open(signin.Server{})
+	x.wants(s, 401)
+	x.login(s)
+	x.wants(s, 200)
+}
+
+// A caller that gives up does not lose the tokens for the others.
+func TestRefreshOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, signintest.Behaviour{})
+	x.login(x.session)
+	x.clock.forward(2 * time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, x.MCP(), nil)
+	if _, err := x.session.RoundTripper(http.DefaultTransport).RoundTrip(req); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want that of the context", err)
+	}
+	if err := x.session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x.wants(x.open(signin.Server{}), 200)
+	if n := x.Seen().Refreshes; n != 1 {
+		t.Errorf("%d refreshes, want the one whose caller went away", n)
+	}
+}

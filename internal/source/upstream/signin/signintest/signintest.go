@@ -1,0 +1,478 @@
+// Package signintest is an authorization server with one protected MCP server, for tests: real
+// HTTP on 127.0.0.1, and strict where a real one is. It shares no code with what it tests.
+//
+// [New] starts both. [Provider.Change] makes them behave otherwise, [Provider.Browser] is a
+// person with a browser who agrees to everything.
+package signintest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Behaviour is how the servers act. The zero value is a good server of today with dynamic
+// registration, rotation of refresh tokens and tokens that last an hour.
+type Behaviour struct {
+	NoResourceMetadata bool   // neither in the challenge nor at the well-known places
+	SilentChallenge    bool   // WWW-Authenticate names no metadata
+	MetadataAt         string // the challenge names this address instead
+	Resource           string // in the metadata; empty is the server's URL
+	Issuers            []string
+	OpenIDOnly         bool   // the authorization server's metadata is at OpenID's place
+	Issuer             string // in the metadata and the answers; empty is the true one
+	NoPKCE             bool   // code_challenge_methods_supported is missing
+	TokenEndpoint      string // in the metadata
+	AuthMethods        []string
+	NoRegistration     bool
+	ClientDocuments    bool // client_id_metadata_document_supported
+	ClientSecret       bool // registration gives one, and it is needed
+	Iss                string
+	AnnounceIss        bool
+	Deny               bool // the person says no
+	Life               time.Duration
+	KeepRefresh        bool // refresh tokens are not rotated
+	NoRefresh          bool
+	IDToken            string // claims of an ID token
+	TokenStatus        int    // the token endpoint fails so
+	TokenRedirect      string
+	ChallengeScope     string
+	ScopesSupported    []string // of the resource
+	ASScopes           []string // of the authorization server
+	NeedScope          string   // 403 without it
+	NoRevocation       bool
+	Pad                int // bytes of blank in metadata documents
+}
+
+// Seen counts what the servers were asked.
+type Seen struct {
+	Registrations, Refreshes, Codes, Calls int
+	Revoked                                []string
+	Registration                           map[string]any // the last one's body
+	Authorize                              url.Values     // the last request's
+	Token                                  url.Values     // the last request's
+}
+
+// Provider is both servers at one address.
+type Provider struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	b        Behaviour
+	seen     Seen
+	clients  map[string]client
+	codes    map[string]grant
+	access   map[string]grant
+	refresh  map[string]grant
+	burnt    map[string]bool // refresh tokens that were rotated away
+	sequence int
+}
+
+type client struct{ secret, redirect string }
+
+type grant struct {
+	client, redirect, challenge, resource, scope string
+	ends                                         time.Time
+}
+
+// New starts the servers; the end of the test stops them.
+func New(t testing.TB, b Behaviour) *Provider {
+	t.Helper()
+	p := &Provider{
+		b: b, clients: map[string]client{}, codes: map[string]grant{},
+		access: map[string]grant{}, refresh: map[string]grant{}, burnt: map[string]bool{},
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/mcp", p.serveResource)
+	mux.HandleFunc("GET /.well-known/oauth-protected-resource", p.serveResourceMetadata)
+	mux.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", p.serveResourceMetadata)
+	mux.HandleFunc("GET /.well-known/oauth-authorization-server/as", p.serveMetadata(false))
+	mux.HandleFunc("GET /.well-known/oauth-authorization-server", p.serveMetadata(false))
+	mux.HandleFunc("GET /as/.well-known/openid-configuration", p.serveMetadata(true))
+	mux.HandleFunc("POST /as/register", p.serveRegister)
+	mux.HandleFunc("GET /as/authorize", p.serveAuthorize)
+	mux.HandleFunc("POST /as/token", p.serveToken)
+	mux.HandleFunc("POST /as/revoke", p.serveRevoke)
+	p.Server = httptest.NewServer(mux)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// MCP is the URL of the protected server.
+func (p *Provider) MCP() string { return p.URL + "/mcp" }
+
+// TrueIssuer is the issuer's identifier.
+func (p *Provider) TrueIssuer() string { return p.URL + "/as" }
+
+// Change changes the behaviour from now on.
+func (p *Provider) Change(edit func(*Behaviour)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	edit(&p.b)
+}
+
+// Seen returns what was asked so far.
+func (p *Provider) Seen() Seen {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := p.seen
+	out.Revoked = slices.Clone(out.Revoked)
+	return out
+}
+
+// Register makes a client by hand.
+func (p *Provider) Register(id, secret, redirect string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clients[id] = client{secret, redirect}
+}
+
+// ForgetTokens ends all access tokens, and all refresh tokens if those too, on the server's side.
+func (p *Provider) ForgetTokens(refresh bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.access)
+	if refresh {
+		clear(p.refresh)
+	}
+}
+
+// ForgetClients ends all registrations.
+func (p *Provider) ForgetClients() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.clients)
+}
+
+// Valid reports whether an access token is good now.
+func (p *Provider) Valid(token string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.access[token]
+	return ok
+}
+
+// Scope is what an access token was granted.
+func (p *Provider) Scope(token string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.access[token].scope
+}
+
+func (p *Provider) serveResource(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen.Calls++
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	g, ok := p.access[token]
+	if !ok || g.resource != p.resource() {
+		p.refuse(w, http.StatusUnauthorized, "")
+		return
+	}
+	if p.b.NeedScope != "" && !slices.Contains(strings.Fields(g.scope), p.b.NeedScope) {
+		p.refuse(w, http.StatusForbidden, p.b.NeedScope)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	reply(w, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{"token": token}})
+}
+
+func (p *Provider) refuse(w http.ResponseWriter, status int, missing string) {
+	var params []string
+	add := func(name, value string) {
+		if value != "" {
+			params = append(params, fmt.Sprintf("%s=%q", name, value))
+		}
+	}
+	switch {
+	case p.b.NoResourceMetadata || p.b.SilentChallenge:
+	case p.b.MetadataAt != "":
+		add("resource_metadata", p.b.MetadataAt)
+	default:
+		add("resource_metadata", p.URL+"/.well-known/oauth-protected-resource/mcp")
+	}
+	if missing != "" {
+		add("error", "insufficient_scope")
+		add("scope", missing)
+	} else {
+		add("scope", p.b.ChallengeScope)
+	}
+	w.Header().Set("WWW-Authenticate", strings.TrimSpace("Bearer "+strings.Join(params, ", ")))
+	http.Error(w, "refused", status)
+}
+
+func (p *Provider) resource() string {
+	if p.b.Resource != "" {
+		return p.b.Resource
+	}
+	return p.MCP()
+}
+
+func (p *Provider) serveResourceMetadata(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.b.NoResourceMetadata {
+		http.NotFound(w, r)
+		return
+	}
+	issuers := p.b.Issuers
+	if issuers == nil {
+		issuers = []string{p.TrueIssuer()}
+	}
+	p.document(w, map[string]any{
+		"resource": p.resource(), "authorization_servers": issuers, "scopes_supported": p.b.ScopesSupported,
+	})
+}
+
+func (p *Provider) document(w http.ResponseWriter, doc map[string]any) {
+	if p.b.Pad > 0 {
+		doc["x-pad"] = strings.Repeat(" ", p.b.Pad)
+	}
+	reply(w, http.StatusOK, doc)
+}
+
+func (p *Provider) serveMetadata(openID bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		atRoot := !strings.HasSuffix(r.URL.Path, "/as") && !openID
+		if p.b.OpenIDOnly && !openID || atRoot && !p.b.NoResourceMetadata {
+			http.NotFound(w, r)
+			return
+		}
+		issuer := p.TrueIssuer()
+		if atRoot {
+			issuer = p.URL
+		}
+		if p.b.Issuer != "" {
+			issuer = p.b.Issuer
+		}
+		doc := map[string]any{
+			"issuer": issuer, "authorization_endpoint": p.URL + "/as/authorize", "token_endpoint": p.URL + "/as/token",
+			"response_types_supported": []string{"code"}, "jwks_uri": p.URL + "/as/jwks",
+			"code_challenge_methods_supported": []string{"plain", "S256"}, "scopes_supported": p.b.ASScopes,
+		}
+		set := func(on bool, name string, value any) {
+			if on {
+				doc[name] = value
+			}
+		}
+		set(p.b.TokenEndpoint != "", "token_endpoint", p.b.TokenEndpoint)
+		set(!p.b.NoRegistration, "registration_endpoint", p.URL+"/as/register")
+		set(!p.b.NoRevocation, "revocation_endpoint", p.URL+"/as/revoke")
+		set(p.b.AuthMethods != nil, "token_endpoint_auth_methods_supported", p.b.AuthMethods)
+		set(p.b.ClientDocuments, "client_id_metadata_document_supported", true)
+		set(p.b.AnnounceIss, "authorization_response_iss_parameter_supported", true)
+		if p.b.NoPKCE {
+			delete(doc, "code_challenge_methods_supported")
+		}
+		p.document(w, doc)
+	}
+}
+
+func (p *Provider) serveRegister(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen.Registrations++
+	var body map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_client_metadata"})
+		return
+	}
+	p.seen.Registration = body
+	uris, _ := body["redirect_uris"].([]any)
+	if len(uris) != 1 || body["application_type"] != "native" {
+		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_redirect_uri", "error_description": "a native client has one"})
+		return
+	}
+	c := client{redirect: fmt.Sprint(uris[0])}
+	id := p.next("client")
+	answer := map[string]any{"client_id": id, "redirect_uris": uris, "token_endpoint_auth_method": body["token_endpoint_auth_method"]}
+	if p.b.ClientSecret {
+		c.secret = p.next("client-secret")
+		answer["client_secret"] = c.secret
+	}
+	p.clients[id] = c
+	reply(w, http.StatusCreated, answer)
+}
+
+func (p *Provider) serveAuthorize(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := r.URL.Query()
+	p.seen.Authorize = q
+	c, known := p.clients[q.Get("client_id")]
+	if p.b.ClientDocuments && strings.HasPrefix(q.Get("client_id"), "https://") {
+		c, known = client{redirect: q.Get("redirect_uri")}, true
+	}
+	if !known || c.redirect != q.Get("redirect_uri") {
+		http.Error(w, "unknown client or redirect", http.StatusBadRequest) // never redirected
+		return
+	}
+	answer := url.Values{"state": {q.Get("state")}}
+	switch {
+	case p.b.Iss != "":
+		answer.Set("iss", p.b.Iss)
+	case p.b.AnnounceIss:
+		answer.Set("iss", p.TrueIssuer())
+	}
+	switch {
+	case p.b.Deny:
+		answer.Set("error", "access_denied")
+		answer.Set("error_description", "the person\nsaid no")
+	case q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" ||
+		q.Get("state") == "" || q.Get("resource") != p.resource():
+		answer.Set("error", "invalid_request")
+	default:
+		code := p.next("code")
+		p.codes[code] = grant{
+			client: q.Get("client_id"), redirect: q.Get("redirect_uri"), challenge: q.Get("code_challenge"),
+			resource: q.Get("resource"), scope: q.Get("scope"),
+		}
+		answer.Set("code", code)
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound)
+}
+
+func (p *Provider) serveToken(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.b.TokenRedirect != "" {
+		http.Redirect(w, r, p.b.TokenRedirect, http.StatusTemporaryRedirect)
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_request"})
+		return
+	}
+	f := r.PostForm
+	p.seen.Token = f
+	id, ok := p.authenticate(r)
+	if p.b.TokenStatus != 0 {
+		http.Error(w, "out of order", p.b.TokenStatus)
+		return
+	}
+	if !ok {
+		reply(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+		return
+	}
+	var g grant
+	switch f.Get("grant_type") {
+	case "authorization_code":
+		p.seen.Codes++
+		g, ok = p.codes[f.Get("code")]
+		delete(p.codes, f.Get("code")) // once
+		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
+		ok = ok && g.redirect == f.Get("redirect_uri") && g.challenge == base64.RawURLEncoding.EncodeToString(sum[:])
+	case "refresh_token":
+		p.seen.Refreshes++
+		old := f.Get("refresh_token")
+		g, ok = p.refresh[old]
+		if p.burnt[old] { // a thief or a race: the whole family ends
+			clear(p.refresh)
+			clear(p.access)
+			ok = false
+		}
+		if ok && !p.b.KeepRefresh {
+			delete(p.refresh, old)
+			p.burnt[old] = true
+		}
+	default:
+		reply(w, http.StatusBadRequest, map[string]any{"error": "unsupported_grant_type"})
+		return
+	}
+	if !ok || g.client != id || g.resource != f.Get("resource") {
+		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "not yours"})
+		return
+	}
+	reply(w, http.StatusOK, p.tokens(g))
+}
+
+// tokens makes new tokens of a grant.
+func (p *Provider) tokens(g grant) map[string]any {
+	life := p.b.Life
+	if life == 0 {
+		life = time.Hour
+	}
+	access := p.next("access")
+	p.access[access] = g
+	answer := map[string]any{"access_token": access, "token_type": "bearer", "expires_in": int(life.Seconds()), "scope": g.scope}
+	if !p.b.NoRefresh && !p.b.KeepRefresh || !p.b.NoRefresh && len(p.refresh) == 0 {
+		refresh := p.next("refresh")
+		p.refresh[refresh] = g
+		answer["refresh_token"] = refresh
+	}
+	if p.b.IDToken != "" {
+		part := base64.RawURLEncoding.EncodeToString
+		answer["id_token"] = part([]byte(`{"alg":"none"}`)) + "." + part([]byte(p.b.IDToken)) + ".x"
+	}
+	return answer
+}
+
+// authenticate finds the client of a request; one with a secret has to show it, in one place.
+func (p *Provider) authenticate(r *http.Request) (id string, ok bool) {
+	id, secret, basic := r.BasicAuth()
+	if basic {
+		id, _ = url.QueryUnescape(id)
+		secret, _ = url.QueryUnescape(secret)
+	} else {
+		id, secret = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
+	}
+	method := "client_secret_post"
+	switch {
+	case basic:
+		method = "client_secret_basic"
+	case secret == "":
+		method = "none"
+	}
+	if p.b.AuthMethods != nil && !slices.Contains(p.b.AuthMethods, method) {
+		return id, false
+	}
+	if p.b.ClientDocuments && strings.HasPrefix(id, "https://") {
+		return id, secret == ""
+	}
+	c, known := p.clients[id]
+	return id, known && c.secret == secret
+}
+
+func (p *Provider) serveRevoke(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.b.NoRevocation || r.ParseForm() != nil {
+		http.NotFound(w, r)
+		return
+	}
+	if _, ok := p.authenticate(r); !ok {
+		reply(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+		return
+	}
+	token := r.PostForm.Get("token")
+	p.seen.Revoked = append(p.seen.Revoked, r.PostForm.Get("token_type_hint"))
+	delete(p.access, token)
+	delete(p.refresh, token)
+	w.WriteHeader(http.StatusOK)
+}
+
+// next makes a text that can be searched for: every secret holds the word canary.
+func (p *Provider) next(kind string) string {
+	p.sequence++
+	if kind == "client" {
+		return fmt.Sprint("client-", p.sequence)
+	}
+	return fmt.Sprint("canary-", kind, "-", p.sequence)
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
