@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -21,6 +22,8 @@ import (
 	"collie/internal/process"
 	"collie/internal/source"
 	"collie/internal/source/upstream"
+	"collie/internal/source/upstream/pins"
+	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
 
@@ -43,14 +46,20 @@ type Options struct {
 type App struct {
 	Road    *pipeline.Pipeline
 	Servers Servers
-	Audit   *audit.Log
-	Events  *event.Bus[tool.CallDone]
+	// ToolCache is what is kept of the servers' offers.
+	ToolCache ToolCache
+	Audit     *audit.Log
+	Events    *event.Bus[tool.CallDone]
 
 	log     *slog.Logger
 	catalog *source.Catalog
 	set     *upstream.Set
+	cache   *toolcache.Cache
+	pins    *pins.Store
 	guard   *process.Guard
 	ledger  *process.Ledger
+	env     config.Env
+	mcp     config.MCP // as the parts were opened with
 }
 
 // instructions is our own advice to models.
@@ -59,7 +68,7 @@ const instructions = "Collie joins several tool servers. A tool's name begins wi
 
 // Open joins the parts as cfg says and starts the servers in the background.
 func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
-	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}}
+	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}, env: opts.Env, mcp: cfg.MCP}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -75,18 +84,24 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	}
 	a.Audit = log
 	a.guardChildren(ctx, cfg, opts)
-	if !cfg.MCP.Enabled {
-		specs = nil
+	key := a.openCache(ctx, cfg, opts)
+	tokens, err := OpenSecrets(cfg, a.log)
+	if err != nil {
+		return nil, errors.Join(err, a.Audit.Close())
 	}
-	a.set = upstream.NewSet(specs, upstream.Options{
+	a.set = upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
 		Info: info(opts.Version), Guard: a.guard, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
 		Starts: int64(cfg.MCP.MaxParallelStarts), RunnerStarts: int64(cfg.MCP.MaxRunnerStarts),
 		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny,
-		RunDir: filepath.Join(cfg.Paths.State, "run"), Logger: a.log,
+		RunDir: filepath.Join(cfg.Paths.State, "run"),
+		Cache:  a.cache, Key: key, Home: opts.Env.Get("HOME"), Pins: a.pins,
+		Tokens: tokens, LockDir: locks(cfg), Logs: logFiles(cfg),
+		Policy: policy(&cfg.Cache), Drain: cfg.MCP.Drain, Logger: a.log,
 	})
 	a.Servers = Servers{a.set}
+	a.ToolCache = ToolCache{a.cache}
 	a.catalog = source.New(a.set.Sources(), source.Options{
-		Profiles: profiles(cfg), Instructions: instructions, Logger: a.log,
+		Profiles: profiles(cfg), Instructions: instructions, ListWait: cfg.Cache.FirstListWait, Logger: a.log,
 	})
 	a.Road = pipeline.New(a.catalog, pipeline.Options{
 		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,
@@ -178,6 +193,12 @@ func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile
 func (a *App) Close(ctx context.Context) error {
 	a.set.Close(ctx)
 	a.catalog.Close()
+	if err := a.pins.Close(); err != nil {
+		a.log.Warn("pins not written", "error", err)
+	}
+	if err := a.cache.Close(); err != nil {
+		a.log.Warn("tool cache not written", "error", err)
+	}
 	if a.guard != nil {
 		if err := a.guard.Close(); err != nil {
 			a.log.Debug("guard not ended", "error", err)

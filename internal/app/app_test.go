@@ -126,13 +126,16 @@ func TestOpenStartsWhatIsNamed(t *testing.T) {
 	}
 }
 
-// With mcp.enabled false there are no servers.
+// With mcp.enabled false servers are listed as switched off, and none is offered.
 func TestOpenWithoutServers(t *testing.T) {
 	t.Parallel()
 	a := open(t, load(t, `,"mcp":{"enabled":false}`), app.Options{})
 	<-a.Servers.Settled()
-	if list := a.Servers.List(); len(list) != 0 {
+	if list := a.Servers.List(); len(list) != 1 || list[0].State != tool.StateDisabled || list[0].Reason != "mcp_disabled" {
 		t.Errorf("servers: %+v", list)
+	}
+	if got := a.Tools(""); len(got) != 0 {
+		t.Errorf("tools: %+v", got)
 	}
 }
 

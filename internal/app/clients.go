@@ -15,8 +15,12 @@ type Client struct {
 }
 
 // Clients are the programs that [Connect] knows, in alphabetical order.
-func Clients() []Client {
-	all := hosts.All()
+func Clients() []Client { return clientsOf(hosts.Clients()) }
+
+// Hosts are the programs that [PlanImport] and [PlanExport] know, in alphabetical order.
+func Hosts() []Client { return clientsOf(hosts.All()) }
+
+func clientsOf(all []hosts.Host) []Client {
 	out := make([]Client, len(all))
 	for i, h := range all {
 		out[i] = Client{h.Name, h.Title}
@@ -50,25 +54,38 @@ type Connection struct {
 // Connect works out how this program gets into a client's file. The error for an unknown
 // client lists those that are known.
 func Connect(client string, env config.Env, o ConnectOptions) (*Connection, error) {
-	h, err := hosts.Find(client)
+	h, err := hosts.FindClient(client)
 	if err != nil {
 		return nil, err
 	}
 	file := o.File
 	if file == "" {
-		if file, err = h.File(hosts.System{OS: runtime.GOOS, Env: env.Lookup}); err != nil {
+		if file, err = h.File(system(env, "")); err != nil {
 			return nil, err
 		}
 	}
-	server := hosts.Server{Name: o.Name, Command: o.Command, Args: o.Args}
-	plan, err := hosts.Prepare(h, file, server, config.SetMember, o.Force)
+	plan, err := hosts.Prepare(h, file, o.server(), config.SetMember, o.Force)
 	if err != nil {
 		return nil, err
 	}
+	return connection(plan), nil
+}
+
+func (o ConnectOptions) server() hosts.Server {
+	return hosts.Server{Name: o.Name, Command: o.Command, Args: o.Args}
+}
+
+func connection(plan hosts.Plan) *Connection {
+	h := plan.Host
 	return &Connection{
-		Client: Client{h.Name, h.Title}, File: plan.File, Path: plan.Path, Entry: plan.Entry,
+		Client: Client{h.Name, h.Title}, File: plan.File, Path: plan.Members[0].Path, Entry: plan.Members[0].Value,
 		Changed: plan.Changed(), Next: h.After, plan: plan,
-	}, nil
+	}
+}
+
+// system is this machine for hosts; dir is the project that is looked at, if any.
+func system(env config.Env, dir string) hosts.System {
+	return hosts.System{OS: runtime.GOOS, Env: env.Lookup, Dir: dir}
 }
 
 // String shows the change: the file, the place in it and what will stand there.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,17 +26,19 @@ type Configured struct {
 	Line        int
 }
 
-// ReadServers returns the servers of cfg in their order. It starts nothing and touches
-// nothing.
-func ReadServers(cfg *config.Config, env config.Env) []Configured {
+// ReadServers returns the servers of cfg in their order, and what the cache knows of them. It
+// starts nothing and touches nothing.
+func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Configured {
 	specs, _ := Specs(cfg, env)
-	if !cfg.MCP.Enabled {
-		for i := range specs {
-			specs[i].Entry.Disabled = true
-		}
-	}
-	set := upstream.NewSet(specs, upstream.Options{Environ: env.List(), Deny: cfg.MCP.EnvDeny})
-	defer set.Close(context.Background()) // nothing runs
+	a := &App{log: slog.New(slog.DiscardHandler)}
+	key := a.peekCache(ctx, cfg)
+	defer a.cache.Close() //nolint:errcheck // nothing was changed
+	defer a.pins.Close()  //nolint:errcheck // nothing was changed
+	set := upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
+		Environ: env.List(), Deny: cfg.MCP.EnvDeny, Cache: a.cache, Key: key, Pins: a.pins, Peek: true,
+	})
+	defer set.Close(ctx) // nothing runs
+	set.Peek()
 	out := make([]Configured, len(specs))
 	for i, srv := range set.Servers() {
 		e := specs[i].Entry
@@ -47,6 +50,15 @@ func ReadServers(cfg *config.Config, env config.Env) []Configured {
 		out[i].Line, _ = cfg.Servers[i].Position("")
 	}
 	return out
+}
+
+// peekCache is openCache for those who only look: where there is no key yet, there is no cache
+// either, and none is made.
+func (a *App) peekCache(ctx context.Context, cfg *config.Config) (key []byte) {
+	if _, err := os.Stat(keyFile(cfg)); err != nil {
+		return nil
+	}
+	return a.openCache(ctx, cfg, Options{})
 }
 
 // Program is what a server would run.

@@ -39,7 +39,10 @@ func HiddenEntry(name string, raw json.RawMessage, dir string) json.RawMessage {
 	if json.Unmarshal(raw, &fields) != nil {
 		return redacted(redact, raw) // no object
 	}
-	kept := map[string]json.RawMessage{}
+	kept := shownParts(&e, fields)
+	for name := range kept {
+		delete(fields, name)
+	}
 	for _, name := range []string{"env", "headers", "auth"} {
 		if v, ok := fields[name]; ok {
 			kept[name] = hideTexts(v)
@@ -52,6 +55,24 @@ func HiddenEntry(name string, raw json.RawMessage, dir string) json.RawMessage {
 	}
 	maps.Copy(out, kept)
 	return encode(out)
+}
+
+// shownParts are the parts of an entry that it can show itself: what follows a flag such as
+// --token, and the values of a query, are secrets however short they are.
+func shownParts(e *entry.Entry, fields map[string]json.RawMessage) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for _, name := range []string{"url", "serverUrl", "httpUrl"} {
+		var s string
+		if json.Unmarshal(fields[name], &s) == nil && s != "" {
+			out[name] = encode(e.URL.String())
+		}
+	}
+	var args []string
+	if json.Unmarshal(fields["args"], &args) == nil && len(args) > 0 && len(args) <= len(e.Args) {
+		own := e.Args[len(e.Args)-len(args):] // the others stand in "command"
+		out["args"] = encode(own)
+	}
+	return out
 }
 
 func redacted(r *audit.Redactor, raw json.RawMessage) json.RawMessage {

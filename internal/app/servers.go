@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"collie/internal/config"
+	"collie/internal/process"
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
@@ -24,18 +25,32 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 		names[i] = s.Name
 	}
 	wrong := entry.CheckNames(names, reserved)
+	secrets := newSecretLookup(cfg)
 	for _, s := range cfg.Servers {
-		e, problems := entry.Parse(s.Name, s.Raw, entry.Options{
-			Dir: s.Dir, Env: env.Lookup, ReadFile: os.ReadFile,
+		o := entry.Options{
+			Dir: s.Dir, Workspace: s.Workspace, Env: env.Lookup, ReadFile: os.ReadFile,
 			ToolTimeout: cfg.MCP.Limits.CallTimeout, MaxToolTimeout: cfg.MCP.Limits.MaxCallTimeout,
-		})
+			Cache: &entry.Cache{Enabled: cfg.Cache.Enabled, MaxAge: cfg.Cache.MaxAge, MaxStale: cfg.Cache.MaxStale},
+		}
+		if !s.Untrusted {
+			o.Secret = secrets.get
+			o.Input = func(id string) (string, bool) { return s.Answer(id, nil) } // a gateway can ask nobody
+		}
+		e, problems := entry.Parse(s.Name, s.Raw, o)
+		if s.Untrusted {
+			problems = nil // nobody has looked at it yet
+		}
 		if p, ok := wrong[s.Name]; ok {
 			problems = append(problems, p)
 		}
 		for _, p := range problems {
 			findings = append(findings, s.Finding(p.Pointer, p.Rule, config.Severity(p.Severity), p.Message))
 		}
-		specs = append(specs, upstream.Spec{Entry: e, Problems: problems})
+		spec := upstream.Spec{Entry: e, Problems: problems}
+		if s.Untrusted {
+			spec.Off = "untrusted"
+		}
+		specs = append(specs, spec)
 	}
 	return specs, findings
 }
@@ -71,23 +86,97 @@ type Servers struct{ set *upstream.Set }
 // List returns the state of every server, in the order of the settings.
 func (s Servers) List() []tool.ServerStatus {
 	out := []tool.ServerStatus{}
+	var groups []int
 	for _, srv := range s.set.Servers() {
-		out = append(out, srv.Status())
+		st := srv.Status()
+		if st.PID > 0 {
+			groups = append(groups, st.PID)
+		}
+		out = append(out, st)
+	}
+	if len(groups) > 0 {
+		memory := process.GroupMemory(groups)
+		for i := range out {
+			out[i].Memory = memory[out[i].PID]
+		}
 	}
 	return out
 }
 
 // Logs returns the last lines of a server, oldest first.
 func (s Servers) Logs(name string) ([]tool.LogLine, error) {
-	srv := s.set.Server(name)
-	if srv == nil {
-		return nil, s.unknown(name)
+	srv, err := s.find(name)
+	if err != nil {
+		return nil, err
 	}
 	out := []tool.LogLine{}
 	for _, e := range srv.Logs() {
 		out = append(out, tool.LogLine{Time: e.Time, Stream: e.Stream, Text: e.Text})
 	}
 	return out, nil
+}
+
+// Start starts a server and returns when it is ready or has failed. What failed before is
+// forgotten.
+func (s Servers) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return s.do(ctx, name, (*upstream.Server).Start)
+}
+
+// Restart stops a server, if it runs, and starts it.
+func (s Servers) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return s.do(ctx, name, (*upstream.Server).Restart)
+}
+
+// Stop stops a server until it is called again.
+func (s Servers) Stop(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return s.do(ctx, name, func(srv *upstream.Server, ctx context.Context) error {
+		srv.Stop(ctx)
+		return nil
+	})
+}
+
+// Refresh fetches the lists of a server from the server itself, starting it if need be.
+func (s Servers) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return s.do(ctx, name, (*upstream.Server).Refresh)
+}
+
+func (s Servers) do(ctx context.Context, name string, what func(*upstream.Server, context.Context) error) (tool.ServerStatus, error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return tool.ServerStatus{}, err
+	}
+	err = what(srv, ctx)
+	return srv.Status(), err
+}
+
+// Changes are the tools of a server whose definitions differ from their pins, by name.
+func (s Servers) Changes(name string) (map[string]tool.DefinitionChange, error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]tool.DefinitionChange{}
+	for name, ch := range srv.Changes() {
+		out[name] = tool.DefinitionChange{Fields: ch.Fields, Was: ch.Was, Now: ch.Now, SeenAt: ch.SeenAt}
+	}
+	return out, nil
+}
+
+// Approve accepts changed definitions of a server, all of them if no tool is named, and returns
+// how many there were.
+func (s Servers) Approve(ctx context.Context, name string, tools []string) (int, error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return 0, err
+	}
+	return srv.Approve(ctx, tools...)
+}
+
+func (s Servers) find(name string) (*upstream.Server, error) {
+	if srv := s.set.Server(name); srv != nil {
+		return srv, nil
+	}
+	return nil, s.unknown(name)
 }
 
 func (s Servers) unknown(name string) error {

@@ -5,24 +5,32 @@
 // place. What it finds wrong it collects, each with file, line and column, and reports at once.
 // A server entry is handed on as raw JSON in a [ServerEntry]: the fields of an entry belong to
 // package source/upstream/entry, the look of other programs' files to source/upstream/hosts.
-// [Edit] and its relatives change a file in place and keep everything else in it.
+// [Edit] and its relatives change a file in place and keep everything else in it. [Watch] tells
+// when the files say something else. A folder may bring servers of its own in a [Project], which
+// counts only once a person trusts it.
 package config
 
 import (
 	"encoding/json"
+	"io/fs"
 	"time"
 )
 
 // Config is all settings, defaults in place. It is immutable once [Load] has returned it.
 type Config struct {
 	Paths Paths
-	// Files that were read, in order; empty if the default file does not exist.
+	// Files that were read, in order; empty if the default file does not exist. The file of a
+	// project is not among them.
 	Files []string
+	// Project is the file of the working folder; nil if there is none.
+	Project *Project
 
 	HTTP     HTTP
 	MCP      MCP
 	Cache    Cache
 	Audit    Audit
+	Secrets  Secrets
+	Log      Log
 	SiYuan   SiYuan
 	Vault    Vault
 	Profiles map[string]Profile
@@ -30,7 +38,8 @@ type Config struct {
 	// Servers in the order of the files. An entry that a later file defines again stands in
 	// its first place.
 	Servers []ServerEntry
-	// Inputs are what VS Code's "inputs" declare, for ${input:id}.
+	// Inputs are what VS Code's "inputs" declare, for ${input:id}, of all files; each id once.
+	// What a server's own file declares is told by [ServerEntry.Input].
 	Inputs []Input
 
 	// Warnings found on the way; errors are in the [*Error] that Load returns.
@@ -46,6 +55,7 @@ type HTTP struct {
 	TLSKey         string   // PEM file; absolute; set if and only if TLSCert is
 	NoAuth         bool     // no bearer token; the listener refuses it off loopback
 	MaxBody        int64    // bytes of a request body; default 16 MiB
+	Metrics        bool     // serve /metrics; default false
 }
 
 // MCP is what holds for all upstream servers together.
@@ -57,6 +67,21 @@ type MCP struct {
 	// (R-EN-1); nil means the defaults of package entry. It is env.deny in the file.
 	EnvDeny []string
 	Limits  Limits
+	// Drain is how long calls that are running may go on when a server is stopped, because its
+	// settings changed or the gateway ends; default 5 s, 0 means that they are cut off.
+	Drain time.Duration
+	// WarmParallel is how many servers are started at once only to learn their tools, while the
+	// gateway warms its cache; default 4.
+	WarmParallel int
+	Logs         ServerLogs
+}
+
+// ServerLogs are the files of what servers write to stderr, <state>/logs/mcp/<name>.log
+// (R-LG-1).
+type ServerLogs struct {
+	Enabled bool  // default true; the last lines are kept in memory in any case
+	MaxSize int64 // bytes of one file; default 5 MiB
+	Files   int   // of each server, the current one included; default 3
 }
 
 // Limits of what passes on the wire and of calls. Sizes are bytes.
@@ -71,12 +96,63 @@ type Limits struct {
 	MaxCallTimeout time.Duration // one call in all; default 10 min
 }
 
-// Cache is the tool cache; a server entry can differ.
+// Cache is the tool cache (8). Enabled, MaxAge and MaxStale can differ in a server entry.
 type Cache struct {
-	Enabled  bool          // default true
-	File     string        // absolute; empty means the default place
+	Enabled bool // default true
+	// File is absolute: COLLIE_CACHE_FILE, else "file", else collie.cache.json beside the
+	// settings in our own folder; of settings elsewhere a file in the cache folder (8.2).
+	File string
+	// Fallback stands in for File where that cannot be written; absolute, and empty if a person
+	// chose File. It is no setting.
+	Fallback string
 	MaxAge   time.Duration // fresh that long; default 24 h
-	MaxStale time.Duration // shown that long; default 30 days
+	MaxStale time.Duration // shown that long; default 30 days; 0 means that nothing stale is shown
+	// Mode is the permission of File; it is written "0600", in octal. Default 0600.
+	Mode fs.FileMode
+	// Compression is auto (default; gzip when the text is large), none or gzip.
+	Compression string
+	// TrustImported lets lists be shown that were imported from another program's cache, before
+	// their server has confirmed them; default false.
+	TrustImported bool
+	// ServeOldOnChange keeps the old tools of a server whose entry changed until the new ones are
+	// known; default false: they go at once.
+	ServeOldOnChange bool
+	// RefreshStale says what a stale list does to a server that does not run: with "use" (the
+	// default) it is asked when it is used, with "start" it is started at once.
+	RefreshStale string
+	// Warmup says which servers are started once, in the background, when the gateway starts, to
+	// learn their tools: off, missing (default; those without a list), stale, all.
+	Warmup string
+	// RefreshInterval is how often lists are asked for again; default 0, which means never.
+	// RefreshStartsServers lets that start servers that do not run; default false.
+	RefreshInterval      time.Duration
+	RefreshStartsServers bool
+	// FirstListWait is how long the first list of a client waits for servers without a list;
+	// default 0 (R-RD-1).
+	FirstListWait time.Duration
+	// Shared is the URL of a cache that several gateways share; empty (default) means none. It
+	// may hold a password, which [Config.JSON] hides.
+	Shared string
+	// SharedKeyFile holds the key that signs shared entries; absolute; empty means this home's.
+	SharedKeyFile string
+	// SharedIdentity is exact (default), or portable, which leaves folders out of what makes a
+	// server the same on two machines.
+	SharedIdentity string
+}
+
+// Secrets is where ${secret:NAME} is looked up.
+type Secrets struct {
+	// Store is keyring (that of the system), file (encrypted, in the state folder), or auto
+	// (default): the keyring where there is one.
+	Store string
+}
+
+// Log is what serve and stdio tell about themselves. Other commands write to stderr only.
+type Log struct {
+	File    string // absolute; empty (default) means stderr
+	Level   string // debug, info, warn (default) or error; --log-level wins
+	MaxSize int64  // bytes of one file; default 10 MiB
+	Files   int    // the current one included; default 3
 }
 
 // Audit is what is kept of calls, and where.
@@ -117,6 +193,8 @@ type Filter struct {
 type Input struct {
 	ID, Type, Description, Default string
 	Password                       bool
+	// Options are what a pickString chooses from.
+	Options []string
 }
 
 // defaults is the Config of an empty file.
@@ -125,14 +203,20 @@ func defaults(p Paths) *Config {
 		Paths: p,
 		HTTP:  HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20},
 		MCP: MCP{
-			Enabled: true, MaxParallelStarts: 64, MaxRunnerStarts: 4,
+			Enabled: true, MaxParallelStarts: 64, MaxRunnerStarts: 4, Drain: 5 * time.Second, WarmParallel: 4,
+			Logs: ServerLogs{Enabled: true, MaxSize: 5 << 20, Files: 3},
 			Limits: Limits{
 				MaxFrame: 64 << 20, MaxDefinition: 1 << 20, MaxDepth: 1000, MaxSchemaDepth: 64,
 				MaxSessions: 1024, MaxInFlight: 256,
 				CallTimeout: time.Minute, MaxCallTimeout: 10 * time.Minute,
 			},
 		},
-		Cache:    Cache{Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour},
+		Cache: Cache{
+			Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour, Mode: 0o600, Compression: "auto",
+			RefreshStale: "use", Warmup: "missing", SharedIdentity: "exact",
+		},
+		Secrets:  Secrets{Store: "auto"},
+		Log:      Log{Level: "warn", MaxSize: 10 << 20, Files: 3},
 		Audit:    Audit{Content: "redacted", OnFailure: "refuse", Dir: p.in(p.State, "audit")},
 		SiYuan:   SiYuan{Enabled: true},
 		Vault:    Vault{Enabled: true, File: p.in(p.Data, "vault.db")},

@@ -64,8 +64,23 @@ func TestDefaults(t *testing.T) {
 		MaxFrame: 64 << 20, MaxDefinition: 1 << 20, MaxDepth: 1000, MaxSchemaDepth: 64,
 		MaxSessions: 1024, MaxInFlight: 256, CallTimeout: time.Minute, MaxCallTimeout: 10 * time.Minute,
 	}
-	if diff := cmp.Diff(config.MCP{Enabled: true, MaxParallelStarts: 64, MaxRunnerStarts: 4, Limits: limits}, c.MCP); diff != "" {
+	mcp := config.MCP{
+		Enabled: true, MaxParallelStarts: 64, MaxRunnerStarts: 4, Limits: limits, Drain: 5 * time.Second, WarmParallel: 4,
+		Logs: config.ServerLogs{Enabled: true, MaxSize: 5 << 20, Files: 3},
+	}
+	if diff := cmp.Diff(mcp, c.MCP); diff != "" {
 		t.Errorf("mcp (-want +got):\n%s", diff)
+	}
+	cache := c.Cache
+	cache.Fallback = ""
+	if diff := cmp.Diff(config.Cache{
+		Enabled: true, File: filepath.Join(home, "collie.cache.json"), MaxAge: 24 * time.Hour, MaxStale: 720 * time.Hour, Mode: 0o600,
+		Compression: "auto", RefreshStale: "use", Warmup: "missing", SharedIdentity: "exact",
+	}, cache); diff != "" {
+		t.Errorf("cache (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(config.Log{Level: "warn", MaxSize: 10 << 20, Files: 3}, c.Log); diff != "" || c.Secrets.Store != "auto" {
+		t.Errorf("log (-want +got):\n%s\nsecrets %+v", diff, c.Secrets)
 	}
 	if diff := cmp.Diff(config.Audit{Content: "redacted", OnFailure: "refuse", Dir: filepath.Join(home, "state", "audit")}, c.Audit); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
@@ -81,30 +96,48 @@ func TestFindings(t *testing.T) {
 		text string
 		want []string
 	}{
-		"wrong type":       {"{\n  \"http\": {\n    \"addr\": 7420\n  }\n}", []string{`collie.json:3:13: http.addr: expected a string such as "127.0.0.1:7420", got number`}},
-		"columns count 字":  {`{"x-字": 1, "http": []}`, []string{`collie.json:1:20: http: expected an object, got array`}},
-		"not an address":   {`{"http": {"addr": "localhost"}}`, []string{`collie.json:1:19: http.addr: expected host:port such as "127.0.0.1:7420", got "localhost"`}},
-		"list element":     {"{\"http\": {\"allowedHosts\": [\"a\",\n true]}}", []string{`collie.json:2:2: http.allowedHosts[1]: expected a string such as "notes.example.org", got boolean`}},
-		"unknown, near":    {`{"htpp": {}, "http": {"adr": "x"}}`, []string{`collie.json:1:2: warning: htpp: unknown field; did you mean "http"?`, `collie.json:1:23: warning: http.adr: unknown field; did you mean "addr"?`}},
-		"unknown, far":     {`{"weather": 1, "x-mine": 1, "$schema": "y"}`, []string{`collie.json:1:2: warning: weather: unknown field`}},
-		"bare duration":    {`{"mcp": {"limits": {"callTimeout": 30}}}`, []string{`collie.json:1:36: mcp.limits.callTimeout: write a unit: 30s, 500ms`}},
-		"quoted duration":  {`{"mcp": {"limits": {"callTimeout": "30"}}}`, []string{`collie.json:1:36: mcp.limits.callTimeout: write a unit: 30s, 500ms`}},
-		"no duration":      {`{"cache": {"maxAge": "soon"}}`, []string{`collie.json:1:22: cache.maxAge: "soon" is no length of time; write one such as 30s, 500ms, 10m, 24h`}},
-		"no count":         {`{"mcp": {"maxParallelStarts": 1.5}}`, []string{`collie.json:1:31: mcp.maxParallelStarts: expected a whole number from 1, got 1.5`}},
-		"no size":          {`{"http": {"maxBody": "16 mebi"}}`, []string{`collie.json:1:22: http.maxBody: "16 mebi" is no size; write one such as 16MiB`}},
-		"no choice":        {`{"audit": {"content": "all"}}`, []string{`collie.json:1:23: audit.content: expected one of none, redacted, full, got "all"`}},
-		"half of TLS":      {`{"http": {"tlsCert": "c.pem"}}`, []string{`collie.json:1:10: http: tlsCert and tlsKey belong together; only one of them is set`}},
-		"bad view":         {`{"profiles": {"p": {"views": {"fs": "tree"}}}}`, []string{`collie.json:1:37: profiles.p.views.fs: expected one of flat, grouped, got "tree"`}},
-		"duplicate key":    {"{\n \"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n  \"a\": {\"command\": \"y\"}\n }\n}", []string{`collie.json:4:3: mcpServers.a: duplicate key "a"; it stands in line 3 too`}},
-		"duplicate inside": {`{"mcpServers": {"a": {"env": {"K": "1", "K": "2"}}}}`, []string{`collie.json:1:41: mcpServers.a.env.K: duplicate key "K"; it stands in line 1 too`}},
-		"both shapes":      {`{"mcpServers": {"a": {"command": "x"}}, "servers": {"a": {"command": "x"}}}`, []string{`collie.json:1:58: servers.a: server "a" is defined under mcpServers and under servers; keep one of them`}},
-		"servers a list":   {`{"mcpServers": []}`, []string{`collie.json:1:16: mcpServers: expected an object of servers by name, got array`}},
-		"bare servers":     {`{"a": {"command": "x"}, "b": {"url": "http://h"}}`, []string{`collie.json:1:1: warning: servers stand at the top of the file; put them under "mcpServers"`}},
-		"no name":          {`{"command": "npx", "args": []}`, []string{`collie.json:1:1: this is one server entry without a name; wrap it as {"mcpServers": {"name": …}}`}},
-		"syntax":           {"{\n  \"a\"\n}", []string{`collie.json:3:1: invalid character '}' after object name`}},
-		"too large":        {`{"x-a": "` + strings.Repeat("x", config.MaxSize) + `"}`, []string{`collie.json: the file has more than 4MiB`}},
-		"all of them":      {"{\n\"http\": {\"addr\": 1, \"noAuth\": 2},\n\"mcp\": 3}", []string{`collie.json:2:18: http.addr: expected a string such as "127.0.0.1:7420", got number`, `collie.json:2:31: http.noAuth: expected true or false, got number`, `collie.json:3:8: mcp: expected an object, got number`}},
-		"nothing wrong":    {"\xef\xbb\xbf// a note\n{\"mcpServers\": {\"a\": 1,},}", nil},
+		"wrong type":      {"{\n  \"http\": {\n    \"addr\": 7420\n  }\n}", []string{`collie.json:3:13: http.addr: expected a string such as "127.0.0.1:7420", got number`}},
+		"columns count 字": {`{"x-字": 1, "http": []}`, []string{`collie.json:1:20: http: expected an object, got array`}},
+		"not an address":  {`{"http": {"addr": "localhost"}}`, []string{`collie.json:1:19: http.addr: expected host:port such as "127.0.0.1:7420", got "localhost"`}},
+		"list element":    {"{\"http\": {\"allowedHosts\": [\"a\",\n true]}}", []string{`collie.json:2:2: http.allowedHosts[1]: expected a string such as "notes.example.org", got boolean`}},
+		"unknown, near":   {`{"htpp": {}, "http": {"adr": "x"}}`, []string{`collie.json:1:2: warning: htpp: unknown field; did you mean "http"?`, `collie.json:1:23: warning: http.adr: unknown field; did you mean "addr"?`}},
+		"unknown, far":    {`{"weather": 1, "x-mine": 1, "$schema": "y"}`, []string{`collie.json:1:2: warning: weather: unknown field`}},
+		"bare duration":   {`{"mcp": {"limits": {"callTimeout": 30}}}`, []string{`collie.json:1:36: mcp.limits.callTimeout: write a unit: 30s, 500ms`}},
+		"quoted duration": {`{"mcp": {"limits": {"callTimeout": "30"}}}`, []string{`collie.json:1:36: mcp.limits.callTimeout: write a unit: 30s, 500ms`}},
+		"no duration":     {`{"cache": {"maxAge": "soon"}}`, []string{`collie.json:1:22: cache.maxAge: "soon" is no length of time; write one such as 30s, 500ms, 10m, 24h`}},
+		"no count":        {`{"mcp": {"maxParallelStarts": 1.5}}`, []string{`collie.json:1:31: mcp.maxParallelStarts: expected a whole number from 1, got 1.5`}},
+		"no size":         {`{"http": {"maxBody": "16 mebi"}}`, []string{`collie.json:1:22: http.maxBody: "16 mebi" is no size; write one such as 16MiB`}},
+		"no choice":       {`{"audit": {"content": "all"}}`, []string{`collie.json:1:23: audit.content: expected one of none, redacted, full, got "all"`}},
+		"no mode":         {`{"cache": {"mode": 600}}`, []string{`collie.json:1:20: cache.mode: expected a permission in octal, in quotes, such as "0600", got number`}},
+		"not octal":       {`{"cache": {"mode": "rw"}}`, []string{`collie.json:1:20: cache.mode: expected a permission in octal, in quotes, such as "0600", got "rw"`}},
+		"mode of others":  {`{"cache": {"mode": "0444"}}`, []string{`collie.json:1:20: cache.mode: "0444" does not let the owner read and write it, or makes it a program; write one such as "0600" or "0640"`}},
+		"mode to run":     {`{"cache": {"mode": "0700"}}`, []string{`collie.json:1:20: cache.mode: "0700" does not let the owner read and write it, or makes it a program; write one such as "0600" or "0640"`}},
+		"no URL":          {`{"cache": {"shared": "me:geheim"}}`, []string{`collie.json:1:22: cache.shared: expected a URL such as "https://cache.example.org/team"`}},
+		"cache words": {`{"cache": {"compression": "zip", "warmup": true, "refreshStale": "never", "sharedIdentity": "x", "refreshInterval": 60}}`, []string{
+			`collie.json:1:27: cache.compression: expected one of auto, none, gzip, got "zip"`, `collie.json:1:44: cache.warmup: expected one of off, missing, stale, all, got boolean`,
+			`collie.json:1:66: cache.refreshStale: expected one of use, start, got "never"`, `collie.json:1:93: cache.sharedIdentity: expected one of exact, portable, got "x"`,
+			`collie.json:1:117: cache.refreshInterval: write a unit: 30s, 500ms`,
+		}},
+		"logs": {`{"mcp": {"logs": {"maxSize": "0", "files": 0}, "drain": 5, "warmParallel": 0}, "log": {"level": "loud"}, "secrets": {"store": "vault"}}`, []string{
+			`collie.json:1:30: mcp.logs.maxSize: a limit of 0 would let nothing through; write a size such as 5MiB`, `collie.json:1:44: mcp.logs.files: expected a whole number from 1, got 0`,
+			`collie.json:1:57: mcp.drain: write a unit: 30s, 500ms`, `collie.json:1:76: mcp.warmParallel: expected a whole number from 1, got 0`,
+			`collie.json:1:97: log.level: expected one of debug, info, warn, error, got "loud"`, `collie.json:1:127: secrets.store: expected one of auto, keyring, file, got "vault"`,
+		}},
+		"servers of Zed":    {`{"context_servers": {"a": {"command": "x"}, "b": {"url": "u"}}}`, []string{`collie.json:1:2: warning: context_servers: unknown field; these look like servers, which stand under "mcpServers"; collie mcp import reads what other programs write`}},
+		"servers of others": {`{"mcp": {"a": {"type": "local", "command": ["x"]}}}`, []string{`collie.json:1:10: warning: mcp.a: unknown field; this looks like a server, which stands under "mcpServers"; collie mcp import reads what other programs write`}},
+		"input without id":  {`{"inputs": [{"type": "promptString"}]}`, []string{`collie.json:1:13: inputs[0]: an input needs an "id", to which ${input:id} refers`}},
+		"half of TLS":       {`{"http": {"tlsCert": "c.pem"}}`, []string{`collie.json:1:10: http: tlsCert and tlsKey belong together; only one of them is set`}},
+		"bad view":          {`{"profiles": {"p": {"views": {"fs": "tree"}}}}`, []string{`collie.json:1:37: profiles.p.views.fs: expected one of flat, grouped, got "tree"`}},
+		"duplicate key":     {"{\n \"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n  \"a\": {\"command\": \"y\"}\n }\n}", []string{`collie.json:4:3: mcpServers.a: duplicate key "a"; it stands in line 3 too`}},
+		"duplicate inside":  {`{"mcpServers": {"a": {"env": {"K": "1", "K": "2"}}}}`, []string{`collie.json:1:41: mcpServers.a.env.K: duplicate key "K"; it stands in line 1 too`}},
+		"both shapes":       {`{"mcpServers": {"a": {"command": "x"}}, "servers": {"a": {"command": "x"}}}`, []string{`collie.json:1:58: servers.a: server "a" is defined under mcpServers and under servers; keep one of them`}},
+		"servers a list":    {`{"mcpServers": []}`, []string{`collie.json:1:16: mcpServers: expected an object of servers by name, got array`}},
+		"bare servers":      {`{"a": {"command": "x"}, "b": {"url": "http://h"}}`, []string{`collie.json:1:1: warning: servers stand at the top of the file; put them under "mcpServers"`}},
+		"no name":           {`{"command": "npx", "args": []}`, []string{`collie.json:1:1: this is one server entry without a name; wrap it as {"mcpServers": {"name": …}}`}},
+		"syntax":            {"{\n  \"a\"\n}", []string{`collie.json:3:1: invalid character '}' after object name`}},
+		"too large":         {`{"x-a": "` + strings.Repeat("x", config.MaxSize) + `"}`, []string{`collie.json: the file has more than 4MiB`}},
+		"all of them":       {"{\n\"http\": {\"addr\": 1, \"noAuth\": 2},\n\"mcp\": 3}", []string{`collie.json:2:18: http.addr: expected a string such as "127.0.0.1:7420", got number`, `collie.json:2:31: http.noAuth: expected true or false, got number`, `collie.json:3:8: mcp: expected an object, got number`}},
+		"nothing wrong":     {"\xef\xbb\xbf// a note\n{\"mcpServers\": {\"a\": 1,},}", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +21,8 @@ type document struct {
 	*jsonc.Document
 	file string // as it was named
 	dir  string // absolute folder of the file
+
+	inputs []Input // what it declares
 }
 
 // node is one value in a file.
@@ -102,6 +106,9 @@ func (fs fields) values() map[string]any {
 	return out
 }
 
+// ruleUnknown is the rule of a name that nobody knows.
+const ruleUnknown = "unknown"
+
 // read reads the object n. Names that start with "x-" are the user's own.
 func (fs fields) read(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
@@ -115,9 +122,21 @@ func (fs fields) read(d *decoder, n node) {
 		case known:
 			f.set(d, c)
 		case !strings.HasPrefix(name, "x-"):
-			d.report(c, ms[i].Name.StartOffset, "unknown", SeverityWarning, "unknown field%s", didYouMean(name, fs))
+			d.report(c, ms[i].Name.StartOffset, ruleUnknown, SeverityWarning, "unknown field%s", meant(name, c, fs))
 		}
 	}
+}
+
+// meant ends the message about a name that nobody knows.
+func meant(name string, n node, fs fields) string {
+	servers := n.members()
+	switch {
+	case looksLikeServer(n.value):
+		return `; this looks like a server, which stands under "mcpServers"; collie mcp import reads what other programs write`
+	case len(servers) > 0 && !slices.ContainsFunc(servers, func(m hujson.ObjectMember) bool { return !looksLikeServer(&m.Value) }):
+		return `; these look like servers, which stand under "mcpServers"; collie mcp import reads what other programs write`
+	}
+	return didYouMean(name, fs)
 }
 
 func didYouMean(name string, fs fields) string {
@@ -247,6 +266,65 @@ func durationField(p *time.Duration) field {
 		}
 		*p = v
 	}, func() any { return durationText(*p) }}
+}
+
+// modeField is a permission of files in octal, as a string: JSON has no octal numbers.
+func modeField(p *fs.FileMode) field {
+	const want = `a permission in octal, in quotes, such as "0600"`
+	show := func() string { return fmt.Sprintf("%04o", *p) }
+	return field{func(d *decoder, n node) {
+		s, ok := text(n)
+		if !ok {
+			d.mistyped(n, want)
+			return
+		}
+		v, err := strconv.ParseUint(s, 8, 32)
+		switch {
+		case err != nil || v > 0o777:
+			d.fail(n, "value", "expected %s, got %q", want, s)
+		case v&0o600 != 0o600 || v&0o111 != 0:
+			d.fail(n, "value", "%q does not let the owner read and write it, or makes it a program; write one such as \"0600\" or \"0640\"", s)
+		default:
+			*p = fs.FileMode(v)
+		}
+	}, func() any { return show() }}
+}
+
+// urlField is a URL, in which a password and the values of a query are never shown.
+func urlField(p *string, example string) field {
+	f := stringField(p, example)
+	return field{func(d *decoder, n node) {
+		before := *p
+		f.set(d, n)
+		if s, ok := text(n); ok && s != "" && !isURL(s) {
+			*p = before
+			d.fail(n, "value", "expected a URL such as %q", example) // it may hold a secret
+		}
+	}, func() any { return shownURL(*p) }}
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme != "" && (u.Host != "" || strings.HasPrefix(u.Path, "/"))
+}
+
+// shownURL is a URL without what signs in.
+func shownURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	if u.User != nil {
+		u.User = url.User("***")
+	}
+	q := u.Query()
+	for name := range q {
+		q[name] = []string{"***"}
+	}
+	if len(q) > 0 {
+		u.RawQuery = strings.ReplaceAll(q.Encode(), "%2A", "*")
+	}
+	return strings.ReplaceAll(u.String(), "%2A", "*")
 }
 
 func listField(p *[]string, example string) field {

@@ -43,7 +43,7 @@ func Edit(ctx context.Context, file string, change func(text []byte) ([]byte, er
 	if err != nil {
 		return fmt.Errorf("edit settings %q: %w", file, err)
 	}
-	if !missing && bytes.Equal(old, text) {
+	if bytes.Equal(old, text) { // nothing is made of no file, too
 		return nil
 	}
 	if err := newErrors(file, old, text); err != nil {
@@ -114,7 +114,12 @@ func AddServer(ctx context.Context, file, name string, entry json.RawMessage) er
 // AddServers is [AddServer] for several servers, all or none; of each, Name and Raw count. With
 // replace a server that is there already gets the new entry where it stands.
 func AddServers(ctx context.Context, file string, servers []ServerEntry, replace bool) error {
-	return Edit(ctx, file, func(text []byte) ([]byte, error) {
+	return Edit(ctx, file, Add(servers, replace))
+}
+
+// Add is the change behind [AddServers].
+func Add(servers []ServerEntry, replace bool) func(text []byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
 		for _, s := range servers {
 			at, found, err := serverPlace(text, s.Name)
 			if err != nil {
@@ -128,21 +133,26 @@ func AddServers(ctx context.Context, file string, servers []ServerEntry, replace
 			}
 		}
 		return text, nil
-	})
+	}
 }
 
 // RemoveServer takes a server out of a file. A server that is not there is an error.
 func RemoveServer(ctx context.Context, file, name string) error {
-	return Edit(ctx, file, func(text []byte) ([]byte, error) {
+	return Edit(ctx, file, Remove(name))
+}
+
+// Remove is the change behind [RemoveServer].
+func Remove(name string) func(text []byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
 		at, found, err := serverPlace(text, name)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
-			return nil, fmt.Errorf("there is no server %q in this file", name)
+			return nil, noServer(name)
 		}
 		return jsonc.Remove(text, at)
-	})
+	}
 }
 
 // serverPlace is where a file has the server, or where it would put it.
@@ -169,33 +179,12 @@ func serverPlace(text []byte, name string) (path []string, found bool, err error
 	return place, false, nil
 }
 
-// ErrNoSetting is the error of [Set] and [Config.Get] for a path that leads nowhere.
-var ErrNoSetting = errors.New("there is no such setting")
-
-// Set writes one setting into a file; see [Config.Get] for path. value is standard JSON.
-func Set(ctx context.Context, file, path string, value json.RawMessage) error {
-	names, err := splitPath(path)
-	if err != nil {
-		return err
-	}
-	if !known(names) {
-		return fmt.Errorf("%w: %q", ErrNoSetting, path)
-	}
-	return Edit(ctx, file, func(text []byte) ([]byte, error) { return jsonc.Set(text, names, value) })
-}
-
 // SetMember is the edit behind [Set] for any text of JSON with comments, such as another
 // program's file: it gives the member at path the value and returns the new text, in which all
 // else is as it was. Objects missing on the way are made; a text in which the member has an
 // equal value already is returned as it is.
 func SetMember(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	return jsonc.Set(text, path, value)
-}
-
-// known reports whether a path starts with the name of a section.
-func known(names []string) bool {
-	_, ok := (&Config{}).fields()[names[0]]
-	return ok
 }
 
 // Value reads what a person typed on a command line as a value: JSON where it is JSON, else a

@@ -14,7 +14,8 @@ import (
 )
 
 // JSON is the effective settings, defaults in place, as canonical JSON (RFC 8785, but whole
-// numbers keep all their digits). Server entries are in it as their author wrote them.
+// numbers keep all their digits). Server entries are in it as their author wrote them, those of
+// a project that is not trusted excepted; a password in cache.shared reads "***".
 func (c *Config) JSON() json.RawMessage {
 	return canonical(c.fields().values())
 }
@@ -25,9 +26,13 @@ func (c *Config) JSON() json.RawMessage {
 func (c *Config) Digest() string {
 	dirs := make(map[string]string, len(c.Servers))
 	for _, s := range c.Servers {
-		dirs[s.Name] = s.Dir
+		if !s.Untrusted {
+			dirs[s.Name] = s.Dir
+		}
 	}
-	sum := sha256.Sum256(canonical(map[string]any{"settings": c.fields().values(), "dirs": dirs}))
+	sum := sha256.Sum256(canonical(map[string]any{
+		"settings": c.fields().values(), "dirs": dirs, "inputs": c.Inputs, "shared": c.Cache.Shared,
+	}))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -49,7 +54,7 @@ func canonical(v any) json.RawMessage {
 // Get returns the effective value at a path such as "http.addr", or at a JSON pointer such as
 // "/http/addr".
 func (c *Config) Get(path string) (json.RawMessage, error) {
-	names, err := splitPath(path)
+	names, err := SplitPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +69,8 @@ func (c *Config) Get(path string) (json.RawMessage, error) {
 	return jsonc.Standard(v), nil
 }
 
-// splitPath reads "a.b[1]" or "/a/b/1".
-func splitPath(path string) ([]string, error) {
+// SplitPath is the names in the path of a setting: "a.b[1]", or a JSON pointer such as "/a/b/1".
+func SplitPath(path string) ([]string, error) {
 	if strings.HasPrefix(path, "/") {
 		return jsonc.Split(path), nil
 	}

@@ -19,6 +19,10 @@ type Options struct {
 	// Files stand for --config. A later file wins, setting by setting and server by server.
 	// Empty means COLLIE_CONFIG, and without that the default file.
 	Files []string
+	// Project is the working folder. Where no file is named, its ./.collie/collie.json counts as
+	// well, once it is trusted, and beats the default file server by server (2.1); see [Project].
+	// Empty means that no project is looked for.
+	Project string
 	// Home stands for --home; see [FindPaths].
 	Home string
 	// Env is the environment; the zero value is an empty one.
@@ -35,13 +39,7 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	c := defaults(paths)
-	files, named := o.Files, true
-	if env := o.Env.Get("COLLIE_CONFIG"); len(files) == 0 && env != "" {
-		files = []string{env}
-	}
-	if len(files) == 0 {
-		files, named = []string{paths.ConfigFile}, false
-	}
+	files, named := o.files(paths)
 	var d decoder
 	for _, file := range files {
 		text, err := readFile(file)
@@ -56,6 +54,12 @@ func Load(o Options) (*Config, error) {
 			return nil, err
 		}
 	}
+	if o.Project != "" && !named {
+		c.readProject(&d, o.Project)
+	}
+	if err := c.placeCache(o.Env, files); err != nil {
+		return nil, err
+	}
 	for _, f := range d.findings {
 		if f.Severity == SeverityWarning {
 			c.Warnings = append(c.Warnings, f)
@@ -65,6 +69,42 @@ func Load(o Options) (*Config, error) {
 		return c, &Error{d.findings}
 	}
 	return c, nil
+}
+
+// files are the settings files to read, the project's aside. Without a name the default file is
+// meant, which need not exist.
+func (o *Options) files(paths Paths) (files []string, named bool) {
+	if len(o.Files) > 0 {
+		return o.Files, true
+	}
+	if env := o.Env.Get("COLLIE_CONFIG"); env != "" {
+		return []string{env}, true
+	}
+	return []string{paths.ConfigFile}, false
+}
+
+// CacheFileName is the tool cache's name beside the settings file.
+const CacheFileName = "collie.cache.json"
+
+// placeCache finds the place of the tool cache: beside the settings where they lie in our own
+// folder, else in the cache folder (8.2; architecture.md 8, Rest).
+func (c *Config) placeCache(env Env, files []string) error {
+	if chosen := env.Get("COLLIE_CACHE_FILE"); chosen != "" {
+		c.Cache.File = chosen
+	}
+	if c.Cache.File != "" {
+		abs, err := filepath.Abs(c.Cache.File)
+		c.Cache.File = abs
+		return err
+	}
+	abs, err := filepath.Abs(files[len(files)-1])
+	elsewhere := filepath.Join(c.Paths.Cache, digest([]byte(abs))[:16]+".json")
+	if filepath.Dir(abs) != c.Paths.Config { // other people's folders are not ours to write to
+		c.Cache.File = elsewhere
+		return err
+	}
+	c.Cache.File, c.Cache.Fallback = filepath.Join(c.Paths.Config, CacheFileName), elsewhere
+	return err
 }
 
 // readFile reads a file, or as much of it as shows that it is too large.
@@ -98,7 +138,7 @@ func (c *Config) read(d *decoder, file string, text []byte) error {
 		})
 		return nil
 	}
-	doc := &document{parsed, file, filepath.Dir(abs)}
+	doc := &document{Document: parsed, file: file, dir: filepath.Dir(abs)}
 	root := node{doc, parsed.Root(), ""}
 	for _, dup := range parsed.Duplicates() {
 		line, _ := parsed.Position(dup.First)
@@ -111,6 +151,9 @@ func (c *Config) read(d *decoder, file string, text []byte) error {
 
 func (c *Config) readRoot(d *decoder, root node) {
 	known := c.fields()
+	if c.Project != nil {
+		known = c.projectFields()
+	}
 	switch {
 	case root.bare(known):
 		d.report(root, root.value.StartOffset, "shape", SeverityWarning,

@@ -5,8 +5,6 @@ import (
 	"net"
 	"strconv"
 
-	"github.com/tailscale/hujson"
-
 	"collie/internal/config/jsonc"
 )
 
@@ -21,6 +19,8 @@ func (c *Config) fields() fields {
 		"mcp":        section(c.MCP.fields()),
 		"cache":      section(c.Cache.fields()),
 		"audit":      section(c.Audit.fields()),
+		"secrets":    section(fields{"store": choiceField(&c.Secrets.Store, "auto", "keyring", "file")}),
+		"log":        section(c.Log.fields()),
 		"siyuan":     open(&c.SiYuan.Raw, fields{"enabled": boolField(&c.SiYuan.Enabled)}),
 		"vault":      open(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File)}),
 		"profiles":   {c.readProfiles, c.profileValues},
@@ -36,6 +36,7 @@ func (h *HTTP) field() field {
 		"tlsKey":         pathField(&h.TLSKey),
 		"noAuth":         boolField(&h.NoAuth),
 		"maxBody":        sizeField(&h.MaxBody),
+		"metrics":        boolField(&h.Metrics),
 	}
 	s := section(fs)
 	return field{func(d *decoder, n node) {
@@ -66,6 +67,13 @@ func (m *MCP) fields() fields {
 		"maxRunnerStarts":   countField(&m.MaxRunnerStarts),
 		"env":               section(fields{"deny": listField(&m.EnvDeny, "*_TOKEN")}),
 		"limits":            section(m.Limits.fields()),
+		"drain":             durationField(&m.Drain),
+		"warmParallel":      countField(&m.WarmParallel),
+		"logs": section(fields{
+			"enabled": boolField(&m.Logs.Enabled),
+			"maxSize": sizeField(&m.Logs.MaxSize),
+			"files":   countField(&m.Logs.Files),
+		}),
 	}
 }
 
@@ -88,6 +96,30 @@ func (c *Cache) fields() fields {
 		"file":     pathField(&c.File),
 		"maxAge":   durationField(&c.MaxAge),
 		"maxStale": durationField(&c.MaxStale),
+
+		"mode":             modeField(&c.Mode),
+		"compression":      choiceField(&c.Compression, "auto", "none", "gzip"),
+		"trustImported":    boolField(&c.TrustImported),
+		"serveOldOnChange": boolField(&c.ServeOldOnChange),
+
+		"refreshStale":         choiceField(&c.RefreshStale, "use", "start"),
+		"warmup":               choiceField(&c.Warmup, "off", "missing", "stale", "all"),
+		"refreshInterval":      durationField(&c.RefreshInterval),
+		"refreshStartsServers": boolField(&c.RefreshStartsServers),
+		"firstListWait":        durationField(&c.FirstListWait),
+
+		"shared":         urlField(&c.Shared, "https://cache.example.org/team"),
+		"sharedKeyFile":  pathField(&c.SharedKeyFile),
+		"sharedIdentity": choiceField(&c.SharedIdentity, "exact", "portable"),
+	}
+}
+
+func (l *Log) fields() fields {
+	return fields{
+		"file":    pathField(&l.File),
+		"level":   choiceField(&l.Level, "debug", "info", "warn", "error"),
+		"maxSize": sizeField(&l.MaxSize),
+		"files":   countField(&l.Files),
 	}
 }
 
@@ -186,27 +218,4 @@ func (c *Config) profileValues() any {
 		out[name] = p.fields().values()
 	}
 	return out
-}
-
-func (c *Config) readInputs(d *decoder, n node) {
-	a, ok := n.value.Value.(*hujson.Array)
-	if !ok {
-		d.mistyped(n, "a list of inputs")
-		return
-	}
-	c.Inputs = nil
-	for i := range a.Elements {
-		var in Input
-		none := field{func(*decoder, node) {}, func() any { return nil }}
-		fields{
-			"id":          stringField(&in.ID, "api-key"),
-			"type":        stringField(&in.Type, "promptString"),
-			"description": stringField(&in.Description, "API key"),
-			"default":     stringField(&in.Default, ""),
-			"password":    boolField(&in.Password),
-			// What VS Code's other kinds of input have.
-			"options": none, "command": none, "args": none,
-		}.read(d, node{n.doc, &a.Elements[i], jsonc.Join(n.pointer, strconv.Itoa(i))})
-		c.Inputs = append(c.Inputs, in)
-	}
 }

@@ -18,6 +18,12 @@ type ServerEntry struct {
 	// File that defines it, as it was named, and that file's absolute folder, where relative
 	// paths in the entry start.
 	File, Dir string
+	// Workspace stands for ${workspaceFolder}: the folder of the project that defines it; empty
+	// for the user's own servers.
+	Workspace string
+	// Untrusted is a server of a project that nobody has trusted: it is listed as disabled, with
+	// that reason, and never started. Raw then holds only what may be shown of it, switched off.
+	Untrusted bool
 
 	at node
 }
@@ -76,7 +82,9 @@ func (c *Config) addServer(d *decoder, n node, name string) {
 func (c *Config) serverValues() any {
 	out := make(map[string]json.RawMessage, len(c.Servers))
 	for _, s := range c.Servers {
-		out[s.Name] = s.Raw
+		if !s.Untrusted { // it has no effect
+			out[s.Name] = s.Raw
+		}
 	}
 	return out
 }

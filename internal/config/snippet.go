@@ -15,7 +15,7 @@ func Snippet(name, dir string, text []byte) ([]ServerEntry, error) {
 	var d decoder
 	if parsed, err := jsonc.Parse(text); err == nil {
 		if root := parsed.Root(); looksLikeServer(root) {
-			doc := &document{parsed, name, dir}
+			doc := &document{Document: parsed, file: name, dir: dir}
 			return []ServerEntry{{Raw: jsonc.Standard(root), File: name, Dir: dir, at: node{doc, root, ""}}}, nil
 		}
 	}

@@ -2,7 +2,7 @@
 // stages in order; faces and the agent hold a [Pipeline] and nothing else that reaches a
 // tool.
 //
-//	resolve → lifecycle → audit → limit → switches → validate → run
+//	resolve → lifecycle → audit → limit → wake → switches → validate → run
 //
 // What it leaves to others: what can be called is the [Catalog]'s, running is the
 // Source's, and how a face words a refusal is the face's.
@@ -20,6 +20,7 @@ import (
 	"collie/internal/pipeline/resolve"
 	"collie/internal/pipeline/switches"
 	"collie/internal/pipeline/validate"
+	"collie/internal/pipeline/wake"
 	"collie/internal/tool"
 )
 
@@ -70,6 +71,7 @@ func New(cat Catalog, opts Options) *Pipeline {
 		lifecycle.New(bus),
 		audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure}),
 		limit.New(limits),
+		wake.Stage{},
 		switches.New(switches.Options{}),
 		validate.New(validate.Options{Logger: opts.Logger}),
 		// The firewall, the guardian and the human gate stand here, in this order.

@@ -31,8 +31,8 @@ type Options struct {
 	Profiles map[string]Profile
 	// Instructions is our own advice to models, at most 4 KiB of it.
 	Instructions string
-	// ListWait is how long after New a list waits for sources that are still starting;
-	// default 2 s. Afterwards it shows what is there, and changes are told.
+	// ListWait is how long after New a list waits for sources that are still starting for the
+	// first time; default 0 (R-RD-1). It shows what is there, and changes are told.
 	ListWait time.Duration
 	// Quiet is how long list changes are gathered into one notice; default 250 ms (7.3).
 	Quiet  time.Duration
@@ -56,8 +56,9 @@ type Catalog struct {
 	log   *slog.Logger
 	begun time.Time
 
-	dirty   atomic.Bool
-	current atomic.Pointer[snapshot]
+	dirty    atomic.Bool
+	current  atomic.Pointer[snapshot]
+	profiles atomic.Pointer[map[string]Profile]
 
 	mu      sync.Mutex
 	sources []tool.Source
@@ -71,9 +72,6 @@ type Catalog struct {
 
 // New returns a catalog of sources, whose order decides who wins a name.
 func New(sources []tool.Source, opts Options) *Catalog {
-	if opts.ListWait <= 0 {
-		opts.ListWait = 2 * time.Second
-	}
 	if opts.Quiet <= 0 {
 		opts.Quiet = 250 * time.Millisecond
 	}
@@ -82,13 +80,15 @@ func New(sources []tool.Source, opts Options) *Catalog {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	c.changes.quiet = opts.Quiet
+	c.profiles.Store(&opts.Profiles)
 	c.replace(sources) // which is no change to anybody
 	c.dirty.Store(true)
 	return c
 }
 
-// Set replaces the sources. Those that stay are not disturbed.
-func (c *Catalog) Set(sources []tool.Source) {
+// Set replaces the sources and the profiles. Sources that stay are not disturbed.
+func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile) {
+	c.profiles.Store(&profiles)
 	for _, stop := range c.replace(sources) {
 		stop() // it waits for a change being told, which may need c.mu
 	}
@@ -165,14 +165,18 @@ func (c *Catalog) snapshot() *snapshot {
 
 // List returns the MCP result of a list as it is sent, and the catalog's revision.
 func (c *Catalog) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
-	c.settle(ctx)
+	c.settle(ctx, c.opts.ListWait)
 	s := c.snapshot()
 	return s.view(profile).lists[kind], s.revision
 }
 
-// settle waits for sources that are starting for the first time.
-func (c *Catalog) settle(ctx context.Context) {
-	if left := time.Until(c.begun.Add(c.opts.ListWait)); left > 0 {
+// useWait is how long after New a call or a read of something that nobody offers waits for
+// sources that are starting for the first time: it may be theirs.
+const useWait = 2 * time.Second
+
+// settle waits for sources that are starting for the first time, until limit after New.
+func (c *Catalog) settle(ctx context.Context, limit time.Duration) {
+	if left := time.Until(c.begun.Add(limit)); left > 0 {
 		ctx, cancel := context.WithTimeout(ctx, left)
 		defer cancel()
 		await(ctx, c.starting())
@@ -218,7 +222,7 @@ func (c *Catalog) awaitOwner(ctx context.Context, name string) bool {
 		}
 	}
 	if len(starting) > 0 {
-		c.settle(ctx)
+		c.settle(ctx, useWait)
 	}
 	return len(starting) > 0
 }
@@ -251,7 +255,8 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 // profile nobody configured sees what the default one does. "name@flat" and "name@grouped"
 // are the profile with every Tool in that view, for those who want to compare.
 func (c *Catalog) profile(name string) (string, Profile) {
-	if p, ok := c.opts.Profiles[name]; ok {
+	profiles := *c.profiles.Load()
+	if p, ok := profiles[name]; ok {
 		return name, p
 	}
 	if i := strings.LastIndexByte(name, '@'); i >= 0 {
@@ -261,5 +266,5 @@ func (c *Catalog) profile(name string) (string, Profile) {
 			return base + "@" + string(v), p
 		}
 	}
-	return "", c.opts.Profiles[""]
+	return "", profiles[""]
 }

@@ -78,13 +78,14 @@ func TestNoticesAreSerial(t *testing.T) {
 	}
 }
 
-// A list waits for sources that are starting, two seconds at most and only once.
+// A list waits for sources that are starting, as long as it is told to and only once.
 func TestListWaitsForStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		quick, slow := tooltest.NewStarting("quick"), tooltest.NewStarting("slow")
 		defer slow.Fail()
-		c := open(t, source.Options{}, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), quick, slow)
+		wait := source.Options{ListWait: 2 * time.Second}
+		c := open(t, wait, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), quick, slow)
 		time.AfterFunc(500*time.Millisecond, func() { quick.Publish(tooltest.Offer("quick", tooltest.Action("x"))) })
 		begin := time.Now()
 		want(t, "tools", names(t, c, tool.ListTools, ""), []string{"one__x", "quick__x"})
@@ -99,7 +100,7 @@ func TestListWaitIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		slow := tooltest.NewStarting("slow")
-		c := open(t, source.Options{}, slow)
+		c := open(t, source.Options{ListWait: 2 * time.Second}, slow)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		begin := time.Now()

@@ -33,8 +33,12 @@ func (g *gateway) visit(t *testing.T, transport, version, name string) *visitor 
 	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, v.options())
 	client.AddRoots(&mcp.Root{URI: "file:///" + name, Name: name})
 	var wire mcp.Transport
-	if transport == "stdio" {
-		cmd := exec.CommandContext(t.Context(), g.program, "stdio", "--home", t.TempDir(), "--config", g.config)
+	if transport != "http" {
+		home := t.TempDir()
+		if transport == "bridge" { // stdio that finds the gateway of its home
+			home = g.home
+		}
+		cmd := exec.CommandContext(t.Context(), g.program, "stdio", "--home", home, "--config", g.config)
 		wire = &mcp.CommandTransport{Command: cmd}
 	} else {
 		h := &http.Client{Transport: &http.Transport{}}

@@ -17,12 +17,12 @@ var versions = []string{"2025-11-25", "2026-07-28"}
 
 func TestEras(t *testing.T) {
 	t.Parallel()
-	for _, transport := range []string{"stdio", "http"} {
+	for _, transport := range []string{"stdio", "http", "bridge"} {
 		for _, version := range versions {
 			t.Run(transport+"_"+version, func(t *testing.T) {
 				t.Parallel()
 				list := servers(t)
-				v := serve(t, list, transport == "http").visit(t, transport, version, "ada")
+				v := serve(t, list, transport != "stdio").visit(t, transport, version, "ada")
 				if !v.modern {
 					if err := v.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 						t.Fatal(err)

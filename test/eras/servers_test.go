@@ -113,7 +113,7 @@ func (s *server) cancels(t *testing.T) int {
 
 // gateway is Collie in front of the servers. It has no URL where clients start it.
 type gateway struct {
-	program, config, url string
+	program, config, home, url string
 }
 
 func serve(t *testing.T, list []*server, http bool) *gateway {
@@ -123,11 +123,12 @@ func serve(t *testing.T, list []*server, http bool) *gateway {
 		entries = append(entries, strconv.Quote(s.name)+":"+s.entry)
 	}
 	g := &gateway{program: binary.Build(t, binary.Collie), config: filepath.Join(t.TempDir(), "collie.json")}
-	if err := os.WriteFile(g.config, []byte(`{"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
+	if err := os.WriteFile(g.config, []byte(`{"cache":{"firstListWait":"10s"},"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if http {
-		g.url = binary.Serve(t, g.program, g.config)
+		g.home = t.TempDir()
+		g.url = binary.Serve(t, g.program, g.config, "--home", g.home)
 	}
 	return g
 }

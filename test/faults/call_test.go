@@ -166,7 +166,7 @@ func TestBadServersAmongGoodOnes(t *testing.T) {
 	}
 	line := g.Settled(t)
 	for _, want := range []string{
-		"2 of 8 servers", "silent (handshake_timeout)", "missing (command_not_found)", "dead (exited_early)",
+		"of 2 servers", "silent (handshake_timeout)", "missing (command_not_found)", "dead (exited_early)",
 		"wordy (exited_early)", "wrong (config_invalid)", "away (connection_refused)",
 	} {
 		if !strings.Contains(line, want) {

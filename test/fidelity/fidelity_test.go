@@ -78,7 +78,7 @@ func configure(t *testing.T, list []*upstream) string {
 		entries = append(entries, quote(t, u.name)+":"+u.entry)
 	}
 	file := filepath.Join(t.TempDir(), "collie.json")
-	if err := os.WriteFile(file, []byte(`{"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"cache":{"firstListWait":"10s"},"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -98,13 +98,18 @@ func TestFidelity(t *testing.T) {
 	t.Logf("seed %d", seed)
 	list := upstreams(t, seed)
 	config, collie := configure(t, list), binary.Build(t, binary.Collie)
-	url := binary.Serve(t, collie, config)
+	home := t.TempDir()
+	url := binary.Serve(t, collie, config, "--home", home)
 	for _, version := range []string{legacy, modern} {
 		for transport, dial := range map[string]func(t *testing.T) wire{
 			"http": func(t *testing.T) wire { t.Helper(); return reach(t, url, version) },
 			"stdio": func(t *testing.T) wire {
 				t.Helper()
 				return run(t, collie, "stdio", "--home", t.TempDir(), "--config", config)
+			},
+			"bridge": func(t *testing.T) wire { // stdio that finds the gateway of its home
+				t.Helper()
+				return run(t, collie, "stdio", "--home", home, "--config", config)
 			},
 		} {
 			t.Run("client_"+transport+"_"+version, func(t *testing.T) {
@@ -119,7 +124,7 @@ func TestFidelity(t *testing.T) {
 					p.failures(seed)
 					p.resources()
 					p.prompts()
-					if transport == "http" && version == modern && u.era == "both" || transport == "stdio" && version == legacy && u.era == "legacy" {
+					if transport == "http" && version == modern && u.era == "both" || transport != "http" && version == legacy && u.era == "legacy" {
 						p.big()
 					}
 				}

@@ -38,6 +38,12 @@ func (p Programs) Stdio(tb testing.TB, protocol, home, settings string) (*Proces
 	return run, connect(tb, link, protocol)
 }
 
+// Pipes runs `collie stdio` on the settings and leaves its pipes to the caller.
+func (p Programs) Pipes(tb testing.TB, home, settings string) *Process {
+	tb.Helper()
+	return p.start(tb, home, "stdio", "--config", settings)
+}
+
 func connect(tb testing.TB, link mcp.Link, protocol string) *Client {
 	tb.Helper()
 	tb.Cleanup(func() { _ = link.Close() })

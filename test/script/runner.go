@@ -28,8 +28,12 @@ import (
 //	                patterns match, behind the program's back
 //	code N PROGRAM args…
 //	                runs a program as exec does and fails unless it exits with N
+//	get STATUS PATH [FILE]
+//	                asks what serve started for PATH, with the token in FILE if one is named,
+//	                and fails unless the answer has that status; its body is on stdout
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"code":  code,
+	"get":   get,
 	"serve": serve,
 	"stop":  stop,
 	"spoil": spoil,

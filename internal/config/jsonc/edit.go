@@ -236,3 +236,35 @@ func (d *Document) cut(o *hujson.Object, i int) []splice {
 	}
 	return append(edits, splice{from, to, ""})
 }
+
+// Rename gives the member at path another name, where it stands, and returns the new text. A
+// member that is missing, and a name that its object has already, are errors.
+func Rename(text []byte, path []string, name string) ([]byte, error) {
+	d, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	v := &d.root
+	for i, old := range path {
+		o, ok := v.Value.(*hujson.Object)
+		if !ok {
+			break
+		}
+		m := Member(o, old)
+		if m == nil {
+			break
+		}
+		if i < len(path)-1 {
+			v = &m.Value
+			continue
+		}
+		if old == name {
+			return bytes.Clone(text), nil
+		}
+		if Member(o, name) != nil {
+			return nil, fmt.Errorf("rename: there is a %s already", strconv.Quote(Join("", append(slices.Clone(path[:i]), name)...)))
+		}
+		return d.apply(text, splice{m.Name.StartOffset, m.Name.EndOffset, string(quote(name))})
+	}
+	return nil, fmt.Errorf("rename: there is no %s", strconv.Quote(Join("", path...)))
+}

@@ -22,8 +22,13 @@ type backend interface {
 	// List returns the MCP result of a list, byte for byte as clients see it.
 	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error)
 	Servers(ctx context.Context) ([]tool.ServerStatus, error)
-	// Logs returns the last lines of a server, oldest first.
-	Logs(ctx context.Context, name string) ([]tool.LogLine, error)
+	// Restart, Refresh and Start do what they say to a server and return its state then.
+	Restart(ctx context.Context, name string) (tool.ServerStatus, error)
+	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
+	Start(ctx context.Context, name string) (tool.ServerStatus, error)
+	// Changes are the tool definitions of a server that wait for approval, which Approve gives.
+	Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error)
+	Approve(ctx context.Context, name string, tools []string) (int, error)
 	// Call takes c down the road, as the person at this terminal.
 	Call(ctx context.Context, c *tool.Call) (tool.Result, error)
 	Close()
@@ -55,7 +60,7 @@ func (p *program) backend(ctx context.Context, servers []string) (backend, error
 			log.Warn("gateway.json not read", "error", err)
 		}
 	}
-	if p.logLevel == defaultLogLevel {
+	if p.logLevel == "" {
 		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
 	}
 	a, err := p.join(ctx, cfg, log, openOptions{servers: servers})
@@ -96,8 +101,24 @@ func (l *local) Servers(context.Context) ([]tool.ServerStatus, error) {
 	return l.app.Servers.List(), nil
 }
 
-func (l *local) Logs(_ context.Context, name string) ([]tool.LogLine, error) {
-	return l.app.Servers.Logs(name)
+func (l *local) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return l.app.Servers.Restart(ctx, name)
+}
+
+func (l *local) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return l.app.Servers.Refresh(ctx, name)
+}
+
+func (l *local) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return l.app.Servers.Start(ctx, name)
+}
+
+func (l *local) Changes(_ context.Context, name string) (map[string]tool.DefinitionChange, error) {
+	return l.app.Servers.Changes(name)
+}
+
+func (l *local) Approve(ctx context.Context, name string, tools []string) (int, error) {
+	return l.app.Servers.Approve(ctx, name, tools)
 }
 
 func (l *local) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {

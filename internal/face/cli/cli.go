@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -67,8 +66,6 @@ func Main(version string, args []string, in io.Reader, out, errw io.Writer) int 
 	return 0
 }
 
-const defaultLogLevel = "warn"
-
 // memoryLimit makes the garbage collector work harder before memory becomes much.
 const memoryLimit = 96 << 20
 
@@ -87,7 +84,7 @@ func (p *program) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.home, "home", "", "keep everything in `DIR` instead of the XDG folders")
 	flags.StringArrayVar(&p.files, "config", nil, "read settings from `FILE` (repeatable, the last one wins)")
-	flags.StringVar(&p.logLevel, "log-level", defaultLogLevel, "debug, info, warn or error")
+	flags.StringVar(&p.logLevel, "log-level", "", "debug, info, warn or error (default warn)")
 	flags.BoolVar(&p.json, "json", false, "answer in JSON, for programs")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{fmt.Sprintf("%v; see %s --help", err, c.CommandPath())}
@@ -122,18 +119,9 @@ func (e *usageError) Error() string { return e.message }
 // usage makes a usageError.
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// logger writes to stderr what the user asked to see.
-func (p *program) logger() (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(p.logLevel)); err != nil {
-		return nil, usage("--log-level is %q, expected debug, info, warn or error", p.logLevel)
-	}
-	return slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level})), nil
-}
-
 // load reads the settings. Warnings are shown; errors are what Load returns.
 func (p *program) load() (*config.Config, error) {
-	cfg, err := config.Load(config.Options{Files: p.files, Home: p.home, Env: p.env})
+	cfg, err := config.Load(p.options())
 	if err != nil {
 		if bad, ok := errors.AsType[*config.Error](err); ok {
 			return cfg, bad

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
-	"collie/internal/tool"
 )
 
 func (p *program) configCommand() *cobra.Command {
@@ -35,6 +33,13 @@ func (p *program) configCommand() *cobra.Command {
 		ValidArgsFunction: p.completeSettings,
 		RunE:              func(c *cobra.Command, args []string) error { return p.configSet(c.Context(), args[0], args[1]) },
 	}
+	unset := &cobra.Command{
+		Use: "unset PATH", Short: "Take one setting out of the file", Args: named("setting"),
+		Long: "Takes a setting out of the settings file, so that its default counts again; comments and\n" +
+			"all else stay, and the old file is kept as FILE.bak.",
+		ValidArgsFunction: p.completeSettings,
+		RunE:              func(c *cobra.Command, args []string) error { return p.configUnset(c.Context(), args[0]) },
+	}
 	var all bool
 	path := &cobra.Command{
 		Use: "path", Short: "Show which file holds the settings", Args: cobra.NoArgs,
@@ -42,7 +47,7 @@ func (p *program) configCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return p.configPath(all) },
 	}
 	path.Flags().BoolVar(&all, "all", false, "show every file and folder of this home")
-	return group("config", "The settings", show, get, set, path)
+	return group("config", "The settings", show, get, set, unset, path)
 }
 
 func (p *program) configShow() error {
@@ -69,7 +74,7 @@ func (p *program) configGet(path string) error {
 	raw, err := app.Hidden(cfg).Get(path)
 	switch {
 	case errors.Is(err, config.ErrNoSetting):
-		return unknownSetting(path, cfg)
+		return unknownSetting(path, cfg, err)
 	case err != nil:
 		return usage("%v", err)
 	}
@@ -80,53 +85,17 @@ func (p *program) configGet(path string) error {
 	return err
 }
 
-// unknownSetting is the error for a path that leads nowhere.
-func unknownSetting(path string, cfg *config.Config) error {
-	e := &tool.Error{
-		Op: "config", Kind: tool.Unknown, Subject: path,
-		Message: "there is no such setting", Hint: "collie config show lists all of them",
+// unknownSetting is the mistake of a path that leads nowhere. err may know a near name.
+func unknownSetting(path string, cfg *config.Config, err error) error {
+	near := didYouMean(path, settingPaths(cfg))
+	if _, known, ok := strings.Cut(err.Error(), "; did you mean "); ok && near == "" {
+		near = "; did you mean " + known
 	}
-	if near, ok := tool.Nearest(path, settingPaths(cfg)); ok {
-		e.Hint = "did you mean " + near + "?"
+	if near == "" {
+		near = "; collie config show lists all of them"
 	}
-	return e
+	return usage("there is no such setting: %s%s", path, near)
 }
-
-func (p *program) configSet(ctx context.Context, path, typed string) error {
-	cfg, _, err := p.settings()
-	if err != nil {
-		return err
-	}
-	file := settingsFile(cfg)
-	err = config.Set(ctx, file, path, config.Value(typed))
-	switch {
-	case errors.Is(err, config.ErrNoSetting):
-		return unknownSetting(path, cfg)
-	case err != nil:
-		return notWritten("config set", file, err)
-	}
-	now, _, err := p.settings()
-	if err != nil {
-		return err
-	}
-	for _, f := range now.Warnings {
-		same := func(old config.Finding) bool { return old.Pointer == f.Pointer && old.Message == f.Message }
-		if !slices.ContainsFunc(cfg.Warnings, same) {
-			p.warn("%s: %s", f.Place(), f.Text())
-		}
-	}
-	if p.json {
-		err = p.printJSON(map[string]string{"set": path, "file": file})
-	} else {
-		_, err = fmt.Fprintf(p.out, "set %s in %s\n", path, file)
-	}
-	if err != nil {
-		return err
-	}
-	p.changed(ctx, now, "config set", map[string]any{"setting": path, "file": file})
-	return nil
-}
-
 func (p *program) configPath(all bool) error {
 	cfg, _, err := p.settings()
 	if err != nil {
@@ -139,10 +108,14 @@ func (p *program) configPath(all bool) error {
 	}
 	d := cfg.Paths
 	if p.json {
-		return p.printJSON(map[string]any{
+		out := map[string]any{
 			"file": file, "read": append([]string{}, cfg.Files...), "config": d.Config, "cache": d.Cache,
-			"state": d.State, "data": d.Data, "audit": cfg.Audit.Dir,
-		})
+			"state": d.State, "data": d.Data, "audit": cfg.Audit.Dir, "toolCache": cfg.Cache.File,
+		}
+		if cfg.Project != nil {
+			out["project"] = map[string]any{"file": cfg.Project.File, "state": cfg.Project.State}
+		}
+		return p.printJSON(out)
 	}
 	rows := [][]string{{"settings", file}}
 	for _, f := range cfg.Files {
@@ -150,9 +123,12 @@ func (p *program) configPath(all bool) error {
 			rows = append(rows, []string{"also read", f})
 		}
 	}
+	if cfg.Project != nil {
+		rows = append(rows, []string{"project", fmt.Sprintf("%s (%s)", cfg.Project.File, cfg.Project.State)})
+	}
 	return p.table(nil, append(rows,
 		[]string{"config", d.Config}, []string{"cache", d.Cache}, []string{"state", d.State},
-		[]string{"data", d.Data}, []string{"audit", cfg.Audit.Dir}))
+		[]string{"data", d.Data}, []string{"audit", cfg.Audit.Dir}, []string{"tool cache", cfg.Cache.File}))
 }
 
 // setting is one value that holds no others, or a list.

@@ -154,13 +154,16 @@ func (p *program) path() string {
 	return found
 }
 
-// nearClient asks whether another client was meant.
+// nearClient makes a mistake of usage out of the name of a client that nobody knows.
 func nearClient(name string, err error) error {
-	e, ok := errors.AsType[*tool.Error](err)
-	if near, found := tool.Nearest(name, clientNames()); ok && found && e.Kind == tool.Unknown {
-		better := *e
-		better.Hint = "did you mean " + near + "? " + e.Hint
-		return &better
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Unknown {
+		near := didYouMean(name, clientNames())
+		if near != "" {
+			near += " "
+		} else {
+			near = "; "
+		}
+		return usage("there is no client %q%sknown are %s", name, near, strings.Join(clientNames(), ", "))
 	}
 	return err
 }

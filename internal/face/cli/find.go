@@ -126,17 +126,22 @@ func (p *program) notOffered(ctx context.Context, b backend, name string, known 
 		}
 		switch s.State {
 		case tool.StateDisabled:
-			e.Kind, e.Message, e.Hint = tool.Disabled, "the server is switched off", "take \"disabled\" out of its entry in the settings"
+			e.Kind, e.Message, e.Hint = tool.Disabled, "the server is switched off", "collie mcp enable "+s.Name+" switches it on"
 		case tool.StateConfigError:
 			e.Message, e.Hint = "its configuration is wrong: "+s.Detail, "collie mcp validate shows the place"
-		case tool.StateReady:
+		case tool.StateReady, tool.StateDegraded:
 			if name == s.Name {
 				return usage("the server %s offers no tools", name)
 			}
 			return p.unknownTool(name, known)
-		case tool.StateFailed:
+		case tool.StateFailed, tool.StateBackoff, tool.StateOpen:
 			e.Op, e.Message = "start", "the server did not start ("+s.Reason+"): "+s.Detail
-		case tool.StateIdle, tool.StateStarting, tool.StateStopped:
+		case tool.StateNeedsAuth:
+			e.Kind, e.Message, e.Hint = tool.NeedsAuth, "the server wants to know who asks", "collie mcp auth "+s.Name+" signs you in"
+		case tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
+			if s.Freshness != tool.FreshNone { // its tools are known, and this is none of them
+				return p.unknownTool(name, known)
+			}
 		}
 		return e
 	}

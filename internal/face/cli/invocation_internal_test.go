@@ -13,7 +13,7 @@ import (
 func newProgram(stdin string) (p *program, out, errw *bytes.Buffer) {
 	out, errw = new(bytes.Buffer), new(bytes.Buffer)
 	return &program{
-		version: "test", in: strings.NewReader(stdin), out: out, err: errw, env: config.EnvOf(), logLevel: defaultLogLevel,
+		version: "test", in: strings.NewReader(stdin), out: out, err: errw, env: config.EnvOf(),
 	}, out, errw
 }
 

@@ -61,6 +61,8 @@ func (p *program) mcpAdd(ctx context.Context, args []string, f *addFlags) error 
 	if err != nil {
 		return err
 	}
+	// A project's server that nobody has trusted is not in the way of one's own.
+	cfg.Servers = slices.DeleteFunc(cfg.Servers, func(s config.ServerEntry) bool { return s.Untrusted })
 	var names []string
 	for _, s := range servers {
 		i := slices.Index(serverNames(cfg), s.Name)
@@ -78,7 +80,7 @@ func (p *program) mcpAdd(ctx context.Context, args []string, f *addFlags) error 
 	if err := p.checkServers(cfg, servers); err != nil {
 		return err
 	}
-	if err := config.AddServers(ctx, file, servers, f.force); err != nil {
+	if err := cfg.Edit(ctx, file, config.Add(servers, f.force)); err != nil {
 		return notWritten("mcp add", file, err)
 	}
 	what := strings.Join(names, ", ")
@@ -89,7 +91,16 @@ func (p *program) mcpAdd(ctx context.Context, args []string, f *addFlags) error 
 		p.warn("the settings have other errors: collie mcp validate shows them")
 	}
 	p.changed(ctx, cfg, "mcp add", map[string]any{"servers": names, "file": file})
+	p.note("next: %s shows what it offers", strings.TrimSpace("collie tools "+alone(names)))
 	return nil
+}
+
+// alone is the only one of names, empty if there are several.
+func alone(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return ""
 }
 
 // newServers are what the command line describes, each with a name. base is the folder where
@@ -163,6 +174,12 @@ func (p *program) checkServers(cfg *config.Config, servers []config.ServerEntry)
 	}
 	if len(bad) > 0 {
 		return &config.Error{Findings: bad}
+	}
+	with.Servers = servers
+	for _, prog := range app.Programs(&with, p.env) {
+		if prog.Err != nil {
+			p.warn("%s: %s", prog.Server, strings.TrimSuffix(prog.Err.Error()+"; "+prog.Hint, "; "))
+		}
 	}
 	return nil
 }

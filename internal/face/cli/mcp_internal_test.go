@@ -13,57 +13,31 @@ import (
 func TestServerTable(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 28, 18, 0, 0, 0, time.UTC)
+	confirmed, retry := now.Add(-72*time.Hour), now.Add(90*time.Second)
 	rows := []serverRow{
 		{
-			ServerStatus: tool.ServerStatus{Name: "train", State: tool.StateReady, Tools: 7, Transport: "stdio", Version: "2025-11-25", Command: "npx -y 12306-mcp"},
+			ServerStatus: tool.ServerStatus{Name: "train", State: tool.StateReady, Tools: 7, Freshness: tool.FreshLive, Changed: []string{"t"}, Memory: 3 << 20, Transport: "stdio", Command: "npx -y 12306-mcp"},
 			Since:        now.Add(-time.Hour), Description: "中国铁路余票查询",
 		},
 		{
-			ServerStatus: tool.ServerStatus{Name: "old", State: tool.StateFailed, Transport: "http", Command: "https://x", Reason: "connection_refused", Detail: "nobody\nlistens"},
+			ServerStatus: tool.ServerStatus{Name: "old", State: tool.StateBackoff, Tools: 2, Freshness: tool.FreshStale, Validated: &confirmed, NextRetry: &retry, Transport: "http", Command: "https://x", Reason: "connection_refused", Detail: "nobody\nlistens"},
 			Since:        now.Add(-48 * time.Hour), Title: "an old one",
 		},
-		{ServerStatus: tool.ServerStatus{Name: "idle", State: tool.StateIdle, Transport: "stdio", Command: "x"}},
+		{ServerStatus: tool.ServerStatus{Name: "idle", State: tool.StateIdle, Why: "no_entry", Transport: "stdio", Command: "x"}},
 	}
 	head, cells := serverTable(rows, now)
 	got := layOut(head, cells, 0)
 	want := strings.TrimPrefix(`
-NAME   STATE   SINCE             TOOLS  TRANSPORT  PROTOCOL    DESCRIPTION       COMMAND
-train  ready   17:00:00          7      stdio      2025-11-25  中国铁路余票查询  npx -y 12306-mcp
-old    failed  2026-07-26 18:00  -      http       -           an old one        connection_refused: nobody listens
-idle   idle    -                 -      stdio      -                             x
+NAME   STATE    SINCE             TOOLS          LIST            RETRY     MEMORY   TRANSPORT  DESCRIPTION       COMMAND           REASON
+train  ready    17:00:00          7 (1 changed)  live            -         3.0 MiB  stdio      中国铁路余票查询  npx -y 12306-mcp  -
+old    backoff  2026-07-26 18:00  2              stale, 3 d old  in 1 min  -        http       an old one        https://x         connection_refused: nobody listens
+idle   idle     -                 -              no_entry        -         -        stdio      -                 x                 -
 `, "\n")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if head, cells = serverTable(rows[2:], now); len(head) != 7 || len(cells[0]) != 7 {
-		t.Errorf("without a description there are columns %q", head)
-	}
-}
-
-func TestUnseen(t *testing.T) {
-	t.Parallel()
-	lines := func(spec string) (out []tool.LogLine) { // a letter is the moment, with its number the text
-		for _, w := range strings.Fields(spec) {
-			out = append(out, tool.LogLine{Time: time.Unix(int64(w[0]), 0), Text: w})
-		}
-		return out
-	}
-	tests := []struct{ name, before, now, want string }{
-		{"nothing yet", "", "", ""},
-		{"first lines", "", "a1 b1", "a1 b1"},
-		{"nothing new", "a1 b1", "a1 b1", ""},
-		{"more", "a1 b1", "a1 b1 c1 d1", "c1 d1"},
-		{"the oldest are gone", "a1 b1", "b1 c1", "c1"},
-		{"all are gone", "a1 b1", "c1 d1", "c1 d1"},
-		{"more of the same moment", "a1 b1 b2", "a1 b1 b2 b3 c1", "b3 c1"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(lines(tt.want), unseen(lines(tt.before), lines(tt.now))); diff != "" {
-				t.Error(diff)
-			}
-		})
+	if head, cells = serverTable(rows[2:], now); len(head) != 6 || len(cells[0]) != 6 {
+		t.Errorf("without the columns that would be empty there are %q", head)
 	}
 }
 

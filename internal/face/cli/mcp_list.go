@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,10 +46,10 @@ func (p *program) mcpList(ctx context.Context, args []string) error {
 		return err
 	}
 	rows := []serverRow{}
-	for _, s := range app.ReadServers(cfg, p.env) {
+	for _, s := range app.ReadServers(ctx, cfg, p.env) {
 		row := serverRow{s.Status, time.Time{}, s.Title, s.Description, s.Package, s.File, s.Line}
 		if st, ok := running[row.Name]; ok {
-			row.ServerStatus, row.Since = st, st.Since
+			row.ServerStatus, row.Since = st, st.Since // what runs knows better than the cache
 		}
 		rows = append(rows, row)
 	}
@@ -98,37 +99,101 @@ func (p *program) statuses(ctx context.Context, cfg *config.Config) (_ map[strin
 
 // serverTable is the table of all servers. A column that would be empty is left out.
 func serverTable(rows []serverRow, now time.Time) (head []string, cells [][]string) {
-	head = []string{"NAME", "STATE", "SINCE", "TOOLS", "TRANSPORT", "PROTOCOL", "DESCRIPTION", "COMMAND"}
-	described := slices.ContainsFunc(rows, func(r serverRow) bool { return about(&r) != "" })
-	for i := range rows {
-		r := &rows[i]
-		last := r.Command
-		if r.Reason != "" {
-			last = reason(r)
-		}
-		tools := "-"
-		if r.State == tool.StateReady {
-			tools = strconv.Itoa(r.Tools)
-		}
-		cells = append(cells, []string{
-			r.Name, string(r.State), since(r, now), tools, r.Transport, first(r.Version, "-"),
-			columns.Truncate(oneLine(about(r)), 32, "…"), last,
-		})
+	all := []struct {
+		name string
+		of   func(*serverRow) string
+	}{
+		{"NAME", func(r *serverRow) string { return r.Name }},
+		{"STATE", func(r *serverRow) string { return string(r.State) }},
+		{"SINCE", func(r *serverRow) string { return since(r, now) }},
+		{"TOOLS", tools},
+		{"LIST", func(r *serverRow) string { return freshness(r, now) }},
+		{"RETRY", func(r *serverRow) string { return nextRetry(r, now) }},
+		{"MEMORY", func(r *serverRow) string { return memory(r.Memory) }},
+		{"TRANSPORT", func(r *serverRow) string { return r.Transport }},
+		{"DESCRIPTION", func(r *serverRow) string { return shortText(about(r)) }},
+		{"COMMAND", func(r *serverRow) string { return columns.Truncate(oneLine(r.Command), 48, "…") }},
+		{"REASON", func(r *serverRow) string { return columns.Truncate(oneLine(reason(r)), 100, "…") }},
 	}
-	if !described {
-		const column = 6
-		head = slices.Delete(head, column, column+1)
-		for i := range cells {
-			cells[i] = slices.Delete(cells[i], column, column+1)
+	for _, c := range all {
+		var column []string
+		empty := true
+		for i := range rows {
+			cell := c.of(&rows[i])
+			empty = empty && cell == ""
+			column = append(column, first(cell, "-"))
+		}
+		if empty && c.name != "STATE" {
+			continue
+		}
+		head = append(head, c.name)
+		for i, cell := range column {
+			if i == len(cells) {
+				cells = append(cells, nil)
+			}
+			cells[i] = append(cells[i], cell)
 		}
 	}
 	return head, cells
 }
 
+func shortText(s string) string { return columns.Truncate(oneLine(s), 32, "…") }
+
+// tools is how many tools are known, and how many of them have changed.
+func tools(r *serverRow) string {
+	if r.Freshness == tool.FreshNone {
+		return ""
+	}
+	if n := len(r.Changed); n > 0 {
+		return fmt.Sprintf("%d (%d changed)", r.Tools, n)
+	}
+	return strconv.Itoa(r.Tools)
+}
+
+// freshness is where the list comes from and how old it is.
+func freshness(r *serverRow, now time.Time) string {
+	switch {
+	case r.Freshness == tool.FreshNone:
+		return r.Why
+	case r.Freshness == tool.FreshLive || r.Validated == nil:
+		return string(r.Freshness)
+	}
+	return fmt.Sprintf("%s, %s old", r.Freshness, age(now.Sub(*r.Validated)))
+}
+
+// nextRetry is how long it takes until a server is tried again.
+func nextRetry(r *serverRow, now time.Time) string {
+	if r.NextRetry == nil {
+		return ""
+	}
+	return "in " + age(max(0, r.NextRetry.Sub(now)))
+}
+
+// age is a duration in its largest unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d d", int(d.Hours()/24))
+}
+
+// memory is a size as people read it.
+func memory(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
 func about(r *serverRow) string { return first(r.Description, r.Title) }
 
 func reason(r *serverRow) string {
-	if r.Detail == "" {
+	if r.Detail == "" || r.Reason == "idle_stop" {
 		return r.Reason
 	}
 	return r.Reason + ": " + r.Detail
@@ -173,11 +238,29 @@ func details(r *serverRow) [][]string {
 	if r.PID > 0 {
 		add("pid", strconv.Itoa(r.PID))
 	}
-	if r.State == tool.StateReady {
+	add("memory", memory(r.Memory))
+	add("lifecycle", r.Lifecycle)
+	if r.Attempt > 0 {
+		add("failures in a row", strconv.Itoa(r.Attempt))
+	}
+	if r.NextRetry != nil {
+		add("next retry", r.NextRetry.Local().Format(time.RFC3339))
+	}
+	if r.Starts > 0 {
+		add("starts", fmt.Sprintf("%d, %d of them after a failure", r.Starts, r.Restarts))
+		add("last start took", (time.Duration(r.StartSeconds * float64(time.Second))).Round(time.Millisecond).String())
+	}
+	if r.Freshness != tool.FreshNone {
 		add("tools", strconv.Itoa(r.Tools))
 		add("resources", strconv.Itoa(r.Resources))
 		add("prompts", strconv.Itoa(r.Prompts))
+		add("lists", strings.TrimSuffix(string(r.Freshness)+", "+r.Why, ", "))
 	}
+	if r.Validated != nil {
+		add("lists confirmed", r.Validated.Local().Format(time.RFC3339))
+	}
+	add("changed tools", strings.Join(r.Changed, ", "))
+	add("auto-approved", strings.Join(r.AutoApprove, ", "))
 	add("defined", fmt.Sprintf("%s:%d", r.File, r.Line))
 	return out
 }

@@ -2,111 +2,125 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/app"
+	"collie/internal/config"
 	"collie/internal/tool"
 )
 
+type logFlags struct {
+	tool.LogFilter
+	since string
+}
+
 func (p *program) mcpLogsCommand() *cobra.Command {
-	var n int
-	var follow bool
+	var f logFlags
 	c := &cobra.Command{
-		Use: "logs NAME", Short: "Show what a running server wrote to stderr", Args: named("server"),
-		Long: "Shows the last lines that a server of the running gateway wrote to stderr, or to stdout\n" +
-			"without being a message. With --json one JSON object a line.",
+		Use: "logs NAME", Short: "Show what a server wrote to stderr", Args: named("server"),
+		Long: "Shows what a server wrote to stderr (stream stderr), or to stdout without being a message\n" +
+			"(noise), and what Collie noted about it (collie). The running gateway is asked; where none\n" +
+			"runs, the log file is read. With --json one JSON object a line.\n\n" +
+			"TIME is how long ago, as in 10m, or a moment, as in 15:04 or 2026-01-31.",
+		Example:           "  collie mcp logs files -f\n  collie mcp logs files --since 10m --stream stderr",
 		ValidArgsFunction: p.completeServers,
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.mcpLogs(c.Context(), args[0], n, follow)
+			if f.since != "" && !c.Flags().Changed("lines") {
+				f.Last = 0 // a time was asked for, not a number
+			}
+			return p.mcpLogs(c.Context(), args[0], &f)
 		},
 	}
-	c.Flags().IntVarP(&n, "lines", "n", 100, "show the last `N` lines")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "show what comes as well, until interrupted")
+	flags := c.Flags()
+	flags.IntVarP(&f.Last, "lines", "n", 100, "show the last `N` lines; 0 shows all")
+	flags.BoolVarP(&f.Follow, "follow", "f", false, "show what comes as well, until interrupted")
+	flags.StringVar(&f.since, "since", "", "from `TIME` on")
+	flags.StringArrayVar(&f.Streams, "stream", nil, "of the `STREAM` stderr, noise, rpc or collie (repeatable)")
+	completeWith(c, "stream", logStreams...)
 	return c
 }
 
-// logPoll is how often the gateway is asked for new lines.
-const logPoll = time.Second
+var logStreams = []string{"stderr", "noise", "rpc", "collie"}
 
-func (p *program) mcpLogs(ctx context.Context, name string, n int, follow bool) error {
-	if n < 0 {
-		return usage("-n is %d, expected a number of lines", n)
+func (p *program) mcpLogs(ctx context.Context, name string, f *logFlags) error {
+	if f.Last < 0 {
+		return usage("-n is %d, expected a number of lines, or 0 for all", f.Last)
+	}
+	for _, stream := range f.Streams {
+		if err := oneOf("--stream", stream, logStreams); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	var err error
+	if f.Since, err = moment("--since", f.since, now); err != nil {
+		return err
 	}
 	cfg, _, err := p.settings()
 	if err != nil {
 		return err
 	}
 	r, _, err := p.gateway(ctx, cfg)
+	if err == nil {
+		defer r.Close()
+		return p.showLog(r.Logs(ctx, name, f.LogFilter), now)
+	}
+	lines, err := p.logFile(ctx, cfg, name, f.LogFilter, whatWas(err))
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	lines, err := r.Logs(ctx, name)
-	if err != nil {
-		return err
-	}
-	shown := lines[max(0, len(lines)-n):]
-	for {
-		if err := p.logLines(shown); err != nil {
-			return err
-		}
-		if !follow {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(logPoll):
-		}
-		now, err := r.Logs(ctx, name)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			return err
-		}
-		shown, lines = unseen(lines, now), now
-	}
+	return p.showLog(lines, now)
 }
 
-// unseen are the lines of now that come after those of before. Both are the end of one
-// growing list.
-func unseen(before, now []tool.LogLine) []tool.LogLine {
-	if len(before) == 0 {
-		return now
+// logFile reads the log file of a server, which may have gone from the settings.
+func (p *program) logFile(ctx context.Context, cfg *config.Config, name string, f tool.LogFilter, why string) (iter.Seq2[tool.LogLine, error], error) {
+	known := slices.Contains(serverNames(cfg), name)
+	path := app.ServerLog(cfg.Paths, name)
+	switch _, err := os.Stat(path); {
+	case err == nil:
+		p.note("%s; this is the log file %s", why, path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, &tool.Error{Op: "read log", Kind: tool.Internal, Subject: path, Err: err}
+	case !known:
+		return nil, unknownServer("mcp logs", name, serverNames(cfg))
+	default:
+		p.note("%s, and %s has written nothing yet; its log will be %s", why, name, path)
 	}
-	last := before[len(before)-1].Time
-	known := 0 // lines of the moment of the last one
-	for i := len(before) - 1; i >= 0 && before[i].Time.Equal(last); i-- {
-		known++
-	}
-	for i, l := range now {
-		switch {
-		case l.Time.After(last):
-			return now[i:]
-		case l.Time.Equal(last) && known == 0:
-			return now[i:]
-		case l.Time.Equal(last):
-			known--
-		}
-	}
-	return nil
+	return app.TailServerLog(ctx, cfg.Paths, name, f), nil
 }
 
-func (p *program) logLines(lines []tool.LogLine) error {
-	for _, l := range lines {
+// showLog writes lines as they come.
+func (p *program) showLog(lines iter.Seq2[tool.LogLine, error], now time.Time) error {
+	for l, err := range lines {
+		if err != nil {
+			return err
+		}
 		if p.json {
 			if err := p.printJSON(l); err != nil {
 				return err
 			}
 			continue
 		}
-		text := p.safe(p.out, l.Text)
-		if _, err := fmt.Fprintf(p.out, "%s %s %s\n", l.Time.Local().Format("15:04:05.000"), l.Stream, text); err != nil {
+		if _, err := fmt.Fprintf(p.out, "%s %s %s\n", logTime(l.Time, now), l.Stream, p.safe(p.out, l.Text)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// logTime is a moment as short as the day allows.
+func logTime(t, now time.Time) string {
+	t = t.In(now.Location())
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05.000")
+	}
+	return t.Format("2006-01-02 15:04:05.000")
 }

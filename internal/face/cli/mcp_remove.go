@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,12 +22,12 @@ func (p *program) mcpRemove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	i := slices.Index(serverNames(cfg), name)
-	if i < 0 {
-		return unknownServer("mcp remove", name, serverNames(cfg))
+	s, err := ownServer("mcp remove", name, cfg)
+	if err != nil {
+		return err
 	}
-	file := cfg.Servers[i].File
-	if err := config.RemoveServer(ctx, file, name); err != nil {
+	file := s.File
+	if err := cfg.Edit(ctx, file, config.Remove(name)); err != nil {
 		return notWritten("mcp remove", file, err)
 	}
 	if p.json {
@@ -39,11 +38,7 @@ func (p *program) mcpRemove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if now, _, err := p.settings(); err == nil {
-		if i := slices.Index(serverNames(now), name); i >= 0 {
-			p.warn("%s is defined in %s too, and that counts now", name, now.Servers[i].File)
-		}
-	}
+	p.shadowed(name)
 	p.changed(ctx, cfg, "mcp remove", map[string]any{"servers": []string{name}, "file": file})
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/process"
 )
 
 func (p *program) mcpValidateCommand() *cobra.Command {
@@ -31,7 +33,7 @@ func (p *program) mcpValidate(files []string, strict bool) error {
 	if err != nil {
 		return err
 	}
-	found := findings(cfg, wrong, p.env)
+	found := inOrder(cfg, append(findings(cfg, wrong, p.env), missing(cfg, p.env)...))
 	faults := 0
 	for _, f := range found {
 		if f.Severity == config.SeverityError {
@@ -62,18 +64,48 @@ func findings(cfg *config.Config, wrong *config.Error, env config.Env) []config.
 		found = slices.Clone(wrong.Findings)
 	}
 	_, ofServers := app.Specs(cfg, env)
-	found = append(found, ofServers...)
+	return inOrder(cfg, append(found, ofServers...))
+}
+
+// inOrder sorts findings by their places, a project's last.
+func inOrder(cfg *config.Config, found []config.Finding) []config.Finding {
+	file := func(f config.Finding) int {
+		if i := slices.Index(cfg.Files, f.File); i >= 0 {
+			return i
+		}
+		return len(cfg.Files)
+	}
 	slices.SortStableFunc(found, func(a, b config.Finding) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(cfg.Files, a.File), slices.Index(cfg.Files, b.File)),
-			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(file(a), file(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return found
 }
 
+// missing are warnings about programs and folders that are not there now. They may be on the
+// machine, or at the time, at which the servers start.
+func missing(cfg *config.Config, env config.Env) []config.Finding {
+	var out []config.Finding
+	for _, prog := range app.Programs(cfg, env) {
+		i := slices.Index(serverNames(cfg), prog.Server)
+		if prog.Err == nil || i < 0 || cfg.Servers[i].Untrusted {
+			continue
+		}
+		at, text := "/command", prog.Err.Error()
+		if e, ok := errors.AsType[*process.StartError](prog.Err); ok && e.Reason == process.BadDir {
+			at = "/cwd"
+		}
+		if prog.Hint != "" {
+			text += "; " + prog.Hint
+		}
+		out = append(out, cfg.Servers[i].Finding(at, "missing", config.SeverityWarning, text))
+	}
+	return out
+}
+
 func (p *program) showFindings(cfg *config.Config, found []config.Finding, faults, warnings int) error {
 	for _, f := range found {
-		if _, err := fmt.Fprintf(p.out, "%s: %s: %s [%s]\n", f.Place(), f.Severity, f.Text(), f.Rule); err != nil {
+		line := fmt.Sprintf("%s: %s: %s", f.Place(), f.Severity, f.Text())
+		if _, err := fmt.Fprintf(p.out, "%s %s\n", harmless(line), p.dim("["+f.Rule+"]")); err != nil {
 			return err
 		}
 	}
@@ -83,6 +115,14 @@ func (p *program) showFindings(cfg *config.Config, found []config.Finding, fault
 	}
 	_, err := fmt.Fprintln(p.out, summary)
 	return err
+}
+
+// dim makes a text less important on a terminal that has colours.
+func (p *program) dim(text string) string {
+	if _, plain := p.env.Lookup("NO_COLOR"); plain || !terminal(p.out) || p.env.Get("TERM") == "dumb" {
+		return text
+	}
+	return "\x1b[2m" + text + "\x1b[0m"
 }
 
 // count reads "1 server" or "2 servers".

@@ -74,7 +74,8 @@ func (r *remote) Tools(ctx context.Context, profile string) ([]tool.Tool, error)
 		return nil, err
 	}
 	var got struct{ Tools []tool.Tool }
-	return got.Tools, r.decode(raw, &got)
+	err = r.decode(raw, &got)
+	return got.Tools, err
 }
 
 func (r *remote) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
@@ -96,16 +97,8 @@ func (r *remote) Servers(ctx context.Context) ([]tool.ServerStatus, error) {
 		return nil, err
 	}
 	var got struct{ Servers []tool.ServerStatus }
-	return got.Servers, r.decode(raw, &got)
-}
-
-func (r *remote) Logs(ctx context.Context, name string) ([]tool.LogLine, error) {
-	raw, err := r.do(ctx, http.MethodGet, "/mcp/servers/"+url.PathEscape(name)+"/logs", nil)
-	if err != nil {
-		return nil, err
-	}
-	var got struct{ Lines []tool.LogLine }
-	return got.Lines, r.decode(raw, &got)
+	err = r.decode(raw, &got)
+	return got.Servers, err
 }
 
 func (r *remote) Close() { r.client.CloseIdleConnections() }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,17 +55,28 @@ func gateway(t *testing.T, src tool.Source) *remote {
 }
 
 // started is servers that have all started.
-type started struct{}
+type started struct{ web.Servers }
 
 func (started) List() []tool.ServerStatus {
 	return []tool.ServerStatus{{Name: "git", State: tool.StateReady}}
 }
 
-func (started) Logs(name string) ([]tool.LogLine, error) {
+func (started) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
 	if name != "git" {
 		return nil, &tool.Error{Op: "find server", Kind: tool.Unknown, Subject: name, Message: "no server of that name"}
 	}
-	return []tool.LogLine{{Stream: "stderr", Text: "<hello>"}}, nil
+	return func(yield func(tool.LogLine, error) bool) {
+		text := fmt.Sprint("<hello> ", f.Last, f.Streams, f.Since.Unix())
+		if !yield(tool.LogLine{Stream: "stderr", Text: text}, nil) || !f.Follow {
+			return
+		}
+		if f.Last == 13 {
+			yield(tool.LogLine{}, &tool.Error{Op: "read", Kind: tool.Internal, Message: "bad luck"})
+			return
+		}
+		yield(tool.LogLine{Stream: "noise", Text: "你好"}, nil)
+		<-ctx.Done()
+	}, nil
 }
 
 func (started) Await(context.Context, []string) error { return nil }
@@ -86,12 +100,6 @@ func TestRemoteReads(t *testing.T) {
 	}
 	if servers, err := r.Servers(ctx); err != nil || len(servers) != 1 || servers[0].Name != "git" {
 		t.Errorf("Servers = %+v, %v", servers, err)
-	}
-	if lines, err := r.Logs(ctx, "git"); err != nil || len(lines) != 1 || lines[0].Text != "<hello>" {
-		t.Errorf("Logs = %+v, %v", lines, err)
-	}
-	if _, err := r.Logs(ctx, "x"); tool.KindOf(err) != tool.Unknown {
-		t.Errorf("Logs of nobody = %v, want kind %s", err, tool.Unknown)
 	}
 	r.gateway.Control = "wrong"
 	if _, err := r.Servers(ctx); tool.KindOf(err) != tool.Denied {
@@ -257,5 +265,43 @@ func TestRemoteThatRefuses(t *testing.T) {
 	t.Cleanup(r.Close)
 	if _, err := r.Call(t.Context(), call("git/log", "{}", nil)); tool.KindOf(err) != tool.Denied {
 		t.Errorf("Call = %v, want kind %s", err, tool.Denied)
+	}
+}
+
+func TestRemoteLogs(t *testing.T) {
+	t.Parallel()
+	r := gateway(t, tooltest.NewFake("git", tooltest.Offer("git")))
+	read := func(ctx context.Context, name string, f tool.LogFilter, each func(tool.LogLine)) error {
+		for line, err := range r.Logs(ctx, name, f) {
+			if err != nil {
+				return err
+			}
+			each(line)
+		}
+		return nil
+	}
+	var got []string
+	keep := func(l tool.LogLine) { got = append(got, l.Stream+" "+l.Text) }
+	f := tool.LogFilter{Last: 3, Streams: []string{"a", "b"}, Since: time.Unix(7, 0)}
+	if err := read(t.Context(), "git", f, keep); err != nil || len(got) != 1 || got[0] != "stderr <hello> 3 [a b] 7" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	got = nil
+	err := read(ctx, "git", tool.LogFilter{Follow: true}, func(l tool.LogLine) {
+		if keep(l); l.Text == "你好" {
+			cancel()
+		}
+	})
+	if err != nil || len(got) != 2 {
+		t.Errorf("followed %q, %v", got, err)
+	}
+	if err := read(t.Context(), "git", tool.LogFilter{Follow: true, Last: 13}, keep); tool.KindOf(err) != tool.Internal || !strings.Contains(err.Error(), "bad luck") {
+		t.Errorf("an error in the middle: %v", err)
+	}
+	for _, follow := range []bool{false, true} {
+		if err := read(t.Context(), "x", tool.LogFilter{Follow: follow}, keep); tool.KindOf(err) != tool.Unknown {
+			t.Errorf("of nobody: %v", err)
+		}
 	}
 }

@@ -90,12 +90,12 @@ func exitOf(kind tool.ErrorKind) int {
 	switch kind {
 	case tool.Unavailable:
 		return exitUnreachable
-	case tool.Denied, tool.Disabled:
+	case tool.Denied, tool.Disabled, tool.NeedsAuth:
 		return exitDenied
 	case tool.Unconfirmed:
 		return exitUnconfirmed
 	case tool.Invalid, tool.Unknown, tool.Busy, tool.Upstream, tool.Crashed, tool.TooLarge, tool.Timeout,
-		tool.Canceled, tool.Unaudited, tool.Internal:
+		tool.Canceled, tool.Removed, tool.Unaudited, tool.Internal:
 	}
 	return exitFailed
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,9 +23,9 @@ import (
 )
 
 type serveFlags struct {
-	addr, cert, key, profile string
-	noAuth                   bool
-	parent                   int
+	addr, cert, key, profile, log string
+	noAuth                        bool
+	parent                        int
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -32,7 +33,7 @@ func (p *program) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "serve", Short: "Serve all your MCP servers at one URL", Args: cobra.NoArgs,
 		Long: "Serves the gateway over HTTP until it is interrupted: MCP of both eras at /mcp, health at\n" +
-			"/healthz and /readyz. The first start makes a bearer token and prints where it is.",
+			"/healthz and /readyz, metrics at /metrics if http.metrics is set. The first start makes a bearer token and prints where it is.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context(), &f) },
 	}
 	flags := c.Flags()
@@ -41,6 +42,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&f.cert, "tls-cert", "", "certificate `FILE` (PEM); it is read again when it changes")
 	flags.StringVar(&f.key, "tls-key", "", "key `FILE` of the certificate (PEM)")
 	flags.StringVar(&f.profile, "profile", "", "show the tools of view profile `NAME` where a URL has no ?profile=")
+	flags.StringVar(&f.log, "log-file", "", "write the log to `FILE` instead of stderr; it is rotated")
 	flags.IntVar(&f.parent, "parent-pid", 0, "stop when the process `PID` has gone")
 	return c
 }
@@ -50,7 +52,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	log, err := p.logger()
+	log, err := p.gatewayLogger(cfg, f.log)
 	if err != nil {
 		return err
 	}
@@ -91,6 +93,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	defer p.close(a)
 	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: d.Stopping(), Logger: log})
 	defer face.Close()
+	me := principal()
 	mcp := face.Handler(func(r *http.Request) mcpserver.Client {
 		k, _ := door.KeyFrom(r.Context())
 		profile := f.profile
@@ -99,28 +102,48 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 				profile = name
 			}
 		}
-		return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile}
+		who := mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile}
+		if k.Name == bridgeKey {
+			who.Principal, who.NoHeaders = me, true // nobody else can read the key
+		}
+		return who
 	}, cfg.HTTP.MaxBody, cfg.MCP.Limits.MaxSessions)
 	defer mcp.Close() //nolint:errcheck // it returns nil
 	gateway.URL = d.URL()
 	if err := app.Announce(cfg.Paths, gateway); err != nil {
 		return fmt.Errorf("write gateway.json: %w", err)
 	}
+	w := &watcher{app: a, log: log, tell: func(now *config.Config) {
+		gateway.Digest = now.Digest() // commands compare theirs with it
+		if err := app.Announce(cfg.Paths, gateway); err != nil {
+			log.Warn("gateway.json not written", "error", err)
+		}
+	}}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", mcp)
 	mux.Handle("/api/v1/", web.New(web.Options{
-		Road: a.Road, Servers: a.Servers, Tools: a.Tools,
+		Road: a.Road, Servers: a.Servers, Tools: a.Tools, CacheStats: a.ToolCache.Stats, Wrong: w.Wrong,
 		Identify: func(r *http.Request) web.Identity {
 			k, _ := door.KeyFrom(r.Context())
 			who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
 			if who.Manage {
-				who.Principal = principal() // nobody else can read the control key
+				who.Principal = me // nobody else can read the control key
 			}
 			return who
 		},
 	}))
+	if cfg.HTTP.Metrics {
+		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Cache: a.ToolCache.Figures})
+		defer m.Close()
+		mux.Handle("/metrics", m)
+	}
 	p.announce(ctx, a, d.URL(), opts)
-	return d.Serve(ctx, mux)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	watching.Go(func() { p.watch(ctx, cfg, w) })
+	err = d.Serve(ctx, mux)
+	cancel() // nothing is taken up while things stop
+	return err
 }
 
 // doorOptions are the listener's settings and what gateway.json will say.
@@ -136,8 +159,12 @@ func (p *program) doorOptions(cfg *config.Config, f *serveFlags, tokenFile strin
 		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), TokenPath: tokenFile, Version: p.version,
 		Keys: []door.Key{
 			{Name: "control", Secret: g.Control, Origin: tool.Direct, Manage: true},
-			{Name: "bridge", Secret: g.Bridge, Origin: tool.MCPLocal},
+			{Name: bridgeKey, Secret: g.Bridge, Origin: tool.MCPLocal},
 		},
+	}
+	// Nobody is answered before the door serves, and then both have been done (R-ST-3).
+	o.Ready = func() (bool, any) {
+		return true, map[string]string{"config": "read", "toolCache": "loaded"}
 	}
 	if !o.NoAuth {
 		token, created, err := door.LoadOrCreateToken(tokenFile)
@@ -151,6 +178,9 @@ func (p *program) doorOptions(cfg *config.Config, f *serveFlags, tokenFile strin
 	}
 	return o, g, nil
 }
+
+// bridgeKey is the name of the key that "collie stdio" comes with.
+const bridgeKey = "bridge"
 
 func first(values ...string) string {
 	for _, v := range values {
@@ -179,13 +209,20 @@ func asFailure(err error) error {
 // announce says where the gateway is, and, when start-up has settled, what came of it.
 func (p *program) announce(ctx context.Context, a *app.App, url string, o door.Options) {
 	p.note("listening on %s/mcp", url)
-	switch n := len(a.Servers.List()); {
-	case n > 0:
-		p.note("starting %d servers; a first start may download packages", n)
-	default:
+	list := a.Servers.List()
+	unknown := 0 // servers whose tools have to be learned first
+	for i := range list {
+		if list[i].Freshness == tool.FreshNone && !list[i].Unavailable() {
+			unknown++
+		}
+	}
+	switch {
+	case len(list) == 0:
 		p.note("no MCP server is configured; add one, then connect a client:\n" +
 			"  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"  collie connect claude-code")
+	case unknown > 0:
+		p.note("starting %s to learn the tools; a first start may download packages", count(unknown, "server"))
 	}
 	go func() { // ends with ctx
 		select {
@@ -198,24 +235,32 @@ func (p *program) announce(ctx context.Context, a *app.App, url string, o door.O
 
 // settled prints one line when every server is ready or has failed.
 func (p *program) settled(a *app.App, url string, o door.Options) {
-	ready, tools := 0, 0
+	listed, tools, running := 0, 0, 0
 	var failed []string
 	list := a.Servers.List()
 	for _, s := range list {
-		switch s.State {
-		case tool.StateReady:
-			ready++
+		if s.Freshness != tool.FreshNone {
+			listed++
 			tools += s.Tools
-		case tool.StateFailed, tool.StateConfigError:
+		}
+		switch s.State {
+		case tool.StateReady, tool.StateDegraded:
+			running++
+		case tool.StateFailed, tool.StateConfigError, tool.StateBackoff, tool.StateOpen, tool.StateNeedsAuth:
 			failed = append(failed, s.Name+" ("+s.Reason+")")
-		case tool.StateDisabled, tool.StateIdle, tool.StateStarting, tool.StateStopped:
+		case tool.StateDisabled, tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
 		}
 	}
 	if p.json {
-		_ = json.NewEncoder(p.err).Encode(map[string]any{"event": "settled", "url": url + "/mcp", "ready": ready, "servers": len(list), "tools": tools, "failed": failed})
+		_ = json.NewEncoder(p.err).Encode(map[string]any{
+			"event": "settled", "url": url + "/mcp", "listed": listed, "running": running, "servers": len(list), "tools": tools, "failed": failed,
+		})
 		return
 	}
-	line := fmt.Sprintf("ready: %d of %d servers, %d tools at %s/mcp", ready, len(list), tools, url)
+	line := fmt.Sprintf("ready: %s of %s at %s/mcp", count(tools, "tool"), count(listed, "server"), url)
+	if idle := listed - running; idle > 0 {
+		line += fmt.Sprintf("; %d of them start when they are used", idle)
+	}
 	if !o.NoAuth {
 		line += " (token in " + o.TokenPath + ")"
 	}

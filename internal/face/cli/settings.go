@@ -5,11 +5,23 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
+	"slices"
+	"strings"
 
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/tool"
 )
+
+// options say where the settings are: a project's file in the working folder counts as well.
+func (p *program) options() config.Options {
+	o := config.Options{Files: p.files, Home: p.home, Env: p.env}
+	if dir, err := os.Getwd(); err == nil { // else there is no such folder any more
+		o.Project = dir
+	}
+	return o
+}
 
 // settings reads the settings for commands that change or judge them: what is wrong in the
 // files is returned beside what could be read, so that a mistake in one place does not keep
@@ -32,13 +44,24 @@ func settingsFile(cfg *config.Config) string {
 }
 
 // changed puts a change of the settings on record and tells what a running gateway makes of
-// it.
+// it: servers and profiles it takes up by itself.
 func (p *program) changed(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
 	p.onRecord(ctx, cfg, command, detail)
-	if g, err := app.FindGateway(cfg.Paths); err == nil {
-		p.note("restart the running gateway (pid %d at %s) to use it", g.PID, g.URL)
+	g, err := app.FindGateway(cfg.Paths)
+	if err != nil {
+		return
 	}
+	setting, _ := detail["setting"].(string)
+	names, _ := config.SplitPath(setting)
+	if strings.HasPrefix(command, "mcp ") || len(names) > 0 && slices.Contains(reloaded, names[0]) {
+		p.note("the running gateway (pid %d at %s) takes it up by itself; no restart is needed", g.PID, g.URL)
+		return
+	}
+	p.note("restart the running gateway (pid %d at %s) to use it", g.PID, g.URL)
 }
+
+// reloaded are the sections that a running gateway takes up.
+var reloaded = []string{"mcpServers", "servers", "inputs", "profiles"}
 
 // onRecord puts a change on record that has been made: what goes wrong is only a warning.
 func (p *program) onRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
@@ -60,6 +83,34 @@ func notWritten(op, file string, err error) error {
 		return err
 	}
 	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: file, Message: "the file was not changed", Err: err}
+}
+
+// ownServer finds a server that a command is to change. One of a project that nobody has
+// trusted is left alone: the person has not seen what it would start.
+func ownServer(op, name string, cfg *config.Config) (config.ServerEntry, error) {
+	i := slices.Index(serverNames(cfg), name)
+	if i < 0 {
+		return config.ServerEntry{}, unknownServer(op, name, serverNames(cfg))
+	}
+	s := cfg.Servers[i]
+	if s.Untrusted {
+		return s, &tool.Error{
+			Op: op, Kind: tool.Disabled, Subject: name,
+			Message: "it belongs to a project that is not trusted: " + s.File, Hint: "collie mcp trust shows what the project starts, and asks",
+		}
+	}
+	return s, nil
+}
+
+// shadowed warns if a name is still defined in another file, which counts now.
+func (p *program) shadowed(name string) {
+	now, _, err := p.settings()
+	if err != nil {
+		return
+	}
+	if i := slices.Index(serverNames(now), name); i >= 0 && !now.Servers[i].Untrusted {
+		p.warn("%s is defined in %s too, and that counts now", name, now.Servers[i].File)
+	}
 }
 
 // serverNames are the servers of the settings, in their order.

@@ -2,8 +2,12 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os/user"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/mcpserver"
+	"collie/internal/face/mcpserver/bridge"
 	"collie/internal/tool"
 )
 
@@ -20,10 +25,12 @@ func (p *program) stdioCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "stdio", Short: "Serve one MCP client on stdin and stdout", Args: cobra.NoArgs,
 		Long: "Serves the gateway to the MCP client that started this program, over stdin and stdout.\n" +
-			"\"collie connect CLIENT\" writes this command into a client's settings.",
+			"While \"collie serve\" runs in the same home, with the same settings, the client shares its\n" +
+			"servers. \"collie connect CLIENT\" writes this command into a client's settings.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.stdio(c.Context(), profile) },
 	}
 	c.Flags().StringVar(&profile, "profile", "", "show the tools of view profile `NAME`")
+	p.localFlag(c)
 	return c
 }
 
@@ -31,22 +38,46 @@ func (p *program) stdioCommand() *cobra.Command {
 const stopTime = 12 * time.Second
 
 func (p *program) stdio(ctx context.Context, profile string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	log, err := p.logger()
+	if err != nil {
+		return err
+	}
+	in := interruptible(p.in)
+	if !p.local {
+		g, err := p.shared(ctx, profile)
+		switch {
+		case err == nil:
+			return p.untilStopped(ctx, func() error {
+				return bridge.Serve(ctx, in, p.out, closer(in), g, bridge.Options{
+					Find:   func(ctx context.Context) (bridge.Gateway, error) { return p.shared(ctx, profile) },
+					Open:   func(context.Context) (bridge.Opened, error) { return p.alone(ctx, profile) },
+					Logger: log,
+				})
+			})
+		case errors.Is(err, bridge.ErrOther), errors.Is(err, errSilent):
+			p.note("the servers are started for this client alone: %v", err)
+		case !errors.Is(err, app.ErrNoGateway):
+			return err
+		}
+	}
 	a, err := p.open(ctx, openOptions{sweep: true})
 	if err != nil {
 		return err
 	}
 	defer p.close(a)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done()})
 	defer face.Close()
-	in := interruptible(p.in)
+	return p.untilStopped(ctx, func() error {
+		return face.ServeLines(ctx, in, p.out, closer(in), pipeClient(profile))
+	})
+}
+
+// untilStopped serves a client. After a signal it does not wait long.
+func (p *program) untilStopped(ctx context.Context, serve func() error) error {
 	served := make(chan error, 1)
-	go func() { // ends with the input, at the latest with the program
-		served <- face.ServeLines(ctx, in, p.out, closer(in), mcpserver.Client{
-			Principal: principal(), Origin: tool.MCPLocal, Profile: profile,
-		})
-	}()
+	go func() { served <- serve() }() // ends with the input, at the latest with the program
 	select {
 	case err := <-served:
 		return err
@@ -58,6 +89,53 @@ func (p *program) stdio(ctx context.Context, profile string) error {
 	case <-time.After(lastAnswers): // a terminal can keep a read waiting for ever
 		return nil
 	}
+}
+
+// pipeClient is the client that started this program.
+func pipeClient(profile string) mcpserver.Client {
+	return mcpserver.Client{Principal: principal(), Origin: tool.MCPLocal, Profile: profile}
+}
+
+// errSilent says that a gateway runs and does not answer.
+var errSilent = errors.New("the gateway of this home does not answer")
+
+// shared finds the gateway whose servers this client can share: one with the same settings
+// and the same version (D10). It reads the settings anew, since they may have changed with
+// the gateway.
+func (p *program) shared(ctx context.Context, profile string) (bridge.Gateway, error) {
+	cfg, err := p.load()
+	if err != nil {
+		return bridge.Gateway{}, err
+	}
+	g, err := app.FindGateway(cfg.Paths)
+	if err != nil {
+		return bridge.Gateway{}, err
+	}
+	switch {
+	case g.Version != p.version:
+		return bridge.Gateway{}, fmt.Errorf("%w: pid %d has version %s, this is %s", bridge.ErrOther, g.PID, g.Version, p.version)
+	case g.Digest != cfg.Digest():
+		return bridge.Gateway{}, fmt.Errorf("%w: pid %d was started with other settings, restart it to share its servers", bridge.ErrOther, g.PID)
+	}
+	r := newRemote(cfg, g, nil)
+	defer r.Close()
+	if !r.alive(ctx) {
+		return bridge.Gateway{}, fmt.Errorf("%w: pid %d at %s", errSilent, g.PID, g.URL)
+	}
+	return bridge.Gateway{
+		URL: g.URL + "/mcp?" + url.Values{"profile": {first(profile, "default")}}.Encode(), Key: g.Bridge,
+		TLS: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots(cfg)},
+	}, nil
+}
+
+// alone joins the parts here, for a client whose gateway has gone.
+func (p *program) alone(ctx context.Context, profile string) (bridge.Opened, error) {
+	a, err := p.open(ctx, openOptions{sweep: true})
+	if err != nil {
+		return bridge.Opened{}, err
+	}
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done()})
+	return bridge.Opened{Serve: face.Streams(pipeClient(profile)), Close: func() { face.Close(); p.close(a) }}, nil
 }
 
 // lastAnswers is how long the last answers may take after a signal.
@@ -91,7 +169,7 @@ func (p *program) open(ctx context.Context, o openOptions) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := p.logger()
+	log, err := p.gatewayLogger(cfg, "")
 	if err != nil {
 		return nil, err
 	}

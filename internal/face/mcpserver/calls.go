@@ -115,10 +115,10 @@ func codeOf(kind tool.ErrorKind, call tool.Kind, modern bool) int {
 			return mcp.CodeResourceNotFound
 		}
 		return mcp.CodeInvalidParams
-	case tool.Invalid, tool.Disabled, tool.Denied, tool.Unconfirmed:
+	case tool.Invalid, tool.Disabled, tool.Denied, tool.Unconfirmed, tool.Removed:
 		return mcp.CodeInvalidParams
 	case tool.Busy, tool.Upstream, tool.Crashed, tool.Unavailable, tool.TooLarge, tool.Timeout,
-		tool.Canceled, tool.Unaudited, tool.Internal:
+		tool.Canceled, tool.NeedsAuth, tool.Unaudited, tool.Internal:
 	}
 	return mcp.CodeInternal
 }

@@ -25,6 +25,9 @@ type Client struct {
 	Principal string
 	Origin    tool.Origin
 	Profile   string
+	// NoHeaders says that the client speaks over a pipe that something carries to HTTP, and so
+	// cannot know which of its arguments a tool wants in Mcp-Param headers.
+	NoHeaders bool
 }
 
 // Options are the optional parts of a [Server].
@@ -128,7 +131,7 @@ func (s *Server) Notified(_ *mcp.Peer, m mcp.Message) {
 
 // checkParams holds the Mcp-Param headers of a modern call against its arguments.
 func (s *Server) checkParams(in *mcp.Incoming) error {
-	if in.Method != "tools/call" {
+	if in.Method != "tools/call" || client(in.Peer).NoHeaders {
 		return nil
 	}
 	schema := s.road.InputSchema(client(in.Peer).Profile, mcp.GetString(in.Params, "name"))
@@ -140,6 +143,11 @@ func (s *Server) checkParams(in *mcp.Incoming) error {
 		return nil //nolint:nilerr // a bad annotation asks for no header
 	}
 	return headers.Check(mcp.Get(in.Params, "arguments"), func(name string) []string { return in.Header.Values(name) })
+}
+
+// Streams returns ServeStream for one client.
+func (s *Server) Streams(client Client) func(context.Context, mcp.Stream) error {
+	return func(ctx context.Context, stream mcp.Stream) error { return s.ServeStream(ctx, stream, client) }
 }
 
 // ServeLines answers one client over lines of r and w, as MCP's stdio transport has it.

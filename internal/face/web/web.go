@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"net/http"
 	"slices"
 
@@ -27,7 +28,18 @@ type Identity struct {
 // Servers is what this face needs of the upstream servers.
 type Servers interface {
 	List() []tool.ServerStatus
-	Logs(name string) ([]tool.LogLine, error)
+	// Tail yields what f wants of a server's log, oldest first, and with f.Follow what
+	// comes, until ctx ends. A server that is not known is an error of kind Unknown.
+	Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error)
+	// Start, Stop, Restart and Refresh do what they say and return the state of the server then.
+	Start(ctx context.Context, name string) (tool.ServerStatus, error)
+	Stop(ctx context.Context, name string) (tool.ServerStatus, error)
+	Restart(ctx context.Context, name string) (tool.ServerStatus, error)
+	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
+	// Changes are the tools whose definitions wait for approval; Approve gives it, to all if no
+	// tool is named, and returns how many there were.
+	Changes(name string) (map[string]tool.DefinitionChange, error)
+	Approve(ctx context.Context, name string, tools []string) (int, error)
 	// Await waits until the first start of servers is over; nil means all.
 	Await(ctx context.Context, names []string) error
 }
@@ -38,6 +50,11 @@ type Options struct {
 	Servers Servers
 	// Tools lists what a profile sees, for people.
 	Tools func(profile string) []tool.Tool
+	// Wrong says what is wrong with the settings now, so that older ones are in effect; empty if
+	// nothing is.
+	Wrong func() string
+	// CacheStats is what is known of the tool cache.
+	CacheStats func() any
 	// Identify says who sent a request.
 	Identify func(*http.Request) Identity
 }
@@ -63,7 +80,15 @@ type Route struct {
 func Routes() []Route {
 	return []Route{
 		{"GET /api/v1/mcp/servers", ClassManage, (*api).servers},
+		{"GET /api/v1/mcp/servers/{name}", ClassManage, (*api).server},
 		{"GET /api/v1/mcp/servers/{name}/logs", ClassManage, (*api).logs},
+		{"GET /api/v1/mcp/servers/{name}/changes", ClassManage, (*api).changes},
+		{"POST /api/v1/mcp/servers/{name}/approve", ClassManage, (*api).approve},
+		{"POST /api/v1/mcp/servers/{name}/start", ClassManage, act(Servers.Start)},
+		{"POST /api/v1/mcp/servers/{name}/stop", ClassManage, act(Servers.Stop)},
+		{"POST /api/v1/mcp/servers/{name}/restart", ClassManage, act(Servers.Restart)},
+		{"POST /api/v1/mcp/servers/{name}/refresh", ClassManage, act(Servers.Refresh)},
+		{"GET /api/v1/toolcache/stats", ClassManage, (*api).cacheStats},
 		{"GET /api/v1/tools", ClassRead, (*api).tools},
 		{"GET /api/v1/lists/{kind}", ClassRead, (*api).list},
 		{"POST /api/v1/calls", ClassCall, (*api).call},
@@ -91,18 +116,6 @@ func New(opts Options) http.Handler {
 		})
 	}
 	return mux
-}
-
-func (a *api) servers(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, map[string]any{"servers": a.opts.Servers.List()})
-}
-
-func (a *api) logs(w http.ResponseWriter, r *http.Request) error {
-	lines, err := a.opts.Servers.Logs(r.PathValue("name"))
-	if err != nil {
-		return err
-	}
-	return answer(w, map[string]any{"lines": lines})
 }
 
 // tools lists what a profile sees, those that are off included. With ?await=NAME, or * for
@@ -188,9 +201,9 @@ func statusOf(kind tool.ErrorKind) int {
 	switch kind {
 	case tool.Invalid:
 		return http.StatusBadRequest
-	case tool.Denied, tool.Disabled, tool.Unconfirmed:
+	case tool.Denied, tool.Disabled, tool.Unconfirmed, tool.NeedsAuth:
 		return http.StatusForbidden
-	case tool.Unknown:
+	case tool.Unknown, tool.Removed:
 		return http.StatusNotFound
 	case tool.Busy:
 		return http.StatusTooManyRequests

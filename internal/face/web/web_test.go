@@ -3,7 +3,9 @@ package web_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,17 +20,27 @@ import (
 )
 
 // servers is a list of one server.
-type servers struct{}
+type servers struct{ web.Servers }
 
 func (servers) List() []tool.ServerStatus {
 	return []tool.ServerStatus{{Name: "s", State: tool.StateReady}}
 }
 
-func (servers) Logs(name string) ([]tool.LogLine, error) {
+func (servers) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
 	if name != "s" {
 		return nil, &tool.Error{Op: "find server", Kind: tool.Unknown, Subject: name, Message: "no server of that name"}
 	}
-	return []tool.LogLine{{Stream: "stderr", Text: "hello"}}, nil
+	return func(yield func(tool.LogLine, error) bool) {
+		text := fmt.Sprint("<hello> ", f.Last, f.Streams, f.Since.Unix())
+		if !yield(tool.LogLine{Stream: "stderr", Text: text}, nil) || !f.Follow {
+			return
+		}
+		if !yield(tool.LogLine{Stream: "noise", Text: "你好"}, nil) {
+			return
+		}
+		<-ctx.Done()
+		yield(tool.LogLine{}, &tool.Error{Op: "read", Kind: tool.Internal, Message: "the end"})
+	}, nil
 }
 
 func (servers) Await(context.Context, []string) error { return nil }
@@ -73,7 +85,9 @@ func TestRoutes(t *testing.T) {
 	}{
 		{"servers", "GET", "/api/v1/mcp/servers", "control", "", "", 200, `"name":"s"`},
 		{"servers, not a manager", "GET", "/api/v1/mcp/servers", "", "", "", 403, "permission_denied"},
-		{"logs", "GET", "/api/v1/mcp/servers/s/logs", "control", "", "", 200, `"text":"hello"`},
+		{"logs", "GET", "/api/v1/mcp/servers/s/logs?lines=5&stream=a&stream=b&since=1970-01-01T00:00:07Z", "control", "", "", 200, `"text":"<hello> 5 [a b] 7"`},
+		{"logs, wrong number", "GET", "/api/v1/mcp/servers/s/logs?lines=-1", "control", "", "", 400, `lines is \"-1\"`},
+		{"logs, wrong time", "GET", "/api/v1/mcp/servers/s/logs?since=10m", "control", "", "", 400, `since is \"10m\"`},
 		{"logs of nobody", "GET", "/api/v1/mcp/servers/x/logs", "control", "", "", 404, "not_found"},
 		{"logs, not a manager", "GET", "/api/v1/mcp/servers/s/logs", "", "", "", 403, "permission_denied"},
 		{"tools", "GET", "/api/v1/tools", "", "", "", 200, `"Name":"echo"`},

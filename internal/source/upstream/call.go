@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"collie/internal/mcp"
@@ -31,22 +32,110 @@ const (
 
 // Run sends c to the server and returns what it says, byte for byte.
 func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	conn, err := s.connectionFor(ctx, eraFor(call), true)
-	if err != nil {
-		return tool.Result{}, s.startError(err)
-	}
-	result, err := conn.run(ctx, call)
-	if unsent(err) { // nothing of it reached the server: once more, on a new connection (4.6)
-		pauseFor(ctx, conn.client.Link.Done(), endWait)
-		if conn, err = s.connectionFor(ctx, eraFor(call), true); err != nil {
+	for again := false; ; again = true {
+		conn, err := s.connectionFor(ctx, slotFor(call), true)
+		if err != nil {
 			return tool.Result{}, s.startError(err)
 		}
-		result, err = conn.run(ctx, call)
+		result, err := conn.run(ctx, call)
+		if err == nil {
+			s.answered()
+			return result, nil
+		}
+		if _, ok := errors.AsType[*tool.ProtocolError](err); ok {
+			s.answered()
+		}
+		switch {
+		case errors.Is(err, errNotInUse): // it was given up between here and there
+			continue
+		case again || !unsent(err) && !(lost(err) && s.mayRepeat(call)):
+			return tool.Result{}, conn.explain(ctx, call, err)
+		}
+		pauseFor(ctx, conn.client.Link.Done(), endWait) // once more, on a new connection (4.6)
 	}
+}
+
+// slotFor is the connection that a call asks for.
+func slotFor(call *tool.Call) slot { return slot{era: eraFor(call), session: call.Session} }
+
+// Current returns the call's action as the server offers it now; see [tool.Refresher]. A
+// server that does not run is started for it, and the caller is told so.
+func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, error) {
+	if s.up.Load() {
+		return call.Action, nil
+	}
+	done := s.tellStarting(ctx, call)
+	_, err := s.connectionFor(ctx, slotFor(call), true)
+	done()
 	if err != nil {
-		return tool.Result{}, conn.explain(ctx, call, err)
+		return nil, s.startError(err)
 	}
-	return result, nil
+	for _, t := range s.Offer().Tools {
+		for i := range t.Actions {
+			if a := &t.Actions[i]; a.Name == call.Action.Name {
+				return a, nil
+			}
+		}
+	}
+	return nil, &tool.Error{
+		Op: "call", Kind: tool.Removed, Subject: call.Name, Message: "the server " + s.name + " does not offer this tool any more",
+		Hint: "list the tools again",
+	}
+}
+
+// tellStarting tells a caller who takes progress that the server is being started, and goes
+// on telling until done is called. The values rise and stay below any of the server's own.
+func (s *Server) tellStarting(ctx context.Context, call *tool.Call) (done func()) {
+	token := mcp.Get(call.Params, "_meta", "progressToken")
+	if call.Caller == nil || token == nil {
+		return func() {}
+	}
+	begun := time.Now()
+	tell := func() {
+		waited := time.Since(begun)
+		text := "starting " + s.name
+		if s.settings().Runner && waited > time.Second {
+			text += "; a first start may download"
+		}
+		call.Caller.Notify(ctx, "notifications/progress", mcp.Edit(nil,
+			mcp.Field{Key: "progressToken", Value: token},
+			mcp.Field{Key: "progress", Value: json.RawMessage(strconv.FormatFloat(waited.Seconds()/1e6, 'f', 9, 64))},
+			mcp.Field{Key: "message", Value: mcp.Quote(text)}))
+	}
+	tell()
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for pauseFor(ctx, over, startNews) {
+			tell()
+		}
+	})
+	return func() {
+		close(over)
+		wg.Wait()
+	}
+}
+
+// startNews is how often a caller hears that a start goes on.
+const startNews = 2 * time.Second
+
+// lost reports whether a call may or may not have reached a server that went away.
+func lost(err error) bool {
+	e, ok := errors.AsType[*mcp.LinkError](err)
+	return ok && !e.TooLarge && e.Status == 0
+}
+
+// mayRepeat reports whether a call that was lost may be sent again: the user says so, or a
+// server that the user trusts says that it changes nothing or may be repeated (4.6).
+func (s *Server) mayRepeat(call *tool.Call) bool {
+	if call.Kind != tool.KindCall {
+		return true // they read
+	}
+	conf := s.settings()
+	if conf.Tools.Override[call.Target].Retry {
+		return true
+	}
+	return conf.Trust == entry.Trusted && call.Action != nil && (call.Action.ReadOnly || call.Action.Idempotent)
 }
 
 // eraFor is the era a call asks for: that of the client that made it. A person at a terminal
@@ -93,7 +182,10 @@ func unsent(err error) bool {
 // run sends one call, and again with the answers where a modern server asks a caller who
 // cannot take an input_required result.
 func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	ctx, f, token := c.board(ctx, call, c.server.entry.ToolTimeout)
+	ctx, f, token, ok := c.board(ctx, call, c.server.settings().ToolTimeout)
+	if !ok {
+		return tool.Result{}, tooLate()
+	}
 	defer c.land(f, token)
 	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f, token), Name: call.Target, Owner: f}
 	if call.Kind == tool.KindComplete {
@@ -238,7 +330,7 @@ func (c *conn) meta(f *flight, meta json.RawMessage, token uint64) json.RawMessa
 func (c *conn) modernMeta(f *flight, meta json.RawMessage) []mcp.Field {
 	s := c.server
 	caps := f.caller.Capabilities()
-	for name, mode := range map[string]entry.Answer{"sampling": s.entry.Sampling, "elicitation": s.entry.Elicitation} {
+	for name, mode := range map[string]entry.Answer{"sampling": s.settings().Sampling, "elicitation": s.settings().Elicitation} {
 		if mode == entry.Off {
 			caps = mcp.Edit(caps, mcp.Field{Key: name})
 		}
@@ -272,6 +364,12 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	}
 	if ctx.Err() != nil {
 		return c.server.gaveUp(err, effects)
+	}
+	if needsAuth(err) {
+		c.server.signedOut(c)
+		return &tool.Error{
+			Op: "call", Kind: tool.NeedsAuth, Subject: c.server.name, Message: c.server.redact(err.Error()), Hint: c.server.authHint(),
+		}
 	}
 	link, ok := errors.AsType[*mcp.LinkError](err)
 	if !ok {

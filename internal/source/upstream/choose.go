@@ -5,13 +5,15 @@ import (
 	"path"
 
 	"collie/internal/mcp"
-	"collie/internal/source/upstream/entry"
 )
 
 // switchedOff says why the entry's tools setting leaves a tool out; empty if it does not.
 // An exclude wins over an include, an override over both.
 func (s *Server) switchedOff(name string) string {
-	t := &s.entry.Tools
+	if why := s.withheld(name); why != "" {
+		return why
+	}
+	t := &s.settings().Tools
 	if o, ok := t.Override[name]; ok && o.Enabled != nil {
 		if *o.Enabled {
 			return ""
@@ -40,20 +42,4 @@ func anyMatch(globs []string, name string) bool {
 func isMethodNotFound(err error) bool {
 	e, ok := errors.AsType[*mcp.RPCError](err)
 	return ok && e.Code() == mcp.CodeMethodNotFound
-}
-
-// withoutEffect names the settings of an entry that this version reads, keeps and does not
-// act upon.
-func withoutEffect(e *entry.Entry) []string {
-	var out []string
-	if e.Isolation == entry.Session {
-		out = append(out, "isolation: session")
-	}
-	if e.HeadersCommand != nil {
-		out = append(out, "headersCommand")
-	}
-	if e.Auth.Type == "oauth" {
-		out = append(out, "auth.type: oauth")
-	}
-	return out
 }

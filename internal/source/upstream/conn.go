@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type conn struct {
 	server *Server
 	client *mcp.Client
 	proc   *process.Process // nil for HTTP
+	base   *http.Transport  // what HTTP goes over; nil for a process
 	box    *container       // of a server in a container
 	env    []string         // of the process
 	stop   sync.Once
@@ -30,7 +32,11 @@ type conn struct {
 	lastToken atomic.Uint64
 	mu        sync.Mutex
 	calls     map[uint64]*flight
-	patrol    *time.Timer // looks at calls while there are any
+	retired   bool          // it takes no more calls
+	last      time.Time     // when the last call ended, or the connection began
+	landed    chan struct{} // closed when the last call of a retired connection has ended
+	sick      string        // why health checks gave it up; empty if they did not
+	patrol    *time.Timer   // looks at calls while there are any
 	patrolled bool
 }
 
@@ -53,10 +59,11 @@ func (e *exitError) Error() string {
 
 // connect starts or reaches the server and opens a session. era 0 finds the era out.
 func (s *Server) connect(ctx context.Context, era mcp.Era) (*conn, error) {
-	c := &conn{server: s, calls: map[uint64]*flight{}}
-	opts := mcp.ClientOptions{Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: s.entry.Protocol, Logger: s.log}
-	opts.Reopened = func() { s.wants.apply(s.life, c, s.log) }
-	if s.entry.Protocol == "auto" {
+	conf := s.settings()
+	c := &conn{server: s, calls: map[uint64]*flight{}, last: time.Now()}
+	opts := mcp.ClientOptions{Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, Logger: s.log}
+	opts.Reopened = func() { s.apply(s.life, c, s.wants.now()) }
+	if conf.Protocol == "auto" {
 		switch era {
 		case mcp.Legacy:
 			opts.Protocol = "legacy"
@@ -64,7 +71,10 @@ func (s *Server) connect(ctx context.Context, era mcp.Era) (*conn, error) {
 			opts.Protocol = mcp.ModernVersions[0]
 		}
 	}
-	if s.entry.Transport != entry.Stdio {
+	switch {
+	case s.set.opts.open != nil:
+		return c, s.set.opts.open(ctx, c, opts)
+	case conf.Transport != entry.Stdio:
 		return c, c.dial(ctx, opts)
 	}
 	return c, c.spawn(ctx, opts)
@@ -72,7 +82,7 @@ func (s *Server) connect(ctx context.Context, era mcp.Era) (*conn, error) {
 
 // timed bounds a start. The time that a server waits for its turn does not count.
 func (s *Server) timed(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit := s.entry.StartTimeout
+	limit := s.settings().StartTimeout
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", errStartTimeout, limit))
 }
 
@@ -94,14 +104,14 @@ func (c *conn) dial(ctx context.Context, opts mcp.ClientOptions) error {
 
 // spawn starts a process and opens a session over its pipes.
 func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
-	s := c.server
-	turn, err := s.set.packages.turn(ctx, s.entry.Package)
+	s, conf := c.server, c.server.settings()
+	turn, err := s.set.packages.turn(ctx, conf.Package)
 	if err != nil {
 		return err
 	}
 	downloaded := sync.OnceFunc(turn) // at the first word of the server, or the end
 	defer downloaded()
-	release, err := s.set.slot(ctx, s.entry.Runner)
+	release, err := s.set.slot(ctx, conf.Runner)
 	if err != nil {
 		return err
 	}
@@ -116,16 +126,16 @@ func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
 		close(heard)
 		downloaded()
 	})
-	box, args := containerOf(&s.entry, s.set.opts.RunDir)
+	box, args := containerOf(conf, s.set.opts.RunDir)
 	if err := box.prepare(); err != nil {
 		return err
 	}
-	c.box, c.env = box, entry.Environment(s.entry, s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny})
+	c.box, c.env = box, entry.Environment(*conf, s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny})
 	c.proc, err = process.Start(process.Command{
-		Label: s.name, Name: s.entry.Command.Reveal(), Args: args, Env: c.env, Dir: s.entry.Dir,
+		Label: s.name, Name: conf.Command.Reveal(), Args: args, Env: c.env, Dir: conf.Dir,
 		Stderr: func(line []byte) {
 			hear()
-			s.ring.Add("stderr", s.redact(string(line)))
+			s.said.Add("stderr", s.redact(string(line)))
 		},
 	}, &process.Options{Guard: s.set.opts.Guard, Ledger: s.set.opts.Ledger, Logger: s.log})
 	if err != nil {
@@ -135,8 +145,8 @@ func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
 	lines := mcp.NewLines(out, c.proc.Stdin(), s.set.opts.MaxFrame, func() error { return c.proc.Stdout().Close() })
 	link := mcp.NewConn(lines, c, &mcp.ConnOptions{Logger: s.log, Noise: c.noise})
 	opts.FirstOutput = heard
-	if s.entry.Runner {
-		opts.ProbeMax = s.entry.StartTimeout / 2
+	if conf.Runner {
+		opts.ProbeMax = conf.StartTimeout / 2
 	}
 	c.client, err = mcp.Connect(ctx, link, opts)
 	if err == nil {
@@ -182,7 +192,7 @@ func (c *conn) noise(frame []byte, err error) {
 	if len(text) > 400 {
 		text = text[:400] + "…"
 	}
-	c.server.ring.Add("noise", c.server.redact(text))
+	c.server.said.Add("noise", c.server.redact(text))
 	if c.server.noise.add(time.Now()) {
 		c.server.log.Warn("the server writes much to stdout that is no message; logs belong on stderr")
 	}
@@ -257,6 +267,9 @@ func (c *conn) close(ctx context.Context) {
 			if err := c.client.Link.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 				c.server.log.Debug("link not closed", "error", err)
 			}
+		}
+		if c.base != nil {
+			c.base.CloseIdleConnections()
 		}
 	})
 }

@@ -19,12 +19,17 @@ import (
 // connectHTTP reaches a server by Streamable HTTP, modern first, then legacy, and falls
 // back to the SSE transport of 2024-11-05 where the answers speak for it (6.1).
 func connectHTTP(ctx context.Context, c *conn, opts mcp.ClientOptions) (*mcp.Client, error) {
-	e := &c.server.entry
-	link, err := c.server.httpOptions()
+	s := c.server
+	e := s.settings()
+	link, base, err := s.httpOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if e.Transport != entry.SSE {
+	c.base = base
+	s.mu.Lock()
+	overSSE := s.overSSE
+	s.mu.Unlock()
+	if e.Transport != entry.SSE && !overSSE {
 		client, err := openSession(ctx, mcp.DialHTTP(e.URL.Reveal(), c, link), opts)
 		if err == nil || !speaksForSSE(err) {
 			return client, err
@@ -35,7 +40,13 @@ func connectHTTP(ctx context.Context, c *conn, opts mcp.ClientOptions) (*mcp.Cli
 		return nil, err
 	}
 	opts.Protocol = "legacy"
-	return openSession(ctx, old, opts)
+	client, err := openSession(ctx, old, opts)
+	if err == nil {
+		s.mu.Lock()
+		s.overSSE = true
+		s.mu.Unlock()
+	}
+	return client, err
 }
 
 // openSession shakes hands, and closes the link where that fails.
@@ -60,12 +71,18 @@ func speaksForSSE(err error) bool {
 	return false
 }
 
-// httpOptions are the entry's headers and TLS settings.
-func (s *Server) httpOptions() (*mcp.HTTPOptions, error) {
-	e := &s.entry
+// httpOptions are the entry's headers and TLS settings, and how the user is signed in.
+// What it returns beside them is to be closed with the link.
+func (s *Server) httpOptions(ctx context.Context) (*mcp.HTTPOptions, *http.Transport, error) {
+	e := s.settings()
 	head := http.Header{}
 	for _, h := range e.Headers {
 		head.Add(h.Name, h.Value.Reveal())
+	}
+	if e.HeadersCommand != nil {
+		if err := s.commandHeaders(ctx, e, head); err != nil {
+			return nil, nil, err
+		}
 	}
 	switch e.Auth.Type {
 	case "bearer":
@@ -76,16 +93,17 @@ func (s *Server) httpOptions() (*mcp.HTTPOptions, error) {
 	}
 	config, err := tlsConfig(&e.TLS)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	opts := &mcp.HTTPOptions{
 		Logger: s.log, Header: func() http.Header { return head },
 		MaxAnswer: s.set.opts.MaxFrame, MaxEvent: s.set.opts.MaxFrame,
 	}
-	if config != nil {
-		opts.Transport = mcp.NewHTTPTransport(config)
+	base := mcp.NewHTTPTransport(config)
+	if opts.Transport, err = s.signedIn(base); err != nil {
+		return nil, nil, err
 	}
-	return opts, nil
+	return opts, base, nil
 }
 
 // tlsConfig reads the files of an entry's TLS settings; nil where there are none.

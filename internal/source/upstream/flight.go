@@ -48,17 +48,22 @@ func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 }
 
 // board registers a call. The flight's context ends when the call takes too long; land
-// must be called.
-func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) (context.Context, *flight, uint64) {
+// must be called. ok is false where the connection takes no more calls.
+func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) (_ context.Context, f *flight, token uint64, ok bool) {
 	now := time.Now()
-	f := &flight{call: call, caller: call.Caller, limit: limit, begun: now, due: now.Add(limit)}
+	f = &flight{call: call, caller: call.Caller, limit: limit, begun: now, due: now.Add(limit)}
 	if f.caller == nil {
 		f.caller = nobody{}
 	}
 	f.token = mcp.Get(call.Params, "_meta", "progressToken")
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
-	token := c.lastToken.Add(1)
+	token = c.lastToken.Add(1)
 	c.mu.Lock()
+	if c.retired {
+		c.mu.Unlock()
+		f.cancel(nil)
+		return ctx, nil, 0, false
+	}
 	c.calls[token] = f
 	if !c.patrolled {
 		c.patrolled = true
@@ -69,7 +74,7 @@ func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) 
 		}
 	}
 	c.mu.Unlock()
-	return f.ctx, f, token
+	return f.ctx, f, token, true
 }
 
 // patrolFor is how often calls are looked at for having taken too long. One timer looks at
@@ -90,7 +95,7 @@ func (c *conn) look() {
 		}
 	}
 	if c.patrolled = len(c.calls) > 0; c.patrolled {
-		c.patrol.Reset(patrolFor(c.server.entry.ToolTimeout))
+		c.patrol.Reset(patrolFor(c.server.settings().ToolTimeout))
 	}
 	c.mu.Unlock()
 	for _, f := range late {
@@ -106,9 +111,17 @@ func (f *flight) late(now time.Time) bool {
 
 // land takes a call off the table and passes its last progress on.
 func (c *conn) land(f *flight, token uint64) {
+	now := time.Now()
 	c.mu.Lock()
 	delete(c.calls, token)
+	c.last = now
+	if c.retired && len(c.calls) == 0 {
+		close(c.landed)
+	}
 	c.mu.Unlock()
+	if now.UnixNano() > c.server.relistAt.Load() {
+		c.server.relist(now)
+	}
 	f.mu.Lock()
 	held := f.held
 	f.held = nil

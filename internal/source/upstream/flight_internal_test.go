@@ -33,7 +33,7 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	defer set.Close(t.Context())
 	c := &conn{server: set.servers[0], calls: map[uint64]*flight{}}
 	p := patientCaller{asked: make(chan struct{})}
-	_, f, token := c.board(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
+	_, f, token, _ := c.board(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
 	done := make(chan error, 1)
 	go func() { // ends with the question
 		_, err := c.server.askBack(t.Context(), f, "elicitation/create", nil)

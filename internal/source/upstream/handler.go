@@ -130,13 +130,13 @@ func (s *Server) askBack(ctx context.Context, f *flight, method string, params j
 	mode := entry.Forward
 	switch method {
 	case "sampling/createMessage":
-		need, limit, mode = tool.CanSample, 2*time.Minute, s.entry.Sampling
+		need, limit, mode = tool.CanSample, 2*time.Minute, s.settings().Sampling
 	case "elicitation/create":
-		need, limit, mode = tool.CanElicit, 5*time.Minute, s.entry.Elicitation
+		need, limit, mode = tool.CanElicit, 5*time.Minute, s.settings().Elicitation
 	case "roots/list":
 		need, limit = tool.CanRoots, time.Minute
-		if len(s.entry.Roots) > 0 {
-			return rootsResult(reveal(s.entry.Roots)), nil
+		if len(s.settings().Roots) > 0 {
+			return rootsResult(reveal(s.settings().Roots)), nil
 		}
 	default:
 		return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "Collie does not know the method " + method}

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 	"unicode"
 
 	"collie/internal/mcp"
+	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
 
@@ -25,62 +27,98 @@ const (
 	quietLists     = 250 * time.Millisecond
 )
 
-// learn fetches everything a server offers and publishes it.
+// learn fetches everything a server offers, publishes it and keeps it in the cache. Where
+// resources or prompts fail, what was known of them stays.
 func (s *Server) learn(c *conn) error {
 	ctx, cancel := context.WithTimeoutCause(s.life, listLimit, fmt.Errorf("the lists took longer than %v", listLimit))
 	defer cancel()
-	offer := *s.Offer()
-	offer.Instructions = c.client.Instructions
-	offer.Logs = c.client.Can("logging")
-	offer.Completes = c.client.Can("completions")
-	offer.Subscribes = c.client.Can("resources", "subscribe") || c.client.Era == mcp.Modern && c.client.Can("resources")
-	offer.ReadsAny = c.client.Can("resources")
+	k := s.fresh(c)
 	s.listen(ctx, c) // before the lists are fetched, so that no change of them is missed
-	if err := s.learnTools(ctx, c, &offer); err != nil {
-		return err
+	if err := s.learnTools(ctx, c, k); err != nil {
+		return &listError{err}
 	}
-	if err := s.learnResources(ctx, c, &offer); err != nil {
+	if err := s.learnResources(ctx, c, k); err != nil {
 		s.log.Warn("resources not listed", "error", err)
 	}
-	if err := s.learnPrompts(ctx, c, &offer); err != nil {
+	if err := s.learnPrompts(ctx, c, k); err != nil {
 		s.log.Warn("prompts not listed", "error", err)
 	}
-	s.publish(&offer, tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged)
+	s.learned(k)
 	return nil
 }
 
-// publish makes an offer the current one and tells who watches.
-func (s *Server) publish(offer *tool.Offer, kinds ...tool.ChangeKind) {
-	s.offer.Store(offer)
-	for _, kind := range kinds {
-		s.watch.tell(tool.Change{Kind: kind, Source: s.name})
+// listError says that a server is there and does not tell what it offers.
+type listError struct{ err error }
+
+// Error gives the cause.
+func (e *listError) Error() string { return "list tools: " + e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *listError) Unwrap() error { return e.err }
+
+// fresh is what was known, with what the handshake of c says.
+func (s *Server) fresh(c *conn) *known {
+	k := &known{}
+	if old := s.known.Load(); old != nil {
+		*k = *old
 	}
+	k.instructions, k.info, k.capabilities = c.client.Instructions, c.client.Info, c.client.Capabilities
+	k.version, k.modern, k.remote = c.client.Version, c.client.Era == mcp.Modern, c.proc == nil
+	return k
 }
 
-func (s *Server) learnTools(ctx context.Context, c *conn, offer *tool.Offer) error {
-	t := tool.Tool{
-		Name: s.name, Title: s.entry.DisplayName, Description: s.entry.Description,
-		View: s.entry.View, Prefix: s.entry.Prefix,
+// learned takes complete lists from a live server.
+func (s *Server) learned(k *known) {
+	s.mu.Lock()
+	s.validated = time.Now()
+	s.mu.Unlock()
+	s.relistAt.Store(time.Now().Add(k.lifetime()).UnixNano())
+	s.checkPins(k, true)
+	s.publish(k, tool.FreshLive, "")
+	s.remember(k)
+}
+
+// lifetime is how long live lists are taken as they are, without asking again (7.4).
+func (k *known) lifetime() time.Duration {
+	if k.ttl > 0 {
+		return k.ttl
 	}
-	headers := map[string]*mcp.ParamHeaders{}
+	return 5 * time.Minute
+}
+
+func (s *Server) learnTools(ctx context.Context, c *conn, k *known) error {
+	k.tools, k.dropped, k.truncated, k.ttl, k.scope = nil, nil, false, 0, ""
 	seen := map[string]bool{}
+	drop := func(def json.RawMessage, err error) {
+		name := mcp.GetString(def, "name")
+		if runes := []rune(name); len(runes) > 128 {
+			name = string(runes[:128])
+		}
+		k.dropped = append(k.dropped, toolcache.Dropped{Name: name, Reason: err.Error()})
+		s.drop("tool", err)
+	}
 	each := func(def json.RawMessage) bool {
 		a, err := s.action(def)
 		if err == nil && seen[a.Name] {
 			err = fmt.Errorf("tool %q is listed twice, the first counts", a.Name)
 		}
 		if err == nil && c.proc == nil && c.client.Era == mcp.Modern {
-			err = paramHeaders(headers, &a)
+			if _, bad := mcp.CompileParamHeaders(a.InputSchema); bad != nil {
+				err = fmt.Errorf("tool %q: %w", a.Name, bad)
+			}
 		}
 		if err != nil {
-			s.drop("tool", err)
+			drop(def, err)
 			return true
 		}
+		if missing(mcp.Get(def, "inputSchema")) {
+			s.said.Add("collie", fmt.Sprintf("tool %q has no inputSchema, taken as an object", a.Name))
+		}
 		seen[a.Name] = true
-		t.Actions = append(t.Actions, a)
-		return len(t.Actions) < maxTools
+		k.tools = append(k.tools, def)
+		return len(k.tools) < maxTools
 	}
-	err := s.pages(ctx, c, "tools", "tools/list", "tools", each)
+	err := s.pages(ctx, c, k, "tools", "tools/list", "tools", each)
 	if early := elements(c.client.Tools); len(early) > 0 && (isMethodNotFound(err) || !c.client.Can("tools")) {
 		s.drop("the method tools/list", errors.New("the server lists its tools in its initialize result, which is not MCP; they are taken from there"))
 		err = nil
@@ -88,28 +126,12 @@ func (s *Server) learnTools(ctx context.Context, c *conn, offer *tool.Offer) err
 			each(def)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("list tools: %w", err)
-	}
-	offer.Tools = []tool.Tool{t}
-	s.headers.Store(&headers)
-	return nil
-}
-
-func paramHeaders(all map[string]*mcp.ParamHeaders, a *tool.Action) error {
-	h, err := mcp.CompileParamHeaders(a.InputSchema)
-	if err != nil {
-		return fmt.Errorf("tool %q: %w", a.Name, err)
-	}
-	if h != nil {
-		all[a.Name] = h
-	}
-	return nil
+	return err
 }
 
 // drop says that an entry of a list was left out, in the server's log and ours.
 func (s *Server) drop(what string, err error) {
-	s.ring.Add("collie", what+" left out: "+err.Error())
+	s.said.Add("collie", what+" left out: "+err.Error())
 	s.log.Warn("list entry left out", "what", what, "error", err)
 }
 
@@ -125,10 +147,9 @@ func (s *Server) action(def json.RawMessage) (tool.Action, error) {
 		ReadOnly:   string(mcp.Get(def, "annotations", "readOnlyHint")) == "true",
 		Idempotent: string(mcp.Get(def, "annotations", "idempotentHint")) == "true",
 	}
-	if len(a.InputSchema) == 0 || string(a.InputSchema) == "null" {
+	if missing(a.InputSchema) {
 		a.InputSchema = json.RawMessage(`{"type":"object"}`)
 		a.Definition = mcp.Edit(def, mcp.Field{Key: "inputSchema", Value: a.InputSchema})
-		s.ring.Add("collie", fmt.Sprintf("tool %q has no inputSchema, taken as an object", name))
 	}
 	if a.InputSchema[0] != '{' {
 		return a, fmt.Errorf("tool %q: inputSchema is no object", name)
@@ -136,9 +157,11 @@ func (s *Server) action(def json.RawMessage) (tool.Action, error) {
 	if depth(a.InputSchema) > maxSchemaDepth {
 		return a, fmt.Errorf("tool %q: inputSchema is nested deeper than %d", name, maxSchemaDepth)
 	}
-	a.Off, a.Timeout = s.switchedOff(name), s.entry.MaxToolTimeout
+	a.Off, a.Timeout = s.switchedOff(name), s.settings().MaxToolTimeout
 	return a, nil
 }
+
+func missing(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
 // entryName reads the name of a list's entry.
 func entryName(def json.RawMessage) (string, error) {
@@ -179,12 +202,11 @@ func depth(raw []byte) int {
 	return deepest
 }
 
-func (s *Server) learnResources(ctx context.Context, c *conn, offer *tool.Offer) error {
-	var resources []tool.Resource
-	var templates []tool.Template
-	err := s.pages(ctx, c, "resources", "resources/list", "resources", func(def json.RawMessage) bool {
+func (s *Server) learnResources(ctx context.Context, c *conn, k *known) error {
+	var resources, templates []json.RawMessage
+	err := s.pages(ctx, c, nil, "resources", "resources/list", "resources", func(def json.RawMessage) bool {
 		if uri := mcp.GetString(def, "uri"); uri != "" && len(def) <= maxDefinition {
-			resources = append(resources, tool.Resource{URI: uri, Definition: def})
+			resources = append(resources, def)
 		} else {
 			s.drop("resource", fmt.Errorf("an entry without a uri: %.80s", def))
 		}
@@ -193,9 +215,9 @@ func (s *Server) learnResources(ctx context.Context, c *conn, offer *tool.Offer)
 	if err != nil {
 		return fmt.Errorf("list resources: %w", err)
 	}
-	err = s.pages(ctx, c, "resources", "resources/templates/list", "resourceTemplates", func(def json.RawMessage) bool {
+	err = s.pages(ctx, c, nil, "resources", "resources/templates/list", "resourceTemplates", func(def json.RawMessage) bool {
 		if pattern := mcp.GetString(def, "uriTemplate"); pattern != "" && len(def) <= maxDefinition {
-			templates = append(templates, tool.Template{Pattern: pattern, Definition: def})
+			templates = append(templates, def)
 		} else {
 			s.drop("resource template", fmt.Errorf("an entry without a uriTemplate: %.80s", def))
 		}
@@ -204,14 +226,14 @@ func (s *Server) learnResources(ctx context.Context, c *conn, offer *tool.Offer)
 	if err != nil && !isMethodNotFound(err) { // templates are optional where resources are not
 		return fmt.Errorf("list resource templates: %w", err)
 	}
-	offer.Resources, offer.Templates = resources, templates
+	k.resources, k.templates = resources, templates
 	return nil
 }
 
-func (s *Server) learnPrompts(ctx context.Context, c *conn, offer *tool.Offer) error {
-	var prompts []tool.Prompt
+func (s *Server) learnPrompts(ctx context.Context, c *conn, k *known) error {
+	var prompts []json.RawMessage
 	seen := map[string]bool{}
-	err := s.pages(ctx, c, "prompts", "prompts/list", "prompts", func(def json.RawMessage) bool {
+	err := s.pages(ctx, c, nil, "prompts", "prompts/list", "prompts", func(def json.RawMessage) bool {
 		name, err := entryName(def)
 		if err == nil && seen[name] {
 			err = fmt.Errorf("prompt %q is listed twice, the first counts", name)
@@ -221,19 +243,20 @@ func (s *Server) learnPrompts(ctx context.Context, c *conn, offer *tool.Offer) e
 			return true
 		}
 		seen[name] = true
-		prompts = append(prompts, tool.Prompt{Name: name, Definition: def})
+		prompts = append(prompts, def)
 		return len(prompts) < maxEntries
 	})
 	if err != nil {
 		return fmt.Errorf("list prompts: %w", err)
 	}
-	offer.Prompts = prompts
+	k.prompts = prompts
 	return nil
 }
 
 // pages follows a list to its end and calls each for every entry until it returns false. A
-// list that the server does not announce is empty. A page that fails fails the list.
-func (s *Server) pages(ctx context.Context, c *conn, capability, method, field string, each func(json.RawMessage) bool) error {
+// list that the server does not announce is empty. A page that fails fails the list. What
+// the pages say about caching goes into k, which may be nil.
+func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, method, field string, each func(json.RawMessage) bool) error {
 	if !c.client.Can(capability) {
 		return nil
 	}
@@ -244,27 +267,57 @@ func (s *Server) pages(ctx context.Context, c *conn, capability, method, field s
 		if err != nil {
 			return err
 		}
-		for _, def := range elements(mcp.Get(result, field)) {
-			if !each(def) {
-				s.drop(field, errors.New("the list is longer than Collie takes, it ends there"))
+		k.hints(result)
+		defs := elements(mcp.Get(result, field))
+		next := mcp.Get(result, "nextCursor")
+		cursor, more := mcp.Text(next)
+		more = more && cursor != ""
+		for i, def := range defs {
+			if !each(def) && (more || i < len(defs)-1) {
+				s.cut(k, field, errors.New("the list is longer than Collie takes, it ends there"))
 				return nil
 			}
 		}
-		next := mcp.Get(result, "nextCursor")
-		cursor, ok := mcp.Text(next)
-		if !ok || cursor == "" {
+		if !more {
 			return nil
 		}
 		if cursors[cursor] {
-			s.drop(field, fmt.Errorf("the cursor %.40q came twice, the list ends there", cursor))
+			s.cut(k, field, fmt.Errorf("the cursor %.40q came twice, the list ends there", cursor))
 			return nil
 		}
 		cursors[cursor] = true
 		params = mcp.Edit(nil, mcp.Field{Key: "cursor", Value: next})
 	}
-	s.drop(field, fmt.Errorf("more than %d pages, the list ends there", maxPages))
+	s.cut(k, field, fmt.Errorf("more than %d pages, the list ends there", maxPages))
 	return nil
 }
+
+// cut says that a list ends early.
+func (s *Server) cut(k *known, field string, why error) {
+	s.drop(field, why)
+	if k != nil {
+		k.truncated = true
+	}
+}
+
+// hints takes over what a page says about how long it is good, and for whom (2026-07-28,
+// Caching).
+func (k *known) hints(result json.RawMessage) {
+	if k == nil {
+		return
+	}
+	if ms, err := strconv.ParseInt(string(mcp.Get(result, "ttlMs")), 10, 64); err == nil && ms > 0 {
+		if d := time.Duration(min(ms, int64(maxTTL/time.Millisecond))) * time.Millisecond; k.ttl == 0 || d < k.ttl {
+			k.ttl = d
+		}
+	}
+	if scope := mcp.GetString(result, "cacheScope"); scope != "" && k.scope != "private" {
+		k.scope = scope
+	}
+}
+
+// maxTTL bounds what a server may say about how long its lists are good.
+const maxTTL = 30 * 24 * time.Hour
 
 func (s *Server) page(ctx context.Context, c *conn, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pageLimit, fmt.Errorf("%s did not answer within %v", method, pageLimit))
@@ -290,8 +343,31 @@ type refresher struct {
 	pending map[tool.ChangeKind]bool
 	timer   *time.Timer
 	running bool
+	failed  int // refreshes in a row
 	closed  bool
 	wg      sync.WaitGroup
+}
+
+// again asks for what could not be fetched, later and later (7.3).
+func (r *refresher) again(kinds map[tool.ChangeKind]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pending == nil {
+		r.pending = map[tool.ChangeKind]bool{}
+	}
+	for kind := range kinds {
+		r.pending[kind] = true
+	}
+	r.failed++
+}
+
+// wait is how long changes are gathered, or how long a failed refresh rests. r.mu is held.
+func (r *refresher) wait() time.Duration {
+	d := quietLists
+	for range min(r.failed, 12) {
+		d *= 2
+	}
+	return min(d, lastWait)
 }
 
 func (r *refresher) ask(kind tool.ChangeKind) {
@@ -321,11 +397,17 @@ func (r *refresher) run() {
 	r.wg.Add(1)
 	r.mu.Unlock()
 	defer r.wg.Done()
+	r.mu.Lock()
+	before := r.failed
+	r.mu.Unlock()
 	r.server.relearn(kinds)
 	r.mu.Lock()
 	r.running = false
+	if r.failed == before {
+		r.failed = 0
+	}
 	if len(r.pending) > 0 && !r.closed {
-		r.timer = time.AfterFunc(quietLists, r.run)
+		r.timer = time.AfterFunc(r.wait(), r.run)
 	}
 	r.mu.Unlock()
 }
@@ -344,7 +426,7 @@ func (r *refresher) close() {
 // relearn fetches the lists of some kinds again. What fails keeps the old list.
 func (s *Server) relearn(kinds map[tool.ChangeKind]bool) {
 	s.mu.Lock()
-	c, starting := s.primary, s.opening[0] != nil
+	c, starting := s.primary, s.opening[slot{}] != nil
 	s.mu.Unlock()
 	if starting { // the lists may have been fetched before they changed
 		for kind := range kinds {
@@ -355,21 +437,36 @@ func (s *Server) relearn(kinds map[tool.ChangeKind]bool) {
 	if c == nil || !c.alive() {
 		return
 	}
+	if !s.refresh(c, kinds) {
+		s.lists.again(kinds)
+	}
+}
+
+// refresh fetches the lists of some kinds from a live server. What fails keeps the old list.
+func (s *Server) refresh(c *conn, kinds map[tool.ChangeKind]bool) (ok bool) {
 	ctx, cancel := context.WithTimeout(s.life, listLimit)
 	defer cancel()
 	fetch := []struct {
 		kind tool.ChangeKind
-		get  func(context.Context, *conn, *tool.Offer) error
+		get  func(context.Context, *conn, *known) error
 	}{{tool.ToolsChanged, s.learnTools}, {tool.ResourcesChanged, s.learnResources}, {tool.PromptsChanged, s.learnPrompts}}
+	k, ok, any := s.fresh(c), true, false
 	for _, f := range fetch {
 		if !kinds[f.kind] {
 			continue
 		}
-		offer := *s.Offer()
-		if err := f.get(ctx, c, &offer); err != nil {
+		next := *k
+		if err := f.get(ctx, c, &next); err != nil {
 			s.log.Warn("list not refreshed, the old one stays", "kind", string(f.kind), "error", err)
+			s.set.cache().Failed(s.name, "list_failed")
+			ok = false
 			continue
 		}
-		s.publish(&offer, f.kind)
+		k, any = &next, true
+		delete(kinds, f.kind)
 	}
+	if any {
+		s.learned(k)
+	}
+	return ok
 }

@@ -16,7 +16,15 @@ type noiseCounter struct {
 	mu     sync.Mutex
 	since  time.Time
 	count  int
+	all    uint64
 	warned bool
+}
+
+// total is how many lines there were.
+func (n *noiseCounter) total() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.all
 }
 
 // add counts a line and reports whether it is the one to warn at.
@@ -26,6 +34,7 @@ func (n *noiseCounter) add(now time.Time) bool {
 	if now.Sub(n.since) > noiseTime {
 		n.since, n.count = now, 0
 	}
+	n.all++
 	n.count++
 	if n.count <= noiseLines || n.warned {
 		return false

@@ -4,16 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"collie/internal/mcp"
-	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/serverlog"
+	"collie/internal/source/upstream/signin"
 	"collie/internal/tool"
 )
 
@@ -21,39 +20,68 @@ import (
 type Server struct {
 	set   *Set
 	name  string
-	entry entry.Entry
 	wrong string // why the entry cannot be used; empty if it can
+	off   string // why it must not run, as a stable code; empty if it may
+	conf  atomic.Pointer[entry.Entry]
+	hash  string // what makes this server what it is; empty where the entry is wrong
 	log   *slog.Logger
-	ring  process.Ring
+	said  *serverlog.Log
 	noise noiseCounter
 
-	offer   atomic.Pointer[tool.Offer]
-	headers atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
-	watch   watchers
-	lists   refresher
-	wants   wants
+	publishing sync.Mutex   // one offer after the other
+	built      *entry.Entry // the settings that the offer was made with; guarded by publishing
+	builtPins  *changes     // and the pins
+	pinned     atomic.Pointer[changes]
+	known      atomic.Pointer[known]
+	offer      atomic.Pointer[tool.Offer]
+	headers    atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
+	up         atomic.Bool                                  // a connection stands, and the lists are its own
+	ailing     atomic.Bool                                  // there are failures that an answer would cure
+	relistAt   atomic.Int64                                 // when a live list is to be asked for again, in Unix ns
+	watch      watchers
+	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
+	lists      refresher
+	wants      wants
 
-	started chan struct{} // closed when the first start is over
+	started chan struct{} // closed when the first start is over, or none is needed
+	first   sync.Once     // closes started
 
 	life   context.Context // ends with Close
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // goroutines that outlive the call that started them
 
-	mu      sync.Mutex
-	status  tool.ServerStatus
-	primary *conn
-	other   *conn   // in the other era, for callers of it; nil until one comes
-	home    mcp.Era // of the primary connection, once it is known
-	both    bool    // the server speaks both eras
-	opening map[mcp.Era]*opening
-	closed  bool
+	mu        sync.Mutex
+	status    tool.ServerStatus
+	freshness tool.Freshness
+	why       string    // of freshness
+	validated time.Time // when a live server last confirmed the lists
+	changed   []string  // tools that differ from their pins
+	primary   *conn
+	extra     map[slot]*conn // beside the primary one: another era, or a session of its own
+	home      mcp.Era        // of the primary connection, once it is known
+	both      bool           // the server speaks both eras
+	overSSE   bool           // it was found to speak HTTP with SSE only
+	opening   map[slot]*opening
+	stopping  chan struct{} // closed when connections that were given up have ended; nil if none
+	history   history
+	lastErr   error // of the last start, while the server is down
+	retry     *time.Timer
+	idle      *time.Timer
+	closed    bool
+}
+
+// slot names a connection: the primary one is the zero slot.
+type slot struct {
+	era     mcp.Era
+	session string
 }
 
 var (
-	_ tool.Source  = (*Server)(nil)
-	_ tool.Reader  = (*Server)(nil)
-	_ tool.Logger  = (*Server)(nil)
-	_ tool.Starter = (*Server)(nil)
+	_ tool.Source    = (*Server)(nil)
+	_ tool.Reader    = (*Server)(nil)
+	_ tool.Logger    = (*Server)(nil)
+	_ tool.Starter   = (*Server)(nil)
+	_ tool.Refresher = (*Server)(nil)
 )
 
 // opening is a connection being made, which all who need it wait for.
@@ -67,27 +95,33 @@ type opening struct {
 func newServer(set *Set, spec Spec) *Server {
 	e := spec.Entry
 	s := &Server{
-		set: set, name: e.Name, entry: e, wrong: spec.wrong(),
-		opening: map[mcp.Era]*opening{}, started: make(chan struct{}),
+		set: set, name: e.Name, wrong: spec.wrong(), off: spec.Off, extra: map[slot]*conn{},
+		opening: map[slot]*opening{}, started: make(chan struct{}),
 	}
+	s.conf.Store(&e)
 	s.log = slog.New(discreet{set.log.Handler(), s.redact}).With("server", e.Name)
+	s.said = set.logFor(e.Name, s.log)
+	s.signIn = sync.OnceValues(s.openSignIn)
 	s.life, s.cancel = context.WithCancelCause(context.Background())
 	s.lists.server = s
 	s.offer.Store(&tool.Offer{})
 	s.status = tool.ServerStatus{Name: e.Name, Transport: string(e.Transport), Command: shown(&e)}
-	for _, what := range withoutEffect(&e) {
-		s.log.Warn("this setting is read and has no effect yet", "setting", what)
-	}
 	switch {
+	case spec.Off != "":
+		s.move(tool.StateDisabled, spec.Off, "")
 	case s.wrong != "":
-		s.enter(tool.StateConfigError, s.wrong)
+		s.move(tool.StateConfigError, spec.reason(), s.wrong)
 	case e.Disabled:
 		s.enter(tool.StateDisabled, "")
 	default:
+		s.hash = e.ConfigHash(set.opts.Key)
 		s.enter(tool.StateIdle, "")
 	}
 	return s
 }
+
+// settings is the entry as it is configured now.
+func (s *Server) settings() *entry.Entry { return s.conf.Load() }
 
 // Name is the server's name in the configuration.
 func (s *Server) Name() string { return s.name }
@@ -95,47 +129,35 @@ func (s *Server) Name() string { return s.name }
 // Offer is what the server offered last.
 func (s *Server) Offer() *tool.Offer { return s.offer.Load() }
 
-// Started is closed when the server's first start is over; see [tool.Starter].
+// Started is closed when the server's first start is over, or when its tools are known
+// without one; see [tool.Starter].
 func (s *Server) Started() <-chan struct{} { return s.started }
 
 // Watch tells f of changes; see [tool.Source].
 func (s *Server) Watch(f func(tool.Change)) (stop func()) { return s.watch.add(f) }
 
-// startFirst starts the server for the first time, with the gateway.
-func (s *Server) startFirst() {
-	defer close(s.started)
-	if s.wrong != "" || s.entry.Disabled {
-		return
-	}
-	if _, err := s.connection(s.life); err != nil && s.life.Err() == nil {
-		s.log.Warn("server did not start", "error", shorten(s.redact(err.Error())))
-	}
-}
-
 // connection returns a live connection of the server's own preference.
 func (s *Server) connection(ctx context.Context) (*conn, error) {
-	return s.connectionFor(ctx, 0, false)
+	return s.connectionFor(ctx, slot{}, false)
 }
 
-// connectionFor returns a live connection for a caller of an era, opening one if there is
-// none; era 0 takes what the server prefers. All who wait share one start. forCall says that
-// a call will be made over it.
-func (s *Server) connectionFor(ctx context.Context, era mcp.Era, forCall bool) (*conn, error) {
+// connectionFor returns a live connection for a caller of an era and a session, opening one
+// if there is none; the zero slot takes what the server prefers. All who wait share one
+// start. forCall says that a call will be made over it.
+func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*conn, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	slot, key := &s.primary, mcp.Era(0)
-	if s.both && era != 0 && era != s.home {
-		slot, key = &s.other, era
-	}
-	if c := *slot; c != nil {
+	key := s.slotOf(want)
+	if c := s.at(key); c != nil {
 		if c.alive() {
 			c.used = c.used || forCall
 			s.mu.Unlock()
 			return c, nil
 		}
-		*slot = nil
+		s.put(key, nil) // it ended by itself, and mourn has not been here yet
+		s.history.failed(s.settings().Restart, time.Now(), 0)
 	}
 	if s.closed {
 		s.mu.Unlock()
@@ -143,14 +165,11 @@ func (s *Server) connectionFor(ctx context.Context, era mcp.Era, forCall bool) (
 	}
 	o := s.opening[key]
 	if o == nil {
-		o = &opening{done: make(chan struct{})}
-		s.opening[key] = o
-		s.wg.Add(1)
-		if key == 0 {
-			go s.open(o) // ends by the start timeout or the server's life
-		} else {
-			go s.openOther(o, key)
+		if err := s.barred(time.Now()); err != nil {
+			s.mu.Unlock()
+			return nil, err
 		}
+		o = s.begin(key)
 	}
 	o.forCall = o.forCall || forCall
 	s.mu.Unlock()
@@ -162,228 +181,150 @@ func (s *Server) connectionFor(ctx context.Context, era mcp.Era, forCall bool) (
 	}
 }
 
+// begin starts to open the connection of a slot. s.mu is held.
+func (s *Server) begin(key slot) *opening {
+	o := &opening{done: make(chan struct{})}
+	s.opening[key] = o
+	s.wg.Add(1)
+	if key == (slot{}) {
+		go s.open(o) // ends by the start timeout or the server's life
+	} else {
+		go s.openExtra(o, key)
+	}
+	return o
+}
+
+// slotOf is where the connection for a caller is kept. s.mu is held.
+func (s *Server) slotOf(want slot) slot {
+	if s.settings().Isolation != entry.Session {
+		want.session = ""
+	}
+	if !s.both || want.era == s.home {
+		want.era = 0
+	}
+	return want
+}
+
+// at returns the connection of a slot, nil if there is none. s.mu is held.
+func (s *Server) at(key slot) *conn {
+	if key == (slot{}) {
+		return s.primary
+	}
+	return s.extra[key]
+}
+
+// put sets the connection of a slot. s.mu is held.
+func (s *Server) put(key slot, c *conn) {
+	switch {
+	case key == (slot{}):
+		s.primary = c
+		if c == nil {
+			s.up.Store(false)
+		}
+	case c == nil:
+		delete(s.extra, key)
+	default:
+		s.extra[key] = c
+	}
+}
+
+// conns returns the connections there are, dead ones included. s.mu is held.
+func (s *Server) conns() []*conn {
+	var out []*conn
+	if s.primary != nil {
+		out = append(out, s.primary)
+	}
+	for _, c := range s.extra {
+		out = append(out, c)
+	}
+	return out
+}
+
+// holds reports whether c is one of the connections. s.mu is held.
+func (s *Server) holds(c *conn) (slot, bool) {
+	if s.primary == c {
+		return slot{}, true
+	}
+	for key, x := range s.extra {
+		if x == c {
+			return key, true
+		}
+	}
+	return slot{}, false
+}
+
 // usable refuses what no start could change.
 func (s *Server) usable() error {
+	conf := s.settings()
 	switch {
+	case s.off == "untrusted":
+		return &tool.Error{
+			Op: "call", Kind: tool.Disabled, Subject: s.name, Message: "the server comes with a project that nobody has trusted",
+			Hint: "collie mcp trust shows what it would start and asks",
+		}
+	case s.off != "":
+		return &tool.Error{
+			Op: "call", Kind: tool.Disabled, Subject: s.name, Message: "all MCP servers are switched off",
+			Hint: "collie config set mcp.enabled true switches them on",
+		}
+	case conf.Disabled:
+		return &tool.Error{
+			Op: "call", Kind: tool.Disabled, Subject: s.name, Message: "the server is switched off",
+			Hint: "collie mcp enable " + s.name + " switches it on",
+		}
 	case s.wrong != "":
 		return &tool.Error{
 			Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "its configuration is wrong: " + s.wrong,
 			Hint: "collie mcp validate shows the place",
 		}
-	case s.entry.Disabled:
-		return &tool.Error{
-			Op: "call", Kind: tool.Disabled, Subject: s.name, Message: "the server is switched off",
-			Hint: `remove "disabled" from its entry`,
-		}
 	}
 	return nil
 }
 
-// open makes the primary connection and learns what the server offers.
-func (s *Server) open(o *opening) {
-	defer s.wg.Done()
-	s.enter(tool.StateStarting, "")
-	s.mu.Lock()
-	home := s.home
-	s.mu.Unlock()
-	c, err := s.connect(s.life, home)
-	if err == nil {
-		err = s.learn(c)
-	}
-	s.mu.Lock()
-	delete(s.opening, 0)
-	if err == nil && s.closed {
-		err = errStopping
-	}
-	if err == nil {
-		s.primary, c.used = c, o.forCall
-		s.home = c.client.Era
-		s.both = s.both || s.speaksBoth(c)
-	} else {
-		s.home, s.both = 0, false // what was known of its era may be why
-	}
-	s.mu.Unlock()
-	s.opened(c, err)
-	s.deliver(o, c, err)
-}
-
 var errStopping = errors.New("the gateway is stopping")
 
-// speaksBoth reports whether a server that was found to be modern speaks a legacy version
-// as well.
-func (s *Server) speaksBoth(c *conn) bool {
-	return c.client.Era == mcp.Modern && s.entry.Protocol == "auto" &&
-		slices.ContainsFunc(c.client.Versions, func(v string) bool { return !mcp.IsModern(v) })
-}
-
-// openOther makes a connection in the era that the primary one is not of. A server that
-// speaks both is spoken to in the caller's: it asks back, logs and reports progress as that
-// era does, and nothing needs translating.
-//
-// Over stdio that is a second process. Where no call has been made to the first one yet, it
-// has no state that anybody knows of, and the second takes its place.
-func (s *Server) openOther(o *opening, era mcp.Era) {
-	defer s.wg.Done()
-	c, err := s.connect(s.life, era)
-	var old *conn
-	var alone bool // the primary connection has to do
-	s.mu.Lock()
-	delete(s.opening, era)
-	switch {
-	case err != nil && !s.closed && s.primary != nil && s.primary.alive():
-		s.both, alone = false, true // it may be unable to run twice, because of a lock or a port
-	case err != nil:
-	case s.closed:
-		err = errStopping
-	case era == mcp.Legacy && !c.keepsSession():
-		s.both, alone = false, true // it has no way to ask a caller back: the primary connection is as good
-	case c.proc != nil && s.primary != nil && !s.primary.used:
-		old, s.primary, s.home = s.primary, c, era
-		c.used = o.forCall
-	default:
-		s.other, c.used = c, o.forCall
-	}
-	s.mu.Unlock()
-	switch {
-	case alone:
-		if err != nil {
-			s.log.Warn("no second connection, clients of both eras share the first", "era", era.String(), "error", err)
-		}
-		c.close(s.life)
-		o.conn, o.err = s.connectionFor(s.life, 0, o.forCall)
-		close(o.done)
-		return
-	case old != nil:
-		s.opened(c, nil)
-		s.wg.Go(func() { old.close(s.life) })
-	}
-	s.deliver(o, c, err)
-}
-
-// deliver hands a connection, or why there is none, to all who wait for it.
-func (s *Server) deliver(o *opening, c *conn, err error) {
-	defer close(o.done)
-	if err != nil {
-		if c != nil {
-			c.close(s.life)
-		}
-		o.err = s.failure(err)
-		return
-	}
-	o.conn = c
-	s.wants.apply(s.life, c, s.log)
-	s.wg.Go(func() { s.mourn(c) })
-}
-
-// opened records how a start went.
-func (s *Server) opened(c *conn, err error) {
-	if err != nil {
-		reason, hint := reasonOf(err)
-		detail := err.Error()
-		if hint != "" {
-			detail += "; " + hint
-		}
-		s.move(tool.StateFailed, reason, detail)
-		return
-	}
-	s.mu.Lock()
-	s.status.Era, s.status.Version = c.client.Era.String(), c.client.Version
-	s.status.Server = strings.TrimSpace(mcp.GetString(c.client.Info, "name") + " " + mcp.GetString(c.client.Info, "version"))
-	s.mu.Unlock()
-	s.enter(tool.StateReady, "")
-}
-
-// failure is the error a caller sees of a start that failed.
-func (s *Server) failure(err error) error {
-	reason, hint := reasonOf(err)
-	if hint == "" {
-		hint = "collie mcp logs " + s.name + " shows what it said"
-	}
-	return &tool.Error{
-		Op: "start", Kind: tool.Unavailable, Subject: s.name,
-		Message: s.redact(fmt.Sprintf("the server did not start (%s): %v", reason, err)), Hint: hint,
-	}
-}
-
-// mourn waits for the end of a connection and says so.
-func (s *Server) mourn(c *conn) {
-	select {
-	case <-c.client.Link.Done():
-	case <-s.life.Done():
-		return
-	}
-	if s.life.Err() != nil {
-		return
-	}
-	s.mu.Lock()
-	known := s.primary == c || s.other == c
-	s.mu.Unlock()
-	if !known { // it was given up for another one, or a call has found it dead already
-		c.close(s.life)
-		return
-	}
-	detail := s.redact(c.epitaph())
-	s.moveFrom(c, tool.StateIdle, "crashed", detail+"; it starts again at its next call")
-	s.log.Warn("server ended", "detail", detail)
-	c.close(s.life)
-}
-
-// close stops the server for good.
-func (s *Server) close(ctx context.Context) {
+// close stops the server for good: calls in flight may end for as long as drain, then they
+// are cancelled (4.9).
+func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.mu.Lock()
 	s.closed = true
-	conns := []*conn{s.primary, s.other}
-	s.primary, s.other = nil, nil
+	conns := s.conns()
+	s.mu.Unlock()
+	for _, c := range conns {
+		c.drain(ctx, drain)
+	}
+	s.mu.Lock()
+	s.primary, s.extra = nil, map[slot]*conn{}
+	s.up.Store(false)
+	for _, t := range []*time.Timer{s.retry, s.idle} {
+		if t != nil {
+			t.Stop()
+		}
+	}
 	s.mu.Unlock()
 	s.cancel(errStopping)
 	var wg sync.WaitGroup
 	for _, c := range conns {
-		if c != nil {
-			wg.Go(func() { c.close(ctx) })
-		}
+		wg.Go(func() { c.close(ctx) })
 	}
 	wg.Wait()
 	s.lists.close()
 	s.wg.Wait()
+	s.closeSignIn()
+	s.said.Close()
 	s.enter(tool.StateStopped, "")
-}
-
-// shorten keeps a log line readable; the whole text is in the server's state.
-func shorten(text string) string {
-	const most = 300
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
-
-// enter is move without a reason of its own.
-func (s *Server) enter(state tool.State, detail string) {
-	reason := ""
-	if state == tool.StateConfigError {
-		reason = "config_invalid"
-	}
-	s.move(state, reason, detail)
-}
-
-// redact hides the secrets of the server's entry in a text.
-func (s *Server) redact(text string) string {
-	for _, secret := range s.entry.Secrets {
-		if len(secret) >= 4 {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-	}
-	return text
+	s.first.Do(func() { close(s.started) })
 }
 
 // capabilities is what we announce to a legacy server, and to a modern one for ourselves:
 // what may be forwarded to a caller (architecture.md 8, Wire).
 func (s *Server) capabilities() json.RawMessage {
 	var fields []mcp.Field
-	if s.entry.Sampling != entry.Off {
+	conf := s.settings()
+	if conf.Sampling != entry.Off {
 		fields = append(fields, mcp.Field{Key: "sampling", Value: json.RawMessage(`{}`)})
 	}
-	if s.entry.Elicitation != entry.Off {
+	if conf.Elicitation != entry.Off {
 		fields = append(fields, mcp.Field{Key: "elicitation", Value: json.RawMessage(`{"form":{},"url":{}}`)})
 	}
 	fields = append(fields, mcp.Field{Key: "roots", Value: json.RawMessage(`{}`)})

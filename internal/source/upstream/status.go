@@ -1,11 +1,17 @@
 package upstream
 
 import (
+	"context"
 	"errors"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"collie/internal/mcp"
 	"collie/internal/process"
+	"collie/internal/source/upstream/signin"
 	"collie/internal/tool"
 )
 
@@ -39,12 +45,29 @@ func (s *Server) record(state tool.State, reason, detail string) {
 
 // Status says what the server is doing, and why.
 func (s *Server) Status() tool.ServerStatus {
+	conf := s.settings()
 	s.mu.Lock()
 	st := s.status
+	st.Attempt = s.history.attempt
+	st.Freshness, st.Why = s.freshness, s.why
+	st.Changed = slices.Clone(s.changed)
+	if !s.validated.IsZero() {
+		at := s.validated
+		st.Validated = &at
+	}
 	if c := s.primary; c != nil && c.proc != nil && c.alive() {
 		st.PID = c.proc.Pid()
 	}
 	s.mu.Unlock()
+	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.up.Load() {
+		st.Freshness = tool.FreshHit // it was live a moment ago, and the cache has it
+	}
+	st.NoiseLines = s.noise.total()
+	st.Lifecycle = string(conf.Lifecycle)
+	st.AutoApprove = conf.AutoApprove.Names
+	if conf.AutoApprove.All {
+		st.AutoApprove = []string{"*"}
+	}
 	offer := s.Offer()
 	for i := range offer.Tools {
 		st.Tools += len(offer.Tools[i].Actions)
@@ -55,13 +78,22 @@ func (s *Server) Status() tool.ServerStatus {
 
 // Logs returns the last lines the server has written to stderr, and what else came out of
 // it that was no message.
-func (s *Server) Logs() []process.Entry { return s.ring.Entries() }
+func (s *Server) Logs() []process.Entry { return s.said.Entries() }
+
+// Tail yields what f wants of what the server has said, in this run and in earlier ones, and
+// with f.Follow what comes, until ctx ends.
+func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
+	return s.said.Tail(ctx, f)
+}
 
 // reasonOf classes a failed start: the stable code of the spec, section 1, and what a
 // person can do about it.
 func reasonOf(err error) (reason, hint string) {
 	if e, ok := errors.AsType[*process.StartError](err); ok {
 		return string(e.Reason), InstallHint(e.Name)
+	}
+	if needsAuth(err) {
+		return "auth_required", "" // the hint depends on the server
 	}
 	if _, ok := errors.AsType[*mcp.VersionError](err); ok {
 		return "unsupported_protocol", "update the server"
@@ -78,16 +110,33 @@ func reasonOf(err error) (reason, hint string) {
 	if e, ok := errors.AsType[*mcp.LinkError](err); ok {
 		return linkReason(e)
 	}
+	if _, ok := errors.AsType[*listError](err); ok {
+		return "list_failed", ""
+	}
 	if errors.Is(err, errStartTimeout) {
 		return "handshake_timeout", "raise startTimeout if it only needs longer"
 	}
 	return "bad_handshake", ""
 }
 
+// statusOf is the HTTP status of a refused start, 0 if it is not about one.
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*mcp.LinkError](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
+// needsAuth reports whether an error says that a person has to sign in.
+func needsAuth(err error) bool {
+	if _, ok := errors.AsType[*signin.NeedsAuthError](err); ok {
+		return true
+	}
+	return statusOf(err) == http.StatusUnauthorized
+}
+
 func linkReason(e *mcp.LinkError) (reason, hint string) {
 	switch {
-	case e.Status == 401 || e.Status == 403:
-		return "auth_required", "put an Authorization header into the server's headers"
 	case e.Status >= 500:
 		return "http_5xx", ""
 	case e.Status >= 400:
@@ -109,4 +158,17 @@ func InstallHint(command string) string {
 		return "install Bun, or give the full path of " + command
 	}
 	return "install it, or give its full path"
+}
+
+// enter is move without a reason.
+func (s *Server) enter(state tool.State, detail string) { s.move(state, "", detail) }
+
+// redact hides the secrets of the server's entry in a text.
+func (s *Server) redact(text string) string {
+	for _, secret := range s.settings().Secrets {
+		if len(secret) >= 4 {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
 }

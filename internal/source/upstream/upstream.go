@@ -16,14 +16,20 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
+	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/pins"
+	"collie/internal/source/upstream/serverlog"
+	"collie/internal/source/upstream/signin"
+	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
 
@@ -44,14 +50,85 @@ type Options struct {
 	// RunDir is a folder for the ids of containers; empty leaves containers alone.
 	RunDir string
 	// Deny are patterns of variables that are not inherited; nil means the defaults.
-	Deny   []string
+	Deny []string
+
+	// Cache keeps what servers offer from one run to the next, under identities made with Key;
+	// nil keeps nothing. Close does not close it.
+	Cache *toolcache.Cache
+	Key   []byte
+	// Home is the user's home folder, which is not shown in what is kept.
+	Home string
+	// Pins remembers the definitions of tools; nil remembers none. Close does not close it.
+	Pins *pins.Store
+	// Tokens keeps what OAuth gives; nil signs in nowhere. LockDir is a folder for lock files
+	// that all processes of this home share.
+	Tokens  signin.Store
+	LockDir string
+	// Logs says where servers' logs go; the zero value keeps them in memory.
+	Logs LogFiles
+	// Policy says which servers run without being called.
+	Policy Policy
+	// Drain is how long calls in flight may go on when a server is stopped; 0 means that they
+	// are cancelled at once.
+	Drain time.Duration
+	// Peek changes nothing in the cache: the Set is for looking only.
+	Peek bool
+
 	Logger *slog.Logger // nil discards
+
+	// open stands in for starting or reaching a server, in tests of what time does to it.
+	open func(ctx context.Context, c *conn, opts mcp.ClientOptions) error
+}
+
+// LogFiles are the rotated files of what servers say, <Dir>/<server>.log (R-LG-1).
+type LogFiles struct {
+	Dir     string // empty writes none
+	MaxSize int64  // bytes of one file; default 5 MiB
+	Files   int    // of each server; default 3
+}
+
+// logFor is the log of a server.
+func (s *Set) logFor(name string, log *slog.Logger) *serverlog.Log {
+	o := serverlog.Options{MaxSize: s.opts.Logs.MaxSize, Files: s.opts.Logs.Files, Logger: log}
+	if dir := s.opts.Logs.Dir; dir != "" && len(entry.CheckNames([]string{name}, nil)) == 0 {
+		o.Path = filepath.Join(dir, name+".log")
+	}
+	return serverlog.New(o)
+}
+
+// Policy says which servers are contacted without being called (8.7, 8.13).
+type Policy struct {
+	// Warmup says which servers start with the gateway to learn their lists: missing (the
+	// default), off, stale or all.
+	Warmup string
+	// RefreshStale is use (the default) or start: when a stale list of a stdio server is
+	// confirmed. Those of remote servers are at the start.
+	RefreshStale string
+	// ServeOldOnChange keeps the old list of a server whose configuration has changed on show
+	// until the new one is there.
+	ServeOldOnChange bool
+	// RefreshEvery fetches lists again, spread by a fifth, of running and of remote servers; of
+	// all with RefreshStarts. 0 is never.
+	RefreshEvery  time.Duration
+	RefreshStarts bool
 }
 
 // Spec is one server of the configuration, and what is wrong with its entry.
 type Spec struct {
 	Entry    entry.Entry
 	Problems []entry.Problem
+	// Off is a stable code of why the server must not run, such as "untrusted"; empty lets it.
+	Off string
+}
+
+// reason is the stable code of what is wrong with the entry.
+func (s *Spec) reason() string {
+	for _, p := range s.Problems {
+		if p.Severity == entry.SeverityError && p.Rule == entry.RuleUnset {
+			return "var_unset"
+		}
+	}
+	return "config_invalid"
 }
 
 // wrong says why the entry cannot be used; empty if it can.
@@ -68,15 +145,25 @@ func (s *Spec) wrong() string {
 type Set struct {
 	opts    Options
 	log     *slog.Logger
-	servers []*Server
 	settled chan struct{}
+
+	mu      sync.Mutex
+	servers []*Server
+	level   string // the log level that is wanted of servers
+	begun   bool
+	closed  bool
+	leaving sync.WaitGroup // servers that were taken out and are stopping
 
 	starts, runners *semaphore.Weighted
 	packages        turns
+	stopWatch       func()
+	life            context.Context
+	cancel          context.CancelFunc
+	refreshing      sync.WaitGroup
 }
 
-// NewSet returns the servers that specs describe, in their order. Nothing is started
-// before Start, or before a server is called.
+// NewSet returns the servers that specs describe, in their order. What the cache knows of them
+// is on offer at once. Nothing is started before Start, or before a server is called.
 func NewSet(specs []Spec, opts Options) *Set {
 	if opts.Starts <= 0 {
 		opts.Starts = 64
@@ -88,28 +175,65 @@ func NewSet(specs []Spec, opts Options) *Set {
 		opts.Info = json.RawMessage(`{"name":"collie","version":"0"}`)
 	}
 	s := &Set{
-		opts: opts, log: opts.Logger, settled: make(chan struct{}),
+		opts: opts, log: opts.Logger, settled: make(chan struct{}), stopWatch: func() {},
 		starts: semaphore.NewWeighted(opts.Starts), runners: semaphore.NewWeighted(opts.RunnerStarts),
 	}
+	s.life, s.cancel = context.WithCancel(context.Background())
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	for _, spec := range specs {
 		s.servers = append(s.servers, newServer(s, spec))
 	}
+	if !opts.Peek {
+		s.configured(s.servers)
+	}
 	return s
 }
 
-// Start starts servers in parallel and in the background: all if names is nil, else those
-// named. It is called once. Servers that are off stay so.
+// cache is the cache, which may be nil and keeps nothing then.
+func (s *Set) cache() *toolcache.Cache { return s.opts.Cache }
+
+// configured tells the cache who is configured, and pins who was renamed.
+func (s *Set) configured(servers []*Server) {
+	var all []toolcache.Want
+	for _, srv := range servers {
+		if w := srv.want(); w != nil {
+			all = append(all, *w)
+		}
+	}
+	for now, before := range s.cache().Configured(all) {
+		s.log.Info("server renamed, what was known of it moves along", "from", before, "to", now)
+		if s.opts.Pins != nil {
+			s.opts.Pins.Rename(before, now)
+		}
+	}
+}
+
+// Start starts the servers that have to run, in parallel and in the background: among all if
+// names is nil, else among those named. It is called once. A server whose tools the cache
+// knows is not started, unless its lifecycle or the policy wants it.
 func (s *Set) Start(names []string) {
+	s.mu.Lock()
+	servers := slices.Clone(s.servers)
+	s.begun = true
+	s.mu.Unlock()
 	var wg sync.WaitGroup
-	for _, srv := range s.servers {
-		if names == nil || slices.Contains(names, srv.name) {
+	for _, srv := range servers {
+		chosen := names == nil || slices.Contains(names, srv.name)
+		if srv.begin1st(chosen, names == nil) {
 			wg.Go(srv.startFirst)
 		} else {
-			close(srv.started)
+			srv.first.Do(func() { close(srv.started) })
 		}
+	}
+	stopCache, stopPins := s.cache().Watch(s.adopt), s.opts.Pins.Watch(s.approved)
+	s.stopWatch = func() {
+		stopCache()
+		stopPins()
+	}
+	if names == nil && s.opts.Policy.RefreshEvery > 0 {
+		s.refreshing.Go(s.refreshOften)
 	}
 	go func() { // ends when the last start has, which has a limit
 		wg.Wait()
@@ -117,16 +241,37 @@ func (s *Set) Start(names []string) {
 	}()
 }
 
+// adopt takes over what another gateway has found out about a server.
+func (s *Set) adopt(name string) {
+	srv := s.Server(name)
+	if srv == nil || srv.up.Load() || srv.usable() != nil {
+		return
+	}
+	srv.recall()
+}
+
+// approved takes over what was approved in another process.
+func (s *Set) approved(name string) {
+	if srv := s.Server(name); srv != nil {
+		srv.recheck()
+	}
+}
+
 // Settled is closed when every server that Start started is ready or has failed.
 func (s *Set) Settled() <-chan struct{} { return s.settled }
 
 // Servers returns the servers in their order.
-func (s *Set) Servers() []*Server { return s.servers }
+func (s *Set) Servers() []*Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.servers)
+}
 
 // Sources returns the servers as sources, in their order.
 func (s *Set) Sources() []tool.Source {
-	out := make([]tool.Source, len(s.servers))
-	for i, srv := range s.servers {
+	servers := s.Servers()
+	out := make([]tool.Source, len(servers))
+	for i, srv := range servers {
 		out[i] = srv
 	}
 	return out
@@ -134,7 +279,7 @@ func (s *Set) Sources() []tool.Source {
 
 // Server returns the server of a name, nil if there is none.
 func (s *Set) Server(name string) *Server {
-	for _, srv := range s.servers {
+	for _, srv := range s.Servers() {
 		if srv.name == name {
 			return srv
 		}
@@ -142,14 +287,23 @@ func (s *Set) Server(name string) *Server {
 	return nil
 }
 
-// Close stops all servers in parallel: their stdin is closed, then they are terminated,
-// then killed. When ctx ends, the rest is killed at once. It may be called twice.
+// Close stops all servers in parallel: calls in flight may go on for as long as Drain, stdin is
+// closed, then they are terminated, then killed. When ctx ends, the rest is killed at once. It
+// may be called twice.
 func (s *Set) Close(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	servers := slices.Clone(s.servers)
+	s.mu.Unlock()
+	s.stopWatch()
+	s.cancel()
 	var wg sync.WaitGroup
-	for _, srv := range s.servers {
-		wg.Go(func() { srv.close(ctx) })
+	for _, srv := range servers {
+		wg.Go(func() { srv.close(ctx, s.opts.Drain) })
 	}
 	wg.Wait()
+	s.leaving.Wait()
+	s.refreshing.Wait()
 }
 
 // slot waits for a turn to start a server and returns how to give it back. It may be given

@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,42 +26,67 @@ type wants struct {
 // subscription's stream.
 type subscribed map[*conn]context.CancelFunc
 
+// any reports whether updates of a resource are wanted.
+func (w *wants) any() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.uris) > 0
+}
+
+func (w *wants) setLevel(level string) {
+	w.mu.Lock()
+	w.level = level
+	w.mu.Unlock()
+}
+
 func (w *wants) currentLevel() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.level
 }
 
-// apply tells a new connection what is wanted.
-func (w *wants) apply(ctx context.Context, c *conn, log *slog.Logger) {
+// wishes is what was wanted at one moment.
+type wishes struct {
+	level string
+	uris  []string
+}
+
+func (w *wants) now() wishes {
 	w.mu.Lock()
-	level := w.level
-	uris := make([]string, 0, len(w.uris))
-	for uri := range w.uris {
-		uris = append(uris, uri)
-	}
-	w.mu.Unlock()
-	if level != "" {
-		if err := c.setLevel(ctx, level); err != nil {
-			log.Debug("log level not set", "error", err)
+	defer w.mu.Unlock()
+	return wishes{w.level, slices.Sorted(maps.Keys(w.uris))}
+}
+
+// apply tells a new connection what was wanted before it stood. What is subscribed again may
+// have changed meanwhile, so it counts as updated.
+func (s *Server) apply(ctx context.Context, c *conn, w wishes) {
+	if w.level != "" {
+		if err := c.setLevel(ctx, w.level); err != nil {
+			s.log.Debug("log level not set", "error", err)
 		}
 	}
-	if !c.server.subscribesOver(c) {
+	if !s.subscribesOver(c) {
 		return
 	}
-	for _, uri := range uris {
-		if err := c.server.subscribe(ctx, c, uri); err != nil {
-			log.Warn("subscription not renewed", "uri", uri, "error", err)
+	for _, uri := range w.uris {
+		if err := s.subscribe(ctx, c, uri, true); err != nil {
+			s.log.Warn("subscription not renewed", "uri", uri, "error", err)
+			continue
 		}
+		s.watch.tell(tool.Change{
+			Kind: tool.ResourceUpdated, Source: s.name, Method: "notifications/resources/updated", URI: uri,
+			Params: mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}),
+		})
 	}
 }
 
 // SetLevel tells the server how much to log; see [tool.Logger]. A modern server is told
 // with each request instead.
 func (s *Server) SetLevel(ctx context.Context, level string) error {
-	s.wants.mu.Lock()
-	s.wants.level = level
-	s.wants.mu.Unlock()
+	s.wants.setLevel(level)
+	s.set.mu.Lock()
+	s.set.level = level
+	s.set.mu.Unlock()
 	for _, c := range s.live() {
 		if err := c.setLevel(ctx, level); err != nil {
 			return err
@@ -84,8 +110,8 @@ func (s *Server) live() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []*conn
-	for _, c := range []*conn{s.primary, s.other} {
-		if c != nil && c.alive() {
+	for _, c := range s.conns() {
+		if c.alive() {
 			out = append(out, c)
 		}
 	}
@@ -105,14 +131,14 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	if err != nil {
 		return s.startError(err)
 	}
-	if err := s.subscribe(ctx, c, uri); err != nil {
+	if err := s.subscribe(ctx, c, uri, false); err != nil {
 		return err
 	}
 	for _, other := range s.live() {
 		if other == c || !s.subscribesOver(other) {
 			continue
 		}
-		if err := s.subscribe(ctx, other, uri); err != nil {
+		if err := s.subscribe(ctx, other, uri, false); err != nil {
 			s.log.Debug("not subscribed over the second connection", "uri", uri, "error", err)
 		}
 	}
@@ -124,10 +150,12 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 func (s *Server) subscribesOver(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return c != s.other || c.proc != nil
+	return c == s.primary || c.proc != nil
 }
 
-func (s *Server) subscribe(ctx context.Context, c *conn, uri string) error {
+// subscribe asks for a resource's updates over a connection. renew says that this is for those
+// who wanted them before: if nobody does any more, it is taken back.
+func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool) error {
 	stop := context.CancelFunc(func() {})
 	if c.client.Era == mcp.Modern {
 		filter, err := json.Marshal(map[string]any{"resourceSubscriptions": []string{uri}})
@@ -146,6 +174,11 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string) error {
 		}
 	}
 	s.wants.mu.Lock()
+	if renew && s.wants.uris[uri] == nil {
+		s.wants.mu.Unlock()
+		stop()
+		return c.unsubscribe(ctx, uri)
+	}
 	defer s.wants.mu.Unlock()
 	if s.wants.uris == nil {
 		s.wants.uris = map[string]subscribed{}
@@ -218,15 +251,20 @@ func (s *Server) Unsubscribe(ctx context.Context, uri string) error {
 	var first error
 	for c, stop := range over {
 		stop()
-		if !c.alive() || c.client.Era == mcp.Modern {
-			continue
-		}
-		_, err := c.client.Request(ctx, "resources/unsubscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}))
-		if first == nil {
-			first = wireError(err)
+		if err := c.unsubscribe(ctx, uri); first == nil {
+			first = err
 		}
 	}
 	return first
+}
+
+// unsubscribe takes a legacy subscription back; that of the modern era ends with its stream.
+func (c *conn) unsubscribe(ctx context.Context, uri string) error {
+	if !c.alive() || c.client.Era == mcp.Modern {
+		return nil
+	}
+	_, err := c.client.Request(ctx, "resources/unsubscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}))
+	return wireError(err)
 }
 
 // wireError passes a server's JSON-RPC error on as it came.

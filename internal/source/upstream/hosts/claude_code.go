@@ -1,14 +1,81 @@
 package hosts
 
+import (
+	"regexp"
+	"slices"
+)
+
 // claudeCode keeps the servers of all projects beside much else in one file. A project's own
-// .mcp.json is for what a team shares and is left alone.
+// .mcp.json is for what a team shares: it is read, and left alone by connect.
 var claudeCode = Host{
-	Name: "claude-code", Title: "Claude Code", Key: "mcpServers", Typed: true,
+	Name: "claude-code", Title: "Claude Code", Key: "mcpServers",
 	After: "Start a new session of Claude Code.",
 	file: func(s System) string {
 		if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
 			return below(dir, []string{".claude.json"})
 		}
 		return s.home(".claude.json")
+	},
+	places: func(s System) []Place {
+		file := s.home(".claude.json")
+		if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
+			file = below(dir, []string{".claude.json"})
+		}
+		return []Place{own(file), s.project(".mcp.json")}
+	},
+	hints: []string{"/.claude.json", "/.mcp.json"},
+	fits:  func(d *document) bool { return d.has("mcpServers") },
+
+	vars:  braces,
+	types: types{stdio: "stdio", http: "http", sse: "sse"},
+	fields: []field{
+		{"command", "command", program},
+		{"args", "args", texts},
+		{"env", "env", dict},
+		{"url", "url", text},
+		{"headers", "headers", dict},
+		{"oauth.clientId", "auth.clientId", text},
+		{"oauth.callbackPort", "auth.redirectPort", count},
+		{"timeout", "toolTimeout", milliseconds},
+	},
+	read: func(r *reading) {
+		if script, ok := r.string("headersHelper"); ok {
+			r.set("headersCommand.command", "sh")
+			r.set("headersCommand.args", []string{"-c", r.text(script)})
+		}
+	},
+	write: func(w *writing) {
+		args, _ := w.entry.values["headersCommand.args"].([]string)
+		if w.entry.values["headersCommand.command"] == "sh" && len(args) == 2 && args[0] == "-c" {
+			w.take("headersCommand.command")
+			w.take("headersCommand.args")
+			w.set("headersHelper", w.text(args[1]))
+		}
+	},
+	list: func(d *document) []listed {
+		list := d.servers("mcpServers", "")
+		for _, project := range membersOf(d.get("projects")) {
+			of := object{members: membersOf(project.value)}
+			off, _ := stringsOf(of.get("disabledMcpServers"))
+			for _, l := range serversIn(of.get("mcpServers"), project.name) {
+				if slices.Contains(off, l.name) {
+					l.adapt = func(r *reading) { r.set("disabled", true) }
+				}
+				list = append(list, l)
+			}
+		}
+		return list
+	},
+}
+
+// braces is ${NAME} and ${NAME:-text}, as in our own files.
+var braces = syntax{
+	find: regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}`),
+	in:   func(_ *reading, m []string) string { return "${" + m[1] + "}" },
+	out: func(v variable) (string, bool) {
+		if v.name == "" {
+			return "", false
+		}
+		return "${" + v.name + v.suffix() + "}", true
 	},
 }

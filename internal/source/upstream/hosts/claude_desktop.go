@@ -1,8 +1,22 @@
 package hosts
 
-// claudeDesktop reads standard JSON and knows stdio servers only.
+// claudeDesktop reads standard JSON and knows stdio servers only. It takes every text as it is
+// written.
 var claudeDesktop = Host{
 	Name: "claude-desktop", Title: "Claude Desktop", Key: "mcpServers",
 	After: "Quit Claude Desktop and start it again.",
 	file:  func(s System) string { return s.settings("Claude", "claude_desktop_config.json") },
+	hints: []string{"/claude_desktop_config.json"},
+
+	fields: []field{
+		{"command", "command", program},
+		{"args", "args", texts},
+		{"env", "env", dict},
+	},
+	refuses: func(e Entry) string {
+		if e.Transport() != "stdio" {
+			return "it starts programs only; give it the gateway instead"
+		}
+		return ""
+	},
 }

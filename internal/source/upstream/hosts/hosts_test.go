@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/*/after.json")
+var update = flag.Bool("update", false, "rewrite the expected files in testdata")
 
 var collie = hosts.Server{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}}
 
@@ -67,13 +67,17 @@ func host(t *testing.T, name string) hosts.Host {
 // Every host has a sample of its file; what connect makes of it is compared byte for byte.
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	for _, h := range hosts.All() {
+	for _, h := range hosts.Clients() {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
-			before := read(t, filepath.Join("testdata", h.Name, "before.json"))
+			ext := ".json"
+			if h.Name == "codex" {
+				ext = ".toml"
+			}
+			before := read(t, filepath.Join("testdata", h.Name, "before"+ext))
 			file := put(t, before)
 			apply(t, h, file, false)
-			golden := filepath.Join("testdata", h.Name, "after.json")
+			golden := filepath.Join("testdata", h.Name, "after"+ext)
 			if *update {
 				if err := os.WriteFile(golden, []byte(read(t, file)), 0o644); err != nil {
 					t.Fatal(err)
@@ -96,6 +100,12 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+const (
+	vscodeLinux   = "/u/.config/Code/User/globalStorage/"
+	vscodeDarwin  = "/u/Library/Application Support/Code/User/globalStorage/"
+	vscodeWindows = "/w/AppData/Roaming/Code/User/globalStorage/"
+)
+
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	vars := map[string]string{"HOME": "/u", "USERPROFILE": "/w", "APPDATA": "/w/AppData/Roaming"}
@@ -104,6 +114,14 @@ func TestFiles(t *testing.T) {
 		{"claude-desktop", "/u/.config/Claude/claude_desktop_config.json", "/u/Library/Application Support/Claude/claude_desktop_config.json", "/w/AppData/Roaming/Claude/claude_desktop_config.json"},
 		{"claude-code", "/u/.claude.json", "/u/.claude.json", "/w/.claude.json"},
 		{"cursor", "/u/.cursor/mcp.json", "/u/.cursor/mcp.json", "/w/.cursor/mcp.json"},
+		{"cline", vscodeLinux + "saoudrizwan.claude-dev/settings/cline_mcp_settings.json", vscodeDarwin + "saoudrizwan.claude-dev/settings/cline_mcp_settings.json", vscodeWindows + "saoudrizwan.claude-dev/settings/cline_mcp_settings.json"},
+		{"roo", vscodeLinux + "rooveterinaryinc.roo-cline/settings/mcp_settings.json", vscodeDarwin + "rooveterinaryinc.roo-cline/settings/mcp_settings.json", vscodeWindows + "rooveterinaryinc.roo-cline/settings/mcp_settings.json"},
+		{"kilo", vscodeLinux + "kilocode.kilo-code/settings/mcp_settings.json", vscodeDarwin + "kilocode.kilo-code/settings/mcp_settings.json", vscodeWindows + "kilocode.kilo-code/settings/mcp_settings.json"},
+		{"windsurf", "/u/.codeium/windsurf/mcp_config.json", "/u/.codeium/windsurf/mcp_config.json", "/w/.codeium/windsurf/mcp_config.json"},
+		{"gemini", "/u/.gemini/settings.json", "/u/.gemini/settings.json", "/w/.gemini/settings.json"},
+		{"zed", "/u/.config/zed/settings.json", "/u/.config/zed/settings.json", "/w/AppData/Roaming/Zed/settings.json"},
+		{"codex", "/u/.codex/config.toml", "/u/.codex/config.toml", "/w/.codex/config.toml"},
+		{"opencode", "/u/.config/opencode/opencode.json", "/u/.config/opencode/opencode.json", "/w/.config/opencode/opencode.json"},
 		{"vscode", "/u/.config/Code/User/mcp.json", "/u/Library/Application Support/Code/User/mcp.json", "/w/AppData/Roaming/Code/User/mcp.json"},
 	} {
 		for system, want := range map[string]string{"linux": tc.linux, "darwin": tc.darwin, "windows": tc.windows} {
@@ -117,10 +135,10 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	moved := func(n string) (string, bool) {
-		v, ok := map[string]string{"HOME": "/u", "CLAUDE_CONFIG_DIR": "/c", "XDG_CONFIG_HOME": "/x"}[n]
+		v, ok := map[string]string{"HOME": "/u", "CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/d", "XDG_CONFIG_HOME": "/x"}[n]
 		return v, ok
 	}
-	for name, want := range map[string]string{"claude-code": "/c/.claude.json", "vscode": "/x/Code/User/mcp.json"} {
+	for name, want := range map[string]string{"claude-code": "/c/.claude.json", "vscode": "/x/Code/User/mcp.json", "codex": "/d/config.toml", "zed": "/x/zed/settings.json"} {
 		if got, err := host(t, name).File(hosts.System{OS: "linux", Env: moved}); err != nil || filepath.ToSlash(got) != want {
 			t.Errorf("%s moved is at %s, %v; want %s", name, got, err, want)
 		}
@@ -131,7 +149,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	_, err := hosts.Find("emacs")
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || e.Hint != "known are claude-code, claude-desktop, cursor, vscode" {
+	if !ok || e.Hint != "known are claude-code, claude-desktop, cline, codex, cursor, gemini, kilo, opencode, roo, spring, vscode, windsurf, xiaozhi, zed" {
 		t.Errorf("got %v", err)
 	}
 }

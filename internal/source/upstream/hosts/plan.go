@@ -9,18 +9,31 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"github.com/tailscale/hujson"
+	"go.yaml.in/yaml/v3"
 
 	"collie/internal/atomicfile"
 	"collie/internal/tool"
 )
 
-// Server is what is written into a host's file.
+// Server is a program that is written into a host's file, such as Collie itself.
 type Server struct {
 	Name    string // usually "collie"
 	Command string // absolute: hosts often have another PATH than a terminal
 	Args    []string
+}
+
+// Entry is the server in our words.
+func (s Server) Entry() Entry {
+	var e Entry
+	e.set("command", escape(s.Command))
+	args := make([]string, len(s.Args))
+	for i, a := range s.Args {
+		args[i] = escape(a)
+	}
+	e.set("args", args)
+	return e
 }
 
 // Setter gives the member at path of a text of JSON with comments a value and returns the new
@@ -30,19 +43,47 @@ type Setter func(text []byte, path []string, value json.RawMessage) ([]byte, err
 
 // Plan is a change of a host's file that is worked out and not made yet.
 type Plan struct {
-	Host  Host
-	File  string          // the file itself, symbolic links followed
-	Path  []string        // where in it: the key and the name
-	Entry json.RawMessage // what will stand there
+	Host    Host
+	File    string   // the file itself, symbolic links followed
+	Members []Member // what will stand in it, and where
 
+	entries       []Written
 	before, after []byte // before is nil where there is no file
 }
 
-// Prepare works out how server gets into the file of a host. A file that does not exist will be
-// made. An entry that starts the same program with the same arguments is left as it is, whatever
-// else it says; any other entry of that name is replaced if force is set, and else an error.
+// Prepare works out how a server gets into the file of a host. A file that does not exist will
+// be made. An entry that starts the same program with the same arguments is left as it is,
+// whatever else it says; any other entry of that name is replaced if force is set, and else an
+// error.
 func Prepare(h Host, file string, server Server, set Setter, force bool) (Plan, error) {
-	p := Plan{Host: h, File: file, Path: []string{h.Key, server.Name}, Entry: h.entry(server)}
+	e := server.Entry()
+	w := h.Write(server.Name, e, nil, "")
+	if w.Skip != "" {
+		return Plan{}, &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: h.Title, Message: w.Skip}
+	}
+	starts := func(name string, there Entry) bool {
+		return name == server.Name && there.values["command"] == e.values["command"] &&
+			slices.Equal(listOf(there.values["args"]), listOf(e.values["args"]))
+	}
+	return prepare(h, file, []Written{w}, set, force, starts)
+}
+
+func listOf(v any) []string {
+	list, _ := v.([]string)
+	return list
+}
+
+// PrepareAll is [Prepare] for entries of any kind. An entry that is there already, equal to the
+// last member, is left as it is.
+func PrepareAll(h Host, file string, entries []Written, set Setter, force bool) (Plan, error) {
+	return prepare(h, file, entries, set, force, func(string, Entry) bool { return false })
+}
+
+func prepare(h Host, file string, entries []Written, set Setter, force bool, same func(string, Entry) bool) (Plan, error) {
+	p := Plan{Host: h, File: file, entries: entries}
+	for _, w := range entries {
+		p.Members = append(p.Members, w.Members...)
+	}
 	fail := func(hint string, err error) (Plan, error) {
 		return Plan{}, &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: file, Hint: hint, Err: err}
 	}
@@ -54,74 +95,147 @@ func Prepare(h Host, file string, server Server, set Setter, force bool) (Plan, 
 		return fail("", err)
 	}
 	p.before = text
-	if p.after, err = set(text, p.Path, p.Entry); err != nil {
+	there, err := h.format.parse(text)
+	if err != nil {
 		return fail("the file is not changed; repair it first", err)
 	}
-	switch there, same := existing(text, p.Path, server); {
-	case same:
-		p.after = p.before
-	case there && !force:
-		return fail("--force replaces it", fmt.Errorf("it has another server named %q", server.Name))
+	p.after = text
+	for _, w := range entries {
+		name := w.Members[0].Path[len(w.Members[0].Path)-1]
+		old := at(there.object, w.Members[0].Path)
+		if old != nil && same(name, h.found(listed{name: name, raw: old}, Place{}).Entry) {
+			continue
+		}
+		if p.after, err = h.put(p.after, w, set); err != nil {
+			return fail("the file is not changed; repair it first", err)
+		}
+		if old != nil && !force && !equal(old, w.Members[0].Value) {
+			return fail("--force replaces it", fmt.Errorf("it has another server named %q", name))
+		}
 	}
 	return p, nil
 }
 
-// entry is the server in the words of the host.
-func (h Host) entry(s Server) json.RawMessage {
-	var e struct {
-		Type    string   `json:"type,omitempty"`
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
+// put writes an entry into a text.
+func (h Host) put(text []byte, w Written, set Setter) ([]byte, error) {
+	switch h.format {
+	case tomlText:
+		path := w.Members[0].Path
+		if there, err := h.format.parse(text); err == nil && equal(at(there.object, path), w.Members[0].Value) {
+			return text, nil
+		}
+		return setTOML(text, path, toTOML(path, w.entry))
+	case yamlText:
+		if len(bytes.TrimSpace(text)) > 0 {
+			return nil, errors.New("YAML is not changed, so that its comments stay; print the entry and put it in by hand")
+		}
+	case jsonText:
+		for _, m := range w.Members {
+			var err error
+			if text, err = set(text, m.Path, m.Value); err != nil {
+				return nil, err
+			}
+		}
+		return text, nil
 	}
-	e.Command, e.Args = s.Command, append([]string{}, s.Args...)
-	if h.Typed {
-		e.Type = "stdio"
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		panic(fmt.Sprintf("hosts: an entry does not encode: %v", err))
-	}
-	return bytes.TrimSpace(b.Bytes())
+	return h.Text([]Written{w}), nil
 }
 
-// existing reports whether text, which a Setter could read, has an entry at path, and whether
-// that one starts the same program.
-func existing(text []byte, path []string, s Server) (there, same bool) {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	root, err := hujson.Parse(append(bytes.Clone(text), '\n'))
-	if err != nil {
-		return false, false // white space alone
+// at finds the value at a path.
+func at(o object, path []string) json.RawMessage {
+	raw := o.get(path[0])
+	for _, name := range path[1:] {
+		raw = object{members: membersOf(raw)}.get(name)
 	}
-	v := &root
-	for _, name := range path {
-		o, ok := v.Value.(*hujson.Object)
-		if !ok {
-			return false, false
+	return raw
+}
+
+// equal compares values whatever the order of their members.
+func equal(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	return bytes.Equal(encode(x), encode(y))
+}
+
+// Text is a file of the host that has the entries and nothing else.
+func (h Host) Text(entries []Written) []byte {
+	if h.format == tomlText {
+		var tables []string
+		for _, w := range entries {
+			tables = append(tables, toTOML(w.Members[0].Path, w.entry))
 		}
-		i := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool {
-			return m.Name.Value.(hujson.Literal).String() == name
-		})
-		if i < 0 {
-			return false, false
+		return []byte(strings.Join(tables, "\n"))
+	}
+	root := &ordered{}
+	for _, w := range entries {
+		for _, m := range w.Members {
+			var v any = m.Value
+			for _, name := range slices.Backward(m.Path) {
+				v = &ordered{list: []item{{name, v}}}
+			}
+			root.merge(v.(*ordered))
 		}
-		v = &o.Members[i].Value
 	}
-	v.Standardize()
-	var e struct {
-		Command string
-		Args    []string
+	if h.format == yamlText {
+		return toYAML(root.json())
 	}
-	err = json.Unmarshal(v.Pack(), &e)
-	return true, err == nil && e.Command == s.Command && slices.Equal(e.Args, s.Args)
+	var b bytes.Buffer
+	if err := json.Indent(&b, root.json(), "", "  "); err != nil {
+		panic(fmt.Sprintf("hosts: a file is no JSON: %v", err))
+	}
+	return append(b.Bytes(), '\n')
+}
+
+// toYAML writes JSON as people write YAML.
+func toYAML(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(yamlNode(raw)); err != nil {
+		panic(fmt.Sprintf("hosts: a file is no YAML: %v", err))
+	}
+	return b.Bytes()
+}
+
+func yamlNode(raw json.RawMessage) *yaml.Node {
+	switch kindOf(raw) {
+	case '{':
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		for _, m := range membersOf(raw) {
+			n.Content = append(n.Content, yamlString(m.name), yamlNode(m.value))
+		}
+		return n
+	case '[':
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list) // it was encoded here
+		n := &yaml.Node{Kind: yaml.SequenceNode}
+		for _, item := range list {
+			n.Content = append(n.Content, yamlNode(item))
+		}
+		return n
+	case '"':
+		s, _ := stringOf(raw)
+		return yamlString(s)
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(raw)}
+}
+
+func yamlString(s string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(s)
+	if n.Style == yaml.LiteralStyle { // which loses characters at the ends of lines
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
 }
 
 // Changed reports whether Apply would write anything.
 func (p Plan) Changed() bool { return !bytes.Equal(p.before, p.after) }
 
-// String shows the change: the file, the place in it and what will stand there. What else the
-// file holds is not shown.
+// String shows the change: the file and what will stand in it, at its place. What else the file
+// holds is not shown.
 func (p Plan) String() string {
 	verb := "add to"
 	switch {
@@ -130,12 +244,15 @@ func (p Plan) String() string {
 	case p.before == nil:
 		verb = "make"
 	}
-	fragment := fmt.Appendf(nil, "{%q: {%q: %s}}", p.Path[0], p.Path[1], p.Entry)
-	var b bytes.Buffer
-	if err := json.Indent(&b, fragment, "  ", "  "); err != nil {
-		panic(fmt.Sprintf("hosts: a fragment is no JSON: %v", err))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", verb, p.File)
+	for line := range strings.Lines(string(p.Host.Text(p.entries))) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
 	}
-	return fmt.Sprintf("%s %s\n  %s\n", verb, p.File, b.Bytes())
+	return b.String()
 }
 
 // Apply makes the change. The old text is kept as <file>.bak and the mode stays; a new file

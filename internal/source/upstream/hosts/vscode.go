@@ -1,9 +1,43 @@
 package hosts
 
+import "strings"
+
 // vsCode keeps the servers of the default profile in a file of their own. The file may have
-// comments and "inputs" that the servers refer to.
+// comments and "inputs" that the servers refer to. Copilot on the command line has a file too,
+// with "mcpServers", the word "local" and a list of tools.
 var vsCode = Host{
-	Name: "vscode", Title: "Visual Studio Code", Key: "servers", Typed: true,
+	Name: "vscode", Title: "Visual Studio Code", Key: "servers",
 	After: "Start the server with the command \"MCP: List Servers\".",
 	file:  func(s System) string { return s.settings("Code", "User", "mcp.json") },
+	places: func(s System) []Place {
+		copilot := s.home(".copilot", "mcp-config.json")
+		return []Place{own(s.settings("Code", "User", "mcp.json")), own(copilot), s.project(".vscode", "mcp.json")}
+	},
+	hints: []string{"/.vscode/", "/code/user/mcp.json", "/.copilot/"},
+	fits:  func(d *document) bool { return d.has("servers") },
+
+	vars:  inputBraces,
+	types: types{stdio: "stdio", http: "http", sse: "sse"},
+	fields: []field{
+		{"command", "command", program},
+		{"args", "args", texts},
+		{"env", "env", dict},
+		{"envFile", "envFile", file},
+		{"cwd", "cwd", folder},
+		{"url", "url", text},
+		{"headers", "headers", dict},
+		{"oauth.clientId", "auth.clientId", text},
+	},
+	read: func(r *reading) {
+		r.drop("dev", "gallery", "version") // for those who write a server, or where it came from
+		if tools, ok := r.strings("tools"); ok && !contains(tools, "*") {
+			r.set("tools.include", tools)
+		}
+		if url, _ := r.peek("url"); strings.HasPrefix(url, "pipe:") {
+			r.note("url: a named pipe cannot be reached")
+		}
+	},
+	list: func(d *document) []listed {
+		return append(d.servers("servers", ""), d.servers("mcpServers", "")...)
+	},
 }

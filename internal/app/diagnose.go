@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"collie/internal/config"
+	"collie/internal/process"
+	"collie/internal/source/upstream"
+	"collie/internal/tool"
+)
+
+// Diagnose tries the server called name out and tells each step as it ends; ok is false where
+// one failed. It uses a connection of its own, whatever a gateway does.
+func Diagnose(ctx context.Context, cfg *config.Config, o Options, name string, tell func(tool.Step)) (ok bool, err error) {
+	specs, _ := Specs(cfg, o.Env)
+	for _, spec := range specs {
+		if spec.Entry.Name != name {
+			continue
+		}
+		spec.Entry.Disabled = false // a person may want to know before switching it on
+		var guard *process.Guard
+		if o.Self != "" {
+			guard = process.NewGuard(o.Self, o.GuardArgs, nil)
+			defer guard.Close() //nolint:errcheck // its children have ended
+		}
+		return upstream.Diagnose(ctx, spec, upstream.Options{
+			Info: info(o.Version), Guard: guard, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
+			Environ: o.Env.List(), Deny: cfg.MCP.EnvDeny, Logger: slog.New(slog.DiscardHandler),
+		}, tell), nil
+	}
+	var known []string
+	for _, s := range specs {
+		known = append(known, s.Entry.Name)
+	}
+	e := &tool.Error{Op: "mcp doctor", Kind: tool.Unknown, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
+	if near, ok := tool.Nearest(name, known); ok {
+		e.Hint = "did you mean " + near + "?"
+	}
+	return false, e
+}

@@ -1,0 +1,117 @@
+package app
+
+import (
+	"encoding/json"
+	"slices"
+
+	"collie/internal/config"
+	"collie/internal/source/upstream/hosts"
+	"collie/internal/tool"
+)
+
+// ExportOptions say what another program gets.
+type ExportOptions struct {
+	// Servers are ours by name; nil means all.
+	Servers []string
+	// Gateway is the one entry that starts this program, instead of servers.
+	Gateway *ConnectOptions
+	// File is changed; empty means that the text alone is wanted.
+	File  string
+	Force bool // replace other entries of the same names
+}
+
+// Exported is one server in the words of another program.
+type Exported struct {
+	Name  string          `json:"name"`
+	Path  []string        `json:"path,omitempty"`  // where it stands
+	Entry json.RawMessage `json:"entry,omitempty"` // as it stands there
+	Skip  string          `json:"skip,omitempty"`  // why the program cannot have it
+	// Differences are what is not carried, or means something else; a phrase each.
+	Differences []string `json:"differences"`
+}
+
+// Export is servers in the words of another program.
+type Export struct {
+	Servers []Exported
+	// Text is a file with them and nothing else.
+	Text string
+	// Connection is the change of ExportOptions.File; nil if there is none.
+	Connection *Connection
+}
+
+// PlanExport works out how servers read in another program's file. Nothing is written. No
+// variable is expanded: ${NAME} is written in the other program's way, or as it is.
+func PlanExport(cfg *config.Config, to string, o ExportOptions) (*Export, error) {
+	h, err := hosts.Find(to)
+	if err != nil {
+		return nil, err
+	}
+	out := &Export{Servers: []Exported{}}
+	var written []hosts.Written
+	add := func(name string, w hosts.Written) {
+		e := Exported{Name: name, Skip: w.Skip, Differences: append([]string{}, w.Notes...)}
+		if w.Skip == "" {
+			e.Path, e.Entry = w.Members[0].Path, w.Members[0].Value
+			written = append(written, w)
+		}
+		out.Servers = append(out.Servers, e)
+	}
+	if o.Gateway != nil {
+		s := o.Gateway.server()
+		add(s.Name, h.Write(s.Name, s.Entry(), nil, ""))
+	} else {
+		list, err := chosen(cfg, o.Servers)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			e, others, err := hosts.ParseEntry(s.Raw, s.Dir)
+			if err != nil {
+				add(s.Name, hosts.Written{Skip: err.Error()})
+				continue
+			}
+			add(s.Name, h.Write(s.Name, e, others, s.Dir))
+		}
+	}
+	out.Text = string(h.Text(written))
+	if o.File == "" {
+		return out, nil
+	}
+	plan, err := out.plan(h, written, o)
+	if err != nil || len(written) == 0 {
+		return out, err
+	}
+	out.Connection = connection(plan)
+	return out, nil
+}
+
+func (*Export) plan(h hosts.Host, written []hosts.Written, o ExportOptions) (hosts.Plan, error) {
+	if o.Gateway != nil {
+		return hosts.Prepare(h, o.File, o.Gateway.server(), config.SetMember, o.Force)
+	}
+	return hosts.PrepareAll(h, o.File, written, config.SetMember, o.Force)
+}
+
+// chosen are the servers of those names, in the order of the settings.
+func chosen(cfg *config.Config, wanted []string) ([]config.ServerEntry, error) {
+	var known []string
+	for _, s := range cfg.Servers {
+		known = append(known, s.Name)
+	}
+	for _, w := range wanted {
+		if slices.Contains(known, w) {
+			continue
+		}
+		e := &tool.Error{
+			Op: "mcp export", Kind: tool.Unknown, Subject: w,
+			Message: "no server of that name", Hint: "collie mcp list shows them",
+		}
+		if near, ok := tool.Nearest(w, known); ok {
+			e.Hint = "did you mean " + near + "?"
+		}
+		return nil, e
+	}
+	return slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.ServerEntry) bool {
+		return s.Untrusted || wanted != nil && !slices.Contains(wanted, s.Name)
+	}), nil
+}

@@ -1,0 +1,135 @@
+package app_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+// plan works out the import of a text that claude-code could have written.
+func plan(t *testing.T, settings, text string, o app.ImportOptions) (*app.Import, error) {
+	t.Helper()
+	dir := t.TempDir()
+	file, other := filepath.Join(dir, "collie.json"), filepath.Join(dir, "theirs.json")
+	for name, content := range map[string]string{file: settings, other: text} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := config.Load(config.Options{Home: dir, Files: []string{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.File == "" {
+		o.File = other
+	}
+	return app.PlanImport(cfg, config.EnvOf(), o)
+}
+
+// Names are made to fit, and never taken twice (R-IM-1).
+func TestImportNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("n", 70)
+	p, err := plan(t, `{"mcpServers": {"a": {"command": "x"}, "B": {"command": "y"}, "b-2": {"command": "z"}}}`, `{"mcpServers": {
+		"a": {"command": "x", "timeout": 1000},
+		"b": {"command": "new"},
+		"A B": {"command": "q"}, "a-b": {"command": "r"}, "a/b": {"command": "q"},
+		"Collie": {"command": "not-us"},
+		"工具": {"command": "uvx", "args": ["mcp-server-time"]},
+		"服务": {"command": "plain"},
+		"`+long+`1": {"command": "one"}, "`+long+`2": {"command": "two"},
+		"docker": {"command": "docker", "args": ["run", "image"]},
+		"relay": {"command": "/opt/collie", "args": ["stdio"]}
+	}}`, app.ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range p.Servers {
+		got = append(got, s.Name+" "+s.State)
+	}
+	want := []string{
+		"a unchanged", "b-3 new", "a-b new", "a-b-2 new", "a-b unchanged", "Collie-2 new", "time new", "server new",
+		long[:64] + " new", long[:62] + "-2 new", "docker skipped", "relay skipped",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("servers (-want +got):\n%s", diff)
+	}
+	for _, s := range p.Servers {
+		if s.State == app.ImportSkipped && s.Why == "" || s.Name == "a-b" && !strings.Contains(string(s.Entry), `"displayName":"`+s.From) {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// A name in the store that holds another secret is not used again (R-IM-2).
+func TestMoveSecrets(t *testing.T) {
+	t.Parallel()
+	p, err := plan(t, `{}`, `{"mcpServers": {
+		"x": {"command": "x", "env": {"X_TOKEN": "first", "MY_PASSWORD": "second"}},
+		"x y": {"command": "y", "env": {"TOKEN": "second"}}
+	}}`, app.ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := map[string]string{"X_TOKEN": "another"}
+	kept := func(name string) (string, bool) { v, ok := store[name]; return v, ok }
+	move := func(name, value string) error { store[name] = value; return nil }
+	if err := p.MoveSecrets(kept, move); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"X_TOKEN": "another", "X_TOKEN_2": "first", "X_MY_PASSWORD": "second", "X_Y_TOKEN": "second"}
+	if diff := cmp.Diff(want, store); diff != "" {
+		t.Errorf("store (-want +got):\n%s", diff)
+	}
+	entries, err := p.Entries("the import", t.TempDir())
+	if err != nil || len(entries) != 2 {
+		t.Fatal(entries, err)
+	}
+	if got := string(entries[0].Raw); !strings.Contains(got, `"X_TOKEN":"${secret:X_TOKEN_2}"`) || strings.Contains(got, "first") {
+		t.Errorf("entry %s", got)
+	}
+	full := errors.New("the store is full")
+	p, _ = plan(t, `{}`, `{"mcpServers": {"x": {"command": "x", "env": {"TOKEN": "first"}}}}`, app.ImportOptions{})
+	if err := p.MoveSecrets(func(string) (string, bool) { return "", false }, func(string, string) error { return full }); !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestImportSelects(t *testing.T) {
+	t.Parallel()
+	const text = `{"mcpServers": {"a": {"command": "x"}, "b c": {"command": "y"}}}`
+	p, err := plan(t, `{}`, text, app.ImportOptions{Select: []string{"b c"}})
+	if err != nil || len(p.Servers) != 1 || p.Servers[0].Name != "b-c" {
+		t.Errorf("got %v, %v", p, err)
+	}
+	if _, err := plan(t, `{}`, text, app.ImportOptions{Select: []string{"z"}}); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A file that lies where a program keeps a project's is read as the project's.
+func TestImportOfAProject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, ".cursor", "mcp.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(`{"mcpServers": {"a": {"command": "./a"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan(t, `{}`, `{}`, app.ImportOptions{File: file})
+	if err != nil || !slices.ContainsFunc(p.Servers, func(s app.Imported) bool { return s.Project == dir && s.Host == "cursor" }) {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}

@@ -1,0 +1,270 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"collie/internal/event"
+	"collie/internal/tool"
+)
+
+// MetricSources are where figures come from when somebody asks for them. A nil one leaves its
+// metrics out.
+type MetricSources struct {
+	Servers func() []tool.ServerStatus
+	// Dropped counts answers that nobody waited for, by server.
+	Dropped func() map[string]uint64
+	Cache   func() CacheFigures
+}
+
+// CacheFigures are those of the tool cache since the start.
+type CacheFigures struct {
+	Lookups     map[string]uint64 // by verdict
+	Writes      map[string]uint64 // by result
+	LoadSeconds float64
+	Bytes       int64 // of the file
+}
+
+// Figures are the counts of the cache. Expired entries are misses.
+func (c ToolCache) Figures() CacheFigures {
+	st := c.cache.Stats()
+	f := CacheFigures{
+		Lookups:     map[string]uint64{"hit": st.Hits, "stale": st.StaleHits, "miss": st.Misses},
+		Writes:      map[string]uint64{"ok": st.Writes.OK, "failed": 0},
+		LoadSeconds: st.LoadMillis / 1000, Bytes: st.Size,
+	}
+	for _, n := range st.Writes.Failed {
+		f.Writes["failed"] += n
+	}
+	return f
+}
+
+// Metrics is what /metrics answers, in the text format of Prometheus (0.0.4): calls, which it
+// counts from its making on, what servers and the tool cache are doing at the moment of the
+// question, and figures of the process. It is safe for concurrent use. Close ends it.
+type Metrics struct {
+	from MetricSources
+	sub  *event.Subscription[tool.CallDone]
+	done sync.WaitGroup
+
+	mu    sync.Mutex
+	calls map[callLabels]uint64
+	times map[string]*histogram // by server
+}
+
+type callLabels struct {
+	server  string
+	outcome tool.Outcome
+}
+
+// NewMetrics counts the calls that are published on bus. A call never waits for it.
+func NewMetrics(bus *event.Bus[tool.CallDone], from MetricSources) *Metrics {
+	m := &Metrics{
+		from: from, sub: bus.Subscribe(callBuffer),
+		calls: map[callLabels]uint64{}, times: map[string]*histogram{},
+	}
+	m.done.Go(m.count)
+	return m
+}
+
+// callBuffer is how many calls may end before the first is counted. At more, some are not
+// counted, and mcp_calls_uncounted_total says how many.
+const callBuffer = 4096
+
+// count runs until Close.
+func (m *Metrics) count() {
+	for c := range m.sub.C() {
+		if c.Call == nil || c.Call.Kind != tool.KindCall {
+			continue
+		}
+		server := "" // a name that did not resolve is the caller's, who could make up any number
+		if c.Call.Source != nil {
+			server = c.Call.Source.Name()
+		}
+		m.mu.Lock()
+		m.calls[callLabels{server, c.Outcome}]++
+		h := m.times[server]
+		if h == nil {
+			h = new(histogram)
+			m.times[server] = h
+		}
+		h.observe(c.Duration.Seconds())
+		m.mu.Unlock()
+	}
+}
+
+// Close stops counting. It may be called twice.
+func (m *Metrics) Close() {
+	m.sub.Close()
+	m.done.Wait()
+}
+
+// ServeHTTP answers GET and HEAD.
+func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "GET shows the metrics", http.StatusMethodNotAllowed)
+		return
+	}
+	var b bytes.Buffer
+	m.write(&b)
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(b.Bytes()) // a client that has gone needs no answer
+}
+
+func (m *Metrics) write(w io.Writer) {
+	m.writeServers(w)
+	m.writeCalls(w)
+	m.writeCache(w)
+	metrics.WriteProcessMetrics(w)
+}
+
+// states are all there are, so that each has a series from the start.
+var states = []tool.State{
+	tool.StateDisabled, tool.StateConfigError, tool.StateIdle, tool.StateStarting, tool.StateReady,
+	tool.StateDegraded, tool.StateBackoff, tool.StateOpen, tool.StateNeedsAuth, tool.StateFailed,
+	tool.StateStopping, tool.StateStopped,
+}
+
+func (m *Metrics) writeServers(w io.Writer) {
+	if m.from.Servers == nil {
+		return
+	}
+	list := m.from.Servers()
+	f := family(w, "mcp_server_state", "gauge", "1 for the state that the server is in, 0 for the others.")
+	for i := range list {
+		for _, state := range states {
+			f.sample(one(list[i].State == state), "server", list[i].Name, "state", string(state))
+		}
+	}
+	each := func(name, kind, help string, value func(*tool.ServerStatus) float64) {
+		f := family(w, name, kind, help)
+		for i := range list {
+			f.sample(value(&list[i]), "server", list[i].Name)
+		}
+	}
+	each("mcp_start_seconds", "gauge", "How long the last start took until the lists were there; 0 before the first.",
+		func(s *tool.ServerStatus) float64 { return s.StartSeconds })
+	each("mcp_restarts_total", "counter", "Starts after a crash or a failure.",
+		func(s *tool.ServerStatus) float64 { return float64(s.Restarts) })
+	each("mcp_noise_lines_total", "counter", "Lines on stdout that were no message.",
+		func(s *tool.ServerStatus) float64 { return float64(s.NoiseLines) })
+	if m.from.Dropped != nil {
+		f := family(w, "mcp_dropped_responses_total", "counter", "Answers that nobody waited for: unknown, repeated or late.")
+		f.counts(m.from.Dropped(), "server")
+	}
+}
+
+func (m *Metrics) writeCalls(w io.Writer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := family(w, "mcp_calls_total", "counter", "Calls of actions by outcome; server is empty for names that did not resolve.")
+	for _, l := range slices.SortedFunc(maps.Keys(m.calls), func(a, b callLabels) int {
+		return strings.Compare(a.server+"\x00"+string(a.outcome), b.server+"\x00"+string(b.outcome))
+	}) {
+		f.sample(float64(m.calls[l]), "server", l.server, "outcome", string(l.outcome))
+	}
+	f = family(w, "mcp_call_seconds", "histogram", "How long calls took, checks included.")
+	for _, server := range slices.Sorted(maps.Keys(m.times)) {
+		m.times[server].write(f, server)
+	}
+	family(w, "mcp_calls_uncounted_total", "counter", "Calls that ended too fast to be counted above.").
+		sample(float64(m.sub.Dropped()))
+}
+
+func (m *Metrics) writeCache(w io.Writer) {
+	if m.from.Cache == nil {
+		return
+	}
+	c := m.from.Cache()
+	family(w, "toolcache_lookups_total", "counter", "Lookups of servers in the tool cache by verdict.").counts(c.Lookups, "verdict")
+	family(w, "toolcache_writes_total", "counter", "Writes of the tool cache by result.").counts(c.Writes, "result")
+	family(w, "toolcache_load_seconds", "gauge", "How long it took to load the tool cache.").sample(c.LoadSeconds)
+	family(w, "toolcache_bytes", "gauge", "Size of the tool cache on disk.").sample(float64(c.Bytes))
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// samples are the lines of one metric.
+type samples struct {
+	w    io.Writer
+	name string
+}
+
+// family writes the head of a metric.
+func family(w io.Writer, name, kind, help string) samples {
+	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+	return samples{w, name}
+}
+
+// sample writes a line; labels are names and values in turn.
+func (s samples) sample(value float64, labels ...string) { s.suffixed("", value, labels...) }
+
+func (s samples) suffixed(suffix string, value float64, labels ...string) {
+	var b strings.Builder
+	b.WriteString(s.name + suffix)
+	for i := 0; i < len(labels); i += 2 {
+		lead := ","
+		if i == 0 {
+			lead = "{"
+		}
+		b.WriteString(lead + labels[i] + `="` + labelEscapes.Replace(labels[i+1]) + `"`)
+	}
+	if len(labels) > 0 {
+		b.WriteByte('}')
+	}
+	fmt.Fprintf(s.w, "%s %s\n", b.String(), strconv.FormatFloat(value, 'g', -1, 64))
+}
+
+// labelEscapes are those of the text format.
+var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// counts writes a line for each key of a map, in order.
+func (s samples) counts(values map[string]uint64, label string) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		s.sample(float64(values[key]), label, key)
+	}
+}
+
+// bounds are the buckets of mcp_call_seconds: from a call of a local server to the longest
+// that is allowed.
+var bounds = [...]float64{0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1, 2.5, 10, 60, 600}
+
+type histogram struct {
+	buckets [len(bounds) + 1]uint64
+	sum     float64
+}
+
+func (h *histogram) observe(seconds float64) {
+	i, _ := slices.BinarySearch(bounds[:], seconds) // a bound belongs to its bucket
+	h.buckets[i]++
+	h.sum += seconds
+}
+
+func (h *histogram) write(s samples, server string) {
+	var total uint64
+	for i, n := range h.buckets {
+		total += n
+		le := "+Inf"
+		if i < len(bounds) {
+			le = strconv.FormatFloat(bounds[i], 'g', -1, 64)
+		}
+		s.suffixed("_bucket", float64(total), "server", server, "le", le)
+	}
+	s.suffixed("_sum", h.sum, "server", server)
+	s.suffixed("_count", float64(total), "server", server)
+}

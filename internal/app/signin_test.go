@@ -1,0 +1,92 @@
+package app_test
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/source/upstream/signin/signintest"
+	"collie/internal/tool"
+)
+
+// remoteConfig has one remote server named notes, with what else its entry says, and keeps
+// secrets in a file.
+func remoteConfig(t *testing.T, address, more string) *config.Config {
+	t.Helper()
+	home := t.TempDir()
+	file := filepath.Join(home, "collie.json")
+	text := `{"secrets":{"store":"file"},"mcpServers":{"notes":{"url":"` + address + `"` + more + `}}}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Options{Home: home, Files: []string{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// A client secret is taken from the secrets, and stands nowhere else.
+func TestSignInWithAConfiguredClient(t *testing.T) {
+	t.Parallel()
+	p := signintest.New(t, signintest.Behaviour{NoRegistration: true})
+	cfg := remoteConfig(t, p.MCP(), `,"auth":{"clientId":"by-hand","clientSecret":"${secret:NOTES}"}`)
+	o := app.SignInOptions{OpenBrowser: func(ctx context.Context, address string) error {
+		u, err := url.Parse(address)
+		if err != nil {
+			return err
+		}
+		p.Register("by-hand", "canary-client", u.Query().Get("redirect_uri"))
+		return p.Browser(nil)(ctx, address)
+	}}
+	err := app.SignIn(t.Context(), cfg, config.Env{}, "notes", o)
+	if tool.KindOf(err) != tool.Invalid || !strings.Contains(err.Error(), "secret NOTES is not set") {
+		t.Fatalf("error = %v, want one about the secret that is missing", err)
+	}
+	store, err := app.OpenSecrets(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Set(t.Context(), "NOTES", "canary-client"); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.SignIn(t.Context(), cfg, config.Env{}, "notes", o); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := app.SecretNames(t.Context(), cfg); err != nil || len(names) != 1 || names[0] != "NOTES" {
+		t.Errorf("secrets of the person = %q, %v", names, err)
+	}
+	if revoked, err := app.SignOut(t.Context(), cfg, config.Env{}, "notes", nil); err != nil || !revoked {
+		t.Errorf("sign out = %v, %v", revoked, err)
+	}
+	if left, err := store.List(t.Context()); err != nil || len(left) != 1 {
+		t.Errorf("%q are left, %v", left, err)
+	}
+}
+
+func TestSignInIsNotForAll(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ entry, want string }{
+		"header": {`,"headers":{"authorization":"Bearer x"}`, "Authorization header"},
+		"bearer": {`,"auth":{"type":"bearer","token":"x"}`, "auth of type bearer"},
+		"none":   {`,"auth":{"type":"none"}`, "auth of type none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := remoteConfig(t, "http://127.0.0.1:1/mcp", test.entry)
+			err := app.SignIn(t.Context(), cfg, config.Env{}, "notes", app.SignInOptions{})
+			if tool.KindOf(err) != tool.Invalid || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error = %v, want %q", err, test.want)
+			}
+		})
+	}
+	cfg := remoteConfig(t, "http://127.0.0.1:1/mcp", "")
+	if err := app.SignIn(t.Context(), cfg, config.Env{}, "other", app.SignInOptions{}); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("error = %v, want that there is no such server", err)
+	}
+}

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collie/internal/config"
+	"collie/internal/source/upstream/entry"
+)
+
+// ProjectServer is what a project's file would start or reach, for the person who is to decide
+// whether to trust it (R-CF-1). Texts are as the file has them, control characters included.
+type ProjectServer struct {
+	Name      string `json:"name"`
+	Transport string `json:"transport"`
+	// Command is the whole command line, or the URL; secrets are hidden, variables not expanded.
+	Command string `json:"command"`
+	// Effects are all further things that a person would want to know, a phrase each.
+	Effects []string `json:"effects"`
+	// Problems keep it from working.
+	Problems []string        `json:"problems,omitempty"`
+	Entry    json.RawMessage `json:"entry"` // the whole, secrets hidden
+}
+
+// ProjectServers reads what a project's file would start. It opens no file and looks up no
+// variable, since nobody has agreed to that yet. own are the names of the user's servers.
+func ProjectServers(p *config.Project, own []string) []ProjectServer {
+	out := make([]ProjectServer, 0, len(p.Servers))
+	for _, s := range p.Servers {
+		e, problems := entry.Parse(s.Name, s.Raw, entry.Options{
+			Dir: s.Dir, Workspace: s.Workspace,
+			Env:      func(string) (string, bool) { return "1", true }, // fits hosts and ports
+			Secret:   func(string) (string, bool) { return "", true },
+			ReadFile: func(string) ([]byte, error) { return nil, nil },
+		})
+		ps := ProjectServer{
+			Name: s.Name, Transport: string(e.Transport), Command: commandLine(&e),
+			Effects: effects(&e, s.Raw), Entry: HiddenEntry(s.Name, s.Raw, s.Dir),
+		}
+		if slices.Contains(own, s.Name) {
+			ps.Effects = append(ps.Effects, "takes the place of your own server of that name")
+		}
+		for _, pr := range problems {
+			if pr.Severity == entry.SeverityError && pr.Rule != RuleUnset {
+				ps.Problems = append(ps.Problems, pr.Message)
+			}
+		}
+		out = append(out, ps)
+	}
+	return out
+}
+
+func commandLine(e *entry.Entry) string {
+	if e.Transport != entry.Stdio {
+		return e.URL.String()
+	}
+	words := []string{e.Command.String()}
+	for _, a := range e.Args {
+		words = append(words, a.String())
+	}
+	for i, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t\r\n\"'\\") {
+			words[i] = strconv.Quote(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// effects are what a server does besides running its command.
+func effects(e *entry.Entry, raw json.RawMessage) []string {
+	out := []string{}
+	add := func(when bool, format string, args ...any) {
+		if when {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	if e.Transport == entry.Stdio {
+		command := e.Command.String()
+		add(strings.HasPrefix(command, "."), "the program is %s", e.Command.Reveal())
+		add(true, "runs in %s", e.Dir)
+		names := slices.Sorted(maps.Keys(e.Env))
+		add(len(names) > 0, "gets the variables %s", strings.Join(names, ", "))
+		add(e.EnvFile != "", "gets the variables in %s", e.EnvFile)
+		add(e.InheritEnv.Mode == "all", "gets your whole environment")
+		add(len(e.InheritEnv.Names) > 0, "gets from your environment %s", strings.Join(e.InheritEnv.Names, ", "))
+	} else {
+		var names []string
+		for _, h := range e.Headers {
+			names = append(names, h.Name)
+		}
+		add(len(names) > 0, "is sent the headers %s", strings.Join(names, ", "))
+		if c := e.HeadersCommand; c != nil {
+			add(true, "runs for its headers: %s", commandLine(&entry.Entry{Transport: entry.Stdio, Command: c.Command, Args: c.Args}))
+		}
+		add(e.TLS.Insecure, "its certificate is not checked")
+	}
+	refs := references(raw)
+	add(len(refs) > 0, "reads %s", strings.Join(refs, ", "))
+	var roots []string
+	for _, r := range e.Roots {
+		roots = append(roots, r.String())
+	}
+	add(len(roots) > 0, "is told of the folders %s", strings.Join(roots, ", "))
+	add(e.AutoApprove.All, "its tools run without asking")
+	add(len(e.AutoApprove.Names) > 0, "runs without asking: %s", strings.Join(e.AutoApprove.Names, ", "))
+	add(e.Lifecycle == entry.Eager || e.Lifecycle == entry.KeepAlive, "starts with the gateway")
+	add(e.Disabled, "is switched off")
+	return out
+}
+
+// placeholder is a variable in a text.
+var placeholder = regexp.MustCompile(`\$\{(?:env:|(secret:|input:))?([^}:]+)[^}]*\}`)
+
+// ofPlaces are variables that tell no secret.
+var ofPlaces = []string{"workspaceFolder", "configDir", "userHome", "pathSeparator", "/"}
+
+// references are the variables and secrets that an entry refers to.
+func references(raw json.RawMessage) []string {
+	var out []string
+	for _, m := range placeholder.FindAllStringSubmatch(string(raw), -1) {
+		ref := "$" + m[2]
+		if m[1] != "" {
+			ref = strings.TrimSuffix(m[1], ":") + " " + m[2]
+		}
+		if !slices.Contains(ofPlaces, m[2]) && !slices.Contains(out, ref) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/config"
+)
+
+// Each rule of the specification about a file, by its id, and each shape of section 2.2: the
+// severities and rules of what is found.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	deep := func(n int) string {
+		return `{"mcpServers": {"a": {"x-a": ` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}}}`
+	}
+	for name, tc := range map[string]struct {
+		text    string
+		want    []string
+		servers string
+	}{
+		"2.2 mcpServers":               {`{"mcpServers": {"a": {"command": "x"}}}`, nil, "a"},
+		"2.2 servers and inputs":       {`{"servers": {"a": {"command": "x"}}, "inputs": [{"id": "k", "type": "promptString"}]}`, nil, "a"},
+		"2.2 context_servers":          {`{"context_servers": {"a": {"command": "x"}}, "theme": "dark"}`, []string{"warning unknown", "warning unknown"}, ""},
+		"2.2 mcp of opencode":          {`{"mcp": {"a": {"type": "remote", "url": "http://h"}}}`, []string{"warning unknown"}, ""},
+		"2.2 pasted":                   {`{"a": {"command": "x"}, "b": {"url": "http://h"}}`, []string{"warning shape"}, "a b"},
+		"2.2 pasted, one is none":      {`{"a": {"command": "x"}, "b": {}}`, []string{"warning unknown", "warning unknown"}, ""},
+		"2.2 a bare entry":             {`{"command": "npx", "args": ["-y", "12306-mcp"]}`, []string{"error shape"}, ""},
+		"2.2 both, different names":    {`{"mcpServers": {"a": {}}, "servers": {"b": {}}}`, nil, "a b"},
+		"2.2 both, the same name":      {`{"mcpServers": {"a": {}}, "servers": {"a": {}}}`, []string{"error R-CF-3"}, "a"},
+		"R-CF-2 BOM":                   {"\xef\xbb\xbf{\"mcpServers\": {\"a\": {}}}", nil, "a"},
+		"R-CF-2 comments and commas":   {"/* 注释 */ {\"mcpServers\": {\"a\": {},}, // last\n}", nil, "a"},
+		"R-CF-2 UTF-16":                {"\xff\xfe{\x00}\x00", []string{"error syntax"}, ""},
+		"R-CF-2 not UTF-8":             {"{\"x-a\": \"\xff\"}", []string{"error syntax"}, ""},
+		"R-CF-3 4 MiB":                 {strings.Repeat(" ", config.MaxSize-2) + "{}", nil, ""},
+		"R-CF-3 more than 4 MiB":       {strings.Repeat(" ", config.MaxSize-1) + "{}", []string{"error R-CF-3"}, ""},
+		"R-CF-3 64 levels":             {deep(61), nil, "a"},
+		"R-CF-3 65 levels":             {deep(62), []string{"error syntax"}, ""},
+		"R-CF-3 duplicate key":         {`{"http": {}, "http": {}}`, []string{"error R-CF-3"}, ""},
+		"R-CF-3 duplicate in entry":    {`{"mcpServers": {"a": {"env": {"A": "1", "\u0041": "2"}}}}`, []string{"error R-CF-3"}, "a"},
+		"R-CV-3 others are read":       {`{"mcpServers": {"a": 1, "b": null, "c": {"command": []}}}`, nil, "a b c"},
+		"R-CV-8 bare number":           {`{"cache": {"firstListWait": 3}}`, []string{"error R-CV-8"}, ""},
+		"R-CV-8 bare number in quotes": {`{"mcp": {"drain": "5"}}`, []string{"error R-CV-8"}, ""},
+		"R-CV-8 zero needs no unit":    {`{"mcp": {"drain": "0"}}`, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := load(t, write(t, tc.text))
+			found := c.Warnings
+			if wrong, ok := errors.AsType[*config.Error](err); ok {
+				found = wrong.Findings
+			}
+			var got []string
+			for _, f := range found {
+				got = append(got, string(f.Severity)+" "+f.Rule)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s\n%v", diff, found)
+			}
+			if told(c, nil) != tc.servers {
+				t.Errorf("servers %q, want %q", told(c, nil), tc.servers)
+			}
+		})
+	}
+}
+
+// R-CF-1: whatever a project's file holds, it changes nothing before it is trusted, and nothing
+// but servers and inputs after that.
+func FuzzProject(f *testing.F) {
+	for _, s := range []string{
+		servers("mine", "new"), `{"http": {"noAuth": true}, "servers": {"a": {"url": "u"}}}`, `{"a": {"command": "x"}}`,
+		`{"inputs": [{"id": "k", "default": "d"}], "profiles": {"default": {}}}`, `{`, ``, `[]`, `{"mcpServers": {"a": 1, "b": {"command": {"x": "\ud800"}}}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	home, dir := f.TempDir(), f.TempDir()
+	o := config.Options{Home: home, Project: dir}
+	paths, err := config.FindPaths(home, config.Env{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		put(t, filepath.Join(home, "collie.json"), servers("mine"))
+		put(t, filepath.Join(dir, config.ProjectFile), string(text))
+		alone := mustLoad(t, config.Options{Home: home})
+		if c := mustLoad(t, o); c.Digest() != alone.Digest() || told(c, nil) != "mine" && !strings.HasPrefix(told(c, nil), "mine ") {
+			t.Fatalf("an untrusted file changes the settings to %s", c.JSON())
+		}
+		p, err := config.FindProject(paths, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Trust(t.Context(), paths, time.Now()) != nil {
+			return // it is wrong
+		}
+		c := mustLoad(t, o)
+		var a, b map[string]json.RawMessage
+		if json.Unmarshal(alone.JSON(), &a) != nil || json.Unmarshal(c.JSON(), &b) != nil {
+			t.Fatal("settings are no JSON")
+		}
+		delete(a, "mcpServers")
+		delete(b, "mcpServers")
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Fatalf("a trusted file changes more than servers:\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"collie/internal/config/jsonc"
+)
+
+// ErrNoSetting is the error of [Set], [Unset] and [Config.Get] for a path that leads nowhere.
+var ErrNoSetting = errors.New("there is no such setting")
+
+// Set writes one setting into a file; see [Config.Get] for path. value is standard JSON. The
+// error for a path that is none matches [ErrNoSetting].
+func Set(ctx context.Context, file, path string, value json.RawMessage) error {
+	return Edit(ctx, file, Setting(path, value))
+}
+
+// Setting is the change behind [Set].
+func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
+		names, err := settingPlace(text, path)
+		if err != nil {
+			return nil, err
+		}
+		out, err := jsonc.Set(text, names, value)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range check("", out) {
+			if f.Rule == ruleUnknown && within(f.Pointer, names) {
+				return nil, fmt.Errorf("%w: %q; %s", ErrNoSetting, path, f.Text())
+			}
+		}
+		return out, nil
+	}
+}
+
+// within reports whether an unknown name lies on the way to a setting, or in its value.
+func within(pointer string, names []string) bool {
+	there := jsonc.Split(pointer)
+	n := min(len(there), len(names))
+	return slices.Equal(there[:n], names[:n])
+}
+
+// Unset takes a setting out of a file, so that its default counts again. found is false, and
+// nothing is written, if the file does not have it. The error for a path that no file could have
+// matches [ErrNoSetting].
+func Unset(ctx context.Context, file, path string) (found bool, err error) {
+	err = Edit(ctx, file, Unsetting(path, &found))
+	return found, err
+}
+
+// Unsetting is the change behind [Unset]; it sets found.
+func Unsetting(path string, found *bool) func(text []byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
+		names, err := settingPlace(text, path)
+		if err != nil {
+			return nil, err
+		}
+		parsed, err := jsonc.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		if *found = parsed.Root().Find(jsonc.Join("", names...)) != nil; *found {
+			return jsonc.Remove(text, names)
+		}
+		if _, err := defaults(Paths{}).Get(path); err != nil {
+			return nil, err
+		}
+		return text, nil
+	}
+}
+
+// settingPlace is the path of a setting in a text. A server is looked for where the text has its
+// servers.
+func settingPlace(text []byte, path string) ([]string, error) {
+	names, err := SplitPath(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) > 1 && (names[0] == "mcpServers" || names[0] == "servers") {
+		at, _, err := serverPlace(text, names[1])
+		return append(at, names[2:]...), err
+	}
+	parsed, err := jsonc.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if (node{&document{Document: parsed}, parsed.Root(), ""}).bare((&Config{}).fields()) {
+		return nil, errors.New(`servers stand at the top of this file, where settings cannot stand beside them; put them under "mcpServers" first`)
+	}
+	return names, nil
+}

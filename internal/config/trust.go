@@ -1,0 +1,183 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/atomicfile"
+)
+
+// TrustState is what was decided about the file of a project.
+type TrustState string
+
+// The states.
+const (
+	Untrusted TrustState = "untrusted" // nobody has looked at it
+	Changed   TrustState = "changed"   // it is not what it was when it was trusted
+	Trusted   TrustState = "trusted"
+)
+
+// Decision is that a person trusts a project's file, as it was then.
+type Decision struct {
+	File   string    `json:"-"` // absolute
+	SHA256 string    `json:"sha256"`
+	Time   time.Time `json:"time"`
+}
+
+// decisions are the text of <state>/trust.json.
+type decisions struct {
+	Version  int                 `json:"version"`
+	Projects map[string]Decision `json:"projects"` // by the path of the file
+}
+
+func (d decisions) state(p *Project) TrustState {
+	switch was, ok := d.Projects[p.File]; {
+	case !ok:
+		return Untrusted
+	case was.SHA256 != p.SHA256:
+		return Changed
+	default:
+		return Trusted
+	}
+}
+
+func trustFile(paths Paths) string { return filepath.Join(paths.State, "trust.json") }
+
+// readTrust returns what was decided. A file that others could have written decides nothing.
+func readTrust(paths Paths) (decisions, error) {
+	file := trustFile(paths)
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return decisions{}, nil
+	}
+	if err != nil {
+		return decisions{}, err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+		return decisions{}, fmt.Errorf("others can write %s; chmod 600 it", file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return decisions{}, err
+	}
+	return parseTrust(file, text)
+}
+
+func parseTrust(file string, text []byte) (decisions, error) {
+	var d decisions
+	if err := json.Unmarshal(text, &d); err != nil {
+		return decisions{}, fmt.Errorf("%s is damaged (%w); remove it, and trust your projects again", file, err)
+	}
+	if d.Version != 1 {
+		return decisions{}, fmt.Errorf("%s is of version %d, which this program does not know", file, d.Version)
+	}
+	return d, nil
+}
+
+// Decisions returns the projects that are trusted, by path. A file may have changed since, or
+// be gone: [Decision.State] tells.
+func Decisions(paths Paths) ([]Decision, error) {
+	d, err := readTrust(paths)
+	var out []Decision
+	for _, file := range slices.Sorted(maps.Keys(d.Projects)) {
+		one := d.Projects[file]
+		one.File = file
+		out = append(out, one)
+	}
+	return out, err
+}
+
+// State compares the file as it is now with the one that was trusted. It is [Untrusted] if it
+// is gone.
+func (d Decision) State() TrustState {
+	text, err := readPlain(d.File)
+	switch {
+	case err != nil:
+		return Untrusted
+	case digest(text) != d.SHA256:
+		return Changed
+	}
+	return Trusted
+}
+
+// Trust makes the servers of p count from now on, as long as its file stays what it is, in
+// <state>/trust.json, which only its owner can read. A file with errors cannot be trusted.
+func (p *Project) Trust(ctx context.Context, paths Paths, now time.Time) error {
+	if hasErrors(p.Findings) {
+		return &Error{p.Findings}
+	}
+	err := updateTrust(ctx, paths, func(d *decisions) {
+		d.Projects[p.File] = Decision{SHA256: p.SHA256, Time: now.UTC().Truncate(time.Second)}
+	})
+	if err == nil {
+		p.State = Trusted
+	}
+	return err
+}
+
+// Revoke takes back the trust in a project's file, which need not exist any more. found is false
+// if there was none.
+func Revoke(ctx context.Context, paths Paths, file string) (found bool, err error) {
+	err = updateTrust(ctx, paths, func(d *decisions) {
+		_, found = d.Projects[file]
+		delete(d.Projects, file)
+	})
+	return found, err
+}
+
+func updateTrust(ctx context.Context, paths Paths, change func(*decisions)) error {
+	file := trustFile(paths)
+	if err := os.MkdirAll(paths.State, 0o700); err != nil {
+		return err
+	}
+	return atomicfile.File{Path: file}.Update(ctx, func(old []byte) ([]byte, error) {
+		d := decisions{Version: 1}
+		if len(strings.TrimSpace(string(old))) > 0 {
+			var err error
+			if d, err = parseTrust(file, old); err != nil {
+				return nil, err
+			}
+		}
+		if d.Projects == nil {
+			d.Projects = map[string]Decision{}
+		}
+		change(&d)
+		text, err := json.MarshalIndent(d, "", "  ")
+		return append(text, '\n'), err
+	})
+}
+
+// Edit is the function [Edit] for a file that c was read from. If it is the file of the project
+// and trusted, it stays so: the person who types the command has seen the change. What others
+// changed in the meantime is not covered.
+func (c *Config) Edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
+	if c.Project == nil || file != c.Project.File || c.Project.State != Trusted {
+		return Edit(ctx, file, change)
+	}
+	var before, after string
+	err := Edit(ctx, file, func(text []byte) ([]byte, error) {
+		before = digest(text)
+		text, err := change(text)
+		after = digest(text)
+		return text, err
+	})
+	if err != nil || before == after {
+		return err
+	}
+	return updateTrust(ctx, c.Paths, func(d *decisions) {
+		if was := d.Projects[file]; was.SHA256 == before {
+			was.SHA256 = after
+			d.Projects[file] = was
+		}
+	})
+}

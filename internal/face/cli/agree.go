@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"collie/internal/tool"
+)
+
+// agree asks the person at the terminal for a yes. A no, and the lack of a terminal, are errors
+// of kind Unconfirmed.
+func (p *program) agree(ctx context.Context, question string) (bool, error) {
+	if !terminal(p.err) || !terminal(p.in) {
+		return false, &tool.Error{
+			Op: "ask", Kind: tool.Unconfirmed, Message: "nobody can be asked here: " + question, Hint: "--yes answers it",
+		}
+	}
+	fmt.Fprintf(p.err, "%s [y/N] ", question)
+	answer, err := newLines(p.in).next(ctx)
+	if err != nil {
+		return false, err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes", "是", "好":
+		return true, nil
+	}
+	return false, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "not accepted, nothing was changed"}
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/tool"
+)
+
+func (p *program) mcpApproveCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "approve NAME [TOOL...]", Short: "Accept changed tool definitions of a server", Args: atLeastOne("server"),
+		Long: "A tool whose definition is not the one that was seen first may have been changed to mislead\n" +
+			"a model. This shows what has changed and asks; with \"trust\": \"pin\" such tools are hidden\n" +
+			"until they are accepted here.",
+		ValidArgsFunction: p.completeServers,
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.mcpApprove(c.Context(), args[0], args[1:], yes)
+		},
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "accept without asking")
+	return c
+}
+
+func (p *program) mcpApprove(ctx context.Context, name string, tools []string, yes bool) error {
+	b, err := p.backend(ctx, []string{})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	changes, err := b.Changes(ctx, name)
+	if err != nil {
+		return err
+	}
+	waiting := slices.Sorted(maps.Keys(changes))
+	for _, t := range tools {
+		if _, ok := changes[t]; !ok {
+			return usage("no change of %q waits for approval%s", t, didYouMean(t, waiting))
+		}
+	}
+	if len(tools) == 0 {
+		tools = waiting
+	}
+	if len(tools) == 0 {
+		if p.json {
+			return p.printJSON(map[string]any{"approved": 0})
+		}
+		p.note("no definition of %s has changed since it was first seen", name)
+		return nil
+	}
+	if !p.json {
+		for _, t := range tools {
+			if err := p.showChange(t, changes[t]); err != nil {
+				return err
+			}
+		}
+	}
+	if !yes {
+		ok, err := p.agree(ctx, fmt.Sprintf("accept %s of %s?", count(len(tools), "definition"), name))
+		if err != nil || !ok {
+			return err
+		}
+	}
+	n, err := b.Approve(ctx, name, tools)
+	if err != nil {
+		return err
+	}
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	p.onRecord(ctx, cfg, "mcp approve", map[string]any{"server": name, "tools": tools})
+	if p.json {
+		return p.printJSON(map[string]any{"approved": n})
+	}
+	_, err = fmt.Fprintf(p.out, "accepted %s of %s\n", count(n, "definition"), name)
+	return err
+}
+
+// showChange prints what is different in a definition, field by field.
+func (p *program) showChange(name string, ch tool.DefinitionChange) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s changed\n", name, strings.Join(ch.Fields, ", "))
+	for _, field := range ch.Fields {
+		for _, side := range []struct {
+			sign string
+			def  json.RawMessage
+		}{{"-", ch.Was}, {"+", ch.Now}} {
+			var fields map[string]json.RawMessage
+			if json.Unmarshal(side.def, &fields) != nil || fields[field] == nil {
+				continue
+			}
+			for line := range strings.Lines(legible(fields[field])) {
+				fmt.Fprintf(&b, "  %s %s: %s\n", side.sign, field, strings.TrimRight(line, "\n"))
+			}
+		}
+	}
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+// legible is a JSON text as it is, and anything else laid out.
+func legible(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}

@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+)
+
+type importFlags struct {
+	from, file, secrets   string
+	choose                []string
+	dryRun, keepApprovals bool
+}
+
+func (p *program) mcpImportCommand() *cobra.Command {
+	var f importFlags
+	c := &cobra.Command{
+		Use: "import", Short: "Take over the servers of other programs", Args: cobra.NoArgs,
+		Long: "Reads where other programs keep their MCP servers, shows what it finds and what cannot be\n" +
+			"carried over, and writes the new ones into the settings. Nothing is written into the other\n" +
+			"programs' files, and what is there already stays: a second import changes nothing.\n\n" +
+			"A secret that stands in an entry as text can be moved into the secret store, so that only\n" +
+			"${secret:NAME} is left in the settings. What runs in the other program without asking is\n" +
+			"shown, and asked about here unless --keep-approvals is given.\n\nPrograms: " + strings.Join(hostNames(), ", "),
+		Example: "  collie mcp import --dry-run\n  collie mcp import --from cursor --select github,notes\n" +
+			"  collie mcp import --file ~/Downloads/mcp.json --secrets keyring",
+		RunE: func(c *cobra.Command, _ []string) error { return p.mcpImport(c.Context(), &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.from, "from", "auto", "read the files of `HOST`; auto reads those of all")
+	flags.StringVar(&f.file, "file", "", "read `FILE` instead, whichever program's it is")
+	flags.StringSliceVar(&f.choose, "select", nil, "take these servers only: `A,B`")
+	flags.StringVar(&f.secrets, "secrets", "ask", "`WHAT` becomes of secrets in entries: keyring, keep or ask")
+	flags.BoolVar(&f.keepApprovals, "keep-approvals", false, "go on running without asking what runs so now")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would be written")
+	completeWith(c, "from", append([]string{"auto"}, hostNames()...)...)
+	completeWith(c, "secrets", "keyring", "keep", "ask")
+	return c
+}
+
+func hostNames() []string {
+	var names []string
+	for _, h := range app.Hosts() {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// knownHost refuses a name that no program has.
+func knownHost(flag, name string) error {
+	if slices.Contains(hostNames(), name) {
+		return nil
+	}
+	near := didYouMean(name, hostNames())
+	if near == "" {
+		near = ";"
+	}
+	return usage("%s is %q, which is no program that is known%s known are %s", flag, name, near, strings.Join(hostNames(), ", "))
+}
+
+func (p *program) mcpImport(ctx context.Context, f *importFlags) error {
+	if !slices.Contains([]string{"keyring", "keep", "ask"}, f.secrets) {
+		return usage("--secrets is %q, expected keyring, keep or ask", f.secrets)
+	}
+	if f.from != "auto" {
+		if err := knownHost("--from", f.from); err != nil {
+			return err
+		}
+	}
+	cfg, wrong, err := p.settings()
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	plan, err := app.PlanImport(cfg, p.env, app.ImportOptions{
+		From: f.from, File: f.file, Dir: dir, Select: f.choose, KeepApprovals: f.keepApprovals,
+	})
+	if err != nil {
+		return err
+	}
+	for _, problem := range plan.Problems {
+		p.warn("%v", problem)
+	}
+	file := settingsFile(cfg)
+	if p.json {
+		return p.importJSON(ctx, cfg, plan, file, f)
+	}
+	if err := p.importTable(plan); err != nil {
+		return err
+	}
+	names, err := p.takeOver(ctx, cfg, plan, file, f)
+	if err != nil {
+		return err
+	}
+	if wrong != nil {
+		p.warn("the settings have other errors: collie mcp validate shows them")
+	}
+	return p.importSummary(plan, names, file, f)
+}
+
+func (p *program) importJSON(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags) error {
+	names, err := p.takeOver(ctx, cfg, plan, file, f)
+	if err != nil {
+		return err
+	}
+	return p.printJSON(map[string]any{
+		"files": plan.Files, "servers": plan.Servers, "file": file,
+		"changes": len(names), "written": len(names) > 0 && !f.dryRun,
+	})
+}
+
+// importTable shows the servers: one row each, and one more for each further difference.
+func (p *program) importTable(plan *app.Import) error {
+	if len(plan.Servers) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for _, s := range plan.Servers {
+		from := s.Host
+		if s.Project != "" {
+			from += " " + shortPath(s.Project, p.env)
+		}
+		var differences []string
+		switch s.State {
+		case app.ImportNew:
+			if differences = s.Differences; len(s.Secrets) > 0 {
+				differences = append(slices.Clone(differences), "secret as text: "+strings.Join(s.Secrets, ", "))
+			}
+		case app.ImportSkipped:
+			differences = []string{s.Why}
+		}
+		rows = append(rows, []string{s.Name, s.Transport, from, s.State, strings.Join(differences[:min(len(differences), 1)], "")})
+		for i := 1; i < len(differences); i++ {
+			rows = append(rows, []string{"", "", "", "", differences[i]})
+		}
+	}
+	return p.table([]string{"SERVER", "TRANSPORT", "SOURCE", "STATE", "DIFFERENCES"}, rows)
+}
+
+// shortPath writes ~ for the home folder.
+func shortPath(path string, env config.Env) string {
+	home := env.First("HOME", "USERPROFILE")
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// takeOver writes the new servers, unless they are only to be shown, and returns their names.
+func (p *program) takeOver(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags) ([]string, error) {
+	entries, err := plan.Entries("the import", filepath.Dir(file))
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	if f.dryRun {
+		return names, nil
+	}
+	if err := p.moveSecrets(ctx, cfg, plan, f.secrets); err != nil {
+		return nil, err
+	}
+	if entries, err = plan.Entries("the import", filepath.Dir(file)); err != nil {
+		return nil, err
+	}
+	if err := config.AddServers(ctx, file, entries, false); err != nil {
+		return nil, notWritten("mcp import", file, err)
+	}
+	p.tellFindings(cfg, entries)
+	p.changed(ctx, cfg, "mcp import", map[string]any{"servers": names, "file": file, "from": plan.Files})
+	return names, nil
+}
+
+// moveSecrets moves the secrets of new entries into the secret store, if that is wanted.
+func (p *program) moveSecrets(ctx context.Context, cfg *config.Config, plan *app.Import, what string) error {
+	found := plan.Secrets()
+	if len(found) == 0 {
+		return nil
+	}
+	if what == "ask" {
+		var err error
+		if what, err = p.askSecrets(ctx, found); err != nil {
+			return err
+		}
+	}
+	if what == "keep" {
+		p.warn("the settings now hold %s as text: %s; --secrets keyring moves them away", count(len(found), "secret"), strings.Join(found, ", "))
+		return nil
+	}
+	store, err := app.SecretStore(cfg)
+	if err != nil {
+		return err
+	}
+	var broken error
+	kept := func(name string) (string, bool) {
+		value, ok, err := store.Get(ctx, name)
+		broken = errors.Join(broken, err)
+		return value, ok && err == nil
+	}
+	err = plan.MoveSecrets(kept, func(name, value string) error {
+		if broken != nil {
+			return broken
+		}
+		return store.Set(ctx, name, value)
+	})
+	if err == nil {
+		p.note("%s moved into the secret store: %s", count(len(found), "secret"), strings.Join(found, ", "))
+	}
+	return err
+}
+
+// askSecrets asks a person what becomes of secrets; where there is none, they stay.
+func (p *program) askSecrets(ctx context.Context, found []string) (string, error) {
+	if !terminal(p.in) || !terminal(p.err) {
+		return "keep", nil
+	}
+	_, _ = fmt.Fprintf(p.err, "Entries hold %s as text: %s.\nMove them into the secret store? [Y/n] ", count(len(found), "secret"), strings.Join(found, ", "))
+	line, err := newLines(p.in).next(ctx)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	if yes, ok := truth(line); err != nil || ok && !yes {
+		return "keep", nil
+	}
+	return "keyring", nil
+}
+
+// tellFindings warns about what is not right with new entries yet, such as variables that are
+// not set.
+func (p *program) tellFindings(cfg *config.Config, entries []config.ServerEntry) {
+	with := *cfg
+	with.Servers = slices.Clone(entries)
+	_, findings := app.Specs(&with, p.env)
+	for _, f := range findings {
+		p.warn("%s", f.Text())
+	}
+}
+
+func (p *program) importSummary(plan *app.Import, names []string, file string, f *importFlags) error {
+	var text string
+	switch {
+	case len(plan.Files) == 0:
+		text = "no file of another program was found; known are " + strings.Join(hostNames(), ", ")
+	case len(names) == 0:
+		text = "0 changes"
+	case f.dryRun:
+		text = fmt.Sprintf("%s for %s; nothing was written (--dry-run)", count(len(names), "change"), file)
+	default:
+		text = fmt.Sprintf("%s: added %s to %s", count(len(names), "change"), strings.Join(names, ", "), file)
+	}
+	_, err := fmt.Fprintln(p.out, text)
+	return err
+}

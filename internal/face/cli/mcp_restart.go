@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/tool"
+)
+
+func (p *program) mcpRestartCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "restart NAME...", Short: "Stop servers and start them again", Args: atLeastOne("server"),
+		Long: "Stops servers of the running gateway, lets their calls end, and starts them again. What\n" +
+			"failed before is forgotten, so that a server that waits for its next attempt starts at once.",
+		ValidArgsFunction: p.completeServers,
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.eachServer(c.Context(), args, "restart", true, backend.Restart)
+		},
+	}
+}
+
+func (p *program) mcpRefreshCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "refresh NAME...", Short: "Fetch the tools of servers from the servers themselves", Args: atLeastOne("server"),
+		Long: "Asks servers for their lists, whatever the cache knows, and starts those that do not run.\n" +
+			"Without a running gateway they are started here and stopped afterwards.",
+		ValidArgsFunction: p.completeServers,
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.eachServer(c.Context(), args, "refresh", false, backend.Refresh)
+		},
+	}
+}
+
+// atLeastOne wants one or more names.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage("%s needs the name of a %s; collie mcp list shows them", c.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+// eachServer does something to servers, one after the other, and prints what state they are in
+// then. running says that it makes sense in a running gateway only.
+func (p *program) eachServer(ctx context.Context, names []string, verb string, running bool, do func(backend, context.Context, string) (tool.ServerStatus, error)) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if known := serverNames(cfg); !contains(known, name) {
+			return unknownServer("mcp "+verb, name, known)
+		}
+	}
+	b, err := p.backend(ctx, []string{})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if _, local := b.(*local); local && running {
+		return &tool.Error{
+			Op: "mcp " + verb, Kind: tool.Unavailable, Message: "no gateway with these settings runs in this home",
+			Hint: "collie serve starts one; collie mcp doctor NAME tries a server out without it",
+		}
+	}
+	var first error
+	rows := [][]string{}
+	list := []tool.ServerStatus{}
+	for _, name := range names {
+		stop := p.whileStarting(ctx, b)
+		st, err := do(b, ctx, name)
+		stop()
+		if err != nil {
+			p.warn("%v", err)
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		list = append(list, st)
+		rows = append(rows, []string{st.Name, string(st.State), strconv.Itoa(st.Tools), (time.Duration(st.StartSeconds * float64(time.Second))).Round(time.Millisecond).String()})
+	}
+	if p.json {
+		if err := p.printJSON(map[string]any{"servers": list}); err != nil {
+			return err
+		}
+	} else if len(rows) > 0 {
+		if err := p.table([]string{"NAME", "STATE", "TOOLS", "START"}, rows); err != nil {
+			return err
+		}
+	}
+	if first != nil && len(names) > 1 {
+		return &tool.Error{Op: "mcp " + verb, Kind: tool.KindOf(first), Message: fmt.Sprintf("%d of %d servers failed", len(names)-len(list), len(names))}
+	}
+	return first
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

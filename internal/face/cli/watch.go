@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"sync"
+
+	"collie/internal/app"
+	"collie/internal/config"
+)
+
+// watcher keeps a running gateway at what the settings say.
+type watcher struct {
+	app  *app.App
+	log  *slog.Logger
+	tell func(*config.Config) // when settings have been taken over; may be nil
+
+	mu    sync.Mutex
+	wrong error
+}
+
+// watch takes up what changes in the settings until ctx ends. What is wrong in them keeps the
+// running ones and is told by wrong.
+func (p *program) watch(ctx context.Context, cfg *config.Config, w *watcher) {
+	before := cfg
+	config.Watch(ctx, cfg, p.options(), config.WatchOptions{Extra: app.WatchedFiles(p.env), Logger: w.log}, func(now *config.Config, err error) {
+		w.mu.Lock()
+		w.wrong = err
+		w.mu.Unlock()
+		if err != nil {
+			w.log.Error("the settings are wrong, the running ones stay", "error", err)
+			return
+		}
+		w.app.Reload(now)
+		if names := needRestart(before, now); len(names) > 0 {
+			w.log.Warn("these settings take effect with the next start", "sections", names)
+		}
+		before = now
+		if w.tell != nil {
+			w.tell(now)
+		}
+	})
+}
+
+// Wrong says what is wrong with the settings now; empty if nothing is.
+func (w *watcher) Wrong() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.wrong == nil {
+		return ""
+	}
+	return w.wrong.Error()
+}
+
+// needRestart names the sections that differ and that a running gateway does not take up.
+func needRestart(a, b *config.Config) []string {
+	var names []string
+	x, y := a.MCP, b.MCP
+	x.Enabled = y.Enabled
+	for _, s := range []struct {
+		name string
+		a, b any
+	}{
+		{"http", a.HTTP, b.HTTP},
+		{"mcp", x, y},
+		{"cache", a.Cache, b.Cache},
+		{"audit", a.Audit, b.Audit},
+		{"log", a.Log, b.Log},
+		{"secrets", a.Secrets, b.Secrets},
+	} {
+		if !reflect.DeepEqual(s.a, s.b) {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}

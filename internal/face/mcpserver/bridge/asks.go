@@ -1,0 +1,91 @@
+package bridge
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"collie/internal/mcp"
+)
+
+// asks are the questions of gateways that the client has not answered. Each gateway counts
+// its questions from the same number on, so those of all but the first get ids of ours.
+type asks struct {
+	mu   sync.Mutex
+	open map[mcp.ID]int // by the id that the client knows: the generation it is of
+}
+
+const askPrefix = `"collie-`
+
+// outside is the id that the client knows a question by.
+func outside(generation int, id mcp.ID) mcp.ID {
+	if generation <= 1 {
+		return id
+	}
+	return mcp.ID(mcp.Quote("collie-" + strconv.Itoa(generation) + "-" + string(id)))
+}
+
+// inside takes the id of an outside question apart.
+func inside(id mcp.ID) mcp.ID {
+	text, ok := mcp.Text([]byte(id))
+	if !ok || !strings.HasPrefix(string(id), askPrefix) {
+		return id
+	}
+	_, rest, _ := strings.Cut(strings.TrimPrefix(text, "collie-"), "-")
+	return mcp.ID(rest)
+}
+
+// asked notes a question and returns it as the client gets it.
+func (a *asks) asked(generation int, m *mcp.Message) []byte {
+	id := outside(generation, m.ID)
+	a.mu.Lock()
+	a.open[id] = generation
+	a.mu.Unlock()
+	if id == m.ID {
+		return m.Raw
+	}
+	return mcp.Edit(m.Raw, mcp.Field{Key: "id", Value: []byte(id)})
+}
+
+// cancelled forgets a question that the gateway takes back and returns the notification as
+// the client gets it.
+func (a *asks) cancelled(generation int, m *mcp.Message) []byte {
+	was := mcp.ID(mcp.Get(m.Params, "requestId"))
+	id := outside(generation, was)
+	a.mu.Lock()
+	delete(a.open, id)
+	a.mu.Unlock()
+	if id == was || was == "" {
+		return m.Raw
+	}
+	params := mcp.Edit(m.Params, mcp.Field{Key: "requestId", Value: []byte(id)})
+	return mcp.Edit(m.Raw, mcp.Field{Key: "params", Value: params})
+}
+
+// answered returns the client's answer as the gateway that asked gets it. ok is false for a
+// question that nobody has, or has any more.
+func (a *asks) answered(m *mcp.Message) (raw []byte, generation int, ok bool) {
+	a.mu.Lock()
+	generation, ok = a.open[m.ID]
+	delete(a.open, m.ID)
+	a.mu.Unlock()
+	if generation > 1 {
+		return mcp.Edit(m.Raw, mcp.Field{Key: "id", Value: []byte(inside(m.ID))}), generation, ok
+	}
+	return m.Raw, generation, ok
+}
+
+// before takes back the questions of all gateways before a generation. It returns the
+// notifications that tell the client so.
+func (a *asks) before(generation int) (notices [][]byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, g := range a.open {
+		if g < generation {
+			delete(a.open, id)
+			notices = append(notices, mcp.AppendNotification(nil, "notifications/cancelled", mcp.Edit(nil,
+				mcp.Field{Key: "requestId", Value: []byte(id)}, mcp.Field{Key: "reason", Value: mcp.Quote("the gateway that asked has gone")})))
+		}
+	}
+	return notices
+}

@@ -1,0 +1,153 @@
+package bridge_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/face/mcpserver/bridge"
+	"collie/internal/mcp"
+)
+
+// BenchmarkCall measures one call after another through the bridge and, in turn with it,
+// over HTTP without it. "ratio" is the median through the bridge by the other.
+func BenchmarkCall(b *testing.B) {
+	g := newGateway(b, "one")
+	through, direct := pipes(b, g), dial(b, g)
+	times := [2][]time.Duration{}
+	b.ReportAllocs()
+	for b.Loop() {
+		for way, call := range []func(){through, direct} {
+			begun := time.Now()
+			call()
+			times[way] = append(times[way], time.Since(begun))
+		}
+	}
+	var median [2]float64
+	for way := range times {
+		slices.Sort(times[way])
+		median[way] = float64(times[way][len(times[way])/2].Nanoseconds()) / 1e3
+	}
+	b.ReportMetric(median[0], "µs/bridge")
+	b.ReportMetric(median[1], "µs/direct")
+	b.ReportMetric(median[0]/median[1], "ratio")
+}
+
+// BenchmarkManyAtOnce keeps calls in flight through one bridge.
+func BenchmarkManyAtOnce(b *testing.B) {
+	for _, n := range []int{16, 128} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			g := newGateway(b, "one")
+			say, lines := openPipes(b, g)
+			var sent, got int
+			for ; sent < n; sent++ {
+				say(callFrame(sent + 1))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := lines.ReadSlice('\n'); err != nil {
+					b.Fatal(err)
+				}
+				got++
+				sent++
+				say(callFrame(sent))
+			}
+			for ; got < sent; got++ {
+				if _, err := lines.ReadSlice('\n'); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func callFrame(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`+"\n", id)
+}
+
+// openPipes opens a session through a bridge on real pipes.
+func openPipes(b *testing.B, g *gateway) (say func(string), lines *bufio.Reader) {
+	b.Helper()
+	in, write := pipe(b)
+	read, out := pipe(b)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := bridge.Serve(context.Background(), in, out, in.Close, g.at(), bridge.Options{})
+		if err != nil {
+			b.Error(err)
+		}
+	})
+	b.Cleanup(func() {
+		_ = write.Close()
+		wg.Wait()
+		_ = out.Close()
+		_ = read.Close()
+	})
+	say = func(s string) {
+		if _, err := io.WriteString(write, s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	lines = bufio.NewReader(read)
+	say(hello + "\n")
+	if _, err := lines.ReadString('\n'); err != nil {
+		b.Fatal(err)
+	}
+	say(ready + "\n")
+	return say, lines
+}
+
+func pipe(b *testing.B) (r, w *os.File) {
+	b.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r, w
+}
+
+func pipes(b *testing.B, g *gateway) (call func()) {
+	say, lines := openPipes(b, g)
+	id := 0
+	return func() {
+		id++
+		say(callFrame(id))
+		if _, err := lines.ReadSlice('\n'); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// dial opens a session over HTTP.
+func dial(b *testing.B, g *gateway) (call func()) {
+	b.Helper()
+	head := http.Header{"Authorization": {"Bearer " + g.key}}
+	link := mcp.DialHTTP(g.at().URL, deaf{}, &mcp.HTTPOptions{Header: func() http.Header { return head }})
+	b.Cleanup(func() { _ = link.Close() })
+	c, err := mcp.Connect(b.Context(), link, mcp.ClientOptions{Info: []byte(`{"name":"test","version":"1"}`), Protocol: "2025-11-25"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := context.Background()
+	return func() {
+		if _, err := c.Call(ctx, &mcp.Request{Method: "tools/call", Params: []byte(`{"name":"s__who","arguments":{}}`)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type deaf struct{}
+
+func (deaf) Notification(mcp.Message, any) {}
+
+func (deaf) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
+	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no"}
+}

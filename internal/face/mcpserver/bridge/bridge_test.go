@@ -1,0 +1,315 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/face/mcpserver"
+	"collie/internal/mcp"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// dialogue is what clients of all kinds say, right and wrong, and the ids that are answered.
+var dialogue = []string{
+	`{"jsonrpc":"2.0","id":"early","method":"ping"}`,
+	`{"jsonrpc":"2.0","id":"too early","method":"tools/list"}`,
+	hello,
+	ready,
+	`{"jsonrpc":"2.0","id":"again","method":"initialize","params":{"protocolVersion":"2025-11-25"}}`,
+	`{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+	`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
+	`{"jsonrpc":"2.0", "id" : 3 ,"method":"tools/call","params":{"name":"s__echo","arguments":{"n":12345678901234567890, "x":"<\u00e9>é"}}}`,
+	`{"jsonrpc":"2.0","id":"fail","method":"tools/call","params":{"name":"s__fail"}}`,
+	`{"jsonrpc":"2.0","id":-4,"method":"tools/call","params":{"name":"none"}}`,
+	`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{}}`,
+	`{"jsonrpc":"2.0","id":6,"method":"no/such"}`,
+	`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"s://a"}}`,
+	`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"none://"}}`,
+	`{"jsonrpc":"2.0","id":9,"method":"prompts/get","params":{"name":"s__greet"}}`,
+	`{"jsonrpc":"2.0","id":10,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"s__greet"},"argument":{"name":"a","value":"b"}}}`,
+	`{"jsonrpc":"2.0","id":11,"method":"logging/setLevel","params":{"level":"loud"}}`,
+	`{"jsonrpc":"2.0","id":12,"method":"subscriptions/listen","params":{"notifications":{}}}`,
+	`[{"jsonrpc":"2.0","id":13,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/none"},{"jsonrpc":"2.0","id":14,"method":"tools/list"}]`,
+	`{"jsonrpc":"2.0","id":15,"method":"server/discover","params":{` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":16,"method":"server/discover"}`,
+	`{"jsonrpc":"2.0","id":17,"method":"tools/list","params":{` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":18,"method":"tools/call","params":{"name":"s__echo","arguments":{"n":1},` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":19,"method":"tools/call","params":{"name":"新 ","arguments":{},` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":20,"method":"tools/call","params":{` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":22,"method":"no\nsuch","params":{` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":23,"method":"resources/read","params":{"uri":"s://a",` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":24,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+	`{"jsonrpc":"2.0","id":25,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
+	`{"jsonrpc":"2.0","id":26,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}`,
+	`{"jsonrpc":"2.0","id":27,"method":"prompts/get","params":{"name":"s__greet",` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":28,"result":{}}`,
+	`{"jsonrpc":"2.0","id":null,"method":"ping"}`,
+	`{"jsonrpc":"2.0","id":`,
+	`[]`,
+	`7`,
+	`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`,
+	"\uFEFF" + `{"jsonrpc":"2.0","id":"end","method":"tools/list"}`,
+}
+
+// A client sees the same bytes through the bridge as from a gateway on its own pipes.
+func TestSameAsAlone(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	talk := func(c *client) map[string]string {
+		got := map[string]string{}
+		for n, line := range dialogue {
+			c.say(line)
+			m, err := mcp.Parse([]byte(strings.TrimPrefix(line, "\uFEFF")))
+			switch {
+			case err == nil && m.IsRequest():
+				got[string(m.ID)] = c.hears(`"id":` + string(m.ID) + `,`)
+			case line[0] == '[' && len(line) > 2:
+				both := c.hearsAll(nil, `{"jsonrpc":"2.0","id":13,`, `{"jsonrpc":"2.0","id":14,`)
+				slices.Sort(both)
+				got["13 and 14"] = strings.Join(both, "\n")
+			case err != nil:
+				got[fmt.Sprint("line ", n)] = c.hears(`"error"`)
+			}
+			if line == ready {
+				time.Sleep(10 * time.Millisecond) // nothing answers it
+			}
+		}
+		return got
+	}
+	alone := talk(run(t, func(ctx context.Context, in *io.PipeReader, out io.Writer) error {
+		return g.face.ServeLines(ctx, in, out, in.Close, mcpserver.Client{Principal: "me", Origin: tool.MCPLocal})
+	}))
+	through := talk(new(home).start(t, g))
+	if diff := cmp.Diff(alone, through); diff != "" {
+		t.Errorf("-alone +bridge:\n%s", diff)
+	}
+	if len(alone) < 35 {
+		t.Errorf("only %d answers", len(alone))
+	}
+}
+
+// Requests do not wait for each other, and none keeps its connection from the next.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	c := new(home).start(t, g)
+	c.greet()
+	const hanging, quick = 100, 300
+	for n := range hanging {
+		c.say(`{"jsonrpc":"2.0","id":"h%d","method":"tools/call","params":{"name":"s__hang","arguments":{}}}`, n)
+	}
+	for n := range quick {
+		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`, n+1)
+	}
+	got := map[string]bool{}
+	for range quick {
+		m, err := mcp.Parse([]byte(c.hears(`"who":"one"`)))
+		if err != nil || got[string(m.ID)] {
+			t.Fatalf("%s: %v", m.Raw, err)
+		}
+		got[string(m.ID)] = true
+	}
+	for n := range hanging {
+		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"h%d"}}`, n)
+	}
+	eventually(t, "no call runs", func() bool { return g.running.Load() == 0 })
+	c.quiet(`"id":"h`)
+}
+
+// A request that the client takes back ends at the source and is not answered; its id can
+// be used again.
+func TestTakenBack(t *testing.T) {
+	t.Parallel()
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			g := newGateway(t, "one")
+			c := new(home).start(t, g)
+			more := ""
+			if era == "legacy" {
+				c.greet()
+			} else {
+				more = "," + meta
+			}
+			for _, wait := range []time.Duration{0, 100 * time.Millisecond} { // as JSON, and once it is a stream
+				c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__hang","arguments":{}%s}}`, more)
+				eventually(t, "the call runs", func() bool { return g.running.Load() == 1 })
+				time.Sleep(wait)
+				c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}`)
+				eventually(t, "the call has ended", func() bool { return g.running.Load() == 0 })
+				c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__who","arguments":{}%s}}`, more)
+				if line := c.hears(`"id":7,`); !strings.Contains(line, `"who":"one"`) {
+					t.Errorf("after the cancel: %s", line)
+				}
+			}
+		})
+	}
+}
+
+// A source asks the client, which answers, in both eras.
+func TestAskedBack(t *testing.T) {
+	t.Parallel()
+	c := new(home).start(t, newGateway(t, "one"))
+	c.greet()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
+	m, err := mcp.Parse([]byte(c.hears(`"elicitation/create"`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.say(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept", "n":1.0}}`, string(m.ID))
+	c.hears(`"id":1,"result":{"content":[],"answer":{"action":"accept", "n":1.0}}`)
+
+	can := strings.Replace(meta, `Capabilities":{}`, `Capabilities":{"elicitation":{}}`, 1)
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__ask","arguments":{},%s}}`, can)
+	m, err = mcp.Parse([]byte(c.hears(`"id":2,`, `"input_required"`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"s__ask","arguments":{},"requestState":%s,"inputResponses":{%s:{"action":"decline"}},%s}}`,
+		string(mcp.Get(m.Result, "requestState")), firstKey(mcp.Get(m.Result, "inputRequests")), can)
+	c.hears(`"id":3,`, `"answer":{"action":"decline"}`)
+}
+
+// firstKey is the first key of an object, as JSON.
+func firstKey(obj []byte) string {
+	text := strings.TrimLeft(string(obj), `{ `)
+	return text[:strings.Index(text, ":")]
+}
+
+// What belongs to no request arrives too: changes, updates and logs.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	c := new(home).start(t, g)
+	c.greet()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"s://a"}}`)
+	c.hears(`"id":1,"result":{}`)
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"warning"}}`)
+	c.hears(`"id":2,"result":{}`)
+	tell := func(g *gateway) {
+		g.fake.Publish(*g.fake.Offer(), tool.ToolsChanged)
+		g.fake.Touch("s://a")
+		g.fake.Tell(tool.Change{Kind: tool.LogMessage, Method: "notifications/message", Level: "error", Params: []byte(`{"level":"error"}`)})
+	}
+	for range 3 {
+		tell(g)
+		c.hears(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}}`)
+	}
+	// The connections are lost, the gateway is not: the stream goes on behind the last event.
+	g.web.CloseClientConnections()
+	tell(g)
+	c.hears("notifications/message")
+	if n := g.handler().Sessions(); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// An answer that is on its way when the connection is lost arrives over another one.
+func TestAnswerIsResumed(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	release := make(chan struct{})
+	g.fake.On("hang", func(context.Context, *tool.Call) (tool.Result, error) {
+		<-release
+		return tooltest.Text("late"), nil
+	})
+	c := new(home).start(t, g)
+	c.greet()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
+	time.Sleep(200 * time.Millisecond) // the answer becomes a stream
+	g.web.CloseClientConnections()
+	close(release)
+	if line := c.hears(`"id":1,`); !strings.Contains(line, "late") {
+		t.Error(line)
+	}
+}
+
+// Messages of many megabytes pass both ways.
+func TestBig(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	big := strings.Repeat("0123456789abcdef", 1<<20-64)
+	g.fake.On("who", func(_ context.Context, call *tool.Call) (tool.Result, error) {
+		got := mcp.GetString(call.Args, "big")
+		return tool.Result{Raw: []byte(`{"content":[],"big":"` + got + got + `"}`)}, nil
+	})
+	c := new(home).start(t, g)
+	c.greet()
+	for id, more := range []string{"", "," + meta} {
+		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__who","arguments":{"big":"%s"}%s}}`, id, big, more)
+		if line := c.hears(fmt.Sprintf(`"id":%d,`, id)); mcp.GetString([]byte(line), "result", "big") != big+big {
+			t.Errorf("%d bytes: %.100s", len(line), line)
+		}
+	}
+	c.say(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"s__who","arguments":{"big":"%s%s"}}}`, big, big)
+	c.hears(`"id":9,"error"`, "too large")
+}
+
+// The end of the input waits for answers, and ends the session.
+func TestEndOfInput(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	release := make(chan struct{})
+	g.fake.On("hang", func(context.Context, *tool.Call) (tool.Result, error) {
+		<-release
+		return tooltest.Text("late"), nil
+	})
+	c := new(home).start(t, g)
+	c.greet()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},%s}}`, meta)
+	c.hears("notifications/subscriptions/acknowledged")
+	if err := c.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { close(release) })
+	c.hears(`"id":1,`, "late")
+	eventually(t, "the session is over", func() bool { return g.handler().Sessions() == 0 })
+	if n := g.count("DELETE"); n != 1 {
+		t.Errorf("%d DELETE", n)
+	}
+}
+
+// A client that does not read its answers does not keep others waiting, and loses nothing.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	h := new(home)
+	h.set(g, nil)
+	in, write := io.Pipe()
+	read, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- serveAt(t.Context(), in, out, g, h)
+		_ = out.Close()
+	}()
+	say := func(line string) {
+		if _, err := io.WriteString(write, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(hello)
+	for n := range 50 {
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, n+1))
+	}
+	time.Sleep(50 * time.Millisecond) // all answers wait for the reader
+	_ = write.Close()
+	text, err := io.ReadAll(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "\n"); n != 51 {
+		t.Errorf("%d answers, want 51", n)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,96 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+const (
+	// maxTries bounds how often a request is taken to a gateway.
+	maxTries = 4
+	// tellTime bounds the delivery of a message that is not answered.
+	tellTime = 10 * time.Second
+)
+
+// carry takes a request to a gateway and its response to f.reply. Where a gateway goes away,
+// a request that was not carried out, or may be made twice, goes to the next one.
+func (r *relay) carry(f *flight) error {
+	if err := r.session.await(f); err != nil {
+		return err
+	}
+	for tries := 1; ; tries++ {
+		a, err := r.attached(f.ctx)
+		if err != nil {
+			return err
+		}
+		acked := f.acked.Load()
+		err = a.link.ask(f, a.generation)
+		lost, ok := errors.AsType[*lostError](err)
+		switch {
+		case !ok:
+			if err == nil && f.greets() {
+				r.hear(a)
+			}
+			return err
+		case f.ctx.Err() != nil:
+			return context.Cause(f.ctx)
+		}
+		r.missed(a, err)
+		if f.acked.Load() > acked {
+			tries = 0 // it was heard for a while
+			pause(f.ctx, firstLook)
+		}
+		if lost.sent && !f.repeatable() || tries == maxTries {
+			return outcome(f, lost)
+		}
+	}
+}
+
+// outcome words what the client is told of a request that a gateway took along.
+func outcome(f *flight, lost *lostError) error {
+	e := &tool.Error{
+		Op: f.m.Method, Kind: tool.Crashed, OutcomeUnknown: lost.sent, Err: lost.err,
+		Message: "the gateway went away before it answered",
+		Hint:    "send the request again",
+	}
+	if lost.sent {
+		e.Message += ", and the request may have taken effect"
+		e.Hint = "look whether it did before you send it again"
+	}
+	return &mcp.Error{Code: mcp.CodeInternal, Message: e.Error() + "; " + e.Hint, Data: e.Payload()}
+}
+
+// listener is what hears for a request that listens. It goes on at the next gateway as if
+// nothing had happened: the client sees one acknowledgement.
+func (f *flight) listener(r *relay) func(int, []byte) {
+	return func(generation int, raw []byte) {
+		m, err := mcp.Parse(raw)
+		if err != nil || m.Method != "notifications/subscriptions/acknowledged" {
+			r.heard(generation, raw)
+			return
+		}
+		if f.acked.Add(1) == 1 {
+			r.heard(generation, raw)
+			return
+		}
+		meta := mcp.Edit(nil, mcp.Field{Key: "_meta", Value: mcp.Get(m.Params, "_meta")})
+		granted := mcp.Get(m.Params, "notifications")
+		for _, list := range []string{"tools", "prompts", "resources"} {
+			if string(mcp.Get(granted, list+"ListChanged")) == "true" {
+				r.out.line(mcp.AppendNotification(nil, "notifications/"+list+"/list_changed", meta))
+			}
+		}
+		var uris []json.RawMessage
+		if json.Unmarshal(mcp.Get(granted, "resourceSubscriptions"), &uris) != nil {
+			return
+		}
+		for _, uri := range uris {
+			r.out.line(mcp.AppendNotification(nil, "notifications/resources/updated", mcp.Edit(meta, mcp.Field{Key: "uri", Value: uri})))
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"collie/internal/mcp"
+)
+
+// flight is a request of the client, from its arrival to its response.
+type flight struct {
+	m       mcp.Message
+	modern  bool
+	ctx     context.Context //nolint:containedctx // the request's own, which the client can end
+	cancel  context.CancelCauseFunc
+	waitFor <-chan struct{} // the handshake that has to be over before, nil for none
+
+	// reply takes the response, and heard what comes before it. Neither keeps raw.
+	reply func(raw []byte)
+	heard func(generation int, raw []byte)
+	// acked counts the acknowledgements of a request that listens.
+	acked atomic.Int32
+}
+
+// errTakenBack is the cause of a context that the client ended.
+var errTakenBack = errors.New("the client took the request back")
+
+func newFlight(life context.Context, m mcp.Message) *flight {
+	f := &flight{m: m, modern: isModern(&m)}
+	f.ctx, f.cancel = context.WithCancelCause(life)
+	return f
+}
+
+// isModern reports whether a request is of the modern era, as a gateway decides it.
+func isModern(m *mcp.Message) bool {
+	return m.Method == "server/discover" || m.Params != nil && mcp.Get(m.Params, "_meta", mcp.MetaVersion) != nil
+}
+
+// greets reports whether the request opens a legacy session.
+func (f *flight) greets() bool { return !f.modern && f.m.Method == "initialize" }
+
+// listens reports whether the request lasts as long as the client does.
+func (f *flight) listens() bool { return f.modern && f.m.Method == "subscriptions/listen" }
+
+// repeatable reports whether the request may be made twice: it asks, and does nothing.
+func (f *flight) repeatable() bool {
+	switch f.m.Method {
+	case "initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel",
+		"resources/subscribe", "resources/unsubscribe", "completion/complete",
+		"tools/list", "prompts/list", "resources/list", "resources/templates/list":
+		return true
+	}
+	return false
+}
+
+// isResponse reports whether raw is the response to the request. Those of our own gateways
+// need no reading.
+func (f *flight) isResponse(raw []byte) bool {
+	if rest, ok := bytes.CutPrefix(raw, []byte(`{"jsonrpc":"2.0","id":`)); ok {
+		if rest, ok = bytes.CutPrefix(rest, []byte(f.m.ID)); ok {
+			if bytes.HasPrefix(rest, []byte(`,"result":`)) || bytes.HasPrefix(rest, []byte(`,"error":`)) {
+				return true
+			}
+		}
+	}
+	if bytes.HasPrefix(raw, []byte(`{"jsonrpc":"2.0","method":`)) {
+		return false
+	}
+	m, err := mcp.Parse(raw)
+	return err == nil && m.IsResponse() && (m.ID == f.m.ID || m.Error != nil && (m.ID == "" || m.ID == "null"))
+}

@@ -1,0 +1,356 @@
+package bridge_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"collie/internal/face/mcpserver"
+	"collie/internal/face/mcpserver/bridge"
+	"collie/internal/mcp"
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// limit bounds what should happen soon.
+const limit = 20 * time.Second
+
+// gateway is a gateway over HTTP, real but for the source behind it.
+type gateway struct {
+	fake    *tooltest.Fake
+	face    *mcpserver.Server
+	running atomic.Int32 // calls of hang
+	serves  atomic.Pointer[mcp.HTTPServer]
+	web     *httptest.Server
+	key     string
+	end     func() // ends all of it
+	stop    func() // what Options.Stopping waits for
+
+	mu   sync.Mutex
+	seen []string // method and session of each HTTP request
+}
+
+func newFake() *tooltest.Fake {
+	offer := tooltest.Offer("s", tooltest.Action("echo", `"properties":{"n":{"type":"integer"}}`), tooltest.Action("fail"),
+		tooltest.Action("hang"), tooltest.Action("ask"), tooltest.Action("who"))
+	offer.Resources = []tool.Resource{tooltest.Resource("s://a"), tooltest.Resource("s://b")}
+	offer.Prompts = []tool.Prompt{tooltest.Prompt("greet")}
+	offer.Subscribes, offer.Logs, offer.Completes = true, true, true
+	fake := tooltest.NewFake("s", offer)
+	fake.On("fail", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Failed("no"), nil })
+	fake.On("ask", func(ctx context.Context, call *tool.Call) (tool.Result, error) {
+		answer, err := call.Caller.Ask(ctx, "elicitation/create", []byte(`{"message":"?"}`))
+		return tool.Result{Raw: []byte(`{"content":[],"answer":` + string(answer) + `}`)}, err
+	})
+	return fake
+}
+
+// newGateway starts a gateway whose tool who answers name.
+func newGateway(tb testing.TB, name string) *gateway {
+	tb.Helper()
+	g := &gateway{fake: newFake(), key: "key of " + name}
+	g.fake.On("who", func(context.Context, *tool.Call) (tool.Result, error) {
+		return tool.Result{Raw: []byte(`{"content":[],"who":"` + name + `"}`)}, nil
+	})
+	g.fake.On("hang", func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+		g.running.Add(1)
+		defer g.running.Add(-1)
+		<-ctx.Done()
+		return tool.Result{}, context.Cause(ctx)
+	})
+	log, err := audit.Open(tb.TempDir(), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	catalog := source.New([]tool.Source{g.fake}, source.Options{Quiet: time.Millisecond, Instructions: "Read me."})
+	stopping := make(chan struct{})
+	g.stop = sync.OnceFunc(func() { close(stopping) })
+	g.face = mcpserver.New(pipeline.New(catalog, pipeline.Options{Audit: log}), mcpserver.Options{Version: "9", Stopping: stopping})
+	g.open()
+	g.web = httptest.NewServer(http.HandlerFunc(g.serve))
+	g.end = sync.OnceFunc(func() {
+		g.crash()
+		_ = g.handler().Close()
+		g.web.Close()
+		g.face.Close()
+		catalog.Close()
+		if err := log.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	tb.Cleanup(g.end)
+	return g
+}
+
+// open makes a handler without sessions.
+func (g *gateway) open() {
+	g.serves.Store(g.face.Handler(func(r *http.Request) mcpserver.Client {
+		return mcpserver.Client{Principal: "me", Origin: tool.MCPLocal, Profile: r.URL.Query().Get("profile"), NoHeaders: true}
+	}, 0, 16))
+}
+
+func (g *gateway) handler() *mcp.HTTPServer { return g.serves.Load() }
+
+func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	g.seen = append(g.seen, r.Method)
+	g.mu.Unlock()
+	if r.Header.Get("Authorization") != "Bearer "+g.key {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	g.handler().ServeHTTP(w, r)
+}
+
+// count is how many HTTP requests of a method came in.
+func (g *gateway) count(method string) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range g.seen {
+		if m == method {
+			n++
+		}
+	}
+	return n
+}
+
+// crash lets the gateway vanish from the network.
+func (g *gateway) crash() {
+	g.stop()
+	_ = g.web.Listener.Close()
+	g.web.CloseClientConnections()
+}
+
+func (g *gateway) at() bridge.Gateway {
+	return bridge.Gateway{URL: g.web.URL + "/mcp?profile=p", Key: g.key}
+}
+
+// home is where the bridge of a test looks for gateways.
+type home struct {
+	mu     sync.Mutex
+	found  *gateway
+	err    error // instead of a gateway
+	here   *gateway
+	opened int
+	closed int
+}
+
+func (h *home) set(g *gateway, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.found, h.err = g, err
+}
+
+// opens says what is opened instead of finding a gateway.
+func (h *home) opens(g *gateway) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.here = g
+}
+
+func (h *home) find(context.Context) (bridge.Gateway, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.err != nil:
+		return bridge.Gateway{}, h.err
+	case h.found == nil:
+		return bridge.Gateway{}, errors.New("no gateway")
+	}
+	return h.found.at(), nil
+}
+
+func (h *home) open(context.Context) (bridge.Opened, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.here == nil {
+		return bridge.Opened{}, errors.New("the settings are broken")
+	}
+	h.opened++
+	return bridge.Opened{
+		Serve: h.here.face.Streams(mcpserver.Client{Principal: "me", Origin: tool.MCPLocal}),
+		Close: func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.closed++
+		},
+	}, nil
+}
+
+// client is a client on the pipes of a bridge. It sees lines.
+type client struct {
+	tb     testing.TB
+	in     *io.PipeWriter
+	lines  chan string
+	done   chan error
+	cancel context.CancelFunc
+}
+
+// start runs a bridge to g for a client.
+func (h *home) start(tb testing.TB, g *gateway) *client {
+	tb.Helper()
+	h.set(g, nil)
+	return startAt(tb, g.at(), bridge.Options{
+		Find: h.find, Open: h.open, Patience: 300 * time.Millisecond, Drain: 5 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+}
+
+func startAt(tb testing.TB, at bridge.Gateway, opts bridge.Options) *client {
+	tb.Helper()
+	return run(tb, func(ctx context.Context, in *io.PipeReader, out io.Writer) error {
+		return bridge.Serve(ctx, in, out, in.Close, at, opts)
+	})
+}
+
+// run lets serve serve a client.
+func run(tb testing.TB, serve func(ctx context.Context, in *io.PipeReader, out io.Writer) error) *client {
+	tb.Helper()
+	in, write := io.Pipe()
+	read, out := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &client{tb: tb, in: write, lines: make(chan string, 10_000), done: make(chan error, 1), cancel: cancel}
+	go func() {
+		err := serve(ctx, in, out)
+		_ = out.Close()
+		c.done <- err
+	}()
+	go func() {
+		defer close(c.lines)
+		for r := bufio.NewReader(read); ; {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			c.lines <- strings.TrimSuffix(line, "\n")
+		}
+	}()
+	tb.Cleanup(func() {
+		cancel()
+		_ = write.Close()
+		select {
+		case err := <-c.done:
+			if err != nil {
+				tb.Errorf("the bridge ended with: %v", err)
+			}
+		case <-time.After(limit):
+			tb.Error("the bridge does not end")
+		}
+		for range c.lines { // let the reader end
+		}
+	})
+	return c
+}
+
+func (c *client) say(format string, args ...any) {
+	c.tb.Helper()
+	if len(args) > 0 {
+		format = fmt.Sprintf(format, args...)
+	}
+	if _, err := io.WriteString(c.in, format+"\n"); err != nil {
+		c.tb.Fatal(err)
+	}
+}
+
+// hears waits for a line that has all the words, and drops those before it.
+func (c *client) hears(words ...string) string {
+	c.tb.Helper()
+	timeout := time.After(limit)
+	var other []string
+next:
+	for {
+		select {
+		case line, ok := <-c.lines:
+			if !ok {
+				c.tb.Fatalf("the bridge ended without %q; before: %.500q", words, other)
+			}
+			for _, w := range words {
+				if !strings.Contains(line, w) {
+					other = append(other, line)
+					continue next
+				}
+			}
+			return line
+		case <-timeout:
+			c.tb.Fatalf("nothing with %q came; before: %.500q", words, other)
+		}
+	}
+}
+
+// hearsAll waits until there was a line with each of the beginnings, in those that have come
+// before as well, and returns all lines.
+func (c *client) hearsAll(before []string, beginnings ...string) (all []string) {
+	c.tb.Helper()
+	begins := func(line string) func(string) bool {
+		return func(b string) bool { return strings.HasPrefix(line, b) }
+	}
+	for _, line := range before {
+		beginnings = slices.DeleteFunc(beginnings, begins(line))
+	}
+	for all = before; len(beginnings) > 0; {
+		select {
+		case line, ok := <-c.lines:
+			if !ok {
+				c.tb.Fatalf("the bridge ended without %q", beginnings)
+			}
+			all = append(all, line)
+			beginnings = slices.DeleteFunc(beginnings, begins(line))
+		case <-time.After(limit):
+			c.tb.Fatalf("nothing that begins with %q came; but %.500q", beginnings, all)
+		}
+	}
+	return all
+}
+
+// quiet fails if a line with the word is among those that have come.
+func (c *client) quiet(word string) {
+	c.tb.Helper()
+	for {
+		select {
+		case line := <-c.lines:
+			if strings.Contains(line, word) {
+				c.tb.Errorf("came: %s", line)
+			}
+		default:
+			return
+		}
+	}
+}
+
+const (
+	hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"test","version":"2"}}}`
+	ready = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	meta  = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}}`
+)
+
+// greet opens a legacy session.
+func (c *client) greet() {
+	c.tb.Helper()
+	c.say(hello)
+	c.hears(`"id":0,"result":{"protocolVersion":"2025-11-25"`)
+	c.say(ready)
+}
+
+// eventually waits for what should become true.
+func eventually(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	for deadline := time.Now().Add(limit); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			tb.Fatalf("not within %v: %s", limit, what)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"collie/internal/mcp"
+)
+
+// streamLink is the way to a gateway in this process, and the stream that the gateway reads
+// the client from.
+type streamLink struct {
+	opened Opened
+	heard  func(raw []byte) // takes what belongs to no request
+	ctx    context.Context
+	end    context.CancelFunc
+	in     chan mcp.Message
+	eof    chan struct{} // closed when the client has nothing more to say
+	served chan struct{} // closed when the gateway has ended
+	stop   sync.Once
+
+	mu      sync.Mutex
+	waiting map[mcp.ID]*waiter
+}
+
+type waiter struct {
+	f          *flight
+	generation int
+	done       chan error // has room for one
+}
+
+var (
+	_ link       = (*streamLink)(nil)
+	_ mcp.Stream = (*streamLink)(nil)
+)
+
+// newStreamLink begins to serve the client at o.
+func newStreamLink(o Opened, heard func(raw []byte)) *streamLink {
+	l := &streamLink{
+		opened: o, heard: heard, in: make(chan mcp.Message), eof: make(chan struct{}), served: make(chan struct{}),
+		waiting: map[mcp.ID]*waiter{},
+	}
+	l.ctx, l.end = context.WithCancel(context.Background())
+	go func() { // ends with close
+		defer close(l.served)
+		_ = o.Serve(l.ctx, l) // the stream has no errors of its own
+	}()
+	return l
+}
+
+// Read returns the client's next message to the gateway.
+func (l *streamLink) Read() (mcp.Message, error) {
+	select {
+	case m := <-l.in:
+		return m, nil
+	case <-l.eof:
+		return mcp.Message{}, io.EOF
+	}
+}
+
+// Write takes a message of the gateway to whom it is for.
+func (l *streamLink) Write(raw []byte) error {
+	m, err := mcp.Parse(raw)
+	if err != nil {
+		return err
+	}
+	if m.IsResponse() {
+		if w := l.claim(m.ID); w != nil {
+			w.done <- w.f.answered(raw)
+		}
+		return nil
+	}
+	if sub := mcp.Get(m.Params, "_meta", mcp.MetaSubscription); sub != nil {
+		l.mu.Lock()
+		w := l.waiting[mcp.ID(sub)]
+		l.mu.Unlock()
+		if w != nil {
+			w.f.heard(w.generation, raw)
+			return nil
+		}
+	}
+	l.heard(raw)
+	return nil
+}
+
+// Close ends the client's input.
+func (l *streamLink) Close() error {
+	l.stop.Do(func() { close(l.eof) })
+	return nil
+}
+
+func (l *streamLink) claim(id mcp.ID) *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.waiting[id]
+	delete(l.waiting, id)
+	return w
+}
+
+var errStopped = errors.New("the gateway in this process has ended")
+
+// put gives the gateway a message.
+func (l *streamLink) put(ctx context.Context, m mcp.Message) error {
+	select {
+	case l.in <- m:
+		return nil
+	case <-l.eof:
+	case <-l.served:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return errStopped
+}
+
+// ask makes a request; see [link].
+func (l *streamLink) ask(f *flight, generation int) error {
+	w := &waiter{f: f, generation: generation, done: make(chan error, 1)}
+	l.mu.Lock()
+	l.waiting[f.m.ID] = w
+	l.mu.Unlock()
+	if err := l.put(f.ctx, f.m); err != nil {
+		l.claim(f.m.ID)
+		return err
+	}
+	select {
+	case err := <-w.done:
+		return err
+	case <-l.served:
+	case <-f.ctx.Done():
+	}
+	if l.claim(f.m.ID) == nil {
+		return <-w.done // it was being delivered
+	}
+	if f.ctx.Err() != nil {
+		return context.Cause(f.ctx)
+	}
+	return errStopped
+}
+
+// tell passes a message on.
+func (l *streamLink) tell(ctx context.Context, raw []byte, _ *flight) error {
+	m, err := mcp.Parse(raw)
+	if err != nil {
+		return err
+	}
+	return l.put(ctx, m)
+}
+
+// listen has nothing to do: what the gateway sends comes without.
+func (l *streamLink) listen(context.Context, func(raw []byte)) error { return nil }
+
+func (l *streamLink) close(context.Context) {
+	_ = l.Close()
+	l.end()
+	<-l.served
+	l.opened.Close()
+}
+
+// is reports false: no other process has this gateway.
+func (l *streamLink) is(Gateway) bool { return false }

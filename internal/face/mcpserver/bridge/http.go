@@ -1,0 +1,218 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/mcp"
+)
+
+const (
+	dialTime = 5 * time.Second
+	// idleConns is how many connections wait for the next requests: as many as a busy client
+	// has in flight, since to connect costs more than a call.
+	idleConns = 256
+	// idleTime is less than what a gateway allows, so that a request does not meet a
+	// connection that is being closed.
+	idleTime = 90 * time.Second
+	// maxAnswer bounds an answer: what a gateway takes of a server, and what it puts around.
+	maxAnswer = mcp.DefaultMaxFrame + 64<<10
+	// maxRefusal is how much is read of an answer that is an HTTP error.
+	maxRefusal = 1 << 20
+)
+
+// The header fields of MCP over HTTP, in net/http's spelling.
+const (
+	headerVersion   = "Mcp-Protocol-Version"
+	headerSession   = "Mcp-Session-Id"
+	headerMethod    = "Mcp-Method"
+	headerName      = "Mcp-Name"
+	headerLastEvent = "Last-Event-Id"
+)
+
+// httpLink is the way to a gateway in another process.
+type httpLink struct {
+	gateway Gateway
+	url     *url.URL
+	wire    *http.Transport
+	err     error        // the URL is wrong
+	gone    atomic.Bool  // the gateway does not know us, or our session, any more
+	common  http.Header  // of every POST; read only
+	session atomic.Value // http.Header of a POST in the legacy session; read only
+}
+
+func newHTTPLink(g Gateway) *httpLink {
+	l := &httpLink{gateway: g, wire: &http.Transport{
+		DialContext:     (&net.Dialer{Timeout: dialTime}).DialContext,
+		TLSClientConfig: g.TLS, TLSHandshakeTimeout: dialTime,
+		MaxIdleConns: idleConns, MaxIdleConnsPerHost: idleConns, IdleConnTimeout: idleTime,
+		ReadBufferSize: 16 << 10, DisableCompression: true,
+	}}
+	if l.url, l.err = url.Parse(g.URL); l.err == nil && l.url.Host == "" {
+		l.err = errors.New("the URL of the gateway names no host")
+	}
+	l.common = http.Header{
+		"Accept":        {"application/json, text/event-stream"},
+		"Content-Type":  {"application/json"},
+		"Authorization": {"Bearer " + g.Key},
+		"User-Agent":    {"collie"},
+	}
+	return l
+}
+
+func (l *httpLink) is(g Gateway) bool {
+	return !l.gone.Load() && l.gateway.URL == g.URL && l.gateway.Key == g.Key
+}
+
+// legacy returns the header of the session's requests, nil if there is no session.
+func (l *httpLink) legacy() http.Header {
+	h, _ := l.session.Load().(http.Header)
+	return h
+}
+
+// header returns the header of a request. It must not be changed.
+func (l *httpLink) header(f *flight) http.Header {
+	switch {
+	case f.greets():
+		return l.common
+	case !f.modern:
+		if h := l.legacy(); h != nil {
+			return h
+		}
+		return l.common
+	}
+	h := make(http.Header, len(l.common)+3)
+	for k, v := range l.common {
+		h[k] = v
+	}
+	h[headerMethod] = []string{f.m.Method}
+	if version := mcp.GetString(f.m.Params, "_meta", mcp.MetaVersion); version == mcp.EncodeHeaderValue(version) {
+		h[headerVersion] = []string{version}
+	}
+	switch f.m.Method {
+	case "tools/call", "prompts/get":
+		h[headerName] = []string{mcp.EncodeHeaderValue(mcp.GetString(f.m.Params, "name"))}
+	case "resources/read":
+		h[headerName] = []string{mcp.EncodeHeaderValue(mcp.GetString(f.m.Params, "uri"))}
+	}
+	return h
+}
+
+// send makes one HTTP exchange. The error is a [*lostError].
+func (l *httpLink) send(ctx context.Context, method string, h http.Header, body []byte) (*http.Response, error) {
+	if l.err != nil {
+		return nil, &lostError{err: l.err}
+	}
+	req := &http.Request{
+		Method: method, URL: l.url, Host: l.url.Host, Header: h,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	var sent atomic.Bool
+	if body != nil {
+		req.ContentLength = int64(len(body))
+		req.Body = newPayload(body, &sent)
+		req.GetBody = func() (io.ReadCloser, error) {
+			sent.Store(false) // net/http asks again only when nothing had left
+			return newPayload(body, &sent), nil
+		}
+	}
+	resp, err := l.wire.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return nil, &lostError{sent: sent.Load() && !unwritten(err), err: err}
+	}
+	return resp, nil
+}
+
+// unwritten reports whether the request never left as a whole, which is nothing to a gateway.
+func unwritten(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && (op.Op == "dial" || op.Op == "write" || op.Op == "readfrom")
+}
+
+// payload is a request body that tells when it begins to leave.
+type payload struct {
+	bytes.Reader
+	sent *atomic.Bool
+}
+
+func newPayload(b []byte, sent *atomic.Bool) *payload {
+	p := &payload{sent: sent}
+	p.Reset(b)
+	return p
+}
+
+// Read reads the body.
+func (p *payload) Read(b []byte) (int, error) {
+	p.sent.Store(true)
+	return p.Reader.Read(b)
+}
+
+// WriteTo writes the body.
+func (p *payload) WriteTo(w io.Writer) (int64, error) {
+	p.sent.Store(true)
+	return p.Reader.WriteTo(w)
+}
+
+// Close does nothing.
+func (p *payload) Close() error { return nil }
+
+// tell posts a message that is not answered.
+func (l *httpLink) tell(ctx context.Context, raw []byte, about *flight) error {
+	h := l.legacy()
+	if h == nil || about != nil && about.modern { // whose exchange is closed instead
+		return nil
+	}
+	resp, err := l.send(ctx, http.MethodPost, h, raw)
+	if err != nil {
+		return err
+	}
+	defer discard(resp.Body)
+	if resp.StatusCode/100 != 2 {
+		return l.refused(resp)
+	}
+	return nil
+}
+
+// refused is the error of a status that says that the gateway does not know us any more, or
+// nil. The request was not carried out.
+func (l *httpLink) refused(resp *http.Response) error {
+	if !goneStatus(resp.StatusCode) {
+		return nil
+	}
+	l.gone.Store(true)
+	return &lostError{err: fmt.Errorf("http status %s", resp.Status)}
+}
+
+// goneStatus reports whether a status says that the gateway does not know us, or the session.
+func goneStatus(code int) bool {
+	return code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusNotFound
+}
+
+// close ends the legacy session.
+func (l *httpLink) close(ctx context.Context) {
+	if h := l.legacy(); h != nil && !l.gone.Load() {
+		if resp, err := l.send(ctx, http.MethodDelete, h, nil); err == nil {
+			discard(resp.Body)
+		}
+	}
+	l.wire.CloseIdleConnections()
+}
+
+// discard reads a little of a body, so that its connection can serve again, and closes it.
+func discard(body io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, body, 64<<10)
+	_ = body.Close()
+}
+
+func isStream(resp *http.Response) bool {
+	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+}

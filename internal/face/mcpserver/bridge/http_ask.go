@@ -1,0 +1,249 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"collie/internal/mcp"
+)
+
+// ask makes a request; see [link].
+func (l *httpLink) ask(f *flight, generation int) error {
+	resp, err := l.send(f.ctx, http.MethodPost, l.header(f), f.m.Raw)
+	if err != nil {
+		return err
+	}
+	switch code := resp.StatusCode; {
+	case code == http.StatusOK && isStream(resp):
+		return l.follow(f, generation, resp)
+	case code == http.StatusOK:
+		return l.answer(f, resp)
+	case goneStatus(code) && !(f.modern && code == http.StatusNotFound):
+		discard(resp.Body)
+		return l.refused(resp)
+	case code/100 == 2:
+		discard(resp.Body)
+		if f.ctx.Err() != nil {
+			return context.Cause(f.ctx)
+		}
+		return fmt.Errorf("the gateway ended the request without a response")
+	default:
+		return l.refusal(f, resp)
+	}
+}
+
+// answer takes the response out of a JSON body.
+func (l *httpLink) answer(f *flight, resp *http.Response) error {
+	raw, err := readAll(resp)
+	if err != nil {
+		return err
+	}
+	if f.greets() {
+		l.adopt(resp.Header.Get(headerSession), raw)
+	}
+	return f.answered(raw)
+}
+
+// answered hands the response on. One that ends a subscription comes from a gateway that
+// stops: the subscription goes on at the next one.
+func (f *flight) answered(raw []byte) error {
+	if f.listens() && f.acked.Load() > 0 {
+		return &lostError{sent: true, err: errors.New("the gateway stops")}
+	}
+	f.reply(raw)
+	return nil
+}
+
+// readAll reads a body: into memory of just its length where the gateway told it.
+func readAll(resp *http.Response) ([]byte, error) {
+	defer resp.Body.Close() //nolint:errcheck // read only
+	n := resp.ContentLength
+	if n > maxAnswer {
+		return nil, fmt.Errorf("the gateway's answer of %d bytes is longer than %d", n, int64(maxAnswer))
+	}
+	if n >= 0 {
+		raw := make([]byte, n)
+		if _, err := io.ReadFull(resp.Body, raw); err != nil {
+			return nil, &lostError{sent: true, err: err}
+		}
+		return raw, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, &lostError{sent: true, err: err}
+	case len(raw) > maxAnswer:
+		return nil, fmt.Errorf("the gateway's answer is longer than %d bytes", int64(maxAnswer))
+	}
+	return raw, nil
+}
+
+// adopt keeps the session that the answer to initialize opens.
+func (l *httpLink) adopt(session string, raw []byte) {
+	m, err := mcp.Parse(raw)
+	if err != nil || m.Result == nil || session == "" {
+		return
+	}
+	h := l.common.Clone()
+	h[headerSession] = []string{session}
+	h[headerVersion] = []string{mcp.GetString(m.Result, "protocolVersion")}
+	l.session.Store(h)
+}
+
+// refusal hands on what a gateway answered with an HTTP error.
+func (l *httpLink) refusal(f *flight, resp *http.Response) error {
+	defer discard(resp.Body)
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	if err != nil {
+		return &lostError{sent: true, err: err}
+	}
+	m, err := mcp.Parse(raw)
+	switch {
+	case err != nil || m.Error == nil:
+		return &mcp.Error{Code: mcp.CodeInternal, Message: fmt.Sprintf("the gateway answered http status %s: %.200q", resp.Status, raw)}
+	case m.ID == f.m.ID:
+		f.reply(raw)
+	default: // it did not come to reading the id
+		f.reply(mcp.AppendError(nil, f.m.ID, m.Error))
+	}
+	return nil
+}
+
+// follow reads the stream of events that answers a request. One that breaks is gone on with
+// where the gateway can.
+func (l *httpLink) follow(f *flight, generation int, resp *http.Response) error {
+	last := ""
+	for {
+		events := mcp.NewEventReader(resp.Body, maxAnswer, last)
+		done, err := follow(f, generation, events)
+		_ = resp.Body.Close()
+		last = events.LastID()
+		switch {
+		case done:
+			return err
+		case f.ctx.Err() != nil:
+			return context.Cause(f.ctx)
+		case last == "":
+			return &lostError{sent: true, err: fmt.Errorf("the stream broke off: %w", err)}
+		}
+		pause(f.ctx, listenAgain)
+		if resp, err = l.resume(f.ctx, last); err != nil {
+			return &lostError{sent: true, err: err}
+		}
+	}
+}
+
+// follow hands on the events of a stream. done says that the response was among them.
+func follow(f *flight, generation int, events *mcp.EventReader) (done bool, err error) {
+	for {
+		raw, err := events.Next()
+		if frame, ok := errors.AsType[*mcp.FrameError](err); ok {
+			if f.isCutResponse(frame.Head) {
+				return true, frame
+			}
+			continue
+		}
+		switch {
+		case err != nil:
+			return done, ignoreAfter(done, err)
+		case done: // the end of the body, so that its connection serves again
+		case f.isResponse(raw):
+			if err := f.answered(raw); err != nil {
+				return true, err
+			}
+			done = true
+		default:
+			f.heard(generation, raw)
+		}
+	}
+}
+
+func ignoreAfter(done bool, err error) error {
+	if done {
+		return nil
+	}
+	return err
+}
+
+// isCutResponse is isResponse for the beginning of a message.
+func (f *flight) isCutResponse(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(`{"jsonrpc":"2.0","id":`+string(f.m.ID)+`,"result"`))
+}
+
+// resume goes on with a stream behind the event last.
+func (l *httpLink) resume(ctx context.Context, last string) (*http.Response, error) {
+	session := l.legacy()
+	h := http.Header{}
+	for _, k := range []string{"Authorization", headerSession, headerVersion} {
+		if v := session[k]; v != nil {
+			h[k] = v
+		}
+	}
+	h["Accept"] = []string{"text/event-stream"}
+	if last != "" {
+		h[headerLastEvent] = []string{last}
+	}
+	resp, err := l.send(ctx, http.MethodGet, h, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case resp.StatusCode == http.StatusOK && isStream(resp):
+		return resp, nil
+	}
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // for people
+	_ = resp.Body.Close()
+	return nil, &streamError{resp.StatusCode, mcp.GetString(json.RawMessage(raw), "error", "message")}
+}
+
+// streamError says that a gateway has no such stream.
+type streamError struct {
+	status  int
+	message string
+}
+
+func (e *streamError) Error() string {
+	return fmt.Sprintf("no stream: http status %d: %s", e.status, e.message)
+}
+
+// listen reads the session's own stream; see [link].
+func (l *httpLink) listen(ctx context.Context, heard func(raw []byte)) error {
+	last := ""
+	for {
+		resp, err := l.resume(ctx, last)
+		if refused, ok := errors.AsType[*streamError](err); ok {
+			if !goneStatus(refused.status) {
+				return nil // a gateway without such a stream
+			}
+			l.gone.Store(true)
+			err = &lostError{err: refused}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		events := mcp.NewEventReader(resp.Body, maxAnswer, last)
+		for err == nil {
+			var raw []byte
+			if raw, err = events.Next(); err == nil {
+				heard(raw)
+			} else if _, ok := errors.AsType[*mcp.FrameError](err); ok {
+				err = nil // a notification that nobody could take
+			}
+		}
+		_ = resp.Body.Close()
+		last = events.LastID()
+		pause(ctx, listenAgain)
+	}
+}
+
+// listenAgain is the wait before a stream that broke off is gone on with: less than gateways
+// ask for, since this one is on the same machine.
+const listenAgain = 50 * time.Millisecond

@@ -1,0 +1,211 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/face/mcpserver/bridge"
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+func serveAt(ctx context.Context, in *io.PipeReader, out io.Writer, g *gateway, h *home) error {
+	return bridge.Serve(ctx, in, out, in.Close, g.at(), bridge.Options{Find: h.find, Open: h.open, Patience: 300 * time.Millisecond})
+}
+
+// ends are the ways a client goes on after its gateway has gone.
+var ends = map[string]func(h *home, next *gateway){
+	"another comes back": func(h *home, next *gateway) { h.set(next, nil) },
+	"none comes back":    func(h *home, next *gateway) { h.opens(next); h.set(nil, nil) },
+	"it is not for us": func(h *home, next *gateway) {
+		h.opens(next)
+		h.set(nil, fmt.Errorf("%w: version 2", bridge.ErrOther))
+	},
+}
+
+// eachEnd runs a test for each of them. lose lets the first gateway go.
+func eachEnd(t *testing.T, test func(t *testing.T, h *home, c *client, one, two *gateway, lose func())) {
+	t.Helper()
+	for name, end := range ends {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			one, two := newGateway(t, "one"), newGateway(t, "two")
+			h := new(home)
+			c := h.start(t, one)
+			test(t, h, c, one, two, func() {
+				end(h, two)
+				one.crash()
+			})
+		})
+	}
+}
+
+// A legacy session goes on elsewhere with all that the client has set up. It is told that
+// lists may have changed; what was in flight fails or is asked again.
+func TestSessionGoesOn(t *testing.T) {
+	t.Parallel()
+	eachEnd(t, func(t *testing.T, h *home, c *client, one, two *gateway, lose func()) {
+		c.greet()
+		for _, r := range []string{
+			`"id":1,"method":"resources/subscribe","params":{"uri":"s://a"}`,
+			`"id":2,"method":"resources/subscribe","params":{"uri":"s://b"}`,
+			`"id":3,"method":"resources/unsubscribe","params":{"uri":"s://b"}`,
+			`"id":4,"method":"logging/setLevel","params":{"level":"warning"}`,
+		} {
+			c.say(`{"jsonrpc":"2.0",%s}`, r)
+			c.hears(`"result":{}`)
+		}
+		c.say(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
+		c.say(`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
+		c.hears(`"elicitation/create"`, `"id":1,`)
+		eventually(t, "the call runs", func() bool { return one.running.Load() > 0 })
+
+		lose()
+		const failed = `"error":{"code":-32603,"message":"tools/call: the gateway went away before it answered, and the request may have taken effect`
+		first := c.hearsAll(nil, `{"jsonrpc":"2.0","id":5,`+failed)
+		c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
+		all := c.hearsAll(first, // in any order
+			`{"jsonrpc":"2.0","id":6,`+failed,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,`,
+			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+			`{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`,
+			`{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`,
+			`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"s://a"}}`,
+			`{"jsonrpc":"2.0","id":7,"result":{"content":[],"who":"two"}}`,
+		)
+		if text := strings.Join(all, "\n"); strings.Count(text, `"type":"server_crashed"`) != 2 || strings.Count(text, `"outcomeUnknown":true`) != 2 {
+			t.Errorf("the errors do not say what happened:\n%s", text)
+		}
+		if text := strings.Join(all, "\n"); strings.Contains(text, "protocolVersion") || strings.Contains(text, "collie-again") {
+			t.Errorf("the client sees what was said for it:\n%s", text)
+		}
+		if got := two.fake.Subscribed(); !slices.Equal(got, []string{"s://a"}) {
+			t.Errorf("subscribed %q", got)
+		}
+		two.fake.Tell(tool.Change{Kind: tool.LogMessage, Method: "notifications/message", Level: "error", Params: []byte(`{"level":"error","n":1}`)})
+		c.hears("notifications/message", `"n":1`)
+
+		// A question of the new gateway has an id of its own; an answer to the old one is lost.
+		c.say(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
+		m, err := mcp.Parse([]byte(c.hears(`"elicitation/create"`)))
+		if err != nil || m.ID == "1" {
+			t.Errorf("asked again as %s: %v", m.Raw, err)
+		}
+		c.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","late":true}}`)
+		c.say(`{"jsonrpc":"2.0","id":%s,"result":{"action":"decline"}}`, string(m.ID))
+		c.hears(`"id":8,"result":{"content":[],"answer":{"action":"decline"}}`)
+
+		_ = c.in.Close()
+		eventually(t, "the session is over", func() bool { return two.handler().Sessions() == 0 })
+		if h.here != nil {
+			eventually(t, "what was opened is closed", func() bool {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				return h.opened == 1 && h.closed == 1
+			})
+		}
+	})
+}
+
+// Requests that only read are asked again, those that come while there is no gateway wait.
+func TestReadsAreAskedAgain(t *testing.T) {
+	t.Parallel()
+	eachEnd(t, func(_ *testing.T, _ *home, c *client, _, _ *gateway, lose func()) {
+		c.greet()
+		lose()
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{},%s}}`, meta)
+		got := c.hears(`"id":`) + c.hears(`"id":`)
+		if !strings.Contains(got, `"name":"s__who"`) || !strings.Contains(got, `"who":"two"`) {
+			c.tb.Error(got)
+		}
+	})
+}
+
+// A client that has not begun yet begins elsewhere.
+func TestBeginsElsewhere(t *testing.T) {
+	t.Parallel()
+	eachEnd(t, func(_ *testing.T, _ *home, c *client, _, _ *gateway, lose func()) {
+		lose()
+		c.greet()
+		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
+		c.hears(`"id":2,`, `"who":"two"`)
+	})
+}
+
+// A modern client that listens goes on listening, and sees no second acknowledgement.
+func TestListeningGoesOn(t *testing.T) {
+	t.Parallel()
+	eachEnd(t, func(t *testing.T, _ *home, c *client, one, two *gateway, lose func()) {
+		c.say(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["s://a"]},%s}}`, meta)
+		c.hears("notifications/subscriptions/acknowledged")
+		one.fake.Touch("s://a")
+		c.hears("notifications/resources/updated", `"s://a"`)
+		lose()
+		c.hears("notifications/tools/list_changed", `subscriptionId":"l"`)
+		c.hears("notifications/resources/updated", `subscriptionId":"l"`, `"s://a"`)
+		two.fake.Touch("s://a")
+		c.hears("notifications/resources/updated", `subscriptionId":"l"`, `"s://a"`)
+		c.quiet("acknowledged")
+		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}}`)
+		eventually(t, "nobody listens", func() bool { return len(two.fake.Subscribed()) == 0 })
+		c.quiet(`"id":"l"`)
+	})
+}
+
+// A session that only the gateway has forgotten is opened anew there.
+func TestSessionForgotten(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	h := new(home)
+	c := h.start(t, g)
+	c.greet()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"s://a"}}`)
+	c.hears(`"id":1,"result":{}`)
+	if err := g.handler().Close(); err != nil {
+		t.Fatal(err)
+	}
+	g.open()
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
+	c.hears(`"id":2,`, `"who":"one"`)
+	eventually(t, "the subscription is there again", func() bool { return len(g.fake.Subscribed()) == 1 })
+}
+
+// Without a gateway, and with nothing to open, requests fail and say why. The bridge goes on
+// looking with the next request.
+func TestNoGatewayAtAll(t *testing.T) {
+	t.Parallel()
+	one, two := newGateway(t, "one"), newGateway(t, "two")
+	h := new(home)
+	c := h.start(t, one)
+	c.greet()
+	h.set(nil, nil)
+	one.crash()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	c.hears(`"id":1,"error"`, "none could be opened here", "the settings are broken")
+	h.set(two, nil)
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
+	c.hears(`"id":2,`, `"who":"two"`)
+}
+
+// The end of the context ends everything soon, whatever is in flight.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	c := new(home).start(t, g)
+	c.greet()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
+	eventually(t, "the call runs", func() bool { return g.running.Load() == 1 })
+	begun := time.Now()
+	c.cancel()
+	c.hears(`"id":1,"error"`)
+	eventually(t, "the session is over", func() bool { return g.handler().Sessions() == 0 && g.running.Load() == 0 })
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("the end took %v", took)
+	}
+}

@@ -1,0 +1,105 @@
+package bridge
+
+import (
+	"context"
+	"sync"
+)
+
+// parcel is a message of the client that is no request.
+type parcel struct {
+	raw        []byte
+	generation int     // the gateway it is for; 0 for whichever there is
+	about      *flight // the request it takes back, nil for other messages
+}
+
+// outbox keeps such messages in order, so that the client's input is not held up by a
+// gateway that is slow to take them.
+type outbox struct {
+	mu     sync.Mutex
+	queue  []parcel
+	closed bool
+	more   chan struct{} // has one token when there is something to look at
+}
+
+func newOutbox() *outbox { return &outbox{more: make(chan struct{}, 1)} }
+
+func (o *outbox) put(p parcel) {
+	o.mu.Lock()
+	o.queue = append(o.queue, p)
+	o.mu.Unlock()
+	o.wake()
+}
+
+// close lets the sender end when it has sent what there is.
+func (o *outbox) close() {
+	o.mu.Lock()
+	o.closed = true
+	o.mu.Unlock()
+	o.wake()
+}
+
+func (o *outbox) wake() {
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+}
+
+// take waits for what was put in; ok is false when nothing more will be.
+func (o *outbox) take(ctx context.Context) (parcels []parcel, ok bool) {
+	for {
+		o.mu.Lock()
+		parcels, o.queue = o.queue, nil
+		closed := o.closed
+		o.mu.Unlock()
+		if len(parcels) > 0 {
+			return parcels, true
+		}
+		if closed {
+			return nil, false
+		}
+		select {
+		case <-o.more:
+		case <-ctx.Done():
+			return nil, false
+		}
+	}
+}
+
+// send brings to the gateway what the client says without waiting for an answer. Where there
+// is no gateway there is nobody to be told.
+func (r *relay) send() {
+	defer close(r.sent)
+	for {
+		parcels, ok := r.box.take(r.life)
+		if !ok {
+			return
+		}
+		for _, p := range parcels {
+			r.deliver(p)
+			if p.about != nil { // the notification first: it names the reason
+				p.about.cancel(errTakenBack)
+			}
+		}
+	}
+}
+
+func (r *relay) deliver(p parcel) {
+	if wait := r.session.opened(); wait != nil {
+		select {
+		case <-wait:
+		case <-r.life.Done():
+			return
+		}
+	}
+	a := r.road.now()
+	if a == nil || p.generation != 0 && p.generation != a.generation {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.life, tellTime)
+	defer cancel()
+	if err := a.link.tell(ctx, p.raw, p.about); err != nil {
+		r.log.Debug("notification not delivered", "error", err)
+		r.missed(a, err)
+	}
+}

@@ -1,0 +1,189 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+
+	"collie/internal/mcp"
+)
+
+// relay is one client and the way to its gateway.
+type relay struct {
+	opts    Options
+	log     *slog.Logger
+	out     *output
+	life    context.Context
+	end     context.CancelCauseFunc
+	flying  sync.WaitGroup // the client's requests
+	wg      sync.WaitGroup // all goroutines
+	box     *outbox
+	sent    chan struct{} // closed when the outbox has been sent
+	session session
+	asks    asks
+	road    road
+
+	mu      sync.Mutex
+	flights map[mcp.ID]*flight
+}
+
+func newRelay(out io.Writer, opts Options) *relay {
+	r := &relay{
+		opts: opts, log: opts.Logger, out: &output{w: out, log: opts.Logger}, box: newOutbox(), sent: make(chan struct{}),
+		flights: map[mcp.ID]*flight{}, asks: asks{open: map[mcp.ID]int{}}, road: road{changed: make(chan struct{})},
+	}
+	r.life, r.end = context.WithCancelCause(context.Background())
+	return r
+}
+
+// begin attaches the client to the gateway that was found.
+func (r *relay) begin(g Gateway) {
+	r.road.to(newAttachment(r.life, newHTTPLink(g), 1))
+	r.wg.Go(r.send)
+}
+
+// request takes a request of the client in and lets it fly.
+func (r *relay) request(m mcp.Message) {
+	f := newFlight(r.life, m)
+	if m.Method == "ping" && !f.modern && !r.session.begun() { // allowed before there is a session
+		f.cancel(nil)
+		r.out.line(mcp.AppendResult(nil, m.ID, json.RawMessage("{}")))
+		return
+	}
+	if refusal := r.admit(f); refusal != nil {
+		f.cancel(nil)
+		r.out.line(mcp.AppendError(nil, m.ID, refusal.Object()))
+		return
+	}
+	r.flying.Add(1)
+	r.wg.Go(func() {
+		defer r.flying.Done()
+		r.fly(f)
+	})
+}
+
+// admit notes a request down, or says why it cannot be taken to a gateway.
+func (r *relay) admit(f *flight) *mcp.Error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.flights[f.m.ID] != nil {
+		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "a request with this id is still running"}
+	}
+	if !f.modern {
+		if refusal := r.session.admit(f); refusal != nil {
+			return refusal
+		}
+	} else if mcp.EncodeHeaderValue(f.m.Method) != f.m.Method {
+		return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "method not found: " + f.m.Method}
+	}
+	r.flights[f.m.ID] = f
+	return nil
+}
+
+// fly sees a request to its response.
+func (r *relay) fly(f *flight) {
+	defer f.cancel(nil)
+	f.reply = func(raw []byte) { r.finish(f, raw) }
+	f.heard = r.heard
+	if f.listens() {
+		f.heard = f.listener(r)
+	}
+	err := r.carry(f)
+	if f.greets() {
+		r.session.greeted()
+	}
+	if err != nil && context.Cause(f.ctx) != errTakenBack { //nolint:errorlint // it is never wrapped
+		r.finish(f, mcp.AppendError(nil, f.m.ID, errorObject(err)))
+	}
+}
+
+// finish gives the client the response to a request, unless it took the request back.
+func (r *relay) finish(f *flight, raw []byte) {
+	r.mu.Lock()
+	waits := r.flights[f.m.ID] == f
+	if waits {
+		delete(r.flights, f.m.ID) // before the response, after which the client may use the id again
+	}
+	r.mu.Unlock()
+	if !waits {
+		return
+	}
+	r.session.learn(f, raw)
+	r.out.line(raw)
+}
+
+// errorObject is the JSON-RPC error object for err.
+func errorObject(err error) json.RawMessage {
+	if e, ok := errors.AsType[mcp.RawError](err); ok {
+		return e.Object()
+	}
+	return (&mcp.Error{Code: mcp.CodeInternal, Message: err.Error()}).Object()
+}
+
+// heard passes on what a gateway sends of its own accord.
+func (r *relay) heard(generation int, raw []byte) {
+	m, err := mcp.Parse(raw)
+	switch {
+	case err != nil:
+		r.log.Debug("not a message of the gateway", "error", err)
+	case m.IsRequest():
+		r.out.line(r.asks.asked(generation, &m))
+	case m.Method == "notifications/cancelled":
+		r.out.line(r.asks.cancelled(generation, &m))
+	case m.IsNotification():
+		r.out.line(raw)
+	default:
+		r.log.Debug("response dropped: nobody waits for its id", "id", string(m.ID))
+	}
+}
+
+// answered takes the client's answer to a question of a gateway.
+func (r *relay) answered(m mcp.Message) {
+	if raw, generation, ok := r.asks.answered(&m); ok {
+		r.box.put(parcel{raw: raw, generation: generation})
+	}
+}
+
+// notified takes a notification of the client.
+func (r *relay) notified(m mcp.Message) {
+	switch m.Method {
+	case "notifications/cancelled":
+		r.takeBack(m)
+		return
+	case "notifications/initialized":
+		r.session.initialized(m.Raw)
+	}
+	if r.session.begun() {
+		r.box.put(parcel{raw: m.Raw})
+	}
+}
+
+// takeBack ends a request that the client does not want any more. Over HTTP a modern request
+// is taken back by closing its exchange, a legacy one by a notification.
+func (r *relay) takeBack(m mcp.Message) {
+	id := mcp.ID(mcp.Get(m.Params, "requestId"))
+	r.mu.Lock()
+	f := r.flights[id]
+	if f == nil || f.greets() { // initialize cannot be taken back
+		r.mu.Unlock()
+		return
+	}
+	delete(r.flights, id)
+	r.mu.Unlock()
+	r.box.put(parcel{raw: m.Raw, about: f})
+}
+
+// stopListening ends the requests that last as long as the client does.
+func (r *relay) stopListening() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, f := range r.flights {
+		if f.listens() {
+			delete(r.flights, id)
+			f.cancel(errTakenBack)
+		}
+	}
+}

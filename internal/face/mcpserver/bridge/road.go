@@ -1,0 +1,314 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// A link is a way to one gateway. It is safe for concurrent use.
+type link interface {
+	// ask takes a request there and its response to f.reply, and returns once that is done,
+	// or the request has been taken back. What comes before goes to f.heard as of generation. A [*lostError] says that there is no answer from
+	// there, any other error is the answer.
+	ask(f *flight, generation int) error
+	// tell takes a message there that is not answered. about is the request that it takes
+	// back, nil for other messages.
+	tell(ctx context.Context, raw []byte, about *flight) error
+	// listen brings what the gateway sends beside the answers to heard, until ctx ends. It
+	// returns a [*lostError] when the gateway cannot be reached.
+	listen(ctx context.Context, heard func(raw []byte)) error
+	// close ends the session there.
+	close(ctx context.Context)
+	// is reports whether the link leads to g and the session there still exists.
+	is(g Gateway) bool
+}
+
+// lostError says that a gateway is out of reach.
+type lostError struct {
+	sent bool // the request may have been carried out
+	err  error
+}
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// attachment is a gateway and the client's session there.
+type attachment struct {
+	link       link
+	generation int             // how many there were, this one included
+	life       context.Context //nolint:containedctx // of what listens to it
+	end        context.CancelFunc
+	listening  sync.Once
+}
+
+func newAttachment(life context.Context, l link, generation int) *attachment {
+	a := &attachment{link: l, generation: generation}
+	a.life, a.end = context.WithCancel(life)
+	return a
+}
+
+// road says which gateway the client is attached to. The zero value needs changed.
+type road struct {
+	mu       sync.Mutex
+	up       *attachment // nil while there is none
+	last     *attachment // up, or what it was
+	looking  bool
+	failures int // how often looking came to nothing
+	err      error
+	closed   bool
+	changed  chan struct{} // closed and replaced with each change of up and failures
+}
+
+func (w *road) now() *attachment {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.up
+}
+
+func (w *road) tellAll() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// to makes a the way. It reports false when the road is closed.
+func (w *road) to(a *attachment) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looking = false
+	if w.closed {
+		return false
+	}
+	if w.last != nil && w.last != a {
+		w.last.end()
+	}
+	w.up, w.last = a, a
+	w.tellAll()
+	return true
+}
+
+// fail says that there is no way.
+func (w *road) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looking, w.err = false, err
+	w.failures++
+	w.tellAll()
+}
+
+// close ends the road and returns what there was.
+func (w *road) close() *attachment {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.up
+	w.closed, w.up = true, nil
+	w.tellAll()
+	return a
+}
+
+// attached waits for a gateway.
+func (r *relay) attached(ctx context.Context) (*attachment, error) {
+	w := &r.road
+	failures := -1
+	for {
+		w.mu.Lock()
+		if failures < 0 {
+			failures = w.failures
+		}
+		up, err, failed, changed := w.up, w.err, w.failures > failures, w.changed
+		look := up == nil && !failed && !w.looking && !w.closed
+		if look {
+			w.looking = true
+			r.wg.Add(1) // the caller is counted too, so nobody waits for zero yet
+		}
+		closed := w.closed
+		w.mu.Unlock()
+		switch {
+		case up != nil:
+			return up, nil
+		case closed:
+			return nil, errEnded
+		case failed:
+			return nil, &tool.Error{
+				Op: "call", Kind: tool.Unavailable, Message: "the gateway has gone, and none could be opened here", Err: err,
+				Hint: "collie serve starts one",
+			}
+		case look:
+			go func() {
+				defer r.wg.Done()
+				r.look()
+			}()
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// missed notes that a could not be reached, if err says so, and looks for another gateway.
+func (r *relay) missed(a *attachment, err error) {
+	if _, lost := errors.AsType[*lostError](err); !lost {
+		return
+	}
+	w := &r.road
+	w.mu.Lock()
+	look := w.up == a && !w.closed
+	if look {
+		w.up, w.looking = nil, true
+		w.tellAll()
+		r.log.Warn("the gateway does not answer", "error", err)
+		r.wg.Add(1) // the caller is counted too
+	}
+	w.mu.Unlock()
+	if look {
+		go func() {
+			defer r.wg.Done()
+			r.look()
+		}()
+	}
+}
+
+// How often a gateway that went away is looked for.
+const (
+	firstLook = 20 * time.Millisecond
+	lastLook  = time.Second
+)
+
+// look finds the client another gateway, or opens one in this process.
+func (r *relay) look() {
+	patience := time.NewTimer(r.opts.Patience)
+	defer patience.Stop()
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for wait := firstLook; ; wait = min(2*wait, lastLook) {
+		select {
+		case <-tick.C:
+		case <-patience.C:
+			r.openHere()
+			return
+		case <-r.life.Done():
+			r.road.fail(context.Cause(r.life))
+			return
+		}
+		g, err := r.opts.Find(r.life)
+		switch {
+		case err == nil && r.attach(g):
+			return
+		case errors.Is(err, ErrOther):
+			r.log.Warn("the gateway that came back is not for this client", "reason", err)
+			r.openHere()
+			return
+		}
+		tick.Reset(wait)
+	}
+}
+
+// attach goes on with a gateway that was found.
+func (r *relay) attach(g Gateway) bool {
+	r.road.mu.Lock()
+	last := r.road.last
+	r.road.mu.Unlock()
+	if last.link.is(g) {
+		r.road.to(last)
+		return true
+	}
+	if err := r.move(newAttachment(r.life, newHTTPLink(g), last.generation+1)); err != nil {
+		r.log.Debug("no session at the gateway that was found", "error", err)
+		return false
+	}
+	r.log.Warn("attached to the gateway that came back")
+	return true
+}
+
+// openHere goes on with a gateway in this process.
+func (r *relay) openHere() {
+	here, err := r.opts.Open(r.life)
+	if err != nil {
+		r.road.fail(err)
+		return
+	}
+	r.road.mu.Lock()
+	generation := r.road.last.generation + 1
+	r.road.mu.Unlock()
+	l := newStreamLink(here, func(raw []byte) { r.heard(generation, raw) })
+	if err := r.move(newAttachment(r.life, l, generation)); err != nil {
+		r.road.fail(err)
+		return
+	}
+	r.log.Warn("no gateway came back: the servers are started for this client alone")
+}
+
+// restoreTime bounds the handshake with a gateway.
+const restoreTime = 10 * time.Second
+
+// move sets the client's session up at a and makes a its gateway.
+func (r *relay) move(a *attachment) error {
+	ctx, cancel := context.WithTimeout(r.life, restoreTime)
+	defer cancel()
+	if err := r.restore(ctx, a); err != nil {
+		a.leave()
+		return err
+	}
+	for _, notice := range r.asks.before(a.generation) {
+		r.out.line(notice)
+	}
+	if !r.road.to(a) {
+		a.leave()
+		return errEnded
+	}
+	r.hear(a)
+	r.news()
+	return nil
+}
+
+// hear listens to what a gateway sends beside its answers, once there is a session.
+func (r *relay) hear(a *attachment) {
+	if !r.session.open() {
+		return
+	}
+	a.listening.Do(func() {
+		r.wg.Go(func() { // ends with the attachment
+			for wait := firstLook; a.life.Err() == nil; wait = min(2*wait, lastLook) {
+				err := a.link.listen(a.life, func(raw []byte) {
+					wait = firstLook
+					r.heard(a.generation, raw)
+				})
+				if err == nil {
+					return
+				}
+				r.missed(a, err)
+				pause(a.life, wait)
+			}
+		})
+	})
+}
+
+// leave ends the session of a, for a gateway that may have gone.
+func (a *attachment) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), parting)
+	defer cancel()
+	a.end()
+	a.link.close(ctx)
+}
+
+// leave ends the client's session.
+func (r *relay) leave() {
+	if a := r.road.close(); a != nil {
+		a.leave()
+	}
+}
+
+// pause waits for d or the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

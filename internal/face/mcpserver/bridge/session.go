@@ -1,0 +1,197 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"collie/internal/mcp"
+)
+
+// session is what a legacy client has set up, to be set up again at another gateway.
+type session struct {
+	mu      sync.Mutex
+	opening chan struct{} // closed when the client's initialize is over; nil before it
+	hello   []byte        // the client's initialize, once it went well
+	ready   []byte        // its notifications/initialized
+	level   []byte        // its last logging/setLevel
+	uris    map[string][]byte
+}
+
+// admit decides whether a legacy request can be made now, and what it has to wait for.
+func (s *session) admit(f *flight) *mcp.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case f.greets() && s.opening != nil:
+		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "initialize was sent twice in one session"}
+	case f.greets():
+		s.opening = make(chan struct{})
+	case s.opening == nil:
+		return sendInitialize()
+	default:
+		f.waitFor = s.opening
+	}
+	return nil
+}
+
+func sendInitialize() *mcp.Error {
+	return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "send initialize first, or a request of protocol version " + mcp.ModernVersions[0]}
+}
+
+// await holds a request until the session is open.
+func (s *session) await(f *flight) error {
+	if f.waitFor == nil {
+		return nil
+	}
+	select {
+	case <-f.waitFor:
+	case <-f.ctx.Done():
+		return context.Cause(f.ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hello == nil {
+		return sendInitialize()
+	}
+	return nil
+}
+
+// greeted ends the wait for initialize. One that failed may be sent again.
+func (s *session) greeted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.opening)
+	if s.hello == nil {
+		s.opening = nil
+	}
+}
+
+// begun reports whether the client has sent initialize.
+func (s *session) begun() bool { return s.opened() != nil }
+
+// opened returns what is closed once initialize is over; nil before it.
+func (s *session) opened() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opening
+}
+
+// open reports whether there is a session.
+func (s *session) open() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hello != nil
+}
+
+func (s *session) initialized(raw []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ready = raw
+}
+
+// learn keeps what a request has set up, if its response says that it has.
+func (s *session) learn(f *flight, response []byte) {
+	if f.modern {
+		return
+	}
+	switch f.m.Method {
+	case "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+	default:
+		return
+	}
+	if m, err := mcp.Parse(response); err != nil || m.Result == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	uri := mcp.GetString(f.m.Params, "uri")
+	switch f.m.Method {
+	case "initialize":
+		s.hello = f.m.Raw
+	case "logging/setLevel":
+		s.level = f.m.Raw
+	case "resources/subscribe":
+		if s.uris == nil {
+			s.uris = map[string][]byte{}
+		}
+		s.uris[uri] = f.m.Raw
+	case "resources/unsubscribe":
+		delete(s.uris, uri)
+	}
+}
+
+// restore sets the session up at another gateway, behind the client's back.
+func (r *relay) restore(ctx context.Context, a *attachment) error {
+	s := &r.session
+	s.mu.Lock()
+	hello, ready, level, uris := s.hello, s.ready, s.level, maps.Clone(s.uris)
+	s.mu.Unlock()
+	if hello == nil {
+		return nil
+	}
+	if err := r.repeat(ctx, a, hello, 0); err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	if ready == nil {
+		return nil
+	}
+	if err := a.link.tell(ctx, ready, nil); err != nil {
+		return err
+	}
+	requests := slices.Collect(maps.Values(uris))
+	if level != nil {
+		requests = append(requests, level)
+	}
+	for n, raw := range requests {
+		if err := r.repeat(ctx, a, raw, n+1); err != nil {
+			if _, lost := errors.AsType[*lostError](err); lost {
+				return err
+			}
+			r.log.Warn("the gateway does not do again what the client asked for", "request", n, "error", err)
+		}
+	}
+	return nil
+}
+
+// repeat makes a request of the client again, under an id that the client does not use.
+func (r *relay) repeat(ctx context.Context, a *attachment, raw []byte, n int) error {
+	m, err := mcp.Parse(mcp.Edit(raw, mcp.Field{Key: "id", Value: mcp.Quote("collie-again-" + strconv.Itoa(n))}))
+	if err != nil {
+		return err
+	}
+	f := newFlight(ctx, m)
+	defer f.cancel(nil)
+	f.heard = r.heard
+	var failed error
+	f.reply = func(raw []byte) {
+		if m, err := mcp.Parse(raw); err == nil && m.Error != nil {
+			failed = &mcp.RPCError{Raw: m.Error}
+		}
+	}
+	if err := a.link.ask(f, a.generation); err != nil {
+		return err
+	}
+	return failed
+}
+
+// news tells the client what may have changed with the gateway.
+func (r *relay) news() {
+	s := &r.session
+	s.mu.Lock()
+	ready, uris := s.ready != nil, slices.Collect(maps.Keys(s.uris))
+	s.mu.Unlock()
+	if !ready {
+		return
+	}
+	for _, list := range []string{"tools", "resources", "prompts"} {
+		r.out.line(mcp.AppendNotification(nil, "notifications/"+list+"/list_changed", nil))
+	}
+	for _, uri := range uris {
+		r.out.line(mcp.AppendNotification(nil, "notifications/resources/updated", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)})))
+	}
+}

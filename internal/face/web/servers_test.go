@@ -1,0 +1,83 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/tool"
+)
+
+func known(name string) error {
+	if name == "s" {
+		return nil
+	}
+	return &tool.Error{Op: "find server", Kind: tool.Unknown, Subject: name, Message: "no server of that name"}
+}
+
+func (servers) Start(_ context.Context, name string) (tool.ServerStatus, error) {
+	return tool.ServerStatus{Name: name, Reason: "started"}, known(name)
+}
+
+func (servers) Stop(_ context.Context, name string) (tool.ServerStatus, error) {
+	return tool.ServerStatus{Name: name, Reason: "stopped"}, known(name)
+}
+
+func (servers) Restart(_ context.Context, name string) (tool.ServerStatus, error) {
+	return tool.ServerStatus{Name: name, Reason: "restarted"}, known(name)
+}
+
+func (servers) Refresh(_ context.Context, name string) (tool.ServerStatus, error) {
+	return tool.ServerStatus{Name: name, Reason: "refreshed"}, known(name)
+}
+
+func (servers) Changes(name string) (map[string]tool.DefinitionChange, error) {
+	return map[string]tool.DefinitionChange{"t": {Fields: []string{"description"}}}, known(name)
+}
+
+func (servers) Approve(_ context.Context, name string, tools []string) (int, error) {
+	if !slices.Equal(tools, []string{"t"}) {
+		return 0, nil
+	}
+	return 1, known(name)
+}
+
+// What is done to a server answers with its state, and only who manages may do it.
+func TestActsOnServers(t *testing.T) {
+	t.Parallel()
+	h, _ := open(t)
+	ask := func(method, path, body, key string) (int, string) {
+		req := httptest.NewRequestWithContext(t.Context(), method, "/api/v1"+path, strings.NewReader(body))
+		req.Header.Set("Authorization", key)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		return w.Code, w.Body.String()
+	}
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+		has                string
+	}{
+		{"GET", "/mcp/servers/s", "", 200, `"name":"s"`},
+		{"GET", "/mcp/servers/x", "", 404, "no server of that name"},
+		{"POST", "/mcp/servers/s/start", "{}", 200, `"reason":"started"`},
+		{"POST", "/mcp/servers/s/stop", "{}", 200, `"reason":"stopped"`},
+		{"POST", "/mcp/servers/s/restart", "{}", 200, `"reason":"restarted"`},
+		{"POST", "/mcp/servers/s/refresh", "{}", 200, `"reason":"refreshed"`},
+		{"POST", "/mcp/servers/x/restart", "{}", 404, "no server of that name"},
+		{"GET", "/mcp/servers/s/changes", "", 200, `"changed":["description"]`},
+		{"POST", "/mcp/servers/s/approve", `{"tools":["t"]}`, 200, `"approved":1`},
+		{"POST", "/mcp/servers/s/approve", `[`, 400, "the body is not what is expected"},
+	} {
+		status, body := ask(tt.method, tt.path, tt.body, "control")
+		if status != tt.status || !strings.Contains(body, tt.has) {
+			t.Errorf("%s %s: HTTP %d %s, want %d with %s", tt.method, tt.path, status, body, tt.status, tt.has)
+		}
+		if status, _ := ask(tt.method, tt.path, tt.body, ""); status != http.StatusForbidden {
+			t.Errorf("%s %s without the right to manage: HTTP %d", tt.method, tt.path, status)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package upstream
+
+import (
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
+)
+
+// want describes the server to the cache. It is nil where the server has no identity.
+func (s *Server) want() *toolcache.Want {
+	if s.hash == "" {
+		return nil
+	}
+	conf := s.settings()
+	return &toolcache.Want{
+		Name: s.name, Hash: s.hash, Fingerprint: s.fingerprint(), Principal: s.principal(),
+		MaxAge: conf.Cache.MaxAge, MaxStale: conf.Cache.MaxStale,
+	}
+}
+
+// recall publishes what the cache knows of the server and says what that is worth.
+func (s *Server) recall() (v toolcache.Verdict, why string) {
+	w := s.want()
+	if w == nil || !s.settings().Cache.Enabled {
+		return toolcache.Miss, "off"
+	}
+	e, v, why := s.set.cache().Lookup(*w)
+	if v != toolcache.Hit && v != toolcache.Stale {
+		return v, why
+	}
+	k := &known{
+		tools: e.Tools, resources: e.Resources, templates: e.ResourceTemplates, prompts: e.Prompts,
+		instructions: e.Instructions, info: e.ServerInfo, capabilities: e.Capabilities, version: e.ProtocolVersion,
+		modern: e.Era == mcp.Modern.String(), remote: e.Transport != string(entry.Stdio),
+		truncated: e.Truncated, dropped: e.Dropped, ttl: e.TTL, scope: e.CacheScope,
+	}
+	if !s.checkPins(k, false) {
+		return toolcache.Miss, "tampered"
+	}
+	s.mu.Lock()
+	if s.up.Load() { // the server itself knows better
+		s.mu.Unlock()
+		return toolcache.Hit, ""
+	}
+	s.validated = e.ValidatedAt
+	s.status.Era, s.status.Version = e.Era, e.ProtocolVersion
+	s.overSSE = e.Transport == string(entry.SSE)
+	switch e.Era {
+	case mcp.Modern.String():
+		s.home = mcp.Modern
+	case mcp.Legacy.String():
+		s.home = mcp.Legacy
+	}
+	s.mu.Unlock()
+	fresh := tool.FreshHit
+	if v == toolcache.Stale {
+		fresh = tool.FreshStale
+	}
+	s.publish(k, fresh, why)
+	return v, why
+}
+
+// remember keeps what a live server has told. Lists that are empty where tools were announced
+// never replace what is kept (R-WR-1).
+func (s *Server) remember(k *known) {
+	conf := s.settings()
+	if s.hash == "" || !conf.Cache.Enabled {
+		return
+	}
+	cache := s.set.cache()
+	if len(k.tools) == 0 && k.can("tools") {
+		if len(k.dropped) == 0 {
+			cache.Mark(s.name, toolcache.Empty, "empty_list")
+		}
+		return
+	}
+	s.mu.Lock()
+	era := mcp.Legacy
+	if k.modern || s.both {
+		era = mcp.Modern
+	}
+	transport := string(conf.Transport)
+	if s.overSSE {
+		transport = string(entry.SSE)
+	}
+	s.mu.Unlock()
+	cache.Store(s.name, &toolcache.Entry{
+		Tools: k.tools, Prompts: k.prompts, Resources: k.resources, ResourceTemplates: k.templates,
+		ConfigHash: s.hash, Fingerprint: s.fingerprint(), Principal: s.principal(),
+		ServerConfig: conf.Snapshot(s.set.opts.Home),
+		Era:          era.String(), ProtocolVersion: k.version, Transport: transport,
+		ServerInfo: k.info, Capabilities: k.capabilities, Instructions: k.instructions,
+		TTL: k.ttl, CacheScope: k.scope, Truncated: k.truncated, Dropped: k.dropped,
+	})
+}
+
+// relist asks a live server for its tools again when they have reached their age; see
+// [known.lifetime].
+func (s *Server) relist(now time.Time) {
+	s.relistAt.Store(now.Add(time.Hour).UnixNano()) // a refresh sets it anew
+	if s.up.Load() {
+		s.lists.ask(tool.ToolsChanged)
+	}
+}

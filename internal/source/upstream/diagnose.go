@@ -1,0 +1,179 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/process"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// Diagnose tries a server out, step by step, on a connection of its own, and tells each step
+// as it ends. It stops at the first one that fails, after the server has been stopped again.
+// ok is false where one failed. Nothing of it goes into cache or pins.
+func Diagnose(ctx context.Context, spec Spec, opts Options, tell func(tool.Step)) (ok bool) {
+	opts.Cache, opts.Pins = nil, nil
+	set := NewSet([]Spec{spec}, opts)
+	defer set.Close(context.WithoutCancel(ctx))
+	d := diagnosis{ctx: ctx, server: set.servers[0], tell: tell}
+	for _, step := range []struct {
+		name string
+		do   func(*diagnosis) (detail string, err error)
+	}{
+		{"settings", (*diagnosis).settings},
+		{"command", (*diagnosis).command},
+		{"environment", (*diagnosis).environment},
+		{"start and handshake", (*diagnosis).connect},
+		{"tools", (*diagnosis).tools},
+		{"resources", (*diagnosis).resources},
+		{"prompts", (*diagnosis).prompts},
+		{"ping", (*diagnosis).ping},
+	} {
+		if !d.step(step.name, step.do) {
+			d.stop()
+			return false
+		}
+	}
+	return d.stop()
+}
+
+// diagnosis is a server being tried out.
+type diagnosis struct {
+	ctx    context.Context //nolint:containedctx // of the one function that all of this is part of
+	server *Server
+	tell   func(tool.Step)
+	conn   *conn
+	known  known
+}
+
+// errSkipped says that a step has no meaning for this server.
+var errSkipped = errors.New("not needed")
+
+func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool {
+	begun := time.Now()
+	detail, err := do(d)
+	if errors.Is(err, errSkipped) {
+		return true
+	}
+	step := tool.Step{Name: name, OK: err == nil, Detail: d.server.redact(detail), Seconds: time.Since(begun).Seconds()}
+	if err != nil {
+		reason, hint := reasonOf(err)
+		step.Detail, step.Reason, step.Hint = d.server.redact(err.Error()), reason, hint
+		for _, line := range d.server.Logs() {
+			step.Said = append(step.Said, line.Text)
+		}
+		step.Said = step.Said[max(0, len(step.Said)-20):]
+	}
+	d.tell(step)
+	return err == nil
+}
+
+func (d *diagnosis) settings() (string, error) {
+	if d.server.wrong != "" {
+		return "", errors.New(d.server.wrong)
+	}
+	conf := d.server.settings()
+	return fmt.Sprintf("%s, protocol %s, lifecycle %s", conf.Transport, conf.Protocol, conf.Lifecycle), nil
+}
+
+func (d *diagnosis) environ() []string {
+	o := &d.server.set.opts
+	return entry.Environment(*d.server.settings(), o.Environ, entry.EnvironmentOptions{Deny: o.Deny})
+}
+
+func (d *diagnosis) command() (string, error) {
+	conf := d.server.settings()
+	if conf.Transport != entry.Stdio {
+		return conf.URL.String(), nil
+	}
+	path, err := process.Resolve(conf.Command.Reveal(), d.environ(), conf.Dir)
+	if err != nil {
+		return "", err
+	}
+	return path + " in " + conf.Dir, nil
+}
+
+func (d *diagnosis) environment() (string, error) {
+	if d.server.settings().Transport != entry.Stdio {
+		return "", errSkipped
+	}
+	var names []string
+	path := ""
+	for _, pair := range d.environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		names = append(names, name)
+		if name == "PATH" {
+			path = value
+		}
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%s; PATH is %s", strings.Join(names, " "), path), nil
+}
+
+func (d *diagnosis) connect() (detail string, err error) {
+	if d.conn, err = d.server.connect(d.ctx, 0); err != nil {
+		return "", err
+	}
+	c := d.conn.client
+	info := "a server that gives no name"
+	if st := strings.TrimSpace(nameOf(c.Info)); st != "" {
+		info = st
+	}
+	return fmt.Sprintf("%s speaks %s (%s)", info, c.Version, c.Era), nil
+}
+
+func (d *diagnosis) tools() (string, error) {
+	if err := d.server.learnTools(d.ctx, d.conn, &d.known); err != nil {
+		return "", &listError{err}
+	}
+	detail := fmt.Sprintf("%d", len(d.known.tools))
+	if n := len(d.known.dropped); n > 0 {
+		detail += fmt.Sprintf(", %d left out: %s", n, d.known.dropped[0].Reason)
+	}
+	return detail, nil
+}
+
+func (d *diagnosis) resources() (string, error) {
+	if !d.conn.client.Can("resources") {
+		return "", errSkipped
+	}
+	err := d.server.learnResources(d.ctx, d.conn, &d.known)
+	return fmt.Sprintf("%d, and %d templates", len(d.known.resources), len(d.known.templates)), err
+}
+
+func (d *diagnosis) prompts() (string, error) {
+	if !d.conn.client.Can("prompts") {
+		return "", errSkipped
+	}
+	err := d.server.learnPrompts(d.ctx, d.conn, &d.known)
+	return fmt.Sprintf("%d", len(d.known.prompts)), err
+}
+
+func (d *diagnosis) ping() (string, error) {
+	if d.conn.client.Era.String() != "legacy" {
+		return "", errSkipped
+	}
+	if !d.conn.ping(d.ctx) {
+		return "", fmt.Errorf("no answer within %v", pingLimit)
+	}
+	return "answered", nil
+}
+
+// stop ends the server, if it was started, and tells how long that took.
+func (d *diagnosis) stop() bool {
+	if d.conn == nil {
+		return true
+	}
+	return d.step("stop", func(d *diagnosis) (string, error) {
+		d.conn.close(context.WithoutCancel(d.ctx))
+		if d.conn.proc == nil {
+			return "closed", nil
+		}
+		return "ended with " + d.conn.proc.Exit().String(), nil
+	})
+}

@@ -1,0 +1,59 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// pingLimit is how long an answer to a ping may take (5.3).
+const pingLimit = 5 * time.Second
+
+// lookAfter pings a quiet server of the legacy era, where its settings want that (5.5): a
+// remote one as a rule, a child only for keepalive. The modern era has no ping.
+func (s *Server) lookAfter(c *conn) {
+	conf := s.settings()
+	if conf.Health.Ping <= 0 || c.client.Era != mcp.Legacy || c.proc != nil && conf.Lifecycle != entry.KeepAlive {
+		return
+	}
+	s.wg.Go(func() { s.checkHealth(c, conf.Health) })
+}
+
+// checkHealth ends with the connection, which it ends itself after too many unanswered pings.
+func (s *Server) checkHealth(c *conn, h entry.Health) {
+	misses := 0
+	for pauseFor(s.life, c.client.Link.Done(), h.Ping) {
+		if c.busy() { // a call runs: that is no sign of bad health, and it has its own limit
+			continue
+		}
+		if c.ping(s.life) {
+			if misses >= h.Failures {
+				s.moveFrom(c, tool.StateReady, "", "")
+			}
+			misses = 0
+			continue
+		}
+		misses++
+		switch misses {
+		case h.Failures:
+			s.moveFrom(c, tool.StateDegraded, "ping_failed", "it does not answer pings")
+		case 2 * h.Failures:
+			s.log.Warn("no answer to pings, connecting anew", "pings", misses)
+			c.giveUpFor("ping_failed")
+			return
+		}
+	}
+}
+
+// ping reports whether the server answers; that it knows no ping is an answer.
+func (c *conn) ping(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, pingLimit)
+	defer cancel()
+	_, err := c.client.Request(ctx, "ping", nil)
+	_, answered := errors.AsType[*mcp.RPCError](err)
+	return err == nil || answered
+}

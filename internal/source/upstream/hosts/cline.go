@@ -1,0 +1,32 @@
+package hosts
+
+// cline counts its timeouts in seconds. A URL without a type is an SSE server to it.
+var cline = Host{
+	Name: "cline", Title: "Cline", Key: "mcpServers",
+	After: "Open the MCP servers in Cline; the new one is listed under Installed.",
+	file:  func(s System) string { return s.extension("saoudrizwan.claude-dev", "cline_mcp_settings.json") },
+	places: func(s System) []Place {
+		return []Place{
+			own(s.extension("saoudrizwan.claude-dev", "cline_mcp_settings.json")),
+			own(s.home(".cline", "data", "settings", "cline_mcp_settings.json")),
+		}
+	},
+	hints: []string{"/cline_mcp_settings.json", "/saoudrizwan.claude-dev/"},
+	fits: func(d *document) bool {
+		return d.anyEntry("mcpServers", "autoApprove") || d.mentions(`"streamableHttp"`)
+	},
+
+	vars:  envBraces,
+	types: types{stdio: "stdio", http: "streamableHttp", sse: "sse", untyped: "sse"},
+	fields: []field{
+		{"command", "command", program},
+		{"args", "args", texts},
+		{"env", "env", dict},
+		{"cwd", "cwd", folder},
+		{"url", "url", text},
+		{"headers", "headers", dict},
+		{"disabled", "disabled", flag},
+		{"autoApprove", "autoApprove", approvals},
+		{"timeout", "toolTimeout", seconds},
+	},
+}

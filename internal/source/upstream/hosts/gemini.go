@@ -1,0 +1,92 @@
+package hosts
+
+import (
+	"regexp"
+	"slices"
+)
+
+// gemini keeps its servers among all its settings. "httpUrl" is Streamable HTTP and "url" is SSE
+// unless a type says otherwise; timeouts are milliseconds, and which servers are on stands apart
+// from them.
+var gemini = Host{
+	Name: "gemini", Title: "Gemini CLI", Key: "mcpServers",
+	After: "Start Gemini CLI again; /mcp lists its servers.",
+	file:  func(s System) string { return s.home(".gemini", "settings.json") },
+	places: func(s System) []Place {
+		return []Place{own(s.home(".gemini", "settings.json")), s.project(".gemini", "settings.json")}
+	},
+	hints: []string{"/.gemini/"},
+	fits: func(d *document) bool {
+		return d.anyEntry("mcpServers", "httpUrl", "trust", "includeTools", "excludeTools")
+	},
+
+	vars: dollars,
+	fields: []field{
+		{"command", "command", program},
+		{"args", "args", texts},
+		{"env", "env", dict},
+		{"cwd", "cwd", folder},
+		{"headers", "headers", dict},
+		{"oauth.clientId", "auth.clientId", text},
+		{"oauth.clientSecret", "auth.clientSecret", text},
+		{"oauth.scopes", "auth.scopes", names},
+		{"description", "description", plain},
+		{"timeout", "toolTimeout", milliseconds},
+		{"includeTools", "tools.include", names},
+		{"excludeTools", "tools.exclude", names},
+	},
+	read: func(r *reading) {
+		if url, ok := r.string("httpUrl"); ok {
+			r.set("url", r.text(url))
+			r.set("type", "http")
+		} else if url, ok := r.string("url"); ok {
+			r.set("url", r.text(url))
+			r.set("type", "sse")
+			if typed, ok := r.string("type"); ok {
+				r.set("type", typed)
+			}
+		}
+		if all, ok := r.bool("trust"); ok && all {
+			r.set("autoApprove", true)
+		}
+		if on, ok := r.bool("oauth.enabled"); ok && on {
+			r.set("auth.type", "oauth")
+		}
+	},
+	write: func(w *writing) {
+		if url, ok := w.take("url").(string); ok {
+			name := "httpUrl"
+			if w.take("type") == "sse" {
+				name = "url"
+			}
+			w.set(name, w.text(url))
+		}
+		if w.entry.values["autoApprove"] == true {
+			w.take("autoApprove")
+			w.set("trust", true)
+		}
+		if w.entry.values["auth.type"] == "oauth" {
+			w.take("auth.type")
+			w.set("oauth.enabled", true)
+		}
+	},
+	list: func(d *document) []listed {
+		mcp := object{members: membersOf(d.get("mcp"))}
+		allowed, some := stringsOf(firstOf(mcp.get("allowed"), d.get("allowMCPServers")))
+		excluded, _ := stringsOf(firstOf(mcp.get("excluded"), d.get("excludeMCPServers")))
+		list := d.servers("mcpServers", "")
+		for i := range list {
+			if slices.Contains(excluded, list[i].name) || some && !slices.Contains(allowed, list[i].name) {
+				list[i].adapt = func(r *reading) { r.set("disabled", true) }
+			}
+		}
+		return list
+	},
+}
+
+// dollars is $NAME, ${NAME} and ${NAME:-text}.
+var dollars = syntax{
+	find: regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}|\$([A-Za-z_][A-Za-z0-9_]*)`),
+	in:   func(_ *reading, m []string) string { return "${" + m[1] + m[2] + "}" },
+	out:  braces.out,
+}

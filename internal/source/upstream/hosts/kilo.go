@@ -1,0 +1,31 @@
+package hosts
+
+// kilo once was Roo, and its extension still reads such a file. Newer versions keep the servers
+// under "mcp" in kilo.jsonc, as opencode writes them.
+var kilo = Host{
+	Name: "kilo", Title: "Kilo Code", Key: "mcpServers",
+	After: "Open the MCP servers in Kilo Code; the new one is listed there.",
+	file:  func(s System) string { return s.extension("kilocode.kilo-code", "mcp_settings.json") },
+	places: func(s System) []Place {
+		return []Place{
+			own(s.extension("kilocode.kilo-code", "mcp_settings.json")),
+			own(s.home(".kilocode", "cli", "global", "settings", "mcp_settings.json")),
+			own(s.dotConfig("kilo", "kilo.jsonc")), own(s.dotConfig("kilo", "kilo.json")),
+			s.project(".kilocode", "mcp.json"),
+			s.project("kilo.jsonc"), s.project("kilo.json"), s.project(".kilo", "kilo.jsonc"), s.project(".kilo", "kilo.json"),
+		}
+	},
+	hints: []string{"/kilocode.kilo-code/", "/.kilocode/", "/kilo.json"},
+
+	vars:   envBraces,
+	types:  types{stdio: "stdio", http: "streamable-http", sse: "sse"},
+	fields: rooFields,
+	list: func(d *document) []listed {
+		list := d.servers("mcpServers", "")
+		for _, l := range d.servers("mcp", "") {
+			l.as = &openCode
+			list = append(list, l)
+		}
+		return list
+	},
+}

@@ -1,0 +1,198 @@
+package hosts
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+)
+
+// field is a field of a host and the one of ours that means the same.
+type field struct {
+	theirs, ours string
+	kind         kind
+}
+
+// kind is how a value is read and written. in returns no value where the field says what goes
+// without saying. A nil out writes the value as it is.
+type kind struct {
+	what string // for people
+	in   func(r *reading, raw json.RawMessage) (v any, ok bool)
+	out  func(w *writing, v any) (any, bool)
+}
+
+// The kinds of fields.
+var (
+	// text is one with variables.
+	text = kind{"a text", func(r *reading, raw json.RawMessage) (any, bool) {
+		s, ok := stringOf(raw)
+		return r.text(s), ok
+	}, writeText}
+
+	// plain is a text without variables.
+	plain = kind{"a text", func(_ *reading, raw json.RawMessage) (any, bool) { return just(stringOf(raw)) }, nil}
+
+	// program is a command; folder and file are paths. Relative ones are made absolute.
+	program = kind{"a text", func(r *reading, raw json.RawMessage) (any, bool) {
+		s, ok := stringOf(raw)
+		return r.program(r.text(s)), ok
+	}, writeText}
+	folder = kind{"a text", readPath, writeText}
+	file   = kind{"a text", readPath, writeText}
+
+	// texts is a list of texts with variables, names one without.
+	texts = kind{"a list of texts", func(r *reading, raw json.RawMessage) (any, bool) {
+		list, ok := stringsOf(raw)
+		if ok && len(list) == 0 {
+			return nil, true
+		}
+		return r.texts(list), ok
+	}, func(w *writing, v any) (any, bool) { return w.texts(v.([]string)), true }}
+	names = kind{"a list of texts", func(_ *reading, raw json.RawMessage) (any, bool) {
+		list, ok := stringsOf(raw)
+		if len(list) == 0 {
+			return nil, ok
+		}
+		return list, ok
+	}, nil}
+
+	// dict has texts with variables by name.
+	dict = kind{"an object of texts", readDict, func(w *writing, v any) (any, bool) { return w.dict(v.(map[string]*string)), true }}
+
+	flag = kind{"true or false", func(_ *reading, raw json.RawMessage) (any, bool) {
+		b, ok := boolOf(raw)
+		if !b {
+			return nil, ok
+		}
+		return true, ok
+	}, nil}
+	// opposite says enabled where we say disabled.
+	opposite = kind{"true or false", func(_ *reading, raw json.RawMessage) (any, bool) {
+		b, ok := boolOf(raw)
+		if b {
+			return nil, ok
+		}
+		return true, ok
+	}, func(_ *writing, v any) (any, bool) { return v != true, true }}
+
+	count = kind{"a whole number", func(_ *reading, raw json.RawMessage) (any, bool) {
+		n, err := strconv.Atoi(string(raw))
+		return n, err == nil && n > 0
+	}, nil}
+
+	// approvals are names of tools, or in our own files true for all of them.
+	approvals = kind{"a list of texts", func(_ *reading, raw json.RawMessage) (any, bool) {
+		if all, ok := boolOf(raw); ok {
+			if !all {
+				return nil, true
+			}
+			return true, true
+		}
+		list, ok := stringsOf(raw)
+		if len(list) == 0 {
+			return nil, ok
+		}
+		return list, ok
+	}, func(_ *writing, v any) (any, bool) {
+		list, ok := v.([]string)
+		return list, ok
+	}}
+
+	// duration is our own form, with a unit; milliseconds and seconds are bare numbers.
+	duration = kind{"a length of time with a unit", func(_ *reading, raw json.RawMessage) (any, bool) {
+		s, ok := stringOf(raw)
+		d, err := parseDuration(s)
+		return spell(d), ok && err == nil
+	}, nil}
+	milliseconds = bare(time.Millisecond)
+	seconds      = bare(time.Second)
+)
+
+func just[T any](v T, ok bool) (any, bool) { return v, ok }
+
+func readPath(r *reading, raw json.RawMessage) (any, bool) {
+	s, ok := stringOf(raw)
+	return r.path(r.text(s)), ok
+}
+
+func writeText(w *writing, v any) (any, bool) {
+	s, ok := v.(string)
+	return w.text(s), ok
+}
+
+func readDict(r *reading, raw json.RawMessage) (any, bool) {
+	if kindOf(raw) != '{' {
+		return nil, false
+	}
+	out := map[string]*string{}
+	for _, m := range membersOf(raw) {
+		if kindOf(m.value) == 'n' {
+			out[m.name] = nil
+			continue
+		}
+		s, ok := stringOf(m.value)
+		if !ok { // some hosts take numbers and booleans
+			if k := kindOf(m.value); k == '{' || k == '[' {
+				return nil, false
+			}
+			s = string(m.value)
+		}
+		s = r.text(s)
+		out[m.name] = &s
+	}
+	if len(out) == 0 {
+		return nil, true
+	}
+	return out, true
+}
+
+// bare is a length of time as a number without a unit.
+func bare(unit time.Duration) kind {
+	what := "a number of seconds"
+	if unit == time.Millisecond {
+		what = "a number of milliseconds"
+	}
+	return kind{what, func(_ *reading, raw json.RawMessage) (any, bool) {
+		if s, ok := stringOf(raw); ok {
+			raw = json.RawMessage(s)
+		}
+		n, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || !(n > 0) || n > float64(math.MaxInt64)/float64(unit)/2 {
+			return nil, false
+		}
+		d := time.Duration(math.Round(n * float64(unit)))
+		return spell(d), d > 0
+	}, func(w *writing, v any) (any, bool) {
+		s, _ := v.(string)
+		d, err := parseDuration(s)
+		if err != nil {
+			return nil, false
+		}
+		n := math.Ceil(float64(d) / float64(unit))
+		if float64(d) != n*float64(unit) {
+			w.note("%s: rounded up to whole %s", s, map[bool]string{true: "seconds", false: "milliseconds"}[unit == time.Second])
+		}
+		return int64(n), true
+	}}
+}
+
+// spell writes a length of time as people read it: in seconds, or in milliseconds.
+func spell(d time.Duration) string {
+	if d%time.Second == 0 {
+		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+	}
+	if d%time.Millisecond == 0 {
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	}
+	return d.String()
+}
+
+// parseDuration reads our own lengths of time, whole days such as "30d" included.
+func parseDuration(s string) (time.Duration, error) {
+	if n := len(s); n > 1 && s[n-1] == 'd' {
+		if days, err := strconv.ParseUint(s[:n-1], 10, 16); err == nil {
+			return time.Duration(days) * 24 * time.Hour, nil
+		}
+	}
+	return time.ParseDuration(s)
+}

@@ -1,0 +1,154 @@
+package hosts
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// member is one name of an object and its value as JSON.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// object is an object as a file has it, in its order. A null counts as absent.
+type object struct{ members []member }
+
+func (o object) get(name string) json.RawMessage {
+	for _, m := range slices.Backward(o.members) { // of a name given twice the last one counts
+		if m.name == name && kindOf(m.value) != 'n' {
+			return m.value
+		}
+	}
+	return nil
+}
+
+func (o object) has(name string) bool { return o.get(name) != nil }
+
+// membersOf reads one level of an object; nil if raw is none, or empty.
+func membersOf(raw json.RawMessage) []member {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	var list []member
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil
+		}
+		list = append(list, member{fmt.Sprint(name), value})
+	}
+	return list
+}
+
+// kindOf is the first character of a value, 0 if there is none.
+func kindOf(raw json.RawMessage) byte {
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 {
+		return raw[0]
+	}
+	return 0
+}
+
+func stringOf(raw json.RawMessage) (s string, ok bool) {
+	return s, kindOf(raw) == '"' && json.Unmarshal(raw, &s) == nil
+}
+
+func stringsOf(raw json.RawMessage) (list []string, ok bool) {
+	return list, kindOf(raw) == '[' && json.Unmarshal(raw, &list) == nil
+}
+
+func boolOf(raw json.RawMessage) (b, ok bool) {
+	k := kindOf(raw)
+	return b, (k == 't' || k == 'f') && json.Unmarshal(raw, &b) == nil
+}
+
+func firstOf(raws ...json.RawMessage) json.RawMessage {
+	for _, raw := range raws {
+		if raw != nil {
+			return raw
+		}
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+// encode is JSON with < > & as they are.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprintf("hosts: a value does not encode: %v", err))
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// ordered is an object that is being written, in the order in which its members are set.
+type ordered struct{ list []item }
+
+type item struct {
+	name  string
+	value any
+}
+
+func (o *ordered) find(name string) int {
+	return slices.IndexFunc(o.list, func(i item) bool { return i.name == name })
+}
+
+func (o *ordered) has(name string) bool { return o.find(name) >= 0 }
+
+func (o *ordered) set(name string, value any) {
+	if i := o.find(name); i >= 0 {
+		o.list[i].value = value
+		return
+	}
+	o.list = append(o.list, item{name, value})
+}
+
+// merge adds what is in p, objects member by member.
+func (o *ordered) merge(p *ordered) {
+	for _, i := range p.list {
+		at := o.find(i.name)
+		if at < 0 {
+			o.list = append(o.list, i)
+			continue
+		}
+		mine, ok := o.list[at].value.(*ordered)
+		if theirs, both := i.value.(*ordered); ok && both {
+			mine.merge(theirs)
+		} else {
+			o.list[at].value = i.value
+		}
+	}
+}
+
+// strings is a list that was set, nil if none was.
+func (o *ordered) strings(name string) []string {
+	if i := o.find(name); i >= 0 {
+		list, _ := o.list[i].value.([]string)
+		return list
+	}
+	return nil
+}
+
+// MarshalJSON writes the members in their order.
+func (o *ordered) MarshalJSON() ([]byte, error) { return o.json(), nil }
+
+func (o *ordered) json() json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range o.list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, encode(m.name)...), ':'), encode(m.value)...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,79 @@
+package hosts
+
+import (
+	"encoding/json"
+	"regexp"
+)
+
+// openCode writes program and arguments as one list, and says local and remote.
+var openCode = Host{
+	Name: "opencode", Title: "opencode", Key: "mcp",
+	After: "Start opencode again.",
+	file:  func(s System) string { return s.dotConfig("opencode", "opencode.json") },
+	places: func(s System) []Place {
+		return []Place{
+			own(s.dotConfig("opencode", "opencode.json")), own(s.dotConfig("opencode", "opencode.jsonc")),
+			s.project("opencode.json"), s.project("opencode.jsonc"),
+		}
+	},
+	hints: []string{"/opencode.json"},
+	fits:  func(d *document) bool { return d.anyEntry("mcp", "type") },
+
+	vars:  curly,
+	types: types{stdio: "local", http: "remote"},
+	fields: []field{
+		{"environment", "env", dict},
+		{"cwd", "cwd", folder},
+		{"url", "url", text},
+		{"headers", "headers", dict},
+		{"enabled", "disabled", opposite},
+		{"disabled", "disabled", flag},
+		{"oauth.clientId", "auth.clientId", text},
+		{"oauth.clientSecret", "auth.clientSecret", text},
+		{"oauth.client_id", "auth.clientId", text},
+		{"oauth.client_secret", "auth.clientSecret", text},
+	},
+	read: func(r *reading) {
+		if list, ok := r.strings("command"); ok && len(list) > 0 {
+			r.commandLine(list)
+		}
+		if r.isObject("timeout") {
+			r.field("timeout.startup", field{"", "startTimeout", milliseconds})
+			r.field("timeout.request", field{"", "toolTimeout", milliseconds})
+		} else {
+			r.field("timeout", field{"timeout", "startTimeout", milliseconds})
+		}
+		if string(r.get("oauth")) == "false" {
+			r.drop("oauth")
+			r.set("auth.type", "none")
+		}
+	},
+	write: func(w *writing) {
+		if command, ok := w.take("command").(string); ok {
+			args, _ := w.take("args").([]string)
+			w.set("command", w.texts(append([]string{command}, args...)))
+		}
+		if w.entry.values["auth.type"] == "none" {
+			w.take("auth.type")
+			w.set("oauth", json.RawMessage("false"))
+		}
+		w.field("startTimeout", field{"timeout", "startTimeout", milliseconds})
+	},
+}
+
+// curly is {env:NAME} and {file:path}.
+var curly = syntax{
+	find: regexp.MustCompile(`\{(env|file):([^{}]+)\}`),
+	in: func(r *reading, m []string) string {
+		if m[1] == "env" && isName(m[2]) {
+			return "${" + m[2] + "}"
+		}
+		return r.asked(m[0], m[1]+"-"+m[2])
+	},
+	out: func(v variable) (string, bool) {
+		if v.name == "" || v.defaulted {
+			return "", false
+		}
+		return "{env:" + v.name + "}", true
+	},
+}

@@ -1,0 +1,250 @@
+package hosts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"collie/internal/tool"
+)
+
+// Found is a server that a host's file defines.
+type Found struct {
+	Name    string // as the host has it
+	Project string // the folder it is for; empty means all of the user's
+	Entry   Entry
+	// Notes are what the entry cannot carry, or says otherwise; a phrase each.
+	Notes []string
+	// Skip is why there is no entry; empty if there is one.
+	Skip string
+}
+
+// Read returns the servers of a host's file, in its order. Nothing is written or started. A file
+// that a host's file refers to, as Spring's does, is read too. The error of a file that does not
+// exist is [fs.ErrNotExist].
+func (h Host) Read(p Place) ([]Found, error) {
+	text, err := readFile(p.File)
+	if err != nil {
+		return nil, unreadable(p.File, err)
+	}
+	return h.Parse(p, text)
+}
+
+// Parse is [Host.Read] for a text that has been read from the place.
+func (h Host) Parse(p Place, text []byte) ([]Found, error) {
+	d, err := h.format.parse(text)
+	if err != nil {
+		return nil, unreadable(p.File, err)
+	}
+	d.file, d.dir, d.read = p.File, filepath.Dir(p.File), readFile
+	list := h.list
+	if list == nil {
+		list = func(d *document) []listed { return d.servers(h.Key, "") }
+	}
+	var found []Found
+	for _, l := range list(d) {
+		found = append(found, h.found(l, p))
+	}
+	return found, nil
+}
+
+func unreadable(file string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return &tool.Error{Op: "read servers", Kind: tool.Invalid, Subject: file, Err: err}
+}
+
+// readFile reads a file up to the largest size and a byte.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return io.ReadAll(io.LimitReader(f, maxSize+1))
+}
+
+func (h Host) found(l listed, p Place) Found {
+	out := Found{Name: l.name, Project: p.Project, Skip: l.skip}
+	if l.project != "" {
+		out.Project = l.project
+	}
+	if l.skip != "" {
+		return out
+	}
+	if l.as != nil {
+		h = *l.as
+	}
+	r := newReading(&h, l.name, l.raw, out.Project)
+	if l.adapt != nil {
+		l.adapt(r)
+	}
+	r.finish()
+	for _, name := range r.left {
+		r.note("%s: not carried", name)
+	}
+	out.Entry, out.Notes = r.entry, r.notes
+	if r.entry.values["command"] == nil && r.entry.values["url"] == nil {
+		out.Skip = "it has neither a command nor an address"
+	}
+	return out
+}
+
+// reading is one server of a host's file on its way into our words.
+type reading struct {
+	object
+	host  *Host
+	name  string
+	base  string // where relative paths start; empty means that nobody knows
+	entry Entry
+	notes []string
+	used  map[string]bool
+	left  []string // fields that nobody took
+}
+
+func newReading(h *Host, name string, raw json.RawMessage, base string) *reading {
+	return &reading{object: object{members: membersOf(raw)}, host: h, name: name, base: base, used: map[string]bool{}}
+}
+
+// finish reads what the host says of itself and then its table.
+func (r *reading) finish() {
+	if r.host.read != nil {
+		r.host.read(r)
+	}
+	for _, f := range r.host.fields {
+		r.field(f.theirs, f)
+	}
+	r.transport()
+	r.place()
+	r.leftovers()
+}
+
+func (r *reading) note(format string, args ...any) {
+	n := fmt.Sprintf(format, args...)
+	if !contains(r.notes, n) {
+		r.notes = append(r.notes, n)
+	}
+}
+
+func (r *reading) set(name string, v any) { r.entry.set(name, v) }
+
+// field reads one field of the host into one of ours, unless that is set.
+func (r *reading) field(theirs string, f field) {
+	raw := r.take(theirs)
+	if raw == nil {
+		return
+	}
+	if _, set := r.entry.values[f.ours]; set {
+		return
+	}
+	v, ok := f.kind.in(r, raw)
+	if !ok && r.host.isOurs() {
+		r.left = append(r.left, theirs)
+		return
+	}
+	if !ok {
+		r.note("%s: expected %s; not carried", theirs, f.kind.what)
+		return
+	}
+	if v != nil {
+		r.set(f.ours, v)
+	}
+}
+
+// take returns a field and remembers that it was taken. A name with a dot is a field of an
+// object.
+func (r *reading) take(name string) json.RawMessage {
+	r.used[name] = true
+	return r.get(name)
+}
+
+// get finds a field; one with a dot in its name stands in an object.
+func (r *reading) get(name string) json.RawMessage {
+	outer, inner, nested := strings.Cut(name, ".")
+	if nested {
+		return object{members: membersOf(r.object.get(outer))}.get(inner)
+	}
+	return r.object.get(name)
+}
+
+func (r *reading) isObject(name string) bool { return kindOf(r.get(name)) == '{' }
+
+// drop takes fields that say nothing to anybody else.
+func (r *reading) drop(fields ...string) {
+	for _, f := range fields {
+		r.used[f] = true
+	}
+}
+
+// peek looks at a text without taking it.
+func (r *reading) peek(name string) (string, bool) { return stringOf(r.get(name)) }
+
+// string takes a text, strings a list and bool a truth, if it is one.
+func (r *reading) string(name string) (string, bool) {
+	s, ok := stringOf(r.get(name))
+	if ok {
+		r.used[name] = true
+	}
+	return s, ok
+}
+
+func (r *reading) strings(name string) ([]string, bool) {
+	list, ok := stringsOf(r.get(name))
+	if ok {
+		r.used[name] = true
+	}
+	return list, ok
+}
+
+func (r *reading) bool(name string) (v, ok bool) {
+	v, ok = boolOf(r.get(name))
+	if ok {
+		r.used[name] = true
+	}
+	return v, ok
+}
+
+// leftovers are the fields that nobody took, in the order of the file.
+func (r *reading) leftovers() {
+	for _, m := range r.members {
+		if r.used[m.name] || kindOf(m.value) == 'n' || contains(r.left, m.name) {
+			continue
+		}
+		opened := false
+		for name := range r.used {
+			opened = opened || strings.HasPrefix(name, m.name+".")
+		}
+		if !opened || kindOf(m.value) != '{' {
+			r.left = append(r.left, m.name)
+			continue
+		}
+		for _, inner := range membersOf(m.value) {
+			if name := m.name + "." + inner.name; !r.used[name] && kindOf(inner.value) != 'n' {
+				r.left = append(r.left, name)
+			}
+		}
+	}
+}
+
+// texts turns texts of the host into ours.
+func (r *reading) texts(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = r.text(s)
+	}
+	return out
+}
+
+// commandLine sets a program and its arguments, which a host has in one list.
+func (r *reading) commandLine(list []string) {
+	r.set("command", r.program(r.text(list[0])))
+	if len(list) > 1 {
+		r.set("args", r.texts(list[1:]))
+	}
+}

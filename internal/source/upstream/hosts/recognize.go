@@ -1,0 +1,58 @@
+package hosts
+
+import (
+	"path/filepath"
+	"strings"
+
+	"collie/internal/tool"
+)
+
+// Recognize tells whose a file is: by its name and folder, else by what is in it. A file that
+// only says "mcpServers" is read as Claude Code's, which has all that is common.
+func Recognize(file string, text []byte) (Host, error) {
+	path := "/" + strings.TrimPrefix(strings.ToLower(filepath.ToSlash(file)), "/")
+	for _, h := range all {
+		for _, hint := range h.hints {
+			if strings.Contains(path, hint) && speaks(h, path) {
+				return h, nil
+			}
+		}
+	}
+	var wrong error
+	for _, f := range formats(path) {
+		d, err := f.parse(text)
+		if err != nil {
+			wrong = err
+			continue
+		}
+		for _, name := range []string{
+			"zed", "xiaozhi", "vscode", "opencode", "codex", "spring", "gemini", "windsurf", "roo", "cline", "cursor", "claude-code",
+		} {
+			if h, err := Find(name); err == nil && h.format == f && h.fits(d) {
+				return h, nil
+			}
+		}
+	}
+	e := &tool.Error{
+		Op: "read servers", Kind: tool.Invalid, Subject: file,
+		Message: "no program is known whose file looks like this", Hint: "name it with --from", Err: wrong,
+	}
+	if wrong != nil {
+		e.Message, e.Hint = "", ""
+	}
+	return Host{}, e
+}
+
+// speaks reports whether the ending of a file fits the host.
+func speaks(h Host, path string) bool { return formats(path)[0] == h.format }
+
+// formats are what a file of that name may be written in.
+func formats(path string) []format {
+	switch filepath.Ext(path) {
+	case ".toml":
+		return []format{tomlText}
+	case ".yml", ".yaml":
+		return []format{yamlText}
+	}
+	return []format{jsonText}
+}

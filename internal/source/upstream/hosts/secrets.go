@@ -1,0 +1,220 @@
+package hosts
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Hide is the entry with a reference ${secret:NAME} in the place of each secret that stands in
+// it as text (R-IM-2). What a secret is, its place tells, or else looks, for one word; names are
+// asked for in a fixed order with a suggestion made of the server's name and the place.
+func (e Entry) Hide(server string, looks func(word string) bool, name func(suggested, secret string) string) Entry {
+	e = e.clone()
+	h := &hider{server: server, looks: looks, name: name, preferred: e.preferred}
+	if args, ok := e.values["args"].([]string); ok {
+		e.values["args"] = h.args(args)
+	}
+	for _, field := range []string{"env", "headers"} {
+		if all, ok := e.values[field].(map[string]*string); ok {
+			e.values[field] = h.dict(all)
+		}
+	}
+	if address, ok := e.values["url"].(string); ok {
+		e.values["url"] = h.address(address)
+	}
+	for _, field := range []string{"auth.token", "auth.password", "auth.clientSecret"} {
+		if s, ok := e.values[field].(string); ok {
+			e.values[field] = h.whole(field[len("auth."):], s)
+		}
+	}
+	return e
+}
+
+// Secrets are the secrets that stand in the entry as text, by what they would be called; in a
+// fixed order.
+func (e Entry) Secrets(server string, looks func(string) bool) []string {
+	var list []string
+	e.Hide(server, looks, func(suggested, _ string) string {
+		if !contains(list, suggested) {
+			list = append(list, suggested)
+		}
+		return suggested
+	})
+	return list
+}
+
+type hider struct {
+	server    string
+	looks     func(string) bool
+	name      func(suggested, secret string) string
+	preferred map[string]string
+}
+
+// reference is what stands for a secret that was found at a place.
+func (h *hider) reference(place, secret string) string {
+	suggested, ok := h.preferred[secret]
+	if !ok {
+		suggested = h.suggest(place)
+	}
+	return "${secret:" + h.name(suggested, secret) + "}"
+}
+
+var unfitUpper = regexp.MustCompile(`[^A-Z0-9]+`)
+
+// suggest makes NOTES_TOKEN of notes and token, and GITHUB_TOKEN of github and GITHUB_TOKEN.
+func (h *hider) suggest(place string) string {
+	upper := func(s string) string { return strings.Trim(unfitUpper.ReplaceAllString(strings.ToUpper(s), "_"), "_") }
+	server, name := upper(h.server), upper(place)
+	switch {
+	case name == "":
+		name = "SECRET"
+	case server == "" || name == server || strings.HasPrefix(name, server+"_"):
+		return name
+	}
+	return strings.TrimPrefix(server+"_"+name, "_")
+}
+
+// whole hides all of a text, unless it has a variable in it or is empty.
+func (h *hider) whole(place, s string) string {
+	ps := split(s)
+	if len(ps) != 1 || ps[0].ref != "" {
+		return h.words(place, s)
+	}
+	return h.reference(place, ps[0].text)
+}
+
+var word = regexp.MustCompile("[^\\s=,;:\"'`(){}<>|\\[\\]]+")
+
+// words hides the words of a text that look like secrets.
+func (h *hider) words(place, s string) string {
+	var b strings.Builder
+	found := false
+	for _, p := range split(s) {
+		if p.ref != "" {
+			b.WriteString("${" + p.ref + "}")
+			continue
+		}
+		at := 0
+		for _, loc := range word.FindAllStringIndex(p.text, -1) {
+			w := p.text[loc[0]:loc[1]]
+			if _, known := h.preferred[w]; known || h.looks(w) {
+				b.WriteString(escape(p.text[at:loc[0]]) + h.reference(place, w))
+				at, found = loc[1], true
+			}
+		}
+		b.WriteString(escape(p.text[at:]))
+	}
+	if !found {
+		return s
+	}
+	return b.String()
+}
+
+func (h *hider) dict(all map[string]*string) map[string]*string {
+	out := maps.Clone(all)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] == nil {
+			continue
+		}
+		s := h.named(name, *all[name])
+		out[name] = &s
+	}
+	return out
+}
+
+var scheme = regexp.MustCompile(`(?i)^((?:bearer|basic|token|apikey) +)(\S+)$`)
+
+// named hides the value of a variable or a header.
+func (h *hider) named(name, s string) string {
+	if m := scheme.FindStringSubmatch(s); m != nil && isSecretName(name) {
+		return m[1] + h.whole(name, m[2])
+	}
+	if isSecretName(name) && isWorthy(s) {
+		return h.whole(name, s)
+	}
+	if strings.Contains(s, "://") {
+		return h.address(s)
+	}
+	return h.words(name, s)
+}
+
+func (h *hider) args(args []string) []string {
+	out := slices.Clone(args)
+	for i, s := range args {
+		flag, value, assigned := strings.Cut(s, "=")
+		switch {
+		case i > 0 && isFlag(args[i-1]) && isSecretName(args[i-1]) && isWorthy(s) && !isFlag(s):
+			out[i] = h.whole(args[i-1], s)
+		case assigned && isSecretName(flag) && isWorthy(value):
+			out[i] = flag + "=" + h.whole(flag, value)
+		case strings.Contains(s, "://"):
+			out[i] = h.address(s)
+		default:
+			out[i] = h.words("argument", s)
+		}
+	}
+	return out
+}
+
+func isFlag(s string) bool { return strings.HasPrefix(s, "-") }
+
+var (
+	password  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://[^/?#@:]*:)([^/?#@]+)@`)
+	parameter = regexp.MustCompile(`([?&])([^=&#]+)=([^&#]+)`)
+	segment   = regexp.MustCompile(`[^/?#]+`)
+)
+
+// address hides the password, the parameters and the parts of the path of a URL that are secret.
+func (h *hider) address(s string) string {
+	s = replace(password, s, func(m []string) string { return m[1] + h.whole("password", m[2]) + "@" })
+	path, query, asked := strings.Cut(s, "?")
+	path = segment.ReplaceAllStringFunc(path, func(part string) string {
+		if h.looks(part) {
+			return h.reference("url", part)
+		}
+		return part
+	})
+	if !asked {
+		return path
+	}
+	return path + replace(parameter, "?"+query, func(m []string) string {
+		if isSecretName(m[2]) && isWorthy(m[3]) || h.looks(m[3]) {
+			return m[1] + m[2] + "=" + h.whole(m[2], m[3])
+		}
+		return m[0]
+	})
+}
+
+// replace is ReplaceAllStringFunc with the groups of each match.
+func replace(re *regexp.Regexp, s string, f func(match []string) string) string {
+	return re.ReplaceAllStringFunc(s, func(m string) string { return f(re.FindStringSubmatch(m)) })
+}
+
+var (
+	hump       = regexp.MustCompile(`([a-z])([A-Z])`)
+	secretName = regexp.MustCompile(`(?i)(^|[_.-])(api[_-]?key|access[_-]?key|key|token|secret|password|passwd|pwd|pass|auth|authorization|credentials?|pat)$`)
+)
+
+// isSecretName reports whether what has a name is not for everybody's eyes.
+func isSecretName(name string) bool {
+	return secretName.MatchString(hump.ReplaceAllString(strings.TrimLeft(name, "-"), "${1}_${2}"))
+}
+
+// isWorthy leaves out what is no secret whatever its name: words that switch, and places.
+func isWorthy(s string) bool {
+	switch strings.ToLower(s) {
+	case "", "true", "false", "none", "null", "yes", "no", "on", "off", "auto":
+		return false
+	}
+	return !isAbs(s) && !strings.HasPrefix(s, "~/") && !strings.HasPrefix(s, "./")
+}
+
+var secretReference = regexp.MustCompile(`\$\{secret:[^}"\\]*\}`)
+
+// maskSecrets takes the names of secrets out of an entry.
+func maskSecrets(raw json.RawMessage) json.RawMessage {
+	return secretReference.ReplaceAll(raw, []byte("$${secret:}"))
+}

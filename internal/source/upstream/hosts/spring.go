@@ -1,0 +1,307 @@
+package hosts
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// spring is an application with Spring AI's MCP client. Its settings are YAML, in which names
+// may be written in several ways; a file of servers in JSON may stand beside them.
+var spring = Host{
+	Name: "spring", Title: "Spring AI", Key: "spring.ai.mcp.client",
+	After:  "Start the application again.",
+	format: yamlText,
+	places: func(s System) []Place {
+		return []Place{
+			s.project("src", "main", "resources", "application.yml"), s.project("src", "main", "resources", "application.yaml"),
+			s.project("application.yml"), s.project("application.yaml"),
+		}
+	},
+	hints: []string{"/application.y", "/application-"},
+	fits:  func(d *document) bool { return len(springTree(d).at("spring", "ai", "mcp", "client").kids) > 0 },
+
+	vars: colons,
+	fields: []field{
+		{"command", "command", program},
+		{"args", "args", texts},
+		{"env", "env", dict},
+		{"url", "url", text},
+	},
+	read: func(r *reading) {
+		if s, ok := r.string("args"); ok { // a list may be written with commas
+			r.set("args", r.texts(strings.Split(s, ",")))
+		}
+		endpoint, ok := r.string("endpoint")
+		if !ok {
+			endpoint, ok = r.string("sseendpoint")
+		}
+		if address, given := r.string("url"); given {
+			if !ok {
+				endpoint = map[any]string{"http": "/mcp", "sse": "/sse"}[r.entry.values["type"]]
+			}
+			r.set("url", r.text(strings.TrimRight(address, "/")+"/"+strings.TrimLeft(endpoint, "/")))
+		}
+	},
+	write: func(w *writing) {
+		t := w.entry.Transport()
+		w.take("type")
+		if address, ok := w.take("url").(string); ok {
+			base, endpoint := splitURL(w.text(address))
+			w.set("url", base)
+			w.set(map[string]string{"http": "endpoint", "sse": "sse-endpoint"}[t], endpoint)
+		}
+	},
+	list: listSpring,
+}
+
+// splitURL parts a URL before its path.
+func splitURL(s string) (base, path string) {
+	scheme := strings.Index(s, "://")
+	if scheme < 0 {
+		return s, "/"
+	}
+	rest := s[scheme+3:]
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return s[:scheme+3+i], rest[i:]
+	}
+	return s, "/"
+}
+
+// springJSON is the file of servers, in which nothing is a variable.
+var springJSON = Host{
+	Name: "spring", Title: "Spring AI", Key: "mcpServers",
+	fields: []field{
+		{"command", "command", program},
+		{"args", "args", texts},
+		{"env", "env", dict},
+		{"url", "url", text},
+	},
+}
+
+func listSpring(d *document) []listed {
+	client := springTree(d).at("spring", "ai", "mcp", "client")
+	general := client.general()
+	var list []listed
+	for _, of := range []struct{ section, transport string }{{"stdio", ""}, {"sse", "sse"}, {"streamablehttp", "http"}} {
+		for _, c := range client.at(of.section, "connections").kids {
+			list = append(list, listed{name: c.name, raw: c.object().json(), adapt: func(r *reading) {
+				if of.transport != "" {
+					r.set("type", of.transport)
+				}
+				general(r)
+			}})
+		}
+	}
+	if s, ok := client.at("stdio", "serversconfiguration").value.(string); ok {
+		list = append(list, d.springServers(s, general)...)
+	}
+	return list
+}
+
+// springServers reads the file of servers that the settings name.
+func (d *document) springServers(resource string, general func(*reading)) []listed {
+	fail := func(err error) []listed {
+		return []listed{{name: resource, skip: fmt.Sprintf("its servers cannot be read: %v", err)}}
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(resource, "classpath:"), "file:")
+	if strings.HasPrefix(resource, "classpath:") {
+		name = strings.TrimLeft(name, "/")
+	} else if u, err := url.Parse(resource); err == nil && u.Scheme == "file" && u.Path != "" {
+		name = filepath.FromSlash(u.Path)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(d.dir, name)
+	}
+	text, err := d.read(name)
+	if err != nil {
+		return fail(err)
+	}
+	inner, err := jsonText.parse(text)
+	if err != nil {
+		return fail(err)
+	}
+	list := inner.servers("mcpServers", "")
+	for i := range list {
+		list[i].as, list[i].adapt = &springJSON, general
+	}
+	return list
+}
+
+// general is what the settings say of all servers.
+func (n *springNode) general() func(*reading) {
+	return func(r *reading) {
+		if n.at("enabled").value == false {
+			r.set("disabled", true)
+		}
+		if n.at("initialized").value == false {
+			r.set("lifecycle", "lazy")
+		}
+		if v := n.at("requesttimeout").value; v != nil {
+			if d, err := springDuration(fmt.Sprint(v)); err == nil {
+				r.set("toolTimeout", spell(d))
+			} else {
+				r.note("request-timeout: %v; not carried", err)
+			}
+		}
+		if n.at("toolcallback", "enabled").value == false {
+			r.note("toolcallback.enabled: false: not carried; leave the server out of the agent's profile")
+		}
+		if n.at("rootchangenotification").value == false {
+			r.note("root-change-notification: false: not carried")
+		}
+		if n.at("name").value != nil || n.at("version").value != nil {
+			r.note("name, version: not carried; the gateway says who it is")
+		}
+	}
+}
+
+// springNode is one property and those below it. Names compare without case, dashes and
+// underscores.
+type springNode struct {
+	name  string
+	value any // string, json.Number, bool or nil
+	raw   json.RawMessage
+	kids  []*springNode
+}
+
+func springTree(d *document) *springNode {
+	root := &springNode{}
+	root.add(d.members)
+	return root
+}
+
+func (n *springNode) add(members []member) {
+	for _, m := range members {
+		at := n
+		for _, name := range springPath(m.name) {
+			at = at.make(name)
+		}
+		if kindOf(m.value) == '{' {
+			at.add(membersOf(m.value))
+			continue
+		}
+		at.raw, at.value = m.value, nil
+		if s, ok := stringOf(m.value); ok {
+			at.value = s
+		} else if b, ok := boolOf(m.value); ok {
+			at.value = b
+		} else if k := kindOf(m.value); k == '-' || '0' <= k && k <= '9' {
+			at.value = json.Number(m.value)
+		}
+	}
+}
+
+// springPath parts a name such as spring.ai.mcp at its dots; what stands in brackets is one.
+func springPath(name string) []string {
+	if strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
+		return []string{name[1 : len(name)-1]}
+	}
+	return strings.Split(name, ".")
+}
+
+func plainName(s string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s))
+}
+
+func (n *springNode) make(name string) *springNode {
+	for _, k := range n.kids {
+		if k.name == name {
+			return k
+		}
+	}
+	k := &springNode{name: name}
+	n.kids = append(n.kids, k)
+	return k
+}
+
+// at finds a node; an empty one if there is none. Of several spellings the children are joined.
+func (n *springNode) at(path ...string) *springNode {
+	if len(path) == 0 {
+		return n
+	}
+	joined := &springNode{}
+	for _, k := range n.kids {
+		if plainName(k.name) == path[0] {
+			joined.value, joined.raw = k.value, k.raw
+			joined.kids = append(joined.kids, k.kids...)
+		}
+	}
+	return joined.at(path[1:]...)
+}
+
+// object is a connection with plain names, the variables of its environment as they are.
+func (n *springNode) object() *ordered {
+	out := &ordered{}
+	for _, k := range n.kids {
+		switch {
+		case len(k.kids) == 0:
+			out.set(plainName(k.name), k.raw)
+		default:
+			inner := &ordered{}
+			for _, v := range k.kids {
+				if v.raw != nil {
+					inner.set(v.name, v.raw)
+				}
+			}
+			out.set(plainName(k.name), inner)
+		}
+	}
+	return out
+}
+
+var isoDuration = regexp.MustCompile(`(?i)^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?$`)
+
+// springDuration reads 30s, PT30S and a bare number of milliseconds.
+func springDuration(s string) (time.Duration, error) {
+	if m := isoDuration.FindStringSubmatch(s); m != nil && len(s) > 2 {
+		text := ""
+		for i, unit := range []string{"h", "m", "s"} {
+			if m[i+1] != "" {
+				text += m[i+1] + unit
+			}
+		}
+		return time.ParseDuration(text)
+	}
+	if d, err := time.ParseDuration(s + "ms"); err == nil && d > 0 {
+		return d, nil
+	}
+	d, err := parseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is no length of time", s)
+	}
+	return d, nil
+}
+
+// colons is ${NAME} and ${NAME:text}. A property's name stands for the variable that Spring
+// would take it from.
+var colons = syntax{
+	find: regexp.MustCompile(`\$\{([^{}:]+)(?::([^{}]*))?\}`),
+	in: func(r *reading, m []string) string {
+		name := m[1]
+		if !isName(name) {
+			name = strings.ToUpper(strings.NewReplacer("-", "", ".", "_").Replace(name))
+			if !isName(name) {
+				return r.asked(m[0], m[1])
+			}
+			r.note("${%s}: a property; here it is the variable %s", m[1], name)
+		}
+		if strings.Contains(m[0], ":") {
+			return "${" + name + ":-" + m[2] + "}"
+		}
+		return "${" + name + "}"
+	},
+	out: func(v variable) (string, bool) {
+		switch {
+		case v.name == "":
+			return "", false
+		case v.defaulted:
+			return "${" + v.name + ":" + v.fallback + "}", true
+		}
+		return "${" + v.name + "}", true
+	},
+}

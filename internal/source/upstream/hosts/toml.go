@@ -1,0 +1,187 @@
+package hosts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// maxBrackets bounds how deep a TOML text can be nested.
+const maxBrackets = 20_000
+
+// fromTOML makes JSON of TOML. Tables come in the order of their names.
+func fromTOML(text []byte) (json.RawMessage, error) {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
+		return nil, fmt.Errorf("the file has more than %d brackets", maxBrackets)
+	}
+	var all map[string]any
+	if err := toml.Unmarshal(text, &all); err != nil {
+		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, column := e.Position()
+			return nil, fmt.Errorf("the file is no TOML: line %d, column %d: %w", line, column, err)
+		}
+		return nil, fmt.Errorf("the file is no TOML: %w", err)
+	}
+	out := ordered{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		raw, err := json.Marshal(all[name]) // fails for an infinite number, which no server needs
+		if err == nil {
+			out.set(name, json.RawMessage(raw))
+		}
+	}
+	return out.json(), nil
+}
+
+// toTOML writes tables of one server. Tables in it stand behind its own values.
+func toTOML(path []string, o *ordered) string {
+	var b strings.Builder
+	b.WriteString("[" + tomlPath(path) + "]\n")
+	var tables []member
+	for _, m := range o.list {
+		raw := encode(m.value)
+		if kindOf(raw) == '{' {
+			tables = append(tables, member{m.name, raw})
+			continue
+		}
+		b.WriteString(tomlKey(m.name) + " = " + tomlValue(raw) + "\n")
+	}
+	for _, t := range tables {
+		b.WriteString("\n[" + tomlPath(append(slices.Clone(path), t.name)) + "]\n")
+		for _, m := range membersOf(t.value) {
+			b.WriteString(tomlKey(m.name) + " = " + tomlValue(m.value) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func tomlPath(path []string) string {
+	keys := make([]string, len(path))
+	for i, p := range path {
+		keys[i] = tomlKey(p)
+	}
+	return strings.Join(keys, ".")
+}
+
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+func tomlKey(s string) string {
+	if bareKey.MatchString(s) {
+		return s
+	}
+	return tomlString(s)
+}
+
+// tomlValue writes a JSON value that is no object.
+func tomlValue(raw json.RawMessage) string {
+	switch kindOf(raw) {
+	case '"':
+		s, _ := stringOf(raw)
+		return tomlString(s)
+	case '[':
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list) // it was encoded here
+		items := make([]string, len(list))
+		for i, item := range list {
+			items[i] = tomlValue(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return string(raw)
+}
+
+// tomlString is a basic string: JSON's escapes are among TOML's but for the slash, which is never
+// escaped here, and DEL, which must be.
+func tomlString(s string) string {
+	return strings.ReplaceAll(string(encode(s)), "\x7f", `\u007F`)
+}
+
+// setTOML puts the tables of a server into a text: in the place of those that are there, else at
+// the end. All else must mean the same afterwards, or it is an error.
+func setTOML(text []byte, path []string, tables string) ([]byte, error) {
+	before, err := tomlText.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var kept []string
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		if header, ok := tomlHeader(line); ok {
+			inside = slices.Equal(header[:min(len(header), len(path))], path)
+		}
+		if !inside {
+			kept = append(kept, line)
+		}
+	}
+	body := strings.TrimRight(strings.Join(kept, ""), " \t\r\n")
+	if body != "" {
+		body += "\n\n"
+	}
+	out := []byte(body + tables)
+	after, err := tomlText.parse(out)
+	if err != nil || !sameBeside(before, after, path) {
+		return nil, fmt.Errorf("[%s] is written in a way that cannot be changed safely; change it by hand", tomlPath(path))
+	}
+	return out, nil
+}
+
+var (
+	headerLine = regexp.MustCompile(`^\s*\[([^\[\]]+)\]\s*(#.*)?$`)
+	headerPart = regexp.MustCompile(`^\s*(?:([A-Za-z0-9_-]+)|("(?:[^"\\]|\\.)*")|'([^']*)')\s*(?:\.|$)`)
+)
+
+// tomlHeader reads a line such as [mcp_servers."a b"].
+func tomlHeader(line string) (path []string, ok bool) {
+	m := headerLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+	if m == nil {
+		return nil, strings.HasPrefix(strings.TrimSpace(line), "[")
+	}
+	for rest := strings.TrimSpace(m[1]); rest != ""; {
+		part := headerPart.FindStringSubmatch(rest)
+		if part == nil {
+			return nil, true
+		}
+		name := part[1] + part[3]
+		if part[2] != "" {
+			name, _ = strconv.Unquote(part[2])
+		}
+		path, rest = append(path, name), rest[len(part[0]):]
+	}
+	return path, true
+}
+
+// sameBeside reports whether two documents are equal but for what stands at path, which has two
+// names.
+func sameBeside(a, b *document, path []string) bool {
+	without := func(d *document) (string, bool) {
+		out, found := ordered{}, false
+		for _, m := range d.members {
+			if m.name != path[0] {
+				out.set(m.name, m.value)
+				continue
+			}
+			inner := ordered{}
+			for _, s := range membersOf(m.value) {
+				if s.name == path[1] {
+					found = true
+				} else {
+					inner.set(s.name, s.value)
+				}
+			}
+			if len(inner.list) > 0 {
+				out.set(m.name, inner.json())
+			}
+		}
+		return string(out.json()), found
+	}
+	x, _ := without(a)
+	y, there := without(b)
+	return x == y && there
+}

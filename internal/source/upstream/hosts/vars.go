@@ -1,0 +1,247 @@
+package hosts
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// syntax is how a host writes what it takes from elsewhere. The zero value is a host that takes
+// every text as it is.
+type syntax struct {
+	// find matches one reference; nil if there are none.
+	find *regexp.Regexp
+	// in writes a match, with its groups, in our words (2.5).
+	in func(r *reading, match []string) string
+	// out writes one of our variables; false if the host has nothing like it.
+	out func(variable) (string, bool)
+}
+
+// piece is a part of a text of ours: ref is what stands between ${ and }, else text is literal.
+type piece struct{ text, ref string }
+
+// split takes a text of ours apart. What is not closed is literal.
+func split(s string) []piece {
+	var list []piece
+	literal := ""
+	flush := func() {
+		if literal != "" {
+			list = append(list, piece{text: literal})
+		}
+		literal = ""
+	}
+	for {
+		i := strings.Index(s, "${")
+		if i < 0 {
+			literal += s
+			flush()
+			return list
+		}
+		if i > 0 && s[i-1] == '$' {
+			literal += s[:i-1] + "${"
+			s = s[i+2:]
+			continue
+		}
+		ref, rest, closed := strings.Cut(s[i+2:], "}")
+		if !closed || ref == "" {
+			literal += s[:i+2]
+			s = s[i+2:]
+			continue
+		}
+		literal += s[:i]
+		flush()
+		list, s = append(list, piece{ref: ref}), rest
+	}
+}
+
+// escape makes a literal text safe from being taken for a variable.
+func escape(literal string) string { return strings.ReplaceAll(literal, "${", "$${") }
+
+// variable is one of ours. One of name, secret, input and place is set.
+type variable struct {
+	name      string // of the environment
+	fallback  string
+	defaulted bool
+
+	secret, input, place string
+}
+
+func parseVariable(ref string) variable {
+	switch ref {
+	case "workspaceFolder", "configDir", "userHome", "pathSeparator", "/":
+		return variable{place: ref}
+	}
+	if name, ok := strings.CutPrefix(ref, "secret:"); ok {
+		return variable{secret: name}
+	}
+	if id, ok := strings.CutPrefix(ref, "input:"); ok {
+		return variable{input: id}
+	}
+	name, fallback, defaulted := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
+	if !isName(name) {
+		return variable{}
+	}
+	return variable{name: name, fallback: fallback, defaulted: defaulted}
+}
+
+// suffix is ":-text" if there is a default.
+func (v variable) suffix() string {
+	if v.defaulted {
+		return ":-" + v.fallback
+	}
+	return ""
+}
+
+// normal writes a text of ours in its one form, so that texts can be compared.
+func normal(s string) string {
+	var b strings.Builder
+	for _, p := range split(s) {
+		if p.ref == "" {
+			b.WriteString(escape(p.text))
+		} else {
+			b.WriteString("${" + strings.TrimPrefix(p.ref, "env:") + "}")
+		}
+	}
+	return b.String()
+}
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_()]*$`)
+
+func isName(s string) bool { return envName.MatchString(s) }
+
+// inBraces is any ${…}.
+var inBraces = regexp.MustCompile(`\$\{([^{}]*)\}`)
+
+// envBraces is ${env:NAME} and places such as ${userHome}.
+var envBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (string, bool) {
+	switch {
+	case v.name != "" && !v.defaulted:
+		return "${env:" + v.name + "}", true
+	case v.place != "":
+		return "${" + v.place + "}", true
+	}
+	return "", false
+}}
+
+// inputBraces is envBraces and ${input:id}, which a person is asked for once.
+var inputBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (string, bool) {
+	switch id := v.input + v.secret; {
+	case id != "":
+		return "${input:" + id + "}", true
+	default:
+		return envBraces.out(v)
+	}
+}}
+
+func readBraces(r *reading, m []string) string {
+	ref := m[1]
+	name, env := strings.CutPrefix(ref, "env:")
+	switch {
+	case isName(name) && env:
+		return "${" + name + "}"
+	case ref == "workspaceFolder" || ref == "workspaceRoot":
+		return r.workspace()
+	case ref == "userHome" || ref == "pathSeparator" || ref == "/":
+		return m[0]
+	case strings.HasPrefix(ref, "input:") && len(ref) > len("input:"):
+		r.note("%s: give its value in %s, or keep it in the secret store as %q", m[0], askedIn(ref[6:]), ref)
+		return m[0]
+	case isName(ref):
+		r.note("%s: here it is a variable of the environment", m[0])
+		return m[0]
+	}
+	return r.asked(m[0], ref)
+}
+
+// asked stands for a reference that means nothing outside its host: somebody must say what it
+// is, and until then the server is not started with a placeholder (R-VA-2).
+func (r *reading) asked(written, ref string) string {
+	id := strings.Trim(unfit.ReplaceAllString(ref, "-"), "-")
+	if id == "" {
+		return escape(written)
+	}
+	r.note("%s: not known here; give its value in %s", written, askedIn(id))
+	return "${input:" + id + "}"
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// askedIn is the variable that the value of an input is taken from.
+func askedIn(id string) string {
+	return "COLLIE_INPUT_" + regexp.MustCompile(`[^A-Z0-9]`).ReplaceAllString(strings.ToUpper(id), "_")
+}
+
+// text turns a text of the host into one of ours.
+func (r *reading) text(s string) string {
+	if r.host.isOurs() {
+		return normal(s)
+	}
+	find := r.host.vars.find
+	if find == nil {
+		if inBraces.MatchString(s) {
+			r.note("%s takes ${…} as it is written, and so it stays: $${…}", r.host.Title)
+		}
+		return escape(s)
+	}
+	var b strings.Builder
+	at := 0
+	for _, loc := range find.FindAllStringSubmatchIndex(s, -1) {
+		literal := escape(s[at:loc[0]])
+		match := make([]string, len(loc)/2)
+		for i := range match {
+			if loc[2*i] >= 0 {
+				match[i] = s[loc[2*i]:loc[2*i+1]]
+			}
+		}
+		ours := r.host.vars.in(r, match)
+		if strings.HasSuffix(literal, "$") && strings.HasPrefix(ours, "${") {
+			r.note("a $ before %s cannot be written here and is left out", match[0])
+			literal = strings.TrimRight(literal, "$")
+		}
+		b.WriteString(literal + ours)
+		at = loc[1]
+	}
+	return b.String() + escape(s[at:])
+}
+
+// text turns a text of ours into one of the host. A variable that the host does not know is
+// written as we have it: its value is never written.
+func (w *writing) text(s string) string {
+	var b strings.Builder
+	for _, p := range split(s) {
+		if p.ref == "" {
+			b.WriteString(p.text)
+			continue
+		}
+		b.WriteString(w.variable(p.ref))
+	}
+	return b.String()
+}
+
+func (w *writing) variable(ref string) string {
+	v := parseVariable(ref)
+	if v.place == "workspaceFolder" || v.place == "configDir" {
+		if w.dir != "" {
+			return w.dir
+		}
+	}
+	if w.host.vars.out == nil && (v.place == "pathSeparator" || v.place == "/") {
+		return string(filepath.Separator)
+	}
+	if w.host.vars.out != nil {
+		if s, ok := w.host.vars.out(v); ok {
+			if v.secret != "" {
+				w.note("${secret:%s}: %s asks for it once; declare the input %q", v.secret, w.host.Title, v.secret)
+			}
+			return s
+		}
+		if v.defaulted {
+			if s, ok := w.host.vars.out(variable{name: v.name}); ok {
+				w.note("${%s}: %s knows no default; set %s", ref, w.host.Title, v.name)
+				return s
+			}
+		}
+	}
+	w.note("${%s}: %s has no such variable; write the value there", ref, w.host.Title)
+	return "${" + ref + "}"
+}

@@ -1,0 +1,175 @@
+package hosts
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Member is a value and its place in a host's file.
+type Member struct {
+	Path  []string
+	Value json.RawMessage
+}
+
+// Written is a server in the words of a host.
+type Written struct {
+	Members []Member // the entry first, then what stands elsewhere in the file
+	// Notes are what cannot be carried, or means something else there; a phrase each.
+	Notes []string
+	// Skip is why the host cannot have the server; empty if it can.
+	Skip string
+
+	entry *ordered
+}
+
+// Write makes an entry of a host out of one of ours. others are fields of ours that no host has,
+// as [ParseEntry] returns them. dir is the folder of our settings. No variable is expanded: what
+// the host has a word for is written in its words, and the rest as it stands.
+func (h Host) Write(name string, e Entry, others []string, dir string) Written {
+	if h.refuses != nil {
+		if reason := h.refuses(e); reason != "" {
+			return Written{Skip: reason}
+		}
+	}
+	w := &writing{host: &h, name: name, entry: e, dir: dir, used: map[string]bool{}}
+	if e.Disabled() && !h.knows("disabled") {
+		return Written{Skip: "it is disabled, which " + h.Title + " cannot say"}
+	}
+	if h.write != nil {
+		h.write(w)
+	}
+	w.transport()
+	for _, f := range h.fields {
+		w.field(f.ours, f)
+	}
+	for _, field := range order {
+		if _, set := e.values[field]; set && !w.used[field] {
+			w.note("%s: not carried", field)
+		}
+	}
+	for _, field := range others {
+		w.note("%s: not carried", field)
+	}
+	return Written{
+		Members: append([]Member{{Path: h.path(name, e), Value: w.out.json()}}, w.beside...),
+		Notes:   w.notes, entry: &w.out,
+	}
+}
+
+// path is where an entry stands.
+func (h Host) path(name string, e Entry) []string {
+	if h.format == yamlText {
+		section := map[string]string{"stdio": "stdio", "http": "streamable-http", "sse": "sse"}[e.Transport()]
+		if strings.Contains(name, ".") {
+			name = "[" + name + "]" // else the dots would part it
+		}
+		return append(strings.Split(h.Key, "."), section, "connections", name)
+	}
+	return []string{h.Key, name}
+}
+
+// knows reports whether the host's table has one of our fields.
+func (h Host) knows(ours string) bool {
+	return slices.ContainsFunc(h.fields, func(f field) bool { return f.ours == ours })
+}
+
+// writing is an entry of ours on its way into the words of a host.
+type writing struct {
+	host   *Host
+	name   string
+	entry  Entry
+	dir    string
+	out    ordered
+	beside []Member
+	notes  []string
+	used   map[string]bool
+}
+
+func (w *writing) note(format string, args ...any) {
+	n := fmt.Sprintf(format, args...)
+	if !contains(w.notes, n) {
+		w.notes = append(w.notes, n)
+	}
+}
+
+// take returns a field of ours and remembers that it was taken.
+func (w *writing) take(name string) any {
+	if v, ok := w.entry.values[name]; ok && !w.used[name] {
+		w.used[name] = true
+		return v
+	}
+	return nil
+}
+
+// field writes one of our fields, unless it was taken before.
+func (w *writing) field(ours string, f field) {
+	v := w.take(ours)
+	if v == nil {
+		return
+	}
+	if f.kind.out != nil {
+		var ok bool
+		if v, ok = f.kind.out(w, v); !ok {
+			w.used[ours] = false
+			return
+		}
+	}
+	w.set(f.theirs, v)
+}
+
+// set writes a field of the host; one with a dot in its name stands in an object.
+func (w *writing) set(theirs string, v any) {
+	outer, inner, nested := strings.Cut(theirs, ".")
+	if !nested {
+		w.out.set(theirs, v)
+		return
+	}
+	if !w.out.has(outer) {
+		w.out.set(outer, &ordered{})
+	}
+	w.out.list[w.out.find(outer)].value.(*ordered).set(inner, v)
+}
+
+// transport writes the host's word, where it has one.
+func (w *writing) transport() {
+	if w.used["type"] {
+		return
+	}
+	t, words := w.entry.Transport(), w.host.types
+	word := map[string]string{"stdio": words.stdio, "http": words.http, "sse": words.sse}[t]
+	address, _ := w.entry.values["url"].(string)
+	switch {
+	case word != "":
+		w.used["type"] = true
+		w.front("type", word)
+	case t == "stdio", !words.any() && t == byURL(address):
+		w.used["type"] = true
+	}
+}
+
+// front writes a field before all others.
+func (w *writing) front(name string, v any) {
+	w.out.list = append([]item{{name, v}}, w.out.list...)
+}
+
+func (w *writing) texts(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = w.text(s)
+	}
+	return out
+}
+
+func (w *writing) dict(all map[string]*string) map[string]*string {
+	out := make(map[string]*string, len(all))
+	for name, v := range all {
+		if v != nil {
+			s := w.text(*v)
+			v = &s
+		}
+		out[name] = v
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package hosts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxNodes is how many values a YAML text may have once its aliases are followed.
+const maxNodes = 200_000
+
+// fromYAML makes JSON of YAML. The documents of one text are read as one: a later one adds to
+// an earlier one or replaces what it has, by the names at the top.
+func fromYAML(text []byte) (json.RawMessage, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	c := yamlConverter{left: maxNodes}
+	out := ordered{}
+	for {
+		var doc yaml.Node
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return out.json(), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the file is no YAML: %w", err)
+		}
+		v, err := c.value(&doc, 0)
+		if err != nil {
+			return nil, err
+		}
+		if o, ok := v.(*ordered); ok {
+			out.merge(o)
+		} else if v != nil {
+			return nil, errors.New("expected an object at the top")
+		}
+	}
+}
+
+type yamlConverter struct{ left int }
+
+// value makes an *ordered, a []any, a scalar or nil of a node.
+func (c *yamlConverter) value(n *yaml.Node, depth int) (any, error) {
+	if c.left--; c.left < 0 {
+		return nil, fmt.Errorf("the file has more than %d values", maxNodes)
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("the file is nested deeper than %d levels", maxDepth)
+	}
+	switch n.Kind {
+	case yaml.DocumentNode:
+		if len(n.Content) == 0 {
+			return nil, nil //nolint:nilnil // an empty document is null
+		}
+		return c.value(n.Content[0], depth+1)
+	case yaml.AliasNode:
+		return c.value(n.Alias, depth+1)
+	case yaml.SequenceNode:
+		list := make([]any, 0, len(n.Content))
+		for _, item := range n.Content {
+			v, err := c.value(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		return list, nil
+	case yaml.MappingNode:
+		return c.mapping(n, depth)
+	case yaml.ScalarNode:
+	}
+	return scalar(n), nil
+}
+
+func (c *yamlConverter) mapping(n *yaml.Node, depth int) (any, error) {
+	out := &ordered{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		v, err := c.value(n.Content[i+1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if from, ok := v.(*ordered); ok && n.Content[i].Tag == "!!merge" {
+			for _, m := range from.list {
+				if !out.has(m.name) {
+					out.set(m.name, m.value)
+				}
+			}
+			continue
+		}
+		out.set(n.Content[i].Value, v)
+	}
+	return out, nil
+}
+
+// scalar keeps numbers and booleans; what JSON does not know is a text.
+func scalar(n *yaml.Node) any {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil
+	case "!!bool":
+		var b bool
+		if n.Decode(&b) == nil {
+			return b
+		}
+	case "!!int", "!!float":
+		if json.Valid([]byte(n.Value)) {
+			return json.Number(n.Value)
+		}
+	}
+	return n.Value
+}

@@ -1,0 +1,52 @@
+package hosts
+
+// zed keeps its servers among all its settings, as "context servers". Those that belong to an
+// extension are started by it and cannot be carried.
+var zed = Host{
+	Name: "zed", Title: "Zed", Key: "context_servers",
+	After: "Zed sees it at once; the agent's settings list it.",
+	file:  zedFile,
+	places: func(s System) []Place {
+		return []Place{own(zedFile(s)), s.project(".zed", "settings.json")}
+	},
+	hints: []string{"/zed/settings.json", "/.zed/"},
+	fits:  func(d *document) bool { return d.has("context_servers") },
+
+	fields: []field{
+		{"command", "command", program},
+		{"args", "args", texts},
+		{"env", "env", dict},
+		{"url", "url", text},
+		{"headers", "headers", dict},
+		{"enabled", "disabled", opposite},
+		{"timeout", "toolTimeout", milliseconds},
+	},
+	read: func(r *reading) {
+		r.drop("source")
+		if r.isObject("command") { // the older form
+			for theirs, ours := range map[string]field{
+				"command.path": {"command.path", "command", program},
+				"command.args": {"command.args", "args", texts},
+				"command.env":  {"command.env", "env", dict},
+			} {
+				r.field(theirs, ours)
+			}
+		}
+	},
+	list: func(d *document) []listed {
+		list := d.servers("context_servers", "")
+		for i, l := range list {
+			if o := (object{members: membersOf(l.raw)}); !o.has("command") && !o.has("url") {
+				list[i].skip = "an extension of Zed starts it"
+			}
+		}
+		return list
+	},
+}
+
+func zedFile(s System) string {
+	if s.OS == "windows" {
+		return s.settings("Zed", "settings.json")
+	}
+	return s.dotConfig("zed", "settings.json")
+}

@@ -1,0 +1,60 @@
+package upstream
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/signin"
+)
+
+// fingerprint tells the files behind the command apart (R-CH-3).
+func (s *Server) fingerprint() string { return "" } // TODO
+
+// principalTime bounds a look at who is signed in: a keyring may be slow.
+const principalTime = 2 * time.Second
+
+// principal is a digest of who is signed in at the server; empty if nobody is.
+func (s *Server) principal() string {
+	session, err := s.signIn()
+	if session == nil || err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(s.life, principalTime)
+	defer cancel()
+	who, err := session.Principal(ctx)
+	if err != nil {
+		s.log.Warn("not known who is signed in", "error", err)
+	}
+	return who
+}
+
+// openSignIn makes the OAuth session of a server that OAuth may be for; nil for others.
+func (s *Server) openSignIn() (*signin.Session, error) {
+	conf := s.settings()
+	if s.set.opts.Tokens == nil || conf.Transport == entry.Stdio || NoSignIn(conf) != "" {
+		return nil, nil //nolint:nilnil // nobody signs in is an answer
+	}
+	return SignIn(conf, s.set.opts.Tokens, SignInOptions{LockDir: s.set.opts.LockDir, Logger: s.log})
+}
+
+func (s *Server) closeSignIn() {
+	if s.settings().Transport == entry.Stdio {
+		return
+	}
+	if session, err := s.signIn(); session != nil && err == nil {
+		if err := session.Close(); err != nil {
+			s.log.Debug("sign-in not closed", "error", err)
+		}
+	}
+}
+
+// signedIn puts the sign-in around base, where OAuth is for the server.
+func (s *Server) signedIn(base http.RoundTripper) (http.RoundTripper, error) {
+	session, err := s.signIn()
+	if err != nil || session == nil {
+		return base, err
+	}
+	return session.RoundTripper(base), nil
+}

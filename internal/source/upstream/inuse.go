@@ -1,0 +1,101 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// This file says whether a connection is in use, and how it goes out of use.
+
+var errNotInUse = errors.New("the connection is being closed")
+
+// tooLate is the error of a call that came to a connection that takes no more: nothing was
+// sent.
+func tooLate() error { return &mcp.LinkError{Err: errNotInUse} }
+
+// retire takes no more calls. It returns when none can board any more.
+func (c *conn) retire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.retired {
+		return
+	}
+	c.retired, c.landed = true, make(chan struct{})
+	if len(c.calls) == 0 {
+		close(c.landed)
+	}
+}
+
+// drain retires the connection and waits until its calls have ended, at most for limit or
+// until ctx ends; those that have not are cancelled.
+func (c *conn) drain(ctx context.Context, limit time.Duration) {
+	c.retire()
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		select {
+		case <-c.landed:
+		case <-c.client.Link.Done():
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	c.mu.Lock()
+	late := make([]*flight, 0, len(c.calls))
+	for _, f := range c.calls {
+		late = append(late, f)
+	}
+	c.mu.Unlock()
+	for _, f := range late {
+		f.cancel(&tool.Error{
+			Op: "call", Kind: tool.Canceled, Subject: f.call.Name,
+			Message: "the server was stopped while the call ran",
+		})
+	}
+}
+
+// busy reports whether a call is in flight.
+func (c *conn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.calls) > 0
+}
+
+// idleFor returns how much longer the connection has to be unused to have been so for d; 0
+// says that it has been.
+func (c *conn) idleFor(now time.Time, d time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.calls) > 0 {
+		return d
+	}
+	return max(0, d-now.Sub(c.last))
+}
+
+// giveUpFor ends the connection for a reason that its epitaph repeats.
+func (c *conn) giveUpFor(reason string) {
+	c.mu.Lock()
+	c.sick = reason
+	c.mu.Unlock()
+	if err := c.client.Link.Close(); err != nil {
+		c.server.log.Debug("link not closed", "error", err)
+	}
+}
+
+// endReason is the stable code of how the connection ended.
+func (c *conn) endReason() string {
+	c.mu.Lock()
+	sick := c.sick
+	c.mu.Unlock()
+	switch {
+	case sick != "":
+		return sick
+	case c.proc != nil && c.proc.Exit().KilledOOM:
+		return "killed_oom"
+	}
+	return "crashed"
+}

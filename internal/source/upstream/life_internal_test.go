@@ -1,0 +1,449 @@
+package upstream
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// memory is an MCP server on pipes in memory, so that time in a test is the test's own.
+type memory struct {
+	starts atomic.Int64
+	refuse atomic.Bool // starts fail
+	deaf   atomic.Bool // pings are not answered
+
+	mu   sync.Mutex
+	kill func()
+	tool string
+}
+
+func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
+	m.starts.Add(1)
+	if m.refuse.Load() {
+		return errors.New("no luck")
+	}
+	fromUs, toServer := io.Pipe()
+	fromServer, toUs := io.Pipe()
+	kill := func() {
+		_ = toUs.Close()
+		_ = fromUs.Close()
+	}
+	m.mu.Lock()
+	m.kill = kill
+	m.mu.Unlock()
+	go m.serve(fromUs, toUs) // ends with the pipes
+	lines := mcp.NewLines(fromServer, toServer, 0, func() error {
+		_ = toServer.Close()
+		return fromServer.Close()
+	})
+	var err error
+	c.client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
+	return err
+}
+
+func (m *memory) serve(in io.Reader, out io.Writer) {
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		var req struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal(lines.Bytes(), &req) != nil || req.ID == nil {
+			continue
+		}
+		result := `{}`
+		switch req.Method {
+		case "initialize":
+			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"m","version":"1"}}`
+		case "tools/list":
+			m.mu.Lock()
+			result = `{"tools":[{"name":"` + m.tool + `","inputSchema":{"type":"object"}}]}`
+			m.mu.Unlock()
+		case "ping":
+			if m.deaf.Load() {
+				continue
+			}
+		case "tools/call":
+			result = `{"content":[]}`
+		}
+		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", req.ID, result)
+	}
+}
+
+// crash ends the server as if its process had died.
+func (m *memory) crash() {
+	m.mu.Lock()
+	kill := m.kill
+	m.mu.Unlock()
+	if kill != nil {
+		kill()
+	}
+}
+
+// live returns a server of entry, which m plays. The bubble has to be left by done.
+func live(t testing.TB, m *memory, raw string) (s *Server, done func()) {
+	t.Helper()
+	m.tool = "echo"
+	e, problems := entry.Parse("m", json.RawMessage(raw), entry.Options{Dir: "/"})
+	for _, p := range problems {
+		if p.Severity == entry.SeverityError {
+			t.Fatal(p.Message)
+		}
+	}
+	set := NewSet([]Spec{{Entry: e}}, Options{open: m.open})
+	return set.servers[0], func() { set.Close(context.Background()) }
+}
+
+func echo(s *Server) error {
+	_, err := s.Run(context.Background(), &tool.Call{
+		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{}`), Action: &tool.Action{Name: "echo"},
+	})
+	return err
+}
+
+const plain = `{"command":"true","protocol":"legacy"%s}`
+
+// A server that has not been used for idleTimeout stops, keeps its tools, and starts again
+// when it is called (4.8).
+func TestIdleStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, `,"idleTimeout":"10m"`))
+		defer done()
+		if err := echo(s); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(9 * time.Minute)
+		if err := echo(s); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(9 * time.Minute)
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateReady {
+			t.Fatalf("9 minutes after a call it is %s", st.State)
+		}
+		time.Sleep(time.Minute + time.Second)
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateIdle || st.Reason != "idle_stop" || st.Tools != 1 {
+			t.Fatalf("10 minutes after a call it is %s (%s) with %d tools, want idle (idle_stop) with 1", st.State, st.Reason, st.Tools)
+		}
+		if err := echo(s); err != nil || m.starts.Load() != 2 {
+			t.Errorf("a call of an idle server: %v, %d starts", err, m.starts.Load())
+		}
+	})
+}
+
+// What was promised to run does, and what somebody waits for updates of does too.
+func TestNoIdleStop(t *testing.T) {
+	t.Parallel()
+	for name, setting := range map[string]string{
+		"keepalive": `,"lifecycle":"keepalive"`, "eager": `,"lifecycle":"eager"`, "never": `,"idleTimeout":"0"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{}
+				s, done := live(t, m, fmt.Sprintf(plain, setting))
+				defer done()
+				if err := echo(s); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(24 * time.Hour)
+				synctest.Wait()
+				if st := s.Status(); st.State != tool.StateReady || m.starts.Load() != 1 {
+					t.Errorf("after a day it is %s (%s), started %d times", st.State, st.Reason, m.starts.Load())
+				}
+			})
+		})
+	}
+}
+
+// A server that dies is started again by itself, later and later where that does not help, and
+// at once where somebody calls it (4.7).
+func TestRestartAfterACrash(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		defer done()
+		if err := echo(s); err != nil {
+			t.Fatal(err)
+		}
+		m.crash()
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateBackoff || st.Reason != "crashed" || st.NextRetry == nil || st.Tools != 1 {
+			t.Fatalf("after a crash: %+v", st)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateReady || st.Restarts != 1 {
+			t.Fatalf("a second after a crash it is %s, restarted %d times", st.State, st.Restarts)
+		}
+		m.crash()
+		synctest.Wait()
+		if err := echo(s); err != nil {
+			t.Errorf("a call right after a crash: %v", err)
+		}
+	})
+}
+
+// A server that keeps failing is refused fast once the breaker is open; a person's word or the
+// passing of time gives it one more try.
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		m.refuse.Store(true)
+		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
+		defer done()
+		s.known.Store(&known{}) // its tools are known: nothing starts it but calls
+		for range 5 {
+			if err := echo(s); tool.KindOf(err) != tool.Unavailable {
+				t.Fatalf("a start that fails: %v", err)
+			}
+		}
+		st := s.Status()
+		if st.State != tool.StateOpen || st.Attempt != 5 {
+			t.Fatalf("after 5 failures it is %s, attempt %d", st.State, st.Attempt)
+		}
+		before := time.Now()
+		err := echo(s)
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok || e.Kind != tool.Unavailable || e.RetryAfter <= 0 || time.Since(before) > 0 || m.starts.Load() != 5 {
+			t.Fatalf("an open breaker: %v after %v, %d starts", err, time.Since(before), m.starts.Load())
+		}
+		m.refuse.Store(false)
+		if err := s.Start(t.Context()); err != nil {
+			t.Errorf("started by a person: %v", err)
+		}
+		if err := echo(s); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// After the delay an open breaker lets one call try, and one only.
+func TestHalfOpenTriesOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		m.refuse.Store(true)
+		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
+		defer done()
+		s.known.Store(&known{})
+		for range 5 {
+			_ = echo(s)
+		}
+		time.Sleep(time.Until(*s.Status().NextRetry))
+		var calls sync.WaitGroup
+		for range 100 {
+			calls.Go(func() { _ = echo(s) })
+		}
+		calls.Wait()
+		if n := m.starts.Load(); n != 6 {
+			t.Errorf("100 calls after the delay caused %d starts, want 1", n-5)
+		}
+	})
+}
+
+// A server whose tools nobody knows is tried again by itself; one that needs a person is not.
+func TestUnknownToolsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		m.refuse.Store(true)
+		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		defer done()
+		s.startFirst()
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if n := m.starts.Load(); n < 2 || n > 4 {
+			t.Errorf("3 seconds after a failed start it was started %d times", n)
+		}
+		m.refuse.Store(false)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if st := s.Status(); st.Tools != 1 {
+			t.Errorf("10 minutes later it is %s (%s) with %d tools", st.State, st.Reason, st.Tools)
+		}
+	})
+}
+
+// A hundred first calls start one process (R-LZ-1).
+func TestFirstCallsShareAStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		defer done()
+		var calls sync.WaitGroup
+		for range 100 {
+			calls.Go(func() {
+				if err := echo(s); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		if n := m.starts.Load(); n != 1 {
+			t.Errorf("%d starts", n)
+		}
+	})
+}
+
+// Pings that stay unanswered make a server degraded, and then connect it anew (5.5).
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"keepalive","health":{"ping":"30s","failures":3}`))
+		defer done()
+		if err := echo(s); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		m.deaf.Store(true)
+		time.Sleep(3*35*time.Second + 31*time.Second)
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateDegraded {
+			t.Fatalf("after three missed pings it is %s", st.State)
+		}
+		m.deaf.Store(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateReady || m.starts.Load() != 1 {
+			t.Fatalf("when it answers again it is %s, %d starts", st.State, m.starts.Load())
+		}
+		m.deaf.Store(true)
+		time.Sleep(7 * 35 * time.Second)
+		m.deaf.Store(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateReady || m.starts.Load() < 2 {
+			t.Errorf("after six missed pings it is %s, %d starts", st.State, m.starts.Load())
+		}
+	})
+}
+
+// A call of a listed tool of a server that does not run brings the definition of today, or
+// says that the tool is gone (R-RD-3).
+func TestCurrent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		defer done()
+		old := &tool.Action{Name: "echo", InputSchema: json.RawMessage(`{"type":"array"}`)}
+		call := &tool.Call{Kind: tool.KindCall, Name: "m__echo", Target: "echo", Action: old}
+		a, err := s.Current(t.Context(), call)
+		if err != nil || string(a.InputSchema) != `{"type":"object"}` {
+			t.Fatalf("got %v, %v", a, err)
+		}
+		call.Action = a
+		if again, err := s.Current(t.Context(), call); again != a || err != nil {
+			t.Errorf("of a running server: %p, %v, want %p", again, err, a)
+		}
+		s.Stop(t.Context())
+		m.mu.Lock()
+		m.tool = "other"
+		m.mu.Unlock()
+		if _, err := s.Current(t.Context(), call); tool.KindOf(err) != tool.Removed {
+			t.Errorf("a tool that is gone: %v", err)
+		}
+	})
+}
+
+// Whatever happens in whatever order, a server is in a state that fits, its tools stay known,
+// and it can be used again.
+func TestStateMachine(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"call", "crash", "refuse", "allow", "wait", "idle", "restart", "stop", "deaf", "calls", "hear", "refresh",
+		}), 1, 30).Draw(rt, "steps")
+		lifecycle := rapid.SampledFrom([]string{"auto", "lazy", "eager", "keepalive"}).Draw(rt, "lifecycle")
+		synctest.Test(t, func(t *testing.T) {
+			m := &memory{}
+			s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"`+lifecycle+`"`))
+			defer done()
+			if err := echo(s); err != nil {
+				t.Fatal(err)
+			}
+			for i, step := range steps {
+				switch step {
+				case "call":
+					_ = echo(s)
+				case "calls":
+					var calls sync.WaitGroup
+					for range 10 {
+						calls.Go(func() { _ = echo(s) })
+					}
+					m.crash()
+					calls.Wait()
+				case "crash":
+					m.crash()
+				case "refuse", "allow":
+					m.refuse.Store(step == "refuse")
+				case "wait":
+					time.Sleep(2 * time.Second)
+				case "idle":
+					time.Sleep(11 * time.Minute)
+				case "restart":
+					_ = s.Restart(t.Context())
+				case "refresh":
+					_ = s.Refresh(t.Context())
+				case "stop":
+					s.Stop(t.Context())
+				case "deaf", "hear":
+					m.deaf.Store(step == "deaf")
+				}
+				synctest.Wait()
+				checkState(t, s, steps[:i+1])
+			}
+			m.refuse.Store(false)
+			m.deaf.Store(false)
+			if err := s.Restart(t.Context()); err != nil {
+				t.Fatalf("%v: cannot be started: %v", steps, err)
+			}
+			if err := echo(s); err != nil {
+				t.Fatalf("%v: cannot be called: %v", steps, err)
+			}
+		})
+	})
+}
+
+func checkState(t *testing.T, s *Server, steps []string) {
+	t.Helper()
+	st := s.Status()
+	s.mu.Lock()
+	connected := s.primary != nil && s.primary.alive()
+	s.mu.Unlock()
+	fits := false
+	switch st.State {
+	case tool.StateReady, tool.StateDegraded:
+		fits = connected && st.NextRetry == nil
+	case tool.StateBackoff, tool.StateOpen:
+		fits = !connected && st.NextRetry != nil && st.Reason != ""
+	case tool.StateIdle:
+		fits = !connected
+	case tool.StateDisabled, tool.StateConfigError, tool.StateStarting, tool.StateNeedsAuth, tool.StateFailed,
+		tool.StateStopping, tool.StateStopped:
+	}
+	if !fits || st.Tools != 1 || st.Since.IsZero() {
+		t.Fatalf("%v: connected %v and %+v", steps, connected, st)
+	}
+}

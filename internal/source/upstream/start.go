@@ -1,0 +1,282 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// startFirst starts the server for the first time, with the gateway, to learn its tools.
+func (s *Server) startFirst() {
+	defer s.first.Do(func() { close(s.started) })
+	if s.usable() != nil {
+		return
+	}
+	if _, err := s.connection(s.life); err != nil && s.life.Err() == nil {
+		s.log.Warn("server did not start", "error", shorten(s.redact(err.Error())))
+	}
+}
+
+// open makes the primary connection and learns what the server offers.
+func (s *Server) open(o *opening) {
+	defer s.wg.Done()
+	s.enter(tool.StateStarting, "")
+	begun := time.Now()
+	c, err := s.reach()
+	if err == nil {
+		err = s.learn(c)
+	}
+	s.mu.Lock()
+	delete(s.opening, slot{})
+	if err == nil && s.closed {
+		err = errStopping
+	}
+	if err == nil {
+		s.status.Starts++
+		s.status.StartSeconds = time.Since(begun).Seconds()
+		s.primary, c.used = c, o.forCall
+		s.home = c.client.Era
+		s.both = s.both || s.speaksBoth(c)
+		s.up.Store(true)
+	} else {
+		s.home, s.both = 0, false // what was known of its era may be why
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.startFailed(err)
+	} else {
+		s.opened(c)
+	}
+	s.deliver(o, c, err)
+}
+
+// reach connects in the era that is remembered, and finds the era out where that fails.
+func (s *Server) reach() (*conn, error) {
+	s.awaitStop()
+	s.mu.Lock()
+	home := s.home
+	s.mu.Unlock()
+	c, err := s.connect(s.life, home)
+	if err == nil || home == 0 || s.life.Err() != nil || !contradicts(err) {
+		return c, err
+	}
+	s.log.Info("the server is not what it was, asking anew", "was", home.String(), "error", err)
+	c.close(s.life)
+	s.mu.Lock()
+	s.home, s.overSSE = 0, false
+	s.mu.Unlock()
+	return s.connect(s.life, 0)
+}
+
+// contradicts reports whether a failed start speaks against what was remembered of the
+// server's era and transport.
+func contradicts(err error) bool {
+	if _, ok := errors.AsType[*mcp.VersionError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*mcp.HandshakeError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*mcp.LinkError](err)
+	return ok && e.Status >= 400 && e.Status < 500 && e.Status != 401 && e.Status != 403
+}
+
+// awaitStop waits until what was given up has ended: it may hold a lock or a port.
+func (s *Server) awaitStop() {
+	s.mu.Lock()
+	stopping := s.stopping
+	s.mu.Unlock()
+	if stopping != nil {
+		<-stopping // bounded by the ladder of a stop
+	}
+}
+
+// speaksBoth reports whether a server that was found to be modern speaks a legacy version
+// as well.
+func (s *Server) speaksBoth(c *conn) bool {
+	return c.client.Era == mcp.Modern && s.settings().Protocol == "auto" &&
+		slices.ContainsFunc(c.client.Versions, func(v string) bool { return !mcp.IsModern(v) })
+}
+
+// openExtra makes a connection beside the primary one: in the era that it is not of, or for
+// one session alone. A server that speaks both eras is spoken to in the caller's: it asks
+// back, logs and reports progress as that era does, and nothing needs translating.
+//
+// Over stdio that is a second process. Where no call has been made to the first one yet, it
+// has no state that anybody knows of, and the second takes its place.
+func (s *Server) openExtra(o *opening, key slot) {
+	defer s.wg.Done()
+	s.awaitStop()
+	s.mu.Lock()
+	era := key.era
+	if era == 0 {
+		era = s.home
+	}
+	s.mu.Unlock()
+	c, err := s.connect(s.life, era)
+	var old *conn
+	var alone bool // the primary connection has to do
+	s.mu.Lock()
+	delete(s.opening, key)
+	switch {
+	case err != nil && key.session == "" && !s.closed && s.primary != nil && s.primary.alive():
+		s.both, alone = false, true // it may be unable to run twice, because of a lock or a port
+	case err != nil:
+	case s.closed:
+		err = errStopping
+	case key.session != "":
+		s.extra[key], c.used = c, o.forCall
+	case era == mcp.Legacy && !c.keepsSession():
+		s.both, alone = false, true // it has no way to ask a caller back: the primary connection is as good
+	case c.proc != nil && s.primary != nil && !s.primary.used:
+		old, s.primary, s.home = s.primary, c, era
+		c.used = o.forCall
+	default:
+		s.extra[key], c.used = c, o.forCall
+	}
+	s.mu.Unlock()
+	switch {
+	case alone:
+		if err != nil {
+			s.log.Warn("no second connection, clients of both eras share the first", "era", era.String(), "error", err)
+		}
+		c.close(s.life)
+		o.conn, o.err = s.connectionFor(s.life, slot{}, o.forCall)
+		close(o.done)
+		return
+	case old != nil:
+		s.opened(c)
+		s.wg.Go(func() { old.close(s.life) })
+	}
+	s.deliver(o, c, err)
+}
+
+// deliver hands a connection, or why there is none, to all who wait for it.
+func (s *Server) deliver(o *opening, c *conn, err error) {
+	if err != nil {
+		if c != nil {
+			c.close(s.life)
+		}
+		o.err = s.failure(err, s.untilRetry())
+		close(o.done)
+		return
+	}
+	o.conn = c
+	wanted := s.wants.now() // who waits for o may want more, and asks for that himself
+	close(o.done)
+	s.wg.Go(func() { s.apply(s.life, c, wanted) })
+	s.wg.Go(func() { s.mourn(c) })
+	s.lookAfter(c)
+}
+
+// opened records a start that worked.
+func (s *Server) opened(c *conn) {
+	now := time.Now()
+	s.mu.Lock()
+	s.status.Era, s.status.Version = c.client.Era.String(), c.client.Version
+	s.status.Server = nameOf(c.client.Info)
+	s.history.started(now)
+	s.status.NextRetry, s.lastErr = nil, nil
+	s.restLater()
+	s.mu.Unlock()
+	s.ailing.Store(true) // until the first answer
+	s.enter(tool.StateReady, "")
+}
+
+// nameOf is how a server names itself: name and version.
+func nameOf(info json.RawMessage) string {
+	return strings.TrimSpace(mcp.GetString(info, "name") + " " + mcp.GetString(info, "version"))
+}
+
+// failure is the error a caller sees of a start that failed.
+func (s *Server) failure(err error, after time.Duration) error {
+	if errors.Is(err, errStopping) {
+		return &tool.Error{Op: "start", Kind: tool.Unavailable, Subject: s.name, Message: "the server is being stopped"}
+	}
+	reason, hint := reasonOf(err)
+	kind := tool.Unavailable
+	if reason == "auth_required" {
+		kind, hint = tool.NeedsAuth, s.authHint()
+	}
+	if hint == "" {
+		hint = "collie mcp logs " + s.name + " shows what it said"
+	}
+	return &tool.Error{
+		Op: "start", Kind: kind, Subject: s.name, RetryAfter: after,
+		Message: s.redact(fmt.Sprintf("the server did not start (%s): %v", reason, err)), Hint: hint,
+	}
+}
+
+// untilRetry is how long it takes until the server is tried again; 0 where it is not.
+func (s *Server) untilRetry() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if next := s.status.NextRetry; next != nil {
+		return max(0, time.Until(*next))
+	}
+	return 0
+}
+
+// authHint says what a person can do where a server wants to know who asks.
+func (s *Server) authHint() string {
+	conf := s.settings()
+	if conf.Transport == entry.Stdio {
+		return ""
+	}
+	if len(conf.Headers) > 0 || conf.Auth.Type == "bearer" || conf.Auth.Type == "basic" {
+		return "check the token in its settings"
+	}
+	return "collie mcp auth " + s.name + " signs you in"
+}
+
+// shorten keeps a log line readable; the whole text is in the server's state.
+func shorten(text string) string {
+	const most = 300
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// Start starts the server as a person asks for it: whatever failed before is forgotten, and
+// what waits for its next attempt does not wait. It returns when it is ready or has failed.
+func (s *Server) Start(ctx context.Context) error {
+	s.pardon()
+	_, err := s.connection(ctx)
+	return err
+}
+
+// Restart stops the server, if it runs, and starts it.
+func (s *Server) Restart(ctx context.Context) error {
+	s.pardon()
+	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
+	return s.Start(ctx)
+}
+
+// Refresh fetches all lists from the live server, starting it if need be.
+func (s *Server) Refresh(ctx context.Context) error {
+	s.mu.Lock()
+	c := s.primary
+	s.mu.Unlock()
+	if c == nil || !c.alive() {
+		return s.Start(ctx) // which learns the lists
+	}
+	if !s.refresh(c, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
+		return &tool.Error{
+			Op: "refresh", Kind: tool.Upstream, Subject: s.name, Message: "it does not tell its lists; the old ones stay",
+			Hint: "collie mcp logs " + s.name + " shows why",
+		}
+	}
+	return nil
+}
+
+// Stop stops the server until it is called again.
+func (s *Server) Stop(ctx context.Context) { s.giveUp(ctx, s.set.opts.Drain, "user_stop") }

@@ -1,0 +1,153 @@
+//go:build unix
+
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"collie/test/gateway"
+)
+
+// limit bounds an answer, the wait for a gateway that does not come back included.
+const limit = 20 * time.Second
+
+// clients are three programs that each start `collie stdio`, of both eras.
+type clients struct {
+	t    *testing.T
+	list []*gateway.Client
+	runs []*gateway.Process
+}
+
+func start(t *testing.T, p gateway.Programs, home, settings string) *clients {
+	t.Helper()
+	c := &clients{t: t}
+	for _, era := range []string{gateway.Legacy, gateway.Modern, gateway.Legacy} {
+		run, client := p.Stdio(t, era, home, settings)
+		c.list, c.runs = append(c.list, client), append(c.runs, run)
+	}
+	return c
+}
+
+// pids asks each client's server who it is and returns how many there are.
+func (c *clients) pids() map[string]bool {
+	c.t.Helper()
+	seen := map[string]bool{}
+	for n, client := range c.list {
+		ctx, cancel := context.WithTimeout(c.t.Context(), limit)
+		pid, err := client.Tool(ctx, "f__pid", `{}`)
+		cancel()
+		if err != nil {
+			c.t.Fatalf("client %d: %v\n%s", n, err, c.runs[n].Stderr())
+		}
+		seen[pid] = true
+	}
+	return seen
+}
+
+// servers counts the server processes.
+func servers(t *testing.T, p gateway.Programs) (n int) {
+	t.Helper()
+	for _, line := range p.Running(t) {
+		if strings.Contains(line, "fakemcp") {
+			n++
+		}
+	}
+	return n
+}
+
+// Three clients beside a gateway cost no server process of their own.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	settings := p.Settings(t, []gateway.Server{{Name: "f"}, {Name: "g"}})
+	g := p.Serve(t, settings)
+	g.Settled(t)
+	c := start(t, p, g.Home, settings)
+	if got := c.pids(); len(got) != 1 {
+		t.Errorf("the clients speak to the processes %v, want one", got)
+	}
+	if n := servers(t, p); n != 2 {
+		t.Errorf("%d server processes for two servers: %v", n, p.Running(t))
+	}
+	for n, run := range c.runs {
+		_ = run.Stdin.Close()
+		if !run.Exits(limit) || run.ExitCode() != 0 {
+			t.Errorf("client %d did not end well: %s", n, run.Stderr())
+		}
+		if said := run.Stderr(); said != "" {
+			t.Errorf("client %d said: %s", n, said)
+		}
+	}
+	if n := servers(t, p); n != 2 {
+		t.Errorf("%d server processes once the clients had gone", n)
+	}
+}
+
+// A gateway that comes back has its clients back, whether it crashed or was stopped. What
+// they say meanwhile waits.
+func TestComesBack(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		t.Run(fmt.Sprint(sig), func(t *testing.T) {
+			t.Parallel()
+			p := gateway.Place(t)
+			settings := p.Settings(t, []gateway.Server{{Name: "f"}})
+			g := p.Serve(t, settings)
+			g.Settled(t)
+			c := start(t, p, g.Home, settings)
+			before := c.pids()
+			g.Signal(sig)
+			if !g.Exits(limit) {
+				t.Fatal("the gateway does not end")
+			}
+			begun := time.Now()
+			p.ServeIn(t, g.Home, settings).Settled(t)
+			after := c.pids()
+			t.Logf("served again after %v", time.Since(begun))
+			for pid := range after {
+				if before[pid] || len(after) != 1 {
+					t.Errorf("the clients speak to the processes %v, before to %v", after, before)
+				}
+			}
+			if n := servers(t, p); n != 1 {
+				t.Errorf("%d server processes: %v", n, p.Running(t))
+			}
+		})
+	}
+}
+
+// Clients of a gateway that does not come back go on by themselves, and leave nothing behind.
+func TestGoesOnAlone(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	settings := p.Settings(t, []gateway.Server{{Name: "f"}})
+	g := p.Serve(t, settings)
+	g.Settled(t)
+	c := start(t, p, g.Home, settings)
+	c.pids()
+	g.Signal(syscall.SIGKILL)
+	if !g.Exits(limit) {
+		t.Fatal("the gateway does not end")
+	}
+	begun := time.Now()
+	if got := c.pids(); len(got) != len(c.list) {
+		t.Errorf("the clients speak to the processes %v, want one each", got)
+	}
+	t.Logf("served again after %v", time.Since(begun))
+	for n, run := range c.runs {
+		if n == 0 {
+			run.Signal(syscall.SIGTERM)
+		} else {
+			_ = run.Stdin.Close()
+		}
+		if !run.Exits(limit) || run.ExitCode() != 0 {
+			t.Errorf("client %d did not end well: %s", n, run.Stderr())
+		}
+	}
+	p.AwaitNone(t, limit)
+}

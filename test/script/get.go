@@ -1,0 +1,32 @@
+package script
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func get(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: get STATUS PATH [FILE]")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, ts.Getenv("URL")+args[1], nil)
+	ts.Check(err)
+	if len(args) == 3 {
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(ts.ReadFile(args[2])))
+	}
+	resp, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close() //nolint:errcheck // read only
+	_, err = io.Copy(ts.Stdout(), resp.Body)
+	ts.Check(err)
+	if status := resp.Status[:3]; status != args[0] {
+		ts.Fatalf("GET %s answers %s, want %s", args[1], status, args[0])
+	}
+}
