@@ -116,6 +116,15 @@ func (s Servers) Logs(name string) ([]tool.LogLine, error) {
 	return out, nil
 }
 
+// Dropped counts answers that nobody waited for, by server.
+func (s Servers) Dropped() map[string]uint64 {
+	out := map[string]uint64{}
+	for _, srv := range s.set.Servers() {
+		out[srv.Name()] = srv.Status().Dropped
+	}
+	return out
+}
+
 // Start starts a server and returns when it is ready or has failed. What failed before is
 // forgotten.
 func (s Servers) Start(ctx context.Context, name string) (tool.ServerStatus, error) {

@@ -113,10 +113,10 @@ func fill(path string, data []byte, o Options, exact bool) (temp string, err err
 // kernel: root may write anything, and still means something by chmod 444.
 func writable(path string) error {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o200 != 0 {
-		return nil // a missing folder or a folder at path shows when it is used
+	if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
+		return &fs.PathError{Op: "replace read-only file", Path: path, Err: fs.ErrPermission}
 	}
-	return &fs.PathError{Op: "replace read-only file", Path: path, Err: fs.ErrPermission}
+	return nil // a missing folder or a folder at path shows when it is used
 }
 
 func makeParent(path string) error {

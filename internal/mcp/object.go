@@ -110,6 +110,28 @@ func Get(obj json.RawMessage, path ...string) json.RawMessage {
 	return obj
 }
 
+// GetAll returns the values of some keys of obj, found in one pass: values[i] is that of
+// keys[i], nil if there is none. obj must be valid JSON; values must be as long as keys.
+func GetAll(obj json.RawMessage, keys []string, values []json.RawMessage) {
+	clear(values)
+	if !isObject(obj) {
+		return
+	}
+	m := members{b: obj, i: space(obj, 0), depth: MaxDepth + 1}
+	for m.next() {
+		if !m.skip() {
+			clear(values)
+			return
+		}
+		for i, key := range keys {
+			if m.is(key) {
+				values[i] = obj[m.start:m.end:m.end]
+				break
+			}
+		}
+	}
+}
+
 // GetString returns the string at path in obj, "" if there is none.
 func GetString(obj json.RawMessage, path ...string) string {
 	s, _ := Text(Get(obj, path...))

@@ -67,6 +67,8 @@ type ServerStatus struct {
 	Starts      uint64   `json:"starts,omitempty"`      // since the gateway started
 	Restarts    uint64   `json:"restarts,omitempty"`    // of those, after a crash or a failure
 	NoiseLines  uint64   `json:"noiseLines,omitempty"`
+	// Dropped are answers that nobody waited for.
+	Dropped uint64 `json:"droppedResponses,omitempty"`
 	// StartSeconds is how long the last start took until the lists were there.
 	StartSeconds float64 `json:"startSeconds,omitempty"`
 }

@@ -133,11 +133,12 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		},
 	}))
 	if cfg.HTTP.Metrics {
-		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Cache: a.ToolCache.Figures})
+		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
 		defer m.Close()
 		mux.Handle("/metrics", m)
 	}
 	p.announce(ctx, a, d.URL(), opts)
+	p.frugal()
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	watching.Go(func() { p.watch(ctx, cfg, w) })

@@ -67,6 +67,8 @@ func (p *program) stdio(ctx context.Context, profile string) error {
 		return err
 	}
 	defer p.close(a)
+	defer p.keepUp(ctx, a)()
+	p.frugal()
 	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done()})
 	defer face.Close()
 	return p.untilStopped(ctx, func() error {
@@ -134,8 +136,13 @@ func (p *program) alone(ctx context.Context, profile string) (bridge.Opened, err
 	if err != nil {
 		return bridge.Opened{}, err
 	}
+	stop := p.keepUp(ctx, a)
 	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done()})
-	return bridge.Opened{Serve: face.Streams(pipeClient(profile)), Close: func() { face.Close(); p.close(a) }}, nil
+	return bridge.Opened{Serve: face.Streams(pipeClient(profile)), Close: func() {
+		face.Close()
+		stop()
+		p.close(a)
+	}}, nil
 }
 
 // lastAnswers is how long the last answers may take after a signal.

@@ -75,3 +75,22 @@ func needRestart(a, b *config.Config) []string {
 	}
 	return names
 }
+
+// keepUp keeps a gateway that serves one client at what the settings say, until stop is called.
+func (p *program) keepUp(ctx context.Context, a *app.App) (stop func()) {
+	cfg, err := p.load()
+	if err != nil {
+		return func() {} // they were right a moment ago; they are what they are now
+	}
+	log, err := p.logger()
+	if err != nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { p.watch(ctx, cfg, &watcher{app: a, log: log}) })
+	return func() {
+		cancel()
+		watching.Wait()
+	}
+}

@@ -243,6 +243,23 @@ func (c *conn) keepsSession() bool {
 	return !ok || link.HasSession()
 }
 
+// droppedResponses counts answers that nobody waited for.
+func (c *conn) droppedResponses() uint64 {
+	if c.client == nil {
+		return 0
+	}
+	if link, ok := c.client.Link.(interface{ Dropped() uint64 }); ok {
+		return link.Dropped()
+	}
+	return 0
+}
+
+func (s *Server) addDropped(n uint64) {
+	s.mu.Lock()
+	s.dropped += n
+	s.mu.Unlock()
+}
+
 func (c *conn) alive() bool {
 	select {
 	case <-c.client.Link.Done():
@@ -255,6 +272,7 @@ func (c *conn) alive() bool {
 // close ends the session and the process, and waits for both.
 func (c *conn) close(ctx context.Context) {
 	c.stop.Do(func() {
+		c.server.addDropped(c.droppedResponses())
 		if c.proc != nil {
 			if err := c.proc.Stop(ctx); err != nil {
 				c.server.log.Warn("process not stopped", "error", err)

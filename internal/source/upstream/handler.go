@@ -110,8 +110,9 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 		f, several := c.only()
 		if several && m.Method != "roots/list" {
 			return nil, &mcp.Error{
-				Code:    mcp.CodeInternal,
-				Message: "several clients have calls in flight and the transport does not say whose question this is",
+				Code: mcp.CodeInternal,
+				Message: "several clients have calls in flight and the transport does not say whose question this is; " +
+					`"isolation": "session" gives each client a process of its own`,
 			}
 		}
 		result, err := c.server.askBack(ctx, f, m.Method, m.Params)

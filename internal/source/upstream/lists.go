@@ -135,17 +135,35 @@ func (s *Server) drop(what string, err error) {
 	s.log.Warn("list entry left out", "what", what, "error", err)
 }
 
+// What is read of a tool's definition, by position.
+const (
+	defName = iota
+	defTitle
+	defDescription
+	defSchema
+	defHints
+	defFields
+)
+
+var definitionKeys = [defFields]string{"name", "title", "description", "inputSchema", "annotations"}
+
 // action reads a tool's definition and checks it (5.6).
 func (s *Server) action(def json.RawMessage) (tool.Action, error) {
-	name, err := entryName(def)
+	if len(def) > maxDefinition {
+		return tool.Action{}, tooLargeDefinition(def)
+	}
+	var v [defFields]json.RawMessage
+	mcp.GetAll(def, definitionKeys[:], v[:])
+	name, err := checkName(v[defName], def)
 	if err != nil {
 		return tool.Action{}, err
 	}
-	a := tool.Action{
-		Name: name, Definition: def, InputSchema: mcp.Get(def, "inputSchema"),
-		Title: mcp.GetString(def, "title"), Description: mcp.GetString(def, "description"),
-		ReadOnly:   string(mcp.Get(def, "annotations", "readOnlyHint")) == "true",
-		Idempotent: string(mcp.Get(def, "annotations", "idempotentHint")) == "true",
+	a := tool.Action{Name: name, Definition: def, InputSchema: v[defSchema]}
+	a.Title, _ = mcp.Text(v[defTitle])
+	a.Description, _ = mcp.Text(v[defDescription])
+	if hints := v[defHints]; hints != nil {
+		a.ReadOnly = string(mcp.Get(hints, "readOnlyHint")) == "true"
+		a.Idempotent = string(mcp.Get(hints, "idempotentHint")) == "true"
 	}
 	if missing(a.InputSchema) {
 		a.InputSchema = json.RawMessage(`{"type":"object"}`)
@@ -163,12 +181,21 @@ func (s *Server) action(def json.RawMessage) (tool.Action, error) {
 
 func missing(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
+func tooLargeDefinition(def json.RawMessage) error {
+	return fmt.Errorf("definition of %q is larger than %d bytes", mcp.GetString(def, "name"), maxDefinition)
+}
+
 // entryName reads the name of a list's entry.
 func entryName(def json.RawMessage) (string, error) {
 	if len(def) > maxDefinition {
-		return "", fmt.Errorf("definition of %q is larger than %d bytes", mcp.GetString(def, "name"), maxDefinition)
+		return "", tooLargeDefinition(def)
 	}
-	name, ok := mcp.Text(mcp.Get(def, "name"))
+	return checkName(mcp.Get(def, "name"), def)
+}
+
+// checkName reads the name of the entry def.
+func checkName(raw, def json.RawMessage) (string, error) {
+	name, ok := mcp.Text(raw)
 	if !ok || name == "" {
 		return "", fmt.Errorf("an entry without a name: %.80s", def)
 	}

@@ -13,6 +13,7 @@ import (
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/signin"
+	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
 
@@ -39,6 +40,9 @@ type Server struct {
 	ailing     atomic.Bool                                  // there are failures that an answer would cure
 	relistAt   atomic.Int64                                 // when a live list is to be asked for again, in Unix ns
 	watch      watchers
+	verdict    toolcache.Verdict // of the cache, before the first start; written before Start returns
+	verdictWhy string
+	unchecked  bool                            // the pins have not been asked about what the cache gave
 	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
 	lists      refresher
 	wants      wants
@@ -64,7 +68,8 @@ type Server struct {
 	opening   map[slot]*opening
 	stopping  chan struct{} // closed when connections that were given up have ended; nil if none
 	history   history
-	lastErr   error // of the last start, while the server is down
+	dropped   uint64 // answers that nobody waited for, on connections that have ended
+	lastErr   error  // of the last start, while the server is down
 	retry     *time.Timer
 	idle      *time.Timer
 	closed    bool
@@ -112,6 +117,7 @@ func newServer(set *Set, spec Spec) *Server {
 	case s.wrong != "":
 		s.move(tool.StateConfigError, spec.reason(), s.wrong)
 	case e.Disabled:
+		s.hash = e.ConfigHash(set.opts.Key) // what is kept of it stays as it is (8.8)
 		s.enter(tool.StateDisabled, "")
 	default:
 		s.hash = e.ConfigHash(set.opts.Key)

@@ -28,7 +28,11 @@ func (s *Server) startFirst() {
 // open makes the primary connection and learns what the server offers.
 func (s *Server) open(o *opening) {
 	defer s.wg.Done()
-	s.enter(tool.StateStarting, "")
+	starting := ""
+	if conf := s.settings(); conf.Runner {
+		starting = "a first start may download " + first(conf.Package, "its package")
+	}
+	s.enter(tool.StateStarting, starting)
 	begun := time.Now()
 	c, err := s.reach()
 	if err == nil {
@@ -235,6 +239,13 @@ func (s *Server) authHint() string {
 		return "check the token in its settings"
 	}
 	return "collie mcp auth " + s.name + " signs you in"
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // shorten keeps a log line readable; the whole text is in the server's state.

@@ -58,6 +58,10 @@ func (s *Server) Status() tool.ServerStatus {
 	if c := s.primary; c != nil && c.proc != nil && c.alive() {
 		st.PID = c.proc.Pid()
 	}
+	st.Dropped = s.dropped
+	for _, c := range s.conns() {
+		st.Dropped += c.droppedResponses()
+	}
 	s.mu.Unlock()
 	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.up.Load() {
 		st.Freshness = tool.FreshHit // it was live a moment ago, and the cache has it

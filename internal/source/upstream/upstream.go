@@ -156,6 +156,7 @@ type Set struct {
 
 	starts, runners *semaphore.Weighted
 	packages        turns
+	folders         folders
 	stopWatch       func()
 	life            context.Context
 	cancel          context.CancelFunc
@@ -198,8 +199,8 @@ func (s *Set) cache() *toolcache.Cache { return s.opts.Cache }
 func (s *Set) configured(servers []*Server) {
 	var all []toolcache.Want
 	for _, srv := range servers {
-		if w := srv.want(); w != nil {
-			all = append(all, *w)
+		if srv.hash != "" {
+			all = append(all, toolcache.Want{Name: srv.name, Hash: srv.hash})
 		}
 	}
 	for now, before := range s.cache().Configured(all) {
@@ -218,6 +219,7 @@ func (s *Set) Start(names []string) {
 	servers := slices.Clone(s.servers)
 	s.begun = true
 	s.mu.Unlock()
+	recallAll(servers)
 	var wg sync.WaitGroup
 	for _, srv := range servers {
 		chosen := names == nil || slices.Contains(names, srv.name)
@@ -227,11 +229,8 @@ func (s *Set) Start(names []string) {
 			srv.first.Do(func() { close(srv.started) })
 		}
 	}
-	stopCache, stopPins := s.cache().Watch(s.adopt), s.opts.Pins.Watch(s.approved)
-	s.stopWatch = func() {
-		stopCache()
-		stopPins()
-	}
+	s.stopWatch = s.cache().Watch(s.adopt)
+	s.refreshing.Go(func() { s.watchPins(servers) })
 	if names == nil && s.opts.Policy.RefreshEvery > 0 {
 		s.refreshing.Go(s.refreshOften)
 	}
@@ -248,6 +247,26 @@ func (s *Set) adopt(name string) {
 		return
 	}
 	srv.recall()
+}
+
+// pinsLater is how long after a start the pins are asked about lists that the cache gave: who
+// wants his tools at once is not kept waiting for it.
+const pinsLater = time.Second
+
+// watchPins looks up what waits for approval, which hides nothing (see recall), and takes over
+// what is approved in other processes. It ends with the set.
+func (s *Set) watchPins(servers []*Server) {
+	if !pauseFor(s.life, nil, pinsLater) {
+		return
+	}
+	for _, srv := range servers {
+		if srv.unchecked {
+			srv.takeChanges(changes(srv.Changes()))
+		}
+	}
+	stop := s.opts.Pins.Watch(s.approved)
+	<-s.life.Done()
+	stop()
 }
 
 // approved takes over what was approved in another process.

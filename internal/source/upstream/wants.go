@@ -309,6 +309,7 @@ func (s *Server) listen(ctx context.Context, c *conn) {
 func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscription) error {
 	params := c.client.Own(mcp.Edit(nil, mcp.Field{Key: "notifications", Value: filter}))
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		begun := time.Now()
 		resp, err := c.client.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params, Owner: sub})
 		switch {
 		case ctx.Err() != nil:
@@ -317,6 +318,9 @@ func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscrip
 			return fmt.Errorf("the connection has ended: %w", c.client.Link.Err())
 		case err == nil && resp.Error != nil:
 			return protocolError(resp.Error)
+		}
+		if time.Since(begun) > lastWait { // it was well meanwhile
+			wait = firstWait
 		}
 		if !pauseFor(ctx, c.client.Link.Done(), wait) {
 			return nil

@@ -2,6 +2,9 @@ package upstream
 
 import (
 	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"collie/internal/source/upstream/entry"
@@ -15,7 +18,10 @@ func (s *Server) begin1st(chosen, all bool) bool {
 	if s.usable() != nil {
 		return false
 	}
-	v, why := s.recall()
+	v, why := s.verdict, s.verdictWhy
+	if v == "" {
+		v, why = s.recall()
+	}
 	conf, policy := s.settings(), s.set.opts.Policy
 	switch {
 	case !chosen:
@@ -39,6 +45,27 @@ func (s *Server) begin1st(chosen, all bool) bool {
 		return false
 	}
 	return true
+}
+
+// recallAll publishes what the cache knows of servers, on as many processors as there are: it
+// is most of what a start takes.
+func recallAll(servers []*Server) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(servers)) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(servers) {
+					return
+				}
+				if srv := servers[i]; srv.usable() == nil {
+					srv.verdict, srv.verdictWhy = srv.recall()
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // leased reports whether this gateway is the one to refresh the server's list. The right lasts
@@ -90,9 +117,5 @@ func jittered(d time.Duration) time.Duration {
 // Peek publishes what the cache knows of all servers and starts nothing, for those who only
 // look.
 func (s *Set) Peek() {
-	for _, srv := range s.Servers() {
-		if srv.usable() == nil {
-			srv.recall()
-		}
-	}
+	recallAll(s.Servers())
 }

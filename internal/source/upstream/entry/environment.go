@@ -123,14 +123,12 @@ func (b *environment) inherits(in Inherit, name string) bool {
 			return true
 		}
 	}
-	if b.denied(name) {
-		return false
-	}
 	base := minimalUnix
 	if b.goos == "windows" {
 		base = minimalWindows
 	}
-	return in.Mode == "all" || b.contains(in.Names, name) || b.contains(base, name) || b.contains(network, name)
+	wanted := in.Mode == "all" || b.contains(in.Names, name) || b.contains(base, name) || b.contains(network, name)
+	return wanted && !b.denied(name) // the patterns cost most
 }
 
 func (b *environment) denied(name string) bool {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"collie/internal/process"
 )
@@ -23,11 +24,11 @@ const maxFingerprinted = 16
 // version of the package that a runner of Node has at hand. parent is our own environment as
 // NAME=value. Nothing is run; it takes a few looks at files. It is empty for a remote server and
 // where nothing is found. Compute it when the list is fetched: a first start downloads.
-func (e Entry) Fingerprint(parent []string) string {
+func (e Entry) Fingerprint(parent []string, o EnvironmentOptions) string {
 	if e.Transport != Stdio {
 		return ""
 	}
-	env := Environment(e, parent, EnvironmentOptions{})
+	env := sync.OnceValue(func() []string { return Environment(e, parent, o) })
 	var parts []string
 	add := func(path string) {
 		info, err := os.Stat(path)
@@ -38,7 +39,7 @@ func (e Entry) Fingerprint(parent []string) string {
 		parts = append(parts, fmt.Sprintf("%x:%d:%d", sum[:6], info.Size(), info.ModTime().UnixMilli()))
 	}
 	if !e.Runner { // the runner is not the server
-		if path, err := process.Resolve(e.Command.text, env, e.Dir); err == nil {
+		if path, err := e.resolve(env); err == nil {
 			add(path)
 		}
 	}
@@ -49,6 +50,14 @@ func (e Entry) Fingerprint(parent []string) string {
 		parts = append(parts, name+"@"+version)
 	}
 	return strings.Join(parts, " ")
+}
+
+// resolve finds the program. One with a path needs no environment.
+func (e Entry) resolve(env func() []string) (string, error) {
+	if filepath.IsAbs(e.Command.text) {
+		return process.Resolve(e.Command.text, nil, e.Dir)
+	}
+	return process.Resolve(e.Command.text, env(), e.Dir)
 }
 
 // programs are the endings of files that are run. Other arguments may name files that a server
@@ -86,7 +95,7 @@ func (e Entry) scripts() (paths []string) {
 
 // nodePackage is the package that npx or a program like it runs, and the version that lies in
 // the server's folder or in npm's cache; empty if neither has it.
-func (e Entry) nodePackage(env []string) (name, version string) {
+func (e Entry) nodePackage(env func() []string) (name, version string) {
 	if !e.Runner || !slices.Contains([]string{"npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun"}, program(e.Command.text)) {
 		return "", ""
 	}
@@ -98,7 +107,7 @@ func (e Entry) nodePackage(env []string) (name, version string) {
 		return "", "" // a folder, a URL or nothing
 	}
 	file := filepath.Join("node_modules", filepath.FromSlash(name), "package.json")
-	for _, dir := range []string{e.Dir, npxFolder(env, e.Package)} {
+	for _, dir := range []string{e.Dir, npxFolder(env(), e.Package)} {
 		if version := packageVersion(under(dir, file)); version != "" {
 			return name, version
 		}
@@ -136,7 +145,7 @@ func packageVersion(path string) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close() //nolint:errcheck // opened for reading
+	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, 1<<20))
 	var p struct {
 		Version string `json:"version"`

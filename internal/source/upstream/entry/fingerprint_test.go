@@ -41,7 +41,7 @@ func TestFingerprint(t *testing.T) {
 		for _, p := range problems {
 			t.Log(p)
 		}
-		return e.Fingerprint(env)
+		return e.Fingerprint(env, entry.EnvironmentOptions{})
 	}
 	before := take("dist/index.js", "notes.db")
 	if strings.Count(before, " ") != 1 {
@@ -73,7 +73,7 @@ func TestFingerprint(t *testing.T) {
 		t.Error("a script in another folder is not found")
 	}
 	e, _ := entry.Parse("s", json.RawMessage(`{"url": "http://h/mcp"}`), entry.Options{})
-	if got := e.Fingerprint(env); got != "" {
+	if got := e.Fingerprint(env, entry.EnvironmentOptions{}); got != "" {
 		t.Errorf("a remote server has the fingerprint %q", got)
 	}
 }
@@ -84,22 +84,22 @@ func TestFingerprintOfAPackage(t *testing.T) {
 	raw := json.RawMessage(`{"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything@2026.8.31"]}`)
 	e, _ := entry.Parse("s", raw, entry.Options{Dir: dir})
 	env := []string{"HOME=" + home, "PATH=" + file(t, "", dir, "npx")}
-	if got := e.Fingerprint(env); got != "" {
+	if got := e.Fingerprint(env, entry.EnvironmentOptions{}); got != "" {
 		t.Errorf("nothing is installed, but the fingerprint is %q", got)
 	}
 	// The folder is what npm 11 made for this package.
 	name := filepath.Join(home, ".npm", "_npx", "a705c79b42eea4c8", "node_modules", "@modelcontextprotocol", "server-everything", "package.json")
 	file(t, `{"version": "2026.8.31"}`, name)
-	if got, want := e.Fingerprint(env), "@modelcontextprotocol/server-everything@2026.8.31"; got != want {
+	if got, want := e.Fingerprint(env, entry.EnvironmentOptions{}), "@modelcontextprotocol/server-everything@2026.8.31"; got != want {
 		t.Errorf("fingerprint %q, want %q", got, want)
 	}
 	file(t, `{"version": "3.0.0"}`, dir, "node_modules", "@modelcontextprotocol", "server-everything", "package.json")
-	if got := e.Fingerprint(env); !strings.HasSuffix(got, "@3.0.0") {
+	if got := e.Fingerprint(env, entry.EnvironmentOptions{}); !strings.HasSuffix(got, "@3.0.0") {
 		t.Errorf("fingerprint %q, want the version in the server's own folder", got)
 	}
 	for _, odd := range []string{`["npx", "../x"]`, `["npx", "."]`, `["npx", "https://h/p.tgz"]`, `["npx"]`} {
 		e, _ := entry.Parse("s", json.RawMessage(`{"command": `+odd+`}`), entry.Options{Dir: dir})
-		if got := e.Fingerprint(env); got != "" {
+		if got := e.Fingerprint(env, entry.EnvironmentOptions{}); got != "" {
 			t.Errorf("%s has the fingerprint %q", odd, got)
 		}
 	}

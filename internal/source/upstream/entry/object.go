@@ -40,9 +40,10 @@ func (o *object) take(names ...string) (raw json.RawMessage, pointer string, ok 
 	return raw, pointer, ok
 }
 
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+// pointerEscape is that of RFC 6901.
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+func escape(name string) string { return pointerEscape.Replace(name) }
 
 // unknown warns about the fields that nobody took.
 func (o *object) unknown() {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -128,10 +129,9 @@ func (s snapshot) word(shown string) string {
 	case strings.Contains(text, "://"):
 		return s.url(text)
 	}
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" =,;:&?", r) }) {
-		if LooksSecret(part) {
-			return mask
-		}
+	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" =,;:&?", r) })
+	if slices.ContainsFunc(parts, LooksSecret) {
+		return mask
 	}
 	return s.folder(text)
 }

@@ -82,9 +82,9 @@ type Store struct {
 // the next write.
 type edit func(state)
 
-// Open returns the pins of the file at path; an empty path keeps them in memory. It never
-// fails: what is wrong with the file is logged as a warning, the file is left alone, and
-// pins are kept in memory until it can be read.
+// Open returns the pins of the file at path, which is read when a pin is first wanted; an empty
+// path keeps them in memory. It never fails: what is wrong with the file is logged as a
+// warning, the file is left alone, and pins are kept in memory until it can be read.
 //
 // hash returns the hash of a definition that pins go by, 64 hexadecimal digits in lower case
 // (8.3 toolHashes), or "" for a definition that has none, which is not looked at then. It
@@ -102,9 +102,6 @@ func Open(path string, hash func(definition json.RawMessage) string, opts Option
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refresh()
 	return s
 }
 

@@ -298,6 +298,7 @@ func TestADeletedFileIsWrittenAgain(t *testing.T) {
 	s.Check("b", raws(book), true)
 	closed(t, s)
 	s = open(t, path)
+	s.Pending("a") // reads the file
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,10 @@ func (s *Store) Watch(f func(server string)) (stop func()) {
 		return func() {}
 	}
 	w := &watcher{store: s, f: f, wake: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{})}
-	w.known, w.at = s.copy(), s.changed
 	s.wake[w.wake] = struct{}{}
+	if len(s.pins) > 0 { // else the file is read when run begins: Watch does not wait for it
+		w.known, w.at = s.copy(), s.changed
+	}
 	s.wg.Go(w.run)
 	return w.stop
 }
@@ -46,6 +48,7 @@ func (w *watcher) stop() {
 
 func (w *watcher) run() {
 	defer close(w.done)
+	w.begin()
 	tick := time.NewTicker(w.store.opts.Poll)
 	defer tick.Stop()
 	for {
@@ -59,6 +62,17 @@ func (w *watcher) run() {
 			return
 		}
 		w.look()
+	}
+}
+
+// begin reads the file for the first time, which is no change.
+func (w *watcher) begin() {
+	s := w.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.known == nil {
+		s.refresh()
+		w.known, w.at = s.copy(), s.changed
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *Cache) absorb(s Snapshot) {
 		if mine == nil {
 			c.slots[name] = newSlot(raw, now)
 			c.untold = append(c.untold, name)
-		} else if mine.join(raw, now) {
+		} else if mine.join(raw, now, c.opts.Key) {
 			c.untold = append(c.untold, name)
 		}
 	}
@@ -50,7 +50,7 @@ func (c *Cache) absorb(s Snapshot) {
 }
 
 // join takes over an entry of the file unless ours is later, and reports whether it did.
-func (s *slot) join(raw json.RawMessage, now time.Time) bool {
+func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
 	if bytes.Equal(raw, s.raw) {
 		return false
 	}
@@ -61,7 +61,7 @@ func (s *slot) join(raw json.RawMessage, now time.Time) bool {
 			s.open(now)
 			s.version++
 		}
-		if !s.gone && s.rec != nil && bytes.Equal(raw, encodeRecord(&record{Entry: s.rec.Entry, extra: s.rec.extra})) {
+		if !s.gone && s.rec != nil && bytes.Equal(raw, encodeRecord(&record{Entry: s.rec.Entry, extra: s.rec.extra}, key)) {
 			s.saved = s.version // our own commit, whose answer was lost
 		}
 		s.raw, s.disk = raw, theirs

@@ -63,7 +63,7 @@ func (c *Cache) Entries() map[string]json.RawMessage {
 		case s.raw != nil && !s.dirty():
 			out[name] = s.raw
 		case s.open(now) != nil:
-			out[name] = encodeRecord(&record{Entry: s.rec.Entry, extra: s.rec.extra})
+			out[name] = encodeRecord(&record{Entry: s.rec.Entry, extra: s.rec.extra}, c.opts.Key)
 		}
 	}
 	return out

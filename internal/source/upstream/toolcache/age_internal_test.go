@@ -1,6 +1,7 @@
 package toolcache
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -14,7 +15,7 @@ func TestSituation17AgesUseTheMonotonicClock(t *testing.T) {
 	s := &slot{seen: stored, rec: &record{Entry: &Entry{ValidatedAt: plain(stored)}}}
 	// Round(0) on one side only would use the wall clock, which a test cannot set; that the
 	// reading is there is what can be seen.
-	if s.seen == s.seen.Round(0) {
+	if !strings.Contains(s.seen.String(), " m=") {
 		t.Fatal("the stored time has no monotonic reading")
 	}
 	if age := s.age(stored.Add(time.Hour)); age < time.Hour || age > time.Hour+time.Second {

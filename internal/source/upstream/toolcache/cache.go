@@ -62,9 +62,9 @@ type Want struct {
 // Cache is what one gateway knows of its servers' offers. It is safe for concurrent use. A nil
 // *Cache keeps nothing: every lookup is a miss. Close writes what is pending.
 //
-// Everything but [Open], [Cache.Flush], [Cache.Lease] and [Cache.Close] works in memory only. One goroutine
-// writes what has changed; what could not be written stays pending and is tried again after 5 s,
-// then every 30 s, and by Close.
+// Everything but [Open], [Cache.Flush], [Cache.Lease] and [Cache.Close] works in memory only.
+// One goroutine writes what has changed; what could not be written stays pending and is tried
+// again after 5 s, then every 30 s, and by Close.
 type Cache struct {
 	opts   Options
 	log    *slog.Logger
@@ -172,12 +172,18 @@ func (c *Cache) load(ctx context.Context) {
 	c.create = err == nil && c.file.Info().Missing
 }
 
+// counted counts why a place could not be used, and returns the code of that.
+func (c *Cache) counted(what string, err error) (cause string) {
+	cause = causeOf(err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count.failure(what, cause, err.Error())
+	return cause
+}
+
 // failed counts and tells why a place could not be used.
 func (c *Cache) failed(what string, err error) {
-	cause := causeOf(err)
-	c.mu.Lock()
-	c.count.failure(what, cause, err.Error())
-	c.mu.Unlock()
+	cause := c.counted(what, err)
 	c.warner.warn(what+"_"+cause, "the tool cache could not be used; tool lists are kept in memory", "what", what, "error", err)
 }
 

@@ -16,7 +16,10 @@ const ahead = 5 * time.Minute
 func checkRecord(r *record, now time.Time, trustSeal bool, report reporter) {
 	checkTime(r.LastUpdated, now, report.at("lastUpdated"))
 	checkTime(r.ValidatedAt, now, report.at("validatedAt"))
-	if r.ToolsHash == "" || trustSeal && r.seal == sealTools(r.ToolsHash, r.Tools) {
+	if r.ToolsHash == "" {
+		return
+	}
+	if r.whole = r.seal == sealTools(r.ToolsHash, r.Tools); r.whole && trustSeal {
 		return
 	}
 	if sum, err := hashTools(r.Tools); err != nil || sum != r.ToolsHash {

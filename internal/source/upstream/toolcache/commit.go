@@ -153,7 +153,7 @@ func (c *Cache) join(ctx context.Context, s Snapshot, foreign bool) ([]pending, 
 	changes := make([]Change, len(list))
 	for i := range list {
 		if p := &list[i]; p.rec != nil {
-			p.raw = encodeRecord(&record{Entry: p.rec.Entry, extra: p.rec.extra})
+			p.raw = encodeRecord(&record{Entry: p.rec.Entry, extra: p.rec.extra}, c.opts.Key)
 		}
 		changes[i] = Change{list[i].name, list[i].raw}
 	}

@@ -7,6 +7,12 @@
 // The cache is never needed for correctness: whatever goes wrong with it is a warning and a
 // counter, and the gateway works on without it (spec mcp-client-and-cache 8.11).
 //
+// [File] is the file of one host (8.3), joined with what other processes write there, kept whole
+// when one of them is killed, and kept aside when it is broken. [Verify], [Migrate] and
+// [Cache.Import] are what people do with such files. Entries stay bytes until somebody looks them
+// up, so that a start costs one pass over the file; a list that has been tampered with is found
+// then and is not served.
+//
 // What it leaves to others: whether a server is started, what a list means and what clients
 // see is package upstream's; what makes a server's identity is package entry's.
 package toolcache

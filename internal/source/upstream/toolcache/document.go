@@ -51,8 +51,15 @@ func readDocument(data []byte, zone *time.Location, report reporter) (*document,
 		report.fail(ruleJSON, err.Error())
 		return nil, nil
 	}
+	before := len(*report.list)
 	d := parseDocument(plain, report)
 	d.plain = len(plain)
+	if versionPattern.MatchString(d.version) && major(d.version) > major(Version) {
+		*report.list = (*report.list)[:before] // nothing in it is ours to judge
+		err := &foreignVersionError{d.version}
+		report.at("version").fail(ruleVersion, err.Error())
+		return d, err
+	}
 	if _, bad := firstError(*report.list); bad {
 		return d, nil
 	}
@@ -240,7 +247,7 @@ func (d *document) render() []byte {
 	l := layout{dst: make([]byte, 0, size+size/8+1024), indent: size < indentBelow}
 	top := append([]member{
 		{"version", quote(d.version)},
-		{"metadata", appendObject(nil, meta)},
+		{"metadata", joinObject(meta)},
 		{"mcpServers", nil},
 	}, d.extra...)
 	l.members(0, top, func(m member) {

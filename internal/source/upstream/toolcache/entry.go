@@ -57,6 +57,8 @@ type Entry struct {
 	LastErrorCode string // of the last failed refresh; empty if the last one worked
 	LastErrorAt   time.Time
 	Rev           uint64 // grows with every change
+	// Sealed says that this home has written the tools: nobody has edited them since.
+	Sealed bool
 }
 
 // Dropped is one entry of a list that was left out.

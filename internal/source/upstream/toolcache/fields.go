@@ -2,12 +2,8 @@ package toolcache
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // field is one field of an entry in the file but for its lists: how it is written, and how it
@@ -31,6 +27,7 @@ var fields = []field{
 	moment("validatedAt", func(r *record) *time.Time { return &r.ValidatedAt }),
 	text("toolsHash", hexHash, func(r *record) *string { return &r.ToolsHash }),
 	text("toolsSeal", hexHash, func(r *record) *string { return &r.seal }),
+	text("toolsMac", hexHash, func(r *record) *string { return &r.mac }),
 	text("fingerprint", anyText, func(r *record) *string { return &r.Fingerprint }),
 	text("principal", anyText, func(r *record) *string { return &r.Principal }),
 	{"serverConfig", true, putConfig, getConfig},
@@ -112,45 +109,6 @@ func object(name string, at func(*record) *json.RawMessage) field {
 		},
 	}
 }
-
-// timeLayout is the one form of time in the file: UTC with milliseconds (8.3).
-const timeLayout = "2006-01-02T15:04:05.000Z"
-
-func formatTime(t time.Time) string { return t.UTC().Format(timeLayout) }
-
-func parseTime(raw json.RawMessage) (time.Time, error) {
-	s, err := unquote(raw)
-	if err != nil {
-		return time.Time{}, err
-	}
-	t, err := time.Parse(timeLayout, s)
-	if err != nil || len(s) != len(timeLayout) {
-		return time.Time{}, fmt.Errorf("expected a UTC time such as %q, got %.40q", "2026-11-21T02:50:10.123Z", s)
-	}
-	return t, nil
-}
-
-var (
-	hexPattern     = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	wordPattern    = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,63}$`)
-	versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
-)
-
-func hexHash(s string) error {
-	if !hexPattern.MatchString(s) {
-		return fmt.Errorf("expected 64 hexadecimal digits in lower case, got %.80q", s)
-	}
-	return nil
-}
-
-func word(s string) error {
-	if !wordPattern.MatchString(s) {
-		return fmt.Errorf("expected a code of letters, digits and _, got %.80q", s)
-	}
-	return nil
-}
-
-func anyText(string) error { return nil }
 
 func getVersion(_ *record, raw json.RawMessage) error {
 	s, err := unquote(raw)
@@ -253,66 +211,4 @@ func getToolHashes(_ *record, raw json.RawMessage) error {
 		}
 	}
 	return nil
-}
-
-// maxCount bounds every counter (8.9).
-const maxCount = 1e12
-
-func parseCount(raw json.RawMessage) (uint64, error) {
-	var n uint64
-	if json.Unmarshal(raw, &n) != nil || string(raw) == "null" || n > maxCount {
-		return 0, fmt.Errorf("expected a whole number from 0 to %d, got %.40s", uint64(maxCount), raw)
-	}
-	return n, nil
-}
-
-func decode(raw json.RawMessage, to any, want string) error {
-	if string(raw) == "null" || json.Unmarshal(raw, to) != nil {
-		return &typeError{want, kindName(jsontext.Value(raw).Kind())}
-	}
-	return nil
-}
-
-func expect(raw json.RawMessage, kind jsontext.Kind, want string) error {
-	if got := jsontext.Value(raw).Kind(); got != kind {
-		return &typeError{want, kindName(got)}
-	}
-	return nil
-}
-
-var errEscape = errors.New("expected a string, got one with a bad escape")
-
-func unquote(raw json.RawMessage) (string, error) {
-	if err := expect(raw, '"', "a string"); err != nil {
-		return "", err
-	}
-	s, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil {
-		return "", errEscape
-	}
-	return string(s), nil
-}
-
-// quote writes a string; bytes that are no UTF-8 are replaced.
-func quote(s string) json.RawMessage {
-	raw, err := jsontext.AppendQuote(nil, s)
-	if err != nil && len(raw) == 0 {
-		return json.RawMessage(`""`)
-	}
-	return raw
-}
-
-func encode(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("toolcache: %T does not encode: %v", v, err))
-	}
-	return raw
-}
-
-func encodeIf(ok bool, v any) json.RawMessage {
-	if !ok {
-		return nil
-	}
-	return encode(v)
 }

@@ -38,7 +38,7 @@ func (f *File) Watch(ctx context.Context, tell func()) error {
 				settle.Reset(watchSettle)
 			}
 			continue
-		case <-failures: // an overflow, for example: polling finds what was lost
+		case <-failures: //nolint:errcheck // an overflow, for example: polling finds what was lost
 			continue
 		case <-poll.C:
 		case <-settle.C:

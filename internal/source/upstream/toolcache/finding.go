@@ -51,8 +51,11 @@ type reporter struct {
 	pointer string
 }
 
+// pointerEscape is that of RFC 6901.
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
 func (r reporter) at(name string) reporter {
-	return reporter{r.list, r.pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)}
+	return reporter{r.list, r.pointer + "/" + pointerEscape.Replace(name)}
 }
 
 func (r reporter) add(s Severity, rule, message string) {

@@ -2,6 +2,7 @@ package toolcache
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,7 +23,7 @@ func ToolHash(def json.RawMessage) string {
 		return ""
 	}
 	all = slices.DeleteFunc(all, func(m member) bool { return !slices.Contains(pinned, m.name) })
-	sum, err := canonicalSum(appendObject(nil, all))
+	sum, err := canonicalSum(joinObject(all))
 	if err != nil {
 		return ""
 	}
@@ -60,6 +61,14 @@ func sealTools(hash string, defs []json.RawMessage) string {
 		h.Write(def)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// signSeal says that this home has written the seal: who edits the file can make a seal that
+// fits, and no signature.
+func signSeal(key []byte, seal string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("collie tools " + seal))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 func joinArray(values []json.RawMessage) []byte {

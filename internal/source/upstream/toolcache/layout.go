@@ -102,5 +102,5 @@ func flat(entry json.RawMessage) json.RawMessage {
 			list[i].value = joinArray(values)
 		}
 	}
-	return appendObject(nil, list)
+	return joinObject(list)
 }

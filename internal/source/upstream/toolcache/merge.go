@@ -45,14 +45,15 @@ func (h header) compare(other header) int {
 func readHeader(raw json.RawMessage) header {
 	h := header{state: Active}
 	var updated time.Time
-	left := 6
 	s := newScanner(raw)
 	_, _ = s.object(func(name string) error {
+		if h.hash != "" && listNamed(name) != nil { // nobody but us writes the lists last
+			return errEnough
+		}
 		v, err := s.value()
 		if err != nil {
 			return err
 		}
-		left--
 		switch name {
 		case "rev":
 			h.rev, _ = parseCount(v)
@@ -67,11 +68,6 @@ func readHeader(raw json.RawMessage) header {
 			h.state = State(text)
 		case "stateReason":
 			h.reason, _ = unquote(v)
-		default:
-			left++
-		}
-		if left == 0 {
-			return errEnough
 		}
 		return nil
 	})

@@ -32,9 +32,6 @@ func (e *foreignVersionError) Error() string {
 // theirs. A higher minor version is left as it is, fields that we do not know included.
 func migrate(d *document, zone *time.Location) error {
 	if compareVersions(d.version, Version) >= 0 {
-		if major(d.version) > major(Version) {
-			return &foreignVersionError{d.version}
-		}
 		return nil
 	}
 	for _, s := range steps {
@@ -51,7 +48,7 @@ func migrate(d *document, zone *time.Location) error {
 
 func versionNumbers(v string) []int {
 	var list []int
-	for _, part := range strings.Split(v, ".") {
+	for part := range strings.SplitSeq(v, ".") {
 		n, err := strconv.Atoi(part)
 		if err != nil {
 			n = 1 << 30 // digits only, so it is large
@@ -101,7 +98,7 @@ func entryFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 		}
 		out = append(out, m)
 	}
-	return appendObject(nil, append(out, member{"state", quote(string(Active))}, member{"stateReason", quote(reasonImported)}))
+	return joinObject(append(out, member{"state", quote(string(Active))}, member{"stateReason", quote(reasonImported)}))
 }
 
 // timeFrom10 reads a local time without a zone; what is none stays.
@@ -137,7 +134,7 @@ func redact(raw json.RawMessage) json.RawMessage {
 			list[i].value = quote(hidden)
 		}
 	}
-	return appendObject(nil, list)
+	return joinObject(list)
 }
 
 const hidden = "***"
@@ -151,5 +148,5 @@ func redactValues(raw json.RawMessage) json.RawMessage {
 	for i := range list {
 		list[i].value = quote(hidden)
 	}
-	return appendObject(nil, list)
+	return joinObject(list)
 }

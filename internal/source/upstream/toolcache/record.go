@@ -12,6 +12,8 @@ import (
 type record struct {
 	*Entry
 	seal  string   // see sealTools
+	mac   string   // of the seal, under the key of this home; see [Entry.Sealed]
+	whole bool     // the seal fits
 	extra []member // fields that a newer version knows, kept as they are
 }
 
@@ -46,10 +48,14 @@ func listNamed(name string) *list {
 	return nil
 }
 
-// encodeRecord writes an entry on one line. Definitions go out byte for byte.
-func encodeRecord(r *record) json.RawMessage {
-	if r.ToolsHash != "" {
+// encodeRecord writes an entry on one line. Definitions go out byte for byte. A key signs the
+// seal; without one nobody does.
+func encodeRecord(r *record, key []byte) json.RawMessage {
+	if r.mac = ""; r.ToolsHash != "" {
 		r.seal = sealTools(r.ToolsHash, r.Tools)
+		if len(key) > 0 {
+			r.mac = signSeal(key, r.seal)
+		}
 	}
 	var all []member
 	for _, f := range fields {
@@ -63,12 +69,16 @@ func encodeRecord(r *record) json.RawMessage {
 			all = append(all, member{l.name, joinArray(values)})
 		}
 	}
-	return appendObject(nil, all)
+	return joinObject(all)
 }
 
-// appendObject writes an object as it is, nothing between its members.
-func appendObject(dst []byte, members []member) []byte {
-	dst = append(dst, '{')
+// joinObject writes an object as it is, nothing between its members.
+func joinObject(members []member) []byte {
+	size := 2
+	for _, m := range members {
+		size += len(m.name) + len(m.value) + 4
+	}
+	dst := append(make([]byte, 0, size), '{')
 	for i, m := range members {
 		if i > 0 {
 			dst = append(dst, ',')

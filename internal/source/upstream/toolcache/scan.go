@@ -115,8 +115,9 @@ func kindName(k jsontext.Kind) string {
 		return "an object"
 	case '[':
 		return "an array"
+	default:
+		return "nothing"
 	}
-	return "nothing"
 }
 
 // member is a field that is kept as it came.

@@ -36,7 +36,7 @@ func sign(key []byte, name string, entry json.RawMessage) (json.RawMessage, erro
 		return nil, err
 	}
 	signature := integrity{signAlgorithm, keyID(key), hex.EncodeToString(mac)}
-	return appendObject(nil, append(list, member{integrityField, encode(signature)})), nil
+	return joinObject(append(list, member{integrityField, encode(signature)})), nil
 }
 
 // verified returns an entry without its signature, if that fits.
@@ -62,13 +62,13 @@ func verified(key []byte, name string, entry json.RawMessage) (json.RawMessage, 
 	if err != nil || given.Alg != signAlgorithm || !hmac.Equal(theirs, mac) {
 		return nil, errSignature
 	}
-	return appendObject(nil, list), nil
+	return joinObject(list), nil
 }
 
 func isIntegrity(m member) bool { return m.name == integrityField }
 
 func macOf(key []byte, name string, list []member) ([]byte, error) {
-	text, err := canonical(appendObject(nil, list))
+	text, err := canonical(joinObject(list))
 	if err != nil {
 		return nil, err
 	}

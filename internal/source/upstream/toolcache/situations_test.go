@@ -419,6 +419,7 @@ func TestSituation18HugeList(t *testing.T) {
 	}
 	c := b.open(t)
 	c.Store("a", e)
+	flush(t, c) // it may take longer than Close waits, under the race detector
 	mustClose(t, c)
 	info, err := os.Stat(b.path)
 	if err != nil {
@@ -436,6 +437,7 @@ func TestSituation18HugeList(t *testing.T) {
 	}
 	c.Mark("a", toolcache.Active, "") // no change
 	c.Store("b", entry(2, "x"))
+	flush(t, c)
 	mustClose(t, c)
 	b.verify(t)
 }

@@ -31,8 +31,8 @@ func (w *warner) warn(cause, message string, args ...any) {
 	}
 	w.mu.Unlock()
 	if quiet {
-		w.log.Debug(message, append(args, "cause", cause)...)
+		w.log.Debug(message, append(args, "cause", cause)...) //nolint:sloglint // a constant of the caller's
 		return
 	}
-	w.log.Warn(message, append(args, "cause", cause)...)
+	w.log.Warn(message, append(args, "cause", cause)...) //nolint:sloglint // a constant of the caller's
 }

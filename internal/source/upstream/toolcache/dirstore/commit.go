@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"time"
@@ -64,7 +65,7 @@ func (s *Store) commit(ctx context.Context, base uint64, changes []toolcache.Cha
 		return 0, err
 	}
 	s.own.add(base, n+1)
-	s.collect(ctx, n+1)
+	s.collect(ctx, n+1, next)
 	return n + 1, nil
 }
 
@@ -99,12 +100,13 @@ func (s *Store) confirm(ctx context.Context, n uint64, id string) (bool, error) 
 }
 
 // collect cleans up after a commit, now and then.
-func (s *Store) collect(ctx context.Context, newest uint64) {
+func (s *Store) collect(ctx context.Context, ours uint64, m manifest) {
 	last, now := s.collected.Load(), time.Now().UnixNano()
 	if now-last < int64(s.opts.Keep/10) || !s.collected.CompareAndSwap(last, now) {
 		return
 	}
-	if err := s.clean(ctx, newest); err != nil && ctx.Err() == nil {
+	err := s.clean(ctx, ours, m)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) { // others clean too
 		s.opts.Logger.Warn("shared tool cache: cleaning did not finish", "dir", s.generations.dir, "error", err)
 	}
 }

@@ -21,14 +21,21 @@ import (
 func TestCrashBetweenSteps(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(t *testing.T, generations string){
-		"folder made":      func(t *testing.T, g string) { write(t, g, ".new-1", "", "") },
-		"half of a file":   func(t *testing.T, g string) { write(t, g, ".new-1", "a-1.json", `{"v":`) },
-		"head torn":        func(t *testing.T, g string) { write(t, g, ".new-1", "head.json", `{"format":1,"id":"x","entr`) },
-		"all but a rename": func(t *testing.T, g string) { write(t, g, ".new-1", "head.json", `{"format":1,"id":"x","entries":{}}`) },
-		"removal begun":    func(t *testing.T, g string) { write(t, g, ".old-1", "a-1.json", `{}`) },
-		"head removed":     func(t *testing.T, g string) { remove(t, g, "000000000001", "head.json") },
-		"generation gone":  func(t *testing.T, g string) { remove(t, g, "000000000002", "") },
+		"folder made":    func(t *testing.T, g string) { t.Helper(); write(t, g, ".new-1", "", "") },
+		"half of a file": func(t *testing.T, g string) { t.Helper(); write(t, g, ".new-1", "a-1.json", `{"v":`) },
+		"head torn": func(t *testing.T, g string) {
+			t.Helper()
+			write(t, g, ".new-1", "head.json", `{"format":1,"id":"x","entr`)
+		},
+		"all but a rename": func(t *testing.T, g string) {
+			t.Helper()
+			write(t, g, ".new-1", "head.json", `{"format":1,"id":"x","entries":{}}`)
+		},
+		"removal begun":   func(t *testing.T, g string) { t.Helper(); write(t, g, ".old-1", "a-1.json", `{}`) },
+		"head removed":    func(t *testing.T, g string) { t.Helper(); remove(t, g, "000000000001", "head.json") },
+		"generation gone": func(t *testing.T, g string) { t.Helper(); remove(t, g, "000000000002", "") },
 		"foreign files": func(t *testing.T, g string) {
+			t.Helper()
 			write(t, g, "README", "x", "")
 			write(t, g, "7", "head.json", `{"format":1}`)
 			write(t, g, "-3", "head.json", `{"format":1}`)
@@ -76,10 +83,10 @@ func TestCrashBetweenSteps(t *testing.T) {
 func TestNewestGenerationDamaged(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, generations string){
-		"no head":    func(t *testing.T, g string) { remove(t, g, "000000000002", "head.json") },
-		"empty head": func(t *testing.T, g string) { write(t, g, "000000000002", "head.json", "") },
-		"zeros":      func(t *testing.T, g string) { write(t, g, "000000000002", "head.json", "\x00\x00\x00\x00") },
-		"not ours":   func(t *testing.T, g string) { write(t, g, "000000000002", "head.json", "[]") },
+		"no head":    func(t *testing.T, g string) { t.Helper(); remove(t, g, "000000000002", "head.json") },
+		"empty head": func(t *testing.T, g string) { t.Helper(); write(t, g, "000000000002", "head.json", "") },
+		"zeros":      func(t *testing.T, g string) { t.Helper(); write(t, g, "000000000002", "head.json", "\x00\x00\x00\x00") },
+		"not ours":   func(t *testing.T, g string) { t.Helper(); write(t, g, "000000000002", "head.json", "[]") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,12 +21,13 @@ func TestBackend(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]dirstore.Options{
 		"Defaults": {},
-		"Cleaning": {Keep: 100 * time.Millisecond, Poll: 50 * time.Millisecond},
+		"Cleaning": {Keep: 2 * time.Second, Poll: 50 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "共享", "cache")
 			toolcachetest.RunBackend(t, func(t *testing.T) toolcache.Backend {
+				t.Helper()
 				b, err := dirstore.Open(dir, opts)
 				if err != nil {
 					t.Fatal(err)
@@ -187,16 +188,21 @@ func TestWipedFolder(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-told:
-	case <-time.After(10 * time.Second):
-		t.Error("not told")
+	waitTold := func() {
+		t.Helper()
+		select {
+		case <-told:
+		case <-time.After(10 * time.Second):
+			t.Error("not told")
+		}
 	}
+	waitTold()
 	if _, err := s.Commit(t.Context(), g, []toolcache.Change{put("a", 9)}); !errors.Is(err, toolcache.ErrConflict) {
 		t.Errorf("commit on a generation that is gone: %v, want ErrConflict", err)
 	}
 	if got := load(t, s); got.Generation != 0 || len(got.Entries) != 0 {
 		t.Errorf("a wiped folder loads as %+v", got)
 	}
-	commit(t, s, 0, put("a", 10))
+	commit(t, open(t, dir, dirstore.Options{}), 0, put("a", 10))
+	waitTold()
 }

@@ -46,7 +46,7 @@ func (s *Store) manifest(n uint64) (m manifest, found bool, err error) {
 		return manifest{}, false, err
 	}
 	if err := json.Unmarshal(raw, &m); err != nil || m.Format == 0 {
-		return manifest{}, false, nil
+		return manifest{}, false, nil //nolint:nilerr // damage is no failure: see standing
 	}
 	if m.Format > format {
 		return manifest{}, false, &tool.Error{

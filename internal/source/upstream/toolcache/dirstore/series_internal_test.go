@@ -130,7 +130,15 @@ func TestOwn(t *testing.T) {
 		told, now uint64
 		want      bool
 	}{
-		{8, 10, true}, {9, 10, true}, {8, 9, true}, {7, 10, false}, {7, 9, false}, {8, 11, false}, {10, 11, false}, {10, 3, false},
+		{8, 10, true},
+		{9, 10, true},
+		{8, 9, true},
+		{7, 10, false},
+		{7, 9, false},
+		{8, 11, false},
+		{10, 11, false},
+		{10, 3, false},
+		{8, 9, false}, // after the place was emptied
 	} {
 		if got := o.covers(c.told, c.now); got != c.want {
 			t.Errorf("covers(%d, %d) = %v", c.told, c.now, got)

@@ -57,8 +57,8 @@ type Store struct {
 	generations series
 	leases      string // folder of one series per server
 
-	slots   chan struct{} // bounds the file work of calls whose context has ended
-	life    context.Context
+	slots   chan struct{}   // bounds the file work of calls whose context has ended
+	life    context.Context //nolint:containedctx // it ends with Close, and is nobody's request
 	end     context.CancelFunc
 	running sync.WaitGroup
 
@@ -190,5 +190,9 @@ func (o *own) add(base, generation uint64) {
 func (o *own) covers(after, upTo uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.from <= after && after <= upTo && upTo <= o.to
+	if upTo < after { // the place was emptied, and counts anew
+		o.from, o.to = 0, 0
+		return false
+	}
+	return o.from <= after && upTo <= o.to
 }

@@ -109,6 +109,7 @@ func TestAnswers(t *testing.T) {
 type broken struct{ err error }
 
 func (b broken) Load(context.Context) (toolcache.Snapshot, error) { return toolcache.Snapshot{}, b.err }
+
 func (b broken) Commit(context.Context, uint64, []toolcache.Change) (uint64, error) {
 	return 0, b.err
 }

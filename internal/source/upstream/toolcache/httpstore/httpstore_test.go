@@ -3,6 +3,7 @@ package httpstore_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -64,6 +65,7 @@ func TestBackend(t *testing.T) {
 			}
 			var opened atomic.Int32
 			toolcachetest.RunBackend(t, func(t *testing.T) toolcache.Backend {
+				t.Helper()
 				s, err := httpstore.Open(bases[int(opened.Add(1))%len(bases)], httpstore.Options{Token: token})
 				if err != nil {
 					t.Fatal(err)
@@ -115,9 +117,7 @@ func TestUnchanged(t *testing.T) {
 		rec := httptest.NewRecorder()
 		inner.ServeHTTP(rec, r)
 		statuses <- rec.Code
-		for k, v := range rec.Header() {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), rec.Header())
 		w.WriteHeader(rec.Code)
 		_, _ = w.Write(rec.Body.Bytes())
 	}))
@@ -157,9 +157,7 @@ func TestLongBodiesAreCompressed(t *testing.T) {
 		if r.Method == http.MethodGet {
 			lengths <- int64(rec.Body.Len())
 		}
-		for k, v := range rec.Header() {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), rec.Header())
 		w.WriteHeader(rec.Code)
 		_, _ = w.Write(rec.Body.Bytes())
 	}))

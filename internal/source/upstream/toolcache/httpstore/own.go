@@ -56,5 +56,9 @@ func (o *own) covers(ctx context.Context, after, upTo uint64, patience time.Dura
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.from <= after && after <= upTo && upTo <= o.to
+	if upTo < after { // the place was emptied, and counts anew
+		o.from, o.to = 0, 0
+		return false
+	}
+	return o.from <= after && upTo <= o.to
 }

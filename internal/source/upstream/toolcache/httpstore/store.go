@@ -35,7 +35,7 @@ type Store struct {
 	idle   time.Duration // an event stream silent for that long is dead
 	free   func()        // closes the connections that are ours
 
-	life    context.Context
+	life    context.Context //nolint:containedctx // it ends with Close, and is nobody's request
 	end     context.CancelFunc
 	running sync.WaitGroup
 

@@ -144,7 +144,7 @@ func (s suite) ownCopies(t *testing.T) {
 // model plays random commits of two handles against a map.
 func (s suite) model(t *testing.T) {
 	a, b := s.pair(t)
-	rng := rand.New(rand.NewPCG(13, 7)) //nolint:gosec // a game that can be played again, no secret
+	rng := rand.New(rand.NewPCG(13, 7)) // a game that can be played again
 	want := map[string]string{}
 	last := mustChange(t, a, put("model-x", `{}`))
 	want["model-x"] = `{}`

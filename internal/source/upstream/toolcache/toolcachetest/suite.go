@@ -130,7 +130,7 @@ func load(t *testing.T, b toolcache.Backend) toolcache.Snapshot {
 
 // change commits on top of whatever is kept, as often as others get in between.
 func change(ctx context.Context, b toolcache.Backend, changes ...toolcache.Change) (generation uint64, err error) {
-	for {
+	for try := 0; ; try++ {
 		s, err := b.Load(ctx)
 		if err != nil {
 			return 0, fmt.Errorf("load: %w", err)
@@ -140,7 +140,7 @@ func change(ctx context.Context, b toolcache.Backend, changes ...toolcache.Chang
 			return generation, err
 		}
 		// Writers in step would meet again and again.
-		if err := wait(ctx, rand.N(10*time.Millisecond)); err != nil {
+		if err := wait(ctx, rand.N(5*time.Millisecond<<min(try, 6))); err != nil {
 			return 0, err
 		}
 	}

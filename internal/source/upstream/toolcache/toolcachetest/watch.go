@@ -29,7 +29,7 @@ func watching(t *testing.T, b toolcache.Backend, f func()) (told func()) {
 	t.Cleanup(func() {
 		cancel()
 		select {
-		case <-ended:
+		case <-ended: //nolint:errcheck // that it ended is all
 		case <-time.After(patience):
 			t.Errorf("Watch has not returned %v after its context ended", patience)
 		}

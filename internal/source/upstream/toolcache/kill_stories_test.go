@@ -1,0 +1,5 @@
+//go:build stories
+
+package toolcache_test
+
+const kills = 200

@@ -1,0 +1,157 @@
+package natsstore
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// dial is an attempt to connect, which may outlive the call that began it.
+type dial struct {
+	done chan struct{} // closed when what follows is set
+	conn *nats.Conn
+	err  error
+}
+
+// over reports whether another attempt is due.
+func (d *dial) over() bool {
+	select {
+	case <-d.done:
+		return d.err != nil || d.conn.IsClosed()
+	default:
+		return false
+	}
+}
+
+// bucket is the open bucket of one connection.
+type bucket struct {
+	conn   *nats.Conn
+	kv     jetstream.KeyValue
+	stream jetstream.Stream
+	prefix string // of the subjects of its keys
+	chunk  int    // bytes of an entry in one message
+}
+
+// bucket returns the bucket, connected and made if need be.
+func (s *Store) bucket(ctx context.Context) (*bucket, error) {
+	conn, err := s.connection(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	b := s.open
+	s.mu.Unlock()
+	if b != nil && b.conn == conn {
+		return b, nil
+	}
+	if b, err = s.openBucket(ctx, conn); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = b
+	return b, nil
+}
+
+func (s *Store) openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error) {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, err
+	}
+	name := s.address.bucket
+	kv, err := js.KeyValue(ctx, name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: name, Description: "tool lists of MCP servers, shared by gateways",
+			History: 1, Replicas: max(1, s.opts.Replicas),
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	stream, err := js.Stream(ctx, "KV_"+name)
+	if err != nil {
+		return nil, err
+	}
+	// Half of a message leaves room for subject and headers whatever the limit is.
+	chunk := int(min(max(conn.MaxPayload(), 1<<10)/2, 512<<10))
+	return &bucket{conn, kv, stream, "$KV." + name + ".", chunk}, nil
+}
+
+// forget makes the next call open the bucket anew.
+func (s *Store) forget(b *bucket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == b {
+		s.open = nil
+	}
+}
+
+// connection returns a connection that stands, waiting for one that is being made again.
+func (s *Store) connection(ctx context.Context) (*nats.Conn, error) {
+	s.mu.Lock()
+	d, back := s.dialing, s.connected
+	if d == nil || d.over() {
+		d = &dial{done: make(chan struct{})}
+		s.dialing = d
+		s.running.Go(func() {
+			defer close(d.done)
+			d.conn, d.err = nats.Connect(strings.Join(s.address.servers, ","), s.options()...)
+		})
+	}
+	s.mu.Unlock()
+	select {
+	case <-d.done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if d.err != nil || d.conn.IsConnected() {
+		return d.conn, d.err
+	}
+	timer := time.NewTimer(s.opts.Timeout)
+	defer timer.Stop()
+	select {
+	case <-back:
+		return d.conn, nil
+	case <-timer.C:
+		return nil, nats.ErrDisconnected
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *Store) options() []nats.Option {
+	options := []nats.Option{
+		nats.Name("collie tool cache"),
+		nats.Timeout(s.opts.Timeout),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(250 * time.Millisecond),
+		nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
+		nats.ReconnectBufSize(-1), // a commit that waits in a buffer would come when nobody expects it
+		nats.ReconnectHandler(func(*nats.Conn) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			close(s.connected)
+			s.connected = make(chan struct{})
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				s.opts.Logger.Debug("shared tool cache: connection lost", "server", s.address.shown, "error", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			s.opts.Logger.Debug("shared tool cache: trouble on the connection", "server", s.address.shown, "error", err)
+		}),
+	}
+	if s.opts.CredentialsFile != "" {
+		options = append(options, nats.UserCredentials(s.opts.CredentialsFile))
+	}
+	if s.opts.TLS != nil {
+		options = append(options, nats.Secure(s.opts.TLS.Clone()))
+	}
+	return options
+}

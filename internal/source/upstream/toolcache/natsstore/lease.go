@@ -1,0 +1,79 @@
+package natsstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// lease is the value of a lease key.
+type lease struct {
+	Server  string `json:"server"`
+	Holder  string `json:"holder"` // empty: given back
+	ForNano int64  `json:"forNano"`
+}
+
+// Lease implements [toolcache.Backend]. A lease ends by the clock of the server.
+func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
+	return call(ctx, s, "lease in shared tool cache", func(ctx context.Context, b *bucket) (bool, error) {
+		for {
+			ok, err := b.lease(ctx, server, holder, d)
+			if !conflict(err) {
+				return ok, err
+			}
+		}
+	})
+}
+
+// lease tries once; the error is a [conflict] if another was faster.
+func (b *bucket) lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
+	key := leasePrefix + digest([]byte(server))[:32]
+	kept, err := b.kv.Get(ctx, key)
+	var now lease
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+	case err != nil:
+		return false, err
+	case json.Unmarshal(kept.Value(), &now) != nil:
+		now = lease{} // damaged is free
+	}
+	free, mine := now.Holder == "", now.Holder == holder
+	if d <= 0 && !mine {
+		return free, nil // nothing to give back
+	}
+	if !free && !mine {
+		if ended, err := b.ended(ctx, kept, now); err != nil || !ended {
+			return false, err
+		}
+	}
+	next := lease{Server: server, Holder: holder, ForNano: int64(d)}
+	if d <= 0 {
+		next.Holder = ""
+	}
+	raw, err := json.Marshal(next)
+	if err != nil {
+		return false, err
+	}
+	if kept == nil {
+		_, err = b.kv.Create(ctx, key, raw)
+	} else {
+		_, err = b.kv.Update(ctx, key, raw, kept.Revision())
+	}
+	return err == nil, err
+}
+
+// ended compares the time of the server now with the time when it took the lease.
+func (b *bucket) ended(ctx context.Context, kept jetstream.KeyValueEntry, l lease) (bool, error) {
+	info, err := b.stream.Info(ctx)
+	if err != nil {
+		return false, err
+	}
+	now := info.TimeStamp
+	if now.IsZero() {
+		now = time.Now() // a server before 2.10 does not tell
+	}
+	return now.Sub(kept.Created()) >= time.Duration(l.ForNano), nil
+}

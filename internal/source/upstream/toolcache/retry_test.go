@@ -1,0 +1,78 @@
+package toolcache_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/atomicfile"
+	"collie/internal/source/upstream/toolcache"
+)
+
+// What could not be written is tried again after 5 s and then every 30 s (8.6).
+func TestWritesAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	onUnix(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := stored(t)
+		chmod := func(mode os.FileMode) {
+			if err := os.Chmod(b.path, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written := func(name string) bool { return strings.Contains(b.read(t), `"`+name+`": {`) }
+		chmod(0o400)
+		c := b.open(t)
+		c.Store("first", entry(3, "q"))
+		time.Sleep(4 * time.Second)
+		chmod(0o600)
+		if written("first") {
+			t.Error("a read-only file was written")
+		}
+		time.Sleep(2 * time.Second)
+		if !written("first") {
+			t.Error("not tried again after 5 s")
+		}
+		chmod(0o400)
+		c.Store("second", entry(4, "q"))
+		time.Sleep(20 * time.Second)
+		chmod(0o600)
+		time.Sleep(14 * time.Second)
+		if written("second") {
+			t.Error("tried again too early")
+		}
+		time.Sleep(3 * time.Second)
+		if !written("second") {
+			t.Error("not tried again after 5 s and 30 s")
+		}
+		if n := b.log.count("level=WARN"); n != 1 {
+			t.Errorf("%d warnings for one cause:\n%s", n, b.log)
+		}
+		mustClose(t, c)
+	})
+}
+
+func TestLockedByAnother(t *testing.T) {
+	t.Parallel()
+	b := stored(t)
+	unlock, err := atomicfile.Lock(t.Context(), b.path+".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	f := toolcache.SlowFile(b.path, toolcache.FileOptions{Now: b.clock}, 100*time.Millisecond, func(string) {})
+	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, f) })
+	c.Store("c", entry(3, "q"))
+	if err := c.Flush(t.Context()); err == nil {
+		t.Fatal("written beside another's lock")
+	}
+	if st := c.Stats(); st.Writes.Failed["lock_busy"] == 0 || st.Writes.LockWaits == 0 {
+		t.Errorf("%+v", st.Writes)
+	}
+	unlock()
+	eventually(t, "it is written after the other one has gone", func() bool { return c.Flush(t.Context()) == nil })
+	mustClose(t, c)
+	b.verify(t)
+}

@@ -1,0 +1,356 @@
+package toolcache_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/source/upstream/toolcache/toolcachetest"
+)
+
+var sharedKey = bytes.Repeat([]byte{7}, 32)
+
+// gateway is a cache of its own with a shared place.
+func gateway(t *testing.T, shared toolcache.Backend, with ...func(*toolcache.Options)) (*bench, *toolcache.Cache) {
+	t.Helper()
+	b := newBench(t)
+	with = append([]func(*toolcache.Options){func(o *toolcache.Options) {
+		o.Shared, o.Key, o.Instance = shared, sharedKey, b.path
+	}}, with...)
+	return b, b.open(t, with...)
+}
+
+func sharedEntries(t *testing.T, p *toolcachetest.Place) map[string]json.RawMessage {
+	t.Helper()
+	h := p.Open()
+	defer func() { _ = h.Close() }()
+	s, err := h.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Entries
+}
+
+func TestSharedListsAreTakenOver(t *testing.T) {
+	t.Parallel()
+	var place toolcachetest.Place
+	_, one := gateway(t, place.Open())
+	e := entry(1, "x", "y")
+	e.Fingerprint = "of this host only"
+	one.Store("a", e)
+	flush(t, one)
+	for name, raw := range sharedEntries(t, &place) {
+		for _, private := range []string{"of this host only", "npx", "serverConfig\":{\""} {
+			if strings.Contains(string(raw), private) {
+				t.Errorf("%s holds %q", name, private)
+			}
+		}
+	}
+	_, two := gateway(t, place.Open())
+	w := want("a", 1)
+	w.Fingerprint = "of another host"
+	if got := wantVerdict(t, two, w, toolcache.Hit, ""); len(got.Tools) != 2 || !bytes.Equal(got.Tools[0], definition("x")) {
+		t.Errorf("taken over: %+v", got)
+	}
+	wantVerdict(t, two, want("a", 2), toolcache.Miss, "config_changed")
+	flush(t, two)
+	if st := two.Stats(); st.Shared.Adopted != 1 || st.Shared.Pushed != 0 {
+		t.Errorf("%+v", st.Shared)
+	}
+	mustClose(t, two) // the local file is the second level: it has the list without the place
+	if st := one.Stats(); st.Shared.Pushed != 1 {
+		t.Errorf("%+v", st.Shared)
+	}
+}
+
+func TestSharedChangeIsTold(t *testing.T) {
+	t.Parallel()
+	var place toolcachetest.Place
+	_, one := gateway(t, place.Open())
+	b, two := gateway(t, place.Open())
+	b.pass(time.Second)
+	all := []toolcache.Want{want("a", 1)}
+	one.Configured(all)
+	two.Configured(all)
+	one.Store("a", entry(1, "old"))
+	flush(t, one)
+	told := make(chan string, 10)
+	defer one.Watch(func(s string) { told <- s })()
+	two.Store("a", entry(1, "new"))
+	flush(t, two)
+	select {
+	case got := <-told:
+		if got != "a" {
+			t.Errorf("told of %q", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("not told")
+	}
+	if got := wantVerdict(t, one, want("a", 1), toolcache.Hit, ""); !bytes.Equal(got.Tools[0], definition("new")) {
+		t.Errorf("%s", got.Tools[0])
+	}
+}
+
+func TestSharedEntriesMustBeSigned(t *testing.T) {
+	t.Parallel()
+	evil := func(key []byte, name string) json.RawMessage {
+		raw := json.RawMessage(`{"tools":[{"name":"evil"}],"lastUpdated":"2026-11-21T09:00:00.000Z","validatedAt":"2026-11-21T09:00:00.000Z",` +
+			`"serverConfig":{},"configHash":"` + hash(1) + `","version":"1.1.0"}`)
+		if key == nil {
+			return raw
+		}
+		signed, err := toolcache.Sign(key, name, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signed
+	}
+	at := toolcache.SharedName("a", hash(1), "")
+	good := evil(sharedKey, at)
+	for name, tc := range map[string]struct {
+		raw  json.RawMessage
+		want toolcache.Verdict
+	}{
+		"ours":          {good, toolcache.Hit},
+		"laid out anew": {json.RawMessage(strings.ReplaceAll(string(good), ",", " ,\n ")), toolcache.Hit},
+		"unsigned":      {evil(nil, at), toolcache.Miss},
+		"another key":   {evil(bytes.Repeat([]byte{8}, 32), at), toolcache.Miss},
+		"another name":  {evil(sharedKey, toolcache.SharedName("b", hash(1), "")), toolcache.Miss},
+		"changed":       {json.RawMessage(strings.Replace(string(good), "evil", "Evil", 1)), toolcache.Miss},
+		"no object":     {json.RawMessage(`{"integrity":7}`), toolcache.Miss},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var place toolcachetest.Place
+			h := place.Open()
+			if _, err := h.Commit(t.Context(), 0, []toolcache.Change{{Server: at, Entry: tc.raw}}); err != nil {
+				t.Fatal(err)
+			}
+			_, c := gateway(t, place.Open())
+			_, v, _ := c.Lookup(want("a", 1))
+			if v != tc.want {
+				t.Errorf("verdict %s, want %s", v, tc.want)
+			}
+			c.Lookup(want("a", 1))
+			if dropped := c.Stats().Shared.Dropped; dropped != map[toolcache.Verdict]uint64{toolcache.Miss: 1}[tc.want] {
+				t.Errorf("%d dropped", dropped)
+			}
+		})
+	}
+}
+
+func TestSharedPrivateLists(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		scope, theirs, ours string
+		want                toolcache.Verdict
+	}{
+		"public":                 {"public", "anna", "ben", toolcache.Hit},
+		"public, nobody":         {"public", "anna", "", toolcache.Hit},
+		"signed in as the same":  {"private", "anna", "anna", toolcache.Hit},
+		"signed in as another":   {"private", "anna", "ben", toolcache.Miss},
+		"no scope, another":      {"", "anna", "ben", toolcache.Miss},
+		"nobody, no scope":       {"", "", "", toolcache.Hit},
+		"private though nobody":  {"private", "", "ben", toolcache.Miss},
+		"from nobody to someone": {"", "", "ben", toolcache.Hit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var place toolcachetest.Place
+			_, one := gateway(t, place.Open())
+			e := entry(1, "x")
+			e.CacheScope, e.Principal = tc.scope, tc.theirs
+			one.Store("a", e)
+			flush(t, one)
+			_, two := gateway(t, place.Open())
+			w := want("a", 1)
+			w.Principal = tc.ours
+			if _, v, why := two.Lookup(w); v != tc.want {
+				t.Errorf("%s %s, want %s", v, why, tc.want)
+			}
+		})
+	}
+}
+
+// deadBackend never answers before the context ends.
+type deadBackend struct {
+	calls  atomic.Int32
+	closed atomic.Int32
+}
+
+func (d *deadBackend) wait(ctx context.Context) error {
+	d.calls.Add(1)
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+func (d *deadBackend) Load(ctx context.Context) (toolcache.Snapshot, error) {
+	return toolcache.Snapshot{}, d.wait(ctx)
+}
+
+func (d *deadBackend) Commit(ctx context.Context, _ uint64, _ []toolcache.Change) (uint64, error) {
+	return 0, d.wait(ctx)
+}
+
+func (d *deadBackend) Watch(context.Context, func()) error { return errors.New("dead") }
+
+func (d *deadBackend) Lease(ctx context.Context, _, _ string, _ time.Duration) (bool, error) {
+	return false, d.wait(ctx)
+}
+
+func (d *deadBackend) Close() error { d.closed.Add(1); return nil }
+
+func TestDeadSharedPlace(t *testing.T) {
+	t.Parallel()
+	dead := &deadBackend{}
+	start := time.Now()
+	b, c := gateway(t, dead)
+	if took := time.Since(start); took > 5*200*time.Millisecond {
+		t.Errorf("opening took %v", took)
+	}
+	start = time.Now()
+	c.Store("a", entry(1, "x"))
+	flush(t, c)
+	for range 10 {
+		wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
+		release, ok := c.Lease(t.Context(), "a")
+		release()
+		if !ok {
+			t.Error("a dead place keeps us from refreshing")
+		}
+	}
+	if took := time.Since(start); took > 500*time.Millisecond || dead.calls.Load() != 1 {
+		t.Errorf("%d calls in %v: it is to be skipped for 30 s", dead.calls.Load(), took)
+	}
+	b.pass(31 * time.Second)
+	if _, ok := c.Lease(t.Context(), "a"); !ok || dead.calls.Load() < 2 {
+		t.Errorf("after 30 s it is not tried again: %d calls", dead.calls.Load())
+	}
+	if st := c.Stats(); st.Shared.Failures["slow"] < 2 {
+		t.Errorf("%+v", st.Shared)
+	}
+	mustClose(t, c)
+	if dead.closed.Load() != 1 {
+		t.Error("the place was not closed")
+	}
+	b.verify(t)
+}
+
+func TestSharedPlaceNeedsAKey(t *testing.T) {
+	t.Parallel()
+	dead := &deadBackend{}
+	b, c := gateway(t, dead, func(o *toolcache.Options) { o.Key = nil })
+	if dead.calls.Load() != 0 || dead.closed.Load() != 1 || c.Stats().Shared != nil || b.log.count("no key") != 1 {
+		t.Errorf("used without a key:\n%s", b.log)
+	}
+}
+
+// Ten gateways whose list is too old ask the server once (check 51).
+func TestOneRefreshForTenGateways(t *testing.T) {
+	t.Parallel()
+	var place toolcachetest.Place
+	_, first := gateway(t, place.Open())
+	first.Store("a", entry(1, "old"))
+	flush(t, first)
+	var asked atomic.Int32
+	var all, opened sync.WaitGroup
+	opened.Add(1)
+	for range 10 {
+		b, c := gateway(t, place.Open())
+		b.pass(25 * time.Hour)
+		c.Configured([]toolcache.Want{want("a", 1)})
+		fresh := make(chan struct{}, 10)
+		stop := c.Watch(func(string) { fresh <- struct{}{} })
+		t.Cleanup(stop)
+		wantVerdict(t, c, want("a", 1), toolcache.Stale, "too_old")
+		all.Go(func() {
+			opened.Wait()
+			release, ok := c.Lease(t.Context(), "a")
+			if !ok {
+				select {
+				case <-fresh:
+				case <-time.After(10 * time.Second):
+					t.Error("not told of the list that another one fetched")
+					return
+				}
+			} else if _, v, _ := c.Lookup(want("a", 1)); v == toolcache.Stale {
+				asked.Add(1)
+				c.Store("a", entry(1, "new"))
+				if err := c.Flush(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			release()
+			if e, v, why := c.Lookup(want("a", 1)); v != toolcache.Hit || !bytes.Equal(e.Tools[0], definition("new")) {
+				t.Errorf("%s %s", v, why)
+			}
+		})
+	}
+	opened.Done()
+	all.Wait()
+	if asked.Load() != 1 {
+		t.Errorf("the server was asked %d times", asked.Load())
+	}
+}
+
+func TestLeaseIsGivenBack(t *testing.T) {
+	t.Parallel()
+	var place toolcachetest.Place
+	_, one := gateway(t, place.Open())
+	_, two := gateway(t, place.Open())
+	release, ok := one.Lease(t.Context(), "a")
+	if !ok {
+		t.Fatal("nobody has it")
+	}
+	if _, ok := two.Lease(t.Context(), "a"); ok {
+		t.Error("two have it")
+	}
+	release()
+	release()
+	eventually(t, "the other one gets it", func() bool {
+		release, ok := two.Lease(t.Context(), "a")
+		defer release()
+		return ok
+	})
+	if _, ok := one.Lease(t.Context(), "b"); !ok {
+		t.Error("b is taken")
+	}
+	mustClose(t, one) // gives back what is held
+	release, ok = two.Lease(t.Context(), "b")
+	defer release()
+	if !ok {
+		t.Error("a gateway that has ended still holds its lease")
+	}
+}
+
+func TestManyGatewaysPushAtOnce(t *testing.T) {
+	t.Parallel()
+	var place toolcachetest.Place
+	var all sync.WaitGroup
+	for g := range 5 {
+		_, c := gateway(t, place.Open())
+		all.Go(func() {
+			for i := range 4 {
+				c.Store(fmt.Sprintf("s-%d-%d", g, i), entry(g*10+i, "x"))
+			}
+			for range 20 {
+				if c.Flush(t.Context()) == nil && c.Stats().Shared.Pushed >= 4 {
+					return
+				}
+			}
+			t.Errorf("not pushed: %+v", c.Stats().Shared)
+		})
+	}
+	all.Wait()
+	if n := len(sharedEntries(t, &place)); n != 20 {
+		t.Errorf("%d entries, want 20", n)
+	}
+}

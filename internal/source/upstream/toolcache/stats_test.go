@@ -1,0 +1,144 @@
+package toolcache_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/upstream/toolcache"
+)
+
+func TestStats(t *testing.T) {
+	t.Parallel()
+	b := stored(t)
+	c := b.open(t)
+	c.Configured([]toolcache.Want{want("a", 1), want("b", 2), want("c", 3)})
+	b.pass(2 * day)
+	c.Store("b", entry(2, "z")) // unchanged
+	c.Store("b", entry(2, "q")) // changed
+	c.Failed("a", "crashed")
+	c.Lookup(want("a", 1)) // stale
+	c.Lookup(want("b", 2)) // hit
+	c.Lookup(want("b", 2)) // hit
+	c.Lookup(want("c", 3)) // miss
+	flush(t, c)
+	st := c.Stats()
+	if st.Lookups != 4 || st.Hits != 2 || st.StaleHits != 1 || st.Misses != 1 || st.HitRate != 0.75 ||
+		st.MissReasons["no_entry"] != 1 || st.StaleReasons["too_old"] != 1 {
+		t.Errorf("lookups: %+v", st)
+	}
+	if diff := cmp.Diff(toolcache.RefreshCount{OK: 2, Changed: 1, Unchanged: 1, Failed: 1}, st.Refreshes); diff != "" {
+		t.Error(diff)
+	}
+	if st.Writes.OK == 0 || st.Total != 4 || st.FileInfo.Servers != 2 || st.Path != b.path || !st.Writable || st.Format != toolcache.Version {
+		t.Errorf("file: %+v, writes %+v", st.FileInfo, st.Writes)
+	}
+	a := st.Servers[0]
+	if a.Name != "a" || a.Verdict != toolcache.Stale || a.AgeSeconds != int64((2*day).Seconds()) || a.Tools != 2 || a.Bytes == 0 ||
+		a.State != toolcache.Active || a.LastError != "crashed" || !a.Configured {
+		t.Errorf("row %+v", a)
+	}
+	raw, err := json.Marshal(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{ // 8.12
+		"path", "size", "format", "generation", "totalWrites", "fileWrites", "createdAt", "lastGlobalUpdate", "serverCount", "servers",
+		"writable", "lookups", "hits", "staleHits", "misses", "missReasons", "hitRate", "refreshes", "writes", "merges", "loadMs", "bytesSaved",
+	} {
+		if fields[name] == nil {
+			t.Errorf("no field %q in %s", name, raw)
+		}
+	}
+	if again := c.Stats(); again.Lookups != st.Lookups {
+		t.Error("statistics count themselves")
+	}
+}
+
+func TestClearAndPrune(t *testing.T) {
+	t.Parallel()
+	b := stored(t)
+	c := b.open(t)
+	c.Configured([]toolcache.Want{want("b", 2)})
+	if got := c.Prune(day); got != nil {
+		t.Errorf("pruned %v, which was removed just now", got)
+	}
+	b.pass(2 * day)
+	if got := c.Prune(day); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("pruned %v", got)
+	}
+	if got := c.Clear("nobody", "b"); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("cleared %v", got)
+	}
+	wantVerdict(t, c, want("b", 2), toolcache.Miss, "no_entry")
+	flush(t, c)
+	if r := b.verify(t); len(r.Servers) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if !c.Store("b", entry(2, "z")) {
+		t.Error("a list after clearing is no change")
+	}
+	c.Store("d", entry(4, "z"))
+	if got := c.Clear(); !slices.Equal(got, []string{"b", "d"}) {
+		t.Errorf("cleared %v", got)
+	}
+	mustClose(t, c)
+	if r := b.verify(t); len(r.Servers) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A start of many servers makes few files (R-WR-3), and each commit says so once.
+func TestFewWrites(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.open(t, func(o *toolcache.Options) { o.Collect = 0 }) // the default
+	for i := range 50 {
+		c.Store("server-"+string(rune('a'+i%26))+string(rune('a'+i/26)), entry(i, "x"))
+		<-time.After(2 * time.Millisecond)
+	}
+	mustClose(t, c)
+	if n := c.Stats().Writes.OK; n > 5 {
+		t.Errorf("%d files written", n)
+	}
+	if n := uint64(b.log.count(`msg="tool cache written"`)); n != c.Stats().Writes.OK {
+		t.Errorf("%d lines for %d commits:\n%s", n, c.Stats().Writes.OK, b.log)
+	}
+}
+
+// Two of a gateway's own goroutines that keep and read at once harm nobody.
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.open(t)
+	defer c.Watch(func(string) {})()
+	done := make(chan struct{})
+	for g := range 4 {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for i := range 50 {
+				c.Store("a", entry(1, "x", string(rune('a'+i%7))))
+				c.Lookup(want("a", 1))
+				c.Configured([]toolcache.Want{want("a", 1+i%2)})
+				c.Failed("a", "crashed")
+				c.Stats()
+				c.Entries()
+				if g == 0 && i%10 == 0 {
+					c.Clear("a")
+				}
+			}
+		}()
+	}
+	for range 4 {
+		<-done
+	}
+	mustClose(t, c)
+	b.verify(t)
+}
