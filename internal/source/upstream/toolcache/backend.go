@@ -8,7 +8,7 @@ import (
 )
 
 // Backend keeps encoded entries for a [Cache]: in a file, in a folder, at another gateway.
-// Every Backend passes backendtest.Run. All methods are safe for concurrent use, by several
+// Every Backend passes toolcachetest.RunBackend. All methods are safe for concurrent use, by several
 // processes too, and return when ctx ends, at the latest.
 //
 // Entries are opaque here but for being JSON objects: a Backend returns the very bytes that it
@@ -23,7 +23,8 @@ type Backend interface {
 	// no harm.
 	Commit(ctx context.Context, base uint64, changes []Change) (generation uint64, err error)
 	// Watch calls f, serially, within 2 s after commits of others, and may do so after our own;
-	// several commits may be told as one. It returns when ctx ends or why it cannot watch.
+	// several commits may be told as one. What others have committed since this handle's last
+	// Load is told too, even if Watch began later. It returns when ctx ends or why it cannot watch.
 	Watch(ctx context.Context, f func()) error
 	// Lease asks for the only right to refresh a server for d. The holder asks again to renew
 	// it, and with d = 0 to give it back. ok is false while another holder has it.

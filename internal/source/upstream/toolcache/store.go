@@ -48,7 +48,7 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 		touch = true
 		r = &record{Entry: touched(old.Entry, now), extra: old.extra}
 	default:
-		r.LastUpdated = old.LastUpdated
+		r.LastUpdated = earlier(old.LastUpdated, r.ValidatedAt)
 		keepLists(r.Entry, old.Entry)
 	}
 	c.count.refresh(changed)
@@ -113,8 +113,18 @@ func plain(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond).Ro
 func touched(old *Entry, now time.Time) *Entry {
 	e := *old
 	e.ValidatedAt = plain(now)
+	e.LastUpdated = earlier(e.LastUpdated, e.ValidatedAt)
 	e.LastErrorCode, e.LastErrorAt = "", time.Time{}
 	return &e
+}
+
+// earlier is the first of two moments: what a live server has just confirmed did not change in
+// the future, whatever a clock said that has been put right since.
+func earlier(a, b time.Time) time.Time {
+	if a.After(b) {
+		return b
+	}
+	return a
 }
 
 // sameOffer reports whether clients see the same in both.
