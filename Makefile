@@ -1,9 +1,10 @@
 # What a newcomer needs: make run, make test. `make help` lists the rest.
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
+SOAKTIME ?= 1h
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test stories conformance bench fuzz lint vuln cross clean
+.PHONY: help build run test stories soak conformance bench fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,6 +23,9 @@ test: ## vet, format and all tests under the race detector, at most 10 minutes; 
 
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
 	go test -tags stories -count=1 -v -p 1 -timeout 20m ./test/...
+
+soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
+	go test -tags stories -count=1 -v -timeout 0 -run '^TestSoak$$' ./test/soak -args -for $(SOAKTIME)
 
 conformance: ## of the stories only the official conformance suites
 	go test -tags stories -count=1 -v -timeout 10m ./test/conformance

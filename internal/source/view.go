@@ -73,8 +73,14 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 			}
 		}
 	}
-	list := newList(tool.ListTools)
-	for i, name := range expose(want) {
+	names, size := expose(want), 0
+	for i, name := range names { // very long lists would be copied again and again as they grow
+		if a := targets[i].action; a != nil {
+			size += len(a.Definition) + len(name) + 1
+		}
+	}
+	list := newList(tool.ListTools, size)
+	for i, name := range names {
 		t := targets[i]
 		if t.tool.Off != "" || t.action != nil && t.action.Off != "" {
 			v.off[name] = t
@@ -127,7 +133,7 @@ func set(def json.RawMessage, field, value string) json.RawMessage {
 // it; the others' are listed under a URI of ours, and so is whatever has our own scheme
 // (architecture.md 8, Merging).
 func (v *view) addResources(s *snapshot) {
-	resources, templates := newList(tool.ListResources), newList(tool.ListTemplates)
+	resources, templates := newList(tool.ListResources, 0), newList(tool.ListTemplates, 0)
 	for _, o := range s.offers {
 		for i := range o.offer.Resources {
 			r := &o.offer.Resources[i]
@@ -181,7 +187,7 @@ func (v *view) addPrompts(s *snapshot) {
 			defs = append(defs, p.Definition)
 		}
 	}
-	list := newList(tool.ListPrompts)
+	list := newList(tool.ListPrompts, 0)
 	for i, name := range expose(want) {
 		if _, taken := v.prompts[name]; !taken {
 			v.prompts[name] = targets[i]
@@ -197,8 +203,10 @@ type list struct {
 	any bool
 }
 
-func newList(kind tool.ListKind) *list {
-	return &list{buf: []byte(`{"` + string(kind) + `":[`)}
+// newList begins a list; size is about how many bytes its elements take.
+func newList(kind tool.ListKind, size int) *list {
+	head := `{"` + string(kind) + `":[`
+	return &list{buf: append(make([]byte, 0, len(head)+size+2), head...)}
 }
 
 func (l *list) add(def json.RawMessage) {

@@ -9,6 +9,9 @@
 // SDK (folder sdkserver); the same is measured before a lean one (package mcptest), where
 // each microsecond of ours shows.
 //
+// It also starts Collie before servers that are slow to start, with and without a tool cache,
+// stops it, and kills servers under it.
+//
 //	go run ./test/bench -collie bin/collie -out bench/RESULTS.md
 //
 // -quick takes a few seconds and shows only that the harness works; -only NAME measures

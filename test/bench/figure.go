@@ -80,6 +80,12 @@ func percentile(d []time.Duration, p int) time.Duration {
 	return d[(len(d)-1)*p/100]
 }
 
+// nearest is the value of v below which p in a hundred lie.
+func nearest(v []float64, p int) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return s[(len(s)*p+99)/100-1]
+}
+
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
 // each combines two figures round by round.
@@ -90,6 +96,9 @@ func each(a, b []float64, f func(a, b float64) float64) []float64 {
 	}
 	return out
 }
+
+// repeat is v, n times.
+func repeat(v float64, n int) []float64 { return slices.Repeat([]float64{v}, n) }
 
 func div(a, b float64) float64 { return a / b }
 func sub(a, b float64) float64 { return a - b }

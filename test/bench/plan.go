@@ -22,6 +22,14 @@ type plan struct {
 	tools   int   // tools of each
 	settle  time.Duration
 	lists   int // tools/list requests in a round
+
+	warmServers int           // that are known from the cache
+	boot        time.Duration // what each needs before it does anything
+	starts      int           // of a gateway that knows them
+	many        int           // servers of which none is used
+	longList    int           // tools in the longest list
+	stopServers int           // that run when the gateway is stopped
+	kills       int           // of a server, idle and in mid-call
 }
 
 var full = plan{
@@ -29,6 +37,7 @@ var full = plan{
 	sessions: []int{1, 16, 64, 256}, leanSessions: []int{1, 16}, slices: 4, slice: 200 * time.Millisecond,
 	bigBytes: []int{1 << 20, 16 << 20}, bigCalls: []int{15, 4},
 	servers: []int{1, 50}, tools: 20, settle: 2 * time.Second, lists: 100,
+	warmServers: 50, boot: time.Second, starts: 15, many: 200, longList: 2000, stopServers: 20, kills: 20,
 }
 
 var short = plan{
@@ -36,4 +45,5 @@ var short = plan{
 	sessions: []int{1, 16}, leanSessions: []int{1}, slices: 2, slice: 40 * time.Millisecond,
 	bigBytes: []int{1 << 20}, bigCalls: []int{3},
 	servers: []int{1, 3}, tools: 20, settle: 100 * time.Millisecond, lists: 10,
+	warmServers: 8, boot: 300 * time.Millisecond, starts: 3, many: 12, longList: 400, stopServers: 4, kills: 2,
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
 )
 
 // tick is the unit of processor times in /proc/PID/stat: USER_HZ, 100 on every Linux that
@@ -35,6 +37,27 @@ func cpuTime(pid int) (time.Duration, error) {
 		total += time.Duration(n) * tick
 	}
 	return total, nil
+}
+
+// children are the processes that a process has started and that run.
+func children(pid int) ([]int, error) {
+	all, err := process.Processes()
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, p := range all {
+		if parent, err := p.Ppid(); err == nil && int(parent) == pid { // else it has just ended
+			out = append(out, int(p.Pid))
+		}
+	}
+	return out, nil
+}
+
+// alive reports whether there is a process of that id.
+func alive(pid int) bool {
+	there, err := process.PidExists(int32(pid)) //nolint:gosec // ids are that small
+	return there && err == nil
 }
 
 // memory reads VmRSS or VmHWM of a process, in MiB.

@@ -23,6 +23,7 @@ const (
 type daemon struct {
 	endpoint
 	cmd     *exec.Cmd
+	begun   time.Time
 	ready   time.Duration // from its start to the line that says so
 	drained chan struct{}
 }
@@ -36,7 +37,7 @@ func startDaemon(ctx context.Context, ready *regexp.Regexp, program string, args
 	if err != nil {
 		return nil, err
 	}
-	begun := time.Now()
+	d.begun = time.Now()
 	if err := d.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func startDaemon(ctx context.Context, ready *regexp.Regexp, program string, args
 		lines := bufio.NewScanner(stderr)
 		for lines.Scan() {
 			if m := ready.FindStringSubmatch(lines.Text()); m != nil {
-				d.ready = time.Since(begun)
+				d.ready = time.Since(d.begun)
 				found <- m
 				break
 			}
@@ -81,6 +82,8 @@ func (d *daemon) stop() error {
 var (
 	serverReady = regexp.MustCompile(`^listening (http://\S+)`)
 	collieReady = regexp.MustCompile(`ready: .* at (http://\S+)`)
+	// collieListens is what Collie says once it can be called.
+	collieListens = regexp.MustCompile(`listening on (http://\S+)`)
 )
 
 // command is a program and its arguments.
@@ -92,13 +95,21 @@ func (b *bench) serveCollie(ctx context.Context, servers map[string]command) (*d
 	if err != nil {
 		return nil, err
 	}
-	d, err := startDaemon(ctx, collieReady, b.collie, "serve", "--home", home, "--config", config, "--http", "127.0.0.1:0")
+	return b.serveIn(ctx, home, config, collieReady)
+}
+
+// serveIn runs `collie serve` in a home until it says what ready matches.
+func (b *bench) serveIn(ctx context.Context, home, config string, ready *regexp.Regexp) (*daemon, error) {
+	file := filepath.Join(home, "state", "token")
+	token, _ := os.ReadFile(file) // of an earlier run, so that no time is lost later
+	d, err := startDaemon(ctx, ready, b.collie, "serve", "--home", home, "--config", config, "--http", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	token, err := os.ReadFile(filepath.Join(home, "state", "token"))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, d.stop())
+	if token == nil {
+		if token, err = os.ReadFile(file); err != nil {
+			return nil, fmt.Errorf("%w: %w", err, d.stop())
+		}
 	}
 	d.token = strings.TrimSpace(string(token))
 	return d, nil

@@ -57,6 +57,11 @@ belongs to this machine and to what else ran on it. The clients, the server and 
 processors: what one uses is taken from the calls/s of all. Processor time is that of Collie's own process,
 user and system, without the server's. Memory is resident memory of the same process, at its peak where
 it says so.
+
+Starts are counted from the start of the process until a client has the full list: "from the cache" in a
+home where the gateway has run before, where no server process may be started, and that is counted. The
+bare HTTP server and ` + "`collie version`" + ` say what a start costs on this machine when there is nothing to do. A
+server is killed with SIGKILL, its end is awaited, and the next call is timed.
 `
 
 func (f figure) budget() string {

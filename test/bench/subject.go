@@ -22,13 +22,14 @@ const leanPrefix = "lean server: "
 type peers struct {
 	sdk, lean subject
 	relay     string
+	bare      string
 }
 
 // buildPeers builds them into dir.
 func buildPeers(ctx context.Context, dir string) (p peers, err error) {
 	const own = "collie/test/bench/"
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+string(filepath.Separator),
-		own+"relay", own+"sdkserver", "collie/internal/mcp/mcptest/fakemcp")
+		own+"relay", own+"bare", own+"sdkserver", "collie/internal/mcp/mcptest/fakemcp")
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("build the peers: %w\n%s", err, msg)
 	}
@@ -43,6 +44,7 @@ func buildPeers(ctx context.Context, dir string) (p peers, err error) {
 		sdk:   subject{"", program("sdkserver"), []string{"-stateless"}, true},
 		lean:  subject{leanPrefix, program("fakemcp"), []string{"--era", "modern"}, false},
 		relay: program("relay"),
+		bare:  program("bare"),
 	}, nil
 }
 

@@ -22,12 +22,16 @@ type Client struct{ *mcp.Client }
 // Dial opens a session with the gateway over HTTP. An empty token sends none.
 func (g *Gateway) Dial(tb testing.TB, protocol, token string) *Client {
 	tb.Helper()
+	return connect(tb, g.link(token, deaf{}), protocol)
+}
+
+// link is a connection to the gateway whose client is h.
+func (g *Gateway) link(token string, h mcp.Handler) mcp.Link {
 	head := http.Header{}
 	if token != "" {
 		head.Set("Authorization", "Bearer "+token)
 	}
-	link := mcp.DialHTTP(g.URL+"/mcp", deaf{}, &mcp.HTTPOptions{Header: func() http.Header { return head }})
-	return connect(tb, link, protocol)
+	return mcp.DialHTTP(g.URL+"/mcp", h, &mcp.HTTPOptions{Header: func() http.Header { return head }})
 }
 
 // Stdio runs `collie stdio` on the settings and opens a session over its pipes.

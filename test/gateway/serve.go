@@ -43,19 +43,31 @@ func (g *Gateway) Settled(tb testing.TB) string {
 // Keys are what gateway.json and the token file hold.
 func (g *Gateway) Keys(tb testing.TB) (token, control, bridge string) {
 	tb.Helper()
-	raw, err := os.ReadFile(filepath.Join(g.Home, "state", "gateway.json"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var keys app.Gateway
-	if err := json.Unmarshal(raw, &keys); err != nil {
-		tb.Fatal(err)
-	}
+	keys := g.announced(tb)
 	secret, err := os.ReadFile(filepath.Join(g.Home, "state", "token"))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return strings.TrimSpace(string(secret)), keys.Control, keys.Bridge
+}
+
+// Control is the key that manages the gateway.
+func (g *Gateway) Control(tb testing.TB) string {
+	tb.Helper()
+	return g.announced(tb).Control
+}
+
+// announced is what gateway.json holds.
+func (g *Gateway) announced(tb testing.TB) (keys app.Gateway) {
+	tb.Helper()
+	raw, err := os.ReadFile(filepath.Join(g.Home, "state", "gateway.json"))
+	if err == nil {
+		err = json.Unmarshal(raw, &keys)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return keys
 }
 
 // Records returns what the audit of a home holds, but for records about the chains.

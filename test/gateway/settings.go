@@ -24,6 +24,15 @@ type Server struct {
 // sections, such as `"http":{…}`.
 func (p Programs) Settings(tb testing.TB, servers []Server, more ...string) (path string) {
 	tb.Helper()
+	path = filepath.Join(tb.TempDir(), "collie.json")
+	p.SettingsAt(tb, path, servers, more...)
+	return path
+}
+
+// SettingsAt is Settings with the place of the file, which takes the place of an older one in
+// one step, as editors do it.
+func (p Programs) SettingsAt(tb testing.TB, path string, servers []Server, more ...string) {
+	tb.Helper()
 	entries := make([]string, len(servers))
 	for i, s := range servers {
 		entry := s.Entry
@@ -41,9 +50,12 @@ func (p Programs) Settings(tb testing.TB, servers []Server, more ...string) (pat
 		entries[i] = fmt.Sprintf("%q:%s", s.Name, entry)
 	}
 	sections := append([]string{`"mcpServers":{` + strings.Join(entries, ",") + `}`}, more...)
-	path = filepath.Join(tb.TempDir(), "collie.json")
-	if err := os.WriteFile(path, []byte("{"+strings.Join(sections, ",")+"}"), 0o600); err != nil {
+	next := path + ".next"
+	err := os.WriteFile(next, []byte("{"+strings.Join(sections, ",")+"}"), 0o600)
+	if err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
 		tb.Fatal(err)
 	}
-	return path
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -14,8 +15,31 @@ import (
 // JSON (RFC 8785) of the fields that make it, after aliases and expansion (8.4). Values that may
 // be secret go in as HMAC-SHA-256 under key, so that the hash does not help to guess them. Two
 // entries that mean the same have the same hash; how a server is treated does not count.
-func (e Entry) ConfigHash(key []byte) string {
-	value := jsontext.Value(encode(e.identity(digester(key))))
+func (e Entry) ConfigHash(key []byte) string { return e.hashOf(e.identity(digester(key))) }
+
+// PortableHash is a ConfigHash that two machines share (8.13 rule 2): the working folder is left
+// out, and of absolute paths, in the command and among the arguments, only the last part counts.
+func (e Entry) PortableHash(key []byte) string {
+	e.Dir = ""
+	e.Command = NewValue(portable(e.Command.text), "")
+	args := make([]Value, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = NewValue(portable(a.text), "")
+	}
+	e.Args = args
+	return e.hashOf(e.identity(digester(key)))
+}
+
+func portable(s string) string {
+	if filepath.IsAbs(s) {
+		return filepath.Base(s)
+	}
+	return s
+}
+
+// hashOf is the hash of the fields that make a server.
+func (e Entry) hashOf(id present) string {
+	value := jsontext.Value(encode(id))
 	if err := value.Canonicalize(); err != nil {
 		panic(fmt.Sprintf("entry: identity of %s is no JSON: %v", e.Name, err))
 	}

@@ -1,0 +1,234 @@
+//go:build unix
+
+package faults_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/test/gateway"
+)
+
+const (
+	// answered is how soon a call is answered whose server was killed before it: five times two
+	// seconds.
+	answered = 10 * time.Second
+	// told is how soon a call fails whose server is killed under it: five times a second.
+	told = 5 * time.Second
+	// refused is how soon a call fails whose server has failed too often: five times 50 ms.
+	refused = 250 * time.Millisecond
+	// kills is how many there are in a row.
+	kills = 100
+)
+
+// pairs are servers over stdio and the clients that call them.
+var pairs = []struct{ name, server, client string }{
+	{"legacy", "legacy", gateway.Legacy},
+	{"modern", "modern", gateway.Modern},
+	{"legacy server, modern client", "legacy", gateway.Modern},
+	{"modern server, legacy client", "modern", gateway.Legacy},
+	{"both, legacy client", "both", gateway.Legacy},
+	{"both, modern client", "both", gateway.Modern},
+}
+
+// A server that is killed is there again for the next call, whether nobody used it or a call
+// was under way, which fails at once.
+func TestRecovery(t *testing.T) {
+	t.Parallel()
+	for _, pair := range pairs {
+		t.Run(pair.name, func(t *testing.T) {
+			t.Parallel()
+			p := gateway.Place(t)
+			g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--era", pair.server}}}), "--no-auth")
+			g.Settled(t)
+			c := g.Dial(t, pair.client, "")
+			works(t, c, "s")
+
+			time.Sleep(500 * time.Millisecond) // nobody uses it
+			killed := kill(t, c)
+			t.Logf("killed while idle: the next call took %v", recovers(t, c, killed))
+
+			time.Sleep(time.Second) // it comes back by itself, or waits to be called: either is fine
+			killed = kill(t, c)
+			time.Sleep(1500 * time.Millisecond)
+			t.Logf("called a moment after the end: that took %v", recovers(t, c, killed))
+
+			failed, started := make(chan error, 1), make(chan struct{})
+			go func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				close(started)
+				_, err := c.Tool(ctx, "s__hang", "{}")
+				failed <- err
+			}()
+			<-started
+			time.Sleep(300 * time.Millisecond) // for the call to get there
+			killed = kill(t, c)
+			begun := time.Now()
+			select {
+			case err := <-failed:
+				if gateway.TypeOf(err) != "server_crashed" {
+					t.Errorf("the call under way: %v", err)
+				}
+				t.Logf("killed in mid-call: the call failed after %v", time.Since(begun))
+			case <-time.After(told):
+				t.Errorf("the call under way waits, %v after its server was killed", told)
+			}
+			t.Logf("killed in mid-call: the next call took %v", recovers(t, c, killed))
+		})
+	}
+}
+
+// kill ends the process that serves c and waits until it has gone, for what it is sent while
+// its threads end may have been read.
+func kill(t *testing.T, c *gateway.Client) (pid int) {
+	t.Helper()
+	pid, err := strconv.Atoi(must(t, c, "s__pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); syscall.Kill(pid, 0) == nil; {
+		if time.Since(begun) > told {
+			t.Fatalf("nobody has waited for process %d, %v after it was killed", pid, told)
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+	return pid
+}
+
+// recovers makes the next call, which another process than the one killed has to answer, and
+// returns how long that took.
+func recovers(t *testing.T, c *gateway.Client, killed int) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	works(t, c, "s")
+	took := time.Since(begun)
+	if took > answered {
+		t.Errorf("the call after a kill took %v, want %v at most", took, answered)
+	}
+	if now := must(t, c, "s__pid"); now == strconv.Itoa(killed) {
+		t.Errorf("process %s answers, which was killed", now)
+	}
+	return took.Round(100 * time.Microsecond)
+}
+
+// A server that is killed again and again is there again for each next call, and nothing
+// gathers: no process, no descriptor, no goroutine.
+func TestKillsInARow(t *testing.T) {
+	t.Parallel()
+	for _, pair := range pairs[:2] {
+		t.Run(pair.name, func(t *testing.T) {
+			t.Parallel()
+			p := gateway.Place(t)
+			settings := p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--era", pair.server}}, {Name: "other"}}, `"http":{"metrics":true}`)
+			g := p.Serve(t, settings, "--no-auth")
+			g.Settled(t)
+			c := g.Dial(t, pair.client, "")
+			recovers(t, c, kill(t, c)) // so that everything is there once
+			works(t, c, "other")
+			other := must(t, c, "other__pid")
+			before := weigh(t, g)
+			worst, begun := time.Duration(0), time.Now()
+			for range kills {
+				worst = max(worst, recovers(t, c, kill(t, c)))
+			}
+			t.Logf("%d kills in %v, the slowest answer after one took %v", kills, time.Since(begun).Round(time.Millisecond), worst)
+			if now := must(t, c, "other__pid"); now != other || !g.Alive() {
+				t.Errorf("the other server is process %s, %s before; the gateway runs: %t", now, other, g.Alive())
+			}
+			for deadline := time.Now().Add(told); ; time.Sleep(50 * time.Millisecond) {
+				after := weigh(t, g)
+				if after.processes <= before.processes && after.descriptors <= before.descriptors+2 && after.goroutines <= before.goroutines+5 {
+					return
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%d kills left %+v of %+v", kills, after, before)
+				}
+			}
+		})
+	}
+}
+
+// A server that ends in every call is left alone after the fifth: further calls fail at once,
+// say when it is worth trying again, and start nothing. Nobody else notices.
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--crash-after", "0"}}, {Name: "other"}}), "--no-auth")
+	g.Settled(t)
+	c := g.Dial(t, gateway.Legacy, "")
+	for range 5 {
+		fails(t, c, "s__echo", "{}", "server_crashed", answered)
+	}
+	for range 3 {
+		fails(t, c, "s__echo", "{}", "server_unavailable", refused)
+		works(t, c, "other")
+	}
+	_, err := c.Tool(t.Context(), "s__echo", "{}")
+	if f, ok := errors.AsType[*gateway.Failure](err); !ok || !gjson.Get(f.Text, "error.retryAfterSeconds").Exists() {
+		t.Errorf("the refusal does not say when to try again: %v", err)
+	}
+}
+
+// weight is what a gateway has; 0 where the system does not tell.
+type weight struct{ processes, descriptors, goroutines int }
+
+func weigh(t *testing.T, g *gateway.Gateway) weight {
+	t.Helper()
+	w := weight{processes: len(g.Running(t)), goroutines: goroutines(t, g.URL)}
+	if list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", g.PID())); err == nil {
+		w.descriptors = len(list)
+	}
+	return w
+}
+
+// goroutines asks the gateway, without leaving a connection.
+func goroutines(t *testing.T, url string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "go_goroutines "); ok {
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatal("/metrics does not tell go_goroutines")
+	return 0
+}
+
+func must(t *testing.T, c *gateway.Client, name string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	text, err := c.Tool(ctx, name, "{}")
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return text
+}

@@ -1,0 +1,58 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/mcp"
+)
+
+// Ears is a modern client that listens to the gateway's changes.
+type Ears struct {
+	deaf
+	mu    sync.Mutex
+	heard map[string]int // by method
+}
+
+// Hear opens a session that listens, and returns when the gateway tells it of changes.
+func (g *Gateway) Hear(tb testing.TB, token string) *Ears {
+	tb.Helper()
+	e := &Ears{heard: map[string]int{}}
+	c := connect(tb, g.link(token, e), Modern)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { // ends with ctx
+		params := c.Own(json.RawMessage(`{"notifications":{"toolsListChanged":true}}`))
+		_, _ = c.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params})
+	})
+	tb.Cleanup(func() {
+		cancel()
+		wg.Wait()
+	})
+	for begun := time.Now(); e.Heard("notifications/subscriptions/acknowledged") == 0; time.Sleep(time.Millisecond) {
+		if time.Since(begun) > limit {
+			tb.Fatal("the gateway does not take the listener")
+		}
+	}
+	return e
+}
+
+// Heard is how often the client was told something.
+func (e *Ears) Heard(method string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.heard[method]
+}
+
+// ListChanges is how often the client was told that the list of tools has changed.
+func (e *Ears) ListChanges() int { return e.Heard("notifications/tools/list_changed") }
+
+// Notification implements [mcp.Handler].
+func (e *Ears) Notification(m mcp.Message, _ any) {
+	e.mu.Lock()
+	e.heard[m.Method]++
+	e.mu.Unlock()
+}

@@ -1,0 +1,74 @@
+//go:build unix
+
+package soak_test
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// listener is a session that stays and hears of changes.
+type listener struct {
+	name string
+	session
+	open chan struct{} // closed when it hears
+
+	mu    sync.Mutex
+	lists int            // how often it was told that tools changed
+	uris  map[string]int // how often that a resource did
+}
+
+// hear listens until ctx ends.
+func (r *soak) hear(ctx context.Context, l *listener, uris []string) {
+	err := l.listen(ctx, uris, func(method string, params gjson.Result) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		switch method {
+		case "":
+			close(l.open)
+		case "notifications/tools/list_changed":
+			l.lists++
+		case "notifications/resources/updated":
+			l.uris[params.Get("uri").Str]++
+		}
+	})
+	if ctx.Err() == nil {
+		r.fail("the listener %s stopped to hear: %v", l.name, err)
+	}
+	l.close()
+}
+
+func (l *listener) heardLists() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lists
+}
+
+func (l *listener) heardOf(uri string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.uris[uri]
+}
+
+// allHear does something and waits until every listener has heard of it.
+func (r *soak) allHear(ctx context.Context, what string, heard func(*listener) int, do func()) {
+	before := make([]int, len(r.listeners))
+	for i, l := range r.listeners {
+		before[i] = heard(l)
+	}
+	do()
+	begun := time.Now()
+	for i, l := range r.listeners {
+		for heard(l) == before[i] {
+			if time.Since(begun) > backWithin {
+				r.fail("the listener %s did not hear of %s within %v", l.name, what, backWithin)
+				break
+			}
+			pause(ctx, 20*time.Millisecond)
+		}
+	}
+	r.took("notice", what, time.Since(begun))
+}

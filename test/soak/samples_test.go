@@ -1,0 +1,138 @@
+//go:build unix
+
+package soak_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/test/gateway"
+)
+
+// sample is what the gateway weighed at one moment; 0 where the system does not tell.
+type sample struct {
+	at                                          time.Duration
+	rss, goroutines, descriptors, threads, kids float64
+}
+
+// growth is how many times as much as in the second window there may be of something in the
+// last.
+const growth = 1.1
+
+// weighed are the parts of a sample that have to stay level.
+var weighed = []struct {
+	name   string
+	growth float64
+	get    func(*sample) float64
+}{
+	{"KiB resident", roomy, func(s *sample) float64 { return s.rss }},
+	{"goroutines", growth, func(s *sample) float64 { return s.goroutines }},
+	{"descriptors", growth, func(s *sample) float64 { return s.descriptors }},
+	{"threads", roomy, func(s *sample) float64 { return s.threads }},
+	{"processes", growth, func(s *sample) float64 { return s.kids }},
+}
+
+// scale weighs the gateway once a second.
+type scale struct {
+	g       *gateway.Gateway
+	token   string
+	mu      sync.Mutex
+	samples []sample
+}
+
+func (c *scale) weigh(ctx context.Context, t *testing.T) {
+	begun := time.Now()
+	for pause(ctx, time.Second) {
+		pid := c.g.PID()
+		s := sample{
+			at:  time.Since(begun),
+			rss: status(pid, "VmRSS:"), threads: status(pid, "Threads:"), goroutines: c.metric(ctx, "go_goroutines"),
+			kids: float64(len(c.g.Running(t))),
+		}
+		if fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil {
+			s.descriptors = float64(len(fds))
+		}
+		c.mu.Lock()
+		c.samples = append(c.samples, s)
+		c.mu.Unlock()
+	}
+}
+
+// status reads a number from what Linux says of a process.
+func status(pid int, name string) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "\n"+name)
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		return 0
+	}
+	v, err := strconv.ParseFloat(fields[0], 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// metric reads a figure that the gateway tells of itself.
+func (c *scale) metric(ctx context.Context, name string) float64 {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.g.URL+"/metrics", nil)
+	if err != nil {
+		return 0
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = resp.Body.Close() }()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			v, _ := strconv.ParseFloat(value, 64)
+			return v
+		}
+	}
+	return 0
+}
+
+// level fails the test if the gateway has grown: the medians of the last window are compared
+// with those of the second, a window being a minute, or a third of a short run.
+func (c *scale) level(t *testing.T) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.samples) < 9 {
+		t.Fatalf("only %d samples", len(c.samples))
+	}
+	end := c.samples[len(c.samples)-1].at
+	window := min(time.Minute, end/3)
+	between := func(from, to time.Duration, get func(*sample) float64) float64 {
+		var values []float64
+		for i := range c.samples {
+			if s := &c.samples[i]; s.at >= from && s.at <= to {
+				values = append(values, get(s))
+			}
+		}
+		slices.Sort(values)
+		return values[len(values)/2]
+	}
+	for _, w := range weighed {
+		second, last := between(window, 2*window, w.get), between(end-window, end, w.get)
+		t.Logf("%s: %.0f, later %.0f", w.name, second, last)
+		if last > w.growth*second {
+			t.Errorf("%.0f %s in the last %v, %.0f in the second: more than %.2f times as many",
+				last, w.name, window.Round(time.Second), second, w.growth)
+		}
+	}
+}

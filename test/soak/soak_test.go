@@ -1,0 +1,212 @@
+//go:build unix
+
+package soak_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"collie/internal/source/upstream/toolcache"
+	"collie/test/gateway"
+)
+
+const (
+	visitors = 196 // beside the listeners
+	bridged  = 6   // of the visitors, and two of the listeners, come through collie stdio
+	// think is how long a visitor pauses on average, and calm how long chaos does: two cores that
+	// others use too are to be busy for a fifth at most.
+	think = 3 * time.Second
+	calm  = time.Second
+	// subscribedServers are the first servers, whose resources the listeners subscribe to.
+	subscribedServers = 6
+)
+
+// soak is a gateway with everybody around it.
+type soak struct {
+	*verdict
+	servers   []*server
+	listeners []*listener
+
+	programs            gateway.Programs
+	gateway             *gateway.Gateway
+	url, token, control string
+	settings            string
+}
+
+// Servers die, change and come back; nobody else notices, and nothing gathers.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	t.Logf("for %v, seed %d", *span, *seed)
+	r := start(t)
+	people, stop := context.WithCancel(t.Context())
+	defer stop()
+	visiting, stdio := r.visit(people, t)
+	weighing, stopWeighing := context.WithCancel(t.Context())
+	defer stopWeighing()
+	c := &scale{g: r.gateway, token: r.token}
+	var others sync.WaitGroup
+	others.Go(func() { c.weigh(weighing, t) })
+
+	reign, stopReign := context.WithTimeout(t.Context(), *span)
+	defer stopReign()
+	r.chaos(t).reign(reign)
+
+	stopWeighing()
+	others.Wait()
+	stop()
+	visiting.Wait()
+	c.level(t)
+	r.report(t)
+	r.stop(t, stdio)
+}
+
+// start starts servers and gateway.
+func start(t *testing.T) *soak {
+	t.Helper()
+	r := &soak{verdict: newVerdict(), programs: gateway.Place(t)}
+	r.servers = servers(t, r.programs)
+	entries := make([]gateway.Server, len(r.servers))
+	for i, s := range r.servers {
+		entries[i] = s.entry()
+	}
+	r.settings = r.programs.Settings(t, entries, `"http":{"metrics":true}`)
+	r.gateway = r.programs.Serve(t, r.settings)
+	r.gateway.Settled(t)
+	r.url = r.gateway.URL + "/mcp"
+	r.token, r.control, _ = r.gateway.Keys(t)
+	return r
+}
+
+// visit lets everybody come. The group ends when they have gone.
+func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGroup, stdio []*stdioSession) {
+	t.Helper()
+	visiting = new(sync.WaitGroup)
+	pipe := func(era string) session {
+		s := startStdio(t, r.programs, r.gateway.Home, r.settings, era)
+		stdio = append(stdio, s)
+		return s
+	}
+	for _, era := range []string{legacy, modern} {
+		r.listeners = append(r.listeners,
+			&listener{name: "http " + era, session: r.dial(t, era)}, &listener{name: "stdio " + era, session: pipe(era)})
+	}
+	var uris []string
+	for _, s := range r.servers[:subscribedServers] {
+		uris = append(uris, s.uri())
+	}
+	for _, l := range r.listeners {
+		l.open, l.uris = make(chan struct{}), map[string]int{}
+		visiting.Go(func() { r.hear(ctx, l, uris) })
+		select {
+		case <-l.open:
+		case <-time.After(callLimit):
+			t.Fatalf("the listener %s does not hear", l.name)
+		}
+	}
+	for i := range visitors {
+		era := []string{legacy, modern, legacy}[i%3]
+		v := &visitor{soak: r, name: "v" + strconv.Itoa(i), dice: rand.New(rand.NewPCG(*seed, uint64(i)))} //nolint:gosec // it keeps no secret
+		if i < bridged {
+			v.session = pipe(era)
+		} else {
+			v.session = r.dial(t, era)
+			v.again = func(ctx context.Context) (session, error) { return dial(ctx, r.url, r.token, era) }
+		}
+		visiting.Go(func() { v.live(ctx) })
+	}
+	return visiting, stdio
+}
+
+func (r *soak) dial(t *testing.T, era string) session {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), callLimit)
+	defer cancel()
+	s, err := dial(ctx, r.url, r.token, era)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (r *soak) chaos(t *testing.T) *chaos {
+	t.Helper()
+	file, err := readSettings(r.verdict, r.settings, r.programs.Fake)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &chaos{
+		soak: r, dice: rand.New(rand.NewPCG(*seed, visitors)), eras: map[string]*visitor{}, //nolint:gosec // it keeps no secret
+		api: keys(r.gateway, r.verdict, r.control), file: file,
+	}
+	for _, era := range []string{legacy, modern} {
+		c.eras[era] = &visitor{soak: r, session: r.dial(t, era), name: "chaos " + era}
+	}
+	return c
+}
+
+// stop ends the gateway: nothing is left, and what it kept is in order.
+func (r *soak) stop(t *testing.T, stdio []*stdioSession) {
+	t.Helper()
+	for _, s := range stdio {
+		if !s.run.Exits(callLimit) || s.run.ExitCode() != 0 {
+			t.Errorf("collie stdio did not end well: %s", s.run.Stderr())
+		}
+	}
+	for _, s := range r.servers {
+		if s.http != nil {
+			s.http.kill()
+		}
+	}
+	r.gateway.Signal(syscall.SIGTERM)
+	t.Logf("nothing left after %v", r.programs.AwaitNone(t, callLimit).Round(time.Millisecond))
+	if code := r.gateway.ExitCode(); code != 0 {
+		t.Errorf("exit code %d: %s", code, r.gateway.Stderr())
+	}
+	if stdout, stderr, code := r.programs.Run(t, r.gateway.Home, "audit", "verify", "--config", r.settings); code != 0 {
+		t.Errorf("collie audit verify: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	r.startAgain(t)
+}
+
+// startAgain shows that what was kept is in order: the cache holds every server, and the next
+// gateway lists them all and starts none.
+func (r *soak) startAgain(t *testing.T) {
+	t.Helper()
+	var files []string
+	for _, place := range []string{filepath.Join(filepath.Dir(r.settings), "collie.cache.json"), filepath.Join(r.gateway.Home, "cache", "*.json")} {
+		found, err := filepath.Glob(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) != 1 {
+		t.Fatalf("want one cache file, got %v", files)
+	}
+	raw, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := toolcache.Verify(raw, toolcache.VerifyOptions{}); !report.OK() {
+		t.Errorf("the cache file is not valid: %+v", report.Findings)
+	}
+	r.gateway = r.programs.ServeIn(t, r.gateway.Home, r.settings)
+	r.url = r.gateway.URL + "/mcp"
+	last := &visitor{soak: r, session: r.dial(t, legacy), name: "the last one"}
+	last.verdict = newVerdict()
+	last.list(t.Context(), r.servers[0])
+	last.close()
+	for _, w := range last.wrong {
+		t.Error(w)
+	}
+	if running := r.programs.Running(t); len(running) != 1 {
+		t.Errorf("a start with everything in the cache started something: %v", running)
+	}
+}

@@ -1,0 +1,218 @@
+//go:build unix
+
+package soak_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// visitor is a client that does one thing after the other, with pauses.
+type visitor struct {
+	*soak
+	session
+	name  string
+	dice  *rand.Rand
+	again func(context.Context) (session, error) // opens another session; nil for those that stay
+	count int
+}
+
+// unique numbers texts.
+var unique atomic.Int64
+
+// acts are what visitors do, and how often of a hundred times.
+var acts = []struct {
+	of  int
+	run func(*visitor, context.Context, *server)
+}{
+	{66, (*visitor).echo},
+	{8, (*visitor).slow},
+	{6, (*visitor).list},
+	{5, (*visitor).resource},
+	{4, (*visitor).fails},
+	{3, (*visitor).refuses},
+	{3, (*visitor).big},
+	{3, (*visitor).giveUp},
+	{2, (*visitor).reconnect},
+}
+
+// live visits until ctx ends. What is under way then is finished.
+func (v *visitor) live(ctx context.Context) {
+	calls := context.WithoutCancel(ctx)
+	for pause(ctx, time.Duration((0.5+v.dice.Float64())*float64(think))) {
+		n := v.dice.IntN(100)
+		for _, a := range acts {
+			if n -= a.of; n < 0 {
+				a.run(v, calls, v.servers[v.dice.IntN(len(v.servers))])
+				break
+			}
+		}
+	}
+	v.close()
+}
+
+// ask sends a request about a server and returns its answer. ok is false where it failed, which
+// has been noted then.
+func (v *visitor) ask(ctx context.Context, what string, s *server, method, params string) (a answer, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	begun := time.Now()
+	a, err := v.do(ctx, method, params)
+	ended := time.Now()
+	v.took(what, v.name+" at "+s.name, ended.Sub(begun))
+	switch kind := a.kind(); {
+	case err != nil:
+		v.fail("%s: %s at %s after %v: %v", v.name, what, s.name, ended.Sub(begun), err)
+		return a, false
+	case slices.Contains(crashKinds, kind):
+		v.fault(fault{s.name, what, kind, begun, ended})
+		return a, false
+	case kind != "":
+		v.fail("%s: %s at %s: %v", v.name, what, s.name, a)
+		return a, false
+	}
+	return a, true
+}
+
+// call is ask for a tool.
+func (v *visitor) call(ctx context.Context, what string, s *server, tool, args string) (answer, bool) {
+	return v.ask(ctx, what, s, "tools/call", `"name":"`+s.name+"__"+tool+`","arguments":`+args)
+}
+
+// want notes an answer that is not what it should be.
+func (v *visitor) want(what string, s *server, a answer, right bool) {
+	if !right {
+		v.fail("%s: wrong answer of %s at %s: %v", v.name, what, s.name, a)
+	}
+}
+
+// text is one that nobody else sends.
+func (v *visitor) text(size int) string {
+	return fmt.Sprintf("%s %d 新闻 <&>\u2028 %s", v.name, unique.Add(1), strings.Repeat("x", size))
+}
+
+func (v *visitor) echo(ctx context.Context, s *server) {
+	text := v.text(v.dice.IntN(200))
+	if a, ok := v.call(ctx, "echo", s, "echo", `{"text":`+strconv.Quote(text)+`}`); ok {
+		v.want("echo", s, a, !a.failed() && a.text() == text)
+	}
+}
+
+func (v *visitor) big(ctx context.Context, s *server) {
+	text := v.text(100 << 10)
+	if a, ok := v.call(ctx, "big echo", s, "echo", `{"text":`+strconv.Quote(text)+`}`); ok {
+		v.want("big echo", s, a, !a.failed() && a.text() == text)
+	}
+}
+
+func (v *visitor) slow(ctx context.Context, s *server) {
+	ms := v.dice.IntN(1500)
+	if a, ok := v.call(ctx, "slow", s, "slow", `{"ms":`+strconv.Itoa(ms)+`}`); ok {
+		v.want("slow", s, a, !a.failed() && a.text() == "done")
+	}
+}
+
+// fails gets a failure of a tool as the tool made it.
+func (v *visitor) fails(ctx context.Context, s *server) {
+	text := v.text(0)
+	if a, ok := v.call(ctx, "failure", s, "fail", `{"text":`+strconv.Quote(text)+`}`); ok {
+		v.want("failure", s, a, a.result.Get("isError").Bool() && a.text() == text)
+	}
+}
+
+// refuses gets an error of a server as the server made it.
+func (v *visitor) refuses(ctx context.Context, s *server) {
+	text, code := v.text(0), 1000+v.dice.Int64N(1000)
+	args := fmt.Sprintf(`{"code":%d,"message":%s,"data":[%d]}`, code, strconv.Quote(text), code)
+	if a, ok := v.call(ctx, "error", s, "rpcerror", args); ok {
+		v.want("error", s, a, a.failure.Get("code").Int() == code && a.failure.Get("message").Str == text &&
+			a.failure.Get("data.0").Int() == code)
+	}
+}
+
+func (v *visitor) resource(ctx context.Context, s *server) {
+	id := strconv.FormatInt(unique.Add(1), 10)
+	uri := s.name + "://item/" + id
+	if a, ok := v.ask(ctx, "resource", s, "resources/read", `"uri":`+strconv.Quote(uri)); ok {
+		v.want("resource", s, a, a.result.Get("contents.0.text").Str == "Item "+id+"." && a.result.Get("contents.0.uri").Str == uri)
+	}
+}
+
+// list never lacks a server, whatever was done to it.
+func (v *visitor) list(ctx context.Context, s *server) {
+	a, ok := v.ask(ctx, "list", s, "tools/list", "")
+	if !ok {
+		return
+	}
+	seen := map[string]bool{}
+	for _, tool := range a.result.Get("tools.#.name").Array() {
+		seen[tool.Str] = true
+	}
+	for _, s := range v.servers {
+		if !seen[s.name+"__echo"] {
+			v.fail("%s: tools/list lacks %s__echo among %d tools", v.name, s.name, len(seen))
+		}
+	}
+}
+
+// giveUp leaves a call alone that would take longer.
+func (v *visitor) giveUp(ctx context.Context, s *server) {
+	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	a, err := v.do(ctx, "tools/call", `"name":"`+s.name+`__slow","arguments":{"ms":3000}`)
+	v.took("given up", v.name+" at "+s.name, time.Since(begun))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded): // as it should
+	case err == nil && slices.Contains(crashKinds, a.kind()):
+		v.fault(fault{s.name, "given up", a.kind(), begun, time.Now()})
+	default:
+		v.fail("%s: a call given up at %s: %v %v", v.name, s.name, a, err)
+	}
+}
+
+// reconnect ends the session and opens another one.
+func (v *visitor) reconnect(ctx context.Context, _ *server) {
+	if v.again == nil {
+		return
+	}
+	v.close()
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	begun := time.Now()
+	s, err := v.again(ctx)
+	v.took("reconnect", v.name, time.Since(begun))
+	if err != nil {
+		v.fail("%s: reconnect: %v", v.name, err)
+		return
+	}
+	v.session = s
+	if v.count++; v.count%3 == 0 { // some listen for a while
+		go func() { // ends with the session or soon
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			_ = s.listen(ctx, nil, func(string, gjson.Result) {}) // the session may end first
+		}()
+	}
+}
+
+// pause waits and reports whether ctx lasted.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
