@@ -87,7 +87,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	key := a.openCache(ctx, cfg, opts)
 	tokens, err := OpenSecrets(cfg, a.log)
 	if err != nil {
-		return nil, errors.Join(err, a.Audit.Close())
+		return nil, errors.Join(err, a.closeStores())
 	}
 	a.set = upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
 		Info: info(opts.Version), Guard: a.guard, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
@@ -193,6 +193,11 @@ func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile
 func (a *App) Close(ctx context.Context) error {
 	a.set.Close(ctx)
 	a.catalog.Close()
+	return a.closeStores()
+}
+
+// closeStores closes what the servers need. What fails beside the audit is only logged.
+func (a *App) closeStores() error {
 	if err := a.pins.Close(); err != nil {
 		a.log.Warn("pins not written", "error", err)
 	}

@@ -52,15 +52,6 @@ func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Conf
 	return out
 }
 
-// peekCache is openCache for those who only look: where there is no key yet, there is no cache
-// either, and none is made.
-func (a *App) peekCache(ctx context.Context, cfg *config.Config) (key []byte) {
-	if _, err := os.Stat(keyFile(cfg)); err != nil {
-		return nil
-	}
-	return a.openCache(ctx, cfg, Options{})
-}
-
 // Program is what a server would run.
 type Program struct {
 	Server string

@@ -24,8 +24,12 @@ func Diagnose(ctx context.Context, cfg *config.Config, o Options, name string, t
 			guard = process.NewGuard(o.Self, o.GuardArgs, nil)
 			defer guard.Close() //nolint:errcheck // its children have ended
 		}
+		tokens, err := OpenSecrets(cfg, nil)
+		if err != nil {
+			return false, err
+		}
 		return upstream.Diagnose(ctx, spec, upstream.Options{
-			Info: info(o.Version), Guard: guard, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
+			Info: info(o.Version), Guard: guard, MaxFrame: int(cfg.MCP.Limits.MaxFrame), Tokens: tokens, LockDir: locks(cfg),
 			Environ: o.Env.List(), Deny: cfg.MCP.EnvDeny, Logger: slog.New(slog.DiscardHandler),
 		}, tell), nil
 	}

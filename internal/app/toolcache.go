@@ -2,40 +2,147 @@ package app
 
 import (
 	"context"
-	"errors"
-	"io/fs"
+	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
+	"collie/internal/atomicfile"
 	"collie/internal/config"
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
 )
 
-// ToolCache is what is kept of the servers' offers, as commands and pages see it.
+// ToolCache is what is kept of the servers' offers, as commands and pages see it. It is safe for
+// concurrent use.
 type ToolCache struct{ cache *toolcache.Cache }
 
-// Stats is what is known of the cache now.
-func (c ToolCache) Stats() any { return c.cache.Stats() }
+// What commands show of the cache.
+type (
+	CacheStats     = toolcache.Stats
+	CacheReport    = toolcache.Report
+	CacheMigration = toolcache.Migration
+	CacheImported  = toolcache.Imported
+)
 
-// openCache opens the tool cache and the pins, and returns the key of the servers' identities.
-// What is wrong with them is a warning: the gateway works without (8.11).
+// OpenToolCache opens the tool cache of cfg for a command that looks at it or changes it. A
+// gateway that runs takes up what is changed. It fails where the cache is switched off. The
+// caller closes it.
+func OpenToolCache(ctx context.Context, cfg *config.Config, log *slog.Logger) (ToolCache, error) {
+	if !cfg.Cache.Enabled {
+		return ToolCache{}, &tool.Error{
+			Op: "open tool cache", Kind: tool.Disabled, Message: "the tool cache is switched off",
+			Hint: "collie config set cache.enabled true switches it on",
+		}
+	}
+	key, err := toolcache.LoadKey(keyFile(cfg))
+	if err != nil {
+		return ToolCache{}, &tool.Error{Op: "open tool cache", Kind: tool.Internal, Subject: keyFile(cfg), Message: "there is no key for it", Err: err}
+	}
+	o := cacheOptions(cfg, key, Options{})
+	o.Logger = log
+	return ToolCache{toolcache.Open(ctx, o)}, nil
+}
+
+// Stats is what is known of the cache now.
+func (c ToolCache) Stats() CacheStats { return c.cache.Stats() }
+
+// Entries is what is kept of each server, as it lies in the file.
+func (c ToolCache) Entries() map[string]json.RawMessage { return c.cache.Entries() }
+
+// Clear deletes the entries of servers, all if none is named, and returns whose there were.
+func (c ToolCache) Clear(names ...string) []string { return c.cache.Clear(names...) }
+
+// Prune deletes the entries of servers that were removed longer than age ago.
+func (c ToolCache) Prune(age time.Duration) []string { return c.cache.Prune(age) }
+
+// Import takes the lists of another cache file over.
+func (c ToolCache) Import(data []byte) ([]CacheImported, error) {
+	return c.cache.Import(data, toolcache.VerifyOptions{})
+}
+
+// Flush writes what is pending and returns why that failed.
+func (c ToolCache) Flush(ctx context.Context) error { return c.cache.Flush(ctx) }
+
+// Close ends it.
+func (c ToolCache) Close() error { return c.cache.Close() }
+
+// VerifyCache checks the text of a cache file.
+func VerifyCache(data []byte) CacheReport { return toolcache.Verify(data, toolcache.VerifyOptions{}) }
+
+// MigrateCache says what a cache file would be in the format of now. It changes nothing.
+func MigrateCache(data []byte) (CacheMigration, error) {
+	return toolcache.Migrate(data, toolcache.VerifyOptions{})
+}
+
+// PlainCache is a cache file without its compression.
+func PlainCache(data []byte) ([]byte, error) { return toolcache.Plain(data) }
+
+// CacheSchema is the JSON Schema of a cache file.
+func CacheSchema() []byte { return toolcache.Schema() }
+
+// CacheFile is where the tool cache lies, and whether that is not the first choice because that
+// folder cannot be written.
+func CacheFile(cfg *config.Config) (path string, fellBack bool) {
+	return toolcache.Place(cfg.Cache.File, cfg.Cache.Fallback)
+}
+
+// CacheKey is the file with the key of the servers' identities and signatures.
+func CacheKey(cfg *config.Config) string { return keyFile(cfg) }
+
+// ReplaceFile puts text in the place of a file, all or nothing.
+func ReplaceFile(path string, text []byte) error { return atomicfile.Write(path, text, 0o600) }
+
+// openCache opens the tool cache, the place it shares with other gateways and the pins, and
+// returns the key of the servers' identities. What is wrong with them is a warning: the gateway
+// works without (8.11).
 func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (key []byte) {
-	c := &cfg.Cache
+	shared, err := openShared(cfg, a.log)
+	if err != nil {
+		a.log.Warn("the shared tool cache is not used", "error", err)
+	}
+	return a.openCacheWith(ctx, cfg, opts, shared)
+}
+
+// openCacheWith is openCache with a shared place that the cache closes; nil is none.
+func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Options, shared toolcache.Backend) (key []byte) {
 	key, err := toolcache.LoadKey(keyFile(cfg))
 	if err != nil {
 		a.log.Warn("no key for the tool cache, nothing is kept", "error", err)
 	}
 	a.pins = pins.Open(filepath.Join(cfg.Paths.State, "pins.json"), toolcache.ToolHash, pins.Options{Logger: a.log})
-	if err != nil || !c.Enabled {
+	if err != nil || !cfg.Cache.Enabled {
+		if shared != nil {
+			_ = shared.Close() // it was never used
+		}
 		return key
 	}
-	a.cache = toolcache.Open(ctx, toolcache.Options{
-		Path: cachePath(c), Key: key, Mode: uint32(c.Mode), Compression: c.Compression, TrustImported: c.TrustImported,
-		AppVersion: opts.Version, Logger: a.log,
-	})
+	o := cacheOptions(cfg, key, opts)
+	o.Shared, o.Logger = shared, a.log
+	a.cache = toolcache.Open(ctx, o)
 	return key
+}
+
+// peekCache is openCache for those who only look: where there is no key yet, there is no cache
+// either, and none is made.
+func (a *App) peekCache(ctx context.Context, cfg *config.Config) (key []byte) {
+	if _, err := os.Stat(keyFile(cfg)); err != nil {
+		return nil
+	}
+	return a.openCacheWith(ctx, cfg, Options{}, nil)
+}
+
+// cacheOptions are how the cache of a home is opened.
+func cacheOptions(cfg *config.Config, key []byte, opts Options) toolcache.Options {
+	c := &cfg.Cache
+	path, _ := toolcache.Place(c.File, c.Fallback)
+	return toolcache.Options{
+		Path: path, Key: key, Mode: uint32(c.Mode), Compression: c.Compression, TrustImported: c.TrustImported,
+		AppVersion: opts.Version, Logger: opts.Logger,
+	}
 }
 
 // keyFile holds the key of the servers' identities and of what is signed.
@@ -52,31 +159,4 @@ func policy(c *config.Cache) upstream.Policy {
 		Warmup: c.Warmup, RefreshStale: c.RefreshStale, ServeOldOnChange: c.ServeOldOnChange,
 		RefreshEvery: c.RefreshInterval, RefreshStarts: c.RefreshStartsServers,
 	}
-}
-
-// cachePath is where the cache lies: beside the settings, or in the cache folder where those
-// are in a folder that cannot be written.
-func cachePath(c *config.Cache) string {
-	if c.Fallback == "" || writable(filepath.Dir(c.File)) {
-		return c.File
-	}
-	return c.Fallback
-}
-
-// writable reports whether files can be made in a folder. The mode decides, for root too.
-func writable(dir string) bool {
-	info, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return os.MkdirAll(dir, 0o700) == nil
-	}
-	if err != nil || !info.IsDir() || info.Mode().Perm()&0o222 == 0 {
-		return false
-	}
-	probe, err := os.CreateTemp(dir, ".collie-*.tmp")
-	if err != nil {
-		return false
-	}
-	_ = probe.Close()
-	_ = os.Remove(probe.Name())
-	return true
 }

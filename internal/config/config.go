@@ -130,8 +130,8 @@ type Cache struct {
 	// FirstListWait is how long the first list of a client waits for servers without a list;
 	// default 0 (R-RD-1).
 	FirstListWait time.Duration
-	// Shared is the URL of a cache that several gateways share; empty (default) means none. It
-	// may hold a password, which [Config.JSON] hides.
+	// Shared is the URL of a cache that several gateways share, or "serve" to be that place for
+	// others; empty (default) means none. It may hold a password, which [Config.JSON] hides.
 	Shared string
 	// SharedKeyFile holds the key that signs shared entries; absolute; empty means this home's.
 	SharedKeyFile string

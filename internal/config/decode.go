@@ -291,12 +291,12 @@ func modeField(p *fs.FileMode) field {
 }
 
 // urlField is a URL, in which a password and the values of a query are never shown.
-func urlField(p *string, example string) field {
+func urlField(p *string, example string, words ...string) field {
 	f := stringField(p, example)
 	return field{func(d *decoder, n node) {
 		before := *p
 		f.set(d, n)
-		if s, ok := text(n); ok && s != "" && !isURL(s) {
+		if s, ok := text(n); ok && s != "" && !slices.Contains(words, s) && !isURL(s) {
 			*p = before
 			d.fail(n, "value", "expected a URL such as %q", example) // it may hold a secret
 		}

@@ -108,7 +108,7 @@ func (c *Cache) fields() fields {
 		"refreshStartsServers": boolField(&c.RefreshStartsServers),
 		"firstListWait":        durationField(&c.FirstListWait),
 
-		"shared":         urlField(&c.Shared, "https://cache.example.org/team"),
+		"shared":         urlField(&c.Shared, "https://collie.example.org:7420", "serve"),
 		"sharedKeyFile":  pathField(&c.SharedKeyFile),
 		"sharedIdentity": choiceField(&c.SharedIdentity, "exact", "portable"),
 	}

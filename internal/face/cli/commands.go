@@ -14,7 +14,7 @@ func (p *program) commands() []*cobra.Command {
 		p.stdioCommand(),
 		p.callCommand(),
 		p.toolsCommand(),
-		p.mcpCommand(),
+		p.mcpCommand(), p.cacheCommand(),
 		p.secretCommand(),
 		p.connectCommand(),
 		p.auditCommand(),

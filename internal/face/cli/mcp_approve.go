@@ -18,7 +18,7 @@ import (
 func (p *program) mcpApproveCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "approve NAME [TOOL...]", Short: "Accept changed tool definitions of a server", Args: atLeastOne("server"),
+		Use: "approve NAME [TOOL…]", Short: "Accept changed tool definitions of a server", Args: atLeastOne("server"),
 		Long: "A tool whose definition is not the one that was seen first may have been changed to mislead\n" +
 			"a model. This shows what has changed and asks; with \"trust\": \"pin\" such tools are hidden\n" +
 			"until they are accepted here.",
@@ -104,7 +104,7 @@ func (p *program) showChange(name string, ch tool.DefinitionChange) error {
 			}
 		}
 	}
-	_, err := io.WriteString(p.out, b.String())
+	_, err := io.WriteString(p.out, harmless(b.String())) // what a person agrees to is all there is
 	return err
 }
 

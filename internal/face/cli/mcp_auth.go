@@ -24,8 +24,9 @@ func (p *program) mcpAuthCommand() *cobra.Command {
 		Use: "auth NAME", Short: "Sign in at a remote server", Args: named("server"),
 		Long: "Signs you in with OAuth at a server that has a url: opens its page in a browser and waits, up\n" +
 			"to five minutes, for the browser to come back to 127.0.0.1. Where the browser is on another\n" +
-			"machine that fails there: copy the address it ended at and paste it here, or give it to a\n" +
-			"second run with --code. Tokens are kept as secrets are, and refreshed by the gateway.",
+			"machine that fails there: copy the address it ended at and paste it here, or give it within\n" +
+			"15 minutes to a second run with --code. Tokens are kept as secrets are, and refreshed by\n" +
+			"the gateway.",
 		Example: "  collie mcp auth github\n" +
 			"  collie mcp auth github --code 'http://127.0.0.1:40213/callback?code=…&state=…'",
 		ValidArgsFunction: p.completeServers,

@@ -19,7 +19,9 @@ func (p *program) mcpListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list [NAME]", Short: "Show the servers and what they are doing", Args: cobra.MaximumNArgs(1),
 		Long: "Shows the servers of the settings and, where a gateway runs, what they are doing; with\n" +
-			"NAME all that is known of one. It starts nothing: \"collie tools\" does.",
+			"NAME all that is known of one. It starts nothing.\n\n" +
+			"LIST says where the tools come from: live, from the server itself; hit or stale, from the\n" +
+			"tool cache, recent or old. RETRY is when a server that failed is tried again.",
 		ValidArgsFunction: p.completeServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.mcpList(c.Context(), args) },
 	}

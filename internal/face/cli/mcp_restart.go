@@ -13,7 +13,7 @@ import (
 
 func (p *program) mcpRestartCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "restart NAME...", Short: "Stop servers and start them again", Args: atLeastOne("server"),
+		Use: "restart NAME…", Short: "Stop servers and start them again", Args: atLeastOne("server"),
 		Long: "Stops servers of the running gateway, lets their calls end, and starts them again. What\n" +
 			"failed before is forgotten, so that a server that waits for its next attempt starts at once.",
 		ValidArgsFunction: p.completeServers,
@@ -25,7 +25,7 @@ func (p *program) mcpRestartCommand() *cobra.Command {
 
 func (p *program) mcpRefreshCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "refresh NAME...", Short: "Fetch the tools of servers from the servers themselves", Args: atLeastOne("server"),
+		Use: "refresh NAME…", Short: "Fetch the tools of servers from the servers themselves", Args: atLeastOne("server"),
 		Long: "Asks servers for their lists, whatever the cache knows, and starts those that do not run.\n" +
 			"Without a running gateway they are started here and stopped afterwards.",
 		ValidArgsFunction: p.completeServers,
@@ -76,7 +76,9 @@ func (p *program) eachServer(ctx context.Context, names []string, verb string, r
 		st, err := do(b, ctx, name)
 		stop()
 		if err != nil {
-			p.warn("%v", err)
+			if len(names) > 1 { // of one it is what the command ends with
+				p.warn("%v", err)
+			}
 			if first == nil {
 				first = err
 			}

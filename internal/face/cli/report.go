@@ -17,6 +17,7 @@ const (
 	exitUnreachable = 3
 	exitDenied      = 4
 	exitUnconfirmed = 5
+	exitPartial     = 6 // some of several
 )
 
 // exitError ends the program with a code, after everything has been said.

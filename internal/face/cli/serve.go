@@ -33,7 +33,9 @@ func (p *program) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "serve", Short: "Serve all your MCP servers at one URL", Args: cobra.NoArgs,
 		Long: "Serves the gateway over HTTP until it is interrupted: MCP of both eras at /mcp, health at\n" +
-			"/healthz and /readyz, metrics at /metrics if http.metrics is set. The first start makes a bearer token and prints where it is.",
+			"/healthz and /readyz, metrics at /metrics if http.metrics is set. The first start makes a\n" +
+			"bearer token and prints where it is. What changes in the settings is taken up while it runs;\n" +
+			"\"collie service install\" has the system keep it running.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context(), &f) },
 	}
 	flags := c.Flags()
@@ -121,8 +123,8 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	}}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", mcp)
-	mux.Handle("/api/v1/", web.New(web.Options{
-		Road: a.Road, Servers: a.Servers, Tools: a.Tools, CacheStats: a.ToolCache.Stats, Wrong: w.Wrong,
+	api := web.New(web.Options{
+		Road: a.Road, Servers: a.Servers, Tools: a.Tools, CacheStats: func() any { return a.ToolCache.Stats() }, Wrong: w.Wrong,
 		Identify: func(r *http.Request) web.Identity {
 			k, _ := door.KeyFrom(r.Context())
 			who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
@@ -131,7 +133,13 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 			}
 			return who
 		},
-	}))
+	})
+	mux.Handle("/api/v1/", api)
+	if peers := app.Peers(cfg, log); peers != nil {
+		mux.Handle(app.PeersPath, peers)
+		mux.Handle(app.PeersPath+"/", peers)
+		mux.Handle("GET "+app.PeersPath+"/stats", api)
+	}
 	if cfg.HTTP.Metrics {
 		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
 		defer m.Close()
