@@ -41,13 +41,13 @@ func TestEditBytes(t *testing.T) {
 	}
 }
 
-func TestWithField(t *testing.T) {
+func TestWithFields(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`{}`: `{"k":1}`, `{ }`: `{"k":1 }`, ` { "a":1 }`: `{"k":1, "a":1 }`, `[]`: `[]`, ``: ``,
 	} {
-		if got := string(mcp.WithField(json.RawMessage(in), "k", json.RawMessage("1"))); got != want {
-			t.Errorf("WithField(%s) = %s, want %s", in, got, want)
+		if got := string(mcp.WithFields(json.RawMessage(in), mcp.Field{Key: "k", Value: json.RawMessage("1")})); got != want {
+			t.Errorf("WithFields(%s) = %s, want %s", in, got, want)
 		}
 	}
 }

@@ -97,19 +97,27 @@ func (r *Incoming) Ask(ctx context.Context, method string, params json.RawMessag
 // ErrNoAsking says that the client cannot be asked over this transport.
 var ErrNoAsking = errors.New("the client cannot be asked")
 
-// WithField returns obj, a JSON object, with a field put at its front. The caller knows
-// that obj has none of that name.
-func WithField(obj json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+// WithFields returns obj, a JSON object, with fields put at its front. The caller knows that
+// obj has none of those names.
+func WithFields(obj json.RawMessage, fields ...Field) json.RawMessage {
 	i := space(obj, 0)
 	if i >= len(obj) || obj[i] != '{' {
 		return obj
 	}
 	i++
-	out := make([]byte, 0, len(obj)+len(key)+len(value)+4)
-	out = append(out, '{')
-	out = append(appendString(out, key), ':')
-	out = append(out, value...)
-	if j := space(obj, i); j < len(obj) && obj[j] != '}' {
+	size := len(obj) + 1
+	for _, f := range fields {
+		size += len(f.Key) + len(f.Value) + 4
+	}
+	out := append(make([]byte, 0, size), '{')
+	for n, f := range fields {
+		if n > 0 {
+			out = append(out, ',')
+		}
+		out = append(appendString(out, f.Key), ':')
+		out = append(out, f.Value...)
+	}
+	if j := space(obj, i); len(fields) > 0 && j < len(obj) && obj[j] != '}' {
 		out = append(out, ',')
 	}
 	return append(out, obj[i:]...)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -238,9 +239,18 @@ func (p *program) announce(ctx context.Context, a *app.App, url string, o door.O
 		case <-a.Servers.Settled():
 			p.settled(a, url, o)
 		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(startRests):
+			debug.FreeOSMemory() // much was read to get here, and little of it is kept
+		case <-ctx.Done():
 		}
 	}()
 }
+
+// startRests is when the first lists have been made, too.
+const startRests = time.Second
 
 // settled prints one line when every server is ready or has failed.
 func (p *program) settled(a *app.App, url string, o door.Options) {

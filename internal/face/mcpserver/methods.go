@@ -75,9 +75,10 @@ func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (jso
 // modern adds to a result what 2026-07-28 asks for and other eras do not have. cacheable
 // results get the hint that they may change at any time.
 func (s *Server) modern(raw json.RawMessage, cacheable bool) json.RawMessage {
+	fields := []mcp.Field{{Key: "resultType", Value: json.RawMessage(`"complete"`)}}
 	if cacheable {
-		raw = mcp.WithField(raw, "cacheScope", json.RawMessage(`"private"`))
-		raw = mcp.WithField(raw, "ttlMs", json.RawMessage("0"))
+		fields = append(fields,
+			mcp.Field{Key: "ttlMs", Value: json.RawMessage("0")}, mcp.Field{Key: "cacheScope", Value: json.RawMessage(`"private"`)})
 	}
-	return mcp.WithField(raw, "resultType", json.RawMessage(`"complete"`))
+	return mcp.WithFields(raw, fields...)
 }
