@@ -15,6 +15,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -86,14 +87,38 @@ func New(sources []tool.Source, opts Options) *Catalog {
 	return c
 }
 
-// Set replaces the sources and the profiles. Sources that stay are not disturbed.
+// Set replaces the sources and the profiles. Sources that stay are not disturbed. What is the
+// same as before is no change to anybody.
 func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile) {
+	c.mu.Lock()
+	same := slices.Equal(c.sources, sources)
+	c.mu.Unlock()
+	if same && reflect.DeepEqual(*c.profiles.Load(), profiles) {
+		return
+	}
 	c.profiles.Store(&profiles)
 	for _, stop := range c.replace(sources) {
 		stop() // it waits for a change being told, which may need c.mu
 	}
 	c.dirty.Store(true)
 	c.changes.all()
+}
+
+// successor is the source that has taken the place of r, which may be r itself; nil if there is
+// none any more.
+func (c *Catalog) successor(r tool.Reader) tool.Reader {
+	old, ok := r.(tool.Source)
+	if !ok {
+		return r
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.sources {
+		if next, reads := s.(tool.Reader); reads && s.Name() == old.Name() {
+			return next
+		}
+	}
+	return nil
 }
 
 // replace takes the new sources over and returns how to leave the old ones.

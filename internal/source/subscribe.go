@@ -85,7 +85,11 @@ func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
 	if sub.count--; sub.count > 0 {
 		return nil
 	}
-	return sub.reader.Unsubscribe(ctx, sub.uri)
+	reader := c.successor(sub.reader) // its subscriptions have gone over to that
+	if reader == nil {
+		return nil
+	}
+	return reader.Unsubscribe(ctx, sub.uri)
 }
 
 // subscribed finds who tells of a resource, and its URI there: its owner, else the first

@@ -21,8 +21,10 @@ func (s *Server) want() *toolcache.Want {
 	}
 }
 
-// recall publishes what the cache knows of the server and says what that is worth.
-func (s *Server) recall() (v toolcache.Verdict, why string) {
+// recall publishes what the cache knows of the server and says what that is worth. A list that
+// this home has sealed was held against the pins when it came: where that hides nothing, quick
+// leaves it to others to look up what waits for approval in it.
+func (s *Server) recall(quick bool) (v toolcache.Verdict, why string) {
 	w := s.want()
 	if w == nil || !s.settings().Cache.Enabled {
 		return toolcache.Miss, "off"
@@ -37,13 +39,15 @@ func (s *Server) recall() (v toolcache.Verdict, why string) {
 		modern: e.Era == mcp.Modern.String(), remote: e.Transport != string(entry.Stdio),
 		truncated: e.Truncated, dropped: e.Dropped, ttl: e.TTL, scope: e.CacheScope,
 	}
-	// A list that this home has sealed is one that was held against the pins when it came; what
-	// waits for approval in it is looked up in a moment, where that hides nothing.
-	if s.unchecked = e.Sealed && s.settings().Trust != entry.Pin; !s.unchecked && !s.checkPins(k, false) {
+	if quick && e.Sealed && s.settings().Trust != entry.Pin {
+		s.unchecked = true
+	} else if !s.checkPins(k, false) {
 		return toolcache.Miss, "tampered"
 	}
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
 	s.mu.Lock()
-	if s.up.Load() { // the server itself knows better
+	if s.up.Load() || e.ValidatedAt.Before(s.validated) { // the server itself has told better
 		s.mu.Unlock()
 		return toolcache.Hit, ""
 	}

@@ -32,7 +32,7 @@ const (
 
 // Run sends c to the server and returns what it says, byte for byte.
 func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	for again := false; ; again = true {
+	for again := false; ; {
 		conn, err := s.connectionFor(ctx, slotFor(call), true)
 		if err != nil {
 			return tool.Result{}, s.startError(err)
@@ -48,9 +48,10 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 		switch {
 		case errors.Is(err, errNotInUse): // it was given up between here and there
 			continue
-		case again || !unsent(err) && !(lost(err) && s.mayRepeat(call)):
+		case again || needsAuth(err) || !unsent(err) && !(lost(err) && s.mayRepeat(call)):
 			return tool.Result{}, conn.explain(ctx, call, err)
 		}
+		again = true
 		pauseFor(ctx, conn.client.Link.Done(), endWait) // once more, on a new connection (4.6)
 	}
 }
@@ -64,8 +65,11 @@ func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, er
 	if s.up.Load() {
 		return call.Action, nil
 	}
-	done := s.tellStarting(ctx, call)
-	_, err := s.connectionFor(ctx, slotFor(call), true)
+	done := func() {}
+	if !s.standing(slotFor(call)) {
+		done = s.tellStarting(ctx, call)
+	}
+	_, err := s.connectionFor(ctx, slotFor(call), false) // Run may want another one
 	done()
 	if err != nil {
 		return nil, s.startError(err)
@@ -197,10 +201,10 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 		}
 	}
 	base, empty := req.Params, 0
-	for range maxRounds {
+	for round := range maxRounds {
 		resp, err := c.client.Call(ctx, req)
 		if err != nil {
-			return tool.Result{}, err
+			return tool.Result{}, inRound(round, err)
 		}
 		if resp.Error != nil {
 			c.server.doubt(call, resp.Error)
@@ -225,6 +229,18 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 		Op: "call", Kind: tool.Upstream, Subject: call.Name,
 		Message: fmt.Sprintf("the server asked more than %d times", maxRounds),
 	}
+}
+
+// inRound is the error of a round of a call. After the first one the server has got the call,
+// whatever became of this one.
+func inRound(round int, err error) error {
+	e, ok := errors.AsType[*mcp.LinkError](err)
+	if round == 0 || !ok || e.Sent {
+		return err
+	}
+	sent := *e
+	sent.Sent = true
+	return &sent
 }
 
 // doubt fetches the tools again when a server says that it does not know one that we list
@@ -353,9 +369,15 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	if _, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return err
 	}
+	if needsAuth(err) { // before the next, since what a sign-in lacks is a tool.Error too
+		c.server.signedOut(c)
+		return &tool.Error{
+			Op: "call", Kind: tool.NeedsAuth, Subject: c.server.name, Message: c.server.redact(err.Error()), Hint: c.server.authHint(),
+		}
+	}
 	effects := call.Kind == tool.KindCall && (call.Action == nil || !call.Action.ReadOnly)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
-		if e.Kind == tool.Timeout && effects && !e.OutcomeUnknown {
+		if (e.Kind == tool.Timeout || e.Kind == tool.Canceled) && effects && !e.OutcomeUnknown {
 			late := *e
 			late.OutcomeUnknown = true
 			return &late
@@ -364,12 +386,6 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	}
 	if ctx.Err() != nil {
 		return c.server.gaveUp(err, effects)
-	}
-	if needsAuth(err) {
-		c.server.signedOut(c)
-		return &tool.Error{
-			Op: "call", Kind: tool.NeedsAuth, Subject: c.server.name, Message: c.server.redact(err.Error()), Hint: c.server.authHint(),
-		}
 	}
 	link, ok := errors.AsType[*mcp.LinkError](err)
 	if !ok {

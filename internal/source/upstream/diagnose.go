@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
@@ -63,6 +64,12 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 	step := tool.Step{Name: name, OK: err == nil, Detail: d.server.redact(detail), Seconds: time.Since(begun).Seconds()}
 	if err != nil {
 		reason, hint := reasonOf(err)
+		if reason == "auth_required" {
+			hint = d.server.authHint()
+		}
+		if e, ok := errors.AsType[*tool.Error](err); ok && d.conn == nil {
+			reason, hint = string(e.Kind), e.Hint
+		}
 		step.Detail, step.Reason, step.Hint = d.server.redact(err.Error()), reason, hint
 		for _, line := range d.server.Logs() {
 			step.Said = append(step.Said, line.Text)
@@ -76,6 +83,9 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 func (d *diagnosis) settings() (string, error) {
 	if d.server.wrong != "" {
 		return "", errors.New(d.server.wrong)
+	}
+	if err := d.server.usable(); err != nil { // what nobody has trusted is not started to see
+		return "", err
 	}
 	conf := d.server.settings()
 	return fmt.Sprintf("%s, protocol %s, lifecycle %s", conf.Transport, conf.Protocol, conf.Lifecycle), nil
@@ -155,7 +165,7 @@ func (d *diagnosis) prompts() (string, error) {
 }
 
 func (d *diagnosis) ping() (string, error) {
-	if d.conn.client.Era.String() != "legacy" {
+	if d.conn.client.Era != mcp.Legacy {
 		return "", errSkipped
 	}
 	if !d.conn.ping(d.ctx) {

@@ -11,6 +11,14 @@ import (
 	"collie/internal/source/upstream/signin"
 )
 
+// identity is what makes a server what it is (8.4).
+func (s *Set) identity(e *entry.Entry) string {
+	if s.opts.Portable {
+		return e.PortableHash(s.opts.Key)
+	}
+	return e.ConfigHash(s.opts.Key)
+}
+
 // fingerprint tells the files behind the command apart (R-CH-3).
 func (s *Server) fingerprint() string {
 	return s.settings().Fingerprint(s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny, IsDir: s.set.folders.isDir})
@@ -67,6 +75,25 @@ func (s *Server) openSignIn() (*signin.Session, error) {
 		return nil, nil //nolint:nilnil // nobody signs in is an answer
 	}
 	return SignIn(conf, s.set.opts.Tokens, SignInOptions{LockDir: s.set.opts.LockDir, Logger: s.log})
+}
+
+// onceItWorks calls f until it returns no error, and remembers what it returned then: a file that
+// is missing may be there the next time.
+func onceItWorks[T any](f func() (T, error)) func() (T, error) {
+	var mu sync.Mutex
+	var done bool
+	var v T
+	return func() (T, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done {
+			return v, nil
+		}
+		var err error
+		v, err = f()
+		done = err == nil
+		return v, err
+	}
 }
 
 func (s *Server) closeSignIn() {

@@ -34,16 +34,7 @@ func (c *conn) retire() {
 // until ctx ends; those that have not are cancelled.
 func (c *conn) drain(ctx context.Context, limit time.Duration) {
 	c.retire()
-	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		select {
-		case <-c.landed:
-		case <-c.client.Link.Done():
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
+	c.awaitLanding(ctx, limit)
 	c.mu.Lock()
 	late := make([]*flight, 0, len(c.calls))
 	for _, f := range c.calls {
@@ -56,6 +47,25 @@ func (c *conn) drain(ctx context.Context, limit time.Duration) {
 			Message: "the server was stopped while the call ran",
 		})
 	}
+	c.awaitLanding(ctx, cancelTime) // so that they end for this reason, and the server hears of it
+}
+
+// cancelTime is how long calls that were cancelled may take to say so to the server.
+const cancelTime = 500 * time.Millisecond
+
+// awaitLanding waits until the calls of a retired connection have ended, at most for limit.
+func (c *conn) awaitLanding(ctx context.Context, limit time.Duration) {
+	if limit <= 0 {
+		return
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-c.landed:
+	case <-c.client.Link.Done():
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // busy reports whether a call is in flight.
@@ -65,15 +75,29 @@ func (c *conn) busy() bool {
 	return len(c.calls) > 0
 }
 
-// idleFor returns how much longer the connection has to be unused to have been so for d; 0
-// says that it has been.
-func (c *conn) idleFor(now time.Time, d time.Duration) time.Duration {
+// retireIdle retires the connection if it has been unused for d. Else it returns how much longer
+// it has to be.
+func (c *conn) retireIdle(now time.Time, d time.Duration) (left time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.calls) > 0 {
 		return d
 	}
-	return max(0, d-now.Sub(c.last))
+	if left = d - now.Sub(c.last); left > 0 {
+		return left
+	}
+	if !c.retired {
+		c.retired, c.landed = true, make(chan struct{})
+		close(c.landed)
+	}
+	return 0
+}
+
+// enlist takes a retirement back.
+func (c *conn) enlist() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.retired, c.landed = false, nil
 }
 
 // giveUpFor ends the connection for a reason that its epitaph repeats.

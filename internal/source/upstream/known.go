@@ -38,10 +38,8 @@ func same(a, b []json.RawMessage) bool {
 
 // publish makes k what the server offers and tells who watches what is different. Lists that
 // have not changed keep their place in memory, so that a call that was resolved in the old
-// offer finds its action in the new one.
+// offer finds its action in the new one. s.publishing is held.
 func (s *Server) publish(k *known, fresh tool.Freshness, why string) {
-	s.publishing.Lock()
-	defer s.publishing.Unlock()
 	old, before := s.known.Load(), s.offer.Load()
 	if old == nil {
 		old = &known{}
@@ -73,6 +71,20 @@ func (s *Server) publish(k *known, fresh tool.Freshness, why string) {
 	for _, kind := range kinds {
 		s.watch.tell(tool.Change{Kind: kind, Source: s.name})
 	}
+}
+
+// republish makes the offer anew of what is known, after settings or pins have changed.
+func (s *Server) republish() {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	k := s.known.Load()
+	if k == nil {
+		return
+	}
+	s.mu.Lock()
+	fresh, why := s.freshness, s.why
+	s.mu.Unlock()
+	s.publish(k, fresh, why)
 }
 
 // sameActions reports whether clients see the same in both.

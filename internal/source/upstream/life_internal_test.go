@@ -16,25 +16,43 @@ import (
 	"pgregory.net/rapid"
 
 	"collie/internal/mcp"
+	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
 )
 
 // memory is an MCP server on pipes in memory, so that time in a test is the test's own.
 type memory struct {
-	starts atomic.Int64
-	refuse atomic.Bool // starts fail
-	deaf   atomic.Bool // pings are not answered
+	starts  atomic.Int64
+	refuse  atomic.Bool  // starts fail
+	deaf    atomic.Bool  // pings are not answered
+	mute    atomic.Bool  // calls are not answered
+	fatal   atomic.Int64 // so many calls are its death
+	calls   atomic.Int64
+	missing atomic.Bool   // its program
+	subs    atomic.Int64  // resources/subscribe
+	hold    chan struct{} // where it is not nil, starts wait for it to be closed
 
-	mu   sync.Mutex
-	kill func()
-	tool string
+	mu     sync.Mutex
+	kill   func()
+	tool   string
+	broken string // this method fails
 }
 
 func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
 	m.starts.Add(1)
+	if m.hold != nil {
+		select {
+		case <-m.hold:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 	if m.refuse.Load() {
 		return errors.New("no luck")
+	}
+	if m.missing.Load() {
+		return &process.StartError{Reason: process.CommandNotFound, Name: "m"}
 	}
 	fromUs, toServer := io.Pipe()
 	fromServer, toUs := io.Pipe()
@@ -45,7 +63,7 @@ func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) erro
 	m.mu.Lock()
 	m.kill = kill
 	m.mu.Unlock()
-	go m.serve(fromUs, toUs) // ends with the pipes
+	go m.serve(fromUs, toUs, kill) // ends with the pipes
 	lines := mcp.NewLines(fromServer, toServer, 0, func() error {
 		_ = toServer.Close()
 		return fromServer.Close()
@@ -55,7 +73,7 @@ func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) erro
 	return err
 }
 
-func (m *memory) serve(in io.Reader, out io.Writer) {
+func (m *memory) serve(in io.Reader, out io.Writer, die func()) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var req struct {
 			ID     json.RawMessage
@@ -65,9 +83,16 @@ func (m *memory) serve(in io.Reader, out io.Writer) {
 			continue
 		}
 		result := `{}`
+		m.mu.Lock()
+		broken := m.broken == req.Method
+		m.mu.Unlock()
+		if broken {
+			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"broken"}}`+"\n", req.ID)
+			continue
+		}
 		switch req.Method {
 		case "initialize":
-			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"m","version":"1"}}`
+			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{"subscribe":true}},"serverInfo":{"name":"m","version":"1"}}`
 		case "tools/list":
 			m.mu.Lock()
 			result = `{"tools":[{"name":"` + m.tool + `","inputSchema":{"type":"object"}}]}`
@@ -76,7 +101,17 @@ func (m *memory) serve(in io.Reader, out io.Writer) {
 			if m.deaf.Load() {
 				continue
 			}
+		case "resources/subscribe":
+			m.subs.Add(1)
 		case "tools/call":
+			m.calls.Add(1)
+			if m.fatal.Add(-1) >= 0 {
+				die()
+				return
+			}
+			if m.mute.Load() {
+				continue
+			}
 			result = `{"content":[]}`
 		}
 		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", req.ID, result)
@@ -96,20 +131,41 @@ func (m *memory) crash() {
 // live returns a server of entry, which m plays. The bubble has to be left by done.
 func live(t testing.TB, m *memory, raw string) (s *Server, done func()) {
 	t.Helper()
-	m.tool = "echo"
-	e, problems := entry.Parse("m", json.RawMessage(raw), entry.Options{Dir: "/"})
+	set := liveSet(t, m, Options{}, specOf(t, "m", raw))
+	return set.servers[0], func() { set.Close(context.Background()) }
+}
+
+// liveSet returns a set of servers, all of which m plays.
+func liveSet(t testing.TB, m *memory, o Options, specs ...Spec) *Set {
+	t.Helper()
+	if m.tool == "" {
+		m.tool = "echo"
+	}
+	o.open = m.open
+	return NewSet(specs, o)
+}
+
+// specOf is the entry raw under a name.
+func specOf(t testing.TB, name, raw string) Spec {
+	t.Helper()
+	e, problems := entry.Parse(name, json.RawMessage(raw), entry.Options{Dir: "/", Cache: &entry.Cache{
+		Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour,
+	}})
 	for _, p := range problems {
 		if p.Severity == entry.SeverityError {
 			t.Fatal(p.Message)
 		}
 	}
-	set := NewSet([]Spec{{Entry: e}}, Options{open: m.open})
-	return set.servers[0], func() { set.Close(context.Background()) }
+	return Spec{Entry: e, Problems: problems}
 }
 
-func echo(s *Server) error {
+func echo(s *Server) error { return echoOf(s, "") }
+
+// echoOf is a call that a session makes.
+func echoOf(s *Server, session string) error {
 	_, err := s.Run(context.Background(), &tool.Call{
 		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{}`), Action: &tool.Action{Name: "echo"},
+		Session: session,
 	})
 	return err
 }
@@ -446,4 +502,9 @@ func checkState(t *testing.T, s *Server, steps []string) {
 	if !fits || st.Tools != 1 || st.Since.IsZero() {
 		t.Fatalf("%v: connected %v and %+v", steps, connected, st)
 	}
+}
+
+// problem is an error of an entry.
+func problem(message string) entry.Problem {
+	return entry.Problem{Severity: entry.SeverityError, Message: message}
 }

@@ -29,8 +29,8 @@ const (
 
 // learn fetches everything a server offers, publishes it and keeps it in the cache. Where
 // resources or prompts fail, what was known of them stays.
-func (s *Server) learn(c *conn) error {
-	ctx, cancel := context.WithTimeoutCause(s.life, listLimit, fmt.Errorf("the lists took longer than %v", listLimit))
+func (s *Server) learn(ctx context.Context, c *conn) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, fmt.Errorf("the lists took longer than %v", listLimit))
 	defer cancel()
 	k := s.fresh(c)
 	s.listen(ctx, c) // before the lists are fetched, so that no change of them is missed
@@ -43,7 +43,8 @@ func (s *Server) learn(c *conn) error {
 	if err := s.learnPrompts(ctx, c, k); err != nil {
 		s.log.Warn("prompts not listed", "error", err)
 	}
-	s.learned(k)
+	s.learned(k, true)
+	s.remember(k)
 	return nil
 }
 
@@ -67,15 +68,21 @@ func (s *Server) fresh(c *conn) *known {
 	return k
 }
 
-// learned takes complete lists from a live server.
-func (s *Server) learned(k *known) {
-	s.mu.Lock()
-	s.validated = time.Now()
-	s.mu.Unlock()
-	s.relistAt.Store(time.Now().Add(k.lifetime()).UnixNano())
-	s.checkPins(k, true)
+// learned takes complete lists from a live server. confirmed says that its tools are among them;
+// else they are those that were known, and no younger than they were.
+func (s *Server) learned(k *known, confirmed bool) {
+	if confirmed {
+		s.relistAt.Store(time.Now().Add(k.lifetime()).UnixNano())
+		s.checkPins(k, true)
+	}
+	s.publishing.Lock()
+	if confirmed {
+		s.mu.Lock()
+		s.validated = time.Now()
+		s.mu.Unlock()
+	}
 	s.publish(k, tool.FreshLive, "")
-	s.remember(k)
+	s.publishing.Unlock()
 }
 
 // lifetime is how long live lists are taken as they are, without asking again (7.4).
@@ -231,11 +238,23 @@ func depth(raw []byte) int {
 
 func (s *Server) learnResources(ctx context.Context, c *conn, k *known) error {
 	var resources, templates []json.RawMessage
+	seen := map[string]bool{}
+	fit := func(def json.RawMessage, key, what string) bool { // what is kept has each name once
+		id := mcp.GetString(def, key)
+		switch {
+		case id == "" || len(def) > maxDefinition:
+			s.drop(what, fmt.Errorf("an entry without a %s: %.80s", key, def))
+		case seen[key+id]:
+			s.drop(what, fmt.Errorf("%s %q is listed twice, the first counts", key, id))
+		default:
+			seen[key+id] = true
+			return true
+		}
+		return false
+	}
 	err := s.pages(ctx, c, nil, "resources", "resources/list", "resources", func(def json.RawMessage) bool {
-		if uri := mcp.GetString(def, "uri"); uri != "" && len(def) <= maxDefinition {
+		if fit(def, "uri", "resource") {
 			resources = append(resources, def)
-		} else {
-			s.drop("resource", fmt.Errorf("an entry without a uri: %.80s", def))
 		}
 		return len(resources) < maxEntries
 	})
@@ -243,10 +262,8 @@ func (s *Server) learnResources(ctx context.Context, c *conn, k *known) error {
 		return fmt.Errorf("list resources: %w", err)
 	}
 	err = s.pages(ctx, c, nil, "resources", "resources/templates/list", "resourceTemplates", func(def json.RawMessage) bool {
-		if pattern := mcp.GetString(def, "uriTemplate"); pattern != "" && len(def) <= maxDefinition {
+		if fit(def, "uriTemplate", "resource template") {
 			templates = append(templates, def)
-		} else {
-			s.drop("resource template", fmt.Errorf("an entry without a uriTemplate: %.80s", def))
 		}
 		return len(templates) < maxEntries
 	})
@@ -301,7 +318,7 @@ func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, metho
 		more = more && cursor != ""
 		for i, def := range defs {
 			if !each(def) && (more || i < len(defs)-1) {
-				s.cut(k, field, errors.New("the list is longer than Collie takes, it ends there"))
+				s.cut(k, field, fmt.Errorf("the list is longer than the %d entries that Collie takes, it ends there", most(field)))
 				return nil
 			}
 		}
@@ -317,6 +334,14 @@ func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, metho
 	}
 	s.cut(k, field, fmt.Errorf("more than %d pages, the list ends there", maxPages))
 	return nil
+}
+
+// most is how many entries of a list are taken.
+func most(field string) int {
+	if field == "tools" {
+		return maxTools
+	}
+	return maxEntries
 }
 
 // cut says that a list ends early.
@@ -373,6 +398,8 @@ type refresher struct {
 	failed  int // refreshes in a row
 	closed  bool
 	wg      sync.WaitGroup
+
+	one sync.Mutex // held by a refresh: the later one knows better
 }
 
 // again asks for what could not be fetched, later and later (7.3).
@@ -464,15 +491,19 @@ func (s *Server) relearn(kinds map[tool.ChangeKind]bool) {
 	if c == nil || !c.alive() {
 		return
 	}
-	if !s.refresh(c, kinds) {
+	if !s.refresh(s.life, c, kinds) {
 		s.lists.again(kinds)
 	}
 }
 
-// refresh fetches the lists of some kinds from a live server. What fails keeps the old list.
-func (s *Server) refresh(c *conn, kinds map[tool.ChangeKind]bool) (ok bool) {
-	ctx, cancel := context.WithTimeout(s.life, listLimit)
+// refresh fetches the lists of some kinds from a live server and takes those that came off
+// kinds. What fails keeps the old list.
+func (s *Server) refresh(ctx context.Context, c *conn, kinds map[tool.ChangeKind]bool) (ok bool) {
+	s.lists.one.Lock()
+	defer s.lists.one.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
+	confirmed := kinds[tool.ToolsChanged]
 	fetch := []struct {
 		kind tool.ChangeKind
 		get  func(context.Context, *conn, *known) error
@@ -484,16 +515,25 @@ func (s *Server) refresh(c *conn, kinds map[tool.ChangeKind]bool) (ok bool) {
 		}
 		next := *k
 		if err := f.get(ctx, c, &next); err != nil {
-			s.log.Warn("list not refreshed, the old one stays", "kind", string(f.kind), "error", err)
-			s.set.cache().Failed(s.name, "list_failed")
 			ok = false
+			confirmed = confirmed && f.kind != tool.ToolsChanged
+			if c.alive() && ctx.Err() == nil { // else it says nothing about the list
+				s.log.Warn("list not refreshed, the old one stays", "kind", string(f.kind), "error", err)
+				s.set.cache().Failed(s.name, "list_failed")
+			}
 			continue
 		}
 		k, any = &next, true
 		delete(kinds, f.kind)
 	}
-	if any {
-		s.learned(k)
+	s.mu.Lock()
+	current := s.primary == c // else a later connection has told its own
+	s.mu.Unlock()
+	if any && current {
+		s.learned(k, confirmed)
+		if !kinds[tool.ToolsChanged] { // what is kept says when its tools were confirmed
+			s.remember(k)
+		}
 	}
 	return ok
 }

@@ -79,13 +79,9 @@ func (s *Server) Approve(ctx context.Context, tools ...string) (int, error) {
 
 // recheck looks at the pins again, after a person or another gateway has changed them.
 func (s *Server) recheck() {
-	k := s.known.Load()
-	if k == nil {
+	if s.known.Load() == nil {
 		return
 	}
-	s.mu.Lock()
-	fresh, why := s.freshness, s.why
-	s.mu.Unlock()
 	s.takeChanges(changes(s.Changes()))
-	s.publish(k, fresh, why)
+	s.republish()
 }

@@ -19,18 +19,20 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	}
 	old := s.servers
 	next := make([]*Server, 0, len(specs))
-	var fresh, gone []*Server
+	var fresh, gone, woken []*Server
 	for _, spec := range specs {
 		i := slices.IndexFunc(old, func(srv *Server) bool { return srv.name == spec.Entry.Name })
+		rested := i >= 0 && !old[i].runsOn()
 		if i >= 0 && old[i].reconfigure(spec) {
 			next = append(next, old[i])
+			if rested && old[i].runsOn() && old[i].usable() == nil {
+				woken = append(woken, old[i])
+			}
 			continue
 		}
 		srv := newServer(s, spec)
-		if i >= 0 && s.opts.Policy.ServeOldOnChange && srv.usable() == nil {
-			if k := old[i].known.Load(); k != nil {
-				srv.publish(k, tool.FreshStale, "config_changed")
-			}
+		if i >= 0 && srv.usable() == nil {
+			srv.succeed(old[i])
 		}
 		next, fresh = append(next, srv), append(fresh, srv)
 	}
@@ -54,13 +56,31 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	for _, srv := range fresh {
 		srv.wants.setLevel(level)
 		switch {
-		case begun && srv.begin1st(true, true):
+		case begun && (srv.begin1st(true, true) || srv.wants.any()):
 			go srv.startFirst() // Close waits for the start
 		default:
 			srv.first.Do(func() { close(srv.started) })
 		}
 	}
+	for _, srv := range woken {
+		go srv.startFirst() // Close waits for the start
+	}
 	return changed
+}
+
+// succeed takes over what clients want to hear of the server whose place it takes, and, where
+// the settings say so, what that one offered.
+func (s *Server) succeed(old *Server) {
+	for _, uri := range old.wants.now().uris {
+		s.wants.keep(uri)
+	}
+	k := old.known.Load()
+	if k == nil || !s.set.opts.Policy.ServeOldOnChange || !s.checkPins(k, false) {
+		return
+	}
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	s.publish(k, tool.FreshStale, "config_changed")
 }
 
 // reconfigure takes new settings over without a restart. It reports false where they make
@@ -71,24 +91,23 @@ func (s *Server) reconfigure(spec Spec) bool {
 	if s.off != spec.Off || s.wrong != wrong || old.Disabled != e.Disabled {
 		return false
 	}
-	if s.hash == "" {
-		return old.Command == e.Command && old.URL == e.URL // it does nothing in either form
+	if s.hash == "" && (old.Command != e.Command || old.URL != e.URL) {
+		return false
 	}
-	if s.hash != e.ConfigHash(s.set.opts.Key) || old.Isolation != e.Isolation {
+	key := s.set.opts.Key // a portable identity leaves out folders, and a process is started in one
+	if s.hash != "" && (old.ConfigHash(key) != e.ConfigHash(key) || old.Isolation != e.Isolation) {
 		return false
 	}
 	s.conf.Store(&e)
 	s.mu.Lock()
+	s.status.Transport, s.status.Command = string(e.Transport), shown(&e)
 	if s.idle != nil {
 		s.idle.Stop()
 	}
-	if s.primary != nil {
+	if len(s.conns()) > 0 {
 		s.restLater()
 	}
-	fresh, why := s.freshness, s.why
 	s.mu.Unlock()
-	if k := s.known.Load(); k != nil {
-		s.publish(k, fresh, why)
-	}
+	s.republish()
 	return true
 }

@@ -38,6 +38,7 @@ type Server struct {
 	headers    atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
 	up         atomic.Bool                                  // a connection stands, and the lists are its own
 	ailing     atomic.Bool                                  // there are failures that an answer would cure
+	postponed  postponement                                 // of refreshing in the background
 	relistAt   atomic.Int64                                 // when a live list is to be asked for again, in Unix ns
 	watch      watchers
 	verdict    toolcache.Verdict // of the cache, before the first start; written before Start returns
@@ -91,6 +92,8 @@ var (
 
 // opening is a connection being made, which all who need it wait for.
 type opening struct {
+	ctx     context.Context //nolint:containedctx // of the start itself, whoever waits for it
+	cancel  context.CancelCauseFunc
 	done    chan struct{}
 	forCall bool // somebody will make a call; guarded by the server's mu
 	conn    *conn
@@ -106,7 +109,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.conf.Store(&e)
 	s.log = slog.New(discreet{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.said = set.logFor(e.Name, s.log)
-	s.signIn = sync.OnceValues(s.openSignIn)
+	s.signIn = onceItWorks(s.openSignIn)
 	s.life, s.cancel = context.WithCancelCause(context.Background())
 	s.lists.server = s
 	s.offer.Store(&tool.Offer{})
@@ -117,10 +120,10 @@ func newServer(set *Set, spec Spec) *Server {
 	case s.wrong != "":
 		s.move(tool.StateConfigError, spec.reason(), s.wrong)
 	case e.Disabled:
-		s.hash = e.ConfigHash(set.opts.Key) // what is kept of it stays as it is (8.8)
+		s.hash = set.identity(&e) // what is kept of it stays as it is (8.8)
 		s.enter(tool.StateDisabled, "")
 	default:
-		s.hash = e.ConfigHash(set.opts.Key)
+		s.hash = set.identity(&e)
 		s.enter(tool.StateIdle, "")
 	}
 	return s
@@ -155,6 +158,10 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 		return nil, err
 	}
 	s.mu.Lock()
+	if s.closed { // what still stands takes no more calls
+		s.mu.Unlock()
+		return nil, &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "the gateway is stopping"}
+	}
 	key := s.slotOf(want)
 	if c := s.at(key); c != nil {
 		if c.alive() {
@@ -162,12 +169,10 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 			s.mu.Unlock()
 			return c, nil
 		}
-		s.put(key, nil) // it ended by itself, and mourn has not been here yet
-		s.history.failed(s.settings().Restart, time.Now(), 0)
+		s.bury(key, c)
 	}
-	if s.closed {
-		s.mu.Unlock()
-		return nil, &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "the gateway is stopping"}
+	if key.era != 0 && key.session == "" && s.primary == nil && s.opening[slot{}] == nil {
+		s.home, key = key.era, slot{} // the first connection is in the era of who asks for it
 	}
 	o := s.opening[key]
 	if o == nil {
@@ -187,16 +192,40 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 	}
 }
 
+// standing reports whether there is a connection for a caller already.
+func (s *Server) standing(want slot) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.at(s.slotOf(want))
+	return c != nil && c.alive()
+}
+
+// bury takes a connection out of its slot that ended by itself where mourn has not been yet:
+// whoever finds it dead does not wait for how. s.mu is held.
+func (s *Server) bury(key slot, c *conn) {
+	s.put(key, nil)
+	if key == (slot{}) {
+		s.history.failed(s.settings().Restart, time.Now(), 0)
+	}
+	s.wg.Go(func() { c.close(s.life) }) // its process may linger
+}
+
 // begin starts to open the connection of a slot. s.mu is held.
 func (s *Server) begin(key slot) *opening {
 	o := &opening{done: make(chan struct{})}
+	o.ctx, o.cancel = context.WithCancelCause(s.life)
 	s.opening[key] = o
-	s.wg.Add(1)
-	if key == (slot{}) {
-		go s.open(o) // ends by the start timeout or the server's life
-	} else {
-		go s.openExtra(o, key)
+	if key != (slot{}) {
+		s.wg.Go(func() { s.openExtra(o, key) })
+		return o
 	}
+	detail := ""
+	if conf := s.settings(); conf.Runner {
+		detail = "a first start may download " + first(conf.Package, "its package")
+	}
+	s.status.NextRetry = nil
+	s.record(tool.StateStarting, "", detail)
+	s.wg.Go(func() { s.open(o) }) // ends by the start timeout or the server's life
 	return o
 }
 
@@ -296,9 +325,7 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.closed = true
 	conns := s.conns()
 	s.mu.Unlock()
-	for _, c := range conns {
-		c.drain(ctx, drain)
-	}
+	drainAll(ctx, conns, drain)
 	s.mu.Lock()
 	s.primary, s.extra = nil, map[slot]*conn{}
 	s.up.Store(false)

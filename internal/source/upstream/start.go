@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,16 +28,14 @@ func (s *Server) startFirst() {
 
 // open makes the primary connection and learns what the server offers.
 func (s *Server) open(o *opening) {
-	defer s.wg.Done()
-	starting := ""
-	if conf := s.settings(); conf.Runner {
-		starting = "a first start may download " + first(conf.Package, "its package")
-	}
-	s.enter(tool.StateStarting, starting)
+	defer o.cancel(nil)
 	begun := time.Now()
-	c, err := s.reach()
+	c, err := s.reach(o.ctx)
 	if err == nil {
-		err = s.learn(c)
+		err = s.taught(o.ctx, c)
+	}
+	if o.ctx.Err() != nil {
+		err = context.Cause(o.ctx)
 	}
 	s.mu.Lock()
 	delete(s.opening, slot{})
@@ -44,32 +43,40 @@ func (s *Server) open(o *opening) {
 		err = errStopping
 	}
 	if err == nil {
-		s.status.Starts++
 		s.status.StartSeconds = time.Since(begun).Seconds()
 		s.primary, c.used = c, o.forCall
 		s.home = c.client.Era
 		s.both = s.both || s.speaksBoth(c)
 		s.up.Store(true)
+		s.opened(c)
 	} else {
 		s.home, s.both = 0, false // what was known of its era may be why
+		s.startFailed(err)
 	}
 	s.mu.Unlock()
-	if err != nil {
-		s.startFailed(err)
-	} else {
-		s.opened(c)
-	}
 	s.deliver(o, c, err)
 }
 
+// taught learns what the server offers. Of a process that ended meanwhile the error says how.
+func (s *Server) taught(ctx context.Context, c *conn) error {
+	err := s.learn(ctx, c)
+	if err == nil || c.alive() {
+		return err
+	}
+	if exit := c.exited(); exit != nil {
+		return exit
+	}
+	return err
+}
+
 // reach connects in the era that is remembered, and finds the era out where that fails.
-func (s *Server) reach() (*conn, error) {
+func (s *Server) reach(ctx context.Context) (*conn, error) {
 	s.awaitStop()
 	s.mu.Lock()
 	home := s.home
 	s.mu.Unlock()
-	c, err := s.connect(s.life, home)
-	if err == nil || home == 0 || s.life.Err() != nil || !contradicts(err) {
+	c, err := s.connect(ctx, home)
+	if err == nil || home == 0 || ctx.Err() != nil || !contradicts(err) {
 		return c, err
 	}
 	s.log.Info("the server is not what it was, asking anew", "was", home.String(), "error", err)
@@ -77,7 +84,7 @@ func (s *Server) reach() (*conn, error) {
 	s.mu.Lock()
 	s.home, s.overSSE = 0, false
 	s.mu.Unlock()
-	return s.connect(s.life, 0)
+	return s.connect(ctx, 0)
 }
 
 // contradicts reports whether a failed start speaks against what was remembered of the
@@ -117,7 +124,7 @@ func (s *Server) speaksBoth(c *conn) bool {
 // Over stdio that is a second process. Where no call has been made to the first one yet, it
 // has no state that anybody knows of, and the second takes its place.
 func (s *Server) openExtra(o *opening, key slot) {
-	defer s.wg.Done()
+	defer o.cancel(nil)
 	s.awaitStop()
 	s.mu.Lock()
 	era := key.era
@@ -125,26 +132,28 @@ func (s *Server) openExtra(o *opening, key slot) {
 		era = s.home
 	}
 	s.mu.Unlock()
-	c, err := s.connect(s.life, era)
-	var old *conn
-	var alone bool // the primary connection has to do
+	c, err := s.connect(o.ctx, era)
+	if err == nil && key.session != "" && !s.up.Load() {
+		err = s.taught(o.ctx, c) // no other connection has confirmed the lists
+	}
+	if o.ctx.Err() != nil {
+		err = context.Cause(o.ctx)
+	}
 	s.mu.Lock()
 	delete(s.opening, key)
-	switch {
-	case err != nil && key.session == "" && !s.closed && s.primary != nil && s.primary.alive():
-		s.both, alone = false, true // it may be unable to run twice, because of a lock or a port
-	case err != nil:
-	case s.closed:
+	if err == nil && s.closed {
 		err = errStopping
-	case key.session != "":
-		s.extra[key], c.used = c, o.forCall
-	case era == mcp.Legacy && !c.keepsSession():
+	}
+	var old *conn
+	alone := false // the primary connection has to do
+	switch {
+	case err != nil:
+		alone = s.extraFailed(key, err)
+	case key.session == "" && era == mcp.Legacy && !c.keepsSession():
 		s.both, alone = false, true // it has no way to ask a caller back: the primary connection is as good
-	case c.proc != nil && s.primary != nil && !s.primary.used:
-		old, s.primary, s.home = s.primary, c, era
-		c.used = o.forCall
 	default:
-		s.extra[key], c.used = c, o.forCall
+		old = s.place(key, c, era)
+		c.used = o.forCall
 	}
 	s.mu.Unlock()
 	switch {
@@ -157,10 +166,41 @@ func (s *Server) openExtra(o *opening, key slot) {
 		close(o.done)
 		return
 	case old != nil:
-		s.opened(c)
+		s.wg.Go(func() { s.listen(s.life, c) })
 		s.wg.Go(func() { old.close(s.life) })
 	}
 	s.deliver(o, c, err)
+}
+
+// extraFailed records that a connection beside the primary one was not made. It reports whether
+// the primary one has to do, since the server may be unable to run twice, because of a lock or a
+// port. s.mu is held.
+func (s *Server) extraFailed(key slot, err error) (alone bool) {
+	switch {
+	case s.closed:
+	case key.session == "" && s.primary != nil && s.primary.alive():
+		s.both = false
+		return true
+	case len(s.conns()) == 0 && s.opening[slot{}] == nil:
+		s.startFailed(err)
+	}
+	return false
+}
+
+// place puts an extra connection where it belongs and returns the one whose place it takes; nil
+// if there is none. s.mu is held.
+func (s *Server) place(key slot, c *conn, era mcp.Era) (old *conn) {
+	if key.session == "" && c.proc != nil && s.primary != nil && !s.primary.used {
+		old, s.primary, s.home = s.primary, c, era
+		s.opened(c)
+		return old
+	}
+	s.extra[key] = c
+	if key.session != "" && s.primary == nil && s.opening[slot{}] == nil {
+		s.opened(c)
+	}
+	s.restLater()
+	return nil
 }
 
 // deliver hands a connection, or why there is none, to all who wait for it.
@@ -181,18 +221,20 @@ func (s *Server) deliver(o *opening, c *conn, err error) {
 	s.lookAfter(c)
 }
 
-// opened records a start that worked.
+// opened records a start that worked. s.mu is held.
 func (s *Server) opened(c *conn) {
-	now := time.Now()
-	s.mu.Lock()
+	s.status.Starts++
+	if s.history.attempt > 0 {
+		s.status.Restarts++
+	}
 	s.status.Era, s.status.Version = c.client.Era.String(), c.client.Version
 	s.status.Server = nameOf(c.client.Info)
-	s.history.started(now)
+	s.history.started(time.Now())
 	s.status.NextRetry, s.lastErr = nil, nil
+	s.forgetRetry()
 	s.restLater()
-	s.mu.Unlock()
 	s.ailing.Store(true) // until the first answer
-	s.enter(tool.StateReady, "")
+	s.record(tool.StateReady, "", "")
 }
 
 // nameOf is how a server names itself: name and version.
@@ -202,7 +244,7 @@ func nameOf(info json.RawMessage) string {
 
 // failure is the error a caller sees of a start that failed.
 func (s *Server) failure(err error, after time.Duration) error {
-	if errors.Is(err, errStopping) {
+	if errors.Is(err, errStopping) || errors.Is(err, errStopped) {
 		return &tool.Error{Op: "start", Kind: tool.Unavailable, Subject: s.name, Message: "the server is being stopped"}
 	}
 	reason, hint := reasonOf(err)
@@ -280,7 +322,7 @@ func (s *Server) Refresh(ctx context.Context) error {
 	if c == nil || !c.alive() {
 		return s.Start(ctx) // which learns the lists
 	}
-	if !s.refresh(c, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
+	if !s.refresh(ctx, c, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
 		return &tool.Error{
 			Op: "refresh", Kind: tool.Upstream, Subject: s.name, Message: "it does not tell its lists; the old ones stay",
 			Hint: "collie mcp logs " + s.name + " shows why",
@@ -289,5 +331,27 @@ func (s *Server) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops the server until it is called again.
-func (s *Server) Stop(ctx context.Context) { s.giveUp(ctx, s.set.opts.Drain, "user_stop") }
+// Stop stops the server until it is called again. A start that is under way ends too, and one
+// that was planned is not made.
+func (s *Server) Stop(ctx context.Context) {
+	s.mu.Lock()
+	s.forgetRetry()
+	begun := slices.Collect(maps.Values(s.opening))
+	for _, o := range begun {
+		o.cancel(errStopped)
+	}
+	switch s.status.State {
+	case tool.StateBackoff, tool.StateOpen:
+		s.status.NextRetry = nil
+		s.record(tool.StateIdle, "user_stop", "")
+	case tool.StateDisabled, tool.StateConfigError, tool.StateIdle, tool.StateStarting, tool.StateReady, tool.StateDegraded,
+		tool.StateNeedsAuth, tool.StateFailed, tool.StateStopping, tool.StateStopped:
+	}
+	s.mu.Unlock()
+	for _, o := range begun {
+		<-o.done // a start that is cancelled ends by the ladder of a stop
+	}
+	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
+}
+
+var errStopped = errors.New("the server was stopped while it started")

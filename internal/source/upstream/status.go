@@ -20,27 +20,23 @@ func (s *Server) move(state tool.State, reason, detail string) {
 	s.mu.Lock()
 	s.record(state, reason, detail)
 	s.mu.Unlock()
-	s.log.Debug("server state", "state", string(state), "reason", reason, "detail", detail)
 }
 
 // moveFrom is move, unless c is not the primary connection any more: another one has been
 // asked for, and the state is about that.
 func (s *Server) moveFrom(c *conn, state tool.State, reason, detail string) {
 	s.mu.Lock()
-	current := s.primary == c
-	if current {
+	if s.primary == c {
 		s.record(state, reason, detail)
 	}
 	s.mu.Unlock()
-	if current {
-		s.log.Debug("server state", "state", string(state), "reason", reason, "detail", detail)
-	}
 }
 
 // record puts a state down. s.mu is held.
 func (s *Server) record(state tool.State, reason, detail string) {
 	s.status.State, s.status.Reason, s.status.Detail = state, reason, s.redact(detail)
 	s.status.Since = time.Now()
+	s.log.Debug("server state", "state", string(state), "reason", reason, "detail", detail)
 }
 
 // Status says what the server is doing, and why.
@@ -48,7 +44,7 @@ func (s *Server) Status() tool.ServerStatus {
 	conf := s.settings()
 	s.mu.Lock()
 	st := s.status
-	st.Attempt = s.history.attempt
+	st.Attempt = s.history.inARow(time.Now())
 	st.Freshness, st.Why = s.freshness, s.why
 	st.Changed = slices.Clone(s.changed)
 	if !s.validated.IsZero() {
@@ -94,6 +90,9 @@ func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogL
 // person can do about it.
 func reasonOf(err error) (reason, hint string) {
 	if e, ok := errors.AsType[*process.StartError](err); ok {
+		if e.Reason == process.BadDir {
+			return "config_invalid", "make that folder, or change cwd" // 2.3, cwd
+		}
 		return string(e.Reason), InstallHint(e.Name)
 	}
 	if needsAuth(err) {
@@ -111,11 +110,11 @@ func reasonOf(err error) (reason, hint string) {
 		}
 		return "exited_early", ""
 	}
+	if _, ok := errors.AsType[*listError](err); ok && statusOf(err) == 0 {
+		return "list_failed", ""
+	}
 	if e, ok := errors.AsType[*mcp.LinkError](err); ok {
 		return linkReason(e)
-	}
-	if _, ok := errors.AsType[*listError](err); ok {
-		return "list_failed", ""
 	}
 	if errors.Is(err, errStartTimeout) {
 		return "handshake_timeout", "raise startTimeout if it only needs longer"

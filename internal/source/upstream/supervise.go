@@ -1,7 +1,9 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -14,8 +16,15 @@ import (
 // This file decides when a server runs: what happens after a failure (4.7), when it is
 // stopped for being idle (4.8), and how connections are given up (4.9).
 
-// startFailed records a start that failed and plans the next one.
+// startFailed records a start that failed and plans the next one. s.mu is held.
 func (s *Server) startFailed(err error) {
+	switch {
+	case s.closed:
+		return
+	case errors.Is(err, errStopped):
+		s.record(tool.StateIdle, "user_stop", "")
+		return
+	}
 	reason, hint := reasonOf(err)
 	if reason == "auth_required" {
 		hint = s.authHint()
@@ -25,14 +34,8 @@ func (s *Server) startFailed(err error) {
 		detail += "; " + hint
 	}
 	s.set.cache().Failed(s.name, reason)
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return
-	}
 	s.lastErr = err
 	s.failed(reason, statusOf(err), detail, false)
-	s.mu.Unlock()
 }
 
 // failed notes a failure and moves to the state that follows. crash says that the server
@@ -65,29 +68,38 @@ func (s *Server) failed(reason string, status int, detail string, crash bool) {
 // restless reports whether the server is to be tried again without anybody calling. s.mu is
 // held.
 func (s *Server) restless() bool {
+	return s.runsOn() || s.known.Load() == nil || s.wants.any()
+}
+
+// runsOn reports whether the server is to run whether or not anybody uses it (4.8).
+func (s *Server) runsOn() bool {
 	switch s.settings().Lifecycle {
 	case entry.Eager, entry.KeepAlive:
 		return true
 	case entry.Auto, entry.Lazy:
 	}
-	return s.known.Load() == nil || s.wants.any()
+	return false
 }
 
 // tryAt plans a start. s.mu is held.
 func (s *Server) tryAt(next, now time.Time) {
-	if s.retry != nil {
-		s.retry.Stop()
-	}
+	s.forgetRetry()
 	s.retry = time.AfterFunc(next.Sub(now), func() {
 		s.mu.Lock()
 		if s.closed || s.status.NextRetry == nil || s.primary != nil || s.opening[slot{}] != nil {
 			s.mu.Unlock()
 			return
 		}
-		s.status.Restarts++
 		s.begin(slot{}) // nobody waits for it
 		s.mu.Unlock()
 	})
+}
+
+// forgetRetry gives a planned start up. s.mu is held.
+func (s *Server) forgetRetry() {
+	if s.retry != nil {
+		s.retry.Stop()
+	}
 }
 
 // soon is how long a failure that no retry can mend answers further calls: a server that is
@@ -137,11 +149,11 @@ func (s *Server) answered() {
 		return
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.history.well()
-	if s.status.State == tool.StateNeedsAuth {
+	if s.status.State == tool.StateNeedsAuth && s.primary != nil {
 		s.record(tool.StateReady, "", "")
 	}
-	s.mu.Unlock()
 	s.ailing.Store(false)
 }
 
@@ -174,20 +186,27 @@ func (s *Server) mourn(c *conn) {
 	if known {
 		s.put(key, nil)
 	}
-	if key == (slot{}) && known && s.opening[slot{}] == nil {
+	switch {
+	case !known || s.opening[slot{}] != nil:
+	case key == (slot{}):
 		s.failed(c.endReason(), 0, detail, true)
+	case len(s.conns()) == 0: // the last of a server that each session has for itself
+		s.failed(c.endReason(), 0, detail, false)
 	}
 	s.mu.Unlock()
 	s.log.Warn("server ended", "detail", shorten(detail))
 	c.close(s.life)
 }
 
-// restLater arms the timer that stops an idle server. s.mu is held.
+// restLater arms the timer that stops an idle server, or the connections of sessions that have
+// gone quiet. s.mu is held.
 func (s *Server) restLater() {
+	conf := s.settings()
 	d, ok := s.idleTime()
-	if !ok {
+	if !ok && (conf.Isolation != entry.Session || conf.IdleTimeout <= 0) {
 		return
 	}
+	d = cmp.Or(d, conf.IdleTimeout)
 	if s.idle == nil {
 		s.idle = time.AfterFunc(d, s.rest)
 		return
@@ -197,44 +216,71 @@ func (s *Server) restLater() {
 
 // idleTime is how long the server may be idle; ok is false where it runs on.
 func (s *Server) idleTime() (d time.Duration, ok bool) {
-	conf := s.settings()
-	switch conf.Lifecycle {
-	case entry.Eager, entry.KeepAlive:
+	if s.runsOn() {
 		return 0, false
-	case entry.Auto, entry.Lazy:
 	}
-	return conf.IdleTimeout, conf.IdleTimeout > 0
+	d = s.settings().IdleTimeout
+	return d, d > 0
 }
 
 // rest stops the server if nobody has needed it for idleTimeout. A call in flight, a question
-// that waits for a person and a subscription keep it running.
+// that waits for a person and a subscription keep it running. Of sessions that have a connection
+// each, every one rests by itself: a session that ends says nothing.
 func (s *Server) rest() {
 	s.mu.Lock()
-	d, ok := s.idleTime()
-	conns := s.conns()
-	if !ok || s.closed || len(conns) == 0 || len(s.opening) > 0 {
-		s.mu.Unlock()
+	defer s.mu.Unlock()
+	if s.closed {
 		return
 	}
 	now := time.Now()
-	left := time.Duration(0)
-	for _, c := range conns {
-		left = max(left, c.idleFor(now, d))
+	s.restSessions(now)
+	conns := s.conns()
+	d, ok := s.idleTime()
+	if len(conns) == 0 || !ok && len(s.extra) == 0 {
+		return
 	}
-	if s.wants.any() {
-		left = max(left, d)
-	}
-	if left > 0 {
+	if left := s.busyFor(conns, now, d, ok); left > 0 {
 		s.idle.Reset(left)
-		s.mu.Unlock()
 		return
 	}
 	s.abandon(conns)
 	s.record(tool.StateStopping, "idle_stop", "")
 	done := s.stopping
 	s.wg.Go(func() { s.end(s.life, conns, done, "idle_stop", fmt.Sprintf("nobody used it for %v", d)) })
-	s.mu.Unlock()
 	s.log.Debug("idle, stopping", "after", d)
+}
+
+// busyFor is when to look again whether all of conns may rest; 0 says that they may, and that
+// they take no more calls. s.mu is held.
+func (s *Server) busyFor(conns []*conn, now time.Time, d time.Duration, ok bool) (left time.Duration) {
+	if !ok {
+		return s.settings().IdleTimeout // the server itself does not rest
+	}
+	if s.wants.any() || len(s.opening) > 0 {
+		return d
+	}
+	for i, c := range conns {
+		if left = c.retireIdle(now, d); left > 0 {
+			for _, other := range conns[:i] {
+				other.enlist()
+			}
+			return left
+		}
+	}
+	return 0
+}
+
+// restSessions closes the connections of sessions that have been quiet for idleTimeout, unless
+// they are all there is: then the server as a whole rests. s.mu is held.
+func (s *Server) restSessions(now time.Time) {
+	d := s.settings().IdleTimeout
+	for key, c := range s.extra {
+		if key.session == "" || d <= 0 || len(s.conns()) == 1 || c.retireIdle(now, d) > 0 {
+			continue
+		}
+		delete(s.extra, key)
+		s.wg.Go(func() { c.close(s.life) })
+	}
 }
 
 // abandon takes connections out of use: a call that was about to board one looks for
@@ -245,10 +291,12 @@ func (s *Server) abandon(conns []*conn) {
 	}
 	s.primary, s.extra = nil, map[slot]*conn{}
 	s.up.Store(false)
+	s.history.stopped(time.Now())
 	s.stopping = make(chan struct{})
 }
 
-// giveUp stops all connections: calls in flight may end for as long as drain.
+// giveUp stops all connections: calls in flight may end for as long as drain. Whoever closes the
+// server waits for it, and hurries it.
 func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string) {
 	s.mu.Lock()
 	conns := s.conns()
@@ -259,11 +307,23 @@ func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string)
 	s.abandon(conns)
 	s.record(tool.StateStopping, reason, "")
 	done := s.stopping
+	s.wg.Add(1)
+	defer s.wg.Done()
 	s.mu.Unlock()
-	for _, c := range conns {
-		c.drain(ctx, drain)
-	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	drainAll(ctx, conns, drain)
 	s.end(ctx, conns, done, reason, "")
+}
+
+// drainAll drains connections at the same time.
+func drainAll(ctx context.Context, conns []*conn, limit time.Duration) {
+	var wg sync.WaitGroup
+	for _, c := range conns {
+		wg.Go(func() { c.drain(ctx, limit) })
+	}
+	wg.Wait()
 }
 
 // end closes connections that were abandoned.

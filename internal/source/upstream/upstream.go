@@ -56,6 +56,9 @@ type Options struct {
 	// nil keeps nothing. Close does not close it.
 	Cache *toolcache.Cache
 	Key   []byte
+	// Portable leaves folders out of identities, so that machines that keep things elsewhere
+	// share lists.
+	Portable bool
 	// Home is the user's home folder, which is not shown in what is kept.
 	Home string
 	// Pins remembers the definitions of tools; nil remembers none. Close does not close it.
@@ -246,7 +249,7 @@ func (s *Set) adopt(name string) {
 	if srv == nil || srv.up.Load() || srv.usable() != nil {
 		return
 	}
-	srv.recall()
+	srv.recall(false)
 }
 
 // pinsLater is how long after a start the pins are asked about lists that the cache gave: who
@@ -262,6 +265,9 @@ func (s *Set) watchPins(servers []*Server) {
 	for _, srv := range servers {
 		if srv.unchecked {
 			srv.takeChanges(changes(srv.Changes()))
+			if srv.settings().Trust == entry.Pin { // since a moment ago: now it hides something
+				srv.republish()
+			}
 		}
 	}
 	stop := s.opts.Pins.Watch(s.approved)

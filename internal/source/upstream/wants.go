@@ -33,6 +33,18 @@ func (w *wants) any() bool {
 	return len(w.uris) > 0
 }
 
+// keep notes that updates of a resource are wanted, before there is a connection to ask over.
+func (w *wants) keep(uri string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.uris == nil {
+		w.uris = map[string]subscribed{}
+	}
+	if w.uris[uri] == nil {
+		w.uris[uri] = subscribed{}
+	}
+}
+
 func (w *wants) setLevel(level string) {
 	w.mu.Lock()
 	w.level = level
@@ -209,10 +221,17 @@ func (s *Server) stream(ctx context.Context, c *conn, filter json.RawMessage, li
 		end()
 	}
 	refused := make(chan error, 1)
+	s.mu.Lock()
+	if s.closed { // nobody waits for a stream any more
+		s.mu.Unlock()
+		end()
+		return stop, errStopping
+	}
 	s.wg.Go(func() {
 		defer end()
 		refused <- c.listen(streaming, filter, sub)
 	})
+	s.mu.Unlock()
 	select {
 	case <-sub.confirmed:
 		return stop, nil

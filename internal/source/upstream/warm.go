@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -20,13 +21,13 @@ func (s *Server) begin1st(chosen, all bool) bool {
 	}
 	v, why := s.verdict, s.verdictWhy
 	if v == "" {
-		v, why = s.recall()
+		v, why = s.recall(false)
 	}
 	conf, policy := s.settings(), s.set.opts.Policy
 	switch {
 	case !chosen:
 		return false
-	case all && (conf.Lifecycle == entry.Eager || conf.Lifecycle == entry.KeepAlive):
+	case all && s.runsOn():
 		return true
 	}
 	switch v {
@@ -60,7 +61,7 @@ func recallAll(servers []*Server) {
 					return
 				}
 				if srv := servers[i]; srv.usable() == nil {
-					srv.verdict, srv.verdictWhy = srv.recall()
+					srv.verdict, srv.verdictWhy = srv.recall(true)
 				}
 			}
 		})
@@ -71,7 +72,7 @@ func recallAll(servers []*Server) {
 // leased reports whether this gateway is the one to refresh the server's list. The right lasts
 // until the server's start is over.
 func (s *Server) leased() bool {
-	release, ok := s.set.cache().Lease(s.life, s.name)
+	release, ok := s.lease()
 	if ok {
 		go func() { // the start has a limit
 			<-s.started
@@ -81,6 +82,30 @@ func (s *Server) leased() bool {
 	return ok
 }
 
+// flushTime bounds how long a list may take to get to where others look for it.
+const flushTime = 5 * time.Second
+
+// lease takes the right to refresh the server's list. ok is false where another gateway has it, or
+// has just made use of it. The right ends when what was fetched is where the others look.
+func (s *Server) lease() (release func(), ok bool) {
+	end, ok := s.set.cache().Lease(s.life, s.name)
+	if !ok {
+		return nil, false
+	}
+	if v, _ := s.recall(false); v == toolcache.Hit && !s.up.Load() {
+		end()
+		return nil, false
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life), flushTime)
+		defer cancel()
+		if err := s.set.cache().Flush(ctx); err != nil {
+			s.log.Debug("tool cache not written", "error", err)
+		}
+		end()
+	}, true
+}
+
 // refreshOften fetches lists again every now and then (8.13). It ends with the set.
 func (s *Set) refreshOften() {
 	p := s.opts.Policy
@@ -88,11 +113,12 @@ func (s *Set) refreshOften() {
 		for _, srv := range s.Servers() {
 			remote := srv.settings().Transport != entry.Stdio
 			switch {
-			case s.life.Err() != nil || srv.usable() != nil:
+			case s.life.Err() != nil || srv.usable() != nil || srv.postponed.now(time.Now()):
 			case srv.up.Load():
 				for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
 					srv.lists.ask(kind)
 				}
+			case srv.needsPerson():
 			case remote || p.RefreshStarts:
 				s.refreshing.Go(func() {
 					release, ok := s.cache().Lease(s.life, srv.name)
@@ -100,13 +126,50 @@ func (s *Set) refreshOften() {
 						return
 					}
 					defer release()
-					if _, err := srv.connection(s.life); err != nil {
+					_, err := srv.connection(s.life)
+					srv.postponed.after(time.Now(), p.RefreshEvery, err)
+					if err != nil {
 						s.log.Debug("list not refreshed", "server", srv.name, "error", err)
 					}
 				})
 			}
 		}
 	}
+}
+
+// needsPerson reports whether the server has failed for a reason that no new attempt mends (4.7).
+func (s *Server) needsPerson() bool {
+	st := s.Status().State
+	return st == tool.StateFailed || st == tool.StateNeedsAuth
+}
+
+// postponement is how a server that fails is refreshed less and less often (8.13).
+type postponement struct {
+	mu    sync.Mutex
+	until time.Time
+	wait  time.Duration
+}
+
+// longestPostponement bounds how long a server that fails is not refreshed.
+const longestPostponement = 6 * time.Hour
+
+// now reports whether it is still too early.
+func (p *postponement) now(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return now.Before(p.until)
+}
+
+// after notes what came of a refresh: after each failure the wait is twice as long, from every on.
+func (p *postponement) after(now time.Time, every time.Duration, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil {
+		p.until, p.wait = time.Time{}, 0
+		return
+	}
+	p.wait = min(max(2*p.wait, every), max(longestPostponement, every))
+	p.until = now.Add(p.wait)
 }
 
 // jittered is d, a fifth more or less.

@@ -1,6 +1,7 @@
 package entry_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -373,7 +374,11 @@ func TestSecretsStayIn(t *testing.T) {
 			t.Errorf("no secrets are known of %s", raw)
 		}
 		for i, s := range secrets {
-			if !strings.Contains(s, planted) || i > 0 && len(s) > len(secrets[i-1]) {
+			plain := s
+			if pair, err := base64.StdEncoding.DecodeString(s); err == nil { // what a header has of a user and a password
+				plain = string(pair)
+			}
+			if !strings.Contains(plain, planted) || i > 0 && len(s) > len(secrets[i-1]) {
 				t.Errorf("secrets of %s are %q", raw, secrets)
 			}
 		}

@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -69,9 +70,16 @@ func (o *object) url(pointer, s string) {
 	}
 	if password, ok := u.User.Password(); ok {
 		o.hide(password)
+		o.hide(basic(u.User.Username(), password))
+	} else if u.User != nil { // a token alone stands there
+		o.hide(u.User.Username())
+		o.hide(basic(u.User.Username(), ""))
 	}
-	for _, values := range u.Query() {
+	for name, values := range u.Query() {
 		for _, v := range values {
+			if secretName.MatchString(name) {
+				o.hide(v)
+			}
 			if LooksSecret(v) && strings.Contains(s, v) {
 				o.secrets[v] = true
 				o.warn(pointer, "R-CV-6", "the query holds what looks like a secret; write ${secret:NAME} or ${NAME}, or send it as a header")
@@ -96,6 +104,11 @@ func shownURL(written string) string {
 		}
 		return name + "=" + mask
 	})
+}
+
+// basic is what stands for a user and a password in a header.
+func basic(user, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 }
 
 // headers reads an object, or a list of "Name: value".
@@ -163,6 +176,9 @@ func (o *object) auth() {
 		}
 		if a.Type == "basic" && a.Username.IsZero() && !s.failed() {
 			s.fail(s.pointer, "auth", "basic needs a username")
+		}
+		if a.Type == "basic" {
+			s.hide(basic(a.Username.text, a.Password.text))
 		}
 	}, "auth")
 	if s, pointer, ok := o.text("apiKey"); ok {

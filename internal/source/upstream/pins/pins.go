@@ -220,7 +220,7 @@ func (s *Store) learn(server string, t sighted, shelf shelf) {
 		return
 	}
 	if now.pending != nil {
-		s.log.Warn("a tool's definition is not the one that was pinned", "server", server, "tool", t.name, "changed", now.pending.changed)
+		s.log.Debug("a tool's definition is not the one that was pinned", "server", server, "tool", t.name, "changed", now.pending.changed)
 	}
 	s.pins.put(server, t.name, now)
 	s.dirty.put(server, t.name, now)

@@ -30,6 +30,7 @@ func (c *Cache) Lease(ctx context.Context, server string) (release func(), ok bo
 	if !ok {
 		return func() {}, false
 	}
+	c.shared.refresh() // who had it before may have fetched the list since we looked
 	ended := make(chan struct{})
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,24 +21,28 @@ func (f *File) Watch(ctx context.Context, tell func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(f.closed, cancel)()
-	events, failures, stop := f.notify()
-	defer stop()
+	n, err := within(ctx, f, f.opts.limit, func() (notices, error) {
+		f.opts.before("watch")
+		return f.notify(ctx), nil
+	})
+	if err != nil {
+		return err
+	}
 	poll := time.NewTicker(watchPoll)
 	defer poll.Stop()
 	settle := time.NewTimer(0)
 	defer settle.Stop()
 	var told stamp
-	base := filepath.Base(resolve(f.path))
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case e := <-events:
-			if filepath.Base(e.Name) == base {
+		case e := <-n.events:
+			if filepath.Base(e.Name) == n.base {
 				settle.Reset(watchSettle)
 			}
 			continue
-		case <-failures: //nolint:errcheck // an overflow, for example: polling finds what was lost
+		case <-n.failures: //nolint:errcheck // an overflow, for example: polling finds what was lost
 			continue
 		case <-poll.C:
 		case <-settle.C:
@@ -67,17 +71,27 @@ func (f *File) peek(ctx context.Context) (now stamp, foreign bool) {
 	return s.stamp, s.foreign && err == nil
 }
 
-// notify asks the system for events in the file's folder. Where that is not possible, polling
-// has to do: the channels are nil.
-func (f *File) notify() (events <-chan fsnotify.Event, failures <-chan error, stop func()) {
+// notices are what the system tells of the file that is called base. Where it tells nothing,
+// polling has to do: the channels are nil.
+type notices struct {
+	base     string
+	events   <-chan fsnotify.Event
+	failures <-chan error
+}
+
+// notify asks the system for events in the file's folder, until ctx ends.
+func (f *File) notify(ctx context.Context) notices {
+	target := resolve(f.path)
+	n := notices{base: filepath.Base(target)}
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, nil, func() {}
+		return n
 	}
-	stop = func() { _ = w.Close() }
-	if err := w.Add(filepath.Dir(resolve(f.path))); err != nil {
-		stop()
-		return nil, nil, func() {}
+	if err := w.Add(filepath.Dir(target)); err != nil {
+		_ = w.Close()
+		return n
 	}
-	return w.Events, w.Errors, stop
+	context.AfterFunc(ctx, func() { _ = w.Close() })
+	n.events, n.failures = w.Events, w.Errors
+	return n
 }

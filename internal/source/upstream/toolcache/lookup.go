@@ -18,6 +18,9 @@ func (c *Cache) Lookup(w Want) (e *Entry, v Verdict, reason string) {
 	}
 	now := c.opts.Now()
 	c.mu.Lock()
+	if known, ok := c.wants[w.Name]; ok && known.Hash == w.Hash { // statistics judge by all of it
+		c.wants[w.Name] = w
+	}
 	s := c.slots[w.Name]
 	unread := s != nil && s.rec == nil && s.broken == ""
 	if unread && s.raw != nil { // several may be read at once: that is most of a start

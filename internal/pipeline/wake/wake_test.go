@@ -1,0 +1,76 @@
+package wake_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"collie/internal/pipeline/wake"
+	"collie/internal/tool"
+)
+
+// sleeper is a source whose list may be old; it counts who asks for the one of today.
+type sleeper struct {
+	tool.Source
+
+	asked int
+	now   *tool.Action
+	err   error
+}
+
+func (s *sleeper) Current(_ context.Context, c *tool.Call) (*tool.Action, error) {
+	s.asked++
+	if s.now == nil && s.err == nil {
+		return c.Action, nil
+	}
+	return s.now, s.err
+}
+
+// plain is a source that is always there.
+type plain struct{ tool.Source }
+
+func TestDo(t *testing.T) {
+	t.Parallel()
+	old, now := &tool.Action{Name: "a"}, &tool.Action{Name: "a", ReadOnly: true}
+	gone := errors.New("gone")
+	for name, test := range map[string]struct {
+		source tool.Source
+		call   tool.Call
+		asked  int
+		want   *tool.Action
+		err    error
+	}{
+		"a new definition":   {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, want: now},
+		"the same one":       {source: &sleeper{}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, want: old},
+		"switched off":       {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindCall, Action: &tool.Action{Off: "off"}}},
+		"no action":          {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindCall}},
+		"a read":             {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindRead, Action: old}, want: old},
+		"a prompt":           {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindPrompt}},
+		"nobody who sleeps":  {source: plain{}, call: tool.Call{Kind: tool.KindCall, Action: old}, want: old},
+		"it does not wake":   {source: &sleeper{err: gone}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, err: gone},
+		"nobody is asked at": {call: tool.Call{Kind: tool.KindCall, Action: old}, want: old},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			call := test.call
+			call.Source = test.source
+			if test.want == nil {
+				test.want = call.Action
+			}
+			ran := 0
+			_, err := wake.Stage{}.Do(t.Context(), &call, func(_ context.Context, c *tool.Call) (tool.Result, error) {
+				ran++
+				if c != &call || c.Action != test.want {
+					t.Errorf("it runs with %+v, want %+v", c.Action, test.want)
+				}
+				return tool.Result{}, nil
+			})
+			if !errors.Is(err, test.err) || (err == nil) != (ran == 1) {
+				t.Errorf("%v, ran %d times", err, ran)
+			}
+			if s, ok := test.source.(*sleeper); ok && s.asked != test.asked {
+				t.Errorf("asked %d times, want %d", s.asked, test.asked)
+			}
+		})
+	}
+}

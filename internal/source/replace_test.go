@@ -1,0 +1,73 @@
+package source_test
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/source"
+	"collie/internal/tool"
+)
+
+// Settings that are read again and say the same are no change to anybody.
+func TestSetTellsChangesOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		one, two := shelf("one", "x://a"), shelf("two", "x://b")
+		profiles := func(hidden ...string) map[string]source.Profile {
+			return map[string]source.Profile{"": {Hide: hidden}}
+		}
+		c := open(t, source.Options{Profiles: profiles()}, one)
+		var told atomic.Int64
+		defer c.Watch(func(tool.Change) { told.Add(1) })()
+		for _, step := range []struct {
+			what     string
+			sources  []tool.Source
+			profiles map[string]source.Profile
+			want     int64 // notices: one for each kind of list
+		}{
+			{"the same", []tool.Source{one}, profiles(), 0},
+			{"another source", []tool.Source{one, two}, profiles(), 3},
+			{"another order", []tool.Source{two, one}, profiles(), 3},
+			{"another profile", []tool.Source{two, one}, profiles("one"), 3},
+			{"the same again", []tool.Source{two, one}, profiles("one"), 0},
+		} {
+			c.Set(step.sources, step.profiles)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if got := told.Swap(0); got != step.want {
+				t.Errorf("%s: told %d changes, want %d", step.what, got, step.want)
+			}
+		}
+	})
+}
+
+// A subscription is taken back from the source that has taken the place of the one it was made
+// to, since that has taken the subscription over.
+func TestUnsubscribeFromASuccessor(t *testing.T) {
+	t.Parallel()
+	old, next := shelf("one", "x://a"), shelf("one", "x://a")
+	c := open(t, source.Options{}, old)
+	if err := c.Subscribe(t.Context(), "", "x://a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Subscribe(t.Context(), "x://a"); err != nil { // as servers do
+		t.Fatal(err)
+	}
+	c.Set([]tool.Source{next}, nil)
+	if err := c.Unsubscribe(t.Context(), "", "x://a"); err != nil {
+		t.Fatal(err)
+	}
+	if got := next.Subscribed(); len(got) != 0 {
+		t.Errorf("it is still asked for %v", got)
+	}
+	if !slices.Equal(old.Subscribed(), []string{"x://a"}) {
+		t.Error("the one that has gone was asked")
+	}
+	c.Set(nil, nil)
+	if err := c.Unsubscribe(t.Context(), "", "x://a"); err != nil {
+		t.Errorf("of a source that has gone for good: %v", err)
+	}
+}

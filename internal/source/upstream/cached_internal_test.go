@@ -1,0 +1,329 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/pins"
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
+)
+
+// kept is an entry of the cache for spec's server, with one tool.
+func kept(t *testing.T, spec Spec, o Options, name string) *toolcache.Entry {
+	t.Helper()
+	return &toolcache.Entry{
+		Tools:      []json.RawMessage{json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"}}`)},
+		ConfigHash: spec.Entry.ConfigHash(o.Key), ServerConfig: json.RawMessage(`{}`),
+		Fingerprint: spec.Entry.Fingerprint(nil, entry.EnvironmentOptions{}),
+		Era:         "legacy", ProtocolVersion: "2025-11-25", Transport: "stdio",
+		Capabilities: json.RawMessage(`{"tools":{}}`),
+	}
+}
+
+// Which servers start with the gateway, by what is known of their lists (4.8, 8.7, 8.13).
+func TestWhatStartsWithTheGateway(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		name    string
+		policy  Policy
+		setting string
+		age     time.Duration // of what is kept; 0 keeps nothing
+		print   string        // replaces the fingerprint of what is kept
+		starts  int64
+		tools   int
+		fresh   tool.Freshness // without a start
+	}{
+		{name: "nothing is known", starts: 1, tools: 1},
+		{name: "lazy, nothing is known", setting: `,"lifecycle":"lazy"`, starts: 1, tools: 1},
+		{name: "lazy, nothing is known, no warm-up", setting: `,"lifecycle":"lazy"`, policy: Policy{Warmup: "off"}},
+		{name: "no warm-up", policy: Policy{Warmup: "off"}, starts: 1, tools: 1},
+		{name: "hit", age: time.Hour, tools: 1, fresh: tool.FreshHit},
+		{name: "hit, eager", setting: `,"lifecycle":"eager"`, age: time.Hour, starts: 1, tools: 1},
+		{name: "hit, keepalive", setting: `,"lifecycle":"keepalive"`, age: time.Hour, starts: 1, tools: 1},
+		{name: "hit, all are warmed", policy: Policy{Warmup: "all"}, age: time.Hour, starts: 1, tools: 1},
+		{name: "stale", age: 2 * day, tools: 1, fresh: tool.FreshStale},
+		{name: "stale, refreshed at the start", policy: Policy{RefreshStale: "start"}, age: 2 * day, starts: 1, tools: 1},
+		{name: "stale, stale ones are warmed", policy: Policy{Warmup: "stale"}, age: 2 * day, starts: 1, tools: 1},
+		{name: "built anew", print: "other", age: time.Hour, starts: 1, tools: 1},
+		{name: "built anew, lazy", print: "other", setting: `,"lifecycle":"lazy"`, age: time.Hour, tools: 1, fresh: tool.FreshStale},
+		{name: "expired", age: 40 * day, starts: 1, tools: 1},
+		{name: "not kept", setting: `,"cache":{"enabled":false}`, age: time.Hour, starts: 1, tools: 1},
+		{name: "disabled", setting: `,"disabled":true`, age: time.Hour},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{}
+				spec := specOf(t, "m", fmt.Sprintf(plain, test.setting))
+				o := Options{Key: make([]byte, 32), Policy: test.policy}
+				begun := time.Now()
+				o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key, Now: func() time.Time {
+					if time.Since(begun) == 0 { // while it is stored
+						return begun.Add(-test.age)
+					}
+					return time.Now()
+				}})
+				defer o.Cache.Close() //nolint:errcheck // it is in memory
+				if test.age > 0 {
+					e := kept(t, spec, o, "echo")
+					if test.print != "" {
+						e.Fingerprint = test.print
+					}
+					o.Cache.Store("m", e)
+				}
+				time.Sleep(time.Millisecond)
+				set := liveSet(t, m, o, spec)
+				defer set.Close(context.Background())
+				set.Start(nil)
+				<-set.Settled()
+				synctest.Wait()
+				st := set.servers[0].Status()
+				if m.starts.Load() != test.starts || st.Tools != test.tools {
+					t.Errorf("%d starts and %d tools, want %d and %d", m.starts.Load(), st.Tools, test.starts, test.tools)
+				}
+				if test.starts == 0 && st.Freshness != test.fresh {
+					t.Errorf("the list is %q, want %q", st.Freshness, test.fresh)
+				}
+				select {
+				case <-set.servers[0].Started():
+				default:
+					t.Error("it counts as starting for ever")
+				}
+			})
+		})
+	}
+}
+
+// Without a whole gateway only those servers start that are wanted and unknown.
+func TestWhatStartsForACommand(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		set := liveSet(t, m, Options{}, specOf(t, "a", fmt.Sprintf(plain, "")), specOf(t, "b", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`)))
+		defer set.Close(context.Background())
+		set.Start([]string{"a"})
+		<-set.Settled()
+		if a, b := set.servers[0].Status(), set.servers[1].Status(); a.State != tool.StateReady || b.State != tool.StateIdle {
+			t.Errorf("they are %s and %s", a.State, b.State)
+		}
+	})
+}
+
+// A list that another gateway has kept does not replace a newer one that the server itself gave.
+func TestAnOlderListIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		late := time.Duration(0)
+		spec := specOf(t, "m", fmt.Sprintf(plain, ""))
+		o := Options{Key: make([]byte, 32)}
+		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key, Now: func() time.Time { return time.Now().Add(-late) }})
+		defer o.Cache.Close() //nolint:errcheck // it is in memory
+		set := liveSet(t, m, o, spec)
+		defer set.Close(context.Background())
+		set.Start(nil)
+		<-set.Settled()
+		s := set.servers[0]
+		offers := func() string { return s.Offer().Tools[0].Actions[0].Name }
+		o.Cache.Store("m", kept(t, spec, o, "theirs"))
+		set.adopt("m")
+		if got := offers(); got != "echo" {
+			t.Errorf("while it runs it offers %s", got)
+		}
+		s.Stop(t.Context())
+		late = time.Hour
+		o.Cache.Store("m", kept(t, spec, o, "older"))
+		set.adopt("m")
+		if got := offers(); got != "echo" {
+			t.Errorf("of an older list it took %s", got)
+		}
+		late = -time.Minute
+		o.Cache.Store("m", kept(t, spec, o, "newer"))
+		set.adopt("m")
+		if got := offers(); got != "newer" {
+			t.Errorf("of a newer list it took nothing: %s", got)
+		}
+	})
+}
+
+// Pins that change while a list is being taken over do not bring the old list back.
+func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
+	t.Parallel()
+	m := &memory{}
+	store := pins.Open("", toolcache.ToolHash, pins.Options{})
+	defer store.Close() //nolint:errcheck // it is in memory
+	set := liveSet(t, m, Options{Pins: store}, specOf(t, "m", fmt.Sprintf(plain, "")))
+	defer set.Close(context.Background())
+	s := set.servers[0]
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next := *s.known.Load()
+	next.tools = []json.RawMessage{json.RawMessage(`{"name":"new","inputSchema":{"type":"object"}}`)}
+	s.publishing.Lock()
+	var recheck sync.WaitGroup
+	recheck.Go(s.recheck)
+	for range 1000 {
+		runtime.Gosched() // it gets as far as it can
+	}
+	s.publish(&next, tool.FreshLive, "")
+	s.publishing.Unlock()
+	recheck.Wait()
+	if got := s.Offer().Tools[0].Actions[0].Name; got != "new" {
+		t.Errorf("it offers %s after another list was told", got)
+	}
+}
+
+// A list that could not be fetched again is no younger for that, though others could be.
+func TestAFailedRefreshConfirmsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		spec := specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
+		o := Options{Key: make([]byte, 32)}
+		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
+		defer o.Cache.Close() //nolint:errcheck // it is in memory
+		set := liveSet(t, m, o, spec)
+		defer set.Close(context.Background())
+		set.Start(nil)
+		<-set.Settled()
+		s, begun := set.servers[0], time.Now()
+		time.Sleep(2 * time.Hour)
+		m.mu.Lock()
+		m.broken = "tools/list"
+		m.mu.Unlock()
+		if err := s.Refresh(t.Context()); tool.KindOf(err) != tool.Upstream {
+			t.Errorf("a refresh that failed: %v", err)
+		}
+		e, _, _ := o.Cache.Lookup(*s.want())
+		if st := s.Status(); !st.Validated.Equal(begun) || st.Tools != 1 || !e.ValidatedAt.Equal(begun) || e.LastErrorCode != "list_failed" {
+			t.Errorf("confirmed %v here and %v in the cache, want %v; %d tools; error %q",
+				st.Validated, e.ValidatedAt, begun, st.Tools, e.LastErrorCode)
+		}
+		m.mu.Lock()
+		m.broken = "resources/list"
+		m.mu.Unlock()
+		_ = s.Refresh(t.Context())
+		if st := s.Status(); st.Validated.Equal(begun) {
+			t.Error("the tools were told again, which does not count because the resources were not")
+		}
+	})
+}
+
+// A stop in the middle of a start is no failure of the server.
+func TestAStopIsNoFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		spec := specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"eager"`))
+		o := Options{Key: make([]byte, 32)}
+		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
+		defer o.Cache.Close() //nolint:errcheck // it is in memory
+		o.Cache.Store("m", kept(t, spec, o, "echo"))
+		m.hold = make(chan struct{})
+		set := liveSet(t, m, o, spec)
+		set.Start(nil)
+		synctest.Wait()
+		w := set.servers[0].want()
+		set.Close(context.Background())
+		if e, _, _ := o.Cache.Lookup(*w); e.LastErrorCode != "" {
+			t.Errorf("the cache has the error %q", e.LastErrorCode)
+		}
+	})
+}
+
+// A change of the list is told once, and no change is not told.
+func TestChangesAreToldOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		defer done()
+		var told []tool.ChangeKind
+		defer s.Watch(func(ch tool.Change) { told = append(told, ch.Kind) })()
+		expect := func(what string, want int) {
+			t.Helper()
+			synctest.Wait()
+			if len(told) != want {
+				t.Errorf("%s: told %v, want %d changes", what, told, want)
+			}
+			told = nil
+		}
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		expect("the first list", 2) // of tools, and that resources can be read now
+		for range 3 {
+			if err := s.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect("the same list", 0)
+		if err := s.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		expect("a restart", 0)
+		m.crash()
+		time.Sleep(time.Minute)
+		expect("a crash and a restart", 0)
+		s.republish()
+		expect("settings that change nothing", 0)
+		m.mu.Lock()
+		m.tool = "other"
+		m.mu.Unlock()
+		for range 5 {
+			s.lists.ask(tool.ToolsChanged)
+		}
+		time.Sleep(time.Second)
+		expect("another list", 1)
+	})
+}
+
+// Lists are fetched again every now and then: of a server that fails less and less often, and
+// never of one that needs a person (8.13).
+func TestRefreshOften(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		do          func(*memory)
+		policy      Policy
+		least, most int64 // starts within two days
+	}{
+		"well":              {policy: Policy{RefreshStarts: true}, least: 38, most: 62},
+		"not to be started": {},
+		"fails":             {do: func(m *memory) { m.refuse.Store(true) }, policy: Policy{RefreshStarts: true}, least: 5, most: 13},
+		"needs a person":    {do: func(m *memory) { m.missing.Store(true) }, policy: Policy{RefreshStarts: true}, least: 1, most: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{}
+				if test.do != nil {
+					test.do(m)
+				}
+				spec := specOf(t, "m", fmt.Sprintf(plain, ""))
+				test.policy.RefreshEvery = time.Hour
+				o := Options{Key: make([]byte, 32), Policy: test.policy}
+				o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
+				defer o.Cache.Close() //nolint:errcheck // it is in memory
+				o.Cache.Store("m", kept(t, spec, o, "echo"))
+				set := liveSet(t, m, o, spec)
+				defer set.Close(context.Background())
+				set.Start(nil)
+				time.Sleep(48 * time.Hour)
+				synctest.Wait()
+				if n := m.starts.Load(); n < test.least || n > test.most {
+					t.Errorf("%d starts in two days, want %d to %d", n, test.least, test.most)
+				}
+			})
+		})
+	}
+}

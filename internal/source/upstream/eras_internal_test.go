@@ -1,0 +1,116 @@
+//go:build unix
+
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"collie/internal/mcp"
+	"collie/internal/mcp/mcptest"
+	"collie/internal/tool"
+)
+
+// ofEra is a client of an era that can be asked nothing.
+type ofEra struct {
+	nobody
+
+	era mcp.Era
+}
+
+func (c ofEra) Supports(what tool.Capability) bool {
+	return what == tool.TakesInputRequired && c.era == mcp.Modern
+}
+
+// bothEras returns a server that speaks both eras, in processes of its own.
+func bothEras(t *testing.T) *Server {
+	t.Helper()
+	path, args, env := mcptest.Command(t, "--era", "both")
+	vars := map[string]string{}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		vars[name] = value
+	}
+	raw, err := json.Marshal(map[string]any{"command": path, "args": args, "env": vars})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := NewSet([]Spec{specOf(t, "m", string(raw))}, Options{})
+	t.Cleanup(func() { set.Close(context.Background()) })
+	return set.servers[0]
+}
+
+// drive makes a call as the pipeline does: first what is offered now, then the call.
+func drive(t *testing.T, s *Server, era mcp.Era) {
+	t.Helper()
+	call := &tool.Call{
+		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{"text":"a"}`),
+		Action: &tool.Action{Name: "echo"}, Caller: ofEra{era: era}, Origin: tool.MCPLocal,
+	}
+	a, err := s.Current(t.Context(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call.Action = a
+	if _, err := s.Run(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A server of both eras that is used by clients of one is one process, which they all share.
+func TestOneEraOneProcess(t *testing.T) {
+	t.Parallel()
+	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern} {
+		t.Run(era.String(), func(t *testing.T) {
+			t.Parallel()
+			s := bothEras(t)
+			for range 3 {
+				drive(t, s, era)
+			}
+			if st := s.Status(); s.connections() != 1 || st.Era != era.String() || st.State != tool.StateReady || st.PID == 0 {
+				t.Errorf("%d connections, it speaks %s and is %s with pid %d", s.connections(), st.Era, st.State, st.PID)
+			}
+		})
+	}
+}
+
+// After a stop the first connection is in the era of who asks for it, and the server is as ready as
+// it was.
+func TestTheFirstConnectionAfterAStop(t *testing.T) {
+	t.Parallel()
+	s := bothEras(t)
+	drive(t, s, mcp.Modern)
+	drive(t, s, mcp.Legacy)
+	if n := s.connections(); n != 2 {
+		t.Fatalf("%d connections for clients of two eras", n)
+	}
+	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern, mcp.Legacy} {
+		s.Stop(t.Context())
+		drive(t, s, era)
+		if st := s.Status(); st.State != tool.StateReady || st.PID == 0 || st.Era != era.String() || !s.up.Load() || s.connections() != 1 {
+			t.Errorf("called in the %s era it is %s, pid %d, speaks %s, lists live %v, %d connections",
+				era, st.State, st.PID, st.Era, s.up.Load(), s.connections())
+		}
+	}
+}
+
+// A server that ends while it is asked for its lists is said to have ended, with its last words.
+func TestAnEndWhileListing(t *testing.T) {
+	t.Parallel()
+	script := `read x; printf '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"m","version":"1"}}}\n'
+read x; read x; echo "out of luck" >&2; exit 9`
+	raw, err := json.Marshal(map[string]any{"command": "/bin/sh", "args": []string{"-c", script}, "protocol": "legacy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := NewSet([]Spec{specOf(t, "m", string(raw))}, Options{})
+	defer set.Close(context.Background())
+	if err := set.servers[0].Start(t.Context()); err == nil {
+		t.Fatal("it started")
+	}
+	if st := set.servers[0].Status(); st.Reason != "exited_early" || !strings.Contains(st.Detail, "out of luck") || !strings.Contains(st.Detail, "9") {
+		t.Errorf("it is %s (%s): %s", st.State, st.Reason, st.Detail)
+	}
+}

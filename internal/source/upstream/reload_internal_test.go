@@ -1,0 +1,320 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
+)
+
+// reloadable returns a begun set of specs, all played by m and kept in a cache in memory.
+func reloadable(t *testing.T, m *memory, o Options, specs ...Spec) (set *Set, done func()) {
+	t.Helper()
+	o.Key = make([]byte, 32)
+	o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
+	set = liveSet(t, m, o, specs...)
+	set.Start(nil)
+	<-set.Settled()
+	return set, func() {
+		set.Close(context.Background())
+		if err := o.Cache.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (s *Set) names() (out []string) {
+	for _, srv := range s.Servers() {
+		out = append(out, srv.Name())
+	}
+	return out
+}
+
+// An hour of quiet is enough for whatever a reload begins.
+func settle() {
+	time.Sleep(time.Hour)
+	synctest.Wait()
+}
+
+// New servers are added and contacted, those that are gone stop when their calls have ended, and
+// others are not disturbed (situations 5 and 6).
+func TestApplyAddsAndRemoves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		stays, goes := specOf(t, "stays", fmt.Sprintf(plain, "")), specOf(t, "goes", fmt.Sprintf(plain, `,"args":["x"]`))
+		set, done := reloadable(t, m, Options{Drain: time.Second}, stays, goes)
+		defer done()
+		was, gone := set.Server("stays"), set.Server("goes")
+		m.mute.Store(true)
+		var calls sync.WaitGroup
+		for _, srv := range []*Server{was, gone} {
+			calls.Go(func() { _ = echo(srv) })
+		}
+		synctest.Wait()
+		if !set.Apply([]Spec{stays, specOf(t, "new", fmt.Sprintf(plain, `,"args":["y"]`))}) {
+			t.Error("the servers are other ones, which is not reported")
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if got := set.names(); !slices.Equal(got, []string{"stays", "new"}) || set.Server("stays") != was {
+			t.Errorf("servers are %v, the one that stays is the same: %v", got, set.Server("stays") == was)
+		}
+		if st := gone.Status(); st.State != tool.StateStopped {
+			t.Errorf("the one that was taken out is %s", st.State)
+		}
+		if !was.primary.busy() {
+			t.Error("the call of the one that stays has ended")
+		}
+		if st := set.Server("new").Status(); st.Tools != 1 || m.starts.Load() != 3 {
+			t.Errorf("the new one has %d tools, %d starts", st.Tools, m.starts.Load())
+		}
+		select {
+		case <-set.Server("new").Started():
+		default:
+			t.Error("the new one counts as starting for ever")
+		}
+		set.Close(context.Background())
+		calls.Wait()
+	})
+}
+
+// A change of how a server is treated is taken over without a restart and filters its list anew;
+// a change of what it is replaces it (situations 3 and 4).
+func TestApplyChanges(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		now     string
+		replace bool
+		tools   int // that are on
+	}{
+		"nothing":   {"", false, 1},
+		"filter":    {`,"tools":{"exclude":["echo"]}`, false, 0},
+		"limit":     {`,"toolTimeout":"7s"`, false, 1},
+		"env":       {`,"env":{"A":"b"}`, true, 1},
+		"isolation": {`,"isolation":"session"`, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{}
+				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+				defer done()
+				was, starts := set.Server("m"), m.starts.Load()
+				if changed := set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, test.now))}); changed != test.replace {
+					t.Errorf("changed is %v", changed)
+				}
+				synctest.Wait()
+				now := set.Server("m")
+				if replaced := now != was; replaced != test.replace {
+					t.Errorf("replaced is %v", replaced)
+				}
+				on := 0
+				for _, a := range now.Offer().Tools[0].Actions {
+					if a.Off == "" {
+						on++
+					}
+				}
+				again := int64(0)
+				if name == "env" { // isolation is no part of the hash: the list is known
+					again = 1
+				}
+				if on != test.tools || m.starts.Load() != starts+again {
+					t.Errorf("%d tools are on, want %d; %d more starts, want %d", on, test.tools, m.starts.Load()-starts, again)
+				}
+			})
+		})
+	}
+}
+
+// What the cache knows moves along with a new name, and is there again when a server is switched
+// on: nobody is contacted (situations 7 and 8).
+func TestApplyWithoutContact(t *testing.T) {
+	t.Parallel()
+	off := func(spec Spec) Spec {
+		spec.Entry.Disabled = true
+		return spec
+	}
+	for name, steps := range map[string]func(*testing.T) []Spec{
+		"renamed": func(t *testing.T) []Spec {
+			t.Helper()
+			return []Spec{specOf(t, "other", fmt.Sprintf(plain, ""))}
+		},
+		"off and on": func(t *testing.T) []Spec {
+			t.Helper()
+			return []Spec{off(specOf(t, "m", fmt.Sprintf(plain, ""))), specOf(t, "m", fmt.Sprintf(plain, ""))}
+		},
+		"untrusted and trusted": func(t *testing.T) []Spec {
+			t.Helper()
+			untrusted := specOf(t, "m", fmt.Sprintf(plain, ""))
+			untrusted.Off = "untrusted"
+			return []Spec{untrusted, specOf(t, "m", fmt.Sprintf(plain, ""))}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{}
+				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+				defer done()
+				settle()
+				for _, spec := range steps(t) {
+					set.Apply([]Spec{spec})
+					settle()
+					st := set.Servers()[0].Status()
+					if usable := set.Servers()[0].usable() == nil; usable != (st.Tools == 1) || usable != (st.State == tool.StateIdle) {
+						t.Errorf("it is %s (%s) with %d tools, usable %v", st.State, st.Reason, st.Tools, usable)
+					}
+				}
+				if n := m.starts.Load(); n != 1 {
+					t.Errorf("%d starts, want the first one only", n)
+				}
+			})
+		})
+	}
+}
+
+// A wrong entry that is mended starts, and one that becomes wrong stops and says what is wrong.
+func TestApplyMendsAnEntry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		right := specOf(t, "m", fmt.Sprintf(plain, ""))
+		wrong := right
+		wrong.Problems = append(slices.Clone(right.Problems), problem("nonsense"))
+		set, done := reloadable(t, m, Options{}, wrong)
+		defer done()
+		if st := set.Servers()[0].Status(); st.State != tool.StateConfigError || st.Detail != "nonsense" || m.starts.Load() != 0 {
+			t.Fatalf("a wrong one is %s: %s", st.State, st.Detail)
+		}
+		set.Apply([]Spec{right})
+		synctest.Wait()
+		if st := set.Servers()[0].Status(); st.State != tool.StateReady {
+			t.Errorf("mended it is %s", st.State)
+		}
+		set.Apply([]Spec{wrong})
+		synctest.Wait()
+		if st := set.Servers()[0].Status(); st.State != tool.StateConfigError || st.Tools != 0 {
+			t.Errorf("wrong again it is %s with %d tools", st.State, st.Tools)
+		}
+	})
+}
+
+// A server that is told to run on starts, unless it ran on before and a person has stopped it.
+func TestApplyLifecycle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+		defer done()
+		settle()
+		s := set.Servers()[0]
+		keep := []Spec{specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))}
+		set.Apply(keep)
+		settle()
+		if st := s.Status(); st.State != tool.StateReady || st.Lifecycle != "keepalive" {
+			t.Errorf("told to run on it is %s (%s)", st.State, st.Lifecycle)
+		}
+		s.Stop(t.Context())
+		set.Apply(keep)
+		settle()
+		if st := s.Status(); st.State != tool.StateIdle {
+			t.Errorf("stopped by a person, and settings read again, it is %s", st.State)
+		}
+	})
+}
+
+// With serveOldOnChange the old list stays until the new one is there.
+func TestApplyServesTheOldList(t *testing.T) {
+	t.Parallel()
+	for _, serve := range []bool{false, true} {
+		t.Run(fmt.Sprint(serve), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{}
+				set, done := reloadable(t, m, Options{Policy: Policy{ServeOldOnChange: serve}}, specOf(t, "m", fmt.Sprintf(plain, "")))
+				defer done()
+				m.hold = make(chan struct{})
+				set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, `,"args":["x"]`))})
+				synctest.Wait()
+				st := set.Servers()[0].Status()
+				if serve && (st.Tools != 1 || st.Freshness != tool.FreshStale || st.Why != "config_changed") || !serve && st.Tools != 0 {
+					t.Errorf("meanwhile it has %d tools, %s (%s)", st.Tools, st.Freshness, st.Why)
+				}
+				m.mu.Lock()
+				m.tool = "other"
+				m.mu.Unlock()
+				close(m.hold)
+				synctest.Wait()
+				if name := set.Servers()[0].Offer().Tools[0].Actions[0].Name; name != "other" {
+					t.Errorf("then it offers %s", name)
+				}
+			})
+		})
+	}
+}
+
+// What clients want to hear of a server they want to hear of the one that takes its place, and as
+// much of its log.
+func TestApplyKeepsSubscriptions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+		defer done()
+		if err := set.Servers()[0].Subscribe(t.Context(), "a://b"); err != nil {
+			t.Fatal(err)
+		}
+		if err := set.Servers()[0].SetLevel(t.Context(), "info"); err != nil {
+			t.Fatal(err)
+		}
+		set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, `,"args":["x"]`))})
+		synctest.Wait()
+		now := set.Servers()[0]
+		if n := m.subs.Load(); n != 2 || now.wants.currentLevel() != "info" {
+			t.Errorf("%d subscriptions, want a second one; level %q", n, now.wants.currentLevel())
+		}
+		if err := now.Unsubscribe(t.Context(), "a://b"); err != nil || now.wants.any() {
+			t.Errorf("taken back: %v, wanted still: %v", err, now.wants.any())
+		}
+	})
+}
+
+// Reloads while starts are in flight, and a close in the middle of one, end as they should.
+func TestApplyWhileStarting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{hold: make(chan struct{})}
+		o := Options{Drain: time.Second}
+		set := liveSet(t, m, o, specOf(t, "m", fmt.Sprintf(plain, "")))
+		set.Start(nil)
+		for i := range 20 {
+			set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, fmt.Sprintf(`,"args":["%d"]`, i)))})
+		}
+		synctest.Wait()
+		last := set.Servers()[0]
+		close(m.hold)
+		<-set.Settled()
+		synctest.Wait()
+		if st := last.Status(); st.State != tool.StateReady {
+			t.Errorf("the last one is %s", st.State)
+		}
+		m.hold = make(chan struct{})
+		set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, ""))})
+		set.Close(context.Background())
+		if set.Apply(nil) {
+			t.Error("a closed set takes settings over")
+		}
+		for _, srv := range append(set.Servers(), last) {
+			if st := srv.Status(); st.State != tool.StateStopped {
+				t.Errorf("after the close one is %s", st.State)
+			}
+		}
+	})
+}

@@ -1,0 +1,237 @@
+//go:build unix
+
+package upstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"collie/internal/mcp/mcptest"
+	"collie/internal/source/upstream"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/signin"
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
+)
+
+// shelf is a place for tokens.
+type shelf struct {
+	mu     sync.Mutex
+	values map[string]string
+}
+
+func (s *shelf) Get(_ context.Context, name string) (string, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.values[name]
+	return v, ok, nil
+}
+
+func (s *shelf) Has(ctx context.Context, name string) (bool, error) {
+	_, ok, err := s.Get(ctx, name)
+	return ok, err
+}
+
+func (s *shelf) Set(_ context.Context, name, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.values == nil {
+		s.values = map[string]string{}
+	}
+	s.values[name] = value
+	return nil
+}
+
+func (s *shelf) Delete(_ context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.values, name)
+	return nil
+}
+
+// guarded is a fakemcp that refuses what guard does not let through.
+func guarded(t *testing.T, guard func(*http.Request) bool) string {
+	t.Helper()
+	behind := mcptest.StartHTTP(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !guard(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		relay(w, r, behind)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/mcp"
+}
+
+// relay passes a request on.
+func relay(w http.ResponseWriter, r *http.Request, to string) {
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, to, r.Body)
+	if err != nil {
+		panic(err)
+	}
+	req.Header = r.Header.Clone()
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	for name, values := range resp.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(resp.StatusCode)
+	flush, _ := w.(http.Flusher)
+	for buf := make([]byte, 4096); ; {
+		n, err := resp.Body.Read(buf)
+		_, _ = w.Write(buf[:n])
+		flush.Flush()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// remote returns a set of one server that was parsed with env, not started.
+func remote(t *testing.T, raw string, o upstream.Options, env map[string]string) *upstream.Set {
+	t.Helper()
+	e, problems := entry.Parse("s0", json.RawMessage(raw), entry.Options{
+		Dir: t.TempDir(), Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		Cache: &entry.Cache{Enabled: true, MaxAge: 1 << 50, MaxStale: 1 << 51},
+	})
+	for _, p := range problems {
+		if p.Severity == entry.SeverityError {
+			t.Fatal(p.Message)
+		}
+	}
+	set := upstream.NewSet([]upstream.Spec{{Entry: e, Problems: problems}}, o)
+	t.Cleanup(func() { closeSet(t, set) })
+	return set
+}
+
+// A server that wants to know who asks, in the middle of a session, is in needs_auth until it
+// answers again; with OAuth, with a token in the settings, and without either.
+func TestSignedOutInMidSession(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		tokens signin.Store
+		more   string
+		hint   string
+	}{
+		"oauth":      {tokens: &shelf{}, hint: "collie mcp auth s0 signs you in"},
+		"no oauth":   {hint: "collie mcp auth s0 signs you in"},
+		"own header": {more: `,"headers":{"Authorization":"Bearer x"}`, hint: "check the token in its settings"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var shut atomic.Bool
+			url := guarded(t, func(*http.Request) bool { return !shut.Load() })
+			set := remote(t, `{"url":"`+url+`"`+test.more+`}`, upstream.Options{Tokens: test.tokens}, nil)
+			s := set.Servers()[0]
+			if err := s.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Run(t.Context(), action("echo", `{"text":"a"}`)); err != nil {
+				t.Fatal(err)
+			}
+			shut.Store(true)
+			for range 2 {
+				_, err := s.Run(t.Context(), action("echo", `{"text":"a"}`))
+				e, ok := err.(*tool.Error) //nolint:errorlint // that is what is wanted
+				if !ok || e.Kind != tool.NeedsAuth || e.Hint != test.hint || e.OutcomeUnknown {
+					t.Fatalf("a call of one who is signed out: %#v", err)
+				}
+			}
+			if st := s.Status(); st.State != tool.StateNeedsAuth || st.Reason != "auth_required" || st.Detail != test.hint {
+				t.Errorf("it is %s (%s): %s", st.State, st.Reason, st.Detail)
+			}
+			shut.Store(false)
+			if _, err := s.Run(t.Context(), action("echo", `{"text":"a"}`)); err != nil {
+				t.Fatal(err)
+			}
+			if st := s.Status(); st.State != tool.StateReady || st.Reason != "" || st.Detail != "" {
+				t.Errorf("when it answers again it is %s (%s): %s", st.State, st.Reason, st.Detail)
+			}
+		})
+	}
+}
+
+// What was listed for one who is signed in is not shown to another, or to nobody (R-RD-4).
+func TestAnotherPrincipalDoesNotSeeTheList(t *testing.T) {
+	t.Parallel()
+	o := upstream.Options{Tokens: &shelf{}, Key: make([]byte, 32)}
+	o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
+	t.Cleanup(func() { _ = o.Cache.Close() })
+	const raw = `{"url":"http://127.0.0.1:1/mcp"}`
+	e, _ := entry.Parse("s0", json.RawMessage(raw), entry.Options{Dir: t.TempDir()})
+	for principal, want := range map[string]int{"": 1, "somebody": 0} {
+		o.Cache.Store("s0", &toolcache.Entry{
+			Tools: []json.RawMessage{json.RawMessage(`{"name":"a"}`)}, ConfigHash: e.ConfigHash(o.Key), ServerConfig: json.RawMessage(`{}`),
+			Principal: principal, Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "http",
+		})
+		set := remote(t, raw, o, nil)
+		set.Peek()
+		if st := set.Servers()[0].Status(); st.Tools != want {
+			t.Errorf("nobody sees %d tools that %q was shown, want %d", st.Tools, principal, want)
+		}
+	}
+}
+
+// A server that nobody is signed in at needs that from its first start on, and is not tried again.
+func TestNobodyIsSignedIn(t *testing.T) {
+	t.Parallel()
+	url := guarded(t, func(*http.Request) bool { return false })
+	set := remote(t, `{"url":"`+url+`","auth":{"type":"oauth"}}`, upstream.Options{Tokens: &shelf{}}, nil)
+	s := set.Servers()[0]
+	if err := s.Start(t.Context()); tool.KindOf(err) != tool.NeedsAuth {
+		t.Errorf("a start: %v", err)
+	}
+	if st := s.Status(); st.State != tool.StateNeedsAuth || st.NextRetry != nil || st.Reason != "auth_required" {
+		t.Errorf("it is %s (%s), next retry %v", st.State, st.Reason, st.NextRetry)
+	}
+}
+
+// A headersCommand gives headers to each connection. What it prints is in no error and no log.
+func TestHeadersCommand(t *testing.T) {
+	t.Parallel()
+	const secret = "t0p-s3cret-value"
+	url := guarded(t, func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+secret })
+	for name, test := range map[string]struct {
+		print string // of the command
+		state tool.State
+		want  string // in the detail
+	}{
+		"right":        {`printf '{"Authorization":"Bearer ` + secret + `"}'`, tool.StateReady, ""},
+		"wrong token":  {`printf '{"Authorization":"Bearer other"}'`, tool.StateNeedsAuth, "401"},
+		"no JSON":      {`echo ` + secret, tool.StateBackoff, "no JSON object of texts"},
+		"bad name":     {`printf '{"A b":"` + secret + `"}'`, tool.StateBackoff, `the header "A b"`},
+		"bad value":    {`printf '{"A":"` + secret + `\\n"}'`, tool.StateBackoff, `the header "A"`},
+		"fails":        {`echo ` + secret + `; exit 3`, tool.StateBackoff, "headersCommand"},
+		"prints a lot": {`printf '%70000s' ` + secret, tool.StateBackoff, "65536 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script, err := json.Marshal(test.print)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set := remote(t, `{"url":"`+url+`","headersCommand":{"command":"/bin/sh","args":["-c",`+string(script)+`]}}`, upstream.Options{}, nil)
+			s := set.Servers()[0]
+			err = s.Start(t.Context())
+			st := s.Status()
+			if st.State != test.state || (err == nil) != (test.state == tool.StateReady) || !strings.Contains(st.Detail, test.want) {
+				t.Errorf("it is %s: %s; %v", st.State, st.Detail, err)
+			}
+			if strings.Contains(st.Detail, secret) || err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("what the command printed is told: %s; %v", st.Detail, err)
+			}
+		})
+	}
+}

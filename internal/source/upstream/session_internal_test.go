@@ -1,0 +1,163 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/tool"
+)
+
+func (s *Server) connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns())
+}
+
+// With "isolation": "session" each session has a connection of its own, which rests when that
+// session has gone quiet, however busy others are and whatever the lifecycle says: a session that
+// ends does not say so.
+func TestSessionsRestByThemselves(t *testing.T) {
+	t.Parallel()
+	for _, lifecycle := range []string{"auto", "keepalive"} {
+		t.Run(lifecycle, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{}
+				s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","idleTimeout":"10m","lifecycle":"`+lifecycle+`"`))
+				defer done()
+				if lifecycle == "keepalive" {
+					s.startFirst()
+				}
+				for i := range 5 {
+					if err := echoOf(s, fmt.Sprint(i)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 6 { // one of them stays
+					time.Sleep(5 * time.Minute)
+					if err := echoOf(s, "0"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				want := 1
+				if lifecycle == "keepalive" {
+					want = 2 // and the one that the promise is about
+				}
+				if n := s.connections(); n != want || s.Status().State != tool.StateReady {
+					t.Errorf("half an hour later there are %d connections, want %d, and it is %s", n, want, s.Status().State)
+				}
+			})
+		})
+	}
+}
+
+// A server of sessions has a state that is true although it has no primary connection.
+func TestStateOfSessions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
+		defer done()
+		if err := echoOf(s, "a"); err != nil {
+			t.Fatal(err)
+		}
+		if st := s.Status(); st.State != tool.StateReady || st.Starts != 1 || st.Tools != 1 {
+			t.Errorf("with a session it is %s, %d starts, %d tools", st.State, st.Starts, st.Tools)
+		}
+		m.crash()
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateBackoff || st.Reason != "crashed" {
+			t.Errorf("after the crash of the only one it is %s (%s)", st.State, st.Reason)
+		}
+		if err := echoOf(s, "a"); err != nil {
+			t.Errorf("called again: %v", err)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateIdle || st.Reason != "idle_stop" || s.connections() != 0 {
+			t.Errorf("an hour later it is %s (%s) with %d connections", st.State, st.Reason, s.connections())
+		}
+	})
+}
+
+// Sessions do not start in a loop what does not start.
+func TestBreakerOfSessions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		m.refuse.Store(true)
+		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
+		defer done()
+		s.known.Store(&known{})
+		for i := range 50 {
+			_ = echoOf(s, fmt.Sprint(i))
+		}
+		if n := m.starts.Load(); n != 5 || s.Status().State != tool.StateOpen {
+			t.Errorf("50 calls caused %d starts, want 5, and it is %s", n, s.Status().State)
+		}
+	})
+}
+
+// A start that is under way when the server might rest does not keep it running for ever.
+func TestRestAfterAStartUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","idleTimeout":"10m"`))
+		defer done()
+		if err := echoOf(s, "a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(9 * time.Minute)
+		m.hold = make(chan struct{})
+		var call sync.WaitGroup
+		call.Go(func() { _ = echoOf(s, "b") })
+		time.Sleep(2 * time.Minute)
+		m.refuse.Store(true) // so that nothing but the rest itself looks again
+		close(m.hold)
+		call.Wait()
+		time.Sleep(30 * time.Minute)
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateIdle {
+			t.Errorf("half an hour later it is %s with %d connections", st.State, s.connections())
+		}
+	})
+}
+
+// Who has a connection is not told that the server starts.
+func TestNoNewsOfAStartThatIsNone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
+		defer done()
+		var who notified
+		call := &tool.Call{
+			Kind: tool.KindCall, Name: "m__echo", Target: "echo", Action: &tool.Action{Name: "echo"}, Session: "a",
+			Caller: &who, Params: json.RawMessage(`{"_meta":{"progressToken":7}}`),
+		}
+		for i, want := range []int{1, 1} {
+			if _, err := s.Current(t.Context(), call); err != nil {
+				t.Fatal(err)
+			}
+			if who.n != want {
+				t.Errorf("after call %d it has heard of %d starts, want %d", i+1, who.n, want)
+			}
+		}
+	})
+}
+
+// notified counts what a caller is told.
+type notified struct {
+	nobody
+
+	n int
+}
+
+func (c *notified) Notify(_ context.Context, _ string, _ json.RawMessage) { c.n++ }

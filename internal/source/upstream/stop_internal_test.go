@@ -1,0 +1,199 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// A call that comes while calls in flight are let end is refused at once, and does not look for
+// another connection over and over.
+func TestNoNewCallsWhileStopping(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		set := liveSet(t, m, Options{Drain: 5 * time.Second}, specOf(t, "m", fmt.Sprintf(plain, "")))
+		s := set.servers[0]
+		m.mute.Store(true)
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			err := echo(s)
+			if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Canceled || !e.OutcomeUnknown {
+				t.Errorf("the call in flight: %v, want canceled with an unknown outcome", err)
+			}
+		})
+		synctest.Wait()
+		begun := time.Now()
+		calls.Go(func() { set.Close(context.Background()) })
+		synctest.Wait()
+		if err := echo(s); tool.KindOf(err) != tool.Unavailable || time.Since(begun) > 0 {
+			t.Errorf("a call while the server stops: %v after %v", err, time.Since(begun))
+		}
+		calls.Wait()
+		if took := time.Since(begun); took != 5*time.Second {
+			t.Errorf("the stop took %v, want the 5 s of the drain", took)
+		}
+	})
+}
+
+// Connections of one server are let end at the same time.
+func TestDrainOfSeveralConnections(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		set := liveSet(t, m, Options{Drain: 5 * time.Second}, specOf(t, "m", fmt.Sprintf(plain, `,"isolation":"session"`)))
+		m.mute.Store(true)
+		var calls sync.WaitGroup
+		for i := range 4 {
+			calls.Go(func() { _ = echoOf(set.servers[0], fmt.Sprint(i)) })
+		}
+		synctest.Wait()
+		begun := time.Now()
+		set.Close(context.Background())
+		if took := time.Since(begun); took != 5*time.Second {
+			t.Errorf("four connections took %v to stop, want 5 s", took)
+		}
+		calls.Wait()
+	})
+}
+
+// A person's stop counts whatever the server is doing: a start under way ends, and one that was
+// planned is not made.
+func TestStopHoldsInEveryState(t *testing.T) {
+	t.Parallel()
+	for name, get := range map[string]func(*testing.T, *memory, *Server){
+		"starting": func(t *testing.T, m *memory, s *Server) {
+			m.hold = make(chan struct{})
+			go func() { _ = echo(s) }()
+		},
+		"ready": func(t *testing.T, _ *memory, s *Server) {
+			if err := echo(s); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"backoff": func(t *testing.T, m *memory, s *Server) {
+			if err := echo(s); err != nil {
+				t.Fatal(err)
+			}
+			m.refuse.Store(true)
+			m.crash()
+		},
+		"open": func(_ *testing.T, m *memory, s *Server) {
+			m.refuse.Store(true)
+			for range 5 {
+				_ = echo(s)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{}
+				s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
+				defer done()
+				get(t, m, s)
+				synctest.Wait()
+				if st := s.Status(); string(st.State) != name {
+					t.Fatalf("it is %s, want %s", st.State, name)
+				}
+				s.Stop(t.Context())
+				before := m.starts.Load()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				st := s.Status()
+				if st.State != tool.StateIdle || st.Reason != "user_stop" || st.NextRetry != nil || m.starts.Load() != before {
+					t.Errorf("an hour after the stop it is %s (%s), next retry %v, %d more starts",
+						st.State, st.Reason, st.NextRetry, m.starts.Load()-before)
+				}
+				m.refuse.Store(false)
+				if m.hold != nil {
+					close(m.hold)
+				}
+				if err := s.Start(t.Context()); err != nil {
+					t.Errorf("started again: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// A state is told from the moment on that it is one: who asks right after the first call has been
+// made sees the start, without a time of the past to try again at.
+func TestStartingIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		m.refuse.Store(true)
+		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
+		defer done()
+		s.known.Store(&known{})
+		_ = echo(s)
+		m.hold = make(chan struct{})
+		defer close(m.hold)
+		go func() { _ = echo(s) }()
+		synctest.Wait()
+		if st := s.Status(); st.State != tool.StateStarting || st.NextRetry != nil || st.Reason != "" {
+			t.Errorf("it is %s (%s), next retry %v", st.State, st.Reason, st.NextRetry)
+		}
+	})
+}
+
+// Stops, calls and crashes at the same time leave a state that is true.
+func TestStateAfterACrowd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		defer done()
+		if err := echo(s); err != nil {
+			t.Fatal(err)
+		}
+		var crowd sync.WaitGroup
+		for i := range 200 {
+			crowd.Go(func() {
+				switch i % 4 {
+				case 0:
+					_ = s.Restart(t.Context())
+				case 1:
+					s.Stop(t.Context())
+				case 2:
+					m.crash()
+				case 3:
+					_ = echo(s)
+				}
+			})
+		}
+		crowd.Wait()
+		synctest.Wait()
+		checkState(t, s, []string{"crowd"})
+	})
+}
+
+// A connection that is idle takes no more calls from the moment on that says so, and does again
+// where another one of the server is not.
+func TestRetireIdle(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	c := &conn{calls: map[uint64]*flight{}, last: now}
+	if left := c.retireIdle(now.Add(time.Minute), 10*time.Minute); left != 9*time.Minute || c.retired {
+		t.Errorf("a minute after a call: %v left, retired %v", left, c.retired)
+	}
+	c.calls[1] = nil
+	if left := c.retireIdle(now.Add(time.Hour), 10*time.Minute); left <= 0 || c.retired {
+		t.Errorf("with a call in flight: %v left, retired %v", left, c.retired)
+	}
+	delete(c.calls, 1)
+	if left := c.retireIdle(now.Add(time.Hour), 10*time.Minute); left != 0 || !c.retired {
+		t.Errorf("after an hour: %v left, retired %v", left, c.retired)
+	}
+	c.enlist()
+	if c.retired {
+		t.Error("enlisted and still retired")
+	}
+}
