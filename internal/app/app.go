@@ -94,7 +94,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		Starts: int64(cfg.MCP.MaxParallelStarts), RunnerStarts: int64(cfg.MCP.MaxRunnerStarts),
 		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny,
 		RunDir: filepath.Join(cfg.Paths.State, "run"),
-		Cache:  a.cache, Key: key, Home: opts.Env.Get("HOME"), Pins: a.pins,
+		Cache:  a.cache, Key: key, Portable: cfg.Cache.SharedIdentity == "portable", Home: opts.Env.Get("HOME"), Pins: a.pins,
 		Tokens: tokens, LockDir: locks(cfg), Logs: logFiles(cfg),
 		Policy: policy(&cfg.Cache), Drain: cfg.MCP.Drain, Logger: a.log,
 	})

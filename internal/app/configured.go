@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -35,7 +37,7 @@ func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Conf
 	defer a.cache.Close() //nolint:errcheck // nothing was changed
 	defer a.pins.Close()  //nolint:errcheck // nothing was changed
 	set := upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
-		Environ: env.List(), Deny: cfg.MCP.EnvDeny, Cache: a.cache, Key: key, Pins: a.pins, Peek: true,
+		Environ: env.List(), Deny: cfg.MCP.EnvDeny, Cache: a.cache, Key: key, Portable: cfg.Cache.SharedIdentity == "portable", Pins: a.pins, Peek: true,
 	})
 	defer set.Close(ctx) // nothing runs
 	set.Peek()
@@ -78,14 +80,29 @@ func Programs(cfg *config.Config, env config.Env) []Program {
 			_, p.Err = process.Resolve("node", environ, e.Dir)
 		}
 		if p.Err != nil {
-			p.Hint = upstream.InstallHint(p.Name)
-		} else if info, err := os.Stat(e.Dir); err != nil || !info.IsDir() {
+			if p.Hint = upstream.InstallHint(p.Name); reasonOf(p.Err) == process.PermissionDenied {
+				p.Hint = "make it executable, as with chmod +x, or name the program that runs it as the command"
+			}
+		} else if info, err := os.Stat(e.Dir); !toBeMade(cfg, e.Dir, err) && (err != nil || !info.IsDir()) {
 			p.Err = &process.StartError{Reason: process.BadDir, Name: p.Name, Dir: e.Dir, Err: err}
 			p.Hint = "make that folder, or change cwd"
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// toBeMade reports whether a folder is not there yet and will be with the settings: servers start
+// in the folder of the file that defines them unless they say otherwise.
+func toBeMade(cfg *config.Config, dir string, err error) bool {
+	return errors.Is(err, fs.ErrNotExist) && dir == cfg.Paths.Config
+}
+
+func reasonOf(err error) process.Reason {
+	if e, ok := errors.AsType[*process.StartError](err); ok {
+		return e.Reason
+	}
+	return ""
 }
 
 // ofNode are scripts that Node runs.

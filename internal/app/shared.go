@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"runtime"
 
 	"collie/internal/config"
 	"collie/internal/source/upstream/toolcache"
@@ -31,13 +32,17 @@ func openShared(cfg *config.Config, log *slog.Logger) (toolcache.Backend, error)
 	}
 	switch u.Scheme {
 	case "file":
-		return toolcache.NewFile(filepath.FromSlash(u.Path), toolcache.FileOptions{Logger: log}), nil
+		path := localPath(u)
+		if own, _ := CacheFile(cfg); path == own {
+			return nil, wrongShared("names this home's own cache file, which its processes share by themselves; name another")
+		}
+		return toolcache.NewFile(path, toolcache.FileOptions{Logger: log}), nil
 	case "dir":
-		return dirstore.Open(filepath.FromSlash(u.Path), dirstore.Options{Logger: log})
+		return dirstore.Open(localPath(u), dirstore.Options{Logger: log})
 	case "http", "https":
-		token := u.User.Username()
-		if password, ok := u.User.Password(); ok {
-			token = password
+		token, err := sharedToken(cfg, u.User)
+		if err != nil {
+			return nil, err
 		}
 		u.User = nil
 		if u.Scheme == "http" && token != "" && !loopback(u.Hostname()) {
@@ -48,6 +53,36 @@ func openShared(cfg *config.Config, log *slog.Logger) (toolcache.Backend, error)
 		return natsstore.Open(where, natsstore.Options{Logger: log})
 	}
 	return nil, wrongShared("has the scheme " + u.Scheme)
+}
+
+// localPath is the file or folder that a URL names.
+func localPath(u *url.URL) string {
+	path := u.Path
+	if runtime.GOOS == "windows" && len(path) > 2 && path[2] == ':' { // dir:///C:/team
+		path = path[1:]
+	}
+	return filepath.FromSlash(path)
+}
+
+// sharedToken is the bearer token for another Collie: what stands before the @, or behind the
+// colon in it. secret:NAME looks it up, so that no token need stand in the settings.
+func sharedToken(cfg *config.Config, user *url.Userinfo) (string, error) {
+	token, both := user.Password()
+	if !both {
+		return user.Username(), nil
+	}
+	if user.Username() != "secret" {
+		return token, nil
+	}
+	lookup := newSecretLookup(cfg)
+	value, ok := lookup.get(token)
+	if !ok {
+		return "", &tool.Error{
+			Op: "open shared tool cache", Kind: tool.Invalid, Err: lookup.problem(),
+			Message: "cache.shared wants a secret that is not set: " + token, Hint: "collie secret set " + token,
+		}
+	}
+	return value, nil
 }
 
 func wrongShared(what string) error {

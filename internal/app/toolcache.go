@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
-	"collie/internal/atomicfile"
 	"collie/internal/config"
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/pins"
@@ -50,9 +48,6 @@ func OpenToolCache(ctx context.Context, cfg *config.Config, log *slog.Logger) (T
 // Stats is what is known of the cache now.
 func (c ToolCache) Stats() CacheStats { return c.cache.Stats() }
 
-// Entries is what is kept of each server, as it lies in the file.
-func (c ToolCache) Entries() map[string]json.RawMessage { return c.cache.Entries() }
-
 // Clear deletes the entries of servers, all if none is named, and returns whose there were.
 func (c ToolCache) Clear(names ...string) []string { return c.cache.Clear(names...) }
 
@@ -92,9 +87,6 @@ func CacheFile(cfg *config.Config) (path string, fellBack bool) {
 
 // CacheKey is the file with the key of the servers' identities and signatures.
 func CacheKey(cfg *config.Config) string { return keyFile(cfg) }
-
-// ReplaceFile puts text in the place of a file, all or nothing.
-func ReplaceFile(path string, text []byte) error { return atomicfile.Write(path, text, 0o600) }
 
 // openCache opens the tool cache, the place it shares with other gateways and the pins, and
 // returns the key of the servers' identities. What is wrong with them is a warning: the gateway

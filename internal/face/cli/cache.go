@@ -2,18 +2,16 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
-	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
 	"collie/internal/config"
-	"collie/internal/tool"
 )
 
 func (p *program) cacheCommand() *cobra.Command {
@@ -46,7 +44,7 @@ func (p *program) openCache(ctx context.Context) (app.ToolCache, *config.Config,
 	return c, cfg, err
 }
 
-// readCacheFile reads the file of the settings, or another one if it is named.
+// readCacheFile reads the file of the settings, or another one if it is named; - is stdin.
 func (p *program) readCacheFile(args []string) (path string, data []byte, err error) {
 	if len(args) > 0 {
 		path = args[0]
@@ -61,20 +59,28 @@ func (p *program) readCacheFile(args []string) (path string, data []byte, err er
 		data, err = io.ReadAll(p.in)
 		return path, data, err
 	}
-	data, err = os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return path, nil, &tool.Error{
-			Op: "read tool cache", Kind: tool.Unknown, Subject: path, Message: "there is no such file",
-			Hint: "it is made when a server has told its tools: collie cache warm",
-		}
-	}
+	data, err = app.ReadCacheFile(path)
 	return path, data, err
+}
+
+// readCache reads what the cache of the settings has, and changes nothing.
+func (p *program) readCache(ctx context.Context) (app.CacheContents, *config.Config, error) {
+	cfg, err := p.load()
+	if err != nil {
+		return app.CacheContents{}, nil, err
+	}
+	log, err := p.logger()
+	if err != nil {
+		return app.CacheContents{}, nil, err
+	}
+	c, err := app.ReadToolCache(ctx, cfg, app.Options{Version: p.version, Env: p.env, Logger: log})
+	return c, cfg, err
 }
 
 // flushed writes what a command has changed and puts it on record.
 func (p *program) flushed(ctx context.Context, c app.ToolCache, cfg *config.Config, command string, detail map[string]any) error {
 	if err := c.Flush(ctx); err != nil {
-		return &tool.Error{Op: command, Kind: tool.Unavailable, Message: "the file was not written", Err: err, Hint: "collie cache path shows where it is, and whether it may be written"}
+		return notKept(command, err)
 	}
 	p.onRecord(ctx, cfg, command, detail)
 	return nil
@@ -84,40 +90,6 @@ func (p *program) flushed(ctx context.Context, c app.ToolCache, cfg *config.Conf
 func closeCache(c app.ToolCache, log *slog.Logger) {
 	if err := c.Close(); err != nil {
 		log.Warn("tool cache not closed", "error", err)
-	}
-}
-
-func (p *program) cachePathCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "path", Short: "Where the tool cache lies, and whether it can be written", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cache, cfg, err := p.openCache(c.Context())
-			if err != nil {
-				return err
-			}
-			defer closeCache(cache, slog.New(slog.DiscardHandler))
-			info := cache.Stats().FileInfo
-			chosen, fellBack := app.CacheFile(cfg)
-			if p.json {
-				return p.printJSON(map[string]any{
-					"path": chosen, "missing": info.Missing, "writable": info.Writable, "fellBack": fellBack,
-					"size": info.Size, "key": app.CacheKey(cfg), "shared": cfg.Cache.Shared != "",
-				})
-			}
-			state := fmt.Sprintf("%s, %s", sizeOf(info.Size), count(info.Servers, "server"))
-			if info.Missing {
-				state = "not made yet"
-			}
-			writable := "yes"
-			if !info.Writable {
-				writable = "no: lists are served from it and nothing is kept"
-			}
-			rows := [][]string{{"file", chosen}, {"state", state}, {"writable", writable}, {"key", app.CacheKey(cfg)}}
-			if fellBack {
-				rows = append(rows, []string{"instead of", cfg.Cache.File + ", whose folder cannot be written"})
-			}
-			return p.table(nil, rows)
-		},
 	}
 }
 
@@ -140,4 +112,26 @@ func sizeOf(n int64) string {
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%d B", n)
+}
+
+// completeCached completes up to most arguments, 0 for any number, with the servers of the
+// settings and those that the cache knows, each once.
+func (p *program) completeCached(most int) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		const done = cobra.ShellCompDirectiveNoFileComp
+		if most > 0 && len(args) >= most {
+			return nil, done
+		}
+		kept, _, err := p.readCache(c.Context())
+		if err != nil {
+			return nil, done
+		}
+		var out []string
+		for i := range kept.Servers {
+			if name := kept.Servers[i].Name; strings.HasPrefix(name, typed) && !slices.Contains(args, name) {
+				out = append(out, name)
+			}
+		}
+		return out, done
+	}
 }

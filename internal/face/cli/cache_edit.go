@@ -2,67 +2,144 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/config"
 	"collie/internal/tool"
 )
 
 func (p *program) cacheClearCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "clear [NAME…]", Short: "Forget what is kept, of servers or of all", ValidArgsFunction: p.completeServers,
-		Long: "Deletes entries from the cache. A running gateway forgets them as well; servers that run\n" +
-			"write theirs back with their next list.",
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.erase(c.Context(), "cache clear", args, func(cache app.ToolCache) []string { return cache.Clear(args...) })
-		},
+		Use: "clear [NAME…]", Short: "Forget what is kept, of servers or of all", ValidArgsFunction: p.completeCached(0),
+		Long: "Deletes entries from the cache, at once in a running gateway too. What servers offer there stays\n" +
+			"on offer: those that run write theirs back with their next list, and collie cache refresh asks\n" +
+			"the others.",
+		RunE: func(c *cobra.Command, args []string) error { return p.cacheClear(c.Context(), args) },
 	}
 }
 
 func (p *program) cachePruneCommand() *cobra.Command {
-	var older time.Duration
+	var older string
 	c := &cobra.Command{
 		Use: "prune", Short: "Forget servers that are no longer configured", Args: cobra.NoArgs,
+		Long: "Deletes what is kept of servers that have gone from the settings; a gateway does so by itself\n" +
+			"after 30 days.",
+		Example: "  collie cache prune\n  collie cache prune --older 30d",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.erase(c.Context(), "cache prune", nil, func(cache app.ToolCache) []string { return cache.Prune(older) })
+			age, err := longTime(older)
+			if err != nil {
+				return usage("--older %v", err)
+			}
+			return p.cachePrune(c.Context(), age)
 		},
 	}
-	c.Flags().DurationVar(&older, "older", 0, "only those removed longer than `TIME` ago, such as 720h")
+	c.Flags().StringVar(&older, "older", "0", "only those that a gateway has missed for longer than `TIME`, such as 30d or 12h")
 	return c
 }
 
-// erase deletes entries and says whose.
-func (p *program) erase(ctx context.Context, command string, names []string, do func(app.ToolCache) []string) error {
+// longTime reads a duration in which d stands for days.
+func longTime(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("is %q, expected a time such as 30d or 12h", text)
+	}
+	return d, nil
+}
+
+func (p *program) cacheClear(ctx context.Context, names []string) error {
+	kept, cfg, err := p.readCache(ctx)
+	if tool.KindOf(err) == tool.Invalid && len(names) == 0 { // a file that is broken is kept aside
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	var known []string
+	for i := range kept.Servers {
+		known = append(known, kept.Servers[i].Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return &tool.Error{
+				Op: "cache clear", Kind: tool.Unknown, Subject: name, Message: "nothing is kept of it",
+				Hint: firstOf(didYouMeanHint(name, known), "collie cache show lists what is kept"),
+			}
+		}
+	}
+	if r, same, err := p.gateway(ctx, cfg); err == nil {
+		defer r.Close()
+		if same {
+			gone, err := r.ClearCache(ctx, names)
+			return p.erased(ctx, cfg, "cache clear", gone, err)
+		}
+	}
+	return p.editCache(ctx, kept.File.Missing, "cache clear", func(c app.ToolCache) []string { return c.Clear(names...) })
+}
+
+func (p *program) cachePrune(ctx context.Context, age time.Duration) error {
+	kept, _, err := p.readCache(ctx)
+	if err != nil {
+		return err
+	}
+	return p.editCache(ctx, kept.File.Missing, "cache prune", func(c app.ToolCache) []string {
+		gone := c.Prune(age)
+		if age > 0 {
+			return gone
+		}
+		// No gateway need have noticed yet that they are gone.
+		var strangers []string
+		for i := range kept.Servers {
+			if s := &kept.Servers[i]; !s.Configured {
+				strangers = append(strangers, s.Name)
+			}
+		}
+		if len(strangers) > 0 {
+			gone = append(gone, c.Clear(strangers...)...)
+		}
+		slices.Sort(gone)
+		return gone
+	})
+}
+
+// editCache deletes entries in the file, which a running gateway reads again, and says whose.
+func (p *program) editCache(ctx context.Context, missing bool, command string, do func(app.ToolCache) []string) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	if missing {
+		return p.erased(ctx, cfg, command, nil, nil)
+	}
 	cache, cfg, err := p.openCache(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeCache(cache, slog.New(slog.DiscardHandler))
-	entries := cache.Entries()
-	var known []string
-	for name := range entries {
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	for _, name := range names {
-		if entries[name] == nil {
-			return &tool.Error{
-				Op: command, Kind: tool.Unknown, Subject: name, Message: "nothing is kept of it",
-				Hint: firstOf(didYouMeanHint(name, known), "collie cache show lists what is kept"),
-			}
-		}
-	}
 	gone := do(cache)
+	return p.erased(ctx, cfg, command, gone, cache.Flush(ctx))
+}
+
+// erased says whose entries have gone, and puts that on record; err is why they have not.
+func (p *program) erased(ctx context.Context, cfg *config.Config, command string, gone []string, err error) error {
+	if err != nil {
+		return notKept(command, err)
+	}
 	if len(gone) > 0 {
-		if err := p.flushed(ctx, cache, cfg, command, map[string]any{"servers": gone}); err != nil {
-			return err
-		}
+		p.onRecord(ctx, cfg, command, map[string]any{"servers": gone})
 	}
 	if p.json {
 		return p.printJSON(map[string]any{"removed": append([]string{}, gone...)})
@@ -73,6 +150,19 @@ func (p *program) erase(ctx context.Context, command string, names []string, do 
 	}
 	_, err = fmt.Fprintln(p.out, line)
 	return err
+}
+
+// notKept is the error of a cache that was not written.
+func notKept(command string, err error) error {
+	out := &tool.Error{
+		Op: command, Kind: tool.Unavailable, Message: "the cache file was not written", Err: err,
+		Hint: "collie cache path shows where it is, and whether it may be written",
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok { // it says the same of the file
+		out.Subject, out.Message, out.Err = e.Subject, out.Message+": "+first(e.Message, e.Error()), nil
+		out.Hint = first(e.Hint, out.Hint)
+	}
+	return out
 }
 
 func (p *program) cacheImportCommand() *cobra.Command {

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"log/slog"
-	"maps"
-	"net/http"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -20,69 +18,133 @@ import (
 func (p *program) cacheShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [NAME]", Short: "Show what is kept, of one server or of all", Args: cobra.MaximumNArgs(1),
-		Long: "Shows what the cache keeps of each server; with --json the file itself, decompressed, or the\n" +
-			"entry of NAME, as it lies in the file.",
-		ValidArgsFunction: p.completeServers,
+		Long: "Shows what the cache keeps of each server, and what that is worth now; with NAME all that is\n" +
+			"kept of one, with --json the file itself, decompressed, or the entry of NAME as it lies in it.\n\n" +
+			"VERDICT is hit (listed at once, nobody is asked), stale (listed, and asked for again), expired or\n" +
+			"miss (not listed before the server has told). REASON says why.",
+		ValidArgsFunction: p.completeCached(1),
 		RunE:              func(c *cobra.Command, args []string) error { return p.cacheShow(c.Context(), args) },
 	}
 }
 
 func (p *program) cacheShow(ctx context.Context, args []string) error {
-	cache, cfg, err := p.openCache(ctx)
+	if p.json && len(args) == 0 {
+		return p.cacheShowFile()
+	}
+	kept, _, err := p.readCache(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeCache(cache, slog.New(slog.DiscardHandler))
-	entries := cache.Entries()
-	if len(args) == 1 && entries[args[0]] == nil {
+	if len(args) == 0 {
+		return p.showCached(kept)
+	}
+	names := make([]string, len(kept.Servers))
+	for i := range kept.Servers {
+		names[i] = kept.Servers[i].Name
+	}
+	i := slices.Index(names, args[0])
+	if i < 0 {
 		return &tool.Error{
-			Op: "cache show", Kind: tool.Unknown, Subject: args[0], Message: "nothing is kept of it",
-			Hint: firstOf(didYouMeanHint(args[0], slices.Collect(maps.Keys(entries))), "collie cache warm "+args[0]+" learns its tools"),
+			Op: "cache show", Kind: tool.Unknown, Subject: args[0], Message: "it is neither configured nor kept",
+			Hint: firstOf(didYouMeanHint(args[0], names), "collie cache show lists what is kept"),
+		}
+	}
+	s := &kept.Servers[i]
+	if s.Entry == nil {
+		return &tool.Error{
+			Op: "cache show", Kind: tool.Unknown, Subject: s.Name, Message: "nothing is kept of it" + inBrackets(s.Reason),
+			Hint: "collie cache warm " + s.Name + " learns its tools, or says why it cannot",
 		}
 	}
 	if p.json {
-		if len(args) == 1 {
-			return p.writeJSON(entries[args[0]])
-		}
-		_, data, err := p.readCacheFile(nil)
-		if err != nil {
-			return err
-		}
-		if data, err = app.PlainCache(data); err != nil {
-			return &tool.Error{Op: "cache show", Kind: tool.Invalid, Err: err, Hint: "collie cache verify shows what is wrong"}
-		}
-		return p.writeJSON(data)
+		return p.writeJSON(s.Entry)
 	}
-	verdicts := map[string]tool.ServerStatus{}
-	for _, s := range app.ReadServers(ctx, cfg, p.env) {
-		verdicts[s.Status.Name] = s.Status
+	return p.table(nil, cachedDetails(s))
+}
+
+// cacheShowFile prints the file, decompressed.
+func (p *program) cacheShowFile() error {
+	path, data, err := p.readCacheFile(nil)
+	if err != nil {
+		return err
 	}
-	var rows [][]string
-	for _, r := range cache.Stats().Servers {
-		if len(args) == 1 && r.Name != args[0] {
-			continue
-		}
-		st, configured := verdicts[r.Name]
-		verdict := first(string(st.Freshness), "miss")
-		if st.Why != "" {
-			verdict += " (" + st.Why + ")"
-		}
-		if !configured {
-			verdict = "not configured"
-		}
-		kept := "-"
-		if !r.ValidatedAt.IsZero() {
-			kept = age(time.Duration(r.AgeSeconds) * time.Second)
-		}
-		rows = append(rows, []string{
-			r.Name, string(r.State), verdict, kept, strconv.Itoa(r.Tools), sizeOf(int64(r.Bytes)), first(r.Scope, "-"), first(r.LastError, "-"),
-		})
+	if data, err = app.PlainCache(data); err == nil && !json.Valid(data) {
+		err = errors.New("it is no JSON")
 	}
-	if len(rows) == 0 {
-		p.note("the cache is empty; collie cache warm fills it")
+	if err != nil {
+		return &tool.Error{Op: "cache show", Kind: tool.Invalid, Subject: path, Err: err, Hint: "collie cache verify shows what is wrong"}
+	}
+	return p.writeJSON(data)
+}
+
+// showCached is the table of all servers.
+func (p *program) showCached(kept app.CacheContents) error {
+	if len(kept.Servers) == 0 {
+		p.note("the cache is empty, and no server is configured")
 		return nil
 	}
-	return p.table([]string{"NAME", "STATE", "VERDICT", "CONFIRMED", "TOOLS", "SIZE", "SCOPE", "LAST ERROR"}, rows)
+	if err := p.table(cachedTable(kept.Servers)); err != nil {
+		return err
+	}
+	if kept.File.Missing {
+		p.note("there is no cache file yet; collie cache warm makes it, and so does a gateway")
+	}
+	return nil
+}
+
+func cachedTable(servers []app.CachedServer) (head []string, rows [][]string) {
+	head = []string{"NAME", "VERDICT", "CONFIRMED", "TOOLS", "SIZE", "STATE", "ERA", "SCOPE", "LAST ERROR", "REASON"}
+	for i := range servers {
+		s := &servers[i]
+		row := []string{s.Name, first(string(s.Verdict), "-"), "-", "-", "-", "-", "-", "-", "-", first(whyCached(s), "-")}
+		if s.Entry != nil {
+			copy(row[2:], []string{
+				confirmed(s), strconv.Itoa(s.Tools), sizeOf(int64(s.Bytes)), string(s.State),
+				first(s.Era, "-"), first(s.Scope, "-"), first(s.LastError, "-"),
+			})
+		}
+		rows = append(rows, row)
+	}
+	return withoutEmpty(head, rows, "NAME", "VERDICT")
+}
+
+// withoutEmpty leaves out the columns in which no row has anything, but for those that are kept.
+func withoutEmpty(head []string, rows [][]string, keep ...string) ([]string, [][]string) {
+	var names []string
+	cells := make([][]string, len(rows))
+	for i, name := range head {
+		if !slices.Contains(keep, name) && !slices.ContainsFunc(rows, func(r []string) bool { return r[i] != "-" }) {
+			continue
+		}
+		names = append(names, name)
+		for j, row := range rows {
+			cells[j] = append(cells[j], row[i])
+		}
+	}
+	return names, cells
+}
+
+// whyCached says what speaks against the entry of a server.
+func whyCached(s *app.CachedServer) string {
+	if !s.Configured {
+		return "not_configured"
+	}
+	return first(s.Reason, s.StateReason)
+}
+
+// confirmed is how long ago a live server has told its lists.
+func confirmed(s *app.CachedServer) string {
+	if s.ValidatedAt.IsZero() {
+		return "-"
+	}
+	return age(max(0, time.Duration(s.AgeSeconds)*time.Second))
+}
+
+func inBrackets(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
 }
 
 // writeJSON prints JSON that others made, as it is.
@@ -104,97 +166,4 @@ func didYouMeanHint(name string, known []string) string {
 		return "did you mean " + near + "?"
 	}
 	return ""
-}
-
-func (p *program) cacheStatsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "stats", Short: "Show how well the cache works", Args: cobra.NoArgs,
-		Long: "Shows the file's own counters and, where a gateway runs, what it has looked up, refreshed and\n" +
-			"written since its start.",
-		RunE: func(c *cobra.Command, _ []string) error { return p.cacheStats(c.Context()) },
-	}
-}
-
-func (p *program) cacheStats(ctx context.Context) error {
-	cfg, err := p.load()
-	if err != nil {
-		return err
-	}
-	if r, same, err := p.gateway(ctx, cfg); err == nil {
-		defer r.Close()
-		if same {
-			raw, err := r.do(ctx, http.MethodGet, "/toolcache/stats", nil)
-			if err != nil {
-				return err
-			}
-			return p.showStats(raw, true)
-		}
-	}
-	cache, _, err := p.openCache(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeCache(cache, slog.New(slog.DiscardHandler))
-	raw, err := json.Marshal(cache.Stats())
-	if err != nil {
-		return err
-	}
-	return p.showStats(raw, false)
-}
-
-func (p *program) showStats(raw json.RawMessage, running bool) error {
-	if p.json {
-		return p.writeJSON(raw)
-	}
-	var s app.CacheStats
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return &tool.Error{Op: "cache stats", Kind: tool.Internal, Err: err}
-	}
-	format := first(s.Format, "none yet")
-	if s.Compressed {
-		format += ", gzip, " + sizeOf(s.PlainSize) + " before"
-	}
-	rows := [][]string{
-		{"file", s.Path}, {"format", format}, {"size", sizeOf(s.Size)},
-		{"servers", strconv.Itoa(s.FileInfo.Servers)},
-		{"entries written", strconv.FormatUint(s.Total, 10)}, {"file writes", strconv.FormatUint(s.FileInfo.Writes, 10)},
-		{"generation", strconv.FormatUint(s.Generation, 10)},
-	}
-	if !s.Created.IsZero() {
-		rows = append(rows, []string{"created", s.Created.Local().Format(time.RFC3339)}, []string{"last update", s.Updated.Local().Format(time.RFC3339)})
-	}
-	if !s.Writable {
-		rows = append(rows, []string{"writable", "no"})
-	}
-	if running {
-		rows = append(rows,
-			[]string{"lookups", strconv.FormatUint(s.Lookups, 10) + ", " + strconv.Itoa(int(s.HitRate*100+0.5)) + " % served"},
-			[]string{"hits, stale, misses", strconv.FormatUint(s.Hits, 10) + ", " + strconv.FormatUint(s.StaleHits, 10) + ", " + strconv.FormatUint(s.Misses, 10) + reasons(s.MissReasons)},
-			[]string{"lists from servers", strconv.FormatUint(s.Refreshes.OK, 10) + ", " + strconv.FormatUint(s.Refreshes.Changed, 10) + " changed, " + strconv.FormatUint(s.Refreshes.Failed, 10) + " failed"},
-			[]string{"writes", strconv.FormatUint(s.Writes.OK, 10) + reasons(s.Writes.Failed)},
-			[]string{"load", strconv.FormatFloat(s.LoadMillis, 'f', 1, 64) + " ms"},
-		)
-	}
-	if s.Shared != nil {
-		rows = append(rows, []string{
-			"shared", strconv.FormatUint(s.Shared.Adopted, 10) + " adopted, " + strconv.FormatUint(s.Shared.Pushed, 10) + " pushed, " +
-				strconv.FormatUint(s.Shared.Dropped, 10) + " dropped" + reasons(s.Shared.Failures),
-		})
-	}
-	if s.LastFailure != "" {
-		rows = append(rows, []string{"last failure", s.LastFailure})
-	}
-	return p.table(nil, rows)
-}
-
-// reasons lists counts by reason in brackets; empty if there are none.
-func reasons(counts map[string]uint64) string {
-	out := ""
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		out += " " + name + " " + strconv.FormatUint(counts[name], 10)
-	}
-	if out == "" {
-		return ""
-	}
-	return " (" + out[1:] + ")"
 }

@@ -2,13 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/tool"
 )
 
 func (p *program) cacheVerifyCommand() *cobra.Command {
@@ -65,75 +62,15 @@ func (p *program) showReport(path string, r *app.CacheReport, faults, warnings i
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(p.out, "%s, %s; format %s, %s, %d entries ever written, %s\n",
-		count(faults, "error"), count(warnings, "warning"), first(r.Version, "unknown"), count(len(r.Servers), "server"), r.TotalWrites, sizeOf(int64(r.Bytes)))
+	_, err := fmt.Fprintf(p.out, "%s, %s; format %s, %s, %s ever written, %s\n",
+		count(faults, "error"), count(warnings, "warning"), first(r.Version, "unknown"), count(len(r.Servers), "server"), entriesOf(r.TotalWrites), sizeOf(int64(r.Bytes)))
 	return err
 }
 
-func (p *program) cacheMigrateCommand() *cobra.Command {
-	var dry bool
-	c := &cobra.Command{
-		Use: "migrate [FILE]", Short: "Bring a cache file of an older format to the one of now", Args: cobra.MaximumNArgs(1),
-		Long: "Shows what the file would be in the format of now. A gateway reads older formats as they are\n" +
-			"and writes the new one with its next change; this does so at once, and keeps a copy of the old file.",
-		RunE: func(_ *cobra.Command, args []string) error { return p.cacheMigrate(args, dry) },
+// entriesOf reads "1 entry" or "2 entries".
+func entriesOf(n uint64) string {
+	if n == 1 {
+		return "1 entry"
 	}
-	c.Flags().BoolVar(&dry, "dry-run", false, "show what would change and write nothing")
-	return c
-}
-
-func (p *program) cacheMigrate(args []string, dry bool) error {
-	path, data, err := p.readCacheFile(args)
-	if err != nil {
-		return err
-	}
-	m, err := app.MigrateCache(data)
-	if err != nil {
-		return err
-	}
-	written := !dry && m.Changed() && path != "-"
-	if written {
-		kept := path + ".v" + m.From + ".bak"
-		if err := os.WriteFile(kept, data, 0o600); err != nil {
-			return fmt.Errorf("keep the old file: %w", err)
-		}
-		if err := app.ReplaceFile(path, m.After); err != nil {
-			return &tool.Error{Op: "cache migrate", Kind: tool.Unavailable, Subject: path, Err: err}
-		}
-	}
-	switch {
-	case p.json:
-		return p.printJSON(map[string]any{"file": path, "from": m.From, "to": m.To, "changed": m.Changed(), "written": written})
-	case !m.Changed():
-		_, err = fmt.Fprintf(p.out, "%s has format %s, nothing is to be done\n", path, m.From)
-	case written:
-		_, err = fmt.Fprintf(p.out, "%s: %s is %s now, the old file is %s.v%s.bak\n", path, m.From, m.To, path, m.From)
-	default:
-		err = p.showLines(string(m.Before), string(m.After))
-	}
-	return err
-}
-
-// showLines prints the lines that only one of two texts has.
-func (p *program) showLines(before, after string) error {
-	had, has := map[string]bool{}, map[string]bool{}
-	for line := range strings.Lines(before) {
-		had[line] = true
-	}
-	for line := range strings.Lines(after) {
-		has[line] = true
-	}
-	var b strings.Builder
-	for line := range strings.Lines(before) {
-		if !has[line] {
-			b.WriteString("- " + strings.TrimRight(line, "\n") + "\n")
-		}
-	}
-	for line := range strings.Lines(after) {
-		if !had[line] {
-			b.WriteString("+ " + strings.TrimRight(line, "\n") + "\n")
-		}
-	}
-	_, err := fmt.Fprint(p.out, harmless(b.String()))
-	return err
+	return fmt.Sprintf("%d entries", n)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/config"
 	"collie/internal/tool"
 )
 
@@ -19,12 +20,16 @@ func (p *program) cacheWarmCommand() *cobra.Command {
 	var parallel int
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use: "warm [NAME…]", Short: "Start servers once, to learn their tools", ValidArgsFunction: p.completeServers,
-		Long: "Starts servers, all that are on without NAME, fetches their lists and keeps them, so that the\n" +
-			"next start of a gateway lists every tool at once. Without a running gateway they are stopped\n" +
-			"afterwards. The exit code is 6 if some failed, 1 if all did.",
+		Use: "warm [NAME…]", Short: "Start servers once, to learn their tools", ValidArgsFunction: p.completeCached(0),
+		Long: "Starts or reaches servers, all that are on without NAME, fetches their lists and keeps them, so\n" +
+			"that the next start of a gateway lists every tool at once. A running gateway does it itself and\n" +
+			"stops them when they have been idle, as always; else each is stopped again when it has told. The\n" +
+			"exit code is 6 if some failed, 1 if all did, 3 if the lists could not be written.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.learn(c.Context(), "cache warm", args, parallel, timeout, backend.Start)
+			if parallel < 0 || timeout <= 0 {
+				return usage("--parallel and --timeout must be above 0")
+			}
+			return p.learn(c.Context(), "cache warm", args, parallel, timeout)
 		},
 	}
 	c.Flags().IntVar(&parallel, "parallel", 0, "start so many at once (default: mcp.warmParallel)")
@@ -34,10 +39,10 @@ func (p *program) cacheWarmCommand() *cobra.Command {
 
 func (p *program) cacheRefreshCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "refresh [NAME…]", Short: "Fetch lists from the servers themselves, whatever is kept", ValidArgsFunction: p.completeServers,
+		Use: "refresh [NAME…]", Short: "Fetch lists from the servers themselves, whatever is kept", ValidArgsFunction: p.completeCached(0),
 		Long: "Asks servers for their lists, all that are on without NAME; servers that do not run are started.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.learn(c.Context(), "cache refresh", args, 0, 180*time.Second, backend.Refresh)
+			return p.learn(c.Context(), "cache refresh", args, 0, 180*time.Second)
 		},
 	}
 }
@@ -48,46 +53,31 @@ type learned struct {
 	OK      bool           `json:"ok"`
 	Tools   int            `json:"tools"`
 	Seconds float64        `json:"seconds"`
+	Note    string         `json:"note,omitempty"` // for people, where it worked
 	Type    tool.ErrorKind `json:"type,omitempty"`
 	Error   string         `json:"error,omitempty"`
 }
 
-// learn does something to servers, some at once, that ends with their lists in the cache.
-func (p *program) learn(ctx context.Context, command string, names []string, parallel int, timeout time.Duration, do func(backend, context.Context, string) (tool.ServerStatus, error)) error {
+// learn fetches the lists of servers, some at once, and keeps them.
+func (p *program) learn(ctx context.Context, command string, names []string, parallel int, timeout time.Duration) error {
 	cfg, err := p.load()
 	if err != nil {
 		return err
 	}
-	if !cfg.Cache.Enabled {
-		return &tool.Error{Op: command, Kind: tool.Disabled, Message: "the tool cache is switched off", Hint: "collie config set cache.enabled true switches it on"}
-	}
-	known := serverNames(cfg)
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return unknownServer(command, name, known)
-		}
-	}
-	if len(names) == 0 {
-		for _, s := range app.ReadServers(ctx, cfg, p.env) {
-			if st := s.Status.State; st != tool.StateDisabled && st != tool.StateConfigError {
-				names = append(names, s.Status.Name)
-			}
-		}
-	}
-	if len(names) == 0 {
-		p.note("no MCP server is configured and on")
-		return nil
+	if names, err = p.learners(ctx, cfg, command, names); err != nil || len(names) == 0 {
+		return err
 	}
 	b, err := p.backend(ctx, []string{})
 	if err != nil {
 		return err
 	}
-	results := p.learnAll(ctx, b, names, cmp.Or(parallel, cfg.MCP.WarmParallel, 4), timeout, do)
-	b.Close() // which writes the cache
+	defer b.Close()
+	results := p.learnAll(ctx, b, names, cmp.Or(parallel, cfg.MCP.WarmParallel, 4), timeout)
+	unwritten := flushCache(ctx, b)
 	failed := 0
 	var rows [][]string
 	for _, r := range results {
-		state := "ok"
+		state := first(r.Note, "ok")
 		if !r.OK {
 			failed++
 			state = r.Error
@@ -95,7 +85,11 @@ func (p *program) learn(ctx context.Context, command string, names []string, par
 		rows = append(rows, []string{r.Name, strconv.Itoa(r.Tools), seconds(r.Seconds), state})
 	}
 	if p.json {
-		err = p.printJSON(map[string]any{"servers": results, "failed": failed})
+		out := map[string]any{"servers": results, "failed": failed, "written": unwritten == nil}
+		if unwritten != nil {
+			out["error"] = unwritten.Error()
+		}
+		err = p.printJSON(out)
 	} else {
 		err = p.table([]string{"NAME", "TOOLS", "TIME", "RESULT"}, rows)
 	}
@@ -104,44 +98,120 @@ func (p *program) learn(ctx context.Context, command string, names []string, par
 		return err
 	case failed == len(results):
 		return &exitError{exitFailed}
+	case unwritten != nil && p.json:
+		return &exitError{exitUnreachable}
+	case unwritten != nil:
+		return notKept(command, unwritten)
 	case failed > 0:
 		return &exitError{exitPartial}
 	}
 	return nil
 }
 
+// learners are the servers to ask: those that are named, or all that are on.
+func (p *program) learners(ctx context.Context, cfg *config.Config, command string, names []string) ([]string, error) {
+	if !cfg.Cache.Enabled {
+		return nil, &tool.Error{Op: command, Kind: tool.Disabled, Message: "the tool cache is switched off", Hint: "collie config set cache.enabled true switches it on"}
+	}
+	known := serverNames(cfg)
+	var out []string
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, unknownServer(command, name, known)
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if len(names) > 0 {
+		return out, nil
+	}
+	for _, s := range app.ReadServers(ctx, cfg, p.env) {
+		if st := s.Status.State; st != tool.StateDisabled && st != tool.StateConfigError {
+			out = append(out, s.Status.Name)
+		}
+	}
+	if len(out) == 0 {
+		p.note("no MCP server is configured and on")
+	}
+	return out, nil
+}
+
 // learnAll asks servers, parallel at once, and tells of each as it ends.
-func (p *program) learnAll(ctx context.Context, b backend, names []string, parallel int, timeout time.Duration, do func(backend, context.Context, string) (tool.ServerStatus, error)) []learned {
+func (p *program) learnAll(ctx context.Context, b backend, names []string, parallel int, timeout time.Duration) []learned {
 	results := make([]learned, len(names))
 	turns := make(chan struct{}, max(parallel, 1))
-	var mu sync.Mutex
+	show := p.newProgress(len(names))
+	uncached := p.uncached()
 	var wg sync.WaitGroup
 	for i, name := range names {
 		wg.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			begun := time.Now()
-			ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no list within %v", timeout))
-			defer cancel()
-			st, err := do(b, ctx, name)
-			r := learned{Name: name, OK: err == nil, Tools: st.Tools, Seconds: time.Since(begun).Seconds()}
-			if err != nil {
-				r.Type, r.Error = tool.KindOf(err), err.Error()
+			show.begin(name)
+			r := learnOne(ctx, b, name, timeout)
+			if r.OK && slices.Contains(uncached, name) {
+				r.Note = "not kept: its settings switch the cache off"
+			} else if r.OK && r.Tools == 0 {
+				r.Note = "it has no tools"
 			}
-			mu.Lock()
-			defer mu.Unlock()
 			results[i] = r
-			if len(names) > 1 && !p.json {
-				word := count(r.Tools, "tool")
-				if !r.OK {
-					word = "failed"
-				}
-				p.note("%s: %s after %s", name, word, seconds(r.Seconds))
+			word := count(r.Tools, "tool")
+			if !r.OK {
+				word = "failed"
 			}
+			show.end(name, fmt.Sprintf("%s after %s", word, seconds(r.Seconds)))
 		})
 	}
 	wg.Wait()
+	show.close()
 	return results
+}
+
+// learnOne fetches the lists of one server. One that was started here ends again; those of a
+// running gateway have other clients.
+func learnOne(ctx context.Context, b backend, name string, timeout time.Duration) learned {
+	begun := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, &tool.Error{
+		Op: "list the tools of", Kind: tool.Timeout, Subject: name, Message: fmt.Sprintf("no list within --timeout %v", timeout),
+	})
+	defer cancel()
+	st, err := b.Refresh(ctx, name)
+	r := learned{Name: name, OK: err == nil, Tools: st.Tools, Seconds: time.Since(begun).Seconds()}
+	if err != nil {
+		r.Type, r.Error = tool.KindOf(err), err.Error()
+	}
+	if l, ok := b.(*local); ok {
+		_, _ = l.app.Servers.Stop(context.WithoutCancel(ctx), name) // it is known
+	}
+	return r
+}
+
+// flushCache returns why lists that were fetched are not on disk.
+func flushCache(ctx context.Context, b backend) error {
+	switch b := b.(type) {
+	case *local:
+		return b.app.ToolCache.Flush(ctx)
+	case *remote:
+		return b.FlushCache(ctx)
+	}
+	return nil
+}
+
+// uncached are the servers whose own settings switch the cache off.
+func (p *program) uncached() []string {
+	cfg, _, err := p.settings()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	specs, _ := app.Specs(cfg, p.env)
+	for _, s := range specs {
+		if !s.Entry.Cache.Enabled {
+			out = append(out, s.Entry.Name)
+		}
+	}
+	return out
 }
 
 func seconds(s float64) string {

@@ -31,6 +31,12 @@ func (p *program) owners(words []string) ([]string, error) {
 		return nil, err
 	}
 	owners := app.Owners(cfg, p.env, words[0])
+	if len(owners) == 1 {
+		if i := slices.Index(serverNames(cfg), owners[0]); cfg.Servers[i].Untrusted {
+			_, err := ownServer("call", owners[0], cfg)
+			return nil, err
+		}
+	}
 	if len(owners) > 0 {
 		return owners, nil
 	}
@@ -136,6 +142,9 @@ func (p *program) notOffered(ctx context.Context, b backend, name string, known 
 			return p.unknownTool(name, known)
 		case tool.StateFailed, tool.StateBackoff, tool.StateOpen:
 			e.Op, e.Message = "start", "the server did not start ("+s.Reason+"): "+s.Detail
+			if s.State == tool.StateFailed && e.Hint != "" { // it is not tried again by itself
+				e.Hint = "put that right, then collie mcp restart " + s.Name
+			}
 		case tool.StateNeedsAuth:
 			e.Kind, e.Message, e.Hint = tool.NeedsAuth, "the server wants to know who asks", "collie mcp auth "+s.Name+" signs you in"
 		case tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:

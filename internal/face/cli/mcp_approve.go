@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -90,33 +89,14 @@ func (p *program) mcpApprove(ctx context.Context, name string, tools []string, y
 func (p *program) showChange(name string, ch tool.DefinitionChange) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s changed\n", name, strings.Join(ch.Fields, ", "))
+	var was, now map[string]json.RawMessage
+	_ = json.Unmarshal(ch.Was, &was) // what is no object has no fields
+	_ = json.Unmarshal(ch.Now, &now)
 	for _, field := range ch.Fields {
-		for _, side := range []struct {
-			sign string
-			def  json.RawMessage
-		}{{"-", ch.Was}, {"+", ch.Now}} {
-			var fields map[string]json.RawMessage
-			if json.Unmarshal(side.def, &fields) != nil || fields[field] == nil {
-				continue
-			}
-			for line := range strings.Lines(legible(fields[field])) {
-				fmt.Fprintf(&b, "  %s %s: %s\n", side.sign, field, strings.TrimRight(line, "\n"))
-			}
+		for _, l := range difference(legible(was[field]), legible(now[field])) {
+			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %c %s: %s", l.sign, field, l.text), " "))
 		}
 	}
 	_, err := io.WriteString(p.out, harmless(b.String())) // what a person agrees to is all there is
 	return err
-}
-
-// legible is a JSON text as it is, and anything else laid out.
-func legible(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }

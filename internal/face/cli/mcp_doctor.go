@@ -53,8 +53,12 @@ func (p *program) mcpDoctor(ctx context.Context, name string) error {
 			break
 		}
 	}
+	kind := tool.Unavailable
+	if last.Reason == "auth_required" {
+		kind = tool.NeedsAuth
+	}
 	return &tool.Error{
-		Op: "mcp doctor", Kind: tool.Unavailable, Subject: name,
+		Op: "mcp doctor", Kind: kind, Subject: name,
 		Message: fmt.Sprintf("the step %q failed (%s)", last.Name, last.Reason), Hint: last.Hint,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -139,6 +140,9 @@ func (p *program) importTable(plan *app.Import) error {
 			if differences = s.Differences; len(s.Secrets) > 0 {
 				differences = append(slices.Clone(differences), "secret as text: "+strings.Join(s.Secrets, ", "))
 			}
+			if s.From != s.Name {
+				differences = append([]string{"called " + strconv.Quote(s.From) + " there"}, differences...)
+			}
 		case app.ImportSkipped:
 			differences = []string{s.Why}
 		}
@@ -199,7 +203,7 @@ func (p *program) moveSecrets(ctx context.Context, cfg *config.Config, plan *app
 		}
 	}
 	if what == "keep" {
-		p.warn("the settings now hold %s as text: %s; --secrets keyring moves them away", count(len(found), "secret"), strings.Join(found, ", "))
+		p.warn("the settings now hold %s as text: %s; collie mcp remove SERVER, then collie mcp import --secrets keyring keeps them in the secret store", count(len(found), "secret"), strings.Join(found, ", "))
 		return nil
 	}
 	store, err := app.SecretStore(cfg)

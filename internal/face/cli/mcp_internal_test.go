@@ -25,7 +25,7 @@ func TestServerTable(t *testing.T) {
 		},
 		{ServerStatus: tool.ServerStatus{Name: "idle", State: tool.StateIdle, Why: "no_entry", Transport: "stdio", Command: "x"}},
 	}
-	head, cells := serverTable(rows, now)
+	head, cells := serverTable(rows, now, 0)
 	got := layOut(head, cells, 0)
 	want := strings.TrimPrefix(`
 NAME   STATE    SINCE             TOOLS          LIST            RETRY     MEMORY   TRANSPORT  DESCRIPTION       COMMAND           REASON
@@ -36,8 +36,36 @@ idle   idle     -                 -              no_entry        -         -    
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if head, cells = serverTable(rows[2:], now); len(head) != 6 || len(cells[0]) != 6 {
+	if head, cells = serverTable(rows[2:], now, 0); len(head) != 6 || len(cells[0]) != 6 {
 		t.Errorf("without the columns that would be empty there are %q", head)
+	}
+}
+
+// On a narrow terminal a person still sees who does not run, and why.
+func TestServerTableNarrow(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 7, 28, 18, 0, 0, 0, time.UTC)
+	retry := now.Add(-time.Second)
+	rows := []serverRow{
+		{
+			ServerStatus: tool.ServerStatus{Name: "天气", State: tool.StateBackoff, NextRetry: &retry, Transport: "stdio", Command: strings.Repeat("x", 60), Reason: "exited_early", Detail: "exit code 3; it said: no token"},
+			Since:        now,
+		},
+		{ServerStatus: tool.ServerStatus{Name: "again", State: tool.StateStarting, NextRetry: &retry, Transport: "http", Command: "https://x"}, Since: now},
+		{ServerStatus: tool.ServerStatus{Name: "p", State: tool.StateDisabled, Transport: "stdio", Command: "x", Reason: untrusted}, File: "/w/.collie/collie.json"},
+	}
+	head, cells := serverTable(rows, now, 80)
+	want := strings.TrimPrefix(`
+NAME   STATE     SINCE     RETRY   REASON
+天气   backoff   18:00:00  in 0 s  exited_early: exit code 3; it said: no token
+again  starting  18:00:00  -       -
+p      disabled  -         -       untrusted: collie mcp trust /w shows what th…
+`, "\n")
+	if diff := cmp.Diff(want, layOut(head, cells, 80)); diff != "" {
+		t.Error(diff)
+	}
+	if head, _ = serverTable(rows[1:2], now, 20); len(head) != 3 || head[2] != "COMMAND" {
+		t.Errorf("in 20 columns there are %q, want NAME, STATE and what is last", head)
 	}
 }
 

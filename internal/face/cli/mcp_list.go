@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,11 +18,12 @@ import (
 
 func (p *program) mcpListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list [NAME]", Short: "Show the servers and what they are doing", Args: cobra.MaximumNArgs(1),
+		Use: "list [NAME]", Aliases: []string{"ls"}, Short: "Show the servers and what they are doing", Args: cobra.MaximumNArgs(1),
 		Long: "Shows the servers of the settings and, where a gateway runs, what they are doing; with\n" +
 			"NAME all that is known of one. It starts nothing.\n\n" +
 			"LIST says where the tools come from: live, from the server itself; hit or stale, from the\n" +
-			"tool cache, recent or old. RETRY is when a server that failed is tried again.",
+			"tool cache, recent or old. RETRY is when a server that failed is tried again. A terminal that\n" +
+			"is narrow shows fewer columns.",
 		ValidArgsFunction: p.completeServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.mcpList(c.Context(), args) },
 	}
@@ -74,7 +76,7 @@ func (p *program) mcpList(ctx context.Context, args []string) error {
 	if len(args) == 1 {
 		return p.table(nil, details(&rows[0]))
 	}
-	return p.table(serverTable(rows, time.Now()))
+	return p.table(serverTable(rows, time.Now(), terminalWidth(p.out)))
 }
 
 // statuses asks the running gateway; where none can be asked, why says so and the map is
@@ -99,12 +101,16 @@ func (p *program) statuses(ctx context.Context, cfg *config.Config) (_ map[strin
 	return found, "", nil
 }
 
-// serverTable is the table of all servers. A column that would be empty is left out.
-func serverTable(rows []serverRow, now time.Time) (head []string, cells [][]string) {
-	all := []struct {
-		name string
-		of   func(*serverRow) string
-	}{
+// serverColumn is one column of the table of servers.
+type serverColumn struct {
+	name string
+	of   func(*serverRow) string
+}
+
+// serverTable is the table of all servers, for a terminal of width columns; 0 is no terminal. A
+// column that would be empty is left out, and one that there is no room for.
+func serverTable(rows []serverRow, now time.Time, width int) (head []string, cells [][]string) {
+	all := []serverColumn{
 		{"NAME", func(r *serverRow) string { return r.Name }},
 		{"STATE", func(r *serverRow) string { return string(r.State) }},
 		{"SINCE", func(r *serverRow) string { return since(r, now) }},
@@ -117,26 +123,49 @@ func serverTable(rows []serverRow, now time.Time) (head []string, cells [][]stri
 		{"COMMAND", func(r *serverRow) string { return columns.Truncate(oneLine(r.Command), 48, "…") }},
 		{"REASON", func(r *serverRow) string { return columns.Truncate(oneLine(reason(r)), 100, "…") }},
 	}
-	for _, c := range all {
-		var column []string
-		empty := true
-		for i := range rows {
-			cell := c.of(&rows[i])
-			empty = empty && cell == ""
-			column = append(column, first(cell, "-"))
-		}
-		if empty && c.name != "STATE" {
-			continue
-		}
+	all = slices.DeleteFunc(all, func(c serverColumn) bool {
+		return c.name != "STATE" && !slices.ContainsFunc(rows, func(r serverRow) bool { return c.of(&r) != "" })
+	})
+	for _, c := range roomFor(all, rows, width) {
 		head = append(head, c.name)
-		for i, cell := range column {
+		for i := range rows {
 			if i == len(cells) {
 				cells = append(cells, nil)
 			}
-			cells[i] = append(cells[i], cell)
+			cells[i] = append(cells[i], first(c.of(&rows[i]), "-"))
 		}
 	}
 	return head, cells
+}
+
+// dispensable are the columns that a narrow terminal does without, the first one first. Why a
+// server does not run is more to a person than what it runs.
+var dispensable = []string{"TRANSPORT", "DESCRIPTION", "COMMAND", "MEMORY", "SINCE", "LIST"}
+
+// minReason is what the last column of servers is to have before all others are shown.
+const minReason = 40
+
+// roomFor leaves columns out until the others fit.
+func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
+	for _, name := range dispensable {
+		used := -len(gap)
+		for j, c := range all {
+			w := columns.StringWidth(c.name)
+			for i := range rows {
+				w = max(w, columns.StringWidth(oneLine(c.of(&rows[i]))))
+			}
+			if j == len(all)-1 {
+				w = min(w, minReason)
+			}
+			used += w + len(gap)
+		}
+		if width == 0 || used <= width {
+			break
+		}
+		last := all[len(all)-1].name // which is cut, not left out
+		all = slices.DeleteFunc(all, func(c serverColumn) bool { return c.name == name && name != last })
+	}
+	return all
 }
 
 func shortText(s string) string { return columns.Truncate(oneLine(s), 32, "…") }
@@ -163,9 +192,9 @@ func freshness(r *serverRow, now time.Time) string {
 	return fmt.Sprintf("%s, %s old", r.Freshness, age(now.Sub(*r.Validated)))
 }
 
-// nextRetry is how long it takes until a server is tried again.
+// nextRetry is how long it takes until a server is tried again; one that starts is being tried.
 func nextRetry(r *serverRow, now time.Time) string {
-	if r.NextRetry == nil {
+	if r.NextRetry == nil || r.State == tool.StateStarting {
 		return ""
 	}
 	return "in " + age(max(0, r.NextRetry.Sub(now)))
@@ -195,10 +224,21 @@ func memory(n uint64) string {
 func about(r *serverRow) string { return first(r.Description, r.Title) }
 
 func reason(r *serverRow) string {
+	if r.Reason == untrusted {
+		return untrusted + ": " + trustHint(r.File)
+	}
 	if r.Detail == "" || r.Reason == "idle_stop" {
 		return r.Reason
 	}
 	return r.Reason + ": " + r.Detail
+}
+
+// untrusted is the reason of a project's server that nobody has looked at.
+const untrusted = "untrusted"
+
+// trustHint is what a person can do about servers in the settings file of a project.
+func trustHint(file string) string {
+	return "collie mcp trust " + filepath.Dir(filepath.Dir(file)) + " shows what the project starts, and asks"
 }
 
 // since is when the server came into its state, as short as the day allows; a server that
@@ -231,6 +271,9 @@ func details(r *serverRow) [][]string {
 	}
 	add("reason", r.Reason)
 	add("detail", r.Detail)
+	if r.Reason == untrusted {
+		add("detail", trustHint(r.File))
+	}
 	add("transport", r.Transport)
 	add("command", r.Command)
 	add("package", r.Package)
@@ -245,7 +288,7 @@ func details(r *serverRow) [][]string {
 	if r.Attempt > 0 {
 		add("failures in a row", strconv.Itoa(r.Attempt))
 	}
-	if r.NextRetry != nil {
+	if r.NextRetry != nil && r.State != tool.StateStarting {
 		add("next retry", r.NextRetry.Local().Format(time.RFC3339))
 	}
 	if r.Starts > 0 {

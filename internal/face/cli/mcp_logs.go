@@ -71,7 +71,11 @@ func (p *program) mcpLogs(ctx context.Context, name string, f *logFlags) error {
 	r, _, err := p.gateway(ctx, cfg)
 	if err == nil {
 		defer r.Close()
-		return p.showLog(r.Logs(ctx, name, f.LogFilter), now)
+		err = p.showLog(r.Logs(ctx, name, f.LogFilter), now)
+		if tool.KindOf(err) == tool.Unknown {
+			return unknownServer("mcp logs", name, serverNames(cfg)) // which may be in the settings of the gateway alone
+		}
+		return err
 	}
 	lines, err := p.logFile(ctx, cfg, name, f.LogFilter, whatWas(err))
 	if err != nil {

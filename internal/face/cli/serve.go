@@ -125,7 +125,8 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", mcp)
 	api := web.New(web.Options{
-		Road: a.Road, Servers: a.Servers, Tools: a.Tools, CacheStats: func() any { return a.ToolCache.Stats() }, Wrong: w.Wrong,
+		Road: a.Road, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
+		Wrong: w.Wrong,
 		Identify: func(r *http.Request) web.Identity {
 			k, _ := door.KeyFrom(r.Context())
 			who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
@@ -140,6 +141,8 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		mux.Handle(app.PeersPath, peers)
 		mux.Handle(app.PeersPath+"/", peers)
 		mux.Handle("GET "+app.PeersPath+"/stats", api)
+		mux.Handle("POST "+app.PeersPath+"/clear", api)
+		mux.Handle("POST "+app.PeersPath+"/flush", api)
 	}
 	if cfg.HTTP.Metrics {
 		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})

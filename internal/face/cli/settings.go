@@ -96,7 +96,7 @@ func ownServer(op, name string, cfg *config.Config) (config.ServerEntry, error) 
 	if s.Untrusted {
 		return s, &tool.Error{
 			Op: op, Kind: tool.Disabled, Subject: name,
-			Message: "it belongs to a project that is not trusted: " + s.File, Hint: "collie mcp trust shows what the project starts, and asks",
+			Message: "it belongs to a project that is not trusted: " + s.File, Hint: trustHint(s.File),
 		}
 	}
 	return s, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,7 @@ func (p *program) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	defer b.Close()
 	stop := p.whileStarting(ctx, b)
 	profile := f.seen()
-	tools, err := b.Tools(ctx, profile)
+	tools, err := p.offered(ctx, b, profile, len(words) > 0, startPatience)
 	stop()
 	switch {
 	case err != nil:
@@ -75,6 +76,28 @@ func (p *program) tools(ctx context.Context, words []string, f *toolsFlags) erro
 		return p.showSize(ctx, b, tools, "", f)
 	}
 	return p.showTools(ctx, b, tools)
+}
+
+// startPatience is how long the list of all tools waits for servers that a gateway is starting.
+const startPatience = 10 * time.Second
+
+// offered is what b offers. Servers that hang do not keep a person from seeing what all the
+// others offer: a running gateway goes on starting them, and is waited for no longer than
+// patience, unless one tool is wanted. What is started here is waited for, since it ends with the
+// command.
+func (p *program) offered(ctx context.Context, b backend, profile string, one bool, patience time.Duration) ([]tool.Tool, error) {
+	r, ok := b.(*remote)
+	if !ok || one {
+		return b.Tools(ctx, profile)
+	}
+	short, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tools, err := r.Tools(short, profile)
+	if err == nil || ctx.Err() != nil || short.Err() == nil {
+		return tools, err
+	}
+	r.servers = []string{} // wait for none
+	return r.Tools(ctx, profile)
 }
 
 // toolRow is what is said of one tool, or of a server that offers none.

@@ -55,6 +55,8 @@ type Options struct {
 	Wrong func() string
 	// CacheStats is what is known of the tool cache.
 	CacheStats func() any
+	// Cache is the tool cache itself.
+	Cache Cache
 	// Identify says who sent a request.
 	Identify func(*http.Request) Identity
 }
@@ -89,6 +91,8 @@ func Routes() []Route {
 		{"POST /api/v1/mcp/servers/{name}/restart", ClassManage, act(Servers.Restart)},
 		{"POST /api/v1/mcp/servers/{name}/refresh", ClassManage, act(Servers.Refresh)},
 		{"GET /api/v1/toolcache/stats", ClassManage, (*api).cacheStats},
+		{"POST /api/v1/toolcache/clear", ClassManage, (*api).clearCache},
+		{"POST /api/v1/toolcache/flush", ClassManage, (*api).flushCache},
 		{"GET /api/v1/tools", ClassRead, (*api).tools},
 		{"GET /api/v1/lists/{kind}", ClassRead, (*api).list},
 		{"POST /api/v1/calls", ClassCall, (*api).call},
