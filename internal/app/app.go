@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"collie/internal/atomicfile"
 	"collie/internal/config"
@@ -59,7 +60,9 @@ type App struct {
 	guard   *process.Guard
 	ledger  *process.Ledger
 	env     config.Env
-	mcp     config.MCP // as the parts were opened with
+
+	reloading sync.Mutex
+	cfg       *config.Config // what runs; guarded by reloading
 }
 
 // instructions is our own advice to models.
@@ -68,7 +71,7 @@ const instructions = "Collie joins several tool servers. A tool's name begins wi
 
 // Open joins the parts as cfg says and starts the servers in the background.
 func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
-	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}, env: opts.Env, mcp: cfg.MCP}
+	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}, env: opts.Env, cfg: cfg}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -98,8 +101,8 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		Tokens: tokens, LockDir: locks(cfg), Logs: logFiles(cfg),
 		Policy: policy(&cfg.Cache), Drain: cfg.MCP.Drain, Logger: a.log,
 	})
-	a.Servers = Servers{a.set}
-	a.ToolCache = ToolCache{a.cache}
+	a.Servers = Servers{a.set, a.reread}
+	a.ToolCache = ToolCache{a.cache, a.set.Cleared}
 	a.catalog = source.New(a.set.Sources(), source.Options{
 		Profiles: profiles(cfg), Instructions: instructions, ListWait: cfg.Cache.FirstListWait, Logger: a.log,
 	})

@@ -7,8 +7,25 @@ import (
 
 // Reload makes cfg the settings of what runs: servers that are new start, those that are gone
 // or have become other ones stop, all others go on undisturbed; profiles are new (R-CF-5).
-// What only a new start can change is named in the log. It is not called twice at once.
+// What only a new start can change is named in the log.
 func (a *App) Reload(cfg *config.Config) {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	a.reload(cfg)
+	a.log.Info("settings read again", "servers", len(cfg.Servers))
+}
+
+// reread makes the settings that run again of what they refer to: a secret or a variable's file
+// that has changed makes another server of the entry that names it.
+func (a *App) reread() {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	a.reload(a.cfg)
+}
+
+// reload is Reload; a.reloading is held.
+func (a *App) reload(cfg *config.Config) {
+	a.cfg = cfg
 	specs, findings := Specs(cfg, a.env)
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
@@ -16,7 +33,6 @@ func (a *App) Reload(cfg *config.Config) {
 	a.Audit.Hide(secrets(specs))
 	a.set.Apply(switched(specs, cfg.MCP.Enabled))
 	a.catalog.Set(a.set.Sources(), profiles(cfg))
-	a.log.Info("settings read again", "servers", len(specs))
 }
 
 // switched is specs, all of them off where MCP servers are off altogether.

@@ -81,7 +81,12 @@ func Owners(cfg *config.Config, env config.Env, name string) []string {
 }
 
 // Servers is the handle on the upstream servers.
-type Servers struct{ set *upstream.Set }
+type Servers struct {
+	set *upstream.Set
+	// reread looks at the settings again: what they refer to, such as a secret, may be another
+	// one now.
+	reread func()
+}
 
 // List returns the state of every server, in the order of the settings.
 func (s Servers) List() []tool.ServerStatus {
@@ -128,11 +133,13 @@ func (s Servers) Dropped() map[string]uint64 {
 // Start starts a server and returns when it is ready or has failed. What failed before is
 // forgotten.
 func (s Servers) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
+	s.reread()
 	return s.do(ctx, name, (*upstream.Server).Start)
 }
 
 // Restart stops a server, if it runs, and starts it.
 func (s Servers) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
+	s.reread()
 	return s.do(ctx, name, (*upstream.Server).Restart)
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,7 +17,10 @@ import (
 
 // ToolCache is what is kept of the servers' offers, as commands and pages see it. It is safe for
 // concurrent use.
-type ToolCache struct{ cache *toolcache.Cache }
+type ToolCache struct {
+	cache   *toolcache.Cache
+	cleared func(names []string) // tells a gateway whose lists are gone; nil where none runs
+}
 
 // What commands show of the cache.
 type (
@@ -42,14 +46,20 @@ func OpenToolCache(ctx context.Context, cfg *config.Config, log *slog.Logger) (T
 	}
 	o := cacheOptions(cfg, key, Options{})
 	o.Logger = log
-	return ToolCache{toolcache.Open(ctx, o)}, nil
+	return ToolCache{cache: toolcache.Open(ctx, o)}, nil
 }
 
 // Stats is what is known of the cache now.
 func (c ToolCache) Stats() CacheStats { return c.cache.Stats() }
 
 // Clear deletes the entries of servers, all if none is named, and returns whose there were.
-func (c ToolCache) Clear(names ...string) []string { return c.cache.Clear(names...) }
+func (c ToolCache) Clear(names ...string) []string {
+	gone := c.cache.Clear(names...)
+	if c.cleared != nil {
+		c.cleared(gone)
+	}
+	return gone
+}
 
 // Prune deletes the entries of servers that were removed longer than age ago.
 func (c ToolCache) Prune(age time.Duration) []string { return c.cache.Prune(age) }
@@ -94,7 +104,11 @@ func CacheKey(cfg *config.Config) string { return keyFile(cfg) }
 func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (key []byte) {
 	shared, err := openShared(cfg, a.log)
 	if err != nil {
-		a.log.Warn("the shared tool cache is not used", "error", err)
+		hint := ""
+		if e, ok := errors.AsType[*tool.Error](err); ok {
+			hint = e.Hint
+		}
+		a.log.Warn("the shared tool cache is not used", "error", err, "hint", hint)
 	}
 	return a.openCacheWith(ctx, cfg, opts, shared)
 }

@@ -112,7 +112,7 @@ func TestFindings(t *testing.T) {
 		"not octal":       {`{"cache": {"mode": "rw"}}`, []string{`collie.json:1:20: cache.mode: expected a permission in octal, in quotes, such as "0600", got "rw"`}},
 		"mode of others":  {`{"cache": {"mode": "0444"}}`, []string{`collie.json:1:20: cache.mode: "0444" does not let the owner read and write it, or makes it a program; write one such as "0600" or "0640"`}},
 		"mode to run":     {`{"cache": {"mode": "0700"}}`, []string{`collie.json:1:20: cache.mode: "0700" does not let the owner read and write it, or makes it a program; write one such as "0600" or "0640"`}},
-		"no URL":          {`{"cache": {"shared": "me:geheim"}}`, []string{`collie.json:1:22: cache.shared: expected a URL such as "https://cache.example.org/team"`}},
+		"no URL":          {`{"cache": {"shared": "me:geheim"}}`, []string{`collie.json:1:22: cache.shared: expected a URL such as "https://collie.example.org:7420"`}},
 		"cache words": {`{"cache": {"compression": "zip", "warmup": true, "refreshStale": "never", "sharedIdentity": "x", "refreshInterval": 60}}`, []string{
 			`collie.json:1:27: cache.compression: expected one of auto, none, gzip, got "zip"`, `collie.json:1:44: cache.warmup: expected one of off, missing, stale, all, got boolean`,
 			`collie.json:1:66: cache.refreshStale: expected one of use, start, got "never"`, `collie.json:1:93: cache.sharedIdentity: expected one of exact, portable, got "x"`,

@@ -240,10 +240,17 @@ func (p *program) announce(ctx context.Context, a *app.App, url string, o door.O
 	go func() { // ends with ctx
 		select {
 		case <-a.Servers.Settled():
-			p.settled(a, url, o)
+		case <-time.After(startNews):
+			p.stillStarting(a)
+			select {
+			case <-a.Servers.Settled():
+			case <-ctx.Done():
+				return
+			}
 		case <-ctx.Done():
 			return
 		}
+		p.settled(a, url, o)
 		select {
 		case <-time.After(startRests):
 			debug.FreeOSMemory() // much was read to get here, and little of it is kept
@@ -254,6 +261,27 @@ func (p *program) announce(ctx context.Context, a *app.App, url string, o door.O
 
 // startRests is when the first lists have been made, too.
 const startRests = time.Second
+
+// startNews is how long servers may start until it is said which ones do.
+const startNews = 3 * time.Second
+
+// stillStarting says whom the line that all have settled waits for.
+func (p *program) stillStarting(a *app.App) {
+	if p.json {
+		return
+	}
+	tools := 0
+	var waiting []string
+	for _, s := range a.Servers.List() {
+		tools += s.Tools
+		if s.State == tool.StateStarting {
+			waiting = append(waiting, s.Name)
+		}
+	}
+	if len(waiting) > 0 {
+		p.note("serving %s; still starting: %s", count(tools, "tool"), strings.Join(waiting, ", "))
+	}
+}
 
 // settled prints one line when every server is ready or has failed.
 func (p *program) settled(a *app.App, url string, o door.Options) {

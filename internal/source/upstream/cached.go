@@ -40,7 +40,7 @@ func (s *Server) recall(quick bool) (v toolcache.Verdict, why string) {
 		truncated: e.Truncated, dropped: e.Dropped, ttl: e.TTL, scope: e.CacheScope,
 	}
 	if quick && e.Sealed && s.settings().Trust != entry.Pin {
-		s.unchecked = true
+		s.unchecked.Store(true)
 	} else if !s.checkPins(k, false) {
 		return toolcache.Miss, "tampered"
 	}
@@ -67,6 +67,29 @@ func (s *Server) recall(quick bool) (v toolcache.Verdict, why string) {
 	}
 	s.publish(k, fresh, why)
 	return v, why
+}
+
+// forget takes back what the cache had told, since somebody has cleared it, and learns it anew
+// where that may be done without a call.
+func (s *Server) forget() {
+	if s.known.Load() == nil {
+		return
+	}
+	s.publishing.Lock()
+	if s.up.Load() { // the server itself has told it meanwhile
+		s.publishing.Unlock()
+		return
+	}
+	s.publish(&known{}, tool.FreshNone, "no_entry")
+	s.known.Store(nil)
+	s.publishing.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.validated = time.Time{}
+	lazy := s.settings().Lifecycle == entry.Lazy && s.set.opts.Policy.Warmup == "off"
+	if !lazy && !s.closed && s.primary == nil && s.opening[slot{}] == nil {
+		s.begin(slot{}) // nobody waits for it
+	}
 }
 
 // remember keeps what a live server has told. Lists that are empty where tools were announced

@@ -52,6 +52,12 @@ type diagnosis struct {
 	known  known
 }
 
+// entryError says that a server's entry is wrong.
+type entryError struct{ reason, text string }
+
+// Error says what is wrong.
+func (e *entryError) Error() string { return e.text }
+
 // errSkipped says that a step has no meaning for this server.
 var errSkipped = errors.New("not needed")
 
@@ -82,7 +88,7 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 
 func (d *diagnosis) settings() (string, error) {
 	if d.server.wrong != "" {
-		return "", errors.New(d.server.wrong)
+		return "", &entryError{d.server.Status().Reason, d.server.wrong}
 	}
 	if err := d.server.usable(); err != nil { // what nobody has trusted is not started to see
 		return "", err

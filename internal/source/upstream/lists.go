@@ -125,7 +125,7 @@ func (s *Server) learnTools(ctx context.Context, c *conn, k *known) error {
 		k.tools = append(k.tools, def)
 		return len(k.tools) < maxTools
 	}
-	err := s.pages(ctx, c, k, "tools", "tools/list", "tools", each)
+	err := s.pages(ctx, c, k, "tools", "tools/list", "tools", each, func() int { return len(k.tools) })
 	if early := elements(c.client.Tools); len(early) > 0 && (isMethodNotFound(err) || !c.client.Can("tools")) {
 		s.drop("the method tools/list", errors.New("the server lists its tools in its initialize result, which is not MCP; they are taken from there"))
 		err = nil
@@ -257,7 +257,7 @@ func (s *Server) learnResources(ctx context.Context, c *conn, k *known) error {
 			resources = append(resources, def)
 		}
 		return len(resources) < maxEntries
-	})
+	}, func() int { return len(resources) })
 	if err != nil {
 		return fmt.Errorf("list resources: %w", err)
 	}
@@ -266,7 +266,7 @@ func (s *Server) learnResources(ctx context.Context, c *conn, k *known) error {
 			templates = append(templates, def)
 		}
 		return len(templates) < maxEntries
-	})
+	}, func() int { return len(templates) })
 	if err != nil && !isMethodNotFound(err) { // templates are optional where resources are not
 		return fmt.Errorf("list resource templates: %w", err)
 	}
@@ -289,7 +289,7 @@ func (s *Server) learnPrompts(ctx context.Context, c *conn, k *known) error {
 		seen[name] = true
 		prompts = append(prompts, def)
 		return len(prompts) < maxEntries
-	})
+	}, func() int { return len(prompts) })
 	if err != nil {
 		return fmt.Errorf("list prompts: %w", err)
 	}
@@ -299,8 +299,9 @@ func (s *Server) learnPrompts(ctx context.Context, c *conn, k *known) error {
 
 // pages follows a list to its end and calls each for every entry until it returns false. A
 // list that the server does not announce is empty. A page that fails fails the list. What
-// the pages say about caching goes into k, which may be nil.
-func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, method, field string, each func(json.RawMessage) bool) error {
+// the pages say about caching goes into k, which may be nil. size is how much of the list is
+// kept: one whose pages bring nothing new has no end.
+func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, method, field string, each func(json.RawMessage) bool, size func() int) error {
 	if !c.client.Can(capability) {
 		return nil
 	}
@@ -316,6 +317,7 @@ func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, metho
 		next := mcp.Get(result, "nextCursor")
 		cursor, more := mcp.Text(next)
 		more = more && cursor != ""
+		before := size()
 		for i, def := range defs {
 			if !each(def) && (more || i < len(defs)-1) {
 				s.cut(k, field, fmt.Errorf("the list is longer than the %d entries that Collie takes, it ends there", most(field)))
@@ -327,6 +329,10 @@ func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, metho
 		}
 		if cursors[cursor] {
 			s.cut(k, field, fmt.Errorf("the cursor %.40q came twice, the list ends there", cursor))
+			return nil
+		}
+		if len(defs) > 0 && size() == before {
+			s.cut(k, field, errors.New("a page brought nothing new, the list ends there"))
 			return nil
 		}
 		cursors[cursor] = true

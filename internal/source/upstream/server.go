@@ -43,7 +43,7 @@ type Server struct {
 	watch      watchers
 	verdict    toolcache.Verdict // of the cache, before the first start; written before Start returns
 	verdictWhy string
-	unchecked  bool                            // the pins have not been asked about what the cache gave
+	unchecked  atomic.Bool                     // the pins have not been asked about what the cache gave
 	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
 	lists      refresher
 	wants      wants

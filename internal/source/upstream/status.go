@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/process"
+	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/signin"
 	"collie/internal/tool"
 )
@@ -36,6 +37,9 @@ func (s *Server) moveFrom(c *conn, state tool.State, reason, detail string) {
 func (s *Server) record(state tool.State, reason, detail string) {
 	s.status.State, s.status.Reason, s.status.Detail = state, reason, s.redact(detail)
 	s.status.Since = time.Now()
+	if line := string(state); state != tool.StateIdle || reason != "" {
+		s.said.Add(serverlog.Own, strings.TrimRight(line+" "+reason+": "+s.status.Detail, ": "))
+	}
 	s.log.Debug("server state", "state", string(state), "reason", reason, "detail", detail)
 }
 
@@ -89,6 +93,9 @@ func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogL
 // reasonOf classes a failed start: the stable code of the spec, section 1, and what a
 // person can do about it.
 func reasonOf(err error) (reason, hint string) {
+	if e, ok := errors.AsType[*entryError](err); ok {
+		return e.reason, "collie mcp validate shows the place"
+	}
 	if e, ok := errors.AsType[*process.StartError](err); ok {
 		if e.Reason == process.BadDir {
 			return "config_invalid", "make that folder, or change cwd" // 2.3, cwd

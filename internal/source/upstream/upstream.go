@@ -249,7 +249,9 @@ func (s *Set) adopt(name string) {
 	if srv == nil || srv.up.Load() || srv.usable() != nil {
 		return
 	}
-	srv.recall(false)
+	if v, why := srv.recall(true); v == toolcache.Miss && why == "no_entry" {
+		srv.forget()
+	}
 }
 
 // pinsLater is how long after a start the pins are asked about lists that the cache gave: who
@@ -263,7 +265,7 @@ func (s *Set) watchPins(servers []*Server) {
 		return
 	}
 	for _, srv := range servers {
-		if srv.unchecked {
+		if srv.unchecked.Swap(false) {
 			srv.takeChanges(changes(srv.Changes()))
 			if srv.settings().Trust == entry.Pin { // since a moment ago: now it hides something
 				srv.republish()
@@ -275,9 +277,17 @@ func (s *Set) watchPins(servers []*Server) {
 	stop()
 }
 
+// Cleared takes back what the cache had told of servers, after it was cleared by this process.
+func (s *Set) Cleared(names []string) {
+	for _, name := range names {
+		s.adopt(name)
+	}
+}
+
 // approved takes over what was approved in another process.
 func (s *Set) approved(name string) {
 	if srv := s.Server(name); srv != nil {
+		s.adopt(name) // a list that was refused for its definitions may be known now
 		srv.recheck()
 	}
 }

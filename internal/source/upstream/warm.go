@@ -92,9 +92,12 @@ func (s *Server) lease() (release func(), ok bool) {
 	if !ok {
 		return nil, false
 	}
-	if v, _ := s.recall(false); v == toolcache.Hit && !s.up.Load() {
-		end()
-		return nil, false
+	if w := s.want(); w != nil {
+		if _, v, _ := s.set.cache().Lookup(*w); v == toolcache.Hit {
+			s.recall(false)
+			end()
+			return nil, false
+		}
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life), flushTime)

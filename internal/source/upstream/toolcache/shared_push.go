@@ -103,7 +103,7 @@ func (s *shared) missing(list map[string]*record) (changes []Change, base uint64
 
 func worthPushing(ours, theirs *Entry) bool {
 	if sameOffer(theirs, ours) {
-		return ours.ValidatedAt.Sub(theirs.ValidatedAt) >= touchEvery
+		return ours.ValidatedAt.Sub(theirs.ValidatedAt) >= touchAfter(ours, 0)
 	}
 	return ours.ValidatedAt.After(theirs.ValidatedAt)
 }

@@ -54,13 +54,26 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 	c.count.refresh(changed)
 	s.seen, s.live = now, true
 	since := now.Sub(s.disk.validated)
-	if touch && !s.dirty() && old.LastErrorCode == "" && since >= 0 && since < touchEvery {
+	if touch && !s.dirty() && old.LastErrorCode == "" && since >= 0 && since < touchAfter(r.Entry, c.wants[server].MaxAge) {
 		s.rec = r // confirmed in memory only
 		return false
 	}
 	s.set(r)
 	c.changed()
 	return changed
+}
+
+// touchAfter is how long a confirmation stays in memory alone: an hour, or as long as a list is
+// fresh, so that who reads the file does not find a fresh list old.
+func touchAfter(e *Entry, maxAge time.Duration) time.Duration {
+	limit := touchEvery
+	if e.TTL > 0 {
+		maxAge = e.TTL
+	}
+	if maxAge > 0 {
+		limit = max(time.Minute, min(limit, maxAge))
+	}
+	return limit
 }
 
 func (c *Cache) refuse(server, why string, err error) {

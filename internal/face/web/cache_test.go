@@ -1,0 +1,74 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/face/web"
+	"collie/internal/tool"
+)
+
+// cache is a tool cache of two servers.
+type cache struct {
+	full   error
+	erased []string
+	all    bool
+}
+
+func (c *cache) Clear(names ...string) []string {
+	c.all = len(names) == 0
+	c.erased = nil
+	for _, name := range []string{"a", "列车"} {
+		if c.all || slices.Contains(names, name) {
+			c.erased = append(c.erased, name)
+		}
+	}
+	return c.erased
+}
+
+func (c *cache) Flush(context.Context) error { return c.full }
+
+func TestClearCache(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, path, body, key string
+		full                  error
+		status                int
+		has                   string
+		erased                []string
+	}{
+		{"One", "/clear", `{"servers":["列车","none"]}`, "control", nil, 200, `{"removed":["列车"]}`, []string{"列车"}},
+		{"All", "/clear", `{"servers":[]}`, "control", nil, 200, `{"removed":["a","列车"]}`, []string{"a", "列车"}},
+		{"Nothing", "/clear", `{"servers":["none"]}`, "control", nil, 200, `{"removed":[]}`, nil},
+		// A body without names is a mistake, not a wish to forget everything.
+		{"NoNames", "/clear", `{}`, "control", nil, 400, "the body is not what is expected", nil},
+		{"NoJSON", "/clear", `[`, "control", nil, 400, "the body is not what is expected", nil},
+		{"NotWritten", "/clear", `{"servers":["a"]}`, "control", &tool.Error{Kind: tool.Unavailable, Message: "read-only"}, 502, "read-only", []string{"a"}},
+		{"Foreign", "/clear", `{"servers":[]}`, "token", nil, 403, "permission_denied", nil},
+		{"Flush", "/flush", `{}`, "control", nil, 200, "{}", nil},
+		{"FlushFails", "/flush", `{}`, "control", &tool.Error{Kind: tool.Unavailable, Message: "disk full"}, 502, "disk full", nil},
+		{"ForeignFlush", "/flush", `{}`, "token", nil, 403, "permission_denied", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := &cache{full: tt.full}
+			h := web.New(web.Options{Cache: c, Identify: func(r *http.Request) web.Identity {
+				return web.Identity{Manage: r.Header.Get("Authorization") == "control"}
+			}})
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/toolcache"+tt.path, strings.NewReader(tt.body))
+			req.Header.Set("Authorization", tt.key)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, req)
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.has) {
+				t.Errorf("HTTP %d %s, want %d with %s", w.Code, w.Body, tt.status, tt.has)
+			}
+			if !slices.Equal(c.erased, tt.erased) {
+				t.Errorf("erased %q, want %q", c.erased, tt.erased)
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package living_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+	"collie/test/gateway"
+)
+
+// agent does what a ReAct loop does: before each step it takes the tools that there are, and
+// calls those that its model chooses down the road.
+type agent struct {
+	*app.App
+	steps [][]string // the names that each step saw
+}
+
+// newAgent opens the parts on the settings of the house, in the test itself.
+func (h *house) newAgent(t *testing.T) *agent {
+	t.Helper()
+	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.Open(t.Context(), cfg, app.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), soon)
+		defer cancel()
+		if err := a.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return &agent{App: a}
+}
+
+// step takes the snapshot for a step and lets the model call one tool of it; the answer is the
+// first item's text.
+func (a *agent) step(t *testing.T, model func(tools []string) (name, args string)) (text string, failed bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	raw, _ := a.Road.List(ctx, tool.ListTools, "")
+	var seen []string
+	for _, name := range gjson.GetBytes(raw, "tools.#.name").Array() {
+		seen = append(seen, name.Str)
+	}
+	a.steps = append(a.steps, seen)
+	name, args := model(seen)
+	r, err := a.Road.Do(ctx, &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent"})
+	if err != nil { // told to the model; it never ends the loop (R-AG-5)
+		return err.Error(), true
+	}
+	return gjson.GetBytes(r.Raw, "content.0.text").Str, r.IsError
+}
+
+// The chain from the settings to the answer: the settings become a server, its tools reach the
+// model, what the model chooses is called, the answer has the tool's text, and the audit has one
+// pair.
+func TestPromise13FromSettingsToAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	a := h.newAgent(t)
+	<-a.Servers.Settled()
+	answer, failed := a.step(t, func(tools []string) (string, string) {
+		if !slices.Contains(tools, "a__echo") {
+			t.Errorf("the model sees %q", tools)
+		}
+		return "a__echo", `{"text":"今天的新闻"}`
+	})
+	if answer != "今天的新闻" || failed {
+		t.Errorf("the answer is %q", answer)
+	}
+	want := []string{"call.start chat a__echo", "call.result chat a__echo"}
+	eventually(t, "the audit has one pair", func() bool {
+		var kinds []string
+		for _, r := range gateway.Records(t, h.dir) {
+			kinds = append(kinds, r.Kind+" "+r.Origin+" "+r.Name)
+		}
+		if len(kinds) > len(want) {
+			t.Fatalf("on record: %q, want %q", kinds, want)
+		}
+		return slices.Equal(kinds, want)
+	})
+}
+
+// A tool that comes between two steps is seen by the second, and one that goes is a failure told
+// to the model.
+func TestPromise17ToolsOfEachStep(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, []gateway.Server{one("a", "echo,change")})
+	a := h.newAgent(t)
+	<-a.Servers.Settled()
+	has := func(want bool) {
+		eventually(t, "the change is there", func() bool {
+			raw, _ := a.Road.List(t.Context(), tool.ListTools, "")
+			return strings.Contains(string(raw), "a__extra") == want
+		})
+	}
+	change := func([]string) (string, string) { return "a__change", "{}" }
+	a.step(t, change)
+	has(true)
+	if text, failed := a.step(t, func([]string) (string, string) { return "a__extra", `{"text":"there"}` }); text != "there" || failed {
+		t.Errorf("the new tool answers %q", text)
+	}
+	a.step(t, change)
+	has(false)
+	if text, failed := a.step(t, func([]string) (string, string) { return "a__extra", "{}" }); !failed {
+		t.Errorf("a tool that has gone answers %q", text)
+	}
+	without, with := []string{"a__echo", "a__change"}, []string{"a__echo", "a__change", "a__extra"}
+	for i, want := range [][]string{without, with, with, without} {
+		if !slices.Equal(a.steps[i], want) {
+			t.Errorf("step %d saw %q, want %q", i+1, a.steps[i], want)
+		}
+	}
+}

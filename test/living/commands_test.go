@@ -1,0 +1,118 @@
+package living_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/upstream/toolcache"
+	"collie/test/gateway"
+)
+
+// What a command does to the cache takes effect in the gateway that runs, at once.
+func TestCacheCommandsBesideAGateway(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	h.warm(t)
+	g := h.serve(t)
+	c := legacy(t, g)
+	wantNames(t, c, "a__echo", "a__pid", "b__echo")
+	must := func(args ...string) string {
+		t.Helper()
+		out, stderr, code := h.run(t, args...)
+		if code != 0 {
+			t.Fatalf("collie %s: exit code %d: %s%s", strings.Join(args, " "), code, out, stderr)
+		}
+		return out
+	}
+	if path := strings.TrimSpace(must("cache", "path")); !strings.Contains(path, h.cache()) {
+		t.Errorf("cache path: %s", path)
+	}
+	if out := must("cache", "verify", "--json"); gjson.Get(out, "report.totalWrites").Int() != 2 || gjson.Get(out, "report.servers.#").Int() != 2 {
+		t.Errorf("cache verify: %s", out)
+	}
+	if out := must("cache", "show", "a", "--json"); !strings.Contains(out, "configHash") {
+		t.Errorf("cache show: %s", out)
+	}
+	if out := must("cache", "schema"); !gjson.Valid(out) || out != string(toolcache.Schema()) && strings.TrimSpace(out) != strings.TrimSpace(string(toolcache.Schema())) {
+		t.Errorf("cache schema: %.300s", out)
+	}
+	must("cache", "clear", "a")
+	eventually(t, "the entry has gone", func() bool { return !entry(t, h.cache(), "a").Exists() && len(cacheStats(t, g).Servers) == 1 })
+	must("cache", "refresh", "a")
+	eventually(t, "the entry is there again", func() bool { return slices.Equal(tools(entry(t, h.cache(), "a")), []string{"echo", "pid"}) })
+	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
+	h.configure(t, two[:1])
+	eventually(t, "b is marked", func() bool { return entry(t, h.cache(), "b").Get("state").Str == "removed" })
+	must("cache", "prune")
+	eventually(t, "b is forgotten", func() bool { return !entry(t, h.cache(), "b").Exists() })
+	verify(t, h.cache())
+	replace(t, h.cache(), []byte("invalid json"))
+	if out, _, code := h.run(t, "cache", "verify", "--json"); code == 0 || !strings.Contains(out, "json") {
+		t.Errorf("of a broken file, cache verify: exit code %d: %s", code, out)
+	}
+}
+
+// A list that is forgotten is not offered any more until its server has told it again.
+func TestCacheClearActsAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	m := h.moody(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), two[1]})
+	h.warm(t)
+	m.offers(t, "echo", "new")
+	g := h.serve(t)
+	c := legacy(t, g)
+	wantNames(t, c, "m__echo", "b__echo")
+	if out, stderr, code := h.run(t, "cache", "clear", "m"); code != 0 {
+		t.Fatalf("cache clear: exit code %d: %s%s", code, out, stderr)
+	}
+	awaitNames(t, c, "m__echo", "m__new", "b__echo")
+}
+
+// A list that is fetched again right after it was forgotten is kept.
+func TestCacheClearAndRefresh(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	h.warm(t)
+	g := h.serve(t)
+	works(t, legacy(t, g), "a")
+	for _, command := range []string{"clear", "refresh"} {
+		if out, stderr, code := h.run(t, "cache", command, "a"); code != 0 {
+			t.Fatalf("cache %s: exit code %d: %s%s", command, code, out, stderr)
+		}
+	}
+	eventually(t, "the entry is there again", func() bool { return entry(t, h.cache(), "a").Exists() })
+}
+
+// The list of another program is taken over by a command (check 37), and a file of the older
+// format can be looked at before it is migrated (check 38).
+func TestPromise37And38ImportAndMigrate(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two, `"cache":{"trustImported":true}`)
+	other := h.file(t, "xiaozhi.cache.json", foreign)
+	out, stderr, code := h.run(t, "cache", "migrate", other, "--dry-run")
+	if code != 0 || !strings.Contains(out+stderr, toolcache.Version) {
+		t.Errorf("cache migrate: exit code %d: %s%s", code, out, stderr)
+	}
+	if raw, err := os.ReadFile(other); string(raw) != foreign || err != nil {
+		t.Errorf("the file was changed: %v %s", err, raw)
+	}
+	if out, stderr, code := h.run(t, "cache", "import", other); code != 0 {
+		t.Fatalf("cache import: exit code %d: %s%s", code, out, stderr)
+	}
+	if e := entry(t, h.cache(), "a"); !slices.Equal(tools(e), []string{"old"}) || e.Get("stateReason").Str != "imported" {
+		t.Errorf("imported: %s", e.Raw)
+	}
+	if left, _ := filepath.Glob(other + ".*"); len(left) > 0 {
+		t.Errorf("beside the file: %q", left)
+	}
+	g := h.serve(t)
+	if got := names(t, legacy(t, g)); !slices.Contains(got, "a__old") {
+		t.Errorf("listed: %q", got)
+	}
+}

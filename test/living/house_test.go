@@ -1,0 +1,220 @@
+package living_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+	"collie/test/gateway"
+)
+
+const (
+	// soon bounds what a healthy program does in a moment, on a machine that is busy.
+	soon = 30 * time.Second
+	// adopted is how soon one gateway sees what another has written: five times two seconds.
+	adopted = 10 * time.Second
+)
+
+// house is a home with its settings, in which gateways run one after the other.
+type house struct {
+	gateway.Programs
+	dir, settings string
+}
+
+func newHouse(t *testing.T, servers []gateway.Server, more ...string) *house {
+	t.Helper()
+	dir := t.TempDir()
+	h := &house{gateway.Place(t), dir, filepath.Join(dir, "collie.json")}
+	h.configure(t, servers, more...)
+	return h
+}
+
+// configure writes the settings anew, as an editor does.
+func (h *house) configure(t *testing.T, servers []gateway.Server, more ...string) {
+	t.Helper()
+	h.SettingsAt(t, h.settings, servers, more...)
+}
+
+// serve runs a gateway and returns when it listens.
+func (h *house) serve(t *testing.T) *gateway.Gateway {
+	t.Helper()
+	return h.ServeIn(t, h.dir, h.settings, "--no-auth")
+}
+
+// settled runs a gateway and returns when every server is ready, idle or has failed.
+func (h *house) settled(t *testing.T) *gateway.Gateway {
+	t.Helper()
+	g := h.serve(t)
+	g.Settled(t)
+	return g
+}
+
+// run runs another command in the house.
+func (h *house) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	return h.Run(t, h.dir, append(args, "--config", h.settings)...)
+}
+
+// stop ends a gateway as a person does.
+func stop(t *testing.T, g *gateway.Gateway) {
+	t.Helper()
+	g.Signal(syscall.SIGTERM)
+	if !g.Exits(soon) {
+		t.Fatal("the gateway runs on after SIGTERM")
+	}
+	if code := g.ExitCode(); code != 0 {
+		t.Errorf("exit code %d: %s", code, g.Stderr())
+	}
+}
+
+// warm runs a gateway until it knows all lists and they are on disk.
+func (h *house) warm(t *testing.T) {
+	t.Helper()
+	stop(t, h.settled(t))
+}
+
+// children are the servers that run, as "pid command line".
+func (h *house) children(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(h.Running(t), func(line string) bool { return !strings.Contains(line, "fakemcp") })
+}
+
+// wantChildren fails the test unless n servers run.
+func (h *house) wantChildren(t *testing.T, n int) {
+	t.Helper()
+	if got := h.children(t); len(got) != n {
+		t.Errorf("%d servers run, want %d: %s", len(got), n, strings.Join(got, "; "))
+	}
+}
+
+// cache is where the tool cache lies.
+func (h *house) cache() string { return filepath.Join(h.dir, "collie.cache.json") }
+
+// file is a file in the house, whose text a server reads when it starts.
+func (h *house) file(t *testing.T, name, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(h.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// eventually waits until ok, and fails the test if that takes too long.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	within(t, soon, what, ok)
+}
+
+func within(t *testing.T, limit time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for begun := time.Now(); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > limit {
+			t.Fatalf("not within %v: %s", limit, what)
+		}
+	}
+}
+
+// names are the tools that a client of the gateway sees.
+func names(t *testing.T, c *gateway.Client) []string {
+	t.Helper()
+	raw := list(t, c)
+	var out []string
+	for _, name := range gjson.GetBytes(raw, "tools.#.name").Array() {
+		out = append(out, name.Str)
+	}
+	return out
+}
+
+func list(t *testing.T, c *gateway.Client) json.RawMessage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	raw, err := c.Do(ctx, "tools/list", "{}")
+	if err != nil {
+		t.Fatalf("tools/list: %v", err)
+	}
+	return raw
+}
+
+// wantNames fails the test unless a client sees just these tools.
+func wantNames(t *testing.T, c *gateway.Client, want ...string) {
+	t.Helper()
+	if got := names(t, c); !slices.Equal(got, want) {
+		t.Errorf("listed: %q, want %q", got, want)
+	}
+}
+
+// awaitNames waits until a client sees just these tools.
+func awaitNames(t *testing.T, c *gateway.Client, want ...string) {
+	t.Helper()
+	var got []string
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if got = names(t, c); slices.Equal(got, want) {
+			return
+		}
+		if time.Since(begun) > soon {
+			t.Fatalf("listed: %q, want %q", got, want)
+		}
+	}
+}
+
+// works shows that a server answers.
+func works(t *testing.T, c *gateway.Client, server string) {
+	t.Helper()
+	if got := call(t, c, server+"__echo", `{"text":"新闻"}`); got != "新闻" {
+		t.Errorf("%s echoes %q", server, got)
+	}
+}
+
+func call(t *testing.T, c *gateway.Client, name, args string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	text, err := c.Tool(ctx, name, args)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return text
+}
+
+// fails calls a tool that must fail with this type of error within limit, and returns the error.
+func fails(t *testing.T, c *gateway.Client, name, kind string, limit time.Duration) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	begun := time.Now()
+	text, err := c.Tool(ctx, name, "{}")
+	if gateway.TypeOf(err) != kind {
+		t.Errorf("%s: %q, error %v; want an error of type %s", name, text, err, kind)
+	}
+	if took := time.Since(begun); took > limit {
+		t.Errorf("%s failed after %v, want at most %v", name, took, limit)
+	}
+	return err
+}
+
+// awaitState waits until a server is in a state and returns all that is said of it.
+func awaitState(t *testing.T, g *gateway.Gateway, server string, want tool.State) (st tool.ServerStatus) {
+	t.Helper()
+	eventually(t, server+" is "+string(want), func() bool {
+		st = g.Servers(t)[server]
+		return st.State == want
+	})
+	return st
+}
+
+// legacy dials the gateway as most clients do.
+func legacy(t *testing.T, g *gateway.Gateway) *gateway.Client {
+	t.Helper()
+	return g.Dial(t, gateway.Legacy, "")
+}

@@ -1,0 +1,85 @@
+package living_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	upstreamentry "collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/toolcache"
+)
+
+// known is how many tools of each server the house remembers.
+const known = 10
+
+// remember fills the cache of the house with lists of all its servers, as if each had answered
+// once, which takes too long with hundreds of processes.
+func (h *house) remember(t *testing.T) {
+	t.Helper()
+	c, entries := h.openCache(t, nil)
+	for server, e := range entries {
+		for i := range known {
+			e.Tools = append(e.Tools, json.RawMessage(fmt.Sprintf(`{"name":"tool_%d","description":"Does one of the things that %s can do.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}`, i, server)))
+		}
+		e.Tools[0] = json.RawMessage(`{"name":"echo","inputSchema":{"type":"object"}}`)
+		c.Store(server, &e)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openCache opens the cache of the house as another process of it does, and returns what makes
+// its servers what they are, without tools. A key is used in the place of the home's own.
+func (h *house) openCache(t *testing.T, key []byte) (c *toolcache.Cache, entries map[string]toolcache.Entry) {
+	t.Helper()
+	env := config.Env{}
+	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir, Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cfg.Paths.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	own, err := toolcache.LoadKey(filepath.Join(cfg.Paths.State, "cache.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key == nil {
+		key = own
+	}
+	specs, findings := app.Specs(cfg, env)
+	for _, f := range findings {
+		t.Logf("settings: %v", f)
+	}
+	entries = map[string]toolcache.Entry{}
+	for _, s := range specs {
+		entries[s.Entry.Name] = toolcache.Entry{
+			ConfigHash: s.Entry.ConfigHash(own), Fingerprint: s.Entry.Fingerprint(os.Environ(), upstreamentry.EnvironmentOptions{}),
+			Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "stdio", Capabilities: json.RawMessage(`{"tools":{}}`),
+		}
+	}
+	return toolcache.Open(t.Context(), toolcache.Options{Path: cfg.Cache.File, Key: key}), entries
+}
+
+// rss is the memory that a process has resident, in bytes.
+func rss(t *testing.T, pid int) int {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skipf("the system does not tell what a process has resident: %v", err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		var kib int
+		if n, _ := fmt.Sscanf(line, "VmRSS: %d kB", &kib); n == 1 {
+			return kib << 10
+		}
+	}
+	t.Skip("the system does not tell what a process has resident")
+	return 0
+}

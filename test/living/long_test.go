@@ -1,0 +1,8 @@
+//go:build stories
+
+package living_test
+
+// Long forms.
+const (
+	kills = 200 // of a gateway that writes
+)

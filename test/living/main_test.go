@@ -1,0 +1,25 @@
+package living_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"collie/test/gateway"
+)
+
+// together is how many tests run at once: they wait for processes far more than they compute.
+const together = "8"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(writerFile); path != "" {
+		os.Exit(writeEntries(path, os.Getenv(writerName)))
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", together); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(gateway.Main(m))
+}

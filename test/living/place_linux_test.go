@@ -1,0 +1,171 @@
+package living_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"collie/test/gateway"
+)
+
+// smallDisk mounts a file system of so many bytes, and skips the test where that is not allowed.
+func smallDisk(t *testing.T, size int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
+		t.Skipf("a small disk cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill takes all room that a disk has.
+func fill(t *testing.T, dir string) (free func()) {
+	t.Helper()
+	path := filepath.Join(dir, "filler")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for block := make([]byte, 1<<10); ; {
+		if _, err := f.Write(block); err != nil {
+			break // that is what it is for
+		}
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// On a full disk the old file stays, nothing is left beside it, tools are served from memory, one
+// warning is written, and writing goes on when there is room.
+func TestSituation14DiskFull(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, 64<<10)
+	file := filepath.Join(disk, "c.json")
+	h := newHouse(t, nil)
+	m := h.moody(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
+	h.warm(t)
+	free := fill(t, disk)
+	before := identify(t, file)
+
+	g := h.serve(t) // it starts on the full disk
+	c := legacy(t, g)
+	wantNames(t, c, "m__echo", "b__echo")
+	var offer []string
+	for i := range 40 { // a list that does not fit in what is left of a page
+		offer = append(offer, fmt.Sprintf("tool_%02d", i))
+	}
+	m.changes(t, g, offer...)
+	eventually(t, "the new list is offered", func() bool { return len(names(t, c)) == len(offer)+1 })
+	eventually(t, "a write has failed", func() bool { return cacheStats(t, g).Writes.Failed["disk_full"] > 0 })
+	wantSame(t, file, before)
+	if left := temporaries(t, file); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	m.changes(t, g, append(offer, "echo")...)
+	eventually(t, "the next write fails too", func() bool { return cacheStats(t, g).Writes.Failed["disk_full"] > 1 })
+	if got := linesWith(g.Stderr(), "tool cache could not be used"); len(got) != 1 {
+		t.Errorf("want one warning, got %q", got)
+	}
+	works(t, c, "m")
+	free()
+	m.changes(t, g, "echo", "last") // that it is tried without a change too, half a minute later, is shown in package toolcache
+	eventually(t, "it is written when there is room", func() bool { return slices.Equal(tools(entry(t, file, "m")), []string{"echo", "last"}) })
+	verify(t, file)
+}
+
+// hungMount is a folder in which no file can be looked at: a mount whose server never answers.
+// Where that cannot be had, the package's own test has a file system that hangs.
+func hungMount(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	// The one who is asked for what lies in an autofs mount is this pipe, which nobody reads. Its
+	// own process group is not asked about, so it must not be ours.
+	asked, ask, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := exec.Command("sleep", "600")
+	owner.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := func() {
+		_, _ = asked.Close(), ask.Close() // whoever waits gets an error now
+		_ = owner.Process.Kill()
+		_ = owner.Wait()
+	}
+	how := fmt.Sprintf("fd=%d,pgrp=%d,minproto=5,maxproto=5,indirect", ask.Fd(), owner.Process.Pid)
+	if err := syscall.Mount("collie-test", dir, "autofs", 0, how); err != nil {
+		end()
+		t.Skipf("a mount that hangs cannot be had (%v); TestSituation33 of package toolcache has a stand-in", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+		end()
+	})
+	return dir
+}
+
+// A file system that does not answer costs two seconds at the start and nothing after that:
+// tools are listed and called as quickly as without a cache (check 26).
+func TestSituation33HungMount(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	m := h.moody(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, filepath.Join(hungMount(t), "c.json")))
+	begun := time.Now()
+	g := h.serve(t)
+	if took := time.Since(begun); took > 5*2*time.Second {
+		t.Errorf("listening after %v", took)
+	}
+	c := legacy(t, g)
+	awaitNames(t, c, "m__echo", "b__echo")
+	var lists, calls []time.Duration
+	for i := range 200 {
+		if i%50 == 25 { // so that there is always something to write
+			m.changes(t, g, "echo", fmt.Sprintf("new%d", i))
+		}
+		begun := time.Now()
+		names(t, c)
+		lists = append(lists, time.Since(begun))
+		begun = time.Now()
+		works(t, c, "m")
+		calls = append(calls, time.Since(begun))
+	}
+	slices.Sort(lists)
+	slices.Sort(calls)
+	t.Logf("of 200, the slowest but two: list %v, call %v", lists[197], calls[197])
+	if lists[197] > 5*50*time.Millisecond || calls[197] > time.Second {
+		t.Errorf("of 200, the slowest but two: list %v, call %v", lists[197], calls[197])
+	}
+	awaitNames(t, c, "m__echo", "m__new175", "b__echo")
+	if got := linesWith(g.Stderr(), "does not answer"); len(got) == 0 || len(got) > 2 { // reading and writing are two causes
+		t.Errorf("want a warning, got %q", got)
+	}
+	begun = time.Now()
+	stop(t, g)
+	if took := time.Since(begun); took > soon/2 {
+		t.Errorf("stopping took %v", took)
+	}
+	if strings.Contains(g.Stderr(), "panic") {
+		t.Error(g.Stderr())
+	}
+}

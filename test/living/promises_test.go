@@ -1,0 +1,419 @@
+package living_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+	"collie/test/gateway"
+)
+
+// Each line that a server gets is one JSON object.
+func TestPromise03OneLineAMessage(t *testing.T) {
+	t.Parallel()
+	record := filepath.Join(t.TempDir(), "record")
+	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--record", record}}})
+	g := h.settled(t)
+	c := legacy(t, g)
+	works(t, c, "a")
+	call(t, c, "a__echo", `{"text":"two\nlines\r\nand 新闻"}`)
+	stop(t, g)
+	raw, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n"))
+	for _, line := range lines {
+		var message map[string]json.RawMessage
+		if err := json.Unmarshal(line, &message); err != nil || string(message["jsonrpc"]) != `"2.0"` {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	if len(lines) < 5 {
+		t.Errorf("only %d lines were recorded", len(lines))
+	}
+}
+
+// A legacy server that is silent about what it does not know is ready soon.
+func TestPromise06SilentLegacyServer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--silent-unknown"}}})
+	begun := time.Now()
+	g := h.settled(t)
+	took := time.Since(begun)
+	works(t, legacy(t, g), "a")
+	t.Logf("ready after %v", took.Round(time.Millisecond))
+	if took > 5*4*time.Second {
+		t.Errorf("ready after %v", took)
+	}
+	stop(t, g)
+	g = h.serve(t) // its era is remembered: no probe, no waiting
+	begun = time.Now()
+	works(t, legacy(t, g), "a")
+	if took := time.Since(begun); took > 2500*time.Millisecond {
+		t.Errorf("from the cache, the first call took %v", took)
+	}
+}
+
+// A call from the command line answers with the text of the tool.
+func TestPromise07CallFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	out, stderr, code := h.run(t, "call", "a", "echo", "--args", `{"text":"新闻"}`)
+	if strings.TrimSpace(out) != "新闻" || code != 0 {
+		t.Errorf("exit code %d: %s%s", code, out, stderr)
+	}
+	h.wantChildren(t, 0)
+}
+
+// Each of a thousand calls at once gets its own answer.
+func TestPromise08AnswersBelongToTheirCalls(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, []gateway.Server{{Name: "a"}})
+	g := h.settled(t)
+	var all sync.WaitGroup
+	for i := range 10 { // sessions may have 256 calls in flight each
+		c := g.Dial(t, []string{gateway.Legacy, gateway.Modern}[i%2], "")
+		for j := range 100 {
+			all.Go(func() {
+				if rand.IntN(2) == 0 {
+					call(t, c, "a__slow", fmt.Sprintf(`{"ms":%d}`, rand.IntN(200)))
+				}
+				want := fmt.Sprint("answer ", i, " ", j)
+				if got := call(t, c, "a__echo", fmt.Sprintf(`{"text":%q}`, want)); got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// An error of a server comes out as it is.
+func TestPromise10ErrorOfTheServer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, []gateway.Server{{Name: "a"}})
+	out, stderr, code := h.run(t, "call", "a", "rpcerror", "--json", "--args", `{"code":-32603,"message":"查询失败","data":{"exact":12345678901234567890}}`)
+	text := out + stderr
+	if code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"-32603", "查询失败", "12345678901234567890"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in %s", want, text)
+		}
+	}
+}
+
+// A banner on stdout is noise, and nothing more.
+func TestPromise12Banner(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--banner", "欢迎 to the server"}}})
+	g := h.settled(t)
+	works(t, legacy(t, g), "a")
+	if st := g.Servers(t)["a"]; st.State != tool.StateReady || st.NoiseLines != 1 {
+		t.Errorf("a: %+v", st)
+	}
+	if out, _, _ := h.run(t, "mcp", "logs", "a", "--stream", "noise"); !strings.Contains(out, "欢迎 to the server") {
+		t.Errorf("its log: %s", out)
+	}
+}
+
+// The call in which a server ends fails at once and says so; the server is there again.
+func TestPromise16Crash(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--crash-after", "3"}}})
+	g := h.settled(t)
+	c := legacy(t, g)
+	for range 3 {
+		works(t, c, "a")
+	}
+	fails(t, c, "a__echo", "server_crashed", 5*time.Second)
+	works(t, c, "a")
+	st := g.Servers(t)["a"]
+	if st.State != tool.StateReady || st.Starts != 2 {
+		t.Errorf("a: %+v", st)
+	}
+	eventually(t, "what happened is in the log", func() bool { return len(linesWith(g.Stderr(), "server ended")) == 1 })
+}
+
+// Servers of every transport and era have their entries.
+func TestPromise19EveryTransport(t *testing.T) {
+	t.Parallel()
+	var servers []gateway.Server
+	for _, era := range []string{"legacy", "modern", "both"} {
+		servers = append(servers,
+			gateway.Server{Name: "pipe-" + era, Flags: []string{"--era", era, "--offer", "echo"}},
+			gateway.Server{Name: "http-" + era, Entry: newRemote(t, "--era", era, "--offer", "echo").entry()},
+			gateway.Server{Name: "events-" + era, Entry: newRemote(t, "--era", era, "--offer", "echo", "--sse").entry()})
+	}
+	h := newHouse(t, servers)
+	h.warm(t)
+	r := verify(t, h.cache())
+	if len(r.Servers) != len(servers) {
+		t.Errorf("%d entries of %d servers", len(r.Servers), len(servers))
+	}
+	for _, s := range servers {
+		e := entry(t, h.cache(), s.Name)
+		era := map[string]string{"legacy": "legacy"}[s.Name[strings.IndexByte(s.Name, '-')+1:]]
+		if era == "" {
+			era = "modern"
+		}
+		if !slices.Equal(tools(e), []string{"echo"}) || e.Get("era").Str != era || e.Get("protocolVersion").Str == "" {
+			t.Errorf("%s: %s %s %q", s.Name, e.Get("era").Str, e.Get("protocolVersion").Str, tools(e))
+		}
+	}
+	g := h.serve(t)
+	for _, s := range servers {
+		works(t, legacy(t, g), s.Name)
+	}
+}
+
+// A start that fails leaves the entry as it is, but for the error.
+func TestPromise22FailedStartKeepsTheEntry(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	m := h.moody(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server()})
+	h.warm(t)
+	before := kept(t, h, "m")
+	if err := os.Remove(m.path); err != nil {
+		t.Fatal(err)
+	}
+	g := h.serve(t)
+	if status, _ := g.Act(t, "m", "refresh"); status == 200 {
+		t.Error("a refresh of a server that does not start went well")
+	}
+	eventually(t, "the error is on disk", func() bool { return entry(t, h.cache(), "m").Get("lastError.code").Str == "exited_early" })
+	if now := kept(t, h, "m"); now != before {
+		t.Errorf("the entry is %s, before %s", now, before)
+	}
+	m.offers(t, "echo")
+	g.Act(t, "m", "restart")
+	eventually(t, "the error has gone", func() bool { return !entry(t, h.cache(), "m").Get("lastError").Exists() })
+}
+
+// Names that no server may have are refused singly.
+func TestPromise36Names(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, []gateway.Server{one("a b", "echo"), one("列车", "echo"), one("collie", "echo"), one("good-1_X", "echo")})
+	g := h.settled(t)
+	c := legacy(t, g)
+	wantNames(t, c, "good-1_X__echo")
+	for _, name := range []string{"a b", "列车", "collie"} {
+		if st := g.Servers(t)[name]; st.State != tool.StateConfigError || st.Detail == "" {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
+	stop(t, g)
+	rewrite(t, h.cache(), func(file map[string]any) { // the same in the file: it is used by nobody
+		file["mcpServers"].(map[string]any)["a b"] = entryOf(file, "good-1_X")
+	})
+	g = h.serve(t)
+	wantNames(t, legacy(t, g), "good-1_X__echo")
+	h.wantChildren(t, 0)
+}
+
+// The statistics have what they are to tell, and it is right.
+func TestPromise43Stats(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	h.warm(t)
+	h.configure(t, append(slices.Clone(two), one("new", "echo")))
+	g := h.settled(t)
+	eventually(t, "the new list is written", func() bool { return cacheStats(t, g).Writes.OK > 0 })
+	_, raw := g.Ask(t, "GET", "/toolcache/stats", "")
+	for path, want := range map[string]string{
+		"path": h.cache(), "format": "1.1.0", "lookups": "3", "hits": "2", "misses": "1", "missReasons.no_entry": "1", "writes.entries": "1",
+		"serverCount": "3", "totalWrites": "3", "compressed": "false", "writable": "true", "refreshes.ok": "1", "servers.#": "3",
+		`servers.#(name=="a").verdict`: "hit", `servers.#(name=="a").tools`: "2", `servers.#(name=="a").state`: "active",
+	} {
+		if got := gjson.GetBytes(raw, path); got.String() != want {
+			t.Errorf("%s is %q, want %q", path, got.String(), want)
+		}
+	}
+	for _, path := range []string{"size", "generation", "fileWrites", "createdAt", "lastGlobalUpdate", "hitRate", "loadMs", "servers.0.ageSeconds", "servers.0.bytes", "staleHits", "merges", "bytesSaved", "writes.lockWaits"} {
+		if !gjson.GetBytes(raw, path).Exists() {
+			t.Errorf("%s is missing: %s", path, raw)
+		}
+	}
+	out, stderr, code := h.run(t, "cache", "stats", "--json")
+	if n := gjson.Get(out, "servers.#").Int(); code != 0 || n != 3 {
+		t.Errorf("cache stats: exit code %d, %d servers: %s%s", code, n, out, stderr)
+	}
+}
+
+// With a cache the last tool is there long before a server has started.
+func TestPromise44Faster(t *testing.T) {
+	t.Parallel()
+	const servers, boot = 4, 2 * time.Second
+	var list []gateway.Server
+	for i := range servers {
+		list = append(list, gateway.Server{Name: fmt.Sprint("s", i), Flags: []string{"--offer", "echo", "--delay-start", boot.String()}})
+	}
+	h := newHouse(t, list)
+	all := func() time.Duration {
+		begun := time.Now()
+		g := h.serve(t)
+		c := legacy(t, g)
+		eventually(t, "all tools are listed", func() bool { return len(names(t, c)) == servers })
+		took := time.Since(begun)
+		g.Settled(t)
+		stop(t, g)
+		return took
+	}
+	cold, warm := all(), all()
+	t.Logf("last tool after %v, with a cache after %v", cold.Round(time.Millisecond), warm.Round(time.Millisecond))
+	if cold < boot || warm > 5*150*time.Millisecond {
+		t.Errorf("last tool after %v, with a cache after %v", cold, warm)
+	}
+}
+
+// A stale list is offered at once and put right in the background, which clients are told of;
+// several clients at once start one process.
+func TestPromise47StaleWhileRevalidating(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	m := h.moody(t, "m", "echo")
+	slow := m.server()
+	slow.Flags = append(slow.Flags, "--delay-start", "1s")
+	h.configure(t, []gateway.Server{slow}, `"cache":{"refreshStale":"start"}`)
+	h.warm(t)
+	stamp(t, h, "m", -25*time.Hour)
+	m.offers(t, "echo", "new")
+	g := h.serve(t)
+	c, ears := legacy(t, g), g.Hear(t, "")
+	wantNames(t, c, "m__echo")
+	if st := g.Servers(t)["m"]; st.Freshness != tool.FreshStale || st.Why != "too_old" {
+		t.Errorf("m: %+v", st)
+	}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { call(t, c, "m__echo", "{}") })
+	}
+	all.Wait()
+	h.wantChildren(t, 1)
+	awaitNames(t, c, "m__echo", "m__new")
+	eventually(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
+}
+
+// Tools that were learned once are listed even when the programs of their servers have gone.
+func TestPromise48WarmedUp(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	if out, stderr, code := h.run(t, "cache", "warm"); code != 0 {
+		t.Fatalf("cache warm: exit code %d: %s%s", code, out, stderr)
+	}
+	h.wantChildren(t, 0)
+	if err := os.Remove(h.Fake); err != nil {
+		t.Fatal(err)
+	}
+	g := h.serve(t)
+	c := legacy(t, g)
+	wantNames(t, c, "a__echo", "a__pid", "b__echo")
+	fails(t, c, "a__echo", "server_unavailable", 5*time.Second)
+	wantNames(t, c, "a__echo", "a__pid", "b__echo")
+}
+
+// partial is the exit code of commands that did some of what they were to do.
+const partial = 6
+
+// A warm-up of which one part fails keeps the rest, and says what failed.
+func TestPromise48WarmUpFails(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "dead", Flags: []string{"--exit-code", "3"}}))
+	out, stderr, code := h.run(t, "cache", "warm")
+	if code != partial || !strings.Contains(out+stderr, "dead") {
+		t.Errorf("exit code %d: %s%s", code, out, stderr)
+	}
+	if r := verify(t, h.cache()); len(r.Servers) != 2 {
+		t.Errorf("entries: %+v", r.Servers)
+	}
+	h.wantChildren(t, 0)
+}
+
+// A remote server that comes back with another list is noticed when it is reached again, and no
+// timer starts a server to look.
+func TestPromise49NoTimerStartsAServer(t *testing.T) {
+	t.Parallel()
+	far := newRemote(t, "--era", "modern", "--offer", "echo,change", "--ttl", "300")
+	h := newHouse(t, []gateway.Server{
+		{Name: "r", Entry: far.entry()},
+		{Name: "short", Flags: []string{"--era", "modern", "--offer", "echo", "--ttl", "300"}},
+	})
+	h.warm(t)
+	time.Sleep(400 * time.Millisecond) // both lists are as old now as their servers allow
+	g := h.serve(t)
+	c := legacy(t, g)
+	if got := names(t, c); len(got) != 3 {
+		t.Errorf("listed: %q", got)
+	}
+	for range 10 {
+		time.Sleep(100 * time.Millisecond)
+		names(t, c)
+	}
+	h.wantChildren(t, 0)
+	call(t, c, "r__change", "{}")
+	awaitNames(t, c, "r__echo", "r__change", "r__extra", "short__echo")
+}
+
+// What the cache shows is the same whether the file is compressed or not.
+func TestPromise50Compression(t *testing.T) {
+	t.Parallel()
+	show := func(compression string) (shown string, size int64) {
+		h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--tools", "200"}}}, `"cache":{"compression":"`+compression+`"}`)
+		h.warm(t)
+		info, err := os.Stat(h.cache())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := verify(t, h.cache()); r.Compressed != (compression == "gzip") {
+			t.Errorf("with %s, compressed is %t", compression, r.Compressed)
+		}
+		g := h.serve(t)
+		if n := len(names(t, legacy(t, g))); n != 200 {
+			t.Errorf("%d tools listed", n)
+		}
+		out, stderr, code := h.run(t, "cache", "show", "a", "--json")
+		if code != 0 || !strings.Contains(out, "tool_0200") {
+			t.Errorf("cache show: exit code %d: %.300s%s", code, out, stderr)
+		}
+		return entry(t, h.cache(), "a").Get("tools").Raw, info.Size()
+	}
+	plain, long := show("none")
+	packed, short := show("gzip")
+	if plain != packed {
+		t.Error("the lists differ")
+	}
+	if short*5 > long {
+		t.Errorf("%d bytes compressed, %d plain", short, long)
+	}
+}
+
+// The file of a gateway that is not stopped but ends with its terminal is as good.
+func TestLastWriteAtTheEnd(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	g := h.serve(t)
+	c := legacy(t, g)
+	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
+	stop(t, g) // within the time that writes are gathered
+	if r := verify(t, h.cache()); len(r.Servers) != 2 {
+		t.Errorf("entries: %+v", r.Servers)
+	}
+	if _, err := os.Stat(h.cache() + ".lock"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

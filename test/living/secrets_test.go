@@ -1,0 +1,287 @@
+package living_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/source/upstream/signin"
+	"collie/test/gateway"
+)
+
+// canaries are the secrets that are planted, by where they are. They look like words, so that it
+// is their place that hides them and not their shape.
+type canaries map[string]string
+
+// plant gives the secret of a place.
+func (c canaries) plant(place string) string {
+	if c[place] == "" {
+		c[place] = "otter " + strings.ReplaceAll(place, " ", "-")
+		c[place] = strings.ReplaceAll(c[place], " ", "-") + "-otter"
+	}
+	return c[place]
+}
+
+// inBase64 is what a secret has become in credentials of the form user:password, but for its ends.
+func inBase64(secret string) string {
+	text := base64.StdEncoding.EncodeToString([]byte("ann:" + secret))
+	return text[8 : len(text)-4]
+}
+
+// wantNone fails the test for each secret in a text.
+func (c canaries) wantNone(t *testing.T, where string, text []byte, except ...string) {
+	t.Helper()
+	for place, secret := range c {
+		for form, value := range map[string]string{"": secret, " in an URL": url.QueryEscape(secret), " in Base64": inBase64(secret)} {
+			i := bytes.Index(text, []byte(value))
+			if i < 0 || slices.Contains(except, place) {
+				continue
+			}
+			t.Errorf("the secret %q is in %s%s: …%s…", place, where, form, text[max(0, i-150):min(len(text), i+len(value)+50)])
+			break
+		}
+	}
+}
+
+// echoing is a server that answers every request with an error that repeats what it was sent.
+func echoing(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusInternalServerError)
+	_, _ = fmt.Fprintf(w, "no: %s %s %s", r.Header.Get("Authorization"), r.Header.Get("X-Custom"), r.URL.RawQuery)
+}
+
+// No secret that the settings, the secret store or a sign-in holds reaches a file or an answer
+// that is not meant to have it: not the tool cache (8.5, check 42), logs, states, records,
+// metrics or any output of a command, whether servers work, fail or crash. Results of tools
+// reach those who called, and nobody else.
+func TestNothingInClear(t *testing.T) {
+	t.Parallel()
+	onUnix(t)
+	c := canaries{}
+	inner := newRemote(t, "--offer", "echo,fail")
+	angry := serveRemote(t, http.HandlerFunc(echoing))
+	p, oauth := newGuarded(t, "--offer", "echo")
+	h := newHouse(t, nil)
+	outside := t.TempDir() // what people keep in files of their own is theirs
+	write := func(name, text string) string {
+		path := filepath.Join(outside, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	result := write("result.json", `{"content":[{"type":"text","text":"`+c.plant("result")+`"}]}`)
+	envFile := write("local.env", "FILED="+c.plant("envFile")+"\n")
+	remoteEntry := func(far *remote, what string) string {
+		return fmt.Sprintf(`{"url":"http://%s:%s@%s/mcp?tenant=blue&api_key=%s","headers":{"X-Custom":%q,"X-Token":"${secret:HEADER}"},"auth":{"type":"bearer","token":%q}}`,
+			c.plant(what+" user"), c.plant(what+" password"), far.addr, c.plant(what+" query"), c.plant(what+" header"), c.plant(what+" bearer"))
+	}
+	script := `echo "starting with $PLANTED and $STORED and $FILED" >&2; echo "noise $PLANTED"; exec "$0" "$@"`
+	h.configure(t, []gateway.Server{
+		{Name: "local", Entry: entryJSON(t, map[string]any{
+			"command": "/bin/sh", "args": []string{"-c", script, h.Fake, "--offer", "echo,fail,raw,crash,env,rpcerror,log", "--result-file", result},
+			"env": map[string]string{"PLANTED": c.plant("env"), "STORED": "${secret:STORED}"}, "envFile": envFile,
+		})},
+		{Name: "args", Entry: entryJSON(t, map[string]any{
+			"command": h.Fake, "args": []string{"--print-stderr", "I was given ${secret:ARG}", "--token", c.plant("arg behind --token"), "--api-key=" + c.plant("arg with =")},
+		})},
+		{Name: "far", Entry: remoteEntry(inner, "far")},
+		{Name: "angry", Entry: remoteEntry(angry, "angry")},
+		{Name: "basic", Entry: entryJSON(t, map[string]any{
+			"url": "http://" + angry.addr + "/mcp", "auth": map[string]string{"type": "basic", "username": "ann", "password": c.plant("basic password")},
+		})},
+		{Name: "gone", Entry: `{"url":"http://me:` + c.plant("gone password") + `@127.0.0.1:1/mcp?key=` + c.plant("gone query") + `"}`},
+		{Name: "oauth", Entry: oauth.entry()},
+	}, keptInFiles, `"log":{"level":"debug"},"http":{"metrics":true}`,
+		fmt.Sprintf(`"cache":{"shared":"http://:%s@127.0.0.1:1/team"}`, c.plant("shared cache token")))
+	h.keepSecrets(t, map[string]string{"HEADER": c.plant("stored header"), "STORED": c.plant("stored env"), "ARG": c.plant("stored arg")})
+	h.signIn(t, p, "oauth")
+	for name, token := range h.tokens(t) {
+		c["oauth "+name] = token
+	}
+
+	g := h.settled(t)
+	client := legacy(t, g)
+	if got := call(t, client, "local__raw", "{}"); got != c["result"] {
+		t.Errorf("the caller got %q, want the result as it is", got)
+	}
+	if got := call(t, client, "local__env", "{}"); !strings.Contains(got, c["env"]) || !strings.Contains(got, c["stored env"]) || !strings.Contains(got, c["envFile"]) {
+		t.Errorf("the server did not get its secrets: %s", got)
+	}
+	works(t, client, "far")
+	works(t, client, "oauth")
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	for _, args := range []string{
+		fmt.Sprintf(`{"password":%q,"nested":{"api_key":%q}}`, c.plant("argument named password"), c.plant("argument named api_key")),
+		fmt.Sprintf(`{"text":"it is %s"}`, c["env"]), // a model repeats what it should not know
+	} {
+		for _, name := range []string{"local__echo", "local__fail", "far__fail", "angry__x", "gone__x", "args__x"} {
+			_, _ = client.Tool(ctx, name, args) // most fail
+		}
+	}
+	_, _ = client.Tool(ctx, "local__rpcerror", fmt.Sprintf(`{"message":%q}`, "no access with "+c["env"]))
+	_, _ = client.Tool(ctx, "local__crash", `{"kill":true}`)
+	works(t, client, "local")
+	for _, name := range []string{"angry", "basic", "gone", "args"} {
+		g.Act(t, name, "restart") // fails and says why
+	}
+	time.Sleep(time.Second) // what is written in the background
+
+	gets := []string{"/mcp/servers", "/toolcache/stats", "/tools", "/lists/tools", "/lists/resources"}
+	commands := [][]string{
+		{"mcp", "list"}, {"mcp", "list", "--json"}, {"tools"}, {"tools", "--json"}, {"tools", "local"},
+		{"config", "show"}, {"config", "show", "--json"}, {"config", "get", "mcpServers"}, {"mcp", "validate"}, {"mcp", "validate", "--json"},
+		{"doctor"}, {"doctor", "--json"}, {"audit", "tail", "-n", "1000"}, {"audit", "query", "-n", "0", "--json"}, {"audit", "verify"},
+		{"secret", "list"}, {"cache", "show", "--json"}, {"cache", "stats", "--json"}, {"cache", "verify", "--json"},
+	}
+	for _, name := range []string{"local", "args", "far", "angry", "basic", "gone", "oauth"} {
+		gets = append(gets, "/mcp/servers/"+name, "/mcp/servers/"+name+"/logs", "/mcp/servers/"+name+"/changes")
+		commands = append(commands, []string{"mcp", "list", name}, []string{"mcp", "logs", name}, []string{"mcp", "logs", name, "--json"}, []string{"mcp", "doctor", name})
+	}
+	for _, path := range gets {
+		_, answer := g.Ask(t, http.MethodGet, path, "")
+		c.wantNone(t, "GET "+path, answer)
+	}
+	c.wantNone(t, "/metrics", metrics(t, g))
+	for _, args := range commands {
+		stdout, stderr, _ := h.run(t, args...)
+		c.wantNone(t, "collie "+strings.Join(args, " "), []byte(stdout+stderr))
+	}
+	stdout, stderr, code := h.run(t, "call", "far", "nothing")
+	if code == 0 {
+		t.Error("a tool that is not there was called")
+	}
+	c.wantNone(t, "collie call", []byte(stdout+stderr))
+	stdout, stderr, _ = h.run(t, "mcp", "export", "--to", "cursor") // carries what stands in the settings, and nothing else
+	for place, secret := range c {
+		if strings.Contains(place, "stored") && strings.Contains(stdout+stderr, secret) {
+			t.Errorf("the secret %q is in an export", place)
+		}
+	}
+	stop(t, g)
+	c.wantNone(t, "the log of collie serve", []byte(g.Stderr()))
+	h.wantNoneInFiles(t, c)
+	if e := entry(t, h.cache(), "local"); !e.Get("serverConfig.env.PLANTED").Exists() || !entry(t, h.cache(), "far").Exists() {
+		t.Errorf("the cache has not kept what it should: %s", e.Raw)
+	}
+}
+
+func entryJSON(t *testing.T, entry map[string]any) string {
+	t.Helper()
+	raw, err := json.Marshal(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// keepSecrets puts secrets into the store of the house.
+func (h *house) keepSecrets(t *testing.T, secrets map[string]string) {
+	t.Helper()
+	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := app.OpenSecrets(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range secrets {
+		if err := store.Set(t.Context(), name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tokens are what sign-ins have put into the store.
+func (h *house) tokens(t *testing.T) map[string]string {
+	t.Helper()
+	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := app.OpenSecrets(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := store.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		if !strings.HasPrefix(name, signin.Prefix) {
+			continue
+		}
+		value, _, err := store.Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var record struct{ AccessToken, RefreshToken string }
+		if json.Unmarshal([]byte(value), &record) == nil && record.AccessToken != "" {
+			out["access token"], out["refresh token"] = record.AccessToken, record.RefreshToken
+		}
+	}
+	if len(out) != 2 {
+		t.Fatalf("the sign-in has left %d tokens", len(out))
+	}
+	return out
+}
+
+// wantNoneInFiles looks for secrets in all files of the house but the settings, which people
+// write themselves.
+func (h *house) wantNoneInFiles(t *testing.T, c canaries) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || path == h.settings {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files++
+		rel, _ := filepath.Rel(h.dir, path)
+		c.wantNone(t, "the file "+rel, raw)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 8 {
+		t.Errorf("only %d files were looked at", files)
+	}
+}
+
+func metrics(t *testing.T, g *gateway.Gateway) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("/metrics: status %d, %v", resp.StatusCode, err)
+	}
+	return body
+}

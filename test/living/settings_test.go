@@ -1,0 +1,269 @@
+package living_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+	"collie/test/gateway"
+)
+
+// one is a server that offers these tools.
+func one(name, offer string, more ...string) gateway.Server {
+	return gateway.Server{Name: name, Flags: []string{"--offer", offer}, More: strings.Join(more, ",")}
+}
+
+// A server whose entry changes is another one: its old tools go at once, it is asked anew, and
+// nobody else notices.
+func TestSituation03ConfigurationChanged(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, []gateway.Server{one("a", "echo,pid"), one("b", "echo,pid")})
+	g := h.settled(t)
+	c := legacy(t, g)
+	other, hash := call(t, c, "b__pid", "{}"), g.Servers(t)["b"]
+	eventually(t, "both are on disk", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "b").Exists() })
+	before, neighbour := entry(t, h.cache(), "a").Get("configHash").Str, entry(t, h.cache(), "b").Raw
+
+	slow := one("a", "echo,fail")
+	slow.Flags = append(slow.Flags, "--delay-start", "3s")
+	h.configure(t, []gateway.Server{slow, one("b", "echo,pid")})
+	awaitNames(t, c, "b__echo", "b__pid") // the old tools are gone before the new ones are there
+	awaitNames(t, c, "a__echo", "a__fail", "b__echo", "b__pid")
+	eventually(t, "the new list is on disk", func() bool {
+		return slices.Equal(tools(entry(t, h.cache(), "a")), []string{"echo", "fail"})
+	})
+	if now := entry(t, h.cache(), "a").Get("configHash").Str; now == before {
+		t.Error("the configHash is the same")
+	}
+	if now := entry(t, h.cache(), "b").Raw; now != neighbour {
+		t.Errorf("the entry of b is %s, before %s", now, neighbour)
+	}
+	if st := g.Servers(t)["b"]; call(t, c, "b__pid", "{}") != other || st.Starts != hash.Starts {
+		t.Errorf("b was disturbed: %+v", st)
+	}
+	stop(t, g)
+	g = h.serve(t)
+	wantNames(t, legacy(t, g), "a__echo", "a__fail", "b__echo", "b__pid")
+	h.wantChildren(t, 0)
+}
+
+// Going back to the old settings while the changed server has not answered is a hit again.
+func TestSituation03BackAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	h.warm(t)
+	dead := gateway.Server{Name: "a", Flags: []string{"--exit-code", "1"}}
+	h.configure(t, []gateway.Server{dead, two[1]})
+	g := h.settled(t)
+	c := legacy(t, g)
+	wantNames(t, c, "b__echo")
+	eventually(t, "the entry waits on disk", func() bool {
+		e := entry(t, h.cache(), "a")
+		return e.Get("state").Str == "invalid" && e.Get("stateReason").Str == "config_changed"
+	})
+	h.configure(t, two)
+	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
+	h.wantChildren(t, 0)
+}
+
+// With cache.serveOldOnChange the old tools stay, marked stale, until the new ones are there.
+func TestSituation03ServeOldOnChange(t *testing.T) {
+	t.Parallel()
+	const section = `"cache":{"serveOldOnChange":true}`
+	h := newHouse(t, []gateway.Server{one("a", "echo"), one("b", "echo")}, section)
+	g := h.settled(t)
+	c := legacy(t, g)
+	slow := one("a", "echo,fail")
+	slow.Flags = append(slow.Flags, "--delay-start", "2s")
+	h.configure(t, []gateway.Server{slow, one("b", "echo")}, section)
+	sawStale := false
+	eventually(t, "the new tools are listed", func() bool {
+		got := names(t, c)
+		if !slices.Contains(got, "a__echo") {
+			t.Fatalf("the old tools went before the new ones came: %q", got)
+		}
+		st := g.Servers(t)["a"]
+		sawStale = sawStale || st.Freshness == tool.FreshStale && st.Why == "config_changed"
+		return slices.Contains(got, "a__fail")
+	})
+	if !sawStale {
+		t.Error("the old tools were not marked stale")
+	}
+}
+
+// The file with variables is part of what a server is, though it is another file.
+func TestSituation03EnvFileChanged(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	file := h.file(t, "a.env", "MOOD=calm\n")
+	s := one("a", "echo,env", `"envFile":`+strconv.Quote(file))
+	h.configure(t, []gateway.Server{s, two[1]})
+	g := h.settled(t)
+	c := legacy(t, g)
+	if got := call(t, c, "a__env", "{}"); !strings.Contains(got, `"MOOD":"calm"`) {
+		t.Errorf("the environment is %s", got)
+	}
+	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "a").Exists() })
+	before := entry(t, h.cache(), "a").Get("configHash").Str
+	h.file(t, "a.env", "MOOD=stormy\n")
+	eventually(t, "it is another server", func() bool { return strings.Contains(call(t, c, "a__env", "{}"), `"MOOD":"stormy"`) })
+	eventually(t, "the hash is another one", func() bool { return entry(t, h.cache(), "a").Get("configHash").Str != before })
+	if st := g.Servers(t)["b"]; st.Starts != 1 {
+		t.Errorf("b: %+v", st)
+	}
+}
+
+// What is only another way to treat a server neither restarts it nor makes it another one.
+func TestSituation04TreatedInAnotherWay(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	g := h.settled(t)
+	c := legacy(t, g)
+	pid := call(t, c, "a__pid", "{}")
+	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "a").Exists() })
+	hash := entry(t, h.cache(), "a").Get("configHash").Str
+	changed := two[0]
+	changed.More = `"toolTimeout":"7s","autoApprove":["pid"],"lifecycle":"lazy","description":"列车",` +
+		`"tools":{"exclude":["echo"]},"cache":{"maxAge":"3h"},"idleTimeout":"9m"`
+	h.configure(t, []gateway.Server{changed, two[1]})
+	awaitNames(t, c, "a__pid", "b__echo")
+	if now := call(t, c, "a__pid", "{}"); now != pid {
+		t.Errorf("process %s, %s before", now, pid)
+	}
+	st := g.Servers(t)["a"]
+	if st.Starts != 1 || st.Lifecycle != "lazy" || !slices.Equal(st.AutoApprove, []string{"pid"}) {
+		t.Errorf("a: %+v", st)
+	}
+	e := entry(t, h.cache(), "a")
+	if e.Get("configHash").Str != hash || e.Get("state").Str != "active" || len(tools(e)) != 2 {
+		t.Errorf("entry: %s", e.Raw)
+	}
+	stop(t, g)
+	g = h.serve(t)
+	wantNames(t, legacy(t, g), "a__pid", "b__echo")
+	h.wantChildren(t, 0)
+}
+
+// A server that comes is asked, nobody else is.
+func TestSituation05Added(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	h.warm(t)
+	g := h.serve(t)
+	c, ears := legacy(t, g), g.Hear(t, "")
+	h.configure(t, append(slices.Clone(two), one("new", "echo")))
+	awaitNames(t, c, "a__echo", "a__pid", "b__echo", "new__echo")
+	if ears.ListChanges() == 0 {
+		t.Error("clients were not told")
+	}
+	h.wantChildren(t, 1)
+	for _, name := range []string{"a", "b"} {
+		if st := g.Servers(t)[name]; st.State != tool.StateIdle || st.Starts != 0 {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
+	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "new").Exists() })
+}
+
+// A server that goes takes its tools and its process along; what was known of it is kept for a
+// while, and is good again when it comes back.
+func TestSituation06Removed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	g := h.settled(t)
+	c, ears := legacy(t, g), g.Hear(t, "")
+	works(t, c, "a")
+	h.configure(t, two[1:])
+	awaitNames(t, c, "b__echo")
+	eventually(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
+	eventually(t, "its process has ended", func() bool { return len(h.children(t)) == 1 })
+	eventually(t, "the entry says so", func() bool { return entry(t, h.cache(), "a").Get("state").Str == "removed" })
+	fails(t, c, "a__echo", "not_found", soon)
+	stop(t, g)
+	g = h.serve(t)
+	c = legacy(t, g)
+	wantNames(t, c, "b__echo")
+	h.configure(t, two)
+	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
+	h.wantChildren(t, 0)
+	eventually(t, "it is active again", func() bool { return entry(t, h.cache(), "a").Get("state").Str == "active" })
+}
+
+// What was known of a server moves to its new name, without any contact.
+func TestSituation07Renamed(t *testing.T) {
+	t.Parallel()
+	for _, running := range []bool{false, true} {
+		t.Run(map[bool]string{false: "between two runs", true: "in a run"}[running], func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, two)
+			h.warm(t)
+			renamed := two[0]
+			renamed.Name = "z"
+			var g *gateway.Gateway
+			if running {
+				g = h.serve(t)
+			}
+			h.configure(t, []gateway.Server{renamed, two[1]})
+			if !running {
+				g = h.serve(t)
+			}
+			c := legacy(t, g)
+			awaitNames(t, c, "z__echo", "z__pid", "b__echo")
+			h.wantChildren(t, 0)
+			eventually(t, "the entry has moved", func() bool {
+				return !entry(t, h.cache(), "a").Exists() && slices.Equal(tools(entry(t, h.cache(), "z")), []string{"echo", "pid"})
+			})
+			if st := g.Servers(t)["z"]; len(st.Changed) != 0 || st.Freshness != tool.FreshHit {
+				t.Errorf("z: %+v", st)
+			}
+			stop(t, g) // pins are on disk then
+			raw, err := os.ReadFile(filepath.Join(h.dir, "state", "pins.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pins := gjson.GetBytes(raw, "servers"); !strings.Contains(string(raw), `"z"`) || strings.Contains(string(raw), `"a"`) {
+				t.Errorf("the pins have not moved: %s %s", pins.Raw, raw)
+			}
+			verify(t, h.cache())
+		})
+	}
+}
+
+// A server that is switched off is not offered, and what is known of it is good when it is
+// switched on again.
+func TestSituation08DisabledAndEnabled(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	h.warm(t)
+	before := entry(t, h.cache(), "a").Raw
+	off := two[0]
+	off.More = `"disabled":true`
+	h.configure(t, []gateway.Server{off, two[1]})
+	g := h.settled(t)
+	c := legacy(t, g)
+	wantNames(t, c, "b__echo")
+	if st := g.Servers(t)["a"]; st.State != tool.StateDisabled {
+		t.Errorf("a: %+v", st)
+	}
+	time.Sleep(500 * time.Millisecond) // for a write that must not come
+	if now := entry(t, h.cache(), "a").Raw; now != before {
+		t.Errorf("the entry of a server that is off was touched: %s, before %s", now, before)
+	}
+	h.configure(t, two)
+	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
+	h.wantChildren(t, 0)
+	if st := g.Servers(t)["a"]; st.State != tool.StateIdle || st.Freshness != tool.FreshHit {
+		t.Errorf("a: %+v", st)
+	}
+	works(t, c, "a")
+	h.configure(t, []gateway.Server{off, two[1]}) // while it runs
+	awaitNames(t, c, "b__echo")
+	eventually(t, "its process has ended", func() bool { return len(h.children(t)) == 0 })
+}

@@ -1,0 +1,231 @@
+package living_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/tool"
+	"collie/test/gateway"
+)
+
+// two are servers that offer one tool each, and another to tell them by.
+var two = []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo,pid"}}, {Name: "b", Flags: []string{"--offer", "echo"}}}
+
+// Each success adds its entry to a file that was made before any server had answered.
+func TestSituation01FirstStart(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "3s"}}))
+	g := h.serve(t)
+	begun := time.Now()
+	c := legacy(t, g)
+	names(t, c)
+	if took := time.Since(begun); took > 2500*time.Millisecond {
+		t.Errorf("the first list took %v: it waited for a server", took)
+	}
+	eventually(t, "the file is there", func() bool { _, err := os.Stat(h.cache()); return err == nil })
+	if entry(t, h.cache(), "slow").Exists() {
+		t.Error("there is an entry of a server that has not answered")
+	}
+	wantMode(t, h.cache(), 0o600)
+	g.Settled(t)
+	awaitNames(t, c, "a__echo", "a__pid", "b__echo", "slow__echo")
+	eventually(t, "all have their entries", func() bool { return len(verify(t, h.cache()).Servers) == 3 })
+	for name, want := range map[string][]string{"a": {"echo", "pid"}, "b": {"echo"}, "slow": {"echo"}} {
+		e := entry(t, h.cache(), name)
+		if !slices.Equal(tools(e), want) || e.Get("state").Str != "active" || len(e.Get("configHash").Str) != 64 || !e.Get("validatedAt").Exists() {
+			t.Errorf("entry of %s: %s", name, e.Raw)
+		}
+	}
+	if r := verify(t, h.cache()); r.TotalWrites != 3 {
+		t.Errorf("%d writes of entries, want 3", r.TotalWrites)
+	}
+	wantMode(t, h.cache(), 0o600)
+}
+
+func wantMode(t *testing.T, path string, want fs.FileMode) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		return // modes say nothing there
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+		t.Errorf("mode of %s: %v, %v; want %v", filepath.Base(path), info.Mode(), err, want)
+	}
+}
+
+// With a warm cache everything is listed before any process exists, in every way that there is to
+// look, and nothing is written.
+func TestSituation02NothingChanged(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, two)
+	h.warm(t)
+	before := identify(t, h.cache())
+	for _, protocol := range []string{gateway.Legacy, gateway.Modern} {
+		g := h.serve(t)
+		wantNames(t, g.Dial(t, protocol, ""), "a__echo", "a__pid", "b__echo")
+		h.wantChildren(t, 0)
+		for name, st := range g.Servers(t) {
+			if st.State != tool.StateIdle || st.Freshness != tool.FreshHit || st.Starts != 0 {
+				t.Errorf("%s: %+v", name, st)
+			}
+		}
+		g.Settled(t)
+		stop(t, g)
+		wantSame(t, h.cache(), before)
+	}
+	out, stderr, code := h.run(t, "mcp", "list", "--json")
+	if code != 0 || strings.Count(out, `"freshness": "hit"`)+strings.Count(out, `"freshness":"hit"`) != 2 {
+		t.Errorf("mcp list: exit code %d: %s%s", code, out, stderr)
+	}
+	out, stderr, code = h.run(t, "tools", "--json")
+	if code != 0 || !strings.Contains(out, `"a"`) || !strings.Contains(out, `"b"`) {
+		t.Errorf("tools: exit code %d: %s%s", code, out, stderr)
+	}
+	h.wantChildren(t, 0)
+	wantSame(t, h.cache(), before)
+	g := h.serve(t) // a use starts one process, confirms the list, and still writes nothing
+	works(t, legacy(t, g), "a")
+	h.wantChildren(t, 1)
+	stop(t, g)
+	wantSame(t, h.cache(), before)
+}
+
+// A server that is down is listed from the cache; its calls fail soon and say why, its entry
+// stays.
+func TestSituation20DownWithEntry(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	definitions := h.file(t, "definitions.json", `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`)
+	far := newRemote(t, "--offer", "echo")
+	h.configure(t, []gateway.Server{
+		{Name: "local", Flags: []string{"--definitions", definitions}},
+		{Name: "remote", Entry: far.entry()},
+		two[1],
+	})
+	h.warm(t)
+	if err := os.Remove(definitions); err != nil { // without it the server exits at once
+		t.Fatal(err)
+	}
+	far.stop()
+	before := map[string]string{"local": kept(t, h, "local"), "remote": kept(t, h, "remote")}
+	g := h.serve(t)
+	c := legacy(t, g)
+	wantNames(t, c, "local__echo", "remote__echo", "b__echo")
+	works(t, c, "b")
+	for name, reason := range map[string]string{"local": "exited_early", "remote": "connection_refused"} {
+		err := fails(t, c, name+"__echo", "server_unavailable", 50*time.Second)
+		if err == nil {
+			continue
+		}
+		st := g.Servers(t)[name]
+		if st.Reason != reason || st.Detail == "" || st.NextRetry == nil || st.State != tool.StateBackoff {
+			t.Errorf("%s: %+v; want reason %s and a retry", name, st, reason)
+		}
+		eventually(t, "the failure is on disk", func() bool { return entry(t, h.cache(), name).Get("lastError.code").Str == reason })
+		if now := kept(t, h, name); now != before[name] {
+			t.Errorf("the entry of %s is %s, before %s", name, now, before[name])
+		}
+	}
+	wantNames(t, c, "local__echo", "remote__echo", "b__echo")
+}
+
+// kept is the entry of a server without what a failure may change in it.
+func kept(t *testing.T, h *house, server string) string {
+	t.Helper()
+	fields := map[string]any{}
+	if err := json.Unmarshal([]byte(entry(t, h.cache(), server).Raw), &fields); err != nil {
+		t.Fatal(err)
+	}
+	delete(fields, "lastError")
+	delete(fields, "rev")
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// A server that is down and was never seen disturbs no other, and is tried again.
+func TestSituation21DownWithoutEntry(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, append(slices.Clone(two),
+		gateway.Server{Name: "dead", Flags: []string{"--exit-code", "7"}},
+		gateway.Server{Name: "gone", Entry: `{"command":"no-such-command-of-collie"}`}))
+	g := h.settled(t)
+	c := legacy(t, g)
+	wantNames(t, c, "a__echo", "a__pid", "b__echo")
+	works(t, c, "a")
+	all := g.Servers(t)
+	if st := all["dead"]; st.Reason != "exited_early" || !strings.Contains(st.Detail, "7") || st.NextRetry == nil {
+		t.Errorf("dead: %+v", st)
+	}
+	if st := all["gone"]; st.State != tool.StateFailed || st.Reason != "command_not_found" || st.NextRetry != nil {
+		t.Errorf("gone: %+v", st)
+	}
+	eventually(t, "it is tried again by itself", func() bool { return g.Servers(t)["dead"].Attempt > 1 })
+	works(t, c, "b")
+	for _, name := range []string{"dead", "gone"} {
+		if e := entry(t, h.cache(), name); e.Exists() {
+			t.Errorf("there is an entry of %s: %s", name, e.Raw)
+		}
+	}
+}
+
+// A server that never answers its handshake delays nobody but itself.
+func TestSituation22HangsInHandshake(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "hung", Flags: []string{"--never-answer"}, More: `"startTimeout":"6s"`}))
+	g := h.serve(t)
+	c := legacy(t, g)
+	begun := time.Now()
+	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("the others were there after %v", took)
+	}
+	if st := g.Servers(t)["hung"]; st.State != tool.StateStarting {
+		t.Errorf("while the others work, hung is %+v", st)
+	}
+	works(t, c, "a")
+	g.Settled(t)
+	if st := g.Servers(t)["hung"]; st.Reason != "handshake_timeout" || !strings.Contains(st.Detail, "6s") {
+		t.Errorf("hung: %+v", st)
+	}
+}
+
+// Of many configured servers only those run that are used; also check 45, what that costs.
+func TestSituation36ManyServers(t *testing.T) {
+	t.Parallel()
+	const all = 200
+	var servers []gateway.Server
+	for i := range all {
+		servers = append(servers, gateway.Server{Name: fmt.Sprintf("s%03d", i), Flags: []string{"--offer", "echo", "--version", fmt.Sprint(i)}})
+	}
+	h := newHouse(t, servers)
+	h.remember(t)
+	begun := time.Now()
+	g := h.serve(t)
+	c := legacy(t, g)
+	if got := names(t, c); len(got) != all*known {
+		t.Errorf("%d tools listed, want %d", len(got), all*known)
+	}
+	t.Logf("listed %v after the start", time.Since(begun).Round(time.Millisecond))
+	h.wantChildren(t, 0)
+	time.Sleep(time.Second) // nothing comes later
+	h.wantChildren(t, 0)
+	resident := rss(t, g.PID())
+	t.Logf("%d MiB resident with %d servers configured and none used", resident>>20, all)
+	if resident > 60<<20*12/10 {
+		t.Errorf("%d MiB resident, want 60 at most", resident>>20)
+	}
+	for _, name := range []string{"s000", "s100", "s199"} {
+		works(t, c, name)
+	}
+	h.wantChildren(t, 3)
+}

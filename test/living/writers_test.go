@@ -1,0 +1,266 @@
+package living_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"collie/internal/source/upstream/toolcache"
+	"collie/test/gateway"
+)
+
+// The variables that make the test binary one writer of [TestSituation15TenWriters].
+const writerFile, writerName = "COLLIE_TEST_LIVING_CACHE", "COLLIE_TEST_LIVING_WRITER"
+
+const writers, entriesEach = 10, 100
+
+// writeEntries is such a writer: it keeps the lists of a hundred servers of its own, some at once
+// and some a while later.
+func writeEntries(path, name string) (code int) {
+	c := toolcache.Open(context.Background(), toolcache.Options{Path: path, Collect: 5 * time.Millisecond})
+	for i := range entriesEach {
+		c.Store(fmt.Sprintf("w%s-%d", name, i), &toolcache.Entry{
+			ConfigHash: fmt.Sprintf("%064x", i),
+			Tools:      []json.RawMessage{json.RawMessage(fmt.Sprintf(`{"name":"t%d","description":"%s","inputSchema":{"type":"object"}}`, i, strings.Repeat("新闻", 20)))},
+		})
+		if i%10 == 0 {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	for try := 0; c.Flush(context.Background()) != nil; try++ { // ten want the lock at once
+		if try == 20 {
+			fmt.Fprintln(os.Stderr, c.Stats().LastFailure)
+			return 1
+		}
+	}
+	if err := c.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// Ten processes that write a hundred entries each into one file lose none.
+func TestSituation15TenWriters(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "collie.cache.json")
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), writerFile+"="+path, fmt.Sprint(writerName, "=", i))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("writer %d: %v: %s", i, err, out)
+			}
+		})
+	}
+	all.Wait()
+	r := verify(t, path)
+	if len(r.Servers) != writers*entriesEach || r.TotalWrites != writers*entriesEach {
+		t.Errorf("%d entries, %d writes; want %d of both", len(r.Servers), r.TotalWrites, writers*entriesEach)
+	}
+	for _, s := range r.Servers {
+		if !s.Usable || s.Tools != 1 {
+			t.Errorf("%+v", s)
+		}
+	}
+	if left := temporaries(t, path); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	t.Logf("%d generations", r.Generation)
+}
+
+// Gateways that share a file learn from each other: what they wrote is all there, counted
+// exactly, and what one learns the others offer without asking.
+func TestSituation15GatewaysShareAFile(t *testing.T) {
+	t.Parallel()
+	const gateways, servers = 4, 25
+	far := serveRemote(t, &manyServers{t: t})
+	var entries []gateway.Server
+	for i := range servers {
+		entries = append(entries, gateway.Server{Name: fmt.Sprintf("s%02d", i), Entry: fmt.Sprintf(`{"url":"http://%s/mcp?n=%d"}`, far.addr, i)})
+	}
+	h := newHouse(t, nil)
+	key := h.file(t, "shared.key", strings.Repeat("ab", 32)+"\n")
+	h.configure(t, entries, fmt.Sprintf(`"cache":{"file":%q,"sharedKeyFile":%q}`, h.cache(), key))
+	var all []*gateway.Gateway
+	for range gateways { // at the same time, each in a home of its own
+		all = append(all, h.ServeIn(t, t.TempDir(), h.settings, "--no-auth"))
+	}
+	eventually(t, "all entries are there", func() bool {
+		raw, err := os.ReadFile(h.cache())
+		return err == nil && len(toolcache.Verify(raw, toolcache.VerifyOptions{}).Servers) == servers
+	})
+	for _, g := range all {
+		g.Settled(t)
+		if n := len(names(t, legacy(t, g))); n != servers {
+			t.Errorf("a gateway lists %d tools, want %d", n, servers)
+		}
+	}
+	sum := uint64(0)
+	eventually(t, "the count is exact", func() bool {
+		sum = 0
+		for _, g := range all {
+			sum += cacheStats(t, g).Writes.Entries
+		}
+		return verify(t, h.cache()).TotalWrites == sum
+	})
+	t.Logf("%d entries written by %d gateways, %d of them anew", sum, gateways, servers)
+	for _, g := range all {
+		stop(t, g)
+	}
+	if r := verify(t, h.cache()); len(r.Servers) != servers {
+		t.Errorf("%d entries after all have stopped, want %d", len(r.Servers), servers)
+	}
+}
+
+// What one process of a home learns, another offers within two seconds, without asking.
+func TestSituation15Union(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	m := h.moody(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), two[1]})
+	h.warm(t)
+	other := filepath.Join(h.dir, "other.json") // other settings: it does not talk to the gateway
+	h.SettingsAt(t, other, []gateway.Server{m.server(), two[1]}, `"log":{"level":"info"}`)
+	g := h.serve(t)
+	c := legacy(t, g)
+	_, alone := h.Stdio(t, gateway.Legacy, h.dir, other)
+	wantNames(t, alone, "m__echo", "b__echo")
+	m.offers(t, "echo", "new")
+	works(t, alone, "m") // starts it there
+	begun := time.Now()
+	within(t, adopted, "the gateway offers what the other process has learned", func() bool {
+		return slices.Equal(names(t, c), []string{"m__echo", "m__new", "b__echo"})
+	})
+	t.Logf("adopted after %v", time.Since(begun).Round(time.Millisecond))
+	if st := g.Servers(t)["m"]; st.Starts != 0 {
+		t.Errorf("m: %+v", st)
+	}
+}
+
+// manyServers is any number of servers at one address, told apart by their query. Each offers one
+// tool; with changes set, every list is another one.
+type manyServers struct {
+	t       *testing.T
+	changes bool
+	lists   atomic.Int64
+}
+
+// ServeHTTP implements [http.Handler] as a legacy server without sessions does it.
+func (m *manyServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	var req struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if req.ID == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	answer := `"error":{"code":-32601,"message":"no such method"}`
+	switch req.Method {
+	case "initialize":
+		answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"many","version":"1"}}`
+	case "tools/list":
+		about := "one of many"
+		if m.changes {
+			about = fmt.Sprint("list ", m.lists.Add(1), " ", strings.Repeat("x", rand.IntN(2000)))
+		}
+		answer = fmt.Sprintf(`"result":{"tools":[{"name":"tool","description":%q,"inputSchema":{"type":"object"}}]}`, about)
+	case "ping":
+		answer = `"result":{}`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, req.ID, answer)
+}
+
+// However often a gateway is killed while it writes, the file is some whole generation, and the
+// next start lists from it.
+func TestSituation16KilledWhileWriting(t *testing.T) {
+	t.Parallel()
+	onUnix(t)
+	const servers = 20
+	far := serveRemote(t, &manyServers{t: t, changes: true})
+	var entries []gateway.Server
+	for i := range servers {
+		entries = append(entries, gateway.Server{Name: fmt.Sprintf("s%02d", i), Entry: fmt.Sprintf(`{"url":"http://%s/mcp?n=%d"}`, far.addr, i)})
+	}
+	h := newHouse(t, entries)
+	h.warm(t)
+	generation, left := verify(t, h.cache()).Generation, 0
+	for round := range kills {
+		g := h.serve(t)
+		if n := len(names(t, legacy(t, g))); n != servers {
+			t.Errorf("%d tools listed at once, want %d", n, servers)
+		}
+		refresh(t, g, servers)
+		time.Sleep(gathered - 50*time.Millisecond + rand.N(100*time.Millisecond))
+		g.Signal(syscall.SIGKILL)
+		if !g.Exits(soon) {
+			t.Fatal("it survives SIGKILL")
+		}
+		r := verify(t, h.cache())
+		if r.Generation < generation || len(r.Servers) != servers {
+			t.Errorf("generation %d after %d, %d entries", r.Generation, generation, len(r.Servers))
+		}
+		generation = r.Generation
+		if aside, _ := filepath.Glob(h.cache() + ".corrupt-*"); len(aside) > 0 {
+			t.Errorf("kept aside: %q", aside)
+		}
+		old := time.Now().Add(-2 * time.Minute)
+		for _, path := range temporaries(t, h.cache()) {
+			left++
+			if err := os.Chtimes(path, old, old); err != nil { // so that the next start may remove it
+				t.Fatal(err)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("in round %d of %d", round+1, kills)
+		}
+	}
+	if generation < kills/4 {
+		t.Errorf("%d generations after %d kills: the gateways did not write", generation, kills)
+	}
+	h.warm(t)
+	if left := temporaries(t, h.cache()); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	t.Logf("%d kills, %d generations, %d temporary files left and removed", kills, generation, left)
+}
+
+// gathered is how long changes are gathered before they are written.
+const gathered = 200 * time.Millisecond
+
+// refresh asks all servers for their lists, which are other ones each time.
+func refresh(t *testing.T, g *gateway.Gateway, servers int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for i := range servers {
+		all.Go(func() {
+			if status, answer := g.Act(t, fmt.Sprintf("s%02d", i), "refresh"); status != http.StatusOK {
+				t.Errorf("refresh: status %d: %s", status, answer)
+			}
+		})
+	}
+	all.Wait()
+}
