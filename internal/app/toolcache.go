@@ -138,6 +138,17 @@ func (a *App) peekCache(ctx context.Context, cfg *config.Config) (key []byte) {
 	if _, err := os.Stat(keyFile(cfg)); err != nil {
 		return nil
 	}
+	if path, _ := CacheFile(cfg); exists(path) {
+		data, err := ReadCacheFile(path)
+		if err == nil {
+			_, err = toolcache.Migrate(data, toolcache.VerifyOptions{})
+		}
+		if err != nil { // opening would put a broken file aside
+			off := *cfg
+			off.Cache.Enabled = false
+			cfg = &off
+		}
+	}
 	return a.openCacheWith(ctx, cfg, Options{}, nil)
 }
 

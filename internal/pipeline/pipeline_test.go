@@ -164,7 +164,8 @@ func TestUnknownNames(t *testing.T) {
 	r := newRoad(t)
 	for _, c := range []*tool.Call{
 		call("srv__ecko", "{}"),
-		{Kind: tool.KindRead, Name: "srv://b"}, {Kind: tool.KindPrompt, Name: "srv__great"},
+		{Kind: tool.KindRead, Name: "srv://b"},
+		{Kind: tool.KindPrompt, Name: "srv__great"},
 		{Kind: tool.KindComplete, Name: "srv__great", Params: json.RawMessage(`{"ref":{"type":"ref/prompt"}}`)},
 	} {
 		_, err := r.Do(t.Context(), c)

@@ -94,7 +94,8 @@ func TestCatalogIsASource(t *testing.T) {
 			},
 			Refused: func() []*tool.Call {
 				return []*tool.Call{
-					{Kind: tool.KindCall, Target: "collie://help/srv/ech"}, read("collie://help/none"),
+					{Kind: tool.KindCall, Target: "collie://help/srv/ech"},
+					read("collie://help/none"),
 					read("collie://none"), read("collie://server/srv/"), read("collie://server/none/x"), read("srv://none"),
 				}
 			},

@@ -143,10 +143,25 @@ func TestNothingInClear(t *testing.T) {
 
 	gets := []string{"/mcp/servers", "/toolcache/stats", "/tools", "/lists/tools", "/lists/resources"}
 	commands := [][]string{
-		{"mcp", "list"}, {"mcp", "list", "--json"}, {"tools"}, {"tools", "--json"}, {"tools", "local"},
-		{"config", "show"}, {"config", "show", "--json"}, {"config", "get", "mcpServers"}, {"mcp", "validate"}, {"mcp", "validate", "--json"},
-		{"doctor"}, {"doctor", "--json"}, {"audit", "tail", "-n", "1000"}, {"audit", "query", "-n", "0", "--json"}, {"audit", "verify"},
-		{"secret", "list"}, {"cache", "show", "--json"}, {"cache", "stats", "--json"}, {"cache", "verify", "--json"},
+		{"mcp", "list"},
+		{"mcp", "list", "--json"},
+		{"tools"},
+		{"tools", "--json"},
+		{"tools", "local"},
+		{"config", "show"},
+		{"config", "show", "--json"},
+		{"config", "get", "mcpServers"},
+		{"mcp", "validate"},
+		{"mcp", "validate", "--json"},
+		{"doctor"},
+		{"doctor", "--json"},
+		{"audit", "tail", "-n", "1000"},
+		{"audit", "query", "-n", "0", "--json"},
+		{"audit", "verify"},
+		{"secret", "list"},
+		{"cache", "show", "--json"},
+		{"cache", "stats", "--json"},
+		{"cache", "verify", "--json"},
 	}
 	for _, name := range []string{"local", "args", "far", "angry", "basic", "gone", "oauth"} {
 		gets = append(gets, "/mcp/servers/"+name, "/mcp/servers/"+name+"/logs", "/mcp/servers/"+name+"/changes")

@@ -49,13 +49,15 @@ func TestVerdict(t *testing.T) {
 		{"empty", nil, "no records yet in /a\n"},
 		{"intact", []audit.ChainReport{good}, "✓ intact: 3 records in 1 chain, from 2026-07-28 09:00:00 to 2026-07-28 10:00:00\n"},
 		{
-			"a crash is no fault", []audit.ChainReport{good, torn},
+			"a crash is no fault",
+			[]audit.ChainReport{good, torn},
 			"· two: the last line was torn by a crash; nothing of it was promised\n" +
 				"· two: 1 record newer than its head: valid, but a cut would not show\n" +
 				"✓ intact: 4 records in 2 chains, from 2026-07-28 09:00:00 to 2026-07-28 11:00:00\n",
 		},
 		{
-			"broken", []audit.ChainReport{cut, good},
+			"broken",
+			[]audit.ChainReport{cut, good},
 			"✗ one/000001.jsonl:3: cut: the head covers 4 records, here are 3\n✗ BROKEN: 1 problem in 1 of 2 chains in /a\n",
 		},
 	}
@@ -79,7 +81,8 @@ func TestRecordRow(t *testing.T) {
 	}{
 		{"a call", app.AuditEntry{Kind: "call.start", Origin: "direct", Tool: "t", Action: "a", Name: "t/a"}, []string{"call.start", "direct", "t.a", "", "", ""}},
 		{
-			"a failure", app.AuditEntry{Kind: "call.result", Origin: "chat", Tool: "t", Action: "a", Outcome: "error", DurationUs: 1234, ErrorType: "timeout", Message: "no answer"},
+			"a failure",
+			app.AuditEntry{Kind: "call.result", Origin: "chat", Tool: "t", Action: "a", Outcome: "error", DurationUs: 1234, ErrorType: "timeout", Message: "no answer"},
 			[]string{"call.result", "chat", "t.a", "error", "1.2", "timeout no answer"},
 		},
 		{"an unknown tool", app.AuditEntry{Kind: "call.start", Name: "nope"}, []string{"call.start", "", "nope", "", "", ""}},

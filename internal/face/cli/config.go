@@ -96,6 +96,7 @@ func unknownSetting(path string, cfg *config.Config, err error) error {
 	}
 	return usage("there is no such setting: %s%s", path, near)
 }
+
 func (p *program) configPath(all bool) error {
 	cfg, _, err := p.settings()
 	if err != nil {

@@ -31,7 +31,7 @@ func (p *program) examine(ctx context.Context) []check {
 	}{{"config folder", d.Config, false}, {"state folder", d.State, true}, {"cache folder", d.Cache, false}, {"data folder", d.Data, false}, {"audit folder", cfg.Audit.Dir, true}} {
 		checks = append(checks, checkFolder(f.name, f.dir, f.private))
 	}
-	checks = append(checks, checkToken(cfg))
+	checks = append(checks, checkToken(cfg), checkCache(cfg))
 	gateway, running := p.checkGateway(ctx, cfg)
 	checks = append(checks, gateway)
 	if !running {
@@ -65,6 +65,35 @@ func (p *program) checkSettings(cfg *config.Config, wrong *config.Error) check {
 		c.Detail += ", no MCP server configured"
 	} else if c.Health == healthy {
 		c.Detail += ", " + count(len(cfg.Servers), "server")
+	}
+	return c
+}
+
+// checkCache looks at the tool cache, and changes nothing.
+func checkCache(cfg *config.Config) check {
+	path, fellBack := app.CacheFile(cfg)
+	c := check{"tool cache", healthy, path, ""}
+	if !cfg.Cache.Enabled {
+		c.Health, c.Detail, c.Hint = odd, "switched off: every start asks every server", "collie config set cache.enabled true"
+		return c
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.Detail += " is not made yet"
+		return c
+	case err != nil:
+		c.Health, c.Detail = broken, err.Error()
+		return c
+	}
+	if r := app.VerifyCache(data); !r.OK() {
+		c.Health, c.Hint = odd, "collie cache verify shows the places; the next start puts a broken file aside and learns anew"
+		c.Detail += " is not as it should be"
+	} else {
+		c.Detail += ", " + count(len(r.Servers), "server")
+	}
+	if fellBack {
+		c.Detail += "; " + cfg.Cache.File + " cannot be made"
 	}
 	return c
 }

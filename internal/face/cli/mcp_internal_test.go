@@ -80,11 +80,15 @@ func TestNewServerFromFlags(t *testing.T) {
 	}{
 		{"command", []string{"n", "npx", "-y", "p", "<&>"}, addFlags{}, `{"command":"npx","args":["-y","p","<&>"]}`, ""},
 		{
-			"command with all", []string{"n", "/bin/x"}, addFlags{env: []string{"A=b=c", "E="}, cwd: "/tmp"},
+			"command with all",
+			[]string{"n", "/bin/x"},
+			addFlags{env: []string{"A=b=c", "E="}, cwd: "/tmp"},
 			`{"command":"/bin/x","env":{"A":"b=c","E":""},"cwd":"/tmp"}`, "",
 		},
 		{
-			"url", []string{"n"}, addFlags{url: "https://x", transport: "sse", headers: []string{"X-A:  b: c"}},
+			"url",
+			[]string{"n"},
+			addFlags{url: "https://x", transport: "sse", headers: []string{"X-A:  b: c"}},
 			`{"type":"sse","url":"https://x","headers":{"X-A":"b: c"}}`, "",
 		},
 		{"a name of a section", []string{"http"}, addFlags{url: "https://x"}, `{"url":"https://x"}`, ""},

@@ -293,7 +293,7 @@ func details(r *serverRow) [][]string {
 	}
 	if r.Starts > 0 {
 		add("starts", fmt.Sprintf("%d, %d of them after a failure", r.Starts, r.Restarts))
-		add("last start took", (time.Duration(r.StartSeconds * float64(time.Second))).Round(time.Millisecond).String())
+		add("last start took", time.Duration(r.StartSeconds*float64(time.Second)).Round(time.Millisecond).String())
 	}
 	if r.Freshness != tool.FreshNone {
 		add("tools", strconv.Itoa(r.Tools))

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -53,7 +54,7 @@ func (p *program) eachServer(ctx context.Context, names []string, verb string, r
 		return err
 	}
 	for _, name := range names {
-		if known := serverNames(cfg); !contains(known, name) {
+		if known := serverNames(cfg); !slices.Contains(known, name) {
 			return unknownServer("mcp "+verb, name, known)
 		}
 	}
@@ -85,7 +86,7 @@ func (p *program) eachServer(ctx context.Context, names []string, verb string, r
 			continue
 		}
 		list = append(list, st)
-		rows = append(rows, []string{st.Name, string(st.State), strconv.Itoa(st.Tools), (time.Duration(st.StartSeconds * float64(time.Second))).Round(time.Millisecond).String()})
+		rows = append(rows, []string{st.Name, string(st.State), strconv.Itoa(st.Tools), time.Duration(st.StartSeconds * float64(time.Second)).Round(time.Millisecond).String()})
 	}
 	if p.json {
 		if err := p.printJSON(map[string]any{"servers": list}); err != nil {
@@ -100,13 +101,4 @@ func (p *program) eachServer(ctx context.Context, names []string, verb string, r
 		return &tool.Error{Op: "mcp " + verb, Kind: tool.KindOf(first), Message: fmt.Sprintf("%d of %d servers failed", len(names)-len(list), len(names))}
 	}
 	return first
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -91,7 +91,7 @@ func TestEqualHistoriesDoNotRetryTogether(t *testing.T) {
 		y := rapid.Float64Range(0, 0.999).Draw(t, "y")
 		first, _ := a.failed(p, now, x)
 		second, _ := b.failed(p, now, y)
-		if (first.Equal(second)) != (int64(x*float64(p.Base/2)) == int64(y*float64(p.Base/2))) {
+		if first.Equal(second) != (int64(x*float64(p.Base/2)) == int64(y*float64(p.Base/2))) {
 			t.Fatalf("chances %v and %v retry at %v and %v", x, y, first, second)
 		}
 	})

@@ -43,7 +43,7 @@ func (s *Server) takeChanges(found changes) {
 		if before != nil && (*before)[name].Hash == ch.Hash || conf.Trust == entry.Trusted {
 			continue
 		}
-		s.log.Warn("the definition of a tool has changed since it was first seen; collie mcp approve "+s.name+" accepts it",
+		s.log.Warn("the definition of a tool has changed since it was first seen; collie mcp approve accepts it",
 			"tool", name, "changed", strings.Join(ch.Fields, ", "))
 	}
 	s.pinned.Store(&found)

@@ -308,8 +308,10 @@ func TestBehaviour(t *testing.T) {
 	if diff := cmp.Diff(rest{
 		true, 0, 2 * time.Minute, 1500 * time.Millisecond, 24 * time.Hour, "grouped", "gh__", "eager", "2025-11-25",
 		entry.Restart{Base: 2 * time.Second, Window: 10 * time.Minute, Cap: 5 * time.Minute},
-		entry.Health{Failures: 1}, entry.Cache{Enabled: true, MaxAge: 24 * time.Hour},
-		entry.Off, entry.Ask, entry.Session, entry.Pin, entry.AutoApprove{Names: []string{"a"}},
+		entry.Health{Failures: 1},
+		entry.Cache{Enabled: true, MaxAge: 24 * time.Hour},
+		entry.Off, entry.Ask, entry.Session, entry.Pin,
+		entry.AutoApprove{Names: []string{"a"}},
 	}, got); diff != "" {
 		t.Errorf("behaviour (-want +got):\n%s", diff)
 	}

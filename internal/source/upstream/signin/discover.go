@@ -205,8 +205,10 @@ func (s *Session) checkAuthority(m *oauthex.AuthServerMeta) error {
 		field, value string
 		needed       bool
 	}{
-		{"authorization_endpoint", m.AuthorizationEndpoint, true}, {"token_endpoint", m.TokenEndpoint, true},
-		{"registration_endpoint", m.RegistrationEndpoint, false}, {"revocation_endpoint", m.RevocationEndpoint, false},
+		{"authorization_endpoint", m.AuthorizationEndpoint, true},
+		{"token_endpoint", m.TokenEndpoint, true},
+		{"registration_endpoint", m.RegistrationEndpoint, false},
+		{"revocation_endpoint", m.RevocationEndpoint, false},
 	} {
 		if u.value == "" && !u.needed {
 			continue
