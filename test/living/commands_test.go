@@ -41,8 +41,12 @@ func TestCacheCommandsBesideAGateway(t *testing.T) {
 	if out := must("cache", "schema"); !gjson.Valid(out) || out != string(toolcache.Schema()) && strings.TrimSpace(out) != strings.TrimSpace(string(toolcache.Schema())) {
 		t.Errorf("cache schema: %.300s", out)
 	}
+	before := entry(t, h.cache(), "a").Get("lastUpdated").Str
 	must("cache", "clear", "a")
-	eventually(t, "the entry has gone", func() bool { return !entry(t, h.cache(), "a").Exists() && len(cacheStats(t, g).Servers) == 1 })
+	eventually(t, "the server has told its list anew", func() bool {
+		now := entry(t, h.cache(), "a")
+		return now.Exists() && now.Get("lastUpdated").Str != before && len(cacheStats(t, g).Servers) == 2
+	})
 	must("cache", "refresh", "a")
 	eventually(t, "the entry is there again", func() bool { return slices.Equal(tools(entry(t, h.cache(), "a")), []string{"echo", "pid"}) })
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo")

@@ -69,6 +69,14 @@ func (s *Server) recall(quick bool) (v toolcache.Verdict, why string) {
 	return v, why
 }
 
+// speaksForItself reports whether the server runs or is being started: it tells what it offers
+// better than any cache.
+func (s *Server) speaksForItself() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.up.Load() || s.opening[slot{}] != nil
+}
+
 // forget takes back what the cache had told, since somebody has cleared it, and learns it anew
 // where that may be done without a call.
 func (s *Server) forget() {
@@ -76,7 +84,7 @@ func (s *Server) forget() {
 		return
 	}
 	s.publishing.Lock()
-	if s.up.Load() { // the server itself has told it meanwhile
+	if s.speaksForItself() {
 		s.publishing.Unlock()
 		return
 	}

@@ -246,7 +246,7 @@ func (s *Set) Start(names []string) {
 // adopt takes over what another gateway has found out about a server.
 func (s *Set) adopt(name string) {
 	srv := s.Server(name)
-	if srv == nil || srv.up.Load() || srv.usable() != nil {
+	if srv == nil || srv.usable() != nil || srv.speaksForItself() {
 		return
 	}
 	if v, why := srv.recall(true); v == toolcache.Miss && why == "no_entry" {
