@@ -1,0 +1,104 @@
+package upstream
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// What is read of a tool's definition, by position.
+const (
+	defName = iota
+	defTitle
+	defDescription
+	defSchema
+	defHints
+	defFields
+)
+
+var definitionKeys = [defFields]string{"name", "title", "description", "inputSchema", "annotations"}
+
+// action reads a tool's definition and checks it (5.6).
+func (s *Server) action(def json.RawMessage) (tool.Action, error) {
+	if len(def) > maxDefinition {
+		return tool.Action{}, tooLargeDefinition(def)
+	}
+	var v [defFields]json.RawMessage
+	mcp.GetAll(def, definitionKeys[:], v[:])
+	name, err := checkName(v[defName], def)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	a := tool.Action{Name: name, Definition: def, InputSchema: v[defSchema]}
+	a.Title, _ = mcp.Text(v[defTitle])
+	a.Description, _ = mcp.Text(v[defDescription])
+	if hints := v[defHints]; hints != nil {
+		a.ReadOnly = string(mcp.Get(hints, "readOnlyHint")) == "true"
+		a.Idempotent = string(mcp.Get(hints, "idempotentHint")) == "true"
+	}
+	if missing(a.InputSchema) {
+		a.InputSchema = json.RawMessage(`{"type":"object"}`)
+		a.Definition = mcp.Edit(def, mcp.Field{Key: "inputSchema", Value: a.InputSchema})
+	}
+	if a.InputSchema[0] != '{' {
+		return a, fmt.Errorf("tool %q: inputSchema is no object", name)
+	}
+	if depth(a.InputSchema) > maxSchemaDepth {
+		return a, fmt.Errorf("tool %q: inputSchema is nested deeper than %d", name, maxSchemaDepth)
+	}
+	a.Off, a.Timeout = s.switchedOff(name), s.settings().MaxToolTimeout
+	return a, nil
+}
+
+func missing(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
+
+func tooLargeDefinition(def json.RawMessage) error {
+	return fmt.Errorf("definition of %q is larger than %d bytes", mcp.GetString(def, "name"), maxDefinition)
+}
+
+// entryName reads the name of a list's entry.
+func entryName(def json.RawMessage) (string, error) {
+	if len(def) > maxDefinition {
+		return "", tooLargeDefinition(def)
+	}
+	return checkName(mcp.Get(def, "name"), def)
+}
+
+// checkName reads the name of the entry def.
+func checkName(raw, def json.RawMessage) (string, error) {
+	name, ok := mcp.Text(raw)
+	if !ok || name == "" {
+		return "", fmt.Errorf("an entry without a name: %.80s", def)
+	}
+	if n := len([]rune(name)); n > 128 {
+		return "", fmt.Errorf("name %.40q… is longer than 128 characters", name)
+	}
+	for _, r := range name {
+		if unicode.IsControl(r) {
+			return "", fmt.Errorf("name %q has a control character", name)
+		}
+	}
+	return name, nil
+}
+
+// depth is how deep arrays and objects nest in a valid JSON text.
+func depth(raw []byte) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == '{' || c == '['):
+			now++
+			deepest = max(deepest, now)
+		case !quoted && (c == '}' || c == ']'):
+			now--
+		}
+	}
+	return deepest
+}

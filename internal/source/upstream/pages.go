@@ -1,0 +1,107 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"collie/internal/mcp"
+)
+
+// pages follows a list to its end and calls each for every entry until it returns false. A
+// list that the server does not announce is empty. A page that fails fails the list. What
+// the pages say about caching goes into k, which may be nil. size is how much of the list is
+// kept: one whose pages bring nothing new has no end.
+func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, method, field string, each func(json.RawMessage) bool, size func() int) error {
+	if !c.client.Can(capability) {
+		return nil
+	}
+	cursors := map[string]bool{}
+	var params json.RawMessage
+	for range maxPages {
+		result, err := s.page(ctx, c, method, params)
+		if err != nil {
+			return err
+		}
+		k.hints(result)
+		defs := elements(mcp.Get(result, field))
+		next := mcp.Get(result, "nextCursor")
+		cursor, more := mcp.Text(next)
+		more = more && cursor != ""
+		before := size()
+		for i, def := range defs {
+			if !each(def) && (more || i < len(defs)-1) {
+				s.cut(k, field, fmt.Errorf("the list is longer than the %d entries that Collie takes, it ends there", most(field)))
+				return nil
+			}
+		}
+		if !more {
+			return nil
+		}
+		if cursors[cursor] {
+			s.cut(k, field, fmt.Errorf("the cursor %.40q came twice, the list ends there", cursor))
+			return nil
+		}
+		if len(defs) > 0 && size() == before {
+			s.cut(k, field, errors.New("a page brought nothing new, the list ends there"))
+			return nil
+		}
+		cursors[cursor] = true
+		params = mcp.Edit(nil, mcp.Field{Key: "cursor", Value: next})
+	}
+	s.cut(k, field, fmt.Errorf("more than %d pages, the list ends there", maxPages))
+	return nil
+}
+
+// most is how many entries of a list are taken.
+func most(field string) int {
+	if field == "tools" {
+		return maxTools
+	}
+	return maxEntries
+}
+
+// cut says that a list ends early.
+func (s *Server) cut(k *known, field string, why error) {
+	s.drop(field, why)
+	if k != nil {
+		k.truncated = true
+	}
+}
+
+// hints takes over what a page says about how long it is good, and for whom (2026-07-28,
+// Caching).
+func (k *known) hints(result json.RawMessage) {
+	if k == nil {
+		return
+	}
+	if ms, err := strconv.ParseInt(string(mcp.Get(result, "ttlMs")), 10, 64); err == nil && ms > 0 {
+		if d := time.Duration(min(ms, int64(maxTTL/time.Millisecond))) * time.Millisecond; k.ttl == 0 || d < k.ttl {
+			k.ttl = d
+		}
+	}
+	if scope := mcp.GetString(result, "cacheScope"); scope != "" && k.scope != "private" {
+		k.scope = scope
+	}
+}
+
+// maxTTL bounds what a server may say about how long its lists are good.
+const maxTTL = 30 * 24 * time.Hour
+
+func (s *Server) page(ctx context.Context, c *conn, method string, params json.RawMessage) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, pageLimit, fmt.Errorf("%s did not answer within %v", method, pageLimit))
+	defer cancel()
+	return c.client.Request(ctx, method, params)
+}
+
+// elements are the members of a JSON array; nil for anything else.
+func elements(raw json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if len(raw) == 0 || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
+}
