@@ -1,0 +1,71 @@
+package pipeline_test
+
+import (
+	"context"
+	"testing"
+
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// sleeper is a source whose offer is of yesterday.
+type sleeper struct {
+	*tooltest.Fake
+	today *tool.Action // nil: the action is gone
+	woken int
+}
+
+func (s *sleeper) Current(context.Context, *tool.Call) (*tool.Action, error) {
+	s.woken++
+	if s.today == nil {
+		return nil, &tool.Error{Op: "call", Kind: tool.Removed, Message: "gone"}
+	}
+	return s.today, nil
+}
+
+// A call is judged by what its source offers today, by every stage that judges (R-RD-3).
+func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
+	t.Parallel()
+	action := func(schema string) *tool.Action {
+		a := tooltest.Action("echo", schema)
+		return &a
+	}
+	off := action("")
+	off.Off = "withheld"
+	text, number := `"properties":{"n":{"type":"string"}}`, `"properties":{"n":{"type":"integer"}}`
+	for name, tt := range map[string]struct {
+		yesterday, today *tool.Action
+		want             tool.ErrorKind // empty: it runs
+		woken, runs      int
+	}{
+		"fits today only":      {action(text), action(number), "", 1, 1},
+		"fitted yesterday":     {action(number), action(text), tool.Invalid, 1, 0},
+		"switched off today":   {action(number), off, tool.Disabled, 1, 0},
+		"gone":                 {action(number), nil, tool.Removed, 1, 0},
+		"off: nobody is woken": {off, action(number), tool.Disabled, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log, err := audit.Open(t.TempDir(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close() //nolint:errcheck // what it wrote is not looked at
+			src := &sleeper{Fake: tooltest.NewFake("srv", tooltest.Offer("srv", *tt.yesterday)), today: tt.today}
+			catalog := source.New([]tool.Source{src}, source.Options{})
+			defer catalog.Close()
+			_, err = pipeline.New(catalog, pipeline.Options{Audit: log}).Do(t.Context(), &tool.Call{
+				Kind: tool.KindCall, Name: "srv__echo", Args: []byte(`{"n":1}`), Origin: tool.Direct,
+			})
+			if tt.want == "" && err != nil || tt.want != "" && tool.KindOf(err) != tt.want {
+				t.Errorf("got %v, want kind %q", err, tt.want)
+			}
+			if src.woken != tt.woken || len(src.Calls()) != tt.runs {
+				t.Errorf("woken %d times, ran %d times; want %d and %d", src.woken, len(src.Calls()), tt.woken, tt.runs)
+			}
+		})
+	}
+}
