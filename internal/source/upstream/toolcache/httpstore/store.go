@@ -39,7 +39,7 @@ type Store struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 
-	own  own
+	own  toolcache.Own
 	seen atomic.Uint64 // generation last loaded or committed
 
 	mu     sync.Mutex
@@ -170,7 +170,7 @@ func (s *Store) Commit(ctx context.Context, base uint64, changes []toolcache.Cha
 		p.Changes[i] = change{c.Server, c.Entry}
 	}
 	var got committed
-	landed := s.own.begin(base)
+	landed := s.own.Begin(base)
 	defer func() { landed(generation) }()
 	_, err = s.do(ctx, request{
 		op: op, method: http.MethodPatch, header: http.Header{"If-Match": {etag(base)}}, body: p,

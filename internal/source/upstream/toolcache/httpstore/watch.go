@@ -38,7 +38,7 @@ func (s *Store) Watch(ctx context.Context, f func()) error {
 	for {
 		start := time.Now()
 		heard, err := s.listen(ctx, op, func(generation uint64) {
-			if generation != told && !s.own.covers(ctx, told, generation, answerLag) {
+			if generation != told && !s.own.Covers(ctx, told, generation, answerLag) {
 				f()
 			}
 			told = generation

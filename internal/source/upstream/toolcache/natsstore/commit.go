@@ -24,7 +24,7 @@ func (s *Store) Commit(ctx context.Context, base uint64, changes []toolcache.Cha
 			}
 		}
 	}
-	landed := s.own.begin(base)
+	landed := s.own.Begin(base)
 	defer func() { landed(generation) }()
 	generation, err = call(ctx, s, op, func(ctx context.Context, b *bucket) (uint64, error) {
 		return s.commit(ctx, b, base, changes)

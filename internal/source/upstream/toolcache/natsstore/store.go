@@ -57,7 +57,7 @@ type Store struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 
-	own   own
+	own   toolcache.Own
 	seen  atomic.Uint64 // generation last loaded or committed
 	swept atomic.Bool   // whether what crashed writers left has been purged
 

@@ -30,7 +30,7 @@ func (s *Store) Watch(ctx context.Context, f func()) error {
 	defer leave()
 	told := s.seen.Load()
 	tell := func(revision uint64) {
-		if revision != told && !s.own.covers(ctx, told, revision, answerLag) {
+		if revision != told && !s.own.Covers(ctx, told, revision, answerLag) {
 			f()
 		}
 		told = revision

@@ -1,4 +1,4 @@
-package httpstore
+package toolcache
 
 import (
 	"context"
@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// own is the newest run of commits of this handle that nobody else's interrupted, so that
-// Watch is silent about them.
-type own struct {
+// Own is the newest run of commits of one handle of a [Backend] that nobody else's interrupted,
+// so that its Watch is silent about them. The zero value has none. It is safe for concurrent use.
+type Own struct {
 	mu       sync.Mutex
 	from, to uint64
 	flying   int           // commits that have no answer yet
 	landed   chan struct{} // closed when there are none
 }
 
-// begin notes that a commit is on its way. The caller calls end when it has its answer:
+// Begin notes that a commit is on its way. The caller calls end when it has its answer:
 // generation is 0 if it failed.
-func (o *own) begin(base uint64) (end func(generation uint64)) {
+func (o *Own) Begin(base uint64) (end func(generation uint64)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.flying == 0 {
@@ -39,9 +39,9 @@ func (o *own) begin(base uint64) (end func(generation uint64)) {
 	}
 }
 
-// covers reports whether all commits after one generation up to another are ours. The event
-// of a commit often overtakes its answer, for which covers waits, at most patience.
-func (o *own) covers(ctx context.Context, after, upTo uint64, patience time.Duration) bool {
+// Covers reports whether all commits after one generation up to another are ours. The event
+// of a commit often overtakes its answer, for which Covers waits, at most patience.
+func (o *Own) Covers(ctx context.Context, after, upTo uint64, patience time.Duration) bool {
 	o.mu.Lock()
 	flying, landed := o.flying, o.landed
 	o.mu.Unlock()
