@@ -22,12 +22,28 @@ const parallel = 8
 
 // Load reads what the newest manifest names. An entry that is damaged is left out.
 func (s *Store) Load(ctx context.Context) (toolcache.Snapshot, error) {
-	snap, err := call(ctx, s, "load shared tool cache", s.load)
+	snap, err := call(ctx, s, "load shared tool cache", s.loadAgain)
 	if err == nil {
 		s.seen.Store(snap.Generation)
 	}
 	return snap, err
 }
+
+// loadAgain is load, asked again where no answer comes: a question that was on its way when the
+// server went has none, and the connection that stands again does not tell.
+func (s *Store) loadAgain(ctx context.Context, b *bucket) (toolcache.Snapshot, error) {
+	for limit := firstAnswer; ; limit *= 2 {
+		asking, cancel := context.WithTimeout(ctx, limit)
+		snap, err := s.load(asking, b)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return snap, err
+		}
+	}
+}
+
+// firstAnswer is how long the first question waits for its answer.
+const firstAnswer = 2 * time.Second
 
 func (s *Store) load(ctx context.Context, b *bucket) (toolcache.Snapshot, error) {
 	const patience = 4 // looks at a manifest whose blobs are not all there
