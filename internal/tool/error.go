@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,15 +31,32 @@ const (
 	Removed     ErrorKind = "tool_removed"        // the server does not offer it any more
 	Unaudited   ErrorKind = "audit_unavailable"   // it could not be put on record
 	Internal    ErrorKind = "internal_error"      // our fault
+
+	// Of the SiYuan tools (siyuan-tools.md 8).
+	Conflicting    ErrorKind = "invalid_arguments"      // each argument fits, together they do not
+	InvalidPath    ErrorKind = "invalid_path"           // a path that cannot be resolved safely
+	Ambiguous      ErrorKind = "ambiguous_path"         // several things have that path
+	Exists         ErrorKind = "already_exists"         // it is there already
+	API            ErrorKind = "api_error"              // the kernel said no
+	Unauthorized   ErrorKind = "unauthorized"           // the kernel does not accept the token
+	LevelsUnknown  ErrorKind = "permission_unavailable" // the levels cannot be read
+	Declined       ErrorKind = "confirmation_declined"  // a person said no
+	NotInKernel    ErrorKind = "unsupported_by_kernel"  // this kernel lacks the endpoint
+	OutcomeUnknown ErrorKind = "outcome_unknown"        // a write got no answer
+	StateChanged   ErrorKind = "state_changed"          // it is not what the caller saw
+	Mismatch       ErrorKind = "readback_mismatch"      // the write is not there afterwards
+	WriteSafety    ErrorKind = "write_safety_error"     // the rules of safe writing stand against it
 )
 
 // Refused reports whether an error of this kind means that the road said no before
 // anything ran.
 func (k ErrorKind) Refused() bool {
 	switch k {
-	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, NeedsAuth, Removed, Unaudited:
+	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, NeedsAuth, Removed, Unaudited,
+		Conflicting, InvalidPath, Ambiguous, Exists, LevelsUnknown, Declined, StateChanged, WriteSafety:
 		return true
-	case Upstream, Crashed, Unavailable, TooLarge, Timeout, Canceled, Internal:
+	case Upstream, Crashed, Unavailable, TooLarge, Timeout, Canceled, Internal,
+		API, Unauthorized, NotInKernel, OutcomeUnknown, Mismatch:
 	}
 	return false
 }
@@ -53,6 +72,7 @@ type Field struct {
 type Error struct {
 	Op      string    // what was being done: "call", "start server"
 	Kind    ErrorKind // what a face decides by
+	Code    string    // tells cases of one kind apart; may be empty
 	Subject string    // to what: a tool, a server, a URI
 	Message string    // what was wrong, in a sentence fragment
 	Hint    string    // what to try; empty if there is nothing to say
@@ -61,7 +81,10 @@ type Error struct {
 	OutcomeUnknown bool
 	// RetryAfter says when it is worth trying again; 0 says nothing.
 	RetryAfter time.Duration
-	Err        error // the cause; may be nil
+	// Facts are further members of the payload, for those who act on the error. They never
+	// replace the members that have a field here.
+	Facts map[string]any
+	Err   error // the cause; may be nil
 }
 
 // Error reads "op subject: message: cause".
@@ -132,11 +155,12 @@ func (e *ProtocolError) Error() string { return fmt.Sprintf("%s (code %d)", e.Me
 
 // Payload is the JSON a caller sees of an error in a tool result:
 //
-//	{"error":{"type":…,"message":…,"tool":…,"action":…,"hint":…,"fields":[…],
-//	          "outcomeUnknown":…,"retryAfterSeconds":…}}
+//	{"error":{"type":…,"code":…,"message":…,"subject":…,"hint":…,"fields":[…],
+//	          "outcomeUnknown":…,"retryAfterSeconds":…, and the Facts by name}}
 func (e *Error) Payload() json.RawMessage {
 	type body struct {
 		Type    ErrorKind `json:"type"`
+		Code    string    `json:"code,omitempty"`
 		Message string    `json:"message"`
 		Subject string    `json:"subject,omitempty"`
 		Hint    string    `json:"hint,omitempty"`
@@ -151,7 +175,21 @@ func (e *Error) Payload() json.RawMessage {
 		}
 		msg += e.Err.Error()
 	}
-	raw, err := json.Marshal(map[string]body{"error": {e.Kind, msg, e.Subject, e.Hint, e.Fields, e.OutcomeUnknown, e.RetryAfter.Seconds()}})
+	inner := encode(body{e.Kind, e.Code, msg, e.Subject, e.Hint, e.Fields, e.OutcomeUnknown, e.RetryAfter.Seconds()})
+	for _, name := range slices.Sorted(maps.Keys(e.Facts)) {
+		switch name {
+		case "type", "code", "message", "subject", "hint", "fields", "outcomeUnknown", "retryAfterSeconds":
+			continue
+		}
+		inner = append(append(append(inner[:len(inner)-1], ','), encode(name)...), ':')
+		inner = append(append(inner, encode(e.Facts[name])...), '}')
+	}
+	return append(append([]byte(`{"error":`), inner...), '}')
+}
+
+// encode is the JSON of what an error carries, which is ours and encodes.
+func encode(v any) []byte {
+	raw, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("tool: payload of an error does not encode: %v", err))
 	}

@@ -72,7 +72,8 @@ type Record struct {
 	Detail json.RawMessage // change only; redacted before it is written
 }
 
-// CallDone is published on the event bus when a Call has ended.
+// CallDone is published on the event bus when a Call has ended. Subscribers share what it
+// points to and change none of it; one that keeps it keeps arguments and result in memory.
 type CallDone struct {
 	Call     *Call
 	Outcome  Outcome
@@ -80,4 +81,5 @@ type CallDone struct {
 	Start    time.Time
 	Duration time.Duration
 	BytesOut int
+	Result   json.RawMessage // Result.Raw, not a copy; nil where there is an Err
 }

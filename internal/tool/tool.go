@@ -95,6 +95,18 @@ type Action struct {
 	// InputSchema is the JSON Schema of the arguments, a part of Definition. It is
 	// {"type":"object"} where the definition has none.
 	InputSchema json.RawMessage
+	// Signature is one line that shows how the action is called, with types and defaults; where
+	// it is empty, one is made of the schema.
+	Signature string
+	// Common actions have their signature and the types of their arguments in the grouped
+	// view; what a Tool without any has there is chosen by order.
+	Common bool
+	// Extra are arguments that every action of the Tool takes; the grouped view leaves them out.
+	Extra []string
+	// Positional are the arguments that a command line may give without their names, in order.
+	Positional []string
+	// DirectOnly actions are listed for nobody and refused to every origin but [Direct].
+	DirectOnly bool
 	// Strict refuses argument names that the schema does not know, even where the schema
 	// itself would allow them. It is set for our own actions only.
 	Strict bool
@@ -218,12 +230,33 @@ type Logger interface {
 type Plan struct {
 	// Targets by name and path, in the order of the call.
 	Targets []string
+	// Effect says in one sentence what would become of them; empty if the action's own
+	// description says it.
+	Effect string
 }
 
 // Preparer is a Source that can resolve the targets of a call and check its levels without
 // writing, so that nobody is asked about a call that would be refused.
 type Preparer interface {
 	Prepare(ctx context.Context, c *Call) (Plan, error)
+}
+
+// Adapter is a Source that understands more than its schemas say. Both methods are pure and
+// cheap: they run for each call, before it is recorded and validated.
+type Adapter interface {
+	// ActionName returns the action that a caller means by name, which may be an alias of it;
+	// name itself if nothing is known.
+	ActionName(tool, name string) string
+	// Adapt returns c.Args with aliases replaced and values of an obvious wrong type put right
+	// ("5" for 5). What it does not understand it leaves as it is. c.Action is set.
+	Adapt(c *Call) json.RawMessage
+}
+
+// Helper is a Source that has help pages of its own for its actions.
+type Helper interface {
+	// Help returns the page, in Markdown, of an action that c's caller may see, or of the whole
+	// tool where action is empty. It is never asked for what is switched off.
+	Help(ctx context.Context, c *Call, tool, action string) (string, error)
 }
 
 // ChangeKind says what changed.
@@ -324,9 +357,26 @@ const (
 	// TakesInputRequired means that the caller speaks MCP 2026-07-28 and completes an
 	// input_required result itself.
 	TakesInputRequired Capability = "input_required"
+	// CanConfirm means that the caller answers [MethodConfirm]: it is a program of ours that
+	// asks the person in front of it, or was told beforehand what that person wants.
+	CanConfirm Capability = "collie/confirm"
 	// WantsProgress means that progress notifications reach somebody.
 	WantsProgress Capability = "progress"
 )
+
+// MethodConfirm asks a [Caller] that [CanConfirm] whether a dangerous call shall run. Only the
+// gate asks it: what servers ask can never arrive under this method. Its parameters are a
+// [Question], its result is {"confirm":true} or {"confirm":false}.
+const MethodConfirm = "collie/confirm"
+
+// Question is what a person is asked before a dangerous call runs.
+type Question struct {
+	Tool    string   `json:"tool"`
+	Action  string   `json:"action"`
+	Effect  string   `json:"effect"`            // what would happen, in a sentence
+	Targets []string `json:"targets,omitempty"` // by name and path
+	Args    string   `json:"args"`              // as JSON, cut where they are long
+}
 
 // Caller is the way back to whoever made a Call: it carries what a server asks and tells
 // while the Call runs. Nil or unsupported means decline. Implementations are safe for
