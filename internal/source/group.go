@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -53,6 +54,8 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	properties.add("action", map[string]any{"type": "string", "enum": append(enum, help)})
 	if nested(t) {
 		properties.add("args", map[string]any{"type": "object"})
+	} else {
+		addCommon(&properties, actions)
 	}
 	properties.add("topic", map[string]any{"type": "string"})
 	schema := orderedObject{}
@@ -75,6 +78,52 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	return def.bytes()
 }
 
+// addCommon declares the arguments of the common actions with their types, each once. What two
+// actions want in different types is declared with none.
+func addCommon(properties *orderedObject, actions []*tool.Action) {
+	var names []string
+	types := map[string]string{}
+	for _, a := range actions {
+		if !a.Common {
+			continue
+		}
+		gjson.GetBytes(a.InputSchema, "properties").ForEach(func(k, v gjson.Result) bool {
+			name := k.String()
+			if slices.Contains(a.Extra, name) {
+				return true
+			}
+			typ := looseType(v)
+			if old, ok := types[name]; !ok {
+				names = append(names, name)
+			} else if old != typ {
+				typ = "{}"
+			}
+			types[name] = typ
+			return true
+		})
+	}
+	for _, name := range names {
+		properties.addRaw(name, json.RawMessage(types[name]))
+	}
+}
+
+// looseType is of a schema only what type it wants, and which values.
+func looseType(schema gjson.Result) string {
+	o := orderedObject{}
+	if t := schema.Get("type"); t.Exists() {
+		o.addRaw("type", json.RawMessage(t.Raw))
+	}
+	if e := schema.Get("enum"); e.Exists() {
+		o.addRaw("enum", json.RawMessage(e.Raw))
+	}
+	if t := schema.Get("items.type"); t.Exists() {
+		items := orderedObject{}
+		items.addRaw("type", json.RawMessage(t.Raw))
+		o.addRaw("items", items.bytes())
+	}
+	return string(o.bytes())
+}
+
 func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string {
 	var b strings.Builder
 	if about := firstLine(t.Description, 120); about != "" {
@@ -87,7 +136,11 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	}
 	b.WriteString("; action=" + help + " topic=<action> tells more.\n")
 	left := maxSignatures
+	common := slices.ContainsFunc(actions, func(a *tool.Action) bool { return a.Common })
 	for _, a := range actions {
+		if common && !a.Common {
+			continue
+		}
 		line := Signature(a)
 		if left -= len(line) + 1; left < 0 {
 			break
@@ -100,6 +153,9 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 // Signature is one line that shows how an action is called: its required arguments, and …
 // where it takes others.
 func Signature(a *tool.Action) string {
+	if a.Signature != "" {
+		return a.Signature
+	}
 	required, optional := arguments(a.InputSchema)
 	s := a.Name + "(" + strings.Join(required, ", ")
 	if len(optional) > 0 {

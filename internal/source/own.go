@@ -36,7 +36,7 @@ var emptyOffer tool.Offer
 // no list names.
 func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	if call.Kind == tool.KindCall {
-		page, err := c.help(call.Profile, strings.TrimPrefix(call.Target, helpURI))
+		page, err := c.help(ctx, call, strings.TrimPrefix(call.Target, helpURI))
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -44,7 +44,7 @@ func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error)
 	}
 	switch uri := call.Target; {
 	case strings.HasPrefix(uri, helpURI):
-		page, err := c.help(call.Profile, strings.TrimPrefix(uri, helpURI))
+		page, err := c.help(ctx, call, strings.TrimPrefix(uri, helpURI))
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -135,21 +135,28 @@ func (a aliased) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 }
 
 // help is the page of a Tool, or of one of its actions, as far as a profile shows them.
-func (c *Catalog) help(profile, path string) (string, error) {
+func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (string, error) {
 	name, action, _ := strings.Cut(path, "/")
 	s := c.snapshot()
-	p := &s.view(profile).profile
-	_, t := s.findTool(name)
+	p := &s.view(call.Profile).profile
+	src, t := s.findTool(name)
 	if t == nil || len(shownActions(t, p)) == 0 {
 		return "", unknown("help", "tool", name, s.toolNames(p))
 	}
 	actions := shownActions(t, p)
+	helper, own := src.(tool.Helper)
 	if action == "" {
+		if own {
+			return helper.Help(ctx, call, name, "")
+		}
 		return toolPage(t, actions), nil
 	}
 	var known []string
 	for _, a := range actions {
 		if a.Name == action {
+			if own {
+				return helper.Help(ctx, call, name, action)
+			}
 			return actionPage(t, a), nil
 		}
 		known = append(known, a.Name)

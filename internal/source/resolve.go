@@ -58,9 +58,25 @@ func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
 	call.Source, call.Tool = t.source, t.tool.Name
 	if !t.grouped {
 		call.Action, call.Target = t.action, t.original
+		adapt(call)
 		return nil
 	}
 	return c.resolveAction(v, call, t)
+}
+
+// adapt puts the arguments right as far as their source understands more than its schemas say.
+func adapt(call *tool.Call) {
+	if a, ok := call.Source.(tool.Adapter); ok {
+		call.Args = a.Adapt(call)
+	}
+}
+
+// actionName is what a caller means by the name of an action.
+func actionName(src tool.Source, t *tool.Tool, name string) string {
+	if a, ok := src.(tool.Adapter); ok && name != "" && !offers(t, name) {
+		return a.ActionName(t.Name, name)
+	}
+	return name
 }
 
 // byOwnName understands "tool/action" and "tool.action", for what the profile shows.
@@ -74,8 +90,9 @@ func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 		return target{}, false
 	}
 	_, p := c.profile(profile)
+	want := actionName(src, t, name[i+1:])
 	for j := range t.Actions {
-		if a := &t.Actions[j]; a.Name == name[i+1:] && p.shows(t, a.Name) {
+		if a := &t.Actions[j]; a.Name == want && p.shows(t, a.Name) {
 			return target{source: src, tool: t, action: a, original: a.Name}, true
 		}
 	}
@@ -90,16 +107,18 @@ func offers(t *tool.Tool, name string) bool {
 // resolveAction finds the action that a call of a grouped tool names.
 func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	name, topic, rest := ungroup(t.tool, call.Args)
+	name = actionName(t.source, t.tool, name)
 	if name == helpName(t.tool) || name == helpAction && !offers(t.tool, helpAction) {
 		call.Source, call.Target = c, helpURI+t.tool.Name
 		if topic != "" {
-			call.Target += "/" + topic
+			call.Target += "/" + actionName(t.source, t.tool, topic)
 		}
 		return nil
 	}
 	for i := range t.tool.Actions {
 		if a := &t.tool.Actions[i]; a.Name == name && v.profile.shows(t.tool, name) {
 			call.Action, call.Target, call.Args = a, a.Name, rest
+			adapt(call)
 			return nil
 		}
 	}

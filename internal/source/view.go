@@ -66,7 +66,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 				continue
 			}
 			for j := range t.Actions {
-				if a := &t.Actions[j]; p.shows(t, a.Name) {
+				if a := &t.Actions[j]; p.shows(t, a.Name) && !a.DirectOnly {
 					want = append(want, named{owner: t.Name, prefix: t.Prefix, original: a.Name})
 					targets = append(targets, target{source: o.source, tool: t, action: a, original: a.Name})
 				}
@@ -104,7 +104,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 func shownActions(t *tool.Tool, p *Profile) []*tool.Action {
 	var out []*tool.Action
 	for i := range t.Actions {
-		if a := &t.Actions[i]; a.Off == "" && p.shows(t, a.Name) {
+		if a := &t.Actions[i]; a.Off == "" && !a.DirectOnly && p.shows(t, a.Name) {
 			out = append(out, a)
 		}
 	}
@@ -181,7 +181,10 @@ func (v *view) addPrompts(s *snapshot) {
 			prefix = o.offer.Tools[0].Prefix // prompts are named like tools
 		}
 		for i := range o.offer.Prompts {
-			p := &o.offer.Prompts[i]
+			p, prefix := &o.offer.Prompts[i], prefix
+			if strings.HasPrefix(p.Name, owner+"_") {
+				prefix = "" // its name says already whose it is
+			}
 			want = append(want, named{owner: owner, prefix: prefix, original: p.Name})
 			targets = append(targets, target{source: o.source, original: p.Name})
 			defs = append(defs, p.Definition)

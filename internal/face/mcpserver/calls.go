@@ -94,7 +94,7 @@ func refusal(c *tool.Call, err error, modern bool) (tool.Result, error) {
 	if !ok {
 		e = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.Name, Err: err}
 	}
-	if c.Kind == tool.KindCall && e.Kind != tool.Unknown {
+	if c.Kind == tool.KindCall && (e.Kind != tool.Unknown || c.Action != nil) {
 		return e.ErrorResult(), nil
 	}
 	out := &mcp.Error{Code: codeOf(e.Kind, c.Kind, modern), Message: e.Error(), Data: e.Payload()}
@@ -115,10 +115,12 @@ func codeOf(kind tool.ErrorKind, call tool.Kind, modern bool) int {
 			return mcp.CodeResourceNotFound
 		}
 		return mcp.CodeInvalidParams
-	case tool.Invalid, tool.Disabled, tool.Denied, tool.Unconfirmed, tool.Removed:
+	case tool.Invalid, tool.Disabled, tool.Denied, tool.Unconfirmed, tool.Declined, tool.Removed,
+		tool.Conflicting, tool.InvalidPath, tool.Ambiguous, tool.Exists, tool.StateChanged, tool.WriteSafety:
 		return mcp.CodeInvalidParams
 	case tool.Busy, tool.Upstream, tool.Crashed, tool.Unavailable, tool.TooLarge, tool.Timeout,
-		tool.Canceled, tool.NeedsAuth, tool.Unaudited, tool.Internal:
+		tool.Canceled, tool.NeedsAuth, tool.Unaudited, tool.Internal, tool.API, tool.Unauthorized, tool.LevelsUnknown,
+		tool.NotInKernel, tool.OutcomeUnknown, tool.Mismatch:
 	}
 	return mcp.CodeInternal
 }

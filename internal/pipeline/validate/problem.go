@@ -102,7 +102,10 @@ func refusal(c *tool.Call, ps []problem) error {
 	if len(ps) > 1 {
 		e.Message += fmt.Sprintf(" (and %d more)", len(ps)-1)
 	}
-	if c.Name != "" {
+	switch {
+	case c.Action != nil && c.Action.Signature != "":
+		e.Hint = fmt.Sprintf("%s.%s; %s(action=\"help\", topic=%q) tells more", c.Tool, c.Action.Signature, c.Tool, c.Action.Name)
+	case c.Name != "":
 		e.Hint = "see the inputSchema of " + c.Name
 	}
 	for _, p := range ps[:min(len(ps), mostFields)] {
