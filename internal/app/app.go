@@ -19,9 +19,11 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/pipeline"
 	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/gate"
 	"collie/internal/pipeline/limit"
 	"collie/internal/process"
 	"collie/internal/source"
+	"collie/internal/source/siyuan/guide"
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/toolcache"
@@ -38,9 +40,14 @@ type Options struct {
 	// Servers names the servers to start; nil starts all, an empty list none.
 	Servers []string
 	// Sweep ends what an earlier gateway of this home left behind.
-	Sweep  bool
-	Env    config.Env
-	Logger *slog.Logger // nil discards
+	Sweep bool
+	// Kernel is what the command line says of the SiYuan kernel to use.
+	Kernel KernelFlags
+	// WorkDir is the folder whose files a person at this terminal may let actions touch; empty
+	// for servers.
+	WorkDir string
+	Env     config.Env
+	Logger  *slog.Logger // nil discards
 }
 
 // App is everything joined. It is safe for concurrent use. Close ends it.
@@ -49,8 +56,10 @@ type App struct {
 	Servers Servers
 	// ToolCache is what is kept of the servers' offers.
 	ToolCache ToolCache
-	Audit     *audit.Log
-	Events    *event.Bus[tool.CallDone]
+	// Notes is the SiYuan source.
+	Notes  *Notes
+	Audit  *audit.Log
+	Events *event.Bus[tool.CallDone]
 
 	log     *slog.Logger
 	catalog *source.Catalog
@@ -60,6 +69,8 @@ type App struct {
 	guard   *process.Guard
 	ledger  *process.Ledger
 	env     config.Env
+
+	counting counting
 
 	reloading sync.Mutex
 	cfg       *config.Config // what runs; guarded by reloading
@@ -103,17 +114,32 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	})
 	a.Servers = Servers{a.set, a.reread}
 	a.ToolCache = ToolCache{a.cache, a.set.Cleared}
-	a.catalog = source.New(a.set.Sources(), source.Options{
-		Profiles: profiles(cfg), Instructions: instructions, ListWait: cfg.Cache.FirstListWait, Logger: a.log,
+	a.Notes = &Notes{log: a.log, env: opts.Env, opts: opts, app: a}
+	a.Notes.open(ctx, cfg)
+	a.catalog = source.New(a.sources(), source.Options{
+		Profiles: profiles(cfg), Instructions: a.instructions(), ListWait: cfg.Cache.FirstListWait, Logger: a.log,
 	})
 	a.Road = pipeline.New(a.catalog, pipeline.Options{
 		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,
 		Limits: limit.Options{
 			PerSession: cfg.MCP.Limits.MaxInFlight, MaxCall: cfg.MCP.Limits.MaxCallTimeout, MaxArgs: int(cfg.HTTP.MaxBody),
 		},
+		Gate: gate.Options{Dir: pendingDir(cfg)},
 	})
+	a.count(cfg, opts.Version, secrets(specs))
 	a.set.Start(opts.Servers)
 	return a, nil
+}
+
+// sources are all sources in the order in which they win names: our own tools first.
+func (a *App) sources() []tool.Source { return append(a.Notes.sources(), a.set.Sources()...) }
+
+// instructions is our own advice, and that of our own tools where they are offered.
+func (a *App) instructions() string {
+	if len(a.Notes.sources()) == 0 {
+		return instructions
+	}
+	return instructions + "\n\n" + guide.Instructions
 }
 
 // guardChildren prepares what makes sure that no child outlives us.
@@ -196,6 +222,8 @@ func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile
 func (a *App) Close(ctx context.Context) error {
 	a.set.Close(ctx)
 	a.catalog.Close()
+	a.Notes.close()
+	a.counting.close()
 	return a.closeStores()
 }
 

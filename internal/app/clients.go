@@ -68,14 +68,14 @@ func Connect(client string, env config.Env, o ConnectOptions) (*Connection, erro
 	if err != nil {
 		return nil, err
 	}
-	return connection(plan), nil
+	return connectionOf(plan), nil
 }
 
 func (o ConnectOptions) server() hosts.Server {
 	return hosts.Server{Name: o.Name, Command: o.Command, Args: o.Args}
 }
 
-func connection(plan hosts.Plan) *Connection {
+func connectionOf(plan hosts.Plan) *Connection {
 	h := plan.Host
 	return &Connection{
 		Client: Client{h.Name, h.Title}, File: plan.File, Path: plan.Members[0].Path, Entry: plan.Members[0].Value,

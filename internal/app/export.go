@@ -81,7 +81,7 @@ func PlanExport(cfg *config.Config, to string, o ExportOptions) (*Export, error)
 	if err != nil || len(written) == 0 {
 		return out, err
 	}
-	out.Connection = connection(plan)
+	out.Connection = connectionOf(plan)
 	return out, nil
 }
 

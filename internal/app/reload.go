@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+
 	"collie/internal/config"
 	"collie/internal/source/upstream"
 )
@@ -30,9 +32,10 @@ func (a *App) reload(cfg *config.Config) {
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
 	}
-	a.Audit.Hide(secrets(specs))
+	a.hide(secrets(specs))
 	a.set.Apply(switched(specs, cfg.MCP.Enabled))
-	a.catalog.Set(a.set.Sources(), profiles(cfg))
+	a.Notes.open(context.Background(), cfg) // what it starts lasts longer than any caller
+	a.catalog.Set(a.sources(), profiles(cfg))
 }
 
 // switched is specs, all of them off where MCP servers are off altogether.

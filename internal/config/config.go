@@ -25,15 +25,17 @@ type Config struct {
 	// Project is the file of the working folder; nil if there is none.
 	Project *Project
 
-	HTTP     HTTP
-	MCP      MCP
-	Cache    Cache
-	Audit    Audit
-	Secrets  Secrets
-	Log      Log
-	SiYuan   SiYuan
-	Vault    Vault
-	Profiles map[string]Profile
+	HTTP      HTTP
+	MCP       MCP
+	Cache     Cache
+	Audit     Audit
+	Secrets   Secrets
+	Analytics Analytics
+	Telemetry Telemetry
+	Log       Log
+	SiYuan    SiYuan
+	Vault     Vault
+	Profiles  map[string]Profile
 
 	// Servers in the order of the files. An entry that a later file defines again stands in
 	// its first place.
@@ -162,6 +164,24 @@ type Audit struct {
 	Dir       string // absolute; default <state>/audit
 }
 
+// Analytics are the files that count what is called, <data>/analytics (R-7-5).
+type Analytics struct {
+	Enabled bool // default true
+	// CaptureText keeps what was asked and answered as well, without secrets, cut; default false
+	// (R-7-4).
+	CaptureText bool
+}
+
+// Telemetry is a report of how much is called, which is sent only if Enabled and Endpoint are
+// both set (siyuan-tools.md 7.4).
+type Telemetry struct {
+	Enabled bool // default false
+	// Endpoint is an http or https URL; empty (default) means none. It may hold a password,
+	// which [Config.JSON] hides.
+	Endpoint      string
+	IntervalHours int // between two reports, 1 to 168; default 24
+}
+
 // SiYuan is the SiYuan source. Its own settings are in Raw.
 type SiYuan struct {
 	Enabled bool            // default true
@@ -215,11 +235,13 @@ func defaults(p Paths) *Config {
 			Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour, Mode: 0o600, Compression: "auto",
 			RefreshStale: "use", Warmup: "missing", SharedIdentity: "exact",
 		},
-		Secrets:  Secrets{Store: "auto"},
-		Log:      Log{Level: "warn", MaxSize: 10 << 20, Files: 3},
-		Audit:    Audit{Content: "redacted", OnFailure: "refuse", Dir: p.in(p.State, "audit")},
-		SiYuan:   SiYuan{Enabled: true},
-		Vault:    Vault{Enabled: true, File: p.in(p.Data, "vault.db")},
-		Profiles: map[string]Profile{},
+		Secrets:   Secrets{Store: "auto"},
+		Log:       Log{Level: "warn", MaxSize: 10 << 20, Files: 3},
+		Audit:     Audit{Content: "redacted", OnFailure: "refuse", Dir: p.in(p.State, "audit")},
+		Analytics: Analytics{Enabled: true},
+		Telemetry: Telemetry{IntervalHours: 24},
+		SiYuan:    SiYuan{Enabled: true},
+		Vault:     Vault{Enabled: true, File: p.in(p.Data, "vault.db")},
+		Profiles:  map[string]Profile{},
 	}
 }

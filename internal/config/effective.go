@@ -15,7 +15,8 @@ import (
 
 // JSON is the effective settings, defaults in place, as canonical JSON (RFC 8785, but whole
 // numbers keep all their digits). Server entries are in it as their author wrote them, those of
-// a project that is not trusted excepted; a password in cache.shared reads "***".
+// a project that is not trusted excepted; a password in cache.shared or telemetry.endpoint reads
+// "***".
 func (c *Config) JSON() json.RawMessage {
 	return canonical(c.fields().values())
 }
@@ -32,6 +33,7 @@ func (c *Config) Digest() string {
 	}
 	sum := sha256.Sum256(canonical(map[string]any{
 		"settings": c.fields().values(), "dirs": dirs, "inputs": c.Inputs, "shared": c.Cache.Shared,
+		"endpoint": c.Telemetry.Endpoint,
 	}))
 	return hex.EncodeToString(sum[:])
 }

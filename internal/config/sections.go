@@ -2,8 +2,12 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
+	"net/url"
 	"strconv"
+
+	"github.com/tailscale/hujson"
 
 	"collie/internal/config/jsonc"
 )
@@ -21,6 +25,8 @@ func (c *Config) fields() fields {
 		"audit":      section(c.Audit.fields()),
 		"secrets":    section(fields{"store": choiceField(&c.Secrets.Store, "auto", "keyring", "file")}),
 		"log":        section(c.Log.fields()),
+		"analytics":  section(c.Analytics.fields()),
+		"telemetry":  section(c.Telemetry.fields()),
 		"siyuan":     open(&c.SiYuan.Raw, fields{"enabled": boolField(&c.SiYuan.Enabled)}),
 		"vault":      open(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File)}),
 		"profiles":   {c.readProfiles, c.profileValues},
@@ -121,6 +127,56 @@ func (l *Log) fields() fields {
 		"maxSize": sizeField(&l.MaxSize),
 		"files":   countField(&l.Files),
 	}
+}
+
+func (a *Analytics) fields() fields {
+	return fields{
+		"enabled":     boolField(&a.Enabled),
+		"captureText": boolField(&a.CaptureText),
+	}
+}
+
+func (t *Telemetry) fields() fields {
+	return fields{
+		"enabled":       boolField(&t.Enabled),
+		"endpoint":      webField(&t.Endpoint, "https://telemetry.example.org/collie"),
+		"intervalHours": clampedField(&t.IntervalHours, 1, 168),
+	}
+}
+
+// webField is a URL that HTTP can reach.
+func webField(p *string, example string) field {
+	f := urlField(p, example)
+	return field{func(d *decoder, n node) {
+		before := *p
+		f.set(d, n)
+		if u, err := url.Parse(*p); *p != before && *p != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			*p = before
+			d.fail(n, "value", "expected an http or https URL such as %q", example) // it may hold a secret
+		}
+	}, f.get}
+}
+
+// clampedField is a whole number of which the nearest that is allowed counts.
+func clampedField(p *int, low, high int) field {
+	return field{func(d *decoder, n node) {
+		v, err := strconv.Atoi(numeral(n))
+		if err != nil {
+			d.mistyped(n, fmt.Sprintf("a whole number from %d to %d", low, high))
+			return
+		}
+		if *p = min(max(v, low), high); *p != v {
+			d.report(n, n.value.StartOffset, "value", SeverityWarning, "%d is not from %d to %d; %d is used", v, low, high, *p)
+		}
+	}, func() any { return *p }}
+}
+
+// numeral is a number as it is written; empty if n is none.
+func numeral(n node) string {
+	if n.value.Value.Kind() != '0' {
+		return ""
+	}
+	return string(n.value.Value.(hujson.Literal))
 }
 
 func (a *Audit) fields() fields {

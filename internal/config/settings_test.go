@@ -257,3 +257,49 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestAnalyticsAndTelemetry(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, config.Options{Home: t.TempDir()})
+	if c.Analytics != (config.Analytics{Enabled: true}) || c.Telemetry != (config.Telemetry{IntervalHours: 24}) {
+		t.Errorf("defaults %+v, %+v", c.Analytics, c.Telemetry)
+	}
+	file := write(t, `{"analytics": {"enabled": false, "captureText": true},
+		"telemetry": {"enabled": true, "endpoint": "https://me:geheim@h/in?key=geheim2", "intervalHours": 500}}`)
+	c, err := load(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (config.Telemetry{Enabled: true, Endpoint: "https://me:geheim@h/in?key=geheim2", IntervalHours: 168}); c.Telemetry != want {
+		t.Errorf("telemetry %+v", c.Telemetry)
+	}
+	if c.Analytics != (config.Analytics{CaptureText: true}) {
+		t.Errorf("analytics %+v", c.Analytics)
+	}
+	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].String(), "500 is not from 1 to 168; 168 is used") {
+		t.Errorf("warnings %v", c.Warnings)
+	}
+	if strings.Contains(string(c.JSON()), "geheim") {
+		t.Errorf("settings read %s", c.JSON())
+	}
+	other, err := load(t, write(t, strings.Replace(content(t, file), "geheim2", "geheim3", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Digest() == c.Digest() {
+		t.Error("another key in a URL is the same setting")
+	}
+	for text, want := range map[string]string{
+		`{"endpoint": "ftp://h/geheim"}`: `telemetry.endpoint: expected an http or https URL such as "https://`,
+		`{"endpoint": "h/geheim"}`:       `telemetry.endpoint: expected a URL`,
+		`{"endpoint": 1}`:                `telemetry.endpoint: expected a string`,
+		`{"intervalHours": "1h"}`:        `telemetry.intervalHours: expected a whole number from 1 to 168`,
+		`{"intervalHours": 1.5}`:         `telemetry.intervalHours: expected a whole number from 1 to 168`,
+		`{"enabled": 1}`:                 `telemetry.enabled: expected true or false`,
+	} {
+		_, err := load(t, write(t, `{"telemetry": `+text+`}`))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -2,7 +2,7 @@
 // stages in order; faces and the agent hold a [Pipeline] and nothing else that reaches a
 // tool.
 //
-//	resolve → lifecycle → audit → limit → wake → switches → validate → run
+//	resolve → lifecycle → audit → limit → wake → switches → validate → gate → run
 //
 // What it leaves to others: what can be called is the [Catalog]'s, running is the
 // Source's, and how a face words a refusal is the face's.
@@ -15,6 +15,7 @@ import (
 
 	"collie/internal/event"
 	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/gate"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/pipeline/limit"
 	"collie/internal/pipeline/resolve"
@@ -49,6 +50,7 @@ type Options struct {
 	OnFailure audit.OnFailure
 	Bus       *event.Bus[tool.CallDone] // nil: nobody listens
 	Limits    limit.Options
+	Gate      gate.Options
 	Logger    *slog.Logger // nil discards
 }
 
@@ -74,7 +76,8 @@ func New(cat Catalog, opts Options) *Pipeline {
 		wake.Stage{},
 		switches.New(switches.Options{}),
 		validate.New(validate.Options{Logger: opts.Logger}),
-		// The firewall, the guardian and the human gate stand here, in this order.
+		// The firewall and the guardian stand here, in this order.
+		gate.New(opts.Gate),
 	}
 	run := tool.Runner(func(ctx context.Context, c *tool.Call) (tool.Result, error) { return c.Source.Run(ctx, c) })
 	for i := len(stages) - 1; i >= 0; i-- {

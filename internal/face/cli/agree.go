@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"collie/internal/tool"
 )
@@ -21,8 +20,7 @@ func (p *program) agree(ctx context.Context, question string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes", "是", "好":
+	if agrees(answer) {
 		return true, nil
 	}
 	return false, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "not accepted, nothing was changed"}

@@ -18,6 +18,7 @@ import (
 type callFlags struct {
 	args, profile string
 	timeout       time.Duration
+	yes           bool
 }
 
 func (p *program) callCommand() *cobra.Command {
@@ -42,6 +43,7 @@ func (p *program) callCommand() *cobra.Command {
 	flags.StringVar(&f.args, "args", "", "the arguments as a `JSON` object, @FILE or - for stdin; flags are put into it")
 	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
 	flags.DurationVar(&f.timeout, "timeout", 0, "give up after `DURATION`, such as 30s")
+	flags.BoolVar(&f.yes, "yes", false, "confirm a dangerous action without being asked")
 	p.localFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		inv, err := split(c, args)
@@ -84,7 +86,7 @@ func (p *program) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	if err != nil {
 		return err
 	}
-	caller, err := p.caller(target.words[0])
+	caller, err := p.caller(target.words[0], f.yes)
 	if err != nil {
 		return err
 	}

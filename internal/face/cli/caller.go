@@ -22,6 +22,7 @@ type caller struct {
 	log    *slog.Logger
 	screen bool // stderr is a terminal
 	person bool // and so is stdin
+	yes    bool // what is dangerous is confirmed without asking
 
 	mu    sync.Mutex
 	out   io.Writer
@@ -31,15 +32,16 @@ type caller struct {
 
 var _ tool.Caller = (*caller)(nil)
 
-// caller returns the way back from a call of a tool.
-func (p *program) caller(from string) (*caller, error) {
+// caller returns the way back from a call of a tool. yes answers for the person what the gate
+// asks, and nothing else.
+func (p *program) caller(from string, yes bool) (*caller, error) {
 	log, err := p.logger()
 	if err != nil {
 		return nil, err
 	}
 	screen := terminal(p.err)
 	return &caller{
-		from: from, log: log, screen: screen, person: screen && terminal(p.in), out: p.err, in: newLines(p.in),
+		from: from, log: log, screen: screen, person: screen && terminal(p.in), yes: yes, out: p.err, in: newLines(p.in),
 	}, nil
 }
 
@@ -48,6 +50,8 @@ func (c *caller) Supports(what tool.Capability) bool {
 	switch what {
 	case tool.CanElicit:
 		return c.person
+	case tool.CanConfirm:
+		return c.person || c.yes
 	case tool.WantsProgress:
 		return true
 	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired:
@@ -101,14 +105,21 @@ func (c *caller) clear() {
 	}
 }
 
-// Ask puts the question of a server to the person. One question is asked at a time.
+// Ask puts the question of a server, or of the gate, to the person. One question is asked at
+// a time.
 func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method != "elicitation/create" || !c.person {
+	switch {
+	case method == tool.MethodConfirm && c.yes:
+		return confirmation(true), nil
+	case method != tool.MethodConfirm && method != "elicitation/create", !c.person:
 		return nil, tool.NewProtocolError(codeMethod, "a terminal cannot answer "+method, nil)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
+	if method == tool.MethodConfirm {
+		return c.confirm(ctx, params)
+	}
 	q := &questions{from: c.from, in: c.in, out: c.out}
 	return q.ask(ctx, params)
 }

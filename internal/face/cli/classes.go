@@ -54,6 +54,7 @@ var classes = map[string]Class{
 	"mcp trust":         ClassManage,
 	"mcp auth":          ClassManage,
 	"mcp logout":        ClassManage,
+	"confirm":           ClassManage,
 	"secret set":        ClassManage,
 	"secret remove":     ClassManage,
 	"service install":   ClassManage,
@@ -79,6 +80,10 @@ var classes = map[string]Class{
 	"version":           ClassRead,
 	"help":              ClassRead,
 	"completion bash":   ClassRead, "completion fish": ClassRead, "completion powershell": ClassRead, "completion zsh": ClassRead,
+
+	"siyuan":                ClassRead,
+	"siyuan telemetry":      ClassRead,
+	"siyuan telemetry show": ClassRead,
 }
 
 // Command is one command that can be typed.

@@ -35,6 +35,8 @@ type program struct {
 	json     bool
 	local    bool // --local: no running gateway is asked
 
+	tty func() (io.ReadWriteCloser, error) // opens the terminal for confirm; nil opens the real one
+
 	expanded     bool     // "call" was put before the command line
 	commandNames []string // for suggestions
 }

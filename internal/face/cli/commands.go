@@ -16,6 +16,8 @@ func (p *program) commands() []*cobra.Command {
 		p.toolsCommand(),
 		p.mcpCommand(), p.cacheCommand(),
 		p.secretCommand(),
+		p.siyuanCommand(),
+		p.confirmCommand(),
 		p.connectCommand(),
 		p.auditCommand(),
 		p.serviceCommand(),

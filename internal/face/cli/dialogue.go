@@ -53,6 +53,9 @@ func callLine(c *tool.Call) []byte {
 	}
 	if c.Caller != nil {
 		line = slices.Concat(line, []byte(`,"capabilities":`), c.Caller.Capabilities())
+		if c.Caller.Supports(tool.CanConfirm) {
+			line = append(line, `,"confirms":true`...)
+		}
 	}
 	return append(line, "}\n"...)
 }

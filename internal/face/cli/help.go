@@ -137,7 +137,7 @@ func flagRow(q *parameter) []string {
 // taken are the flags of the command line itself: an action's flag of such a name stands
 // behind "--".
 var taken = map[string]bool{
-	"args": true, "profile": true, "timeout": true, "local": true, "help": true,
+	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "help": true,
 	"home": true, "config": true, "log-level": true, "json": true,
 }
 

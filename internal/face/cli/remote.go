@@ -14,6 +14,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/tool"
@@ -164,11 +166,13 @@ func refused(status int, body []byte) error {
 		Protocol json.RawMessage `json:"protocolError"`
 		Error    struct {
 			Type           tool.ErrorKind `json:"type"`
+			Code           string         `json:"code"`
 			Message        string         `json:"message"`
 			Subject        string         `json:"subject"`
 			Hint           string         `json:"hint"`
 			Fields         []tool.Field   `json:"fields"`
 			OutcomeUnknown bool           `json:"outcomeUnknown"`
+			Retry          float64        `json:"retryAfterSeconds"`
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(body, &got); err != nil || got.Protocol == nil && got.Error.Type == "" {
@@ -186,7 +190,16 @@ func refused(status int, body []byte) error {
 		return e
 	}
 	return &tool.Error{
-		Op: "call", Kind: got.Error.Type, Subject: got.Error.Subject, Message: got.Error.Message,
+		Op: "call", Kind: got.Error.Type, Code: got.Error.Code, Subject: got.Error.Subject, Message: got.Error.Message,
 		Hint: got.Error.Hint, Fields: got.Error.Fields, OutcomeUnknown: got.Error.OutcomeUnknown,
+		RetryAfter: time.Duration(got.Error.Retry * float64(time.Second)), Facts: factsOf(body),
 	}
+}
+
+// factsOf are all members of an error, byte for byte. Those that have a field of their own win
+// when it is written again.
+func factsOf(body []byte) map[string]any {
+	out := map[string]any{}
+	eachMember(json.RawMessage(gjson.GetBytes(body, "error").Raw), func(name string, _, value json.RawMessage) { out[name] = value })
+	return out
 }

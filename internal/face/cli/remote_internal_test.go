@@ -159,7 +159,12 @@ func TestRemoteKeepsTheBytes(t *testing.T) {
 
 func TestRemoteErrors(t *testing.T) {
 	t.Parallel()
-	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log", `"required":["path"]`), tooltest.Action("push")))
+	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log", `"required":["path"]`), tooltest.Action("push"), tooltest.Action("pull")))
+	own := &tool.Error{
+		Op: "call", Kind: tool.API, Code: "no_effect", Subject: "git.pull", Message: "m", Hint: "h", RetryAfter: 1500 * time.Millisecond,
+		Facts: map[string]any{"id": 12345678901234567, "list": []string{"<é>"}},
+	}
+	src.On("pull", func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, own })
 	src.On("push", func(context.Context, *tool.Call) (tool.Result, error) {
 		return tool.Result{}, &tool.ProtocolError{Code: 7, Message: "no", Raw: json.RawMessage(`{"code":7,"message":"no","x":[1]}`)}
 	})
@@ -167,6 +172,10 @@ func TestRemoteErrors(t *testing.T) {
 	_, err := r.Call(t.Context(), call("git/log", "{}", nil))
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Invalid || len(e.Fields) != 1 || e.Fields[0].Path != "/path" {
 		t.Errorf("Call without path = %v", err)
+	}
+	_, err = r.Call(t.Context(), call("git/pull", "{}", nil))
+	if e, ok := errors.AsType[*tool.Error](err); !ok || string(e.Payload()) != string(own.Payload()) || e.RetryAfter != own.RetryAfter {
+		t.Errorf("Call = %+v, want what the source said", err)
 	}
 	_, err = r.Call(t.Context(), call("git/push", "{}", nil))
 	if e, ok := errors.AsType[*tool.ProtocolError](err); !ok || e.Code != 7 || string(e.Raw) != `{"code":7,"message":"no","x":[1]}` {

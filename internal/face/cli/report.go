@@ -91,12 +91,13 @@ func exitOf(kind tool.ErrorKind) int {
 	switch kind {
 	case tool.Unavailable:
 		return exitUnreachable
-	case tool.Denied, tool.Disabled, tool.NeedsAuth:
+	case tool.Denied, tool.Disabled, tool.NeedsAuth, tool.Unauthorized, tool.LevelsUnknown:
 		return exitDenied
-	case tool.Unconfirmed:
+	case tool.Unconfirmed, tool.Declined:
 		return exitUnconfirmed
 	case tool.Invalid, tool.Unknown, tool.Busy, tool.Upstream, tool.Crashed, tool.TooLarge, tool.Timeout,
-		tool.Canceled, tool.Removed, tool.Unaudited, tool.Internal:
+		tool.Canceled, tool.Removed, tool.Unaudited, tool.Internal, tool.Conflicting, tool.InvalidPath, tool.Ambiguous,
+		tool.Exists, tool.API, tool.NotInKernel, tool.OutcomeUnknown, tool.StateChanged, tool.Mismatch, tool.WriteSafety:
 	}
 	return exitFailed
 }

@@ -25,6 +25,7 @@ func (c *caller) Supports(what tool.Capability) bool {
 		return c.in.Peer.Can(string(what))
 	case tool.TakesInputRequired:
 		return c.in.Peer.Era == mcp.Modern
+	case tool.CanConfirm: // what a client declares makes it no program of ours
 	case tool.WantsProgress:
 		return mcp.Get(c.in.Params, "_meta", "progressToken") != nil
 	}

@@ -14,6 +14,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/pipeline"
 	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/gate"
 	"collie/internal/source"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
@@ -25,6 +26,8 @@ type world struct {
 	server *mcpserver.Server
 	stop   func() // what Options.Stopping waits for
 	url    string
+
+	pending string // the folder of the calls that wait for a person
 }
 
 func open(t *testing.T) *world {
@@ -36,7 +39,7 @@ func open(t *testing.T) *world {
 	offer.Templates = []tool.Template{tooltest.Template("s://item/{id}")}
 	offer.Prompts = []tool.Prompt{tooltest.Prompt("greet")}
 	offer.Subscribes, offer.Logs, offer.Completes = true, true, true
-	w := &world{fake: tooltest.NewFake("s", offer)}
+	w := &world{fake: tooltest.NewFake("s", offer), pending: t.TempDir()}
 	w.fake.Hang("hang")
 	w.fake.On("fail", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Failed("no"), nil })
 	w.fake.On("s://item/1", func(context.Context, *tool.Call) (tool.Result, error) {
@@ -49,7 +52,7 @@ func open(t *testing.T) *world {
 	catalog := source.New([]tool.Source{w.fake}, source.Options{Quiet: time.Millisecond, Instructions: "Read me."})
 	stopping := make(chan struct{})
 	w.stop = sync.OnceFunc(func() { close(stopping) })
-	w.server = mcpserver.New(pipeline.New(catalog, pipeline.Options{Audit: log}), mcpserver.Options{Version: "9", Stopping: stopping})
+	w.server = mcpserver.New(pipeline.New(catalog, pipeline.Options{Audit: log, Gate: gate.Options{Dir: w.pending}}), mcpserver.Options{Version: "9", Stopping: stopping})
 	handler := w.server.Handler(func(r *http.Request) mcpserver.Client {
 		return mcpserver.Client{Principal: "somebody", Origin: tool.MCPRemote, Profile: r.URL.Query().Get("profile")}
 	}, 1<<20, 16)
@@ -73,6 +76,7 @@ type client struct {
 	*mcp.Client
 	told   chan mcp.Message
 	answer func(m mcp.Message) (json.RawMessage, error)
+	caps   string // what it declares; empty means sampling and elicitation
 }
 
 func (c *client) Notification(m mcp.Message, _ any) { c.told <- m }
@@ -87,7 +91,13 @@ func (c *client) Request(_ context.Context, m mcp.Message, _ any) (json.RawMessa
 // dial opens a session over HTTP.
 func (w *world) dial(t *testing.T, protocol string) *client {
 	t.Helper()
-	c := &client{told: make(chan mcp.Message, 100)}
+	return w.dialWith(t, protocol, "")
+}
+
+// dialWith is dial for a client that declares caps.
+func (w *world) dialWith(t *testing.T, protocol, caps string) *client {
+	t.Helper()
+	c := &client{told: make(chan mcp.Message, 100), caps: caps}
 	return c.connect(t, mcp.DialHTTP(w.url, c, nil), protocol)
 }
 
@@ -118,10 +128,13 @@ func (c *client) connect(t *testing.T, link mcp.Link, protocol string) *client {
 			t.Errorf("close the session: %v", err)
 		}
 	})
+	if c.caps == "" {
+		c.caps = `{"sampling":{},"elicitation":{}}`
+	}
 	var err error
 	c.Client, err = mcp.Connect(t.Context(), link, mcp.ClientOptions{
 		Info: json.RawMessage(`{"name":"test","version":"2"}`), Protocol: protocol,
-		Capabilities: json.RawMessage(`{"sampling":{},"elicitation":{}}`),
+		Capabilities: json.RawMessage(c.caps),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -175,7 +175,7 @@ func TestCallsCarryTheirCaller(t *testing.T) {
 			t.Errorf("session %q", call.Session)
 		}
 		for can, want := range map[tool.Capability]bool{
-			tool.CanSample: true, tool.CanElicit: true, tool.CanRoots: false,
+			tool.CanSample: true, tool.CanElicit: true, tool.CanRoots: false, tool.CanConfirm: false,
 			tool.TakesInputRequired: c.Era == mcp.Modern, tool.WantsProgress: false, "other": false,
 		} {
 			if call.Caller.Supports(can) != want {

@@ -18,6 +18,9 @@ type callRequest struct {
 	// token, and what the caller can be asked for, as an MCP client declares it.
 	Params       json.RawMessage `json:"params"`
 	Capabilities json.RawMessage `json:"capabilities"`
+	// Confirms is for a stream of the command line: the caller is a [tool.CanConfirm]. From
+	// anybody else it means nothing.
+	Confirms bool `json:"confirms"`
 }
 
 // call runs one action down the road. A body of type application/x-ndjson asks for a
@@ -42,20 +45,22 @@ func (a *api) call(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, resultBody(result))
 }
 
-// readCall reads what is wanted.
-func (a *api) readCall(r *http.Request, body *json.Decoder) (*tool.Call, json.RawMessage, error) {
+// readCall reads what is wanted, and believes of it what the caller may say.
+func (a *api) readCall(r *http.Request, body *json.Decoder) (*tool.Call, callRequest, error) {
 	var req callRequest
 	if err := body.Decode(&req); err != nil {
-		return nil, nil, &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "body", Message: `expected {"name":…,"args":{…}}`, Err: err}
+		return nil, req, &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "body", Message: `expected {"name":…,"args":{…}}`, Err: err}
 	}
 	if len(req.Args) == 0 || string(req.Args) == "null" {
 		req.Args = json.RawMessage("{}")
 	}
 	who := a.opts.Identify(r)
+	// A model may hold any key but that of the command line.
+	req.Confirms = req.Confirms && who.Manage && who.Origin == tool.Direct
 	return &tool.Call{
 		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: req.Profile, Params: req.Params,
 		Origin: who.Origin, Principal: who.Principal, Client: "collie call",
-	}, req.Capabilities, nil
+	}, req, nil
 }
 
 // resultBody is {"isError":…,"result":…}; the result keeps its bytes.

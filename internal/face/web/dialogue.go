@@ -25,7 +25,7 @@ const goodbye = time.Second
 // dialogue is a call whose caller can be told and asked while it runs, over one request:
 // one JSON value a line, both ways at once.
 //
-//	caller → {"name":…,"args":{…},"capabilities":{"elicitation":{}}}
+//	caller → {"name":…,"args":{…},"capabilities":{"elicitation":{}},"confirms":true}
 //	       ← {"notify":{"method":…,"params":…}}
 //	       ← {"ask":{"id":1,"method":…,"params":…}}
 //	caller → {"id":1,"result":…} or {"id":1,"error":{"code":…,"message":…}}
@@ -35,6 +35,7 @@ const goodbye = time.Second
 // call.
 type dialogue struct {
 	capabilities json.RawMessage
+	confirms     bool
 	progress     bool
 
 	mu      sync.Mutex
@@ -57,12 +58,12 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 		return &tool.Error{Op: "call", Kind: tool.Internal, Message: "this connection cannot carry a dialogue", Err: err}
 	}
 	body := json.NewDecoder(r.Body)
-	c, capabilities, err := a.readCall(r, body)
+	c, req, err := a.readCall(r, body)
 	if err != nil {
 		return err
 	}
 	d := &dialogue{
-		capabilities: capabilities, progress: gjson.GetBytes(c.Params, "_meta.progressToken").Exists(),
+		capabilities: req.Capabilities, confirms: req.Confirms, progress: gjson.GetBytes(c.Params, "_meta.progressToken").Exists(),
 		out: w, flush: rc.Flush, waiting: map[int]chan reply{},
 	}
 	if len(d.capabilities) == 0 {
@@ -128,6 +129,8 @@ func (d *dialogue) Supports(what tool.Capability) bool {
 	switch what {
 	case tool.CanSample, tool.CanElicit, tool.CanRoots:
 		return gjson.GetBytes(d.capabilities, string(what)).Exists()
+	case tool.CanConfirm:
+		return d.confirms
 	case tool.WantsProgress:
 		return d.progress
 	case tool.TakesInputRequired:

@@ -12,8 +12,8 @@ import (
 )
 
 // Stage publishes one [tool.CallDone] for each Call, after it has ended and before its
-// result goes on. The event holds the Call, arguments included, for as long as a subscriber
-// keeps it. A Stage is safe for concurrent use.
+// result goes on. The event holds the Call and what came of it, bytes included, for as long
+// as a subscriber keeps it. A Stage is safe for concurrent use.
 type Stage struct {
 	bus *event.Bus[tool.CallDone]
 }
@@ -39,6 +39,7 @@ func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (r tool.
 			Start:    start,
 			Duration: time.Since(start),
 			BytesOut: len(r.Raw),
+			Result:   r.Raw,
 		})
 	}()
 	return next(ctx, c)

@@ -45,7 +45,7 @@ func TestEachCallIsToldOnce(t *testing.T) {
 				if diff := cmp.Diff(tt.result, r); diff != "" || err != tt.err {
 					t.Errorf("Do changed what it was given: error %v, result (-want +got):\n%s", err, diff)
 				}
-				tt.want.Call, tt.want.Start, tt.want.Duration = c, start, 3*time.Second
+				tt.want.Call, tt.want.Start, tt.want.Duration, tt.want.Result = c, start, 3*time.Second, tt.result.Raw
 				sub.Close()
 				var got []tool.CallDone
 				for done := range sub.C() {

@@ -183,3 +183,9 @@ func envName(id string) string {
 		return '_'
 	}, strings.ToUpper(id))
 }
+
+// Expand replaces the forms of 2.5 in a text of another section of the settings.
+func Expand(s string, o Options) (string, error) {
+	ps, err := expand(s, o.resolve)
+	return join(ps), err
+}

@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"collie/internal/config"
+	"collie/internal/pipeline/analytics"
+	"collie/internal/pipeline/audit"
+	"collie/internal/tool"
+)
+
+// The types of analytics, for those who read them through an [App] or a [Telemetry].
+type (
+	UsageSummary     = analytics.Summary
+	TelemetryPayload = analytics.Payload
+)
+
+// counting is what keeps analytics while an App runs. The zero value keeps none.
+type counting struct {
+	log       *analytics.Log
+	telemetry *analytics.Telemetry
+	redact    *audit.Redactor // nil while no text is kept
+}
+
+// count begins to keep analytics of calls, as the settings say.
+func (a *App) count(cfg *config.Config, version string, secrets []string) {
+	if !cfg.Analytics.Enabled {
+		return
+	}
+	opts := analytics.Options{CaptureText: cfg.Analytics.CaptureText, Logger: a.log}
+	if opts.CaptureText {
+		a.counting.redact = audit.NewRedactor(secrets, audit.ContentFull)
+		opts.Redactor = a.counting.redact
+	}
+	a.counting.log = analytics.Open(analyticsDir(cfg), a.Events, &opts)
+	a.counting.telemetry = newTelemetry(cfg, version, a.log)
+	a.counting.telemetry.Start()
+}
+
+// hide keeps further secrets out of what is written: those of settings that have changed.
+func (a *App) hide(secrets []string) {
+	a.Audit.Hide(secrets)
+	if a.counting.redact != nil {
+		a.counting.redact.Hide(secrets)
+	}
+}
+
+// close puts into the files what was called until now.
+func (c *counting) close() {
+	if c.log != nil {
+		c.telemetry.Close()
+		c.log.Close()
+	}
+}
+
+// Usage adds up the calls of a time, of all processes of this home.
+func (a *App) Usage(ctx context.Context, from, before time.Time) (UsageSummary, error) {
+	list, _ := a.Road.List(ctx, tool.ListTools, "")
+	given := analytics.Chars(list) + analytics.Chars([]byte(a.Road.Instructions("")))
+	a.reloading.Lock()
+	cfg := a.cfg
+	a.reloading.Unlock()
+	return analytics.Summarize(ctx, analyticsDir(cfg), from, before, given)
+}
+
+func analyticsDir(cfg *config.Config) string { return filepath.Join(cfg.Paths.Data, "analytics") }
+
+// ownTools are the tools whose names are ours, and tell nothing about who uses them.
+var ownTools = []string{
+	"fs", "notebook", "document", "block", "av", "file", "search", "tag", "system", "flashcard", "mascot", "timeline",
+}
+
+func newTelemetry(cfg *config.Config, version string, log *slog.Logger) *analytics.Telemetry {
+	opts := analytics.TelemetryOptions{
+		Enabled: cfg.Telemetry.Enabled, Endpoint: cfg.Telemetry.Endpoint,
+		Interval: time.Duration(cfg.Telemetry.IntervalHours) * time.Hour, Version: version, Logger: log,
+	}
+	if cfg.SiYuan.Enabled { // else a server of the user may have such a name
+		opts.Own = ownTools
+	}
+	return analytics.NewTelemetry(analyticsDir(cfg), filepath.Join(cfg.Paths.State, "telemetry.json"), opts)
+}
+
+// Telemetry is the handle on the report of a home, for commands that need no [App]. It sends
+// nothing, is safe for concurrent use and needs no Close.
+type Telemetry struct{ report *analytics.Telemetry }
+
+// OpenTelemetry returns the report of the home that cfg belongs to.
+func OpenTelemetry(cfg *config.Config, version string) Telemetry {
+	return Telemetry{newTelemetry(cfg, version, nil)}
+}
+
+// Next is the whole of what the next report would say now.
+func (t Telemetry) Next(ctx context.Context) (TelemetryPayload, error) { return t.report.Next(ctx) }
+
+// Due is from when on a running gateway sends the next report, if it sends any.
+func (t Telemetry) Due() (time.Time, error) { return t.report.Due() }

@@ -1,0 +1,72 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/app"
+	"collie/internal/tool"
+)
+
+// Calls are counted in the data folder, and those of the user's own servers have no name in a
+// report. Close puts the last of them into the file.
+func TestAnalytics(t *testing.T) {
+	t.Parallel()
+	cfg := load(t, `,"analytics":{"captureText":true}`)
+	a := open(t, cfg, app.Options{Version: "9"})
+	<-a.Servers.Settled()
+	const calls = 3
+	for range calls {
+		_, err := a.Road.Do(t.Context(), &tool.Call{
+			Kind: tool.KindCall, Name: "s__echo", Args: json.RawMessage(`{"text":"token=geheim123456"}`), Origin: tool.Direct,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	usage, err := a.Usage(t.Context(), time.Time{}, time.Time{})
+	if err != nil || usage.TokenUsage.MCPInitialChars < 100 {
+		t.Errorf("usage %+v, %v", usage, err)
+	}
+	if err := a.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	usage, err = a.Usage(t.Context(), time.Time{}, time.Time{})
+	if err != nil || usage.TotalCalls != calls || usage.TransportDistribution["cli"] != calls || usage.TopActions[0].Action != "echo" {
+		t.Errorf("after Close %+v, %v", usage, err)
+	}
+	var text []byte
+	files, _ := filepath.Glob(filepath.Join(cfg.Paths.Data, "analytics", "*.jsonl"))
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, raw...)
+	}
+	if strings.Contains(string(text), "geheim") || !strings.Contains(string(text), `"requestText":"{\"text\":\"token=***\"}"`) {
+		t.Errorf("kept %s", text)
+	}
+	p, err := app.OpenTelemetry(cfg, "9").Next(t.Context())
+	if err != nil || p.Aggregates.TotalCalls != calls || len(p.Aggregates.ActionBreakdown) != 1 || p.Aggregates.ActionBreakdown[0].Tool != "other" {
+		t.Errorf("report %+v, %v", p, err)
+	}
+}
+
+// Who does not want calls counted has no file.
+func TestNoAnalytics(t *testing.T) {
+	t.Parallel()
+	cfg := load(t, `,"analytics":{"enabled":false},"telemetry":{"enabled":true,"endpoint":"http://127.0.0.1:9/"}`)
+	a := open(t, cfg, app.Options{Servers: []string{}})
+	_, _ = a.Road.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Name: "nothing", Args: json.RawMessage(`{}`)})
+	if err := a.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(cfg.Paths.Data, "analytics")); !os.IsNotExist(err) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}

@@ -1,0 +1,286 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"collie/internal/config"
+	"collie/internal/process"
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/connection"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/mascot"
+	"collie/internal/source/siyuan/safety"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// KernelFlags are what a command line says of the SiYuan kernel to use. Empty texts say nothing.
+type KernelFlags struct {
+	URL, Token string // --url and --token
+	Connection string // --connection
+}
+
+// siyuanSettings are the members of the section "siyuan" that are not connections.
+type siyuanSettings struct {
+	// LocalFileRoots are folders whose files actions may read and write (R-1-22).
+	LocalFileRoots []string `json:"localFileRoots"`
+	// NewNotebookPermission is the level of notebooks that are created: r (default), rw or rwd.
+	NewNotebookPermission string `json:"newNotebookPermission"`
+	// WriteSafety is off, auto (default) or strict (R-11-1).
+	WriteSafety string `json:"writeSafety"`
+	// MaxResultKB bounds a result; default 100 (R-3-7).
+	MaxResultKB int `json:"maxResultKB"`
+	// ConfigTTL is how long the tool config is good, in seconds; default 30, negative reads it
+	// each time.
+	ConfigTTL int `json:"configTTLSeconds"`
+	Mascot    struct {
+		// Sync writes coins and events of the mascot to the workspace too.
+		Sync bool `json:"sync"`
+	} `json:"mascot"`
+}
+
+// siyuanFields are the names of the members of [siyuanSettings].
+func siyuanFields() []string {
+	var out []string
+	t := reflect.TypeFor[siyuanSettings]()
+	for i := range t.NumField() {
+		out = append(out, t.Field(i).Tag.Get("json"))
+	}
+	return out
+}
+
+// Notes is the handle on the SiYuan source: which kernel it talks to, and the parts of it that
+// people manage. It is safe for concurrent use.
+type Notes struct {
+	log  *slog.Logger
+	env  config.Env
+	opts Options
+	app  *App
+
+	mu     sync.Mutex
+	source *siyuan.Source // nil where nothing is configured
+	choice connection.Choice
+	raw    string // the settings that source was made of
+	purse  *mascot.Purse
+	err    error // why there is no source though something is configured
+}
+
+// ChooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
+// be a program's to say.
+func ChooseKernel(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) (connection.Choice, []string, error) {
+	saved, _ := Connections(cfg, env) // what is wrong with the one in use, Resolve says
+	secrets := newSecretLookup(cfg)
+	return connection.Resolve(ctx, connection.Inputs{
+		URL: flags.URL, Token: flags.Token, Connection: flags.Connection,
+		EnvURL: env.Get("SIYUAN_API_URL"), EnvToken: env.Get("SIYUAN_TOKEN"), Saved: saved, Env: env.Lookup,
+		Command: func(ctx context.Context, line string) (string, error) { return runForToken(ctx, env, line) },
+		Expand: func(text string) (string, error) {
+			return entry.Expand(text, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.get, ReadFile: os.ReadFile})
+		},
+	})
+}
+
+// Connections are the saved connections: those of the settings, else those of older programs.
+// problems name what is wrong with them.
+func Connections(cfg *config.Config, env config.Env) (connection.Settings, []connection.Problem) {
+	saved, problems := connection.Parse(cfg.SiYuan.Raw, siyuanFields()...)
+	if len(saved.Connections) == 0 && len(problems) == 0 {
+		if home := env.Get("HOME"); home != "" {
+			return connection.Old(connection.OldFiles(home), os.ReadFile)
+		}
+	}
+	return saved, problems
+}
+
+// runForToken runs a line that prints a token.
+func runForToken(ctx context.Context, env config.Env, line string) (string, error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return "", errors.New("cmd: names no program")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	out, err := process.Output(ctx, process.Command{Label: "token", Name: words[0], Args: words[1:], Env: env.List()}, 64<<10, nil)
+	return strings.TrimSpace(string(out)), err
+}
+
+// open makes the source that the settings ask for, or none.
+func (n *Notes) open(ctx context.Context, cfg *config.Config) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	raw := string(cfg.SiYuan.Raw) + "\x00" + fmt.Sprint(cfg.SiYuan.Enabled)
+	if n.raw == raw {
+		return
+	}
+	n.raw = raw
+	old := n.source
+	n.source, n.choice, n.err = nil, connection.Choice{}, nil
+	if cfg.SiYuan.Enabled {
+		n.err = n.make(ctx, cfg)
+	}
+	if n.err != nil {
+		n.log.Warn("SiYuan tools not offered", "error", n.err)
+	}
+	if old != nil {
+		old.Close()
+	}
+}
+
+// make opens the source. n.mu is held.
+func (n *Notes) make(ctx context.Context, cfg *config.Config) error {
+	choice, warnings, err := ChooseKernel(ctx, cfg, n.env, n.opts.Kernel)
+	for _, w := range warnings {
+		n.log.Warn("SiYuan connection", "warning", w)
+	}
+	if err != nil || !choice.Configured {
+		return err
+	}
+	set, err := readSiYuan(cfg)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(cfg.Paths.State, "siyuan", workspaceKey(choice.URL))
+	client := kernel.New(choice.URL, kernel.Options{Token: choice.Token.Reveal(), Logger: n.log})
+	coordinator := safety.Open(safety.Options{Dir: dir, Mode: safety.Mode(set.WriteSafety), Logger: n.log})
+	if n.purse == nil {
+		n.purse, err = mascot.OpenPurse(filepath.Join(cfg.Paths.State, "siyuan"), n.app.Events, mascot.PurseOptions{
+			Sync: set.Mascot.Sync, Kernel: client, Logger: n.log,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	level := access.Read
+	if set.NewNotebookPermission != "" {
+		if level, err = access.ParseLevel(set.NewNotebookPermission); err != nil {
+			return fmt.Errorf("siyuan.newNotebookPermission: %w", err)
+		}
+	}
+	n.app.hide([]string{choice.Token.Reveal()})
+	n.choice = choice
+	n.source = siyuan.New(siyuan.Options{
+		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, NewLevel: level,
+		Verify:    verifyWorkspace(choice),
+		SwitchTTL: time.Duration(set.ConfigTTL) * time.Second, MaxResult: set.MaxResultKB << 10,
+		Files: n.files(set.LocalFileRoots), Coins: n.purse, Safety: coordinator, Logger: n.log,
+	})
+	n.source.Start()
+	return nil
+}
+
+// readSiYuan reads the members of the section that are not connections.
+func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
+	var set siyuanSettings
+	if len(cfg.SiYuan.Raw) > 0 {
+		if err := json.Unmarshal(cfg.SiYuan.Raw, &set); err != nil {
+			return set, fmt.Errorf("section siyuan of the settings: %w", err)
+		}
+	}
+	switch set.WriteSafety {
+	case "":
+		set.WriteSafety = string(safety.Auto)
+	case string(safety.Off), string(safety.Auto), string(safety.Strict):
+	default:
+		return set, fmt.Errorf("siyuan.writeSafety is %q, expected off, auto or strict", set.WriteSafety)
+	}
+	return set, nil
+}
+
+// workspaceKey names the folder of a kernel's files in our state.
+func workspaceKey(url string) string {
+	sum := sha256.Sum256([]byte(url))
+	return hex.EncodeToString(sum[:6])
+}
+
+func connectionName(c connection.Choice) string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return string(c.From)
+}
+
+// verifyWorkspace holds the kernel against the workspace that was recorded, nil where none was.
+func verifyWorkspace(c connection.Choice) func(context.Context, *kernel.Client) error {
+	if c.Workspace == "" {
+		return nil
+	}
+	return func(ctx context.Context, k *kernel.Client) error {
+		info, err := k.WorkspaceInfo(ctx)
+		if err != nil {
+			return err
+		}
+		return c.Verify(info.Dir)
+	}
+}
+
+// files says which files of this machine a call may touch: those in the folders of the settings,
+// and for a person at a terminal those below where they are. Callers on other machines touch
+// none (R-1-23).
+func (n *Notes) files(roots []string) func(*tool.Call) action.LocalFiles {
+	return func(c *tool.Call) action.LocalFiles {
+		if c.Origin == tool.MCPRemote {
+			return action.LocalFiles{Why: "files of this machine are not for callers on other machines"}
+		}
+		out := action.LocalFiles{MaxUpload: 200 << 20}
+		for _, root := range append(append([]string{}, roots...), n.opts.WorkDir) {
+			if root == "" || root == n.opts.WorkDir && c.Origin != tool.Direct {
+				continue
+			}
+			if real, err := filepath.EvalSymlinks(expandHome(root, n.env)); err == nil {
+				out.Roots = append(out.Roots, real)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				n.log.Warn("folder for local files not usable", "folder", root, "error", err)
+			}
+		}
+		if out.Allowed = len(out.Roots) > 0; !out.Allowed {
+			out.Why = "no folder is allowed: siyuan.localFileRoots in the settings is empty"
+		}
+		return out
+	}
+}
+
+func expandHome(path string, env config.Env) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(env.Get("HOME"), rest)
+	}
+	return path
+}
+
+// close ends the source and the purse.
+func (n *Notes) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.source != nil {
+		n.source.Close()
+	}
+	if n.purse != nil {
+		if err := n.purse.Close(); err != nil {
+			n.log.Warn("coins of the mascot not written", "error", err)
+		}
+	}
+}
+
+// sources are the source, if there is one.
+func (n *Notes) sources() []tool.Source {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.source == nil {
+		return nil
+	}
+	return []tool.Source{n.source}
+}

@@ -1,0 +1,126 @@
+package web_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/web"
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/gate"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// identities are the keys of a gateway, and what might pass for the one of the command line.
+var identities = map[string]web.Identity{
+	"control":   {Principal: "me", Origin: tool.Direct, Manage: true},
+	"token":     {Principal: "token", Origin: tool.MCPLocal},
+	"bridge":    {Principal: "me", Origin: tool.MCPLocal},
+	"remote":    {Principal: "token", Origin: tool.MCPRemote},
+	"direct":    {Principal: "me", Origin: tool.Direct},
+	"manager":   {Principal: "me", Origin: tool.MCPLocal, Manage: true},
+	"anonymous": {},
+}
+
+// Only the command line is believed to have a person in front of it, whoever says so.
+func TestOnlyTheControlKeyConfirms(t *testing.T) {
+	t.Parallel()
+	drop := tooltest.Action("drop")
+	drop.Dangerous = true
+	fake := tooltest.NewFake("s", tooltest.Offer("s", drop))
+	log, err := audit.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog := source.New([]tool.Source{fake}, source.Options{})
+	srv := httptest.NewServer(web.New(web.Options{
+		Road:     pipeline.New(catalog, pipeline.Options{Audit: log, Gate: gate.Options{Dir: t.TempDir()}}),
+		Identify: func(r *http.Request) web.Identity { return identities[r.Header.Get("Authorization")] },
+	}))
+	t.Cleanup(func() {
+		srv.Close()
+		catalog.Close()
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for key := range identities {
+		for _, capabilities := range []string{`{}`, `{"collie/confirm":{},"confirms":true}`} {
+			before := len(fake.Calls())
+			asked, last := converse(t, srv, key, `{"name":"s__drop","confirms":true,"capabilities":`+capabilities+`}`)
+			ran := len(fake.Calls()) - before
+			if key == "control" {
+				if asked != tool.MethodConfirm || ran != 1 || gjson.Get(last, "isError").Raw != "false" {
+					t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last)
+				}
+				continue
+			}
+			if kind := gjson.Get(last, "error.type").String(); asked != "" || ran != 0 || kind != string(tool.Unconfirmed) {
+				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last)
+			}
+		}
+		// Nobody can be asked in a plain request, and a declaration alone is no yes.
+		before := len(fake.Calls())
+		if last := post(t, srv, key, `{"name":"s__drop","confirms":true}`); gjson.Get(last, "error.type").String() != string(tool.Unconfirmed) || len(fake.Calls()) > before {
+			t.Errorf("%s without a stream: %s", key, last)
+		}
+	}
+	// The capability is asked for by its own member alone.
+	if asked, last := converse(t, srv, "control", `{"name":"s__drop","capabilities":{"collie/confirm":{}}}`); asked != "" || gjson.Get(last, "error.type").String() != string(tool.Unconfirmed) {
+		t.Errorf("asked %q, %s", asked, last)
+	}
+}
+
+// converse makes a call as a dialogue and says yes to one question.
+func converse(t *testing.T, srv *httptest.Server, key, first string) (asked, last string) {
+	t.Helper()
+	body, say := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/api/v1/calls", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", key)
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	go func() { _, _ = io.WriteString(say, first+"\n") }()
+	resp, err := srv.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	defer say.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		last = lines.Text()
+		if m := gjson.Get(last, "ask.method").String(); m != "" {
+			asked = m
+			if _, err := io.WriteString(say, `{"id":`+gjson.Get(last, "ask.id").Raw+`,"result":{"confirm":true}}`+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		break
+	}
+	return asked, last
+}
+
+// post makes a call in one request.
+func post(t *testing.T, srv *httptest.Server, key, body string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/calls", strings.NewReader(body))
+	req.Header.Set("Authorization", key)
+	req.Header.Set("Content-Type", "application/json")
+	srv.Config.Handler.ServeHTTP(w, req)
+	if !json.Valid(w.Body.Bytes()) {
+		t.Errorf("no JSON: %s", w.Body)
+	}
+	return w.Body.String()
+}

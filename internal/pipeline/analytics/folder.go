@@ -1,0 +1,178 @@
+package analytics
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// folder is where the files are.
+type folder struct {
+	dir      string
+	maxFile  int64
+	maxFiles int
+}
+
+// part is one file: the lines of a day, or those after the files before it were full.
+type part struct {
+	day   string
+	index int
+}
+
+const (
+	dayForm   = "2006-01-02"
+	extension = ".jsonl"
+)
+
+// dayOf is the day of a time in milliseconds.
+func dayOf(ts int64) string { return time.UnixMilli(ts).UTC().Format(dayForm) }
+
+func (p part) name() string {
+	if p.index == 0 {
+		return p.day + extension
+	}
+	return p.day + extension + "." + strconv.Itoa(p.index)
+}
+
+// parsePart is the reverse of name. Other names are none of ours.
+func parsePart(name string) (part, bool) {
+	day, rest, ok := strings.Cut(name, extension)
+	if _, err := time.Parse(dayForm, day); !ok || err != nil {
+		return part{}, false
+	}
+	p := part{day: day}
+	if rest != "" {
+		p.index, _ = strconv.Atoi(strings.TrimPrefix(rest, "."))
+	}
+	return p, p.name() == name
+}
+
+// parts are the files there are, oldest first. A folder that is not there has none.
+func (f folder) parts() ([]part, error) {
+	entries, err := os.ReadDir(f.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []part
+	for _, e := range entries {
+		if p, ok := parsePart(e.Name()); ok && e.Type().IsRegular() {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b part) int {
+		return cmp.Or(strings.Compare(a.day, b.day), a.index-b.index)
+	})
+	return out, err
+}
+
+// prune removes the files of the days before that of t.
+func (f folder) prune(t time.Time) error {
+	parts, err := f.parts()
+	first := t.UTC().Format(dayForm)
+	for _, p := range parts {
+		if p.day >= first {
+			break
+		}
+		if e := os.Remove(filepath.Join(f.dir, p.name())); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e) // another process may have been first
+		}
+	}
+	return err
+}
+
+// append writes lines to the files of a day and returns how many bytes of them are in whole
+// lines there. A line that is larger than a file may be has one of its own.
+func (f folder) append(day string, lines []byte) (done int, err error) {
+	for index := 0; done < len(lines); index++ {
+		if index >= f.maxFiles {
+			return done, fmt.Errorf("the %d files of %s are full", f.maxFiles, day)
+		}
+		n, err := f.fill(part{day, index}, lines[done:])
+		done += n
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// fill appends to one file as many lines as it has room for. Other processes append to it at
+// the same time: one write is one piece.
+func (f folder) fill(p part, lines []byte) (int, error) {
+	path := filepath.Join(f.dir, p.name())
+	size, torn, err := state(path)
+	if err != nil {
+		return 0, err
+	}
+	n := fitting(lines, f.maxFile-size)
+	if n == 0 && size == 0 {
+		n = bytes.IndexByte(lines, '\n') + 1
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	w, err := openAppend(path)
+	if err != nil {
+		return 0, err
+	}
+	piece := lines[:n]
+	if torn {
+		piece = append([]byte("\n"), piece...)
+	}
+	wrote, err := w.Write(piece)
+	if err = errors.Join(err, w.Close()); err == nil {
+		return n, nil
+	}
+	if torn {
+		wrote--
+	}
+	return bytes.LastIndexByte(lines[:max(0, wrote)], '\n') + 1, err
+}
+
+// fitting is how much of lines fits into room bytes, in whole lines.
+func fitting(lines []byte, room int64) int {
+	if int64(len(lines)) <= room {
+		return len(lines)
+	}
+	return bytes.LastIndexByte(lines[:max(0, room)], '\n') + 1
+}
+
+// state is the size of a file, and whether somebody left half a line at its end. A file that is
+// not there has no size.
+func state(path string) (size int64, torn bool, err error) {
+	r, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	defer r.Close() //nolint:errcheck // read only
+	info, err := r.Stat()
+	if err != nil || info.Size() == 0 {
+		return 0, false, err
+	}
+	var end [1]byte
+	_, err = r.ReadAt(end[:], info.Size()-1)
+	return info.Size(), err == nil && end[0] != '\n', err
+}
+
+func openAppend(path string) (*os.File, error) {
+	const flags = os.O_APPEND | os.O_CREATE | os.O_WRONLY
+	w, err := os.OpenFile(path, flags, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, err
+		}
+		w, err = os.OpenFile(path, flags, 0o600)
+	}
+	return w, err
+}

@@ -1,0 +1,138 @@
+package analytics
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/event"
+	"collie/internal/pipeline/lifecycle"
+	"collie/internal/tool"
+)
+
+// finished is a call as a notes tool has it.
+func finished() tool.CallDone {
+	raw := json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("some text ", 100) + `"}]}`)
+	return tool.CallDone{
+		Call: &tool.Call{
+			Kind: tool.KindCall, Tool: "fs", Action: &tool.Action{Name: "read"}, Origin: tool.MCPLocal,
+			Args: json.RawMessage(`{"path":"/projects/collie/notes","blockLimit":50}`),
+		},
+		Outcome: tool.OK, Start: time.Now(), Duration: time.Millisecond, BytesOut: len(raw), Result: raw,
+	}
+}
+
+// A call pays one publish: it allocates nothing, and waits for nothing, while analytics cannot
+// go on at all. What is lost is counted. Not parallel: it counts allocations.
+func TestACallNeverWaits(t *testing.T) {
+	dir, bus, done := t.TempDir(), new(event.Bus[tool.CallDone]), finished()
+	l := Open(dir, bus, nil)
+	l.mu.Lock() // nothing moves on from here
+	const runs = 5 * queueLen
+	if n := testing.AllocsPerRun(runs, func() { bus.Publish(done) }); n != 0 {
+		t.Errorf("Publish allocates %v times, want 0", n)
+	}
+	l.mu.Unlock()
+	l.Close()
+	kept, dropped := 0, 0
+	for e, err := range Query(t.Context(), dir, time.Time{}, time.Time{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Dropped > 0 {
+			dropped += int(e.Dropped)
+		} else {
+			kept++
+		}
+	}
+	if kept < queueLen || kept+dropped != runs+1 { // AllocsPerRun makes one more
+		t.Errorf("%d calls kept and %d noted as dropped, of %d", kept, dropped, runs+1)
+	}
+}
+
+// What waits for a disk that does not answer has a bound, and what is beyond it is counted.
+func TestADiskThatHangs(t *testing.T) {
+	t.Parallel()
+	l := &Log{sub: new(event.Bus[tool.CallDone]).Subscribe(1), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	c, done := collector{log: l}, finished()
+	const calls = 20_000
+	for range calls {
+		c.add(&done)
+	}
+	kept, size := 0, 0
+	for _, b := range l.take() {
+		kept += bytes.Count(b.lines, []byte("\n"))
+		size += len(b.lines)
+	}
+	if lost := int(l.lost.Load()); size > maxPending || kept == 0 || lost == 0 || kept+lost != calls {
+		t.Errorf("%d lines of %d bytes wait and %d are lost, of %d", kept, size, lost, calls)
+	}
+	c.noteLost()
+	if waiting := l.take(); len(waiting) != 1 || !strings.Contains(string(waiting[0].lines), `"note":"dropped"`) || l.lost.Load() != 0 {
+		t.Errorf("the loss is not noted: %q", waiting)
+	}
+}
+
+// BenchmarkPublish is what a call pays for analytics, and what it pays without, and how often
+// the one goes into the other.
+func BenchmarkPublish(b *testing.B) {
+	done := finished()
+	alone, watched := new(event.Bus[tool.CallDone]), new(event.Bus[tool.CallDone])
+	l := Open(b.TempDir(), watched, nil)
+	defer l.Close()
+	b.ReportAllocs()
+	const calls = 100 // between two looks at the clock
+	var without, with time.Duration
+	for b.Loop() {
+		start := time.Now()
+		for range calls {
+			alone.Publish(done)
+		}
+		middle := time.Now()
+		for range calls {
+			watched.Publish(done)
+		}
+		with += time.Since(middle)
+		without += middle.Sub(start)
+	}
+	b.ReportMetric(float64(without.Nanoseconds())/float64(b.N*calls), "ns/alone")
+	b.ReportMetric(float64(with.Nanoseconds())/float64(b.N*calls), "ns/watched")
+	b.ReportMetric(float64(with)/float64(max(without, 1)), "ratio")
+}
+
+// BenchmarkStage is the stage of the road around a call that does nothing.
+func BenchmarkStage(b *testing.B) {
+	done := finished()
+	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{Raw: done.Result}, nil }
+	for _, name := range []string{"alone", "watched"} {
+		b.Run(name, func(b *testing.B) {
+			bus := new(event.Bus[tool.CallDone])
+			if name == "watched" {
+				l := Open(b.TempDir(), bus, nil)
+				defer l.Close()
+			}
+			stage := lifecycle.New(bus)
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = stage.Do(b.Context(), done.Call, next)
+			}
+		})
+	}
+}
+
+// BenchmarkLine is what the background pays for a call.
+func BenchmarkLine(b *testing.B) {
+	done := finished()
+	l := &Log{wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	c := collector{log: l}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.add(&done)
+		if l.size > flushBytes {
+			l.take()
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package analytics
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/event"
+	"collie/internal/tool"
+)
+
+// Defaults of [Options].
+const (
+	DefaultMaxFile   = 64 << 20
+	DefaultMaxFiles  = 16
+	DefaultRetention = 30 * 24 * time.Hour
+)
+
+const (
+	queueLen   = 1024                   // calls that may end before the first is looked at
+	maxPending = 4 << 20                // bytes of lines that may wait for the disk
+	flushBytes = 256 << 10              // at so many the writer waits no longer
+	lingerTime = 200 * time.Millisecond // how long the writer waits for company of a line
+	pruneEvery = 24 * time.Hour
+)
+
+// Options of [Open]. The zero value works.
+type Options struct {
+	// CaptureText keeps up to 20,000 characters of the arguments and of the result of each call,
+	// as Redactor leaves them. Without a Redactor no text is kept.
+	CaptureText bool
+	Redactor    Redactor
+	// MaxFile bounds one file and MaxFiles the files of one day; defaults 64 MiB and 16. What
+	// comes when they are full is dropped and counted.
+	MaxFile  int64
+	MaxFiles int
+	// Retention is how long files are kept; default 30 days (R-7-5).
+	Retention time.Duration
+	// Logger is told once when files cannot be written, and once when they can again. Nil
+	// discards.
+	Logger *slog.Logger
+}
+
+// Log keeps what is published of calls in the files of a folder. It is safe for concurrent use.
+// Close ends it.
+type Log struct {
+	folder folder
+	opts   Options
+	sub    *event.Subscription[tool.CallDone]
+	done   sync.WaitGroup
+	wake   chan struct{} // there are lines; holds one
+	hurry  chan struct{} // there are many lines; holds one
+	ended  chan struct{} // closed when no line will come any more
+
+	lost atomic.Int64 // lines given up since the last note
+
+	mu      sync.Mutex
+	pending []batch
+	size    int // bytes of pending
+}
+
+// batch is lines of one day.
+type batch struct {
+	day   string
+	lines []byte
+}
+
+// Open subscribes to the calls that end on bus and keeps those of kind "call" in dir, which is
+// made with the first of them. A call never waits for it: of more than 1,024 that end faster
+// than they are looked at the oldest are dropped and counted.
+func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
+	if opts == nil {
+		opts = &Options{}
+	}
+	l := &Log{
+		opts: *opts, sub: bus.Subscribe(queueLen),
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	l.opts.Retention = cmp.Or(l.opts.Retention, DefaultRetention)
+	if l.opts.Logger == nil {
+		l.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	l.folder = folder{dir, cmp.Or(l.opts.MaxFile, DefaultMaxFile), cmp.Or(l.opts.MaxFiles, DefaultMaxFiles)}
+	l.done.Go(l.collect)
+	l.done.Go(l.write)
+	return l
+}
+
+// Close keeps what was published until now and waits for it to be written. It may be called
+// twice.
+func (l *Log) Close() {
+	l.sub.Close()
+	l.done.Wait()
+}
+
+// collect makes lines of calls. It never waits for the disk, so that what a call has brought is
+// let go of soon.
+func (l *Log) collect() {
+	defer close(l.ended)
+	c := collector{log: l}
+	for done := range l.sub.C() {
+		if done.Call == nil || done.Call.Kind != tool.KindCall {
+			continue
+		}
+		c.noteLost()
+		c.add(&done)
+	}
+	c.noteLost()
+}
+
+// collector is the state of the goroutine that makes lines.
+type collector struct {
+	log     *Log
+	seq     int64
+	dropped uint64 // by the bus, as far as noted
+	line    bytes.Buffer
+}
+
+func (c *collector) add(done *tool.CallDone) {
+	e, response := describe(done)
+	if l := c.log; l.opts.CaptureText && l.opts.Redactor != nil {
+		capture(&e, done.Call.Args, &response, l.opts.Redactor)
+	}
+	c.seq = nextSeq(c.seq, time.Now())
+	e.Seq = c.seq
+	if !c.put(e, e.TS) {
+		c.log.lost.Add(1)
+	}
+}
+
+// noteLost writes how many calls were given up since the last note.
+func (c *collector) noteLost() {
+	dropped := c.log.sub.Dropped()
+	n := c.log.lost.Swap(0) + int64(dropped-c.dropped) //nolint:gosec // nobody makes so many calls
+	c.dropped = dropped
+	if n == 0 {
+		return
+	}
+	now := time.Now()
+	c.seq = nextSeq(c.seq, now)
+	if !c.put(note{Seq: c.seq, TS: now.UnixMilli(), Note: noteDropped, Dropped: n}, now.UnixMilli()) {
+		c.log.lost.Add(n)
+	}
+}
+
+// put hands the line of v to the writer, if there is room for it.
+func (c *collector) put(v any, ts int64) bool {
+	c.line.Reset()
+	enc := json.NewEncoder(&c.line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return false // it cannot be: a duration is a finite number
+	}
+	return c.log.enqueue(dayOf(ts), c.line.Bytes())
+}
+
+// enqueue lets the line wait for the writer.
+func (l *Log) enqueue(day string, line []byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.size+len(line) > maxPending {
+		return false
+	}
+	if n := len(l.pending); n == 0 || l.pending[n-1].day != day {
+		l.pending = append(l.pending, batch{day: day})
+	}
+	b := &l.pending[len(l.pending)-1]
+	b.lines = append(b.lines, line...)
+	l.size += len(line)
+	nudge(l.wake)
+	if l.size >= flushBytes {
+		nudge(l.hurry)
+	}
+	return true
+}
+
+// take is all that waits.
+func (l *Log) take() []batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.pending
+	l.pending, l.size = nil, 0
+	return out
+}
+
+func nudge(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,68 @@
+package analytics
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Payload is a report: the whole of what would be sent, and nothing else is. It holds no ids, no
+// texts and no name that a user has chosen.
+type Payload struct {
+	V          int        `json:"v"`
+	ReportedAt int64      `json:"reportedAt"` // milliseconds; the calls before it are counted
+	Since      int64      `json:"since"`      // of the last report; 0 if there was none
+	Aggregates Aggregates `json:"aggregates"`
+	Meta       Meta       `json:"meta"`
+}
+
+// Aggregates are the figures of a [Payload].
+type Aggregates struct {
+	TotalCalls    int     `json:"totalCalls"`
+	ErrorCalls    int     `json:"errorCalls"`
+	ErrorRate     float64 `json:"errorRate"` // three decimals
+	AvgDurationMs float64 `json:"avgDurationMs"`
+	// ActionBreakdown has our own actions by name. All others, whose names are the user's or
+	// those of servers, are one entry "other".
+	ActionBreakdown       []ActionCount  `json:"actionBreakdown"`
+	HourlyDistribution    [24]int        `json:"hourlyDistribution"` // hours of UTC
+	TransportDistribution map[string]int `json:"transportDistribution"`
+}
+
+// Meta is the program that reports. The names are those the field has elsewhere.
+type Meta struct {
+	PluginVersion string `json:"pluginVersion"` // of this program
+	NodeVersion   string `json:"nodeVersion"`   // of Go
+	Platform      string `json:"platform"`      // linux, darwin, windows
+}
+
+// other stands for the names that are not ours to tell.
+const other = "other"
+
+// newPayload counts the calls in dir from since on and before at. own are the tools whose names
+// may be told.
+func newPayload(ctx context.Context, dir string, since, at time.Time, own []string, version string) (Payload, error) {
+	t := newTally()
+	for e, err := range Query(ctx, dir, since, at) {
+		if err != nil {
+			return Payload{}, err
+		}
+		if !slices.Contains(own, e.Tool) {
+			e.Tool, e.Action = other, other
+		}
+		t.add(&e)
+	}
+	p := Payload{
+		V: 1, ReportedAt: at.UnixMilli(),
+		Aggregates: Aggregates{
+			TotalCalls: t.all.calls, ErrorCalls: t.all.errors, ErrorRate: t.all.rate(), AvgDurationMs: t.all.average(),
+			ActionBreakdown: t.ranked(), HourlyDistribution: t.hours, TransportDistribution: t.transports,
+		},
+		Meta: Meta{PluginVersion: version, NodeVersion: runtime.Version(), Platform: runtime.GOOS},
+	}
+	if !since.IsZero() {
+		p.Since = since.UnixMilli()
+	}
+	return p, nil
+}

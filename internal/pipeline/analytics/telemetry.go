@@ -1,0 +1,187 @@
+package analytics
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"collie/internal/atomicfile"
+)
+
+// Bounds of TelemetryOptions.Interval.
+const (
+	MinInterval     = time.Hour
+	MaxInterval     = 168 * time.Hour
+	DefaultInterval = 24 * time.Hour
+)
+
+const (
+	sendTimeout = 15 * time.Second
+	// firstCheck comes so late that a command which only makes a call never reports.
+	firstCheck = time.Minute
+	checkEvery = time.Hour
+	// settle is how old the newest counted call is, so that its line is in the file.
+	settle = 5 * time.Second
+)
+
+// TelemetryOptions of [NewTelemetry]. The zero value reports nowhere.
+type TelemetryOptions struct {
+	// Enabled and Endpoint, an http or https URL, must both be set for anything to be sent.
+	// There is no default endpoint.
+	Enabled  bool
+	Endpoint string
+	// Interval lies between two reports; default 24 h, at least 1 h, at most 168 h.
+	Interval time.Duration
+	// Own are the tools whose names may be told.
+	Own []string
+	// Version of this program.
+	Version string
+	Logger  *slog.Logger // nil discards
+}
+
+// Telemetry reports how much is called (siyuan-tools.md 7.4). It is safe for concurrent use.
+type Telemetry struct {
+	dir, state string
+	opts       TelemetryOptions
+	client     *http.Client
+
+	stop  context.CancelFunc
+	close sync.Once
+	done  sync.WaitGroup
+}
+
+// NewTelemetry reports on what [Log] has kept in dir. state is the file in which the time of the
+// last report is kept. It does nothing by itself before Start.
+func NewTelemetry(dir, state string, opts TelemetryOptions) *Telemetry {
+	if opts.Interval == 0 {
+		opts.Interval = DefaultInterval
+	}
+	opts.Interval = min(max(opts.Interval, MinInterval), MaxInterval)
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Telemetry{
+		dir: dir, state: state, opts: opts, stop: func() {},
+		client: &http.Client{
+			Timeout:   sendTimeout,
+			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
+			// The report goes to where the user said, and nowhere else.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// On reports whether anything is ever sent.
+func (t *Telemetry) On() bool { return t.opts.Enabled && t.opts.Endpoint != "" }
+
+// Start begins to report in the background, if it is on: a minute after the start and then every
+// hour it looks whether a report is due. What cannot be sent is tried again an hour later. It is
+// called once, before Close.
+func (t *Telemetry) Start() {
+	if !t.On() {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	t.stop = stop
+	t.done.Go(func() { t.run(ctx) })
+}
+
+// Close ends the reporting, a report on its way included, and waits. It may be called twice.
+func (t *Telemetry) Close() {
+	t.close.Do(t.stop)
+	t.done.Wait()
+}
+
+func (t *Telemetry) run(ctx context.Context) {
+	timer := time.NewTimer(firstCheck)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		if err := t.reportIfDue(ctx); err != nil && ctx.Err() == nil {
+			t.opts.Logger.Info("telemetry is not sent", "error", err)
+		}
+		timer.Reset(checkEvery)
+	}
+}
+
+// Next is the report that would be sent now. It works while telemetry is off, and changes
+// nothing.
+func (t *Telemetry) Next(ctx context.Context) (Payload, error) {
+	last, err := t.last()
+	if err != nil {
+		return Payload{}, err
+	}
+	return newPayload(ctx, t.dir, last, time.Now(), t.opts.Own, t.opts.Version)
+}
+
+// Due is when the next report is sent, if it is on: a time that is past if it is due.
+func (t *Telemetry) Due() (time.Time, error) {
+	last, err := t.last()
+	if err != nil || last.IsZero() {
+		return time.Time{}, err
+	}
+	return last.Add(t.opts.Interval), nil
+}
+
+// reportIfDue sends a report, unless another process does so just now or has lately.
+func (t *Telemetry) reportIfDue(ctx context.Context) error {
+	unlock, ok, err := atomicfile.TryLock(t.state + ".lock")
+	if err != nil || !ok {
+		return err
+	}
+	defer unlock()
+	last, err := t.last()
+	now := time.Now()
+	if err != nil || now.Before(last.Add(t.opts.Interval)) {
+		return err
+	}
+	p, err := newPayload(ctx, t.dir, last, now.Add(-settle), t.opts.Own, t.opts.Version)
+	if err != nil {
+		return err
+	}
+	if p.Aggregates.TotalCalls > 0 {
+		if err := t.send(ctx, p); err != nil {
+			return err
+		}
+	}
+	return t.reported(p.ReportedAt)
+}
+
+// send posts p once. The answer counts by its code only.
+func (t *Telemetry) send(ctx context.Context, p Payload) error {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.opts.Endpoint, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("telemetry.endpoint is no URL") // its text may hold a secret
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "collie")
+	resp, err := t.client.Do(req)
+	if err != nil {
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the URL
+		}
+		return fmt.Errorf("send to telemetry.endpoint: %w", err)
+	}
+	defer resp.Body.Close()                                           //nolint:errcheck // read only
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, flushBytes)) // some servers want to be read
+	if resp.StatusCode/100 != 2 {
+		return fmt.Errorf("telemetry.endpoint answers %s", resp.Status)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+)
+
+// answer is what came of asking the caller.
+type answer struct {
+	asked bool   // a person saw the question
+	yes   bool   // and agreed
+	how   string // what a person did instead
+	err   error  // the call is over
+}
+
+// ask puts q to the person behind the caller, if there is a way. A caller that fails to answer
+// counts as one that cannot be asked.
+func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) answer {
+	var put func(context.Context, tool.Caller, tool.Question) (answer, error)
+	switch {
+	case c.Caller == nil:
+		return answer{}
+	case c.Caller.Supports(tool.CanConfirm):
+		put = confirm
+	case showsForms(c.Caller):
+		put = elicit
+	default:
+		return answer{}
+	}
+	inner, cancel := context.WithTimeout(ctx, s.wait)
+	defer cancel()
+	a, err := put(inner, c.Caller, q)
+	switch {
+	case err == nil:
+		return a
+	case ctx.Err() != nil:
+		return answer{err: &tool.Error{
+			Op: "call", Kind: tool.Canceled, Subject: subject(c), Message: "it ended while a person was asked", Err: context.Cause(ctx),
+		}}
+	case inner.Err() != nil:
+		return answer{err: silent(c, s.wait)}
+	}
+	return answer{}
+}
+
+// silent is the error for a person who was asked and did not answer.
+func silent(c *tool.Call, wait time.Duration) error {
+	e := unasked(c, fmt.Sprintf("a person was asked and did not answer within %v; nothing was done", wait), "call it again when the person is there")
+	e.Code = "no_answer"
+	return e
+}
+
+// confirm asks a program of ours.
+func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (answer, error) {
+	raw, err := json.Marshal(q)
+	if err != nil {
+		return answer{}, err
+	}
+	if raw, err = caller.Ask(ctx, tool.MethodConfirm, raw); err != nil {
+		return answer{}, err
+	}
+	return answer{asked: true, yes: gjson.GetBytes(raw, "confirm").Type == gjson.True, how: "decline"}, nil
+}
+
+// showsForms reports whether the caller shows a person the fields of a question. An empty
+// capability means forms (MCP 2025-11-25), one that names URLs alone does not.
+func showsForms(caller tool.Caller) bool {
+	if !caller.Supports(tool.CanElicit) {
+		return false
+	}
+	can := gjson.GetBytes(caller.Capabilities(), string(tool.CanElicit))
+	return can.Get("form").Exists() || !can.Get("url").Exists()
+}
+
+// elicit asks an MCP client. Only an accepted form with a true in it is a yes.
+func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (answer, error) {
+	params, err := json.Marshal(map[string]any{"message": message(q), "requestedSchema": confirmSchema})
+	if err != nil {
+		return answer{}, err
+	}
+	raw, err := caller.Ask(ctx, "elicitation/create", params)
+	if err != nil {
+		return answer{}, err
+	}
+	root := gjson.ParseBytes(raw)
+	switch root.Get("action").String() {
+	case "accept":
+		return answer{asked: true, yes: root.Get("content.confirm").Type == gjson.True, how: "decline"}, nil
+	case "cancel":
+		return answer{asked: true, how: "cancel"}, nil
+	}
+	return answer{asked: true, how: "decline"}, nil
+}
+
+// confirmSchema is the form: one box to tick.
+var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Run it",` +
+	`"description":"Yes lets it run once. No, or closing this, refuses it."}},"required":["confirm"]}`)

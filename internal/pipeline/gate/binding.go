@@ -1,0 +1,41 @@
+package gate
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"collie/internal/tool"
+)
+
+// binding is what an approval is good for: this call of this principal, and no other. Calls
+// have the same one if they have the same origin, principal, tool, action and arguments, and
+// would do the same to the same targets.
+func binding(c *tool.Call, plan tool.Plan) string {
+	args := sha256.Sum256(canonical(c.Args))
+	raw, err := json.Marshal([]any{
+		c.Origin, c.Principal, c.Tool, c.Action.Name, hex.EncodeToString(args[:]), plan.Targets, plan.Effect,
+	})
+	if err != nil {
+		panic("gate: strings do not encode: " + err.Error())
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// canonical is args without what means nothing: space, the order of members, the way a string
+// is escaped. Numbers keep their digits. Arguments that can be understood in two ways, since a
+// name stands in them twice, are the same only byte for byte.
+func canonical(args json.RawMessage) []byte {
+	v := jsontext.Value(bytes.Clone(args))
+	if len(v) == 0 || v.Kind() == 'n' {
+		v = jsontext.Value("{}")
+	}
+	if err := v.Format(jsontext.ReorderRawObjects(true)); err != nil {
+		return args
+	}
+	return v
+}

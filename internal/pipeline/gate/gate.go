@@ -1,0 +1,152 @@
+// Package gate is the stage that asks a person before a dangerous call runs (architecture.md
+// D11, siyuan-tools.md R-9-1). Which actions are dangerous is their Source's word; what a
+// person sees and types on is left to whoever made the call, see [tool.Caller]. The entry
+// point is [New].
+//
+// There are three ways to a person, tried in this order:
+//
+//   - a program of ours that asks the one in front of it ([tool.CanConfirm]);
+//   - an MCP client that shows questions (elicitation), of either era;
+//   - a code. The call is refused, and waits in a file of [Pending] until a person at a
+//     terminal has said yes with "collie confirm CODE", in a process of its own. The same call,
+//     made again, then runs. The code itself opens nothing: whoever makes calls may know it.
+//
+// The stage also keeps actions that are for people alone ([tool.Action.DirectOnly]) from
+// everybody else, whether they are dangerous or not.
+package gate
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// DefaultWait is how long a person may think, unless [Options] say otherwise.
+const DefaultWait = 5 * time.Minute
+
+// Options of a [Stage]. The zero value asks the callers that can be asked, and refuses the
+// calls of others without a code.
+type Options struct {
+	// Dir is the folder of the calls that wait for a code; see [Pending]. Empty: none can.
+	Dir string
+	// Wait bounds how long a caller may take to answer; 0 or less means DefaultWait.
+	Wait time.Duration
+}
+
+// Stage lets a dangerous Call of kind call run once a person has agreed to it. It is safe for
+// concurrent use.
+type Stage struct {
+	pending Pending
+	codes   bool
+	wait    time.Duration
+}
+
+var _ tool.Stage = (*Stage)(nil)
+
+// New returns a Stage.
+func New(opts Options) *Stage {
+	if opts.Wait <= 0 {
+		opts.Wait = DefaultWait
+	}
+	return &Stage{pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait}
+}
+
+// Do runs next if nobody needs to be asked, or if a person agrees. What would be refused
+// anyway is refused before that: where the Source is a [tool.Preparer], its error is returned
+// as it is. The stage's own errors are a [tool.Error] of kind
+//
+//   - Denied for an action that is for people alone;
+//   - Declined where a person said no;
+//   - Unconfirmed where nobody could be asked or nobody answered; a code is among the Facts
+//     as "confirmationCode", with "expiresAt";
+//   - StateChanged where the call would not touch any more what the person was shown;
+//   - Canceled where the call ended while somebody was asked.
+func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Result, error) {
+	if c.Action == nil {
+		return next(ctx, c)
+	}
+	if c.Action.DirectOnly && c.Origin != tool.Direct {
+		return tool.Result{}, forPeople(c)
+	}
+	if c.Kind != tool.KindCall || !c.Action.Dangerous {
+		return next(ctx, c)
+	}
+	if err := s.pass(ctx, c); err != nil {
+		return tool.Result{}, err
+	}
+	return next(ctx, c)
+}
+
+// pass returns nil if a person agrees to c.
+func (s *Stage) pass(ctx context.Context, c *tool.Call) error {
+	plan, err := prepare(ctx, c)
+	if err != nil {
+		return err
+	}
+	switch a := s.ask(ctx, c, question(c, plan)); {
+	case a.err != nil:
+		return a.err
+	case a.yes:
+		return unchanged(ctx, c, plan)
+	case a.asked:
+		return declined(c, a.how)
+	case c.Origin == tool.Direct:
+		return unasked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
+	case !s.codes:
+		return unasked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
+	}
+	return s.byCode(ctx, c, plan)
+}
+
+// prepare is what c would touch, as far as its Source says.
+func prepare(ctx context.Context, c *tool.Call) (tool.Plan, error) {
+	p, ok := c.Source.(tool.Preparer)
+	if !ok {
+		return tool.Plan{}, nil
+	}
+	return p.Prepare(ctx, c)
+}
+
+// unchanged makes sure that what runs is what the person was shown: a path, for example, may
+// mean something else since the question was put.
+func unchanged(ctx context.Context, c *tool.Call, shown tool.Plan) error {
+	now, err := prepare(ctx, c)
+	if err != nil {
+		return err
+	}
+	if now.Effect != shown.Effect || !slices.Equal(now.Targets, shown.Targets) {
+		return &tool.Error{
+			Op: "call", Kind: tool.StateChanged, Subject: subject(c),
+			Message: "what it would touch has changed while a person was asked; nothing was done",
+			Hint:    "call it again if it is still wanted; the person is then asked anew",
+		}
+	}
+	return nil
+}
+
+func forPeople(c *tool.Call) error {
+	return &tool.Error{
+		Op: "call", Kind: tool.Denied, Code: "direct_only", Subject: subject(c),
+		Message: "only a person may do this, at a terminal",
+		Hint:    "tell the person to run: collie " + c.Tool + " " + c.Action.Name + "; do not repeat the call",
+	}
+}
+
+func declined(c *tool.Call, how string) error {
+	return &tool.Error{
+		Op: "call", Kind: tool.Declined, Code: how, Subject: subject(c),
+		Message: "a person was asked and did not agree; nothing was done",
+		Hint:    "do not repeat the call unless the person asks for it",
+	}
+}
+
+// codeRequired is the code of the errors for calls that nobody could be asked about.
+const codeRequired = "confirmation_required"
+
+func unasked(c *tool.Call, why, hint string) *tool.Error {
+	return &tool.Error{Op: "call", Kind: tool.Unconfirmed, Code: codeRequired, Subject: subject(c), Message: why, Hint: hint}
+}
+
+func subject(c *tool.Call) string { return c.Tool + "." + c.Action.Name }

@@ -1,0 +1,340 @@
+package gate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/pipeline/gate"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// person is a caller with somebody behind it.
+type person struct {
+	can    []tool.Capability
+	caps   string
+	answer func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	asked  []string // methods
+	saw    json.RawMessage
+}
+
+func (p *person) Supports(what tool.Capability) bool {
+	return slices.Contains(p.can, what)
+}
+
+func (p *person) Capabilities() json.RawMessage {
+	if p.caps == "" {
+		return json.RawMessage(`{"elicitation":{}}`)
+	}
+	return json.RawMessage(p.caps)
+}
+
+func (p *person) Notify(context.Context, string, json.RawMessage) {}
+
+func (p *person) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	p.asked, p.saw = append(p.asked, method), params
+	return p.answer(ctx, method, params)
+}
+
+// says is a person of a program of ours, or of an MCP client, who gives one answer.
+func says(what tool.Capability, answer string) *person {
+	return &person{can: []tool.Capability{what}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+		return json.RawMessage(answer), nil
+	}}
+}
+
+// prepared is a source that knows what a call would touch.
+type prepared struct {
+	*tooltest.Fake
+	prepare func(c *tool.Call) (tool.Plan, error)
+}
+
+func (p prepared) Prepare(_ context.Context, c *tool.Call) (tool.Plan, error) { return p.prepare(c) }
+
+var plan = tool.Plan{Targets: []string{"工作 (20210808180117-czj9bvb)", "/Work/Plans"}, Effect: "Deletes the notebook."}
+
+// removal is a dangerous call with two targets.
+func removal(caller tool.Caller) *tool.Call {
+	a := tooltest.Action("remove")
+	a.Dangerous = true
+	fake := tooltest.NewFake("siyuan", tooltest.Offer("notebook", a))
+	return &tool.Call{
+		Kind: tool.KindCall, Name: "notebook__remove", Args: json.RawMessage(`{"notebook":"20210808180117-czj9bvb"}`),
+		Origin: tool.MCPLocal, Principal: "ada", Client: "claude 1.0", Caller: caller,
+		Source: prepared{fake, func(*tool.Call) (tool.Plan, error) { return plan, nil }}, Tool: "notebook", Action: &a, Target: "remove",
+	}
+}
+
+// do takes c through the stage and reports whether it ran. A call that was refused must not
+// have, one that was not must.
+func do(t *testing.T, s *gate.Stage, c *tool.Call) (ran bool, err error) {
+	t.Helper()
+	want := tooltest.Text("gone")
+	r, err := s.Do(t.Context(), c, func(context.Context, *tool.Call) (tool.Result, error) {
+		ran = true
+		return want, nil
+	})
+	if ran != (err == nil) || ran && string(r.Raw) != string(want.Raw) {
+		t.Fatalf("ran %t, result %s, error %v", ran, r.Raw, err)
+	}
+	return ran, err
+}
+
+func mustRun(t *testing.T, s *gate.Stage, c *tool.Call) {
+	t.Helper()
+	if _, err := do(t, s, c); err != nil {
+		t.Fatalf("refused: %v", err)
+	}
+}
+
+// refusal is the error of a call that must be refused.
+func refusal(t *testing.T, s *gate.Stage, c *tool.Call, kind tool.ErrorKind) *tool.Error {
+	t.Helper()
+	_, err := do(t, s, c)
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind != kind {
+		t.Fatalf("error %v, want one of kind %s", err, kind)
+	}
+	if e.Subject != "notebook.remove" || e.Message == "" || e.Hint == "" && kind != tool.Canceled || e.OutcomeUnknown {
+		t.Errorf("error %+v: the subject, the reason or the hint is missing", e)
+	}
+	return e
+}
+
+func TestNobodyIsAskedAboutOtherCalls(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "pending")
+	s := gate.New(gate.Options{Dir: dir})
+	c := removal(nil)
+	c.Action.Dangerous = false
+	mustRun(t, s, c)
+	c = removal(nil)
+	c.Kind, c.Action = tool.KindRead, nil
+	mustRun(t, s, c)
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder was made: %v", err)
+	}
+}
+
+// What is for people alone is refused before anything else happens, dangerous or not.
+func TestDirectOnly(t *testing.T) {
+	t.Parallel()
+	s := gate.New(gate.Options{Dir: t.TempDir()})
+	for _, origin := range []tool.Origin{tool.Chat, tool.CLIAgent, tool.MCPLocal, tool.MCPRemote, tool.Scheduled, ""} {
+		for _, dangerous := range []bool{true, false} {
+			who := says(tool.CanConfirm, `{"confirm":true}`)
+			c := removal(who)
+			c.Origin, c.Action.DirectOnly, c.Action.Dangerous = origin, true, dangerous
+			c.Source = prepared{prepare: func(*tool.Call) (tool.Plan, error) {
+				t.Error("its targets were looked up")
+				return tool.Plan{}, nil
+			}}
+			if e := refusal(t, s, c, tool.Denied); !strings.Contains(e.Hint, "collie notebook remove") || len(who.asked) > 0 {
+				t.Errorf("%s: hint %q, asked %v", origin, e.Hint, who.asked)
+			}
+		}
+	}
+	c := removal(says(tool.CanConfirm, `{"confirm":true}`))
+	c.Origin, c.Action.DirectOnly = tool.Direct, true
+	mustRun(t, s, c)
+}
+
+// A call that its source would refuse is refused by the source's own error, and nobody hears
+// of it.
+func TestNobodyIsAskedAboutWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	s := gate.New(gate.Options{Dir: t.TempDir()})
+	who := says(tool.CanConfirm, `{"confirm":true}`)
+	no := &tool.Error{Op: "call", Kind: tool.Denied, Message: "the notebook is read-only"}
+	for _, caller := range []tool.Caller{who, nil} {
+		c := removal(caller)
+		c.Source = prepared{prepare: func(*tool.Call) (tool.Plan, error) { return tool.Plan{}, no }}
+		if _, err := do(t, s, c); !errors.Is(err, no) {
+			t.Errorf("error %v, want the source's own", err)
+		}
+	}
+	if len(who.asked) > 0 {
+		t.Errorf("asked %v", who.asked)
+	}
+}
+
+func TestProgramsOfOurs(t *testing.T) {
+	t.Parallel()
+	s := gate.New(gate.Options{})
+	for _, origin := range []tool.Origin{tool.Direct, tool.Chat} {
+		for answer, yes := range map[string]bool{
+			`{"confirm":true}`: true, `{"confirm":false}`: false, `{"confirm":"true"}`: false, `{}`: false, `true`: false, `null`: false,
+		} {
+			who := says(tool.CanConfirm, answer)
+			who.can = append(who.can, tool.CanElicit) // the better way counts
+			c := removal(who)
+			c.Origin = origin
+			if yes {
+				mustRun(t, s, c)
+			} else {
+				_ = refusal(t, s, c, tool.Declined)
+			}
+			if d := cmp.Diff([]string{tool.MethodConfirm}, who.asked); d != "" {
+				t.Errorf("asked (-want +got):\n%s", d)
+			}
+			var got tool.Question
+			want := tool.Question{
+				Tool: "notebook", Action: "remove", Effect: plan.Effect, Targets: plan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`,
+			}
+			if err := json.Unmarshal(who.saw, &got); err != nil || !cmp.Equal(want, got) {
+				t.Errorf("question: %v, (-want +got):\n%s", err, cmp.Diff(want, got))
+			}
+		}
+	}
+}
+
+func TestElicitation(t *testing.T) {
+	t.Parallel()
+	s := gate.New(gate.Options{Dir: t.TempDir()})
+	mustRun(t, s, removal(says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)))
+	for answer, code := range map[string]string{
+		`{"action":"accept","content":{"confirm":false}}`:  "decline",
+		`{"action":"accept","content":{"confirm":"true"}}`: "decline",
+		`{"action":"accept","content":{"confirm":1}}`:      "decline",
+		`{"action":"accept","content":{}}`:                 "decline",
+		`{"action":"accept"}`:                              "decline",
+		`{"action":"decline","content":{"confirm":true}}`:  "decline",
+		`{"action":"cancel","content":{"confirm":true}}`:   "cancel",
+		`{"confirm":true}`:                                 "decline",
+		`{"content":{"confirm":true}}`:                     "decline",
+		`{}`:                                               "decline",
+		`null`:                                             "decline",
+	} {
+		if e := refusal(t, s, removal(says(tool.CanElicit, answer)), tool.Declined); e.Code != code {
+			t.Errorf("%s: code %q, want %q", answer, e.Code, code)
+		}
+	}
+	who := says(tool.CanElicit, `{}`)
+	_ = refusal(t, s, removal(who), tool.Declined)
+	var asked struct {
+		Message string
+		Mode    string
+		Schema  json.RawMessage `json:"requestedSchema"`
+	}
+	if err := json.Unmarshal(who.saw, &asked); err != nil {
+		t.Fatal(err)
+	}
+	const text = `Collie asks before this runs.
+
+Tool: notebook
+Action: remove
+Effect: Deletes the notebook.
+Targets:
+- 工作 (20210808180117-czj9bvb)
+- /Work/Plans
+Arguments: {"notebook":"20210808180117-czj9bvb"}`
+	if d := cmp.Diff(text, asked.Message); d != "" {
+		t.Errorf("message (-want +got):\n%s", d)
+	}
+	if !strings.Contains(string(asked.Schema), `"required":["confirm"]`) || asked.Mode != "" {
+		t.Errorf("schema %s, mode %q", asked.Schema, asked.Mode)
+	}
+}
+
+// A client that cannot show the form, or fails to, leaves the code.
+func TestClientsThatCannotBeAsked(t *testing.T) {
+	t.Parallel()
+	failing := &person{can: []tool.Capability{tool.CanElicit}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+		return nil, tool.NewProtocolError(-32601, "method not found", nil)
+	}}
+	pages := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
+	pages.caps = `{"elicitation":{"url":{}}}`
+	both := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
+	both.caps = `{"elicitation":{"url":{},"form":{}}}`
+	s := gate.New(gate.Options{Dir: t.TempDir()})
+	for name, who := range map[string]*person{
+		"fails": failing, "shows pages alone": pages, "can do other things": says(tool.CanSample, `{"confirm":true}`),
+	} {
+		if e := refusal(t, s, removal(who), tool.Unconfirmed); e.Code != "confirmation_required" || e.Facts["confirmationCode"] == "" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	mustRun(t, s, removal(both))
+	if e := refusal(t, gate.New(gate.Options{}), removal(nil), tool.Unconfirmed); e.Facts != nil {
+		t.Errorf("without a folder: %+v", e)
+	}
+}
+
+// A person who typed the call is asked at the terminal, or has to say --yes; nothing waits.
+func TestDirectCallsNeedYes(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "pending")
+	c := removal(nil)
+	c.Origin = tool.Direct
+	if e := refusal(t, gate.New(gate.Options{Dir: dir}), c, tool.Unconfirmed); !strings.Contains(e.Hint, "--yes") || e.Facts != nil {
+		t.Errorf("%+v", e)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder was made: %v", err)
+	}
+}
+
+// What runs is what the person was shown.
+func TestTargetsThatChangeWhileAPersonThinks(t *testing.T) {
+	t.Parallel()
+	s := gate.New(gate.Options{})
+	for name, tt := range map[string]struct {
+		now  tool.Plan
+		err  error
+		kind tool.ErrorKind
+	}{
+		"other targets": {tool.Plan{Targets: []string{"重要"}, Effect: plan.Effect}, nil, tool.StateChanged},
+		"other effect":  {tool.Plan{Targets: plan.Targets, Effect: "Deletes all."}, nil, tool.StateChanged},
+		"not allowed":   {tool.Plan{}, &tool.Error{Kind: tool.Denied, Subject: "notebook.remove", Message: "x", Hint: "y"}, tool.Denied},
+	} {
+		now := plan
+		var err error
+		who := says(tool.CanConfirm, "")
+		who.answer = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			now, err = tt.now, tt.err
+			return json.RawMessage(`{"confirm":true}`), nil
+		}
+		c := removal(who)
+		c.Source = prepared{prepare: func(*tool.Call) (tool.Plan, error) { return now, err }}
+		t.Log(name)
+		_ = refusal(t, s, c, tt.kind)
+	}
+}
+
+func TestAPersonWhoDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	wait := func(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	for _, what := range []tool.Capability{tool.CanConfirm, tool.CanElicit} {
+		synctest.Test(t, func(t *testing.T) {
+			s := gate.New(gate.Options{Dir: t.TempDir()})
+			begun := time.Now()
+			e := refusal(t, s, removal(&person{can: []tool.Capability{what}, answer: wait}), tool.Unconfirmed)
+			if took := time.Since(begun); took != 5*time.Minute || e.Code != "no_answer" || e.Facts != nil {
+				t.Errorf("after %v: %+v", took, e)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			gone := errors.New("the client hung up")
+			time.AfterFunc(time.Second, func() { cancel(gone) })
+			_, err := s.Do(ctx, removal(&person{can: []tool.Capability{what}, answer: wait}), func(context.Context, *tool.Call) (tool.Result, error) {
+				t.Error("it ran")
+				return tool.Result{}, nil
+			})
+			if tool.KindOf(err) != tool.Canceled || !errors.Is(err, gone) || tool.OutcomeOf(tool.Result{}, err) != tool.Cancelled {
+				t.Errorf("a call that ended: %v", err)
+			}
+		})
+	}
+}

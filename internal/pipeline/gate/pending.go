@@ -1,0 +1,190 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"collie/internal/atomicfile"
+	"collie/internal/tool"
+)
+
+const (
+	// Lifetime is how long a call waits for its code, and its approval for the call.
+	Lifetime = 5 * time.Minute
+	// MostWaiting is how many calls wait at once; one more takes the place of the oldest.
+	MostWaiting = 64
+	// skew is how far the clocks of two processes may differ.
+	skew = time.Minute
+	// lockWait bounds waiting for other processes, which hold the lock for a moment.
+	lockWait = 10 * time.Second
+)
+
+// State says what has come of a call that waits.
+type State string
+
+// The states of a [Waiting].
+const (
+	StateWaiting  State = "waiting"
+	StateApproved State = "approved" // runs when it is made again
+	StateDenied   State = "denied"   // is refused when it is made again
+)
+
+// Waiting is a call that waits for a person: what must be seen to decide, without the contents
+// of notes. All texts are single lines of visible characters.
+type Waiting struct {
+	Code      string        `json:"code"`
+	State     State         `json:"state"`
+	Question  tool.Question `json:"question"`
+	Origin    tool.Origin   `json:"origin"`
+	Principal string        `json:"principal"`
+	Client    string        `json:"client,omitempty"`
+	Asked     time.Time     `json:"asked"`
+	Expires   time.Time     `json:"expires"`
+}
+
+// entry is a Waiting as the file has it.
+type entry struct {
+	Waiting
+	Binding string `json:"binding"`
+}
+
+// Pending is the file of the calls that wait in a home, which all its processes share: the one
+// that asks, and the one a person answers in. Only its owner can read it. It holds no state:
+// copies are the same, and all methods are safe for concurrent use. It needs no closing.
+type Pending struct{ file atomicfile.File }
+
+// OpenPending returns what waits in dir, which need not exist.
+func OpenPending(dir string) Pending {
+	return Pending{atomicfile.File{Path: filepath.Join(dir, "requests.json"), Perm: 0o600}}
+}
+
+// List returns the calls that wait, answered or not, oldest first.
+func (p Pending) List() ([]Waiting, error) {
+	raw, err := os.ReadFile(p.file.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &tool.Error{Op: "read", Kind: tool.Internal, Subject: p.file.Path, Err: err}
+	}
+	out := []Waiting{}
+	for _, e := range alive(raw) {
+		out = append(out, e.Waiting)
+	}
+	return out, nil
+}
+
+// Find returns the call that has a code, in any spelling. The error for one that is unknown or
+// has expired is of kind Unknown.
+func (p Pending) Find(code string) (Waiting, error) {
+	list, err := p.List()
+	if err != nil {
+		return Waiting{}, err
+	}
+	i := slices.IndexFunc(list, func(w Waiting) bool { return w.Code == readCode(code) })
+	if i < 0 {
+		return Waiting{}, nothingWaits(code)
+	}
+	return list[i], nil
+}
+
+// Answer says yes or no to the call that has a code and returns it as it is then. It is for a
+// person alone, never for whoever made the call: the caller of Answer sees to that. A call may
+// be answered again as long as it has not run. Errors are those of Find.
+func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, err error) {
+	found := false
+	err = p.update(ctx, func(list []entry) []entry {
+		i := slices.IndexFunc(list, func(e entry) bool { return e.Code == readCode(code) })
+		if found = i >= 0; !found {
+			return list
+		}
+		list[i].State = StateDenied
+		if yes {
+			list[i].State = StateApproved
+		}
+		w = list[i].Waiting
+		return list
+	})
+	if err == nil && !found {
+		err = nothingWaits(code)
+	}
+	return w, err
+}
+
+func nothingWaits(code string) error {
+	return &tool.Error{
+		Op: "confirm", Kind: tool.Unknown, Subject: line(code, mostTarget),
+		Message: fmt.Sprintf("no call waits under this code; one lives %v and serves once", Lifetime),
+		Hint:    "collie confirm lists what waits; make the call again for a new code",
+	}
+}
+
+// request returns how the call with w's binding stands, and has it wait if it does not yet. An
+// approval is used up by that.
+func (p Pending) request(ctx context.Context, w entry) (got Waiting, err error) {
+	err = p.update(ctx, func(list []entry) []entry {
+		i := slices.IndexFunc(list, func(e entry) bool { return e.Binding == w.Binding })
+		if i >= 0 {
+			got = list[i].Waiting
+			if got.State == StateApproved {
+				list = slices.Delete(list, i, i+1)
+			}
+			return list
+		}
+		for w.Code == "" || slices.ContainsFunc(list, func(e entry) bool { return e.Code == w.Code }) {
+			w.Code = newCode()
+		}
+		w.State, w.Asked = StateWaiting, time.Now().UTC().Truncate(time.Second)
+		w.Expires = w.Asked.Add(Lifetime)
+		got = w.Waiting
+		return append(crop(list, MostWaiting-1), w)
+	})
+	return got, err
+}
+
+// crop leaves room: the oldest go first, those that were approved last.
+func crop(list []entry, most int) []entry {
+	for len(list) > most {
+		i := slices.IndexFunc(list, func(e entry) bool { return e.State != StateApproved })
+		list = slices.Delete(list, max(i, 0), max(i, 0)+1)
+	}
+	return list
+}
+
+// update replaces what is alive with what edit makes of it, under the lock of all processes.
+func (p Pending) update(ctx context.Context, edit func([]entry) []entry) error {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	err := p.file.Update(ctx, func(old []byte) ([]byte, error) {
+		list := edit(alive(old))
+		if len(list) == 0 && len(old) == 0 {
+			return old, nil
+		}
+		raw, err := json.MarshalIndent(map[string]any{"version": 1, "requests": list}, "", "  ")
+		return append(raw, '\n'), err
+	})
+	if err != nil {
+		return &tool.Error{Op: "write", Kind: tool.Internal, Subject: p.file.Path, Message: "what waits for a person cannot be changed", Err: err}
+	}
+	return nil
+}
+
+// alive reads the calls that have not expired. A file that cannot be read has none: what was
+// approved in it is asked again.
+func alive(raw []byte) []entry {
+	var got struct {
+		Version  int     `json:"version"`
+		Requests []entry `json:"requests"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &got) != nil || got.Version != 1 {
+		return nil
+	}
+	now := time.Now()
+	return slices.DeleteFunc(got.Requests, func(e entry) bool {
+		return !now.Before(e.Asked.Add(Lifetime)) || e.Asked.After(now.Add(skew))
+	})
+}

@@ -1,0 +1,122 @@
+package gate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"collie/internal/tool"
+)
+
+// What a person can take in, in characters but for targets.
+const (
+	mostArgs    = 1800
+	mostTargets = 20
+	mostTarget  = 300
+	mostEffect  = 400
+)
+
+// question is what a person is asked about c. Nothing in it can steer a terminal or break out
+// of its line: targets and arguments are written by others, who may mean harm.
+func question(c *tool.Call, plan tool.Plan) tool.Question {
+	q := tool.Question{
+		Tool: line(c.Tool, mostTarget), Action: line(c.Action.Name, mostTarget),
+		Effect: line(plan.Effect, mostEffect), Args: argsText(c.Args),
+	}
+	if q.Effect == "" {
+		first, _, _ := strings.Cut(strings.TrimSpace(c.Action.Description), "\n")
+		q.Effect = line(first, mostEffect)
+	}
+	for i, t := range plan.Targets {
+		if i == mostTargets {
+			q.Targets = append(q.Targets, fmt.Sprintf("… and %d more", len(plan.Targets)-i))
+			break
+		}
+		q.Targets = append(q.Targets, line(t, mostTarget))
+	}
+	return q
+}
+
+// message is q as text, for a client that shows text.
+func message(q tool.Question) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Collie asks before this runs.\n\nTool: %s\nAction: %s\n", q.Tool, q.Action)
+	if q.Effect != "" {
+		fmt.Fprintf(&b, "Effect: %s\n", q.Effect)
+	}
+	if len(q.Targets) > 0 {
+		b.WriteString("Targets:\n")
+	}
+	for _, t := range q.Targets {
+		fmt.Fprintf(&b, "- %s\n", t)
+	}
+	fmt.Fprintf(&b, "Arguments: %s", q.Args)
+	return b.String()
+}
+
+// argsText is args on one line of visible characters, cut where they are long.
+func argsText(args json.RawMessage) string {
+	var compact bytes.Buffer
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if err := json.Compact(&compact, args); err != nil {
+		return cut(line(string(args), mostArgs), mostArgs)
+	}
+	// Outside of strings JSON has visible characters alone; within, an escape says the same.
+	return cut(visible(compact.String(), escaped), mostArgs)
+}
+
+// escaped is r as a string of JSON may have it.
+func escaped(r rune) string {
+	if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// line is text as one line of visible characters, of most of them.
+func line(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return cut(visible(text, func(rune) string { return "\uFFFD" }), most)
+}
+
+// visible replaces what is no visible character: control characters, what turns the direction
+// of text, what hides in it. What joins letters and emoji stays.
+func visible(text string, instead func(rune) string) string {
+	if !strings.ContainsFunc(text, invisible) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if invisible(r) {
+			b.WriteString(instead(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func invisible(r rune) bool {
+	const joiner, nonJoiner = '\u200d', '\u200c'
+	return r != joiner && r != nonJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// cut keeps the first most characters of text and says how many it took away.
+func cut(text string, most int) string {
+	n := utf8.RuneCountInString(text)
+	if n <= most {
+		return text
+	}
+	end := 0
+	for range most {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	return fmt.Sprintf("%s… (%d more characters)", text[:end], n-most)
+}

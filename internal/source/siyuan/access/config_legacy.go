@@ -1,0 +1,78 @@
+package access
+
+import (
+	"maps"
+	"slices"
+)
+
+// list reads ["list", "create"]: all actions of the tool are off but those. An item may be an
+// action of today, a former name, or a name of the flat time that belongs to the tool.
+func (p *parser) list(name string, items []any) {
+	p.clear(name)
+	for _, item := range items {
+		s, ok := item.(string)
+		if !ok {
+			p.note("%s: expected the names of actions", name)
+			continue
+		}
+		action := s
+		if _, known := p.known[name][s]; !known {
+			if now, old := formerNames[name][s]; old {
+				action = now
+			} else if t := flatNames[s]; t.tool == name {
+				action = t.action
+			}
+		}
+		if _, known := p.known[name][action]; !known {
+			p.note("%s: unknown action %q%s", name, s, meant(s, slices.Sorted(maps.Keys(p.known[name]))))
+			continue
+		}
+		p.config.On[name][action] = true
+	}
+	p.config.ToolOn[name] = true // closeEmpty has the last word
+}
+
+// clear turns all actions of a tool off.
+func (p *parser) clear(name string) {
+	for action := range p.config.On[name] {
+		p.config.On[name][action] = false
+	}
+}
+
+// flat reads {"list_notebooks": true}. A tool with at least one such name begins with all of its
+// actions off; of several names for one action one true is enough. In a nested file they do not
+// count.
+func (p *parser) flat(nested bool) {
+	cleared := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(p.raw)) {
+		t, legacy := flatNames[name]
+		_, isTool := p.known[name]
+		if !legacy || isTool {
+			continue
+		}
+		on, isBool := p.raw[name].(bool)
+		switch {
+		case nested:
+			p.note("%s: an old name counts only in a file of the older format", name)
+			continue
+		case t.tool == "":
+			p.note("%s: there is no such action any more", name)
+			continue
+		case !isBool:
+			p.note("%s: expected true or false", name)
+			continue
+		}
+		actions, known := p.known[t.tool]
+		if !known {
+			continue
+		}
+		if !cleared[t.tool] {
+			cleared[t.tool] = true
+			p.clear(t.tool)
+			p.config.ToolOn[t.tool] = true // closeEmpty has the last word
+		}
+		if _, known := actions[t.action]; known && on {
+			p.config.On[t.tool][t.action] = true
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package access
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// decodeConfig reads the text of a tool config; nil if it is JSON and no object, which counts as
+// no file (5.1). Numbers keep their digits.
+func decodeConfig(raw []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, errNoJSON
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errNoJSON
+	}
+	object, _ := v.(map[string]any)
+	return object, nil
+}
+
+// parse reads a tool config of any of the three formats, on top of the defaults. It takes only
+// what it knows; the rest is a finding and changes nothing.
+func (k Known) parse(raw map[string]any) *Config {
+	p := &parser{known: k, config: k.defaults(), raw: raw}
+	for name := range k {
+		p.config.ToolOn[name] = true // until it turns out that nothing is on
+	}
+	p.config.Format = p.format()
+	p.switches()
+	p.settings()
+	p.config.closeEmpty()
+	slices.Sort(p.config.Findings)
+	return p.config
+}
+
+// parser is what one reading of a tool config has so far.
+type parser struct {
+	known  Known
+	raw    map[string]any
+	config *Config
+}
+
+func (p *parser) note(format string, args ...any) {
+	p.config.Findings = append(p.config.Findings, fmt.Sprintf(format, args...))
+}
+
+// format tells the format: one object with actions makes it nested, whatever else is there.
+func (p *parser) format() string {
+	flat := false
+	for name, v := range p.raw {
+		if object, ok := v.(map[string]any); ok {
+			if _, ok := object["actions"].(map[string]any); ok {
+				return FormatNested
+			}
+		}
+		if _, ok := flatNames[name]; ok {
+			flat = true
+		}
+	}
+	for name := range p.known {
+		switch p.raw[name].(type) {
+		case []any, bool:
+			return FormatCategory
+		}
+	}
+	if flat {
+		return FormatFlat
+	}
+	return FormatNested
+}
+
+// switches reads what is on.
+func (p *parser) switches() {
+	nested := p.config.Format == FormatNested
+	p.config.old = !nested
+	// Names in a fixed order, so that the same file gives the same findings.
+	for _, name := range slices.Sorted(maps.Keys(p.raw)) {
+		if _, known := p.known[name]; known {
+			p.tool(name, p.raw[name], nested)
+		} else if _, legacy := flatNames[name]; !legacy && !elsewhereNames[name] {
+			p.note("%s: unknown name%s", name, meant(name, slices.Sorted(maps.Keys(p.known))))
+		}
+	}
+	p.flat(nested)
+	p.compareRecent()
+}
+
+// tool reads the member of one tool.
+func (p *parser) tool(name string, v any, nested bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		p.nested(name, v)
+	case []any:
+		if nested {
+			p.note("%s: a list of actions counts only in a file of the older format", name)
+			return
+		}
+		p.list(name, v)
+	case bool:
+		if nested {
+			p.note("%s: expected an object with \"enabled\" and \"actions\", got %t", name, v)
+			return
+		}
+		p.config.ToolOn[name] = v
+	default:
+		p.note("%s: expected an object with \"enabled\" and \"actions\"", name)
+	}
+}
+
+// nested reads {"enabled": …, "actions": {…}}. Old names of one action are joined with or, and
+// the name of today wins over them.
+func (p *parser) nested(name string, object map[string]any) {
+	if v, ok := object["enabled"]; ok {
+		if on, ok := v.(bool); ok {
+			p.config.ToolOn[name] = on
+		} else {
+			p.note("%s.enabled: expected true or false", name)
+		}
+	}
+	v, ok := object["actions"]
+	if !ok {
+		return
+	}
+	actions, ok := v.(map[string]any)
+	if !ok {
+		p.note("%s.actions: expected an object of action names and true or false", name)
+		return
+	}
+	former := map[string]bool{}
+	for _, action := range slices.Sorted(maps.Keys(actions)) {
+		on, isBool := actions[action].(bool)
+		_, known := p.known[name][action]
+		now, old := formerNames[name][action]
+		switch {
+		case !known && !old:
+			p.note("%s.actions.%s: unknown action%s", name, action, meant(action, slices.Sorted(maps.Keys(p.known[name]))))
+		case !isBool:
+			p.note("%s.actions.%s: expected true or false", name, action)
+		case known:
+			p.config.On[name][action] = on
+		default:
+			p.config.old = true
+			former[now] = former[now] || on
+		}
+	}
+	for action, on := range former {
+		_, known := p.known[name][action]
+		if _, said := actions[action].(bool); known && !said {
+			p.config.On[name][action] = on
+		}
+	}
+}
+
+// meant ends a finding about a name that nobody knows.
+func meant(name string, known []string) string {
+	if near, ok := tool.Nearest(name, known); ok {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// compareRecent keeps an action off that came later and opens more to read, unless the file
+// names it (5.1).
+func (p *parser) compareRecent() {
+	const name, action = "timeline", "compare_recent"
+	object, _ := p.raw[name].(map[string]any)
+	actions, _ := object["actions"].(map[string]any)
+	_, said := actions[action].(bool)
+	if list, ok := p.raw[name].([]any); ok {
+		said = slices.Contains(list, any(action))
+	}
+	if _, known := p.known[name][action]; known && !said {
+		p.config.On[name][action] = false
+	}
+}
+
+// settings reads what is no switch.
+func (p *parser) settings() {
+	c := p.config
+	section := func(name string) map[string]any { object, _ := p.raw[name].(map[string]any); return object }
+	if v, ok := section("file")["uploadLargeFileThresholdMB"]; ok {
+		c.UploadMB = p.megabytes(v)
+	}
+	p.text(&c.UserRules, "userRulesText")
+	p.text(&c.Memory, "agentSiyuanMemoryText")
+	var at string
+	p.text(&at, "agentSiyuanMemoryUpdatedAt")
+	if at != "" {
+		t, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			p.note("agentSiyuanMemoryUpdatedAt: expected a time such as 2026-01-31T08:00:00Z, got %q", at)
+		}
+		c.MemoryAt = t
+	}
+	var strict bool
+	if p.flag(&strict, "writeSafety.strictMode", section("writeSafety")["strictMode"]) {
+		c.Strict = &strict
+	}
+	p.flag(&c.SoftErrors, "errorReporting.softRecoverableErrors", section("errorReporting")["softRecoverableErrors"])
+	p.flag(&c.Slim, "debug.slimResponses", section("debug")["slimResponses"])
+	p.flag(&c.ReadOnly, "readOnlyTools", p.raw["readOnlyTools"])
+}
+
+// megabytes reads the threshold: rounded down, 1 to 1024, and 10 for what is no number (5.1).
+func (p *parser) megabytes(v any) int {
+	n, _ := v.(json.Number)
+	f, err := n.Float64()
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		p.note("file.uploadLargeFileThresholdMB: expected a number from 1 to 1024")
+		return 10
+	}
+	return int(min(max(math.Floor(f), 1), 1024))
+}
+
+func (p *parser) text(to *string, name string) {
+	v, there := p.raw[name]
+	s, ok := v.(string)
+	if there && !ok {
+		p.note("%s: expected a text", name)
+	}
+	*to = s
+}
+
+// flag reads a boolean and reports whether there was one.
+func (p *parser) flag(to *bool, name string, v any) bool {
+	b, ok := v.(bool)
+	switch {
+	case ok:
+		*to = b
+	case v != nil:
+		p.note("%s: expected true or false", name)
+	}
+	return ok
+}

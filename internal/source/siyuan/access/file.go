@@ -1,0 +1,73 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// The folders of the workspace that hold the files: the public plugin's and our own.
+const (
+	pluginFolder = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
+	ownFolder    = "/data/storage/petal/collie/"
+)
+
+// readFile returns the content of a file of the workspace, without a byte order mark; nil where
+// there is no such file or nothing in it (R-0-1, 6.1).
+func readFile(ctx context.Context, k *kernel.Client, path string) ([]byte, error) {
+	raw, err := k.ReadFile(ctx, path)
+	if err != nil {
+		if tool.KindOf(err) == tool.Unknown {
+			return nil, nil
+		}
+		return nil, err
+	}
+	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	return raw, nil
+}
+
+// elsewhere reports whether the failure of a reading says nothing about the file that was read:
+// there is no kernel, it does not know us, or nobody waits any more.
+func elsewhere(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return true
+	}
+	switch tool.KindOf(err) {
+	case tool.Unauthorized, tool.Unavailable, tool.Busy, tool.Canceled:
+		return true
+	default:
+		return false
+	}
+}
+
+// member is one member of a JSON object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// members returns the members of an object in their order, those with the same name too; none
+// for any other value. raw must be valid JSON.
+func members(raw []byte) []member {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	var out []member
+	for d.More() {
+		t, err := d.Token()
+		name, ok := t.(string)
+		m := member{name: name}
+		if err != nil || !ok || d.Decode(&m.value) != nil {
+			return nil // not valid
+		}
+		out = append(out, m)
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package access
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// levelsFile is the name of a file of levels in its folder: an object of notebook ids and
+// levels (6.1).
+const levelsFile = "notebookPermissions"
+
+var errNoJSON = errors.New("it is not valid JSON")
+
+// parseLevels reads a file of levels. What is no object lists nothing, and a name that is no id
+// is no notebook's. A value that nobody knows is none, and of a notebook that is listed twice
+// the lower level counts, so that nothing odd allows more than was meant.
+func parseLevels(raw []byte) (map[kernel.ID]Level, error) {
+	out := map[kernel.ID]Level{}
+	if raw == nil {
+		return out, nil
+	}
+	if !json.Valid(raw) {
+		return nil, errNoJSON
+	}
+	for _, m := range members(raw) {
+		id := kernel.ID(m.name)
+		if !id.Valid() {
+			continue
+		}
+		level := None
+		var s string
+		if json.Unmarshal(m.value, &s) == nil {
+			level = stored(s)
+		}
+		if other, twice := out[id]; twice {
+			level = min(level, other)
+		}
+		out[id] = level
+	}
+	return out, nil
+}
+
+// lower merges what two files list: where both list a notebook the lower level counts
+// (architecture.md 8).
+func lower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
+	out := make(map[kernel.ID]Level, len(a)+len(b))
+	for id, l := range a {
+		out[id] = l
+	}
+	for id, l := range b {
+		if other, both := out[id]; both {
+			l = min(l, other)
+		}
+		out[id] = l
+	}
+	return out
+}
+
+// capped is levels with none above limit.
+func capped(levels map[kernel.ID]Level, limit Level) map[kernel.ID]Level {
+	out := make(map[kernel.ID]Level, len(levels))
+	for id, l := range levels {
+		out[id] = min(l, limit)
+	}
+	return out
+}
+
+// withLevel is the text of a file of levels with one notebook's changed. Other members keep
+// their order and the bytes of their values; layout does not matter to anybody.
+func withLevel(raw []byte, notebook kernel.ID, level Level) []byte {
+	value := json.RawMessage(`"` + level.String() + `"`)
+	var out []member
+	placed := false
+	for _, m := range members(raw) {
+		if m.name == string(notebook) {
+			if placed {
+				continue
+			}
+			m.value, placed = value, true
+		}
+		out = append(out, m)
+	}
+	if !placed {
+		out = append(out, member{string(notebook), value})
+	}
+	var b bytes.Buffer
+	b.WriteString("{")
+	for i, m := range out {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		name, _ := json.Marshal(m.name) // a string always encodes
+		b.WriteString("\n  " + string(name) + ": ")
+		b.Write(m.value)
+	}
+	b.WriteString("\n}\n")
+	return b.Bytes()
+}

@@ -1,0 +1,105 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// ErrHeld is in the chain of the error of [Levels.Set] where our file has the new level and the
+// plugin's file has a lower one, which counts.
+var ErrHeld = errors.New("the file of the SiYuan plugin holds it lower")
+
+// Set writes the level of one notebook to our file: it reads the file again, changes one key,
+// writes, and reads back, one at a time (6.2). It returns the level that held before, with the
+// plugin's file and the default seen too.
+//
+// An error that matches [ErrHeld] means that the level was written and does not count yet. Any
+// other error means that it was not written, or, for kind OutcomeUnknown, that nobody knows.
+// Where a file cannot be read nothing is written: the error is of kind LevelsUnknown.
+func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old Level, err error) {
+	if err := settable(notebook, level); err != nil {
+		return None, err
+	}
+	select {
+	case <-l.setting:
+	case <-ctx.Done():
+		return None, &tool.Error{Op: "set level", Kind: tool.Canceled, Subject: string(notebook), Err: context.Cause(ctx)}
+	}
+	defer func() { l.setting <- struct{}{} }()
+
+	before, err := l.files(ctx)
+	if err != nil {
+		return None, err
+	}
+	old = before.of(notebook, l.opts.Default)
+	defer l.Forget() // whatever becomes of the write
+	failed := l.kernel.WriteFile(ctx, ownFolder+levelsFile, withLevel(before.text, notebook, level))
+	if failed != nil && tool.KindOf(failed) != tool.OutcomeUnknown {
+		return old, failed
+	}
+	after, err := l.files(ctx)
+	switch got, listed := after.own[notebook]; {
+	case failed != nil && (err != nil || !listed || got != level):
+		return old, failed
+	case err != nil:
+		return old, err
+	case !listed || got != level:
+		return old, notThere(notebook, level)
+	}
+	if counts := after.of(notebook, l.opts.Default); counts < level {
+		return old, held(notebook, level, counts)
+	}
+	return old, nil
+}
+
+// of is the level that counts.
+func (f listings) of(notebook kernel.ID, fallback Level) Level {
+	if l, ok := lower(f.plugin, f.own)[notebook]; ok {
+		return l
+	}
+	return fallback
+}
+
+func settable(notebook kernel.ID, level Level) error {
+	switch {
+	case !notebook.Valid():
+		return &tool.Error{
+			Op: "set level", Kind: tool.Invalid, Subject: string(notebook),
+			Message: fmt.Sprintf("%q is no notebook id, expected one such as 20210808180117-czj9bvb", notebook),
+			Hint:    `notebook(action="list") shows the notebooks`,
+			Fields:  []tool.Field{{Path: "/notebook", Message: "expected the id of a notebook"}},
+		}
+	case level > Delete:
+		return &tool.Error{
+			Op: "set level", Kind: tool.Invalid, Subject: string(notebook),
+			Message: "there is no such level, expected none, r, rw or rwd",
+			Fields:  []tool.Field{{Path: "/permission", Message: "expected none, r, rw or rwd"}},
+		}
+	}
+	return nil
+}
+
+// notThere is the error for a level that was written and is not read back: something else
+// writes that file.
+func notThere(notebook kernel.ID, level Level) error {
+	return &tool.Error{
+		Op: "set level", Kind: tool.Mismatch, Subject: string(notebook),
+		Message: fmt.Sprintf("%s was written, and %s%s says something else now", level, ownFolder, levelsFile),
+		Hint:    "another program writes that file; try again",
+	}
+}
+
+func held(notebook kernel.ID, level, counts Level) error {
+	return &tool.Error{
+		Op: "set level", Kind: tool.Mismatch, Code: "held_lower", Subject: string(notebook), Err: ErrHeld,
+		Message: fmt.Sprintf("our file says %s now, but %s still counts", level, counts),
+		Hint:    "raise it in the settings of the SiYuan plugin too; of two files the lower level counts",
+		Facts: map[string]any{
+			"notebook": notebook, "current_permission": counts.String(), "file": pluginFolder + levelsFile,
+		},
+	}
+}

@@ -1,0 +1,105 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// Migration is what [Switches.Migrate] did.
+type Migration struct {
+	// From is the file that was read and Format its format; both are empty if there is no file.
+	From, Format string
+	// To is the file that was written, and Backup the copy of what was read; both are empty if
+	// there was nothing to do.
+	To, Backup string
+	// Config is what holds now.
+	Config *Config
+}
+
+// Edit changes the raw config in canonical form and writes it to our own file, after a backup
+// copy where a file of an older format was migrated (R-5-1). What edit does not touch stays,
+// unknown names too; numbers in raw are [encoding/json.Number]. It returns what holds then.
+//
+// A file that cannot be read is never written over: the error is the kernel's, or of kind API
+// with the code config_corrupt. An error of edit is returned as it is.
+func (s *Switches) Edit(ctx context.Context, edit func(raw map[string]any) error) (*Config, error) {
+	m, err := s.rewrite(ctx, func(loaded) bool { return true }, edit)
+	return m.Config, err
+}
+
+// Migrate writes a config of an older format, or with old names of actions, to our own file in
+// canonical form, after a backup copy. It does nothing where there is no such config.
+func (s *Switches) Migrate(ctx context.Context) (Migration, error) {
+	old := func(f loaded) bool { return f.config(s.opts.Known).old }
+	return s.rewrite(ctx, old, func(map[string]any) error { return nil })
+}
+
+// rewrite edits what is there if it is to be written. One at a time.
+func (s *Switches) rewrite(ctx context.Context, wanted func(loaded) bool, edit func(map[string]any) error) (Migration, error) {
+	select {
+	case <-s.editing:
+	case <-ctx.Done():
+		return Migration{}, &tool.Error{Op: "write tool config", Kind: tool.Canceled, Err: context.Cause(ctx)}
+	}
+	defer func() { s.editing <- struct{}{} }()
+
+	f, err := s.load(ctx)
+	if err != nil {
+		return Migration{}, err
+	}
+	before := f.config(s.opts.Known)
+	m := Migration{From: f.path, Format: before.Format, Config: before}
+	if !wanted(f) {
+		return m, nil
+	}
+	raw := s.opts.Known.canonical(f.raw)
+	if err := edit(raw); err != nil {
+		return m, err
+	}
+	text, err := encodeConfig(raw)
+	if err != nil {
+		return m, &tool.Error{Op: "write tool config", Kind: tool.Internal, Err: err}
+	}
+	if before.old {
+		m.Backup = ownFolder + configFile + ".bak-" + time.Now().UTC().Format("20060102150405")
+		if err := s.kernel.WriteFile(ctx, m.Backup, f.text); err != nil {
+			m.Backup = ""
+			return m, err
+		}
+	}
+	if err := s.write(ctx, text); err != nil {
+		return m, err
+	}
+	m.To = ownFolder + configFile
+	m.Config = s.Current(ctx)
+	if m.Config.Source != m.To || !m.Config.Stale.IsZero() { // it is there and cannot be read now
+		raw, _ = decodeConfig(text)
+		m.Config = loaded{m.To, text, raw}.config(s.opts.Known)
+	}
+	return m, nil
+}
+
+// write writes our file and reads it back. What is remembered is dropped, whatever becomes of
+// it.
+func (s *Switches) write(ctx context.Context, text []byte) error {
+	path := ownFolder + configFile
+	defer s.Forget()
+	if err := s.kernel.WriteFile(ctx, path, text); err != nil {
+		return err
+	}
+	got, err := readFile(ctx, s.kernel, path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, bytes.TrimSpace(text)) {
+		return &tool.Error{
+			Op: "write tool config", Kind: tool.Mismatch, Subject: path,
+			Message: "what is there now is not what was written",
+			Hint:    "another program writes that file; try again",
+		}
+	}
+	return nil
+}

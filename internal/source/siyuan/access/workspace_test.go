@@ -1,0 +1,194 @@
+package access_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// The files, where they are.
+const (
+	pluginLevels = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/notebookPermissions"
+	ownLevels    = "/data/storage/petal/collie/notebookPermissions"
+	pluginConfig = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/mcpToolsConfig"
+	ownConfig    = "/data/storage/petal/collie/mcpToolsConfig"
+)
+
+// Three notebooks.
+const (
+	nbA = kernel.ID("20260101000000-aaaaaaa")
+	nbB = kernel.ID("20260101000000-bbbbbbb")
+	nbC = kernel.ID("20260101000000-ccccccc")
+)
+
+// workspace answers getFile, putFile and lsNotebooks as a kernel 3.7.3 was recorded to answer
+// them (files.jsonl, notebook.jsonl), over a transport without sockets, so that it works where
+// time is not real.
+type workspace struct {
+	mu        sync.Mutex
+	files     map[string]string
+	notebooks []kernel.ID
+	count     map[string]int                                        // requests by endpoint, and by endpoint and path
+	fail      func(endpoint, path string) (status int, body string) // 0 answers as usual; -1 breaks the connection
+	delay     time.Duration                                         // of a reading, between the look at the file and the answer
+	afterPut  func(path string)                                     // runs under the lock
+}
+
+func newWorkspace(files map[string]string) *workspace {
+	if files == nil {
+		files = map[string]string{}
+	}
+	return &workspace{files: files, count: map[string]int{}, notebooks: []kernel.ID{nbA, nbB, nbC}}
+}
+
+// client asks the workspace, and never twice.
+func (w *workspace) client() *kernel.Client {
+	return kernel.New("http://kernel.test", kernel.Options{Transport: w, Waits: []time.Duration{}})
+}
+
+func (w *workspace) set(path, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files[path] = text
+}
+
+func (w *workspace) remove(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.files, path)
+}
+
+func (w *workspace) get(path string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.files[path]
+}
+
+// failing lets requests fail as f says; nil lets none.
+func (w *workspace) failing(f func(endpoint, path string) (int, string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail = f
+}
+
+// asked returns how many requests there were to an endpoint since the last time.
+func (w *workspace) asked(endpoint string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.count[endpoint]
+	w.count[endpoint] = 0
+	return n
+}
+
+func (w *workspace) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	if !w.serve(rec, r) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if w.delay > 0 {
+		select {
+		case <-time.After(w.delay):
+		case <-r.Context().Done():
+			return nil, context.Cause(r.Context())
+		}
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return rec.Result(), nil
+}
+
+func (w *workspace) serve(out http.ResponseWriter, r *http.Request) bool {
+	endpoint := r.URL.Path
+	var path, content string
+	switch endpoint {
+	case "/api/file/getFile":
+		var body struct{ Path string }
+		if json.NewDecoder(r.Body).Decode(&body) != nil {
+			return false
+		}
+		path = body.Path
+	case "/api/file/putFile":
+		if err := r.ParseMultipartForm(1 << 20); err != nil {
+			return false
+		}
+		f, _, err := r.FormFile("file")
+		if err != nil {
+			return false
+		}
+		raw, _ := io.ReadAll(f)
+		path, content = r.FormValue("path"), string(raw)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count[endpoint]++
+	w.count[endpoint+" "+path]++
+	if w.fail != nil {
+		switch status, body := w.fail(endpoint, path); {
+		case status < 0:
+			return false
+		case status > 0:
+			out.WriteHeader(status)
+			_, _ = io.WriteString(out, body)
+			return true
+		}
+	}
+	w.answer(out, endpoint, path, content)
+	return true
+}
+
+func (w *workspace) answer(out http.ResponseWriter, endpoint, path, content string) {
+	reply := func(status, code int, msg string, data any) {
+		out.WriteHeader(status)
+		_ = json.NewEncoder(out).Encode(map[string]any{"code": code, "msg": msg, "data": data})
+	}
+	switch endpoint {
+	case "/api/file/getFile":
+		text, ok := w.files[path]
+		if !ok {
+			reply(http.StatusAccepted, 404, "file does not exist", nil)
+			return
+		}
+		_, _ = io.WriteString(out, text)
+	case "/api/file/putFile":
+		w.files[path] = content
+		if w.afterPut != nil {
+			w.afterPut(path)
+		}
+		reply(http.StatusOK, 0, "", nil)
+	case "/api/notebook/lsNotebooks":
+		list := []map[string]any{}
+		for i, id := range w.notebooks {
+			list = append(list, map[string]any{"id": id, "name": fmt.Sprint("笔记本 ", i), "icon": "", "sort": i, "sortMode": 15, "closed": false})
+		}
+		reply(http.StatusOK, 0, "", map[string]any{"boxDocEnabled": true, "notebooks": list})
+	default:
+		out.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// on lets requests to one endpoint, and one path unless that is empty, fail.
+func on(endpoint, path string, status int, body string) func(string, string) (int, string) {
+	return func(e, p string) (int, string) {
+		if e == "/api/file/"+endpoint && (path == "" || p == path) {
+			return status, body
+		}
+		return 0, ""
+	}
+}
+
+// contextOf is a context of the test that ends after d.
+func contextOf(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,137 @@
+// Package actiontest runs single actions as the source does, against a fake kernel: arguments
+// adapted and held against the schema's names, targets resolved, levels checked, then the
+// action. The entry point is [New].
+package actiontest
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+// Kit is a fake kernel, a client of it and the levels of its notebooks, which tests set.
+type Kit struct {
+	*kerneltest.Kernel
+	Client *kernel.Client
+	// Levels of notebooks; those that are not here have Default, which New makes Delete.
+	Levels  map[kernel.ID]access.Level
+	Default access.Level
+	Config  access.Config
+	Files   action.LocalFiles
+	AllTool []action.Tool
+	Purse   action.Coins
+	Origin  tool.Origin // of calls; New makes it MCPLocal
+}
+
+// New returns a kit on a fresh kernel, which ends with the test.
+func New(t testing.TB) *Kit {
+	t.Helper()
+	k := kerneltest.New(t)
+	c := kernel.New(k.URL(), kernel.Options{Token: "TEST_TOKEN"})
+	t.Cleanup(c.Close)
+	return &Kit{
+		Kernel: k, Client: c, Levels: map[kernel.ID]access.Level{}, Default: access.Delete,
+		Config: access.Config{UploadMB: 10, Slim: true}, Origin: tool.MCPLocal,
+	}
+}
+
+// Request makes a request of a with args, a JSON object.
+func (k *Kit) Request(t testing.TB, a *action.Action, args string) *action.Request {
+	t.Helper()
+	adapted := a.Adapt(json.RawMessage(args))
+	known := map[string]bool{}
+	gjson.GetBytes(a.Schema(), "properties").ForEach(func(name, _ gjson.Result) bool {
+		known[name.String()] = true
+		return true
+	})
+	gjson.ParseBytes(adapted).ForEach(func(name, _ gjson.Result) bool {
+		if !known[name.String()] {
+			t.Fatalf("%s.%s has no argument %q: the road would refuse it", a.Tool, a.Name, name.String())
+		}
+		return true
+	})
+	levels := access.NewSnapshot(maps.Clone(k.Levels), k.Default, k.Client.Notebooks)
+	config := k.Config
+	r, err := action.NewRequest(a, action.Env{
+		Kernel: k.Client, Levels: levels, Config: &config, Workspace: workspace{k},
+		Call: &tool.Call{Kind: tool.KindCall, Tool: a.Tool, Origin: k.Origin},
+	}, adapted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Do checks and runs a with args, and returns its result or its error.
+func (k *Kit) Do(t testing.TB, a *action.Action, args string) (gjson.Result, error) {
+	t.Helper()
+	r := k.Request(t, a, args)
+	if err := r.Check(t.Context()); err != nil {
+		return gjson.Result{}, err
+	}
+	raw, err := r.Run(t.Context())
+	return gjson.ParseBytes(raw), err
+}
+
+// Must is [Kit.Do] where an error fails the test.
+func (k *Kit) Must(t testing.TB, a *action.Action, args string) gjson.Result {
+	t.Helper()
+	got, err := k.Do(t, a, args)
+	if err != nil {
+		t.Fatalf("%s.%s %s: %v", a.Tool, a.Name, args, err)
+	}
+	return got
+}
+
+// Refused runs a with args and fails the test unless that is an error of kind. It returns the
+// error.
+func (k *Kit) Refused(t testing.TB, a *action.Action, args string, kind tool.ErrorKind) error {
+	t.Helper()
+	got, err := k.Do(t, a, args)
+	if err == nil {
+		t.Fatalf("%s.%s %s ran, want %s: %s", a.Tool, a.Name, args, kind, got.Raw)
+	}
+	if tool.KindOf(err) != kind {
+		t.Fatalf("%s.%s %s: got %s (%v), want %s", a.Tool, a.Name, args, tool.KindOf(err), err, kind)
+	}
+	return err
+}
+
+type workspace struct{ k *Kit }
+
+func (w workspace) SetLevel(_ context.Context, n kernel.ID, l access.Level) (access.Level, error) {
+	old, ok := w.k.Levels[n]
+	if !ok {
+		old = w.k.Default
+	}
+	w.k.Levels[n] = l
+	return old, nil
+}
+
+func (w workspace) EditConfig(_ context.Context, edit func(map[string]any) error) (*access.Config, error) {
+	raw := map[string]any{}
+	if err := edit(raw); err != nil {
+		return nil, err
+	}
+	if text, ok := raw["agentSiyuanMemoryText"].(string); ok {
+		w.k.Config.Memory = text
+	}
+	return &w.k.Config, nil
+}
+
+func (w workspace) NewNotebookLevel() access.Level { return access.Read }
+func (w workspace) LocalFiles() action.LocalFiles  { return w.k.Files }
+func (w workspace) Tools() []action.Tool           { return w.k.AllTool }
+func (w workspace) Version() string                { return "test" }
+func (w workspace) Connection() string             { return "test" }
+func (w workspace) WriteMode() string              { return "auto" }
+func (w workspace) Coins() action.Coins            { return w.k.Purse }

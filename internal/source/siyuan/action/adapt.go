@@ -1,0 +1,110 @@
+package action
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Adapt replaces aliases in args, a JSON object, and puts values of an obvious wrong type right:
+// "5" for 5, "true" for true, 5 for "5", one item for a list of one, JSON in a string for what
+// is to be an object or a list. A null for what need not be given is left out. What it does not
+// understand stays as it is, for the validation to name.
+func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
+	if a.Spec.Adapt != nil && gjson.ValidBytes(args) {
+		args = a.Spec.Adapt(args)
+	}
+	root := gjson.ParseBytes(args)
+	if !root.IsObject() || !a.unfit(root) {
+		return args
+	}
+	o, seen := object{}, map[string]bool{}
+	root.ForEach(func(k, v gjson.Result) bool {
+		seen[k.String()] = true
+		return true
+	})
+	root.ForEach(func(k, v gjson.Result) bool {
+		name := k.String()
+		if to, ok := a.Aliases[name]; ok && !seen[to] {
+			name = to
+		}
+		if p := a.find(name); p == nil || p.Required || v.Type != gjson.Null {
+			o.addRaw(name, fit(v, p))
+		}
+		return true
+	})
+	return o.bytes()
+}
+
+// unfit reports whether there is anything to put right.
+func (a *Action) unfit(root gjson.Result) (found bool) {
+	root.ForEach(func(k, v gjson.Result) bool {
+		_, alias := a.Aliases[k.String()]
+		p := a.find(k.String())
+		found = alias || p != nil && v.Type == gjson.Null || string(fit(v, p)) != v.Raw
+		return !found
+	})
+	return found
+}
+
+// find returns an argument, one that every action takes included.
+func (a *Action) find(name string) *Param {
+	if p := a.Param(name); p != nil {
+		return p
+	}
+	for _, p := range metaOf(a) {
+		if p.Name == name {
+			return &p
+		}
+	}
+	return nil
+}
+
+// fit is a value in the type that an argument has, as far as that is obvious.
+func fit(v gjson.Result, p *Param) json.RawMessage {
+	raw := json.RawMessage(v.Raw)
+	if p == nil {
+		return raw
+	}
+	switch p.Type {
+	case "array":
+		if v.IsArray() || v.Type == gjson.Null {
+			return raw
+		}
+		if inner := gjson.Parse(v.String()); v.Type == gjson.String && inner.IsArray() && gjson.Valid(v.String()) {
+			return json.RawMessage(inner.Raw)
+		}
+		return json.RawMessage("[" + string(fitType(v, p.Items)) + "]")
+	case "object":
+		if inner := gjson.Parse(v.String()); v.Type == gjson.String && inner.IsObject() && gjson.Valid(v.String()) {
+			return json.RawMessage(inner.Raw)
+		}
+		return raw
+	}
+	return fitType(v, p.Type)
+}
+
+func fitType(v gjson.Result, typ string) json.RawMessage {
+	raw := json.RawMessage(v.Raw)
+	text := strings.TrimSpace(v.String())
+	switch {
+	case typ == "integer" && v.Type == gjson.String:
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil && gjson.Valid(text) {
+			return json.RawMessage(text)
+		}
+	case typ == "number" && v.Type == gjson.String:
+		if _, err := strconv.ParseFloat(text, 64); err == nil && gjson.Valid(text) {
+			return json.RawMessage(text)
+		}
+	case typ == "boolean" && v.Type == gjson.String:
+		switch strings.ToLower(text) {
+		case "true", "false":
+			return json.RawMessage(strings.ToLower(text))
+		}
+	case typ == "string" && (v.Type == gjson.Number || v.IsBool()):
+		return quote(v.Raw)
+	}
+	return raw
+}

@@ -1,0 +1,23 @@
+package action
+
+// The arguments that every action takes besides its own. Those of writing are for actions whose
+// class writes.
+type metaArgs struct {
+	Verbose bool `json:"verbose" about:"all fields of the result"`
+}
+
+type writeArgs struct {
+	IfMatch      string `json:"ifMatch" about:"stateHash of an earlier read: refuse if the target has changed since"`
+	RequestID    string `json:"requestId" about:"id of this write: the same one twice runs once"`
+	ValidateOnly bool   `json:"validateOnly" about:"check everything, write nothing"`
+	Expected     string `json:"expectedHash" about:"hash that validateOnly returned (strict mode)"`
+}
+
+// Meta are the values of those arguments in one call.
+type Meta struct {
+	Verbose      bool   `json:"verbose"`
+	IfMatch      string `json:"ifMatch"`
+	RequestID    string `json:"requestId"`
+	ValidateOnly bool   `json:"validateOnly"`
+	Expected     string `json:"expectedHash"`
+}

@@ -1,0 +1,138 @@
+package action
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// The virtual files at the root of human paths (0.5).
+const (
+	AgentsFile    = "/AGENTS.md"     // the agent's own memory, which it may write
+	UserRulesFile = "/USER_RULES.md" // the user's rules
+)
+
+// Virtual reports whether a normalised path is a virtual file.
+func Virtual(path string) bool { return path == AgentsFile || path == UserRulesFile }
+
+// NormalizePath brings a human path into the form "/notebook/document/child": without spaces
+// around it, with one "/" at its start and between its parts, and none at its end. An empty path,
+// and one with characters that no title has, is an error of kind invalid_path (0.5).
+func NormalizePath(path string) (string, error) {
+	trimmed := strings.TrimSpace(path)
+	if trimmed == "" {
+		return "", BadPath(path, "is empty")
+	}
+	if !utf8.ValidString(trimmed) || strings.ContainsFunc(trimmed, unicode.IsControl) {
+		return "", BadPath(path, "has characters that no title has")
+	}
+	return "/" + strings.Join(strings.FieldsFunc(trimmed, func(r rune) bool { return r == '/' }), "/"), nil
+}
+
+// SplitPath returns the names that a normalised path is made of, with what is encoded in them
+// decoded; none for "/" (R-0-8).
+func SplitPath(path string) []string {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	for i, p := range parts {
+		parts[i] = DecodeName(p)
+	}
+	return parts
+}
+
+// JoinPath is the path of names, encoded where that is needed: the opposite of [SplitPath].
+func JoinPath(names ...string) string {
+	var b strings.Builder
+	for _, n := range names {
+		b.WriteString("/" + EncodeName(n))
+	}
+	if b.Len() == 0 {
+		return "/"
+	}
+	return b.String()
+}
+
+// EncodeName writes a name of a notebook or document so that it can stand between the slashes of
+// a path: "/" becomes "%2F" (R-0-8). A "%" is written as "%25" where it would be taken for an
+// encoded character, and nowhere else.
+func EncodeName(name string) string {
+	if !strings.ContainsAny(name, "%/") {
+		return name
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '/':
+			b.WriteString("%2F")
+		case c == '%' && (encoded(name[i:]) != 0):
+			b.WriteString("%25")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// DecodeName is the opposite of [EncodeName]. It leaves other percent signs alone: "100%" and
+// "%41" are names as they are.
+func DecodeName(part string) string {
+	if !strings.Contains(part, "%") {
+		return part
+	}
+	var b strings.Builder
+	for i := 0; i < len(part); i++ {
+		if c := encoded(part[i:]); c != 0 {
+			b.WriteByte(c)
+			i += 2
+			continue
+		}
+		b.WriteByte(part[i])
+	}
+	return b.String()
+}
+
+// encoded is the character that a text begins with in encoded form, 0 if it does not.
+func encoded(text string) byte {
+	if len(text) < 3 || text[0] != '%' || text[1] != '2' {
+		return 0
+	}
+	switch text[2] {
+	case 'F', 'f':
+		return '/'
+	case '5':
+		return '%'
+	}
+	return 0
+}
+
+// cutID cuts "#<id>" off the end of a name, which tells things of one name apart (R-0-7).
+func cutID(name string) (rest string, id kernel.ID, ok bool) {
+	i := strings.LastIndexByte(name, '#')
+	if i < 0 || !kernel.ID(name[i+1:]).Valid() {
+		return name, "", false
+	}
+	return name[:i], kernel.ID(name[i+1:]), true
+}
+
+// BadPath is the error for a human path that means nothing here.
+func BadPath(path, message string) *tool.Error {
+	return &tool.Error{
+		Op: "resolve", Kind: tool.InvalidPath, Subject: path, Message: fmt.Sprintf("the path %q %s", path, message),
+		Hint: `paths are /<notebook>/<document>/<child>; fs(action="ls", path="/") shows the notebooks`,
+	}
+}
+
+// ambiguousPath is the error for a path that several things have; candidates are paths that
+// only one has.
+func ambiguousPath(path, what string, candidates []string) *tool.Error {
+	const most = 20
+	shown := candidates[:min(len(candidates), most)]
+	return &tool.Error{
+		Op: "resolve", Kind: tool.Ambiguous, Subject: path,
+		Message: fmt.Sprintf("%d %s have the path %q: %s", len(candidates), what, path, strings.Join(shown, ", ")),
+		Hint:    "use one of these paths", Facts: map[string]any{"candidates": shown},
+	}
+}

@@ -1,0 +1,72 @@
+package action
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+)
+
+// PathKind is what a human path may be besides a document.
+type PathKind uint8
+
+// The kinds.
+const (
+	PathRoot     PathKind = iota // "/": it has no target
+	PathNotebook                 // "/<notebook>": its target is the notebook
+	PathVirtual                  // a virtual file: it has no target
+)
+
+// OnPath needs a level on the document whose human path an argument has, and on what else is
+// allowed: [Request.Target] is the document then, and there is none for the root and for virtual
+// files, which need no level. A path that is nothing, or that is hidden, is not found (R-0-7).
+func OnPath(level access.Level, param string, also ...PathKind) Need {
+	return pathNeed(level, param, also, (*Request).resolve)
+}
+
+// OnNewPath needs a level on the place that a human path names, whether anything is there yet or
+// not: the parent, a document or a notebook, must be there. If a document has the path it is the
+// target. Else the target has no ID; its Notebook, HPath and Title say what is to come, its Root
+// is the document above it, empty at the top of a notebook.
+func OnNewPath(level access.Level, param string, also ...PathKind) Need {
+	return pathNeed(level, param, also, (*Request).resolveNew)
+}
+
+func pathNeed(
+	level access.Level, param string, also []PathKind,
+	resolve func(r *Request, ctx context.Context, path string, level access.Level) (Target, error),
+) Need {
+	allows := func(k PathKind) bool {
+		for _, a := range also {
+			if a == k {
+				return true
+			}
+		}
+		return false
+	}
+	return Need{Level: level, Of: "path " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
+		out := []Target{}
+		for _, given := range r.Strings(param) {
+			path, err := NormalizePath(given)
+			if err != nil {
+				return nil, err
+			}
+			switch {
+			case path == "/" && allows(PathRoot), Virtual(path) && allows(PathVirtual):
+				continue
+			case path == "/":
+				return nil, BadPath(given, "is the list of notebooks, and a document is needed")
+			case Virtual(path):
+				return nil, BadPath(given, "is a virtual file, which cannot be used here")
+			}
+			t, err := resolve(r, ctx, path, level)
+			if err != nil {
+				return nil, err
+			}
+			if t.What == access.Notebook && !allows(PathNotebook) {
+				return nil, BadPath(given, "is a notebook, and a document is needed")
+			}
+			out = append(out, t)
+		}
+		return out, nil
+	}}
+}

@@ -1,0 +1,329 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// The kernel's limits of documents (README 16, 17).
+const (
+	maxTitle = 512
+	maxDepth = 7
+)
+
+// Resolve finds the notebook or document that has a human path. One that is hidden is not found,
+// and several are an error of kind ambiguous_path. The level is for the caller to check.
+//
+// It costs one request for a known path beside the list of notebooks, which a call reads once;
+// the index is asked only for what the kernel does not know at once. Target.Path stays empty, see
+// [Request.Located].
+func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
+	normal, err := NormalizePath(path)
+	if err != nil {
+		return Target{}, err
+	}
+	if normal == "/" || Virtual(normal) {
+		return Target{}, BadPath(path, "is neither a notebook nor a document")
+	}
+	return r.resolve(ctx, normal, access.Read)
+}
+
+// Candidates finds all notebooks and documents that have a human path and may be read: none, one
+// or several.
+func (r *Request) Candidates(ctx context.Context, path string) ([]Target, error) {
+	normal, err := NormalizePath(path)
+	if err != nil || normal == "/" {
+		return nil, err
+	}
+	found, err := r.lookup(ctx, normal)
+	if err != nil {
+		return nil, err
+	}
+	if found.notebooks != nil {
+		return found.notebooks, nil
+	}
+	return found.documents, nil
+}
+
+// Located returns t with its storage path, which costs a request where it is not known.
+func (r *Request) Located(ctx context.Context, t Target) (Target, error) {
+	if t.Path != "" {
+		return t, nil
+	}
+	notebook, path, err := r.Kernel.PathByID(ctx, t.ID)
+	if err != nil {
+		return t, err
+	}
+	if notebook != t.Notebook { // moved just now, to where nobody has checked the level
+		return t, access.NotFound(t.What, t.Subject)
+	}
+	t.Path = path
+	return r.remember(t), nil
+}
+
+// HumanPath is the path that callers use for what is at a human path of a notebook, "/" for the
+// notebook itself: with the notebook's name before it, and its id where two have that name.
+func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath string) (string, error) {
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(visible, func(n kernel.Notebook) bool { return n.ID == notebook })
+	if i < 0 {
+		return "", access.NotFound(access.Notebook, string(notebook))
+	}
+	return NotebookPath(visible, &visible[i]) + strings.TrimRight(hpath, "/"), nil
+}
+
+// NotebookPath is the human path of a notebook among those that may be read.
+func NotebookPath(visible []kernel.Notebook, n *kernel.Notebook) string {
+	path := JoinPath(n.Name)
+	same := 0
+	for i := range visible {
+		if visible[i].Name == n.Name {
+			same++
+		}
+	}
+	if same > 1 || Virtual(path) || strings.TrimSpace(n.Name) != n.Name || n.Name == "" {
+		path = "/" + EncodeName(n.Name) + "#" + string(n.ID)
+	}
+	return path
+}
+
+// resolve finds the one thing that has a normalised path. Where several have it and only one of
+// them is in a notebook of the level, it is that one.
+func (r *Request) resolve(ctx context.Context, path string, level access.Level) (Target, error) {
+	found, err := r.lookup(ctx, path)
+	if err != nil {
+		return Target{}, err
+	}
+	return r.one(ctx, path, found, level)
+}
+
+// one is the only target, or the error that says why there is no only one.
+func (r *Request) one(ctx context.Context, path string, found lookup, level access.Level) (Target, error) {
+	targets := found.documents
+	if found.notebooks != nil {
+		targets = found.notebooks
+	}
+	allowed := slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return r.Levels.Of(t.Notebook) < level })
+	switch {
+	case len(allowed) == 1:
+		return allowed[0], nil
+	case len(targets) == 1:
+		return targets[0], nil
+	case len(targets) == 0 && found.closed != "":
+		return Target{}, &tool.Error{
+			Op: "resolve", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: path,
+			Message: fmt.Sprintf("the notebook %q is closed", found.closed),
+			Hint:    `open it with notebook(action="set_open_state", notebook=…, opened=true)`,
+		}
+	case len(targets) == 0:
+		return Target{}, access.NotFound(access.Path, path)
+	case found.notebooks != nil:
+		return Target{}, ambiguousPath(path, "notebooks", r.paths(ctx, targets))
+	}
+	return Target{}, ambiguousPath(path, "documents", r.paths(ctx, targets))
+}
+
+// paths are paths that only one thing has.
+func (r *Request) paths(ctx context.Context, targets []Target) []string {
+	out := make([]string, 0, len(targets))
+	for _, t := range targets {
+		path, err := r.HumanPath(ctx, t.Notebook, t.HPath)
+		if err != nil {
+			continue
+		}
+		if t.What == access.Document && slices.ContainsFunc(targets, func(o Target) bool {
+			return o.ID != t.ID && o.Notebook == t.Notebook && o.HPath == t.HPath
+		}) {
+			path += "#" + string(t.ID)
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+// lookup is what has a path.
+type lookup struct {
+	// notebooks are those of the path's only name. If there are any with more than one name in
+	// the path, that name stands for several notebooks.
+	notebooks []Target
+	documents []Target
+	closed    string // the name of the notebook that was looked into, if it is closed
+}
+
+// lookup finds what has a normalised path among what may be read.
+func (r *Request) lookup(ctx context.Context, path string) (lookup, error) {
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return lookup{}, err
+	}
+	names := SplitPath(path)
+	named := namedNotebooks(visible, names[0])
+	switch {
+	case len(named) > 1 || len(named) == 1 && len(names) == 1:
+		var out lookup
+		for i := range named {
+			t := NotebookTarget(&named[i])
+			t.Subject = path
+			out.notebooks = append(out.notebooks, t)
+		}
+		return out, nil
+	case len(named) == 1:
+		out := lookup{}
+		if named[0].Closed || named[0].Locked() {
+			out.closed = named[0].Name
+			return out, nil
+		}
+		out.documents, err = r.documents(ctx, path, named, names[1:])
+		return out, err
+	}
+	open := slices.DeleteFunc(slices.Clone(visible), func(n kernel.Notebook) bool { return n.Closed || n.Locked() })
+	documents, err := r.documents(ctx, path, open, names)
+	return lookup{documents: documents}, err
+}
+
+// namedNotebooks are the notebooks of a name, or the one that name#id means.
+func namedNotebooks(visible []kernel.Notebook, name string) []kernel.Notebook {
+	var out []kernel.Notebook
+	for i := range visible {
+		if visible[i].Name == name {
+			out = append(out, visible[i])
+		}
+	}
+	rest, id, ok := cutID(name)
+	if len(out) > 0 || !ok {
+		return out
+	}
+	for i := range visible {
+		if visible[i].ID == id && visible[i].Name == rest {
+			out = append(out, visible[i])
+		}
+	}
+	return out
+}
+
+// documents finds the documents that have a human path in notebooks: at once in the kernel's
+// tree, else in its index, checked against the tree.
+func (r *Request) documents(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
+	found, err := r.inTree(ctx, subject, notebooks, names)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	last := len(names) - 1
+	if title, id, ok := cutID(names[last]); ok {
+		plain := append(slices.Clone(names[:last]), title)
+		found, err := r.inTree(ctx, subject, notebooks, plain)
+		found = slices.DeleteFunc(found, func(t Target) bool { return t.ID != id })
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	return r.inIndex(ctx, subject, notebooks, names)
+}
+
+// inTree asks the kernel's tree of documents, each notebook in parallel.
+func (r *Request) inTree(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
+	hpath := "/" + strings.Join(names, "/")
+	found := make([][]kernel.ID, len(notebooks))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(8)
+	for i := range notebooks {
+		group.Go(func() (err error) {
+			found[i], err = r.Kernel.IDsByHPath(ctx, notebooks[i].ID, hpath)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var out []Target
+	for i, ids := range found {
+		for _, id := range ids {
+			if id == notebooks[i].ID || !id.Valid() || slices.ContainsFunc(out, func(t Target) bool { return t.ID == id }) {
+				continue // the hidden document of a notebook (README 18), or a second row
+			}
+			out = append(out, Target{
+				What: access.Document, Subject: subject, ID: id, Notebook: notebooks[i].ID, Root: id, HPath: hpath, Title: names[len(names)-1],
+			})
+		}
+	}
+	return out, nil
+}
+
+// inIndex asks the index, which may know what the tree has not loaded, and may be behind.
+func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
+	if len(notebooks) == 0 {
+		return nil, nil
+	}
+	boxes := make([]kernel.ID, len(notebooks))
+	for i := range notebooks {
+		boxes[i] = notebooks[i].ID
+	}
+	hpath := "/" + strings.Join(names, "/")
+	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE type = 'd' AND box IN ("+
+		kernel.QuoteIDs(boxes)+") AND hpath = "+kernel.Quote(hpath)+" LIMIT 100")
+	if err != nil {
+		return nil, err
+	}
+	var out []Target
+	for _, w := range rows {
+		if w.ID == w.Box || !slices.Contains(boxes, w.Box) || slices.ContainsFunc(out, func(t Target) bool { return t.ID == w.ID }) {
+			continue
+		}
+		notebook, path, err := r.Kernel.PathByID(ctx, w.ID)
+		if err != nil || notebook != w.Box {
+			continue // gone or elsewhere since
+		}
+		if now, err := r.Kernel.HPathByID(ctx, w.ID); err != nil || now != hpath {
+			continue
+		}
+		out = append(out, Target{
+			What: access.Document, Subject: subject, ID: w.ID, Notebook: notebook, Root: w.ID, Path: path, HPath: hpath, Title: names[len(names)-1],
+		})
+	}
+	return out, nil
+}
+
+// resolveNew is resolve for a path that something is to get.
+func (r *Request) resolveNew(ctx context.Context, path string, level access.Level) (Target, error) {
+	found, err := r.lookup(ctx, path)
+	if err != nil {
+		return Target{}, err
+	}
+	if found.notebooks != nil || len(found.documents) > 0 {
+		return r.one(ctx, path, found, level)
+	}
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	title := DecodeName(parts[len(parts)-1])
+	switch {
+	case len(parts) == 1:
+		return Target{}, BadPath(path, "has one name only, and no notebook is called that")
+	case strings.Contains(title, "/"):
+		return Target{}, BadPath(path, "ends in a title with a slash, which SiYuan does not allow")
+	case utf8.RuneCountInString(title) > maxTitle:
+		return Target{}, BadPath(path[:min(len(path), 80)]+"…", fmt.Sprintf("ends in a title of more than %d characters", maxTitle))
+	}
+	parent, err := r.resolve(ctx, "/"+strings.Join(parts[:len(parts)-1], "/"), level)
+	if err != nil {
+		return Target{}, err
+	}
+	t := Target{What: access.Path, Subject: path, Notebook: parent.Notebook, HPath: "/" + title, Title: title}
+	if parent.What == access.Document {
+		t.Root, t.HPath = parent.ID, parent.HPath+"/"+title
+	}
+	if strings.Count(t.HPath, "/") > maxDepth {
+		return Target{}, BadPath(path, fmt.Sprintf("has more than %d levels of documents, which SiYuan does not allow", maxDepth))
+	}
+	return t, nil
+}

@@ -1,0 +1,156 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Place finds where a block or document is. One that does not exist is [access.NotFound]. What
+// was found is remembered for the rest of the call. The level is for the caller to check.
+func (r *Request) Place(ctx context.Context, what access.What, id string) (Target, error) {
+	found, err := r.blocks(ctx, what, []string{id})
+	if err != nil {
+		return Target{}, err
+	}
+	return found[0], nil
+}
+
+// Places finds many blocks at once, with few requests. Those that do not exist are left out.
+func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Target, error) {
+	out, missing := r.known(ids)
+	if len(missing) > 1 {
+		for chunk := range slices.Chunk(missing, 200) {
+			rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE id IN ("+
+				kernel.QuoteIDs(chunk)+") LIMIT 1000")
+			if err != nil {
+				return nil, err
+			}
+			for _, row := range rows {
+				if row.Box != "" {
+					out[row.ID] = r.remember(row.target())
+				}
+			}
+		}
+		_, missing = r.known(missing)
+	}
+	for _, id := range missing { // one, or what the index does not have yet
+		t, err := r.place(ctx, id)
+		switch {
+		case err == nil:
+			out[id] = t
+		case tool.KindOf(err) != tool.Unknown:
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// row is a block as SQL has it.
+type row struct {
+	ID    kernel.ID `json:"id"`
+	Root  kernel.ID `json:"root_id"`
+	Box   kernel.ID `json:"box"`
+	Path  string    `json:"path"`
+	HPath string    `json:"hpath"`
+}
+
+func (w *row) target() Target {
+	t := Target{What: access.Block, Subject: string(w.ID), ID: w.ID, Notebook: w.Box, Root: w.Root, Path: w.Path, HPath: w.HPath}
+	if t.Root == "" {
+		t.Root = w.ID
+	}
+	if t.ID == t.Root {
+		t.What = access.Document
+	}
+	return t
+}
+
+// known are the places that are remembered, and the ids of the others.
+func (r *Request) known(ids []kernel.ID) (found map[kernel.ID]Target, missing []kernel.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found = map[kernel.ID]Target{}
+	for _, id := range ids {
+		if t, ok := r.places[id]; ok {
+			found[id] = t
+		} else if id.Valid() && !slices.Contains(missing, id) {
+			missing = append(missing, id)
+		}
+	}
+	return found, missing
+}
+
+func (r *Request) remember(t Target) Target {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.places[t.ID] = t
+	return t
+}
+
+// place asks the kernel where one block is. A block in a closed or locked notebook is not found.
+func (r *Request) place(ctx context.Context, id kernel.ID) (Target, error) {
+	p, err := r.Kernel.Place(ctx, id)
+	if err != nil {
+		e, ok := errors.AsType[*tool.Error](err)
+		if ok && (e.Kind == tool.Unknown || e.Kind == tool.API && e.Facts["kernelCode"] != nil) {
+			return Target{}, access.NotFound(access.Block, string(id))
+		}
+		return Target{}, err
+	}
+	t := Target{What: access.Block, Subject: string(id), ID: id, Notebook: p.Notebook, Root: p.Root, Path: p.Path, Title: p.Title}
+	if id == p.Root {
+		t.What = access.Document
+	}
+	return r.remember(t), nil
+}
+
+// blocks resolves ids in order; the first that does not exist is an error.
+func (r *Request) blocks(ctx context.Context, what access.What, ids []string) ([]Target, error) {
+	typed := make([]kernel.ID, len(ids))
+	for i, id := range ids {
+		typed[i] = kernel.ID(id)
+	}
+	found, err := r.Places(ctx, typed)
+	if err != nil {
+		return nil, err
+	}
+	var out []Target
+	for i, id := range typed {
+		t, ok := found[id]
+		if !ok || !r.Readable(t.Notebook) { // in the caller's word for it, or the two would differ
+			return nil, access.NotFound(what, ids[i])
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// notebooks resolves notebook ids; those that do not exist are errors.
+func (r *Request) notebooks(ctx context.Context, ids []string) ([]Target, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	all, err := r.Levels.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Target
+	for _, id := range ids {
+		i := slices.IndexFunc(all, func(n kernel.Notebook) bool { return string(n.ID) == id })
+		if i < 0 {
+			return nil, access.NotFound(access.Notebook, id)
+		}
+		out = append(out, NotebookTarget(&all[i]))
+	}
+	return out, nil
+}
+
+// NotebookTarget is a notebook as a target.
+func NotebookTarget(n *kernel.Notebook) Target {
+	return Target{What: access.Notebook, Subject: string(n.ID), ID: n.ID, Notebook: n.ID, Path: "/", HPath: "/", Title: n.Name}
+}

@@ -1,0 +1,128 @@
+package action
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// Page is a part of a list (0.4). Extras of an action are embedded beside it.
+type Page[T any] struct {
+	Data        []T  `json:"data"`
+	Total       int  `json:"total"`
+	Page        int  `json:"page"`
+	PageSize    int  `json:"pageSize"`
+	PageCount   int  `json:"pageCount"`
+	HasNextPage bool `json:"hasNextPage"`
+}
+
+// Paged cuts a page out of all; one beyond the end is the last one. page begins with 1.
+func Paged[T any](all []T, page, size int) Page[T] {
+	size = max(size, 1)
+	count := max(1, (len(all)+size-1)/size)
+	page = min(max(page, 1), count)
+	from := (page - 1) * size
+	data := all[from:min(from+size, len(all))]
+	if data == nil {
+		data = []T{}
+	}
+	return Page[T]{Data: data, Total: len(all), Page: page, PageSize: size, PageCount: count, HasNextPage: page < count}
+}
+
+// refresh is something the interface shall show again after a write.
+type refresh struct {
+	Type string    `json:"type"`
+	ID   kernel.ID `json:"id,omitempty"`
+}
+
+// The refreshes of 0.4. Each runs once, after the action has succeeded; a failure is no failure
+// of the action.
+
+// RefreshDocument shows a document again.
+func (r *Request) RefreshDocument(id kernel.ID) { r.refresh(refresh{"reloadProtyle", id}) }
+
+// RefreshDatabase shows a database again.
+func (r *Request) RefreshDatabase(id kernel.ID) { r.refresh(refresh{"reloadAttributeView", id}) }
+
+// RefreshTree shows the tree of documents again.
+func (r *Request) RefreshTree() { r.refresh(refresh{Type: "reloadFiletree"}) }
+
+// RefreshIcons shows the icons again.
+func (r *Request) RefreshIcons() { r.refresh(refresh{Type: "reloadIcon"}) }
+
+// RefreshTags shows the tags again.
+func (r *Request) RefreshTags() { r.refresh(refresh{Type: "reloadTag"}) }
+
+func (r *Request) refresh(f refresh) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, have := range r.refreshes {
+		if have == f {
+			return
+		}
+	}
+	r.refreshes = append(r.refreshes, f)
+}
+
+// finish refreshes the interface and adds what the call left behind to its result.
+func (r *Request) finish(ctx context.Context, raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || raw[0] != '{' {
+		return raw
+	}
+	if len(r.refreshes) > 0 {
+		type failure struct {
+			refresh
+			Message string `json:"message"`
+		}
+		report := struct {
+			Applied        bool      `json:"applied"`
+			Operations     []refresh `json:"operations"`
+			PartialFailure []failure `json:"partialFailure,omitempty"`
+		}{Applied: true, Operations: r.refreshes}
+		for _, f := range r.refreshes {
+			if err := r.reload(ctx, f); err != nil {
+				report.PartialFailure = append(report.PartialFailure, failure{f, err.Error()})
+			}
+		}
+		if len(report.PartialFailure) > 0 || r.Meta.Verbose {
+			raw = with(raw, "uiRefresh", report)
+		}
+	}
+	if r.filtered > 0 {
+		const reason = "permission_filtered"
+		raw = with(raw, "partial", true)
+		raw = with(raw, "filteredOutCount", r.filtered)
+		raw = with(raw, "reason", reason)
+		raw = with(raw, "permissionSummary", map[string]any{
+			"filteredOutCount": r.filtered, "reason": reason,
+			"suggestion": "some of what was found is in notebooks that may not be read",
+		})
+	}
+	return raw
+}
+
+func (r *Request) reload(ctx context.Context, f refresh) error {
+	switch f.Type {
+	case "reloadProtyle":
+		return r.Kernel.ReloadDocument(ctx, f.ID)
+	case "reloadAttributeView":
+		return r.Kernel.ReloadDatabase(ctx, f.ID)
+	case "reloadIcon":
+		return r.Kernel.ReloadIcons(ctx)
+	case "reloadTag":
+		return r.Kernel.ReloadTags(ctx)
+	}
+	return r.Kernel.ReloadTree(ctx)
+}
+
+// with sets a member of an object.
+func with(raw json.RawMessage, name string, value any) json.RawMessage {
+	out, err := sjson.SetBytes(raw, name, value)
+	if err != nil {
+		panic("action: a result does not take " + name + ": " + err.Error())
+	}
+	return out
+}

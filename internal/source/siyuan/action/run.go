@@ -1,0 +1,74 @@
+package action
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Check resolves every target of every Need and checks its level. It writes nothing.
+func (r *Request) Check(ctx context.Context) error {
+	if _, err := r.Action.decode(r.raw); err != nil {
+		return err
+	}
+	for i, n := range r.Action.Needs {
+		if n.Targets == nil {
+			if err := r.Levels.Everywhere(ctx, n.Level); err != nil {
+				return err
+			}
+			continue
+		}
+		targets, err := n.Targets(ctx, r)
+		if err != nil {
+			return err
+		}
+		for _, t := range targets {
+			if err := r.allowed(t, n.Level); err != nil {
+				return err
+			}
+		}
+		r.targets[i] = targets
+	}
+	return nil
+}
+
+// allowed checks a level on everything a target stands for.
+func (r *Request) allowed(t Target, need access.Level) error {
+	for _, notebook := range append([]kernel.ID{t.Notebook}, t.Also...) {
+		if err := r.Levels.Check(notebook, need, t.What, t.Subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run runs the action, whose targets have been checked, and returns its result as JSON with
+// what the call left behind: what was filtered, and how the interface took the refresh.
+func (r *Request) Run(ctx context.Context) (json.RawMessage, error) {
+	args, err := r.Action.decode(r.raw)
+	if err != nil {
+		return nil, err
+	}
+	value, err := r.Action.run(ctx, r, args)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, &tool.Error{Op: "run", Kind: tool.Internal, Subject: r.Action.Tool + "." + r.Action.Name, Err: err}
+	}
+	return r.finish(ctx, raw), nil
+}
+
+// Needed is the highest level that the action needs anywhere.
+func (a *Action) Needed() access.Level {
+	levels := []access.Level{access.None}
+	for _, n := range a.Needs {
+		levels = append(levels, n.Level)
+	}
+	return slices.Max(levels)
+}

@@ -1,0 +1,168 @@
+package action
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"collie/internal/tool"
+)
+
+// Class says what an action does to the user's data, and what a guarded write of it is held
+// against (siyuan-tools.md 11).
+type Class string
+
+// The classes.
+const (
+	Reads     Class = "read"
+	External  Class = "external"  // has an effect, but none on the notes: export, notify, sync
+	Creates   Class = "create"    // adds, and changes nothing that is there
+	State     Class = "state"     // changes or removes its targets
+	Structure Class = "structure" // changes their order or place
+	Manifest  Class = "manifest"  // changes a set of things that is found while it runs
+	Source    Class = "source"    // takes in a local file
+)
+
+// Writes reports whether an action of this class changes the notes.
+func (c Class) Writes() bool { return c != Reads && c != External }
+
+// Field is one member of a result. Name is a path from the top: "data[].id".
+type Field struct {
+	Name, About string
+	// Verbose members are left out unless the caller asks with verbose:true.
+	Verbose bool
+}
+
+// Spec says what an action is.
+type Spec struct {
+	Tool, Name string
+	Purpose    string // what it is for, in one sentence without a full stop
+	Guide      string // what else a caller should know; may be empty where there is nothing
+	Late       bool   // era L: it came after the first version (spec 1.0)
+	Common     bool   // its signature and arguments stand in the grouped view
+	Off        bool   // off by default
+	Dangerous  bool   // a person confirms it
+	DirectOnly bool   // only a person at a terminal may call it
+	Class      Class
+	// Risk is the declared risk; empty means low for what reads, medium for what writes, high
+	// for what is dangerous.
+	Risk tool.Risk
+	// Needs are the levels that every target must have before anything is done. An action that
+	// needs none says why in Unguarded.
+	Needs     []Need
+	Unguarded string
+	Endpoints []string // that it may use, without "/api/"
+	// Aliases of arguments: other names for them (0.6). Positional are the arguments that a
+	// command line may give without their names.
+	Aliases    map[string]string
+	Positional []string
+	Returns    []Field
+	Example    string // arguments as JSON, without "action"
+	// Adapt changes the arguments before anything else, for aliases that are more than another
+	// name; nil where there is none. It returns args itself where nothing has to be changed.
+	Adapt func(args json.RawMessage) json.RawMessage
+	// Effect says what would become of the targets, for the question a person is asked; nil
+	// takes Purpose.
+	Effect func(r *Request) string
+	// Inverse returns the call that takes this one back, made before it runs; nil where the
+	// blocks that were changed are enough to bring them back, or where nothing can be. A nil
+	// result is a call that cannot be taken back.
+	Inverse func(ctx context.Context, r *Request) (*Inverse, error)
+}
+
+// Inverse is the call that takes another one back.
+type Inverse struct {
+	Tool   string          `json:"tool"`
+	Action string          `json:"action"`
+	Args   json.RawMessage `json:"args"`
+}
+
+// Action is one action, ready to run. It is immutable and safe for concurrent use.
+type Action struct {
+	Spec
+	params []Param
+	schema json.RawMessage
+	decode func(raw json.RawMessage) (any, error)
+	run    func(context.Context, *Request, any) (any, error)
+}
+
+// New returns an action of spec whose arguments are an A, a struct with the tags of [Param]. It
+// panics if spec contradicts itself: that is a mistake of the programmer.
+func New[A any](spec Spec, run func(ctx context.Context, r *Request, a A) (any, error)) *Action {
+	a := &Action{Spec: spec}
+	if a.Spec.Risk == "" {
+		a.Spec.Risk = riskOf(&spec)
+	}
+	a.params = paramsOf(reflect.TypeFor[A]())
+	a.schema = schemaOf(a)
+	a.decode = func(raw json.RawMessage) (any, error) {
+		var v A
+		if err := decodeArgs(a, raw, &v); err != nil {
+			return nil, err
+		}
+		return v, nil
+	}
+	a.run = func(ctx context.Context, r *Request, args any) (any, error) { return run(ctx, r, args.(A)) }
+	if err := a.check(); err != nil {
+		panic(fmt.Sprintf("action %s.%s: %v", spec.Tool, spec.Name, err))
+	}
+	return a
+}
+
+// None are the arguments of an action that takes none.
+type None struct{}
+
+func riskOf(s *Spec) tool.Risk {
+	switch {
+	case s.Dangerous:
+		return tool.RiskHigh
+	case s.Class.Writes() || s.Class == External:
+		return tool.RiskMedium
+	}
+	return tool.RiskLow
+}
+
+// check finds what contradicts itself.
+func (a *Action) check() error {
+	for alias, to := range a.Aliases {
+		if a.Param(to) == nil {
+			return fmt.Errorf("alias %q is for an argument %q that does not exist", alias, to)
+		}
+	}
+	for _, p := range a.Positional {
+		if a.Param(p) == nil {
+			return fmt.Errorf("there is no argument %q to give without its name", p)
+		}
+	}
+	for _, n := range a.Needs {
+		if n.Param != "" && a.Param(n.Param) == nil {
+			return fmt.Errorf("a level is needed on %q, which is no argument", n.Param)
+		}
+	}
+	if !json.Valid([]byte(a.Example)) {
+		return fmt.Errorf("the example is no JSON: %s", a.Example)
+	}
+	return nil
+}
+
+// Params are the arguments in order, without those that every action takes.
+func (a *Action) Params() []Param { return a.params }
+
+// Param returns an argument by its name, nil if there is none.
+func (a *Action) Param(name string) *Param {
+	for i := range a.params {
+		if a.params[i].Name == name {
+			return &a.params[i]
+		}
+	}
+	return nil
+}
+
+// Tool is a named group of actions.
+type Tool struct {
+	Name, Title string
+	About       string // one or two sentences for a model
+	Off         bool   // off by default as a whole
+	Actions     []*Action
+}

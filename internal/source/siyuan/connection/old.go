@@ -1,0 +1,72 @@
+package connection
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
+)
+
+// OldFiles are the files of older programs in the home folder of a person, the newer one first
+// (10.2).
+func OldFiles(home string) []string {
+	if home == "" {
+		return nil
+	}
+	return []string{
+		filepath.Join(home, ".siyuan-sisyphus", "config.json"),
+		filepath.Join(home, ".siyuan-mcp", "config.json"),
+	}
+}
+
+// Old returns what the first of the files says that is there; of those that cannot be read or
+// make no sense, problems. Settings without a File mean that there is none. It is for people who
+// have not saved a connection in collie.json.
+func Old(files []string, read func(file string) ([]byte, error)) (Settings, []Problem) {
+	for _, file := range files {
+		raw, err := read(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return Settings{Enabled: true, File: file}, []Problem{{Rule: "read", Severity: SeverityError, Message: err.Error()}}
+		}
+		s, ps := ParseOld(raw)
+		s.File = file
+		return s, ps
+	}
+	return Settings{Enabled: true}, nil
+}
+
+// ParseOld reads a file of an older program:
+//
+//	{"currentProfile": "default", "profiles": {"default": {"apiUrl": "http://127.0.0.1:6806", "token": "…"}}}
+//
+// or the older form {"apiUrl": …, "token": …}, which becomes the connection "default". Tokens in
+// it are what they are: neither env: nor cmd: nor ${…} has a meaning there.
+func ParseOld(raw []byte) (Settings, []Problem) {
+	s := Settings{Enabled: true}
+	var ps problems
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	file, ok := object(&ps, "", raw, "an object with profiles")
+	if !ok {
+		return s, ps
+	}
+	l := layout{url: "apiUrl", token: "token", literal: true}
+	profiles, nested := file["profiles"]
+	if !nested {
+		if _, flat := file["apiUrl"]; flat {
+			if c, ok := l.connection(&ps, "", "default", raw); ok {
+				s.Current, s.Connections = "default", []Connection{c}
+			}
+		}
+		return s, ps
+	}
+	s.read(&ps, "/profiles", profiles, l)
+	s.Current, _ = text(&ps, "/currentProfile", file["currentProfile"], "the name of a profile")
+	if _, ok := s.Get("default"); ok && s.Current == "" {
+		s.Current = "default"
+	}
+	s.checkCurrent(&ps, "/currentProfile")
+	return s, ps
+}

@@ -1,0 +1,225 @@
+package connection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/tool"
+)
+
+// From says where a [Choice] comes from.
+type From string
+
+// The places, in the order in which they win.
+const (
+	FromFlags      From = "command line" // --url, --token
+	FromEnv        From = "environment"  // SIYUAN_API_URL, SIYUAN_TOKEN
+	FromConnection From = "connection"   // --connection, else the current one
+)
+
+// Inputs are what [Resolve] chooses from. Empty texts are not given.
+type Inputs struct {
+	URL, Token string // --url and --token
+	Connection string // --connection
+	// EnvURL and EnvToken are SIYUAN_API_URL and SIYUAN_TOKEN.
+	EnvURL, EnvToken string
+	Saved            Settings
+
+	// Env looks up the environment for a token env:NAME; nil is an empty one.
+	Env func(name string) (string, bool)
+	// Command runs a line for a token cmd:LINE and returns what it printed; nil refuses that.
+	Command func(ctx context.Context, line string) (string, error)
+	// Expand replaces ${…} in a token or URL of collie.json; nil refuses that.
+	Expand func(text string) (string, error)
+}
+
+// Choice is the kernel to talk to.
+type Choice struct {
+	// Configured is false where nobody has said which; the rest is empty then.
+	Configured bool
+	From       From
+	Name       string // of the connection; empty unless From says connection
+	URL        string // without a slash at its end
+	Token      Token
+	Workspace  string // see [Choice.Verify]
+}
+
+// Resolve chooses the kernel: the command line wins over the environment, that over the
+// connection that --connection names, else the current one, else the only one. Only the token of
+// what is chosen is looked up.
+//
+// A URL from one place is never combined with a token from another (R-10-4), so --url alone goes
+// without a token, unless it is the address of the connection that would be used without it; and
+// --token needs --url. warnings are sentences for people. Errors are [*tool.Error] of kind
+// Invalid, or Unknown for a name that no connection has.
+func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err error) {
+	saved, err := in.saved()
+	if err != nil {
+		return Choice{}, nil, err
+	}
+	switch {
+	case in.URL != "":
+		return in.fromFlags(ctx, saved)
+	case in.Token != "":
+		return Choice{}, nil, invalid("--token", "a token is only sent to the address that it is given with",
+			"give --url too, or save both: collie siyuan connection set NAME --url URL --token TOKEN")
+	case in.EnvURL != "":
+		return in.fromEnv(saved)
+	}
+	if in.EnvToken != "" {
+		warnings = append(warnings, "SIYUAN_TOKEN is set without SIYUAN_API_URL and not used: a token is only sent to the address that it is given with")
+	}
+	if saved == nil {
+		if n := len(in.Saved.Connections) + len(in.Saved.broken); n > 0 {
+			return Choice{}, warnings, invalid("siyuan.current", fmt.Sprintf("there are %d connections, and none is the current one", n),
+				"choose one: collie siyuan connection use NAME; there are "+strings.Join(in.Saved.Names(), ", "))
+		}
+		return Choice{}, warnings, nil
+	}
+	c, err = in.fromSaved(ctx, *saved)
+	return c, warnings, err
+}
+
+// saved is the connection that would be used if nothing won over it; nil if there is none.
+func (in *Inputs) saved() (*Connection, error) {
+	name, field := in.Connection, "--connection"
+	if name == "" {
+		name, field = in.Saved.only(), "siyuan.current"
+	}
+	if name == "" {
+		return nil, nil
+	}
+	if c, ok := in.Saved.Get(name); ok {
+		return &c, nil
+	}
+	if in.Connection == "" && (in.URL != "" || in.EnvURL != "") {
+		return nil, nil // nobody asked for it
+	}
+	if p, broken := in.Saved.broken[name]; broken {
+		return nil, invalid(field, fmt.Sprintf("connection %q cannot be used: %s", name, p), "")
+	}
+	return nil, &tool.Error{
+		Op: "choose connection", Kind: tool.Unknown, Subject: field, Message: noSuch(name, in.Saved.Names()),
+		Hint: "collie siyuan connection list shows what there is, connection set makes one",
+	}
+}
+
+func (in *Inputs) fromFlags(ctx context.Context, saved *Connection) (Choice, []string, error) {
+	var warnings []string
+	address, err := Address(in.URL)
+	if err != nil {
+		return Choice{}, nil, invalid("--url", err.Error(), "")
+	}
+	c := Choice{Configured: true, From: FromFlags, URL: address}
+	own, same := Choice{}, false
+	if saved != nil && in.Token == "" {
+		// An address that cannot be expanded is not the same, and its error nobody's concern here.
+		if url, err := in.address(*saved); err == nil && sameAddress(url, address) {
+			if own, err = in.fromSaved(ctx, *saved); err != nil {
+				return Choice{}, nil, err
+			}
+			same = true
+		}
+	}
+	switch {
+	case in.Token != "":
+		if c.Token, err = usable(in.Token); err != nil {
+			return Choice{}, nil, invalid("--token", err.Error(), "")
+		}
+		warnings = append(warnings, "other programs on this machine can read a token on the command line; "+
+			"collie siyuan connection set keeps it, and SIYUAN_TOKEN hides it")
+	case same:
+		c.Token, c.Workspace = own.Token, own.Workspace
+	}
+	if in.Connection != "" && !same {
+		warnings = append(warnings, fmt.Sprintf("--url wins over --connection %s: using %s, without anything of that connection", in.Connection, address))
+	}
+	return c, warnings, nil
+}
+
+func (in *Inputs) fromEnv(saved *Connection) (Choice, []string, error) {
+	var warnings []string
+	address, err := Address(in.EnvURL)
+	if err != nil {
+		return Choice{}, nil, invalid("SIYUAN_API_URL", err.Error(), "")
+	}
+	token, err := usable(in.EnvToken)
+	if err != nil {
+		return Choice{}, nil, invalid("SIYUAN_TOKEN", err.Error(), "")
+	}
+	switch {
+	case in.Connection != "":
+		warnings = append(warnings, fmt.Sprintf("SIYUAN_API_URL wins over --connection %s: using %s, with the token of SIYUAN_TOKEN (%s); unset SIYUAN_API_URL to use the connection",
+			in.Connection, address, token))
+	case token.IsZero() && saved != nil && !saved.Written.IsZero() && sameAddress(saved.URL, address):
+		warnings = append(warnings, fmt.Sprintf("SIYUAN_API_URL is set without SIYUAN_TOKEN, so no token is sent; unset it to use connection %q, which has the same address", saved.Name))
+	}
+	return Choice{Configured: true, From: FromEnv, URL: address, Token: token}, warnings, nil
+}
+
+func (in *Inputs) fromSaved(ctx context.Context, saved Connection) (Choice, error) {
+	address, err := in.address(saved)
+	if err != nil {
+		return Choice{}, invalid(in.field(saved, "url"), err.Error(), "")
+	}
+	token, err := in.token(ctx, saved)
+	if err != nil {
+		return Choice{}, invalid(in.field(saved, "token"), err.Error(), "")
+	}
+	return Choice{
+		Configured: true, From: FromConnection, Name: saved.Name,
+		URL: address, Token: token, Workspace: saved.Workspace,
+	}, nil
+}
+
+// address is the URL of a connection, expanded and checked.
+func (in *Inputs) address(saved Connection) (string, error) {
+	if saved.literal || !strings.Contains(saved.URL, variable) {
+		return saved.URL, nil // checked when it was read
+	}
+	s, err := in.expand(saved.URL)
+	if err != nil {
+		return "", err
+	}
+	return Address(s)
+}
+
+// field names a field of a connection where a person finds it.
+func (in *Inputs) field(c Connection, name string) string {
+	if in.Saved.File != "" {
+		return fmt.Sprintf("%s: profiles.%s.%s", in.Saved.File, c.Name, name)
+	}
+	return "siyuan.connections." + c.Name + "." + name
+}
+
+func invalid(field, message, hint string) *tool.Error {
+	return &tool.Error{Op: "choose connection", Kind: tool.Invalid, Subject: field, Message: message, Hint: hint}
+}
+
+// noSuch says that no connection has a name, which ones there are, and which was meant.
+func noSuch(name string, names []string) string {
+	if len(names) == 0 {
+		return fmt.Sprintf("there is no connection %q, and no other either", name)
+	}
+	meant := ""
+	if near, ok := tool.Nearest(name, names); ok {
+		meant = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Sprintf("there is no connection %q%s There %s: %s", name, end(meant), are(names), strings.Join(slices.Sorted(slices.Values(names)), ", "))
+}
+
+func end(meant string) string {
+	if meant == "" {
+		return "."
+	}
+	return meant
+}
+
+func are(names []string) string {
+	if len(names) == 1 {
+		return "is"
+	}
+	return "are"
+}

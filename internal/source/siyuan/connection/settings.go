@@ -1,0 +1,255 @@
+package connection
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"collie/internal/tool"
+)
+
+// Settings are the connections that are saved.
+type Settings struct {
+	// Enabled is siyuan.enabled; default true. [Resolve] does not look at it.
+	Enabled bool
+	// Current is the name of the connection that is used where nothing else is said; empty where
+	// the settings name none.
+	Current string
+	// Connections are sorted by name. Those with an error are left out; to choose one of them is
+	// an error that says what is wrong with it.
+	Connections []Connection
+	// File is the old file that they come from; empty for collie.json.
+	File string
+
+	broken map[string]Problem // connections with an error, by name
+}
+
+// Connection is one saved kernel.
+type Connection struct {
+	Name string
+	// URL is the address of the kernel, without a slash at its end, or a text with ${…}.
+	URL string
+	// Workspace is what the kernel must say that its workspace is, its folder or its id; empty
+	// means that nobody recorded it (K3).
+	Workspace string
+	// Written is the token as it stands in the file, see [Parse]; [Resolve] finds what it stands
+	// for. For people there is TokenShown.
+	Written Token
+
+	literal bool // Written is the token itself, whatever it looks like
+}
+
+// TokenShown tells people about the token: "empty", "configured", or where it comes from, such as
+// "env:SIYUAN_WORK" or "${secret:work}".
+func (c Connection) TokenShown() string {
+	if s := c.Written.text; !c.literal && indirect(s) {
+		if strings.HasPrefix(s, fromCommand) {
+			return fromCommand + "…" // people write tokens into commands too
+		}
+		return s
+	}
+	return c.Written.String()
+}
+
+// Names are the names of the connections, sorted.
+func (s *Settings) Names() []string {
+	var out []string
+	for _, c := range s.Connections {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// only is the name of the current connection, else of the only one there is, else "".
+func (s *Settings) only() string {
+	if s.Current != "" || len(s.Connections)+len(s.broken) != 1 {
+		return s.Current
+	}
+	for name := range s.broken {
+		return name
+	}
+	return s.Connections[0].Name
+}
+
+// Get returns a connection by its name.
+func (s *Settings) Get(name string) (Connection, bool) {
+	for _, c := range s.Connections {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Connection{}, false
+}
+
+// Parse reads the section "siyuan" of collie.json, standard JSON:
+//
+//	{"enabled": true, "current": "work", "connections": {
+//	  "work": {"url": "http://127.0.0.1:6806", "token": "${secret:siyuan}", "workspace": "/home/me/SiYuan"}}}
+//
+// A token may also be env:NAME, cmd:PROGRAM WITH ARGUMENTS, or the text itself. also names
+// further members of the section, which others read. Whatever is wrong, what could be read is
+// returned; problems come in a fixed order. Nil or empty is a section that is not there.
+func Parse(raw json.RawMessage, also ...string) (Settings, []Problem) {
+	s := Settings{Enabled: true}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return s, nil
+	}
+	var ps problems
+	section, ok := object(&ps, "", raw, "an object with connections")
+	if !ok {
+		return s, ps
+	}
+	names := append([]string{"enabled", "current", "connections"}, also...)
+	unknown(&ps, "", section, names)
+	if v, there := section["enabled"]; there && json.Unmarshal(v, &s.Enabled) != nil {
+		ps.fail("/enabled", "type", "expected true or false, got %s", kind(v))
+	}
+	s.Current, _ = text(&ps, "/current", section["current"], "the name of a connection")
+	s.read(&ps, "/connections", section["connections"], layout{url: "url", token: "token", workspace: "workspace"})
+	s.checkCurrent(&ps, "/current")
+	return s, ps
+}
+
+// checkCurrent reports a current connection that there is not.
+func (s *Settings) checkCurrent(ps *problems, pointer string) {
+	_, known := s.Get(s.Current)
+	if _, broken := s.broken[s.Current]; s.Current != "" && !known && !broken {
+		ps.fail(pointer, "value", "%s", noSuch(s.Current, s.Names()))
+	}
+}
+
+// layout is how a file writes a connection.
+type layout struct {
+	url, token, workspace string // names of fields; workspace may be empty
+	literal               bool   // texts are what they are
+}
+
+// read reads an object of connections by name.
+func (s *Settings) read(ps *problems, pointer string, raw json.RawMessage, l layout) {
+	if raw == nil {
+		return
+	}
+	all, _ := object(ps, pointer, raw, "an object of connections by name")
+	s.broken = map[string]Problem{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		before := len(*ps)
+		if c, ok := l.connection(ps, pointer+"/"+escape(name), name, all[name]); ok {
+			s.Connections = append(s.Connections, c)
+			continue
+		}
+		for _, p := range (*ps)[before:] {
+			if p.Severity == SeverityError {
+				s.broken[name] = p
+			}
+		}
+	}
+}
+
+// connection reads one.
+func (l layout) connection(ps *problems, at, name string, raw json.RawMessage) (Connection, bool) {
+	c := Connection{Name: name, literal: l.literal}
+	fields, ok := object(ps, at, raw, `an object such as {"`+l.url+`": "`+Proposed+`"}`)
+	if !ok {
+		return c, false
+	}
+	if strings.TrimSpace(name) == "" {
+		ps.fail(at, "value", "a connection needs a name")
+		return c, false
+	}
+	if !l.literal {
+		unknown(ps, at, fields, []string{l.url, l.token, l.workspace})
+	}
+	var okURL, okToken, okWorkspace bool
+	c.URL, okURL = l.address(ps, at+"/"+l.url, fields[l.url])
+	c.Written.text, okToken = text(ps, at+"/"+l.token, fields[l.token], "a token")
+	okWorkspace = true
+	if l.workspace != "" {
+		c.Workspace, okWorkspace = text(ps, at+"/"+l.workspace, fields[l.workspace], "the folder or the id of a workspace")
+	}
+	return c, okURL && okToken && okWorkspace
+}
+
+// address reads a URL. One with variables is checked once they are expanded.
+func (l layout) address(ps *problems, at string, raw json.RawMessage) (string, bool) {
+	s, ok := text(ps, at, raw, "a URL")
+	switch {
+	case !ok:
+		return "", false
+	case s == "":
+		ps.fail(at, "value", "expected the address of the kernel, such as %s", Proposed)
+		return "", false
+	case strings.Contains(s, variable) && !l.literal:
+		return s, true
+	}
+	checked, err := Address(s)
+	if err != nil {
+		ps.fail(at, "value", "%v", err)
+	}
+	return checked, err == nil
+}
+
+// text reads a text that may be missing.
+func text(ps *problems, pointer string, raw json.RawMessage, what string) (s string, ok bool) {
+	if raw == nil {
+		return "", true
+	}
+	if err := json.Unmarshal(raw, &s); err != nil || kind(raw) == "null" {
+		ps.fail(pointer, "type", "expected %s as a string, got %s", what, kind(raw))
+		return "", false
+	}
+	return strings.TrimSpace(s), true
+}
+
+func object(ps *problems, pointer string, raw json.RawMessage, what string) (map[string]json.RawMessage, bool) {
+	var m map[string]json.RawMessage
+	switch err := json.Unmarshal(raw, &m); {
+	case !json.Valid(raw):
+		ps.fail(pointer, "json", "it is not valid JSON")
+	case err != nil || m == nil:
+		ps.fail(pointer, "type", "expected %s, got %s", what, kind(raw))
+	default:
+		return m, true
+	}
+	return nil, false
+}
+
+// unknown warns of members that nobody reads. Names that start with "x-" are the user's own.
+func unknown(ps *problems, pointer string, fields map[string]json.RawMessage, known []string) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if slices.Contains(known, name) || strings.HasPrefix(name, "x-") {
+			continue
+		}
+		meant := ""
+		if near, ok := tool.Nearest(name, known); ok {
+			meant = `; did you mean "` + near + `"?`
+		}
+		ps.warn(pointer+"/"+escape(name), "unknown", "unknown field%s", meant)
+	}
+}
+
+func kind(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	switch raw[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+// escape writes a name as a part of a JSON pointer.
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

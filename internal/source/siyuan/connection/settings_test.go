@@ -1,0 +1,165 @@
+package connection_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/connection"
+)
+
+func lines(ps []connection.Problem) []string {
+	out := []string{}
+	for _, p := range ps {
+		out = append(out, string(p.Severity)+" "+p.Rule+" "+p.String())
+	}
+	return out
+}
+
+func TestParseProblems(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		text  string
+		want  []string
+		names []string
+	}{
+		"none":             {``, []string{}, nil},
+		"not JSON":         {`{`, []string{`error json it is not valid JSON`}, nil},
+		"a list":           {`[]`, []string{`error type expected an object with connections, got array`}, nil},
+		"enabled":          {`{"enabled": "yes"}`, []string{`error type /enabled: expected true or false, got string`}, nil},
+		"others' members":  {`{"mascot": {}, "x-mine": 1}`, []string{}, nil},
+		"unknown":          {`{"conections": {}}`, []string{`warning unknown /conections: unknown field; did you mean "connections"?`}, nil},
+		"connections":      {`{"connections": [1]}`, []string{`error type /connections: expected an object of connections by name, got array`}, nil},
+		"one is a string":  {`{"connections": {"a/b": "http://h", "ok": {"url": "http://h"}}}`, []string{`error type /connections/a~1b: expected an object such as {"url": "http://127.0.0.1:6806"}, got string`}, []string{"ok"}},
+		"no url":           {`{"connections": {"a": {"token": "t"}}}`, []string{`error value /connections/a/url: expected the address of the kernel, such as http://127.0.0.1:6806`}, nil},
+		"url is a number":  {`{"connections": {"a": {"url": 6806}}}`, []string{`error type /connections/a/url: expected a URL as a string, got number`}, nil},
+		"token is null":    {`{"connections": {"a": {"url": "http://h", "token": null}}}`, []string{`error type /connections/a/token: expected a token as a string, got null`}, nil},
+		"old word":         {`{"connections": {"a": {"url": "http://h", "tokn": "t"}}}`, []string{`warning unknown /connections/a/tokn: unknown field; did you mean "token"?`}, []string{"a"}},
+		"no such current":  {`{"current": "b", "connections": {"a": {"url": "http://h"}}}`, []string{`error value /current: there is no connection "b". There is: a`}, []string{"a"}},
+		"current is wrong": {`{"current": "a", "connections": {"a": {"url": "h"}}}`, []string{`error value /connections/a/url: expected a URL that begins with http:// or https://, such as http://127.0.0.1:6806`}, nil},
+		"several":          {`{"current": 1, "connections": {"b": 1, "": {"url": "http://h"}}}`, []string{`error type /current: expected the name of a connection as a string, got number`, `error value /connections/: a connection needs a name`, `error type /connections/b: expected an object such as {"url": "http://127.0.0.1:6806"}, got number`}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, ps := connection.Parse(json.RawMessage(tc.text), "mascot")
+			if diff := cmp.Diff(tc.want, lines(ps)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+			if !slices.Equal(s.Names(), tc.names) || !s.Enabled {
+				t.Errorf("connections %q, enabled %t", s.Names(), s.Enabled)
+			}
+		})
+	}
+}
+
+func TestOldFiles(t *testing.T) {
+	t.Parallel()
+	dir := filepath.FromSlash("/home/me")
+	newer, older := filepath.Join(dir, ".siyuan-sisyphus", "config.json"), filepath.Join(dir, ".siyuan-mcp", "config.json")
+	const nested = `{"currentProfile": "work", "profiles": {"default": {"apiUrl": "http://d"}, "work": {"apiUrl": "http://w/", "token": "cmd:rm -rf /"}}, "more": 1}`
+	for name, tc := range map[string]struct {
+		files map[string]string
+		file  string
+		want  choice
+	}{
+		"both":      {map[string]string{newer: nested, older: `{"apiUrl": "http://x"}`}, newer, choice{connection.FromConnection, "work", "http://w", "", ""}},
+		"the older": {map[string]string{older: "\ufeff" + `{"apiUrl": "http://x", "token": "t"}`}, older, choice{connection.FromConnection, "default", "http://x", "t", ""}},
+		"no current": {
+			map[string]string{newer: `{"profiles": {"default": {"apiUrl": "http://d", "token": "env:X"}, "work": {"apiUrl": "http://w"}}}`},
+			newer, choice{connection.FromConnection, "default", "http://d", "env:X", ""},
+		},
+		"none": {nil, "", choice{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, ps := connection.Old(connection.OldFiles(dir), func(file string) ([]byte, error) {
+				if text, ok := tc.files[file]; ok {
+					return []byte(text), nil
+				}
+				return nil, &fs.PathError{Op: "open", Path: file, Err: fs.ErrNotExist}
+			})
+			if len(ps) > 0 || s.File != tc.file {
+				t.Fatalf("from %q, problems %v", s.File, ps)
+			}
+			if name == "both" { // a token there is what it is: no program runs, and this one is no token
+				if _, _, err := connection.Resolve(t.Context(), connection.Inputs{Saved: s}); err == nil || !strings.Contains(err.Error(), newer+": profiles.work.token: a token is one word") {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			c, _, err := connection.Resolve(t.Context(), connection.Inputs{Saved: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, choice{c.From, c.Name, c.URL, c.Token.Reveal(), c.Workspace}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	s, ps := connection.Old([]string{newer, older}, func(string) ([]byte, error) { return nil, errors.New("no access") })
+	if len(ps) != 1 || s.File != newer || ps[0].Message != "no access" {
+		t.Errorf("a file that cannot be read: %v, %v", s, ps)
+	}
+	if got := connection.OldFiles(""); got != nil {
+		t.Errorf("without a home: %v", got)
+	}
+}
+
+func TestTokenIsHidden(t *testing.T) {
+	t.Parallel()
+	s := settings(t, `{"connections": {"a": {"url": "http://h", "token": "hush"}}}`)
+	c, _, err := connection.Resolve(t.Context(), connection.Inputs{Saved: s})
+	if err != nil || c.Token.Reveal() != "hush" {
+		t.Fatalf("%v, %v", c, err)
+	}
+	raw, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{fmt.Sprint(s, c), fmt.Sprintf("%+v %#v", s, c), string(raw), c.Token.LogValue().String()} {
+		if strings.Contains(out, "hush") {
+			t.Errorf("tells the token: %s", out)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		two, `{}`, `[]`, `{"connections": {"a": {"url": "http://h", "token": "env:X"}}}`, `{"current": "a", "connections": {"a": null}}`,
+		`{"currentProfile": "x", "profiles": {"x": {"apiUrl": "https://h:1/p", "token": "t"}}}`, `{"apiUrl": "http://h", "token": "cmd:x"}`,
+		`{"connections": {"a": {"url": "http://${X}"}}}`, "\ufeff{}",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, read := range []func() (connection.Settings, []connection.Problem){
+			func() (connection.Settings, []connection.Problem) { return connection.Parse(text) },
+			func() (connection.Settings, []connection.Problem) { return connection.ParseOld(text) },
+		} {
+			s, ps := read()
+			again, psAgain := read()
+			if !slices.Equal(lines(ps), lines(psAgain)) || !slices.Equal(s.Names(), again.Names()) {
+				t.Fatalf("two readings differ: %v, %v", ps, psAgain)
+			}
+			for _, name := range s.Names() {
+				c, _, err := connection.Resolve(t.Context(), connection.Inputs{Saved: s, Connection: name})
+				if err != nil {
+					continue
+				}
+				if url, err := connection.Address(c.URL); err != nil || url != c.URL {
+					t.Fatalf("%q is used as an address: %v", c.URL, err)
+				}
+				if strings.ContainsAny(c.Token.Reveal(), "\r\n\x00 ") {
+					t.Fatalf("%q is used as a token", c.Token.Reveal())
+				}
+			}
+		}
+	})
+}

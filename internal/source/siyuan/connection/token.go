@@ -1,0 +1,113 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// Token is the token of a kernel. It prints, logs and encodes as "configured" or "empty"; only
+// [Token.Reveal] tells it.
+type Token struct{ text string }
+
+// NewToken makes a Token of its text.
+func NewToken(text string) Token { return Token{text} }
+
+// Reveal returns the text, for the one place that sends it.
+func (t Token) Reveal() string { return t.text }
+
+// IsZero reports whether there is none.
+func (t Token) IsZero() bool { return t.text == "" }
+
+// String is what people may see.
+func (t Token) String() string {
+	if t.text == "" {
+		return "empty"
+	}
+	return "configured"
+}
+
+// GoString keeps %#v from telling the text.
+func (t Token) GoString() string { return "connection.Token(" + t.String() + ")" }
+
+// LogValue is what logs may see.
+func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
+
+// MarshalText is what JSON may see.
+func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// Equal reports whether two tokens are the same.
+func (t Token) Equal(u Token) bool { return t.text == u.text }
+
+// The forms of a token that stand for another text.
+const (
+	fromEnv     = "env:"
+	fromCommand = "cmd:"
+	variable    = "${"
+)
+
+// indirect reports whether a token as it is written is no secret itself.
+func indirect(s string) bool {
+	return strings.HasPrefix(s, fromEnv) || strings.HasPrefix(s, fromCommand) || strings.Contains(s, variable)
+}
+
+// token finds what the written token of a connection stands for.
+func (in *Inputs) token(ctx context.Context, c Connection) (Token, error) {
+	s, err := c.Written.text, error(nil)
+	switch {
+	case c.literal:
+	case strings.HasPrefix(s, fromEnv):
+		s, err = in.variable(strings.TrimPrefix(s, fromEnv))
+	case strings.HasPrefix(s, fromCommand):
+		s, err = in.command(ctx, strings.TrimSpace(strings.TrimPrefix(s, fromCommand)))
+	case strings.Contains(s, variable):
+		s, err = in.expand(s)
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	return usable(s)
+}
+
+// usable checks that a token can stand in a header.
+func usable(s string) (Token, error) {
+	s = strings.TrimSpace(s)
+	for _, r := range s {
+		if r <= ' ' || r == 0x7f || r > 0xff {
+			return Token{}, errors.New("a token is one word; this has blanks, line breaks or characters that no token has")
+		}
+	}
+	return Token{s}, nil
+}
+
+func (in *Inputs) variable(name string) (string, error) {
+	if in.Env != nil {
+		if v, ok := in.Env(name); ok && strings.TrimSpace(v) != "" {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not set; set it, or write another token", name)
+}
+
+func (in *Inputs) command(ctx context.Context, line string) (string, error) {
+	if in.Command == nil {
+		return "", errors.New("no program can be run here for a token; use ${secret:NAME} or env:NAME")
+	}
+	out, err := in.Command(ctx, line)
+	if err != nil {
+		return "", fmt.Errorf("the command for it failed: %w", err) // its line may hold what is secret
+	}
+	if strings.TrimSpace(out) == "" {
+		return "", errors.New("the command for it printed nothing, expected the token")
+	}
+	return out, nil
+}
+
+func (in *Inputs) expand(s string) (string, error) {
+	if in.Expand == nil {
+		return "", errors.New("${…} has no meaning here; use env:NAME")
+	}
+	return in.Expand(s)
+}

@@ -1,0 +1,134 @@
+package content
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	heading   = regexp.MustCompile(`^#{1,6}(?:[ \t]|$)`)
+	rule      = regexp.MustCompile(`^(?:-[ \t]*){3,}$|^(?:\*[ \t]*){3,}$|^(?:_[ \t]*){3,}$`)
+	bullet    = regexp.MustCompile(`^[-*+](?:[ \t]|$)`)
+	ordered   = regexp.MustCompile(`^\d{1,9}[.)](?:[ \t]|$)`)
+	htmlStart = regexp.MustCompile(`^<(?:[A-Za-z!?/])`)
+)
+
+// topLevel cuts kramdown into the blocks at its top, as far as that is needed to see whether one
+// block has become several: the kernel takes only the first block of an update (README 23).
+func topLevel(kramdown string) []string {
+	c := cutter{lines: strings.Split(kramdown, "\n")}
+	var out []string
+	for c.at < len(c.lines) {
+		if strings.TrimSpace(c.lines[c.at]) == "" {
+			c.at++
+			continue
+		}
+		start := c.at
+		c.block()
+		for c.at < len(c.lines) && attributeLine(c.lines[c.at]) {
+			c.at++
+		}
+		out = append(out, strings.TrimRight(strings.Join(c.lines[start:c.at], "\n"), "\n"))
+	}
+	return out
+}
+
+// cutter walks over lines.
+type cutter struct {
+	lines []string
+	at    int
+}
+
+// block passes over one block. It always moves on.
+func (c *cutter) block() {
+	first := strings.TrimLeft(c.lines[c.at], " \t")
+	switch f := opens(first); {
+	case f.open() && run(first, f.mark) >= f.count:
+		c.until(f.closes)
+	case strings.HasPrefix(first, "{{{"):
+		c.super()
+	case heading.MatchString(first), rule.MatchString(strings.TrimRight(first, " \t")):
+		c.at++
+	case first[0] == '>':
+		c.while(func(text string) bool { return text != "" && (text[0] == '>' || !interrupts(text)) })
+	case bullet.MatchString(first):
+		c.list(bullet)
+	case ordered.MatchString(first):
+		c.list(ordered)
+	case htmlStart.MatchString(first), strings.HasPrefix(first, "|"):
+		c.while(func(text string) bool { return text != "" && !attributeLine(text) })
+	default:
+		c.while(func(text string) bool { return text != "" && !interrupts(text) })
+	}
+}
+
+// until passes over the first line and those up to the one that ends the block.
+func (c *cutter) until(ends func(string) bool) {
+	for c.at++; c.at < len(c.lines); c.at++ {
+		if ends(c.lines[c.at]) {
+			c.at++
+			return
+		}
+	}
+}
+
+// while passes over the first line and those that go on with it.
+func (c *cutter) while(goesOn func(string) bool) {
+	for c.at++; c.at < len(c.lines) && goesOn(strings.TrimSpace(c.lines[c.at])); c.at++ {
+	}
+}
+
+func (c *cutter) super() {
+	depth := 0
+	for ; c.at < len(c.lines); c.at++ {
+		switch text := strings.TrimSpace(c.lines[c.at]); {
+		case strings.HasPrefix(text, "{{{"):
+			depth++
+		case strings.HasPrefix(text, "}}}"):
+			if depth--; depth == 0 {
+				c.at++
+				return
+			}
+		}
+	}
+}
+
+// list passes over items of one kind, what is indented below them, and lines that go on with a
+// paragraph in them.
+func (c *cutter) list(marker *regexp.Regexp) {
+	blank := false
+	in := opens(c.lines[c.at])
+	for c.at++; c.at < len(c.lines); c.at++ {
+		text := c.lines[c.at]
+		trimmed := strings.TrimSpace(text)
+		indented := text != "" && (text[0] == ' ' || text[0] == '\t')
+		switch {
+		case in.open():
+			if in.closes(text) {
+				in = fence{}
+			}
+			continue
+		case trimmed == "":
+			blank = true
+			continue
+		case indented, marker.MatchString(text) && !rule.MatchString(trimmed):
+		case attributeLine(text) && !blank:
+			return
+		case blank || interrupts(trimmed):
+			return
+		}
+		blank = false
+		in = opens(text)
+	}
+}
+
+// interrupts reports whether a line ends a paragraph and begins another block.
+func interrupts(text string) bool {
+	switch {
+	case attributeLine(text), heading.MatchString(text), rule.MatchString(text), opens(text).open():
+		return true
+	case bullet.MatchString(text) && len(text) > 1, strings.HasPrefix(text, "1. "):
+		return true
+	}
+	return text != "" && text[0] == '>' || strings.HasPrefix(text, "{{")
+}

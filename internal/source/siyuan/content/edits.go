@@ -1,0 +1,84 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// Edit replaces an exact text, as readers see it, by another.
+type Edit struct {
+	Old string `json:"old"` // not empty
+	New string `json:"new"`
+	All bool   `json:"replace_all"` // every occurrence; else there must be exactly one
+}
+
+// Edits is an argument that takes one edit or a list of them, which are made in order.
+type Edits []Edit
+
+// ArgSchema is the JSON Schema of the argument.
+func (Edits) ArgSchema() string {
+	const edit = `{"type":"object","properties":{"old":{"type":"string","minLength":1},"new":{"type":"string"},` +
+		`"replace_all":{"type":"boolean"}},"required":["old","new"],"additionalProperties":false}`
+	return `{"anyOf":[` + edit + `,{"type":"array","minItems":1,"maxItems":100,"items":` + edit + `}]}`
+}
+
+// UnmarshalJSON takes an object or an array of them.
+func (e *Edits) UnmarshalJSON(raw []byte) error {
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '[' {
+		return json.Unmarshal(raw, (*[]Edit)(e))
+	}
+	var one Edit
+	if err := json.Unmarshal(raw, &one); err != nil {
+		return fmt.Errorf("edit: want {old, new, replace_all} or a list of them: %w", err)
+	}
+	*e = Edits{one}
+	return nil
+}
+
+// AdaptEdits puts the other forms of the argument "edit" right: old, new and replace_all (or
+// replaceAll) beside it, and JSON in a string. With both forms given, an empty old or no new,
+// args stay as they are, for the schema to refuse.
+func AdaptEdits(args json.RawMessage) json.RawMessage {
+	edit := gjson.GetBytes(args, "edit")
+	if text := edit.String(); edit.Type == gjson.String && gjson.Valid(text) {
+		if inner := gjson.Parse(text); inner.IsObject() || inner.IsArray() {
+			return set(args, "edit", inner.Raw)
+		}
+	}
+	from, to := gjson.GetBytes(args, "old"), gjson.GetBytes(args, "new")
+	if edit.Exists() || from.Type != gjson.String || from.String() == "" || to.Type != gjson.String {
+		return args
+	}
+	all := "false"
+	for _, name := range [...]string{"replace_all", "replaceAll"} {
+		if v := gjson.GetBytes(args, name); v.Exists() {
+			all = v.Raw
+			args = drop(args, name)
+			if s := v.String(); s == "true" || s == "false" {
+				all = s
+			}
+		}
+	}
+	args = drop(drop(args, "old"), "new")
+	return set(args, "edit", `{"old":`+from.Raw+`,"new":`+to.Raw+`,"replace_all":`+all+`}`)
+}
+
+func set(args json.RawMessage, name, raw string) json.RawMessage {
+	out, err := sjson.SetRawBytes(args, name, []byte(raw))
+	if err != nil {
+		return args
+	}
+	return out
+}
+
+func drop(args json.RawMessage, name string) json.RawMessage {
+	out, err := sjson.DeleteBytes(args, name)
+	if err != nil {
+		return args
+	}
+	return out
+}

@@ -1,0 +1,202 @@
+package content
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Visible is kramdown as readers see it: without attribute lists outside code, and without
+// characters that have no width (0.7).
+func Visible(kramdown string) string {
+	var b strings.Builder
+	b.Grow(len(kramdown))
+	at := 0
+	for _, s := range hidden(kramdown) {
+		b.WriteString(kramdown[at:s.from])
+		at = s.to
+	}
+	b.WriteString(kramdown[at:])
+	return b.String()
+}
+
+var (
+	listMarker = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])[ \t]+`)
+	taskMarker = regexp.MustCompile(`^\[[^\]\n]\][ \t]+`)
+)
+
+// hidden finds what readers do not see, in order and without overlaps. Attribute lists in code
+// and formula blocks and in inline code are text.
+func hidden(kramdown string) []span {
+	var out []span
+	var in fence
+	for at := 0; at <= len(kramdown); {
+		end := len(kramdown)
+		if i := strings.IndexByte(kramdown[at:], '\n'); i >= 0 {
+			end = at + i
+		}
+		text := kramdown[at:end]
+		switch {
+		case in.closes(text):
+			in = fence{}
+			out = append(out, widthless(text, at)...)
+		case in.open():
+			out = append(out, widthless(text, at)...)
+		case attributeLine(text):
+			out = append(out, span{max(at-1, 0), end, line})
+		default:
+			out = append(out, inlineLists(text, at)...)
+			in = opens(text)
+		}
+		at = end + 1
+	}
+	out = append(out, trailing(kramdown, out)...)
+	slices.SortFunc(out, func(a, b span) int { return a.from - b.from })
+	return out
+}
+
+// trailing is what remains of the lines behind the last one that says something.
+func trailing(kramdown string, before []span) []span {
+	var out []span
+	end := len(kramdown)
+	for {
+		if n := len(before); n > 0 && before[n-1].to == end && before[n-1].kind == line {
+			end, before = before[n-1].from, before[:n-1]
+			continue
+		}
+		i := strings.LastIndexByte(kramdown[:end], '\n')
+		if i < 0 || len(before) > 0 && before[len(before)-1].to > i || strings.Trim(kramdown[i:end], " \t\n>") != "" {
+			return out
+		}
+		out = append(out, span{i, end, tail})
+		end = i
+	}
+}
+
+// fence is a block whose lines are not looked into: code, or a formula.
+type fence struct {
+	mark  byte // '`', '~' or '$'; 0 for none
+	count int
+}
+
+func (f fence) open() bool { return f.mark != 0 }
+
+// opens returns the fence that a line opens, if it does.
+func opens(text string) fence {
+	rest := inner(text)
+	for _, mark := range [...]byte{'`', '~', '$'} {
+		n := run(rest, mark)
+		switch {
+		case mark == '$' && n == 2 && !strings.Contains(rest[2:], "$$"):
+			return fence{mark, n}
+		case mark == '$' || n < 3:
+		case mark == '`' && strings.Contains(rest[n:], "`"): // inline code
+		default:
+			return fence{mark, n}
+		}
+	}
+	return fence{}
+}
+
+// closes reports whether a line ends the fence.
+func (f fence) closes(text string) bool {
+	if f.mark == 0 {
+		return false
+	}
+	rest := strings.TrimRight(strings.TrimLeft(text, " \t>"), " \t\r")
+	if f.mark == '$' {
+		return strings.HasSuffix(rest, "$$")
+	}
+	n := run(rest, f.mark)
+	return n >= f.count && n == len(rest)
+}
+
+// inner is a line without the marks of the quotes and lists around it.
+func inner(text string) string {
+	for {
+		rest := strings.TrimLeft(text, " \t>"+zeroWidth)
+		rest = rest[len(listMarker.FindString(rest)):]
+		rest = rest[len(attrList.FindString(rest)):]
+		rest = rest[len(taskMarker.FindString(rest)):]
+		if len(rest) == len(text) {
+			return rest
+		}
+		text = rest
+	}
+}
+
+func run(text string, mark byte) int {
+	n := 0
+	for n < len(text) && text[n] == mark {
+		n++
+	}
+	return n
+}
+
+// attributeLine reports whether a line is an attribute list and nothing else.
+func attributeLine(text string) bool {
+	rest := strings.TrimLeft(text, " \t>")
+	list := attrList.FindString(rest)
+	return list != "" && strings.Trim(rest[len(list):], " \t\r") == ""
+}
+
+// inlineLists finds attribute lists behind text, and characters without a width.
+func inlineLists(text string, at int) []span {
+	var out []span
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text) && text[i+1] < utf8.RuneSelf:
+			i += 2
+		case c == '`':
+			n := run(text[i:], '`')
+			end := closing(text[i+n:], n)
+			out = append(out, widthless(text[i:i+n+end], at+i)...)
+			i += n + end
+		case c == '{':
+			list := attrList.FindString(text[i:])
+			if list == "" {
+				i++
+				continue
+			}
+			out = append(out, span{at + i, at + i + len(list), inline})
+			i += len(list)
+		default:
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if size > 1 && strings.ContainsRune(zeroWidth, r) {
+				out = append(out, span{at + i, at + i + size, width})
+			}
+			i += size
+		}
+	}
+	return out
+}
+
+// closing is where inline code that was opened with n backquotes ends, 0 if it does not.
+func closing(text string, n int) int {
+	for i := 0; i < len(text); {
+		if text[i] != '`' {
+			i++
+			continue
+		}
+		m := run(text[i:], '`')
+		if i += m; m == n {
+			return i
+		}
+	}
+	return 0
+}
+
+// widthless finds characters without a width.
+func widthless(text string, at int) []span {
+	if !strings.ContainsAny(text, zeroWidth) {
+		return nil
+	}
+	var out []span
+	for i, r := range text {
+		if r != utf8.RuneError && strings.ContainsRune(zeroWidth, r) {
+			out = append(out, span{at + i, at + i + utf8.RuneLen(r), width})
+		}
+	}
+	return out
+}

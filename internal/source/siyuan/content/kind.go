@@ -1,0 +1,80 @@
+package content
+
+import (
+	"regexp"
+	"strings"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// Complex reports whether blocks of a type, as getChildBlocks names it, hold more than their
+// Markdown says, so that they are never edited or overwritten as text (1.1).
+func Complex(blockType string) bool {
+	switch blockType {
+	case "s", "av", "iframe", "widget", "query_embed", "html", "video", "audio":
+		return true
+	}
+	return false
+}
+
+// container reports whether blocks of a type have blocks below them that getChildBlocks of the
+// document does not list.
+func container(blockType string) bool {
+	switch blockType {
+	case "l", "i", "b", "s", "callout":
+		return true
+	}
+	return false
+}
+
+// ComplexBlock names a block that is not edited as text.
+type ComplexBlock struct {
+	ID   kernel.ID `json:"id"`
+	Type string    `json:"type"`
+}
+
+// recommended names what handles the blocks that the tools for text leave alone.
+func recommended(blocks []ComplexBlock) []string {
+	out := []string{`block(action="update")`}
+	for _, b := range blocks {
+		if b.Type == "av" {
+			return append(out, `av(action="render")`, `av(action="set_cells")`)
+		}
+	}
+	return out
+}
+
+var (
+	databaseID = regexp.MustCompile(`data-av-id="(\d{14}-[0-9a-z]{7})"`)
+	nested     = regexp.MustCompile(`(?i)^(?:<(iframe|video|audio|div|section|table|details|!--)|(\{\{\{)|(\{\{))`)
+)
+
+// complexInside is the type of the first block in a container's kramdown that is no text, ""
+// if all are.
+func complexInside(kramdown string) string {
+	var in fence
+	for text := range strings.SplitSeq(kramdown, "\n") {
+		if in.open() {
+			if in.closes(text) {
+				in = fence{}
+			}
+			continue
+		}
+		found := nested.FindStringSubmatch(inner(text))
+		switch {
+		case found == nil:
+		case strings.Contains(text, `data-type="NodeAttributeView"`):
+			return "av"
+		case found[2] != "":
+			return "s"
+		case found[3] != "":
+			return "query_embed"
+		case strings.EqualFold(found[1], "iframe"), strings.EqualFold(found[1], "video"), strings.EqualFold(found[1], "audio"):
+			return strings.ToLower(found[1])
+		default:
+			return "html"
+		}
+		in = opens(text)
+	}
+	return ""
+}

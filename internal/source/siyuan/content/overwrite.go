@@ -1,0 +1,200 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Overwrite replaces the text of a document, whose id stays. It refuses what [Overwritable]
+// refuses. markdown has been through [Normalize].
+//
+// The new blocks are written and seen before the old ones are removed, and if that fails the new
+// ones are taken away again; an error has the old text as "recovery" where it is smaller than
+// 64 KiB and any of it may be gone (R-1-2). The caller's level has been checked.
+func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdown string) error {
+	top, err := Overwritable(ctx, r, doc)
+	if err != nil {
+		return err
+	}
+	body, err := r.Kernel.Kramdown(ctx, doc.ID)
+	if err != nil {
+		return err
+	}
+	o := overwrite{r: r, doc: doc, old: blockIDs(top), body: Visible(body)}
+	if strings.TrimSpace(markdown) != "" {
+		if err := o.append(ctx, markdown); err != nil {
+			return err
+		}
+	}
+	return o.remove(ctx)
+}
+
+// overwrite is one of them.
+type overwrite struct {
+	r          *action.Request
+	doc        action.Target
+	old, fresh []kernel.ID // blocks at the top
+	body       string      // the old text
+}
+
+// append writes the new blocks behind the old ones and finds their ids.
+func (o *overwrite) append(ctx context.Context, markdown string) error {
+	_, err := o.r.Kernel.Append(ctx, o.doc.ID, "markdown", markdown)
+	if err != nil && tool.KindOf(err) != tool.OutcomeUnknown {
+		return err
+	}
+	now, look := o.r.Kernel.ChildBlocks(context.WithoutCancel(ctx), o.doc.ID)
+	if look != nil {
+		return firstOf(err, look)
+	}
+	for _, b := range now {
+		if !slices.Contains(o.old, b.ID) {
+			o.fresh = append(o.fresh, b.ID)
+		}
+	}
+	switch {
+	case len(o.fresh) > 0 && err == nil:
+		return nil
+	case err != nil: // whether all of it is there is not known
+		return o.undo(ctx, err)
+	}
+	return &tool.Error{
+		Op: "overwrite", Kind: tool.Mismatch, Subject: o.doc.Subject,
+		Message: "the kernel accepted the new text, but it is not there; the old text is as it was",
+		Hint:    `read the document again: fs(action="read", path=…)`,
+	}
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneByOne is how many blocks are removed one by one, which takes some 50 ms each (README 49);
+// more go in one transaction.
+const oneByOne = 32
+
+// remove removes the old blocks.
+func (o *overwrite) remove(ctx context.Context) error {
+	if len(o.old) > oneByOne {
+		return o.removeAll(ctx)
+	}
+	for i, id := range o.old {
+		err := o.r.Kernel.Delete(ctx, id)
+		if err == nil {
+			continue
+		}
+		left, look := o.left(context.WithoutCancel(ctx))
+		switch {
+		case look == nil && len(left) == len(o.old):
+			return o.undo(ctx, err)
+		case look == nil && !slices.Contains(left, id) && ctx.Err() == nil:
+			continue // it took effect
+		}
+		return o.half(err, i)
+	}
+	return o.verify(ctx)
+}
+
+// removeAll removes the old blocks at once: all of them or none (README 27).
+func (o *overwrite) removeAll(ctx context.Context) error {
+	steps := make([]kernel.Operation, len(o.old))
+	for i, id := range o.old {
+		steps[i] = kernel.Operation{"action": "delete", "id": id}
+	}
+	_, err := o.r.Kernel.Transact(ctx, time.Now().UnixMilli(), steps...)
+	if err == nil {
+		return o.verify(ctx)
+	}
+	left, look := o.left(context.WithoutCancel(ctx))
+	switch {
+	case look == nil && len(left) == len(o.old):
+		return o.undo(ctx, err)
+	case look == nil && len(left) == 0:
+		return nil
+	}
+	return o.half(err, len(o.old)-len(left))
+}
+
+// left are the old blocks that are there.
+func (o *overwrite) left(ctx context.Context) ([]kernel.ID, error) {
+	if err := o.r.Kernel.Flush(ctx); err != nil { // deleting answers before it writes (README 25)
+		return nil, err
+	}
+	now, err := o.r.Kernel.ChildBlocks(ctx, o.doc.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []kernel.ID
+	for _, b := range now {
+		if slices.Contains(o.old, b.ID) {
+			out = append(out, b.ID)
+		}
+	}
+	return out, nil
+}
+
+// verify waits until the old blocks are gone: some tens of milliseconds at most.
+func (o *overwrite) verify(ctx context.Context) error {
+	for wait := 50 * time.Millisecond; ; wait *= 2 {
+		left, err := o.left(ctx)
+		if err != nil {
+			return o.half(err, len(o.old))
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		if wait > 800*time.Millisecond {
+			return o.half(&tool.Error{
+				Op: "overwrite", Kind: tool.Mismatch, Subject: o.doc.Subject,
+				Message: fmt.Sprintf("%d old blocks are still there", len(left)),
+			}, len(o.old)-len(left))
+		}
+		select {
+		case <-ctx.Done():
+			return o.half(context.Cause(ctx), len(o.old))
+		case <-time.After(wait):
+		}
+	}
+}
+
+// undo takes the new blocks away; the old ones are all there. It returns err.
+func (o *overwrite) undo(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	for _, id := range o.fresh {
+		if undo := o.r.Kernel.Delete(ctx, id); undo != nil {
+			return o.report(err, "the old text is as it was, but new blocks are still behind it", map[string]any{"newBlocks": o.fresh})
+		}
+	}
+	return o.report(err, "the document is as it was", map[string]any{})
+}
+
+// half is the error where old blocks are gone and others may be there.
+func (o *overwrite) half(err error, removed int) error {
+	facts := map[string]any{"newBlocks": o.fresh, "removedBlocks": removed}
+	if len(o.body) < 64<<10 {
+		facts["recovery"] = o.body
+	}
+	return o.report(err, "the new text is there, and a part of the old one may be before it", facts)
+}
+
+func (o *overwrite) report(err error, state string, facts map[string]any) error {
+	facts["path"], facts["id"] = o.doc.Subject, o.doc.ID
+	kind := tool.KindOf(err)
+	return &tool.Error{
+		Op: "overwrite", Kind: kind, Subject: o.doc.Subject, Message: state, Err: err, Facts: facts,
+		OutcomeUnknown: kind == tool.OutcomeUnknown, Hint: `read the document again: fs(action="read", path=…)`,
+	}
+}

@@ -1,0 +1,249 @@
+package content
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// piece is a block while it is edited: its text without its own attribute list, which stays
+// whatever becomes of the text.
+type piece struct {
+	block   kernel.Block
+	before  string // kramdown as it was
+	own     string // its attribute list, "" if it has none of its own line
+	body    string // kramdown without it
+	first   string // body as it was
+	view    *view  // of body
+	skipped string // the type that keeps it from being edited, "" if it can be
+	updated bool   // it was written
+}
+
+func newPiece(b kernel.Block, kramdown string) *piece {
+	p := &piece{block: b, before: kramdown, body: kramdown}
+	spans := hidden(kramdown)
+	for i := len(spans) - 1; i >= 0; i-- {
+		s := spans[i]
+		if s.kind == line && attrsOf(kramdown[s.from:s.to])["id"] == string(b.ID) && strings.Trim(kramdown[s.to:], " \t\n") == "" {
+			p.own, p.body = strings.TrimSpace(kramdown[s.from:s.to]), kramdown[:s.from]
+			break
+		}
+	}
+	switch {
+	case Complex(b.Type):
+		p.skipped = b.Type
+	case container(b.Type):
+		p.skipped = complexInside(kramdown)
+	}
+	p.first, p.view = p.body, viewOf(p.body)
+	return p
+}
+
+func (p *piece) text() string { return p.view.text }
+
+// kramdown is the block as it is now.
+func (p *piece) kramdown() string { return withOwn(p.body, p.own) }
+
+func withOwn(body, own string) string {
+	switch {
+	case own == "":
+		return body
+	case body == "":
+		return own
+	}
+	return body + "\n" + own
+}
+
+// why an edit cannot be made.
+type why string
+
+const (
+	touchesAttributes why = "it would touch attributes that stand between the words and are not shown, such as a style or the ids of list items"
+	losesAttributes   why = "it would remove a block inside that has attributes of its own, such as a name, a memo or a bookmark"
+)
+
+// replace replaces text[i:j], which is not empty, by another text. Where attribute lists stand
+// in between, it works line by line, so that each block inside keeps its own.
+func (p *piece) replace(i, j int, with string) why {
+	v := p.view
+	from, to := v.start(i), v.end(j)
+	want := v.text[:i] + with + v.text[j:]
+	if !v.lists(from, to) && (!strings.Contains(with, "\n") || !v.listed()) {
+		p.set(p.body[:from] + with + p.body[to:])
+		return p.check(want)
+	}
+	a := strings.LastIndexByte(v.text[:i], '\n') + 1
+	b := len(v.text)
+	if n := strings.IndexByte(v.text[j:], '\n'); n >= 0 {
+		b = j + n
+	}
+	if reason := p.lines(a, strings.Split(v.text[a:b], "\n"), strings.Split(v.text[a:i]+with+v.text[j:b], "\n")); reason != "" {
+		return reason
+	}
+	return p.check(want)
+}
+
+// set replaces the body.
+func (p *piece) set(body string) { p.body, p.view = body, viewOf(body) }
+
+// check makes sure that readers see what was asked for and that no attribute list has come out
+// of the text or gone into it.
+func (p *piece) check(want string) why {
+	if strings.TrimRight(p.view.text, " \t\n>") != strings.TrimRight(Clean(want), " \t\n>") {
+		return touchesAttributes
+	}
+	return ""
+}
+
+// change is one change of raw text.
+type change struct {
+	from, to int
+	with     string
+}
+
+// lines replaces whole lines of the text, which begin at text[a], by others.
+func (p *piece) lines(a int, old, with []string) why {
+	for len(old) > 0 && len(with) > 0 && old[0] == with[0] {
+		a += len(old[0]) + 1
+		old, with = old[1:], with[1:]
+	}
+	for len(old) > 0 && len(with) > 0 && old[len(old)-1] == with[len(with)-1] {
+		old, with = old[:len(old)-1], with[:len(with)-1]
+	}
+	var changes []change
+	for len(old) > 0 && len(with) > 0 {
+		c, reason := p.line(a, old[0], with[0])
+		if reason != "" {
+			return reason
+		}
+		changes = append(changes, c)
+		a += len(old[0]) + 1
+		old, with = old[1:], with[1:]
+	}
+	for ; len(old) > 0; old = old[1:] {
+		c, reason := p.removal(a, old[0])
+		if reason != "" {
+			return reason
+		}
+		changes = append(changes, c)
+		a += len(old[0]) + 1
+	}
+	if len(with) > 0 {
+		changes = append(changes, p.insertion(a, with))
+	}
+	body := p.body
+	end := len(body)
+	for _, c := range slices.Backward(changes) {
+		if c.to > end {
+			return touchesAttributes
+		}
+		body = body[:c.from] + c.with + body[c.to:]
+		end = c.from
+	}
+	p.set(body)
+	return ""
+}
+
+// line changes only what differs within a line.
+func (p *piece) line(a int, old, with string) (change, why) {
+	i, j, k := 0, len(old), len(with)
+	for i < j && i < k && old[i] == with[i] {
+		i++
+	}
+	for i > 0 && i < len(old) && !utf8.RuneStart(old[i]) {
+		i--
+	}
+	for j > i && k > i && old[j-1] == with[k-1] {
+		j, k = j-1, k-1
+	}
+	for j < len(old) && !utf8.RuneStart(old[j]) {
+		j, k = j+1, k+1
+	}
+	v := p.view
+	from := v.end(a + i)
+	if a+j < len(v.text) && v.text[a+j] != '\n' || j > i {
+		from = v.start(a + i)
+	}
+	to := from
+	if j > i {
+		to = v.end(a + j)
+	}
+	if v.lists(from, to) {
+		return change{}, touchesAttributes
+	}
+	return change{from, to, with[i:k]}, ""
+}
+
+// removal removes a line with the attribute lists that belong to it: of a block inside that has
+// none but its id.
+func (p *piece) removal(a int, text string) (change, why) {
+	v := p.view
+	from, to := v.lineStart(a), v.lineEnd(a+len(text))
+	depth, marked := depthOf(text)
+	for _, s := range v.spans {
+		if s.kind != line || s.from != to {
+			continue
+		}
+		if d := listDepth(p.body[s.from:s.to]); d < depth || d == depth && marked {
+			break
+		}
+		to = s.to
+	}
+	for _, attrs := range Attributes(p.body[from:to]) {
+		for name := range attrs {
+			if name != "id" && name != "updated" {
+				return change{}, losesAttributes
+			}
+		}
+	}
+	switch {
+	case from > 0:
+		from--
+	case to < len(p.body):
+		to++
+	}
+	return change{from, to, ""}, ""
+}
+
+// insertion puts lines before the line that begins at text[a], behind the one above and its
+// attribute lists.
+func (p *piece) insertion(a int, with []string) change {
+	if a == 0 {
+		return change{0, 0, strings.Join(with, "\n") + "\n"}
+	}
+	v := p.view
+	at := v.lineEnd(a - 1)
+	blank := strings.Trim(with[0], " \t>") == ""
+	first := with[0]
+	for _, text := range with {
+		if strings.Trim(text, " \t>") != "" {
+			first = text
+			break
+		}
+	}
+	depth, marked := depthOf(first)
+	for _, s := range v.spans {
+		if s.kind != line || s.from != at {
+			continue
+		}
+		if d := listDepth(p.body[s.from:s.to]); d < depth || d == depth && (marked || !blank) {
+			break
+		}
+		at = s.to
+	}
+	return change{at, at, "\n" + strings.Join(with, "\n")}
+}
+
+// depthOf is how deep a line stands in quotes and lists, and whether it begins a list item.
+func depthOf(text string) (depth int, marked bool) {
+	rest := strings.TrimLeft(text, " \t>")
+	return len(text) - len(rest), bullet.MatchString(rest) || ordered.MatchString(rest)
+}
+
+// listDepth is depthOf for a span that is an attribute list.
+func listDepth(span string) int {
+	depth, _ := depthOf(strings.TrimLeft(span, "\n"))
+	return depth
+}

@@ -1,0 +1,190 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Reordered is what [Reorder] did. Its JSON is that of document.reorder; fs.reorder puts paths
+// in the place of ids.
+type Reordered struct {
+	ParentID kernel.ID `json:"parentID"`
+	Notebook kernel.ID `json:"notebook"`
+	Changed  bool      `json:"changed"`
+	// OrderChanged says that the custom order is another one now, SortModeChanged that the
+	// custom order is shown only from now on.
+	OrderChanged    bool `json:"orderChanged"`
+	SortModeChanged bool `json:"sortModeChanged"`
+	// SortModeScope is where the order is set: "document", or "notebook" where the kernel knows
+	// no order for a single document, so that all of the notebook is shown in its custom order.
+	SortModeScope string      `json:"sortModeScope"`
+	PreviousOrder []kernel.ID `json:"previousOrder"`
+	Order         []kernel.ID `json:"order"`
+}
+
+const (
+	scopeNotebook = "notebook"
+	scopeDocument = "document"
+	// sortModeAttr is the attribute of a document whose children have an order of their own.
+	sortModeAttr = "custom-sy-subdoc-sort-mode"
+)
+
+// Reorder puts the documents right below parent, a document or a notebook, in an order, and
+// makes that the order which is shown. ordered must have every visible child exactly once; what
+// is wrong with it is an error of kind invalid_arguments, before anything is written. The caller
+// has checked the levels.
+func Reorder(
+	ctx context.Context, r *action.Request, notebook kernel.ID, parent action.Target, ordered []kernel.ID,
+) (Reordered, error) {
+	out := Reordered{ParentID: parent.ID, Notebook: notebook, Order: ordered}
+	children, err := r.Kernel.SortedDocuments(ctx, notebook, parent.Path, kernel.SortCustom)
+	if err != nil {
+		return out, err
+	}
+	out.PreviousOrder = idsOf(children)
+	if err := complete(r, out.PreviousOrder, ordered); err != nil {
+		return out, err
+	}
+	if !slices.Equal(out.PreviousOrder, ordered) {
+		if err := sortBy(ctx, r, notebook, parent.Path, children, ordered); err != nil {
+			return out, err
+		}
+		out.OrderChanged = true
+	}
+	if out.SortModeChanged, out.SortModeScope, err = showCustom(ctx, r, notebook, parent, ordered); err != nil {
+		return out, err
+	}
+	if out.Changed = out.OrderChanged || out.SortModeChanged; out.Changed {
+		r.RefreshTree()
+	}
+	return out, nil
+}
+
+func idsOf(list []kernel.Document) []kernel.ID {
+	ids := make([]kernel.ID, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	return ids
+}
+
+// complete refuses an order that leaves a child out, has one twice, or has something else.
+func complete(r *action.Request, children, ordered []kernel.ID) error {
+	var foreign, twice, left []kernel.ID
+	seen := map[kernel.ID]bool{}
+	for _, id := range ordered {
+		switch {
+		case !slices.Contains(children, id):
+			foreign = append(foreign, id)
+		case seen[id]:
+			twice = append(twice, id)
+		}
+		seen[id] = true
+	}
+	for _, id := range children {
+		if !seen[id] {
+			left = append(left, id)
+		}
+	}
+	var wrong []string
+	for _, w := range []struct {
+		what string
+		ids  []kernel.ID
+	}{{"no child of the parent", foreign}, {"given twice", twice}, {"left out", left}} {
+		if len(w.ids) > 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: %s", w.what, joined(w.ids)))
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	e := r.Conflicting("the order must have every child exactly once; " + strings.Join(wrong, "; "))
+	e.Hint = `document(action="get_child_docs") and notebook(action="get_child_docs") list the children`
+	e.Facts = map[string]any{"children": children}
+	return e
+}
+
+func joined(ids []kernel.ID) string {
+	texts := make([]string, 0, len(ids))
+	for _, id := range ids {
+		texts = append(texts, string(id))
+	}
+	const most = 20
+	if len(texts) > most {
+		texts = append(texts[:most], fmt.Sprintf("and %d more", len(ids)-most))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// sortBy writes the custom order and reads it back.
+func sortBy(
+	ctx context.Context, r *action.Request, notebook kernel.ID, path string, children []kernel.Document, ordered []kernel.ID,
+) error {
+	paths := make([]string, 0, len(ordered))
+	for _, id := range ordered {
+		i := slices.IndexFunc(children, func(d kernel.Document) bool { return d.ID == id })
+		paths = append(paths, children[i].Path)
+	}
+	if err := r.Kernel.ChangeSort(ctx, notebook, paths); err != nil {
+		return err
+	}
+	now, err := r.Kernel.SortedDocuments(ctx, notebook, path, kernel.SortCustom)
+	if err != nil {
+		return err
+	}
+	if got := idsOf(now); !slices.Equal(got, ordered) {
+		return &tool.Error{
+			Op: "reorder", Kind: tool.Mismatch, Subject: path,
+			Message: "the kernel accepted the order and has another one now",
+			Hint:    "list the children again: one may have come or gone meanwhile", Facts: map[string]any{"order": got},
+		}
+	}
+	return nil
+}
+
+// showCustom makes the custom order the one that is shown below parent. A kernel before 3.8.1
+// can do that for a whole notebook only.
+func showCustom(
+	ctx context.Context, r *action.Request, notebook kernel.ID, parent action.Target, ordered []kernel.ID,
+) (changed bool, scope string, err error) {
+	top := parent.What == access.Notebook
+	if !top {
+		attrs, err := r.Kernel.Attrs(ctx, parent.ID)
+		if err != nil {
+			return false, scopeDocument, err
+		}
+		if attrs[sortModeAttr] == fmt.Sprint(kernel.SortCustom) {
+			return false, scopeDocument, nil
+		}
+	}
+	mode, err := r.Kernel.NotebookSortMode(ctx, notebook)
+	if err != nil {
+		return false, scopeNotebook, err
+	}
+	if mode == kernel.SortCustom {
+		shown, err := r.Kernel.Documents(ctx, notebook, parent.Path)
+		if err != nil || slices.Equal(idsOf(shown), ordered) {
+			return false, scopeNotebook, err
+		}
+	}
+	if !top {
+		switch err := r.Kernel.SetDocSortMode(ctx, parent.ID, kernel.SortCustom); {
+		case err == nil:
+			return true, scopeDocument, nil
+		case tool.KindOf(err) != tool.NotInKernel:
+			return false, scopeDocument, err
+		}
+	}
+	if mode == kernel.SortCustom {
+		return false, scopeNotebook, nil
+	}
+	_, err = r.Kernel.SetNotebookConf(ctx, notebook, map[string]any{"sortMode": kernel.SortCustom})
+	return err == nil, scopeNotebook, err
+}

@@ -1,0 +1,285 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Replaced says what [Replace] did. Its JSON is that of fs.replace and block.replace.
+type Replaced struct {
+	Changed      bool           `json:"changed"`
+	EditsApplied int            `json:"editsApplied"`
+	Replacements []Replacements `json:"replacements"`
+	// ChangedBlocks are the blocks that were written.
+	ChangedBlocks []kernel.ID `json:"changedBlocks"`
+	// AttributesPreserved says that attributes were read before and are there afterwards.
+	AttributesPreserved bool           `json:"attributesPreserved"`
+	SkippedBlocks       []ComplexBlock `json:"skippedComplexBlocks,omitempty"`
+	Warning             string         `json:"warning,omitempty"`
+	RecommendedTools    []string       `json:"recommendedTools,omitempty"`
+	Warnings            []string       `json:"warnings,omitempty"`
+}
+
+// Replacements says how often an edit was made.
+type Replacements struct {
+	Index    int  `json:"index"`
+	Replaced int  `json:"replaced"`
+	All      bool `json:"replace_all"`
+}
+
+// Replace makes exact edits in blocks: those of a document as getChildBlocks lists them, or one.
+// subject is what the caller named, for errors. Edits are made in order in the text that
+// [Visible] shows, each within one block; all of them are found and checked before anything is
+// written. Blocks keep their ids and attributes, those inside them too. A paragraph that becomes
+// several keeps its id for the first.
+//
+// These are errors, and nothing is written: a text that does not occur, that occurs more than
+// once without All, that reaches over the end of a block, or that stands in a block which is no
+// text ([Complex]), and an edit that would touch attributes. The caller's level has been checked.
+func Replace(ctx context.Context, r *action.Request, subject string, blocks []kernel.Block, edits Edits) (Replaced, error) {
+	e := editor{subject: subject}
+	for some := range slices.Chunk(blocks, chunk) {
+		texts, err := r.Kernel.Kramdowns(ctx, blockIDs(some), "md")
+		if err != nil {
+			return Replaced{}, err
+		}
+		for _, b := range some {
+			if kramdown, ok := texts[b.ID]; ok {
+				e.pieces = append(e.pieces, newPiece(b, kramdown))
+			}
+		}
+	}
+	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
+	for i, edit := range edits {
+		with, warnings, err := Normalize(ctx, r, edit.New)
+		if err != nil {
+			return Replaced{}, err
+		}
+		for _, w := range warnings {
+			out.Warnings = appendNew(out.Warnings, w)
+		}
+		n, err := e.edit(i, Edit{Clean(edit.Old), with, edit.All})
+		if err != nil {
+			return Replaced{}, err
+		}
+		out.Replacements = append(out.Replacements, Replacements{i, n, edit.All})
+		out.EditsApplied++
+	}
+	for _, p := range e.pieces {
+		if p.skipped != "" {
+			out.SkippedBlocks = append(out.SkippedBlocks, ComplexBlock{p.block.ID, p.skipped})
+		}
+	}
+	if len(out.SkippedBlocks) > 0 {
+		out.Warning = "blocks that are no plain text were not searched"
+		out.RecommendedTools = recommended(out.SkippedBlocks)
+	}
+	var err error
+	out.ChangedBlocks, err = e.write(ctx, r)
+	out.Changed = len(out.ChangedBlocks) > 0
+	out.AttributesPreserved = err == nil
+	return out, err
+}
+
+// editor holds the blocks that are edited.
+type editor struct {
+	subject string
+	pieces  []*piece
+}
+
+// match is an occurrence within one piece.
+type match struct {
+	piece    *piece
+	from, to int
+}
+
+// edit makes one edit in the pieces and returns how often.
+func (e *editor) edit(index int, edit Edit) (int, error) {
+	if edit.Old == "" {
+		return 0, e.refuse(index, tool.Invalid, "empty_old", "old must not be empty", "give the text that is to be replaced")
+	}
+	if len(outsideCode(edit.New, anyList)) > 0 || len(outsideCode(edit.Old, anyList)) > 0 {
+		return 0, e.refuse(index, tool.Conflicting, "attributes", "attribute lists {: …} cannot be edited as text",
+			`block(action="set_attrs") changes attributes`)
+	}
+	found, err := e.find(index, edit.Old)
+	if err != nil {
+		return 0, err
+	}
+	if len(found) > 1 && !edit.All {
+		return 0, e.refuse(index, tool.Conflicting, "several_matches",
+			fmt.Sprintf("the old text occurs %d times", len(found)), "make old longer, so that it is unique, or give replace_all=true")
+	}
+	for _, m := range slices.Backward(found) {
+		if why := m.piece.replace(m.from, m.to, edit.New); why != "" {
+			return 0, e.refuse(index, tool.Conflicting, "attributes", string(why),
+				`edit the lines one by one, or use block(action="update")`)
+		}
+	}
+	return len(found), nil
+}
+
+// find returns all occurrences; that there is none, and any that cannot be edited, is an error.
+func (e *editor) find(index int, old string) ([]match, error) {
+	var whole strings.Builder
+	starts := make([]int, len(e.pieces))
+	for i, p := range e.pieces {
+		if i > 0 {
+			whole.WriteString("\n\n")
+		}
+		starts[i] = whole.Len()
+		whole.WriteString(p.text())
+	}
+	text := whole.String()
+	var out []match
+	for at := 0; ; {
+		i := strings.Index(text[at:], old)
+		if i < 0 {
+			break
+		}
+		from := at + i
+		at = from + len(old)
+		n, exact := slices.BinarySearch(starts, from)
+		if !exact {
+			n--
+		}
+		// Empty blocks begin where others end; the match is in the last that begins there.
+		for n+1 < len(starts) && starts[n+1] <= from {
+			n++
+		}
+		p := e.pieces[n]
+		switch {
+		case at > starts[n]+len(p.text()):
+			return nil, e.refuse(index, tool.Conflicting, "block_boundary", "the old text reaches over the end of a block",
+				"make one edit for each block")
+		case p.skipped != "":
+			return nil, e.refuse(index, tool.Conflicting, "complex_block",
+				fmt.Sprintf("the old text is in block %s, which is no plain text but of type %s", p.block.ID, p.skipped),
+				strings.Join(recommended([]ComplexBlock{{p.block.ID, p.skipped}}), " or ")+" handles such blocks")
+		}
+		out = append(out, match{p, from - starts[n], at - starts[n]})
+	}
+	if len(out) == 0 {
+		return nil, e.refuse(index, tool.Unknown, "text_not_found", "the old text does not occur",
+			`fs(action="read") shows the text as it is; old must be the same to the letter`)
+	}
+	return out, nil
+}
+
+func (e *editor) refuse(index int, kind tool.ErrorKind, code, message, hint string) error {
+	return &tool.Error{
+		Op: "edit", Kind: kind, Code: code, Subject: e.subject, Message: fmt.Sprintf("edit %d: %s", index, message), Hint: hint,
+		Fields: []tool.Field{{Path: fmt.Sprintf("/edit/%d/old", index), Message: message}},
+		Facts:  map[string]any{"changed": false},
+	}
+}
+
+// write writes the pieces that have changed and makes sure that they did.
+func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
+	written := []kernel.ID{}
+	var changed []*piece
+	var updates []kernel.Replacement
+	rests := map[kernel.ID]string{}
+	for _, p := range e.pieces {
+		if p.kramdown() == p.before {
+			continue
+		}
+		first := p.body
+		if cut := topLevel(p.body); len(cut) > 1 && len(topLevel(p.first)) <= 1 {
+			first = cut[0]
+			rests[p.block.ID] = strings.Join(cut[1:], "\n\n")
+		}
+		data := withOwn(first, p.own)
+		if strings.TrimSpace(first) == "" {
+			data = "" // what the kernel is known to make an empty paragraph of
+		}
+		changed = append(changed, p)
+		if canonical(data) == canonical(p.before) {
+			continue // only blocks behind it are new
+		}
+		p.updated = true
+		updates = append(updates, kernel.Replacement{ID: p.block.ID, BlockContent: kernel.BlockContent{DataType: "markdown", Data: data}})
+	}
+	if len(changed) == 0 {
+		return written, nil
+	}
+	if err := update(ctx, r, updates); err != nil {
+		return written, err
+	}
+	for _, p := range changed {
+		written = append(written, p.block.ID)
+		rest, several := rests[p.block.ID]
+		if !several {
+			continue
+		}
+		in := kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: rest}, Anchor: kernel.Anchor{PreviousID: p.block.ID}}
+		done, err := r.Kernel.Insert(ctx, in)
+		if err == nil && len(kernel.Created(done)) == 0 {
+			err = e.mismatch(p.block.ID)
+		}
+		if err != nil {
+			return written, lost(err, rest)
+		}
+	}
+	return written, e.verify(ctx, r, changed)
+}
+
+func update(ctx context.Context, r *action.Request, updates []kernel.Replacement) error {
+	switch len(updates) {
+	case 0:
+		return nil
+	case 1:
+		_, err := r.Kernel.Update(ctx, updates[0].ID, updates[0].DataType, updates[0].Data)
+		return err
+	}
+	_, err := r.Kernel.BatchUpdate(ctx, updates)
+	return err
+}
+
+// verify reads back what was written and restores attributes that got lost (R-1-11).
+func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece) error {
+	for some := range slices.Chunk(changed, chunk) {
+		ids := make([]kernel.ID, len(some))
+		for i, p := range some {
+			ids[i] = p.block.ID
+		}
+		now, err := r.Kernel.Kramdowns(ctx, ids, "md")
+		if err != nil {
+			return err
+		}
+		for _, p := range some {
+			if p.updated && canonical(now[p.block.ID]) == canonical(p.before) {
+				return e.mismatch(p.block.ID)
+			}
+			if err := KeepAttrs(ctx, r.Kernel, Attributes(p.kramdown()), Attributes(now[p.block.ID])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *editor) mismatch(id kernel.ID) error {
+	return &tool.Error{
+		Op: "edit", Kind: tool.Mismatch, Subject: e.subject,
+		Message: fmt.Sprintf("the kernel accepted the edit of block %s, but the block is not what was written", id),
+		Hint:    `read it again: fs(action="read", path=…)`, Facts: map[string]any{"blockID": id},
+	}
+}
+
+// lost adds a text to an error that would be gone otherwise.
+func lost(err error, text string) error {
+	if len(text) >= 64<<10 {
+		return err
+	}
+	return &tool.Error{
+		Op: "write", Kind: tool.KindOf(err), Err: err, OutcomeUnknown: tool.KindOf(err) == tool.OutcomeUnknown,
+		Message: "a part of the text was not written; it is in recovery", Facts: map[string]any{"recovery": text},
+	}
+}

@@ -1,0 +1,82 @@
+package content
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// Saved is a block or document at one moment, with all that is needed to bring it back.
+type Saved struct {
+	ID kernel.ID `json:"id"`
+	// Kramdown is its text with the attributes of all blocks in it; of a document, all of it.
+	// "" means that it does not exist.
+	Kramdown string `json:"kramdown"`
+	// Attrs are its own attributes and Children the blocks right below it, of a heading those
+	// of its section.
+	Attrs    map[string]string `json:"attrs"`
+	Children []kernel.ID       `json:"children"`
+}
+
+// State reads blocks and documents as they are now, in the order of ids, and returns a hash over
+// all of them: equal hashes mean that nobody has changed text, attributes or blocks in between.
+// The times of changes do not count. A block that does not exist is in it as one.
+func State(ctx context.Context, k *kernel.Client, ids []kernel.ID) (hash string, blocks []Saved, err error) {
+	texts, err := k.Kramdowns(ctx, ids, "md")
+	if err != nil {
+		return "", nil, err
+	}
+	attrs, err := k.BatchAttrs(ctx, ids)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, id := range ids {
+		s := Saved{ID: id, Kramdown: texts[id], Attrs: attrs[id]}
+		if s.Kramdown == "" {
+			if s.Kramdown, err = k.Kramdown(ctx, id); err != nil {
+				return "", nil, err
+			}
+		}
+		if s.Kramdown != "" {
+			children, err := k.ChildBlocks(ctx, id)
+			if err != nil {
+				return "", nil, err
+			}
+			s.Children = blockIDs(children)
+		}
+		blocks = append(blocks, s)
+	}
+	return StateHash(blocks...), blocks, nil
+}
+
+// DocumentHash is the hash that [State] returns for one document, for one request.
+func DocumentHash(ctx context.Context, k *kernel.Client, doc kernel.ID) (string, error) {
+	kramdown, err := k.Kramdown(ctx, doc)
+	if err != nil {
+		return "", err
+	}
+	return StateHash(Saved{ID: doc, Kramdown: kramdown}), nil
+}
+
+// StateHash is the hash of states, in order: "sha256:v1:" and 64 hex digits. It is made of ids
+// and kramdown, which holds the attributes and the children; Attrs and Children do not count, so
+// that whoever has read the kramdown of a document has its hash.
+func StateHash(blocks ...Saved) string {
+	type entry struct {
+		ID       kernel.ID `json:"id"`
+		Kramdown string    `json:"kramdown"`
+	}
+	list := make([]entry, len(blocks))
+	for i, b := range blocks {
+		list[i] = entry{b.ID, canonical(b.Kramdown)}
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		panic("content: a state does not encode: " + err.Error()) // strings always do
+	}
+	sum := sha256.Sum256(raw)
+	return "sha256:v1:" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,251 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// WindowOptions are the arguments of actions that read a document; they are embedded in the
+// arguments of those. The limits are those of their schema.
+type WindowOptions struct {
+	BlockStart      int  `json:"blockStart" about:"first block to read" default:"0" min:"0"`
+	BlockLimit      int  `json:"blockLimit" about:"blocks at most" default:"50" min:"1" max:"200"`
+	TokenBudget     int  `json:"tokenBudget" about:"tokens at most, estimated" default:"2000" min:"1" max:"32000"`
+	IncludeBlockIDs bool `json:"includeBlockIds" about:"add the ids of the blocks" default:"false"`
+}
+
+// Window is a part of a document: whole blocks in order, as many as fit (0.7). It is embedded
+// in the results of those actions.
+type Window struct {
+	Content         string    `json:"content"`
+	Outline         []Heading `json:"outline"`
+	BlockStart      int       `json:"blockStart"`
+	BlockLimit      int       `json:"blockLimit"`
+	ReturnedBlocks  int       `json:"returnedBlocks"`
+	TotalBlocks     int       `json:"totalBlocks"`
+	TokenBudget     int       `json:"tokenBudget"`
+	EstimatedTokens int       `json:"estimatedTokens"`
+	TokenMode       string    `json:"tokenMode"` // "approx_context_v1"
+	BudgetExceeded  bool      `json:"budgetExceeded,omitempty"`
+	Truncated       bool      `json:"truncated"`
+	HasNextWindow   bool      `json:"hasNextWindow"`
+	NextWindow      *Next     `json:"nextWindow,omitempty"`
+	NextWindowHint  string    `json:"nextWindowHint,omitempty"`
+	BlockRefs       []Ref     `json:"blockRefs,omitempty"`
+
+	AttributeViews []Database `json:"attributeViews,omitempty"`
+	Warning        string     `json:"warning,omitempty"`
+	AvToolHint     string     `json:"avToolHint,omitempty"`
+
+	NonFidelityWarning string   `json:"nonFidelityWarning,omitempty"`
+	ComplexBlockTypes  []string `json:"complexBlockTypes,omitempty"`
+	RecommendedReads   []string `json:"recommendedReads,omitempty"`
+
+	// StateHash is what [State] returns for the document. It is there where it cost nothing:
+	// when the window is the whole document.
+	StateHash string `json:"stateHash,omitempty"`
+}
+
+// Heading is a heading of a document: of all of it in the first window, of the window itself in
+// those that follow.
+type Heading struct {
+	BlockIndex int       `json:"blockIndex"`
+	Level      int       `json:"level"`
+	Title      string    `json:"title"`
+	ID         kernel.ID `json:"id,omitempty"`
+}
+
+// Next are the arguments that read what follows.
+type Next struct {
+	BlockStart  int `json:"blockStart"`
+	BlockLimit  int `json:"blockLimit"`
+	TokenBudget int `json:"tokenBudget"`
+}
+
+// Ref says which block stands where in a window.
+type Ref struct {
+	BlockIndex int       `json:"blockIndex"`
+	ID         kernel.ID `json:"id"`
+	Type       string    `json:"type"`
+}
+
+// Database is a database in a document; ViewID is the id that the av tool takes.
+type Database struct {
+	BlockID kernel.ID `json:"blockID"`
+	ViewID  kernel.ID `json:"avID,omitempty"`
+}
+
+// tokenMode names the way in which tokens are estimated.
+const tokenMode = "approx_context_v1"
+
+// ReadWindow reads a part of a document, which the caller may read. It costs one request for the
+// list of blocks and one for the text of each 50 of them; the first block is returned however
+// long it is. A start behind the end gives an empty window.
+func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts WindowOptions) (Window, error) {
+	blocks, err := r.Kernel.ChildBlocks(ctx, doc)
+	if err != nil {
+		return Window{}, err
+	}
+	start := min(opts.BlockStart, len(blocks))
+	end := min(start+opts.BlockLimit, len(blocks))
+	w := Window{
+		BlockStart: opts.BlockStart, BlockLimit: opts.BlockLimit, TotalBlocks: len(blocks),
+		TokenBudget: opts.TokenBudget, TokenMode: tokenMode,
+	}
+	read := reader{opts: opts, window: &w}
+	for at := start; at < end && !read.full; at += chunk {
+		some := blocks[at:min(at+chunk, end)]
+		ids := blockIDs(some)
+		if start == 0 && at == 0 && len(some) == len(blocks) {
+			ids = append(ids, doc) // the whole of it, for its hash
+		}
+		texts, err := r.Kernel.Kramdowns(ctx, ids, "md")
+		if err != nil {
+			return Window{}, err
+		}
+		read.blocks(at, some, texts)
+		if whole := texts[doc]; whole != "" && !read.full {
+			w.StateHash = StateHash(Saved{ID: doc, Kramdown: whole})
+		}
+	}
+	read.finish(blocks, start)
+	return w, nil
+}
+
+// chunk is how many blocks one request asks for.
+const chunk = 50
+
+func blockIDs(blocks []kernel.Block) []kernel.ID {
+	out := make([]kernel.ID, len(blocks), len(blocks)+1)
+	for i, b := range blocks {
+		out[i] = b.ID
+	}
+	return out
+}
+
+// reader fills a window.
+type reader struct {
+	opts   WindowOptions
+	window *Window
+	parts  []string
+	units  int // of 4 to a token
+	full   bool
+	types  []string // of complex blocks
+}
+
+// blocks adds blocks as long as they fit.
+func (d *reader) blocks(at int, blocks []kernel.Block, texts map[kernel.ID]string) {
+	for i, b := range blocks {
+		kramdown, ok := texts[b.ID]
+		if !ok {
+			kramdown = b.Markdown // it went away in between
+		}
+		text := Visible(kramdown)
+		cost := 4*Tokens(text) + 2
+		if len(d.parts) > 0 && (d.units+cost+3)/4 > d.opts.TokenBudget {
+			d.full = true
+			return
+		}
+		d.units += cost
+		d.parts = append(d.parts, text)
+		d.note(at+i, b, kramdown)
+	}
+}
+
+// note keeps what a caller should know of a block besides its text.
+func (d *reader) note(index int, b kernel.Block, kramdown string) {
+	w := d.window
+	if d.opts.IncludeBlockIDs {
+		w.BlockRefs = append(w.BlockRefs, Ref{index, b.ID, b.Type})
+	}
+	kind := b.Type
+	if container(kind) && !Complex(kind) {
+		kind = complexInside(kramdown)
+	}
+	if Complex(kind) && !slices.Contains(d.types, kind) {
+		d.types = append(d.types, kind)
+	}
+	for _, found := range databaseID.FindAllStringSubmatch(kramdown, -1) {
+		if kind == "av" {
+			w.AttributeViews = append(w.AttributeViews, Database{b.ID, kernel.ID(found[1])})
+		}
+	}
+}
+
+// finish completes what follows from all that was read.
+func (d *reader) finish(blocks []kernel.Block, start int) {
+	w := d.window
+	w.Content = strings.Join(d.parts, "\n\n")
+	w.ReturnedBlocks = len(d.parts)
+	w.EstimatedTokens = Tokens(w.Content)
+	w.BudgetExceeded = w.EstimatedTokens > w.TokenBudget
+	next := start + w.ReturnedBlocks
+	w.Truncated = next < len(blocks)
+	w.HasNextWindow = w.Truncated
+	if w.HasNextWindow {
+		w.NextWindow = &Next{next, w.BlockLimit, w.TokenBudget}
+		w.NextWindowHint = fmt.Sprintf("blocks %d to %d of %d are here; go on with blockStart=%d", start, next-1, len(blocks), next)
+	}
+	if start > 0 {
+		w.Outline = outline(blocks[:next], start, d.opts.IncludeBlockIDs)
+	} else {
+		w.Outline = outline(blocks, 0, d.opts.IncludeBlockIDs)
+	}
+	if len(w.AttributeViews) > 0 {
+		w.Warning = "databases are shown as empty elements: their rows are not part of the text"
+		w.AvToolHint = fmt.Sprintf(`av(action="render", id="%s") shows the rows`, w.AttributeViews[0].ViewID)
+	}
+	if len(d.types) > 0 {
+		w.ComplexBlockTypes = d.types
+		w.NonFidelityWarning = "some blocks hold more than this text shows, so fs cannot edit them"
+		w.RecommendedReads = []string{`block(action="get_kramdown")`, `block(action="dom")`}
+		if slices.Contains(d.types, "av") {
+			w.RecommendedReads = append(w.RecommendedReads, `av(action="render")`)
+		}
+	}
+}
+
+// outline lists the headings among blocks from an index on.
+func outline(blocks []kernel.Block, from int, ids bool) []Heading {
+	out := []Heading{}
+	for i := from; i < len(blocks); i++ {
+		b := blocks[i]
+		if b.Type != "h" {
+			continue
+		}
+		level, _ := strconv.Atoi(strings.TrimPrefix(b.SubType, "h")) // 0 for what is not known
+		h := Heading{BlockIndex: i, Level: level, Title: Clean(strings.TrimSpace(b.Content))}
+		if ids {
+			h.ID = b.ID
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// WindowFields describe the members of a [Window] for the reference of actions.
+func WindowFields() []action.Field {
+	return []action.Field{
+		{Name: "content", About: "Markdown of whole blocks"},
+		{Name: "outline", About: "headings: {blockIndex, level, title, id}"},
+		{Name: "blockStart", About: "first block", Verbose: true}, {Name: "blockLimit", About: "blocks at most", Verbose: true},
+		{Name: "returnedBlocks", About: "blocks here", Verbose: true}, {Name: "totalBlocks", About: "blocks of the document"},
+		{Name: "tokenBudget", About: "tokens at most", Verbose: true}, {Name: "estimatedTokens", About: "tokens here, estimated"},
+		{Name: "tokenMode", About: "how they are estimated", Verbose: true},
+		{Name: "budgetExceeded", About: "the first block alone is larger than the budget"},
+		{Name: "truncated", About: "blocks follow"}, {Name: "hasNextWindow", About: "the same", Verbose: true},
+		{Name: "nextWindow", About: "arguments that read on"}, {Name: "nextWindowHint", About: "the same in words", Verbose: true},
+		{Name: "blockRefs", About: "{blockIndex, id, type} of each block, with includeBlockIds"},
+		{Name: "attributeViews", About: "databases: {blockID, avID}"}, {Name: "warning", About: "what the text does not show"},
+		{Name: "avToolHint", About: "how to read the databases"},
+		{Name: "nonFidelityWarning", About: "blocks are more than their text"}, {Name: "complexBlockTypes", About: "their types"},
+		{Name: "recommendedReads", About: "what shows them", Verbose: true},
+		{Name: "stateHash", About: "for ifMatch, where the window is the whole document, or with verbose"},
+	}
+}

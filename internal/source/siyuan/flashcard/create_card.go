@@ -1,0 +1,90 @@
+package flashcard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// decksAttr is the attribute that lists the decks of a block.
+const decksAttr = "custom-riff-decks"
+
+type cardArgs struct {
+	Deck   kernel.ID   `json:"deckID" about:"deck; empty is the built-in one" default:"20230218211946-2kw8jgx"`
+	Blocks []kernel.ID `json:"blockIDs" about:"blocks" req:"true" min:"1" max:"100" unique:"true"`
+}
+
+type cardResult struct {
+	Success bool        `json:"success"`
+	Deck    kernel.ID   `json:"deckID"`
+	Name    string      `json:"deck"`
+	Blocks  []kernel.ID `json:"blockIDs"`
+}
+
+var cardReturns = []action.Field{
+	{Name: "success", About: "true"}, {Name: "deckID", About: "the deck"}, {Name: "deck", About: "its name"}, {Name: "blockIDs", About: "the blocks"},
+}
+
+func createCard() *action.Action {
+	return action.New(action.Spec{
+		Tool: "flashcard", Name: "create_card", Purpose: "Make cards of blocks",
+		Guide:  "Good cards: a paragraph with ==marks==, a heading with its section, a list item with its answer below. Not a document.",
+		Common: true, Class: action.Creates,
+		Needs:     []action.Need{action.OnBlock(access.Write, "blockIDs")},
+		Endpoints: []string{"riff/getRiffDecks", "riff/addRiffCards", "attr/batchGetBlockAttrs"},
+		Aliases:   map[string]string{"blockID": "blockIDs", "id": "blockIDs"},
+		Returns:   cardReturns,
+		Example:   `{"deckID":"20230218211946-2kw8jgx","blockIDs":["20260102030405-abcdefg"]}`,
+	}, func(ctx context.Context, r *action.Request, a cardArgs) (any, error) {
+		for _, t := range r.Targets("blockIDs") {
+			if t.ID == t.Root {
+				return nil, r.Invalid("blockIDs", fmt.Sprintf("%s is a document; make cards of its blocks: block(action=\"get_children\", id=%q)", t.ID, t.ID))
+			}
+		}
+		deck, err := checkDeck(ctx, r, a.Deck)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := r.Kernel.AddCards(ctx, a.Deck, a.Blocks); err != nil {
+			return nil, err
+		}
+		if err := verify(ctx, r, &a, true); err != nil {
+			return nil, err
+		}
+		refresh(r)
+		return cardResult{true, a.Deck, deck.Name, a.Blocks}, nil
+	})
+}
+
+// verify reads back whether the blocks belong to the deck, or do not any more.
+func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) error {
+	attrs, err := r.Kernel.BatchAttrs(ctx, a.Blocks)
+	if err != nil {
+		return err
+	}
+	var wrong []kernel.ID
+	for _, id := range a.Blocks {
+		if in := strings.Contains(attrs[id][decksAttr], string(a.Deck)); in != want {
+			wrong = append(wrong, id)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &tool.Error{
+		Op: "write", Kind: tool.Mismatch, Subject: string(a.Deck), OutcomeUnknown: true,
+		Message: fmt.Sprintf("the kernel accepted the change, and it does not show on %d blocks", len(wrong)),
+		Hint:    `flashcard(action="get_cards") shows the deck as it is`, Facts: map[string]any{"blockIDs": wrong},
+	}
+}
+
+func refresh(r *action.Request) {
+	for _, t := range r.Targets("blockIDs") {
+		r.RefreshDocument(t.Root)
+	}
+}

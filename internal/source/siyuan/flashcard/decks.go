@@ -1,0 +1,56 @@
+package flashcard
+
+import (
+	"context"
+	"slices"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+func getDecks() *action.Action {
+	return action.New(action.Spec{
+		Tool: "flashcard", Name: "get_decks", Purpose: "List the decks", Common: true,
+		Guide: "The size of a deck is told only where every notebook may be read.",
+		Class: action.Reads, Unguarded: "decks are names; their sizes are hidden where a notebook is",
+		Endpoints: []string{"riff/getRiffDecks", "notebook/lsNotebooks"},
+		Returns: []action.Field{
+			{Name: "decks", About: "all decks, the built-in one first"}, {Name: "decks[].id", About: "deckID"},
+			{Name: "decks[].name", About: "its name"}, {Name: "decks[].size", About: "cards"},
+			{Name: "decks[].created", About: "local time", Verbose: true}, {Name: "decks[].updated", About: "local time", Verbose: true},
+		},
+		Example: `{}`,
+	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
+		decks, err := r.Kernel.Decks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		restricted, err := r.Levels.Restricted(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(decks, func(d kernel.Deck) bool { return d.ID == kernel.BuiltInDeck }) {
+			decks = append([]kernel.Deck{{ID: kernel.BuiltInDeck, Name: "Built-in Deck"}}, decks...)
+		}
+		type deck struct {
+			ID      kernel.ID `json:"id"`
+			Name    string    `json:"name"`
+			Size    *int      `json:"size,omitempty"`
+			Created string    `json:"created,omitempty"`
+			Updated string    `json:"updated,omitempty"`
+		}
+		out := struct {
+			Decks []deck `json:"decks"`
+		}{}
+		for _, d := range decks {
+			shown := deck{d.ID, d.Name, nil, d.Created, d.Updated}
+			if !restricted {
+				shown.Size = &d.Size
+			} else {
+				shown.Updated = "" // it tells of changes to what is hidden
+			}
+			out.Decks = append(out.Decks, shown)
+		}
+		return out, nil
+	})
+}

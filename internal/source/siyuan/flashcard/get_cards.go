@@ -1,0 +1,110 @@
+package flashcard
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type getArgs struct {
+	Deck kernel.ID `json:"deckID" about:"deck; empty is all" req:"true"`
+	Page int       `json:"page" about:"from 1" default:"1" min:"1"`
+	Size int       `json:"pageSize" about:"cards a page" default:"32" min:"1" max:"512"`
+}
+
+type deckCard struct {
+	Card    kernel.ID `json:"cardID"`
+	Block   kernel.ID `json:"blockID"`
+	HPath   string    `json:"hPath"`
+	Content string    `json:"content"`
+	State   int       `json:"state"`
+	Reps    int       `json:"reps"`
+	Lapses  int       `json:"lapses"`
+	Due     string    `json:"due,omitempty"`
+}
+
+func getCards() *action.Action {
+	return action.New(action.Spec{
+		Tool: "flashcard", Name: "get_cards", Purpose: "List the cards of a deck, due or not",
+		Class: action.Reads, Unguarded: deckArgument,
+		Endpoints: []string{"riff/getRiffDecks", "riff/getRiffCards", "sqlite/flushTransaction"},
+		Returns: []action.Field{
+			{Name: "deckID", About: "the deck"}, {Name: "data", About: "its cards"}, {Name: "data[].cardID", About: "the card"},
+			{Name: "data[].blockID", About: "its block"}, {Name: "data[].content", About: "text of the block"},
+			{Name: "data[].state", About: "0 new, 1 learning, 2 review, 3 relearning"}, {Name: "data[].due", About: "when it is due"},
+			{Name: "data[].reps", About: "reviews", Verbose: true}, {Name: "data[].lapses", About: "times forgotten", Verbose: true},
+			{Name: "total", About: "cards; left out where some may not be read"}, {Name: "page", About: "from 1"},
+			{Name: "pageSize", About: "cards a page"}, {Name: "pageCount", About: "pages"}, {Name: "hasNextPage", About: "whether there are more"},
+		},
+		Example: `{"deckID":"20230218211946-2kw8jgx"}`,
+	}, func(ctx context.Context, r *action.Request, a getArgs) (any, error) {
+		if a.Deck != "" {
+			if _, err := checkDeck(ctx, r, a.Deck); err != nil {
+				return nil, err
+			}
+		}
+		restricted, err := r.Levels.Restricted(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if restricted {
+			return visibleCards(ctx, r, &a)
+		}
+		got, err := r.Kernel.Cards(ctx, a.Deck, a.Page, a.Size)
+		if err != nil {
+			return nil, err
+		}
+		if pages := max(got.PageCount, 1); a.Page > pages { // the last page, as everywhere
+			a.Page = pages
+			if got, err = r.Kernel.Cards(ctx, a.Deck, a.Page, a.Size); err != nil {
+				return nil, err
+			}
+		}
+		page := action.Page[deckCard]{
+			Data: shown(r, got.Blocks), Total: got.Total, Page: a.Page, PageSize: a.Size, PageCount: max(got.PageCount, 1),
+			HasNextPage: a.Page < got.PageCount,
+		}
+		return deckPage{a.Deck, page}, nil
+	})
+}
+
+type deckPage struct {
+	Deck kernel.ID `json:"deckID"`
+	action.Page[deckCard]
+}
+
+// visibleCards pages what may be read of a deck: the kernel's own pages would count the rest.
+func visibleCards(ctx context.Context, r *action.Request, a *getArgs) (any, error) {
+	const each, most = 512, 40 // 20,000 cards
+	var all []deckCard
+	for page := 1; page <= most; page++ {
+		got, err := r.Kernel.Cards(ctx, a.Deck, page, each)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, shown(r, got.Blocks)...)
+		if page >= got.PageCount {
+			break
+		}
+	}
+	return deckPage{a.Deck, action.Paged(all, a.Page, a.Size)}, nil
+}
+
+// shown are the cards that may be read. One whose block is gone, or is not indexed yet, has no
+// notebook and is left out.
+func shown(r *action.Request, blocks []kernel.CardBlock) []deckCard {
+	out := []deckCard{}
+	for _, b := range blocks {
+		if !r.Readable(b.Box) {
+			r.Filtered(1)
+			continue
+		}
+		c := deckCard{Card: b.Card, Block: b.ID, HPath: b.HPath, Content: b.Content}
+		if b.Riff != nil {
+			c.State, c.Reps, c.Lapses, c.Due = b.Riff.State, b.Riff.Reps, b.Riff.Lapses, b.Riff.Due
+		}
+		out = append(out, c)
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package flashcard
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+)
+
+func removeCard() *action.Action {
+	return action.New(action.Spec{
+		Tool: "flashcard", Name: "remove_card", Purpose: "Make cards plain blocks again; their learning history goes",
+		Dangerous: true, Class: action.State,
+		Needs:     []action.Need{action.OnBlock(access.Write, "blockIDs")},
+		Endpoints: []string{"riff/getRiffDecks", "riff/removeRiffCards", "attr/batchGetBlockAttrs"},
+		Aliases:   map[string]string{"blockID": "blockIDs", "id": "blockIDs"},
+		Returns:   cardReturns,
+		Example:   `{"deckID":"20230218211946-2kw8jgx","blockIDs":["20260102030405-abcdefg"]}`,
+	}, func(ctx context.Context, r *action.Request, a cardArgs) (any, error) {
+		deck, err := checkDeck(ctx, r, a.Deck)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Kernel.RemoveCards(ctx, a.Deck, a.Blocks); err != nil {
+			return nil, err
+		}
+		if err := verify(ctx, r, &a, false); err != nil {
+			return nil, err
+		}
+		refresh(r)
+		return cardResult{true, a.Deck, deck.Name, a.Blocks}, nil
+	})
+}

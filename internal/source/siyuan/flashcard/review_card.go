@@ -1,0 +1,105 @@
+package flashcard
+
+import (
+	"context"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type reviewArgs struct {
+	Deck   kernel.ID  `json:"deckID" about:"deck" req:"true"`
+	Card   kernel.ID  `json:"cardID" about:"card" req:"true"`
+	Rating int        `json:"rating" about:"1 again, 2 hard, 3 good, 4 easy" min:"1" max:"4"`
+	Skip   bool       `json:"skip" about:"leave it out of this round instead"`
+	Seen   []seenCard `json:"reviewedCards" about:"cards of this session"`
+}
+
+func reviewCard() *action.Action {
+	return action.New(action.Spec{
+		Tool: "flashcard", Name: "review_card", Purpose: "Rate a card, or skip it",
+		Guide: "Rate what the person answered, never for them. Give rating or skip.", Common: true, Class: action.State,
+		Needs: []action.Need{action.On(access.Read, "the block of cardID", "cardID", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+			return cardTarget(ctx, r)
+		})},
+		Endpoints: []string{"riff/getRiffDueCards", "riff/getRiffCards", "riff/reviewRiffCard", "riff/skipReviewRiffCard", "block/getBlockInfo"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"}, {Name: "deckID", About: "its deck"}, {Name: "cardID", About: "the card"},
+			{Name: "rating", About: "as given"}, {Name: "skipped", About: "whether it was skipped"},
+		},
+		Example: `{"deckID":"20230218211946-2kw8jgx","cardID":"20260102030405-abcdefg","rating":3}`,
+	}, func(ctx context.Context, r *action.Request, a reviewArgs) (any, error) {
+		if a.Skip == (a.Rating != 0) {
+			return nil, r.Conflicting("give rating (1 to 4) or skip:true, one of them", "rating", "skip")
+		}
+		var err error
+		if a.Skip {
+			err = r.Kernel.SkipCard(ctx, a.Deck, a.Card)
+		} else {
+			seen := make([]kernel.ID, len(a.Seen))
+			for i, s := range a.Seen {
+				seen[i] = s.Card
+			}
+			err = r.Kernel.ReviewCard(ctx, a.Deck, a.Card, a.Rating, seen)
+		}
+		return struct {
+			Success bool      `json:"success"`
+			Deck    kernel.ID `json:"deckID"`
+			Card    kernel.ID `json:"cardID"`
+			Rating  int       `json:"rating,omitempty"`
+			Skipped bool      `json:"skipped,omitempty"`
+		}{true, a.Deck, a.Card, a.Rating, a.Skip}, err
+	})
+}
+
+// cardTarget finds the block of a card: among what is due, else in its whole deck. The kernel
+// would accept any id (README 42).
+func cardTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	deck, card := kernel.ID(first(r.Strings("deckID"))), kernel.ID(first(r.Strings("cardID")))
+	missing := access.NotFound(access.Card, string(card))
+	if !card.Valid() || !deck.Valid() {
+		return nil, missing
+	}
+	due, err := r.Kernel.DueInDeck(ctx, deck, nil)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(due.Cards, func(c kernel.DueCard) bool { return c.CardID == card }); i >= 0 {
+		return blockTarget(ctx, r, due.Cards[i].BlockID, missing)
+	}
+	for page := 1; ; page++ {
+		got, err := r.Kernel.Cards(ctx, deck, page, 512)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(got.Blocks, func(b kernel.CardBlock) bool { return b.Card == card }); i >= 0 {
+			return blockTarget(ctx, r, got.Blocks[i].ID, missing)
+		}
+		if page >= got.PageCount {
+			return nil, missing
+		}
+	}
+}
+
+// blockTarget is the place of a card's block, called by the name of the card.
+func blockTarget(ctx context.Context, r *action.Request, id kernel.ID, missing error) ([]action.Target, error) {
+	found, err := r.Places(ctx, []kernel.ID{id})
+	if err != nil {
+		return nil, err
+	}
+	t, ok := found[id]
+	if !ok {
+		return nil, missing
+	}
+	t.What, t.Subject = access.Card, first(r.Strings("cardID"))
+	return []action.Target{t}, nil
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}

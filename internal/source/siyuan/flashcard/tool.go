@@ -1,0 +1,55 @@
+// Package flashcard is the tool of spaced repetition: decks, what is due, ratings, and which
+// blocks are cards. A card is as readable as its block: one whose block may not be read, or is
+// not there any more, is left out (R-1-35).
+package flashcard
+
+import (
+	"context"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// Tool returns the tool.
+func Tool() action.Tool {
+	return action.Tool{
+		Name: "flashcard", Title: "Flashcards",
+		About:   "Spaced repetition: list due cards with front and back, rate them, make cards of blocks.",
+		Actions: []*action.Action{listCards(), getDecks(), getCards(), reviewCard(), createCard(), removeCard()},
+	}
+}
+
+// deckArgument needs no level: a deck is a list of blocks, and each of them is filtered.
+const deckArgument = "cards are shown as far as their blocks may be read"
+
+// checkDeck refuses a deck that does not exist: the kernel says yes to any id (README 42).
+func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.Deck, error) {
+	if deck == kernel.BuiltInDeck {
+		return kernel.Deck{ID: deck, Name: "Built-in Deck"}, nil
+	}
+	decks, err := r.Kernel.Decks(ctx)
+	if err != nil {
+		return kernel.Deck{}, err
+	}
+	i := slices.IndexFunc(decks, func(d kernel.Deck) bool { return d.ID == deck })
+	if i < 0 {
+		return kernel.Deck{}, access.NotFound(access.Deck, string(deck))
+	}
+	return decks[i], nil
+}
+
+// readable are the places of blocks that may be read; the others are counted as filtered.
+func readable(ctx context.Context, r *action.Request, blocks []kernel.ID) (map[kernel.ID]action.Target, error) {
+	found, err := r.Places(ctx, blocks)
+	if err != nil {
+		return nil, err
+	}
+	for id, t := range found {
+		if !r.Readable(t.Notebook) {
+			delete(found, id)
+		}
+	}
+	return found, nil
+}

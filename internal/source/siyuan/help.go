@@ -1,0 +1,181 @@
+package siyuan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/guide"
+	"collie/internal/tool"
+)
+
+// The URIs of help.
+const (
+	helpURI      = "siyuan://help/"
+	overviewURI  = helpURI + "tool-overview"
+	rulesURI     = helpURI + "user-rules"
+	shortPathURI = helpURI + "path-semantics" // an older name
+)
+
+// Help is the page of an action, or of a tool, with what the levels of now allow.
+func (s *Source) Help(ctx context.Context, _ *tool.Call, name, topic string) (string, error) {
+	i := slices.IndexFunc(s.tools, func(t action.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return "", unknownPage(helpURI + name)
+	}
+	t := &s.tools[i]
+	if topic == "" {
+		cfg := s.switches.Last()
+		return guide.Overview(t, func(a *action.Action) bool { return off(a, cfg) == "" && !a.DirectOnly }), nil
+	}
+	a := s.index[name][topic]
+	if a == nil {
+		return "", unknownPage(helpURI + name + "/" + topic)
+	}
+	page := guide.Page(a)
+	if counts, err := s.counts(ctx); err == nil { // a page is worth reading without a kernel too
+		page += "\n" + guide.Levels(a, counts) + "\n"
+	}
+	return page, nil
+}
+
+// counts are how many notebooks have each level, hidden ones left out.
+func (s *Source) counts(ctx context.Context) (map[access.Level]int, error) {
+	levels, err := s.levels.Snapshot(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := levels.Visible(ctx)
+	out := map[access.Level]int{}
+	for _, n := range visible {
+		out[levels.Of(n.ID)]++
+	}
+	return out, err
+}
+
+func unknownPage(uri string) error {
+	return &tool.Error{Op: "read", Kind: tool.Unknown, Subject: uri, Message: "unknown resource", Hint: overviewURI + " lists the pages"}
+}
+
+// addGuide offers the pages of advice, the help pages and the prompts.
+func addGuide(o *tool.Offer) {
+	add := func(uri, name string) {
+		o.Resources = append(o.Resources, tool.Resource{URI: uri, Definition: entry("uri", uri, name)})
+	}
+	add(overviewURI, "SiYuan tools and their actions")
+	for _, t := range guide.Topics() {
+		add(helpURI+t.Name, t.Title)
+	}
+	add(rulesURI, "The person's rules")
+	for _, pattern := range []string{helpURI + "action/{tool}/{action}", helpURI + "{tool}/{action}"} {
+		o.Templates = append(o.Templates, tool.Template{Pattern: pattern, Definition: entry("uriTemplate", pattern, "Help for a SiYuan action")})
+	}
+	for _, p := range guide.Prompts() {
+		def, err := json.Marshal(map[string]any{
+			"name": p.Name, "title": p.Title, "description": p.Description,
+			"arguments": []map[string]any{{"name": "task", "description": "what is to be done", "required": false}},
+		})
+		if err != nil {
+			panic("siyuan: a prompt does not encode: " + err.Error())
+		}
+		o.Prompts = append(o.Prompts, tool.Prompt{Name: p.Name, Definition: def})
+	}
+}
+
+func entry(field, uri, name string) json.RawMessage {
+	raw, err := json.Marshal(map[string]string{field: uri, "name": name, "mimeType": "text/markdown"})
+	if err != nil {
+		panic("siyuan: a resource does not encode: " + err.Error())
+	}
+	return raw
+}
+
+// read serves a help page as a resource.
+func (s *Source) read(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	text, err := s.page(ctx, c)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	raw, err := json.Marshal(map[string]any{"contents": []map[string]string{{"uri": c.Target, "mimeType": "text/markdown", "text": text}}})
+	if err != nil {
+		return tool.Result{}, &tool.Error{Op: "read", Kind: tool.Internal, Subject: c.Target, Err: err}
+	}
+	return tool.Result{Raw: raw}, nil
+}
+
+func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
+	path, ok := strings.CutPrefix(c.Target, helpURI)
+	if !ok {
+		return "", unknownPage(c.Target)
+	}
+	switch c.Target {
+	case overviewURI:
+		return s.overview(ctx, c)
+	case rulesURI:
+		if rules := s.switches.Current(ctx).UserRules; rules != "" {
+			return rules, nil
+		}
+		return "No rules are set.\n", nil
+	case shortPathURI:
+		path = "document-path-semantics"
+	}
+	for _, t := range guide.Topics() {
+		if t.Name == path {
+			return t.Text, nil
+		}
+	}
+	name, topic, _ := strings.Cut(strings.TrimPrefix(path, "action/"), "/")
+	topic = s.ActionName(name, topic)
+	a := s.index[name][topic]
+	if cfg := s.switches.Last(); a == nil || a.DirectOnly || off(a, cfg) != "" || !cfg.ToolOn[name] {
+		return "", unknownPage(c.Target)
+	}
+	return s.Help(ctx, c, name, topic)
+}
+
+// overview is the pages of all tools that are on.
+func (s *Source) overview(ctx context.Context, c *tool.Call) (string, error) {
+	var b strings.Builder
+	cfg := s.switches.Last()
+	for _, t := range s.tools {
+		if !cfg.ToolOn[t.Name] {
+			continue
+		}
+		page, err := s.Help(ctx, c, t.Name, "")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(&b, page)
+	}
+	return b.String(), nil
+}
+
+// prompt serves a workflow.
+func (s *Source) prompt(_ context.Context, c *tool.Call) (tool.Result, error) {
+	var args struct{ Task string }
+	if len(c.Args) > 0 {
+		if err := json.Unmarshal(c.Args, &args); err != nil {
+			return tool.Result{}, &tool.Error{Op: "get prompt", Kind: tool.Invalid, Subject: c.Target, Message: "task must be a text", Err: err}
+		}
+	}
+	for _, p := range guide.Prompts() {
+		if p.Name != c.Target {
+			continue
+		}
+		raw, err := json.Marshal(map[string]any{
+			"description": p.Description,
+			"messages": []map[string]any{
+				{"role": "user", "content": map[string]string{"type": "text", "text": p.Text(args.Task)}},
+			},
+		})
+		if err != nil {
+			return tool.Result{}, &tool.Error{Op: "get prompt", Kind: tool.Internal, Subject: c.Target, Err: err}
+		}
+		return tool.Result{Raw: raw}, nil
+	}
+	return tool.Result{}, &tool.Error{Op: "get prompt", Kind: tool.Unknown, Subject: c.Name, Message: "unknown prompt"}
+}

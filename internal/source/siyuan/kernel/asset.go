@@ -1,0 +1,139 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+)
+
+// Uploaded is what became of files that were sent.
+type Uploaded struct {
+	Failed []string          `json:"errFiles"`
+	Stored map[string]string `json:"succMap"` // name as sent → asset path
+}
+
+// UploadAsset stores size bytes of content as an asset below dir, such as "/assets/". The stored
+// name gets an id, unless the same file is there already (README 44). content is read once and
+// not closed. It is never tried again.
+func (c *Client) UploadAsset(ctx context.Context, dir, name string, content io.Reader, size int64) (Uploaded, error) {
+	var out Uploaded
+	err := c.upload(ctx, "/api/asset/upload", [][2]string{{"assetsDirPath", dir}}, filePart{"file[]", name, content, size}, &out)
+	return out, err
+}
+
+// MaxUnusedAssets is how many unused assets the kernel names at most (siyuan-tools.md 13).
+const MaxUnusedAssets = 512
+
+// UnusedAssets returns the paths of assets that the kernel finds in no document and no database.
+// Folders may be among them, and so are assets whose name has a character that Markdown
+// encodes, such as a space: the kernel looks for the encoded name (assets.jsonl 49, 50).
+func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
+	if err := c.Flush(ctx); err != nil {
+		return nil, err
+	}
+	const endpoint = "/api/asset/getUnusedAssets"
+	var raw json.RawMessage
+	if err := c.call(ctx, endpoint, readData, nil, &raw); err != nil {
+		return nil, err
+	}
+	var items []struct{ Item string }
+	if json.Unmarshal(raw, &items) == nil {
+		out := []string{}
+		for _, i := range items {
+			out = append(out, strings.TrimPrefix(i.Item, "/"))
+		}
+		return out, nil
+	}
+	var old struct{ UnusedAssets []string } // kernels before 3.7
+	if err := json.Unmarshal(raw, &old); err != nil {
+		return nil, unexpected(endpoint, read, err)
+	}
+	return append([]string{}, old.UnusedAssets...), nil
+}
+
+// RemoveUnusedAsset removes a file below data/. The kernel checks neither that it is unused nor
+// that it is an asset (README 4), so the caller has to.
+func (c *Client) RemoveUnusedAsset(ctx context.Context, path string) error {
+	return c.call(ctx, "/api/asset/removeUnusedAsset", writeData, map[string]any{"path": path}, nil)
+}
+
+// RemoveUnusedAssets removes what [Client.UnusedAssets] would name, and returns where it was on
+// the kernel's machine.
+func (c *Client) RemoveUnusedAssets(ctx context.Context) ([]string, error) {
+	var out struct{ Paths []string }
+	err := c.call(ctx, "/api/asset/removeUnusedAssets", writeData, nil, &out)
+	return out.Paths, err
+}
+
+// RenameAsset renames an asset in its folder and in every document that uses it. The new name
+// gets the old extension and a new id. The kernel checks nothing (assets.jsonl 58 to 60).
+func (c *Client) RenameAsset(ctx context.Context, path, name string) (newPath string, err error) {
+	var out struct{ NewPath string }
+	err = c.call(ctx, "/api/asset/renameAsset", writeData, map[string]any{"oldPath": path, "newName": name}, &out)
+	return out.NewPath, err
+}
+
+// DocumentAssets returns the assets of a document as its Markdown names them, or its images only.
+func (c *Client) DocumentAssets(ctx context.Context, id ID, images bool) ([]string, error) {
+	endpoint := "/api/asset/getDocAssets"
+	if images {
+		endpoint = "/api/asset/getDocImageAssets"
+	}
+	var out []string
+	err := c.call(ctx, endpoint, read, map[string]any{"id": id}, &out)
+	return out, err
+}
+
+// ImageText returns the text that was recognised in an image; empty if there is none.
+func (c *Client) ImageText(ctx context.Context, path string) (string, error) {
+	var out struct{ Text string }
+	err := c.call(ctx, "/api/asset/getImageOCRText", readData, map[string]any{"path": path}, &out)
+	return out.Text, err
+}
+
+// AssetUse is a place where a document names an asset.
+type AssetUse struct {
+	Notebook ID     `json:"box"`
+	Path     string `json:"path"` // as the document writes it, percent-encoded or not
+}
+
+// AssetUses returns the notebooks whose documents may use an asset that can be written in any of
+// these spellings: those that write one of them exactly, and all uses that are written with an
+// escape, a query or a fragment, for the caller to compare. The index is flushed whoever wrote
+// last, since this decides what may be done.
+func (c *Client) AssetUses(ctx context.Context, spellings []string) ([]AssetUse, error) {
+	c.dirty.Store(true)
+	return SQL[AssetUse](ctx, c, "SELECT DISTINCT box, path FROM assets WHERE path IN ("+quoteAll(spellings)+
+		") OR instr(path, '%') > 0 OR instr(path, '?') > 0 OR instr(path, '#') > 0 LIMIT 1000000")
+}
+
+// EncodedAssets returns all uses of assets whose path is written with an escape, a query or a
+// fragment: those that [Client.UnusedAssets] gets wrong.
+func (c *Client) EncodedAssets(ctx context.Context) ([]AssetUse, error) { return c.AssetUses(ctx, nil) }
+
+// Mentions returns the notebooks in which a block's text or attributes have one of some texts.
+func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
+	var where []string
+	for _, t := range texts {
+		where = append(where, "instr(markdown, "+Quote(t)+") > 0", "instr(ial, "+Quote(t)+") > 0")
+	}
+	rows, err := SQL[AssetUse](ctx, c, "SELECT DISTINCT box FROM blocks WHERE "+strings.Join(where, " OR ")+" LIMIT 100000")
+	var out []ID
+	for _, row := range rows {
+		out = append(out, row.Notebook)
+	}
+	return out, err
+}
+
+// quoteAll writes texts as an SQL list.
+func quoteAll(texts []string) string {
+	if len(texts) == 0 {
+		return "''"
+	}
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = Quote(t)
+	}
+	return strings.Join(quoted, ",")
+}

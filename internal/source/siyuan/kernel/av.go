@@ -1,0 +1,341 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+
+	"collie/internal/tool"
+)
+
+// The types of database columns that have a meaning of their own here.
+const (
+	ColumnBlock    = "block" // the primary one
+	ColumnRelation = "relation"
+	ColumnRollup   = "rollup"
+	ColumnTemplate = "template"
+)
+
+// Database is a database ("attribute view") as the kernel stores it.
+type Database struct {
+	ID      ID               `json:"id"`
+	Name    string           `json:"name"`
+	Columns []DatabaseColumn `json:"keyValues"` // in the order they were made
+	ViewID  ID               `json:"viewID"`    // the current view
+	Views   []DatabaseView   `json:"views"`
+	// Raw is all of it.
+	Raw json.RawMessage `json:"-"`
+}
+
+// DatabaseColumn is a column with the values that were set in it. Cells that nobody touched
+// have none.
+type DatabaseColumn struct {
+	Column Column  `json:"key"`
+	Values []Value `json:"values"`
+}
+
+// Column is what a column is ("key").
+type Column struct {
+	ID           ID     `json:"id"`
+	Name         string `json:"name"`
+	Type         string `json:"type"` // text, number, date, select, mSelect, block, relation, …
+	NumberFormat string `json:"numberFormat"`
+	Template     string `json:"template"`
+	Options      []struct {
+		Name  string `json:"name"`
+		Color string `json:"color"`
+	} `json:"options"`
+	Relation *struct {
+		Database ID   `json:"avID"`
+		TwoWay   bool `json:"isTwoWay"`
+	} `json:"relation"`
+	Rollup *struct {
+		RelationColumn ID `json:"relationKeyID"`
+		Column         ID `json:"keyID"` // of the database that the relation is to
+	} `json:"rollup"`
+}
+
+// DatabaseView is a view. Table has the columns of a table in their order.
+type DatabaseView struct {
+	ID    ID     `json:"id"`
+	Name  string `json:"name"`
+	Type  string `json:"type"` // table, gallery, kanban
+	Table *struct {
+		Columns []struct {
+			ID ID `json:"id"`
+		} `json:"columns"`
+	} `json:"table"`
+}
+
+// Value is the value of one cell; one of its members is set, which of them Type says.
+type Value struct {
+	ID        ID          `json:"id"`
+	ColumnID  ID          `json:"keyID"`
+	RowID     ID          `json:"blockID"` // the kernel's word misleads: it is the row's (README 39)
+	Type      string      `json:"type"`
+	Detached  bool        `json:"isDetached"`
+	Block     *BoundBlock `json:"block"`
+	Text      *Content    `json:"text"`
+	URL       *Content    `json:"url"`
+	Email     *Content    `json:"email"`
+	Phone     *Content    `json:"phone"`
+	Template  *Content    `json:"template"`
+	Number    *Number     `json:"number"`
+	Date      *Date       `json:"date"`
+	Created   *Date       `json:"created"`
+	Updated   *Date       `json:"updated"`
+	Checkbox  *Checkbox   `json:"checkbox"`
+	Selection []Option    `json:"mSelect"` // of select as well
+	Assets    []Asset     `json:"mAsset"`
+	Relation  *Relation   `json:"relation"`
+	Rollup    *Rollup     `json:"rollup"`
+}
+
+// BoundBlock is the value of the primary column: a text of its own, or the block that the row
+// is bound to.
+type BoundBlock struct {
+	ID      ID     `json:"id"` // empty if the row is detached
+	Content string `json:"content"`
+}
+
+// Content is a text.
+type Content struct {
+	Content string `json:"content"`
+}
+
+// Number is a number, which may be missing.
+type Number struct {
+	Content   float64 `json:"content"`
+	NotEmpty  bool    `json:"isNotEmpty"`
+	Format    string  `json:"format"`
+	Formatted string  `json:"formattedContent"`
+}
+
+// Date is a moment or two, in milliseconds.
+type Date struct {
+	Content   int64  `json:"content"`
+	NotEmpty  bool   `json:"isNotEmpty"`
+	HasEnd    bool   `json:"hasEndDate"`
+	DateOnly  bool   `json:"isNotTime"`
+	Content2  int64  `json:"content2"`
+	NotEmpty2 bool   `json:"isNotEmpty2"`
+	Formatted string `json:"formattedContent"`
+}
+
+// Checkbox is a yes or a no.
+type Checkbox struct {
+	Checked bool `json:"checked"`
+}
+
+// Option is a chosen option.
+type Option struct {
+	Content string `json:"content"`
+	Color   string `json:"color"`
+}
+
+// Asset is a file or an image.
+type Asset struct {
+	Type    string `json:"type"` // file or image
+	Name    string `json:"name"`
+	Content string `json:"content"` // its path or address
+}
+
+// Relation names rows of another database. Contents are their primary values, where the kernel
+// has computed them.
+type Relation struct {
+	RowIDs   []ID    `json:"blockIDs"`
+	Contents []Value `json:"contents"`
+}
+
+// Rollup is what was gathered from related rows.
+type Rollup struct {
+	Contents []Value `json:"contents"`
+}
+
+// Column returns a column by its id, nil if there is none.
+func (d *Database) Column(id ID) *DatabaseColumn {
+	for i := range d.Columns {
+		if d.Columns[i].Column.ID == id {
+			return &d.Columns[i]
+		}
+	}
+	return nil
+}
+
+// Primary are the values of the primary column: one for each row.
+func (d *Database) Primary() []Value {
+	for i := range d.Columns {
+		if d.Columns[i].Column.Type == ColumnBlock {
+			return d.Columns[i].Values
+		}
+	}
+	return nil
+}
+
+// Value returns the value of a cell, nil if nobody has set it.
+func (d *Database) Value(row, column ID) *Value {
+	c := d.Column(column)
+	if c == nil {
+		return nil
+	}
+	for i := range c.Values {
+		if c.Values[i].RowID == row {
+			return &c.Values[i]
+		}
+	}
+	return nil
+}
+
+// Database returns a database as it is stored. One that does not exist is an error of kind
+// not_found; there is none before it was rendered for the first time (README 38).
+func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
+	const endpoint = "/api/av/getAttributeView"
+	var out struct{ AV json.RawMessage }
+	if err := c.call(ctx, endpoint, readData, map[string]any{"id": id}, &out); err != nil {
+		return nil, err
+	}
+	var d *Database
+	if err := json.Unmarshal(out.AV, &d); err != nil {
+		return nil, unexpected(endpoint, read, err)
+	}
+	if d == nil || d.ID != id {
+		return nil, &tool.Error{Op: "ask SiYuan", Kind: tool.Unknown, Code: CodeDatabaseNotFound, Subject: string(id), Message: "there is no such database"}
+	}
+	d.Raw = out.AV
+	return d, nil
+}
+
+// Rendering says what of a database is to be rendered. ID is required.
+type Rendering struct {
+	ID, Block, View ID
+	Page, Size      int // from 1; 0 leaves them to the kernel
+	Query           string
+	GroupPaging     map[ID]GroupPage // by the id of a group
+	IgnoreRows      bool
+	Create          bool // make the database if there is none (R-1-16)
+}
+
+// GroupPage is a page of one group of a view.
+type GroupPage struct {
+	Page int `json:"page"`
+	Size int `json:"pageSize"`
+}
+
+// RenderDatabase returns a database as one of its views shows it.
+func (c *Client) RenderDatabase(ctx context.Context, r Rendering) (json.RawMessage, error) {
+	body := map[string]any{"id": r.ID, "createIfNotExist": r.Create, "query": r.Query}
+	for name, id := range map[string]ID{"blockID": r.Block, "viewID": r.View} {
+		if id != "" {
+			body[name] = id
+		}
+	}
+	if r.Page > 0 {
+		body["page"] = r.Page
+	}
+	if r.Size != 0 {
+		body["pageSize"] = r.Size
+	}
+	if r.GroupPaging != nil {
+		body["groupPaging"] = r.GroupPaging
+	}
+	if r.IgnoreRows {
+		body["ignoreRows"] = true
+	}
+	var raw json.RawMessage
+	err := c.call(ctx, "/api/av/renderAttributeView", kind{write: r.Create, data: true}, body, &raw)
+	return raw, err
+}
+
+// DatabaseColumns returns the columns of a database as the kernel has them.
+func (c *Client) DatabaseColumns(ctx context.Context, id ID) ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	err := c.call(ctx, "/api/av/getAttributeViewKeysByAvID", readData, map[string]any{"avID": id}, &out)
+	return out, err
+}
+
+// FilterSort returns the filters and sorts of the view that a database block shows. No filter
+// is one empty group (README 41).
+func (c *Client) FilterSort(ctx context.Context, id, block ID) (filters, sorts json.RawMessage, err error) {
+	var out struct{ Filters, Sorts json.RawMessage }
+	err = c.call(ctx, "/api/av/getAttributeViewFilterSort", readData, map[string]any{"id": id, "blockID": block}, &out)
+	return out.Filters, out.Sorts, err
+}
+
+// DatabaseBlocks returns the blocks that show a database ("mirrors").
+func (c *Client) DatabaseBlocks(ctx context.Context, id ID) ([]ID, error) {
+	var out struct {
+		RefDefs []struct {
+			RefID ID `json:"refID"`
+		} `json:"refDefs"`
+	}
+	if err := c.call(ctx, "/api/av/getMirrorDatabaseBlocks", read, map[string]any{"avID": id}, &out); err != nil {
+		return nil, err
+	}
+	ids := make([]ID, 0, len(out.RefDefs))
+	for _, d := range out.RefDefs {
+		ids = append(ids, d.RefID)
+	}
+	return ids, nil
+}
+
+// DatabaseHit is what a search for databases finds: a database in one of its blocks, and its
+// views as children.
+type DatabaseHit struct {
+	Database ID            `json:"avID"`
+	Name     string        `json:"avName"`
+	View     string        `json:"viewName"`
+	ViewID   ID            `json:"viewID"`
+	Layout   string        `json:"viewLayout"`
+	Block    ID            `json:"blockID"`
+	HPath    string        `json:"hPath"` // begins with the notebook's name
+	Children []DatabaseHit `json:"children"`
+}
+
+// SearchDatabases finds databases by their name; those in excludes are left out.
+func (c *Client) SearchDatabases(ctx context.Context, keyword string, excludes []ID) ([]DatabaseHit, error) {
+	body := map[string]any{"keyword": keyword}
+	if len(excludes) > 0 {
+		body["excludes"] = excludes
+	}
+	var out struct{ Results []DatabaseHit }
+	err := c.call(ctx, "/api/av/searchAttributeView", readData, body, &out)
+	return out.Results, err
+}
+
+// PrimaryValues are the values of a primary column, the database's name and the blocks that show
+// it.
+type PrimaryValues struct {
+	Blocks []ID   `json:"blockIDs"`
+	Name   string `json:"name"`
+	Rows   struct {
+		Key    Column  `json:"key"`
+		Values []Value `json:"values"`
+	} `json:"rows"`
+}
+
+// PrimaryValues returns the rows of a database whose primary value holds a keyword; the newest
+// change comes first.
+func (c *Client) PrimaryValues(ctx context.Context, id ID, keyword string, page, size int) (PrimaryValues, error) {
+	var out PrimaryValues
+	err := c.call(ctx, "/api/av/getAttributeViewPrimaryKeyValues", readData, map[string]any{
+		"id": id, "keyword": keyword, "page": page, "pageSize": size,
+	}, &out)
+	return out, err
+}
+
+// DuplicateDatabase copies a database. The block that shows the copy has to be put somewhere
+// under the id that is returned.
+func (c *Client) DuplicateDatabase(ctx context.Context, id ID) (database, block ID, err error) {
+	var out struct {
+		Database ID `json:"avID"`
+		Block    ID `json:"blockID"`
+	}
+	err = c.call(ctx, "/api/av/duplicateAttributeViewBlock", writeData, map[string]any{"avID": id}, &out)
+	return out.Database, out.Block, err
+}
+
+// SpinDOM makes of the editor's form of blocks, roughly written, the form that it saves.
+func (c *Client) SpinDOM(ctx context.Context, dom string) (string, error) {
+	var out struct{ DOM string }
+	err := c.call(ctx, "/api/lute/spinBlockDOM", readData, map[string]any{"dom": dom}, &out)
+	return out.DOM, err
+}

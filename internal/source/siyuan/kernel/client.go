@@ -1,0 +1,228 @@
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Options of a [Client]. The zero value is useful.
+type Options struct {
+	// Token goes into the header "Authorization: Token …"; empty sends none.
+	Token string
+	// Transport carries the requests; nil is one of our own with keep-alive. The vault is
+	// joined here.
+	Transport http.RoundTripper
+	// ReadTimeout and WriteTimeout bound one request; 0 means 10 s and 60 s
+	// (architecture.md 8).
+	ReadTimeout, WriteTimeout time.Duration
+	// Waits before a read is tried again; nil means 0.3, 0.6 and 0.9 s (0.1).
+	Waits  []time.Duration
+	Logger *slog.Logger // nil discards
+}
+
+// Client talks to one kernel. It connects when it is used and not before (R-0-5), and is safe
+// for concurrent use. Close frees its connections.
+type Client struct {
+	base string
+	opts Options
+	log  *slog.Logger
+	http *http.Client
+
+	// dirty says that something was written that an index may not show yet (R-0-6).
+	dirty atomic.Bool
+}
+
+// New returns a client of the kernel at base, such as "http://127.0.0.1:6806"; slashes at its
+// end are dropped.
+func New(base string, opts Options) *Client {
+	if opts.ReadTimeout <= 0 {
+		opts.ReadTimeout = 10 * time.Second
+	}
+	if opts.WriteTimeout <= 0 {
+		opts.WriteTimeout = time.Minute
+	}
+	if opts.Waits == nil {
+		opts.Waits = []time.Duration{300 * time.Millisecond, 600 * time.Millisecond, 900 * time.Millisecond}
+	}
+	c := &Client{base: strings.TrimRight(base, "/"), opts: opts, log: opts.Logger}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	transport := opts.Transport
+	if transport == nil {
+		transport = &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, Proxy: nil}
+	}
+	c.http = &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c
+}
+
+// Base is the address of the kernel, without a slash at its end.
+func (c *Client) Base() string { return c.base }
+
+// Close frees connections that are idle. The client can be used again.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// kind says what a request does to the kernel's data, and what its answer must have.
+type kind struct {
+	write bool
+	// data says that an answer of code 0 always carries data, so that null means that nothing
+	// was done (siyuan/README 10).
+	data bool
+}
+
+// The kinds of call.
+var (
+	read      = kind{}
+	readData  = kind{data: true}
+	write     = kind{write: true}
+	writeData = kind{write: true, data: true}
+)
+
+// call posts body, which is encoded as JSON, to an endpoint, and decodes the data of the answer
+// into out unless that is nil. A *json.RawMessage gets the data as it came.
+func (c *Client) call(ctx context.Context, endpoint string, k kind, body, out any) error {
+	if body == nil {
+		body = struct{}{}
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return internal(endpoint, err)
+	}
+	return c.post(ctx, endpoint, k, "application/json", raw, out)
+}
+
+func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType string, body []byte, out any) error {
+	if k.write {
+		c.dirty.Store(true)
+	}
+	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (json.RawMessage, error) {
+		resp, err := c.send(ctx, http.MethodPost, endpoint, contentType, body)
+		if err != nil {
+			return nil, err
+		}
+		return envelope(endpoint, k, resp)
+	})
+	if err != nil || out == nil {
+		return err
+	}
+	if raw, ok := out.(*json.RawMessage); ok {
+		*raw = data
+		return nil
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return unexpected(endpoint, k, err)
+	}
+	return nil
+}
+
+// answer is a response that has been read.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// maxAnswer bounds what is read of one answer, in bytes.
+const maxAnswer = 256 << 20
+
+// send makes one request. Errors are the transport's own.
+func (c *Client) send(ctx context.Context, method, endpoint, contentType string, body []byte) (answer, error) {
+	resp, err := c.open(ctx, method, endpoint, contentType, bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		return answer{}, err
+	}
+	return readAnswer(resp)
+}
+
+// open makes one request with a body of size bytes, and returns the response, whose body the
+// caller closes.
+func (c *Client) open(ctx context.Context, method, endpoint, contentType string, body io.Reader, size int64) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+endpoint, body)
+	if err != nil {
+		return nil, err
+	}
+	req.ContentLength = size
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if c.opts.Token != "" {
+		req.Header.Set("Authorization", "Token "+c.opts.Token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // its text repeats the address
+		}
+		return nil, err
+	}
+	return resp, nil
+}
+
+// readAnswer reads a response and closes it.
+func readAnswer(resp *http.Response) (answer, error) {
+	defer resp.Body.Close() //nolint:errcheck // read only
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return answer{}, err
+	}
+	if len(raw) > maxAnswer {
+		return answer{}, errTooLong
+	}
+	return answer{resp.StatusCode, resp.Header, raw}, nil
+}
+
+// attempts runs one request, a read again where that may help: after a failure of the
+// transport, 429 and 5xx (0.1).
+func (c *Client) attempts(
+	ctx context.Context, endpoint string, k kind, request func(context.Context) (json.RawMessage, error),
+) (json.RawMessage, error) {
+	limit := c.opts.ReadTimeout
+	if k.write {
+		limit = c.opts.WriteTimeout
+	}
+	for n := 0; ; n++ {
+		once, cancel := context.WithTimeout(ctx, limit)
+		data, err := request(once)
+		cancel()
+		if err == nil {
+			return data, nil
+		}
+		if ctx.Err() != nil {
+			return nil, c.failure(ctx, endpoint, k, err)
+		}
+		if k.write || n >= len(c.opts.Waits) || !transient(err) {
+			return nil, c.failure(ctx, endpoint, k, err)
+		}
+		c.log.Debug("kernel asked again", "endpoint", endpoint, "attempt", n+2, "error", err)
+		select {
+		case <-ctx.Done():
+			return nil, c.failure(ctx, endpoint, k, ctx.Err())
+		case <-time.After(c.opts.Waits[n]):
+		}
+	}
+}
+
+// Flush makes what this client has written visible to what reads an index: SQL, search, tags
+// and cards (R-0-6). It asks the kernel only if something was written since the last time.
+func (c *Client) Flush(ctx context.Context) error {
+	if !c.dirty.Swap(false) {
+		return nil
+	}
+	if err := c.call(ctx, "/api/sqlite/flushTransaction", read, nil, nil); err != nil {
+		c.dirty.Store(true)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"regexp"
+	"strings"
+)
+
+// DOMBlock is a block in the editor's form of a text.
+type DOMBlock struct {
+	ID   ID
+	Type string // NodeParagraph, NodeList, …
+	// Start and End are where it stands in the text, in bytes.
+	Start, End int
+	// Open counts the elements around it: what has to be closed if the text ends behind it.
+	Open   int
+	Blocks []DOMBlock // in it, in order
+}
+
+var (
+	domNodeID   = regexp.MustCompile(`\sdata-node-id="([^"]*)"`)
+	domNodeType = regexp.MustCompile(`\sdata-type="([^"]*)"`)
+)
+
+// ParseDOM finds the blocks of a text in the editor's form. Answers to writes name only the
+// first new block; the others stand only there (README 21). Blocks are div elements with a
+// data-node-id, so all other elements are passed over. What is not closed ends with the text.
+func ParseDOM(dom string) []DOMBlock {
+	s := domScan{dom: dom}
+	for s.next() {
+	}
+	for len(s.open) > 0 {
+		s.close(len(dom))
+	}
+	return s.top
+}
+
+// domScan walks over the tags of a text.
+type domScan struct {
+	dom  string
+	at   int
+	open []*DOMBlock // of each div that is open: its block, nil for one that is none
+	top  []DOMBlock
+}
+
+// next reads one tag, if there is one.
+func (s *domScan) next() bool {
+	i := strings.IndexByte(s.dom[s.at:], '<')
+	if i < 0 {
+		return false
+	}
+	start := s.at + i
+	if strings.HasPrefix(s.dom[start:], "<!--") {
+		end := strings.Index(s.dom[start:], "-->")
+		if end < 0 {
+			return false
+		}
+		s.at = start + end + len("-->")
+		return true
+	}
+	end := tagEnd(s.dom, start)
+	s.at = end
+	switch tag := s.dom[start:end]; {
+	case divTag(tag, "</div"):
+		if len(s.open) > 0 {
+			s.close(end)
+		}
+	case divTag(tag, "<div"):
+		s.open = append(s.open, blockOfTag(tag, start))
+	}
+	return true
+}
+
+// close ends the innermost div; end is where the text goes on.
+func (s *domScan) close(end int) {
+	last := len(s.open) - 1
+	b := s.open[last]
+	s.open = s.open[:last]
+	if b == nil {
+		return
+	}
+	b.End, b.Open = end, last
+	for i := last - 1; i >= 0; i-- {
+		if s.open[i] != nil {
+			s.open[i].Blocks = append(s.open[i].Blocks, *b)
+			return
+		}
+	}
+	s.top = append(s.top, *b)
+}
+
+func blockOfTag(tag string, start int) *DOMBlock {
+	id := domNodeID.FindStringSubmatch(tag)
+	if id == nil || !ID(id[1]).Valid() {
+		return nil
+	}
+	b := &DOMBlock{ID: ID(id[1]), Start: start}
+	if t := domNodeType.FindStringSubmatch(tag); t != nil {
+		b.Type = t[1]
+	}
+	return b
+}
+
+// divTag reports whether a tag begins with "<div" or "</div" and is no longer name.
+func divTag(tag, begin string) bool {
+	if len(tag) <= len(begin) || !strings.EqualFold(tag[:len(begin)], begin) {
+		return false
+	}
+	return strings.IndexByte(" \t\r\n/>", tag[len(begin)]) >= 0
+}
+
+// tagEnd is where the text goes on behind the tag at start; a ">" in quotes does not end it.
+func tagEnd(dom string, start int) int {
+	var quote byte
+	for i := start + 1; i < len(dom); i++ {
+		switch c := dom[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		}
+	}
+	return len(dom)
+}

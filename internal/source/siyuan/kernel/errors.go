@@ -1,0 +1,219 @@
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+
+	"collie/internal/tool"
+)
+
+// The codes of errors of kind api_error, and others that a caller may want to tell apart
+// (siyuan-tools.md 8).
+const (
+	CodeBlockNotFound    = "block_not_found"
+	CodeNotebookNotFound = "notebook_not_found"
+	CodeNotebookClosed   = "notebook_closed"
+	CodeDocumentNotFound = "document_not_found"
+	CodeDatabaseNotFound = "av_not_found"
+	CodeUnreachable      = "kernel_unreachable"
+	CodeNoEffect         = "no_effect"
+	CodeReadOnly         = "kernel_read_only"
+	CodeNotSiYuan        = "not_a_siyuan_kernel"
+)
+
+var errTooLong = errors.New("the answer is larger than 256 MiB")
+
+// statusError is an HTTP status that is an error.
+type statusError struct {
+	status int
+	body   []byte
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("HTTP %d: %.200s", e.status, bytes.TrimSpace(e.body))
+}
+
+// codeError is an envelope whose code is not 0.
+type codeError struct {
+	code int
+	msg  string
+}
+
+func (e *codeError) Error() string { return fmt.Sprintf("SiYuan API error: %d - %s", e.code, e.msg) }
+
+// envelope takes the data out of an answer.
+func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
+	if a.status == http.StatusOK && len(bytes.TrimSpace(a.body)) == 0 {
+		return nil, missing(endpoint)
+	}
+	if a.status == http.StatusNotFound && !json.Valid(a.body) {
+		return nil, missing(endpoint)
+	}
+	if a.status != http.StatusOK && a.status != http.StatusAccepted {
+		return nil, &statusError{a.status, a.body}
+	}
+	var got struct {
+		Code *int            `json:"code"`
+		Msg  string          `json:"msg"`
+		Data json.RawMessage `json:"data"`
+	}
+	// Some handlers write their refusal twice, so only the first value counts (README 11).
+	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(&got); err != nil || got.Code == nil {
+		return nil, foreign(endpoint, a)
+	}
+	if *got.Code != 0 || a.status == http.StatusAccepted {
+		return nil, &codeError{*got.Code, got.Msg}
+	}
+	if k.data && (len(got.Data) == 0 || string(got.Data) == "null") {
+		return nil, &tool.Error{
+			Op: "ask SiYuan", Kind: tool.API, Code: CodeNoEffect, Subject: endpoint, Facts: map[string]any{"reason": CodeNoEffect},
+			Message: "the kernel accepted the request and did nothing: something that it names does not exist",
+		}
+	}
+	return got.Data, nil
+}
+
+// missing is the error for an endpoint that this kernel lacks: 404 without gzip, an empty 200
+// with it (README 9).
+func missing(endpoint string) error {
+	return &tool.Error{
+		Op: "ask SiYuan", Kind: tool.NotInKernel, Subject: endpoint,
+		Message: "this kernel has no such endpoint, or could not make sense of the request",
+		Hint:    "collie siyuan doctor shows the version of the kernel and what it lacks",
+	}
+}
+
+// foreign is the error for an answer that no kernel gives.
+func foreign(endpoint string, a answer) error {
+	return &tool.Error{
+		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeNotSiYuan, Subject: endpoint,
+		Message: fmt.Sprintf("what answers there is no SiYuan kernel: HTTP %d, %.200q", a.status, bytes.TrimSpace(a.body)),
+		Hint:    "another program has that port; collie siyuan doctor looks for the kernel",
+	}
+}
+
+func internal(endpoint string, err error) error {
+	return &tool.Error{Op: "ask SiYuan", Kind: tool.Internal, Subject: endpoint, Err: err}
+}
+
+// unexpected is the error for data of another shape than the kernel is known to answer with.
+func unexpected(endpoint string, k kind, err error) error {
+	return &tool.Error{
+		Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, OutcomeUnknown: k.write,
+		Message: "the answer has another shape than expected", Err: err,
+		Hint: "this kernel may be newer or older than those that are known; collie siyuan doctor shows its version",
+	}
+}
+
+// transient reports whether a read may do better a moment later.
+func transient(err error) bool {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.status == http.StatusTooManyRequests || e.status >= 500
+	}
+	if _, ok := errors.AsType[*codeError](err); ok {
+		return false
+	}
+	if _, ok := errors.AsType[*tool.Error](err); ok {
+		return false
+	}
+	return !errors.Is(err, errTooLong)
+}
+
+// failure is what the caller is told of err.
+func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error) error {
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*codeError](err); ok {
+		return apiError(endpoint, e)
+	}
+	e, isStatus := errors.AsType[*statusError](err)
+	if isStatus && e.status < 500 {
+		return c.refused(endpoint, e)
+	}
+	if k.write {
+		return &tool.Error{
+			Op: "ask SiYuan", Kind: tool.OutcomeUnknown, Subject: endpoint, OutcomeUnknown: true,
+			Message: "the write may have taken effect: the kernel gave no proper answer", Err: err,
+			Hint: "read the target again before you repeat the write", Facts: map[string]any{"endpoint": endpoint},
+		}
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return &tool.Error{Op: "ask SiYuan", Kind: tool.Canceled, Subject: endpoint, Err: context.Cause(ctx)}
+	}
+	if isStatus {
+		return &tool.Error{Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, Err: err}
+	}
+	return c.unreachable(endpoint, err)
+}
+
+// refused is the error for a 4xx status (R-0-4).
+func (c *Client) refused(endpoint string, e *statusError) error {
+	switch e.status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		out := &tool.Error{
+			Op: "ask SiYuan", Kind: tool.Unauthorized, Subject: endpoint,
+			Message: fmt.Sprintf("the kernel at %s does not accept the token", c.base),
+			Hint:    "copy the token from SiYuan, Settings - About - API token, and run: collie siyuan connection set NAME --token …",
+		}
+		if c.opts.Token == "" {
+			out.Message = fmt.Sprintf("the kernel at %s wants a token, and none is configured", c.base)
+		}
+		return out
+	case http.StatusTooManyRequests:
+		return &tool.Error{
+			Op: "ask SiYuan", Kind: tool.Busy, Subject: endpoint,
+			Message: "the kernel refuses requests for a while, as it does after wrong tokens",
+		}
+	}
+	return &tool.Error{Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, Message: e.Error()}
+}
+
+func (c *Client) unreachable(endpoint string, err error) error {
+	out := &tool.Error{
+		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeUnreachable, Subject: endpoint, Err: err,
+		Message: "no SiYuan kernel answers at " + c.base,
+		Hint:    "start SiYuan, or see collie siyuan doctor",
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		out.Message = "the SiYuan kernel at " + c.base + " does not answer in time"
+		out.Err = nil
+	}
+	return out
+}
+
+// texts tell from a message, which is in the language of the user's interface, what was
+// wrong; the numeric code hardly ever does. Our own checks come first, this is what is left
+// (siyuan-tools.md 8): English, simplified and traditional Chinese, Japanese.
+var texts = []struct {
+	pattern *regexp.Regexp
+	kind    tool.ErrorKind
+	code    string
+	hint    string
+}{
+	{regexp.MustCompile(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.Unknown, CodeDatabaseNotFound, "av search finds databases"},
+	{regexp.MustCompile(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), tool.API, CodeNotebookClosed, "open it with notebook set_open_state"},
+	{regexp.MustCompile(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.Unknown, CodeNotebookNotFound, "notebook list shows the notebooks"},
+	{regexp.MustCompile(`(?i)(tree|document|doc).*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, "document lookup and fs ls find documents"},
+	{regexp.MustCompile(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, "search fulltext and block info find blocks"},
+	{regexp.MustCompile(`(?i)path escapes notebook directory|invalid path`), tool.InvalidPath, "", "fs ls and document list_tree show valid paths"},
+	{regexp.MustCompile(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), tool.API, CodeReadOnly, "the kernel runs read-only; writes wait until it does not"},
+	{regexp.MustCompile(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), tool.API, "permission_denied", ""},
+}
+
+func apiError(endpoint string, e *codeError) error {
+	out := &tool.Error{Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, Message: e.Error(), Facts: map[string]any{"kernelCode": e.code}}
+	for _, t := range texts {
+		if t.pattern.MatchString(e.msg) {
+			out.Kind, out.Code, out.Hint = t.kind, t.code, t.hint
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+package kerneltest
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Call is one request as a kernel received it.
+type Call struct {
+	// Path is the route, for example /api/block/appendBlock.
+	Path string
+	// Body is the JSON text of the body, "" for a form or an empty body.
+	Body string
+	// Form holds the text fields of a multipart body; a file part appears under its name with its bytes.
+	Form map[string]string
+}
+
+// Get is the value at a gjson path of the body.
+func (c Call) Get(path string) gjson.Result { return gjson.Get(c.Body, path) }
+
+// Calls returns what the kernel was asked since the start or the last ResetCalls, in order, refused calls included.
+func (k *Kernel) Calls() []Call {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.calls)
+}
+
+// Writes returns the calls that change something: all but those that read.
+func (k *Kernel) Writes() []Call {
+	return slices.DeleteFunc(k.Calls(), func(c Call) bool { return !Writes(c.Path) })
+}
+
+// ResetCalls forgets the calls so far.
+func (k *Kernel) ResetCalls() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.calls = nil
+}
+
+// record keeps a call and fails the test when no recording shows it to be legal.
+func (k *Kernel) record(c Call) {
+	k.mu.Lock()
+	k.calls = append(k.calls, c)
+	strict := !k.lenient
+	k.mu.Unlock()
+	if !strict {
+		return
+	}
+	if err := Legal(c); err != nil {
+		k.t.Errorf("kerneltest: illegal request: %v", err)
+	}
+}
+
+// recordUnknown keeps a call to a route the fake does not have. One that was recorded as unknown to the real kernel is
+// in order; any other is a mistake of the client, or a family that is still to be written.
+func (k *Kernel) recordUnknown(r *http.Request) {
+	k.mu.Lock()
+	k.calls = append(k.calls, Call{Path: r.URL.Path})
+	strict := !k.lenient
+	k.mu.Unlock()
+	if !strict {
+		return
+	}
+	rows, err := recordings()
+	if err != nil {
+		k.t.Errorf("kerneltest: %v", err)
+	}
+	seen := false
+	for _, row := range rows {
+		if row.Endpoint() == r.URL.Path && row.Method == r.Method {
+			seen = true
+			if row.RespText != nil && *row.RespText == "" {
+				return
+			}
+		}
+	}
+	if seen {
+		k.t.Errorf("kerneltest: %s %s: the real kernel has it, the fake has no handler for it yet", r.Method, r.URL.Path)
+		return
+	}
+	k.t.Errorf("kerneltest: %s %s: no recording shows that the kernel has it", r.Method, r.URL.Path)
+}
+
+// Writes reports whether an endpoint changes the workspace. Endpoints that only the window notices (notifications,
+// reloads) and flushTransaction do not.
+func Writes(endpoint string) bool {
+	if answer, listed := writes[endpoint]; listed {
+		return answer
+	}
+	verb := path.Base(endpoint)
+	return !slices.ContainsFunc(reading, func(prefix string) bool { return strings.HasPrefix(verb, prefix) })
+}
+
+// reading holds the beginnings of the names of endpoints that only read.
+var reading = []string{
+	"get", "list", "ls", "search", "check", "render", "read", "export", "fullText", "version", "bootProgress",
+	"currentTime", "push", "reload", "flush", "sql", "stat", "resolve", "diff", "open", "semantic", "load", "preview",
+	"echo",
+}
+
+// writes classifies the endpoints of the core and those whose name misleads.
+var writes = map[string]bool{
+	"/api/notebook/createNotebook": true, "/api/notebook/openNotebook": true, "/api/notebook/closeNotebook": true,
+	"/api/notebook/removeNotebook": true, "/api/notebook/renameNotebook": true, "/api/notebook/setNotebookConf": true,
+	"/api/notebook/setNotebookIcon": true, "/api/notebook/changeSortNotebook": true,
+	"/api/filetree/createDocWithMd": true, "/api/filetree/createDoc": true, "/api/filetree/renameDoc": true,
+	"/api/filetree/renameDocByID": true, "/api/filetree/removeDoc": true, "/api/filetree/removeDocByID": true,
+	"/api/filetree/removeDocs": true, "/api/filetree/moveDocs": true, "/api/filetree/moveDocsByID": true,
+	"/api/filetree/duplicateDoc": true, "/api/filetree/heading2Doc": true, "/api/filetree/doc2Heading": true,
+	"/api/filetree/li2Doc": true, "/api/filetree/changeSort": true, "/api/filetree/createDailyNote": true,
+	"/api/block/insertBlock": true, "/api/block/prependBlock": true, "/api/block/appendBlock": true,
+	"/api/block/updateBlock": true, "/api/block/deleteBlock": true, "/api/block/moveBlock": true,
+	"/api/block/batchInsertBlock": true, "/api/block/batchPrependBlock": true, "/api/block/batchAppendBlock": true,
+	"/api/block/batchUpdateBlock": true, "/api/block/foldBlock": true, "/api/block/unfoldBlock": true,
+	"/api/block/transferBlockRef": true, "/api/block/appendDailyNoteBlock": true,
+	"/api/block/prependDailyNoteBlock": true, "/api/block/updateTaskListItemMarker": true,
+	"/api/block/batchUpdateTaskListItemMarker": true,
+	"/api/attr/setBlockAttrs":                  true, "/api/attr/batchSetBlockAttrs": true, "/api/transactions": true,
+	"/api/file/putFile": true, "/api/file/removeFile": true, "/api/file/renameFile": true,
+	"/api/search/findReplace": true,
+
+	"/api/transactions/undoState": false, "/api/system/loginAuth": false, "/api/system/logoutAuth": false,
+	"/api/lute/copyStdMarkdown": false, "/api/lute/html2BlockDOM": false, "/api/lute/md2html": false,
+	"/api/lute/spinBlockDOM": false, "/api/icon/getDynamicIcon": false, "/api/sqlite/flushTransaction": false,
+	"/api/attr/batchGetBlockAttrs": false,
+}
+
+// guarded reports whether a kernel started with --readonly refuses an endpoint.
+func guarded(endpoint string) bool { return Writes(endpoint) || endpoint == "/api/query/sql" }
+
+// formOf copies a form for the record.
+func formOf(req request) map[string]string {
+	if req.form == nil {
+		return nil
+	}
+	fields := map[string]string{}
+	for name, values := range req.form.Value {
+		fields[name] = strings.Join(values, ",")
+	}
+	for name, parts := range req.form.File {
+		for _, part := range parts {
+			fields[name] = string(partBytes(part))
+		}
+	}
+	return fields
+}

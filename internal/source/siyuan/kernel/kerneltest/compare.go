@@ -1,0 +1,277 @@
+package kerneltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// comparer holds answers against recordings. Ids differ from run to run, so it learns which of ours stands for which
+// recorded one and from then on insists on it; times, hashes and sizes it only checks for their form.
+type comparer struct {
+	// ids maps a recorded id to ours.
+	ids map[string]string
+	// frozen says that entries of the list at hand cannot be told apart, so that nothing is learned from it.
+	frozen bool
+	// diffs are the differences of the answer at hand, the grave ones first by path.
+	diffs []diff
+}
+
+// diff is one difference. A grave one is in the shape: a status, a code, a kind of value, a key.
+type diff struct {
+	path string
+	text string
+	deep bool // in the values only
+}
+
+func (d diff) String() string { return d.path + ": " + d.text }
+
+func newComparer() *comparer { return &comparer{ids: map[string]string{}} }
+
+var (
+	idInText   = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
+	chosenID   = regexp.MustCompile(`^(2024|2023|209|2098)`) // ids a request chose itself
+	stampText  = regexp.MustCompile(`\b20\d{12}\b`)
+	clockText  = regexp.MustCompile(`20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\dZ?(, [a-z0-9 ]+)?`)
+	dateText   = regexp.MustCompile(`20\d\d-\d\d-\d\d`)
+	monthText  = regexp.MustCompile(`\b20\d\d/\d\d\b`)
+	dayText    = regexp.MustCompile(`\b20\d{6}\b`)
+	ialInText  = regexp.MustCompile(`\{:(?: [\w-]+="[^"]*")+\}`)
+	nodeInText = regexp.MustCompile(`data-type="(Node\w+)"`)
+	markup     = regexp.MustCompile(`<[^>]*>`)
+	zeroWidth  = strings.NewReplacer("\u200b", "", "\u200d", "")
+)
+
+// looseKeys are values that depend on the machine, the moment or the kernel's own hashing.
+var looseKeys = map[string]bool{
+	"mtime": true, "ctime": true, "hMtime": true, "hCtime": true, "size": true, "hSize": true, "updated": true,
+	"created": true, "hash": true, "sort": true, "timestamp": true, "ial": false,
+}
+
+// compare notes the differences between a recorded value and ours.
+func (c *comparer) compare(path, key string, want, got any) {
+	switch want := want.(type) {
+	case map[string]any:
+		object, same := got.(map[string]any)
+		if !same {
+			c.shape(path, "an object was recorded, this is %s %s", kindOf(got), short(got))
+			return
+		}
+		c.object(path, want, object)
+	case []any:
+		list, same := got.([]any)
+		if !same {
+			c.shape(path, "a list was recorded, this is %s %s", kindOf(got), short(got))
+			return
+		}
+		c.list(path, key, want, list)
+	default:
+		c.scalar(path, key, want, got)
+	}
+}
+
+func (c *comparer) shape(path, format string, args ...any) {
+	c.diffs = append(c.diffs, diff{path: path, text: fmt.Sprintf(format, args...)})
+}
+
+func (c *comparer) value(path string, want, got any) {
+	c.diffs = append(c.diffs, diff{path: path, text: fmt.Sprintf("recorded %s, got %s", short(want), short(got)), deep: true})
+}
+
+func (c *comparer) object(path string, want, got map[string]any) {
+	// Keys may be ids, so they are compared under their names in this run.
+	ours := map[string]any{}
+	for key, v := range want {
+		ours[c.mapped(key)] = v
+	}
+	for _, key := range slices.Sorted(maps.Keys(ours)) {
+		held, found := got[key]
+		if !found {
+			c.shape(path+"/"+key, "recorded, but not here")
+			continue
+		}
+		c.compare(path+"/"+key, key, ours[key], held)
+	}
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		if _, found := ours[key]; !found {
+			c.shape(path+"/"+key, "here, but never recorded")
+		}
+	}
+}
+
+func (c *comparer) list(path, key string, want, got []any) {
+	if len(want) != len(got) {
+		c.diffs = append(c.diffs, diff{path: path, text: fmt.Sprintf("%d entries were recorded, here are %d", len(want), len(got)), deep: len(want) > 0 && len(got) > 0})
+	}
+	for i := range min(len(want), len(got)) {
+		c.compare(fmt.Sprintf("%s/%d", path, i), key, want[i], got[i])
+	}
+}
+
+func (c *comparer) scalar(path, key string, want, got any) {
+	if kindOf(want) != kindOf(got) {
+		c.shape(path, "recorded %s %s, this is %s %s", kindOf(want), short(want), kindOf(got), short(got))
+		return
+	}
+	text, isText := want.(string)
+	switch {
+	case isText:
+		c.text(path, key, text, got.(string))
+	case looseKeys[key] || looksLikeTime(want):
+	case want != got:
+		c.value(path, want, got)
+	}
+}
+
+// looksLikeTime reports whether a number is a time in seconds or milliseconds.
+func looksLikeTime(v any) bool {
+	n, isNumber := v.(float64)
+	return isNumber && n > 1.6e9
+}
+
+func (c *comparer) text(path, key, want, got string) {
+	if looseKeys[key] {
+		if (want == "") != (got == "") {
+			c.value(path, want, got)
+		}
+		return
+	}
+	if len(want) == 7 && len(got) == 7 && strings.HasSuffix(path, "/data/id") {
+		return // the id of a message
+	}
+	wantIDs, gotIDs := idInText.FindAllString(want, -1), idInText.FindAllString(got, -1)
+	if len(wantIDs) == len(gotIDs) {
+		for i, id := range wantIDs {
+			c.learn(id, gotIDs[i])
+		}
+	}
+	want = c.mapped(want)
+	if c.frozen {
+		want, got = c.masked(want), c.masked(got)
+	}
+	a, b := c.normal(want), c.normal(got)
+	if a != b && !alike[a][b] {
+		at := differ(a, b)
+		c.value(path, a[at:], b[at:])
+	}
+}
+
+// alike lists texts the kernel uses for one case as the moment takes it.
+var alike = map[string]map[string]bool{"indexing": {"tree not found": true}, "tree not found": {"indexing": true}}
+
+// differ is where to begin showing two texts so that their first difference is in sight.
+func differ(a, b string) int {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	if at = max(at-40, 0); at > 0 {
+		for at < len(a) && at < len(b) && !utf8.RuneStart(a[at]) {
+			at++
+		}
+	}
+	return min(at, len(a), len(b))
+}
+
+// learn notes that ours stands for a recorded id, unless the id was chosen by a request or is known already.
+func (c *comparer) learn(recorded, ours string) {
+	if _, known := c.ids[recorded]; !known && !c.frozen && !chosenID.MatchString(recorded) {
+		c.ids[recorded] = ours
+	}
+}
+
+// masked hides the ids of this run that stand for none of the recording yet.
+func (c *comparer) masked(text string) string {
+	known := map[string]bool{}
+	for _, id := range c.ids {
+		known[id] = true
+	}
+	return idInText.ReplaceAllStringFunc(text, func(id string) string {
+		if known[id] || chosenID.MatchString(id) {
+			return id
+		}
+		return "<id>"
+	})
+}
+
+// mapped replaces recorded ids by ours; ids never seen stay.
+func (c *comparer) mapped(text string) string {
+	return idInText.ReplaceAllStringFunc(text, func(id string) string {
+		if ours, known := c.ids[id]; known {
+			return ours
+		}
+		return id
+	})
+}
+
+// normal takes out of a text what cannot be the same twice: times, the order of attributes, details of the DOM.
+func (c *comparer) normal(text string) string {
+	text = zeroWidth.Replace(text)
+	if strings.HasPrefix(text, "<div ") && nodeInText.MatchString(text) {
+		var nodes []string
+		for _, m := range nodeInText.FindAllStringSubmatch(text, -1) {
+			nodes = append(nodes, m[1])
+		}
+		return strings.Join(nodes, " ") + " | " + strings.Join(strings.Fields(markup.ReplaceAllString(text, " ")), " ")
+	}
+	text = ialInText.ReplaceAllStringFunc(text, func(list string) string {
+		pairs := ialPair.FindAllString(list, -1)
+		slices.Sort(pairs)
+		return "{: " + strings.Join(pairs, " ") + "}"
+	})
+	text = stampInIDs(text)
+	text = clockText.ReplaceAllString(text, "<time>")
+	text = dateText.ReplaceAllString(text, "<date>")
+	text = monthText.ReplaceAllString(text, "<month>")
+	return dayText.ReplaceAllString(text, "<day>")
+}
+
+// stampInIDs hides the times in a text that are not the beginning of an id.
+func stampInIDs(text string) string {
+	var out strings.Builder
+	for text != "" {
+		at := stampText.FindStringIndex(text)
+		if at == nil {
+			break
+		}
+		out.WriteString(text[:at[0]])
+		if id := idInText.FindString(text[at[0]:]); id != "" && strings.HasPrefix(text[at[0]:], id) {
+			out.WriteString(id)
+			text = text[at[0]+len(id):]
+			continue
+		}
+		out.WriteString("<stamp>")
+		text = text[at[1]:]
+	}
+	return out.String() + text
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case float64, json.Number:
+		return "number"
+	case string:
+		return "text"
+	case []any:
+		return "list"
+	}
+	return "object"
+}
+
+// short is a value cut to what fits a line.
+func short(v any) string {
+	const most = 240
+	data, _ := json.Marshal(v)
+	if runes := []rune(string(data)); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(data)
+}

@@ -1,0 +1,102 @@
+package kerneltest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+)
+
+// Mode is a way for a call to go wrong.
+type Mode string
+
+// The ways for a call to go wrong.
+const (
+	// FailServer answers HTTP 500 and does nothing.
+	FailServer Mode = "500"
+	// FailBusy answers HTTP 429 and does nothing.
+	FailBusy Mode = "429"
+	// FailAuth answers HTTP 401 and does nothing.
+	FailAuth Mode = "401"
+	// FailClose closes the connection and does nothing.
+	FailClose Mode = "close"
+	// FailLost does the work and closes the connection without an answer: the outcome is unknown to the caller.
+	FailLost Mode = "lost"
+	// FailHang does nothing and answers nothing until the caller gives up.
+	FailHang Mode = "hang"
+	// FailEmpty answers 200 without a body, as a late panic of a handler does.
+	FailEmpty Mode = "empty"
+	// FailGarbage answers 200 with a body that is not JSON.
+	FailGarbage Mode = "garbage"
+)
+
+// FailMessage is the mode that answers a kernel error, code -1 with msg, and does nothing.
+func FailMessage(msg string) Mode { return Mode("msg:" + msg) }
+
+// fault is what happens to one call; the zero value is nothing.
+type fault struct{ mode Mode }
+
+// Fail makes the next n calls to the endpoint path go wrong in the given way. Calls to Fail for one path queue up.
+func (k *Kernel) Fail(path string, n int, mode Mode) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.faults[path] = append(k.faults[path], slices.Repeat([]fault{{mode}}, n)...)
+}
+
+func (k *Kernel) takeFault(path string) (f fault) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if queue := k.faults[path]; len(queue) > 0 {
+		f, k.faults[path] = queue[0], queue[1:]
+	}
+	return f
+}
+
+// before plays a fault that happens instead of the work and reports whether it did.
+func (f fault) before(w http.ResponseWriter, r *http.Request) bool {
+	switch f.mode {
+	case "", FailLost:
+		return false
+	case FailServer:
+		http.Error(w, "internal server error", http.StatusInternalServerError)
+	case FailBusy:
+		http.Error(w, "too many requests", http.StatusTooManyRequests)
+	case FailAuth:
+		writeJSON(w, http.StatusUnauthorized, mustJSON(map[string]any{"code": -1, "msg": "Auth failed [session]"}))
+	case FailClose:
+		closeConnection(w)
+	case FailHang:
+		<-r.Context().Done()
+	case FailEmpty:
+		w.WriteHeader(http.StatusOK)
+	case FailGarbage:
+		_, _ = w.Write([]byte("<html>not the kernel</html>"))
+	default:
+		msg, _ := cutPrefix(f.mode)
+		write(w, fail(-1, msg))
+	}
+	return true
+}
+
+// after plays a fault that happens once the work is done and reports whether it did.
+func (f fault) after() bool {
+	if f.mode == FailLost {
+		panic(http.ErrAbortHandler)
+	}
+	return false
+}
+
+// closeConnection drops the connection. A recorder has none: its caller sees an empty 200.
+func closeConnection(w http.ResponseWriter) {
+	if _, recorded := w.(*httptest.ResponseRecorder); recorded {
+		return
+	}
+	panic(http.ErrAbortHandler)
+}
+
+func cutPrefix(mode Mode) (string, bool) {
+	const prefix = "msg:"
+	if len(mode) < len(prefix) {
+		return string(mode), false
+	}
+	return string(mode[len(prefix):]), true
+}

@@ -1,0 +1,78 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// CreateNotebook makes a notebook. Names may repeat; the kernel drops "/" from a name and makes
+// an empty one "Untitled".
+func (c *Client) CreateNotebook(ctx context.Context, name string) (Notebook, error) {
+	var out struct{ Notebook Notebook }
+	err := c.call(ctx, "/api/notebook/createNotebook", writeData, map[string]any{"name": name}, &out)
+	return out.Notebook, err
+}
+
+// OpenNotebook opens a notebook; its index is made in the background (README 46).
+func (c *Client) OpenNotebook(ctx context.Context, id ID) error {
+	return c.onNotebook(ctx, "openNotebook", id, nil)
+}
+
+// CloseNotebook closes a notebook. One that does not exist is no error. Shortly after writes to
+// the notebook this can end the kernel (README 1): flush before.
+func (c *Client) CloseNotebook(ctx context.Context, id ID) error {
+	return c.onNotebook(ctx, "closeNotebook", id, nil)
+}
+
+// RemoveNotebook removes a notebook with all its documents, as dangerous as [Client.CloseNotebook].
+func (c *Client) RemoveNotebook(ctx context.Context, id ID) error {
+	return c.onNotebook(ctx, "removeNotebook", id, nil)
+}
+
+// RenameNotebook gives an open notebook another name.
+func (c *Client) RenameNotebook(ctx context.Context, id ID, name string) error {
+	return c.onNotebook(ctx, "renameNotebook", id, map[string]any{"name": name})
+}
+
+// SetNotebookIcon sets the icon of a notebook, a code point in hex such as "1f4d4". The notebook
+// must exist: of another id the kernel makes a ghost (README 6).
+func (c *Client) SetNotebookIcon(ctx context.Context, id ID, icon string) error {
+	return c.onNotebook(ctx, "setNotebookIcon", id, map[string]any{"icon": icon})
+}
+
+func (c *Client) onNotebook(ctx context.Context, verb string, id ID, more map[string]any) error {
+	body := map[string]any{"notebook": id}
+	for k, v := range more {
+		body[k] = v
+	}
+	return c.call(ctx, "/api/notebook/"+verb, write, body, nil)
+}
+
+// NotebookConf returns the configuration of a notebook as the kernel has it: {box, conf, name}.
+func (c *Client) NotebookConf(ctx context.Context, id ID) (json.RawMessage, error) {
+	var raw json.RawMessage
+	err := c.call(ctx, "/api/notebook/getNotebookConf", readData, map[string]any{"notebook": id}, &raw)
+	return raw, err
+}
+
+// NotebookSortMode is the order of documents that a notebook's configuration has.
+func (c *Client) NotebookSortMode(ctx context.Context, id ID) (SortMode, error) {
+	var out struct{ Conf struct{ SortMode SortMode } }
+	err := c.call(ctx, "/api/notebook/getNotebookConf", readData, map[string]any{"notebook": id}, &out)
+	return out.Conf.SortMode, err
+}
+
+// SetNotebookConf changes the members of a notebook's configuration that conf has, and returns
+// all of it. The notebook must exist: of another id the kernel makes a ghost (README 6).
+func (c *Client) SetNotebookConf(ctx context.Context, id ID, conf map[string]any) (json.RawMessage, error) {
+	var raw json.RawMessage
+	err := c.call(ctx, "/api/notebook/setNotebookConf", writeData, map[string]any{"notebook": id, "conf": conf}, &raw)
+	return raw, err
+}
+
+// FlushNow is [Client.Flush] whether or not this client has written: others may have, before a
+// notebook is closed or removed.
+func (c *Client) FlushNow(ctx context.Context) error {
+	c.dirty.Store(true)
+	return c.Flush(ctx)
+}

@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Place says where a block is.
+type Place struct {
+	Notebook ID     `json:"box"`
+	Path     string `json:"path"` // storage path of its document, "/…/<id>.sy"
+	Root     ID     `json:"rootID"`
+	Title    string `json:"rootTitle"` // of the document
+}
+
+// Place finds the document and notebook of a block or document (block/getBlockInfo). It is up
+// to date at once. An id that does not exist is an error of kind not_found.
+func (c *Client) Place(ctx context.Context, id ID) (Place, error) {
+	var p Place
+	err := c.call(ctx, "/api/block/getBlockInfo", readData, map[string]any{"id": id}, &p)
+	return p, err
+}
+
+// BlockInfo is Place as the kernel answers it.
+func (c *Client) BlockInfo(ctx context.Context, id ID) (json.RawMessage, error) {
+	var raw json.RawMessage
+	err := c.call(ctx, "/api/block/getBlockInfo", readData, map[string]any{"id": id}, &raw)
+	return raw, err
+}
+
+// PathByID returns the notebook and the storage path of a document or block.
+func (c *Client) PathByID(ctx context.Context, id ID) (notebook ID, path string, err error) {
+	var out struct {
+		Notebook ID
+		Path     string
+	}
+	err = c.call(ctx, "/api/filetree/getPathByID", readData, map[string]any{"id": id}, &out)
+	return out.Notebook, out.Path, err
+}
+
+// HPathByID returns the human path of a document or of a block's document, without the name of
+// its notebook.
+func (c *Client) HPathByID(ctx context.Context, id ID) (string, error) {
+	var out string
+	err := c.call(ctx, "/api/filetree/getHPathByID", readData, map[string]any{"id": id}, &out)
+	return out, err
+}
+
+// HPathByPath returns the human path of a storage path.
+func (c *Client) HPathByPath(ctx context.Context, notebook ID, path string) (string, error) {
+	var out string
+	err := c.call(ctx, "/api/filetree/getHPathByPath", readData, map[string]any{"notebook": notebook, "path": path}, &out)
+	return out, err
+}
+
+// IDsByHPath returns the documents of a notebook that have a human path; there may be several,
+// or none.
+func (c *Client) IDsByHPath(ctx context.Context, notebook ID, hpath string) ([]ID, error) {
+	var out []ID
+	err := c.call(ctx, "/api/filetree/getIDsByHPath", read, map[string]any{"notebook": notebook, "path": hpath}, &out)
+	return out, err
+}

@@ -1,0 +1,154 @@
+package kernel
+
+import "context"
+
+// BuiltInDeck is the deck that cards made in the editor belong to (README 42).
+const BuiltInDeck ID = "20230218211946-2kw8jgx"
+
+// Deck is a deck of cards.
+type Deck struct {
+	ID      ID     `json:"id"`
+	Name    string `json:"name"`
+	Size    int    `json:"size"`
+	Created string `json:"created"`
+	Updated string `json:"updated"`
+}
+
+// DueCard is a card that is to be reviewed.
+type DueCard struct {
+	DeckID     ID                `json:"deckID"`
+	CardID     ID                `json:"cardID"`
+	BlockID    ID                `json:"blockID"`
+	Lapses     int               `json:"lapses"`
+	Reps       int               `json:"reps"`
+	State      int               `json:"state"`      // 0 new, 1 learning, 2 review, 3 relearning
+	LastReview int64             `json:"lastReview"` // milliseconds; before 1970 is never
+	NextDues   map[string]string `json:"nextDues"`   // rating → in words
+}
+
+// DueCards is what is due.
+type DueCards struct {
+	Cards []DueCard `json:"cards"`
+	// Counts are over all that is due, cards that are not listed included.
+	Unreviewed int `json:"unreviewedCount"`
+	New        int `json:"unreviewedNewCardCount"`
+	Old        int `json:"unreviewedOldCardCount"`
+}
+
+// CardBlock is a block that is a card, as lists of a deck have it. Box is empty where the block
+// is not found.
+type CardBlock struct {
+	ID      ID     `json:"id"`
+	Box     ID     `json:"box"`
+	Path    string `json:"path"`
+	HPath   string `json:"hPath"`
+	Root    ID     `json:"rootID"`
+	Content string `json:"content"`
+	Type    string `json:"type"`
+	Card    ID     `json:"riffCardID"`
+	Riff    *struct {
+		Due        string `json:"due"`
+		Reps       int    `json:"reps"`
+		Lapses     int    `json:"lapses"`
+		State      int    `json:"state"`
+		LastReview string `json:"lastReview"`
+	} `json:"riffCard"`
+}
+
+// Decks lists the decks.
+func (c *Client) Decks(ctx context.Context) ([]Deck, error) {
+	var out []Deck
+	err := c.call(ctx, "/api/riff/getRiffDecks", read, nil, &out)
+	return out, err
+}
+
+// reviewed is what a session has already seen, as the kernel wants it: a list of card ids.
+func reviewed(ids []ID) []map[string]ID {
+	out := make([]map[string]ID, len(ids))
+	for i, id := range ids {
+		out[i] = map[string]ID{"cardID": id}
+	}
+	return out
+}
+
+// due asks for cards that are due.
+func (c *Client) due(ctx context.Context, endpoint string, body map[string]any, seen []ID) (DueCards, error) {
+	if err := c.Flush(ctx); err != nil {
+		return DueCards{}, err
+	}
+	if len(seen) > 0 {
+		body["reviewedCards"] = reviewed(seen)
+	}
+	var out DueCards
+	err := c.call(ctx, endpoint, readData, body, &out)
+	return out, err
+}
+
+// DueInDeck lists what is due in a deck, in all decks where it is empty.
+func (c *Client) DueInDeck(ctx context.Context, deck ID, seen []ID) (DueCards, error) {
+	return c.due(ctx, "/api/riff/getRiffDueCards", map[string]any{"deckID": deck}, seen)
+}
+
+// DueInNotebook lists what is due in a notebook.
+func (c *Client) DueInNotebook(ctx context.Context, notebook ID, seen []ID) (DueCards, error) {
+	return c.due(ctx, "/api/riff/getNotebookRiffDueCards", map[string]any{"notebook": notebook}, seen)
+}
+
+// DueInTree lists what is due in a document and those below it. An unknown root gives the cards
+// of all trees (README 42): make sure that it exists.
+func (c *Client) DueInTree(ctx context.Context, root ID, seen []ID) (DueCards, error) {
+	return c.due(ctx, "/api/riff/getTreeRiffDueCards", map[string]any{"rootID": root}, seen)
+}
+
+// CardPage is a page of the cards of a deck.
+type CardPage struct {
+	Blocks    []CardBlock `json:"blocks"`
+	Total     int         `json:"total"`
+	PageCount int         `json:"pageCount"`
+}
+
+// Cards lists the cards of a deck by pages, of all decks where it is empty.
+func (c *Client) Cards(ctx context.Context, deck ID, page, size int) (CardPage, error) {
+	if err := c.Flush(ctx); err != nil {
+		return CardPage{}, err
+	}
+	var out CardPage
+	err := c.call(ctx, "/api/riff/getRiffCards", readData, map[string]any{"id": deck, "page": page, "pageSize": size}, &out)
+	return out, err
+}
+
+// CardsOf lists the cards of blocks; a block that is no card has no card id.
+func (c *Client) CardsOf(ctx context.Context, blocks []ID) ([]CardBlock, error) {
+	if err := c.Flush(ctx); err != nil {
+		return nil, err
+	}
+	var out CardPage
+	err := c.call(ctx, "/api/riff/getRiffCardsByBlockIDs", readData, map[string]any{"blockIDs": blocks}, &out)
+	return out.Blocks, err
+}
+
+// ReviewCard rates a card, 1 to 4; the kernel checks nothing.
+func (c *Client) ReviewCard(ctx context.Context, deck, card ID, rating int, seen []ID) error {
+	body := map[string]any{"deckID": deck, "cardID": card, "rating": rating}
+	if len(seen) > 0 {
+		body["reviewedCards"] = reviewed(seen)
+	}
+	return c.call(ctx, "/api/riff/reviewRiffCard", write, body, nil)
+}
+
+// SkipCard leaves a card out of this round.
+func (c *Client) SkipCard(ctx context.Context, deck, card ID) error {
+	return c.call(ctx, "/api/riff/skipReviewRiffCard", write, map[string]any{"deckID": deck, "cardID": card}, nil)
+}
+
+// AddCards makes cards of blocks.
+func (c *Client) AddCards(ctx context.Context, deck ID, blocks []ID) (Deck, error) {
+	var out Deck
+	err := c.call(ctx, "/api/riff/addRiffCards", writeData, map[string]any{"deckID": deck, "blockIDs": blocks}, &out)
+	return out, err
+}
+
+// RemoveCards makes cards plain blocks again.
+func (c *Client) RemoveCards(ctx context.Context, deck ID, blocks []ID) error {
+	return c.call(ctx, "/api/riff/removeRiffCards", write, map[string]any{"deckID": deck, "blockIDs": blocks}, nil)
+}

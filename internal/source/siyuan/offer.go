@@ -1,0 +1,109 @@
+package siyuan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+// publish makes the offer that a tool config gives.
+func (s *Source) publish(cfg *access.Config) {
+	offer := &tool.Offer{}
+	for _, t := range s.tools {
+		offer.Tools = append(offer.Tools, offered(&t, cfg))
+	}
+	addGuide(offer)
+	s.offer.Store(offer)
+}
+
+// offered is one tool as the rest of the program sees it.
+func offered(t *action.Tool, cfg *access.Config) tool.Tool {
+	out := tool.Tool{
+		Name: t.Name, Title: t.Title, Description: t.About, View: tool.Grouped, Prefix: t.Name + "__",
+		Actions: make([]tool.Action, len(t.Actions)),
+	}
+	if !cfg.ToolOn[t.Name] {
+		out.Off = "the tool config says so"
+	}
+	for i, a := range t.Actions {
+		out.Actions[i] = described(a)
+		out.Actions[i].Off = off(a, cfg)
+	}
+	return out
+}
+
+// off says why an action is off, "" if it is on.
+func off(a *action.Action, cfg *access.Config) string {
+	switch {
+	case cfg.ReadOnly && a.Class != action.Reads:
+		return "the tools are read-only"
+	case cfg.On[a.Tool][a.Name]:
+		return ""
+	case cfg.Unreadable:
+		return "the tool config of the workspace cannot be read, so nothing is written"
+	case a.Off && cfg.Source == "":
+		return "it is off until somebody switches it on"
+	}
+	return "the tool config says so"
+}
+
+// described is an action as the rest of the program sees it.
+func described(a *action.Action) tool.Action {
+	about := a.Purpose + "."
+	if a.Guide != "" {
+		about += " " + a.Guide
+	}
+	out := tool.Action{
+		Name: a.Name, Description: about, InputSchema: a.Schema(), Signature: a.Signature(),
+		Common: a.Common, Extra: a.MetaNames(), Positional: a.Positional, DirectOnly: a.DirectOnly, Strict: true,
+		ReadOnly: a.Class == action.Reads, Idempotent: a.Class == action.Reads,
+		Dangerous: a.Dangerous, Risk: a.Risk,
+	}
+	def, err := json.Marshal(struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"inputSchema"`
+		Annotations map[string]bool `json:"annotations"`
+	}{a.Name, about, a.Schema(), map[string]bool{
+		"readOnlyHint": out.ReadOnly, "destructiveHint": a.Dangerous, "openWorldHint": false,
+	}})
+	if err != nil {
+		panic(fmt.Sprintf("siyuan: definition of %s.%s does not encode: %v", a.Tool, a.Name, err))
+	}
+	out.Definition = def
+	return out
+}
+
+// ActionName understands other spellings of an action's name, and the common words for what
+// lists, moves and removes (0.6).
+func (s *Source) ActionName(t, name string) string {
+	actions := s.index[t]
+	plain := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), "-", "_"))
+	if actions[plain] != nil {
+		return plain
+	}
+	for _, group := range [][]string{{"ls", "list"}, {"mv", "move"}, {"rm", "remove", "delete", "del"}} {
+		if !slices.Contains(group, plain) {
+			continue
+		}
+		for _, other := range group {
+			if actions[other] != nil {
+				return other
+			}
+		}
+	}
+	return name
+}
+
+// Adapt puts aliases and values of an obvious wrong type right.
+func (s *Source) Adapt(c *tool.Call) json.RawMessage {
+	if a := s.index[c.Tool][c.Action.Name]; a != nil {
+		return a.Adapt(c.Args)
+	}
+	return c.Args
+}

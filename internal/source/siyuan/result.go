@@ -1,0 +1,151 @@
+package siyuan
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+// result is the MCP result of a run: the JSON as text, and as structured content (0.4).
+func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
+	if r.Config.Slim && !r.Meta.Verbose {
+		raw = slim(raw, r.Action.Returns)
+	}
+	raw = capped(raw, s.opts.MaxResult)
+	structured := raw
+	if len(raw) == 0 || raw[0] != '{' {
+		structured = append(append([]byte(`{"value":`), raw...), '}')
+	}
+	text, err := json.Marshal(string(raw))
+	if err != nil {
+		panic("siyuan: a text does not encode: " + err.Error())
+	}
+	out := make([]byte, 0, len(text)+len(structured)+64)
+	out = append(append(append(out, `{"content":[{"type":"text","text":`...), text...), `}],"structuredContent":`...)
+	out = append(append(out, structured...), '}')
+	return tool.Result{Raw: out}
+}
+
+// slim leaves the verbose members of a result out.
+func slim(raw json.RawMessage, fields []action.Field) json.RawMessage {
+	drop := map[string]bool{}
+	for _, f := range fields {
+		if f.Verbose {
+			drop[f.Name] = true
+		}
+	}
+	if len(drop) == 0 {
+		return raw
+	}
+	return json.RawMessage(prune(gjson.ParseBytes(raw), "", drop))
+}
+
+// prune is v without the members whose paths are in drop: "a.b" in an object, "a[].b" in the
+// items of a list.
+func prune(v gjson.Result, path string, drop map[string]bool) string {
+	if !below(path, drop) {
+		return v.Raw
+	}
+	var b strings.Builder
+	n := 0
+	comma := func() {
+		if n++; n > 1 {
+			b.WriteByte(',')
+		}
+	}
+	switch {
+	case v.IsObject():
+		b.WriteByte('{')
+		v.ForEach(func(k, m gjson.Result) bool {
+			at := k.String()
+			if path != "" {
+				at = path + "." + at
+			}
+			if !drop[at] {
+				comma()
+				b.WriteString(k.Raw + ":" + prune(m, at, drop))
+			}
+			return true
+		})
+		b.WriteByte('}')
+	case v.IsArray():
+		b.WriteByte('[')
+		v.ForEach(func(_, item gjson.Result) bool {
+			comma()
+			b.WriteString(prune(item, path+"[]", drop))
+			return true
+		})
+		b.WriteByte(']')
+	default:
+		return v.Raw
+	}
+	return b.String()
+}
+
+// below reports whether anything at or below a path is to be left out.
+func below(path string, drop map[string]bool) bool {
+	for d := range drop {
+		if strings.HasPrefix(d, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// capped is raw, or where it is too long, raw with its largest list cut (R-3-7). What has no
+// list is left whole: it was asked for.
+func capped(raw json.RawMessage, limit int) json.RawMessage {
+	if len(raw) <= limit {
+		return raw
+	}
+	root := gjson.ParseBytes(raw)
+	largest, name := 0, ""
+	root.ForEach(func(k, v gjson.Result) bool {
+		if v.IsArray() && len(v.Raw) > largest {
+			largest, name = len(v.Raw), k.String()
+		}
+		return true
+	})
+	if !root.IsObject() || largest < len(raw)/2 {
+		return raw
+	}
+	left := limit - (len(raw) - largest) - 200
+	var kept strings.Builder
+	shown, total := 0, 0
+	root.Get(escapePath(name)).ForEach(func(_, item gjson.Result) bool {
+		total++
+		if kept.Len()+len(item.Raw)+1 > left && shown > 0 || shown < total-1 {
+			return true
+		}
+		if shown++; shown > 1 {
+			kept.WriteByte(',')
+		}
+		kept.WriteString(item.Raw)
+		return true
+	})
+	var b strings.Builder
+	b.WriteByte('{')
+	root.ForEach(func(k, v gjson.Result) bool {
+		value := v.Raw
+		switch k.String() {
+		case "truncated", "totalBytes", "hint":
+			return true
+		case name:
+			value = "[" + kept.String() + "]"
+		}
+		b.WriteString(k.Raw + ":" + value + ",")
+		return true
+	})
+	hint := fmt.Sprintf("%d of %d items of %s are shown; ask for a smaller page or a narrower scope", shown, total, name)
+	fmt.Fprintf(&b, `"truncated":true,"totalBytes":%d,"hint":%q}`, len(raw), hint)
+	return json.RawMessage(b.String())
+}
+
+func escapePath(name string) string {
+	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(name)
+}

@@ -1,0 +1,134 @@
+package siyuan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+// Run runs an action, or serves a help page or a prompt.
+func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	switch c.Kind {
+	case tool.KindCall:
+		return s.call(ctx, c)
+	case tool.KindRead:
+		return s.read(ctx, c)
+	case tool.KindPrompt:
+		return s.prompt(ctx, c)
+	case tool.KindComplete:
+	}
+	return tool.Result{}, &tool.Error{Op: "call", Kind: tool.Unknown, Subject: c.Name, Message: "nothing here can be completed"}
+}
+
+func (s *Source) call(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	r, err := s.request(ctx, c)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if err := r.Check(ctx); err != nil {
+		return tool.Result{}, plainCause(err)
+	}
+	raw, err := s.opts.Safety.Do(ctx, r)
+	if err != nil {
+		return tool.Result{}, plainCause(err)
+	}
+	return s.result(r, raw), nil
+}
+
+// Prepare resolves the targets of a call and checks their levels, for the question that a
+// person is asked.
+func (s *Source) Prepare(ctx context.Context, c *tool.Call) (tool.Plan, error) {
+	r, err := s.request(ctx, c)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	if err := r.Check(ctx); err != nil {
+		return tool.Plan{}, plainCause(err)
+	}
+	plan := tool.Plan{Effect: r.Action.Purpose}
+	if r.Action.Effect != nil {
+		plan.Effect = r.Action.Effect(r)
+	}
+	names, err := s.notebookNames(ctx, r)
+	if err != nil {
+		return tool.Plan{}, plainCause(err)
+	}
+	for _, t := range r.AllTargets() {
+		plan.Targets = append(plan.Targets, describe(ctx, r, &t, names))
+	}
+	return plan, nil
+}
+
+// request makes the run of a call: the action as it is switched now, and the levels of now.
+func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, error) {
+	a := s.index[c.Tool][c.Action.Name]
+	if a == nil {
+		return nil, &tool.Error{Op: "call", Kind: tool.Removed, Subject: c.Tool + "." + c.Action.Name, Message: "there is no such action"}
+	}
+	if err := s.verify(ctx); err != nil {
+		return nil, err
+	}
+	cfg := s.switches.Current(ctx)
+	if why := off(a, cfg); why != "" || !cfg.ToolOn[a.Tool] {
+		return nil, switchedOff(a, cfg, why)
+	}
+	writes := a.Class != action.Reads
+	levels, err := s.levels.Snapshot(ctx, writes)
+	if err != nil {
+		return nil, plainCause(err)
+	}
+	return action.NewRequest(a, action.Env{
+		Kernel: s.opts.Kernel, Levels: levels, Config: cfg, Workspace: workspace{s, c}, Call: c, Log: s.log,
+	}, c.Args)
+}
+
+// verify makes sure, once, that the kernel is the one that was meant.
+func (s *Source) verify(ctx context.Context) error {
+	if s.opts.Verify == nil {
+		return nil
+	}
+	s.mu.Lock()
+	done := s.verified
+	s.mu.Unlock()
+	if done {
+		return nil
+	}
+	if err := s.opts.Verify(ctx, s.opts.Kernel); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.verified = true
+	s.mu.Unlock()
+	return nil
+}
+
+func switchedOff(a *action.Action, cfg *access.Config, why string) error {
+	e := &tool.Error{
+		Op: "call", Kind: tool.Disabled, Code: "action_disabled", Subject: a.Tool + "." + a.Name,
+		Message: fmt.Sprintf("action %q of tool %q is switched off: %s", a.Name, a.Tool, why),
+		Hint:    fmt.Sprintf("a person can switch it on: collie siyuan config set %s.%s on", a.Tool, a.Name),
+	}
+	if !cfg.ToolOn[a.Tool] {
+		e.Code, e.Message = "tool_disabled", fmt.Sprintf("tool %q is switched off", a.Tool)
+		e.Hint = fmt.Sprintf("a person can switch it on: collie siyuan config set %s on", a.Tool)
+	}
+	return e
+}
+
+// plainCause is the error to tell where something could not be looked up because the kernel
+// cannot be asked at all: that is what has to be mended.
+func plainCause(err error) error {
+	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
+		if e, ok := cause.(*tool.Error); ok {
+			switch e.Kind {
+			case tool.Unavailable, tool.Unauthorized, tool.Busy:
+				return e
+			}
+		}
+	}
+	return err
+}

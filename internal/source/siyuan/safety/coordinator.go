@@ -1,0 +1,183 @@
+// Package safety makes writes safe: each has an id and runs once, runs against the state that
+// its caller saw, and leaves behind what is needed to take it back (siyuan-tools.md 11).
+//
+// A write leaves one file, named by its request id: what was asked, of which the arguments only
+// as a hash, how it ended, and what the targets were before. Processes that share a home share
+// the folder, and writes to one document wait for each other in all of them. A hash that a
+// caller gives is held against the state at the moment of the write; nothing is kept in memory
+// for it, so that it holds over restarts and between processes.
+//
+// What can be undone is decided here; asking a person before is the command's. The entry point
+// is [Open].
+package safety
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+// Mode is how much a write is guarded (R-11-1).
+type Mode string
+
+// The modes.
+const (
+	Off    Mode = "off"    // writes just run
+	Auto   Mode = "auto"   // ids, ifMatch and undo, without anything extra from the caller
+	Strict Mode = "strict" // a write needs a hash that an earlier call of it gave
+)
+
+// Options of a [Coordinator]. Dir is required.
+type Options struct {
+	Dir  string // of the ledger and of what undo needs; shared by all processes of a home
+	Mode Mode   // empty means Auto
+	// Keep is how long a write can be taken back, and its id is known; default 7 days.
+	Keep time.Duration
+	// MaxSaved bounds what is kept of one write, in bytes; default 1 MB (R-11-5).
+	MaxSaved int
+	Logger   *slog.Logger // nil discards
+}
+
+// Coordinator is the rules of safe writing for one workspace. A nil one has none: it runs what
+// it is given. It is safe for concurrent use.
+type Coordinator struct {
+	opts   Options
+	log    *slog.Logger
+	ledger ledger
+	locks  locks
+}
+
+// Open returns the coordinator of a folder, which is made at the first write.
+func Open(opts Options) *Coordinator {
+	if opts.Mode == "" {
+		opts.Mode = Auto
+	}
+	if opts.Keep <= 0 {
+		opts.Keep = 7 * 24 * time.Hour
+	}
+	if opts.MaxSaved <= 0 {
+		opts.MaxSaved = 1 << 20
+	}
+	c := &Coordinator{opts: opts, log: opts.Logger}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	c.ledger = ledger{dir: opts.Dir, keep: opts.Keep}
+	c.locks.dir = opts.Dir
+	return c
+}
+
+// Mode is the mode that holds for a workspace whose own config may ask for strict.
+func (c *Coordinator) Mode(strict *bool) Mode {
+	switch {
+	case c == nil:
+		return Off
+	case strict != nil && *strict:
+		return Strict
+	}
+	return c.opts.Mode
+}
+
+// Do runs a request whose targets have been checked.
+func (c *Coordinator) Do(ctx context.Context, r *action.Request) (json.RawMessage, error) {
+	mode := c.Mode(r.Config.Strict)
+	if !r.Action.Class.Writes() || mode == Off && r.Meta == (action.Meta{Verbose: r.Meta.Verbose}) {
+		return r.Run(ctx)
+	}
+	w := &writing{Coordinator: c, r: r, mode: mode}
+	return w.do(ctx)
+}
+
+// writing is one guarded write.
+type writing struct {
+	*Coordinator
+	r     *action.Request
+	mode  Mode
+	entry Entry
+	hash  string // of the targets as they are before the write; empty where nobody needs it
+}
+
+func (w *writing) do(ctx context.Context) (json.RawMessage, error) {
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	if done, err := w.repeated(); done != nil || err != nil {
+		return done, err
+	}
+	unlock, err := w.locks.lock(ctx, w.r)
+	if err != nil {
+		return nil, &tool.Error{Op: "write", Kind: tool.WriteSafety, Code: "write_coordinator_unavailable", Err: err}
+	}
+	defer unlock()
+	if done, err := w.repeated(); done != nil || err != nil { // it may have run while we waited
+		return done, err
+	}
+	if err := w.look(ctx); err != nil {
+		return nil, err
+	}
+	if w.r.Meta.ValidateOnly {
+		return w.preview(), nil
+	}
+	if err := w.guard(); err != nil {
+		return nil, err
+	}
+	if err := w.note(Executing); err != nil {
+		return nil, err
+	}
+	raw, err := w.r.Run(ctx)
+	return w.finish(ctx, raw, err)
+}
+
+// finish notes how the write ended and adds its id to the result.
+func (w *writing) finish(ctx context.Context, raw json.RawMessage, err error) (json.RawMessage, error) {
+	if err != nil {
+		state := Failed
+		e, ok := asError(err)
+		if ok && (e.OutcomeUnknown || e.Kind == tool.OutcomeUnknown) || ctx.Err() != nil {
+			state = Unknown
+		}
+		if ok {
+			w.entry.Error = string(e.Kind)
+			if e.Facts == nil {
+				e.Facts = map[string]any{}
+			}
+			e.Facts["requestId"] = w.entry.ID
+		}
+		_ = w.note(state) // the error itself is what matters now
+		return nil, err
+	}
+	w.entry.Result = kept(raw)
+	_ = w.note(Committed) // the write has happened
+	return w.report(ctx, raw)
+}
+
+// note writes the entry. What cannot be noted is refused in strict mode, and only logged in the
+// others: a full disk must not keep anybody from their notes.
+func (w *writing) note(state State) error {
+	w.entry.State, w.entry.Updated = state, time.Now().UTC()
+	err := w.ledger.put(&w.entry)
+	switch {
+	case err == nil:
+		return nil
+	case w.mode == Strict && state == Executing:
+		return &tool.Error{Op: "write", Kind: tool.WriteSafety, Code: "write_ledger_unavailable", Err: err, Message: "the write could not be put on record, so it was not made"}
+	}
+	w.log.Warn("write not on record", "request", w.entry.ID, "error", err)
+	return nil
+}
+
+// mostKept bounds the result that is kept for a repetition, in bytes.
+const mostKept = 16 << 10
+
+// kept is what a repetition of the request gets as its result.
+func kept(raw json.RawMessage) json.RawMessage {
+	if len(raw) <= mostKept {
+		return raw
+	}
+	return json.RawMessage(fmt.Sprintf(`{"success":true,"note":%q}`, "the result was too long to keep"))
+}

@@ -1,0 +1,172 @@
+package safety
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"collie/internal/atomicfile"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// State is how far a write has come.
+type State string
+
+// The states.
+const (
+	Executing State = "executing" // begun; where its process died, nobody knows how it ended
+	Committed State = "committed"
+	Failed    State = "failed"  // nothing was written
+	Unknown   State = "unknown" // it may have been written
+	Undone    State = "undone"
+)
+
+// Entry is what is kept of one write.
+type Entry struct {
+	ID       string          `json:"requestId"`
+	Tool     string          `json:"tool"`
+	Action   string          `json:"action"`
+	ArgsHash string          `json:"argsHash"`
+	Targets  []string        `json:"targets,omitempty"` // ids
+	State    State           `json:"state"`
+	Created  time.Time       `json:"createdAt"`
+	Updated  time.Time       `json:"updatedAt"`
+	Error    string          `json:"error,omitempty"`  // its kind
+	Result   json.RawMessage `json:"result,omitempty"` // for the same request again
+	// Before is what the targets were; Inverse the call that takes the write back. Without both
+	// it cannot be undone, and NoUndo says why.
+	Before  []Before        `json:"before,omitempty"`
+	Inverse *action.Inverse `json:"inverse,omitempty"`
+	NoUndo  string          `json:"noUndo,omitempty"`
+}
+
+// CanUndo reports whether the entry has what it takes.
+func (e *Entry) CanUndo() bool {
+	return (e.State == Committed || e.State == Unknown) && (len(e.Before) > 0 || e.Inverse != nil)
+}
+
+// Before is a block or document as it was, and where.
+type Before struct {
+	content.Saved
+	Document bool      `json:"document,omitempty"`
+	Notebook kernel.ID `json:"notebook"`
+	Root     kernel.ID `json:"root"`
+	Path     string    `json:"path"`
+	HPath    string    `json:"hpath,omitempty"` // of a document
+	Parent   kernel.ID `json:"parent,omitempty"`
+	Previous kernel.ID `json:"previous,omitempty"`
+	Next     kernel.ID `json:"next,omitempty"`
+}
+
+// mostEntries bounds how many writes are kept (11).
+const mostEntries = 2048
+
+// ledger keeps entries, one file each.
+type ledger struct {
+	dir  string
+	keep time.Duration
+
+	mu   sync.Mutex
+	puts int
+}
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$`)
+
+func (l *ledger) path(id string) string { return filepath.Join(l.dir, "writes", id+".json") }
+
+// put writes an entry; now and then it drops what is too old.
+func (l *ledger) put(e *Entry) error {
+	if e.State == Executing {
+		l.mu.Lock()
+		due := l.puts%100 == 0
+		l.puts++
+		l.mu.Unlock()
+		if due {
+			l.prune()
+		}
+	}
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteNoSync(l.path(e.ID), raw, 0o600)
+}
+
+// get returns an entry, nil if there is none.
+func (l *ledger) get(id string) (*Entry, error) {
+	raw, err := os.ReadFile(l.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var e Entry
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return nil, fmt.Errorf("record of write %s: %w", id, err)
+	}
+	if time.Since(e.Created) > l.keep {
+		return nil, nil
+	}
+	return &e, nil
+}
+
+// list returns the entries, newest first. Files that cannot be read are left out.
+func (l *ledger) list() ([]Entry, error) {
+	files, err := os.ReadDir(filepath.Join(l.dir, "writes"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Entry
+	for _, f := range files {
+		id, ok := strings.CutSuffix(f.Name(), ".json")
+		if !ok || !idPattern.MatchString(id) {
+			continue
+		}
+		if e, err := l.get(id); err == nil && e != nil {
+			out = append(out, *e)
+		}
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return b.Created.Compare(a.Created) })
+	return out, nil
+}
+
+// prune drops what is too old, and the oldest where there are too many.
+func (l *ledger) prune() {
+	files, err := os.ReadDir(filepath.Join(l.dir, "writes"))
+	if err != nil {
+		return // there is none yet
+	}
+	type aged struct {
+		name string
+		at   time.Time
+	}
+	var all []aged
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && strings.HasSuffix(f.Name(), ".json") {
+			all = append(all, aged{f.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b aged) int { return b.at.Compare(a.at) })
+	for i, f := range all {
+		if i >= mostEntries || time.Since(f.at) > l.keep {
+			_ = os.Remove(filepath.Join(l.dir, "writes", f.name)) // the next time will do
+		}
+	}
+}
+
+func asError(err error) (*tool.Error, bool) { return errors.AsType[*tool.Error](err) }

@@ -1,0 +1,84 @@
+package safety
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"collie/internal/atomicfile"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// buckets is how many locks there are; documents share them by their ids.
+const buckets = 64
+
+// locks make writes to one document wait for each other, within this process and between those
+// that share the folder (R-11-2, R-11-3).
+type locks struct {
+	dir  string
+	here [buckets]chan struct{}
+	once sync.Once
+}
+
+// lock waits until nobody else writes to the documents of r's targets, or to the workspace where
+// it has none.
+func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), err error) {
+	l.once.Do(func() {
+		for i := range l.here {
+			l.here[i] = make(chan struct{}, 1)
+		}
+	})
+	var held []func()
+	release := func() {
+		for _, f := range slices.Backward(held) {
+			f()
+		}
+	}
+	for _, n := range bucketsOf(r) { // in rising order, so that two writes never wait for each other
+		select {
+		case l.here[n] <- struct{}{}:
+			held = append(held, func() { <-l.here[n] })
+		case <-ctx.Done():
+			release()
+			return nil, context.Cause(ctx)
+		}
+		unlock, err := atomicfile.Lock(ctx, filepath.Join(l.dir, "locks", fmt.Sprintf("%02d.lock", n)))
+		if err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, unlock)
+	}
+	return release, nil
+}
+
+func bucketsOf(r *action.Request) []int {
+	var keys []kernel.ID
+	for _, t := range r.Written() {
+		switch {
+		case t.Root != "":
+			keys = append(keys, t.Root)
+		case t.ID != "":
+			keys = append(keys, t.ID)
+		default:
+			keys = append(keys, t.Notebook)
+		}
+	}
+	if len(keys) == 0 {
+		keys = append(keys, "")
+	}
+	var out []int
+	for _, k := range keys {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(k)) // never fails
+		if n := int(h.Sum32() % buckets); !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,131 @@
+package safety
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/tool"
+)
+
+// The age a caller's request id may have in strict mode (11).
+const (
+	oldestID = 7 * 24 * time.Hour
+	aheadID  = 5 * time.Minute
+)
+
+// begin makes the entry of a write: its id, and a hash of what was asked.
+func (w *writing) begin() error {
+	id := w.r.Meta.RequestID
+	switch {
+	case id == "" && w.mode == Strict && !w.r.Meta.ValidateOnly:
+		return w.refuse("precondition_required", "requestId", "strict writing needs requestId, a UUIDv7 that you make for this write")
+	case id == "":
+		id = newID()
+	case !idPattern.MatchString(id):
+		return w.refuse("invalid_request_id", "requestId", fmt.Sprintf("requestId is %q, expected 8 to 64 letters, digits and dashes, such as a UUIDv7", id))
+	case w.mode == Strict:
+		if err := w.checkID(id); err != nil {
+			return err
+		}
+	}
+	a := w.r.Action
+	now := time.Now().UTC()
+	w.entry = Entry{ID: id, Tool: a.Tool, Action: a.Name, ArgsHash: argsHash(w.r.Args()), Created: now, Updated: now}
+	for _, t := range w.r.AllTargets() {
+		if t.ID != "" {
+			w.entry.Targets = append(w.entry.Targets, string(t.ID))
+		}
+	}
+	return nil
+}
+
+// newID makes a request id: a UUIDv7.
+func newID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		panic("safety: no random numbers: " + err.Error()) // crypto/rand does not fail
+	}
+	return id.String()
+}
+
+func (w *writing) checkID(id string) error {
+	parsed, err := uuid.Parse(id)
+	if err != nil || parsed.Version() != 7 {
+		return w.refuse("invalid_request_id", "requestId", fmt.Sprintf("requestId is %q, expected a UUIDv7", id))
+	}
+	sec, nsec := parsed.Time().UnixTime()
+	if age := time.Since(time.Unix(sec, nsec)); age > oldestID || age < -aheadID {
+		return w.refuse("request_id_expired", "requestId", "requestId is from "+time.Unix(sec, nsec).UTC().Format(time.RFC3339)+", expected one made now")
+	}
+	return nil
+}
+
+func (w *writing) refuse(code, field, message string) error {
+	return &tool.Error{
+		Op: "write", Kind: tool.WriteSafety, Code: code, Subject: w.r.Action.Tool + "." + w.r.Action.Name, Message: message,
+		Hint:   "siyuan://help/write-safety tells how a guarded write goes",
+		Fields: []tool.Field{{Path: "/" + field, Message: message}}, Facts: map[string]any{"requestId": w.r.Meta.RequestID},
+	}
+}
+
+// argsHash is a hash of the arguments without those of safe writing, however they are written.
+func argsHash(args json.RawMessage) string {
+	for _, name := range []string{"requestId", "validateOnly", "expectedHash", "ifMatch", "verbose"} {
+		if out, err := sjson.DeleteBytes(args, name); err == nil {
+			args = out
+		}
+	}
+	v := jsontext.Value(append([]byte{}, args...))
+	if err := v.Canonicalize(); err != nil {
+		v = jsontext.Value(args) // the road has checked that it is JSON
+	}
+	sum := sha256.Sum256(v)
+	return hex.EncodeToString(sum[:])
+}
+
+// repeated answers a request whose id has been used: with the result of then, or with why not.
+func (w *writing) repeated() (json.RawMessage, error) {
+	if w.r.Meta.RequestID == "" || w.r.Meta.ValidateOnly {
+		return nil, nil
+	}
+	e, err := w.ledger.get(w.entry.ID)
+	if err != nil {
+		return nil, &tool.Error{Op: "write", Kind: tool.WriteSafety, Code: "write_ledger_unavailable", Err: err}
+	}
+	switch {
+	case e == nil || e.State == Failed && e.ArgsHash == w.entry.ArgsHash:
+		return nil, nil
+	case e.ArgsHash != w.entry.ArgsHash || e.Tool != w.entry.Tool || e.Action != w.entry.Action:
+		return nil, &tool.Error{
+			Op: "write", Kind: tool.StateChanged, Code: "idempotency_conflict", Subject: w.entry.ID,
+			Message: fmt.Sprintf("this requestId was used for another write, %s.%s", e.Tool, e.Action), Hint: "make a new requestId for each write",
+		}
+	case e.State == Committed && e.Result != nil:
+		out, err := sjson.SetBytes(e.Result, "replayed", true)
+		if err != nil {
+			return e.Result, nil
+		}
+		return withID(out, e.ID), nil
+	case e.State == Undone:
+		return nil, &tool.Error{Op: "write", Kind: tool.StateChanged, Code: "idempotency_conflict", Subject: w.entry.ID, Message: "this write was made, and a person took it back"}
+	}
+	return nil, &tool.Error{
+		Op: "write", Kind: tool.OutcomeUnknown, OutcomeUnknown: true, Subject: w.entry.ID,
+		Message: "this request was begun before, and nobody knows how it ended; it is not run again",
+		Hint:    "read the target; if the write is missing, send it with a new requestId",
+	}
+}
+
+func withID(raw json.RawMessage, id string) json.RawMessage {
+	if out, err := sjson.SetBytes(raw, "requestId", id); err == nil && len(raw) > 0 && raw[0] == '{' {
+		return out
+	}
+	return raw
+}

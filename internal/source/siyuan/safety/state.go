@@ -1,0 +1,208 @@
+package safety
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// shortestHash is how many hex digits of a hash a caller must give back at least.
+const shortestHash = 8
+
+const hashPrefix = "sha256:v1:"
+
+// guarded reports whether the state of the targets counts for an action of this class.
+func guarded(c action.Class) bool {
+	return c == action.State || c == action.Structure || c == action.Manifest
+}
+
+// look reads the targets as they are: what undo needs, and the hash that a caller may want the
+// write held against.
+func (w *writing) look(ctx context.Context) error {
+	a := w.r.Action
+	var blocks []kernel.ID
+	for _, t := range w.r.Written() {
+		if t.What == access.Block || t.What == access.Document || t.What == access.Path {
+			blocks = append(blocks, t.ID)
+		}
+	}
+	wants := w.r.Meta.IfMatch != "" || w.r.Meta.Expected != "" || w.r.Meta.ValidateOnly || w.mode == Strict
+	saves := w.mode != Off && a.Inverse == nil && a.Class == action.State || a.Class == action.Manifest && a.Inverse == nil
+	if !guarded(a.Class) || len(blocks) == 0 && !wants && a.Inverse == nil {
+		return nil
+	}
+	var saved []content.Saved
+	if len(blocks) > 0 && (wants || saves) {
+		var err error
+		if w.hash, saved, err = content.State(ctx, w.r.Kernel, blocks); err != nil {
+			return err
+		}
+	}
+	if wants && len(blocks) == 0 {
+		w.hash = w.manifest()
+	}
+	switch {
+	case w.r.Meta.ValidateOnly || w.mode == Off:
+		return nil
+	case a.Inverse != nil:
+		inverse, err := a.Inverse(ctx, w.r)
+		w.entry.Inverse = inverse
+		return err
+	case saves && len(saved) > 0:
+		return w.save(ctx, saved)
+	}
+	return nil
+}
+
+// manifest is a hash of what the targets are, for those that have no text of their own.
+func (w *writing) manifest() string {
+	type target struct {
+		What access.What
+		ID   kernel.ID
+		Path string
+		Name string
+	}
+	var list []target
+	for _, t := range w.r.AllTargets() {
+		list = append(list, target{t.What, t.ID, t.Path, t.Title})
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		panic("safety: targets do not encode: " + err.Error())
+	}
+	sum := sha256.Sum256(raw)
+	return hashPrefix + hex.EncodeToString(sum[:])
+}
+
+// guard holds the write against the hashes that its caller gave.
+func (w *writing) guard() error {
+	m := w.r.Meta
+	if w.mode == Strict && guarded(w.r.Action.Class) && m.Expected == "" && m.IfMatch == "" {
+		return w.refuse("precondition_required", "expectedHash", "strict writing needs expectedHash: call once with validateOnly:true, which gives it")
+	}
+	for field, given := range map[string]string{"ifMatch": m.IfMatch, "expectedHash": m.Expected} {
+		if given == "" {
+			continue
+		}
+		if w.hash == "" {
+			return w.refuse("precondition_required", field, "this write changes nothing that is there, so there is no state to hold it against; leave "+field+" out")
+		}
+		digits := strings.ToLower(strings.TrimPrefix(given, hashPrefix))
+		if len(digits) < shortestHash || strings.Trim(digits, "0123456789abcdef") != "" {
+			return w.refuse("ambiguous_hash_prefix", field, fmt.Sprintf("%s is %q, expected %s and at least %d hex digits, as a read gave them", field, given, hashPrefix, shortestHash))
+		}
+		if !strings.HasPrefix(strings.TrimPrefix(w.hash, hashPrefix), digits) {
+			return &tool.Error{
+				Op: "write", Kind: tool.StateChanged, Code: "state_changed", Subject: w.r.Action.Tool + "." + w.r.Action.Name,
+				Message: "the target is not what it was when " + field + " was made; nothing was written",
+				Hint:    "read it again, and decide anew", Facts: map[string]any{"requestId": w.entry.ID},
+			}
+		}
+	}
+	return nil
+}
+
+// preview is the answer to validateOnly: everything has been checked, nothing was written.
+func (w *writing) preview() json.RawMessage {
+	out := struct {
+		ValidateOnly bool   `json:"validateOnly"`
+		Attempted    bool   `json:"writeAttempted"`
+		Field        string `json:"preconditionField,omitempty"`
+		Hash         string `json:"expectedHash,omitempty"`
+		Targets      int    `json:"targetCount"`
+		Mode         Mode   `json:"writeSafetyMode"`
+	}{true, false, "", w.hash, len(w.r.AllTargets()), w.mode}
+	if w.hash != "" {
+		out.Field = "expectedHash"
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		panic("safety: a preview does not encode: " + err.Error())
+	}
+	return raw
+}
+
+// report adds to a result what its caller needs to know of the write.
+func (w *writing) report(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 || raw[0] != '{' {
+		return raw, nil
+	}
+	raw = withID(raw, w.entry.ID)
+	if w.mode != Strict {
+		return raw, nil
+	}
+	facts := map[string]any{
+		"requestId": w.entry.ID, "writeSafetyMode": w.mode, "writeSafetyGuaranteed": w.hash != "", "writeAttempted": true,
+		"writeExecuted": true, "replayed": false, "transactionState": "committed",
+	}
+	if w.hash != "" {
+		facts["previousHash"] = w.hash
+		var ids []kernel.ID
+		for _, b := range w.entry.Before {
+			ids = append(ids, b.ID)
+		}
+		if len(ids) > 0 {
+			after, _, err := content.State(ctx, w.r.Kernel, ids)
+			if err != nil {
+				return nil, err
+			}
+			if facts["resultHash"] = after; after == w.hash {
+				facts["transactionState"] = "no_change"
+			}
+		}
+	}
+	if out, err := sjson.SetBytes(raw, "safety", facts); err == nil {
+		return out, nil
+	}
+	return raw, nil
+}
+
+// save keeps what the targets were and where, if that is not too much.
+func (w *writing) save(ctx context.Context, saved []content.Saved) error {
+	size := 0
+	for _, s := range saved {
+		size += len(s.Kramdown)
+	}
+	if size > w.opts.MaxSaved {
+		w.entry.NoUndo = fmt.Sprintf("it changed %d KB, more than is kept; SiYuan's own history may have it", size/1024)
+		return nil
+	}
+	ids := make([]kernel.ID, len(saved))
+	for i, s := range saved {
+		ids[i] = s.ID
+	}
+	around, err := w.r.Kernel.Neighbours(ctx, ids)
+	if err != nil {
+		w.entry.NoUndo = "its place among other blocks could not be read"
+		return nil //nolint:nilerr // undo is a service, not a condition of writing
+	}
+	for _, t := range w.r.Written() {
+		for _, s := range saved {
+			if s.ID != t.ID || s.Kramdown == "" {
+				continue
+			}
+			b := Before{
+				Saved: s, Document: t.ID == t.Root, Notebook: t.Notebook, Root: t.Root, Path: t.Path, HPath: t.HPath,
+				Parent: around[s.ID].Parent, Previous: around[s.ID].Previous, Next: around[s.ID].Next,
+			}
+			if b.Document && b.HPath == "" {
+				if hpath, err := w.r.Kernel.HPathByID(ctx, t.ID); err == nil {
+					b.HPath = hpath
+				}
+			}
+			w.entry.Before = append(w.entry.Before, b)
+		}
+	}
+	return nil
+}

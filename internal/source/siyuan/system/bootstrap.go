@@ -1,0 +1,134 @@
+package system
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type notebook struct {
+	ID         kernel.ID `json:"id"`
+	Name       string    `json:"name"`
+	Permission string    `json:"permission"`
+	Closed     bool      `json:"closed,omitempty"`
+}
+
+type connection struct {
+	Name      string `json:"name"`
+	Notebooks int    `json:"notebooks"`
+	Writable  int    `json:"writable"`
+}
+
+type configuration struct {
+	Current bool     `json:"current"`
+	Source  string   `json:"source"`
+	Off     []string `json:"switchedOff"`
+}
+
+type memory struct {
+	Path   string `json:"path"`
+	Status string `json:"status"`
+}
+
+type overview struct {
+	Schema        int               `json:"schemaVersion"`
+	Bootstrap     bool              `json:"bootstrap"`
+	Operation     string            `json:"operation"`
+	Connection    connection        `json:"connection"`
+	Version       map[string]string `json:"version"`
+	Notebooks     []notebook        `json:"notebooks"`
+	Restricted    int               `json:"restrictedNotebookCount"`
+	Configuration configuration     `json:"toolConfiguration"`
+	WriteSafety   map[string]any    `json:"writeSafety"`
+	Capabilities  map[string]bool   `json:"capabilities"`
+	Paths         []string          `json:"pathGuide"`
+	Next          []string          `json:"nextCalls"`
+	Memory        memory            `json:"memory"`
+	Hints         []string          `json:"hints"`
+}
+
+func bootstrap() *action.Action {
+	return action.New(action.Spec{
+		Tool: "system", Name: "bootstrap", Purpose: "Show what an agent should know before its first call", Late: true,
+		Common: true, Class: action.Reads, Unguarded: "only notebooks that may be read are shown",
+		Endpoints: []string{"system/version", "notebook/lsNotebooks"},
+		Returns: []action.Field{
+			{Name: "schemaVersion", About: "2"}, {Name: "bootstrap", About: "true"}, {Name: "operation", About: "system.bootstrap"},
+			{Name: "connection", About: "the connection in use, and how many notebooks may be read and written"},
+			{Name: "version", About: "of the kernel and of Collie"}, {Name: "notebooks", About: "those that may be read, with their levels"},
+			{Name: "restrictedNotebookCount", About: "notebooks below rw among those shown"},
+			{Name: "toolConfiguration", About: "where the switches come from, and what is off"},
+			{Name: "writeSafety", About: "mode of safe writing"}, {Name: "capabilities", About: "what can be done at all"},
+			{Name: "pathGuide", About: "the two kinds of path"}, {Name: "nextCalls", About: "good first calls"},
+			{Name: "memory", About: "the agent's own notes"}, {Name: "hints", About: "rules worth knowing"},
+		},
+		Example: `{}`,
+	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
+		version, err := r.Kernel.Version(ctx)
+		if err != nil {
+			return nil, err
+		}
+		visible, err := r.Levels.Visible(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := overview{
+			Schema: 2, Bootstrap: true, Operation: "system.bootstrap",
+			Connection: connection{Name: r.Workspace.Connection(), Notebooks: len(visible)},
+			Version:    map[string]string{"kernel": version, "collie": r.Workspace.Version()},
+			Notebooks:  []notebook{}, Configuration: switches(r),
+			Capabilities: map[string]bool{"localFiles": r.Workspace.LocalFiles().Allowed},
+			Paths: []string{
+				"fs takes human paths: /Notebook/Document/Child; a / in a name is written %2F",
+				"document takes hPath (/Document/Child in one notebook) or storage paths (/<id>/<id>.sy); ids are safest",
+			},
+			Next: []string{`fs(action="ls", path="/")`, `fs(action="read", path="/Notebook/Document")`, `search(action="fulltext", query="…")`},
+			Hints: []string{
+				`any tool: action="help" topic="<action>" shows how it is called`,
+				"levels: r read, rw write, rwd delete as well; a person changes them",
+				"dangerous actions are confirmed by a person; a refused one is not to be repeated",
+			},
+			Memory: memory{"/AGENTS.md", memoryStatus(r)},
+		}
+		for _, n := range visible {
+			level := r.Levels.Of(n.ID)
+			out.Notebooks = append(out.Notebooks, notebook{n.ID, n.Name, level.String(), n.Closed})
+			if level >= access.Write {
+				out.Connection.Writable++
+			} else {
+				out.Restricted++
+			}
+		}
+		out.WriteSafety = map[string]any{"mode": r.Workspace.WriteMode(), "ifMatch": "stateHash of a read; siyuan://help/write-safety"}
+		return out, nil
+	})
+}
+
+// switches says what is off, and whether that is known.
+func switches(r *action.Request) configuration {
+	c := configuration{Current: r.Config.Stale.IsZero() && !r.Config.Unreadable, Source: r.Config.Source, Off: []string{}}
+	if c.Source == "" {
+		c.Source = "defaults"
+	}
+	for _, t := range r.Workspace.Tools() {
+		if !r.Config.ToolOn[t.Name] {
+			c.Off = append(c.Off, t.Name)
+			continue
+		}
+		for _, a := range t.Actions {
+			if !r.Config.On[t.Name][a.Name] {
+				c.Off = append(c.Off, t.Name+"."+a.Name)
+			}
+		}
+	}
+	return c
+}
+
+func memoryStatus(r *action.Request) string {
+	if r.Config.Memory == "" {
+		return "empty"
+	}
+	return "written"
+}

@@ -1,0 +1,191 @@
+package system
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/action"
+)
+
+type confArgs struct {
+	Mode     string `json:"mode" about:"summary, or get one key" enum:"summary,get" default:"summary"`
+	KeyPath  string `json:"keyPath" about:"such as editor.fontSize or tag.items[0]"`
+	MaxDepth int    `json:"maxDepth" about:"levels shown" default:"1" min:"0" max:"5"`
+	MaxItems int    `json:"maxItems" about:"entries shown of each" default:"12" min:"1" max:"100"`
+}
+
+func conf() *action.Action {
+	return action.New(action.Spec{
+		Tool: "system", Name: "conf", Purpose: "Look into the kernel's configuration, a little at a time, with secrets hidden",
+		Guide: "Begin with the summary, then ask for one keyPath with mode get.",
+		Off:   true, Class: action.Reads, Unguarded: noNotes,
+		Endpoints: []string{"system/getConf"},
+		Aliases:   map[string]string{"path": "keyPath", "key": "keyPath"},
+		Returns: []action.Field{
+			{Name: "mode", About: "summary or get"}, {Name: "totalTopLevelKeys", About: "how many there are"},
+			{Name: "topLevelKeys", About: "their names"}, {Name: "truncatedTopLevelKeys", About: "how many are not shown"},
+			{Name: "summary", About: "each key as far as maxDepth"}, {Name: "keyPath", About: "what was asked for"},
+			{Name: "value", About: "type, and value, entries or items"}, {Name: "hints", About: "how to go on"},
+		},
+		Example: `{"mode":"get","keyPath":"editor.fontSize"}`,
+	}, func(ctx context.Context, r *action.Request, a confArgs) (any, error) {
+		raw, err := r.Kernel.Conf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		root := gjson.ParseBytes(raw)
+		if a.Mode == "get" || a.KeyPath != "" {
+			return confGet(r, root, &a)
+		}
+		return confSummary(root, &a), nil
+	})
+}
+
+// node is one value of the configuration, as far as it is shown.
+type node struct {
+	Type      string          `json:"type"`
+	Value     any             `json:"value,omitempty"`
+	Entries   map[string]node `json:"entries,omitempty"`
+	Items     []node          `json:"items,omitempty"`
+	Truncated bool            `json:"truncated,omitempty"`
+	Omitted   int             `json:"omittedKeys,omitempty"`
+}
+
+func confSummary(root gjson.Result, a *confArgs) any {
+	var names []string
+	total := 0
+	root.ForEach(func(k, _ gjson.Result) bool {
+		if total++; len(names) < a.MaxItems {
+			names = append(names, k.String())
+		}
+		return true
+	})
+	all := show("", root, a.MaxDepth+1, a.MaxItems)
+	return struct {
+		Mode      string          `json:"mode"`
+		Total     int             `json:"totalTopLevelKeys"`
+		Names     []string        `json:"topLevelKeys"`
+		Truncated int             `json:"truncatedTopLevelKeys"`
+		Summary   map[string]node `json:"summary"`
+		Hints     []string        `json:"hints"`
+	}{"summary", total, names, total - len(names), all.Entries, []string{`system(action="conf", mode="get", keyPath="editor") shows one key`}}
+}
+
+func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
+	if a.KeyPath == "" {
+		return nil, r.Invalid("keyPath", "is required with mode get")
+	}
+	steps, ok := splitPath(a.KeyPath)
+	if !ok {
+		return nil, r.Invalid("keyPath", fmt.Sprintf("is %q, expected keys and indices such as editor.fontSize or list[0]", a.KeyPath))
+	}
+	at, name := root, ""
+	for _, step := range steps {
+		next, found := member(at, step)
+		if !found {
+			return nil, r.Invalid("keyPath", fmt.Sprintf("has no %q; there are %s", step, strings.Join(namesOf(at, 20), ", ")))
+		}
+		if secret(step) {
+			name = step
+		}
+		at = next
+	}
+	value := show(name, at, a.MaxDepth, a.MaxItems)
+	if name != "" {
+		value = node{Type: "string", Value: hidden}
+	}
+	return struct {
+		Mode  string   `json:"mode"`
+		Path  string   `json:"keyPath"`
+		Value node     `json:"value"`
+		Hints []string `json:"hints"`
+	}{"get", a.KeyPath, value, []string{"more with maxDepth and maxItems"}}, nil
+}
+
+var stepPattern = regexp.MustCompile(`^[^.\[\]]+|^\[[0-9]+\]|^\["[^"]+"\]`)
+
+// splitPath takes "a.b[0]" apart.
+func splitPath(path string) (steps []string, ok bool) {
+	for path != "" {
+		step := stepPattern.FindString(path)
+		if step == "" {
+			return nil, false
+		}
+		path = strings.TrimPrefix(path[len(step):], ".")
+		steps = append(steps, strings.Trim(step, `[]"`))
+	}
+	return steps, true
+}
+
+// member is what a key or an index names, by its exact name.
+func member(v gjson.Result, step string) (found gjson.Result, ok bool) {
+	if v.IsArray() {
+		i, err := strconv.Atoi(step)
+		items := v.Array()
+		if err != nil || i < 0 || i >= len(items) {
+			return found, false
+		}
+		return items[i], true
+	}
+	if v.IsObject() {
+		v.ForEach(func(k, m gjson.Result) bool {
+			if k.String() == step {
+				found, ok = m, true
+			}
+			return !ok
+		})
+	}
+	return found, ok
+}
+
+func namesOf(v gjson.Result, most int) []string {
+	var out []string
+	v.ForEach(func(k, _ gjson.Result) bool {
+		if v.IsObject() {
+			out = append(out, k.String())
+		}
+		return len(out) < most
+	})
+	return out
+}
+
+// show is a value, depth levels deep, with the values of secret keys hidden.
+func show(name string, v gjson.Result, depth, most int) node {
+	switch {
+	case secret(name) && v.Type != gjson.Null && v.String() != "":
+		return node{Type: "string", Value: hidden}
+	case v.IsObject():
+		n := node{Type: "object"}
+		if depth > 0 {
+			n.Entries = map[string]node{}
+		}
+		v.ForEach(func(k, m gjson.Result) bool {
+			if depth <= 0 || len(n.Entries) >= most {
+				n.Truncated = true
+				n.Omitted++
+				return true
+			}
+			n.Entries[k.String()] = show(k.String(), m, depth-1, most)
+			return true
+		})
+		return n
+	case v.IsArray():
+		n := node{Type: "array"}
+		v.ForEach(func(_, m gjson.Result) bool {
+			if depth <= 0 || len(n.Items) >= most {
+				n.Truncated = true
+				n.Omitted++
+				return true
+			}
+			n.Items = append(n.Items, show("", m, depth-1, most))
+			return true
+		})
+		return n
+	}
+	return node{Type: strings.ToLower(v.Type.String()), Value: v.Value()}
+}

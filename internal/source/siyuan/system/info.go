@@ -1,0 +1,66 @@
+package system
+
+import (
+	"context"
+	"time"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+func workspaceInfo() *action.Action {
+	return action.New(action.Spec{
+		Tool: "system", Name: "workspace_info", Purpose: "Show the folder of the workspace on the kernel's machine",
+		Off: true, Dangerous: true, Class: action.Reads, Unguarded: noNotes,
+		Endpoints: []string{"system/getWorkspaceInfo"},
+		Returns:   []action.Field{{Name: "workspaceDir", About: "absolute path"}, {Name: "siyuanVer", About: "version of the kernel"}},
+		Example:   `{}`,
+	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
+		info, err := r.Kernel.WorkspaceInfo(ctx)
+		return info, err
+	})
+}
+
+func network() *action.Action {
+	return action.New(action.Spec{
+		Tool: "system", Name: "network", Purpose: "Show whether the kernel uses a proxy, without its credentials",
+		Class: action.Reads, Unguarded: noNotes,
+		Endpoints: []string{"system/getNetwork"},
+		Returns:   []action.Field{{Name: "proxy", About: "scheme, host and port; empty without one"}, {Name: "configured", About: "whether there is one"}},
+		Example:   `{}`,
+	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
+		p, err := r.Kernel.Network(ctx)
+		p.Host = withoutUser(p.Host)
+		return struct {
+			Proxy      kernel.Proxy `json:"proxy"`
+			Configured bool         `json:"configured"`
+		}{p, p.Scheme != ""}, err
+	})
+}
+
+func getVersion() *action.Action {
+	return action.New(action.Spec{
+		Tool: "system", Name: "get_version", Purpose: "Show the version of the kernel", Class: action.Reads, Unguarded: noNotes,
+		Endpoints: []string{"system/version"},
+		Returns:   []action.Field{{Name: "version", About: "such as 3.7.3"}},
+		Example:   `{}`,
+	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
+		v, err := r.Kernel.Version(ctx)
+		return map[string]string{"version": v}, err
+	})
+}
+
+func getCurrentTime() *action.Action {
+	return action.New(action.Spec{
+		Tool: "system", Name: "get_current_time", Purpose: "Show the kernel's clock", Class: action.Reads, Unguarded: noNotes,
+		Endpoints: []string{"system/currentTime"},
+		Returns:   []action.Field{{Name: "currentTime", About: "milliseconds since 1970"}, {Name: "iso", About: "the same in words, UTC"}},
+		Example:   `{}`,
+	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
+		ms, err := r.Kernel.CurrentTime(ctx)
+		return struct {
+			Time int64  `json:"currentTime"`
+			ISO  string `json:"iso"`
+		}{ms, time.UnixMilli(ms).UTC().Format(time.RFC3339)}, err
+	})
+}

@@ -1,0 +1,112 @@
+package tag
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type listArgs struct {
+	Query string `json:"query" about:"part of a tag"`
+	Sort  *int   `json:"sort" about:"SiYuan's order 0-7; kept as the user's own" min:"0" max:"7"`
+}
+
+// counted is a tag and how many blocks have it.
+type counted struct {
+	Label string `json:"label"`
+	Count int    `json:"count"`
+}
+
+func list() *action.Action {
+	return action.New(action.Spec{
+		Tool: "tag", Name: "list", Purpose: "List tags, or those that contain a text",
+		Guide:     "A tag with levels is written a/b. Only tags of notebooks that may be read are listed.",
+		Common:    true,
+		Class:     action.Reads,
+		Unguarded: "tags are counted over the notebooks that may be read",
+		Endpoints: []string{"tag/getTag", "system/getConf", "query/sql", "notebook/lsNotebooks"},
+		Aliases:   map[string]string{"keyword": "query", "k": "query"},
+		Returns: []action.Field{
+			{Name: "tags", About: "tags with the number of blocks that have them"},
+			{Name: "tags[].label", About: "the whole tag, levels included"},
+			{Name: "tags[].count", About: "blocks that have it"},
+			{Name: "total", About: "how many tags"},
+		},
+		Example: `{"query":"travel"}`,
+	}, func(ctx context.Context, r *action.Request, a listArgs) (any, error) {
+		restricted, err := r.Levels.Restricted(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var tags []counted
+		if restricted {
+			tags, err = readable(ctx, r)
+		} else {
+			tags, err = all(ctx, r, a.Sort)
+		}
+		if err != nil {
+			return nil, err
+		}
+		want := strings.ToLower(clean(a.Query))
+		tags = slices.DeleteFunc(tags, func(t counted) bool { return !strings.Contains(strings.ToLower(t.Label), want) })
+		return struct {
+			Tags  []counted `json:"tags"`
+			Total int       `json:"total"`
+		}{append([]counted{}, tags...), len(tags)}, nil
+	})
+}
+
+// all are the tags as the kernel counts them, in its order.
+func all(ctx context.Context, r *action.Request, sort *int) ([]counted, error) {
+	if sort == nil {
+		own, err := r.Kernel.TagSort(ctx) // what is sent is kept, so it must be what is there
+		if err != nil {
+			return nil, err
+		}
+		sort = &own
+	}
+	tree, err := r.Kernel.Tags(ctx, *sort, true)
+	var out []counted
+	var walk func([]kernel.Tag)
+	walk = func(tags []kernel.Tag) {
+		for _, t := range tags {
+			if t.Count > 0 || len(t.Children) == 0 {
+				out = append(out, counted{t.Label, t.Count})
+			}
+			walk(t.Children)
+		}
+	}
+	walk(tree)
+	return out, err
+}
+
+// readable are the tags of the notebooks that may be read, by name.
+func readable(ctx context.Context, r *action.Request) ([]counted, error) {
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var boxes []kernel.ID
+	for _, n := range visible {
+		boxes = append(boxes, n.ID)
+	}
+	found, err := uses(ctx, r, "box IN ("+kernel.QuoteIDs(boxes)+")")
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	for i := range found {
+		for _, label := range found[i].labels() {
+			counts[label]++
+		}
+	}
+	out := []counted{}
+	for label, n := range counts {
+		out = append(out, counted{label, n})
+	}
+	slices.SortFunc(out, func(a, b counted) int { return strings.Compare(a.Label, b.Label) })
+	return out, nil
+}

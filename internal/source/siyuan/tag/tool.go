@@ -1,0 +1,109 @@
+// Package tag is the tool of tags: what there is, and renaming or removing one everywhere. A
+// tag belongs to every notebook that has a block with it, so a write needs the level in all of
+// them (R-1-33).
+package tag
+
+import (
+	"context"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// Tool returns the tool.
+func Tool() action.Tool {
+	return action.Tool{
+		Name: "tag", Title: "Tags",
+		About:   "Tags (#like this#, #with/levels#) of all notes: list them, rename or remove one everywhere.",
+		Actions: []*action.Action{list(), rename(), remove()},
+	}
+}
+
+// use is a block that has tags.
+type use struct {
+	ID  kernel.ID `json:"id"`
+	Box kernel.ID `json:"box"`
+	Tag string    `json:"tag"` // "#a# #b/c#"
+}
+
+// uses returns the blocks that match a condition of SQL on their tags, each once.
+func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
+	rows, err := kernel.SQL[use](ctx, r.Kernel, "SELECT DISTINCT id, box, tag FROM blocks WHERE tag <> '' AND "+where+" LIMIT 1000000")
+	if err != nil {
+		return nil, err
+	}
+	seen, out := map[kernel.ID]bool{}, rows[:0]
+	for _, row := range rows {
+		if !seen[row.ID] { // rows may come twice
+			seen[row.ID] = true
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+// labels are the tags of a block.
+func (u *use) labels() []string {
+	var out []string
+	for _, part := range strings.Split(u.Tag, "#") {
+		if label := strings.TrimSpace(part); label != "" {
+			out = append(out, label)
+		}
+	}
+	return out
+}
+
+// has reports whether a block has the tag or one below it.
+func (u *use) has(label string) bool {
+	for _, l := range u.labels() {
+		if l == label || strings.HasPrefix(l, label+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// like is the condition that a block may have the tag or one below it.
+func like(label string) string {
+	escaped := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(label)
+	return "(tag LIKE " + kernel.Quote("%#"+escaped+"#%") + ` ESCAPE '\' OR tag LIKE ` + kernel.Quote("%#"+escaped+"/%") + ` ESCAPE '\')`
+}
+
+// needsEverywhere needs a level in every notebook that has the tag an argument names. One that
+// only notebooks have which may not be read does not exist.
+func needsEverywhere(level access.Level, param string) action.Need {
+	return action.On(level, "every notebook that has "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		label := clean(r.Strings(param)[0])
+		found, err := uses(ctx, r, like(label))
+		if err != nil {
+			return nil, err
+		}
+		var hidden bool
+		boxes := map[kernel.ID]bool{}
+		var out []action.Target
+		for i := range found {
+			box := found[i].Box
+			if !found[i].has(label) || boxes[box] {
+				continue
+			}
+			boxes[box] = true
+			if !r.Readable(box) {
+				hidden = true
+				continue
+			}
+			out = append(out, action.Target{What: access.Tag, Subject: label, Notebook: box})
+		}
+		switch {
+		case len(out) == 0:
+			return nil, access.NotFound(access.Tag, label)
+		case hidden: // refused, without a word about where
+			return nil, r.Levels.Everywhere(ctx, level)
+		}
+		return out, nil
+	})
+}
+
+// clean is a label without the marks that people write around it.
+func clean(label string) string { return strings.Trim(strings.TrimSpace(label), "#") }
