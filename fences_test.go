@@ -18,7 +18,7 @@ var fences = map[string]string{
 	"os/exec":                 "process",
 	"database/sql":            "store vault",
 	"modernc.org/sqlite":      "store vault",
-	"zombiezen.com/go/sqlite": "source/siyuan/search",
+	"zombiezen.com/go/sqlite": "source/siyuan/search/...",
 	"github.com/88250/lute":   "vault",
 	"github.com/openai":       "llm/...",
 	"github.com/anthropics":   "llm/...",

@@ -77,7 +77,11 @@ type Notes struct {
 	choice connection.Choice
 	raw    string // the settings that source was made of
 	purse  *mascot.Purse
-	err    error // why there is no source though something is configured
+	safety *safety.Coordinator // of source; nil as it
+	// warnings are what people should know about how the kernel was chosen.
+	warnings []string
+	err      error // why there is no source though something is configured
+	enabled  bool  // siyuan.enabled
 }
 
 // ChooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
@@ -129,8 +133,8 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	}
 	n.raw = raw
 	old := n.source
-	n.source, n.choice, n.err = nil, connection.Choice{}, nil
-	if cfg.SiYuan.Enabled {
+	n.source, n.safety, n.choice, n.warnings, n.err = nil, nil, connection.Choice{}, nil, nil
+	if n.enabled = cfg.SiYuan.Enabled; n.enabled {
 		n.err = n.make(ctx, cfg)
 	}
 	if n.err != nil {
@@ -144,6 +148,7 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 // make opens the source. n.mu is held.
 func (n *Notes) make(ctx context.Context, cfg *config.Config) error {
 	choice, warnings, err := ChooseKernel(ctx, cfg, n.env, n.opts.Kernel)
+	n.warnings = warnings
 	for _, w := range warnings {
 		n.log.Warn("SiYuan connection", "warning", w)
 	}
@@ -172,7 +177,7 @@ func (n *Notes) make(ctx context.Context, cfg *config.Config) error {
 		}
 	}
 	n.app.hide([]string{choice.Token.Reveal()})
-	n.choice = choice
+	n.choice, n.safety = choice, coordinator
 	n.source = siyuan.New(siyuan.Options{
 		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, NewLevel: level,
 		Verify:    verifyWorkspace(choice),

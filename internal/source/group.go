@@ -17,6 +17,8 @@ const (
 	// maxSignatures bounds the signature lines of one grouped tool, in bytes; what does not
 	// fit is one help away.
 	maxSignatures = 800
+	// mostValues bounds the values of an argument that are listed.
+	mostValues = 4
 )
 
 // nested reports whether a Tool's grouped form keeps an action's arguments apart, in args,
@@ -69,13 +71,18 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	}
 	def.add("description", groupDescription(t, actions, help))
 	def.addRaw("inputSchema", schema.bytes())
-	hints := orderedObject{}
-	hints.add("readOnlyHint", readOnly)
-	if destructive {
-		hints.add("destructiveHint", true)
+	// What is not said is the worst: neither read-only nor harmless (MCP 2025-03-26 and later).
+	if readOnly || !destructive && allOurs(actions) {
+		hints := orderedObject{}
+		hints.add(map[bool]string{true: "readOnlyHint", false: "destructiveHint"}[readOnly], readOnly)
+		def.addRaw("annotations", hints.bytes())
 	}
-	def.addRaw("annotations", hints.bytes())
 	return def.bytes()
+}
+
+// allOurs reports whether all actions are our own, so that what they say of danger is true.
+func allOurs(actions []*tool.Action) bool {
+	return !slices.ContainsFunc(actions, func(a *tool.Action) bool { return !a.Strict })
 }
 
 // addCommon declares the arguments of the common actions with their types, each once. What two
@@ -113,7 +120,7 @@ func looseType(schema gjson.Result) string {
 	if t := schema.Get("type"); t.Exists() {
 		o.addRaw("type", json.RawMessage(t.Raw))
 	}
-	if e := schema.Get("enum"); e.Exists() {
+	if e := schema.Get("enum"); e.Exists() && len(e.Array()) <= mostValues {
 		o.addRaw("enum", json.RawMessage(e.Raw))
 	}
 	if t := schema.Get("items.type"); t.Exists() {
@@ -126,17 +133,22 @@ func looseType(schema gjson.Result) string {
 
 func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string {
 	var b strings.Builder
-	if about := firstLine(t.Description, 120); about != "" {
+	common := slices.ContainsFunc(actions, func(a *tool.Action) bool { return a.Common })
+	most := 120
+	if common {
+		most = 300 // it was written for this place
+	}
+	if about := firstLine(t.Description, most); about != "" {
 		b.WriteString(about + "\n")
 	}
-	if nested(t) {
-		b.WriteString("Call {action, args:{…}}")
-	} else {
-		b.WriteString("Call {action, …}")
+	switch {
+	case nested(t):
+		b.WriteString("Call {action, args:{…}}; ")
+	case !common:
+		b.WriteString("Call {action, …}; ")
 	}
-	b.WriteString("; action=" + help + " topic=<action> tells more.\n")
+	b.WriteString("action=" + help + " topic=<action> tells more.\n")
 	left := maxSignatures
-	common := slices.ContainsFunc(actions, func(a *tool.Action) bool { return a.Common })
 	for _, a := range actions {
 		if common && !a.Common {
 			continue

@@ -42,7 +42,7 @@ func TestGroupedDefinition(t *testing.T) {
 	}
 	want(t, "definition", entries[0].Raw, `{"name":"notes","description":"All about notes.\nCall {action, …}; action=help topic=\u003caction\u003e tells more.\n`+
 		`create(title, text, …)\nlist(…)\ncount()","inputSchema":{"type":"object","properties":{"action":{"enum":["create","list","count","help"],"type":"string"},`+
-		`"topic":{"type":"string"}},"required":["action"]},"annotations":{"readOnlyHint":false}}`)
+		`"topic":{"type":"string"}},"required":["action"]}}`)
 }
 
 // A call of a grouped tool is a call of the action it names, with the other arguments byte

@@ -162,8 +162,8 @@ func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (strin
 		known = append(known, a.Name)
 	}
 	err := &tool.Error{
-		Op: "help", Kind: tool.Invalid, Subject: t.Name, Message: fmt.Sprintf("unknown topic %q", action),
-		Hint: "topics: " + strings.Join(known, ", "),
+		Op: "help", Kind: tool.Invalid, Code: "unknown_help_topic", Subject: t.Name, Message: fmt.Sprintf("unknown topic %q", action),
+		Hint: "topics: " + strings.Join(known, ", "), Facts: map[string]any{"validTopics": known},
 	}
 	if near, ok := tool.Nearest(action, known); ok {
 		err.Message += fmt.Sprintf("; did you mean %q?", near)

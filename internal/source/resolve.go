@@ -133,9 +133,9 @@ func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 		msg += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return &tool.Error{
-		Op: "call", Kind: tool.Invalid, Subject: t.tool.Name, Message: msg,
+		Op: "call", Kind: tool.Invalid, Code: "unknown_action", Subject: t.tool.Name, Message: msg,
 		Hint:   fmt.Sprintf("actions of %s: %s, %s", t.tool.Name, strings.Join(valid, ", "), helpName(t.tool)),
-		Fields: []tool.Field{{Path: "/action", Message: msg}},
+		Fields: []tool.Field{{Path: "/action", Message: msg}}, Facts: map[string]any{"validActions": valid},
 	}
 }
 

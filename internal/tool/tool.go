@@ -105,6 +105,8 @@ type Action struct {
 	Extra []string
 	// Positional are the arguments that a command line may give without their names, in order.
 	Positional []string
+	// Aliases are other names of arguments that its Source understands: alias, name.
+	Aliases map[string]string
 	// DirectOnly actions are listed for nobody and refused to every origin but [Direct].
 	DirectOnly bool
 	// Strict refuses argument names that the schema does not know, even where the schema

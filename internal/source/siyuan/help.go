@@ -71,8 +71,12 @@ func addGuide(o *tool.Offer) {
 		add(helpURI+t.Name, t.Title)
 	}
 	add(rulesURI, "The person's rules")
-	for _, pattern := range []string{helpURI + "action/{tool}/{action}", helpURI + "{tool}/{action}"} {
-		o.Templates = append(o.Templates, tool.Template{Pattern: pattern, Definition: entry("uriTemplate", pattern, "Help for a SiYuan action")})
+	for _, t := range []struct{ pattern, name string }{
+		{helpURI + "action/{tool}/{action}", "Help for a SiYuan action"},
+		{helpURI + "{tool}/{action}", "Help for a SiYuan action"},
+		{helpURI + "{page}", "A page of help"}, // so that the older name of a page is read too
+	} {
+		o.Templates = append(o.Templates, tool.Template{Pattern: t.pattern, Definition: entry("uriTemplate", t.pattern, t.name)})
 	}
 	for _, p := range guide.Prompts() {
 		def, err := json.Marshal(map[string]any{

@@ -3,8 +3,6 @@ package siyuan
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -60,7 +58,8 @@ func described(a *action.Action) tool.Action {
 	}
 	out := tool.Action{
 		Name: a.Name, Description: about, InputSchema: a.Schema(), Signature: a.Signature(),
-		Common: a.Common, Extra: a.MetaNames(), Positional: a.Positional, DirectOnly: a.DirectOnly, Strict: true,
+		Common: a.Common, Extra: a.MetaNames(), Positional: a.Positional, Aliases: a.Aliases,
+		DirectOnly: a.DirectOnly, Strict: true,
 		ReadOnly: a.Class == action.Reads, Idempotent: a.Class == action.Reads,
 		Dangerous: a.Dangerous, Risk: a.Risk,
 	}
@@ -83,21 +82,7 @@ func described(a *action.Action) tool.Action {
 // lists, moves and removes (0.6).
 func (s *Source) ActionName(t, name string) string {
 	actions := s.index[t]
-	plain := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), "-", "_"))
-	if actions[plain] != nil {
-		return plain
-	}
-	for _, group := range [][]string{{"ls", "list"}, {"mv", "move"}, {"rm", "remove", "delete", "del"}} {
-		if !slices.Contains(group, plain) {
-			continue
-		}
-		for _, other := range group {
-			if actions[other] != nil {
-				return other
-			}
-		}
-	}
-	return name
+	return tool.ActionName(name, func(name string) bool { return actions[name] != nil })
 }
 
 // Adapt puts aliases and values of an obvious wrong type right.

@@ -2,7 +2,6 @@ package siyuan
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -21,7 +20,7 @@ func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
 	if len(raw) == 0 || raw[0] != '{' {
 		structured = append(append([]byte(`{"value":`), raw...), '}')
 	}
-	text, err := json.Marshal(string(raw))
+	text, err := action.Encode(string(raw))
 	if err != nil {
 		panic("siyuan: a text does not encode: " + err.Error())
 	}
@@ -95,57 +94,4 @@ func below(path string, drop map[string]bool) bool {
 		}
 	}
 	return false
-}
-
-// capped is raw, or where it is too long, raw with its largest list cut (R-3-7). What has no
-// list is left whole: it was asked for.
-func capped(raw json.RawMessage, limit int) json.RawMessage {
-	if len(raw) <= limit {
-		return raw
-	}
-	root := gjson.ParseBytes(raw)
-	largest, name := 0, ""
-	root.ForEach(func(k, v gjson.Result) bool {
-		if v.IsArray() && len(v.Raw) > largest {
-			largest, name = len(v.Raw), k.String()
-		}
-		return true
-	})
-	if !root.IsObject() || largest < len(raw)/2 {
-		return raw
-	}
-	left := limit - (len(raw) - largest) - 200
-	var kept strings.Builder
-	shown, total := 0, 0
-	root.Get(escapePath(name)).ForEach(func(_, item gjson.Result) bool {
-		total++
-		if kept.Len()+len(item.Raw)+1 > left && shown > 0 || shown < total-1 {
-			return true
-		}
-		if shown++; shown > 1 {
-			kept.WriteByte(',')
-		}
-		kept.WriteString(item.Raw)
-		return true
-	})
-	var b strings.Builder
-	b.WriteByte('{')
-	root.ForEach(func(k, v gjson.Result) bool {
-		value := v.Raw
-		switch k.String() {
-		case "truncated", "totalBytes", "hint":
-			return true
-		case name:
-			value = "[" + kept.String() + "]"
-		}
-		b.WriteString(k.Raw + ":" + value + ",")
-		return true
-	})
-	hint := fmt.Sprintf("%d of %d items of %s are shown; ask for a smaller page or a narrower scope", shown, total, name)
-	fmt.Fprintf(&b, `"truncated":true,"totalBytes":%d,"hint":%q}`, len(raw), hint)
-	return json.RawMessage(b.String())
-}
-
-func escapePath(name string) string {
-	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(name)
 }

@@ -2,7 +2,13 @@ package siyuan
 
 import (
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/av"
+	"collie/internal/source/siyuan/block"
+	"collie/internal/source/siyuan/document"
+	"collie/internal/source/siyuan/flashcard"
+	"collie/internal/source/siyuan/fs"
 	"collie/internal/source/siyuan/mascot"
+	"collie/internal/source/siyuan/notebook"
 	"collie/internal/source/siyuan/system"
 	"collie/internal/source/siyuan/tag"
 )
@@ -10,6 +16,7 @@ import (
 // Tools are the tools in the order they are listed, each with its actions in theirs.
 func Tools() []action.Tool {
 	return []action.Tool{
-		tag.Tool(), system.Tool(), mascot.Tool(),
+		fs.Tool(), notebook.Tool(), document.Tool(), block.Tool(), av.Tool(),
+		tag.Tool(), system.Tool(), flashcard.Tool(), mascot.Tool(),
 	}
 }

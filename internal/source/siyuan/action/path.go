@@ -2,6 +2,7 @@ package action
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -129,6 +130,7 @@ func BadPath(path, message string) *tool.Error {
 // only one has.
 func ambiguousPath(path, what string, candidates []string) *tool.Error {
 	const most = 20
+	slices.Sort(candidates)
 	shown := candidates[:min(len(candidates), most)]
 	return &tool.Error{
 		Op: "resolve", Kind: tool.Ambiguous, Subject: path,

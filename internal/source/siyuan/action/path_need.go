@@ -45,7 +45,11 @@ func pathNeed(
 	}
 	return Need{Level: level, Of: "path " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		out := []Target{}
-		for _, given := range r.Strings(param) {
+		paths := r.Strings(param)
+		if len(paths) == 0 && r.Given(param) {
+			return nil, BadPath("", "is empty")
+		}
+		for _, given := range paths {
 			path, err := NormalizePath(given)
 			if err != nil {
 				return nil, err

@@ -301,7 +301,7 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 	if err != nil {
 		return Target{}, err
 	}
-	if found.notebooks != nil || len(found.documents) > 0 {
+	if found.notebooks != nil || len(found.documents) > 0 || found.closed != "" {
 		return r.one(ctx, path, found, level)
 	}
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")

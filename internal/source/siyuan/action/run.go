@@ -1,6 +1,7 @@
 package action
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -57,11 +58,23 @@ func (r *Request) Run(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(value)
+	raw, err := Encode(value)
 	if err != nil {
 		return nil, &tool.Error{Op: "run", Kind: tool.Internal, Subject: r.Action.Tool + "." + r.Action.Name, Err: err}
 	}
 	return r.finish(ctx, raw), nil
+}
+
+// Encode is v as JSON in which <, > and & stand as they are: Markdown is full of them, and each
+// escape costs a reader tokens.
+func Encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Needed is the highest level that the action needs anywhere.

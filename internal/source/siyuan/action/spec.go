@@ -65,11 +65,23 @@ type Spec struct {
 	// Effect says what would become of the targets, for the question a person is asked; nil
 	// takes Purpose.
 	Effect func(r *Request) string
-	// Inverse returns the call that takes this one back, made before it runs; nil where the
-	// blocks that were changed are enough to bring them back, or where nothing can be. A nil
-	// result is a call that cannot be taken back.
+	// Saves says what is kept of the targets before they change, so that a person can put it
+	// back (R-11-5).
+	Saves Saves
+	// Inverse returns the call that takes this one back, made before it runs, for what no kept
+	// block can bring back; nil where there is none. A nil result is a call that cannot be taken
+	// back.
 	Inverse func(ctx context.Context, r *Request) (*Inverse, error)
 }
+
+// Saves is what is kept of the targets of a write.
+type Saves string
+
+// The kinds of keeping. The zero value keeps nothing.
+const (
+	SavesBlocks Saves = "blocks" // their text, attributes and place
+	SavesTrees  Saves = "trees"  // of documents, all those below them as well
+)
 
 // Inverse is the call that takes another one back.
 type Inverse struct {
@@ -139,6 +151,9 @@ func (a *Action) check() error {
 		if n.Param != "" && a.Param(n.Param) == nil {
 			return fmt.Errorf("a level is needed on %q, which is no argument", n.Param)
 		}
+	}
+	if a.Saves != "" && a.Inverse != nil {
+		return fmt.Errorf("it is taken back by what is kept, or by a call, not by both")
 	}
 	if !json.Valid([]byte(a.Example)) {
 		return fmt.Errorf("the example is no JSON: %s", a.Example)

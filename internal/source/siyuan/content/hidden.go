@@ -31,6 +31,7 @@ var (
 func hidden(kramdown string) []span {
 	var out []span
 	var in fence
+	above := gap{listed: true}
 	for at := 0; at <= len(kramdown); {
 		end := len(kramdown)
 		if i := strings.IndexByte(kramdown[at:], '\n'); i >= 0 {
@@ -44,8 +45,13 @@ func hidden(kramdown string) []span {
 		case in.open():
 			out = append(out, widthless(text, at)...)
 		case attributeLine(text):
-			out = append(out, span{max(at-1, 0), end, line})
+			out = append(out, above.list(text, at)...)
+			above = gap{listed: true}
+		case strings.Trim(text, " \t\r>") == "":
+			above.blank = append(above.blank, at)
+			above.quotes = append(above.quotes, strings.Count(text, ">"))
 		default:
+			above = gap{}
 			out = append(out, inlineLists(text, at)...)
 			in = opens(text)
 		}
@@ -56,12 +62,48 @@ func hidden(kramdown string) []span {
 	return out
 }
 
+// gap is what stands between a line and the last one above it that says something.
+type gap struct {
+	listed bool  // that one is an attribute list, or there is none
+	blank  []int // where the lines in between begin
+	quotes []int // in how many quotes each of them is
+}
+
+// list returns the spans of an attribute list at the end of a gap. The end of a quote and of an
+// embedded page has a line of its own before the list; an empty paragraph is a list alone.
+func (g gap) list(text string, at int) []span {
+	var out []span
+	depth := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t>"))], ">")
+	n := len(g.blank)
+	for n > 0 && (g.quotes[n-1] > depth || !g.listed) {
+		n--
+	}
+	from := at
+	for i := n; i < len(g.blank); i++ {
+		end := at - 1
+		if i+1 < len(g.blank) {
+			end = g.blank[i+1] - 1
+		}
+		if start := g.blank[i] - 1; start >= 0 {
+			out = append(out, span{start, end, tail})
+		}
+	}
+	switch {
+	case n > 0 && n == len(g.blank): // an empty paragraph
+		prefix := text[:len(text)-len(strings.TrimLeft(text, " \t>"))]
+		from += len(strings.TrimRight(prefix, " \t"))
+	case at > 0:
+		from--
+	}
+	return append(out, span{from, at + len(text), line})
+}
+
 // trailing is what remains of the lines behind the last one that says something.
 func trailing(kramdown string, before []span) []span {
 	var out []span
 	end := len(kramdown)
 	for {
-		if n := len(before); n > 0 && before[n-1].to == end && before[n-1].kind == line {
+		if n := len(before); n > 0 && before[n-1].to == end && (before[n-1].kind == line || before[n-1].kind == tail) {
 			end, before = before[n-1].from, before[:n-1]
 			continue
 		}
@@ -144,13 +186,14 @@ func attributeLine(text string) bool {
 // inlineLists finds attribute lists behind text, and characters without a width.
 func inlineLists(text string, at int) []span {
 	var out []span
+	var ticks unclosed
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '\\' && i+1 < len(text) && text[i+1] < utf8.RuneSelf:
 			i += 2
 		case c == '`':
 			n := run(text[i:], '`')
-			end := closing(text[i+n:], n)
+			end := ticks.closing(text[i+n:], n)
 			out = append(out, widthless(text[i:i+n+end], at+i)...)
 			i += n + end
 		case c == '{':
@@ -172,8 +215,15 @@ func inlineLists(text string, at int) []span {
 	return out
 }
 
+// unclosed are lengths of runs of backquotes that nothing closes in the rest of a line, so that
+// a line full of them is not searched for each.
+type unclosed map[int]bool
+
 // closing is where inline code that was opened with n backquotes ends, 0 if it does not.
-func closing(text string, n int) int {
+func (u *unclosed) closing(text string, n int) int {
+	if (*u)[n] {
+		return 0
+	}
 	for i := 0; i < len(text); {
 		if text[i] != '`' {
 			i++
@@ -184,6 +234,10 @@ func closing(text string, n int) int {
 			return i
 		}
 	}
+	if *u == nil {
+		*u = unclosed{}
+	}
+	(*u)[n] = true
 	return 0
 }
 

@@ -19,6 +19,11 @@ func TestVisible(t *testing.T) {
 		"list":            {"- " + id + "one\n  " + id + "\n\n  - " + id + "deep\n    " + id + "\n  " + id + "\n" + id, "- one\n\n  - deep"},
 		"task":            {"- " + id + "[ ] todo 待办\n  " + id + "\n" + id, "- [ ] todo 待办"},
 		"quote":           {"> a\n> " + id + "\n>\n> b\n> " + id + "\n>\n" + id, "> a\n>\n> b"},
+		"quote and text":  {"> a\n> " + id + "\n>\n" + id + "\n\nb\n" + id, "> a\n\nb"},
+		"page and text":   {"<iframe src=\"x\"></iframe>\n\n" + id + "\n\nb\n" + id, "<iframe src=\"x\"></iframe>\n\nb"},
+		"empty between":   {"a\n" + id + "\n\n" + id + "\n\nb\n" + id, "a\n\n\n\nb"},
+		"empty in quote":  {"> a\n> " + id + "\n>\n> " + id + "\n>\n> b\n> " + id + "\n>\n" + id, "> a\n>\n>\n>\n> b"},
+		"empty first":     {id + "\n\nb\n" + id, "\n\nb"},
 		"page":            {"<iframe src=\"https://example.com\"></iframe>\n\n" + id, `<iframe src="https://example.com"></iframe>`},
 		"code":            {"```md\n{: id=\"20240101000000-bbbbbbb\"}\n```\n" + id, "```md\n{: id=\"20240101000000-bbbbbbb\"}\n```"},
 		"tildes in code":  {"~~~\n```\n" + id + "\n~~~\n" + id, "~~~\n```\n" + id + "\n~~~"},
@@ -63,7 +68,9 @@ func TestAttributesReadsEveryBlock(t *testing.T) {
 
 func TestStateHashIgnoresTimesAndOrderOfAttributes(t *testing.T) {
 	t.Parallel()
-	hash := func(kramdown string) string { return StateHash(Saved{ID: "20240101000000-aaaaaaa", Kramdown: kramdown}) }
+	hash := func(kramdown string) string {
+		return StateHash(Saved{ID: "20240101000000-aaaaaaa", Kramdown: kramdown})
+	}
 	base := hash("a\n{: id=\"20240101000000-aaaaaaa\" name=\"n\" updated=\"20240101000000\"}")
 	if !strings.HasPrefix(base, "sha256:v1:") || len(base) != len("sha256:v1:")+64 {
 		t.Errorf("hash %q has another form", base)

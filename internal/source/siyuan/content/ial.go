@@ -75,7 +75,7 @@ func canonical(kramdown string) string {
 			}
 		}
 		slices.Sort(kept)
-		if s.kind == line {
+		if kramdown[s.from] == '\n' {
 			b.WriteByte('\n')
 		}
 		b.WriteString("{: " + strings.Join(kept, " ") + "}")

@@ -188,13 +188,14 @@ func codeless(text string) string {
 		return text
 	}
 	out := []byte(text)
+	var ticks unclosed
 	for i := 0; i < len(text); {
 		switch {
 		case text[i] == '\\':
 			i += 2
 		case text[i] == '`':
 			n := run(text[i:], '`')
-			end := closing(text[i+n:], n)
+			end := ticks.closing(text[i+n:], n)
 			for j := i; end > 0 && j < i+n+end; j++ {
 				out[j] = '`'
 			}

@@ -75,7 +75,7 @@ func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (sides, erro
 	for _, c := range children {
 		parts = append(parts, content.Clean(c.Markdown))
 	}
-	front := content.Clean(firstLine(b.Markdown))
+	front := strings.TrimSpace(strings.TrimLeft(content.Clean(firstLine(b.Markdown)), "#"))
 	if b.Type != "h" && len(parts) > 0 {
 		front, parts = parts[0], parts[1:]
 	}

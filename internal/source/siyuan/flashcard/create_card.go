@@ -3,6 +3,7 @@ package flashcard
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
@@ -15,7 +16,7 @@ import (
 const decksAttr = "custom-riff-decks"
 
 type cardArgs struct {
-	Deck   kernel.ID   `json:"deckID" about:"deck; empty is the built-in one" default:"20230218211946-2kw8jgx"`
+	Deck   kernel.ID   `json:"deckID" about:"deck from get_decks; the built-in one if left out" default:"20230218211946-2kw8jgx"`
 	Blocks []kernel.ID `json:"blockIDs" about:"blocks" req:"true" min:"1" max:"100" unique:"true"`
 }
 
@@ -33,8 +34,8 @@ var cardReturns = []action.Field{
 func createCard() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "create_card", Purpose: "Make cards of blocks",
-		Guide:  "Good cards: a paragraph with ==marks==, a heading with its section, a list item with its answer below. Not a document.",
-		Common: true, Class: action.Creates,
+		Guide:     "Good cards: a paragraph with ==marks==, a heading with its section, a list item with its answer below. Not a document.",
+		Class:     action.Creates,
 		Needs:     []action.Need{action.OnBlock(access.Write, "blockIDs")},
 		Endpoints: []string{"riff/getRiffDecks", "riff/addRiffCards", "attr/batchGetBlockAttrs"},
 		Aliases:   map[string]string{"blockID": "blockIDs", "id": "blockIDs"},
@@ -46,7 +47,7 @@ func createCard() *action.Action {
 				return nil, r.Invalid("blockIDs", fmt.Sprintf("%s is a document; make cards of its blocks: block(action=\"get_children\", id=%q)", t.ID, t.ID))
 			}
 		}
-		deck, err := checkDeck(ctx, r, a.Deck)
+		deck, err := a.deck(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -61,26 +62,37 @@ func createCard() *action.Action {
 	})
 }
 
+// deck is the deck that is meant: none is the built-in one, where the kernel would take all.
+func (a *cardArgs) deck(ctx context.Context, r *action.Request) (kernel.Deck, error) {
+	if a.Deck == "" {
+		a.Deck = kernel.BuiltInDeck
+	}
+	return checkDeck(ctx, r, a.Deck)
+}
+
 // verify reads back whether the blocks belong to the deck, or do not any more.
 func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) error {
-	attrs, err := r.Kernel.BatchAttrs(ctx, a.Blocks)
-	if err != nil {
+	wrong, err := mismatched(ctx, r, a, want)
+	if err != nil || len(wrong) == 0 {
 		return err
-	}
-	var wrong []kernel.ID
-	for _, id := range a.Blocks {
-		if in := strings.Contains(attrs[id][decksAttr], string(a.Deck)); in != want {
-			wrong = append(wrong, id)
-		}
-	}
-	if len(wrong) == 0 {
-		return nil
 	}
 	return &tool.Error{
 		Op: "write", Kind: tool.Mismatch, Subject: string(a.Deck), OutcomeUnknown: true,
 		Message: fmt.Sprintf("the kernel accepted the change, and it does not show on %d blocks", len(wrong)),
 		Hint:    `flashcard(action="get_cards") shows the deck as it is`, Facts: map[string]any{"blockIDs": wrong},
 	}
+}
+
+// mismatched are the blocks of which it is not so that they belong to the deck, or do not.
+func mismatched(ctx context.Context, r *action.Request, a *cardArgs, in bool) ([]kernel.ID, error) {
+	attrs, err := r.Kernel.BatchAttrs(ctx, a.Blocks)
+	var out []kernel.ID
+	for _, id := range a.Blocks {
+		if slices.Contains(strings.Split(attrs[id][decksAttr], ","), string(a.Deck)) != in {
+			out = append(out, id)
+		}
+	}
+	return out, err
 }
 
 func refresh(r *action.Request) {

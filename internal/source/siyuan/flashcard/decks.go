@@ -10,13 +10,13 @@ import (
 
 func getDecks() *action.Action {
 	return action.New(action.Spec{
-		Tool: "flashcard", Name: "get_decks", Purpose: "List the decks", Common: true,
+		Tool: "flashcard", Name: "get_decks", Purpose: "List the decks",
 		Guide: "The size of a deck is told only where every notebook may be read.",
 		Class: action.Reads, Unguarded: "decks are names; their sizes are hidden where a notebook is",
-		Endpoints: []string{"riff/getRiffDecks", "notebook/lsNotebooks"},
+		Endpoints: []string{"riff/getRiffDecks", "riff/getRiffCards", "notebook/lsNotebooks", "sqlite/flushTransaction"},
 		Returns: []action.Field{
 			{Name: "decks", About: "all decks, the built-in one first"}, {Name: "decks[].id", About: "deckID"},
-			{Name: "decks[].name", About: "its name"}, {Name: "decks[].size", About: "cards"},
+			{Name: "decks[].name", About: "its name"}, {Name: "decks[].size", About: "cards; left out where some may not be read"},
 			{Name: "decks[].created", About: "local time", Verbose: true}, {Name: "decks[].updated", About: "local time", Verbose: true},
 		},
 		Example: `{}`,
@@ -30,7 +30,11 @@ func getDecks() *action.Action {
 			return nil, err
 		}
 		if !slices.ContainsFunc(decks, func(d kernel.Deck) bool { return d.ID == kernel.BuiltInDeck }) {
-			decks = append([]kernel.Deck{{ID: kernel.BuiltInDeck, Name: "Built-in Deck"}}, decks...)
+			builtIn, err := builtIn(ctx, r, restricted)
+			if err != nil {
+				return nil, err
+			}
+			decks = append([]kernel.Deck{builtIn}, decks...)
 		}
 		type deck struct {
 			ID      kernel.ID `json:"id"`
@@ -53,4 +57,15 @@ func getDecks() *action.Action {
 		}
 		return out, nil
 	})
+}
+
+// builtIn is the built-in deck, which the kernel lists nowhere; its size is that of its list.
+func builtIn(ctx context.Context, r *action.Request, restricted bool) (kernel.Deck, error) {
+	d := kernel.Deck{ID: kernel.BuiltInDeck, Name: builtInName}
+	if restricted {
+		return d, nil
+	}
+	cards, err := r.Kernel.Cards(ctx, d.ID, 1, 1)
+	d.Size = cards.Total
+	return d, err
 }

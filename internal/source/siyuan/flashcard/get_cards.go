@@ -34,7 +34,7 @@ func getCards() *action.Action {
 			{Name: "data[].blockID", About: "its block"}, {Name: "data[].content", About: "text of the block"},
 			{Name: "data[].state", About: "0 new, 1 learning, 2 review, 3 relearning"}, {Name: "data[].due", About: "when it is due"},
 			{Name: "data[].reps", About: "reviews", Verbose: true}, {Name: "data[].lapses", About: "times forgotten", Verbose: true},
-			{Name: "total", About: "cards; left out where some may not be read"}, {Name: "page", About: "from 1"},
+			{Name: "total", About: "cards that may be read"}, {Name: "page", About: "from 1"},
 			{Name: "pageSize", About: "cards a page"}, {Name: "pageCount", About: "pages"}, {Name: "hasNextPage", About: "whether there are more"},
 		},
 		Example: `{"deckID":"20230218211946-2kw8jgx"}`,
@@ -44,28 +44,11 @@ func getCards() *action.Action {
 				return nil, err
 			}
 		}
-		restricted, err := r.Levels.Restricted(ctx)
+		cards, err := cardsOf(ctx, r, a.Deck)
 		if err != nil {
 			return nil, err
 		}
-		if restricted {
-			return visibleCards(ctx, r, &a)
-		}
-		got, err := r.Kernel.Cards(ctx, a.Deck, a.Page, a.Size)
-		if err != nil {
-			return nil, err
-		}
-		if pages := max(got.PageCount, 1); a.Page > pages { // the last page, as everywhere
-			a.Page = pages
-			if got, err = r.Kernel.Cards(ctx, a.Deck, a.Page, a.Size); err != nil {
-				return nil, err
-			}
-		}
-		page := action.Page[deckCard]{
-			Data: shown(r, got.Blocks), Total: got.Total, Page: a.Page, PageSize: a.Size, PageCount: max(got.PageCount, 1),
-			HasNextPage: a.Page < got.PageCount,
-		}
-		return deckPage{a.Deck, page}, nil
+		return deckPage{a.Deck, action.Paged(cards, a.Page, a.Size)}, nil
 	})
 }
 
@@ -74,21 +57,21 @@ type deckPage struct {
 	action.Page[deckCard]
 }
 
-// visibleCards pages what may be read of a deck: the kernel's own pages would count the rest.
-func visibleCards(ctx context.Context, r *action.Request, a *getArgs) (any, error) {
-	const each, most = 512, 40 // 20,000 cards
+// cardsOf are the cards of a deck that may be read. All are read before any is shown: the
+// kernel's own pages and totals count those that may not be read and those without a block.
+func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard, error) {
+	const each = 512
 	var all []deckCard
-	for page := 1; page <= most; page++ {
-		got, err := r.Kernel.Cards(ctx, a.Deck, page, each)
+	for page := 1; ; page++ {
+		got, err := r.Kernel.Cards(ctx, deck, page, each)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, shown(r, got.Blocks)...)
 		if page >= got.PageCount {
-			break
+			return all, nil
 		}
 	}
-	return deckPage{a.Deck, action.Paged(all, a.Page, a.Size)}, nil
 }
 
 // shown are the cards that may be read. One whose block is gone, or is not indexed yet, has no

@@ -2,6 +2,8 @@ package flashcard
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -76,8 +78,8 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := make([]kernel.ID, len(due.Cards))
-	for i, c := range due.Cards {
+	blocks := make([]kernel.ID, len(due))
+	for i, c := range due {
 		blocks[i] = c.BlockID
 	}
 	places, err := readable(ctx, r, blocks)
@@ -86,7 +88,7 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	}
 	out := dueList{Scope: a.Scope, Filter: a.Filter, Cards: []dueCard{}}
 	var matching []kernel.DueCard
-	for _, c := range due.Cards {
+	for _, c := range due {
 		if _, ok := places[c.BlockID]; !ok {
 			r.Filtered(1)
 			continue
@@ -119,27 +121,74 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	return out, nil
 }
 
-// dueIn asks for what is due in a scope.
-func dueIn(ctx context.Context, r *action.Request, a *listArgs, seen []kernel.ID) (kernel.DueCards, error) {
+// dueIn asks for what is due in a scope. The kernel's wide scopes know the cards of the built-in
+// deck only, so the other decks are asked as well.
+func dueIn(ctx context.Context, r *action.Request, a *listArgs, seen []kernel.ID) ([]kernel.DueCard, error) {
+	var cards []kernel.DueCard
+	var err error
+	var within func(action.Target) bool // nil is everywhere
 	switch a.Scope {
 	case "deck":
 		if a.Deck == "" {
-			return kernel.DueCards{}, r.Invalid("deckID", "is required with scope deck; get_decks lists them")
+			return nil, r.Invalid("deckID", "is required with scope deck; get_decks lists them")
 		}
 		if _, err := checkDeck(ctx, r, a.Deck); err != nil {
-			return kernel.DueCards{}, err
+			return nil, err
 		}
 		return r.Kernel.DueInDeck(ctx, a.Deck, seen)
 	case "notebook":
 		if a.Notebook == "" {
-			return kernel.DueCards{}, r.Invalid("notebook", "is required with scope notebook")
+			return nil, r.Invalid("notebook", "is required with scope notebook")
 		}
-		return r.Kernel.DueInNotebook(ctx, a.Notebook, seen)
+		cards, err = r.Kernel.DueInNotebook(ctx, a.Notebook, seen)
+		within = func(t action.Target) bool { return t.Notebook == a.Notebook }
 	case "tree":
 		if a.Root == "" {
-			return kernel.DueCards{}, r.Invalid("rootID", "is required with scope tree")
+			return nil, r.Invalid("rootID", "is required with scope tree")
 		}
-		return r.Kernel.DueInTree(ctx, r.Target("rootID").Root, seen)
+		root := r.Target("rootID")
+		cards, err = r.Kernel.DueInTree(ctx, root.Root, seen)
+		within = func(t action.Target) bool {
+			return t.Root == root.Root || t.Notebook == root.Notebook && strings.HasPrefix(t.Path, strings.TrimSuffix(root.Path, ".sy")+"/")
+		}
+	default:
+		cards, err = r.Kernel.DueInDeck(ctx, kernel.BuiltInDeck, seen)
 	}
-	return r.Kernel.DueInDeck(ctx, "", seen)
+	if err != nil {
+		return nil, err
+	}
+	others, err := dueElsewhere(ctx, r, seen, within)
+	return append(cards, others...), err
+}
+
+// dueElsewhere is what is due in all decks but the built-in one, of blocks that are within a
+// scope; nil takes all.
+func dueElsewhere(ctx context.Context, r *action.Request, seen []kernel.ID, within func(action.Target) bool) ([]kernel.DueCard, error) {
+	decks, err := r.Kernel.Decks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []kernel.DueCard
+	for _, d := range decks {
+		if d.ID == kernel.BuiltInDeck || d.Size == 0 {
+			continue
+		}
+		cards, err := r.Kernel.DueInDeck(ctx, d.ID, seen)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cards...)
+	}
+	if within == nil || len(out) == 0 {
+		return out, nil
+	}
+	blocks := make([]kernel.ID, len(out))
+	for i, c := range out {
+		blocks[i] = c.BlockID
+	}
+	places, err := r.Places(ctx, blocks)
+	return slices.DeleteFunc(out, func(c kernel.DueCard) bool {
+		t, ok := places[c.BlockID]
+		return !ok || !within(t)
+	}), err
 }

@@ -2,6 +2,7 @@ package flashcard
 
 import (
 	"context"
+	"fmt"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -17,9 +18,16 @@ func removeCard() *action.Action {
 		Returns:   cardReturns,
 		Example:   `{"deckID":"20230218211946-2kw8jgx","blockIDs":["20260102030405-abcdefg"]}`,
 	}, func(ctx context.Context, r *action.Request, a cardArgs) (any, error) {
-		deck, err := checkDeck(ctx, r, a.Deck)
+		deck, err := a.deck(ctx, r)
 		if err != nil {
 			return nil, err
+		}
+		plain, err := mismatched(ctx, r, &a, true)
+		if err != nil {
+			return nil, err
+		}
+		if len(plain) > 0 {
+			return nil, r.Invalid("blockIDs", fmt.Sprintf("%s is no card of deck %s; get_cards lists its cards", plain[0], a.Deck))
 		}
 		if err := r.Kernel.RemoveCards(ctx, a.Deck, a.Blocks); err != nil {
 			return nil, err

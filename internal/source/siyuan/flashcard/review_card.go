@@ -34,6 +34,9 @@ func reviewCard() *action.Action {
 		if a.Skip == (a.Rating != 0) {
 			return nil, r.Conflicting("give rating (1 to 4) or skip:true, one of them", "rating", "skip")
 		}
+		if a.Rating < 0 || a.Rating > 4 { // the kernel would forget the history of the card
+			return nil, r.Invalid("rating", "must be 1 (again), 2 (hard), 3 (good) or 4 (easy)")
+		}
 		var err error
 		if a.Skip {
 			err = r.Kernel.SkipCard(ctx, a.Deck, a.Card)
@@ -66,8 +69,8 @@ func cardTarget(ctx context.Context, r *action.Request) ([]action.Target, error)
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(due.Cards, func(c kernel.DueCard) bool { return c.CardID == card }); i >= 0 {
-		return blockTarget(ctx, r, due.Cards[i].BlockID, missing)
+	if i := slices.IndexFunc(due, func(c kernel.DueCard) bool { return c.CardID == card }); i >= 0 {
+		return blockTarget(ctx, r, due[i].BlockID, missing)
 	}
 	for page := 1; ; page++ {
 		got, err := r.Kernel.Cards(ctx, deck, page, 512)

@@ -15,7 +15,7 @@ import (
 // Tool returns the tool.
 func Tool() action.Tool {
 	return action.Tool{
-		Name: "flashcard", Title: "Flashcards",
+		Name:    "flashcard",
 		About:   "Spaced repetition: list due cards with front and back, rate them, make cards of blocks.",
 		Actions: []*action.Action{listCards(), getDecks(), getCards(), reviewCard(), createCard(), removeCard()},
 	}
@@ -24,10 +24,13 @@ func Tool() action.Tool {
 // deckArgument needs no level: a deck is a list of blocks, and each of them is filtered.
 const deckArgument = "cards are shown as far as their blocks may be read"
 
+// builtInName is what the kernel calls the deck of cards that are made in the editor.
+const builtInName = "Built-in Deck"
+
 // checkDeck refuses a deck that does not exist: the kernel says yes to any id (README 42).
 func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.Deck, error) {
 	if deck == kernel.BuiltInDeck {
-		return kernel.Deck{ID: deck, Name: "Built-in Deck"}, nil
+		return kernel.Deck{ID: deck, Name: builtInName}, nil
 	}
 	decks, err := r.Kernel.Decks(ctx)
 	if err != nil {
@@ -40,7 +43,7 @@ func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.D
 	return decks[i], nil
 }
 
-// readable are the places of blocks that may be read; the others are counted as filtered.
+// readable are the places of blocks that may be read.
 func readable(ctx context.Context, r *action.Request, blocks []kernel.ID) (map[kernel.ID]action.Target, error) {
 	found, err := r.Places(ctx, blocks)
 	if err != nil {

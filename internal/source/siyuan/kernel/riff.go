@@ -26,15 +26,6 @@ type DueCard struct {
 	NextDues   map[string]string `json:"nextDues"`   // rating → in words
 }
 
-// DueCards is what is due.
-type DueCards struct {
-	Cards []DueCard `json:"cards"`
-	// Counts are over all that is due, cards that are not listed included.
-	Unreviewed int `json:"unreviewedCount"`
-	New        int `json:"unreviewedNewCardCount"`
-	Old        int `json:"unreviewedOldCardCount"`
-}
-
 // CardBlock is a block that is a card, as lists of a deck have it. Box is empty where the block
 // is not found.
 type CardBlock struct {
@@ -55,7 +46,7 @@ type CardBlock struct {
 	} `json:"riffCard"`
 }
 
-// Decks lists the decks.
+// Decks lists the decks but the built-in one, which the kernel never lists.
 func (c *Client) Decks(ctx context.Context) ([]Deck, error) {
 	var out []Deck
 	err := c.call(ctx, "/api/riff/getRiffDecks", read, nil, &out)
@@ -71,32 +62,33 @@ func reviewed(ids []ID) []map[string]ID {
 	return out
 }
 
-// due asks for cards that are due.
-func (c *Client) due(ctx context.Context, endpoint string, body map[string]any, seen []ID) (DueCards, error) {
+// due asks for cards that are due. The counts of the answer are left alone: they are over cards
+// that may be of any notebook.
+func (c *Client) due(ctx context.Context, endpoint string, body map[string]any, seen []ID) ([]DueCard, error) {
 	if err := c.Flush(ctx); err != nil {
-		return DueCards{}, err
+		return nil, err
 	}
 	if len(seen) > 0 {
 		body["reviewedCards"] = reviewed(seen)
 	}
-	var out DueCards
+	var out struct{ Cards []DueCard }
 	err := c.call(ctx, endpoint, readData, body, &out)
-	return out, err
+	return out.Cards, err
 }
 
-// DueInDeck lists what is due in a deck, in all decks where it is empty.
-func (c *Client) DueInDeck(ctx context.Context, deck ID, seen []ID) (DueCards, error) {
+// DueInDeck lists what is due in a deck; an empty id is the built-in one, not all of them.
+func (c *Client) DueInDeck(ctx context.Context, deck ID, seen []ID) ([]DueCard, error) {
 	return c.due(ctx, "/api/riff/getRiffDueCards", map[string]any{"deckID": deck}, seen)
 }
 
-// DueInNotebook lists what is due in a notebook.
-func (c *Client) DueInNotebook(ctx context.Context, notebook ID, seen []ID) (DueCards, error) {
+// DueInNotebook lists what is due of the built-in deck in a notebook.
+func (c *Client) DueInNotebook(ctx context.Context, notebook ID, seen []ID) ([]DueCard, error) {
 	return c.due(ctx, "/api/riff/getNotebookRiffDueCards", map[string]any{"notebook": notebook}, seen)
 }
 
-// DueInTree lists what is due in a document and those below it. An unknown root gives the cards
-// of all trees (README 42): make sure that it exists.
-func (c *Client) DueInTree(ctx context.Context, root ID, seen []ID) (DueCards, error) {
+// DueInTree lists what is due of the built-in deck in a document and those below it. An unknown
+// root gives the cards of all trees (README 42): make sure that it exists.
+func (c *Client) DueInTree(ctx context.Context, root ID, seen []ID) ([]DueCard, error) {
 	return c.due(ctx, "/api/riff/getTreeRiffDueCards", map[string]any{"rootID": root}, seen)
 }
 
@@ -117,17 +109,8 @@ func (c *Client) Cards(ctx context.Context, deck ID, page, size int) (CardPage, 
 	return out, err
 }
 
-// CardsOf lists the cards of blocks; a block that is no card has no card id.
-func (c *Client) CardsOf(ctx context.Context, blocks []ID) ([]CardBlock, error) {
-	if err := c.Flush(ctx); err != nil {
-		return nil, err
-	}
-	var out CardPage
-	err := c.call(ctx, "/api/riff/getRiffCardsByBlockIDs", readData, map[string]any{"blockIDs": blocks}, &out)
-	return out.Blocks, err
-}
-
-// ReviewCard rates a card, 1 to 4; the kernel checks nothing.
+// ReviewCard rates a card, 1 to 4. The kernel checks nothing, and any other rating makes it
+// forget the whole history of the card.
 func (c *Client) ReviewCard(ctx context.Context, deck, card ID, rating int, seen []ID) error {
 	body := map[string]any{"deckID": deck, "cardID": card, "rating": rating}
 	if len(seen) > 0 {
@@ -148,7 +131,7 @@ func (c *Client) AddCards(ctx context.Context, deck ID, blocks []ID) (Deck, erro
 	return out, err
 }
 
-// RemoveCards makes cards plain blocks again.
+// RemoveCards makes cards plain blocks again, in every deck where deck is empty.
 func (c *Client) RemoveCards(ctx context.Context, deck ID, blocks []ID) error {
 	return c.call(ctx, "/api/riff/removeRiffCards", write, map[string]any{"deckID": deck, "blockIDs": blocks}, nil)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"sync"
 	"time"
 
 	"collie/internal/tool"
@@ -40,16 +41,20 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 	before := head.Len()
 	_ = form.Close()
 	raw := head.Bytes()
-	content := &counted{from: io.LimitReader(file.content, file.size)}
+	content := &counted{from: io.LimitReader(file.content, file.size), size: file.size}
 	body := io.MultiReader(bytes.NewReader(raw[:before]), content, bytes.NewReader(raw[before:]))
 
 	ctx, cancel := context.WithTimeout(ctx, transferTimeout)
 	defer cancel()
 	resp, err := c.open(ctx, http.MethodPost, endpoint, form.FormDataContentType(), body, int64(len(raw))+file.size)
-	if content.err != nil || err != nil && content.n < file.size {
-		return unread(endpoint, file, content, err)
-	}
 	if err != nil {
+		n, cause := content.state()
+		switch {
+		case cause != nil:
+			return broken(endpoint, n, file.size, cause)
+		case n < file.size: // the kernel waits for all of a form, so it has kept nothing of it
+			return c.failure(ctx, endpoint, read, err)
+		}
 		return c.failure(ctx, endpoint, writeData, err)
 	}
 	a, err := readAnswer(resp)
@@ -66,35 +71,45 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 	return nil
 }
 
-// unread is the error for a file that was not sent to its end: the kernel, which waits for all
-// of a form, has kept nothing of it.
-func unread(endpoint string, file filePart, content *counted, err error) error {
-	out := &tool.Error{
-		Op: "upload", Kind: tool.Unavailable, Code: CodeUnreachable, Subject: endpoint, Err: err,
-		Message: fmt.Sprintf("only %d of %d bytes could be sent, so nothing was stored", content.n, file.size),
-		Hint:    "start SiYuan, or see collie siyuan doctor",
+// broken is the error for a file that could not be read to the end it had.
+func broken(endpoint string, n, size int64, cause error) error {
+	return &tool.Error{
+		Op: "upload", Kind: tool.StateChanged, Subject: endpoint, Err: cause,
+		Message: fmt.Sprintf("the file could be read for %d of its %d bytes, so nothing was stored", n, size),
+		Hint:    "try again when nothing writes to the file",
 	}
-	if content.err != nil {
-		out.Kind, out.Code, out.Err, out.Hint = tool.Internal, "", content.err, ""
-		out.Message = fmt.Sprintf("the file ended or failed after %d of %d bytes, so nothing was stored", content.n, file.size)
-	}
-	return out
 }
 
-// counted knows how much was read, and what stopped it.
+// counted knows how much of a file was read, and what stopped that before its end. The transport
+// may still read when a request has failed.
 type counted struct {
 	from io.Reader
-	n    int64
-	err  error // other than the end
+	size int64
+
+	mu  sync.Mutex
+	n   int64
+	err error
 }
 
 func (r *counted) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.n += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case err == nil:
+	case !errors.Is(err, io.EOF):
 		r.err = err
+	case r.n < r.size:
+		r.err = io.ErrUnexpectedEOF
 	}
 	return n, err
+}
+
+func (r *counted) state() (n int64, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.n, r.err
 }
 
 // CopyFile writes the content of a file of the workspace to w as it comes, and returns its

@@ -13,8 +13,8 @@ import (
 // Tool returns the tool.
 func Tool() action.Tool {
 	return action.Tool{
-		Name: "mascot", Title: "Mascot",
-		About:   "A puppy that earns a coin with each successful call of these tools, never with its own; look and feed it.",
+		Name:    "mascot",
+		About:   "A puppy that earns a coin with each successful call of these tools, never with its own. Look at its balance, see what the shop has, and buy it something to eat.",
 		Actions: []*action.Action{balance(), shop(), buy()},
 	}
 }

@@ -99,7 +99,8 @@ type writing struct {
 	r     *action.Request
 	mode  Mode
 	entry Entry
-	hash  string // of the targets as they are before the write; empty where nobody needs it
+	hash  string          // of the targets as they are before the write; empty where nobody needs it
+	trees []action.Target // documents below the targets
 }
 
 func (w *writing) do(ctx context.Context) (json.RawMessage, error) {

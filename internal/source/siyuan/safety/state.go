@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/sjson"
@@ -38,8 +39,8 @@ func (w *writing) look(ctx context.Context) error {
 		}
 	}
 	wants := w.r.Meta.IfMatch != "" || w.r.Meta.Expected != "" || w.r.Meta.ValidateOnly || w.mode == Strict
-	saves := w.mode != Off && a.Inverse == nil && a.Class == action.State || a.Class == action.Manifest && a.Inverse == nil
-	if !guarded(a.Class) || len(blocks) == 0 && !wants && a.Inverse == nil {
+	saves := w.mode != Off && a.Saves != "" && !w.r.Meta.ValidateOnly
+	if !guarded(a.Class) || !wants && !saves && a.Inverse == nil {
 		return nil
 	}
 	var saved []content.Saved
@@ -60,6 +61,13 @@ func (w *writing) look(ctx context.Context) error {
 		w.entry.Inverse = inverse
 		return err
 	case saves && len(saved) > 0:
+		if a.Saves == action.SavesTrees {
+			below, err := w.below(ctx)
+			if err != nil {
+				return err
+			}
+			return w.save(ctx, append(saved, below...))
+		}
 		return w.save(ctx, saved)
 	}
 	return nil
@@ -187,22 +195,65 @@ func (w *writing) save(ctx context.Context, saved []content.Saved) error {
 		w.entry.NoUndo = "its place among other blocks could not be read"
 		return nil //nolint:nilerr // undo is a service, not a condition of writing
 	}
-	for _, t := range w.r.Written() {
-		for _, s := range saved {
-			if s.ID != t.ID || s.Kramdown == "" {
-				continue
-			}
-			b := Before{
-				Saved: s, Document: t.ID == t.Root, Notebook: t.Notebook, Root: t.Root, Path: t.Path, HPath: t.HPath,
-				Parent: around[s.ID].Parent, Previous: around[s.ID].Previous, Next: around[s.ID].Next,
-			}
-			if b.Document && b.HPath == "" {
-				if hpath, err := w.r.Kernel.HPathByID(ctx, t.ID); err == nil {
-					b.HPath = hpath
-				}
-			}
-			w.entry.Before = append(w.entry.Before, b)
+	for _, s := range saved {
+		t, ok := w.placeOf(s.ID)
+		if !ok || s.Kramdown == "" {
+			continue
 		}
+		b := Before{
+			Saved: s, Document: t.ID == t.Root, Notebook: t.Notebook, Root: t.Root, Path: t.Path, HPath: t.HPath,
+			Parent: around[s.ID].Parent, Previous: around[s.ID].Previous, Next: around[s.ID].Next,
+		}
+		if b.Document && b.HPath == "" {
+			if hpath, err := w.r.Kernel.HPathByID(ctx, t.ID); err == nil {
+				b.HPath = hpath
+			}
+		}
+		w.entry.Before = append(w.entry.Before, b)
 	}
 	return nil
+}
+
+// placeOf is where something that was saved is.
+func (w *writing) placeOf(id kernel.ID) (action.Target, bool) {
+	for _, t := range append(w.r.Written(), w.trees...) {
+		if t.ID == id {
+			return t, true
+		}
+	}
+	return action.Target{}, false
+}
+
+// below reads the documents below the targets, parents first.
+func (w *writing) below(ctx context.Context) ([]content.Saved, error) {
+	var ids []kernel.ID
+	for _, t := range w.r.Written() {
+		if t.ID != t.Root {
+			continue
+		}
+		type document struct {
+			ID    kernel.ID `json:"id"`
+			Path  string    `json:"path"`
+			HPath string    `json:"hpath"`
+		}
+		rows, err := kernel.SQL[document](ctx, w.r.Kernel, "SELECT DISTINCT id, path, hpath FROM blocks WHERE type = 'd' AND box = "+
+			kernel.Quote(string(t.Notebook))+" AND path LIKE "+kernel.Quote(strings.TrimSuffix(t.Path, ".sy")+"/%")+" ORDER BY path LIMIT 1000")
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if slices.Contains(ids, row.ID) {
+				continue
+			}
+			ids = append(ids, row.ID)
+			w.trees = append(w.trees, action.Target{
+				What: access.Document, ID: row.ID, Root: row.ID, Notebook: t.Notebook, Path: row.Path, HPath: row.HPath,
+			})
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	_, saved, err := content.State(ctx, w.r.Kernel, ids)
+	return saved, err
 }

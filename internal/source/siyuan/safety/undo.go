@@ -138,20 +138,32 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) error {
 	if err != nil {
 		return err
 	}
-	for _, child := range children { // first, since the old blocks come back with their ids
-		if err := k.Delete(ctx, child.ID); err != nil {
-			return err
-		}
-	}
-	if err := k.Flush(ctx); err != nil {
+	if err := remove(ctx, k, children); err != nil { // first, since the old blocks come back with their ids
 		return err
 	}
 	if body != "" {
+		empty, err := k.ChildBlocks(ctx, b.ID) // a document never stays empty
+		if err != nil {
+			return err
+		}
 		if _, err := k.Append(ctx, b.ID, "markdown", body); err != nil {
+			return err
+		}
+		if err := remove(ctx, k, empty); err != nil {
 			return err
 		}
 	}
 	return k.SetAttrs(ctx, b.ID, ownAttrs(b.Attrs))
+}
+
+// remove deletes blocks and waits until that shows.
+func remove(ctx context.Context, k *kernel.Client, blocks []kernel.Block) error {
+	for _, b := range blocks {
+		if err := k.Delete(ctx, b.ID); err != nil {
+			return err
+		}
+	}
+	return k.Flush(ctx)
 }
 
 // ownAttrs are the attributes that somebody has given a document; the rest is the kernel's.

@@ -2,6 +2,7 @@ package system
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -84,20 +85,19 @@ func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
 	if !ok {
 		return nil, r.Invalid("keyPath", fmt.Sprintf("is %q, expected keys and indices such as editor.fontSize or list[0]", a.KeyPath))
 	}
-	at, name := root, ""
+	at, masked := root, false
 	for _, step := range steps {
 		next, found := member(at, step)
 		if !found {
-			return nil, r.Invalid("keyPath", fmt.Sprintf("has no %q; there are %s", step, strings.Join(namesOf(at, 20), ", ")))
+			return nil, r.Invalid("keyPath", fmt.Sprintf("has no %q; there %s", step, inside(at)))
 		}
-		if secret(step) {
-			name = step
+		if at, masked = next, secret(step); masked {
+			break // nor does what is in it show
 		}
-		at = next
 	}
-	value := show(name, at, a.MaxDepth, a.MaxItems)
-	if name != "" {
-		value = node{Type: "string", Value: hidden}
+	value := node{Type: "string", Value: hidden}
+	if !masked {
+		value = show("", at, a.MaxDepth, a.MaxItems)
 	}
 	return struct {
 		Mode  string   `json:"mode"`
@@ -143,15 +143,20 @@ func member(v gjson.Result, step string) (found gjson.Result, ok bool) {
 	return found, ok
 }
 
-func namesOf(v gjson.Result, most int) []string {
-	var out []string
+// inside says what a value holds, for a caller who asked for something else.
+func inside(v gjson.Result) string {
+	switch {
+	case v.IsArray():
+		return fmt.Sprintf("is a list of %d", len(v.Array()))
+	case !v.IsObject():
+		return "is a single value"
+	}
+	var names []string
 	v.ForEach(func(k, _ gjson.Result) bool {
-		if v.IsObject() {
-			out = append(out, k.String())
-		}
-		return len(out) < most
+		names = append(names, k.String())
+		return len(names) < 20
 	})
-	return out
+	return "are " + strings.Join(names, ", ")
 }
 
 // show is a value, depth levels deep, with the values of secret keys hidden.
@@ -187,5 +192,13 @@ func show(name string, v gjson.Result, depth, most int) node {
 		})
 		return n
 	}
-	return node{Type: strings.ToLower(v.Type.String()), Value: v.Value()}
+	switch v.Type {
+	case gjson.String:
+		return node{Type: "string", Value: address(v.Str)}
+	case gjson.Number:
+		return node{Type: "number", Value: json.RawMessage(v.Raw)} // with all its digits
+	case gjson.True, gjson.False:
+		return node{Type: "boolean", Value: v.Bool()}
+	}
+	return node{Type: "null"}
 }

@@ -40,7 +40,7 @@ func network() *action.Action {
 
 func getVersion() *action.Action {
 	return action.New(action.Spec{
-		Tool: "system", Name: "get_version", Purpose: "Show the version of the kernel", Class: action.Reads, Unguarded: noNotes,
+		Tool: "system", Name: "get_version", Purpose: "Show the version of the kernel", Common: true, Class: action.Reads, Unguarded: noNotes,
 		Endpoints: []string{"system/version"},
 		Returns:   []action.Field{{Name: "version", About: "such as 3.7.3"}},
 		Example:   `{}`,
@@ -52,7 +52,7 @@ func getVersion() *action.Action {
 
 func getCurrentTime() *action.Action {
 	return action.New(action.Spec{
-		Tool: "system", Name: "get_current_time", Purpose: "Show the kernel's clock", Class: action.Reads, Unguarded: noNotes,
+		Tool: "system", Name: "get_current_time", Purpose: "Show the kernel's clock", Common: true, Class: action.Reads, Unguarded: noNotes,
 		Endpoints: []string{"system/currentTime"},
 		Returns:   []action.Field{{Name: "currentTime", About: "milliseconds since 1970"}, {Name: "iso", About: "the same in words, UTC"}},
 		Example:   `{}`,

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -8,13 +9,21 @@ import (
 const hidden = "[REDACTED]"
 
 // secretEnds are the ends of keys whose values are hidden (1.9), in lower case without
-// punctuation.
+// punctuation, in the singular.
 var secretEnds = []string{
 	"apikey", "accesstoken", "refreshtoken", "sessiontoken", "bearertoken", "token", "secret", "clientsecret", "password",
-	"passwd", "cookie", "authorization", "credential", "credentials", "privatekey", "jwt", "ticket", "assertion",
+	"passwd", "cookie", "authorization", "credential", "privatekey", "jwt", "ticket", "assertion",
 	"samlresponse", "oauthverifier",
-	// SiYuan's own: the code of the lock screen, the key of the data repository, cloud accounts.
-	"accessauthcode", "cookiekey", "repokey", "userdata", "accesskey", "secretkey", "lockscreenpassword",
+	// SiYuan's own: the code of the lock screen, keys of the data repository and of locked
+	// notebooks, cloud accounts, what was signed in to.
+	"accessauthcode", "cookiekey", "repokey", "userdata", "accesskey", "secretkey", "salt", "verifier", "nonce", "oauth",
+	"passphrase", "pwd",
+}
+
+// secretNames are keys that are secret where nothing else stands in them.
+var secretNames = map[string]bool{
+	"key": true,
+	"env": true, "header": true, // of the servers that SiYuan's own assistant uses
 }
 
 // secret reports whether the value of a key must not be shown.
@@ -25,15 +34,27 @@ func secret(key string) bool {
 		}
 		return -1
 	}, key)
-	if plain == "key" {
+	one := strings.TrimSuffix(plain, "s")
+	if secretNames[plain] || secretNames[one] {
 		return true
 	}
 	for _, end := range secretEnds {
-		if strings.HasSuffix(plain, end) {
+		if strings.HasSuffix(plain, end) || strings.HasSuffix(one, end) {
 			return true
 		}
 	}
 	return false
+}
+
+// user matches the name and password before the host of an address.
+var user = regexp.MustCompile(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
+
+// address is a text of the configuration without the credentials of an address in it.
+func address(text string) string {
+	if !strings.Contains(text, "@") {
+		return text
+	}
+	return user.ReplaceAllString(text, "$1"+hidden+"@")
 }
 
 // withoutUser is a host without the credentials before an @.

@@ -8,8 +8,8 @@ import "collie/internal/source/siyuan/action"
 // Tool returns the tool.
 func Tool() action.Tool {
 	return action.Tool{
-		Name: "system", Title: "System",
-		About:   "The SiYuan kernel itself. Begin with bootstrap: notebooks, levels, what is switched on and how to go on.",
+		Name:    "system",
+		About:   "The SiYuan kernel itself. Begin with bootstrap: notebooks and their levels, what is switched off, good first calls. notify shows the person a message.",
 		Actions: []*action.Action{workspaceInfo(), network(), conf(), notify(), getVersion(), getCurrentTime(), bootstrap()},
 	}
 }

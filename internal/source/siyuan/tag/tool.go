@@ -15,8 +15,8 @@ import (
 // Tool returns the tool.
 func Tool() action.Tool {
 	return action.Tool{
-		Name: "tag", Title: "Tags",
-		About:   "Tags (#like this#, #with/levels#) of all notes: list them, rename or remove one everywhere.",
+		Name:    "tag",
+		About:   "Tags (#like this#, #with/levels#) of all notes: list them, rename or remove one everywhere, children too. That needs rw or rwd in every notebook that has it.",
 		Actions: []*action.Action{list(), rename(), remove()},
 	}
 }

@@ -17,6 +17,7 @@ func TestFakeDatabasesMeetRecordings(t *testing.T) {
 		MinShape: 114,
 		MinExact: 113,
 	}, func(t testing.TB) http.Handler {
+		t.Helper()
 		k := kerneltest.New(t)
 		k.Lenient()
 		return k.Handler()

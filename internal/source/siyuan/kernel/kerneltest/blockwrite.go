@@ -52,7 +52,7 @@ func (k *Kernel) addChild(req request, last bool) doOperation {
 }
 
 func (k *Kernel) place(dataType, data string, parent *block, last bool) doOperation {
-	blocks := k.parseData(dataType, data)
+	blocks := k.identify(parseData(dataType, data))
 	op := doOperation{Action: "insert", Data: renderData(dataType, data, blocks), ID: blocks[0].id, ParentID: parent.id}
 	at := 0
 	if last {
@@ -114,7 +114,7 @@ func (k *Kernel) insert(req request) doOperation {
 			panic(fail(-1, "invalid ID argument"))
 		}
 	}
-	blocks := k.parseData(dataType, data)
+	blocks := k.identify(parseData(dataType, data))
 	op := doOperation{
 		Action: "insert", Data: renderData(dataType, data, blocks), ID: blocks[0].id,
 		ParentID: parentID, PreviousID: previousID, NextID: nextID,
@@ -171,15 +171,7 @@ func (k *Kernel) update(b *block, dataType, data string) []doOperation {
 	}
 	keep := []string{b.id}
 	b.walk(func(c *block) { keep = append(keep, c.id) })
-	var parsed []*block
-	if dataType == "markdown" {
-		parsed = parseMarkdown(data)
-		if len(parsed) == 0 {
-			parsed = []*block{{kind: kindParagraph}}
-		}
-	} else {
-		parsed = parseDOM(data)
-	}
+	parsed := parseData(dataType, data)
 	if b.kind == kindItem && parsed[0].kind == kindList && len(parsed[0].children) > 0 {
 		parsed[0] = parsed[0].children[0]
 	}
@@ -216,7 +208,7 @@ func (k *Kernel) updateDocument(root *block, dataType, data string) []doOperatio
 		k.forget(child)
 	}
 	root.children = nil
-	blocks := k.parseData(dataType, data)
+	blocks := k.identify(parseData(dataType, data))
 	root.insertAt(0, blocks...)
 	k.register(root)
 	root.stampUpdated()

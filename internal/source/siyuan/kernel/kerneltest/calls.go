@@ -121,7 +121,7 @@ var writes = map[string]bool{
 	"/api/block/batchUpdateTaskListItemMarker": true,
 	"/api/attr/setBlockAttrs":                  true, "/api/attr/batchSetBlockAttrs": true, "/api/transactions": true,
 	"/api/file/putFile": true, "/api/file/removeFile": true, "/api/file/renameFile": true,
-	"/api/search/findReplace": true,
+	"/api/search/findReplace": true, "/api/filetree/upsertIndexes": true, "/api/filetree/removeIndexes": true,
 
 	"/api/transactions/undoState": false, "/api/system/loginAuth": false, "/api/system/logoutAuth": false,
 	"/api/lute/copyStdMarkdown": false, "/api/lute/html2BlockDOM": false, "/api/lute/md2html": false,

@@ -36,7 +36,7 @@ var (
 	idInText   = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 	chosenID   = regexp.MustCompile(`^(2024|2023|209|2098)`) // ids a request chose itself
 	stampText  = regexp.MustCompile(`\b20\d{12}\b`)
-	clockText  = regexp.MustCompile(`20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\dZ?(, [a-z0-9 ]+)?`)
+	clockText  = regexp.MustCompile(`20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?Z?(, [a-z0-9 ]+)?`)
 	dateText   = regexp.MustCompile(`20\d\d-\d\d-\d\d`)
 	monthText  = regexp.MustCompile(`\b20\d\d/\d\d\b`)
 	dayText    = regexp.MustCompile(`\b20\d{6}\b`)

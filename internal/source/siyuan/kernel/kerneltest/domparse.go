@@ -187,39 +187,23 @@ func inlineMarkdown(e *element) string {
 			kind = child.name
 		}
 		switch kind {
-		case "strong", "b":
-			out.WriteString("**" + text + "**")
-		case "em", "i":
-			out.WriteString("*" + text + "*")
-		case "code":
-			out.WriteString("`" + text + "`")
-		case "mark":
-			out.WriteString("==" + text + "==")
-		case "s":
-			out.WriteString("~~" + text + "~~")
-		case "tag":
-			out.WriteString("#" + text + "#")
 		case "a":
 			href := child.attrs["data-href"]
 			if href == "" {
 				href = child.attrs["href"]
 			}
-			out.WriteString("[" + text + "](" + href + ")")
+			out.WriteString(writeSpan(kind, text, href, ""))
 		case "block-ref":
-			quote := "'"
-			if child.attrs["data-subtype"] == "s" {
-				quote = `"`
-			}
-			out.WriteString("((" + child.attrs["data-id"] + " " + quote + text + quote + "))")
+			out.WriteString(writeSpan(kind, text, child.attrs["data-id"], child.attrs["data-subtype"]))
 		case "inline-math":
-			out.WriteString("$" + child.attrs["data-content"] + "$")
+			out.WriteString(writeSpan(kind, child.attrs["data-content"], "", ""))
 		case "img":
 			if img := child.find(func(c *element) bool { return c.name == "img" }); img != nil {
 				child = img
 			}
 			out.WriteString("![" + child.attrs["alt"] + "](" + child.attrs["src"] + ")")
-		case "sub", "sup", "kbd", "u":
-			out.WriteString("<" + kind + ">" + text + "</" + kind + ">")
+		case "strong", "b", "em", "i", "code", "mark", "s", "tag", "sub", "sup", "kbd", "u":
+			out.WriteString(writeSpan(kind, text, "", ""))
 		case "":
 			out.WriteString(text)
 		default:

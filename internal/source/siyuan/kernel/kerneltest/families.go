@@ -29,9 +29,17 @@ var families = []func(*Kernel){
 	outlineFamily,
 	exportFamily,
 	fileFamily,
+	syFamily,
+	assetFamily,
+	templateFamily,
+	resourceFamily,
 	avFamily,
 	luteFamily,
+	riffFamily,
 	notificationFamily,
+	searchFamily,
+	refFamily,
+	tagFamily,
 }
 
 // Endpoints returns the endpoints the fake answers, in order.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 )
 
 // Mode is a way for a call to go wrong.
@@ -30,7 +31,9 @@ const (
 )
 
 // FailMessage is the mode that answers a kernel error, code -1 with msg, and does nothing.
-func FailMessage(msg string) Mode { return Mode("msg:" + msg) }
+func FailMessage(msg string) Mode { return Mode(messageMode + msg) }
+
+const messageMode = "msg:"
 
 // fault is what happens to one call; the zero value is nothing.
 type fault struct{ mode Mode }
@@ -71,8 +74,7 @@ func (f fault) before(w http.ResponseWriter, r *http.Request) bool {
 	case FailGarbage:
 		_, _ = w.Write([]byte("<html>not the kernel</html>"))
 	default:
-		msg, _ := cutPrefix(f.mode)
-		write(w, fail(-1, msg))
+		write(w, fail(-1, strings.TrimPrefix(string(f.mode), messageMode)))
 	}
 	return true
 }
@@ -91,12 +93,4 @@ func closeConnection(w http.ResponseWriter) {
 		return
 	}
 	panic(http.ErrAbortHandler)
-}
-
-func cutPrefix(mode Mode) (string, bool) {
-	const prefix = "msg:"
-	if len(mode) < len(prefix) {
-		return string(mode), false
-	}
-	return string(mode[len(prefix):]), true
 }

@@ -19,6 +19,7 @@ import (
 type storedFile struct {
 	data    []byte
 	dir     bool
+	link    bool // a symbolic link
 	changed time.Time
 }
 
@@ -34,7 +35,8 @@ func newFiles() map[string]*storedFile {
 }
 
 // fileFamily answers the file API. Notebooks and documents are seen through it as the files they would be, and go with
-// them when these are removed; a .sy written this way is a file and no document.
+// them when these are removed; a .sy written this way is a file, and no
+// document until upsertIndexes.
 func fileFamily(k *Kernel) {
 	k.handle("/api/file/getFile", getFile)
 	k.handle("/api/file/putFile", putFile)
@@ -177,7 +179,7 @@ func readDir(k *Kernel, req request) reply {
 	list := []map[string]any{}
 	for name, f := range files {
 		if name != "/" && path.Dir(name) == p {
-			list = append(list, map[string]any{"isDir": f.dir, "isSymlink": false, "name": path.Base(name), "updated": f.changed.Unix()})
+			list = append(list, map[string]any{"isDir": f.dir, "isSymlink": f.link, "name": path.Base(name), "updated": f.changed.Unix()})
 		}
 	}
 	slices.SortFunc(list, func(a, b map[string]any) int { return strings.Compare(a["name"].(string), b["name"].(string)) })

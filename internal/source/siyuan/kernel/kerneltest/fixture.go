@@ -27,3 +27,11 @@ func (k *Kernel) File(p string, content []byte) {
 	k.makeDirs(path.Dir(p))
 	k.files[p] = &storedFile{data: content, changed: time.Now()}
 }
+
+// Symlink makes a symbolic link in the workspace; what it leads to has content, which is nil for a folder.
+func (k *Kernel) Symlink(p string, content []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.makeDirs(path.Dir(p))
+	k.files[p] = &storedFile{data: content, dir: content == nil, link: true, changed: time.Now()}
+}

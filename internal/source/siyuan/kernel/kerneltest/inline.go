@@ -160,3 +160,34 @@ func tagsOf(text string) []string {
 	}
 	return found
 }
+
+// writeSpan writes formatted text as markdown. The kinds are those of span; b and i stand for strong and em.
+func writeSpan(kind, text, target, subtype string) string {
+	switch kind {
+	case "strong", "b":
+		return "**" + text + "**"
+	case "em", "i":
+		return "*" + text + "*"
+	case "code":
+		return "`" + text + "`"
+	case "mark":
+		return "==" + text + "=="
+	case "s":
+		return "~~" + text + "~~"
+	case "tag":
+		return "#" + text + "#"
+	case "a":
+		return "[" + text + "](" + target + ")"
+	case "block-ref":
+		quote := "'"
+		if subtype == "s" {
+			quote = `"`
+		}
+		return "((" + target + " " + quote + text + quote + "))"
+	case "inline-math":
+		return "$" + text + "$"
+	case "sub", "sup", "kbd", "u":
+		return "<" + kind + ">" + text + "</" + kind + ">"
+	}
+	return text
+}

@@ -67,17 +67,15 @@ func (k *Kernel) handleOperation(action string, do operation) {
 	k.operations[action] = do
 }
 
-// parseData reads the data of a write: markdown, or the editor's DOM for every other type.
-func (k *Kernel) parseData(dataType, data string, keep ...string) []*block {
-	var blocks []*block
-	if dataType == "markdown" {
-		if blocks = parseMarkdown(data); len(blocks) == 0 {
-			blocks = []*block{{kind: kindParagraph}}
-		}
-	} else {
-		blocks = parseDOM(data)
+// parseData reads the data of a write: markdown, or the editor's DOM for every other type. There is always a block.
+func parseData(dataType, data string) []*block {
+	if dataType != "markdown" {
+		return parseDOM(data)
 	}
-	return k.identify(blocks, keep...)
+	if blocks := parseMarkdown(data); len(blocks) > 0 {
+		return blocks
+	}
+	return []*block{{kind: kindParagraph}}
 }
 
 // renderData is the data of the echoed operation: the DOM of markdown, other data as it came.

@@ -46,7 +46,7 @@ func (k *Kernel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, trimmed, http.StatusTemporaryRedirect)
 		return
 	}
-	if strings.HasPrefix(path, "/assets/") {
+	if strings.HasPrefix(path, "/assets/") || strings.HasPrefix(path, "/templates/") {
 		k.serveAsset(w, path)
 		return
 	}
@@ -118,7 +118,7 @@ func (k *Kernel) refuseRoute(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "404 page not found")
 }
 
-// serveAsset answers a static file below data/assets.
+// serveAsset answers a static file below data/assets or data/templates.
 func (k *Kernel) serveAsset(w http.ResponseWriter, path string) {
 	k.mu.Lock()
 	f := k.files["/data"+path]

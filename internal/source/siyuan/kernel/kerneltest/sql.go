@@ -65,6 +65,9 @@ func querySQL(k *Kernel, req request) reply {
 
 // query runs one statement and rolls back what it changes. Rows are nil for a statement without a result set.
 func (x *index) query(statement string) ([]map[string]any, error) {
+	if err := x.fillText(statement); err != nil {
+		return nil, err
+	}
 	tx, err := x.db.Begin()
 	if err != nil {
 		return nil, err

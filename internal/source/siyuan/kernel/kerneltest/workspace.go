@@ -68,7 +68,7 @@ type document struct {
 	box     *notebook
 	parent  *document // nil at the top of the notebook
 	sort    int
-	made    int // the how manieth document of the workspace this is
+	made    int // counts the documents of the workspace as they are made
 	changed time.Time
 }
 

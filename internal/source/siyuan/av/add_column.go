@@ -1,0 +1,104 @@
+package av
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type addColumnArgs struct {
+	AVID          kernel.ID  `json:"avID" about:"database id" req:"true"`
+	KeyName       string     `json:"keyName" about:"what it is called" req:"true" min:"1" max:"512"`
+	KeyType       string     `json:"keyType" about:"what its cells hold" req:"true" enum:"text,number,date,select,mSelect,url,email,phone,mAsset,template,created,updated,checkbox,relation,rollup,lineNumber"`
+	KeyID         kernel.ID  `json:"keyID" about:"its id; made up if not given"`
+	KeyIcon       string     `json:"keyIcon" about:"code point in hex, such as 1f600"`
+	PreviousKeyID *kernel.ID `json:"previousKeyID" about:"column to put it after, \"\" for none; without it the last"`
+	BlockID       kernel.ID  `json:"blockID" about:"a block that shows it"`
+}
+
+type addColumnResult struct {
+	Success bool      `json:"success"`
+	AVID    kernel.ID `json:"avID"`
+	KeyID   kernel.ID `json:"keyID"`
+	KeyName string    `json:"keyName"`
+	KeyType string    `json:"keyType"`
+}
+
+func addColumn(p patience) *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "add_column", Purpose: "Add a column",
+		Guide:     "What a relation, rollup or template column is to show has to be set up in SiYuan.",
+		Class:     action.Creates,
+		Needs:     []action.Need{on(access.Write, "avID")},
+		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
+		Aliases:   map[string]string{"id": "avID", "name": "keyName", "type": "keyType"}, Positional: []string{"avID", "keyName", "keyType"},
+		Returns: []action.Field{
+			{Name: "success", About: "it is there"},
+			{Name: "avID", About: "database id"},
+			{Name: "keyID", About: "column id, which set_cells takes"},
+			{Name: "keyName", About: "what it is called"},
+			{Name: "keyType", About: "what its cells hold"},
+		},
+		Example: `{"avID":"20240801120000-avmain1","keyName":"Price","keyType":"number"}`,
+	}, func(ctx context.Context, r *action.Request, a addColumnArgs) (any, error) {
+		db, err := load(ctx, r, a.AVID)
+		if err != nil {
+			return nil, err
+		}
+		id := a.KeyID
+		switch {
+		case id == "":
+			id = kernel.NewID()
+		case !id.Valid(): // the kernel takes it, and nothing can be done with the column
+			return nil, r.Invalid("keyID", fmt.Sprintf("%q is no id, expected one like %s", id, kernel.NewID()))
+		case db.Column(id) != nil:
+			return nil, r.Invalid("keyID", fmt.Sprintf("%q is the id of another column of this database", id))
+		}
+		previous, err := previousColumn(r, db, a.PreviousKeyID)
+		if err != nil {
+			return nil, err
+		}
+		through, err := block(ctx, r, r.Target("avID"))
+		if err != nil {
+			return nil, err
+		}
+		err = transact(ctx, r, through, kernel.Operation{
+			"action": "addAttrViewCol", "name": a.KeyName, "avID": a.AVID, "type": a.KeyType, "id": id, "data": a.KeyIcon, "previousID": previous,
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshDatabase(a.AVID)
+		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
+			c := db.Column(id)
+			return c != nil && c.Column.Type == a.KeyType
+		}) {
+			return nil, pending("add column to", a.AVID, "the kernel took the column, and it is not there",
+				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": id})
+		}
+		return addColumnResult{Success: true, AVID: a.AVID, KeyID: id, KeyName: a.KeyName, KeyType: a.KeyType}, nil
+	})
+}
+
+// previousColumn is the column to put a new one after: without one the kernel puts it first
+// (README 39), which nobody means who has not said so.
+func previousColumn(r *action.Request, db *kernel.Database, given *kernel.ID) (kernel.ID, error) {
+	if given != nil {
+		if *given != "" && db.Column(*given) == nil {
+			return "", r.Invalid("previousKeyID", fmt.Sprintf("%q is no column of this database", *given))
+		}
+		return *given, nil
+	}
+	for i := range db.Views {
+		if v := &db.Views[i]; v.ID == db.ViewID && v.Table != nil && len(v.Table.Columns) > 0 {
+			return v.Table.Columns[len(v.Table.Columns)-1].ID, nil
+		}
+	}
+	if n := len(db.Columns); n > 0 {
+		return db.Columns[n-1].Column.ID, nil
+	}
+	return "", nil
+}

@@ -1,0 +1,74 @@
+package av
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// create makes a database, and a block that shows it unless there is one.
+func create(ctx context.Context, r *action.Request, p patience, a *renderArgs, out *renderResult) error {
+	at := r.Target("blockID")
+	dom, err := r.Kernel.DOM(ctx, at.ID)
+	if err != nil {
+		return err
+	}
+	through, there := at.ID, shows(dom, a.ID)
+	if !there {
+		through = kernel.NewID()
+		if err := insert(ctx, r, a.ID, through, at); err != nil {
+			return err
+		}
+	}
+	if _, err := r.Kernel.RenderDatabase(ctx, kernel.Rendering{ID: a.ID, Block: through, Create: true}); err != nil {
+		return err
+	}
+	r.RefreshDocument(at.Root)
+	out.Materialized, out.BlockID, a.BlockID = true, through, through
+	if !p.mirrored(ctx, r.Kernel, a.ID, through) {
+		out.Warning = "the kernel does not list the new block yet; the database may show a moment later"
+	}
+	return nil
+}
+
+// mirrored waits until the kernel knows that a block shows a database.
+func (p patience) mirrored(ctx context.Context, k *kernel.Client, id, block kernel.ID) bool {
+	return p.until(ctx, func() (bool, error) {
+		ids, err := k.DatabaseBlocks(ctx, id)
+		return slices.Contains(ids, block), err
+	})
+}
+
+// insert puts a block that shows a database after another block, or if that is a document, last
+// into it.
+func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at action.Target) error {
+	dom, err := r.Kernel.SpinDOM(ctx, fmt.Sprintf(
+		`<div class="av" data-node-id=%q data-av-id=%q data-type="NodeAttributeView" data-av-type="table"></div>`, block, id))
+	if err != nil {
+		return err
+	}
+	if !shows(dom, id) {
+		return &tool.Error{
+			Op: "insert database block", Kind: tool.API, Subject: string(id),
+			Message: "the kernel does not know the form of a block that shows a database", Facts: map[string]any{"dom": dom},
+		}
+	}
+	if at.ID == at.Root {
+		_, err = r.Kernel.Append(ctx, at.ID, "dom", dom)
+	} else {
+		err = transact(ctx, r, "", kernel.Operation{"action": "insert", "id": block, "data": dom, "previousID": at.ID})
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := r.Place(ctx, access.Block, string(block)); err != nil { // the answer says nothing of it (README 27)
+		return pending("insert database block", id, "the kernel took the block, and it is not there",
+			fmt.Sprintf(`block(action="get_children", id=%q) shows what is there`, at.Root), map[string]any{"blockID": block})
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package av
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// Hasty is the tool with little patience.
+func Hasty() action.Tool { return tools(patience{time.Millisecond, 2 * time.Millisecond}) }
+
+// Table is what render makes of an answer of the kernel: how many columns and groups, the cells
+// of each row as text, and how many rows there are in all.
+func Table(raw json.RawMessage) (columns int, rows []string, groups, count int, err error) {
+	got, err := parse(raw)
+	if err != nil {
+		return 0, nil, 0, 0, err
+	}
+	t := tableOf(&got.View)
+	for _, r := range t.Rows {
+		rows = append(rows, fmt.Sprint(r.Cells...))
+	}
+	return len(t.Columns), rows, len(t.Groups), t.RowCount, nil
+}
+
+// Hide leaves an id out of an answer.
+func Hide(raw []byte, id string) (json.RawMessage, error) {
+	m := &mask{ids: map[kernel.ID]bool{kernel.ID(id): true}, hidden: 1}
+	return m.apply(raw)
+}
+
+// ReadDate reads a date as callers write it.
+func ReadDate(raw []byte) (time.Time, error) {
+	var m moment
+	err := m.UnmarshalJSON(raw)
+	return m.at, err
+}

@@ -1,0 +1,136 @@
+package av
+
+import (
+	"context"
+	"math"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type primaryArgs struct {
+	AVID     kernel.ID `json:"avID" about:"database id" req:"true"`
+	Keyword  string    `json:"keyword" about:"only rows whose text holds this"`
+	Page     int       `json:"page" about:"from 1" default:"1" min:"1"`
+	PageSize int       `json:"pageSize" about:"rows a page" default:"50" min:"1" max:"1000"`
+}
+
+type primaryRow struct {
+	RowID      kernel.ID `json:"rowID"`
+	Content    string    `json:"content"`
+	BlockID    kernel.ID `json:"blockID,omitempty"`
+	IsDetached bool      `json:"isDetached"`
+	ValueID    kernel.ID `json:"valueID"`
+}
+
+type primaryResult struct {
+	AVID        kernel.ID    `json:"avID"`
+	Name        string       `json:"name"`
+	BlockIDs    []kernel.ID  `json:"blockIDs"`
+	Rows        []primaryRow `json:"rows"`
+	Total       int          `json:"total"`
+	Page        int          `json:"page"`
+	PageSize    int          `json:"pageSize"`
+	PageCount   int          `json:"pageCount"`
+	HasNextPage bool         `json:"hasNextPage"`
+}
+
+// everything is a page size that no database fills. The kernel says neither how many rows there
+// are nor which of them may be seen, so pages are cut here.
+const everything = math.MaxInt32
+
+func primaryKeyValues() *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "get_primary_key_values", Purpose: "List the rows of a database with their ids",
+		Class:     action.Reads,
+		Needs:     []action.Need{on(access.Read, "avID")},
+		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "av/getAttributeViewPrimaryKeyValues"},
+		Aliases:   map[string]string{"id": "avID", "query": "keyword"}, Positional: []string{"avID", "keyword"},
+		Returns: []action.Field{
+			{Name: "avID", About: "database id"},
+			{Name: "name", About: "of the database"},
+			{Name: "blockIDs", About: "blocks that show it"},
+			{Name: "rows", About: "the rows of this page"},
+			{Name: "rows[].rowID", About: "what names the row"},
+			{Name: "rows[].content", About: "text of the primary column"},
+			{Name: "rows[].blockID", About: "the block that it is bound to"},
+			{Name: "rows[].isDetached", About: "it is bound to none"},
+			{Name: "rows[].valueID", About: "id of the primary value", Verbose: true},
+			{Name: "total", About: "rows in all"},
+			{Name: "page", About: "this page"},
+			{Name: "pageSize", About: "rows a page"},
+			{Name: "pageCount", About: "pages in all"},
+			{Name: "hasNextPage", About: "there are more"},
+		},
+		Example: `{"avID":"20240801120000-avmain1","keyword":"row"}`,
+	}, func(ctx context.Context, r *action.Request, a primaryArgs) (any, error) {
+		got, err := r.Kernel.PrimaryValues(ctx, a.AVID, a.Keyword, 1, everything)
+		if err != nil {
+			return nil, err
+		}
+		values, err := readableRows(ctx, r, got.Rows.Values, a.Keyword)
+		if err != nil {
+			return nil, err
+		}
+		blocks, err := readableBlocks(ctx, r, got.Blocks)
+		if err != nil {
+			return nil, err
+		}
+		p := action.Paged(values, a.Page, a.PageSize)
+		out := primaryResult{
+			AVID: a.AVID, Name: got.Name, BlockIDs: blocks, Rows: []primaryRow{},
+			Total: p.Total, Page: p.Page, PageSize: p.PageSize, PageCount: p.PageCount, HasNextPage: p.HasNextPage,
+		}
+		for _, v := range p.Data {
+			out.Rows = append(out.Rows, primaryRowOf(&v))
+		}
+		return out, nil
+	})
+}
+
+func primaryRowOf(v *kernel.Value) primaryRow {
+	row := primaryRow{RowID: v.RowID, IsDetached: true, ValueID: v.ID}
+	if v.Block != nil {
+		row.Content, row.BlockID, row.IsDetached = v.Block.Content, v.Block.ID, v.Block.ID == ""
+	}
+	return row
+}
+
+// readableRows leaves out the rows that are bound to what may not be read. It counts them unless
+// they were searched: the count would tell what is in them.
+func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value, keyword string) ([]kernel.Value, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return primary, err
+	}
+	places, err := r.Places(ctx, boundTo(primary))
+	if err != nil {
+		return nil, err
+	}
+	var kept []kernel.Value
+	for _, v := range primary {
+		if v.Block == nil || v.Block.ID == "" || r.Readable(places[v.Block.ID].Notebook) {
+			kept = append(kept, v)
+		}
+	}
+	if keyword == "" {
+		r.Filtered(len(primary) - len(kept))
+	}
+	return kept, nil
+}
+
+// readableBlocks leaves out blocks that may not be read.
+func readableBlocks(ctx context.Context, r *action.Request, ids []kernel.ID) ([]kernel.ID, error) {
+	places, err := r.Places(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	kept := []kernel.ID{}
+	for _, id := range ids {
+		if r.Readable(places[id].Notebook) {
+			kept = append(kept, id)
+		}
+	}
+	return kept, nil
+}

@@ -1,0 +1,112 @@
+package av_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+)
+
+// grouped answers what a real kernel answered of a grouped table, and leaves everything else to
+// the fake, which knows no groups.
+type grouped struct {
+	answer []byte
+	asked  []gjson.Result
+	short  bool // leave all rows but one of each group out where they are not asked for
+}
+
+func (g *grouped) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path != "/api/av/renderAttributeView" {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	asked := gjson.ParseBytes(body)
+	g.asked = append(g.asked, asked)
+	answer := g.answer
+	if g.short && !asked.Get("groupPaging").Exists() {
+		answer = bytes.ReplaceAll(answer, []byte(`"rowCount":3`), []byte(`"rowCount":9`))
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(answer)), Header: http.Header{}, Request: r}, nil
+}
+
+// newGrouped is a world whose database is the recorded one.
+func newGrouped(t *testing.T) (*world, *grouped) {
+	t.Helper()
+	w, g := newWorld(t), &grouped{}
+	for _, row := range kerneltest.Recordings(t) {
+		if row.Scenario != "av" {
+			continue
+		}
+		switch row.Seq {
+		case 130:
+			var compact bytes.Buffer
+			if err := json.Compact(&compact, row.RespBody); err != nil {
+				t.Fatal(err)
+			}
+			g.answer = compact.Bytes()
+		case 168:
+			w.File("/data/storage/av/"+string(db)+".json", row.RespBody)
+		}
+	}
+	w.Client = kernel.New(w.URL(), kernel.Options{Transport: g})
+	t.Cleanup(w.Client.Close)
+	return w, g
+}
+
+func TestRenderGroups(t *testing.T) {
+	t.Parallel()
+	w, g := newGrouped(t)
+	a := act(t, "render")
+	got := w.Must(t, a, args("id", db, "pageSize", 4))
+	if got.Get("total").Int() != 6 || got.Get("table.rows.#").Int() != 4 || !got.Get("hasNextPage").Bool() || len(g.asked) != 1 {
+		t.Errorf("pages are of all groups: %s", got.Raw)
+	}
+	if got.Get("table.groups.0.name").Str != "Doing 进行" || got.Get("table.groups.0.id").Str != got.Get("table.rows.0.group").Str {
+		t.Errorf("groups: %s", got.Get("table.groups").Raw)
+	}
+	g.short, g.asked = true, nil
+	got = w.Must(t, a, args("id", db, "pageSize", -1))
+	if len(g.asked) != 2 || !g.asked[1].Get("groupPaging").IsObject() || got.Get("table.rows.#").Int() != 6 || got.Get("warning").Exists() {
+		t.Errorf("asked %d times: %s", len(g.asked), got.Raw)
+	}
+	group := got.Get("table.groups.0.id").Str
+	g.asked = nil
+	got = w.Must(t, a, args("id", db, "groupPaging", map[string]any{group: map[string]any{"page": 2, "pageSize": 5}}))
+	if len(g.asked) != 1 || g.asked[0].Get("groupPaging."+group+".page").Int() != 2 || got.Get("table.rows.#").Int() != 6 {
+		t.Errorf("asked %v: %s", g.asked, got.Raw)
+	}
+}
+
+// The recorded rows are bound to blocks that are not in this workspace, so that nobody knows
+// whose they are; and one of them is not in the stored database, as one that was made between two
+// requests would not be.
+func TestRenderGroupsOfHiddenRows(t *testing.T) {
+	t.Parallel()
+	w, _ := newGrouped(t)
+	w.Levels[w.secret] = access.None
+	got := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
+	for _, hidden := range []string{"row source", "20261121033140-kwikeg5", "20261121033140-g1trq9e"} {
+		if strings.Contains(got.Raw, hidden) {
+			t.Errorf("%s is shown: %s", hidden, got.Raw)
+		}
+	}
+	for _, g := range got.Get("table.groups").Array() {
+		if g.Get("rowCount").Int() == 0 && g.Get("name").Str != "Todo" && g.Get("name").Str != "Done" {
+			t.Errorf("a group of hidden rows only: %s", g.Raw)
+		}
+	}
+	if n := got.Get("total").Int(); n == 0 || got.Get("data.view.rowCount").Int() != n {
+		t.Errorf("total %d: %s", n, got.Get("data.view.rowCount").Raw)
+	}
+}

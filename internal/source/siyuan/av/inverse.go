@@ -1,0 +1,83 @@
+package av
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// restoreCells is the call that writes the cells of r as they are now. A cell that cannot be
+// written, or a database that cannot be read, has none: the call itself says what is wrong.
+func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+	args := gjson.ParseBytes(r.Args())
+	id := kernel.ID(args.Get("avID").String())
+	db, err := r.Kernel.Database(ctx, id)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the call itself says so
+	}
+	cells := args.Get("cells").Array()
+	if len(cells) == 0 {
+		cells = []gjson.Result{args}
+	}
+	out := []map[string]any{}
+	for _, c := range cells {
+		row, column := kernel.ID(c.Get("rowID").String()), kernel.ID(c.Get("columnID").String())
+		cell := former(db.Value(row, column))
+		cell["rowID"], cell["columnID"], cell["valueType"] = row, column, c.Get("valueType").String()
+		out = append(out, cell)
+	}
+	raw, err := json.Marshal(map[string]any{"avID": id, "cells": out})
+	if err != nil {
+		return nil, err
+	}
+	return &action.Inverse{Tool: "av", Action: "set_cells", Args: raw}, nil
+}
+
+// former is a value as set_cells takes it.
+func former(v *kernel.Value) map[string]any {
+	empty := map[string]any{"clear": true}
+	if v == nil {
+		return empty
+	}
+	switch v.Type {
+	case "number":
+		if v.Number != nil && v.Number.NotEmpty {
+			return map[string]any{"number": v.Number.Content, "numberFormat": v.Number.Format}
+		}
+	case "date":
+		if d := v.Date; d != nil && d.NotEmpty {
+			out := map[string]any{"date": d.Content, "includeTime": !d.DateOnly}
+			if d.HasEnd && d.NotEmpty2 {
+				out["endDate"] = d.Content2
+			}
+			return out
+		}
+	case "mSelect":
+		if options := plain(v); options != nil {
+			return map[string]any{"options": options}
+		}
+	case "select":
+		if option := plain(v); option != nil {
+			return map[string]any{"option": option}
+		}
+	case "checkbox":
+		return map[string]any{"checked": plain(v)}
+	case "relation":
+		if v.Relation != nil && len(v.Relation.RowIDs) > 0 {
+			return map[string]any{"relationBlockIDs": v.Relation.RowIDs}
+		}
+	case "mAsset":
+		if len(v.Assets) > 0 {
+			return map[string]any{"assets": v.Assets}
+		}
+	default:
+		if text := plain(v); text != nil {
+			return map[string]any{v.Type: text}
+		}
+	}
+	return empty
+}

@@ -1,0 +1,173 @@
+package av
+
+import (
+	"context"
+	"regexp"
+	"slices"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// A row may be bound to a block of any notebook, and shows its text. So where some notebook may
+// not be read, the rows bound to its blocks are not there (R-1-17): not in their own database,
+// not in relation cells of others, not in what is computed from these.
+
+// mask says what of a database is not there for a caller. A nil one hides nothing.
+type mask struct {
+	// ids are those of hidden rows, their values and blocks, of this database and of those that
+	// it has relations to.
+	ids map[kernel.ID]bool
+	// rows are the visible ones of the same databases; nil where nobody has looked. A row that is
+	// in neither was made a moment ago, and nobody knows whose it is.
+	rows map[kernel.ID]bool
+	// cells of visible rows that show hidden ones.
+	cells map[cell]bool
+	// databases that may not be named.
+	databases map[kernel.ID]bool
+	hidden    int // rows of this database
+}
+
+type cell struct{ row, column kernel.ID }
+
+// maskOf finds what of a database a caller may not see.
+func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return nil, err
+	}
+	m := &mask{ids: map[kernel.ID]bool{}, rows: map[kernel.ID]bool{}, cells: map[cell]bool{}, databases: map[kernel.ID]bool{}}
+	if m.hidden, err = m.look(ctx, r, db); err != nil {
+		return nil, err
+	}
+	related := map[kernel.ID]*kernel.Database{} // by column
+	for i := range db.Columns {
+		c := &db.Columns[i]
+		if c.Column.Relation == nil || c.Column.Relation.Database == "" {
+			continue
+		}
+		if related[c.Column.ID], err = m.relation(ctx, r, c); err != nil {
+			return nil, err
+		}
+	}
+	for i := range db.Columns {
+		m.computed(db, &db.Columns[i].Column, related)
+	}
+	return m, nil
+}
+
+// look hides the rows of a database that are bound to what may not be read, with all values
+// that belong to no visible row.
+func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database) (hidden int, err error) {
+	primary := db.Primary()
+	places, err := r.Places(ctx, boundTo(primary))
+	if err != nil {
+		return 0, err
+	}
+	for i := range primary {
+		v := &primary[i]
+		if b := v.Block; b != nil && b.ID != "" && !r.Readable(places[b.ID].Notebook) {
+			m.ids[v.RowID], m.ids[v.ID], m.ids[b.ID] = true, true, true
+			hidden++
+			continue
+		}
+		m.rows[v.RowID] = true
+	}
+	for i := range db.Columns {
+		for _, v := range db.Columns[i].Values {
+			if !m.rows[v.RowID] && v.RowID != "" {
+				m.ids[v.RowID], m.ids[v.ID] = true, true
+			}
+		}
+	}
+	return hidden, nil
+}
+
+// relation hides what a relation column shows of another database, which it returns unless that
+// may not be read at all.
+func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.DatabaseColumn) (*kernel.Database, error) {
+	id := c.Column.Relation.Database
+	ok, err := visible(ctx, r, id)
+	if err != nil {
+		return nil, err
+	}
+	var other *kernel.Database
+	if ok {
+		if other, err = load(ctx, r, id); err != nil {
+			return nil, err
+		}
+		if _, err := m.look(ctx, r, other); err != nil {
+			return nil, err
+		}
+	} else {
+		m.databases[id] = true
+	}
+	for _, v := range c.Values {
+		if v.Relation == nil {
+			continue
+		}
+		for _, row := range v.Relation.RowIDs {
+			if other == nil || !slices.ContainsFunc(other.Primary(), func(p kernel.Value) bool { return p.RowID == row }) {
+				m.ids[row] = true
+			}
+			if m.ids[row] {
+				m.cells[cell{v.RowID, c.Column.ID}] = true
+			}
+		}
+	}
+	return other, nil
+}
+
+// reading finds templates that read other things than the row they are in.
+var reading = regexp.MustCompile(`(?i)query|getBlock|statBlock|sql`)
+
+// computed hides cells whose values are made of what is hidden.
+func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kernel.ID]*kernel.Database) {
+	rows := db.Primary()
+	switch {
+	case c.Type == kernel.ColumnTemplate:
+		for i := range rows {
+			if reading.MatchString(c.Template) || m.touched(rows[i].RowID) {
+				m.cells[cell{rows[i].RowID, c.ID}] = true
+			}
+		}
+	case c.Rollup != nil:
+		other := related[c.Rollup.RelationColumn]
+		for i := range rows {
+			at := cell{rows[i].RowID, c.Rollup.RelationColumn}
+			if other == nil || derived(other, c.Rollup.Column) || m.cells[at] {
+				m.cells[cell{rows[i].RowID, c.ID}] = true
+			}
+		}
+	}
+}
+
+// touched reports whether a row has a relation cell that shows hidden rows.
+func (m *mask) touched(row kernel.ID) bool {
+	for at := range m.cells {
+		if at.row == row {
+			return true
+		}
+	}
+	return false
+}
+
+// derived reports whether a column shows things of yet another database, or may.
+func derived(db *kernel.Database, column kernel.ID) bool {
+	c := db.Column(column)
+	return c == nil || c.Column.Type == kernel.ColumnRelation || c.Column.Type == kernel.ColumnRollup || c.Column.Type == kernel.ColumnTemplate
+}
+
+// boundTo are the blocks that rows are bound to.
+func boundTo(primary []kernel.Value) []kernel.ID {
+	var ids []kernel.ID
+	for i := range primary {
+		if b := primary[i].Block; b != nil && b.ID != "" {
+			ids = append(ids, b.ID)
+		}
+	}
+	return ids
+}
+
+// row reports whether a row of the database is there.
+func (m *mask) row(id kernel.ID) bool { return m == nil || !m.ids[id] }

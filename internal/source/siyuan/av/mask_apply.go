@@ -1,0 +1,166 @@
+package av
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// apply leaves out of any JSON of the database what is hidden.
+func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
+	if m == nil {
+		return raw, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(m.walk(v))
+}
+
+func (m *mask) walk(v any) any {
+	switch v := v.(type) {
+	case []any:
+		kept := make([]any, 0, len(v))
+		for _, item := range v {
+			if !m.names(item) {
+				kept = append(kept, m.walk(item))
+			}
+		}
+		return kept
+	case map[string]any:
+		m.object(v)
+		for k := range v {
+			if m.ids[kernel.ID(k)] {
+				delete(v, k)
+				continue
+			}
+			v[k] = m.walk(v[k])
+		}
+	case string:
+		if m.ids[kernel.ID(v)] {
+			return ""
+		}
+	}
+	return v
+}
+
+// names reports whether an item of a list is, or is the value of, something hidden.
+func (m *mask) names(item any) bool {
+	switch v := item.(type) {
+	case string:
+		return m.ids[kernel.ID(v)]
+	case map[string]any:
+		for _, k := range []string{"id", "blockID"} {
+			if id, ok := v[k].(string); ok && m.ids[kernel.ID(id)] {
+				return true
+			}
+		}
+		if id, ok := v["blockID"].(string); ok && id != "" && m.stranger(id) {
+			return true // a value
+		}
+		_, cells := v["cells"].([]any)
+		_, values := v["values"].([]any)
+		if id, ok := v["id"].(string); ok && (cells || values) && m.stranger(id) {
+			return true // a row or a card
+		}
+	}
+	return false
+}
+
+// stranger reports whether a row was not there when the mask was made.
+func (m *mask) stranger(row string) bool { return m.rows != nil && !m.rows[kernel.ID(row)] }
+
+// object clears the members of an object that show what is hidden.
+func (m *mask) object(v map[string]any) {
+	row, _ := v["blockID"].(string)
+	column, _ := v["keyID"].(string)
+	if m.cells[cell{kernel.ID(row), kernel.ID(column)}] {
+		delete(v, "rollup")
+		delete(v, "template")
+	}
+	if r, ok := v["relation"].(map[string]any); ok {
+		if id, ok := r["avID"].(string); ok && m.databases[kernel.ID(id)] {
+			delete(v, "relation")
+		}
+		if rows, ok := r["blockIDs"].([]any); ok {
+			r["blockIDs"] = slices.DeleteFunc(rows, func(row any) bool {
+				id, ok := row.(string)
+				return ok && m.stranger(id)
+			})
+		}
+	}
+	if calc, ok := v["calc"].(map[string]any); ok && (m.hidden > 0 || len(m.cells) > 0) {
+		calc["result"] = nil // counts or adds up hidden rows too
+	}
+	m.count(v, "rows", "rowCount")
+	m.count(v, "cards", "cardCount")
+	m.group(v)
+}
+
+// count puts a number of rows right where they stand beside it. In a view with groups they stand
+// in these.
+func (m *mask) count(v map[string]any, list, number string) {
+	if _, ok := v[number]; !ok {
+		return
+	}
+	seen := map[string]bool{}
+	collect := func(in any) {
+		items, _ := in.([]any)
+		for _, item := range items {
+			row, _ := item.(map[string]any)
+			if id, ok := row["id"].(string); ok && !m.names(item) {
+				seen[id] = true
+			}
+		}
+	}
+	collect(v[list])
+	groups, _ := v["groups"].([]any)
+	for _, g := range groups {
+		if g, ok := g.(map[string]any); ok {
+			collect(g[list])
+		}
+	}
+	v[number] = len(seen)
+}
+
+// group hides what the groups of a view are called where that comes from other rows, and groups
+// that only hidden rows are in.
+func (m *mask) group(v map[string]any) {
+	groups, ok := v["groups"].([]any)
+	if !ok {
+		return
+	}
+	kept := groups[:0]
+	for _, g := range groups {
+		g, ok := g.(map[string]any)
+		if !ok {
+			continue
+		}
+		before, after := 0, 0
+		for _, list := range []string{"rows", "cards"} {
+			items, _ := g[list].([]any)
+			before += len(items)
+			for _, item := range items {
+				if !m.names(item) {
+					after++
+				}
+			}
+		}
+		if before > 0 && after == 0 {
+			continue
+		}
+		key, _ := g["groupKey"].(map[string]any)
+		switch key["type"] {
+		case kernel.ColumnRelation, kernel.ColumnRollup, kernel.ColumnTemplate:
+			g["name"] = ""
+			delete(g, "groupValue")
+		}
+		kept = append(kept, g)
+	}
+	v["groups"] = kept
+}

@@ -1,0 +1,180 @@
+package av_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// leaks fails if a result tells anything of the hidden row.
+func (w *world) leaks(name string, got gjson.Result, more ...string) {
+	w.t.Helper()
+	for _, secret := range append([]string{"hidden row", "暗", string(w.hidden), string(rowS), "Geheim", string(w.secret), "classified"}, more...) {
+		if strings.Contains(got.Raw, secret) {
+			w.t.Errorf("%s tells %q:\n%s", name, secret, got.Raw)
+		}
+	}
+}
+
+// Rows bound to blocks that may not be read are not there, in no answer (R-1-17).
+func TestHiddenRows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cell(db, rowS, w.text, map[string]any{"type": "text", "text": map[string]any{"content": "classified"}})
+	calls := map[string]string{
+		"get":                    args("id", db, "verbose", true),
+		"render":                 args("id", db, "verbose", true),
+		"get_primary_key_values": args("avID", db, "verbose", true),
+	}
+	rows := map[string]string{"get": "resolvedRows.#", "render": "total", "get_primary_key_values": "total"}
+	for name, call := range calls {
+		if got := w.Must(t, act(t, name), call); got.Get(rows[name]).Int() != 3 || got.Get("partial").Exists() {
+			t.Errorf("%s of what is all readable: %s", name, got.Raw)
+		}
+	}
+	w.Levels[w.secret] = access.None
+	for name, call := range calls {
+		got := w.Must(t, act(t, name), call)
+		w.leaks(name, got)
+		if got.Get(rows[name]).Int() != 2 || !strings.Contains(got.Raw, "own 游离") || !strings.Contains(got.Raw, "open row 行") {
+			t.Errorf("%s: %s", name, got.Raw)
+		}
+		if n := got.Get("data.view.rowCount"); n.Exists() && n.Int() != 2 {
+			t.Errorf("%s counts hidden rows: %s", name, got.Raw)
+		}
+		if got.Get("filteredOutCount").Int() != 1 {
+			t.Errorf("%s does not say that something is left out: %s", name, got.Raw)
+		}
+	}
+	for _, word := range []string{"暗", "classified"} { // searching must not tell either
+		for name, call := range map[string]string{
+			"search":                 args("keyword", word),
+			"render":                 args("id", db, "query", word),
+			"get_primary_key_values": args("avID", db, "keyword", word),
+		} {
+			got := w.Must(t, act(t, name), call)
+			without := w.Must(t, act(t, name), strings.ReplaceAll(call, word, "nothing has this"))
+			if a, b := strings.ReplaceAll(got.Raw, word, ""), strings.ReplaceAll(without.Raw, "nothing has this", ""); a != b {
+				t.Errorf("%s tells %q from a word that is nowhere:\n%s\n%s", name, word, a, b)
+			}
+		}
+	}
+}
+
+// Pages are of what may be read: none is shorter for what is hidden.
+func TestHiddenRowsLeaveNoGaps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Levels[w.secret] = access.None
+	got := w.Must(t, act(t, "render"), args("id", db, "pageSize", 2))
+	if got.Get("table.rows.#").Int() != 2 || got.Get("pageCount").Int() != 1 || got.Get("table.rowCount").Int() != 2 {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
+// What a relation shows of another database, and what is computed of that, is masked too.
+func TestHiddenRelations(t *testing.T) {
+	t.Parallel()
+	const targetA, targetB = "20240801130100-second1", "20240801130101-second2"
+	for _, c := range []struct {
+		name  string
+		place func(w *world) kernel.ID // where the other database is shown
+		seen  string                   // of the relation
+	}{
+		{"a row of a readable database", func(w *world) kernel.ID { return w.home }, `["target A"]`},
+		{"a database that is hidden", func(w *world) kernel.ID { return w.secret }, `null`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			relation := w.relation(c.place(w))
+			w.cell(db, rowA, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{targetA}}})
+			numbers := w.columnOf(other, "number")
+			w.cell(other, targetA, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 10, "isNotEmpty": true}})
+			w.cell(other, targetB, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 4711, "isNotEmpty": true}})
+			rollup, template := w.column("rollup"), w.column("template")
+			w.do(kernel.Operation{
+				"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": numbers,
+				"data": map[string]any{"calc": map[string]any{"operator": "Sum"}},
+			}, kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "data": "computed text"})
+			before := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells")
+			if !strings.HasSuffix(before.Raw, `["target A","hidden row 暗"],[4721],"computed text"]`) {
+				t.Fatalf("readable: %s", before.Raw)
+			}
+			w.Levels[w.secret] = access.None
+			got := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
+			w.leaks("render", got, targetB, "4711", "4721")
+			if cells := got.Get("table.rows.1.cells"); !strings.HasSuffix(cells.Raw, "null,"+c.seen+",null,null]") {
+				t.Errorf("row that shows a hidden one: %s", cells.Raw)
+			}
+			stored := w.Must(t, act(t, "get"), args("id", db))
+			w.leaks("get", stored, targetB, "4711")
+			keys := w.Must(t, act(t, "get_attribute_view_keys"), args("id", db))
+			w.leaks("keys", keys)
+			w.leaks("filters", w.Must(t, act(t, "get_attribute_view_filter_sort"), args("id", db)))
+			if hidden := c.place(w) == w.secret; hidden {
+				for name, r := range map[string]gjson.Result{"render": got, "get": stored, "keys": keys} {
+					w.leaks(name, r, string(other), targetA, "target A")
+				}
+			} else if !strings.Contains(keys.Raw, string(other)) {
+				t.Errorf("the readable database is not named: %s", keys.Raw)
+			}
+		})
+	}
+}
+
+// A template may read any block, so that where something is hidden it shows nothing.
+func TestTemplatesThatReadOtherThings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	template := w.column("template")
+	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "data": ".action{ queryBlocks }"})
+	if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells.4"); got.Str == "" {
+		t.Fatal("the fake computes no templates")
+	}
+	w.Levels[w.secret] = access.None
+	if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.1.cells.4"); got.Raw != "null" {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
+// A rollup of a column that itself shows other things shows nothing where something is hidden:
+// what those are would take a look at every database.
+func TestRollupsOfWhatIsComputed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	relation := w.relation(w.home)
+	w.cell(db, own, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{"20240801130100-second1"}}})
+	template, rollup := w.columnOf(other, "template"), w.column("rollup")
+	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": other, "id": template, "data": "from elsewhere"},
+		kernel.Operation{"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": template, "data": map[string]any{}})
+	if got := w.Must(t, act(t, "render"), args("id", db)); got.Get("table.rows.2.cells.5").Raw != `["from elsewhere"]` {
+		t.Fatalf("readable: %s", got.Get("table.rows.2").Raw)
+	}
+	w.Levels[w.secret] = access.None
+	if got := w.Must(t, act(t, "render"), args("id", db)); got.Get("table.rows.1.cells.5").Raw != "null" {
+		t.Errorf("got %s", got.Get("table.rows.1").Raw)
+	}
+}
+
+// A database in two notebooks is found through the one that may be read, and says nothing of the
+// other.
+func TestMirrorsInHiddenNotebooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mirror := kernel.ID("20240801115959-avblk00") // the first in order
+	w.show(db, mirror, kernel.ID(w.Doc(string(w.secret), "/Mirror", "m")))
+	w.Must(t, act(t, "rename"), args("avID", db, "name", "Shared"))
+	w.Levels[w.secret] = access.None
+	found := w.Must(t, act(t, "search"), args("keyword", "Shared", "verbose", true))
+	w.leaks("search", found, string(mirror))
+	if found.Get("results.0.blockID").Str != string(dbBlock) {
+		t.Errorf("search: %s", found.Raw)
+	}
+	w.leaks("get_primary_key_values", w.Must(t, act(t, "get_primary_key_values"), args("avID", db)), string(mirror))
+	w.leaks("get", w.Must(t, act(t, "get"), args("id", db)), string(mirror))
+}

@@ -1,0 +1,230 @@
+package av
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// A database has no notebook of its own. It belongs to those whose blocks show it, and a level
+// on one of them is a level on the database (R-1-17). The blocks that its rows are bound to say
+// nothing: they may be anywhere.
+
+// folder is where the workspace keeps databases, one file each.
+const folder = "/data/storage/av"
+
+// The codes of a database that no block shows.
+const (
+	codeOwnerMissing = "av_owner_missing" // there never was one, as far as is known
+	codeOwnerStale   = "av_owner_stale"   // there was one, which is gone
+)
+
+// on needs a level on the database that an argument names.
+func on(level access.Level, param string) action.Need {
+	return action.On(level, "database "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		id := r.Strings(param)
+		if len(id) == 0 {
+			return nil, nil
+		}
+		t, err := resolve(ctx, r, level, kernel.ID(id[0]))
+		if err != nil {
+			return nil, err
+		}
+		return []action.Target{t}, nil
+	})
+}
+
+// resolve finds the database that a call is about, in the notebook that decides. A block that
+// the caller names beside it decides, and must show it.
+func resolve(ctx context.Context, r *action.Request, level access.Level, id kernel.ID) (action.Target, error) {
+	if err := exists(ctx, r, id); err != nil {
+		return action.Target{}, err
+	}
+	block := r.Strings("blockID")
+	if len(block) == 0 {
+		return decisive(ctx, r, level, id)
+	}
+	at, err := shownBy(ctx, r, id, block[0])
+	if err != nil {
+		return action.Target{}, err
+	}
+	return target(id, at), nil
+}
+
+// exists is the check before every request that could make what it asks for (R-1-16).
+func exists(ctx context.Context, r *action.Request, id kernel.ID) error {
+	if !id.Valid() {
+		return access.NotFound(access.Database, string(id))
+	}
+	names, err := databases(ctx, r)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(names, id) {
+		return access.NotFound(access.Database, string(id))
+	}
+	return nil
+}
+
+// databases are the ids of all databases, those nobody may see included.
+func databases(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
+	files, err := r.Kernel.ReadDir(ctx, folder)
+	if err != nil {
+		if tool.KindOf(err) == tool.Unknown {
+			return nil, nil // made with the first database
+		}
+		return nil, err
+	}
+	var ids []kernel.ID
+	for _, f := range files {
+		if id, ok := strings.CutSuffix(f.Name, ".json"); ok && !f.IsDir && kernel.ID(id).Valid() {
+			ids = append(ids, kernel.ID(id))
+		}
+	}
+	return ids, nil
+}
+
+// shownBy finds a block that has to be one that shows a database.
+func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string) (action.Target, error) {
+	at, err := r.Place(ctx, access.Block, block)
+	if err != nil {
+		return action.Target{}, err
+	}
+	dom, err := r.Kernel.DOM(ctx, at.ID)
+	if err != nil {
+		return action.Target{}, err
+	}
+	if !shows(dom, id) {
+		return action.Target{}, r.Invalid("blockID", "is no block that shows database "+string(id))
+	}
+	return at, nil
+}
+
+// shows reports whether the first block of a DOM or of Markdown shows a database.
+func shows(dom string, id kernel.ID) bool {
+	head, _, _ := strings.Cut(dom, ">")
+	return strings.Contains(head, `data-type="NodeAttributeView"`) && strings.Contains(head, `data-av-id="`+string(id)+`"`)
+}
+
+// decisive is the database in the notebook that decides: one with the level, else the one with
+// the highest. One that shows in no readable notebook is not found.
+func decisive(ctx context.Context, r *action.Request, level access.Level, id kernel.ID) (action.Target, error) {
+	owners, candidates, err := owners(ctx, r, id)
+	if err != nil {
+		return action.Target{}, err
+	}
+	var best *action.Target
+	for i := range owners {
+		if best == nil || r.Levels.Of(owners[i].Notebook) > r.Levels.Of(best.Notebook) {
+			best = &owners[i]
+		}
+		if r.Levels.Of(best.Notebook) >= level {
+			break
+		}
+	}
+	if best != nil {
+		if !r.Readable(best.Notebook) {
+			return action.Target{}, access.NotFound(access.Database, string(id))
+		}
+		return target(id, *best), nil
+	}
+	return action.Target{}, orphan(ctx, r, id, candidates > 0)
+}
+
+// orphan is the error for a database that no block shows, as far as the caller may know.
+func orphan(ctx context.Context, r *action.Request, id kernel.ID, stale bool) error {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return err
+	}
+	e := access.NotFound(access.Database, string(id))
+	if restricted { // it may be one of a hidden notebook that is closed
+		return e
+	}
+	e.Code, e.Message = codeOwnerMissing, "no block shows database "+string(id)+", so that it belongs to no notebook"
+	if stale {
+		e.Code, e.Message = codeOwnerStale, "the blocks that showed database "+string(id)+" are gone, or in a closed notebook"
+	}
+	return e
+}
+
+// target is a database at the place of a block that shows it.
+func target(id kernel.ID, at action.Target) action.Target {
+	at.What, at.Subject, at.ID = access.Database, string(id), id
+	return at
+}
+
+// owners are the places of the blocks that show a database, whatever their levels, and how many
+// candidates there were.
+func owners(ctx context.Context, r *action.Request, id kernel.ID) (found []action.Target, candidates int, err error) {
+	type row struct {
+		ID       kernel.ID `json:"id"`
+		Markdown string    `json:"markdown"`
+	}
+	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, markdown FROM blocks WHERE type='av' AND markdown LIKE "+
+		kernel.Quote(`%data-av-id="`+string(id)+`"%`)+" LIMIT 200")
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err := r.Kernel.DatabaseBlocks(ctx, id) // after SQL, which flushes
+	if err != nil && tool.KindOf(err) != tool.NotInKernel {
+		return nil, 0, err
+	}
+	for _, row := range rows {
+		if shows(row.Markdown, id) && !slices.Contains(ids, row.ID) {
+			ids = append(ids, row.ID)
+		}
+	}
+	places, err := r.Places(ctx, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, b := range ids {
+		if at, ok := places[b]; ok {
+			found = append(found, at)
+		}
+	}
+	return found, len(ids), nil
+}
+
+// block is the block of the database that a call works through: the one it names, else one in
+// the notebook that decided.
+func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, error) {
+	if given := r.Strings("blockID"); len(given) > 0 {
+		return kernel.ID(given[0]), nil
+	}
+	found, _, err := owners(ctx, r, t.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, at := range found {
+		if at.Notebook == t.Notebook {
+			return at.ID, nil
+		}
+	}
+	return "", access.NotFound(access.Database, t.Subject)
+}
+
+// visible reports whether a database may be read; one that does not exist may not.
+func visible(ctx context.Context, r *action.Request, id kernel.ID) (bool, error) {
+	found, _, err := owners(ctx, r, id)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(found, func(at action.Target) bool { return r.Readable(at.Notebook) }), nil
+}
+
+// load reads a database that is known to exist.
+func load(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Database, error) {
+	db, err := r.Kernel.Database(ctx, id)
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Unknown {
+		return nil, access.NotFound(access.Database, string(id))
+	}
+	return db, err
+}

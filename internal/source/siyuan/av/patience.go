@@ -1,0 +1,51 @@
+package av
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// patience is how long is waited before each further look at what was written. The first look
+// is at once.
+type patience []time.Duration
+
+// until looks until done says that what it sees is as it should be, and reports whether it came
+// to that. A look that fails is looked again: the write has happened.
+func (p patience) until(ctx context.Context, look func() (done bool, err error)) bool {
+	for n := 0; ; n++ {
+		if done, err := look(); done && err == nil {
+			return true
+		}
+		if n >= len(p) {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(p[n]):
+		}
+	}
+}
+
+// stored looks at a database until done is satisfied by it.
+func (p patience) stored(ctx context.Context, k *kernel.Client, id kernel.ID, done func(*kernel.Database) bool) bool {
+	return p.until(ctx, func() (bool, error) {
+		db, err := k.Database(ctx, id)
+		return err == nil && done(db), err
+	})
+}
+
+// pending is the error for a write that the kernel took, and that does not show. It may show
+// yet, so that writing it again could do it twice.
+func pending(op string, id kernel.ID, message, hint string, facts map[string]any) *tool.Error {
+	all := map[string]any{"transactionState": "pending_verification", "retryAllowed": false, "avID": id}
+	maps.Copy(all, facts)
+	return &tool.Error{
+		Op: op, Kind: tool.Mismatch, Code: "pending_verification", Subject: string(id), OutcomeUnknown: true,
+		Message: message, Hint: hint, Facts: all,
+	}
+}

@@ -1,0 +1,108 @@
+package av
+
+import (
+	"time"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// plain is the value of a cell as a reader wants it: a text, a number, a yes or no, a list of
+// these; nil for an empty cell.
+func plain(v *kernel.Value) any {
+	switch v.Type {
+	case "block":
+		if v.Block != nil {
+			return text(v.Block.Content)
+		}
+	case "text":
+		return content(v.Text)
+	case "url":
+		return content(v.URL)
+	case "email":
+		return content(v.Email)
+	case "phone":
+		return content(v.Phone)
+	case "template":
+		return content(v.Template)
+	case "number":
+		if v.Number != nil && v.Number.NotEmpty {
+			return v.Number.Content
+		}
+	case "date":
+		return date(v.Date)
+	case "created":
+		return date(v.Created)
+	case "updated":
+		return date(v.Updated)
+	case "checkbox":
+		return v.Checkbox != nil && v.Checkbox.Checked
+	case "select":
+		if len(v.Selection) > 0 {
+			return v.Selection[0].Content
+		}
+	case "mSelect":
+		return list(v.Selection, func(o kernel.Option) any { return o.Content })
+	case "mAsset":
+		return list(v.Assets, func(a kernel.Asset) any { return a.Content })
+	case "relation":
+		return relation(v.Relation)
+	case "rollup":
+		if v.Rollup != nil {
+			return list(v.Rollup.Contents, func(c kernel.Value) any { return plain(&c) })
+		}
+	}
+	return nil
+}
+
+func content(c *kernel.Content) any {
+	if c == nil {
+		return nil
+	}
+	return text(c.Content)
+}
+
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func list[T any](items []T, each func(T) any) any {
+	if len(items) == 0 {
+		return nil
+	}
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = each(item)
+	}
+	return out
+}
+
+// relation is the related rows by what they are called, or by their ids where the kernel has not
+// computed that.
+func relation(r *kernel.Relation) any {
+	switch {
+	case r == nil:
+		return nil
+	case len(r.Contents) > 0:
+		return list(r.Contents, func(c kernel.Value) any { return plain(&c) })
+	}
+	return list(r.RowIDs, func(id kernel.ID) any { return string(id) })
+}
+
+// date is a day, a minute of a day, or two of them, in local time as in the interface.
+func date(d *kernel.Date) any {
+	if d == nil || !d.NotEmpty {
+		return nil
+	}
+	layout := "2006-01-02 15:04"
+	if d.DateOnly {
+		layout = time.DateOnly
+	}
+	out := time.UnixMilli(d.Content).Format(layout)
+	if d.HasEnd && d.NotEmpty2 {
+		out += " → " + time.UnixMilli(d.Content2).Format(layout)
+	}
+	return out
+}

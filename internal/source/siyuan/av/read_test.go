@@ -1,0 +1,227 @@
+package av_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/av"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func texts(list gjson.Result) []string {
+	out := []string{}
+	for _, v := range list.Array() {
+		out = append(out, v.String())
+	}
+	return out
+}
+
+func TestGet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.Must(t, act(t, "get"), args("id", db))
+	if got.Get("av.id").Str != string(db) || got.Get("av.keyValues.#").Int() != 4 {
+		t.Errorf("av: %s", got.Raw)
+	}
+	want := []string{string(rowA), string(rowS), string(own)}
+	if diff := cmp.Diff(want, texts(got.Get("resolvedRows.#.rowID"))); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if b := got.Get("resolvedRows.0.sourceBlockID").Str; b != string(w.open) {
+		t.Errorf("row A is bound to %q, want %q", b, w.open)
+	}
+	if id := got.Get("resolvedRows.0.valueIDs." + string(w.primary)).Str; id == "" {
+		t.Errorf("value ids: %s", got.Get("resolvedRows").Raw)
+	}
+	w.guarded(act(t, "get"), access.Read, func(id kernel.ID) string { return args("id", id) })
+	if len(w.Writes()) != 0 {
+		t.Errorf("reading wrote: %v", w.Writes())
+	}
+}
+
+// A typo must neither make a database nor ask for anything that could (R-1-16).
+func TestReadsMakeNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"get", "render", "get_attribute_view_keys", "get_attribute_view_filter_sort"} {
+		w := newWorld(t)
+		w.refused(act(t, name), args("id", ghost), tool.Unknown)
+		for _, c := range w.Calls() {
+			if strings.HasPrefix(c.Path, "/api/av/") {
+				t.Errorf("%s asked %s for a database that does not exist", name, c.Path)
+			}
+		}
+		w.Must(t, act(t, name), args("id", db))
+		for _, c := range w.Calls() {
+			if c.Path == "/api/av/renderAttributeView" && (!c.Get("createIfNotExist").Exists() || c.Get("createIfNotExist").Bool()) {
+				t.Errorf("render did not forbid to create: %s", c.Body)
+			}
+		}
+	}
+}
+
+func TestBlockIDDecides(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "get")
+	w.Must(t, a, args("id", db, "blockID", dbBlock))
+	e := w.refusal(a, args("id", db, "blockID", w.open), tool.Invalid)
+	if e.Fields[0].Path != "/blockID" {
+		t.Errorf("fields %v", e.Fields)
+	}
+	w.Levels[w.secret] = access.None
+	hidden := w.refusal(a, args("id", db, "blockID", w.hidden), tool.Unknown)
+	missing := w.refusal(a, args("id", db, "blockID", ghost), tool.Unknown)
+	same(t, hidden, missing, w.hidden, ghost)
+}
+
+// The blocks that show a database decide, not those that its rows are bound to (R-1-17).
+func TestOwnerIsWhoShowsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "rename")
+	w.Levels[w.home] = access.Read // the secret notebook, where a row is bound, allows everything
+	w.refused(a, args("avID", db, "name", "x"), tool.Denied)
+	mirror := kernel.ID("20240801120000-avblk09")
+	w.show(db, mirror, kernel.ID(w.Doc(string(w.secret), "/Mirror", "m")))
+	got := w.Must(t, a, args("avID", db, "name", "by the mirror"))
+	if got.Get("blockID").Str != string(mirror) {
+		t.Errorf("renamed through %s, want the mirror in the notebook that allows it", got.Get("blockID").Str)
+	}
+	w.refused(a, args("avID", db, "name", "x", "blockID", dbBlock), tool.Denied)
+	w.Levels[w.secret] = access.Read
+	w.refused(a, args("avID", db, "name", "x"), tool.Denied)
+	w.Levels[w.home] = access.None
+	w.refused(a, args("avID", db, "name", "x"), tool.Denied)
+	w.Levels[w.secret] = access.None
+	w.refused(a, args("avID", db, "name", "x"), tool.Unknown)
+}
+
+func TestOrphans(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.Client.Delete(t.Context(), dbBlock); err != nil {
+		t.Fatal(err)
+	}
+	e := w.refusal(act(t, "get"), args("id", db), tool.Unknown)
+	if e.Code != "av_owner_missing" {
+		t.Errorf("code %q: %v", e.Code, e)
+	}
+	w.Levels[w.secret] = access.None // now it may be a hidden one
+	e = w.refusal(act(t, "get"), args("id", db), tool.Unknown)
+	same(t, e, w.refusal(act(t, "get"), args("id", ghost), tool.Unknown), db, ghost)
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.Must(t, act(t, "get_attribute_view_keys"), args("avID", db))
+	if diff := cmp.Diff([]string{"block", "select", "text", "number"}, texts(got.Get("keys.#.type"))); diff != "" {
+		t.Errorf("types (-want +got):\n%s", diff)
+	}
+	w.guarded(act(t, "get_attribute_view_keys"), access.Read, func(id kernel.ID) string { return args("id", id) })
+}
+
+func TestFilterSort(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.Must(t, act(t, "get_attribute_view_filter_sort"), args("id", db))
+	if got.Get("filters.#").Int() != 1 || got.Get("sorts").Raw != "[]" {
+		t.Errorf("got %s", got.Raw)
+	}
+	w.guarded(act(t, "get_attribute_view_filter_sort"), access.Read, func(id kernel.ID) string { return args("id", id) })
+}
+
+func TestPrimaryKeyValues(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "get_primary_key_values")
+	got := w.Must(t, a, args("avID", db, "pageSize", 2, "page", 9))
+	if got.Get("total").Int() != 3 || got.Get("page").Int() != 2 || got.Get("rows.#").Int() != 1 || got.Get("hasNextPage").Bool() {
+		t.Errorf("last page: %s", got.Raw)
+	}
+	got = w.Must(t, a, args("avID", db, "keyword", "行"))
+	if got.Get("rows.0.rowID").Str != string(rowA) || got.Get("rows.0.blockID").Str != string(w.open) || got.Get("rows.0.isDetached").Bool() {
+		t.Errorf("by keyword: %s", got.Raw)
+	}
+	if b := texts(got.Get("blockIDs")); len(b) != 1 || b[0] != string(dbBlock) {
+		t.Errorf("blocks %v", b)
+	}
+	w.guarded(a, access.Read, func(id kernel.ID) string { return args("avID", id) })
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "search")
+	w.Must(t, act(t, "rename"), args("avID", db, "name", "Project list 项目表"))
+	got := w.Must(t, a, args("keyword", "项目"))
+	if got.Get("results.#").Int() != 1 || got.Get("results.0.avID").Str != string(db) || got.Get("searchScope").Str != "name" {
+		t.Errorf("by name: %s", got.Raw)
+	}
+	w.Must(t, act(t, "render"), got.Get("results.0.renderArgs").Raw)
+	got = w.Must(t, a, args("keyword", "游离"))
+	if got.Get("results.0.rows.0.rowID").Str != string(own) || got.Get("searchScope").Str != "rows" {
+		t.Errorf("by rows: %s", got.Raw)
+	}
+	if got = w.Must(t, a, args("keyword", "游离", "excludes", []kernel.ID{db})); got.Get("results").Raw != "[]" {
+		t.Errorf("excluded: %s", got.Raw)
+	}
+	w.Levels[w.home] = access.None
+	for _, word := range []string{"项目", "游离", ""} {
+		got = w.Must(t, a, args("keyword", word))
+		if got.Get("results").Raw != "[]" || strings.Contains(got.Raw, string(db)) || strings.Contains(got.Raw, "Home") {
+			t.Errorf("%q at none: %s", word, got.Raw)
+		}
+	}
+}
+
+// What no block shows is counted, never named (R-1-18), and the search by rows ends somewhere.
+func TestSearchIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	raw, err := w.Client.ReadFile(t.Context(), "/data/storage/av/"+string(db)+".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 60 {
+		id := kernel.NewID()
+		w.File("/data/storage/av/"+string(id)+".json", []byte(strings.ReplaceAll(string(raw), string(db), string(id))))
+	}
+	w.ResetCalls()
+	got := w.Must(t, act(t, "search"), args("keyword", "游离"))
+	asked := 0
+	for _, c := range w.Calls() {
+		if c.Path == "/api/av/getAttributeViewPrimaryKeyValues" {
+			asked++
+		}
+	}
+	if asked != 50 || !got.Get("truncated").Bool() || got.Get("results.#").Int() != 0 || got.Get("unresolvedCount").Int() != 50 {
+		t.Errorf("asked %d: %s", asked, got.Raw)
+	}
+}
+
+func TestTool(t *testing.T) {
+	t.Parallel()
+	all, dangerous := []string{}, []string{}
+	for _, a := range av.Tool().Actions {
+		all = append(all, a.Name)
+		if a.Dangerous {
+			dangerous = append(dangerous, a.Name)
+		}
+	}
+	want := []string{
+		"get", "render", "get_attribute_view_keys", "get_attribute_view_filter_sort", "search", "rename", "add_rows", "remove_rows",
+		"add_column", "remove_column", "set_cells", "duplicate", "get_primary_key_values",
+	}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"remove_rows", "remove_column"}, dangerous); diff != "" {
+		t.Errorf("dangerous (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,101 @@
+package av
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type removeColumnArgs struct {
+	AVID               kernel.ID `json:"avID" about:"database id" req:"true"`
+	KeyID              kernel.ID `json:"keyID" about:"column to remove" req:"true"`
+	RemoveRelationDest bool      `json:"removeRelationDest" about:"of a two-way relation: remove its other end as well" default:"false"`
+	BlockID            kernel.ID `json:"blockID" about:"a block that shows it"`
+}
+
+type removeColumnResult struct {
+	Success bool      `json:"success"`
+	AVID    kernel.ID `json:"avID"`
+	KeyID   kernel.ID `json:"keyID"`
+	KeyName string    `json:"keyName"`
+}
+
+func removeColumn(p patience) *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "remove_column", Purpose: "Remove a column with all its cells", Dangerous: true,
+		Class: action.State,
+		Needs: []action.Need{on(access.Write, "avID"), action.On(access.Write, "the related database", "removeRelationDest", relationDest)},
+		Endpoints: []string{
+			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions",
+		},
+		Aliases: map[string]string{"id": "avID", "columnID": "keyID"}, Positional: []string{"avID", "keyID"},
+		Returns: []action.Field{
+			{Name: "success", About: "it is gone"},
+			{Name: "avID", About: "database id"},
+			{Name: "keyID", About: "the column"},
+			{Name: "keyName", About: "what it was called"},
+		},
+		Example: `{"avID":"20240801120000-avmain1","keyID":"20240801120008-keytel1"}`,
+		Effect: func(r *action.Request) string {
+			return "removes the column " + r.Strings("keyID")[0] + " with all its cells from the database"
+		},
+	}, func(ctx context.Context, r *action.Request, a removeColumnArgs) (any, error) {
+		db, err := load(ctx, r, a.AVID)
+		if err != nil {
+			return nil, err
+		}
+		c := db.Column(a.KeyID)
+		switch {
+		case c == nil:
+			return nil, r.Invalid("keyID", fmt.Sprintf("%q is no column of this database; get_attribute_view_keys lists them", a.KeyID))
+		case c.Column.Type == kernel.ColumnBlock:
+			return nil, r.Invalid("keyID", "is the primary column, which cannot be removed")
+		}
+		through, err := block(ctx, r, r.Target("avID"))
+		if err != nil {
+			return nil, err
+		}
+		err = transact(ctx, r, through, kernel.Operation{
+			"action": "removeAttrViewCol", "id": a.KeyID, "avID": a.AVID, "removeDest": a.RemoveRelationDest,
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshDatabase(a.AVID)
+		if a.RemoveRelationDest && c.Column.Relation != nil {
+			r.RefreshDatabase(c.Column.Relation.Database)
+		}
+		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return db.Column(a.KeyID) == nil }) {
+			return nil, pending("remove column of", a.AVID, "the kernel took the removal, and the column is still there",
+				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": a.KeyID})
+		}
+		return removeColumnResult{Success: true, AVID: a.AVID, KeyID: a.KeyID, KeyName: c.Column.Name}, nil
+	})
+}
+
+// relationDest is the database that loses a column together with the one that is removed.
+func relationDest(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	if both := r.Strings("removeRelationDest"); len(both) == 0 || both[0] != "true" {
+		return nil, nil
+	}
+	db, err := load(ctx, r, r.Target("avID").ID)
+	if err != nil {
+		return nil, err
+	}
+	c := db.Column(kernel.ID(r.Strings("keyID")[0]))
+	if c == nil || c.Column.Relation == nil || c.Column.Relation.Database == db.ID {
+		return nil, nil
+	}
+	t, err := decisive(ctx, r, access.Write, c.Column.Relation.Database)
+	if tool.KindOf(err) == tool.Unknown { // which would name it
+		err = &tool.Error{
+			Op: "check", Kind: tool.Denied, Subject: r.Strings("keyID")[0], Message: "the database that this relation is to may not be written",
+			Hint: "remove the column without removeRelationDest",
+		}
+	}
+	return []action.Target{t}, err
+}

@@ -1,0 +1,94 @@
+package av
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type removeRowsArgs struct {
+	AVID    kernel.ID   `json:"avID" about:"database id" req:"true"`
+	SrcIDs  []kernel.ID `json:"srcIDs" about:"rowIDs to remove" req:"true" min:"1" unique:"true"`
+	BlockID kernel.ID   `json:"blockID" about:"a block that shows it"`
+}
+
+type removeRowsResult struct {
+	Success      bool         `json:"success"`
+	AVID         kernel.ID    `json:"avID"`
+	SrcIDs       []kernel.ID  `json:"srcIDs"`
+	Removed      int          `json:"removed"`
+	Verification verification `json:"verification"`
+}
+
+// verification says how a write was found to be there.
+type verification struct {
+	Status string `json:"status"`
+	Method string `json:"method"`
+	Cells  int    `json:"cells,omitempty"`
+}
+
+func readBack(cells int) verification {
+	return verification{Status: "verified", Method: "av/getAttributeView", Cells: cells}
+}
+
+func removeRows(p patience) *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "remove_rows", Purpose: "Remove rows; blocks that they are bound to stay", Dangerous: true,
+		Guide:     "srcIDs are row ids, as add_rows, render and get_primary_key_values give them, never block ids.",
+		Class:     action.Manifest,
+		Needs:     []action.Need{on(access.Write, "avID")},
+		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
+		Aliases:   map[string]string{"id": "avID", "rowIDs": "srcIDs"}, Positional: []string{"avID"},
+		Returns: []action.Field{
+			{Name: "success", About: "none of them is there any more"},
+			{Name: "avID", About: "database id"},
+			{Name: "srcIDs", About: "the rows that are gone"},
+			{Name: "removed", About: "how many"},
+			{Name: "verification", About: "how that was found", Verbose: true},
+		},
+		Example: `{"avID":"20240801120000-avmain1","srcIDs":["20240801130000-detach1"]}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("removes %d rows with all their cells from the database; blocks that they are bound to stay", len(r.Strings("srcIDs")))
+		},
+	}, func(ctx context.Context, r *action.Request, a removeRowsArgs) (any, error) {
+		if len(a.SrcIDs) == 0 {
+			return nil, r.Invalid("srcIDs", "is empty")
+		}
+		db, err := load(ctx, r, a.AVID)
+		if err != nil {
+			return nil, err
+		}
+		m, err := maskOf(ctx, r, db)
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range a.SrcIDs {
+			if err := checkRow(r, db, m, fmt.Sprintf("srcIDs/%d", i), id); err != nil {
+				return nil, err
+			}
+		}
+		through, err := block(ctx, r, r.Target("avID"))
+		if err != nil {
+			return nil, err
+		}
+		if err := transact(ctx, r, through, kernel.Operation{"action": "removeAttrViewBlock", "srcIDs": a.SrcIDs, "avID": a.AVID}); err != nil {
+			return nil, err
+		}
+		r.RefreshDatabase(a.AVID)
+		left := a.SrcIDs
+		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
+			left = slices.DeleteFunc(slices.Clone(a.SrcIDs), func(id kernel.ID) bool {
+				return !slices.ContainsFunc(db.Primary(), func(v kernel.Value) bool { return v.RowID == id })
+			})
+			return len(left) == 0
+		}) {
+			return nil, pending("remove rows of", a.AVID, "the kernel took the removal, and not all rows are gone",
+				fmt.Sprintf(`av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID), map[string]any{"srcIDs": left})
+		}
+		return removeRowsResult{Success: true, AVID: a.AVID, SrcIDs: a.SrcIDs, Removed: len(a.SrcIDs), Verification: readBack(0)}, nil
+	})
+}

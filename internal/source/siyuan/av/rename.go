@@ -1,0 +1,55 @@
+package av
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type renameArgs struct {
+	AVID    kernel.ID `json:"avID" about:"database id" req:"true"`
+	Name    string    `json:"name" about:"new name" req:"true" min:"1" max:"512"`
+	BlockID kernel.ID `json:"blockID" about:"a block that shows it"`
+}
+
+type renameResult struct {
+	Success bool      `json:"success"`
+	AVID    kernel.ID `json:"avID"`
+	BlockID kernel.ID `json:"blockID"`
+	Name    string    `json:"name"`
+}
+
+func rename(p patience) *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "rename", Purpose: "Give a database another name", Late: true,
+		Class:     action.State,
+		Needs:     []action.Need{on(access.Write, "avID")},
+		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "transactions", "av/getAttributeView"},
+		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID", "name"},
+		Returns: []action.Field{
+			{Name: "success", About: "it has that name now"},
+			{Name: "avID", About: "database id"},
+			{Name: "blockID", About: "the block through which it was renamed"},
+			{Name: "name", About: "its name"},
+		},
+		Example: `{"avID":"20240801120000-avmain1","name":"Projects"}`,
+	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
+		through, err := block(ctx, r, r.Target("avID"))
+		if err != nil {
+			return nil, err
+		}
+		err = transact(ctx, r, through, kernel.Operation{"action": "setAttrViewName", "id": a.AVID, "data": a.Name})
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshDatabase(a.AVID)
+		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return db.Name == a.Name }) {
+			return nil, pending("rename", a.AVID, "the kernel took the new name, and the database does not have it",
+				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows whether it is still there`, a.AVID), nil)
+		}
+		return renameResult{Success: true, AVID: a.AVID, BlockID: through, Name: a.Name}, nil
+	})
+}

@@ -1,0 +1,244 @@
+package av
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type renderArgs struct {
+	ID               kernel.ID                      `json:"id" about:"database id" req:"true"`
+	BlockID          kernel.ID                      `json:"blockID" about:"a block that shows it, or to put a new one after"`
+	ViewID           kernel.ID                      `json:"viewID" about:"another view than the current one"`
+	Page             int                            `json:"page" about:"from 1" default:"1" min:"1"`
+	PageSize         int                            `json:"pageSize" about:"-1 is all" default:"10" min:"-1" max:"1000"`
+	Query            string                         `json:"query" about:"only rows that hold this"`
+	GroupPaging      map[kernel.ID]kernel.GroupPage `json:"groupPaging" about:"{groupID: {page, pageSize}} of a grouped view"`
+	CreateIfNotExist bool                           `json:"createIfNotExist" about:"make the database if there is none" default:"false"`
+	IgnoreRows       bool                           `json:"ignoreRows" about:"columns only" default:"false"`
+}
+
+type renderResult struct {
+	Total        int             `json:"total"`
+	Page         int             `json:"page"`
+	PageSize     int             `json:"pageSize"`
+	PageCount    int             `json:"pageCount"`
+	HasNextPage  bool            `json:"hasNextPage"`
+	AVID         kernel.ID       `json:"avID"`
+	ID           kernel.ID       `json:"id"`
+	Name         string          `json:"name"`
+	ViewID       kernel.ID       `json:"viewID"`
+	ViewName     string          `json:"viewName"`
+	ViewType     string          `json:"viewType"`
+	Views        []viewName      `json:"views"`
+	Table        table           `json:"table"`
+	RowFormat    string          `json:"rowFormat"`
+	RawRows      bool            `json:"rawRowsIncluded"`
+	Data         json.RawMessage `json:"data,omitempty"`
+	Materialized bool            `json:"materialized,omitempty"`
+	BlockID      kernel.ID       `json:"blockID,omitempty"`
+	Warning      string          `json:"warning,omitempty"`
+}
+
+func render(p patience) *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "render", Purpose: "Show a database as a table, page by page", Common: true,
+		Guide: "Cells stand in the order of table.columns; null is empty. rows[].id is the rowID of set_cells and remove_rows, " +
+			"rows[].blockID the block that the row is bound to. createIfNotExist makes a database under a new id and needs write on blockID.",
+		Class: action.Reads,
+		Needs: []action.Need{
+			action.On(access.Read, "database id", "id", renderTargets(access.Read, false)),
+			action.On(access.Write, "blockID when creating", "blockID", renderTargets(access.Write, true)),
+		},
+		Endpoints: []string{
+			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/renderAttributeView", "av/getAttributeView",
+			"lute/spinBlockDOM", "transactions",
+		},
+		Aliases: map[string]string{"avID": "id"}, Positional: []string{"id"},
+		Returns: []action.Field{
+			{Name: "total", About: "rows in all"},
+			{Name: "page", About: "this page"},
+			{Name: "pageSize", About: "rows a page"},
+			{Name: "pageCount", About: "pages in all"},
+			{Name: "hasNextPage", About: "there are more"},
+			{Name: "avID", About: "database id"},
+			{Name: "id", About: "the same", Verbose: true},
+			{Name: "name", About: "of the database"},
+			{Name: "viewID", About: "the view that is shown"},
+			{Name: "viewName", About: "its name"},
+			{Name: "viewType", About: "table, gallery or kanban"},
+			{Name: "views", About: "all views"},
+			{Name: "table.columns", About: "id, name and type"},
+			{Name: "table.rows", About: "id, blockID of a bound row, group, cells"},
+			{Name: "table.rowCount", About: "rows in all"},
+			{Name: "table.groups", About: "of a grouped view"},
+			{Name: "rowFormat", About: "how to read a row"},
+			{Name: "rawRowsIncluded", About: "data is there", Verbose: true},
+			{Name: "data", About: "what the kernel answered", Verbose: true},
+			{Name: "materialized", About: "the database has just been made"},
+			{Name: "blockID", About: "the block that shows it now"},
+			{Name: "warning", About: "what did not show"},
+		},
+		Example: `{"id":"20240801120000-avmain1","pageSize":20}`,
+	}, func(ctx context.Context, r *action.Request, a renderArgs) (any, error) {
+		if a.PageSize == 0 {
+			return nil, r.Invalid("pageSize", "is 0, it is -1 for all rows or 1 to 1000")
+		}
+		out := renderResult{ID: a.ID, AVID: a.ID, RowFormat: "cells in the order of table.columns"}
+		if r.Targets("blockID") != nil { // there is none yet
+			if err := create(ctx, r, p, &a, &out); err != nil {
+				return nil, err
+			}
+		}
+		if err := show(ctx, r, &a, &out); err != nil {
+			return nil, err
+		}
+		return out, nil
+	})
+}
+
+// renderTargets are the database to show, or if there is none and one is to be made, the block
+// to make it at.
+func renderTargets(level access.Level, creating bool) func(context.Context, *action.Request) ([]action.Target, error) {
+	return func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		id := kernel.ID(r.Strings("id")[0])
+		if found := r.Targets("id"); creating && found != nil {
+			return nil, nil
+		}
+		create := len(r.Strings("createIfNotExist")) > 0 && r.Strings("createIfNotExist")[0] == "true"
+		err := exists(ctx, r, id)
+		missing := tool.KindOf(err) == tool.Unknown && id.Valid() && create
+		switch {
+		case err != nil && !missing:
+			return nil, err
+		case missing != creating:
+			return nil, nil
+		case !missing:
+			t, err := resolve(ctx, r, level, id)
+			return []action.Target{t}, err
+		}
+		at := r.Strings("blockID")
+		if len(at) == 0 {
+			return nil, r.Conflicting("createIfNotExist needs blockID: the block to put the database after", "createIfNotExist", "blockID")
+		}
+		t, err := r.Place(ctx, access.Block, at[0])
+		return []action.Target{t}, err
+	}
+}
+
+// show renders the page that is asked for.
+func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResult) error {
+	ask := kernel.Rendering{
+		ID: a.ID, Block: a.BlockID, View: a.ViewID, Query: a.Query, IgnoreRows: a.IgnoreRows, GroupPaging: a.GroupPaging,
+		Page: a.Page, Size: a.PageSize,
+	}
+	m, err := renderMask(ctx, r, a.ID)
+	if err != nil {
+		return err
+	}
+	here := m != nil || a.PageSize < 0 // pages are cut here, not by the kernel
+	if here {
+		ask.Page, ask.Size = 1, everything
+	}
+	raw, err := r.Kernel.RenderDatabase(ctx, ask)
+	if err != nil {
+		return err
+	}
+	got, err := parse(raw)
+	if err == nil && len(got.View.Groups) > 0 && a.GroupPaging == nil {
+		here = true
+		raw, err = wholeGroups(ctx, r, ask, got, raw)
+	}
+	if err == nil && !here && len(got.View.items()) == 0 && got.View.count() > 0 && a.GroupPaging == nil { // beyond the last page
+		ask.Page = (got.View.count() + a.PageSize - 1) / a.PageSize
+		if ask.Page < a.Page {
+			raw, err = r.Kernel.RenderDatabase(ctx, ask)
+		}
+	}
+	if err == nil {
+		raw, err = m.apply(raw)
+	}
+	if err == nil {
+		got, err = parse(raw)
+	}
+	if err != nil {
+		return err
+	}
+	if m != nil && !a.IgnoreRows {
+		r.Filtered(m.hidden)
+	}
+	out.fill(r, a, got, raw, here)
+	return nil
+}
+
+// renderMask is the mask of a database that a rendering may need.
+func renderMask(ctx context.Context, r *action.Request, id kernel.ID) (*mask, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return nil, err
+	}
+	db, err := load(ctx, r, id)
+	if err != nil {
+		return nil, err
+	}
+	return maskOf(ctx, r, db)
+}
+
+// wholeGroups renders a grouped view again with all rows of each group, if some are missing:
+// a page is of the view, the kernel's pages are of each group.
+func wholeGroups(ctx context.Context, r *action.Request, ask kernel.Rendering, got *rendering, raw json.RawMessage) (json.RawMessage, error) {
+	paging, missing := map[kernel.ID]kernel.GroupPage{}, false
+	for i := range got.View.Groups {
+		g := &got.View.Groups[i]
+		paging[g.ID] = kernel.GroupPage{Page: 1, Size: everything}
+		missing = missing || len(g.items()) < g.count()
+	}
+	if !missing || ask.IgnoreRows {
+		return raw, nil
+	}
+	ask.GroupPaging = paging
+	return r.Kernel.RenderDatabase(ctx, ask)
+}
+
+// fill takes over what was rendered. here says that the rows are all there are, to cut the page
+// out of.
+func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, raw json.RawMessage, here bool) {
+	out.Name, out.ViewID, out.ViewType, out.ViewName, out.Views = got.Name, got.ViewID, got.ViewType, got.View.Name, got.Views
+	if out.Views == nil {
+		out.Views = []viewName{}
+	}
+	out.Table = tableOf(&got.View)
+	out.Total = max(out.Table.RowCount, len(out.Table.Rows))
+	size := a.PageSize
+	if size < 0 {
+		size = max(out.Total, 1)
+	}
+	switch {
+	case a.GroupPaging != nil:
+		out.Page, out.PageSize, out.PageCount = 1, size, 1
+		out.HasNextPage = len(out.Table.Rows) < out.Total
+	case here:
+		if n := len(out.Table.Rows); n < out.Table.RowCount && !a.IgnoreRows {
+			out.Warning = fmt.Sprintf("the kernel rendered only %d of %d rows; groupPaging asks for the others", n, out.Table.RowCount)
+		}
+		p := action.Paged(out.Table.Rows, a.Page, size)
+		out.Table.Rows = p.Data
+		out.Total, out.Page, out.PageSize, out.PageCount, out.HasNextPage = p.Total, p.Page, p.PageSize, p.PageCount, p.HasNextPage
+	default:
+		out.PageSize, out.PageCount = size, max(1, (out.Total+size-1)/size)
+		out.Page = min(a.Page, out.PageCount)
+		out.HasNextPage = out.Page < out.PageCount
+	}
+	out.Table.RowCount = out.Total
+	if a.IgnoreRows {
+		out.HasNextPage = false
+	}
+	if r.Meta.Verbose {
+		out.RawRows, out.Data = true, raw
+	}
+}

@@ -1,0 +1,138 @@
+package av_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/av"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cell(db, own, w.number, map[string]any{"type": "number", "number": map[string]any{"content": 42.5, "isNotEmpty": true}})
+	w.cell(db, own, w.choice, map[string]any{"type": "select", "mSelect": []any{map[string]any{"content": "进行", "color": "2"}}})
+	got := w.Must(t, act(t, "render"), args("avID", db))
+	if got.Get("total").Int() != 3 || got.Get("pageSize").Int() != 10 || got.Get("data").Exists() {
+		t.Errorf("page: %s", got.Raw)
+	}
+	if diff := cmp.Diff([]string{"block", "select", "text", "number"}, texts(got.Get("table.columns.#.type"))); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+	last := got.Get("table.rows.2")
+	if last.Get("id").Str != string(own) || last.Get("cells").Raw != `["own 游离","进行",null,42.5]` {
+		t.Errorf("row: %s", last.Raw)
+	}
+	if got.Get("table.rows.0.blockID").Str != string(w.open) {
+		t.Errorf("bound row: %s", got.Get("table.rows.0").Raw)
+	}
+	verbose := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
+	if verbose.Get("data.view.rows.#").Int() != 3 || !verbose.Get("rawRowsIncluded").Bool() {
+		t.Errorf("verbose: %s", verbose.Raw)
+	}
+	w.guarded(act(t, "render"), access.Read, func(id kernel.ID) string { return args("id", id) })
+	w.refused(act(t, "render"), args("id", db, "pageSize", 0), tool.Invalid)
+}
+
+func TestRenderPages(t *testing.T) {
+	t.Parallel()
+	for _, restricted := range []bool{false, true} {
+		w := newWorld(t)
+		if restricted {
+			w.Levels[ghost] = access.None // some notebook is hidden, none of ours
+		}
+		a := act(t, "render")
+		got := w.Must(t, a, args("id", db, "page", 99, "pageSize", 2))
+		if got.Get("page").Int() != 2 || got.Get("total").Int() != 3 || got.Get("table.rows.#").Int() != 1 || got.Get("hasNextPage").Bool() {
+			t.Errorf("restricted %v, beyond the end: %s", restricted, got.Raw)
+		}
+		if got = w.Must(t, a, args("id", db, "pageSize", 2)); !got.Get("hasNextPage").Bool() || got.Get("pageCount").Int() != 2 {
+			t.Errorf("restricted %v, first: %s", restricted, got.Raw)
+		}
+		if got = w.Must(t, a, args("id", db, "pageSize", -1)); got.Get("table.rows.#").Int() != 3 || got.Get("pageCount").Int() != 1 {
+			t.Errorf("restricted %v, all: %s", restricted, got.Raw)
+		}
+		if got = w.Must(t, a, args("id", db, "query", "游离")); got.Get("total").Int() != 1 {
+			t.Errorf("restricted %v, query: %s", restricted, got.Raw)
+		}
+		if got = w.Must(t, a, args("id", db, "ignoreRows", true)); got.Get("table.rows").Raw != "[]" || got.Get("table.columns.#").Int() != 4 {
+			t.Errorf("restricted %v, ignoreRows: %s", restricted, got.Raw)
+		}
+	}
+}
+
+func TestRenderCreates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "render")
+	fresh := kernel.NewID()
+	w.refused(a, args("id", fresh, "createIfNotExist", true), tool.Conflicting)
+	w.Levels[w.home] = access.Read
+	w.refused(a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.Denied)
+	w.Levels[w.home] = access.None
+	hidden := w.refusal(a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.Unknown)
+	missing := w.refusal(a, args("id", fresh, "createIfNotExist", true, "blockID", ghost), tool.Unknown)
+	same(t, hidden, missing, w.open, ghost)
+	delete(w.Levels, w.home)
+
+	got := w.Must(t, a, args("id", fresh, "createIfNotExist", true, "blockID", w.open))
+	block := kernel.ID(got.Get("blockID").Str)
+	if !got.Get("materialized").Bool() || got.Get("warning").Exists() || got.Get("table.columns.#").Int() != 2 {
+		t.Errorf("created: %s", got.Raw)
+	}
+	if at, err := w.Client.Place(t.Context(), block); err != nil || at.Notebook != w.home {
+		t.Errorf("the block is in %v: %v", at, err)
+	}
+	w.ResetCalls()
+	got = w.Must(t, a, args("id", fresh, "createIfNotExist", true, "blockID", block))
+	if n := len(w.Writes()); n != 0 || got.Get("materialized").Exists() {
+		t.Errorf("once it is there, rendering writes %d times: %s", n, got.Raw)
+	}
+}
+
+// A block may show a database that was never rendered: there is no file yet.
+func TestRenderCreatesInItsBlock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.show(other, otherB, w.doc)
+	w.refused(act(t, "render"), args("id", other), tool.Unknown)
+	got := w.Must(t, act(t, "render"), args("id", other, "createIfNotExist", true, "blockID", otherB))
+	if got.Get("blockID").Str != string(otherB) {
+		t.Errorf("created: %s", got.Raw)
+	}
+}
+
+// Grouped and other layouts are read as a real kernel answered them.
+func TestTablesOfRecordings(t *testing.T) {
+	t.Parallel()
+	for _, row := range kerneltest.Recordings(t) {
+		if row.Scenario != "av" || (row.Seq != 75 && row.Seq != 127 && row.Seq != 128 && row.Seq != 130) {
+			continue
+		}
+		var answer struct{ Data json.RawMessage }
+		if err := json.Unmarshal(row.RespBody, &answer); err != nil {
+			t.Fatal(err)
+		}
+		columns, rows, groups, count, err := av.Table(answer.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grouped := row.Seq != 75
+		if columns != 19 || (groups > 0) != grouped || len(rows) < 5 || count < 5 {
+			t.Errorf("seq %d: %d columns, %d groups, %d of %d rows", row.Seq, columns, groups, len(rows), count)
+		}
+		all := strings.Join(rows, "\n")
+		for _, want := range []string{"row source one 行一", "42.5", "Doing 进行", "red 蓝", "https://example.com", "2024-08-01", "true", "assets/spec.pdf"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("seq %d: no cell shows %q:\n%s", row.Seq, want, all)
+			}
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package av
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type searchArgs struct {
+	Keyword  string      `json:"keyword" about:"part of a database's name, else of a row's text" req:"true"`
+	Excludes []kernel.ID `json:"excludes" about:"databases to leave out"`
+}
+
+// hit is a database that was found, in one of its blocks that may be read.
+type hit struct {
+	ID         kernel.ID      `json:"id"`
+	AVID       kernel.ID      `json:"avID"`
+	AVName     string         `json:"avName"`
+	BlockID    kernel.ID      `json:"blockID"`
+	HPath      string         `json:"hPath,omitempty"`
+	Views      []hitView      `json:"views,omitempty"`
+	Rows       []primaryRow   `json:"rows,omitempty"`
+	RenderArgs map[string]any `json:"renderArgs"`
+}
+
+type hitView struct {
+	ViewID kernel.ID `json:"viewID"`
+	Name   string    `json:"name"`
+	Layout string    `json:"layout"`
+}
+
+type searchResult struct {
+	Keyword         string `json:"keyword"`
+	SearchScope     string `json:"searchScope"`
+	Results         []hit  `json:"results"`
+	RawResultCount  int    `json:"rawResultCount"`
+	UnresolvedCount int    `json:"unresolvedCount"`
+	Truncated       bool   `json:"truncated,omitempty"`
+	Hint            string `json:"hint,omitempty"`
+}
+
+// How far a search by rows goes (R-1-18).
+const (
+	maxSearched = 50 // databases
+	maxRows     = 3  // of each that are shown
+)
+
+func search() *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "search", Purpose: "Find databases by name, or else by the text of their rows", Common: true,
+		Guide:     "A search by rows looks at 50 databases at most. What may not be read is counted, not named.",
+		Class:     action.Reads,
+		Unguarded: "what is found is filtered by the notebooks that show it",
+		Endpoints: []string{"av/searchAttributeView", "file/readDir", "av/getAttributeViewPrimaryKeyValues", "query/sql"},
+		Aliases:   map[string]string{"query": "keyword"}, Positional: []string{"keyword"},
+		Returns: []action.Field{
+			{Name: "keyword", About: "what was searched"},
+			{Name: "searchScope", About: "name, or rows where no name fits"},
+			{Name: "results", About: "databases"},
+			{Name: "results[].id", About: "the same as avID", Verbose: true},
+			{Name: "results[].avID", About: "database id"},
+			{Name: "results[].avName", About: "its name"},
+			{Name: "results[].blockID", About: "a block that shows it"},
+			{Name: "results[].hPath", About: "where that is"},
+			{Name: "results[].views", About: "its views", Verbose: true},
+			{Name: "results[].rows", About: "rows that fit, three at most"},
+			{Name: "results[].renderArgs", About: "arguments of render", Verbose: true},
+			{Name: "rawResultCount", About: "databases that were shown or could not be placed", Verbose: true},
+			{Name: "unresolvedCount", About: "databases that no block shows"},
+			{Name: "truncated", About: "not all databases were looked at"},
+			{Name: "hint", About: "what to do then"},
+		},
+		Example: `{"keyword":"project"}`,
+	}, func(ctx context.Context, r *action.Request, a searchArgs) (any, error) {
+		out := searchResult{Keyword: a.Keyword, SearchScope: "name", Results: []hit{}}
+		if err := out.byName(ctx, r, &a); err != nil {
+			return nil, err
+		}
+		if len(out.Results) > 0 || strings.TrimSpace(a.Keyword) == "" {
+			return out, nil
+		}
+		out.SearchScope = "rows"
+		return out, out.byRows(ctx, r, &a)
+	})
+}
+
+func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searchArgs) error {
+	hits, err := r.Kernel.SearchDatabases(ctx, a.Keyword, a.Excludes)
+	if err != nil {
+		return err
+	}
+	var blocks []kernel.ID
+	for i := range hits {
+		for _, h := range flat(&hits[i]) {
+			blocks = append(blocks, h.Block)
+		}
+	}
+	places, err := r.Places(ctx, blocks)
+	if err != nil {
+		return err
+	}
+	for i := range hits {
+		out.add(r, flat(&hits[i]), places)
+	}
+	return nil
+}
+
+// flat is a hit with its children, which may be in other blocks.
+func flat(h *kernel.DatabaseHit) []kernel.DatabaseHit {
+	return append([]kernel.DatabaseHit{*h}, h.Children...)
+}
+
+// add takes over a hit in the first of its blocks that may be read.
+func (out *searchResult) add(r *action.Request, places []kernel.DatabaseHit, at map[kernel.ID]action.Target) {
+	var one *hit
+	known := false
+	for _, h := range places {
+		t, ok := at[h.Block]
+		known = known || ok
+		if !ok || !r.Readable(t.Notebook) {
+			continue
+		}
+		if one == nil {
+			one = &hit{ID: h.Database, AVID: h.Database, AVName: h.Name, BlockID: h.Block, HPath: h.HPath}
+			one.RenderArgs = map[string]any{"id": h.Database, "blockID": h.Block}
+		}
+		if h.ViewID != "" {
+			one.Views = append(one.Views, hitView{h.ViewID, h.View, h.Layout})
+		}
+	}
+	out.count(r, one, known)
+}
+
+// count takes over a hit, or counts it where there is nothing to show. known says that some
+// block shows it, though none that may be read.
+func (out *searchResult) count(r *action.Request, one *hit, known bool) {
+	switch {
+	case one != nil:
+		out.Results = append(out.Results, *one)
+		out.RawResultCount++
+	case known:
+		r.Filtered(1)
+	default:
+		out.UnresolvedCount++
+		out.RawResultCount++
+	}
+}
+
+// byRows looks for the keyword in the primary columns.
+func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searchArgs) error {
+	ids, err := databases(ctx, r)
+	if err != nil {
+		return err
+	}
+	ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { return slices.Contains(a.Excludes, id) })
+	slices.Sort(ids)
+	slices.Reverse(ids) // the newest first
+	if len(ids) > maxSearched {
+		ids, out.Truncated = ids[:maxSearched], true
+		out.Hint = `only the newest 50 databases were looked at; give a part of the database's name`
+	}
+	for _, id := range ids {
+		got, err := r.Kernel.PrimaryValues(ctx, id, a.Keyword, 1, everything)
+		switch {
+		case tool.KindOf(err) == tool.Unknown || tool.KindOf(err) == tool.API:
+			continue // one that is broken
+		case err != nil:
+			return err
+		case len(got.Rows.Values) == 0:
+			continue
+		}
+		if err := out.addRows(ctx, r, id, a.Keyword, &got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kernel.ID, keyword string, got *kernel.PrimaryValues) error {
+	places, err := r.Places(ctx, got.Blocks)
+	if err != nil {
+		return err
+	}
+	blocks, err := readableBlocks(ctx, r, got.Blocks)
+	if err != nil {
+		return err
+	}
+	if len(blocks) == 0 {
+		out.count(r, nil, len(places) > 0)
+		return nil
+	}
+	values, err := readableRows(ctx, r, got.Rows.Values, keyword)
+	if err != nil || len(values) == 0 {
+		return err
+	}
+	one := hit{ID: id, AVID: id, AVName: got.Name, BlockID: blocks[0], RenderArgs: map[string]any{"id": id, "blockID": blocks[0]}}
+	for i := range values[:min(len(values), maxRows)] {
+		one.Rows = append(one.Rows, primaryRowOf(&values[i]))
+	}
+	out.count(r, &one, true)
+	return nil
+}

@@ -1,0 +1,245 @@
+package av
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type setCellsArgs struct {
+	AVID    kernel.ID `json:"avID" about:"database id" req:"true"`
+	Cells   []input   `json:"cells" about:"the cells to write" min:"1" unique:"rowID,columnID"`
+	BlockID kernel.ID `json:"blockID" about:"a block that shows it"`
+	input
+}
+
+type setCellsResult struct {
+	Success      bool         `json:"success"`
+	AVID         kernel.ID    `json:"avID"`
+	RowID        kernel.ID    `json:"rowID,omitempty"`
+	ColumnID     kernel.ID    `json:"columnID,omitempty"`
+	Updated      int          `json:"updated"`
+	Verification verification `json:"verification"`
+}
+
+func setCells(p patience) *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "set_cells", Purpose: "Write cells of a database",
+		Guide: "One cell stands beside avID, several in cells. valueType must be that of the column; its value stands in: text, " +
+			"number (numberFormat), date (endDate, includeTime), checkbox: checked, select: option, multi_select: options, " +
+			"relation: relationBlockIDs, url, email, phone, mAsset: assets; or in value. clear=true empties the cell. " +
+			"The primary column is the text of the row's block: edit that block.",
+		Class:     action.Manifest,
+		Inverse:   restoreCells,
+		Needs:     []action.Need{on(access.Write, "avID")},
+		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
+		Aliases:   map[string]string{"id": "avID", "items": "cells"}, Positional: []string{"avID"},
+		Returns: []action.Field{
+			{Name: "success", About: "all of them have that value now"},
+			{Name: "avID", About: "database id"},
+			{Name: "rowID", About: "of the one cell"},
+			{Name: "columnID", About: "of the one cell"},
+			{Name: "updated", About: "how many"},
+			{Name: "verification", About: "how that was found", Verbose: true},
+		},
+		Example: `{"avID":"20240801120000-avmain1","rowID":"20240801130000-detach1","columnID":"20240801120001-keytext","valueType":"text","text":"done"}`,
+	}, func(ctx context.Context, r *action.Request, a setCellsArgs) (any, error) {
+		cells, err := inputs(r, &a)
+		if err != nil {
+			return nil, err
+		}
+		db, err := load(ctx, r, a.AVID)
+		if err != nil {
+			return nil, err
+		}
+		writes, err := planned(ctx, r, db, cells)
+		if err != nil {
+			return nil, err
+		}
+		through, err := block(ctx, r, r.Target("avID"))
+		if err != nil {
+			return nil, err
+		}
+		var ops []kernel.Operation
+		for _, w := range writes {
+			id := kernel.NewID()
+			if v := db.Value(w.row, w.column); v != nil {
+				id = v.ID
+			}
+			ops = append(ops, kernel.Operation{
+				"action": "updateAttrViewCell", "id": id, "avID": a.AVID, "keyID": w.column, "rowID": w.row, "data": w.data,
+			})
+		}
+		if err := transact(ctx, r, through, ops...); err != nil {
+			return nil, err
+		}
+		r.RefreshDatabase(a.AVID)
+		var wrong []map[string]any
+		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
+			wrong = differing(db, writes)
+			return len(wrong) == 0
+		}) {
+			return nil, pending("write cells of", a.AVID, "the kernel took the cells, and not all of them have their new value",
+				fmt.Sprintf(`av(action="render", id=%q) shows what they have`, a.AVID), map[string]any{"cells": wrong})
+		}
+		out := setCellsResult{Success: true, AVID: a.AVID, Updated: len(writes), Verification: readBack(len(writes))}
+		if len(a.Cells) == 0 {
+			out.RowID, out.ColumnID = a.RowID, a.ColumnID
+		}
+		return out, nil
+	})
+}
+
+// at is where a member of a cell stands in the arguments.
+type at func(member string) string
+
+// inputs are the cells to write: those of the list, or the one that stands beside avID.
+func inputs(r *action.Request, a *setCellsArgs) ([]input, error) {
+	single := a.RowID != "" || a.ColumnID != "" || a.ValueType != "" || len(a.given()) > 0
+	switch {
+	case single && r.Given("cells"):
+		return nil, r.Conflicting("give one cell beside avID, or several in cells, not both", "cells", "rowID")
+	case single:
+		return checked(r, []input{a.input}, func(int) at { return func(member string) string { return member } })
+	case len(a.Cells) == 0:
+		return nil, r.Conflicting("give one cell beside avID, or several in cells", "cells")
+	}
+	return checked(r, a.Cells, func(i int) at {
+		return func(member string) string { return fmt.Sprintf("cells/%d/%s", i, member) }
+	})
+}
+
+func checked(r *action.Request, cells []input, where func(i int) at) ([]input, error) {
+	for i := range cells {
+		place := where(i)
+		if cells[i].ColumnID == "" {
+			return nil, r.Invalid(place("columnID"), "is required")
+		}
+		if cells[i].ValueType == "" {
+			return nil, r.Invalid(place("valueType"), "is required")
+		}
+		if member, wrong := cells[i].settle(); wrong != "" {
+			return nil, r.Invalid(place(member), wrong)
+		}
+	}
+	return cells, nil
+}
+
+// planned holds cells against the database, which would take anything (README 40), and returns
+// them as the kernel wants them.
+func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells []input) ([]write, error) {
+	m, err := maskOf(ctx, r, db)
+	if err != nil {
+		return nil, err
+	}
+	place := func(i int, member string) string {
+		if !r.Given("cells") {
+			return member
+		}
+		return fmt.Sprintf("cells/%d/%s", i, member)
+	}
+	var out []write
+	for i := range cells {
+		in := &cells[i]
+		if err := checkRow(r, db, m, place(i, "rowID"), in.RowID); err != nil {
+			return nil, err
+		}
+		c := db.Column(in.ColumnID)
+		if c == nil {
+			return nil, r.Invalid(place(i, "columnID"), fmt.Sprintf("%q is no column of this database; get_attribute_view_keys lists them", in.ColumnID))
+		}
+		if wrong := misfit(in.ValueType, &c.Column); wrong != "" {
+			return nil, r.Invalid(place(i, "valueType"), wrong)
+		}
+		if in.ValueType == "relation" {
+			if err := related(ctx, r, m, db, &c.Column, in, func(n int) string {
+				return fmt.Sprintf("%s/%d", place(i, "relationBlockIDs"), n)
+			}); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, value(in, &c.Column))
+	}
+	return out, nil
+}
+
+// misfit says why a valueType is not for a column.
+func misfit(valueType string, c *kernel.Column) string {
+	if columnTypes[valueType] == c.Type {
+		return ""
+	}
+	for v, t := range columnTypes {
+		if t == c.Type {
+			return fmt.Sprintf("is %s, and column %q takes %s", valueType, c.Name, v)
+		}
+	}
+	if c.Type == kernel.ColumnBlock {
+		return fmt.Sprintf("cannot be written: column %q is the primary one, the text of the row's block", c.Name)
+	}
+	return fmt.Sprintf("cannot be written: the cells of column %q are computed (%s)", c.Name, c.Type)
+}
+
+// related checks the rows that a relation is to point to. A two-way relation writes to the other
+// database too.
+func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Database, c *kernel.Column, in *input, place func(int) string) error {
+	if c.Relation == nil || c.Relation.Database == "" {
+		return r.Invalid(strings.TrimSuffix(place(0), "/0"), fmt.Sprintf("has nothing to point to: column %q is related to no database yet", c.Name))
+	}
+	other, level := c.Relation.Database, access.Read
+	if c.Relation.TwoWay {
+		level = access.Write
+	}
+	mask := m
+	if other != db.ID {
+		found, _, err := owners(ctx, r, other)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(found, func(t action.Target) bool { return r.Levels.Of(t.Notebook) >= level }) {
+			return denied(c, level)
+		}
+		if db, err = load(ctx, r, other); err != nil {
+			return err
+		}
+		if mask, err = maskOf(ctx, r, db); err != nil {
+			return err
+		}
+	}
+	for n, id := range in.RelationBlockIDs {
+		if err := checkRow(r, db, mask, place(n), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differing are the cells whose stored value is not the one that was written.
+func differing(db *kernel.Database, writes []write) []map[string]any {
+	var out []map[string]any
+	for _, w := range writes {
+		v := db.Value(w.row, w.column)
+		if v == nil {
+			v = &kernel.Value{} // as an empty cell has none
+		}
+		if !w.is(v) {
+			out = append(out, map[string]any{"rowID": w.row, "columnID": w.column})
+		}
+	}
+	return out
+}
+
+// denied is the error for a relation to a database whose level is too low. It does not name it.
+func denied(c *kernel.Column, need access.Level) error {
+	return &tool.Error{
+		Op: "check", Kind: tool.Denied, Subject: string(c.ID),
+		Message: fmt.Sprintf("column %q is related to a database that the levels do not allow to %s", c.Name, need.Verb()),
+		Hint:    "leave this cell out; collie siyuan permission list shows the levels",
+		Facts:   map[string]any{"required_permission": need.Verb()},
+	}
+}

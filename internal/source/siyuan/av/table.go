@@ -1,0 +1,145 @@
+package av
+
+import (
+	"encoding/json"
+	"slices"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// rendering is what the kernel makes of a view, in any of its layouts.
+type rendering struct {
+	Name     string     `json:"name"`
+	ViewID   kernel.ID  `json:"viewID"`
+	ViewType string     `json:"viewType"`
+	View     layout     `json:"view"`
+	Views    []viewName `json:"views"`
+}
+
+type viewName struct {
+	ID   kernel.ID `json:"id"`
+	Name string    `json:"name"`
+	Type string    `json:"type"`
+}
+
+// layout is a view or one of its groups. A table has columns and rows of cells, the others have
+// fields and cards of values.
+type layout struct {
+	ID        kernel.ID `json:"id"`
+	Name      string    `json:"name"`
+	Columns   []column  `json:"columns"`
+	Fields    []column  `json:"fields"`
+	Rows      []item    `json:"rows"`
+	Cards     []item    `json:"cards"`
+	RowCount  int       `json:"rowCount"`
+	CardCount int       `json:"cardCount"`
+	Groups    []layout  `json:"groups"`
+}
+
+type item struct {
+	ID     kernel.ID `json:"id"`
+	Cells  []slot    `json:"cells"`
+	Values []slot    `json:"values"`
+}
+
+type slot struct {
+	Value *kernel.Value `json:"value"`
+}
+
+type column struct {
+	ID   kernel.ID `json:"id"`
+	Name string    `json:"name"`
+	Type string    `json:"type"`
+}
+
+func parse(raw json.RawMessage) (*rendering, error) {
+	var out rendering
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// items are the rows of a layout itself, without those of its groups.
+func (l *layout) items() []item {
+	if len(l.Rows) > 0 {
+		return l.Rows
+	}
+	return l.Cards
+}
+
+// count is how many rows a layout has, on whatever page.
+func (l *layout) count() int { return max(l.RowCount, l.CardCount) }
+
+// columns are the columns of a layout.
+func (l *layout) columns() []column {
+	if l.Columns != nil {
+		return l.Columns
+	}
+	return l.Fields
+}
+
+// table is a view as a reader wants it: cells are plain values in the order of the columns.
+type table struct {
+	Columns  []column   `json:"columns"`
+	Rows     []tableRow `json:"rows"`
+	RowCount int        `json:"rowCount"`
+	Groups   []group    `json:"groups,omitempty"`
+}
+
+type tableRow struct {
+	ID      kernel.ID `json:"id"`
+	BlockID kernel.ID `json:"blockID,omitempty"`
+	Group   kernel.ID `json:"group,omitempty"`
+	Cells   []any     `json:"cells"`
+}
+
+type group struct {
+	ID       kernel.ID `json:"id"`
+	Name     string    `json:"name"`
+	RowCount int       `json:"rowCount"`
+}
+
+// tableOf is the table of a view: all rows that were rendered, those of groups one group after
+// the other.
+func tableOf(v *layout) table {
+	t := table{Columns: slices.Clone(v.columns()), Rows: []tableRow{}, RowCount: v.count()}
+	if t.Columns == nil {
+		t.Columns = []column{}
+	}
+	for i := range v.items() {
+		t.Rows = append(t.Rows, tableRowOf(&v.items()[i], t.Columns, ""))
+	}
+	for g := range v.Groups {
+		in := &v.Groups[g]
+		t.Groups = append(t.Groups, group{ID: in.ID, Name: in.Name, RowCount: in.count()})
+		for i := range in.items() {
+			t.Rows = append(t.Rows, tableRowOf(&in.items()[i], t.Columns, in.ID))
+		}
+	}
+	return t
+}
+
+func tableRowOf(it *item, columns []column, group kernel.ID) tableRow {
+	row := tableRow{ID: it.ID, Group: group, Cells: make([]any, len(columns))}
+	slots := it.Cells
+	if slots == nil {
+		slots = it.Values
+	}
+	for n, s := range slots {
+		if s.Value == nil {
+			continue
+		}
+		if s.Value.Type == kernel.ColumnBlock && s.Value.Block != nil {
+			row.BlockID = s.Value.Block.ID
+		}
+		at := slices.IndexFunc(columns, func(c column) bool { return c.ID == s.Value.ColumnID })
+		if at < 0 && n < len(columns) {
+			at = n
+		}
+		if at >= 0 {
+			row.Cells[at] = plain(s.Value)
+		}
+	}
+	return row
+}

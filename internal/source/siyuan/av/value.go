@@ -1,0 +1,142 @@
+package av
+
+import (
+	"slices"
+	"strconv"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// write is one cell as the kernel takes it, and how to know that it is there.
+type write struct {
+	row, column kernel.ID
+	data        map[string]any
+	is          func(v *kernel.Value) bool
+}
+
+// value is an input as the kernel's value, for a column that it fits.
+func value(in *input, c *kernel.Column) write {
+	w := write{row: in.RowID, column: in.ColumnID}
+	switch in.ValueType {
+	case "text":
+		w.data, w.is = textual("text", in.Text, func(v *kernel.Value) *kernel.Content { return v.Text })
+	case "url":
+		w.data, w.is = textual("url", in.URL, func(v *kernel.Value) *kernel.Content { return v.URL })
+	case "email":
+		w.data, w.is = textual("email", in.Email, func(v *kernel.Value) *kernel.Content { return v.Email })
+	case "phone":
+		w.data, w.is = textual("phone", in.Phone, func(v *kernel.Value) *kernel.Content { return v.Phone })
+	case "number":
+		w.data, w.is = number(in)
+	case "date":
+		w.data, w.is = dated(in)
+	case "checkbox":
+		want := in.Checked != nil && *in.Checked
+		w.data = map[string]any{"type": "checkbox", "checkbox": map[string]any{"checked": want}}
+		w.is = func(v *kernel.Value) bool { return v.Checkbox != nil && v.Checkbox.Checked == want }
+	case "select":
+		var names []string
+		if in.Option != nil && *in.Option != "" {
+			names = []string{*in.Option}
+		}
+		w.data, w.is = selection("select", names, c)
+	case "multi_select":
+		w.data, w.is = selection("mSelect", in.Options, c)
+	case "mAsset":
+		w.data, w.is = assets(in.Assets)
+	case "relation":
+		want := in.RelationBlockIDs
+		if want == nil {
+			want = []kernel.ID{}
+		}
+		w.data = map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": want}}
+		w.is = func(v *kernel.Value) bool {
+			return v.Relation == nil && len(want) == 0 || v.Relation != nil && slices.Equal(v.Relation.RowIDs, want)
+		}
+	}
+	return w
+}
+
+func textual(typ string, in *string, of func(*kernel.Value) *kernel.Content) (map[string]any, func(*kernel.Value) bool) {
+	want := ""
+	if in != nil {
+		want = *in
+	}
+	return map[string]any{"type": typ, typ: map[string]any{"content": want}}, func(v *kernel.Value) bool {
+		c := of(v)
+		return c != nil && c.Content == want || c == nil && want == ""
+	}
+}
+
+func number(in *input) (map[string]any, func(*kernel.Value) bool) {
+	n := map[string]any{"isNotEmpty": in.Number != nil}
+	if in.Number != nil {
+		n["content"] = *in.Number
+	}
+	if in.NumberFormat != "" {
+		n["format"] = in.NumberFormat
+	}
+	return map[string]any{"type": "number", "number": n}, func(v *kernel.Value) bool {
+		if in.Number == nil {
+			return v.Number == nil || !v.Number.NotEmpty
+		}
+		return v.Number != nil && v.Number.NotEmpty && v.Number.Content == *in.Number &&
+			(in.NumberFormat == "" || v.Number.Format == in.NumberFormat)
+	}
+}
+
+func dated(in *input) (map[string]any, func(*kernel.Value) bool) {
+	if in.Date == nil {
+		return map[string]any{"type": "date", "date": map[string]any{"isNotEmpty": false}}, func(v *kernel.Value) bool {
+			return v.Date == nil || !v.Date.NotEmpty
+		}
+	}
+	withTime := in.Date.hasTime || in.EndDate != nil && in.EndDate.hasTime
+	if in.IncludeTime != nil {
+		withTime = *in.IncludeTime
+	}
+	start := in.Date.at.UnixMilli()
+	d := map[string]any{"content": start, "isNotEmpty": true, "isNotTime": !withTime}
+	var end int64
+	if in.EndDate != nil {
+		end = in.EndDate.at.UnixMilli()
+		d["hasEndDate"], d["content2"], d["isNotEmpty2"] = true, end, true
+	}
+	return map[string]any{"type": "date", "date": d}, func(v *kernel.Value) bool {
+		return v.Date != nil && v.Date.NotEmpty && v.Date.Content == start && v.Date.DateOnly == !withTime &&
+			v.Date.HasEnd == (in.EndDate != nil) && (in.EndDate == nil || v.Date.NotEmpty2 && v.Date.Content2 == end)
+	}
+}
+
+// colors is how many colours an option can have; the interface gives new ones the next.
+const colors = 13
+
+func selection(typ string, names []string, c *kernel.Column) (map[string]any, func(*kernel.Value) bool) {
+	chosen, next := []kernel.Option{}, len(c.Options)
+	for _, name := range names {
+		o := kernel.Option{Content: name}
+		for _, known := range c.Options {
+			if known.Name == name {
+				o.Color = known.Color
+			}
+		}
+		if o.Color == "" {
+			o.Color = strconv.Itoa(next%colors + 1)
+			next++
+		}
+		chosen = append(chosen, o)
+	}
+	return map[string]any{"type": typ, "mSelect": chosen}, func(v *kernel.Value) bool {
+		return slices.EqualFunc(v.Selection, names, func(o kernel.Option, name string) bool { return o.Content == name })
+	}
+}
+
+func assets(in []assetInput) (map[string]any, func(*kernel.Value) bool) {
+	want := []kernel.Asset{}
+	for _, a := range in {
+		want = append(want, kernel.Asset{Type: a.Type, Name: a.Name, Content: a.Content})
+	}
+	return map[string]any{"type": "mAsset", "mAsset": want}, func(v *kernel.Value) bool {
+		return slices.EqualFunc(v.Assets, want, func(a, b kernel.Asset) bool { return a.Type == b.Type && a.Content == b.Content })
+	}
+}

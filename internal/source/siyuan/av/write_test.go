@@ -1,0 +1,327 @@
+package av_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+// columns are the ids of the columns in the order of the view.
+func (w *world) columns() []string {
+	w.t.Helper()
+	return texts(w.Must(w.t, act(w.t, "render"), args("id", db)).Get("table.columns.#.id"))
+}
+
+// rows are the ids of the rows in the order of the view.
+func (w *world) rows() []string {
+	w.t.Helper()
+	return texts(w.Must(w.t, act(w.t, "render"), args("id", db)).Get("table.rows.#.id"))
+}
+
+func TestRename(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "rename")
+	got := w.Must(t, a, args("avID", db, "name", "Projekte 项目"))
+	if !got.Get("success").Bool() || got.Get("blockID").Str != string(dbBlock) {
+		t.Errorf("got %s", got.Raw)
+	}
+	d, err := w.Client.Database(t.Context(), db)
+	if err != nil || d.Name != "Projekte 项目" {
+		t.Errorf("name %v, %v", d, err)
+	}
+	attrs, err := w.Client.Attrs(t.Context(), dbBlock)
+	if err != nil || attrs["updated"] == "20240801120000" {
+		t.Errorf("the block does not count as changed: %v, %v", attrs, err)
+	}
+	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "name", "x") })
+}
+
+// A write that the kernel echoes and does not do is told from one that it did (README 27).
+func TestWritesThatDoNotShow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.FreezeDatabases(true)
+	for name, call := range map[string]string{
+		"rename":        args("avID", db, "name", "x"),
+		"add_rows":      args("avID", db, "primaryKeyTexts", []string{"x"}),
+		"remove_rows":   args("avID", db, "srcIDs", []kernel.ID{own}),
+		"add_column":    args("avID", db, "keyName", "x", "keyType", "text"),
+		"remove_column": args("avID", db, "keyID", w.text),
+		"set_cells":     args("avID", db, "rowID", own, "columnID", w.text, "valueType", "text", "text", "x"),
+	} {
+		w.ResetCalls()
+		_, err := w.Do(t, act(t, name), call)
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok || e.Kind != tool.Mismatch || !e.OutcomeUnknown || e.Facts["transactionState"] != "pending_verification" || e.Facts["retryAllowed"] != false {
+			t.Errorf("%s: %#v", name, err)
+			continue
+		}
+		if e.Hint == "" || len(w.Writes()) != 1 {
+			t.Errorf("%s: %d writes, hint %q", name, len(w.Writes()), e.Hint)
+		}
+	}
+}
+
+// Lost answers are never tried again.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Fail("/api/transactions", 1, kerneltest.FailLost)
+	w.ResetCalls()
+	_ = w.Refused(t, act(t, "add_rows"), args("avID", db, "primaryKeyTexts", []string{"once"}), tool.OutcomeUnknown)
+	if n := len(w.Writes()); n != 1 {
+		t.Errorf("%d writes", n)
+	}
+	if got := len(w.rows()); got != 4 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+func TestAddRows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "add_rows")
+	doc := kernel.ID(w.Doc(string(w.home), "/New", "new row"))
+	got := w.Must(t, a, args("avID", db, "blockIDs", []kernel.ID{doc, w.open}, "primaryKeyTexts", []string{"first", "第二"}))
+	if got.Get("added").Int() != 3 || got.Get("rows.#").Int() != 4 || got.Get("rows.1.rowID").Str != string(rowA) || !got.Get("rows.1.existing").Bool() {
+		t.Errorf("got %s", got.Raw)
+	}
+	ids := texts(got.Get("rows.#.rowID"))
+	if slices.Contains(ids, string(doc)) {
+		t.Error("a row has the id of its block")
+	}
+	want := []string{ids[0], ids[2], ids[3], string(rowA), string(rowS), string(own)} // new rows come first
+	if diff := cmp.Diff(want, w.rows()); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	got = w.Must(t, a, args("avID", db, "primaryKeyTexts", []string{"last"}, "previousID", own))
+	if rows := w.rows(); rows[len(rows)-1] != got.Get("rows.0.rowID").Str {
+		t.Errorf("not after the row: %v", rows)
+	}
+	w.ResetCalls()
+	if got = w.Must(t, a, args("avID", db, "blockIDs", []kernel.ID{w.open})); got.Get("added").Int() != 0 || len(w.Writes()) != 0 {
+		t.Errorf("what is a row already: %s", got.Raw)
+	}
+	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "primaryKeyTexts", []string{"x"}) })
+}
+
+func TestAddRowsRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "add_rows")
+	w.refused(a, args("avID", db), tool.Conflicting)
+	w.refused(a, args("avID", db, "primaryKeyTexts", []string{""}), tool.Invalid)
+	w.refused(a, args("avID", db, "blockIDs", []kernel.ID{ghost}), tool.Unknown)
+	w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "viewID", ghost), tool.Invalid)
+	e := w.refusal(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "previousID", w.open), tool.Invalid)
+	if e.Code != "row_id_alias_detected" || e.Facts["suggestedRowID"] != rowA {
+		t.Errorf("previousID: %v %v", e.Code, e.Facts)
+	}
+	w.Levels[w.secret] = access.None // blocks to bind must be readable
+	doc := kernel.ID(w.Doc(string(w.secret), "/More", "secret"))
+	hidden := w.refusal(a, args("avID", db, "blockIDs", []kernel.ID{doc}), tool.Unknown)
+	missing := w.refusal(a, args("avID", db, "blockIDs", []kernel.ID{ghost}), tool.Unknown)
+	same(t, hidden, missing, doc, ghost)
+}
+
+func TestRemoveRows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "remove_rows")
+	call := args("avID", db, "srcIDs", []kernel.ID{own, rowA})
+	if effect := a.Effect(w.Request(t, a, call)); !strings.Contains(effect, "2 rows") {
+		t.Errorf("effect %q", effect)
+	}
+	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "srcIDs", []kernel.ID{own}) })
+	got := w.Must(t, a, call)
+	if got.Get("removed").Int() != 2 || got.Get("verification.status").Str != "verified" {
+		t.Errorf("got %s", got.Raw)
+	}
+	if diff := cmp.Diff([]string{string(rowS)}, w.rows()); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if _, err := w.Client.Place(t.Context(), w.open); err != nil {
+		t.Errorf("the bound block is gone: %v", err)
+	}
+}
+
+func TestRowIDMistakes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cell(db, rowA, w.text, map[string]any{"type": "text", "text": map[string]any{"content": "x"}})
+	value := w.stored(rowA, w.text).ID
+	for _, c := range []struct {
+		id     kernel.ID
+		code   string
+		fact   string
+		expect any
+	}{
+		{w.open, "row_id_alias_detected", "suggestedRowID", rowA},
+		{value, "row_id_alias_detected", "suggestedRowID", rowA},
+		{ghost, "row_id_not_canonical", "candidateRowIDs", []kernel.ID{rowA, rowS, own}},
+		{"", "row_id_required", "candidateRowIDs", []kernel.ID{rowA, rowS, own}},
+	} {
+		for name, call := range map[string]string{
+			"remove_rows": args("avID", db, "srcIDs", []kernel.ID{own, c.id}),
+			"set_cells": args("avID", db, "cells", []any{
+				map[string]any{"rowID": own, "columnID": w.text, "valueType": "text", "text": "a"},
+				map[string]any{"rowID": c.id, "columnID": w.text, "valueType": "text", "text": "b"},
+			}),
+		} {
+			e := w.refusal(act(t, name), call, tool.Invalid)
+			if e.Code != c.code || e.Facts["reason"] != c.code {
+				t.Errorf("%s with %q: %s, want %s", name, c.id, e.Code, c.code)
+			}
+			if diff := cmp.Diff(c.expect, e.Facts[c.fact]); diff != "" {
+				t.Errorf("%s with %q: %s (-want +got):\n%s", name, c.id, c.fact, diff)
+			}
+		}
+	}
+	w.Levels[w.secret] = access.None // a hidden row is no row, under none of its ids
+	for _, id := range []kernel.ID{rowS, w.hidden} {
+		e := w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{id}), tool.Invalid)
+		same(t, e, w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{ghost}), tool.Invalid), id, ghost)
+		if strings.Contains(strings.ReplaceAll(string(e.Payload()), string(id), ""), string(rowS)) {
+			t.Errorf("the hidden row is named: %s", e.Payload())
+		}
+	}
+}
+
+func TestRowIDsThatSeveralRowsHave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	file := "/data/storage/av/" + string(db) + ".json"
+	raw, err := w.Client.ReadFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.File(file, []byte(strings.ReplaceAll(string(raw), string(rowS), string(rowA))))
+	if e := w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{rowA}), tool.Invalid); e.Code != "row_id_ambiguous" {
+		t.Errorf("code %s", e.Code)
+	}
+	w.File(file, []byte(strings.ReplaceAll(string(raw), string(w.hidden), string(w.open))))
+	e := w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{w.open}), tool.Invalid)
+	if diff := cmp.Diff([]kernel.ID{rowA, rowS}, e.Facts["candidateRowIDs"]); e.Code != "row_id_alias_ambiguous" || diff != "" {
+		t.Errorf("code %s, candidates (-want +got):\n%s", e.Code, diff)
+	}
+}
+
+func TestAddColumn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "add_column")
+	for _, kind := range a.Param("keyType").Enum {
+		got := w.Must(t, a, args("avID", db, "keyName", "Feld "+kind, "keyType", kind))
+		columns := w.columns()
+		if id := got.Get("keyID").Str; columns[len(columns)-1] != id || got.Get("keyType").Str != kind {
+			t.Errorf("%s: %s, columns %v", kind, got.Raw, columns)
+		}
+	}
+	first := w.Must(t, a, args("avID", db, "keyName", "first", "keyType", "text", "previousKeyID", "", "keyIcon", "1f600"))
+	after := w.Must(t, a, args("avID", db, "keyName", "after", "keyType", "text", "previousKeyID", first.Get("keyID").Str, "keyID", "20240801120001-mykeyid"))
+	if diff := cmp.Diff([]string{first.Get("keyID").Str, "20240801120001-mykeyid"}, w.columns()[:2]); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+	w.refused(a, args("avID", db, "keyName", "again", "keyType", "text", "keyID", after.Get("keyID").Str), tool.Invalid)
+	w.refused(a, args("avID", db, "keyName", "bad", "keyType", "text", "keyID", "x"), tool.Invalid)
+	w.refused(a, args("avID", db, "keyName", "bad", "keyType", "text", "previousKeyID", ghost), tool.Invalid)
+	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyName", "x", "keyType", "text") })
+}
+
+func TestRemoveColumn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "remove_column")
+	w.refused(a, args("avID", db, "keyID", ghost), tool.Invalid)
+	w.refused(a, args("avID", db, "keyID", w.primary), tool.Invalid)
+	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyID", w.text) })
+	got := w.Must(t, a, args("avID", db, "columnID", w.text))
+	if got.Get("keyName").Str != "Col text" || slices.Contains(w.columns(), string(w.text)) {
+		t.Errorf("got %s, columns %v", got.Raw, w.columns())
+	}
+}
+
+// Removing the other end of a relation writes to the other database.
+func TestRemoveColumnWithItsOtherEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "remove_column")
+	key := w.relation(w.secret)
+	call := args("avID", db, "keyID", key, "removeRelationDest", true)
+	w.Levels[w.secret] = access.Read
+	w.refused(a, call, tool.Denied)
+	w.Levels[w.secret] = access.None
+	if e := w.refusal(a, call, tool.Denied); strings.Contains(string(e.Payload()), string(other)) {
+		t.Errorf("the other database is named: %s", e.Payload())
+	}
+	delete(w.Levels, w.secret)
+	w.Must(t, a, call)
+}
+
+// relation adds a relation to a second database in a notebook, with two rows, and relates the
+// first database's own row to both.
+func (w *world) relation(notebook kernel.ID) (column kernel.ID) {
+	w.t.Helper()
+	w.database(other, otherB, kernel.ID(w.Doc(string(notebook), "/Other", "other")))
+	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": other, "blockID": otherB, "srcs": []any{
+		map[string]any{"itemID": "20240801130100-second1", "isDetached": true, "content": "target A"},
+		map[string]any{"itemID": "20240801130101-second2", "id": w.hidden, "isDetached": false},
+	}})
+	column = w.column("relation")
+	w.do(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": false, "name": "", "format": ""})
+	w.cell(db, own, column, map[string]any{"type": "relation", "relation": map[string]any{
+		"blockIDs": []string{"20240801130100-second1", "20240801130101-second2"},
+	}})
+	return column
+}
+
+func TestDuplicate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "duplicate")
+	got := w.Must(t, a, args("avID", db))
+	id, block := kernel.ID(got.Get("avID").Str), kernel.ID(got.Get("blockID").Str)
+	if id == db || got.Get("sourceAvID").Str != string(db) || got.Get("insertedAfter").Str != string(dbBlock) {
+		t.Errorf("got %s", got.Raw)
+	}
+	blocks, err := w.Client.ChildBlocks(t.Context(), w.doc)
+	if err != nil || len(blocks) != 3 || blocks[2].ID != block {
+		t.Errorf("blocks %v, %v", blocks, err)
+	}
+	if rows := w.Must(t, act(t, "render"), args("id", id)).Get("total").Int(); rows != 3 {
+		t.Errorf("the copy has %d rows", rows)
+	}
+	got = w.Must(t, a, args("avID", db, "previousID", w.open))
+	if at, err := w.Client.Place(t.Context(), kernel.ID(got.Get("blockID").Str)); err != nil || at.Root == w.doc {
+		t.Errorf("the copy is at %v, %v", at, err)
+	}
+	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id) })
+	w.Levels[w.secret] = access.Read
+	w.refused(a, args("avID", db, "previousID", w.hidden), tool.Denied)
+	w.Levels[w.secret] = access.None
+	hidden := w.refusal(a, args("avID", db, "previousID", w.hidden), tool.Unknown)
+	same(t, hidden, w.refusal(a, args("avID", db, "previousID", ghost), tool.Unknown), w.hidden, ghost)
+}
+
+func TestDuplicateWithoutBlock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Fail("/api/lute/spinBlockDOM", 1, kerneltest.FailMessage("no"))
+	err := w.Refused(t, act(t, "duplicate"), args("avID", db), tool.API)
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	if id, _ := e.Facts["copyAvID"].(kernel.ID); !id.Valid() || !strings.Contains(e.Message, string(id)) {
+		t.Errorf("the copy is lost: %v", e)
+	}
+}

@@ -1,0 +1,102 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type dailyArgs struct {
+	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+	DataType string    `json:"dataType" about:"form of data" enum:"markdown,dom" req:"true"`
+	Data     string    `json:"data" about:"content; may be several blocks" req:"true"`
+	Position string    `json:"position" about:"append adds at the end, prepend at the beginning" enum:"append,prepend" req:"true"`
+}
+
+type dailyResult struct {
+	Success      bool                 `json:"success"`
+	Notebook     kernel.ID            `json:"notebook"`
+	DocumentID   kernel.ID            `json:"documentId,omitempty"`
+	ID           kernel.ID            `json:"id"`
+	Created      []kernel.ID          `json:"createdBlockIDs"`
+	DataType     string               `json:"dataType"`
+	Position     string               `json:"position"`
+	Transactions []kernel.Transaction `json:"transactions"`
+	Warning      string               `json:"warning,omitempty"`
+}
+
+func addToDailyNote() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "add_to_daily_note",
+		Purpose:   "Add content to a notebook's note of today, which is made if needed",
+		Class:     action.Creates,
+		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook")},
+		Endpoints: []string{"block/appendDailyNoteBlock", "block/prependDailyNoteBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "notebook", About: "as given"},
+			{Name: "documentId", About: "the note of today"},
+			{Name: "id", About: "the first new block"},
+			{Name: "createdBlockIDs", About: "all new blocks, in order"},
+			{Name: "warning", About: "references that could not be resolved, and the like"},
+			{Name: "dataType", About: "as given", Verbose: true},
+			{Name: "position", About: "as given", Verbose: true},
+			{Name: "transactions", About: "the kernel's answer", Verbose: true},
+		},
+		Example: `{"notebook":"20260102030405-abcdefg","dataType":"markdown","data":"- a log entry","position":"append"}`,
+	}, runDaily)
+}
+
+func runDaily(ctx context.Context, r *action.Request, a dailyArgs) (any, error) {
+	if err := notClosed(ctx, r, a.Notebook); err != nil {
+		return nil, err
+	}
+	data, warnings, err := prepare(ctx, r, a.DataType, a.Data, nil)
+	if err != nil {
+		return nil, err
+	}
+	done, err := r.Kernel.AddToDailyNote(ctx, a.Notebook, data.DataType, data.Data, a.Position == "append")
+	if err != nil {
+		return nil, err
+	}
+	ids, err := created(ctx, r, done)
+	if err != nil {
+		return nil, err
+	}
+	out := dailyResult{
+		Success: true, Notebook: a.Notebook, DataType: a.DataType, Position: a.Position, Transactions: done,
+		Warning: joinWarnings(warnings),
+	}
+	for _, list := range ids {
+		out.Created = append(out.Created, list...)
+	}
+	out.ID = out.Created[0]
+	if ops := done[0].DoOperations; len(ops) > 0 && ops[0].ParentID != "" {
+		out.DocumentID = ops[0].ParentID
+		r.RefreshDocument(out.DocumentID)
+	}
+	r.RefreshTree()
+	return out, nil
+}
+
+// notClosed refuses a closed notebook: the kernel would say that there is none.
+func notClosed(ctx context.Context, r *action.Request, id kernel.ID) error {
+	all, err := r.Levels.All(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(n kernel.Notebook) bool { return n.ID == id })
+	if i < 0 || !all[i].Closed && !all[i].Locked() {
+		return nil
+	}
+	return &tool.Error{
+		Op: "call", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: name + ".add_to_daily_note",
+		Message: fmt.Sprintf("notebook %s is closed", id),
+		Hint:    fmt.Sprintf(`notebook(action="set_open_state", notebook="%s", opened=true) opens it`, id),
+	}
+}

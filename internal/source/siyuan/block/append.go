@@ -1,0 +1,62 @@
+package block
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type childArgs struct {
+	DataType string    `json:"dataType" about:"form of data" enum:"markdown,dom" req:"true"`
+	Data     string    `json:"data" about:"content; may be several blocks" req:"true"`
+	ParentID kernel.ID `json:"parentID" about:"document or container block" req:"true"`
+}
+
+func appendTo() *action.Action {
+	return childAction(action.Spec{
+		Name: "append", Purpose: "Add content at the end of a document or container block", Common: true,
+		Endpoints: []string{"block/appendBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns"},
+	}, (*kernel.Client).Append)
+}
+
+// childAction is an action that adds content to a parent by way of put.
+func childAction(
+	spec action.Spec, put func(*kernel.Client, context.Context, kernel.ID, string, string) ([]kernel.Transaction, error),
+) *action.Action {
+	spec.Tool, spec.Class = name, action.Creates
+	spec.Guide = "A heading holds nothing: insert behind it instead. New blocks get new ids. References are written ((id 'text'))."
+	spec.Needs = []action.Need{action.OnBlock(access.Write, "parentID")}
+	spec.Returns = writeReturns()
+	spec.Example = `{"dataType":"markdown","data":"a paragraph","parentID":"20260102030405-abcdefg"}`
+	verb := spec.Name
+	return action.New(spec, func(ctx context.Context, r *action.Request, a childArgs) (any, error) {
+		parent := r.Target("parentID")
+		if err := notHidden(r, "parentID", parent); err != nil {
+			return nil, err
+		}
+		data, warnings, err := prepare(ctx, r, a.DataType, a.Data, nil)
+		if err != nil {
+			return nil, err
+		}
+		done, err := put(r.Kernel, ctx, a.ParentID, data.DataType, data.Data)
+		if err != nil {
+			return nil, leafHint(r, a.ParentID, err)
+		}
+		ids, err := created(ctx, r, done)
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshDocument(parent.Root)
+		out := insertResult{
+			Success: true, Action: verb, ParentID: a.ParentID, DataType: a.DataType,
+			Transactions: done, Warning: joinWarnings(warnings),
+		}
+		for _, list := range ids {
+			out.Created = append(out.Created, list...)
+		}
+		out.ID = out.Created[0]
+		return out, nil
+	})
+}

@@ -1,0 +1,125 @@
+package block
+
+import (
+	"context"
+	"errors"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type batchKramdownArgs struct {
+	IDs  []string `json:"ids" about:"blocks or documents, in the order of the answer" req:"true" min:"1" max:"20"`
+	Mode string   `json:"mode" about:"md, or textmark: inline styles as span elements" enum:"md,textmark" default:"md"`
+}
+
+type batchItem struct {
+	ID        string     `json:"id"`
+	OK        bool       `json:"ok"`
+	Kramdown  string     `json:"kramdown,omitempty"`
+	StateHash string     `json:"stateHash,omitempty"`
+	Error     *itemError `json:"error,omitempty"`
+}
+
+type itemError struct {
+	Type    tool.ErrorKind `json:"type"`
+	Code    string         `json:"code,omitempty"`
+	Message string         `json:"message"`
+	Hint    string         `json:"hint,omitempty"`
+}
+
+type batchResult struct {
+	Items     []batchItem `json:"items"`
+	Requested int         `json:"requested"`
+	Succeeded int         `json:"succeeded"`
+	Failed    int         `json:"failed"`
+	Partial   bool        `json:"partial"`
+}
+
+func batchKramdown() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "batch_kramdown",
+		Purpose:    "Read up to 20 blocks as Markdown with ids and attributes",
+		Guide:      "One that cannot be read fails alone. Order and duplicates of ids are kept.",
+		Late:       true,
+		Class:      action.Reads,
+		Unguarded:  "the level is checked for each id by itself, so that one fails alone",
+		Endpoints:  []string{"block/getBlockKramdowns"},
+		Positional: []string{"ids"},
+		Returns: []action.Field{
+			{Name: "items[].id", About: "as it was asked for"},
+			{Name: "items[].ok", About: "whether it was read"},
+			{Name: "items[].kramdown", About: "its text with ids and attributes"},
+			{Name: "items[].stateHash", About: "for ifMatch of a later write (mode md)"},
+			{Name: "items[].error", About: "type, code, message and hint where it was not read"},
+			{Name: "requested", About: "ids that were given"},
+			{Name: "succeeded", About: "of them read"},
+			{Name: "failed", About: "of them not read"},
+			{Name: "partial", About: "whether any failed"},
+		},
+		Example: `{"ids":["20260102030405-abcdefg"]}`,
+	}, runBatchKramdown)
+}
+
+func runBatchKramdown(ctx context.Context, r *action.Request, a batchKramdownArgs) (any, error) {
+	ids := make([]kernel.ID, 0, len(a.IDs))
+	for _, id := range a.IDs {
+		ids = append(ids, kernel.ID(id))
+	}
+	places, err := r.Places(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	refused := map[kernel.ID]error{}
+	var readable []kernel.ID
+	for _, id := range ids {
+		t, found := places[id]
+		switch {
+		case !found:
+			refused[id] = access.NotFound(access.Block, string(id))
+		default:
+			if err := r.Levels.Check(t.Notebook, access.Read, access.Block, string(id)); err != nil {
+				refused[id] = err
+			} else if _, twice := refused[id]; !twice {
+				readable = append(readable, id)
+			}
+		}
+	}
+	texts, err := r.Kernel.Kramdowns(ctx, distinct(readable), a.Mode)
+	if err != nil {
+		return nil, err
+	}
+	out := batchResult{Items: make([]batchItem, len(ids)), Requested: len(ids)}
+	for i, id := range ids {
+		item := &out.Items[i]
+		item.ID = a.IDs[i]
+		text, read := texts[id]
+		err := refused[id]
+		if err == nil && (!read || text == "") {
+			err = access.NotFound(access.Block, string(id))
+		}
+		if err != nil {
+			item.Error = itemErrorOf(err)
+			out.Failed++
+			continue
+		}
+		item.OK, item.Kramdown = true, content.Clean(text)
+		if a.Mode == "md" {
+			item.StateHash = content.StateHash(content.Saved{ID: id, Kramdown: text})
+		}
+		out.Succeeded++
+	}
+	out.Partial = out.Failed > 0
+	return out, nil
+}
+
+func itemErrorOf(err error) *itemError {
+	out := &itemError{Type: tool.KindOf(err), Message: err.Error()}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		out.Code, out.Message, out.Hint = e.Code, e.Message, e.Hint
+	}
+	return out
+}

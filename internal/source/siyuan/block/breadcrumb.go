@@ -1,0 +1,45 @@
+package block
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type breadcrumbArgs struct {
+	ID           kernel.ID `json:"id" about:"block or document" req:"true"`
+	ExcludeTypes []string  `json:"excludeTypes" about:"node types to leave out, such as NodeTextMark-mark"`
+}
+
+func breadcrumb() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "breadcrumb",
+		Purpose:    "Show the way from its document down to a block",
+		Class:      action.Reads,
+		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
+		Endpoints:  []string{"block/getBlockBreadcrumb"},
+		Positional: []string{"id"},
+		Returns: []action.Field{
+			{Name: "[].id", About: "the step; the document comes first"},
+			{Name: "[].name", About: "its text; of a document notebook and path"},
+			{Name: "[].type", About: "NodeDocument, NodeHeading, …"},
+			{Name: "[].subType", About: "h1 to h6 of headings"},
+		},
+		Example: `{"id":"20260102030405-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a breadcrumbArgs) (any, error) {
+		crumbs, err := r.Kernel.Breadcrumb(ctx, a.ID, a.ExcludeTypes)
+		if err != nil {
+			return nil, err
+		}
+		if len(crumbs) == 0 {
+			return nil, access.NotFound(access.Block, string(a.ID))
+		}
+		for i := range crumbs {
+			crumbs[i].Name = content.Clean(crumbs[i].Name)
+		}
+		return crumbs, nil
+	})
+}

@@ -1,0 +1,50 @@
+package block_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestAddToDailyNote(t *testing.T) {
+	w := newWorld(t, "one")
+	a := act(t, "add_to_daily_note")
+	first := w.Must(t, a, args("notebook", w.nb, "dataType", "markdown", "data", "b", "position", "append"))
+	second := w.Must(t, a, args("notebook", w.nb, "dataType", "markdown", "data", "a\n\n第二", "position", "prepend"))
+	doc := kernel.ID(first.Get("documentId").Str)
+	if doc == "" || second.Get("documentId").Str != string(doc) {
+		t.Fatalf("two notes of one day: %s, %s", first.Raw, second.Raw)
+	}
+	var texts []string
+	for _, text := range w.texts(doc) {
+		if text != "" { // a new note begins with an empty paragraph
+			texts = append(texts, text)
+		}
+	}
+	if diff := cmp.Diff([]string{"a", "第二", "b"}, texts); diff != "" {
+		t.Errorf("note (-want +got):\n%s", diff)
+	}
+	if second.Get("createdBlockIDs.#").Int() != 2 || second.Get("position").Str != "prepend" {
+		t.Errorf("result: %s", second.Raw)
+	}
+}
+
+func TestAddToDailyNoteRefuses(t *testing.T) {
+	w := newWorld(t, "one")
+	a := act(t, "add_to_daily_note")
+	call := args("notebook", w.nb, "dataType", "markdown", "data", "x", "position", "append")
+	w.refused(a, args("notebook", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
+	w.refused(a, args("notebook", nowhere, "dataType", "markdown", "data", "x", "position", "append"), tool.Unknown)
+	w.guarded(a, access.Write, w.nb, call)
+	if err := w.Client.CloseNotebook(t.Context(), w.nb); err != nil {
+		t.Fatal(err)
+	}
+	if e := w.refused(a, call, tool.API); e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, "set_open_state") {
+		t.Errorf("closed: %s", e.Payload())
+	}
+}

@@ -1,0 +1,56 @@
+package block
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type deleteResult struct {
+	Success bool      `json:"success"`
+	ID      kernel.ID `json:"id"`
+}
+
+func remove() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "delete",
+		Purpose: "Delete a block with all that is in it",
+		Guide:   "The blocks below a heading stay. Documents are deleted with document remove.",
+		Off:     true, Dangerous: true,
+		Class: action.State, Saves: action.SavesBlocks,
+		Needs:      []action.Need{action.OnBlock(access.Delete, "id")},
+		Endpoints:  []string{"block/deleteBlock", "sqlite/flushTransaction", "block/getBlockTreeInfos"},
+		Positional: []string{"id"},
+		Returns:    []action.Field{{Name: "success", About: "true"}, {Name: "id", About: "the block that is gone"}},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
+		Effect: func(r *action.Request) string {
+			t := r.Target("id")
+			return fmt.Sprintf("deletes block %s with all that is in it; references to it break", t.ID)
+		},
+	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
+		t := r.Target("id")
+		// On a document the kernel answers code 0 and does nothing (README 25).
+		if err := notDocument(r, "id", t, fmt.Sprintf(`document(action="remove", id="%s") deletes it`, t.ID)); err != nil {
+			return nil, err
+		}
+		if err := r.Kernel.Delete(ctx, a.ID); err != nil {
+			return nil, err
+		}
+		// The kernel answers before it writes; flushing waits for it.
+		if err := r.Kernel.Flush(ctx); err != nil {
+			return nil, err
+		}
+		left, err := r.Kernel.Nodes(ctx, []kernel.ID{a.ID})
+		if err != nil {
+			return nil, err
+		}
+		if _, there := left[a.ID]; there {
+			return nil, mismatch(r, a.ID, "the kernel accepted the deletion, and the block is still there")
+		}
+		r.RefreshDocument(t.Root)
+		return deleteResult{true, a.ID}, nil
+	})
+}

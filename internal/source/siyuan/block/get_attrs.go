@@ -1,0 +1,36 @@
+package block
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type idArgs struct {
+	ID kernel.ID `json:"id" about:"block or document" req:"true"`
+}
+
+func getAttrs() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "get_attrs",
+		Purpose: "Read the attributes of a block or document",
+		Class:   action.Reads,
+		Needs:   []action.Need{action.OnBlock(access.Read, "id")},
+
+		Endpoints:  []string{"attr/getBlockAttrs"},
+		Positional: []string{"id"},
+		Returns:    []action.Field{{Name: "*", About: "each attribute by its name: name, alias, memo, bookmark, custom-…"}},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
+		attrs, err := r.Kernel.Attrs(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(attrs) == 0 { // each block has at least an id: it went away meanwhile
+			return nil, access.NotFound(access.Block, string(a.ID))
+		}
+		return attrs, nil
+	})
+}

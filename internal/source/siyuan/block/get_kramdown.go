@@ -1,0 +1,44 @@
+package block
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type kramdownResult struct {
+	ID        kernel.ID `json:"id"`
+	Kramdown  string    `json:"kramdown"`
+	StateHash string    `json:"stateHash"`
+}
+
+func getKramdown() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "get_kramdown",
+		Purpose:    "Read a block or document as Markdown with ids and attributes",
+		Guide:      "Give stateHash back as ifMatch to be refused if somebody changed the block meanwhile.",
+		Common:     true,
+		Class:      action.Reads,
+		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
+		Endpoints:  []string{"block/getBlockKramdown"},
+		Positional: []string{"id"},
+		Returns: []action.Field{
+			{Name: "id", About: "the block"},
+			{Name: "kramdown", About: `its text; {: id="…"} lines hold ids and attributes`},
+			{Name: "stateHash", About: "for ifMatch of a later write"},
+		},
+		Example: `{"id":"20260102030405-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
+		text, err := r.Kernel.Kramdown(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if text == "" { // also what the kernel answers for an id that is gone
+			return nil, access.NotFound(access.Block, string(a.ID))
+		}
+		return kramdownResult{a.ID, content.Clean(text), content.StateHash(content.Saved{ID: a.ID, Kramdown: text})}, nil
+	})
+}

@@ -1,0 +1,58 @@
+package block
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// isDocument reports whether a target is a document itself.
+func isDocument(t action.Target) bool { return t.ID == t.Root }
+
+// notHidden refuses the document that each notebook has under the notebook's own id: no listing
+// shows it, so what is written there would be lost to people (README 18).
+func notHidden(r *action.Request, param string, t action.Target) error {
+	if t.ID != t.Notebook {
+		return nil
+	}
+	e := r.Invalid(param, fmt.Sprintf("%s is a notebook, expected a block or document", t.ID))
+	e.Hint = fmt.Sprintf(`document(action="create", notebook="%s", …) makes a document, notebook(action="get_child_docs", notebook="%[1]s") lists them`, t.ID)
+	return e
+}
+
+// notDocument refuses a document where only a block in one does.
+func notDocument(r *action.Request, param string, t action.Target, hint string) error {
+	if err := notHidden(r, param, t); err != nil {
+		return err
+	}
+	if !isDocument(t) {
+		return nil
+	}
+	e := r.Invalid(param, fmt.Sprintf("%s is a document, expected a block in one", t.ID))
+	e.Hint = hint
+	return e
+}
+
+// leafHint turns the kernel's refusal to put something into a leaf into an error that says what
+// to do (README 24).
+func leafHint(r *action.Request, parent kernel.ID, err error) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind != tool.API || !strings.Contains(e.Message, "leaf block") {
+		return err
+	}
+	out := r.Invalid("parentID", fmt.Sprintf("%s is a block that cannot hold others", parent))
+	out.Hint = fmt.Sprintf(`block(action="insert", previousID="%s", …) puts the content behind it`, parent)
+	return out
+}
+
+// mismatch is the error for a write that the kernel accepted and that is not there afterwards.
+func mismatch(r *action.Request, id kernel.ID, message string) *tool.Error {
+	return &tool.Error{
+		Op: "call", Kind: tool.Mismatch, Subject: r.Action.Tool + "." + r.Action.Name, Message: message,
+		Hint: fmt.Sprintf(`block(action="get_kramdown", id="%s") shows what is there now`, id),
+	}
+}

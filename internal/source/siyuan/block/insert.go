@@ -1,0 +1,214 @@
+package block
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type anchorArgs struct {
+	NextID     kernel.ID `json:"nextID" about:"put it before this block"`
+	PreviousID kernel.ID `json:"previousID" about:"put it after this block"`
+	ParentID   kernel.ID `json:"parentID" about:"put it first into this document or container"`
+}
+
+func (a anchorArgs) none() bool { return a == anchorArgs{} }
+
+type insertItem struct {
+	DataType string `json:"dataType" about:"form of data" enum:"markdown,dom" req:"true"`
+	Data     string `json:"data" about:"content" req:"true"`
+	anchorArgs
+}
+
+type insertArgs struct {
+	DataType string `json:"dataType" about:"form of data" enum:"markdown,dom"`
+	Data     string `json:"data" about:"content; may be several blocks"`
+	anchorArgs
+	Blocks []insertItem `json:"blocks" about:"several insertions; the anchors beside it are for those that have none" min:"1" max:"200"`
+}
+
+type insertResult struct {
+	Success    bool      `json:"success"`
+	Action     string    `json:"action"`
+	ID         kernel.ID `json:"id,omitempty"`
+	ParentID   kernel.ID `json:"parentID,omitempty"`
+	PreviousID kernel.ID `json:"previousID,omitempty"`
+	NextID     kernel.ID `json:"nextID,omitempty"`
+	DataType   string    `json:"dataType,omitempty"`
+	// Count is the count of insertions, for several.
+	Count        int                  `json:"count,omitempty"`
+	Created      []kernel.ID          `json:"createdBlockIDs"`
+	Transactions []kernel.Transaction `json:"transactions"`
+	Warning      string               `json:"warning,omitempty"`
+}
+
+// writeReturns are the members of a result of insert, prepend and append.
+func writeReturns() []action.Field {
+	return []action.Field{
+		{Name: "success", About: "true"},
+		{Name: "id", About: "the first new block"},
+		{Name: "createdBlockIDs", About: "all new blocks, in order"},
+		{Name: "warning", About: "references that could not be resolved, and the like"},
+		{Name: "action", About: "of this tool", Verbose: true},
+		{Name: "parentID", About: "as given", Verbose: true},
+		{Name: "dataType", About: "as given", Verbose: true},
+		{Name: "transactions", About: "the kernel's answer", Verbose: true},
+	}
+}
+
+func insert() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "insert",
+		Purpose: "Insert content before, after or first into a block",
+		Guide: "One anchor is needed: nextID counts before previousID, that before parentID. New blocks get new ids, whatever ids " +
+			"the content has. References are written ((id 'text')).",
+		Class:     action.Creates,
+		Needs:     []action.Need{action.On(access.Write, "every anchor", "", anchorTargets)},
+		Endpoints: []string{"block/insertBlock", "block/batchInsertBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns"},
+		Returns: append(
+			writeReturns(),
+			action.Field{Name: "count", About: "insertions, where blocks was given"},
+			action.Field{Name: "previousID", About: "as given", Verbose: true},
+			action.Field{Name: "nextID", About: "as given", Verbose: true},
+		),
+		Example: `{"dataType":"markdown","data":"a paragraph","previousID":"20260102030405-abcdefg"}`,
+	}, runInsert)
+}
+
+// insertions are the items of a call, each with its anchor, whether one was given or several.
+func (a *insertArgs) insertions(r *action.Request) ([]insertItem, error) {
+	items := a.Blocks
+	single := r.Given("data") || r.Given("dataType")
+	switch {
+	case single && len(items) > 0:
+		return nil, r.Conflicting("give data or blocks, not both", "data", "blocks")
+	case len(items) == 0 && !r.Given("data"):
+		return nil, r.Invalid("data", "is required, or blocks")
+	case len(items) == 0 && a.DataType == "":
+		return nil, r.Invalid("dataType", "is required: markdown or dom")
+	case len(items) == 0:
+		items = []insertItem{{DataType: a.DataType, Data: a.Data}}
+	}
+	out := make([]insertItem, len(items))
+	for i, item := range items {
+		if item.none() {
+			item.anchorArgs = a.anchorArgs
+		}
+		if item.none() {
+			return nil, r.Conflicting("an anchor is needed: nextID, previousID or parentID", anchorPointers(len(a.Blocks) > 0, i)...)
+		}
+		out[i] = item
+	}
+	return out, nil
+}
+
+func anchorPointers(several bool, i int) []string {
+	at := ""
+	if several {
+		at = fmt.Sprintf("blocks/%d/", i)
+	}
+	return []string{at + "nextID", at + "previousID", at + "parentID"}
+}
+
+// anchorTargets are all blocks that a call names as anchors. A call without one is refused here,
+// before anybody is asked whether it may write (R-1-12).
+func anchorTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	var a insertArgs
+	if err := json.Unmarshal(r.Args(), &a); err != nil {
+		return nil, r.Invalid("blocks", err.Error())
+	}
+	items, err := a.insertions(r)
+	if err != nil {
+		return nil, err
+	}
+	var out []action.Target
+	for _, item := range items {
+		for _, id := range []kernel.ID{item.NextID, item.PreviousID, item.ParentID} {
+			if id == "" {
+				continue
+			}
+			t, err := r.Place(ctx, access.Block, string(id))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error) {
+	items, err := a.insertions(r)
+	if err != nil {
+		return nil, err
+	}
+	var warnings []string
+	in := make([]kernel.Insertion, len(items))
+	for i, item := range items {
+		if err := checkAnchors(ctx, r, item.anchorArgs); err != nil {
+			return nil, err
+		}
+		data, notes, err := prepare(ctx, r, item.DataType, item.Data, nil)
+		if err != nil {
+			return nil, err
+		}
+		in[i] = kernel.Insertion{BlockContent: data, Anchor: kernel.Anchor(item.anchorArgs)}
+		warnings = append(warnings, notes...)
+	}
+	var done []kernel.Transaction
+	if len(a.Blocks) > 0 {
+		done, err = r.Kernel.BatchInsert(ctx, in)
+	} else {
+		done, err = r.Kernel.Insert(ctx, in[0])
+	}
+	if err != nil {
+		return nil, leafHint(r, in[0].ParentID, err)
+	}
+	ids, err := created(ctx, r, done)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range r.AllTargets() {
+		r.RefreshDocument(t.Root)
+	}
+	out := insertResult{Success: true, Action: "insert", Transactions: done, Warning: joinWarnings(warnings)}
+	for _, list := range ids {
+		out.Created = append(out.Created, list...)
+	}
+	out.ID = out.Created[0]
+	if len(a.Blocks) > 0 {
+		out.Count = len(items)
+		return out, nil
+	}
+	out.NextID, out.PreviousID, out.ParentID, out.DataType = a.NextID, a.PreviousID, a.ParentID, a.DataType
+	return out, nil
+}
+
+// checkAnchors refuses places where the kernel would write nothing, or where nobody would see it.
+func checkAnchors(ctx context.Context, r *action.Request, a anchorArgs) error {
+	for _, anchor := range []struct {
+		param string
+		id    kernel.ID
+	}{{"nextID", a.NextID}, {"previousID", a.PreviousID}, {"parentID", a.ParentID}} {
+		if anchor.id == "" {
+			continue
+		}
+		t, err := r.Place(ctx, access.Block, string(anchor.id))
+		if err != nil {
+			return err
+		}
+		if anchor.param == "parentID" {
+			err = notHidden(r, anchor.param, t)
+		} else {
+			err = notDocument(r, anchor.param, t, fmt.Sprintf(`block(action="append", parentID="%s", …) adds at its end`, t.ID))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package block_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestInsertPutsContentAtEachAnchor(t *testing.T) {
+	w := newWorld(t, "one\n\ntwo")
+	a := act(t, "insert")
+	w.Must(t, a, args("dataType", "markdown", "data", "after one", "previousID", w.blocks[0]))
+	w.Must(t, a, args("dataType", "markdown", "data", "before one", "nextID", w.blocks[0]))
+	got := w.Must(t, a, args("dataType", "markdown", "data", "第一", "parentID", w.doc))
+	want := []string{"第一", "before one", "one", "after one", "two"}
+	if diff := cmp.Diff(want, w.texts(w.doc)); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+	if id := got.Get("id").Str; id != string(w.children(w.doc)[0]) {
+		t.Errorf("id %s is not that of the new block", id)
+	}
+	if got.Get("parentID").Str != string(w.doc) || !got.Get("success").Bool() {
+		t.Errorf("result: %s", got.Raw)
+	}
+}
+
+func TestInsertReturnsAllBlocksOfOneText(t *testing.T) {
+	w := newWorld(t, "one")
+	got := w.Must(t, act(t, "insert"), args("dataType", "markdown", "data", "# H\n\np\n\n- a\n- b", "previousID", w.blocks[0]))
+	if diff := cmp.Diff(w.children(w.doc)[1:], ids(got.Get("createdBlockIDs"))); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
+	}
+}
+
+func TestInsertBatchUsesTheAnchorsBesideIt(t *testing.T) {
+	w := newWorld(t, "one\n\ntwo")
+	got := w.Must(t, act(t, "insert"), args("previousID", w.blocks[0], "blocks", []any{
+		map[string]any{"dataType": "markdown", "data": "a"},
+		map[string]any{"dataType": "markdown", "data": "b", "previousID": w.blocks[1]},
+	}))
+	if diff := cmp.Diff([]string{"one", "a", "two", "b"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+	now := w.children(w.doc)
+	if diff := cmp.Diff([]kernel.ID{now[1], now[3]}, ids(got.Get("createdBlockIDs"))); diff != "" || got.Get("count").Int() != 2 {
+		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
+	}
+}
+
+func TestInsertNamesItemsThatWentIntoAList(t *testing.T) {
+	w := newWorld(t, "- one")
+	got := w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "- two\n- three", "parentID", w.blocks[0]))
+	items := w.children(w.blocks[0])
+	if diff := cmp.Diff(items[1:], ids(got.Get("createdBlockIDs"))); diff != "" {
+		t.Errorf("created must be the items, the list that was sent is no block (-want +got):\n%s", diff)
+	}
+}
+
+func TestInsertGivesNewIDs(t *testing.T) {
+	w := newWorld(t, "one\n\ntwo")
+	copied := "copy\n{: id=\"" + string(w.blocks[0]) + "\" memo=\"m\"}"
+	got := w.Must(t, act(t, "insert"), args("dataType", "markdown", "data", copied, "previousID", w.blocks[1]))
+	id := kernel.ID(got.Get("id").Str)
+	if id == w.blocks[0] || !id.Valid() {
+		t.Fatalf("the copy has id %s, that of the original is %s", id, w.blocks[0])
+	}
+	if w.attrs(id)["memo"] != "m" {
+		t.Errorf("the copy lost its attributes: %v", w.attrs(id))
+	}
+	if diff := cmp.Diff([]string{"one", "two", "copy"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+	dom := `<div data-node-id="` + string(w.blocks[0]) + `" data-type="NodeParagraph" class="p"><div contenteditable="true">by DOM</div></div>`
+	got = w.Must(t, act(t, "insert"), args("dataType", "dom", "data", dom, "previousID", w.blocks[1]))
+	if got.Get("id").Str == string(w.blocks[0]) {
+		t.Errorf("the DOM kept the id of a block that exists")
+	}
+}
+
+func TestInsertWritesReferences(t *testing.T) {
+	w := newWorld(t, "target text\n\ntwo")
+	got := w.Must(t, act(t, "insert"), args("dataType", "markdown", "data", "see (("+string(w.blocks[0])+")) and (("+nowhere+"))", "previousID", w.blocks[1]))
+	want := "see ((" + string(w.blocks[0]) + " 'target text')) and ((" + nowhere + " '" + nowhere + "'))"
+	if text := w.texts(w.doc)[2]; text != want {
+		t.Errorf("got %s, want %s", text, want)
+	}
+	if got.Get("warning").Str == "" {
+		t.Error("no warning of the reference that was not found")
+	}
+}
+
+func TestInsertRefusesWhatTheKernelWouldSwallow(t *testing.T) {
+	w := newWorld(t, "one")
+	a := act(t, "insert")
+	w.refused(a, args("dataType", "markdown", "data", "x"), tool.Conflicting) // R-1-12
+	w.refused(a, args("dataType", "markdown", "data", "x", "previousID", ""), tool.Conflicting)
+	w.refused(a, args("blocks", []any{map[string]any{"dataType": "markdown", "data": "x"}}), tool.Conflicting)
+	w.refused(a, args("dataType", "markdown", "data", "x", "previousID", w.doc), tool.Invalid)
+	w.refused(a, args("dataType", "markdown", "data", "x", "parentID", w.nb), tool.Invalid)
+	w.refused(a, args("dataType", "markdown", "previousID", w.blocks[0]), tool.Invalid)
+	w.refused(a, args("data", "x", "previousID", w.blocks[0]), tool.Invalid)
+	w.refused(a, args("dataType", "markdown", "data", "x", "previousID", nowhere), tool.Unknown)
+}
+
+func TestInsertNeedsWriteOnEveryAnchor(t *testing.T) {
+	w := newWorld(t, "one")
+	a := act(t, "insert")
+	w.guarded(a, access.Write, w.blocks[0], args("dataType", "markdown", "data", "x", "previousID", w.blocks[0]))
+	other := w.children(w.add(kernel.ID(w.Notebook("Other")), "/O", "o"))[0]
+	w.guarded(a, access.Write, other, args("blocks", []any{
+		map[string]any{"dataType": "markdown", "data": "x", "previousID": w.blocks[0]},
+		map[string]any{"dataType": "markdown", "data": "y", "nextID": other},
+	}))
+}
+
+func TestInsertSaysThatNothingWasMade(t *testing.T) {
+	w := newWorld(t, "one")
+	r := w.Request(t, act(t, "insert"), args("dataType", "markdown", "data", "x", "previousID", w.blocks[0]))
+	if err := r.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// The anchor goes away between the check and the write.
+	if err := w.Client.Delete(t.Context(), w.blocks[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Client.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Run(t.Context())
+	e := toolError(t, err)
+	if e.Kind != tool.API || e.Facts["reason"] != "empty_transaction_result" {
+		t.Errorf("got %v (%s)", err, e.Payload())
+	}
+}

@@ -1,0 +1,229 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type moveArgs struct {
+	ID         kernel.ID   `json:"id" about:"one block"`
+	IDs        []kernel.ID `json:"ids" about:"several, in the order they shall have" min:"1" max:"200" unique:"true"`
+	PreviousID kernel.ID   `json:"previousID" about:"block to put them after; counts before parentID"`
+	ParentID   kernel.ID   `json:"parentID" about:"document or container to put them first into"`
+}
+
+type moveResult struct {
+	Success      bool        `json:"success"`
+	ID           kernel.ID   `json:"id,omitempty"`
+	IDs          []kernel.ID `json:"ids,omitempty"`
+	FinalOrder   []kernel.ID `json:"finalOrder"`
+	APICallOrder []kernel.ID `json:"apiCallOrder"`
+	Count        int         `json:"count"`
+}
+
+func move() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "move",
+		Purpose:   "Move blocks behind a block, or first into a document or container",
+		Guide:     "Into another notebook it needs rwd where the blocks come from. Documents are moved with document move.",
+		Dangerous: true,
+		Class:     action.Structure,
+		Needs: []action.Need{
+			action.OnBlock(access.Write, "id"), action.OnBlock(access.Write, "ids"),
+			action.OnBlock(access.Write, "previousID"), action.OnBlock(access.Write, "parentID"),
+			action.On(access.Delete, "blocks that leave their notebook", "", leaving),
+		},
+		Endpoints: []string{"block/moveBlock", "block/getBlockTreeInfos", "attr/getBlockAttrs", "block/getChildBlocks"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "id", About: "the block"},
+			{Name: "ids", About: "the blocks", Verbose: true},
+			{Name: "finalOrder", About: "their order now"},
+			{Name: "apiCallOrder", About: "the order they were moved in", Verbose: true},
+			{Name: "count", About: "blocks moved"},
+		},
+		Example: `{"id":"20260102030405-abcdefg","previousID":"20260102030405-bcdefgh"}`,
+		Effect: func(r *action.Request) string {
+			n := len(r.Targets("id")) + len(r.Targets("ids"))
+			to, where := "into", r.Targets("parentID")
+			if after := r.Targets("previousID"); len(after) > 0 {
+				to, where = "behind", after
+			}
+			if len(where) == 0 {
+				return fmt.Sprintf("moves %d blocks", n)
+			}
+			return fmt.Sprintf("moves %d blocks %s %s", n, to, where[0].ID)
+		},
+	}, runMove)
+}
+
+// leaving are the blocks that would leave their notebook: for it that is a deletion (R-1-15).
+func leaving(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	to := r.Strings("previousID")
+	if len(to) == 0 {
+		to = r.Strings("parentID")
+	}
+	if len(to) == 0 {
+		return nil, nil
+	}
+	target, err := r.Place(ctx, access.Block, to[0])
+	if err != nil {
+		return nil, err
+	}
+	var out []action.Target
+	for _, id := range append(r.Strings("id"), r.Strings("ids")...) {
+		t, err := r.Place(ctx, access.Block, id)
+		if err != nil {
+			return nil, err
+		}
+		if t.Notebook != target.Notebook {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
+	ids, err := a.check(r)
+	if err != nil {
+		return nil, err
+	}
+	// Each goes to the same place, so the last one goes first.
+	calls := slices.Clone(ids)
+	slices.Reverse(calls)
+	for n, id := range calls {
+		if err := r.Kernel.Move(ctx, id, a.PreviousID, a.ParentID); err != nil {
+			return nil, halfMoved(leafHint(r, a.ParentID, err), calls[:n])
+		}
+	}
+	if err := a.verify(ctx, r, ids); err != nil {
+		return nil, err
+	}
+	for _, t := range r.AllTargets() {
+		r.RefreshDocument(t.Root)
+	}
+	out := moveResult{Success: true, ID: a.ID, IDs: a.IDs, FinalOrder: ids, APICallOrder: calls, Count: len(ids)}
+	return out, nil
+}
+
+// check returns the blocks to move, in the order they shall have.
+func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
+	ids := a.IDs
+	switch {
+	case a.ID != "" && len(ids) > 0:
+		return nil, r.Conflicting("give id or ids, not both", "id", "ids")
+	case a.ID != "":
+		ids = []kernel.ID{a.ID}
+	case len(ids) == 0:
+		return nil, r.Conflicting("give id or ids", "id", "ids")
+	}
+	if a.PreviousID == "" && a.ParentID == "" {
+		return nil, r.Conflicting("give previousID or parentID: where to", "previousID", "parentID")
+	}
+	if len(distinct(ids)) != len(ids) {
+		return nil, r.Invalid("ids", "names a block twice")
+	}
+	to, param := a.PreviousID, "previousID"
+	if to == "" {
+		to, param = a.ParentID, "parentID"
+	}
+	if slices.Contains(ids, to) {
+		return nil, r.Invalid(param, fmt.Sprintf("is %s, which is itself to be moved", to))
+	}
+	for _, param := range []string{"id", "ids"} {
+		for _, t := range r.Targets(param) {
+			hint := fmt.Sprintf(`document(action="move", fromIDs=["%s"], toID=…) moves documents`, t.ID)
+			if err := notDocument(r, param, t, hint); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if a.PreviousID != "" {
+		t := r.Target("previousID")
+		return ids, notDocument(r, "previousID", t, fmt.Sprintf(`block(action="move", parentID="%s", …) moves into it`, t.ID))
+	}
+	return ids, notHidden(r, "parentID", r.Target("parentID"))
+}
+
+// verify holds what was moved against where it stands: the kernel answers code 0 also where it
+// leaves a block in its place, as for one that should go into itself.
+func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.ID) error {
+	ask := slices.Clone(ids)
+	if a.PreviousID != "" {
+		ask = append(ask, a.PreviousID)
+	}
+	at, err := r.Kernel.Nodes(ctx, ask)
+	if err != nil {
+		return err
+	}
+	parent := a.ParentID
+	if a.PreviousID != "" {
+		parent = at[a.PreviousID].ParentID
+	}
+	previous := a.PreviousID
+	for _, id := range ids {
+		here := at[id].ParentID == parent
+		if here && at[id].PreviousID != previous {
+			if here, err = sectionBetween(ctx, r, parent, previous, id); err != nil {
+				return err
+			}
+		}
+		if !here {
+			return mismatch(r, id, fmt.Sprintf("the kernel accepted the move, and block %s is not where it should be", id))
+		}
+		previous = id
+	}
+	return nil
+}
+
+// sectionBetween reports whether only the section of a folded heading stands between it and a
+// block: what is folded stays together.
+func sectionBetween(ctx context.Context, r *action.Request, parent, heading, id kernel.ID) (bool, error) {
+	if heading == "" {
+		return false, nil
+	}
+	attrs, err := r.Kernel.Attrs(ctx, heading)
+	if err != nil || attrs["fold"] != "1" {
+		return false, err
+	}
+	section, err := r.Kernel.ChildBlocks(ctx, heading)
+	if err != nil {
+		return false, err
+	}
+	siblings, err := r.Kernel.ChildBlocks(ctx, parent)
+	if err != nil {
+		return false, err
+	}
+	in := func(list []kernel.Block, id kernel.ID) int {
+		return slices.IndexFunc(list, func(b kernel.Block) bool { return b.ID == id })
+	}
+	from, to := in(siblings, heading), in(siblings, id)
+	if from < 0 || to < from {
+		return false, nil
+	}
+	for _, b := range siblings[from+1 : to] {
+		if in(section, b.ID) < 0 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// halfMoved adds to the error of a move what was moved before it.
+func halfMoved(err error, done []kernel.ID) error {
+	if len(done) == 0 {
+		return err
+	}
+	kind := tool.KindOf(err)
+	return &tool.Error{
+		Op: "call", Kind: kind, Subject: name + ".move", Err: err, OutcomeUnknown: kind == tool.OutcomeUnknown,
+		Message: fmt.Sprintf("%d blocks were moved before this one was refused", len(done)),
+		Facts:   map[string]any{"partial": true, "moved": done},
+	}
+}

@@ -1,0 +1,34 @@
+package block
+
+import (
+	"testing"
+
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+)
+
+func TestSectionBetween(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := kernel.ID(kit.Doc(kit.Notebook("N"), "/D", "# h\n\na\n\nb\n\n# other\n\nc"))
+	list, err := kit.Client.ChildBlocks(t.Context(), doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, other, c := list[0].ID, list[3].ID, list[4].ID
+	r := kit.Request(t, move(), `{}`)
+	check := func(heading, id kernel.ID, want bool) {
+		t.Helper()
+		if got, err := sectionBetween(t.Context(), r, doc, heading, id); err != nil || got != want {
+			t.Errorf("from %s to %s: %v, %v, want %v", heading, id, got, err, want)
+		}
+	}
+	check(h, other, false) // not folded
+	if err := kit.Client.Fold(t.Context(), h, true); err != nil {
+		t.Fatal(err)
+	}
+	check(h, other, true)
+	check(h, c, false)
+	check(other, h, false)
+	check("", h, false)
+}

@@ -1,0 +1,81 @@
+package block_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestMoveKeepsTheOrderOfTheCall(t *testing.T) {
+	w := newWorld(t, "a\n\nb\n\nc\n\nd")
+	a := act(t, "move")
+	b := w.blocks
+	got := w.Must(t, a, args("ids", []kernel.ID{b[2], b[0]}, "previousID", b[3]))
+	if diff := cmp.Diff([]string{"b", "d", "c", "a"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("after d (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]kernel.ID{b[2], b[0]}, ids(got.Get("finalOrder"))); diff != "" || got.Get("count").Int() != 2 {
+		t.Errorf("finalOrder of %s (-want +got):\n%s", got.Raw, diff)
+	}
+	if diff := cmp.Diff([]kernel.ID{b[0], b[2]}, ids(got.Get("apiCallOrder"))); diff != "" {
+		t.Errorf("apiCallOrder (-want +got):\n%s", diff)
+	}
+	w.Must(t, a, args("ids", []kernel.ID{b[0], b[3]}, "parentID", w.doc))
+	if diff := cmp.Diff([]string{"a", "d", "b", "c"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("first in the document (-want +got):\n%s", diff)
+	}
+	w.Must(t, a, args("id", b[3], "previousID", b[2], "parentID", w.doc)) // previousID counts
+	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("with both anchors (-want +got):\n%s", diff)
+	}
+}
+
+func TestMoveIntoAnotherNotebookNeedsDeleteAtTheSource(t *testing.T) { // R-1-15
+	w := newWorld(t, "a\n\nb")
+	a := act(t, "move")
+	other := kernel.ID(w.Notebook("Other"))
+	doc := w.add(other, "/O", "o")
+	call := args("id", w.blocks[0], "parentID", doc)
+	w.Levels[w.nb], w.Levels[other] = access.Write, access.Write
+	e := w.refused(a, call, tool.Denied)
+	if e.Facts["required_permission"] != "delete" || e.Facts["notebook"] != w.nb {
+		t.Errorf("error: %s", e.Payload())
+	}
+	w.Must(t, a, args("id", w.blocks[0], "previousID", w.blocks[1])) // within the notebook w is enough
+	w.Levels[w.nb] = access.Delete
+	w.Must(t, a, call)
+	if diff := cmp.Diff([]string{"a", "o"}, w.texts(doc)); diff != "" {
+		t.Errorf("other notebook (-want +got):\n%s", diff)
+	}
+	w.Levels[other] = access.Read
+	w.refused(a, args("id", w.blocks[1], "parentID", doc), tool.Denied)
+	w.Levels[other] = access.None
+	w.refused(a, args("id", w.blocks[1], "parentID", doc), tool.Unknown)
+}
+
+func TestMoveRefuses(t *testing.T) {
+	w := newWorld(t, "a\n\nb\n\n- list")
+	a := act(t, "move")
+	b := w.blocks
+	w.refused(a, args("id", b[0]), tool.Conflicting)
+	w.refused(a, args("previousID", b[0]), tool.Conflicting)
+	w.refused(a, args("id", b[0], "ids", []kernel.ID{b[1]}, "previousID", b[2]), tool.Conflicting)
+	w.refused(a, args("ids", []kernel.ID{b[0], b[1]}, "previousID", b[1]), tool.Invalid)
+	w.refused(a, args("ids", []kernel.ID{b[0], b[0]}, "previousID", b[1]), tool.Invalid)
+	w.refused(a, args("id", w.doc, "previousID", b[1]), tool.Invalid)
+	w.refused(a, args("id", b[0], "previousID", w.doc), tool.Invalid)
+	w.refused(a, args("id", b[0], "parentID", w.nb), tool.Invalid)
+	w.refused(a, args("id", b[0], "previousID", nowhere), tool.Unknown)
+	w.guarded(a, access.Write, b[0], args("id", b[0], "previousID", b[1]))
+	w.Refused(t, a, args("id", b[0], "parentID", b[1]), tool.Invalid) // a leaf
+}
+
+func TestMoveSeesThatABlockStayed(t *testing.T) {
+	w := newWorld(t, "- a\n\npara")
+	item := w.children(w.blocks[0])[0]
+	w.Refused(t, act(t, "move"), args("id", w.blocks[0], "parentID", item), tool.Mismatch)
+}

@@ -1,0 +1,120 @@
+package block
+
+import (
+	"context"
+	"path"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+const (
+	recentSamples = 3   // blocks shown of each document
+	recentExcerpt = 200 // characters of a block's text
+)
+
+type recentArgs struct {
+	Count int `json:"count" about:"most blocks to look at; the kernel keeps few" default:"50" min:"1" max:"200"`
+}
+
+type recentBlock struct {
+	ID       kernel.ID `json:"id"`
+	Type     string    `json:"type"`
+	SubType  string    `json:"subtype,omitempty"`
+	Notebook kernel.ID `json:"box,omitempty"`
+	RootID   kernel.ID `json:"rootID,omitempty"`
+	HPath    string    `json:"hPath,omitempty"`
+	Updated  string    `json:"updated,omitempty"`
+	Excerpt  string    `json:"excerpt"`
+}
+
+type recentDocument struct {
+	DocumentID   kernel.ID     `json:"documentId"`
+	Notebook     kernel.ID     `json:"notebook"`
+	Path         string        `json:"path"`
+	HPath        string        `json:"hPath"`
+	Name         string        `json:"name"`
+	BlockCount   int           `json:"updatedBlockCount"`
+	SampleBlocks []recentBlock `json:"sampleBlocks"`
+}
+
+type recentResult struct {
+	Documents     []*recentDocument `json:"documents"`
+	DocumentCount int               `json:"documentCount"`
+	Count         int               `json:"count"`
+	LowLevel      bool              `json:"containsLowLevelBlocks"`
+	Grouping      string            `json:"grouping"`
+	PrimaryView   string            `json:"primaryView"`
+	Items         []recentBlock     `json:"items"`
+}
+
+func recentUpdated() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "recent_updated",
+		Purpose:   "List what was written last, by document",
+		Class:     action.Reads,
+		Unguarded: "what is in notebooks that may not be read is left out",
+		Endpoints: []string{"block/getRecentUpdatedBlocks", "sqlite/flushTransaction"},
+		Returns: []action.Field{
+			{Name: "documents[].documentId", About: "document, the latest first"},
+			{Name: "documents[].notebook", About: "its notebook"},
+			{Name: "documents[].path", About: "its storage path", Verbose: true},
+			{Name: "documents[].hPath", About: "its human path in the notebook"},
+			{Name: "documents[].name", About: "its title"},
+			{Name: "documents[].updatedBlockCount", About: "blocks of it in the list"},
+			{Name: "documents[].sampleBlocks", About: "up to 3 of them: id, type, excerpt"},
+			{Name: "documentCount", About: "documents"},
+			{Name: "count", About: "blocks"},
+			{Name: "containsLowLevelBlocks", About: "whether blocks below documents are among them", Verbose: true},
+			{Name: "grouping", About: "document", Verbose: true},
+			{Name: "primaryView", About: "documents", Verbose: true},
+			{Name: "items", About: "all blocks in one list, the latest first", Verbose: true},
+		},
+		Example: `{}`,
+	}, func(ctx context.Context, r *action.Request, a recentArgs) (any, error) {
+		all, err := r.Kernel.RecentBlocks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		visible := make([]kernel.RecentBlock, 0, len(all))
+		for _, b := range all {
+			if r.Readable(b.Notebook) {
+				visible = append(visible, b)
+			}
+		}
+		r.Filtered(len(all) - len(visible))
+		return groupRecent(visible[:min(len(visible), a.Count)]), nil
+	})
+}
+
+// groupRecent puts blocks under their documents, in the order of each document's first block.
+func groupRecent(blocks []kernel.RecentBlock) recentResult {
+	out := recentResult{
+		Documents: []*recentDocument{}, Items: []recentBlock{}, Count: len(blocks), Grouping: "document", PrimaryView: "documents",
+	}
+	byID := map[kernel.ID]*recentDocument{}
+	for _, b := range blocks {
+		d := byID[b.RootID]
+		if d == nil {
+			d = &recentDocument{
+				DocumentID: b.RootID, Notebook: b.Notebook, Path: b.Path, HPath: b.HPath,
+				Name: path.Base(b.HPath), SampleBlocks: []recentBlock{},
+			}
+			byID[b.RootID] = d
+			out.Documents = append(out.Documents, d)
+		}
+		text := excerpt(content.Clean(b.Content), recentExcerpt)
+		d.BlockCount++
+		if len(d.SampleBlocks) < recentSamples {
+			d.SampleBlocks = append(d.SampleBlocks, recentBlock{ID: b.ID, Type: b.Type, Excerpt: text})
+		}
+		out.LowLevel = out.LowLevel || b.ID != b.RootID
+		out.Items = append(out.Items, recentBlock{
+			ID: b.ID, Type: b.Type, SubType: b.SubType, Notebook: b.Notebook, RootID: b.RootID, HPath: b.HPath,
+			Updated: b.IAL["updated"], Excerpt: text,
+		})
+	}
+	out.DocumentCount = len(out.Documents)
+	return out
+}

@@ -1,0 +1,100 @@
+package block
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type replaceArgs struct {
+	ID   kernel.ID     `json:"id" about:"block or document" req:"true"`
+	Edit content.Edits `json:"edit" about:"{old, new, replace_all}, or several; old is the text as it is read, without attributes" req:"true"`
+}
+
+type replaceResult struct {
+	Success bool      `json:"success"`
+	ID      kernel.ID `json:"id"`
+	content.Replaced
+}
+
+func replace() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "replace",
+		Purpose: "Replace an exact text in a block; everything else stays",
+		Guide: "All edits are found before anything is written. old must be there once, unless replace_all is true. In a document " +
+			"each edit is within one block.",
+		Class: action.State, Saves: action.SavesBlocks,
+		Needs: []action.Need{action.OnBlock(access.Write, "id")},
+		Endpoints: []string{
+			"block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns", "block/updateBlock", "block/batchUpdateBlock",
+			"block/insertBlock", "attr/setBlockAttrs", "attr/getBlockAttrs",
+		},
+		Positional: []string{"id"},
+		Adapt:      content.AdaptEdits,
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "id", About: "as given"},
+			{Name: "changed", About: "whether anything was written"},
+			{Name: "editsApplied", About: "edits that were made"},
+			{Name: "replacements", About: "how often each edit was made"},
+			{Name: "changedBlocks", About: "blocks that were written", Verbose: true},
+			{Name: "attributesPreserved", About: "whether all attributes are there", Verbose: true},
+			{Name: "skippedComplexBlocks", About: "blocks that are no plain text and were not searched"},
+			{Name: "recommendedTools", About: "what handles such blocks"},
+			{Name: "warning", About: "what was not searched"},
+			{Name: "warnings", About: "references that could not be resolved, and the like"},
+		},
+		Example: `{"id":"20260102030405-abcdefg","edit":{"old":"teh","new":"the"}}`,
+	}, runReplace)
+}
+
+func runReplace(ctx context.Context, r *action.Request, a replaceArgs) (any, error) {
+	t := r.Target("id")
+	if err := notHidden(r, "id", t); err != nil {
+		return nil, err
+	}
+	blocks, err := editable(ctx, r, t)
+	if err != nil {
+		return nil, err
+	}
+	done, err := content.Replace(ctx, r, string(a.ID), blocks, a.Edit)
+	if err != nil {
+		return nil, err
+	}
+	if done.Changed {
+		r.RefreshDocument(t.Root)
+	}
+	return replaceResult{true, a.ID, done}, nil
+}
+
+// editable are the blocks that a target stands for: itself, or all at the top of a document.
+func editable(ctx context.Context, r *action.Request, t action.Target) ([]kernel.Block, error) {
+	if isDocument(t) {
+		return r.Kernel.ChildBlocks(ctx, t.ID)
+	}
+	nodes, err := r.Kernel.Nodes(ctx, []kernel.ID{t.ID})
+	if err != nil {
+		return nil, err
+	}
+	node, there := nodes[t.ID]
+	if !there {
+		return nil, access.NotFound(access.Block, string(t.ID))
+	}
+	return []kernel.Block{{ID: t.ID, Type: shortType(node.Type)}}, nil
+}
+
+// shortType is a type of node as getChildBlocks names it, "p" for all that are plain text.
+func shortType(node string) string {
+	short, ok := map[string]string{
+		"NodeList": "l", "NodeListItem": "i", "NodeBlockquote": "b", "NodeCallout": "callout", "NodeSuperBlock": "s",
+		"NodeAttributeView": "av", "NodeBlockQueryEmbed": "query_embed", "NodeHTMLBlock": "html", "NodeIFrame": "iframe",
+		"NodeWidget": "widget", "NodeVideo": "video", "NodeAudio": "audio",
+	}[node]
+	if !ok {
+		return "p"
+	}
+	return short
+}

@@ -1,0 +1,138 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type setAttrsArgs struct {
+	ID    kernel.ID         `json:"id" about:"block or document" req:"true"`
+	Attrs map[string]string `json:"attrs" about:"name, alias, memo, bookmark, icon, title, title-img, style, custom-*; \"\" removes" req:"true"`
+	Allow bool              `json:"allowSystemAttrs" about:"also custom-riff-decks and custom-avs; only a person at a terminal" default:"false"`
+}
+
+type setAttrsResult struct {
+	Success bool              `json:"success"`
+	ID      kernel.ID         `json:"id"`
+	Attrs   map[string]string `json:"attrs"`
+}
+
+func setAttrs() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "set_attrs",
+		Purpose: "Set or remove attributes of a block or document",
+		Guide:   "The others stay as they are. title renames a document.",
+		Class:   action.State, Saves: action.SavesBlocks,
+		Needs:      []action.Need{action.OnBlock(access.Write, "id")},
+		Endpoints:  []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
+		Positional: []string{"id"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "id", About: "the block"},
+			{Name: "attrs", About: "those that were set, as they are now"},
+		},
+		Example: `{"id":"20260102030405-abcdefg","attrs":{"custom-status":"done","memo":""}}`,
+	}, runSetAttrs)
+}
+
+func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, error) {
+	t := r.Target("id")
+	if err := notHidden(r, "id", t); err != nil {
+		return nil, err
+	}
+	attrs, err := checkAttrs(r, t, a.Attrs, a.Allow)
+	if err != nil {
+		return nil, err
+	}
+	before, err := r.Kernel.Attrs(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Kernel.SetAttrs(ctx, a.ID, attrs); err != nil {
+		return nil, err
+	}
+	now, err := r.Kernel.Attrs(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	set := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(attrs)) {
+		// The kernel may write a value in a form of its own; one that did not change was not written.
+		if now[key] != attrs[key] && now[key] == before[key] {
+			return nil, mismatch(r, a.ID, fmt.Sprintf("the kernel accepted the attributes, and %s is still %q", key, now[key]))
+		}
+		set[key] = now[key]
+	}
+	r.RefreshDocument(t.Root)
+	if isDocument(t) {
+		if _, ok := attrs["title"]; ok {
+			r.RefreshTree()
+		}
+		if _, ok := attrs["icon"]; ok {
+			r.RefreshIcons()
+		}
+	}
+	return setAttrsResult{true, a.ID, set}, nil
+}
+
+// The names of attributes that may be set (R-1-13).
+var (
+	attrName    = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	plainAttrs  = []string{"name", "alias", "memo", "bookmark", "icon", "title", "title-img", "style"}
+	systemAttrs = []string{"custom-riff-decks", "custom-avs"}
+)
+
+// checkAttrs returns attrs with their names as the kernel stores them, or what is wrong.
+func checkAttrs(r *action.Request, t action.Target, attrs map[string]string, allow bool) (map[string]string, error) {
+	if len(attrs) == 0 {
+		return nil, r.Invalid("attrs", "is empty, expected at least one attribute")
+	}
+	out := map[string]string{}
+	for _, given := range slices.Sorted(maps.Keys(attrs)) {
+		key := strings.ToLower(given)
+		if _, twice := out[key]; twice {
+			return nil, attrError(r, given, "is there twice, since the case of a name does not count")
+		}
+		if err := checkAttr(r, t, key, attrs[given], allow); err != nil {
+			return nil, err
+		}
+		out[key] = attrs[given]
+	}
+	return out, nil
+}
+
+func checkAttr(r *action.Request, t action.Target, key, value string, allow bool) error {
+	custom := strings.HasPrefix(key, "custom-") && len(key) > len("custom-")
+	switch {
+	case slices.Contains([]string{"id", "updated", "data-node-id"}, key):
+		return attrError(r, key, "belongs to the kernel and must not be set")
+	case !attrName.MatchString(key) || !custom && !slices.Contains(plainAttrs, key):
+		return attrError(r, key, "is not allowed, expected "+strings.Join(plainAttrs, ", ")+" or custom-… of a-z, 0-9 and -")
+	case slices.Contains(systemAttrs, key) && !allow:
+		return attrError(r, key, "is kept by the kernel; allowSystemAttrs=true is needed, and a person")
+	case slices.Contains(systemAttrs, key) && r.Call.Origin != tool.Direct:
+		return &tool.Error{
+			Op: "call", Kind: tool.Unconfirmed, Subject: name + ".set_attrs",
+			Message: fmt.Sprintf("only a person at a terminal may set %s: a wrong value breaks cards and databases", key),
+			Hint:    `flashcard(action="create_card", …) and av(action="add_rows", …) change it safely`,
+		}
+	case key == "title" && !isDocument(t):
+		return attrError(r, key, "is of documents only, and "+string(t.ID)+" is a block in one")
+	case key == "title" && (strings.TrimSpace(value) == "" || strings.Contains(value, "/")):
+		return attrError(r, key, "renames the document: it must not be empty and holds no /")
+	}
+	return nil
+}
+
+func attrError(r *action.Request, key, message string) error {
+	return r.Invalid("attrs/"+key, message)
+}

@@ -1,0 +1,131 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// mostRefs bounds the referring blocks of one call.
+const mostRefs = 10_000
+
+type transferArgs struct {
+	FromID kernel.ID   `json:"fromID" about:"block that is referred to now" req:"true"`
+	ToID   kernel.ID   `json:"toID" about:"block to refer to instead" req:"true"`
+	RefIDs []kernel.ID `json:"refIDs" about:"only the references in these blocks; else all that may be written" min:"1" max:"1000"`
+}
+
+type transferResult struct {
+	Success bool        `json:"success"`
+	FromID  kernel.ID   `json:"fromID"`
+	ToID    kernel.ID   `json:"toID"`
+	Count   int         `json:"count"`
+	RefIDs  []kernel.ID `json:"refIDs"`
+	Skipped int         `json:"skippedCount,omitempty"`
+	Warning string      `json:"warning,omitempty"`
+}
+
+func transferReferences() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "transfer_references",
+		Purpose: "Make references to one block refer to another",
+		Guide:   "The blocks that hold the references change too, so those in notebooks that may not be written are left out.",
+		Class:   action.Manifest,
+		Needs: []action.Need{
+			action.OnBlock(access.Write, "fromID"), action.OnBlock(access.Write, "toID"), action.OnBlock(access.Write, "refIDs"),
+		},
+		Endpoints: []string{"query/sql", "sqlite/flushTransaction", "block/transferBlockRef"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "fromID", About: "as given"},
+			{Name: "toID", About: "as given"},
+			{Name: "count", About: "blocks whose references were changed"},
+			{Name: "refIDs", About: "these blocks", Verbose: true},
+			{Name: "skippedCount", About: "blocks left out because they may not be written"},
+			{Name: "warning", About: "what was left out"},
+		},
+		Example: `{"fromID":"20260102030405-abcdefg","toID":"20260102030405-bcdefgh"}`,
+	}, runTransfer)
+}
+
+// referrer is a block that refers to another.
+type referrer struct {
+	ID       kernel.ID `json:"block_id"`
+	Root     kernel.ID `json:"root_id"`
+	Notebook kernel.ID `json:"box"`
+}
+
+func referrers(ctx context.Context, r *action.Request, to kernel.ID) ([]referrer, error) {
+	return kernel.SQL[referrer](ctx, r.Kernel, fmt.Sprintf(
+		"SELECT DISTINCT block_id, root_id, box FROM refs WHERE def_block_id = %s LIMIT %d", kernel.Quote(string(to)), mostRefs))
+}
+
+func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, error) {
+	if a.FromID == a.ToID {
+		return nil, r.Invalid("toID", "is the same block as fromID")
+	}
+	all, err := referrers(ctx, r, a.FromID)
+	if err != nil {
+		return nil, err
+	}
+	out := transferResult{Success: true, FromID: a.FromID, ToID: a.ToID, RefIDs: []kernel.ID{}}
+	hidden := 0
+	for _, ref := range all {
+		if len(a.RefIDs) > 0 && !slices.Contains(a.RefIDs, ref.ID) {
+			continue
+		}
+		switch level := r.Levels.Of(ref.Notebook); {
+		case level >= access.Write:
+			out.RefIDs = append(out.RefIDs, ref.ID)
+		case level == access.Read:
+			out.Skipped++
+		default:
+			hidden++
+		}
+	}
+	r.Filtered(hidden)
+	out.RefIDs = distinct(out.RefIDs)
+	for _, id := range a.RefIDs {
+		if !slices.Contains(out.RefIDs, id) {
+			return nil, r.Invalid("refIDs", fmt.Sprintf("names %s, which does not refer to %s", id, a.FromID))
+		}
+	}
+	out.Count = len(out.RefIDs)
+	if out.Skipped > 0 {
+		out.Warning = fmt.Sprintf("%d referring blocks are in notebooks that may only be read, and still refer to %s", out.Skipped, a.FromID)
+	}
+	if out.Count == 0 {
+		return out, nil
+	}
+	if err := r.Kernel.TransferRefs(ctx, a.FromID, a.ToID, out.RefIDs); err != nil {
+		return nil, err
+	}
+	return out, verifyTransfer(ctx, r, &out, all)
+}
+
+// verifyTransfer finds out whether the references were changed: the kernel answers code 0 also
+// where it changed none (README 15). It notes which documents to show again.
+func verifyTransfer(ctx context.Context, r *action.Request, out *transferResult, before []referrer) error {
+	left, err := referrers(ctx, r, out.FromID)
+	if err != nil {
+		return err
+	}
+	for _, ref := range left {
+		if slices.Contains(out.RefIDs, ref.ID) {
+			return mismatch(r, ref.ID, fmt.Sprintf("the kernel accepted the transfer, and block %s still refers to %s", ref.ID, out.FromID))
+		}
+	}
+	for _, t := range r.AllTargets() {
+		r.RefreshDocument(t.Root)
+	}
+	for _, ref := range before {
+		if slices.Contains(out.RefIDs, ref.ID) {
+			r.RefreshDocument(ref.Root)
+		}
+	}
+	return nil
+}

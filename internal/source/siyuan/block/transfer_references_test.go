@@ -1,0 +1,84 @@
+package block_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// refWorld has two targets in its document and a block that refers to the first in each of
+// three notebooks.
+func refWorld(t *testing.T) (w *world, refs, notebooks []kernel.ID) {
+	t.Helper()
+	w = newWorld(t, "from\n\nto")
+	notebooks = []kernel.ID{w.nb, kernel.ID(w.Notebook("Second")), kernel.ID(w.Notebook("Third"))}
+	for _, nb := range notebooks {
+		doc := w.add(nb, "/Refs", "see (("+string(w.blocks[0])+" \"x\"))")
+		refs = append(refs, w.children(doc)[0])
+	}
+	return w, refs, notebooks
+}
+
+func (w *world) refersTo(ref, id kernel.ID) bool {
+	w.t.Helper()
+	at, err := w.Client.Place(w.t.Context(), ref)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return cmp.Equal(w.texts(at.Root), []string{"see ((" + string(id) + " \"x\"))"})
+}
+
+func TestTransferReferences(t *testing.T) {
+	w, refs, _ := refWorld(t)
+	got := w.Must(t, act(t, "transfer_references"), args("fromID", w.blocks[0], "toID", w.blocks[1]))
+	for _, ref := range refs {
+		if !w.refersTo(ref, w.blocks[1]) {
+			t.Errorf("block %s still refers to the old block", ref)
+		}
+	}
+	if got.Get("count").Int() != 3 || got.Get("filteredOutCount").Exists() {
+		t.Errorf("result: %s", got.Raw)
+	}
+}
+
+func TestTransferReferencesLeavesBlocksThatMayNotBeWritten(t *testing.T) {
+	w, refs, notebooks := refWorld(t)
+	w.Levels[notebooks[1]], w.Levels[notebooks[2]] = access.Read, access.None
+	got := w.Must(t, act(t, "transfer_references"), args("fromID", w.blocks[0], "toID", w.blocks[1]))
+	if !w.refersTo(refs[0], w.blocks[1]) || !w.refersTo(refs[1], w.blocks[0]) || !w.refersTo(refs[2], w.blocks[0]) {
+		t.Error("a block was changed that may not be written, or none at all")
+	}
+	if got.Get("count").Int() != 1 || got.Get("skippedCount").Int() != 1 || got.Get("filteredOutCount").Int() != 1 {
+		t.Errorf("result: %s", got.Raw)
+	}
+	if got.Get("warning").Str == "" {
+		t.Error("no warning of the block that was left out")
+	}
+}
+
+func TestTransferReferencesOfSomeBlocks(t *testing.T) {
+	w, refs, notebooks := refWorld(t)
+	a := act(t, "transfer_references")
+	w.Must(t, a, args("fromID", w.blocks[0], "toID", w.blocks[1], "refIDs", []kernel.ID{refs[1]}))
+	if w.refersTo(refs[0], w.blocks[1]) || !w.refersTo(refs[1], w.blocks[1]) {
+		t.Error("another block than the one that was named changed")
+	}
+	w.refused(a, args("fromID", w.blocks[0], "toID", w.blocks[1], "refIDs", []kernel.ID{refs[1]}), tool.Invalid)
+	w.refused(a, args("fromID", w.blocks[0], "toID", w.blocks[0]), tool.Invalid)
+	w.Levels[notebooks[2]] = access.Read
+	w.refused(a, args("fromID", w.blocks[0], "toID", w.blocks[1], "refIDs", []kernel.ID{refs[2]}), tool.Denied)
+	w.guarded(a, access.Write, w.blocks[1], args("fromID", w.blocks[0], "toID", w.blocks[1]))
+}
+
+func TestTransferReferencesWithoutAnyWritesNothing(t *testing.T) {
+	w := newWorld(t, "from\n\nto")
+	w.ResetCalls()
+	got := w.Must(t, act(t, "transfer_references"), args("fromID", w.blocks[0], "toID", w.blocks[1]))
+	if got.Get("count").Int() != 0 || len(w.Writes()) != 0 {
+		t.Errorf("result %s, writes %v", got.Raw, w.Writes())
+	}
+}

@@ -1,0 +1,145 @@
+package block
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type updateItem struct {
+	ID       kernel.ID `json:"id" about:"block" req:"true"`
+	DataType string    `json:"dataType" about:"form of data" enum:"markdown,dom" req:"true"`
+	Data     string    `json:"data" about:"its new content" req:"true"`
+}
+
+type updateArgs struct {
+	ID       kernel.ID    `json:"id" about:"block, or document to overwrite"`
+	DataType string       `json:"dataType" about:"form of data" enum:"markdown,dom"`
+	Data     string       `json:"data" about:"its new content"`
+	Items    []updateItem `json:"items" about:"several blocks, each once" min:"1" max:"100" unique:"id"`
+}
+
+// updated says what became of one block.
+type updated struct {
+	ID         kernel.ID         `json:"id"`
+	DataType   string            `json:"dataType"`
+	Markdown   string            `json:"markdown,omitempty"`
+	Updated    string            `json:"updated,omitempty"`
+	Preserved  bool              `json:"attributesPreserved"`
+	AttrCount  int               `json:"preservedAttributeCount"`
+	Created    []kernel.ID       `json:"createdBlockIDs,omitempty"`
+	Warning    string            `json:"warning,omitempty"`
+	Database   *databaseHint     `json:"databaseBlock,omitempty"`
+	attributes map[string]string // to be there afterwards
+}
+
+type databaseHint struct {
+	AvID string `json:"avID,omitempty"`
+	Hint string `json:"hint"`
+}
+
+type updateResult struct {
+	Success bool `json:"success"`
+	*updated
+}
+
+type updateItemsResult struct {
+	Success bool       `json:"success"`
+	Count   int        `json:"count"`
+	Items   []*updated `json:"items"`
+}
+
+func update() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "update",
+		Purpose: "Replace the content of a block; its id and attributes stay",
+		Guide: "Where the content has several blocks the first takes the block's place and the others are put behind it. A document " +
+			"is overwritten as with fs write. For a small change of a long block use replace.",
+		Common: true,
+		Class:  action.State, Saves: action.SavesBlocks,
+		Needs: []action.Need{action.OnBlock(access.Write, "id"), action.OnMembers(access.Write, "items", "id")},
+		Endpoints: []string{
+			"block/getBlockTreeInfos", "block/getBlockKramdowns", "block/getBlockKramdown", "block/getChildBlocks", "attr/batchGetBlockAttrs",
+			"block/updateBlock", "block/batchUpdateBlock", "attr/setBlockAttrs", "attr/batchSetBlockAttrs", "block/insertBlock",
+			"block/appendBlock", "block/deleteBlock", "transactions", "attr/getBlockAttrs", "query/sql", "sqlite/flushTransaction",
+		},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "id", About: "the block"},
+			{Name: "updated", About: "when, as YYYYMMDDhhmmss"},
+			{Name: "attributesPreserved", About: "whether all its attributes are there", Verbose: true},
+			{Name: "preservedAttributeCount", About: "how many were put back", Verbose: true},
+			{Name: "createdBlockIDs", About: "blocks behind it, where the content had several"},
+			{Name: "warning", About: "what else changed"},
+			{Name: "databaseBlock", About: "where a database stood: avID and hint"},
+			{Name: "markdown", About: "its text now", Verbose: true},
+			{Name: "dataType", About: "as given", Verbose: true},
+			{Name: "count", About: "blocks, where items was given"},
+			{Name: "items", About: "the same members for each of items"},
+		},
+		Example: `{"id":"20260102030405-abcdefg","dataType":"markdown","data":"new text"}`,
+	}, runUpdate)
+}
+
+func runUpdate(ctx context.Context, r *action.Request, a updateArgs) (any, error) {
+	items, err := a.list(r)
+	if err != nil {
+		return nil, err
+	}
+	targets := append(append([]action.Target{}, r.Targets("id")...), r.Targets("items")...)
+	for i, t := range targets {
+		if err := notHidden(r, itemParam(&a, i, "id"), t); err != nil {
+			return nil, err
+		}
+		if !isDocument(t) {
+			continue
+		}
+		if len(items) > 1 {
+			e := r.Invalid(itemParam(&a, i, "id"), fmt.Sprintf("%s is a document, which is overwritten alone", t.ID))
+			e.Hint = fmt.Sprintf(`block(action="update", id="%s", dataType="markdown", data=…)`, t.ID)
+			return nil, e
+		}
+		return overwriteDocument(ctx, r, t, items[0])
+	}
+	w := updating{r: r, items: items, param: func(i int, member string) string { return itemParam(&a, i, member) }}
+	done, err := w.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		r.RefreshDocument(t.Root)
+	}
+	if len(a.Items) > 0 {
+		return updateItemsResult{true, len(done), done}, nil
+	}
+	return updateResult{true, done[0]}, nil
+}
+
+// list are the items of a call, whether one was given or several.
+func (a *updateArgs) list(r *action.Request) ([]updateItem, error) {
+	single := a.ID != "" || r.Given("data") || r.Given("dataType")
+	switch {
+	case single && len(a.Items) > 0:
+		return nil, r.Conflicting("give id, dataType and data, or items, not both", "id", "items")
+	case len(a.Items) > 0:
+		return a.Items, nil
+	case a.ID == "":
+		return nil, r.Invalid("id", "is required, or items")
+	case a.DataType == "":
+		return nil, r.Invalid("dataType", "is required: markdown or dom")
+	case !r.Given("data"):
+		return nil, r.Invalid("data", "is required; \"\" empties the block")
+	}
+	return []updateItem{{a.ID, a.DataType, a.Data}}, nil
+}
+
+// itemParam is the name of a member of an item for errors.
+func itemParam(a *updateArgs, i int, member string) string {
+	if len(a.Items) == 0 {
+		return member
+	}
+	return fmt.Sprintf("items/%d/%s", i, member)
+}

@@ -1,0 +1,158 @@
+package block_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+func TestUpdateKeepsIDAndAttributes(t *testing.T) {
+	w := newWorld(t, "one\n\ntwo")
+	id := w.blocks[0]
+	w.setAttrs(id, map[string]string{"custom-k": "值", "memo": "m", "bookmark": "b"})
+	got := w.Must(t, act(t, "update"), args("id", id, "dataType", "markdown", "data", "## 新"))
+	if diff := cmp.Diff([]string{"## 新", "two"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+	attrs := w.attrs(id)
+	if attrs["custom-k"] != "值" || attrs["memo"] != "m" || attrs["bookmark"] != "b" {
+		t.Errorf("attributes were lost: %v", attrs)
+	}
+	if !got.Get("attributesPreserved").Bool() || got.Get("preservedAttributeCount").Int() != 3 || got.Get("id").Str != string(id) {
+		t.Errorf("result: %s", got.Raw)
+	}
+	if got.Get("markdown").Str != "## 新" || len(got.Get("updated").Str) != 14 || got.Get("warning").Exists() {
+		t.Errorf("result: %s", got.Raw)
+	}
+}
+
+func TestUpdateLetsTheContentSetAttributes(t *testing.T) {
+	w := newWorld(t, "one")
+	w.setAttrs(w.blocks[0], map[string]string{"memo": "old", "name": "n"})
+	w.Must(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new\n{: memo=\"new\"}"))
+	if got := w.attrs(w.blocks[0]); got["memo"] != "new" || got["name"] != "n" {
+		t.Errorf("attributes: %v", got)
+	}
+}
+
+func TestUpdateLosesNoBlockOfTheContent(t *testing.T) {
+	w := newWorld(t, "one\n\nlast")
+	w.setAttrs(w.blocks[0], map[string]string{"memo": "m"})
+	got := w.Must(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\n- b\n- c\n\nd"))
+	if diff := cmp.Diff([]string{"a", "- b\n- c", "d", "last"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+	now := w.children(w.doc)
+	if diff := cmp.Diff(now[1:3], ids(got.Get("createdBlockIDs"))); diff != "" || now[0] != w.blocks[0] {
+		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
+	}
+	if !strings.Contains(got.Get("warning").Str, "3 blocks") {
+		t.Errorf("no warning: %s", got.Raw)
+	}
+	if w.attrs(w.blocks[0])["memo"] != "m" {
+		t.Error("the attribute is gone")
+	}
+}
+
+func TestUpdateReportsWhatItCouldNotWrite(t *testing.T) {
+	w := newWorld(t, "one")
+	w.Kernel.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no"))
+	err := toolError(t, w.Refused(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\nb text"), tool.API))
+	if rest, _ := err.Facts["notWritten"].(string); !strings.Contains(rest, "b text") {
+		t.Errorf("the error does not carry the rest: %s", err.Payload())
+	}
+	if diff := cmp.Diff([]string{"a"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+}
+
+func TestUpdateReportsAttributesItCouldNotRestore(t *testing.T) {
+	w := newWorld(t, "one")
+	w.setAttrs(w.blocks[0], map[string]string{"memo": "mine"})
+	w.Kernel.Fail("/api/attr/setBlockAttrs", 1, kerneltest.FailMessage("no"))
+	err := toolError(t, w.Refused(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new"), tool.Mismatch))
+	if !strings.Contains(string(err.Payload()), `"memo":"mine"`) {
+		t.Errorf("the error does not carry the attributes: %s", err.Payload())
+	}
+}
+
+func TestUpdateItems(t *testing.T) {
+	w := newWorld(t, "one\n\ntwo\n\nthree")
+	w.setAttrs(w.blocks[0], map[string]string{"memo": "a"})
+	w.setAttrs(w.blocks[2], map[string]string{"memo": "c"})
+	got := w.Must(t, act(t, "update"), args("items", []any{
+		map[string]any{"id": w.blocks[0], "dataType": "markdown", "data": "1"},
+		map[string]any{"id": w.blocks[2], "dataType": "markdown", "data": "3\n\n4"},
+	}))
+	if diff := cmp.Diff([]string{"1", "two", "3", "4"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+	if w.attrs(w.blocks[0])["memo"] != "a" || w.attrs(w.blocks[2])["memo"] != "c" {
+		t.Error("attributes were lost")
+	}
+	if got.Get("count").Int() != 2 || got.Get("items.1.createdBlockIDs.#").Int() != 1 || got.Get("items.0.warning").Exists() {
+		t.Errorf("result: %s", got.Raw)
+	}
+}
+
+func TestUpdateKeepsBlocksInAContainer(t *testing.T) {
+	w := newWorld(t, "- a\n- b")
+	list := w.blocks[0]
+	items := w.children(list)
+	w.setAttrs(items[1], map[string]string{"custom-x": "1"})
+	text, err := w.Client.Kramdown(t.Context(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := w.Must(t, act(t, "update"), args("id", list, "dataType", "markdown", "data", strings.Replace(text, "}a", "}A", 1)))
+	if diff := cmp.Diff(items, w.children(list)); diff != "" || w.attrs(items[1])["custom-x"] != "1" {
+		t.Errorf("items got other ids or lost attributes %v (-want +got):\n%s", w.attrs(items[1]), diff)
+	}
+	if diff := cmp.Diff([]string{"- A\n- b"}, w.texts(w.doc)); diff != "" || got.Get("warning").Exists() {
+		t.Errorf("warning %q, document (-want +got):\n%s", got.Get("warning").Str, diff)
+	}
+	got = w.Must(t, act(t, "update"), args("id", list, "dataType", "markdown", "data", "- c"))
+	if !strings.Contains(got.Get("warning").Str, "attributes are gone") {
+		t.Errorf("no warning of the attributes inside: %s", got.Raw)
+	}
+}
+
+func TestUpdateRefuses(t *testing.T) {
+	w := newWorld(t, "- a\n- b\n\npara")
+	a := act(t, "update")
+	item := w.children(w.blocks[0])[0]
+	w.refused(a, args("id", item, "dataType", "markdown", "data", "- x\n- y"), tool.Invalid)
+	w.Must(t, a, args("id", item, "dataType", "markdown", "data", "- x\n  - y"))
+	p := w.blocks[1]
+	w.refused(a, args("id", p, "dataType", "markdown"), tool.Invalid)
+	w.refused(a, args("id", p, "data", "x"), tool.Invalid)
+	w.refused(a, args("dataType", "markdown", "data", "x"), tool.Invalid)
+	one := map[string]any{"id": p, "dataType": "markdown", "data": "x"}
+	w.refused(a, args("id", p, "items", []any{one}), tool.Conflicting)
+	w.refused(a, args("items", []any{one, one}), tool.Invalid)
+	w.refused(a, args("items", []any{one, map[string]any{"id": w.doc, "dataType": "markdown", "data": "x"}}), tool.Invalid)
+	w.refused(a, args("id", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
+	w.refused(a, args("id", nowhere, "dataType", "markdown", "data", "x"), tool.Unknown)
+	w.guarded(a, access.Write, p, args("id", p, "dataType", "markdown", "data", "x"))
+	w.guarded(a, access.Write, p, args("items", []any{one}))
+}
+
+func TestUpdateTellsOfADatabase(t *testing.T) {
+	w := newWorld(t, "one")
+	dom := `<div data-node-id="20240801120000-avblk01" data-type="NodeAttributeView" data-av-id="20240801120000-avmain1" ` +
+		`data-av-type="table" class="av"></div>`
+	done, err := w.Client.Append(t.Context(), w.doc, "dom", dom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := w.Must(t, act(t, "update"), args("id", kernel.Created(done)[0], "dataType", "markdown", "data", "text"))
+	if got.Get("databaseBlock.avID").Str != "20240801120000-avmain1" || !strings.Contains(got.Get("databaseBlock.hint").Str, "av(action=") {
+		t.Errorf("result: %s", got.Raw)
+	}
+}

@@ -1,0 +1,278 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// updating replaces the content of blocks, all of them in one request. The kernel drops the
+// attributes of a block whose content is replaced and all blocks of the content but the first
+// (README 23), so: read, update, put back, look (R-1-11).
+type updating struct {
+	r     *action.Request
+	items []updateItem
+	param func(i int, member string) string
+
+	before, after map[kernel.ID]string // kramdown
+	out           []*updated
+}
+
+func (w *updating) run(ctx context.Context) ([]*updated, error) {
+	ids := make([]kernel.ID, len(w.items))
+	for i, item := range w.items {
+		ids[i] = item.ID
+	}
+	in, err := w.read(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	doms, err := w.write(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.restore(ctx, ids); err != nil {
+		return nil, err
+	}
+	for i := range w.out {
+		if err := w.insertRest(ctx, w.out[i], doms[w.out[i].ID]); err != nil {
+			return nil, err
+		}
+	}
+	if w.after, err = w.r.Kernel.Kramdowns(ctx, ids, "md"); err != nil {
+		return nil, err
+	}
+	for _, u := range w.out {
+		u.Markdown = content.Visible(w.after[u.ID])
+		u.warn(lostInside(u.ID, w.before[u.ID], w.after[u.ID]))
+	}
+	return w.out, nil
+}
+
+// read notes what the blocks are and hold, and returns what they are to hold.
+func (w *updating) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replacement, error) {
+	k := w.r.Kernel
+	nodes, err := k.Nodes(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	if w.before, err = k.Kramdowns(ctx, ids, "md"); err != nil {
+		return nil, err
+	}
+	attrs, err := k.BatchAttrs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	in := make([]kernel.Replacement, len(w.items))
+	for i, item := range w.items {
+		if _, there := nodes[item.ID]; !there {
+			return nil, access.NotFound(access.Block, string(item.ID))
+		}
+		if nodes[item.ID].Type == "NodeListItem" && item.DataType == dataMarkdown && listItems(item.Data) > 1 {
+			e := w.r.Invalid(w.param(i, "data"), fmt.Sprintf("has several list items, and %s is one", item.ID))
+			e.Hint = fmt.Sprintf(`update it with one, and add the others with block(action="insert", previousID="%s", …)`, item.ID)
+			return nil, e
+		}
+		keep := map[kernel.ID]bool{item.ID: true}
+		for id := range content.Attributes(w.before[item.ID]) {
+			keep[id] = true
+		}
+		data, warnings, err := prepare(ctx, w.r, item.DataType, item.Data, keep)
+		if err != nil {
+			return nil, err
+		}
+		in[i] = kernel.Replacement{ID: item.ID, BlockContent: data}
+		u := &updated{ID: item.ID, DataType: item.DataType, attributes: attrs[item.ID]}
+		u.warn(warnings...)
+		if nodes[item.ID].Type == "NodeAttributeView" && !strings.Contains(data.Data, "NodeAttributeView") {
+			u.Database = replacedDatabase(w.before[item.ID])
+		}
+		w.out = append(w.out, u)
+	}
+	return in, nil
+}
+
+// write sends the new content and returns what the kernel made of it, as DOM by block.
+func (w *updating) write(ctx context.Context, in []kernel.Replacement) (map[kernel.ID]string, error) {
+	var done []kernel.Transaction
+	var err error
+	if len(in) == 1 {
+		done, err = w.r.Kernel.Update(ctx, in[0].ID, in[0].DataType, in[0].Data)
+	} else {
+		done, err = w.r.Kernel.BatchUpdate(ctx, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	doms := map[kernel.ID]string{}
+	for _, t := range done {
+		for _, op := range t.DoOperations {
+			if op.Action == "update" {
+				doms[op.ID] = domOf(op.Data)
+			}
+		}
+	}
+	for _, item := range in {
+		if _, ok := doms[item.ID]; !ok {
+			return nil, mismatch(w.r, item.ID, fmt.Sprintf("the kernel accepted the update, and did nothing to block %s", item.ID))
+		}
+	}
+	return doms, nil
+}
+
+// restore puts back attributes that the update took away. Those that the content sets stay.
+func (w *updating) restore(ctx context.Context, ids []kernel.ID) error {
+	now, err := w.r.Kernel.BatchAttrs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var lost []kernel.Attributes
+	for _, u := range w.out {
+		missing := map[string]string{}
+		for key, value := range u.attributes {
+			if ownAttr(key) {
+				u.AttrCount++
+				if _, there := now[u.ID][key]; !there {
+					missing[key] = value
+				}
+			}
+		}
+		if len(missing) > 0 {
+			lost = append(lost, kernel.Attributes{ID: u.ID, Attrs: missing})
+		}
+		u.Updated, u.Preserved = now[u.ID]["updated"], true
+	}
+	switch len(lost) {
+	case 0:
+		return nil
+	case 1:
+		err = w.r.Kernel.SetAttrs(ctx, lost[0].ID, lost[0].Attrs)
+	default:
+		err = w.r.Kernel.BatchSetAttrs(ctx, lost)
+	}
+	if err != nil {
+		return attrsLost(w.r, lost, err)
+	}
+	if now, err = w.r.Kernel.BatchAttrs(ctx, ids); err != nil {
+		return attrsLost(w.r, lost, err)
+	}
+	for _, l := range lost {
+		for key, value := range l.Attrs {
+			if now[l.ID][key] != value {
+				return attrsLost(w.r, lost, nil)
+			}
+		}
+	}
+	return nil
+}
+
+// ownAttr reports whether an attribute is one of the block's, not one that the kernel makes.
+func ownAttr(key string) bool {
+	switch key {
+	case "id", "updated", "created", "type", "colgroup", "av-names":
+		return false
+	}
+	return true
+}
+
+// attrsLost is the error for attributes that could not be put back. It carries them.
+func attrsLost(r *action.Request, lost []kernel.Attributes, err error) error {
+	e := mismatch(r, lost[0].ID, "the content was replaced, and the attributes of the block could not all be put back")
+	e.Err, e.Facts = err, map[string]any{"partial": true, "attributes": lost}
+	e.Hint = `block(action="set_attrs", id=…, attrs=…) sets them again`
+	return e
+}
+
+// insertRest puts all blocks of the content but the first, which the kernel has dropped, behind
+// the block.
+func (w *updating) insertRest(ctx context.Context, u *updated, dom string) error {
+	blocks := kernel.ParseDOM(dom)
+	if len(blocks) < 2 {
+		return nil
+	}
+	rest := dom[blocks[1].Start:]
+	done, err := w.r.Kernel.Insert(ctx, kernel.Insertion{
+		BlockContent: kernel.BlockContent{DataType: dataDOM, Data: rest}, Anchor: kernel.Anchor{PreviousID: u.ID},
+	})
+	var ids [][]kernel.ID
+	if err == nil {
+		ids, err = created(ctx, w.r, done)
+	}
+	if err != nil {
+		return &tool.Error{
+			Op: "call", Kind: tool.KindOf(err), Subject: name + ".update", Err: err, OutcomeUnknown: tool.KindOf(err) == tool.OutcomeUnknown,
+			Message: fmt.Sprintf("the first block of the content has replaced %s, the others could not be put behind it", u.ID),
+			Hint:    fmt.Sprintf(`block(action="insert", previousID="%s", dataType="dom", data=…) adds what notWritten holds`, u.ID),
+			Facts:   map[string]any{"partial": true, "notWritten": cutDOM(rest, mostDOM)},
+		}
+	}
+	u.Created = ids[0]
+	u.warn(fmt.Sprintf("the content has %d blocks: the first took the place of %s, the others were put behind it", len(blocks), u.ID))
+	return nil
+}
+
+func (u *updated) warn(warnings ...string) {
+	u.Warning = joinWarnings(append([]string{u.Warning}, warnings...))
+}
+
+var listMarker = regexp.MustCompile(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
+
+// listItems counts the items of a list that text begins with, without those in items; 0 if it
+// begins with no list.
+func listItems(text string) int {
+	n, indent, fenced := 0, 0, false
+	for line := range strings.SplitSeq(strings.TrimLeft(text, "\r\n"), "\n") {
+		if rest := strings.TrimLeft(line, " \t"); strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "~~~") {
+			fenced = !fenced
+		}
+		m := listMarker.FindStringSubmatch(line)
+		switch {
+		case n == 0 && m == nil:
+			return 0
+		case n == 0:
+			n, indent = 1, len(m[1])
+		case m != nil && !fenced && len(m[1]) <= indent:
+			n++
+		}
+	}
+	return n
+}
+
+// lostInside says which blocks in a block had attributes of a person's and are gone.
+func lostInside(id kernel.ID, before, after string) string {
+	now, n := content.Attributes(after), 0
+	for inner, attrs := range content.Attributes(before) {
+		if _, there := now[inner]; there || inner == id {
+			continue
+		}
+		for key := range attrs {
+			if ownAttr(key) && key != "fold" {
+				n++
+				break
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d blocks inside that had attributes were replaced, and their attributes are gone", n)
+}
+
+var avID = regexp.MustCompile(`data-av-id="([^"]*)"`)
+
+// replacedDatabase says what became of the database that stood in a block.
+func replacedDatabase(kramdown string) *databaseHint {
+	out := &databaseHint{Hint: "a database stood here; the database itself is kept, this place does not show it any more"}
+	if m := avID.FindStringSubmatch(kramdown); m != nil {
+		out.AvID = m[1]
+		out.Hint += fmt.Sprintf(`; av(action="render", id="%s") reads it`, m[1])
+	}
+	return out
+}

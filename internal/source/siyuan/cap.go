@@ -1,0 +1,138 @@
+package siyuan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// noteRoom is what the members that tell of a cut may take, in bytes.
+const noteRoom = 240
+
+// capped is raw, or where it is too long, raw with its longest lists cut, which it then says
+// (R-3-7). A list at the top becomes the member "value" of an object, as it is in structured
+// content. A text is left whole however long it is: it was asked for.
+func capped(raw json.RawMessage, limit int) json.RawMessage {
+	if len(raw) <= limit {
+		return raw
+	}
+	root := gjson.ParseBytes(raw)
+	if root.IsArray() {
+		root = gjson.Parse(`{"value":` + root.Raw + `}`)
+	}
+	c := cutter{}
+	cut := gjson.Parse(c.fit(root, "", limit-noteRoom))
+	if !root.IsObject() || c.list == "" {
+		return raw
+	}
+	var b strings.Builder
+	b.WriteByte('{')
+	cut.ForEach(func(k, v gjson.Result) bool {
+		switch k.String() {
+		case "truncated", "totalBytes", "hint":
+		default:
+			b.WriteString(k.Raw + ":" + v.Raw + ",")
+		}
+		return true
+	})
+	hint := fmt.Sprintf("%d of %d items of %s are shown; ask for a smaller page or a narrower scope", c.shown, c.total, c.list)
+	quoted, err := json.Marshal(hint)
+	if err != nil {
+		panic("siyuan: a text does not encode: " + err.Error())
+	}
+	fmt.Fprintf(&b, `"truncated":true,"totalBytes":%d,"hint":%s}`, len(raw), quoted)
+	return json.RawMessage(b.String())
+}
+
+// cutter shortens lists and remembers the one that lost most.
+type cutter struct {
+	list         string // its path
+	shown, total int
+}
+
+// fit is v in at most room bytes, if its lists allow that, else as short as they do.
+func (c *cutter) fit(v gjson.Result, path string, room int) string {
+	switch {
+	case len(v.Raw) <= room:
+		return v.Raw
+	case v.IsArray():
+		return c.shorten(v, path, room)
+	case v.IsObject():
+		return c.slimmer(v, path, room)
+	}
+	return v.Raw
+}
+
+// slimmer is an object whose members share the room: those that need less than their part leave
+// the rest to the longer ones.
+func (c *cutter) slimmer(v gjson.Result, path string, room int) string {
+	type member struct{ key, raw string }
+	var members []member
+	var order []int
+	room -= len("{}")
+	v.ForEach(func(k, m gjson.Result) bool {
+		order = append(order, len(members))
+		members = append(members, member{k.Raw, m.Raw})
+		room -= len(k.Raw) + len(":,")
+		return true
+	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(members[a].raw), len(members[b].raw)) })
+	for n, i := range order {
+		m := &members[i]
+		name := gjson.Parse(m.key).String()
+		if path != "" {
+			name = path + "." + name
+		}
+		m.raw = c.fit(gjson.Parse(m.raw), name, room/(len(order)-n))
+		room -= len(m.raw)
+	}
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(m.key + ":" + m.raw)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// shorten is a list without its end. The first item that does not fit is cut itself where it is
+// most of the list, as a branch of a tree may be.
+func (c *cutter) shorten(v gjson.Result, path string, room int) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	shown, total := 0, 0
+	full := false
+	v.ForEach(func(_, item gjson.Result) bool {
+		total++
+		if full {
+			return true
+		}
+		raw := item.Raw
+		if left := room - b.Len() - len(",]"); len(raw) > left {
+			full = true
+			if len(raw) < room/2 {
+				return true
+			}
+			if raw = c.fit(item, path+"[]", left); len(raw) > left {
+				return true
+			}
+		}
+		if shown++; shown > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(raw)
+		return true
+	})
+	if total-shown > c.total-c.shown {
+		c.list, c.shown, c.total = path, shown, total
+	}
+	b.WriteByte(']')
+	return b.String()
+}

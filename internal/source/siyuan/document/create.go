@@ -1,0 +1,126 @@
+package document
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type createArgs struct {
+	Notebook       kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+	Path           string    `json:"path" about:"human path in the notebook, such as /Projects/Alpha"`
+	ParentPath     string    `json:"parentPath" about:"human or storage path of the parent, with title"`
+	Title          string    `json:"title" about:"title, with parentPath"`
+	Markdown       string    `json:"markdown" about:"body" default:""`
+	Icon           string    `json:"icon" about:"emoji, or its code points such as 1f4d4"`
+	AllowDuplicate bool      `json:"allowDuplicate" about:"make a second document of the same path" default:"false"`
+}
+
+// created is a new document.
+type created struct {
+	Success bool `json:"success"`
+	place
+	Title              string   `json:"title"`
+	ParentPath         string   `json:"parentPath,omitempty"`
+	ResolvedParentPath string   `json:"resolvedParentPath,omitempty"`
+	IconHint           string   `json:"iconHint,omitempty"`
+	Warnings           []string `json:"warnings,omitempty"`
+}
+
+func create() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "create", Purpose: "Create a document from Markdown",
+		Guide: "Give path, whose missing parents are made too, or parentPath and title. A path that is taken is " +
+			"refused unless allowDuplicate is true. A first line \"# Title\" that repeats the title is left out. " +
+			"SiYuan allows 7 levels of documents.",
+		Class:      action.Creates,
+		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
+		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/createDocWithMd", "filetree/getHPathByID", "filetree/moveDocsByID", "block/getBlockInfo", "attr/setBlockAttrs"},
+		Positional: []string{"notebook", "path"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "id", About: "id of the new document"},
+			{Name: "notebook", About: "notebook id"},
+			{Name: "path", About: "storage path"},
+			{Name: "hPath", About: "human path"},
+			{Name: "title", About: "title"},
+			{Name: "parentPath", About: "the parent as it was given", Verbose: true},
+			{Name: "resolvedParentPath", About: "human path of the parent", Verbose: true},
+			{Name: "iconHint", About: "how to give it an icon, where it has none", Verbose: true},
+			{Name: "warnings", About: "what a reader of the text should know"},
+		},
+		Example: `{"notebook":"20240101120000-abcdefg","path":"/Projects/Alpha","markdown":"First *draft*"}`,
+	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {
+		code, err := icon(r, "icon", a.Icon)
+		if err != nil {
+			return nil, err
+		}
+		to, err := destinationOf(ctx, r, &a)
+		if err != nil {
+			return nil, err
+		}
+		markdown, warnings, err := content.Normalize(ctx, r, content.WithoutTitle(a.Markdown, to.title))
+		if err != nil {
+			return nil, err
+		}
+		id, err := to.make(ctx, r, markdown)
+		if err != nil {
+			return nil, err
+		}
+		at, err := to.settle(ctx, r, id)
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshDocument(id)
+		r.RefreshTree()
+		out := created{Success: true, place: at, Title: to.title, ParentPath: a.ParentPath, Warnings: warnings}
+		if a.ParentPath != "" {
+			out.ResolvedParentPath = to.parentHPath()
+		}
+		if code == "" {
+			out.IconHint = iconHint
+		} else if warning := giveIcon(ctx, r, id, code); warning != "" {
+			out.Warnings = append(out.Warnings, warning)
+		}
+		return out, nil
+	})
+}
+
+// make creates the document under an id of our own, so that it is known what became of it even
+// if the answer is lost (R-1-7).
+func (d *destination) make(ctx context.Context, r *action.Request, markdown string) (kernel.ID, error) {
+	id := kernel.NewID()
+	got, err := r.Kernel.CreateDocument(ctx, d.notebook, d.hpath, markdown, id)
+	switch {
+	case err == nil:
+		return got, nil
+	case tool.KindOf(err) == tool.OutcomeUnknown:
+		if p, lookErr := now(ctx, r, id); lookErr == nil && p != nil {
+			return id, nil // only the answer was lost
+		}
+	}
+	return id, err
+}
+
+// settle finds the new document, and moves it where it was wanted if the kernel took another
+// parent of the same human path.
+func (d *destination) settle(ctx context.Context, r *action.Request, id kernel.ID) (place, error) {
+	p, err := now(ctx, r, id)
+	if err == nil && p != nil && d.parent != nil && p.Path != folder(d.parent.Path)+"/"+string(id)+".sy" {
+		if err = r.Kernel.MoveDocuments(ctx, []kernel.ID{id}, d.parent.ID); err == nil {
+			p, err = now(ctx, r, id)
+		}
+	}
+	switch {
+	case err != nil:
+		return place{}, err
+	case p == nil || p.Notebook != d.notebook:
+		return place{}, mismatch(id, "the kernel accepted the document, and it is not there")
+	}
+	hpath, err := r.Kernel.HPathByID(ctx, id)
+	return place{id, p.Notebook, p.Path, hpath}, err
+}

@@ -1,0 +1,139 @@
+package document_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "项目/ Alpha /", "markdown", "# Alpha\n\nbody 正文", "icon", "📔"))
+	id := got.Get("id").String()
+	if got.Get("hPath").String() != "/项目/Alpha" || hpath(t, k, id) != "/项目/Alpha" || got.Get("title").String() != "Alpha" {
+		t.Fatalf("created %s", got.Raw)
+	}
+	if !strings.HasSuffix(got.Get("path").String(), "/"+id+".sy") {
+		t.Errorf("the storage path is %s", got.Get("path"))
+	}
+	blocks, err := k.Client.ChildBlocks(t.Context(), kernel.ID(id))
+	if err != nil || len(blocks) != 1 || blocks[0].Markdown != "body 正文" {
+		t.Errorf("the body is %+v, %v: the title must not be in it", blocks, err)
+	}
+	attrs, err := k.Client.Attrs(t.Context(), kernel.ID(id))
+	if err != nil || attrs["icon"] != "1f4d4" {
+		t.Errorf("the icon is %q, %v", attrs["icon"], err)
+	}
+	for _, c := range k.Calls() { // R-1-7
+		if c.Path == "/api/filetree/createDocWithMd" && c.Get("id").String() != id {
+			t.Errorf("the id was not ours: %s", c.Body)
+		}
+	}
+}
+
+func TestCreateBelow(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	first, second := k.Doc(nb, "/P", ""), k.Doc(nb, "/P", "") // two of one human path
+	for parent, want := range map[string]string{"/": "", path(first): first, path(second): second} {
+		got := k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", parent, "title", "C"+want))
+		above := strings.TrimSuffix(got.Get("path").String(), "/"+got.Get("id").String()+".sy")
+		if strings.TrimPrefix(above, "/") != want {
+			t.Errorf("below %s: %s", parent, got.Raw)
+		}
+	}
+	e := k.Refused(t, act(t, "create"), args("notebook", nb, "parentPath", "/P", "title", "C"), tool.Ambiguous)
+	if !strings.Contains(text(e), first) || !strings.Contains(text(e), second) {
+		t.Errorf("the candidates are not named: %v", e)
+	}
+	k.Doc(nb, "/Q", "")
+	got := k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", "Q", "title", "C"))
+	if got.Get("hPath").String() != "/Q/C" || got.Get("resolvedParentPath").String() != "/Q" {
+		t.Errorf("below /Q: %s", got.Raw)
+	}
+}
+
+func TestCreateRefused(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb, other := k.Notebook("A"), k.Notebook("B")
+	inOther := k.Doc(other, "/O", "")
+	for _, c := range []struct {
+		kind tool.ErrorKind
+		call string
+	}{
+		{tool.Conflicting, args("notebook", nb)},
+		{tool.Conflicting, args("notebook", nb, "path", "/A", "title", "B")},
+		{tool.Conflicting, args("notebook", nb, "title", "B")},
+		{tool.Invalid, args("notebook", nb, "path", "/")},
+		{tool.Invalid, args("notebook", nb, "path", "/A/ /B")},
+		{tool.Invalid, args("notebook", nb, "parentPath", "/", "title", "a/b")},
+		{tool.Invalid, args("notebook", nb, "path", "/A", "icon", "book")},
+		{tool.Invalid, args("notebook", nb, "path", "/"+strings.Repeat("长", 513))},
+		{tool.Invalid, args("notebook", nb, "path", "/1/2/3/4/5/6/7/8")}, // the parents would stay
+		{tool.InvalidPath, args("notebook", nb, "path", path(inOther))},
+		{tool.Unknown, args("notebook", nb, "parentPath", "/nowhere", "title", "B")},
+		{tool.Unknown, args("notebook", nb, "parentPath", path(inOther), "title", "B")},
+		{tool.Unknown, args("notebook", nb, "parentPath", path(ghost), "title", "B")},
+	} {
+		k.Refused(t, act(t, "create"), c.call, c.kind)
+	}
+	if w := k.Writes(); len(w) > 0 {
+		t.Errorf("what was refused wrote: %v", w)
+	}
+}
+
+func TestCreateTwice(t *testing.T) { // R-1-8
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	call := args("notebook", nb, "path", "/D")
+	id := k.Must(t, act(t, "create"), call).Get("id").String()
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "create"), call, tool.Exists))
+	if !ok || e.Facts["id"] != kernel.ID(id) {
+		t.Errorf("the error has %v", e.Facts)
+	}
+	k.Must(t, act(t, "create"), args("notebook", nb, "path", "/D", "allowDuplicate", true))
+	if ids, err := k.Client.IDsByHPath(t.Context(), kernel.ID(nb), "/D"); err != nil || len(ids) != 2 {
+		t.Errorf("there are %v, %v", ids, err)
+	}
+}
+
+// An answer that is lost is no reason not to know what became of the document (R-1-7).
+func TestCreateAnswerLost(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailLost)
+	got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "/D"))
+	if hpath(t, k, got.Get("id").String()) != "/D" {
+		t.Errorf("created %s", got.Raw)
+	}
+	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailClose)
+	k.Refused(t, act(t, "create"), args("notebook", nb, "path", "/E"), tool.OutcomeUnknown)
+}
+
+func TestCreateReference(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "/D", "markdown", "see (("+ghost+"))"))
+	if !strings.Contains(got.Get("warnings").Raw, ghost) {
+		t.Errorf("a reference to nothing goes without a word: %s", got.Raw)
+	}
+}
+
+func TestCreateGuarded(t *testing.T) {
+	t.Parallel()
+	on, missing := byNotebook("notebook", "path", "/D")
+	guarded(t, "create", access.Write, on, missing)
+}

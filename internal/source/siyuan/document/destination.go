@@ -1,0 +1,168 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// destination is where a new document goes.
+type destination struct {
+	notebook kernel.ID
+	hpath    string // of the new document
+	title    string
+	parent   *action.Target // nil where only its human path matters
+}
+
+// destinationOf finds out where a new document goes, and that it may go there.
+func destinationOf(ctx context.Context, r *action.Request, a *createArgs) (*destination, error) {
+	d := &destination{notebook: a.Notebook}
+	var err error
+	switch byParent := a.ParentPath != "" || a.Title != ""; {
+	case byParent && a.Path != "", byParent && (a.ParentPath == "" || a.Title == ""), !byParent && a.Path == "":
+		return nil, r.Conflicting("give either path, or parentPath and title", "path", "parentPath", "title")
+	case byParent:
+		err = d.below(ctx, r, a)
+	default:
+		err = d.at(r, a.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := d.levels(ctx, r); err != nil {
+		return nil, err
+	}
+	return d, d.free(ctx, r, a.AllowDuplicate)
+}
+
+// at goes to a human path.
+func (d *destination) at(r *action.Request, path string) error {
+	if storagePath.MatchString(path) {
+		return &tool.Error{
+			Op: "create", Kind: tool.InvalidPath, Subject: path,
+			Message: "a new document needs a human path such as /Projects/Alpha, not a storage path",
+			Hint:    "give parentPath (a storage path will do) and title instead",
+		}
+	}
+	titles, err := titlesOf(r, "path", path)
+	if err != nil {
+		return err
+	}
+	if len(titles) == 0 {
+		return r.Invalid("path", "must have a title after the slash")
+	}
+	d.hpath, d.title = "/"+strings.Join(titles, "/"), titles[len(titles)-1]
+	return nil
+}
+
+// titlesOf are the titles of a human path.
+func titlesOf(r *action.Request, param, path string) ([]string, error) {
+	var titles []string
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" {
+			continue
+		}
+		title, err := cleanTitle(r, param, part)
+		if err != nil {
+			return nil, err
+		}
+		titles = append(titles, title)
+	}
+	return titles, nil
+}
+
+// below goes under a parent, which must exist.
+func (d *destination) below(ctx context.Context, r *action.Request, a *createArgs) error {
+	title, err := cleanTitle(r, "title", a.Title)
+	if err != nil {
+		return err
+	}
+	parent, err := d.parentAt(ctx, r, a.ParentPath)
+	if err != nil {
+		return err
+	}
+	hpath, err := hpathOf(ctx, r, parent)
+	if err != nil {
+		return err
+	}
+	d.parent, d.title, d.hpath = &parent, title, strings.TrimSuffix(hpath, "/")+"/"+title
+	return nil
+}
+
+// parentAt is the document at a storage or human path, the notebook for "/".
+func (d *destination) parentAt(ctx context.Context, r *action.Request, path string) (action.Target, error) {
+	if path == "/" || storagePath.MatchString(path) {
+		return atPath(ctx, r, string(d.notebook), path)
+	}
+	titles, err := titlesOf(r, "parentPath", path)
+	if err != nil {
+		return action.Target{}, err
+	}
+	hpath := "/" + strings.Join(titles, "/")
+	ids, err := r.Kernel.IDsByHPath(ctx, d.notebook, hpath)
+	switch {
+	case err != nil:
+		return action.Target{}, err
+	case len(ids) == 0:
+		e := access.NotFound(access.Document, path)
+		e.Hint = "create the parent first, or give path, which makes missing parents"
+		return action.Target{}, e
+	case len(ids) > 1:
+		return action.Target{}, ambiguous(hpath, ids)
+	}
+	return r.Place(ctx, access.Document, string(ids[0]))
+}
+
+// ambiguous is the error for a human path of several documents.
+func ambiguous(hpath string, ids []kernel.ID) error {
+	return &tool.Error{
+		Op: "find", Kind: tool.Ambiguous, Subject: hpath,
+		Message: fmt.Sprintf("%d documents have the path %s", len(ids), hpath),
+		Hint:    "name the one that is meant by its id or storage path", Facts: map[string]any{"candidates": ids},
+	}
+}
+
+func (d *destination) parentHPath() string {
+	if above := d.hpath[:strings.LastIndex(d.hpath, "/")]; above != "" {
+		return above
+	}
+	return "/"
+}
+
+// maxLevels is how deep documents may lie unless the settings of SiYuan say otherwise.
+const maxLevels = 7
+
+// levels refuses what is too deep before the kernel does: the parents that it has made by then
+// stay (siyuan/README 17). Where the parent is there already, the kernel has the last word.
+func (d *destination) levels(ctx context.Context, r *action.Request) error {
+	if strings.Count(d.hpath, "/") <= maxLevels || d.parent != nil {
+		return nil
+	}
+	above, err := r.Kernel.IDsByHPath(ctx, d.notebook, d.parentHPath())
+	if err != nil || len(above) > 0 {
+		return err
+	}
+	return r.Invalid("path", fmt.Sprintf("has %d levels of documents, SiYuan allows %d", strings.Count(d.hpath, "/"), maxLevels))
+}
+
+// free refuses a human path that is taken: the kernel would make a second document (R-1-8).
+func (d *destination) free(ctx context.Context, r *action.Request, duplicate bool) error {
+	if duplicate {
+		return nil
+	}
+	ids, err := r.Kernel.IDsByHPath(ctx, d.notebook, d.hpath)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	return &tool.Error{
+		Op: "create", Kind: tool.Exists, Code: "document_exists", Subject: d.hpath,
+		Message: fmt.Sprintf("a document with the path %s is there already", d.hpath),
+		Hint:    fmt.Sprintf(`block(action="append", parentID="%s") adds to it; allowDuplicate=true makes a second one`, ids[0]),
+		Facts:   map[string]any{"id": ids[0], "ids": ids},
+	}
+}

@@ -1,0 +1,86 @@
+package document
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type docToHeadingArgs struct {
+	SrcID    kernel.ID `json:"srcID" about:"document that becomes a heading" req:"true"`
+	TargetID kernel.ID `json:"targetID" about:"block of another document to put it beside" req:"true"`
+	After    bool      `json:"after" about:"after the block, not before it" default:"false"`
+}
+
+func docToHeading() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "doc_to_heading", Purpose: "Put a document as a heading into another document",
+		Guide: "The document goes away, so rwd is needed where it is. It must have no documents below it. targetID " +
+			"is a block inside the other document, never the document itself.",
+		Class: action.Structure,
+		Needs: []action.Need{
+			document(access.Delete, "srcID"),
+			action.OnBlock(access.Write, "targetID"),
+		},
+		Endpoints: []string{"filetree/doc2Heading", "filetree/listDocsByPath", "block/getBlockInfo"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "id", About: "block id of the heading, that of the document before"},
+			{Name: "rootID", About: "the document it is in now"},
+			{Name: "srcTreeBox", About: "notebook that the document was in"},
+			{Name: "srcTreePath", About: "storage path that it had"},
+		},
+		Example: `{"srcID":"20240101120000-abcdefg","targetID":"20240101120000-hijklmn","after":true}`,
+	}, func(ctx context.Context, r *action.Request, a docToHeadingArgs) (any, error) {
+		src, to := r.Target("srcID"), r.Target("targetID")
+		if err := mergeable(ctx, r, src, to); err != nil {
+			return nil, err
+		}
+		from, err := r.Kernel.DocumentToHeading(ctx, src.ID, to.ID, a.After)
+		if err != nil {
+			return nil, err
+		}
+		p, err := now(ctx, r, src.ID)
+		switch {
+		case err != nil:
+			return nil, err
+		case p == nil || p.Root != to.Root:
+			return nil, mismatch(src.ID, "the kernel accepted the request, and the heading is not in the target's document")
+		}
+		r.RefreshDocument(src.ID)
+		r.RefreshDocument(to.Root)
+		r.RefreshTree()
+		return struct {
+			Success bool      `json:"success"`
+			ID      kernel.ID `json:"id"`
+			RootID  kernel.ID `json:"rootID"`
+			kernel.MergedFrom
+		}{true, src.ID, to.Root, from}, nil
+	})
+}
+
+// mergeable refuses what would lose data: a document as the target, whose file the kernel
+// destroys (siyuan/README 3), one inside itself, and one with documents below it.
+func mergeable(ctx context.Context, r *action.Request, src, to action.Target) error {
+	switch {
+	case to.ID == to.Root:
+		e := r.Invalid("targetID", fmt.Sprintf("%s is a document: it must be a block inside one", to.ID))
+		e.Hint = `document(action="get_child_blocks") lists the blocks of a document`
+		return e
+	case to.Root == src.ID:
+		return r.Conflicting("targetID is in the document that would become a heading", "srcID", "targetID")
+	}
+	below, err := r.Kernel.Documents(ctx, src.Notebook, src.Path)
+	if err != nil {
+		return err
+	}
+	if len(below) > 0 {
+		e := r.Conflicting(fmt.Sprintf("%d documents are below %s and would lose their place", len(below), src.ID), "srcID")
+		e.Hint = `move them first: document(action="move")`
+		return e
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package document
+
+import (
+	"context"
+	"html"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type getOutlineArgs struct {
+	ID      kernel.ID `json:"id" about:"document id" req:"true"`
+	Preview bool      `json:"preview" about:"take the document's title in" default:"false"`
+}
+
+// heading is a heading with those below it.
+type heading struct {
+	ID       kernel.ID `json:"id"`
+	Level    int       `json:"level"`
+	Title    string    `json:"title"`
+	Children []heading `json:"children,omitempty"`
+}
+
+func getOutline() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "get_outline", Purpose: "Show the headings of a document as a tree",
+		Guide:      "The id of a heading works wherever a block id does: what is under it is its children.",
+		Late:       true,
+		Class:      action.Reads,
+		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
+		Endpoints:  []string{"outline/getDocOutline"},
+		Positional: []string{"id"},
+		Returns: []action.Field{
+			{Name: "id", About: "document id"},
+			{Name: "notebook", About: "notebook id"},
+			{Name: "preview", About: "as given", Verbose: true},
+			{Name: "headingCount", About: "how many headings"},
+			{Name: "outline", About: "headings, each with those below it in children"},
+			{Name: "outline[].id", About: "block id of the heading"},
+			{Name: "outline[].level", About: "1 to 6"},
+			{Name: "outline[].title", About: "its text"},
+			{Name: "outline[].children", About: "headings below it, in the same form"},
+		},
+		Example: `{"id":"20240101120000-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a getOutlineArgs) (any, error) {
+		t := r.Target("id")
+		raw, err := r.Kernel.Outline(ctx, t.Root, a.Preview)
+		if err != nil {
+			return nil, err
+		}
+		tree, count := headings(gjson.ParseBytes(raw))
+		return struct {
+			ID           kernel.ID `json:"id"`
+			Notebook     kernel.ID `json:"notebook"`
+			Preview      bool      `json:"preview"`
+			HeadingCount int       `json:"headingCount"`
+			Outline      []heading `json:"outline"`
+		}{t.Root, t.Notebook, a.Preview, count, tree}, nil
+	})
+}
+
+// headings reads a list of the kernel's outline, whose first level has its text in "name" and
+// what is below in "blocks", the others in "content" and "children".
+func headings(list gjson.Result) (out []heading, count int) {
+	out = []heading{}
+	if !list.IsArray() { // null: there are none
+		return out, 0
+	}
+	for _, v := range list.Array() {
+		text := v.Get("content")
+		below := v.Get("children")
+		if v.Get("type").String() == "outline" {
+			text, below = v.Get("name"), v.Get("blocks")
+		}
+		h := heading{ID: kernel.ID(v.Get("id").String()), Title: plainText(text.String())}
+		h.Level, _ = strconv.Atoi(strings.TrimPrefix(v.Get("subType").String(), "h")) // 0 for what is not known
+		children, n := headings(below)
+		if n > 0 {
+			h.Children = children
+		}
+		out = append(out, h)
+		count += n + 1
+	}
+	return out, count
+}
+
+// plainText is a text of the outline, which the kernel has escaped as HTML.
+func plainText(text string) string {
+	text = strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " ")
+	return strings.TrimSpace(content.Clean(text))
+}

@@ -1,0 +1,111 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type headingToDocArgs struct {
+	HeadingID      kernel.ID `json:"headingID" about:"block id of the heading" req:"true"`
+	TargetNotebook kernel.ID `json:"targetNotebook" about:"notebook id" req:"true"`
+	TargetPath     string    `json:"targetPath" about:"storage path of the parent, / for the top" default:"/"`
+	PreviousPath   string    `json:"previousPath" about:"storage path of the document to put it after"`
+}
+
+func headingToDoc() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "heading_to_doc", Purpose: "Make a heading and what is under it a document of its own",
+		Guide: "The new document has the heading's id, so references to it go on working.",
+		Class: action.Structure,
+		Needs: []action.Need{
+			action.OnBlock(access.Write, "headingID"),
+			action.On(access.Write, "the parent of the new document", "targetPath", newParent),
+			action.On(access.Write, "the document before it", "previousPath", predecessor),
+		},
+		Endpoints: []string{"filetree/heading2Doc", "block/getBlockDOM", "filetree/getHPathByID", "block/getBlockInfo"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "id", About: "id of the new document, the heading's"},
+			{Name: "sourceID", About: "the document it was in"},
+			{Name: "notebook", About: "notebook id"},
+			{Name: "path", About: "storage path of the new document"},
+			{Name: "hPath", About: "its human path"},
+		},
+		Example: `{"headingID":"20240101120000-abcdefg","targetNotebook":"20240101120000-hijklmn"}`,
+	}, func(ctx context.Context, r *action.Request, a headingToDocArgs) (any, error) {
+		h, to := r.Target("headingID"), r.Target("targetPath")
+		if err := isHeading(ctx, r, h); err != nil {
+			return nil, err
+		}
+		if err := r.Kernel.HeadingToDocument(ctx, h.ID, to.Notebook, to.Path, a.PreviousPath); err != nil {
+			return nil, err
+		}
+		p, err := now(ctx, r, h.ID)
+		switch {
+		case err != nil:
+			return nil, err
+		case p == nil || p.Root != h.ID || p.Notebook != to.Notebook:
+			return nil, mismatch(h.ID, "the kernel accepted the request, and the heading is no document")
+		}
+		hpath, err := r.Kernel.HPathByID(ctx, h.ID)
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshDocument(h.Root)
+		r.RefreshTree()
+		return struct {
+			Success bool `json:"success"`
+			place
+			SourceID kernel.ID `json:"sourceID"`
+		}{true, place{h.ID, p.Notebook, p.Path, hpath}, h.Root}, nil
+	})
+}
+
+// newParent is what the new document goes below.
+func newParent(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	notebook, path := r.Strings("targetNotebook"), append(r.Strings("targetPath"), "/")
+	if len(notebook) == 0 {
+		return nil, r.Invalid("targetNotebook", "must not be empty")
+	}
+	t, err := atPath(ctx, r, notebook[0], path[0])
+	return []action.Target{t}, err
+}
+
+// predecessor is the document that the new one is put after, which must have the same parent.
+func predecessor(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	path := r.Strings("previousPath")
+	if len(path) == 0 {
+		return nil, nil
+	}
+	to, err := newParent(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	t, err := documentAt(ctx, r, string(to[0].Notebook), path[0])
+	if err != nil {
+		return nil, err
+	}
+	if t.Path != folder(to[0].Path)+"/"+string(t.Root)+".sy" {
+		return nil, r.Conflicting(fmt.Sprintf("%s is not right below targetPath", t.Path), "previousPath", "targetPath")
+	}
+	return []action.Target{t}, nil
+}
+
+// isHeading refuses a block that is none.
+func isHeading(ctx context.Context, r *action.Request, t action.Target) error {
+	dom, err := r.Kernel.DOM(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	if tag, _, _ := strings.Cut(dom, ">"); !strings.Contains(tag, `"NodeHeading"`) {
+		e := r.Invalid("headingID", fmt.Sprintf("%s is no heading", t.ID))
+		e.Hint = `document(action="get_outline") lists the headings of a document`
+		return e
+	}
+	return nil
+}

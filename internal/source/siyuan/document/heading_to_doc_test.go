@@ -1,0 +1,83 @@
+package document_test
+
+import (
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestHeadingToDoc(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb, other := k.Notebook("A"), k.Notebook("B")
+	id := k.Doc(nb, "/D", "intro\n\n## 第一\n\nbody\n\n## Two\n\nx")
+	to := k.Doc(other, "/To", "")
+	blocks := children(t, k, id)
+	got := k.Must(t, act(t, "heading_to_doc"), args("headingID", blocks[1], "targetNotebook", other, "targetPath", path(to)))
+	if got.Get("id").String() != blocks[1] || got.Get("sourceID").String() != id || got.Get("hPath").String() != "/To/第一" ||
+		got.Get("path").String() != "/"+to+"/"+blocks[1]+".sy" || got.Get("notebook").String() != other {
+		t.Errorf("split: %s", got.Raw)
+	}
+	got = k.Must(t, act(t, "heading_to_doc"), args("headingID", blocks[3], "targetNotebook", nb))
+	if got.Get("hPath").String() != "/Two" || len(children(t, k, id)) != 1 {
+		t.Errorf("split to the top: %s", got.Raw)
+	}
+}
+
+func TestHeadingToDocRefused(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb, other := k.Notebook("A"), k.Notebook("B")
+	id := k.Doc(nb, "/D", "intro #tag#\n\n## One\n\nbody")
+	below := k.Doc(nb, "/D/below", "")
+	blocks := children(t, k, id)
+	for _, c := range []struct {
+		kind tool.ErrorKind
+		call string
+	}{
+		{tool.Invalid, args("headingID", blocks[0], "targetNotebook", nb)},
+		{tool.Invalid, args("headingID", id, "targetNotebook", nb)},
+		{tool.Invalid, args("headingID", blocks[1])},
+		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", other, "targetPath", path(id))},
+		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", ghost)},
+		{tool.InvalidPath, args("headingID", blocks[1], "targetNotebook", nb, "targetPath", "/D")},
+		{tool.Conflicting, args("headingID", blocks[1], "targetNotebook", nb, "previousPath", "/"+id+"/"+below+".sy")},
+	} {
+		k.Refused(t, act(t, "heading_to_doc"), c.call, c.kind)
+	}
+	if w := k.Writes(); len(w) > 0 {
+		t.Errorf("what was refused wrote: %v", w)
+	}
+}
+
+func TestHeadingToDocGuarded(t *testing.T) {
+	t.Parallel()
+	guarded(t, "heading_to_doc", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
+		h := children(t, k, k.Doc(nb, "/D", "# H"))[0]
+		return args("headingID", h, "targetNotebook", k.Notebook("Open")), []string{h}
+	}, func(k *actiontest.Kit) string { return args("headingID", ghost, "targetNotebook", k.Notebook("Open")) })
+	guarded(t, "heading_to_doc", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
+		h := children(t, k, k.Doc(k.Notebook("Open"), "/D", "# H"))[0]
+		return args("headingID", h, "targetNotebook", nb), []string{nb}
+	}, func(k *actiontest.Kit) string {
+		h := children(t, k, k.Doc(k.Notebook("Open"), "/D", "# H"))[0]
+		return args("headingID", h, "targetNotebook", ghost)
+	})
+}
+
+// children are the ids of the blocks of a document.
+func children(t testing.TB, k *actiontest.Kit, id string) []string {
+	t.Helper()
+	blocks, err := k.Client.ChildBlocks(t.Context(), kernel.ID(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, b := range blocks {
+		out = append(out, string(b.ID))
+	}
+	return out
+}

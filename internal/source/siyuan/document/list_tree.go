@@ -1,0 +1,165 @@
+package document
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type listTreeArgs struct {
+	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+	Path     string    `json:"path" about:"storage path of a document, / for the whole notebook" req:"true"`
+	MaxDepth int       `json:"maxDepth" about:"levels to list" default:"3" min:"1" max:"20"`
+}
+
+// node is a document in a tree.
+type node struct {
+	ID       kernel.ID `json:"id"`
+	Name     string    `json:"name"`
+	Icon     string    `json:"icon,omitempty"`
+	Path     string    `json:"path"`
+	Children []*node   `json:"children,omitempty"`
+	// ChildCount is there where the children are not listed, which Truncated says.
+	ChildCount int  `json:"childCount,omitempty"`
+	Truncated  bool `json:"childrenTruncated,omitempty"`
+}
+
+// failure is a part of a tree that could not be listed.
+type failure struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+func listTree() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "list_tree", Purpose: "Show the tree of documents of a notebook or below a document",
+		Guide:      "Below maxDepth the documents are only counted: list that path for them.",
+		Class:      action.Reads,
+		Needs:      []action.Need{action.On(access.Read, "the notebook", "notebook", rooted)},
+		Endpoints:  []string{"filetree/listDocsByPath", "block/getBlockInfo"},
+		Positional: []string{"notebook", "path"},
+		Returns: []action.Field{
+			{Name: "box", About: "notebook id"},
+			{Name: "path", About: "storage path that the tree is below"},
+			{Name: "tree", About: "documents, each with those below it in children"},
+			{Name: "tree[].id", About: "document id"},
+			{Name: "tree[].name", About: "title"},
+			{Name: "tree[].path", About: "storage path"},
+			{Name: "tree[].icon", About: "icon", Verbose: true},
+			{Name: "tree[].children", About: "documents below it, in the same form"},
+			{Name: "tree[].childCount", About: "how many there are below it, where they are not listed"},
+			{Name: "tree[].childrenTruncated", About: "true where they are not listed"},
+			{Name: "maxDepth", About: "levels that are listed"},
+			{Name: "depthHint", About: "how to see deeper, where there is more"},
+			{Name: "partial", About: "whether something could not be listed"},
+			{Name: "errors", About: "what, and why"},
+		},
+		Example: `{"notebook":"20240101120000-abcdefg","path":"/"}`,
+	}, func(ctx context.Context, r *action.Request, a listTreeArgs) (any, error) {
+		t := r.Target("notebook")
+		w := walk{r: r, notebook: t.Notebook}
+		top, err := w.below(ctx, t.Path)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.descend(ctx, top, a.MaxDepth); err != nil {
+			return nil, err
+		}
+		hint := ""
+		if w.truncated {
+			hint = "documents further below are only counted; list_tree with the path of one, or a larger maxDepth, shows them"
+		}
+		return struct {
+			Box       kernel.ID `json:"box"`
+			Path      string    `json:"path"`
+			Tree      []*node   `json:"tree"`
+			MaxDepth  int       `json:"maxDepth"`
+			DepthHint string    `json:"depthHint,omitempty"`
+			Partial   bool      `json:"partial"`
+			Errors    []failure `json:"errors"`
+		}{t.Notebook, t.Path, top, a.MaxDepth, hint, len(w.failed) > 0, append([]failure{}, w.failed...)}, nil
+	})
+}
+
+// rooted is what the tree is below.
+func rooted(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	notebook, path := r.Strings("notebook"), r.Strings("path")
+	if len(notebook) == 0 || len(path) == 0 {
+		return nil, r.Invalid("path", `must not be empty: "/" is the whole notebook`)
+	}
+	t, err := atPath(ctx, r, notebook[0], path[0])
+	return []action.Target{t}, err
+}
+
+// walk lists a tree level by level.
+type walk struct {
+	r         *action.Request
+	notebook  kernel.ID
+	truncated bool
+
+	mu     sync.Mutex
+	failed []failure
+}
+
+// parallel is how many requests run at once.
+const parallel = 8
+
+// descend lists what is below some documents, down to a depth that counts them in.
+func (w *walk) descend(ctx context.Context, level []*node, depth int) error {
+	for ; depth > 1 && len(level) > 0; depth-- {
+		var g errgroup.Group
+		g.SetLimit(parallel)
+		for _, n := range level {
+			if n.ChildCount == 0 {
+				continue
+			}
+			g.Go(func() error {
+				children, err := w.below(ctx, n.Path)
+				if err != nil {
+					w.fail(n.Path, err)
+					return ctx.Err()
+				}
+				n.Children, n.ChildCount = children, 0
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		var next []*node
+		for _, n := range level {
+			n.Truncated = n.ChildCount > 0
+			next = append(next, n.Children...)
+		}
+		level = next
+	}
+	for _, n := range level {
+		n.Truncated = n.ChildCount > 0
+		w.truncated = w.truncated || n.Truncated
+	}
+	return nil
+}
+
+func (w *walk) fail(path string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = append(w.failed, failure{path, err.Error()})
+}
+
+// below lists the documents right below a storage path.
+func (w *walk) below(ctx context.Context, path string) ([]*node, error) {
+	docs, err := w.r.Kernel.Documents(ctx, w.notebook, path)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*node, 0, len(docs))
+	for _, d := range docs {
+		out = append(out, &node{ID: d.ID, Name: d.Name, Icon: d.Icon, Path: d.Path, ChildCount: d.SubFileCount})
+	}
+	return out, nil
+}

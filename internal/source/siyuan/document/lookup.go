@@ -1,0 +1,205 @@
+package document
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type lookupArgs struct {
+	ID       kernel.ID `json:"id" about:"id of a document, or of a block in it"`
+	Notebook kernel.ID `json:"notebook" about:"notebook id, with path or hpath"`
+	Path     string    `json:"path" about:"storage path, with notebook"`
+	HPath    string    `json:"hpath" about:"human path, with notebook"`
+	Include  []string  `json:"include" about:"what to return" enum:"id,ids,path,hpath,docInfo" default:"[\"path\",\"hpath\"]"`
+}
+
+// found is what a lookup returns.
+type found struct {
+	HumanPath *humanPath      `json:"humanPath,omitempty"`
+	IDPath    idPath          `json:"idPath"`
+	DocInfo   json.RawMessage `json:"docInfo,omitempty"`
+}
+
+type humanPath struct {
+	NotebookName string `json:"notebookName"`
+	HPath        string `json:"hPath"`
+}
+
+type idPath struct {
+	ID       kernel.ID   `json:"id"`
+	IDs      []kernel.ID `json:"ids,omitempty"`
+	Notebook kernel.ID   `json:"notebook"`
+	Path     string      `json:"path,omitempty"`
+}
+
+func lookup() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "lookup", Purpose: "Turn a document's id, storage path or human path into the others",
+		Guide: "Give exactly one of id, notebook and path, notebook and hpath. A human path may be that of several " +
+			"documents: ids has all of them then, and id is the first.",
+		Common:     true,
+		Class:      action.Reads,
+		Needs:      []action.Need{action.On(access.Read, "the document", "id", looked)},
+		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/getHPathByID", "block/getBlockInfo", "block/getDocInfo", "notebook/lsNotebooks"},
+		Aliases:    map[string]string{"hPath": "hpath"},
+		Positional: []string{"id"},
+		Returns: []action.Field{
+			{Name: "humanPath", About: "if hpath is included"},
+			{Name: "humanPath.notebookName", About: "name of the notebook"},
+			{Name: "humanPath.hPath", About: "human path in the notebook"},
+			{Name: "idPath", About: "the document by ids"},
+			{Name: "idPath.id", About: "document id"},
+			{Name: "idPath.ids", About: "all documents of the human path, if there are several or ids is included"},
+			{Name: "idPath.notebook", About: "notebook id"},
+			{Name: "idPath.path", About: "storage path, if path is included"},
+			{Name: "docInfo", About: "what SiYuan knows of the document, if docInfo is included"},
+		},
+		Example: `{"notebook":"20240101120000-abcdefg","hpath":"/Projects/Alpha"}`,
+	}, func(ctx context.Context, r *action.Request, a lookupArgs) (any, error) {
+		var err error
+		targets := r.Targets("id")
+		t := targets[0]
+		out := found{IDPath: idPath{ID: documentID(t), Notebook: t.Notebook}}
+		if slices.Contains(a.Include, "path") {
+			out.IDPath.Path = t.Path
+		}
+		if len(targets) > 1 || slices.Contains(a.Include, "ids") {
+			for _, one := range targets {
+				out.IDPath.IDs = append(out.IDPath.IDs, documentID(one))
+			}
+		}
+		if slices.Contains(a.Include, "hpath") {
+			if out.HumanPath, err = human(ctx, r, t); err != nil {
+				return nil, err
+			}
+		}
+		if slices.Contains(a.Include, "docInfo") {
+			if out.DocInfo, err = info(ctx, r, documentID(t)); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	})
+}
+
+// human is the human path of a target.
+func human(ctx context.Context, r *action.Request, t action.Target) (*humanPath, error) {
+	name, err := notebookName(ctx, r, t.Notebook)
+	if err != nil {
+		return nil, err
+	}
+	hpath, err := indexedHPath(ctx, r, t)
+	return &humanPath{name, hpath}, err
+}
+
+// info is what the kernel knows of a document, without references from where the caller may not
+// read.
+func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage, error) {
+	raw, err := r.Kernel.DocumentInfo(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var refs struct{ RefIDs []kernel.ID }
+	if err := json.Unmarshal(raw, &refs); err != nil || len(refs.RefIDs) == 0 {
+		return raw, nil //nolint:nilerr // what has no references needs no filter
+	}
+	places, err := r.Places(ctx, refs.RefIDs)
+	if err != nil {
+		return nil, err
+	}
+	kept := slices.DeleteFunc(slices.Clone(refs.RefIDs), func(id kernel.ID) bool {
+		return !r.Readable(places[id].Notebook)
+	})
+	if len(kept) == len(refs.RefIDs) {
+		return raw, nil
+	}
+	r.Filtered(len(refs.RefIDs) - len(kept))
+	if raw, err = sjson.SetBytes(raw, "refIDs", kept); err != nil {
+		return nil, err
+	}
+	return sjson.SetBytes(raw, "refCount", len(kept))
+}
+
+// documentID is the id of the document a target is in; a notebook has a page of the same id.
+func documentID(t action.Target) kernel.ID {
+	if t.Root == "" {
+		return t.ID
+	}
+	return t.Root
+}
+
+// looked are the documents that a lookup is about; the first is the one that is returned.
+func looked(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	id, notebook, path, hpath := r.Strings("id"), r.Strings("notebook"), r.Strings("path"), r.Strings("hpath")
+	switch {
+	case len(id) == 1 && len(notebook)+len(path)+len(hpath) == 0:
+		t, err := r.Place(ctx, access.Document, id[0])
+		return []action.Target{t}, err
+	case len(id) == 0 && len(notebook) == 1 && len(path) == 1 && len(hpath) == 0:
+		if path[0] != "/" && !strings.HasSuffix(path[0], ".sy") { // a human path in the wrong place
+			return byHPath(ctx, r, notebook[0], path[0])
+		}
+		t, err := atPath(ctx, r, notebook[0], path[0])
+		return []action.Target{t}, err
+	case len(id) == 0 && len(notebook) == 1 && len(path) == 0 && len(hpath) == 1:
+		return byHPath(ctx, r, notebook[0], hpath[0])
+	}
+	return nil, r.Conflicting("give exactly one of id, notebook and path, notebook and hpath", "id", "notebook", "path", "hpath")
+}
+
+// byHPath are the documents of a human path, which needs no slash at its start.
+func byHPath(ctx context.Context, r *action.Request, notebook, hpath string) ([]action.Target, error) {
+	n, err := notebookOf(ctx, r, notebook)
+	if err != nil {
+		return nil, err
+	}
+	hpath = "/" + strings.Trim(hpath, "/")
+	if hpath == "/" {
+		return []action.Target{n}, nil
+	}
+	ids, err := r.Kernel.IDsByHPath(ctx, n.ID, hpath)
+	if err != nil {
+		return nil, err
+	}
+	places, err := r.Places(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []action.Target
+	for _, id := range ids {
+		if t, ok := places[id]; ok && t.Notebook == n.ID {
+			out = append(out, t)
+		}
+	}
+	if len(out) == 0 {
+		return nil, access.NotFound(access.Document, hpath)
+	}
+	return out, nil
+}
+
+// indexedHPath is the human path of a target, asked for again after a moment where the kernel
+// says that it is still indexing.
+func indexedHPath(ctx context.Context, r *action.Request, t action.Target) (string, error) {
+	for _, wait := range []time.Duration{120 * time.Millisecond, 240 * time.Millisecond} {
+		hpath, err := hpathOf(ctx, r, t)
+		if tool.KindOf(err) != tool.Unknown || err == nil {
+			return hpath, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", err
+		case <-time.After(wait):
+		}
+	}
+	return hpathOf(ctx, r, t)
+}

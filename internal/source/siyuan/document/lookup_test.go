@@ -1,0 +1,120 @@
+package document_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("笔记")
+	up := k.Doc(nb, "/上", "")
+	id := k.Doc(nb, "/上/下", "text")
+	blocks, err := k.Client.ChildBlocks(t.Context(), kernel.ID(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	storage := "/" + up + "/" + id + ".sy"
+	for _, call := range []string{
+		args("id", id), args("id", blocks[0].ID), args("notebook", nb, "path", storage), args("notebook", nb, "hpath", "/上/下"),
+		args("notebook", nb, "hPath", "上/下/"), args("notebook", nb, "path", "/上/下"),
+	} {
+		got := k.Must(t, act(t, "lookup"), call)
+		if got.Get("humanPath.notebookName").String() != "笔记" || got.Get("humanPath.hPath").String() != "/上/下" ||
+			got.Get("idPath.id").String() != id || got.Get("idPath.notebook").String() != nb ||
+			got.Get("idPath.path").String() != storage || got.Get("idPath.ids").Exists() || got.Get("docInfo").Exists() {
+			t.Errorf("%s: %s", call, got.Raw)
+		}
+	}
+	got := k.Must(t, act(t, "lookup"), args("id", id, "include", []string{"ids", "docInfo"}))
+	if got.Get("humanPath").Exists() || got.Get("idPath.path").Exists() || got.Get("idPath.ids.0").String() != id ||
+		got.Get("docInfo.name").String() != "下" {
+		t.Errorf("with ids and docInfo: %s", got.Raw)
+	}
+	got = k.Must(t, act(t, "lookup"), args("notebook", nb, "path", "/"))
+	if got.Get("humanPath.hPath").String() != "/" || got.Get("idPath.id").String() != nb || got.Get("idPath.path").String() != "/" {
+		t.Errorf("of the notebook: %s", got.Raw)
+	}
+}
+
+func TestLookupSeveral(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	k.Doc(nb, "/D", "")
+	k.Doc(nb, "/D", "")
+	if got := k.Must(t, act(t, "lookup"), args("notebook", nb, "hpath", "/D")); len(got.Get("idPath.ids").Array()) != 2 {
+		t.Errorf("of two documents: %s", got.Raw)
+	}
+}
+
+func TestLookupRefused(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb, other := k.Notebook("A"), k.Notebook("B")
+	id := k.Doc(other, "/D", "")
+	for _, call := range []string{`{}`, args("id", id, "notebook", nb), args("notebook", nb), args("path", path(id)),
+		args("notebook", nb, "path", path(id), "hpath", "/D")} {
+		k.Refused(t, act(t, "lookup"), call, tool.Conflicting)
+	}
+	for _, call := range []string{args("notebook", nb, "path", path(id)), args("notebook", nb, "hpath", "/D"), args("id", ghost)} {
+		k.Refused(t, act(t, "lookup"), call, tool.Unknown)
+	}
+	k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", "/../"+id+".sy"), tool.InvalidPath)
+}
+
+func TestLookupIndexing(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Doc(k.Notebook("A"), "/D", "")
+	k.Fail("/api/filetree/getHPathByID", 2, kerneltest.FailMessage("indexing"))
+	if got := k.Must(t, act(t, "lookup"), args("id", id)); got.Get("humanPath.hPath").String() != "/D" {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
+// What refers to a document from a hidden notebook is not told.
+func TestLookupInfoFiltered(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb, hidden := k.Notebook("A"), k.Notebook("Secret")
+	id := k.Doc(nb, "/D", "")
+	k.Doc(nb, "/R", "see (("+id+" 'D'))")
+	k.Doc(hidden, "/S", "see (("+id+" 'D'))")
+	call := args("id", id, "include", []string{"docInfo"})
+	if n := k.Must(t, act(t, "lookup"), call).Get("docInfo.refCount").Int(); n != 2 {
+		t.Fatalf("%d references are counted", n)
+	}
+	k.Levels[kernel.ID(hidden)] = access.None
+	got := k.Must(t, act(t, "lookup"), call)
+	if got.Get("docInfo.refCount").Int() != 1 || len(got.Get("docInfo.refIDs").Array()) != 1 || got.Get("filteredOutCount").Int() != 1 {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
+func TestLookupGuarded(t *testing.T) {
+	t.Parallel()
+	on, missing := byID("id")
+	guarded(t, "lookup", access.Read, on, missing)
+	guarded(t, "lookup", access.Read, func(k *actiontest.Kit, nb string) (string, []string) {
+		k.Doc(nb, "/D", "")
+		return args("notebook", nb, "hpath", "/D"), []string{nb}
+	}, func(*actiontest.Kit) string { return args("notebook", ghost, "hpath", "/D") })
+	// A storage path in a notebook that may be read, of a document in one that may not.
+	k := actiontest.New(t)
+	nb, hidden := k.Notebook("A"), k.Notebook("Secret")
+	id := k.Doc(hidden, "/D", "")
+	k.Levels[kernel.ID(hidden)] = access.None
+	a := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(id)), tool.Unknown), id)
+	b := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(ghost)), tool.Unknown), ghost)
+	if a != b || strings.Contains(a, "Secret") {
+		t.Errorf("a hidden document is told from none:\n%s\n%s", a, b)
+	}
+}

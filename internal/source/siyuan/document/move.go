@@ -1,0 +1,106 @@
+package document
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type moveArgs struct {
+	FromIDs    []kernel.ID `json:"fromIDs" about:"document ids, with toID" unique:"true" min:"1"`
+	ToID       kernel.ID   `json:"toID" about:"document or notebook to move them below"`
+	FromPaths  []string    `json:"fromPaths" about:"storage paths, with toNotebook and toPath" unique:"true" min:"1"`
+	ToNotebook kernel.ID   `json:"toNotebook" about:"notebook id"`
+	ToPath     string      `json:"toPath" about:"storage path of a document there, / for its top"`
+}
+
+func move() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "move", Purpose: "Move documents below another document or notebook",
+		Guide:     "Give fromIDs and toID, or fromPaths, toNotebook and toPath. Documents below come along.",
+		Dangerous: true,
+		Class:     action.Structure,
+		Needs: []action.Need{
+			action.On(access.Write, "each document that moves", "fromIDs", movers),
+			action.On(access.Write, "where they go", "toID", goal),
+		},
+		Endpoints: []string{"filetree/moveDocsByID", "block/getBlockInfo", "notebook/lsNotebooks", "query/sql"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "fromIDs", About: "the documents"},
+			{Name: "toID", About: "document or notebook that they are below now"},
+			{Name: "notebook", About: "notebook id"},
+			{Name: "paths", About: "their storage paths now"},
+			{Name: "count", About: "how many"},
+		},
+		Example: `{"fromIDs":["20240101120000-abcdefg"],"toID":"20240101120000-hijklmn"}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("move %d document(s) with all below", len(r.Targets("fromIDs")))
+		},
+	}, func(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
+		from, to := r.Targets("fromIDs"), r.Target("toID")
+		ids := make([]kernel.ID, 0, len(from))
+		for _, t := range from {
+			if inside(to, t) {
+				return nil, r.Conflicting(fmt.Sprintf("document %s cannot be moved into itself or below itself", t.Root), "fromIDs", "toID")
+			}
+			ids = append(ids, t.Root)
+		}
+		if err := r.Kernel.MoveDocuments(ctx, ids, to.ID); err != nil {
+			return nil, err
+		}
+		paths := make([]string, 0, len(ids))
+		for _, id := range ids {
+			p, err := now(ctx, r, id)
+			if err != nil {
+				return nil, err
+			}
+			if want := folder(to.Path) + "/" + string(id) + ".sy"; p == nil || p.Notebook != to.Notebook || p.Path != want {
+				return nil, mismatch(id, "the kernel accepted the move, and the document is not there")
+			}
+			paths = append(paths, p.Path)
+		}
+		for _, id := range ids {
+			r.RefreshDocument(id)
+		}
+		r.RefreshTree()
+		return struct {
+			Success  bool        `json:"success"`
+			FromIDs  []kernel.ID `json:"fromIDs"`
+			ToID     kernel.ID   `json:"toID"`
+			Notebook kernel.ID   `json:"notebook"`
+			Paths    []string    `json:"paths"`
+			Count    int         `json:"count"`
+		}{true, ids, to.ID, to.Notebook, paths, len(ids)}, nil
+	})
+}
+
+// movers are the documents that move.
+func movers(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	ids, paths := r.Strings("fromIDs"), r.Strings("fromPaths")
+	switch byID := r.Given("toID"); {
+	case len(ids) > 0 && len(paths) == 0 && byID && !r.Given("toNotebook") && !r.Given("toPath"):
+		return each(ctx, r, "fromIDs", ids, whole)
+	case len(ids) == 0 && len(paths) > 0 && !byID && r.Given("toNotebook") && r.Given("toPath"):
+		return each(ctx, r, "fromPaths", paths, ownedWhole)
+	}
+	return nil, r.Conflicting("give either fromIDs and toID, or fromPaths, toNotebook and toPath",
+		"fromIDs", "toID", "fromPaths", "toNotebook", "toPath")
+}
+
+// goal is what they are moved below. [movers] has seen that it is named.
+func goal(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	var t action.Target
+	var err error
+	if id := r.Strings("toID"); len(id) == 1 {
+		t, err = parent(ctx, r, "toID", id[0])
+	} else if to, path := r.Strings("toNotebook"), r.Strings("toPath"); len(to) == 1 && len(path) == 1 {
+		t, err = atPath(ctx, r, to[0], path[0])
+	} else {
+		err = r.Conflicting("the place to move to is empty", "toID", "toNotebook", "toPath")
+	}
+	return []action.Target{t}, err
+}

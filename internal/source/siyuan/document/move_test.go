@@ -1,0 +1,87 @@
+package document_test
+
+import (
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestMove(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb, other := k.Notebook("A"), k.Notebook("B")
+	to := k.Doc(nb, "/To", "")
+	a, b := k.Doc(nb, "/P/a", ""), k.Doc(nb, "/b", "")
+	got := k.Must(t, act(t, "move"), args("fromIDs", []string{a, b}, "toID", to))
+	if hpath(t, k, a) != "/To/a" || hpath(t, k, b) != "/To/b" || got.Get("paths.1").String() != "/"+to+"/"+b+".sy" {
+		t.Errorf("moved below a document: %s", got.Raw)
+	}
+	got = k.Must(t, act(t, "move"), args("fromIDs", []string{a}, "toID", other))
+	if got.Get("notebook").String() != other || got.Get("paths.0").String() != path(a) {
+		t.Errorf("moved to a notebook: %s", got.Raw)
+	}
+	got = k.Must(t, act(t, "move"), args("fromPaths", []string{path(a)}, "toNotebook", nb, "toPath", path(to)))
+	if got.Get("toID").String() != to || hpath(t, k, a) != "/To/a" {
+		t.Errorf("moved by paths: %s", got.Raw)
+	}
+	got = k.Must(t, act(t, "move"), args("fromPaths", []string{"/" + to + "/" + a + ".sy"}, "toNotebook", nb, "toPath", "/"))
+	if hpath(t, k, a) != "/a" {
+		t.Errorf("moved to the top: %s", got.Raw)
+	}
+}
+
+func TestMoveRefused(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	up := k.Doc(nb, "/Up", "")
+	down := k.Doc(nb, "/Up/down", "")
+	for _, c := range []struct {
+		kind tool.ErrorKind
+		call string
+	}{
+		{tool.Conflicting, args("fromIDs", []string{up}, "toID", up)},
+		{tool.Conflicting, args("fromIDs", []string{up}, "toID", down)}, // the kernel would say yes and do nothing
+		{tool.Conflicting, args("fromIDs", []string{up})},
+		{tool.Conflicting, args("fromIDs", []string{up}, "toNotebook", nb, "toPath", "/")},
+		{tool.Conflicting, args("fromPaths", []string{path(up)}, "toNotebook", nb)},
+		{tool.Unknown, args("fromIDs", []string{up}, "toID", ghost)},
+		{tool.Unknown, args("fromPaths", []string{path(up)}, "toNotebook", nb, "toPath", path(ghost))},
+		{tool.Invalid, args("fromIDs", []string{nb}, "toID", up)},
+	} {
+		k.Refused(t, act(t, "move"), c.call, c.kind)
+	}
+	if w := k.Writes(); len(w) > 0 {
+		t.Errorf("what was refused wrote: %v", w)
+	}
+}
+
+func TestMoveGuarded(t *testing.T) {
+	t.Parallel()
+	open := func(k *actiontest.Kit) string { return k.Doc(k.Notebook("Open"), "/O", "") }
+	guarded(t, "move", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
+		id := k.Doc(nb, "/D", "")
+		return args("fromIDs", []string{id}, "toID", open(k)), []string{id}
+	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{ghost}, "toID", open(k)) })
+	guarded(t, "move", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
+		id := k.Doc(nb, "/D", "")
+		return args("fromIDs", []string{open(k)}, "toID", id), []string{id}
+	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{open(k)}, "toID", ghost) })
+	guarded(t, "move", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
+		return args("fromIDs", []string{open(k)}, "toID", nb), []string{nb}
+	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{open(k)}, "toID", ghost) })
+}
+
+// The kernel says yes and does nothing now and then: that is told.
+func TestMoveNothingDone(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	a, b := k.Doc(nb, "/a", ""), k.Doc(nb, "/b", "")
+	k.Client = kernel.New(k.URL(), kernel.Options{Transport: lazy("/api/filetree/moveDocsByID")})
+	t.Cleanup(k.Client.Close)
+	k.Refused(t, act(t, "move"), args("fromIDs", []string{a}, "toID", b), tool.Mismatch)
+}

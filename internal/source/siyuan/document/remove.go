@@ -1,0 +1,163 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type removeArgs struct {
+	ID       kernel.ID   `json:"id" about:"document id"`
+	Notebook kernel.ID   `json:"notebook" about:"notebook id, with path"`
+	Path     string      `json:"path" about:"storage path, with notebook"`
+	IDs      []kernel.ID `json:"ids" about:"document ids" unique:"true" min:"1"`
+	Paths    []string    `json:"paths" about:"storage paths" unique:"true" min:"1"`
+}
+
+// removed is what a removal returns.
+type removed struct {
+	Success bool        `json:"success"`
+	ID      kernel.ID   `json:"id,omitempty"`
+	IDs     []kernel.ID `json:"ids,omitempty"`
+	Paths   []string    `json:"paths,omitempty"`
+	Count   int         `json:"count"`
+}
+
+func remove() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "remove", Purpose: "Delete documents with all documents below them",
+		Guide:     "Give one of id, notebook and path, ids, paths. SiYuan keeps a copy in its history.",
+		Off:       true,
+		Dangerous: true,
+		Class:     action.State, Saves: action.SavesTrees,
+		Needs:     []action.Need{action.On(access.Delete, "each document", "id", condemned)},
+		Endpoints: []string{"filetree/removeDocByID", "block/getBlockInfo", "query/sql"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "id", About: "the document, of a single one"},
+			{Name: "ids", About: "the documents, of several"},
+			{Name: "paths", About: "their storage paths, where paths was given"},
+			{Name: "count", About: "how many were named"},
+		},
+		Positional: []string{"id"},
+		Example:    `{"id":"20240101120000-abcdefg"}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("delete %d document(s) with all documents below", len(r.Targets("id")))
+		},
+	}, func(ctx context.Context, r *action.Request, a removeArgs) (any, error) {
+		targets := r.Targets("id")
+		var gone []kernel.ID
+		for _, t := range topmost(targets) {
+			if err := removeOne(ctx, r, t.Root); err != nil {
+				return nil, after(err, gone)
+			}
+			gone = append(gone, t.Root)
+			r.RefreshDocument(t.Root)
+		}
+		r.RefreshTree()
+		out := removed{Success: true, Count: len(targets), Paths: a.Paths}
+		for _, t := range targets {
+			out.IDs = append(out.IDs, t.Root)
+		}
+		if len(a.IDs)+len(a.Paths) == 0 {
+			out.ID, out.IDs = targets[0].Root, nil
+		}
+		return out, nil
+	})
+}
+
+// removeOne removes a document and makes sure that it is gone.
+func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
+	if err := r.Kernel.RemoveDocument(ctx, id); err != nil {
+		return err
+	}
+	p, err := now(ctx, r, id)
+	if err == nil && p != nil {
+		err = mismatch(id, "the kernel accepted the removal, and the document is still there")
+	}
+	return err
+}
+
+// after is err with what had been removed by then.
+func after(err error, gone []kernel.ID) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || len(gone) == 0 {
+		return err
+	}
+	with := *e
+	with.Facts = maps.Clone(e.Facts)
+	if with.Facts == nil {
+		with.Facts = map[string]any{}
+	}
+	with.Facts["partial"], with.Facts["removed"] = true, gone
+	return &with
+}
+
+// condemned are the documents that are to be removed.
+func condemned(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	ids, paths := r.Strings("ids"), r.Strings("paths")
+	switch single := r.Given("id") || r.Given("path") || r.Given("notebook"); {
+	case single && len(ids)+len(paths) == 0:
+		return one(access.Delete).Targets(ctx, r)
+	case !single && len(ids) > 0 && len(paths) == 0:
+		return each(ctx, r, "ids", ids, whole)
+	case !single && len(ids) == 0 && len(paths) > 0:
+		return each(ctx, r, "paths", paths, ownedWhole)
+	}
+	return nil, r.Conflicting("give one of id, notebook and path, ids, paths", "id", "notebook", "path", "ids", "paths")
+}
+
+// each resolves names one by one, after all of them were asked for at once.
+func each(
+	ctx context.Context, r *action.Request, param string, names []string,
+	resolve func(ctx context.Context, r *action.Request, param, name string) (action.Target, error),
+) ([]action.Target, error) {
+	ids := make([]kernel.ID, 0, len(names))
+	for _, name := range names {
+		ids = append(ids, lastID("/"+name))
+	}
+	if _, err := r.Places(ctx, ids); err != nil {
+		return nil, err
+	}
+	out := make([]action.Target, 0, len(names))
+	for _, name := range names {
+		t, err := resolve(ctx, r, param, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// ownedWhole is [owned] for [each].
+func ownedWhole(ctx context.Context, r *action.Request, param, path string) (action.Target, error) {
+	t, err := owned(ctx, r, path)
+	if err != nil {
+		return t, err
+	}
+	if t, err = whole(ctx, r, param, string(t.Root)); err == nil {
+		t.Subject = path
+	}
+	return t, err
+}
+
+// topmost are targets without those that lie below another one: they go with it.
+func topmost(targets []action.Target) []action.Target {
+	return slices.DeleteFunc(slices.Clone(targets), func(t action.Target) bool {
+		return slices.ContainsFunc(targets, func(up action.Target) bool { return up.Root != t.Root && inside(t, up) })
+	})
+}
+
+// inside reports whether a target is another one, or lies below it.
+func inside(t, up action.Target) bool {
+	return t.Notebook == up.Notebook && (t.Path == up.Path || strings.HasPrefix(t.Path, folder(up.Path)+"/"))
+}

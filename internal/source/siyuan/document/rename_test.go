@@ -1,0 +1,61 @@
+package document_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestRename(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	id := k.Doc(nb, "/P/D", "text")
+	got := k.Must(t, act(t, "rename"), args("id", id, "title", " 新\n标题 "))
+	if got.Get("hPath").String() != "/P/新 标题" || got.Get("title").String() != "新 标题" || hpath(t, k, id) != "/P/新 标题" {
+		t.Errorf("renamed: %s", got.Raw)
+	}
+	got = k.Must(t, act(t, "rename"), args("notebook", nb, "path", got.Get("path").String(), "title", "B"))
+	if got.Get("id").String() != id || hpath(t, k, id) != "/P/B" {
+		t.Errorf("renamed by path: %s", got.Raw)
+	}
+}
+
+func TestRenameRefused(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb, other := k.Notebook("A"), k.Notebook("B")
+	id := k.Doc(nb, "/D", "text")
+	blocks, err := k.Client.ChildBlocks(t.Context(), kernel.ID(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind tool.ErrorKind
+		call string
+	}{
+		{tool.Invalid, args("id", id)},
+		{tool.Invalid, args("id", id, "title", " ")},
+		{tool.Invalid, args("id", id, "title", "a/b")},
+		{tool.Invalid, args("id", id, "title", strings.Repeat("x", 513))},
+		{tool.Invalid, args("id", blocks[0].ID, "title", "B")}, // a block is no document
+		{tool.Invalid, args("id", nb, "title", "B")},           // that would rename the notebook
+		{tool.Invalid, args("notebook", nb, "path", "/", "title", "B")},
+		{tool.Conflicting, args("title", "B")},
+		{tool.Conflicting, args("id", id, "path", path(id), "title", "B")},
+		{tool.Conflicting, args("path", path(id), "title", "B")},
+		{tool.Unknown, args("notebook", other, "path", path(id), "title", "B")},
+		{tool.InvalidPath, args("notebook", nb, "path", "/D", "title", "B")},
+	} {
+		k.Refused(t, act(t, "rename"), c.call, c.kind)
+	}
+	if w := k.Writes(); len(w) > 0 {
+		t.Errorf("what was refused wrote: %v", w)
+	}
+	on, missing := byID("id", "title", "B")
+	guarded(t, "rename", access.Write, on, missing)
+}

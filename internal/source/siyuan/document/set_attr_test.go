@@ -1,0 +1,48 @@
+package document_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestSetAttr(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Doc(k.Notebook("A"), "/D", "")
+	for _, c := range []struct {
+		attrs, icon, cover string
+	}{
+		{`{"icon":"📔","cover":"https://example.com/a b.png?x=1"}`, "1f4d4", `background-image:url("https://example.com/a b.png?x=1");`},
+		{`{"icon":null}`, "", `background-image:url("https://example.com/a b.png?x=1");`},
+		{`{"cover":"assets/封面.png"}`, "", `background-image:url("/assets/封面.png");`},
+		{`{"cover":"","icon":"1F600"}`, "1f600", ""},
+	} {
+		k.Must(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(c.attrs)))
+		got, err := k.Client.Attrs(t.Context(), kernel.ID(id))
+		if err != nil || got["icon"] != c.icon || got["title-img"] != c.cover {
+			t.Errorf("%s: icon %q, cover %q, %v", c.attrs, got["icon"], got["title-img"], err)
+		}
+	}
+}
+
+func TestSetAttrRefused(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Doc(k.Notebook("A"), "/D", "")
+	for _, attrs := range []string{
+		`{}`, `{"icon":"book"}`, `{"cover":"javascript:alert(1)"}`, `{"cover":"/assets/../conf/conf.json"}`,
+		`{"cover":"/data/x.png"}`, `{"cover":"https://a/\");color:red;"}`, `{"cover":"file:///etc/passwd"}`,
+	} {
+		k.Refused(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(attrs)), tool.Invalid)
+	}
+	if w := k.Writes(); len(w) > 0 {
+		t.Errorf("what was refused wrote: %v", w)
+	}
+	on, missing := byID("id", "attrs", map[string]string{"icon": "1f4d4"})
+	guarded(t, "set_attr", access.Write, on, missing)
+}

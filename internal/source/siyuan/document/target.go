@@ -1,0 +1,211 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+var storagePath = regexp.MustCompile(`^(?:/[0-9]{14}-[0-9a-z]{7})+\.sy$`)
+
+// lastID is the id of the document at a storage path.
+func lastID(path string) kernel.ID {
+	return kernel.ID(strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], ".sy"))
+}
+
+// folder is the storage path of what is below a document, without a slash at its end; "" for the
+// top of a notebook.
+func folder(path string) string {
+	if path == "/" {
+		return ""
+	}
+	return strings.TrimSuffix(path, ".sy")
+}
+
+// notebookOf is the notebook of an id; one that may not be read is not found.
+func notebookOf(ctx context.Context, r *action.Request, id string) (action.Target, error) {
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return action.Target{}, err
+	}
+	i := slices.IndexFunc(visible, func(n kernel.Notebook) bool { return string(n.ID) == id })
+	if i < 0 {
+		return action.Target{}, access.NotFound(access.Notebook, id)
+	}
+	return action.NotebookTarget(&visible[i]), nil
+}
+
+// notebookName is the name of a notebook that may be read.
+func notebookName(ctx context.Context, r *action.Request, id kernel.ID) (string, error) {
+	t, err := notebookOf(ctx, r, string(id))
+	return t.Title, err
+}
+
+// whole is the document of an id. A block in a document is none, and neither is the page that
+// every notebook has under its own id: what is done to it would be done to the notebook.
+func whole(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
+	t, err := r.Place(ctx, access.Document, id)
+	switch {
+	case err != nil:
+		return t, err
+	case t.ID != t.Root:
+		e := r.Invalid(param, fmt.Sprintf("%s is a block, not a document", id))
+		e.Hint = fmt.Sprintf("its document is %s", t.Root)
+		return t, e
+	case t.Root == t.Notebook:
+		e := r.Invalid(param, fmt.Sprintf("%s is a notebook, not a document", id))
+		e.Hint = "the notebook tool works on notebooks"
+		return t, e
+	}
+	return t, nil
+}
+
+// atPath is the document at a storage path of a notebook; "/" is the notebook itself.
+func atPath(ctx context.Context, r *action.Request, notebook, path string) (action.Target, error) {
+	n, err := notebookOf(ctx, r, notebook)
+	if err != nil || path == "/" {
+		return n, err
+	}
+	t, err := byPath(ctx, r, path)
+	if err == nil && t.Notebook != n.ID {
+		err = access.NotFound(access.Path, path)
+	}
+	return t, err
+}
+
+// byPath is the document at a storage path of whatever notebook.
+func byPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
+	if !storagePath.MatchString(path) {
+		return action.Target{}, &tool.Error{
+			Op: "find", Kind: tool.InvalidPath, Subject: path,
+			Message: fmt.Sprintf("%q is no storage path, which looks like /20240101120000-abcdefg.sy", path),
+			Hint:    `document(action="lookup", hpath="/…") turns a human path into one`,
+		}
+	}
+	t, err := r.Place(ctx, access.Path, string(lastID(path)))
+	switch {
+	case tool.KindOf(err) == tool.Unknown, err == nil && t.Path != path:
+		return t, access.NotFound(access.Path, path)
+	case err != nil:
+		return t, err
+	}
+	t.Subject = path
+	return t, nil
+}
+
+// owned is [byPath] for a path without its notebook, which must be in a single one (R-1-10).
+func owned(ctx context.Context, r *action.Request, path string) (action.Target, error) {
+	t, err := byPath(ctx, r, path)
+	if err != nil {
+		return t, err
+	}
+	boxes, err := kernel.SQL[struct{ Box kernel.ID }](ctx, r.Kernel,
+		"SELECT DISTINCT box FROM blocks WHERE type = 'd' AND path = "+kernel.Quote(path)+" LIMIT 100")
+	if err != nil {
+		return t, err
+	}
+	for _, other := range boxes {
+		if other.Box != t.Notebook && r.Readable(other.Box) {
+			return t, &tool.Error{
+				Op: "find", Kind: tool.InvalidPath, Subject: path,
+				Message: fmt.Sprintf("the storage path %s is in several notebooks", path),
+				Hint:    "name the document by its id",
+			}
+		}
+	}
+	return t, nil
+}
+
+// document needs a level on the document that an argument names; it must be given.
+func document(level access.Level, param string) action.Need {
+	return action.On(level, "document "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		ids := r.Strings(param)
+		if len(ids) == 0 {
+			return nil, r.Invalid(param, "must not be empty")
+		}
+		t, err := whole(ctx, r, param, ids[0])
+		return []action.Target{t}, err
+	})
+}
+
+// one needs a level on the document that id, or notebook and path, name. It is the target of
+// id.
+func one(level access.Level) action.Need {
+	return action.On(level, "the document", "id", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		var t action.Target
+		var err error
+		switch id, path := r.Strings("id"), r.Strings("path"); {
+		case len(id) == 1 && len(path) == 0 && !r.Given("notebook"):
+			t, err = whole(ctx, r, "id", id[0])
+		case len(id) == 0 && len(path) == 1 && len(r.Strings("notebook")) == 1:
+			t, err = documentAt(ctx, r, r.Strings("notebook")[0], path[0])
+		default:
+			err = r.Conflicting("give either id, or notebook and path", "id", "notebook", "path")
+		}
+		return []action.Target{t}, err
+	})
+}
+
+// documentAt is [atPath] where a notebook will not do.
+func documentAt(ctx context.Context, r *action.Request, notebook, path string) (action.Target, error) {
+	t, err := atPath(ctx, r, notebook, path)
+	if err == nil && t.Root == "" {
+		err = r.Invalid("path", `must be that of a document: "/" is the notebook, and the notebook tool works on it`)
+	}
+	return t, err
+}
+
+// parent is what documents are below: the document or the notebook of an id.
+func parent(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
+	n, err := notebookOf(ctx, r, id)
+	if tool.KindOf(err) != tool.Unknown || err == nil {
+		return n, err
+	}
+	return whole(ctx, r, param, id)
+}
+
+// hpathOf is the human path of a target as it is now.
+func hpathOf(ctx context.Context, r *action.Request, t action.Target) (string, error) {
+	if t.What == access.Notebook || t.Root == t.Notebook {
+		return "/", nil
+	}
+	return r.Kernel.HPathByID(ctx, t.Root)
+}
+
+// mismatch is the error for a write that the kernel accepted and that is not there.
+func mismatch(id kernel.ID, message string) error {
+	return &tool.Error{
+		Op: "write document", Kind: tool.Mismatch, Subject: string(id), Message: message,
+		Hint: `document(action="lookup") shows where the document is now`,
+	}
+}
+
+// now is where a document or block is at this moment, whatever was known before; nil if it is
+// gone.
+func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, error) {
+	p, err := r.Kernel.Place(ctx, id)
+	switch {
+	case err == nil:
+		return &p, nil
+	case refusal(err):
+		return nil, nil //nolint:nilnil // gone is no error
+	}
+	return nil, err
+}
+
+// refusal reports whether err is a word of the kernel, which is how it says that an id is
+// unknown: its texts differ (siyuan/README 15).
+func refusal(err error) bool {
+	switch tool.KindOf(err) {
+	case tool.Unknown, tool.API:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+package document_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/document"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// ghost has the form of an id and never existed.
+const ghost = "20990101000000-zzzzzzz"
+
+// act is an action of the tool by its name.
+func act(t testing.TB, name string) *action.Action {
+	t.Helper()
+	for _, a := range document.Tool().Actions {
+		if a.Name == name {
+			return a
+		}
+	}
+	t.Fatalf("there is no action %q", name)
+	return nil
+}
+
+// args is an object of names and values in turn.
+func args(pairs ...any) string {
+	m := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// text is the payload of an error with what the caller named taken out.
+func text(err error, names ...string) string {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	out := string(e.Payload())
+	for _, name := range names {
+		out = strings.ReplaceAll(out, name, "NAME")
+	}
+	return out
+}
+
+// guarded holds the action against something in a notebook of every level below need, and of
+// none: what is refused writes nothing, and none is the same as not there. on makes something in
+// a notebook and returns the arguments for it; its names are those of what the arguments name.
+// missing are arguments for what does not exist, in the same form.
+func guarded(
+	t *testing.T, name string, need access.Level,
+	on func(k *actiontest.Kit, notebook string) (call string, names []string), missing func(k *actiontest.Kit) string,
+) {
+	t.Helper()
+	a := act(t, name)
+	for level := access.Read; level < need; level++ {
+		k := actiontest.New(t)
+		id := k.Notebook("Low")
+		call, _ := on(k, id)
+		k.ResetCalls()
+		k.Levels[kernel.ID(id)] = level
+		k.Refused(t, a, call, tool.Denied)
+		if w := k.Writes(); len(w) > 0 {
+			t.Errorf("%s at level %s wrote: %v", name, level, w)
+		}
+	}
+	k := actiontest.New(t)
+	id := k.Notebook("Hidden")
+	call, names := on(k, id)
+	k.ResetCalls()
+	k.Levels[kernel.ID(id)] = access.None
+	hidden := k.Refused(t, a, call, tool.Unknown)
+	gone := k.Refused(t, a, missing(k), tool.Unknown)
+	if got, want := text(hidden, names...), text(gone, ghost); got != want {
+		t.Errorf("%s tells what is hidden from what is not there:\n%s\n%s", name, got, want)
+	}
+	if w := k.Writes(); len(w) > 0 {
+		t.Errorf("%s on what does not exist wrote: %v", name, w)
+	}
+}
+
+// byID are the arguments for [guarded] of an action whose argument is a document's id.
+func byID(param string, more ...any) (func(*actiontest.Kit, string) (string, []string), func(*actiontest.Kit) string) {
+	return func(k *actiontest.Kit, notebook string) (string, []string) {
+			id := k.Doc(notebook, "/D", "text")
+			return args(append([]any{param, id}, more...)...), []string{id}
+		}, func(*actiontest.Kit) string {
+			return args(append([]any{param, ghost}, more...)...)
+		}
+}
+
+// byNotebook is [byID] of an action whose argument is a notebook's id.
+func byNotebook(param string, more ...any) (func(*actiontest.Kit, string) (string, []string), func(*actiontest.Kit) string) {
+	return func(_ *actiontest.Kit, notebook string) (string, []string) {
+			return args(append([]any{param, notebook}, more...)...), []string{notebook}
+		}, func(*actiontest.Kit) string {
+			return args(append([]any{param, ghost}, more...)...)
+		}
+}
+
+// hpath is the human path of a document as the kernel has it, "" if it is gone.
+func hpath(t testing.TB, k *actiontest.Kit, id string) string {
+	t.Helper()
+	path, err := k.Client.HPathByID(t.Context(), kernel.ID(id))
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+func path(id string) string { return "/" + id + ".sy" }
+
+func TestTool(t *testing.T) {
+	t.Parallel()
+	actions := document.Tool().Actions
+	if len(actions) != 17 || actions[0].Name != "create" || actions[16].Name != "doc_to_heading" {
+		t.Errorf("there are %d actions", len(actions))
+	}
+	for _, a := range actions {
+		if len(a.Needs) == 0 || len(a.Returns) == 0 || len(a.Endpoints) == 0 || a.Purpose == "" || len(a.Purpose) > 90 {
+			t.Errorf("%s does not say all about itself", a.Name)
+		}
+		for _, p := range a.Params() {
+			if p.About == "" || len(p.About) > 60 {
+				t.Errorf("%s.%s: about is %d bytes long", a.Name, p.Name, len(p.About))
+			}
+		}
+	}
+	if a := act(t, "remove"); !a.Off || !a.Dangerous {
+		t.Error("remove is on by default, or not dangerous")
+	}
+	if a := act(t, "move"); a.Off || !a.Dangerous {
+		t.Error("move is off by default, or not dangerous")
+	}
+	if n := act(t, "doc_to_heading").Needed(); n != access.Delete {
+		t.Errorf("doc_to_heading, which removes a document, needs %s", n)
+	}
+}

@@ -1,0 +1,87 @@
+package flashcard_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+// decksAttr is the attribute of a block that lists its decks.
+const decksAttr = "custom-riff-decks"
+
+func (w *world) decks(id kernel.ID) string {
+	w.t.Helper()
+	attrs, err := w.Client.Attrs(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return attrs[decksAttr]
+}
+
+func TestCreateCard(t *testing.T) {
+	w := newWorld(t)
+	create := act(t, "create_card")
+	got := w.Must(t, create, args("deckID", w.deck, "blockIDs", []any{w.text, w.cloze}))
+	if !got.Get("success").Bool() || got.Get("deck").Str != "Geo 地理" || got.Get("blockIDs.#").Int() != 2 {
+		t.Errorf("%s", got.Raw)
+	}
+	if got := w.decks(w.cloze); got != string(kernel.BuiltInDeck)+","+string(w.deck) {
+		t.Errorf("decks of a block that is a card of two: %q", got)
+	}
+	for _, empty := range []string{args("blockIDs", w.answer), args("deckID", "", "blockIDs", w.answer)} {
+		if got := w.Must(t, create, empty); got.Get("deckID").Str != string(kernel.BuiltInDeck) {
+			t.Errorf("without a deck: %s", got.Raw)
+		}
+	}
+	reloads := 0
+	for _, c := range w.Calls() {
+		if c.Path == "/api/ui/reloadProtyle" && c.Get("id").Str == string(w.doc) {
+			reloads++
+		}
+	}
+	if reloads != 1 {
+		t.Errorf("the document was shown again %d times, want once", reloads)
+	}
+}
+
+func TestCreateCardBadInput(t *testing.T) {
+	w := newWorld(t)
+	create := act(t, "create_card")
+	w.refused(create, `{}`, tool.Invalid)
+	e := w.refused(create, args("blockIDs", []any{w.text, w.doc}), tool.Invalid)
+	if !strings.Contains(e.Error(), "is a document") || !strings.Contains(e.Error(), "get_children") {
+		t.Errorf("%v", e)
+	}
+	w.refused(create, args("blockIDs", []any{w.text, nowhere}), tool.Unknown)
+	// The kernel answers code 0 and writes the id of the deck into the block (README 42).
+	w.refused(create, args("deckID", nowhere, "blockIDs", w.text), tool.Unknown)
+	if got := w.decks(w.text); got != "" {
+		t.Errorf("the block belongs to %q", got)
+	}
+}
+
+// TestCreateCardVerifies: an answer of code 0 is no proof.
+func TestCreateCardVerifies(t *testing.T) {
+	w := newWorld(t)
+	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailMessage("disk full"))
+	w.Refused(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.API)
+	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailLost)
+	w.Refused(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.OutcomeUnknown)
+}
+
+// TestCreateCardNeedsWrite is R-1-35.
+func TestCreateCardNeedsWrite(t *testing.T) {
+	w := newWorld(t)
+	create := act(t, "create_card")
+	_, block, _ := w.hidden(w.deck)
+	hidden := w.refused(create, args("blockIDs", []any{w.text, block}), tool.Unknown)
+	w.same(hidden, block, w.refused(create, args("blockIDs", []any{w.text, nowhere}), tool.Unknown), nowhere)
+	w.Levels[w.nb] = access.Read
+	w.refused(create, args("blockIDs", w.text), tool.Denied)
+	w.Levels[w.nb] = access.Write
+	w.Must(t, create, args("blockIDs", w.text))
+}

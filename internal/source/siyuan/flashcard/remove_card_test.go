@@ -1,0 +1,57 @@
+package flashcard_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestRemoveCard(t *testing.T) {
+	w := newWorld(t)
+	w.add(w.deck, w.cloze)
+	remove := act(t, "remove_card")
+	got := w.Must(t, remove, args("deckID", kernel.BuiltInDeck, "blockIDs", []any{w.cloze}))
+	if !got.Get("success").Bool() || got.Get("deck").Str != "Built-in Deck" {
+		t.Errorf("%s", got.Raw)
+	}
+	if got := w.decks(w.cloze); got != string(w.deck) {
+		t.Errorf("decks left: %q, want the other one only", got)
+	}
+	// No deck means the built-in one, never all of them, as it would for the kernel.
+	w.add(kernel.BuiltInDeck, w.heading)
+	w.Must(t, remove, args("deckID", "", "blockIDs", w.heading))
+	if got := w.decks(w.heading); got != string(w.deck) {
+		t.Errorf("decks left: %q", got)
+	}
+}
+
+func TestRemoveCardBadInput(t *testing.T) {
+	w := newWorld(t)
+	remove := act(t, "remove_card")
+	w.refused(remove, `{}`, tool.Invalid)
+	w.refused(remove, args("blockIDs", nowhere), tool.Unknown)
+	w.refused(remove, args("deckID", nowhere, "blockIDs", w.cloze), tool.Unknown)
+	e := w.refused(remove, args("blockIDs", []any{w.cloze, w.text}), tool.Invalid)
+	if !strings.Contains(e.Error(), string(w.text)) {
+		t.Errorf("%v does not name the block that is no card", e)
+	}
+	if w.decks(w.cloze) == "" {
+		t.Error("a refused call removed a card")
+	}
+}
+
+// TestRemoveCardNeedsWrite is R-1-35.
+func TestRemoveCardNeedsWrite(t *testing.T) {
+	w := newWorld(t)
+	remove := act(t, "remove_card")
+	_, block, _ := w.hidden(kernel.BuiltInDeck)
+	hidden := w.refused(remove, args("blockIDs", []any{w.cloze, block}), tool.Unknown)
+	w.same(hidden, block, w.refused(remove, args("blockIDs", []any{w.cloze, nowhere}), tool.Unknown), nowhere)
+	w.Levels[w.nb] = access.Read
+	w.refused(remove, args("blockIDs", w.cloze), tool.Denied)
+	w.Levels[w.nb] = access.Write
+	w.Must(t, remove, args("blockIDs", w.cloze))
+}

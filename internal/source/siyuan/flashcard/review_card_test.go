@@ -1,0 +1,66 @@
+package flashcard_test
+
+import (
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func TestReviewCard(t *testing.T) {
+	w := newWorld(t)
+	review := act(t, "review_card")
+	card := w.card(w.deck, w.heading)
+	got := w.Must(t, review, args("deckID", w.deck, "cardID", card, "rating", 3))
+	if !got.Get("success").Bool() || got.Get("rating").Int() != 3 || got.Get("cardID").Str != string(card) {
+		t.Errorf("%s", got.Raw)
+	}
+	if due := w.Must(t, act(t, "list_cards"), args("scope", "deck", "deckID", w.deck)); due.Get("total").Int() != 0 {
+		t.Errorf("the card is still due: %s", due.Raw)
+	}
+	// A card that is not due may be rated too: it is found in its deck.
+	w.Must(t, review, args("deckID", w.deck, "cardID", card, "rating", 4, "reviewedCards", []any{map[string]any{"cardID": card}}))
+	if c := w.Must(t, act(t, "get_cards"), args("deckID", w.deck)).Get("data.0"); c.Get("reps").Int() != 2 {
+		t.Errorf("%s", c.Raw)
+	}
+	skipped := w.card(kernel.BuiltInDeck, w.cloze)
+	if got := w.Must(t, review, args("deckID", kernel.BuiltInDeck, "cardID", skipped, "skip", true)); !got.Get("skipped").Bool() || got.Get("rating").Exists() {
+		t.Errorf("%s", got.Raw)
+	}
+	if c := w.card(kernel.BuiltInDeck, w.cloze); c != skipped {
+		t.Errorf("the card changed")
+	}
+	if n := len(w.Must(t, act(t, "list_cards"), args("scope", "deck", "deckID", kernel.BuiltInDeck)).Get("cards").Array()); n != 1 {
+		t.Errorf("%d cards are due after one was skipped, want 1", n)
+	}
+}
+
+func TestReviewCardBadInput(t *testing.T) {
+	w := newWorld(t)
+	review := act(t, "review_card")
+	card := w.card(w.deck, w.heading)
+	w.refused(review, args("deckID", w.deck, "cardID", card), tool.Conflicting)
+	w.refused(review, args("deckID", w.deck, "cardID", card, "rating", 3, "skip", true), tool.Conflicting)
+	// The kernel takes any number, and forgets the history of a card for one it does not know.
+	for _, rating := range []int{-1, 5, 9} {
+		w.refused(review, args("deckID", w.deck, "cardID", card, "rating", rating), tool.Invalid)
+	}
+	w.refused(review, args("deckID", w.deck, "rating", 3), tool.Invalid)
+	// The kernel says yes to all of these (README 42).
+	w.refused(review, args("deckID", w.deck, "cardID", nowhere, "rating", 3), tool.Unknown)
+	w.refused(review, args("deckID", nowhere, "cardID", card, "rating", 3), tool.Unknown)
+	w.refused(review, args("deckID", kernel.BuiltInDeck, "cardID", card, "rating", 3), tool.Unknown) // in another deck
+	w.refused(review, args("deckID", w.deck, "cardID", "1' OR '1'='1", "rating", 3), tool.Unknown)
+}
+
+// TestReviewCardNeedsRead is R-1-35.
+func TestReviewCardNeedsRead(t *testing.T) {
+	w := newWorld(t)
+	review := act(t, "review_card")
+	_, _, card := w.hidden(w.deck)
+	hidden := w.refused(review, args("deckID", w.deck, "cardID", card, "rating", 3), tool.Unknown)
+	w.same(hidden, card, w.refused(review, args("deckID", w.deck, "cardID", nowhere, "rating", 3), tool.Unknown), nowhere)
+	w.Levels[w.nb] = access.Read
+	w.Must(t, review, args("deckID", w.deck, "cardID", w.card(w.deck, w.heading), "rating", 1))
+}

@@ -1,0 +1,71 @@
+package fs_test
+
+import (
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/fs"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// act is the action of a name.
+func act(t testing.TB, name string) *action.Action {
+	t.Helper()
+	for _, a := range fs.Tool().Actions {
+		if a.Name == name {
+			return a
+		}
+	}
+	t.Fatalf("fs has no action %q", name)
+	return nil
+}
+
+// notebook makes a notebook.
+func notebook(t testing.TB, kit *actiontest.Kit, name string) kernel.ID {
+	t.Helper()
+	n, err := kit.Client.CreateNotebook(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n.ID
+}
+
+// document makes a document.
+func document(t testing.TB, kit *actiontest.Kit, notebook kernel.ID, hpath, markdown string) kernel.ID {
+	t.Helper()
+	id, err := kit.Client.CreateDocument(t.Context(), notebook, hpath, markdown, kernel.NewID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// args is a JSON object of pairs of names and values.
+func args(t testing.TB, pairs ...any) string {
+	t.Helper()
+	return encode(t, pairs...)
+}
+
+// texts are the values at a path of a result.
+func texts(v gjson.Result, path string) []string {
+	out := []string{}
+	for _, one := range v.Get(path).Array() {
+		out = append(out, one.String())
+	}
+	return out
+}
+
+// asked are the endpoints that were asked since the last reset.
+func asked(kit *actiontest.Kit) []string {
+	var out []string
+	for _, c := range kit.Calls() {
+		out = append(out, c.Path)
+	}
+	return out
+}
+
+// reset forgets calls and makes the next call read everything anew.
+func reset(kit *actiontest.Kit) { kit.ResetCalls() }

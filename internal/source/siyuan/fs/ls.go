@@ -1,0 +1,97 @@
+package fs
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+)
+
+type lsArgs struct {
+	Path string `json:"path" about:"notebook or document; / for all notebooks" default:"/"`
+}
+
+type lsItem struct {
+	Name     string `json:"name"`
+	Path     string `json:"path"`
+	Children int    `json:"children"`
+	Virtual  bool   `json:"virtual,omitempty"`
+	Closed   bool   `json:"closed,omitempty"`
+}
+
+type lsResult struct {
+	Path  string   `json:"path"`
+	Items []lsItem `json:"items"`
+}
+
+func ls() *action.Action {
+	return action.New(action.Spec{
+		Tool: "fs", Name: "ls", Purpose: "List what is right below a path", Common: true, Class: action.Reads,
+		Guide:      guidePaths,
+		Needs:      []action.Need{action.OnPath(access.Read, "path", action.PathRoot, action.PathNotebook)},
+		Endpoints:  []string{"notebook/lsNotebooks", "filetree/getPathByID", "filetree/listDocsByPath"},
+		Positional: []string{"path"},
+		Returns: []action.Field{
+			{Name: "path", About: "the path that was listed"},
+			{Name: "items", About: "what is there, in the order of the interface"},
+			{Name: "items[].name", About: "title, or name of the notebook"},
+			{Name: "items[].path", About: "path to go on with"},
+			{Name: "items[].children", About: "how many documents are right below"},
+			{Name: "items[].virtual", About: "a file of this tool that is no document"},
+			{Name: "items[].closed", About: "a closed notebook, which shows no documents"},
+		},
+		Example: `{"path":"/Work notes"}`,
+	}, func(ctx context.Context, r *action.Request, a lsArgs) (any, error) {
+		targets := r.Targets("path")
+		if len(targets) == 0 {
+			items, err := roots(ctx, r)
+			return lsResult{"/", items}, err
+		}
+		f, err := folderOf(ctx, r, targets[0])
+		if err != nil {
+			return nil, err
+		}
+		children, err := list(ctx, r, f)
+		if err != nil {
+			return nil, err
+		}
+		out := lsResult{f.human, make([]lsItem, 0, len(children))}
+		for _, c := range children {
+			out.Items = append(out.Items, lsItem{Name: c.Name, Path: c.human, Children: c.SubFileCount})
+		}
+		return out, nil
+	})
+}
+
+// roots are the notebooks that may be read, and the virtual files.
+func roots(ctx context.Context, r *action.Request) ([]lsItem, error) {
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]lsItem, len(visible), len(visible)+2)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(pool)
+	for i := range visible {
+		n := &visible[i]
+		f := notebookFolder(visible, n)
+		items[i] = lsItem{Name: n.Name, Path: f.human, Closed: n.Closed || n.Locked()}
+		if items[i].Closed {
+			continue
+		}
+		group.Go(func() error {
+			documents, err := r.Kernel.Documents(ctx, f.notebook, f.path)
+			items[i].Children = len(documents)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return append(items, virtualItems()...), nil
+}
+
+// pool is how many requests of one call run at once.
+const pool = 8

@@ -1,0 +1,165 @@
+package fs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+func TestMv(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	work, other := notebook(t, kit, "Work"), notebook(t, kit, "Archive 归档")
+	doc := document(t, kit, work, "/Plan", "x")
+	document(t, kit, work, "/Plan/Sub", "y")
+	document(t, kit, other, "/Old", "z")
+	for _, step := range []struct{ from, to, moved, child string }{
+		{"/Work/Plan", "/Work/Plan 2", "/Work/Plan 2", "/Work/Plan 2/Sub"},
+		{"/Work/Plan 2", "/Archive 归档/Old/Plan", "/Archive 归档/Old/Plan", "/Archive 归档/Old/Plan/Sub"},
+		{"/Archive 归档/Old/Plan", "/Work", "/Work/Plan", "/Work/Plan/Sub"},
+		{"/Work/Plan", "/Archive 归档/Plan", "/Archive 归档/Plan", "/Archive 归档/Plan/Sub"},
+	} {
+		got := kit.Must(t, act(t, "mv"), args(t, "from", step.from, "to", step.to))
+		if !got.Get("success").Bool() || got.Get("movedTo").String() != step.moved || got.Get("path").String() != step.from || got.Get("id").String() != string(doc) {
+			t.Errorf("%s to %s: %s", step.from, step.to, got.Raw)
+		}
+		if text := shown(t, kit, step.child); text != "y" {
+			t.Errorf("%s holds %q", step.child, text)
+		}
+		kit.Refused(t, act(t, "read"), args(t, "path", step.from), tool.Unknown)
+	}
+}
+
+func TestMvOnlyRenamesWhatStays(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/A/B", "x")
+	reset(kit)
+	kit.Must(t, act(t, "mv"), args(t, "from", "/Work/A/B", "to", "/Work/A/C"))
+	var writes []string
+	for _, c := range kit.Writes() {
+		writes = append(writes, c.Path)
+	}
+	if diff := cmp.Diff([]string{"/api/filetree/renameDocByID"}, writes); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestR_1_1_FailedRenameSaysWhereTheDocumentIs(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	nb := notebook(t, kit, "Work")
+	document(t, kit, nb, "/A", "x")
+	document(t, kit, nb, "/B", "y")
+	kit.Fail("/api/filetree/renameDocByID", 1, kerneltest.FailMessage("no"))
+	got := kit.Must(t, act(t, "mv"), args(t, "from", "/Work/A", "to", "/Work/B/C"))
+	if !got.Get("partial").Bool() || got.Get("success").Bool() || got.Get("movedTo").String() != "/Work/B/A" || got.Get("warning").String() == "" {
+		t.Errorf("got %s", got.Raw)
+	}
+	if text := shown(t, kit, "/Work/B/A"); text != "x" {
+		t.Errorf("it holds %q", text)
+	}
+	kit.Fail("/api/filetree/renameDocByID", 1, kerneltest.FailMessage("no"))
+	kit.Refused(t, act(t, "mv"), args(t, "from", "/Work/B", "to", "/Work/D"), tool.API)
+}
+
+func TestMvRefusals(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	work, low, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Low"), notebook(t, kit, "Hidden")
+	document(t, kit, work, "/A/B", "x")
+	document(t, kit, work, "/C", "x")
+	document(t, kit, low, "/A", "x")
+	document(t, kit, hidden, "/S", "x")
+	kit.Levels[low], kit.Levels[hidden] = access.Read, access.None
+	reset(kit)
+	for _, c := range []struct {
+		from, to string
+		kind     tool.ErrorKind
+	}{
+		{"/Work/A", "/Work/C", tool.Exists}, {"/Work/A", "/Work/A/B/A", tool.Conflicting}, {"/Work/A", "/Work/A/New", tool.Conflicting},
+		{"/Work/A", "/Work/A", tool.Conflicting}, {"/Work/A", "/Work/No/A", tool.Unknown}, {"/Work/No", "/Work/D", tool.Unknown},
+		{"/Work/A", "/New", tool.InvalidPath}, {"/Work/A", "/", tool.InvalidPath}, {"/Work", "/Work/D", tool.InvalidPath},
+		{"/AGENTS.md", "/Work/D", tool.InvalidPath}, {"/Work/A", "/AGENTS.md", tool.InvalidPath}, {"/Work/C", "/Low/D", tool.Denied},
+		{"/Low/A", "/Work/D", tool.Denied}, {"/Work/C", "/Hidden/D", tool.Unknown}, {"/Hidden/S", "/Work/D", tool.Unknown},
+		{"/Work/C", "/Hidden", tool.InvalidPath}, {"/Work/A", "/Work", tool.Conflicting},
+	} {
+		kit.Refused(t, act(t, "mv"), args(t, "from", c.from, "to", c.to), c.kind)
+	}
+	if writes := kit.Writes(); len(writes) > 0 {
+		t.Errorf("refused calls wrote: %v", writes)
+	}
+}
+
+func TestRm(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	nb := notebook(t, kit, "Work")
+	doc := document(t, kit, nb, "/A", "x")
+	document(t, kit, nb, "/A/B", "x")
+	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.Unknown, access.Read: tool.Denied, access.Write: tool.Denied} {
+		kit.Levels[nb] = level
+		reset(kit)
+		kit.Refused(t, act(t, "rm"), args(t, "path", "/Work/A"), kind)
+		if writes := kit.Writes(); len(writes) > 0 {
+			t.Errorf("%s: wrote %v", level, writes)
+		}
+	}
+	kit.Levels[nb] = access.Delete
+	for _, path := range []string{"/", "/Work"} {
+		kit.Refused(t, act(t, "rm"), args(t, "path", path), tool.InvalidPath)
+	}
+	got := kit.Must(t, act(t, "rm"), args(t, "path", "/Work/A"))
+	if !got.Get("success").Bool() || got.Get("path").String() != "/Work/A" || got.Get("id").String() != string(doc) {
+		t.Errorf("got %s", got.Raw)
+	}
+	kit.Refused(t, act(t, "read"), args(t, "path", "/Work/A/B"), tool.Unknown)
+	if a := act(t, "rm"); !a.Dangerous || !act(t, "mv").Dangerous {
+		t.Error("rm and mv are dangerous")
+	}
+}
+
+func TestReorder(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	nb := notebook(t, kit, "Work")
+	for _, name := range []string{"/P/A", "/P/B", "/P/C 丙"} {
+		document(t, kit, nb, name, "x")
+	}
+	got := kit.Must(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", []string{"/Work/P/C 丙", "/Work/P/A", "/Work/P/B"}))
+	want := []string{"/Work/P/C 丙", "/Work/P/A", "/Work/P/B"}
+	if diff := cmp.Diff(want, texts(got, "order")); diff != "" || !got.Get("orderChanged").Bool() || len(texts(got, "previousOrder")) != 3 {
+		t.Errorf("-want +got:\n%s\n%s", diff, got.Raw)
+	}
+	if diff := cmp.Diff(want, texts(kit.Must(t, act(t, "ls"), args(t, "path", "/Work/P")), "items.#.path")); diff != "" {
+		t.Errorf("ls: -want +got:\n%s", diff)
+	}
+	if again := kit.Must(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", []string{"C 丙", "A", "B"})); again.Get("orderChanged").Bool() {
+		t.Errorf("the same order again: %s", again.Raw)
+	}
+	reset(kit)
+	for _, bad := range [][]string{
+		{"/Work/P/A", "/Work/P/B"}, {"/Work/P/A", "/Work/P/B", "/Work/P/B", "/Work/P/C 丙"}, {"/Work/P/A", "/Work/P/B", "/Work/P/C 丙", "/Work/P"},
+		{"/Work/P/A", "/Work/P/B", "/Other/P/C 丙"},
+	} {
+		e := failure(t, kit.Refused(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", bad), tool.Conflicting))
+		if !strings.Contains(e.Hint, "fs(") {
+			t.Errorf("%v: %s", bad, e.Payload())
+		}
+	}
+	kit.Levels[nb] = access.Read
+	kit.Refused(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", want), tool.Denied)
+	kit.Levels[nb] = access.None
+	kit.Refused(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", want), tool.Unknown)
+	if writes := kit.Writes(); len(writes) > 0 {
+		t.Errorf("refused calls wrote: %v", writes)
+	}
+	kit.Levels[nb] = access.Write
+	kit.Must(t, act(t, "reorder"), args(t, "path", "/Work", "orderedPaths", []string{"/Work/P"}))
+}

@@ -1,0 +1,163 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type moveArgs struct {
+	From string `json:"from" about:"document" req:"true"`
+	To   string `json:"to" about:"its new path, or a notebook to put it into" req:"true"`
+}
+
+type moveResult struct {
+	Success bool      `json:"success"`
+	Path    string    `json:"path"`
+	MovedTo string    `json:"movedTo"`
+	ID      kernel.ID `json:"id"`
+	Partial bool      `json:"partial,omitempty"`
+	Warning string    `json:"warning,omitempty"`
+}
+
+func move() *action.Action {
+	return action.New(action.Spec{
+		Tool: "fs", Name: "mv", Purpose: "Move or rename a document with all below it", Class: action.Structure, Dangerous: true,
+		Guide: "to is the whole new path; what is above it must exist, and nothing may be at it.",
+		Needs: []action.Need{
+			action.OnPath(access.Write, "from"), action.OnNewPath(access.Write, "to", action.PathNotebook),
+		},
+		Endpoints:  []string{"filetree/getPathByID", "filetree/moveDocsByID", "filetree/renameDocByID", "filetree/getHPathByID"},
+		Positional: []string{"from", "to"},
+		Returns: []action.Field{
+			{Name: "success", About: "true unless partial"}, {Name: "path", About: "where it was"},
+			{Name: "movedTo", About: "where it is now"}, {Name: "id", About: "its id, the same as before"},
+			{Name: "partial", About: "it was moved and kept its old title"}, {Name: "warning", About: "why"},
+		},
+		Example: `{"from":"/Work notes/Plan","to":"/Archive/Plan 2025"}`,
+		Effect: func(r *action.Request) string {
+			return "move this document and all below it to " + r.Target("to").Subject
+		},
+	}, runMove)
+}
+
+func runMove(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
+	from, to := r.Target("from"), r.Target("to")
+	if to.What == access.Notebook { // into it, under its own title
+		to = action.Target{What: access.Path, Subject: to.Subject, Notebook: to.Notebook, HPath: "/" + from.Title, Title: from.Title}
+		hits, err := r.Kernel.IDsByHPath(ctx, to.Notebook, to.HPath)
+		if err != nil {
+			return nil, err
+		}
+		if len(hits) > 0 {
+			to.ID = hits[0]
+		}
+	}
+	from, err := r.Located(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	parent, err := newParent(ctx, r, from, to)
+	if err != nil {
+		return nil, err
+	}
+	out := moveResult{Success: true, Path: shown(ctx, r, from), MovedTo: shown(ctx, r, to), ID: from.ID}
+	if parent != "" {
+		if err := r.Kernel.MoveDocuments(ctx, []kernel.ID{from.ID}, parent); err != nil {
+			return nil, err
+		}
+		r.RefreshTree()
+		if err := arrived(ctx, r, from, to, parent); err != nil {
+			return nil, err
+		}
+	}
+	if from.Title != to.Title {
+		r.RefreshTree()
+		r.RefreshDocument(from.ID)
+		if err := rename(ctx, r, from, to, &out); err != nil {
+			if parent == "" {
+				return nil, err
+			}
+			out.Success, out.Partial = false, true
+			out.Warning = "it was moved, but its title stays as it was: " + err.Error()
+		}
+	}
+	return out, nil
+}
+
+// newParent is the id of what a document is to be moved below, "" if it is there already.
+func newParent(ctx context.Context, r *action.Request, from, to action.Target) (kernel.ID, error) {
+	switch {
+	case to.ID == from.ID:
+		return "", r.Conflicting("from and to are the same document", "from", "to")
+	case to.ID != "":
+		return "", &tool.Error{
+			Op: "move", Kind: tool.Exists, Subject: to.Subject, Message: "there is a document at the new path",
+			Hint: "choose another title; to put it below that document, add the title: to=" + strings.TrimSuffix(shown(ctx, r, to), "/") + "/" + action.EncodeName(from.Title),
+		}
+	case to.Root == from.ID, to.Notebook == from.Notebook && strings.HasPrefix(to.HPath, from.HPath+"/") && to.Root != "":
+		below, err := r.Place(ctx, access.Document, string(to.Root))
+		if err != nil {
+			return "", err
+		}
+		if below.ID == from.ID || strings.Contains(below.Path, "/"+string(from.ID)+"/") {
+			return "", r.Conflicting("a document cannot be moved below itself", "from", "to")
+		}
+	}
+	parent := to.Root
+	if parent == "" {
+		parent = to.Notebook
+	}
+	if parentOf(from) == parent {
+		return "", nil
+	}
+	return parent, nil
+}
+
+// parentOf is the document that a located document is below, or its notebook.
+func parentOf(t action.Target) kernel.ID {
+	parts := strings.Split(strings.Trim(t.Path, "/"), "/")
+	if len(parts) < 2 {
+		return t.Notebook
+	}
+	return kernel.ID(parts[len(parts)-2])
+}
+
+// arrived makes sure that a document was moved: the kernel answers code 0 where it does nothing
+// (README 19).
+func arrived(ctx context.Context, r *action.Request, from, to action.Target, parent kernel.ID) error {
+	notebook, path, err := r.Kernel.PathByID(ctx, from.ID)
+	if err != nil {
+		return err
+	}
+	if notebook == to.Notebook && parentOf(action.Target{Notebook: notebook, Path: path}) == parent {
+		return nil
+	}
+	return &tool.Error{
+		Op: "move", Kind: tool.Mismatch, Subject: from.Subject, Message: "the kernel accepted the move, and the document is where it was",
+		Hint: `fs(action="ls") shows where it is`,
+	}
+}
+
+// rename gives the document its new title, and says where it really is (R-1-1).
+func rename(ctx context.Context, r *action.Request, from, to action.Target, out *moveResult) error {
+	err := r.Kernel.RenameDocument(ctx, from.ID, to.Title)
+	now, look := r.Kernel.HPathByID(context.WithoutCancel(ctx), from.ID)
+	if look != nil {
+		return errors.Join(err, look)
+	}
+	if err == nil && now != to.HPath {
+		err = &tool.Error{
+			Op: "rename", Kind: tool.Mismatch, Subject: from.Subject, Message: "the kernel gave it another title than was asked for",
+			Hint: "its path is " + now,
+		}
+	}
+	to.HPath = now
+	out.MovedTo = shown(ctx, r, to)
+	return err
+}

@@ -1,0 +1,81 @@
+package fs
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+)
+
+type replaceArgs struct {
+	Path string        `json:"path" about:"document" req:"true"`
+	Edit content.Edits `json:"edit" about:"{old, new, replace_all} or a list of them" req:"true"`
+}
+
+type replaceResult struct {
+	Success bool   `json:"success"`
+	Path    string `json:"path"`
+	content.Replaced
+}
+
+func replace() *action.Action {
+	return action.New(action.Spec{
+		Tool: "fs", Name: "replace", Purpose: "Replace exact texts in a document", Common: true, Class: action.Manifest, Saves: action.SavesBlocks,
+		Guide: "old is text as read shows it, unique in the document unless replace_all is true, and within one block: paragraphs are one block each, " +
+			"a whole list is one. Edits are made in order, all or none. Blocks keep their ids and attributes. " +
+			"An old text repeated in new with a paragraph behind it inserts that paragraph.",
+		Needs: []action.Need{action.OnPath(access.Write, "path", action.PathVirtual)},
+		Endpoints: []string{
+			"block/getChildBlocks", "block/getBlockKramdowns", "block/updateBlock", "block/batchUpdateBlock", "block/insertBlock",
+			"attr/getBlockAttrs", "attr/setBlockAttrs", "query/sql", "block/getBlockInfo",
+		},
+		Positional: []string{"path"},
+		Returns: []action.Field{
+			{Name: "success", About: "always true"}, {Name: "path", About: "path of the document"},
+			{Name: "changed", About: "something is different now"}, {Name: "editsApplied", About: "how many edits were made"},
+			{Name: "replacements", About: "{index, replaced, replace_all} of each edit"},
+			{Name: "changedBlocks", About: "ids of the blocks that were written", Verbose: true},
+			{Name: "attributesPreserved", About: "attributes were checked afterwards", Verbose: true},
+			{Name: "skippedComplexBlocks", About: "blocks that are no text and were not searched"},
+			{Name: "warning", About: "what that means"}, {Name: "recommendedTools", About: "what handles them"},
+			{Name: "warnings", About: "what became of references"},
+		},
+		Example: `{"path":"/Work notes/Plan","edit":{"old":"draft","new":"final"}}`,
+		Adapt:   content.AdaptEdits,
+	}, func(ctx context.Context, r *action.Request, a replaceArgs) (any, error) {
+		targets := r.Targets("path")
+		if len(targets) == 0 {
+			return replaceVirtual(ctx, r, a)
+		}
+		t := targets[0]
+		blocks, err := r.Kernel.ChildBlocks(ctx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		done, err := content.Replace(ctx, r, t.Subject, blocks, a.Edit)
+		if len(done.ChangedBlocks) > 0 {
+			r.RefreshDocument(t.ID)
+			r.RefreshTree()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return replaceResult{true, shown(ctx, r, t), done}, nil
+	})
+}
+
+func replaceVirtual(ctx context.Context, r *action.Request, a replaceArgs) (any, error) {
+	path, text := virtualFile(r, a.Path)
+	if err := writable(path); err != nil {
+		return nil, err
+	}
+	text, done, err := content.ReplaceText(path, text, a.Edit)
+	if err != nil {
+		return nil, err
+	}
+	if done.Changed {
+		err = remember(ctx, r, text)
+	}
+	return replaceResult{true, path, done}, err
+}

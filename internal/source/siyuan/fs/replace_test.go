@@ -1,0 +1,144 @@
+package fs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/tool"
+)
+
+// edit is an edit as an argument.
+func edit(old, with string, all bool) map[string]any {
+	return map[string]any{"old": old, "new": with, "replace_all": all}
+}
+
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "# Title\n\nfirst 第一 word\n\n- one\n- two\n\n> quote word\n\nlast")
+	item := deep(t, kit, doc, "p", "two")
+	if err := kit.Client.SetAttrs(t.Context(), item, map[string]string{"custom-keep": "x", "memo": "m"}); err != nil {
+		t.Fatal(err)
+	}
+	reset(kit)
+	got := kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", []any{
+		edit("第一", "第二", false), edit("word", "term", true), edit("- two", "- TWO\n- three", false), edit("last", "last\n\n## More\n\nend 完", false),
+	}))
+	if text := shown(t, kit, "/Work/Doc"); text != "# Title\n\nfirst 第二 term\n\n- one\n- TWO\n- three\n\n> quote term\n\nlast\n\n## More\n\nend 完" {
+		t.Errorf("the document holds %q", text)
+	}
+	if !got.Get("changed").Bool() || got.Get("editsApplied").Int() != 4 ||
+		got.Get("replacements").Raw != `[{"index":0,"replaced":1,"replace_all":false},{"index":1,"replaced":2,"replace_all":true},{"index":2,"replaced":1,"replace_all":false},{"index":3,"replaced":1,"replace_all":false}]` {
+		t.Errorf("got %s", got.Raw)
+	}
+	if found := deep(t, kit, doc, "p", "TWO"); found != item {
+		t.Errorf("the paragraph in the item is %s, was %s", found, item)
+	}
+	attrs, err := kit.Client.Attrs(t.Context(), item)
+	if err != nil || attrs["custom-keep"] != "x" || attrs["memo"] != "m" {
+		t.Errorf("its attributes are %v, %v", attrs, err)
+	}
+	var writes []string
+	for _, c := range kit.Writes() {
+		writes = append(writes, c.Path)
+	}
+	if diff := cmp.Diff([]string{"/api/block/batchUpdateBlock", "/api/block/insertBlock"}, writes); diff != "" {
+		t.Errorf("writes: -want +got:\n%s", diff)
+	}
+}
+
+func TestReplaceTakesWhatReadShows(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "x")
+	if _, err := kit.Client.Append(t.Context(), doc, "markdown", "see `very`\u200b useful **red**{: style=\"color: red;\"} end"); err != nil {
+		t.Fatal(err)
+	}
+	text := shown(t, kit, "/Work/Doc")
+	line := text[strings.LastIndex(text, "\n")+1:]
+	if strings.ContainsAny(line, "\u200b{") {
+		t.Fatalf("read shows %q", line)
+	}
+	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("`very` useful", "good", false)))
+	if got := shown(t, kit, "/Work/Doc"); !strings.Contains(got, "see good **red**") {
+		t.Errorf("the document holds %q", got)
+	}
+}
+
+// refusedEdits runs edits that must not be made and makes sure that nothing is written.
+func refusedEdits(t *testing.T, kit *actiontest.Kit, code string, kind tool.ErrorKind, edits ...any) {
+	t.Helper()
+	reset(kit)
+	e := failure(t, kit.Refused(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edits), kind))
+	if e.Code != code || e.Hint == "" {
+		t.Errorf("%v: code %q, want %q: %s", edits, e.Code, code, e.Payload())
+	}
+	if writes := kit.Writes(); len(writes) > 0 {
+		t.Errorf("%v wrote %v", edits, writes)
+	}
+}
+
+func TestReplaceRefusals(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "one word\n\nanother word\n\n<iframe src=\"https://example.com/inside\"></iframe>\n\n- item\n- other")
+	named := deep(t, kit, doc, "i", "item")
+	if err := kit.Client.SetAttrs(t.Context(), named, map[string]string{"name": "n"}); err != nil {
+		t.Fatal(err)
+	}
+	refusedEdits(t, kit, "block_boundary", tool.Conflicting, edit("word\n\nanother", "x", false))
+	refusedEdits(t, kit, "complex_block", tool.Conflicting, edit("inside", "x", false))
+	refusedEdits(t, kit, "text_not_found", tool.Unknown, edit("nothing", "x", false))
+	refusedEdits(t, kit, "several_matches", tool.Conflicting, edit("word", "x", false))
+	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("one", "{: name=\"n\"}", false))
+	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("- item\n", "", false))
+	// The first edit is good, the second is not: neither is made.
+	refusedEdits(t, kit, "text_not_found", tool.Unknown, edit("one", "1", false), edit("one", "x", false))
+	got := kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("one", "1", false)))
+	if got.Get("skippedComplexBlocks.0.type").String() != "iframe" || got.Get("warning").String() == "" || !got.Get("recommendedTools").Exists() {
+		t.Errorf("blocks that were skipped are not named: %s", got.Raw)
+	}
+}
+
+func TestReplaceLevels(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	nb := notebook(t, kit, "Work")
+	document(t, kit, nb, "/Doc", "one")
+	call := args(t, "path", "/Work/Doc", "edit", edit("one", "two", false))
+	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.Unknown, access.Read: tool.Denied} {
+		kit.Levels[nb] = level
+		reset(kit)
+		kit.Refused(t, act(t, "replace"), call, kind)
+		if writes := kit.Writes(); len(writes) > 0 {
+			t.Errorf("%s: wrote %v", level, writes)
+		}
+	}
+	kit.Levels[nb] = access.Write
+	kit.Must(t, act(t, "replace"), call)
+}
+
+func TestReplaceAliases(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one one")
+	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "old", "one", "new", "two", "replaceAll", "true"))
+	if text := shown(t, kit, "/Work/Doc"); text != "two two" {
+		t.Errorf("the document holds %q", text)
+	}
+	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", `[{"old":"two two","new":"3"}]`))
+	if text := shown(t, kit, "/Work/Doc"); text != "3" {
+		t.Errorf("the document holds %q", text)
+	}
+	for _, left := range []string{
+		`{"path":"/x","old":"","new":"b"}`, `{"path":"/x","old":"a"}`, `{"path":"/x","old":"a","new":"b","edit":{"old":"a","new":"b"}}`,
+	} {
+		if got := string(act(t, "replace").Adapt([]byte(left))); got != left {
+			t.Errorf("%s became %s, want it left for the schema to refuse", left, got)
+		}
+	}
+}

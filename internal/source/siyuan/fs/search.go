@@ -1,0 +1,284 @@
+package fs
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type searchArgs struct {
+	Path          string `json:"path" about:"notebook or document, with all below it; / for all" default:"/"`
+	Query         string `json:"query" about:"text, or a pattern with regex" req:"true" min:"1" max:"1000"`
+	Regex         bool   `json:"regex" about:"query is a Go regular expression" default:"false"`
+	CaseSensitive bool   `json:"caseSensitive" about:"upper and lower case differ" default:"false"`
+	Page          int    `json:"page" about:"page, from 1" default:"1" min:"1"`
+	PageSize      int    `json:"pageSize" about:"lines a page" default:"50" min:"1" max:"200"`
+}
+
+// hit is a line that has the query in it.
+type hit struct {
+	Path      string `json:"path"`
+	Line      int    `json:"line"`
+	Text      string `json:"text"`
+	Truncated bool   `json:"textTruncated,omitempty"`
+	Length    int    `json:"originalTextLength,omitempty"`
+}
+
+type searchResult struct {
+	action.Page[hit]
+	Path          string `json:"path"`
+	Query         string `json:"query"`
+	Regex         bool   `json:"regex"`
+	CaseSensitive bool   `json:"caseSensitive"`
+	Partial       bool   `json:"partial,omitempty"`
+	Scanned       int    `json:"scannedDocs"`
+	Remaining     int    `json:"remainingDocs"`
+	FailedDocs    int    `json:"failedDocs,omitempty"`
+	Hint          string `json:"hint,omitempty"`
+}
+
+const (
+	// maxSearched is how many documents one search reads (R-1-3).
+	maxSearched = 500
+	// maxLine is how many characters of a line are shown.
+	maxLine = 200
+)
+
+func search() *action.Action {
+	return action.New(action.Spec{
+		Tool: "fs", Name: "search", Purpose: "Find lines in the Markdown of documents, like grep", Class: action.Reads,
+		Guide: "Patterns are Go's RE2: no look-around and no back-references. Lines are those of the whole text as read shows it, from 1. " +
+			"One call reads 500 documents at most: partial and remainingDocs say if there are more; give a narrower path then.",
+		Needs: []action.Need{action.OnPath(access.Read, "path", action.PathRoot, action.PathNotebook, action.PathVirtual)},
+		Endpoints: []string{
+			"notebook/lsNotebooks", "filetree/getPathByID", "query/sql", "sqlite/flushTransaction", "block/getBlockKramdown",
+		},
+		Positional: []string{"path", "query"},
+		Returns: []action.Field{
+			{Name: "data", About: "lines in the order of their documents' paths"},
+			{Name: "data[].path", About: "path of the document"}, {Name: "data[].line", About: "number of the line, from 1"},
+			{Name: "data[].text", About: "the line, 200 characters at most"},
+			{Name: "data[].textTruncated", About: "it is longer"}, {Name: "data[].originalTextLength", About: "how long"},
+			{Name: "total", About: "lines found"}, {Name: "page", About: "this page"}, {Name: "pageSize", About: "lines a page"},
+			{Name: "pageCount", About: "pages"}, {Name: "hasNextPage", About: "there are more"},
+			{Name: "path", About: "where was searched"}, {Name: "query", About: "as given", Verbose: true},
+			{Name: "regex", About: "as given", Verbose: true}, {Name: "caseSensitive", About: "as given", Verbose: true},
+			{Name: "partial", About: "not all documents were read"}, {Name: "scannedDocs", About: "documents read"},
+			{Name: "remainingDocs", About: "documents left out"}, {Name: "failedDocs", About: "documents that could not be read"},
+			{Name: "hint", About: "what to do about it"},
+		},
+		Example: `{"path":"/Work notes","query":"budget"}`,
+	}, runSearch)
+}
+
+func runSearch(ctx context.Context, r *action.Request, a searchArgs) (any, error) {
+	pattern, err := patternOf(r, a)
+	if err != nil {
+		return nil, err
+	}
+	out := searchResult{Path: "/", Query: a.Query, Regex: a.Regex, CaseSensitive: a.CaseSensitive}
+	s := searcher{r: r, args: a, pattern: pattern}
+	targets := r.Targets("path")
+	normal, err := action.NormalizePath(a.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(targets) > 0:
+		out.Path = shown(ctx, r, targets[0])
+		err = s.documents(ctx, &targets[0])
+	case normal == "/":
+		if err = s.documents(ctx, nil); err == nil {
+			s.virtual(action.AgentsFile)
+			s.virtual(action.UserRulesFile)
+		}
+	default:
+		out.Path = normal
+		s.virtual(normal)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Page = action.Paged(s.hits, a.Page, a.PageSize)
+	out.Scanned, out.Remaining, out.FailedDocs = s.scanned, s.remaining, int(s.failed.Load())
+	if out.Partial = out.Remaining > 0 || out.FailedDocs > 0; out.Remaining > 0 {
+		out.Hint = "not all documents were read: give a narrower path"
+	}
+	return out, nil
+}
+
+// patternOf is the query as a pattern for single lines.
+func patternOf(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
+	text := a.Query
+	if !a.Regex {
+		if strings.ContainsAny(text, "\n\r") {
+			return nil, r.Invalid("query", "has several lines, and lines are searched one by one")
+		}
+		text = regexp.QuoteMeta(content.Clean(text))
+	}
+	if !a.CaseSensitive {
+		text = "(?i)" + text
+	}
+	pattern, err := regexp.Compile(text)
+	if err != nil {
+		e := r.Invalid("query", "is no pattern of Go's RE2: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		e.Hint = "RE2 has no look-around and no back-references; give regex=false to search for the text itself"
+		return nil, e
+	}
+	return pattern, nil
+}
+
+// searcher finds lines.
+type searcher struct {
+	r       *action.Request
+	args    searchArgs
+	pattern *regexp.Regexp
+
+	hits               []hit
+	scanned, remaining int
+	failed             atomic.Int64
+}
+
+// document is one that is searched.
+type document struct {
+	ID    kernel.ID `json:"id"`
+	Box   kernel.ID `json:"box"`
+	HPath string    `json:"hpath"`
+}
+
+// documents searches the documents of a scope, nil for all that may be read.
+func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
+	where, err := s.where(ctx, scope)
+	if err != nil || where == "" {
+		return err
+	}
+	rows, err := kernel.SQL[document](ctx, s.r.Kernel,
+		"SELECT DISTINCT id, box, hpath FROM blocks WHERE type = 'd' AND "+where+s.plausible(where)+" ORDER BY box, hpath, id LIMIT 100000")
+	if err != nil {
+		return err
+	}
+	var found []document
+	seen := map[kernel.ID]bool{}
+	for _, d := range rows {
+		if d.ID == d.Box || seen[d.ID] || !d.ID.Valid() {
+			continue // the hidden document of a notebook, or a row that is there twice
+		}
+		seen[d.ID] = true
+		if !s.r.Readable(d.Box) {
+			continue
+		}
+		found = append(found, d)
+	}
+	s.remaining = max(0, len(found)-maxSearched)
+	found = found[:len(found)-s.remaining]
+	s.scanned = len(found)
+	return s.scan(ctx, found)
+}
+
+// where is the condition of a scope, "" if there is nothing in it.
+func (s *searcher) where(ctx context.Context, scope *action.Target) (string, error) {
+	if scope == nil {
+		visible, err := s.r.Levels.Visible(ctx)
+		if err != nil || len(visible) == 0 {
+			return "", err
+		}
+		boxes := make([]kernel.ID, len(visible))
+		for i := range visible {
+			boxes[i] = visible[i].ID
+		}
+		return "box IN (" + kernel.QuoteIDs(boxes) + ")", nil
+	}
+	box := "box = " + kernel.Quote(string(scope.Notebook))
+	if scope.What == access.Notebook {
+		return box, nil
+	}
+	t, err := s.r.Located(ctx, *scope)
+	if err != nil {
+		return "", err
+	}
+	below := strings.TrimSuffix(t.Path, ".sy") + "/%" // ids and slashes: nothing to escape
+	return box + " AND (path = " + kernel.Quote(t.Path) + " OR path LIKE " + kernel.Quote(below) + ")", nil
+}
+
+// plausible is a condition that leaves out documents which cannot have the query in them, ""
+// where the index cannot tell (R-1-3). Its LIKE ignores the case of ASCII letters only.
+func (s *searcher) plausible(where string) string {
+	if s.args.Regex || !s.args.CaseSensitive && strings.ContainsFunc(s.args.Query, func(c rune) bool {
+		return c >= utf8.RuneSelf && unicode.SimpleFold(c) != c
+	}) || strings.ContainsFunc(s.args.Query, marks) {
+		return ""
+	}
+	like := kernel.Quote("%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(content.Clean(s.args.Query)) + "%")
+	return " AND id IN (SELECT root_id FROM blocks WHERE " + where + " AND (content LIKE " + like + ` ESCAPE '\' OR markdown LIKE ` + like + ` ESCAPE '\'))`
+}
+
+// marks are characters that Markdown writes in more than one way, so that the index may have the
+// text in another form than readers see.
+func marks(c rune) bool { return strings.ContainsRune("*_~^`|<>{}()[]#+-!\\&:$\"'=\t", c) }
+
+// scan reads documents and finds lines, in their order. A document that cannot be read is
+// counted; if none can be, that is an error.
+func (s *searcher) scan(ctx context.Context, documents []document) error {
+	hits := make([][]hit, len(documents))
+	var last atomic.Pointer[error]
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(pool)
+	for i, d := range documents {
+		group.Go(func() error {
+			kramdown, err := s.r.Kernel.Kramdown(groupCtx, d.ID)
+			if err != nil {
+				s.failed.Add(1)
+				last.Store(&err)
+				return ctx.Err()
+			}
+			path, err := s.r.HumanPath(groupCtx, d.Box, d.HPath)
+			if err != nil {
+				return err
+			}
+			hits[i] = s.lines(path, content.Visible(kramdown))
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if n := int(s.failed.Load()); n > 0 && n == len(documents) {
+		return *last.Load()
+	}
+	s.hits = append(s.hits, slices.Concat(hits...)...)
+	return nil
+}
+
+// virtual searches a virtual file.
+func (s *searcher) virtual(path string) {
+	_, text := virtualFile(s.r, path)
+	s.hits = append(s.hits, s.lines(path, text)...)
+}
+
+// lines finds lines in a text.
+func (s *searcher) lines(path, text string) []hit {
+	var out []hit
+	n := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		n++
+		if !s.pattern.MatchString(line) {
+			continue
+		}
+		h := hit{Path: path, Line: n, Text: line}
+		if runes := []rune(line); len(runes) > maxLine {
+			h.Text, h.Truncated, h.Length = string(runes[:maxLine]), true, len(runes)
+		}
+		out = append(out, h)
+	}
+	return out
+}

@@ -1,0 +1,21 @@
+// Package fs is the tool fs: notes by human paths, /notebook/document/child, without ids
+// (siyuan-tools.md 1.1). It is made to be enough by itself (R-1-4).
+//
+// How paths are resolved is package action's, what documents hold is package content's. The
+// entry point is [Tool].
+package fs
+
+import "collie/internal/source/siyuan/action"
+
+// Tool is the tool with its nine actions.
+func Tool() action.Tool {
+	return action.Tool{
+		Name: "fs", Title: "Notes by path",
+		About: "Read, write, edit, move and search SiYuan notes by human paths such as /Notebook/Document/Child. " +
+			"/ lists the notebooks; /AGENTS.md is your own memory, /USER_RULES.md are the user's rules.",
+		Actions: []*action.Action{ls(), tree(), read(), write(), replace(), remove(), move(), reorder(), search()},
+	}
+}
+
+// guidePaths is what several actions say of paths.
+const guidePaths = "A / in a name is written %2F. Where two notebooks or documents have one name, add #id to it, as the error shows."

@@ -1,0 +1,137 @@
+package fs_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/fs"
+)
+
+func TestToolIsComplete(t *testing.T) {
+	t.Parallel()
+	want := []string{"ls", "tree", "read", "write", "replace", "rm", "mv", "reorder", "search"}
+	actions := fs.Tool().Actions
+	var names []string
+	common := 0
+	for _, a := range actions {
+		names = append(names, a.Name)
+		if a.Common {
+			common++
+		}
+		if len([]rune(a.Purpose)) > 90 || strings.HasSuffix(a.Purpose, ".") {
+			t.Errorf("%s: purpose %q", a.Name, a.Purpose)
+		}
+		for _, p := range a.Params() {
+			if n := len([]rune(p.About)); n == 0 || n > 60 {
+				t.Errorf("%s.%s: about %q has %d characters", a.Name, p.Name, p.About, n)
+			}
+		}
+		if a.Off || len(a.Needs) == 0 {
+			t.Errorf("%s is off or unguarded", a.Name)
+		}
+	}
+	if strings.Join(names, " ") != strings.Join(want, " ") || common < 2 || common > 6 {
+		t.Errorf("actions %q, %d of them common", names, common)
+	}
+}
+
+// R-1-4: what a client sees of the tool alone says how paths begin, and is small.
+func TestR_1_4_ToolIsUsableAlone(t *testing.T) {
+	t.Parallel()
+	size := 0
+	for _, a := range fs.Tool().Actions {
+		size += len(a.Schema()) + len(a.Purpose) + len(a.Guide)
+	}
+	if about := fs.Tool().About; !strings.Contains(about, "/ lists the notebooks") || !strings.Contains(about, "/AGENTS.md") {
+		t.Errorf("the tool does not say where to begin: %q", about)
+	}
+	if size > 12_000 {
+		t.Errorf("all schemas and guides take %d bytes", size)
+	}
+	// From nothing to a changed document by paths that the tool itself has shown.
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/Plan", "draft")
+	root := kit.Must(t, act(t, "ls"), `{}`)
+	inside := kit.Must(t, act(t, "ls"), args(t, "path", root.Get("items.0.path").String()))
+	path := inside.Get("items.0.path").String()
+	kit.Must(t, act(t, "replace"), args(t, "path", path, "edit", edit("draft", "final", false)))
+	found := kit.Must(t, act(t, "search"), args(t, "query", "final")).Get("data.0.path").String()
+	if text := shown(t, kit, found); text != "final" || found != path {
+		t.Errorf("%s holds %q", found, text)
+	}
+}
+
+func TestExamplesWork(t *testing.T) {
+	t.Parallel()
+	for _, a := range fs.Tool().Actions {
+		kit := actiontest.New(t)
+		nb := notebook(t, kit, "Work notes")
+		notebook(t, kit, "Archive")
+		if a.Name == "reorder" {
+			document(t, kit, nb, "/A", "x")
+			document(t, kit, nb, "/B", "x")
+		} else if a.Name != "write" {
+			document(t, kit, nb, "/Plan", "draft")
+			document(t, kit, nb, "/Old plan", "x")
+		}
+		got := kit.Must(t, a, a.Example)
+		known := map[string]bool{}
+		for _, f := range a.Returns {
+			known[strings.Split(f.Name, "[")[0]] = true
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(got.Raw), &members); err != nil {
+			t.Fatal(err)
+		}
+		for name := range members {
+			if !known[name] {
+				t.Errorf("%s returns %s, which Returns does not list", a.Name, name)
+			}
+		}
+	}
+}
+
+func TestHiddenNotebooksDoNotShowAnywhere(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	open, hidden := notebook(t, kit, "Open"), notebook(t, kit, "Hidden Name")
+	document(t, kit, open, "/Doc", "word")
+	secret := document(t, kit, hidden, "/Doc", "word secret")
+	kit.Levels[hidden] = access.None
+	for _, a := range fs.Tool().Actions {
+		for _, path := range []string{"/", "/Open", "/Doc", "/Open/Doc", "/Hidden", "/Nothing/At/All"} {
+			call := map[string]any{"path": path}
+			switch a.Name {
+			case "mv":
+				call = map[string]any{"from": path, "to": "/Nowhere/X"}
+			case "write":
+				call["markdown"] = "x"
+			case "replace":
+				call["edit"] = edit("zzz", "x", false)
+			case "search":
+				call["query"] = "secret"
+			case "reorder":
+				call["orderedPaths"] = []string{"zzz"}
+			case "rm":
+				call["path"] = path + "x"
+			}
+			raw, err := json.Marshal(call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, failed := kit.Do(t, a, string(raw))
+			text := got.Raw
+			if failed != nil {
+				text = string(failure(t, failed).Payload())
+			}
+			for _, leak := range []string{"Hidden Name", string(hidden), string(secret), "word secret"} {
+				if strings.Contains(text, leak) {
+					t.Errorf("%s %s shows %q: %s", a.Name, raw, leak, text)
+				}
+			}
+		}
+	}
+}

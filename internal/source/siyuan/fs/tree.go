@@ -1,0 +1,195 @@
+package fs
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+)
+
+type treeArgs struct {
+	Path     string `json:"path" about:"notebook or document; / for all notebooks" default:"/"`
+	MaxDepth int    `json:"maxDepth" about:"levels below the first" default:"3" min:"0" max:"20"`
+}
+
+// node is a notebook or document in a tree.
+type node struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+	// Children are nodes, or their number below the last level and where they cannot be read.
+	Children any  `json:"children"`
+	Virtual  bool `json:"virtual,omitempty"`
+	Closed   bool `json:"closed,omitempty"`
+
+	folder folder
+	top    *node // the document of the first level that it is below, or itself
+}
+
+type treeError struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+type treeResult struct {
+	Path     string      `json:"path"`
+	Tree     []*node     `json:"tree"`
+	MaxDepth int         `json:"maxDepth"`
+	Partial  bool        `json:"partial"`
+	Errors   []treeError `json:"errors"`
+	Top      int         `json:"topLevelDocumentCount"`
+	Failed   int         `json:"failedTopLevelDocumentCount"`
+}
+
+// maxNodes is how many documents one tree shows.
+const maxNodes = 10_000
+
+func tree() *action.Action {
+	return action.New(action.Spec{
+		Tool: "fs", Name: "tree", Purpose: "Show all documents below a path as a tree", Class: action.Reads,
+		Guide:      "What cannot be listed is in errors, and the rest is shown. " + guidePaths,
+		Needs:      []action.Need{action.OnPath(access.Read, "path", action.PathRoot, action.PathNotebook)},
+		Endpoints:  []string{"notebook/lsNotebooks", "filetree/getPathByID", "filetree/listDocsByPath"},
+		Positional: []string{"path", "maxDepth"},
+		Returns: []action.Field{
+			{Name: "path", About: "the path that was listed"},
+			{Name: "tree", About: "nodes {name, path, children}; children is a number below maxDepth"},
+			{Name: "maxDepth", About: "levels shown below the first"},
+			{Name: "partial", About: "something is missing: see errors"},
+			{Name: "errors", About: "what could not be listed: {path, message}"},
+			{Name: "topLevelDocumentCount", About: "documents of the first level", Verbose: true},
+			{Name: "failedTopLevelDocumentCount", About: "those of them that are incomplete", Verbose: true},
+		},
+		Example: `{"path":"/Work notes","maxDepth":2}`,
+	}, func(ctx context.Context, r *action.Request, a treeArgs) (any, error) {
+		t := grower{r: r, result: treeResult{Path: "/", MaxDepth: a.MaxDepth, Errors: []treeError{}, Tree: []*node{}}}
+		if err := t.plant(ctx); err != nil {
+			return nil, err
+		}
+		if err := t.grow(ctx); err != nil {
+			return nil, err
+		}
+		return t.result, nil
+	})
+}
+
+// grower builds a tree level by level.
+type grower struct {
+	r      *action.Request
+	level  []*node // that have to be listed next
+	nodes  int
+	depth  int // of what is listed next, 0 for the first level
+	mu     sync.Mutex
+	failed map[*node]bool
+	result treeResult
+}
+
+// plant puts the first level into the tree.
+func (t *grower) plant(ctx context.Context) error {
+	t.failed = map[*node]bool{}
+	targets := t.r.Targets("path")
+	if len(targets) > 0 {
+		f, err := folderOf(ctx, t.r, targets[0])
+		if err != nil {
+			return err
+		}
+		t.result.Path = f.human
+		children, err := list(ctx, t.r, f)
+		if err != nil {
+			return err
+		}
+		t.result.Tree = t.nodesOf(nil, f, children)
+		t.result.Top = len(children)
+		return nil
+	}
+	visible, err := t.r.Levels.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range visible {
+		n := &visible[i]
+		f := notebookFolder(visible, n)
+		one := &node{Name: n.Name, Path: f.human, Children: 0, folder: f, Closed: n.Closed || n.Locked()}
+		t.result.Tree = append(t.result.Tree, one)
+		if !one.Closed {
+			t.level = append(t.level, one)
+		}
+	}
+	for _, v := range virtualItems() {
+		t.result.Tree = append(t.result.Tree, &node{Name: v.Name, Path: v.Path, Children: []*node{}, Virtual: true})
+	}
+	return nil
+}
+
+// nodesOf makes nodes of documents and notes those that have children.
+func (t *grower) nodesOf(parent *node, f folder, children []child) []*node {
+	out := make([]*node, len(children))
+	for i, c := range children {
+		n := &node{Name: c.Name, Path: c.human, Children: []*node{}, folder: folder{f.notebook, c.Document.Path, c.human}}
+		if n.top = n; parent != nil && parent.top != nil {
+			n.top = parent.top
+		}
+		if c.SubFileCount > 0 {
+			n.Children = c.SubFileCount
+			t.level = append(t.level, n)
+		}
+		out[i] = n
+	}
+	t.nodes += len(out)
+	return out
+}
+
+// grow lists level after level.
+func (t *grower) grow(ctx context.Context) error {
+	for depth := 0; depth < t.result.MaxDepth && len(t.level) > 0 && t.nodes < maxNodes; depth++ {
+		level := t.level
+		t.level = nil
+		lists := make([][]child, len(level))
+		group, groupCtx := errgroup.WithContext(ctx)
+		group.SetLimit(pool)
+		for i, n := range level {
+			group.Go(func() error {
+				children, err := list(groupCtx, t.r, n.folder)
+				if err != nil {
+					t.fail(n, err.Error())
+					return ctx.Err() // what one document is missing is no failure of the tree
+				}
+				lists[i] = children
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		for i, n := range level {
+			if t.failed[n] {
+				continue
+			}
+			n.Children = t.nodesOf(n, n.folder, lists[i])
+			if n.top == nil { // a notebook
+				t.result.Top += len(lists[i])
+			}
+		}
+	}
+	if t.nodes >= maxNodes && len(t.level) > 0 {
+		t.fail(t.level[0], "the tree has too many documents; list this path by itself")
+	}
+	tops := map[*node]bool{}
+	for n := range t.failed {
+		if n.top != nil {
+			tops[n.top] = true
+		}
+	}
+	t.result.Failed = len(tops)
+	return nil
+}
+
+func (t *grower) fail(n *node, message string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed[n] = true
+	t.result.Partial = true
+	t.result.Errors = append(t.result.Errors, treeError{n.Path, message})
+}

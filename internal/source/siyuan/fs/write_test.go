@@ -1,0 +1,350 @@
+package fs_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+// failure is the error of ours that err is.
+func failure(t testing.TB, err error) *tool.Error {
+	t.Helper()
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		t.Fatalf("%v is no error of ours", err)
+	}
+	return e
+}
+
+// shown is what read shows.
+func shown(t testing.TB, kit *actiontest.Kit, path string) string {
+	t.Helper()
+	return kit.Must(t, act(t, "read"), args(t, "path", path)).Get("content").String()
+}
+
+func TestWriteCreates(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	work := notebook(t, kit, "Work")
+	plan := document(t, kit, work, "/Plan", "x")
+	got := kit.Must(t, act(t, "write"), args(t, "path", "/Work/Plan/New 新", "markdown", "# New 新\n\nbody 正文"))
+	if !got.Get("success").Bool() || !got.Get("created").Bool() || got.Get("path").String() != "/Work/Plan/New 新" {
+		t.Errorf("got %s", got.Raw)
+	}
+	if text := shown(t, kit, "/Work/Plan/New 新"); text != "body 正文" {
+		t.Errorf("the document holds %q, want the body without its title", text)
+	}
+	sent := kit.Writes()[2].Get("id").String()
+	if sent != got.Get("id").String() || !kernel.ID(sent).Valid() {
+		t.Errorf("the id %q was sent and %s returned (R-1-7)", sent, got.Get("id"))
+	}
+	if _, path, err := kit.Client.PathByID(t.Context(), kernel.ID(sent)); err != nil || !strings.HasPrefix(path, "/"+string(plan)+"/") {
+		t.Errorf("it is at %s, %v", path, err)
+	}
+}
+
+func TestWriteRefusesWhatExists(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Plan", "old")
+	reset(kit)
+	e := failure(t, kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Plan", "markdown", "new"), tool.Exists))
+	if !strings.Contains(e.Hint, "overwrite=true") || len(kit.Writes()) > 0 {
+		t.Errorf("hint %q, writes %v", e.Hint, kit.Writes())
+	}
+	got := kit.Must(t, act(t, "write"), args(t, "path", "/Work/Plan", "markdown", "new 新\n\n- a", "overwrite", true))
+	if !got.Get("overwritten").Bool() || got.Get("id").String() != string(doc) || shown(t, kit, "/Work/Plan") != "new 新\n\n- a" {
+		t.Errorf("got %s, text %q", got.Raw, shown(t, kit, "/Work/Plan"))
+	}
+	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Plan", "markdown", "", "overwrite", true))
+	if text := shown(t, kit, "/Work/Plan"); text != "" {
+		t.Errorf("an empty text leaves %q", text)
+	}
+}
+
+func TestWriteNeedsTheParentAndTheLevel(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	work, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Hidden")
+	document(t, kit, hidden, "/Doc", "x")
+	kit.Levels[hidden] = access.None
+	reset(kit)
+	for path, kind := range map[string]tool.ErrorKind{
+		"/Work/No/New": tool.Unknown, "/New": tool.InvalidPath, "/Work": tool.InvalidPath, "/": tool.InvalidPath,
+		"/Work/a%2Fb": tool.InvalidPath, "/Hidden/New": tool.Unknown, "/Hidden/Doc": tool.Unknown, "/Doc/New": tool.Unknown,
+	} {
+		kit.Refused(t, act(t, "write"), args(t, "path", path, "markdown", "x", "overwrite", true), kind)
+	}
+	kit.Levels[work] = access.Read
+	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/New", "markdown", "x"), tool.Denied)
+	if writes := kit.Writes(); len(writes) > 0 {
+		t.Errorf("refused calls wrote: %v", writes)
+	}
+}
+
+func TestWriteNormalisesReferences(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	work, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Hidden")
+	target := document(t, kit, work, "/Target 目标", "first line")
+	secret := document(t, kit, hidden, "/Secret", "hush")
+	blocks, err := kit.Client.ChildBlocks(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kit.Levels[hidden] = access.None
+	para := blocks[0].ID
+	markdown := fmt.Sprintf("a ((%s)) b ((%s)) c ((%s 'mine')) d ((%s)) e ((20990101000000-zzzzzzz)) `((%s))` [^1]", para, target, para, secret, para)
+	got := kit.Must(t, act(t, "write"), args(t, "path", "/Work/New", "markdown", markdown))
+	want := fmt.Sprintf("a ((%s 'first line')) b ((%s 'Target 目标')) c ((%s 'mine')) d ((%s '%s')) e ((20990101000000-zzzzzzz '20990101000000-zzzzzzz')) `((%s))` [^1]",
+		para, target, para, secret, secret, para)
+	if text := shown(t, kit, "/Work/New"); text != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+	if n := len(got.Get("warnings").Array()); n != 3 {
+		t.Errorf("%d warnings, want one for each unknown block and one for the footnote: %s", n, got.Raw)
+	}
+}
+
+// check14 prepares a document that must not be overwritten and returns the kit and the error.
+func check14(t *testing.T, markdown string, prepare func(*actiontest.Kit, kernel.ID)) *tool.Error {
+	t.Helper()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", markdown)
+	prepare(kit, doc)
+	before := shown(t, kit, "/Work/Doc")
+	reset(kit)
+	_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	if err == nil {
+		t.Fatal("it was overwritten")
+	}
+	if writes := kit.Writes(); len(writes) > 0 {
+		t.Errorf("a refused overwrite wrote: %v", writes)
+	}
+	if after := shown(t, kit, "/Work/Doc"); after != before {
+		t.Errorf("the document is %q, was %q", after, before)
+	}
+	return failure(t, err)
+}
+
+// deep finds a block by its text, however deep.
+func deep(t testing.TB, kit *actiontest.Kit, id kernel.ID, kind, text string) kernel.ID {
+	t.Helper()
+	children, err := kit.Client.ChildBlocks(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range children {
+		if b.Type == kind && strings.Contains(b.Markdown, text) {
+			return b.ID
+		}
+		if b.Type == "h" {
+			continue
+		}
+		if found := deep(t, kit, b.ID, kind, text); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+func TestCheck14_NestedListItemWithName(t *testing.T) {
+	t.Parallel()
+	var item kernel.ID
+	e := check14(t, "- a\n  - b\n    - c 深\n\ntext", func(kit *actiontest.Kit, doc kernel.ID) {
+		item = deep(t, kit, doc, "p", "c 深")
+		if err := kit.Client.SetAttrs(t.Context(), item, map[string]string{"name": "kept", "custom-x": "y"}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	facts := parse(e.Payload()).Get("error")
+	if e.Code != "structured_assets_overwrite_rejected" || facts.Get("protectedBlockCount").Int() != 1 ||
+		facts.Get("protectedBlocks.0.id").String() != string(item) || facts.Get("protectedBlocks.0.assetKinds").Raw != `["custom","name"]` ||
+		facts.Get("truncated").Bool() || facts.Get("path").String() != "/Work/Doc" || !facts.Get("recommendedFlow").Exists() {
+		t.Errorf("got %s", facts.Raw)
+	}
+}
+
+func TestCheck14_InboundReference(t *testing.T) {
+	t.Parallel()
+	var para kernel.ID
+	e := check14(t, "a\n\nb", func(kit *actiontest.Kit, doc kernel.ID) {
+		para = deep(t, kit, doc, "p", "b")
+		document(t, kit, notebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("see ((%s 'b'))", para))
+	})
+	facts := parse(e.Payload()).Get("error")
+	if e.Code != "structured_assets_overwrite_rejected" || facts.Get("protectedBlocks.0.id").String() != string(para) ||
+		facts.Get("protectedBlocks.0.assetKinds").Raw != `["ref"]` {
+		t.Errorf("got %s", facts.Raw)
+	}
+}
+
+func TestCheck14_DatabaseInAQuote(t *testing.T) {
+	t.Parallel()
+	e := check14(t, "> quoted", func(kit *actiontest.Kit, doc kernel.ID) {
+		quote := deep(t, kit, doc, "b", "quoted")
+		if _, err := kit.Client.Append(t.Context(), quote, "dom",
+			`<div class="av" data-node-id="20240801120000-avblk01" data-av-id="20240801120000-avmain1" data-type="NodeAttributeView" data-av-type="table"></div>`); err != nil {
+			t.Fatal(err)
+		}
+	})
+	facts := parse(e.Payload()).Get("error")
+	if e.Code != "complex_blocks_not_supported_by_fs" || facts.Get("complexBlocks.0.type").String() != "av" ||
+		facts.Get("complexBlocks.0.id").String() != "20240801120000-avblk01" || !strings.Contains(facts.Get("recommendedTools").Raw, "av(") {
+		t.Errorf("got %s", facts.Raw)
+	}
+}
+
+func TestCheck14_10001Blocks(t *testing.T) {
+	t.Parallel()
+	e := check14(t, strings.Repeat("x\n\n", 10_001), func(*actiontest.Kit, kernel.ID) {})
+	if e.Code != "overwrite_scan_limit" {
+		t.Errorf("got %s", e.Payload())
+	}
+}
+
+func TestCheck14_AttributeReadFailure(t *testing.T) {
+	t.Parallel()
+	for _, endpoint := range []string{"/api/attr/batchGetBlockAttrs", "/api/query/sql", "/api/block/getChildBlocks"} {
+		e := check14(t, "- a", func(kit *actiontest.Kit, _ kernel.ID) {
+			kit.Must(t, act(t, "read"), `{"path":"/Work/Doc"}`)
+			if endpoint == "/api/block/getChildBlocks" {
+				kit.Fail(endpoint, 1, "") // that of the read in check14
+			}
+			kit.Fail(endpoint, 1, kerneltest.FailMessage("broken"))
+		})
+		if e.Code != "overwrite_scan_failed" {
+			t.Errorf("%s: got %s", endpoint, e.Payload())
+		}
+	}
+}
+
+func TestOverwriteTakesReferencesWithinTheDocumentAlong(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "a")
+	para := deep(t, kit, doc, "p", "a")
+	if _, err := kit.Client.Append(t.Context(), doc, "markdown", fmt.Sprintf("see ((%s 'a'))", para)); err != nil {
+		t.Fatal(err)
+	}
+	document(t, kit, notebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("the document itself ((%s 'Doc'))", doc))
+	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "# Doc\n\nnew", "overwrite", true))
+	if text := shown(t, kit, "/Work/Doc"); text != "# Doc\n\nnew" {
+		t.Errorf("the document holds %q", text)
+	}
+}
+
+func TestOverwriteScanNamesAtMost50Blocks(t *testing.T) {
+	t.Parallel()
+	e := check14(t, strings.Repeat("x\n\n", 60), func(kit *actiontest.Kit, doc kernel.ID) {
+		blocks, err := kit.Client.ChildBlocks(t.Context(), doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range blocks {
+			if err := kit.Client.SetAttrs(t.Context(), b.ID, map[string]string{"bookmark": "b"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	facts := parse(e.Payload()).Get("error")
+	if facts.Get("protectedBlockCount").Int() != 60 || facts.Get("protectedBlocks.#").Int() != 50 || !facts.Get("truncated").Bool() {
+		t.Errorf("got %s", facts.Raw)
+	}
+}
+
+func TestR_1_2_OverwriteAppendsBeforeItDeletes(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+	reset(kit)
+	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	var order []string
+	for _, c := range kit.Writes() {
+		order = append(order, strings.TrimPrefix(c.Path, "/api/block/"))
+	}
+	if got := strings.Join(order, " "); got != "appendBlock deleteBlock deleteBlock" {
+		t.Errorf("writes: %s", got)
+	}
+}
+
+func TestR_1_2_FailedAppendLeavesTheOldText(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []kerneltest.Mode{kerneltest.FailMessage("no"), kerneltest.FailServer, kerneltest.FailLost, kerneltest.FailClose} {
+		kit := actiontest.New(t)
+		document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+		kit.Fail("/api/block/appendBlock", 1, mode)
+		if _, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true)); err == nil {
+			t.Errorf("%s: no error", mode)
+		}
+		if err := kit.Client.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if text := shown(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
+			t.Errorf("%s: the document holds %q", mode, text)
+		}
+	}
+}
+
+func TestR_1_2_FailedDeleteTakesTheNewTextAway(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+	kit.Fail("/api/block/deleteBlock", 1, kerneltest.FailMessage("no"))
+	_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	if failure(t, err).Kind != tool.API {
+		t.Errorf("got %v", err)
+	}
+	if err := kit.Client.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := shown(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
+		t.Errorf("the document holds %q", text)
+	}
+}
+
+func TestR_1_2_HalfDeletedKeepsTheOldTextInTheError(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+	kit.Fail("/api/block/deleteBlock", 1, "")
+	kit.Fail("/api/block/deleteBlock", 1, kerneltest.FailMessage("no"))
+	_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	if got := failure(t, err).Facts["recovery"]; got != "old one\n\nold two" {
+		t.Errorf("recovery %q in %v", got, err)
+	}
+	if text := shown(t, kit, "/Work/Doc"); !strings.Contains(text, "new") {
+		t.Errorf("the new text is gone: %q", text)
+	}
+}
+
+func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []kerneltest.Mode{"", kerneltest.FailLost, kerneltest.FailMessage("no")} {
+		kit := actiontest.New(t)
+		document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("old\n\n", 100))
+		kit.Fail("/api/transactions", 1, mode)
+		reset(kit)
+		_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+		failed := strings.HasPrefix(string(mode), "msg")
+		if (err != nil) != failed {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if err := kit.Client.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if text := shown(t, kit, "/Work/Doc"); !failed && text != "new" || failed && strings.Contains(text, "new") {
+			t.Errorf("%s: the document holds %.60q", mode, text)
+		}
+		if n := len(kit.Writes()); n > 3 {
+			t.Errorf("%s: %d writes for 100 blocks", mode, n)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package kernel
+
+import (
+	"context"
+)
+
+// The methods of the full text search.
+const (
+	MethodKeyword = iota // words, all of which must be there
+	MethodSyntax         // the syntax of SQLite's full text search
+	MethodSQL            // a SELECT of rows of blocks
+	MethodRegex
+)
+
+// Found is a block as searches show it. Content, Name, Alias, Memo and Tag are HTML, with
+// <mark> around what was looked for.
+type Found struct {
+	ID       ID      `json:"id"`
+	Notebook ID      `json:"box"`
+	Root     ID      `json:"rootID"`
+	Parent   ID      `json:"parentID"`
+	Path     string  `json:"path"`
+	HPath    string  `json:"hPath"`
+	Type     string  `json:"type"` // NodeParagraph, …
+	SubType  string  `json:"subType"`
+	Content  string  `json:"content"`
+	Markdown string  `json:"markdown"`
+	Name     string  `json:"name"`
+	Alias    string  `json:"alias"`
+	Memo     string  `json:"memo"`
+	Tag      string  `json:"tag"`
+	RefText  string  `json:"refText"`  // what a reference to it would show; only of searchRefBlock
+	Children []Found `json:"children"` // of a document, where hits are grouped
+}
+
+// FoundPage is one page of blocks that were found, with the counts of all pages.
+type FoundPage struct {
+	Blocks    []Found `json:"blocks"`
+	DocMode   bool    `json:"docMode"` // documents of the blocks follow them, and are not counted
+	Matched   int     `json:"matchedBlockCount"`
+	Documents int     `json:"matchedRootCount"`
+	Pages     int     `json:"pageCount"`
+}
+
+// FullText is what a full text search looks for. The zero value finds nothing.
+type FullText struct {
+	Query    string          `json:"query"`
+	Method   int             `json:"method"`
+	Types    map[string]bool `json:"types,omitempty"` // nil is the kernel's own choice; none true finds nothing
+	Paths    []string        `json:"paths,omitempty"` // "<notebook>" or "<notebook>/<path>.sy"; the kernel knows no other scope (README 34)
+	GroupBy  int             `json:"groupBy"`         // 1 groups hits below their documents
+	OrderBy  int             `json:"orderBy"`         // 0 type, 1 and 2 created, 3 and 4 updated, 5 and 6 content, 7 relevance
+	Page     int             `json:"page"`            // from 1
+	PageSize int             `json:"pageSize"`
+}
+
+// FullText searches blocks. What the kernel cannot make sense of has no hits and is no error
+// (README 34).
+func (c *Client) FullText(ctx context.Context, q FullText) (FoundPage, error) {
+	var out FoundPage
+	if err := c.Flush(ctx); err != nil {
+		return out, err
+	}
+	err := c.call(ctx, "/api/search/fullTextSearchBlock", readData, q, &out)
+	return out, err
+}
+
+// RefSearch is a search for blocks to refer to from the block ID in the document Root. All
+// fields are sent, or the kernel panics (R-0-2).
+type RefSearch struct {
+	ID             ID     `json:"id"`
+	Root           ID     `json:"rootID"`
+	Keyword        string `json:"k"`
+	BeforeLen      int    `json:"beforeLen"` // characters that are kept before a match
+	SquareBrackets bool   `json:"isSquareBrackets"`
+	Database       bool   `json:"isDatabase"`
+	ReqID          int    `json:"reqId"`
+}
+
+// SearchRefs finds blocks to refer to. Their HPath begins with the name of the notebook.
+func (c *Client) SearchRefs(ctx context.Context, q RefSearch) ([]Found, error) {
+	var out struct{ Blocks []Found }
+	if err := c.Flush(ctx); err != nil {
+		return nil, err
+	}
+	err := c.call(ctx, "/api/search/searchRefBlock", readData, q, &out)
+	return out.Blocks, err
+}
+
+// InvalidRefs lists the blocks that refer to what does not exist; page is from 1.
+func (c *Client) InvalidRefs(ctx context.Context, page, size int) (FoundPage, error) {
+	var out FoundPage
+	if err := c.Flush(ctx); err != nil {
+		return out, err
+	}
+	err := c.call(ctx, "/api/search/listInvalidBlockRefs", readData, map[string]any{"page": page, "pageSize": size}, &out)
+	return out, err
+}
+
+// Replacing is a replacement in blocks. Without Types that are true nothing is changed
+// (README 35).
+type Replacing struct {
+	Find    string          `json:"k"`
+	Replace string          `json:"r"`
+	IDs     []ID            `json:"ids"` // blocks; of a document only the title
+	Method  int             `json:"method"`
+	Types   map[string]bool `json:"replaceTypes"`
+}
+
+// FindReplace replaces at once and cannot be undone (README 7). What does not exist or does not
+// match is no error.
+func (c *Client) FindReplace(ctx context.Context, r Replacing) error {
+	if r.IDs == nil {
+		r.IDs = []ID{}
+	}
+	return c.call(ctx, "/api/search/findReplace", write, r, nil)
+}
+
+// AssetHit is an asset whose name matches. Name is HTML with <mark>, without the id.
+type AssetHit struct {
+	Name    string `json:"hName"`
+	Path    string `json:"path"` // "assets/…"
+	Updated int64  `json:"updated"`
+}
+
+// SearchAssets finds assets by name; exts such as ".png" narrow it down.
+func (c *Client) SearchAssets(ctx context.Context, keyword string, exts []string) ([]AssetHit, error) {
+	body := map[string]any{"k": keyword}
+	if len(exts) > 0 {
+		body["exts"] = exts
+	}
+	var out []AssetHit
+	err := c.call(ctx, "/api/search/searchAsset", readData, body, &out)
+	return out, err
+}
+
+// AssetContent is the text of an asset, as far as it matches. Content is HTML with <mark>.
+type AssetContent struct {
+	ID      string `json:"id"` // of the entry in the index
+	Name    string `json:"name"`
+	Ext     string `json:"ext"`
+	Path    string `json:"path"`
+	Size    int64  `json:"size"`
+	HSize   string `json:"hSize"`
+	Updated int64  `json:"updated"`
+	Content string `json:"content"`
+}
+
+// AssetContentPage is one page of texts of assets, with the counts of all pages.
+type AssetContentPage struct {
+	Contents []AssetContent `json:"assetContents"`
+	Matched  int            `json:"matchedAssetCount"`
+	Pages    int            `json:"pageCount"`
+}
+
+// SearchAssetContents finds words in the texts of assets; types such as ".txt" narrow it down,
+// nil is all. page is from 1; how many a page has is the kernel's.
+func (c *Client) SearchAssetContents(ctx context.Context, query string, types map[string]bool, page int) (AssetContentPage, error) {
+	body := map[string]any{"query": query, "page": page}
+	if types != nil {
+		body["types"] = types
+	}
+	var out AssetContentPage
+	err := c.call(ctx, "/api/search/fullTextSearchAssetContent", readData, body, &out)
+	return out, err
+}
+
+// AssetContent returns one entry of the index of texts with the words of query marked; nil if
+// there is none.
+func (c *Client) AssetContent(ctx context.Context, id, query string, method int) (*AssetContent, error) {
+	var out struct{ AssetContent *AssetContent }
+	err := c.call(ctx, "/api/search/getAssetContent", readData, map[string]any{"id": id, "query": query, "queryMethod": method}, &out)
+	return out.AssetContent, err
+}

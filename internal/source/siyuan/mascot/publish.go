@@ -1,0 +1,77 @@
+package mascot
+
+import (
+	"context"
+	"encoding/json"
+
+	"collie/internal/tool"
+)
+
+// The files of the mascot in the workspace, shared with the public plugin (7.2).
+const (
+	folder     = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
+	statsPath  = folder + "puppyStats.json"
+	eventsPath = folder + "puppyEvents.json"
+)
+
+// happened is the last thing that happened, as the workspace's one event.
+type happened struct {
+	Seq        int64  `json:"seq"`
+	TS         int64  `json:"ts"`
+	Tool       string `json:"tool"`
+	Action     string `json:"action"`
+	Status     string `json:"status"`
+	TotalCalls int64  `json:"totalCalls"`
+	Balance    int64  `json:"balance"`
+	ItemID     string `json:"itemId,omitempty"`
+	ItemLabel  string `json:"itemLabel,omitempty"`
+	ItemType   string `json:"itemType,omitempty"`
+	ItemEmoji  string `json:"itemEmoji,omitempty"`
+}
+
+// action names what happened as the file of the coins does.
+func (h *happened) action() string { return h.Tool + "/" + h.Action }
+
+// theirs are the coins in the workspace, which are added to ours once: the plugin has counted
+// them, and our file takes the place of its own. Until they are known nothing is written there.
+func (p *Purse) theirs(ctx context.Context) (theirs coins, ok bool) {
+	p.mu.Lock()
+	joined := p.joined
+	p.mu.Unlock()
+	if !p.opts.Sync || p.opts.Kernel == nil || joined {
+		return coins{}, false
+	}
+	raw, err := p.opts.Kernel.ReadFile(ctx, statsPath)
+	if err != nil && tool.KindOf(err) != tool.Unknown {
+		p.log.Debug("coins of the workspace not read", "error", err)
+		return coins{}, false
+	}
+	return readCoins(raw), true
+}
+
+// publish writes the workspace's files. The mascot is never worth an error.
+func (p *Purse) publish(ctx context.Context, s *coins, h happened) {
+	if !p.opts.Sync || p.opts.Kernel == nil {
+		return
+	}
+	h.Seq, h.TotalCalls, h.Balance = s.Seq, s.Earned, s.Balance
+	shared := struct {
+		TotalCalls int64  `json:"totalCalls"`
+		Balance    int64  `json:"balance"`
+		UpdatedAt  int64  `json:"updatedAt"`
+		LastAction string `json:"lastAction,omitempty"`
+	}{s.Earned, s.Balance, s.UpdatedAt, s.LastAction}
+	for _, f := range [...]struct {
+		path    string
+		content any
+	}{{statsPath, shared}, {eventsPath, h}} {
+		raw, err := json.Marshal(f.content)
+		if err == nil {
+			err = p.opts.Kernel.WriteFile(ctx, f.path, raw)
+		}
+		if err != nil {
+			p.log.Debug("mascot not written to the workspace", "path", f.path, "error", err)
+			return
+		}
+	}
+}

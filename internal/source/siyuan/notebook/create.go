@@ -1,0 +1,81 @@
+package notebook
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+)
+
+type createArgs struct {
+	Name string `json:"name" about:"name of the notebook" req:"true" min:"1"`
+	Icon string `json:"icon" about:"emoji, or its code points such as 1f4d4"`
+}
+
+// created is a new notebook.
+type created struct {
+	listed
+	Permission     string   `json:"permission"`
+	PermissionHint string   `json:"permissionHint,omitempty"`
+	IconHint       string   `json:"iconHint,omitempty"`
+	Warnings       []string `json:"warnings,omitempty"`
+}
+
+func create() *action.Action {
+	return action.New(action.Spec{
+		Tool: "notebook", Name: "create", Purpose: "Create a notebook",
+		Guide: "Names may repeat, so list first. The new notebook gets the level that the settings say for " +
+			"new ones, on a real kernel r: the result says which, and how a person raises it.",
+		Common:    true,
+		Class:     action.Creates,
+		Unguarded: "there is no notebook yet; the new one gets the level for new notebooks",
+		Endpoints: []string{"notebook/createNotebook", "notebook/setNotebookIcon"},
+		Returns: append(listedFields(""),
+			action.Field{Name: "permission", About: "level of the new notebook: none, r, rw or rwd"},
+			action.Field{Name: "permissionHint", About: "how to raise it, where it does not allow to write"},
+			action.Field{Name: "iconHint", About: "how to give it an icon, where it has none", Verbose: true},
+			action.Field{Name: "warnings", About: "what did not work although the notebook is there"}),
+		Example: `{"name":"Reading","icon":"1f4d4"}`,
+	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {
+		title, err := name(r, a.Name)
+		if err != nil {
+			return nil, err
+		}
+		code, err := icon(r, a.Icon)
+		if err != nil {
+			return nil, err
+		}
+		n, err := r.Kernel.CreateNotebook(ctx, title)
+		if err != nil {
+			return nil, err
+		}
+		out := created{listed: listing(&n)}
+		setLevel(ctx, r, &out)
+		r.RefreshTree()
+		if code == "" {
+			out.IconHint = iconHint
+			return out, nil
+		}
+		if err := r.Kernel.SetNotebookIcon(ctx, n.ID, code); err != nil {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("the icon was not set: %v", err))
+			return out, nil
+		}
+		out.Icon = code
+		r.RefreshIcons()
+		return out, nil
+	})
+}
+
+// setLevel gives a new notebook the level for new ones, and says so (R-1-6).
+func setLevel(ctx context.Context, r *action.Request, n *created) {
+	level := r.Workspace.NewNotebookLevel()
+	if _, err := r.Workspace.SetLevel(ctx, n.ID, level); err != nil {
+		level = r.Levels.Of(n.ID) // that of notebooks nobody listed
+		n.Warnings = append(n.Warnings, fmt.Sprintf("its level was not written, so it has that of notebooks without one: %v", err))
+	}
+	n.Permission = level.String()
+	if level < access.Write {
+		n.PermissionHint = fmt.Sprintf("a person can allow more: collie siyuan permission set %s rw", n.ID)
+	}
+}

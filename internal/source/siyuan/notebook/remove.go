@@ -1,0 +1,55 @@
+package notebook
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type removeArgs struct {
+	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+}
+
+func remove() *action.Action {
+	return action.New(action.Spec{
+		Tool: "notebook", Name: "remove", Purpose: "Delete a notebook with all its documents",
+		Guide:     "SiYuan keeps a copy in its history.",
+		Off:       true,
+		Dangerous: true,
+		Class:     action.State,
+		Needs:     []action.Need{action.OnNotebook(access.Delete, "notebook")},
+		Endpoints: []string{"notebook/removeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "notebook", About: "id that the notebook had"},
+			{Name: "name", About: "its name"},
+		},
+		Example: `{"notebook":"20240101120000-abcdefg"}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("delete notebook %q with all its documents", r.Target("notebook").Title)
+		},
+	}, func(ctx context.Context, r *action.Request, a removeArgs) (any, error) {
+		if err := r.Kernel.FlushNow(ctx); err != nil {
+			return nil, err
+		}
+		if err := r.Kernel.RemoveNotebook(ctx, a.Notebook); err != nil {
+			return nil, unknownEnd(a.Notebook, err)
+		}
+		n, err := now(ctx, r, a.Notebook)
+		switch {
+		case err != nil:
+			return nil, unknownEnd(a.Notebook, err)
+		case n != nil:
+			return nil, mismatch(a.Notebook, "the kernel accepted the removal, and the notebook is still there")
+		}
+		r.RefreshTree()
+		return struct {
+			Success  bool      `json:"success"`
+			Notebook kernel.ID `json:"notebook"`
+			Name     string    `json:"name"`
+		}{true, a.Notebook, r.Target("notebook").Title}, nil
+	})
+}

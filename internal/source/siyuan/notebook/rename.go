@@ -1,0 +1,61 @@
+package notebook
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type renameArgs struct {
+	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+	Name     string    `json:"name" about:"new name" req:"true" min:"1"`
+}
+
+func rename() *action.Action {
+	return action.New(action.Spec{
+		Tool: "notebook", Name: "rename", Purpose: "Rename a notebook",
+		Guide:      `The notebook must be open. SiYuan drops "/" from names; the result has the name it took.`,
+		Class:      action.State,
+		Inverse:    renameBack,
+		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
+		Endpoints:  []string{"notebook/renameNotebook", "notebook/lsNotebooks"},
+		Positional: []string{"notebook", "name"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "notebook", About: "notebook id"},
+			{Name: "name", About: "the name it has now"},
+		},
+		Example: `{"notebook":"20240101120000-abcdefg","name":"Archive 2025"}`,
+	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
+		title, err := name(r, a.Name)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Kernel.RenameNotebook(ctx, a.Notebook, title); err != nil {
+			return nil, err
+		}
+		n, err := now(ctx, r, a.Notebook)
+		if err != nil {
+			return nil, err
+		}
+		if was := r.Target("notebook").Title; n == nil || n.Name == was && title != was {
+			return nil, mismatch(a.Notebook, fmt.Sprintf("the kernel accepted the name, and the notebook is still %q", was))
+		}
+		r.RefreshTree()
+		return struct {
+			Success  bool      `json:"success"`
+			Notebook kernel.ID `json:"notebook"`
+			Name     string    `json:"name"`
+		}{true, a.Notebook, n.Name}, nil
+	})
+}
+
+// renameBack gives the notebook the name that it has now.
+func renameBack(_ context.Context, r *action.Request) (*action.Inverse, error) {
+	t := r.Target("notebook")
+	args, err := action.Encode(map[string]any{"notebook": t.ID, "name": t.Title})
+	return &action.Inverse{Tool: "notebook", Action: "rename", Args: args}, err
+}

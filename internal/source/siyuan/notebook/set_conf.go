@@ -1,0 +1,133 @@
+package notebook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type setConfArgs struct {
+	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+	Conf     settings  `json:"conf" about:"what to change; the rest stays" req:"true"`
+}
+
+// settings are those of a notebook that may be changed.
+type settings struct {
+	Name                  *string `json:"name,omitempty" about:"its name"`
+	Closed                *bool   `json:"closed,omitempty" about:"as set_open_state"`
+	RefCreateSavePath     *string `json:"refCreateSavePath,omitempty" about:"where documents made from a reference go"`
+	DocCreateSavePath     *string `json:"docCreateSavePath,omitempty" about:"where new documents go"`
+	CreateDocNameTemplate *string `json:"createDocNameTemplate,omitempty" about:"name of new documents (some versions)"`
+	DailyNoteSavePath     *string `json:"dailyNoteSavePath,omitempty" about:"where daily notes go, a template"`
+	DailyNoteTemplatePath *string `json:"dailyNoteTemplatePath,omitempty" about:"template of daily notes"`
+}
+
+func setConf() *action.Action {
+	return action.New(action.Spec{
+		Tool: "notebook", Name: "set_conf", Purpose: "Change settings of a notebook",
+		Guide:     "Only the settings that are given change. One that this version of SiYuan lacks is refused.",
+		Class:     action.State,
+		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook")},
+		Endpoints: []string{"notebook/getNotebookConf", "notebook/setNotebookConf", "notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction"},
+		Returns: []action.Field{
+			{Name: "name", About: "name of the notebook"},
+			{Name: "closed", About: "whether it is closed"},
+			{Name: "dailyNoteSavePath", About: "where daily notes go"},
+			{Name: "dailyNoteTemplatePath", About: "template of daily notes"},
+			{Name: "docCreateSavePath", About: "where new documents go"},
+			{Name: "refCreateSavePath", About: "where documents made from a reference go"},
+			{Name: "sort", About: "its place in the list", Verbose: true},
+			{Name: "sortMode", About: "order of its documents", Verbose: true},
+			{Name: "icon", About: "its icon", Verbose: true},
+		},
+		Example: `{"notebook":"20240101120000-abcdefg","conf":{"dailyNoteSavePath":"/journal/{{now | date \"2006-01-02\"}}"}}`,
+	}, func(ctx context.Context, r *action.Request, a setConfArgs) (any, error) {
+		open := a.Conf.Closed
+		a.Conf.Closed = nil // the endpoint would only note it down
+		changes, err := a.Conf.changes(r)
+		if err != nil {
+			return nil, err
+		}
+		if len(changes) == 0 && open == nil {
+			return nil, r.Invalid("conf", "has no setting to change")
+		}
+		conf, err := apply(ctx, r, a.Notebook, changes)
+		if err != nil {
+			return nil, err
+		}
+		if open != nil && gjson.GetBytes(conf, "closed").Bool() != *open {
+			if err := turn(ctx, r, a.Notebook, !*open); err != nil {
+				return nil, err
+			}
+			if conf, err = sjson.SetBytes(conf, "closed", *open); err != nil {
+				return nil, err
+			}
+		}
+		r.RefreshTree()
+		return withoutKeys(conf, "boxCrypt"), nil
+	})
+}
+
+// changes are the settings that were given, by name.
+func (s *settings) changes(r *action.Request) (map[string]any, error) {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, err
+	}
+	if s.Name != nil {
+		title, err := name(r, *s.Name)
+		if err != nil {
+			return nil, r.Invalid("conf/name", "must not be empty")
+		}
+		out["name"] = strings.ReplaceAll(title, "/", "") // as renameNotebook does
+	}
+	return out, nil
+}
+
+// apply writes settings and returns all of them, after a look that the kernel knows each: what
+// it does not know it would drop without a word.
+func apply(ctx context.Context, r *action.Request, id kernel.ID, changes map[string]any) (json.RawMessage, error) {
+	raw, err := r.Kernel.NotebookConf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	conf := gjson.GetBytes(raw, "conf")
+	if len(changes) == 0 {
+		return json.RawMessage(conf.Raw), nil
+	}
+	var names []string
+	for setting := range changes {
+		if names = append(names, setting); !conf.Get(setting).Exists() {
+			return nil, &tool.Error{
+				Op: "write notebook", Kind: tool.NotInKernel, Subject: string(id),
+				Message: fmt.Sprintf("notebooks of this kernel have no setting %q; nothing was changed", setting),
+				Hint:    `notebook(action="get_conf") shows the settings there are`,
+			}
+		}
+	}
+	got, err := r.Kernel.SetNotebookConf(ctx, id, changes)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for _, setting := range names {
+		if now := gjson.GetBytes(got, setting).String(); now != changes[setting] {
+			return nil, mismatch(id, fmt.Sprintf("setting %q is %q after the write, not %q", setting, now, changes[setting]))
+		}
+	}
+	return got, nil
+}

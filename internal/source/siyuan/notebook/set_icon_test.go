@@ -1,0 +1,25 @@
+package notebook_test
+
+import (
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/tool"
+)
+
+func TestSetIcon(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Notebook("A")
+	for given, want := range map[string]string{"📔": "1f4d4", "1F600": "1f600", "": ""} {
+		if got := k.Must(t, act(t, "set_icon"), on(`"icon":`+quoted(given))(id)); got.Get("icon").String() != want {
+			t.Errorf("%q became %s, want %q", given, got.Raw, want)
+		}
+	}
+	k.Refused(t, act(t, "set_icon"), on(`"icon":"a book"`)(id), tool.Invalid)
+	guarded(t, "set_icon", access.Write, on(`"icon":"1f4d4"`))
+	if all, err := k.Client.Notebooks(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("the kernel has %+v, %v", all, err)
+	}
+}

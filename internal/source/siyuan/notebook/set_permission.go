@@ -1,0 +1,66 @@
+package notebook
+
+import (
+	"context"
+	"fmt"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type setPermissionArgs struct {
+	Notebook   kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+	Permission string    `json:"permission" about:"new level" req:"true" enum:"none,r,rw,rwd"`
+}
+
+func setPermission() *action.Action {
+	return action.New(action.Spec{
+		Tool: "notebook", Name: "set_permission", Purpose: "Set what may be done in a notebook",
+		Guide: "For a person at a terminal only: nobody may raise the own rights (R-1-5). " +
+			"none hides the notebook, r reads, rw also writes, rwd also deletes.",
+		Off:        true,
+		Dangerous:  true,
+		DirectOnly: true,
+		Class:      action.State,
+		Needs:      []action.Need{action.OnNotebook(access.None, "notebook")},
+		Endpoints:  []string{"notebook/lsNotebooks", "file/getFile", "file/putFile"},
+		Positional: []string{"notebook", "permission"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"},
+			{Name: "notebook", About: "notebook id"},
+			{Name: "permission", About: "the level now"},
+			{Name: "previous", About: "the level before"},
+		},
+		Example: `{"notebook":"20240101120000-abcdefg","permission":"rw"}`,
+		Effect: func(r *action.Request) string {
+			t := r.Target("notebook")
+			return fmt.Sprintf("change the level of notebook %q (%s) from %s to %s",
+				t.Title, t.ID, r.Levels.Of(t.ID), r.Strings("permission")[0])
+		},
+	}, func(ctx context.Context, r *action.Request, a setPermissionArgs) (any, error) {
+		if r.Call.Origin != tool.Direct { // the road refuses it too: twice is right here
+			return nil, &tool.Error{
+				Op: "call", Kind: tool.Denied, Subject: "notebook.set_permission",
+				Message: "only a person at a terminal may change what is allowed",
+				Hint:    fmt.Sprintf("a person can do it: collie siyuan permission set %s %s", a.Notebook, a.Permission),
+			}
+		}
+		level, err := access.ParseLevel(a.Permission)
+		if err != nil {
+			return nil, r.Invalid("permission", err.Error())
+		}
+		old, err := r.Workspace.SetLevel(ctx, a.Notebook, level)
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshTree()
+		return struct {
+			Success    bool         `json:"success"`
+			Notebook   kernel.ID    `json:"notebook"`
+			Permission access.Level `json:"permission"`
+			Previous   access.Level `json:"previous"`
+		}{true, a.Notebook, level, old}, nil
+	})
+}

@@ -1,0 +1,109 @@
+// Package notebook is the tool of notebooks: what there is, making, opening and removing them,
+// their settings, and the levels that say what may be done in each. A notebook of level none is
+// in no result, and no action finds it.
+//
+// A notebook that does not exist is refused before the kernel is asked: of an unknown id some of
+// its endpoints make a ghost (siyuan/README 6). The entry point is [Tool].
+package notebook
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Tool returns the tool.
+func Tool() action.Tool {
+	return action.Tool{
+		Name: "notebook", Title: "Notebooks",
+		About: "Notebooks: list, create, rename, open, close, icons, settings, levels. list gives the ids that other tools ask for; what may be done in each is its permission: r, rw or rwd.",
+		Actions: []*action.Action{
+			list(), create(), setOpenState(), remove(), rename(), getConf(), setConf(), setIcon(),
+			getPermissions(), setPermission(), getChildDocs(),
+		},
+	}
+}
+
+// now returns a notebook as the kernel lists it at this moment, nil if it is gone.
+func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook, error) {
+	all, err := r.Kernel.Notebooks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(n kernel.Notebook) bool { return n.ID == id })
+	if i < 0 {
+		return nil, nil //nolint:nilnil // gone is no error
+	}
+	return &all[i], nil
+}
+
+// before returns a notebook as it was when the call began.
+func before(ctx context.Context, r *action.Request, id kernel.ID) (kernel.Notebook, error) {
+	all, err := r.Levels.All(ctx)
+	if err != nil {
+		return kernel.Notebook{}, err
+	}
+	i := slices.IndexFunc(all, func(n kernel.Notebook) bool { return n.ID == id })
+	if i < 0 {
+		return kernel.Notebook{ID: id}, nil
+	}
+	return all[i], nil
+}
+
+// mismatch is the error for a write that the kernel accepted and that is not there.
+func mismatch(id kernel.ID, message string) error {
+	return &tool.Error{
+		Op: "write notebook", Kind: tool.Mismatch, Subject: string(id), Message: message,
+		Hint: `notebook(action="list") shows the notebooks as they are now`,
+	}
+}
+
+// unknownEnd is err after a notebook was closed or removed: the kernel can end over that
+// (siyuan/README 1), and then the answer says nothing about what became of the write.
+func unknownEnd(id kernel.ID, err error) error {
+	switch tool.KindOf(err) {
+	case tool.Unavailable, tool.OutcomeUnknown:
+		return &tool.Error{
+			Op: "write notebook", Kind: tool.OutcomeUnknown, Subject: string(id), OutcomeUnknown: true, Err: err,
+			Message: "SiYuan stopped answering, which closing or removing a notebook can cause; no file is lost",
+			Hint:    `see that SiYuan runs, then notebook(action="list") shows what became of the notebook`,
+		}
+	}
+	return err
+}
+
+// name is a name that a caller gave, without spaces around it; an empty one is an error.
+func name(r *action.Request, text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return "", r.Invalid("name", "must not be empty")
+	}
+	return text, nil
+}
+
+// icon is an icon as the kernel stores it.
+func icon(r *action.Request, text string) (string, error) {
+	code, err := kernel.Icon(text)
+	if err != nil {
+		return "", r.Invalid("icon", err.Error())
+	}
+	return code, nil
+}
+
+// withoutKeys is a notebook's configuration without what an encrypted notebook is unlocked by.
+func withoutKeys(raw json.RawMessage, path string) json.RawMessage {
+	out, err := sjson.DeleteBytes(raw, path)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+const iconHint = `an icon is an emoji or its code points in hex: notebook(action="set_icon", icon="1f4d4")`

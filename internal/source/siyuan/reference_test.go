@@ -1,0 +1,78 @@
+package siyuan_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/guide"
+)
+
+//go:generate go test . -run ^TestReference$ -update
+
+var update = flag.Bool("update", false, "write the reference")
+
+const reference = "../../../docs/reference/siyuan"
+
+// TestReference holds docs/reference against the actions it is made of.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	pages := guide.Reference(siyuan.Tools())
+	for name, want := range pages {
+		file := filepath.Join(reference, name)
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatalf("%v; go generate ./internal/source/siyuan writes it", err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s is old, go generate ./internal/source/siyuan writes it (-want +got):\n%s", name, diff)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(reference, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if _, ok := pages[filepath.Base(f)]; !ok {
+			t.Errorf("%s is of no tool", f)
+		}
+	}
+}
+
+// TestReferenceIsComplete holds what a page must show of each action: endpoints, arguments,
+// returned fields, and an example for MCP and for a terminal.
+func TestReferenceIsComplete(t *testing.T) {
+	t.Parallel()
+	for _, tl := range siyuan.Tools() {
+		for _, a := range tl.Actions {
+			page := guide.Page(a)
+			want := []string{fmt.Sprintf(`"action":%q`, a.Name), "collie " + tl.Name + " " + strings.ReplaceAll(a.Name, "_", "-")}
+			for _, e := range a.Endpoints {
+				want = append(want, e)
+			}
+			for _, p := range a.Params() {
+				want = append(want, "| "+p.Name+" |")
+			}
+			for _, f := range a.Returns {
+				want = append(want, "- `"+f.Name+"`: "+f.About)
+			}
+			for _, w := range want {
+				if !strings.Contains(page, w) {
+					t.Errorf("page of %s.%s does not show %q", tl.Name, a.Name, w)
+				}
+			}
+		}
+	}
+}

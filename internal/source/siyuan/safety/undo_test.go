@@ -1,0 +1,119 @@
+package safety_test
+
+import (
+	"fmt"
+	"testing"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/safety"
+	"collie/internal/tool"
+)
+
+// undo takes back the write that a result tells of.
+func (b *bench) undo(t *testing.T, id string) error {
+	t.Helper()
+	e, err := b.writes.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.writes.Restore(t.Context(), b.Client, e)
+}
+
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(t *testing.T, b *bench) string{
+		"update": func(t *testing.T, b *bench) string {
+			got, err := b.update(t, 1, "something else", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.Get("requestId").String()
+		},
+		"delete": func(t *testing.T, b *bench) string {
+			got, err := b.do(t, "delete", fmt.Sprintf(`{"id":%q}`, b.blocks[1].ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.Get("requestId").String()
+		},
+		"delete the first": func(t *testing.T, b *bench) string {
+			got, err := b.do(t, "delete", fmt.Sprintf(`{"id":%q}`, b.blocks[0].ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.Get("requestId").String()
+		},
+		"replace": func(t *testing.T, b *bench) string {
+			got, err := b.do(t, "replace", fmt.Sprintf(`{"id":%q,"edit":{"old":"second","new":"2nd"}}`, b.blocks[1].ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.Get("requestId").String()
+		},
+		"overwrite": func(t *testing.T, b *bench) string {
+			got, err := b.do(t, "update", fmt.Sprintf(`{"id":%q,"dataType":"markdown","data":"all new"}`, b.doc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.Get("requestId").String()
+		},
+	}
+	for name, write := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, safety.Auto)
+			before := b.text(t)
+			id := write(t, b)
+			if b.text(t) == before {
+				t.Fatal("the write changed nothing")
+			}
+			if err := b.undo(t, id); err != nil {
+				t.Fatal(err)
+			}
+			if got := b.text(t); got != before {
+				t.Errorf("after undo %q, before the write %q", got, before)
+			}
+			if err := b.undo(t, id); tool.KindOf(err) != tool.Conflicting {
+				t.Errorf("undone twice: %v", err)
+			}
+		})
+	}
+}
+
+func TestUndoBringsAttributesBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, safety.Auto)
+	id := b.blocks[0].ID
+	if err := b.Client.SetAttrs(t.Context(), id, map[string]string{"memo": "old 旧", "custom-x": "1"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.do(t, "set_attrs", fmt.Sprintf(`{"id":%q,"attrs":{"memo":"new","custom-x":""}}`, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.undo(t, got.Get("requestId").String()); err != nil {
+		t.Fatal(err)
+	}
+	attrs, err := b.Client.Attrs(t.Context(), id)
+	if err != nil || attrs["memo"] != "old 旧" || attrs["custom-x"] != "1" {
+		t.Errorf("attributes %v, %v", attrs, err)
+	}
+}
+
+func TestUndoOfARemovedDocument(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, safety.Auto)
+	got, err := b.update(t, 0, "changed", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Client.RemoveDocument(t.Context(), kernel.ID(b.doc)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.undo(t, got.Get("requestId").String()); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("the document is gone, and undo says %v", err)
+	}
+	if _, err := b.writes.Get("../../etc/passwd"); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("an id that is a path: %v", err)
+	}
+}

@@ -1,0 +1,49 @@
+package siyuan_test
+
+import (
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"github.com/tiktoken-go/tokenizer"
+
+	"collie/internal/source/siyuan"
+)
+
+// TestSize holds R-3-1: eleven tools in 8 KiB of tools/list, each description of 60 to 500
+// tokens.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := grouped(t)
+	on, all := 0, 0
+	for _, tl := range siyuan.Tools() {
+		for _, a := range tl.Actions {
+			if all++; !tl.Off && !a.Off {
+				on++
+			}
+		}
+	}
+	listed := 0
+	for _, def := range gjson.GetBytes(raw, "tools").Array() {
+		name := def.Get("name").String()
+		listed += len(def.Get("inputSchema.properties.action.enum").Array()) - 1 // less help
+		ids, _, err := codec.Encode(def.Get("description").String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%-10s %5d bytes, description %3d tokens", name, len(def.Raw), len(ids))
+		if len(ids) < 60 || len(ids) > 500 {
+			t.Errorf("description of %s has %d tokens, want 60 to 500", name, len(ids))
+		}
+	}
+	t.Logf("%d actions, %d on by default, %d listed, %d bytes in all", all, on, listed, len(raw))
+	if listed != on {
+		t.Errorf("%d actions are listed, %d are on", listed, on)
+	}
+	if len(raw) > 8192 {
+		t.Errorf("tools/list has %d bytes, want at most 8192", len(raw))
+	}
+}

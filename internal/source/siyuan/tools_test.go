@@ -1,0 +1,80 @@
+package siyuan_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"collie/internal/source"
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// TestActionsSayEverything holds R-4-1: an action is one value, and nothing of it is empty.
+func TestActionsSayEverything(t *testing.T) {
+	t.Parallel()
+	for _, tl := range siyuan.Tools() {
+		for _, a := range tl.Actions {
+			t.Run(tl.Name+"."+a.Name, func(t *testing.T) {
+				t.Parallel()
+				complete(t, tl.Name, a)
+			})
+		}
+	}
+}
+
+func complete(t *testing.T, name string, a *action.Action) {
+	if a.Tool != name {
+		t.Errorf("it calls its tool %q", a.Tool)
+	}
+	if a.Purpose == "" || len(a.Purpose) > 100 {
+		t.Errorf("purpose has %d bytes: %q", len(a.Purpose), a.Purpose)
+	}
+	if a.Class == "" || a.Risk == "" {
+		t.Errorf("class %q, risk %q", a.Class, a.Risk)
+	}
+	if len(a.Needs) == 0 && a.Unguarded == "" {
+		t.Error("it needs no level and does not say why")
+	}
+	if len(a.Endpoints) == 0 && name != "mascot" {
+		t.Error("no endpoints")
+	}
+	if len(a.Returns) == 0 {
+		t.Error("nothing is said of its result")
+	}
+	for _, f := range a.Returns {
+		if f.Name == "" || f.About == "" {
+			t.Errorf("field %+v", f)
+		}
+	}
+	var example map[string]any
+	if err := json.Unmarshal([]byte(a.Example), &example); err != nil {
+		t.Errorf("example: %v", err)
+	}
+	for arg := range example {
+		if a.Param(arg) == nil {
+			t.Errorf("the example gives %q, which is no argument", arg)
+		}
+	}
+	for _, p := range a.Params() {
+		if p.About == "" {
+			t.Errorf("argument %s: nothing is said about it", p.Name)
+		}
+		if _, given := example[p.Name]; p.Required && !given {
+			t.Errorf("the example lacks %s", p.Name)
+		}
+	}
+}
+
+// grouped is the catalog's list of the tools that are on by default.
+func grouped(t *testing.T) []byte {
+	t.Helper()
+	c := kernel.New("http://127.0.0.1:1", kernel.Options{}) // nobody is asked
+	s := siyuan.New(siyuan.Options{Kernel: c})
+	t.Cleanup(s.Close)
+	catalog := source.New([]tool.Source{s}, source.Options{})
+	t.Cleanup(catalog.Close)
+	raw, _ := catalog.List(t.Context(), tool.ListTools, "")
+	return raw
+}

@@ -1,0 +1,28 @@
+package tool
+
+import (
+	"slices"
+	"strings"
+)
+
+// sameActions are words for actions of which a tool has one (siyuan-tools.md 0.6).
+var sameActions = [][]string{{"ls", "list"}, {"mv", "move"}, {"rm", "remove", "delete", "del"}}
+
+// ActionName is the action of one of our own tools that a caller means by name: "-" stands for
+// "_", capitals do not count, and of the common words for what lists, moves and removes each
+// stands for the one that the tool has. name itself is returned where nothing is known.
+func ActionName(name string, has func(action string) bool) string {
+	plain := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), "-", "_"))
+	if has(plain) {
+		return plain
+	}
+	for _, group := range sameActions {
+		if !slices.Contains(group, plain) {
+			continue
+		}
+		if i := slices.IndexFunc(group, has); i >= 0 {
+			return group[i]
+		}
+	}
+	return name
+}
