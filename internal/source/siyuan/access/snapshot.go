@@ -108,18 +108,11 @@ func (s *Snapshot) Everywhere(ctx context.Context, need Level) error {
 	if err != nil {
 		return err
 	}
-	all = slices.Clip(all) // what is added below is ours
-	seen := map[kernel.ID]bool{}
-	for _, n := range all {
-		seen[n.ID] = true
-	}
-	for id := range s.listed { // one that lsNotebooks leaves out counts too
-		if !seen[id] {
-			all = append(all, kernel.Notebook{ID: id})
-		}
-	}
 	low := []string{}
 	hidden := false
+	for _, l := range s.listed { // a hidden one that lsNotebooks leaves out counts too (R-6-1); others are gone
+		hidden = hidden || l == None
+	}
 	for _, n := range all {
 		if have := s.Of(n.ID); have == None {
 			hidden = true

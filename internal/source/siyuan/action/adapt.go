@@ -54,9 +54,10 @@ func (a *Action) find(name string) *Param {
 	if p := a.Param(name); p != nil {
 		return p
 	}
-	for _, p := range metaOf(a) {
-		if p.Name == name {
-			return &p
+	meta := metaOf(a)
+	for i := range meta {
+		if meta[i].Name == name {
+			return &meta[i]
 		}
 	}
 	return nil

@@ -4,15 +4,23 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"sync"
 )
 
-// metaOf are the arguments beside an action's own.
-func metaOf(a *Action) []Param {
-	out := paramsOf(reflect.TypeFor[metaArgs]())
-	if a.Class.Writes() {
-		out = append(out, paramsOf(reflect.TypeFor[writeArgs]())...)
-	}
+// metaParams are the arguments beside an action's own: of those that read, and of those that
+// write.
+var metaParams = sync.OnceValue(func() (out struct{ reads, writes []Param }) {
+	out.reads = paramsOf(reflect.TypeFor[metaArgs]())
+	out.writes = append(paramsOf(reflect.TypeFor[metaArgs]()), paramsOf(reflect.TypeFor[writeArgs]())...)
 	return out
+})
+
+// metaOf are the arguments beside an action's own. They are not to be changed.
+func metaOf(a *Action) []Param {
+	if a.Class.Writes() {
+		return metaParams().writes
+	}
+	return metaParams().reads
 }
 
 // schemaOf is the input schema: the action's own arguments, then those that all take.
