@@ -87,16 +87,35 @@ type Notes struct {
 // ChooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
 // be a program's to say.
 func ChooseKernel(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) (connection.Choice, []string, error) {
+	in := kernelInputs(cfg, env)
+	in.URL, in.Token, in.Connection = flags.URL, flags.Token, flags.Connection
+	in.EnvURL, in.EnvToken = env.Get("SIYUAN_API_URL"), env.Get("SIYUAN_TOKEN")
+	return connection.Resolve(ctx, in)
+}
+
+// SavedChoice is the kernel of the saved connection called name, else of the current one,
+// whatever the environment says.
+func SavedChoice(ctx context.Context, cfg *config.Config, env config.Env, name string) (KernelChoice, error) {
+	in := kernelInputs(cfg, env)
+	in.Connection = name
+	choice, _, err := connection.Resolve(ctx, in)
+	if err == nil && !choice.Configured {
+		err = noKernel()
+	}
+	return choice, err
+}
+
+// kernelInputs are the saved connections and what their tokens may stand for.
+func kernelInputs(cfg *config.Config, env config.Env) connection.Inputs {
 	saved, _ := Connections(cfg, env) // what is wrong with the one in use, Resolve says
 	secrets := newSecretLookup(cfg)
-	return connection.Resolve(ctx, connection.Inputs{
-		URL: flags.URL, Token: flags.Token, Connection: flags.Connection,
-		EnvURL: env.Get("SIYUAN_API_URL"), EnvToken: env.Get("SIYUAN_TOKEN"), Saved: saved, Env: env.Lookup,
+	return connection.Inputs{
+		Saved: saved, Env: env.Lookup,
 		Command: func(ctx context.Context, line string) (string, error) { return runForToken(ctx, env, line) },
 		Expand: func(text string) (string, error) {
 			return entry.Expand(text, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.get, ReadFile: os.ReadFile})
 		},
-	})
+	}
 }
 
 // Connections are the saved connections: those of the settings, else those of older programs.
@@ -173,7 +192,7 @@ func (n *Notes) make(ctx context.Context, cfg *config.Config) error {
 	level := access.Read
 	if set.NewNotebookPermission != "" {
 		if level, err = access.ParseLevel(set.NewNotebookPermission); err != nil {
-			return fmt.Errorf("siyuan.newNotebookPermission: %w", err)
+			return wrongSetting("siyuan.newNotebookPermission", err.Error())
 		}
 	}
 	n.app.hide([]string{choice.Token.Reveal()})
@@ -193,7 +212,7 @@ func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 	var set siyuanSettings
 	if len(cfg.SiYuan.Raw) > 0 {
 		if err := json.Unmarshal(cfg.SiYuan.Raw, &set); err != nil {
-			return set, fmt.Errorf("section siyuan of the settings: %w", err)
+			return set, wrongSetting("siyuan", err.Error())
 		}
 	}
 	switch set.WriteSafety {
@@ -201,9 +220,17 @@ func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 		set.WriteSafety = string(safety.Auto)
 	case string(safety.Off), string(safety.Auto), string(safety.Strict):
 	default:
-		return set, fmt.Errorf("siyuan.writeSafety is %q, expected off, auto or strict", set.WriteSafety)
+		return set, wrongSetting("siyuan.writeSafety", fmt.Sprintf("is %q, expected off, auto or strict", set.WriteSafety))
 	}
 	return set, nil
+}
+
+// wrongSetting is the error for a member of the section that cannot be used.
+func wrongSetting(field, message string) error {
+	return &tool.Error{
+		Op: "read settings", Kind: tool.Invalid, Subject: field, Message: message, Hint: "collie config path says where the settings are",
+		Fields: []tool.Field{{Path: "/" + strings.ReplaceAll(field, ".", "/"), Message: message}},
+	}
 }
 
 // workspaceKey names the folder of a kernel's files in our state.
@@ -242,7 +269,7 @@ func (n *Notes) files(roots []string) func(*tool.Call) action.LocalFiles {
 			return action.LocalFiles{Why: "files of this machine are not for callers on other machines"}
 		}
 		out := action.LocalFiles{MaxUpload: 200 << 20}
-		for _, root := range append(append([]string{}, roots...), n.opts.WorkDir) {
+		for _, root := range append([]string{n.opts.WorkDir}, roots...) { // relative paths are below the first
 			if root == "" || root == n.opts.WorkDir && c.Origin != tool.Direct {
 				continue
 			}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -143,11 +144,11 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	}
 	switch {
 	case nested(t):
-		b.WriteString("Call {action, args:{…}}; ")
+		b.WriteString("Call {action, args:{…}}; action=")
 	case !common:
-		b.WriteString("Call {action, …}; ")
+		b.WriteString("Call {action, …}; action=")
 	}
-	b.WriteString("action=" + help + " topic=<action> tells more.\n")
+	b.WriteString(help + " topic=ACTION tells more.\n")
 	left := maxSignatures
 	for _, a := range actions {
 		if common && !a.Common {
@@ -242,11 +243,13 @@ func without(obj json.RawMessage, field string) json.RawMessage {
 type orderedObject struct{ buf []byte }
 
 func (o *orderedObject) add(key string, value any) {
-	raw, err := json.Marshal(value)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // a model reads <, not its escape
+	if err := e.Encode(value); err != nil {
 		panic("source: a definition does not encode: " + err.Error())
 	}
-	o.addRaw(key, raw)
+	o.addRaw(key, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
 func (o *orderedObject) addRaw(key string, raw json.RawMessage) {

@@ -40,7 +40,7 @@ func TestGroupedDefinition(t *testing.T) {
 	if len(entries) != 1 {
 		t.Fatalf("%d tools, want one", len(entries))
 	}
-	want(t, "definition", entries[0].Raw, `{"name":"notes","description":"All about notes.\nCall {action, …}; action=help topic=\u003caction\u003e tells more.\n`+
+	want(t, "definition", entries[0].Raw, `{"name":"notes","description":"All about notes.\nCall {action, …}; action=help topic=ACTION tells more.\n`+
 		`create(title, text, …)\nlist(…)\ncount()","inputSchema":{"type":"object","properties":{"action":{"enum":["create","list","count","help"],"type":"string"},`+
 		`"topic":{"type":"string"}},"required":["action"]}}`)
 }

@@ -12,17 +12,44 @@ import (
 	"collie/internal/tool"
 )
 
+// rechecker is a Source that reads again what is switched on, if that is due. The error is why
+// nobody can know it. Without one, what a Source offers is right at any time.
+type rechecker interface {
+	Recheck(ctx context.Context) error
+}
+
 // Resolve finds out what c.Name means to c.Profile and fills in c's second group of
 // fields. An exposed name comes first; "tool/action" in the tools' own words is taken as
 // well (7.2). A name that nothing has yet may belong to a server that is still starting:
-// that server is waited for.
+// that server is waited for. What was switched off may be on by now: its source is asked.
 func (c *Catalog) Resolve(ctx context.Context, call *tool.Call) error {
+	args := call.Args
 	err := c.resolve(call)
+	if err == nil && switchedOff(call) {
+		if r, ok := call.Source.(rechecker); ok {
+			if err := r.Recheck(ctx); err != nil {
+				return err
+			}
+			call.Args, call.Action = args, nil
+			return c.resolve(call)
+		}
+	}
 	found := err == nil && !(call.Kind == tool.KindRead && call.Source == tool.Source(c))
 	if found || err != nil && tool.KindOf(err) != tool.Unknown || !c.awaitOwner(ctx, call.Name) {
 		return err
 	}
 	return c.resolve(call)
+}
+
+// switchedOff reports whether a call is for an action that is off, alone or with its tool.
+func switchedOff(call *tool.Call) bool {
+	if call.Action == nil {
+		return false
+	}
+	if call.Action.Off != "" {
+		return true
+	}
+	return slices.ContainsFunc(call.Source.Offer().Tools, func(t tool.Tool) bool { return t.Name == call.Tool && t.Off != "" })
 }
 
 func (c *Catalog) resolve(call *tool.Call) error {

@@ -73,17 +73,37 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 		return nil, err
 	}
 	cfg := s.switches.Current(ctx)
+	if cfg.Unreadable {
+		if err := s.noKernel(ctx, cfg.Problem); err != nil {
+			return nil, err
+		}
+	}
+	if e := silent(cfg.Problem); e != nil {
+		return nil, e // nothing else would be answered either
+	}
 	if why := off(a, cfg); why != "" || !cfg.ToolOn[a.Tool] {
 		return nil, switchedOff(a, cfg, why)
 	}
 	writes := a.Class != action.Reads
 	levels, err := s.levels.Snapshot(ctx, writes)
 	if err != nil {
-		return nil, plainCause(err)
+		if cause := s.noKernel(ctx, err); cause != nil {
+			return nil, cause
+		}
+		return nil, err
 	}
 	return action.NewRequest(a, action.Env{
 		Kernel: s.opts.Kernel, Levels: levels, Config: cfg, Workspace: workspace{s, c}, Call: c, Log: s.log,
 	}, c.Args)
+}
+
+// Recheck reads the tool config again if that is due, so that a call is not refused by what it
+// said before. The error is why the kernel cannot be asked for it.
+func (s *Source) Recheck(ctx context.Context) error {
+	if e := silent(s.switches.Current(ctx).Problem); e != nil {
+		return e
+	}
+	return nil
 }
 
 // verify makes sure, once, that the kernel is the one that was meant.
@@ -119,16 +139,36 @@ func switchedOff(a *action.Action, cfg *access.Config, why string) error {
 	return e
 }
 
+// noKernel looks whether files of the workspace could not be read because no kernel answers, or
+// something else that is none; nil if there is one. It asks only where something has failed.
+func (s *Source) noKernel(ctx context.Context, err error) error {
+	if cause := plainCause(err); cause != err {
+		return cause
+	}
+	if _, err := s.opts.Kernel.Version(ctx); err != nil {
+		return err
+	}
+	return nil
+}
+
 // plainCause is the error to tell where something could not be looked up because the kernel
 // cannot be asked at all: that is what has to be mended.
 func plainCause(err error) error {
-	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
-		if e, ok := cause.(*tool.Error); ok {
+	if e := silent(err); e != nil {
+		return e
+	}
+	return err
+}
+
+// silent is what in err says that the kernel cannot be asked at all; nil if nothing does.
+func silent(err error) *tool.Error {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if e, ok := err.(*tool.Error); ok { //nolint:errorlint // each link of the chain is looked at
 			switch e.Kind {
 			case tool.Unavailable, tool.Unauthorized, tool.Busy:
 				return e
 			}
 		}
 	}
-	return err
+	return nil
 }

@@ -5,10 +5,12 @@ import (
 	"collie/internal/source/siyuan/av"
 	"collie/internal/source/siyuan/block"
 	"collie/internal/source/siyuan/document"
+	"collie/internal/source/siyuan/file"
 	"collie/internal/source/siyuan/flashcard"
 	"collie/internal/source/siyuan/fs"
 	"collie/internal/source/siyuan/mascot"
 	"collie/internal/source/siyuan/notebook"
+	"collie/internal/source/siyuan/search"
 	"collie/internal/source/siyuan/system"
 	"collie/internal/source/siyuan/tag"
 )
@@ -17,6 +19,6 @@ import (
 func Tools() []action.Tool {
 	return []action.Tool{
 		fs.Tool(), notebook.Tool(), document.Tool(), block.Tool(), av.Tool(),
-		tag.Tool(), system.Tool(), flashcard.Tool(), mascot.Tool(),
+		file.Tool(), search.Tool(), tag.Tool(), system.Tool(), flashcard.Tool(), mascot.Tool(),
 	}
 }

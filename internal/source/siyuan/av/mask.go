@@ -133,6 +133,9 @@ func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kerne
 		}
 	case c.Rollup != nil:
 		other := related[c.Rollup.RelationColumn]
+		if other == nil && c.Rollup.Column != "" && db.Column(c.Rollup.Column) == nil {
+			m.ids[c.Rollup.Column] = true // a column of what may not be read
+		}
 		for i := range rows {
 			at := cell{rows[i].RowID, c.Rollup.RelationColumn}
 			if other == nil || derived(other, c.Rollup.Column) || m.cells[at] {

@@ -50,6 +50,10 @@ func resolve(ctx context.Context, r *action.Request, level access.Level, id kern
 	if len(block) == 0 {
 		return decisive(ctx, r, level, id)
 	}
+	// A database that is hidden is not found, whatever is said of the block (R-6-2).
+	if _, err := decisive(ctx, r, access.Read, id); err != nil {
+		return action.Target{}, err
+	}
 	at, err := shownBy(ctx, r, id, block[0])
 	if err != nil {
 		return action.Target{}, err

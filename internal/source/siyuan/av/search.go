@@ -51,7 +51,7 @@ const (
 
 func search() *action.Action {
 	return action.New(action.Spec{
-		Tool: "av", Name: "search", Purpose: "Find databases by name, or else by the text of their rows", Common: true,
+		Tool: "av", Name: "search", Purpose: "Find databases by name, or else by the text of their rows",
 		Guide:     "A search by rows looks at 50 databases at most. What may not be read is counted, not named.",
 		Class:     action.Reads,
 		Unguarded: "what is found is filtered by the notebooks that show it",

@@ -20,8 +20,8 @@ func Tool() action.Tool {
 // tools is the tool that waits for what it has written as p says.
 func tools(p patience) action.Tool {
 	return action.Tool{
-		Name: "av", Title: "Databases",
-		About: "SiYuan databases: columns, rows, cells and views",
+		Name:  "av",
+		About: "SiYuan databases: columns, rows, cells, views. search finds them, render shows one with its rowIDs, which are no block ids.",
 		Actions: []*action.Action{
 			get(), render(p), keys(), filterSort(), search(), rename(p), addRows(p), removeRows(p),
 			addColumn(p), removeColumn(p), setCells(p), duplicate(p), primaryKeyValues(),

@@ -35,9 +35,10 @@ func move() *action.Action {
 		Dangerous: true,
 		Class:     action.Structure,
 		Needs: []action.Need{
+			// First, so that a refusal names the level that would be enough.
+			action.On(access.Delete, "blocks that leave their notebook", "", leaving),
 			action.OnBlock(access.Write, "id"), action.OnBlock(access.Write, "ids"),
 			action.OnBlock(access.Write, "previousID"), action.OnBlock(access.Write, "parentID"),
-			action.On(access.Delete, "blocks that leave their notebook", "", leaving),
 		},
 		Endpoints: []string{"block/moveBlock", "block/getBlockTreeInfos", "attr/getBlockAttrs", "block/getChildBlocks"},
 		Returns: []action.Field{

@@ -14,7 +14,7 @@ const name = "block"
 // Tool returns the tool with its actions in the order of the specification (1.4).
 func Tool() action.Tool {
 	return action.Tool{
-		Name: name, Title: "Blocks",
+		Name:  name,
 		About: "Single blocks by id: add, change, move, attributes, references. Ids and attributes stay; get_kramdown gives stateHash for ifMatch.",
 		Actions: []*action.Action{
 			insert(), prepend(), appendTo(), update(), replace(), remove(), move(), setFoldState(),

@@ -14,7 +14,7 @@ import "collie/internal/source/siyuan/action"
 // Tool returns the tool.
 func Tool() action.Tool {
 	return action.Tool{
-		Name: "document", Title: "Documents",
+		Name:  "document",
 		About: "Documents: create, find, read, rename, move, order, copy, split and merge them; their tree, blocks and outline.",
 		Actions: []*action.Action{
 			create(), lookup(), rename(), remove(), move(), reorder(), getChildBlocks(), getChildDocs(), setAttr(),

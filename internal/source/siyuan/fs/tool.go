@@ -10,9 +10,8 @@ import "collie/internal/source/siyuan/action"
 // Tool is the tool with its nine actions.
 func Tool() action.Tool {
 	return action.Tool{
-		Name: "fs", Title: "Notes by path",
-		About: "Read, write, edit, move and search SiYuan notes by human paths such as /Notebook/Document/Child. " +
-			"/ lists the notebooks; /AGENTS.md is your own memory, /USER_RULES.md are the user's rules.",
+		Name:    "fs",
+		About:   "SiYuan notes by human paths such as /Notebook/Document/Child; / lists the notebooks. /AGENTS.md is your own memory, /USER_RULES.md the user's rules.",
 		Actions: []*action.Action{ls(), tree(), read(), write(), replace(), remove(), move(), reorder(), search()},
 	}
 }

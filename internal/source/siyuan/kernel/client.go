@@ -37,8 +37,11 @@ type Client struct {
 	log  *slog.Logger
 	http *http.Client
 
-	// dirty says that something was written that an index may not show yet (R-0-6).
+	// dirty says that something was written that an index may not show yet (R-0-6). It is set
+	// when a write has ended: a flush before that would not do.
 	dirty atomic.Bool
+	// flushing is held while a flush is under way, so that who needs it waits for it too.
+	flushing chan struct{}
 }
 
 // New returns a client of the kernel at base, such as "http://127.0.0.1:6806"; slashes at its
@@ -53,7 +56,7 @@ func New(base string, opts Options) *Client {
 	if opts.Waits == nil {
 		opts.Waits = []time.Duration{300 * time.Millisecond, 600 * time.Millisecond, 900 * time.Millisecond}
 	}
-	c := &Client{base: strings.TrimRight(base, "/"), opts: opts, log: opts.Logger}
+	c := &Client{base: strings.TrimRight(base, "/"), opts: opts, log: opts.Logger, flushing: make(chan struct{}, 1)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -105,7 +108,7 @@ func (c *Client) call(ctx context.Context, endpoint string, k kind, body, out an
 
 func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType string, body []byte, out any) error {
 	if k.write {
-		c.dirty.Store(true)
+		defer c.dirty.Store(true)
 	}
 	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (json.RawMessage, error) {
 		resp, err := c.send(ctx, http.MethodPost, endpoint, contentType, body)
@@ -188,6 +191,9 @@ func readAnswer(resp *http.Response) (answer, error) {
 func (c *Client) attempts(
 	ctx context.Context, endpoint string, k kind, request func(context.Context) (json.RawMessage, error),
 ) (json.RawMessage, error) {
+	if ctx.Err() != nil { // nothing was sent, so not even a write has an unknown outcome
+		return nil, c.failure(ctx, endpoint, read, ctx.Err())
+	}
 	limit := c.opts.ReadTimeout
 	if k.write {
 		limit = c.opts.WriteTimeout
@@ -217,6 +223,12 @@ func (c *Client) attempts(
 // Flush makes what this client has written visible to what reads an index: SQL, search, tags
 // and cards (R-0-6). It asks the kernel only if something was written since the last time.
 func (c *Client) Flush(ctx context.Context) error {
+	select {
+	case c.flushing <- struct{}{}:
+		defer func() { <-c.flushing }()
+	case <-ctx.Done():
+		return c.failure(ctx, "/api/sqlite/flushTransaction", read, ctx.Err())
+	}
 	if !c.dirty.Swap(false) {
 		return nil
 	}

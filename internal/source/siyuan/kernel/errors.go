@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"net"
 	"net/http"
 	"regexp"
@@ -25,6 +26,7 @@ const (
 	CodeNoEffect         = "no_effect"
 	CodeReadOnly         = "kernel_read_only"
 	CodeNotSiYuan        = "not_a_siyuan_kernel"
+	CodeNoRepoKey        = "repo_key_missing"
 )
 
 var errTooLong = errors.New("the answer is larger than 256 MiB")
@@ -53,6 +55,9 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 		return nil, missing(endpoint)
 	}
 	if a.status == http.StatusNotFound && !json.Valid(a.body) {
+		if text := string(bytes.TrimSpace(a.body)); text != "" && text != "404 page not found" {
+			return nil, foreign(endpoint, a)
+		}
 		return nil, missing(endpoint)
 	}
 	if a.status != http.StatusOK && a.status != http.StatusAccepted {
@@ -68,7 +73,7 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 		return nil, foreign(endpoint, a)
 	}
 	if *got.Code != 0 || a.status == http.StatusAccepted {
-		return nil, &codeError{*got.Code, got.Msg}
+		return nil, &codeError{*got.Code, html.UnescapeString(got.Msg)} // made for a web page
 	}
 	if k.data && (len(got.Data) == 0 || string(got.Data) == "null") {
 		return nil, &tool.Error{
@@ -137,7 +142,7 @@ func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error
 	if isStatus && e.status < 500 {
 		return c.refused(endpoint, e)
 	}
-	if k.write {
+	if k.write && !unsent(err) {
 		return &tool.Error{
 			Op: "ask SiYuan", Kind: tool.OutcomeUnknown, Subject: endpoint, OutcomeUnknown: true,
 			Message: "the write may have taken effect: the kernel gave no proper answer", Err: err,
@@ -150,7 +155,16 @@ func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error
 	if isStatus {
 		return &tool.Error{Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, Err: err}
 	}
+	if errors.Is(err, errTooLong) {
+		return &tool.Error{Op: "ask SiYuan", Kind: tool.TooLarge, Subject: endpoint, Err: err}
+	}
 	return c.unreachable(endpoint, err)
+}
+
+// unsent reports whether a request did not leave: there was nobody to take it.
+func unsent(err error) bool {
+	e, ok := errors.AsType[*net.OpError](err)
+	return ok && e.Op == "dial"
 }
 
 // refused is the error for a 4xx status (R-0-4).
@@ -200,10 +214,11 @@ var texts = []struct {
 	{regexp.MustCompile(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.Unknown, CodeDatabaseNotFound, "av search finds databases"},
 	{regexp.MustCompile(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), tool.API, CodeNotebookClosed, "open it with notebook set_open_state"},
 	{regexp.MustCompile(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.Unknown, CodeNotebookNotFound, "notebook list shows the notebooks"},
-	{regexp.MustCompile(`(?i)(tree|document|doc).*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, "document lookup and fs ls find documents"},
+	{regexp.MustCompile(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, "document lookup and fs ls find documents"},
 	{regexp.MustCompile(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, "search fulltext and block info find blocks"},
 	{regexp.MustCompile(`(?i)path escapes notebook directory|invalid path`), tool.InvalidPath, "", "fs ls and document list_tree show valid paths"},
 	{regexp.MustCompile(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), tool.API, CodeReadOnly, "the kernel runs read-only; writes wait until it does not"},
+	{regexp.MustCompile(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), tool.API, CodeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
 	{regexp.MustCompile(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), tool.API, "permission_denied", ""},
 }
 

@@ -3,7 +3,10 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
+
+	"collie/internal/tool"
 )
 
 // SQL runs one statement that reads, and returns its rows; an empty result is an empty list.
@@ -29,9 +32,11 @@ func SQL[T any](ctx context.Context, c *Client, statement string) ([]T, error) {
 	return rows, nil
 }
 
-// unknownMode reports whether a kernel does not know mode "readonly" (before 3.7).
+// unknownMode reports whether a kernel does not know mode "readonly". Nothing that the statement
+// itself can cause may look like it: without the mode a statement may write.
 func unknownMode(err error) bool {
-	return err != nil && strings.Contains(strings.ToLower(err.Error()), "mode")
+	e, ok := errors.AsType[*tool.Error](err)
+	return ok && e.Facts["kernelCode"] == -1 && strings.HasSuffix(e.Message, "- unknown [mode]")
 }
 
 // Quote writes text as an SQL string.

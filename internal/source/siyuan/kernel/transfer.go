@@ -29,7 +29,7 @@ type filePart struct {
 // upload posts a form whose last part is a file of a known size. The file is read once and
 // never held in memory, so the request cannot be repeated.
 func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string, file filePart, out any) error {
-	c.dirty.Store(true)
+	defer c.dirty.Store(true)
 	var head bytes.Buffer
 	form := multipart.NewWriter(&head)
 	for _, f := range fields {

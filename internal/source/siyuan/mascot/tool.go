@@ -14,7 +14,7 @@ import (
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "mascot",
-		About:   "A puppy that earns a coin with each successful call of these tools, never with its own. Look at its balance, see what the shop has, and buy it something to eat.",
+		About:   "A puppy that earns a coin with each successful call of these tools but its own. item_id (3 to 7 coins): cat-food, milk, dried-fish, can-food, catnip, chicken-leg, cheese.",
 		Actions: []*action.Action{balance(), shop(), buy()},
 	}
 }

@@ -34,7 +34,7 @@ func (w *writing) look(ctx context.Context) error {
 	a := w.r.Action
 	var blocks []kernel.ID
 	for _, t := range w.r.Written() {
-		if t.What == access.Block || t.What == access.Document || t.What == access.Path {
+		if t.ID != "" && (t.What == access.Block || t.What == access.Document || t.What == access.Path) { // else it is to come
 			blocks = append(blocks, t.ID)
 		}
 	}
@@ -231,6 +231,13 @@ func (w *writing) below(ctx context.Context) ([]content.Saved, error) {
 		if t.ID != t.Root {
 			continue
 		}
+		t, err := w.r.Located(ctx, t) // one that was named by its human path has no other yet
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasSuffix(t.Path, string(t.ID)+".sy") {
+			return nil, &tool.Error{Op: "write", Kind: tool.Internal, Subject: string(t.ID), Message: "the storage path of the document is not known"}
+		}
 		type document struct {
 			ID    kernel.ID `json:"id"`
 			Path  string    `json:"path"`
@@ -242,7 +249,7 @@ func (w *writing) below(ctx context.Context) ([]content.Saved, error) {
 			return nil, err
 		}
 		for _, row := range rows {
-			if slices.Contains(ids, row.ID) {
+			if row.ID == t.ID || slices.Contains(ids, row.ID) {
 				continue
 			}
 			ids = append(ids, row.ID)

@@ -16,7 +16,7 @@ import (
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "tag",
-		About:   "Tags (#like this#, #with/levels#) of all notes: list them, rename or remove one everywhere, children too. That needs rw or rwd in every notebook that has it.",
+		About:   "Tags (#like this#, #with/levels#) of all notes, written without #: list, rename, remove everywhere, children too. That needs rw or rwd in each notebook that has it, and a person has to confirm it first.",
 		Actions: []*action.Action{list(), rename(), remove()},
 	}
 }

@@ -1,0 +1,133 @@
+package file
+
+import (
+	"context"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// use is what is known of who uses an asset.
+type use struct {
+	owners []kernel.ID // notebooks it belongs to: of the documents that show it, and the one it lies in
+	others []kernel.ID // notebooks with blocks that have its path in their text or attributes
+}
+
+// usersOf finds the notebooks of an asset (R-1-24).
+func usersOf(ctx context.Context, r *action.Request, a asset) (use, error) {
+	var u use
+	if a.notebook != "" {
+		u.owners = append(u.owners, a.notebook)
+	}
+	found, err := r.Kernel.AssetUses(ctx, a.spellings())
+	if err != nil {
+		return use{}, err
+	}
+	for _, f := range found {
+		if a.means(f.Path) && !slices.Contains(u.owners, f.Notebook) {
+			u.owners = append(u.owners, f.Notebook)
+		}
+	}
+	mentioned, err := r.Kernel.Mentions(ctx, a.spellings())
+	if err != nil {
+		return use{}, err
+	}
+	for _, n := range mentioned {
+		if !slices.Contains(u.owners, n) {
+			u.others = append(u.others, n)
+		}
+	}
+	return u, nil
+}
+
+// needsAsset needs a level on the asset that an argument names: to read, in one of its
+// notebooks; to change it, in all of them and in those that mention it. An asset that only
+// hidden notebooks use does not exist (R-1-24).
+func needsAsset(level access.Level, param string) action.Need {
+	of := "every notebook that uses " + param
+	if level == access.Read {
+		of = "a notebook that uses " + param
+	}
+	return action.On(level, of, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		var out []action.Target
+		for _, text := range r.Strings(param) {
+			a, wrong := parseAsset(text)
+			if wrong != "" {
+				return nil, badPath(text, wrong, assetHint)
+			}
+			e, err := locateAsset(ctx, r, a)
+			if err != nil {
+				return nil, err
+			}
+			targets, err := assetTargets(ctx, r, level, a, e, text)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, targets...)
+		}
+		return out, nil
+	})
+}
+
+// assetTargets are the notebooks that must have a level for an asset, as targets; none for one
+// that is free. e is its file, and subject what the caller wrote.
+func assetTargets(ctx context.Context, r *action.Request, level access.Level, a asset, e *entry, subject string) ([]action.Target, error) {
+	u, err := usersOf(ctx, r, a)
+	if err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(u.owners), u.others...)
+	if len(all) == 0 {
+		return nil, unowned(ctx, r, level, e, subject)
+	}
+	seen := slices.DeleteFunc(slices.Clone(all), func(n kernel.ID) bool { return !r.Readable(n) })
+	target := action.Target{What: access.Asset, Subject: subject, Path: e.path}
+	if level == access.Read {
+		i := slices.IndexFunc(u.owners, r.Readable)
+		if i < 0 {
+			return nil, access.NotFound(access.Asset, subject)
+		}
+		target.Notebook = u.owners[i]
+		return []action.Target{target}, nil
+	}
+	switch {
+	case len(seen) == 0:
+		return nil, access.NotFound(access.Asset, subject)
+	case len(seen) < len(all): // refused, without a word about where
+		return nil, r.Levels.Everywhere(ctx, level)
+	}
+	target.Notebook, target.Also = all[0], all[1:]
+	return []action.Target{target}, nil
+}
+
+// unowned decides about an asset that no document is seen to use. What the kernel calls unused
+// is nobody's. Anything else is used where the index does not look, in a database say, so it
+// may be any notebook's; and so it is while a hidden notebook is closed, which no index covers.
+func unowned(ctx context.Context, r *action.Request, level access.Level, e *entry, subject string) error {
+	blind, err := hiddenClosed(ctx, r)
+	if err != nil {
+		return err
+	}
+	if !blind {
+		unused, err := r.Kernel.UnusedAssets(ctx)
+		if err != nil || slices.Contains(unused, e.path) {
+			return err
+		}
+	}
+	restricted, err := r.Levels.Restricted(ctx)
+	switch {
+	case err != nil:
+		return err
+	case restricted:
+		return access.NotFound(access.Asset, subject)
+	}
+	return r.Levels.Everywhere(ctx, level)
+}
+
+// hiddenClosed reports whether a notebook that may not be read is closed.
+func hiddenClosed(ctx context.Context, r *action.Request) (bool, error) {
+	all, err := r.Levels.All(ctx)
+	return slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed && !r.Readable(n.ID) }), err
+}

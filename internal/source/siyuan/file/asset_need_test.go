@@ -1,0 +1,148 @@
+package file_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// nothing is an asset that no workspace has.
+const nothing = "assets/nothing-20240101120000-zzzzzzz.png"
+
+// needs are the actions on one asset, and the level they need.
+var needs = []struct {
+	name  string
+	level access.Level
+	args  func(path string) string
+}{
+	{"get_image_ocr_text", access.Read, func(p string) string { return args("path", p) }},
+	{"export_resources", access.Read, func(p string) string { return args("paths", []string{"/data/" + p}) }},
+	{"rename_asset", access.Write, func(p string) string { return args("oldPath", p, "newName", "new 新") }},
+	{"delete_asset", access.Delete, func(p string) string { return args("path", p, "force", true) }},
+}
+
+// TestAssetLevels covers R-1-24: reading needs r in one notebook of an asset, renaming w and
+// deleting d in all of them.
+func TestAssetLevels(t *testing.T) {
+	for _, need := range needs {
+		for open := access.None; open <= access.Delete; open++ {
+			for other := access.None; other <= access.Delete; other++ {
+				t.Run(need.name+" "+open.String()+" "+other.String(), func(t *testing.T) {
+					w := newWorld(t)
+					w.Levels[w.nb], w.Levels[w.other] = open, other
+					allowed := min(open, other) >= need.level
+					if need.level == access.Read {
+						allowed = max(open, other) >= need.level
+					}
+					switch {
+					case allowed:
+						w.run(need.name, need.args(shared))
+					case open == access.None && other == access.None:
+						w.refused(need.name, need.args(shared), tool.Unknown)
+					default:
+						e := w.refused(need.name, need.args(shared), tool.Denied)
+						if open == access.None && strings.Contains(string(e.Payload()), string(w.nb)) {
+							t.Errorf("names the hidden notebook: %s", e.Payload())
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestHiddenAsset covers R-6-2: an asset that only hidden notebooks use is as one that is not
+// there, also by the folder of such a notebook.
+func TestHiddenAsset(t *testing.T) {
+	w := newWorld(t).hide()
+	for _, need := range needs {
+		missing := w.refused(need.name, need.args(nothing), tool.Unknown)
+		for _, p := range []string{secret, w.own} {
+			hidden := w.refused(need.name, need.args(p), tool.Unknown)
+			same(t, hidden, missing, p, nothing)
+		}
+	}
+}
+
+// TestSpellings makes sure that no way to write a name hides a use of it.
+func TestSpellings(t *testing.T) {
+	for _, markdown := range []string{
+		"assets/%E7%BA%A2%20x.png", "assets/红%20x.png", "assets/%e7%ba%a2%20x.png", "assets/%E7%BA%A2%20x.png?page=1", "assets/红%20x.png#top",
+	} {
+		t.Run(markdown, func(t *testing.T) {
+			w := newWorld(t)
+			w.File("/data/assets/红 x.png", []byte("x"))
+			w.Doc(string(w.other), "/Use", "![x]("+markdown+")")
+			w.hide()
+			for _, p := range []string{"assets/红 x.png", "assets/红%20x.png", "assets/%E7%BA%A2%20x.png"} {
+				for _, need := range needs {
+					w.refused(need.name, need.args(p), tool.Unknown)
+				}
+			}
+		})
+	}
+}
+
+// TestMentionedAsset makes sure that a use the index of assets does not have still protects:
+// the cover of a document in another notebook.
+func TestMentionedAsset(t *testing.T) {
+	w := newWorld(t)
+	if err := w.Client.SetAttrs(t.Context(), w.their, map[string]string{"title-img": `background-image:url(` + shown + `)`}); err != nil {
+		t.Fatal(err)
+	}
+	w.Levels[w.other] = access.Read
+	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.Denied)
+	w.hide()
+	w.refused("delete_asset", args("path", shown, "force", true), tool.Denied)
+	w.run("get_image_ocr_text", args("path", shown)) // the open notebook shows it
+}
+
+// TestUnownedAsset: what no document shows and SiYuan does not call unused may be anyone's.
+func TestUnownedAsset(t *testing.T) {
+	w := newWorld(t)
+	w.run("get_image_ocr_text", args("path", loose))
+	w.hide()
+	w.run("get_image_ocr_text", args("path", loose)) // unused, so nobody's
+
+	if err := w.Client.CloseNotebook(t.Context(), w.other); err != nil {
+		t.Fatal(err)
+	}
+	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
+	for _, p := range []string{secret, loose} { // both may be the closed one's
+		same(t, w.refused("get_image_ocr_text", args("path", p), tool.Unknown), missing, p, nothing)
+		w.refused("delete_asset", args("path", p), tool.Unknown)
+	}
+	w.Levels[w.other] = access.Read
+	w.run("get_image_ocr_text", args("path", secret))
+}
+
+// TestLateUse: a use that the index does not have yet counts.
+func TestLateUse(t *testing.T) {
+	w := newWorld(t)
+	w.DelayIndex(true)
+	w.Doc(string(w.other), "/Late", "![x]("+shown+")") // as a person would write it, in the editor
+	w.hide()
+	w.refused("delete_asset", args("path", shown, "force", true), tool.Denied)
+}
+
+// TestHiddenFolder: a path that begins with a hidden notebook does not exist, whoever shows it.
+func TestHiddenFolder(t *testing.T) {
+	w := newWorld(t)
+	w.Doc(string(w.nb), "/Show", "![x](assets/own-20240101120000-fffffff.png)")
+	w.run("get_image_ocr_text", args("path", w.own))
+	w.hide()
+	w.refused("get_image_ocr_text", args("path", w.own), tool.Unknown)
+}
+
+func TestNotebookFolder(t *testing.T) {
+	w := newWorld(t)
+	w.Levels[w.other] = access.Read
+	w.run("get_image_ocr_text", args("path", w.own))
+	w.refused("rename_asset", args("oldPath", w.own, "newName", "x"), tool.Denied)
+	if kernel.ID(w.own[:22]) != w.other {
+		t.Error("the fixture is not what it seems")
+	}
+}

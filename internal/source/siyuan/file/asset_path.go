@@ -1,0 +1,113 @@
+package file
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// asset is the path of an asset as a caller or a document writes it.
+type asset struct {
+	given    string
+	plain    string    // with percent-encoded characters decoded: what the file may be called
+	notebook kernel.ID // whose folder it is in; empty for the folder of all
+}
+
+// encoded are percent-encoded characters that no program encodes in the path of an asset: a
+// control, a percent sign, a dot, a slash, a backslash.
+var encoded = regexp.MustCompile(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
+
+// parseAsset takes apart "assets/…" and "<notebook>/…/assets/…" (R-1-19), or says what is wrong.
+// A name with a space may be written as in Markdown: "assets/a%20b.png".
+func parseAsset(text string) (asset, string) {
+	a := asset{given: text, plain: text}
+	names, wrong := checkPath(text)
+	if wrong != "" {
+		return asset{}, wrong
+	}
+	if encoded.MatchString(text) {
+		return asset{}, "has an encoded character that no asset has"
+	}
+	if decoded, err := url.PathUnescape(text); err == nil && decoded != text {
+		if names, wrong = checkPath(decoded); wrong != "" {
+			return asset{}, wrong
+		}
+		a.plain = decoded
+	}
+	at := slices.Index(names, "assets")
+	if at < 0 || at == len(names)-1 {
+		return asset{}, "is not below a folder assets/"
+	}
+	for _, name := range names[:at] {
+		if !kernel.ID(name).Valid() {
+			return asset{}, "is not in the assets folder of the workspace, of a notebook or of a document"
+		}
+	}
+	if at > 0 {
+		a.notebook = kernel.ID(names[0])
+	}
+	return a, ""
+}
+
+// files are the paths below data/ that the asset may have, the likelier one first.
+func (a asset) files() []string {
+	if a.plain == a.given {
+		return []string{a.given}
+	}
+	return []string{a.given, a.plain}
+}
+
+// tail is a path from its folder assets/ on, which is how documents write it.
+func tail(path string) string { return path[strings.Index("/"+path, "/assets/"):] }
+
+// spellings are the ways in which documents write the asset.
+func (a asset) spellings() []string {
+	var out []string
+	for _, p := range []string{a.given, a.plain, tail(a.given), tail(a.plain)} {
+		escaped := (&url.URL{Path: p}).EscapedPath()
+		for _, s := range []string{p, strings.ReplaceAll(p, " ", "%20"), escaped, strings.ToLower(escaped)} {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// means reports whether an address in a document is that of the asset.
+func (a asset) means(address string) bool {
+	for _, form := range readings(address) {
+		for _, p := range []string{a.given, a.plain, tail(a.given), tail(a.plain)} {
+			if form == p {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readings are the paths that an address may stand for: as it is and decoded, with and without
+// what looks like a query or a fragment, since a name may have those characters.
+func readings(address string) []string {
+	out := []string{address}
+	if i := strings.IndexAny(address, "?#"); i >= 0 {
+		out = append(out, address[:i])
+	}
+	for _, form := range out {
+		if decoded, err := url.PathUnescape(form); err == nil && decoded != form {
+			out = append(out, decoded)
+		}
+	}
+	return out
+}
+
+// badPath is the error for a path that may not be used.
+func badPath(path, wrong, hint string) *tool.Error {
+	return &tool.Error{Op: "check path", Kind: tool.InvalidPath, Subject: path, Message: wrong, Hint: hint}
+}
+
+const assetHint = `expected assets/name.ext or NOTEBOOK/…/assets/name.ext; file(action="get_doc_assets", id="…") shows the paths`

@@ -1,0 +1,122 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+type exportResourcesArgs struct {
+	Paths  []string `json:"paths" about:"/data/assets/…, /data/ID/assets, emojis, templates" req:"true" min:"1" max:"100"`
+	Name   string   `json:"name" about:"name of the archive" max:"100"`
+	Output string   `json:"outputPath" about:"local file to write the zip to"`
+}
+
+type exportResourcesResult struct {
+	Path   string `json:"path"`
+	Output string `json:"outputPath,omitempty"`
+	Bytes  int64  `json:"bytes,omitempty"`
+}
+
+// archive is what the kernel names the archives it makes; nothing else is fetched.
+var archive = regexp.MustCompile(`^/?temp/export/[^/\\]+\.zip$`)
+
+func exportResources() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "export_resources", Purpose: "Pack assets, emojis or templates into a zip",
+		Guide: "Only these can be packed, never documents or settings. The archive lies in the workspace; with outputPath it is " +
+			"also written to this machine, where no file may be yet.",
+		Dangerous: true, Class: action.External,
+		Needs: []action.Need{needsResources(access.Read, "paths")},
+		Endpoints: []string{
+			"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "export/exportResources", "file/getFile",
+		},
+		Positional: []string{"paths"},
+		Returns: []action.Field{
+			{Name: "path", About: "the archive in the workspace"},
+			{Name: "outputPath", About: "the local file"},
+			{Name: "bytes", About: "its size"},
+		},
+		Example: `{"paths":["/data/assets/plan-20240101120000-abcdefg.png"],"name":"plans"}`,
+	}, func(ctx context.Context, r *action.Request, a exportResourcesArgs) (any, error) {
+		if _, wrong := checkPath(a.Name); a.Name != "" && (wrong != "" || strings.ContainsAny(a.Name, "/%")) {
+			return nil, r.Invalid("name", "is no plain file name")
+		}
+		var out local
+		if a.Output != "" { // refused before anything is made
+			var err error
+			if out, err = localPath(r, a.Output); err != nil {
+				return nil, err
+			}
+		}
+		var paths []string
+		for _, text := range a.Paths {
+			e, _, err := locateResource(ctx, r, text)
+			if err != nil {
+				return nil, err
+			}
+			paths = append(paths, "/data/"+e.path)
+		}
+		path, err := r.Kernel.ExportResources(ctx, paths, a.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !archive.MatchString(path) {
+			return nil, &tool.Error{Op: "export", Kind: tool.API, Subject: path, Message: "the kernel names an archive outside of temp/export"}
+		}
+		res := exportResourcesResult{Path: path}
+		if a.Output != "" {
+			res.Output = out.path()
+			if res.Bytes, err = save(out, a.Output, func(w io.Writer) (int64, error) {
+				return r.Kernel.CopyFile(ctx, path, w, maxArchive)
+			}); err != nil {
+				return nil, err
+			}
+		}
+		return res, nil
+	})
+}
+
+// maxArchive bounds an archive that is written to this machine.
+const maxArchive = 4 << 30
+
+// save writes a new local file; one that is there is never touched. What could not be written
+// to its end is removed.
+func save(at local, text string, write func(io.Writer) (int64, error)) (int64, error) {
+	root, err := at.open()
+	if err != nil {
+		return 0, diskError("write", text, err)
+	}
+	defer root.Close() //nolint:errcheck // a folder
+	if dir := filepath.Dir(at.rel); dir != "." {
+		if err := root.MkdirAll(dir, 0o700); err != nil {
+			return 0, diskError("write", text, err)
+		}
+	}
+	return writeNew(root, at.rel, text, write)
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(root *os.Root, rel, text string, write func(io.Writer) (int64, error)) (int64, error) {
+	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, diskError("write", text, err)
+	}
+	n, err := write(f)
+	if closed := f.Close(); err == nil && closed != nil {
+		err = diskError("write", text, fmt.Errorf("close: %w", closed))
+	}
+	if err != nil {
+		_ = root.Remove(rel) // half a file is worse than none
+		return 0, err
+	}
+	return n, nil
+}

@@ -1,0 +1,110 @@
+package file_test
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+func TestExportMD(t *testing.T) {
+	w := newWorld(t)
+	got := w.Must(t, act(t, "export_md"), args("id", w.doc))
+	if got.Get("hPath").String() != "/Doc 文档" || !strings.Contains(got.Get("content").String(), "![plan]("+shown) {
+		t.Errorf("exported: %s", got.Raw)
+	}
+	missing := w.refused("export_md", args("id", ghost), tool.Unknown)
+	w.hide()
+	same(t, w.refused("export_md", args("id", w.their), tool.Unknown), missing, string(w.their), ghost)
+}
+
+// TestExportHidesOthers: the kernel writes into an export what references point to and what
+// queries find, from any notebook.
+func TestExportHidesOthers(t *testing.T) {
+	w := newWorld(t)
+	embed := kernel.ID(w.Doc(string(w.nb), "/Embed", "{{select * from blocks where id='"+string(w.their)+"'}}"))
+	w.ResetCalls()
+	w.run("export_md", args("id", embed))
+	w.run("export_md", args("id", w.doc))
+	for _, c := range w.Calls() {
+		if c.Path == "/api/export/exportMdContent" && c.Get("refMode").Exists() {
+			t.Errorf("settings of the user are overruled though nothing is hidden: %s", c.Body)
+		}
+	}
+	w.hide()
+	w.refused("export_md", args("id", embed), tool.Denied)
+	w.refused("extract_doc", args("id", embed), tool.Denied)
+	w.ResetCalls()
+	w.run("export_md", args("id", w.doc))
+	i := slices.IndexFunc(w.Calls(), func(c kerneltest.Call) bool { return c.Path == "/api/export/exportMdContent" })
+	if i < 0 || w.Calls()[i].Get("refMode").Int() != 2 {
+		t.Errorf("references are not made links: %v", w.Calls())
+	}
+}
+
+// TestExportResources covers R-1-20: only assets, emojis and templates, and a level for each.
+func TestExportResources(t *testing.T) {
+	w := newWorld(t)
+	got := w.Must(t, act(t, "export_resources"), args("paths", []string{"/data/" + shown, spaced, "/data/emojis/a.png", "/data/templates"}, "name", "我的 zip"))
+	if p := got.Get("path").String(); !strings.HasPrefix(p, "temp/export/") || !strings.HasSuffix(p, "-我的 zip.zip") {
+		t.Errorf("exported: %s", got.Raw)
+	}
+	for _, p := range []string{
+		"/conf/conf.json", "/data/storage/av/x.json", "/data/storage", "/data/" + string(w.nb), "/data/" + string(w.nb) + "/.siyuan/conf.json",
+		"/data/" + string(w.nb) + "/" + string(w.doc) + ".sy", "/data", "/data/", "/", "/temp", "/data/plugins", "/data/widgets/x",
+	} {
+		w.refused("export_resources", args("paths", []string{"/data/" + shown, p}), tool.InvalidPath)
+	}
+	for _, name := range []string{"a/b", "..", `a\b`, ".x", "%2e", "a:b"} {
+		w.refused("export_resources", args("paths", []string{shown}, "name", name), tool.Invalid)
+	}
+	w.refused("export_resources", args("paths", []string{nothing}), tool.Unknown)
+}
+
+// TestExportResourcesFolder: a folder may hold anyone's assets.
+func TestExportResourcesFolder(t *testing.T) {
+	w := newWorld(t)
+	w.run("export_resources", args("paths", []string{"/data/assets/", "/data/" + string(w.other) + "/assets"}))
+	w.hide()
+	w.run("export_resources", args("paths", []string{shown, "/data/emojis", "/data/" + shared}))
+	w.refused("export_resources", args("paths", []string{shown, "/data/assets"}), tool.Denied)
+	w.refused("export_resources", args("paths", []string{"/data/assets/sub"}), tool.Denied)
+	missing := w.refused("export_resources", args("paths", []string{"/data/" + ghost + "/assets"}), tool.Unknown)
+	hidden := w.refused("export_resources", args("paths", []string{"/data/" + string(w.other) + "/assets"}), tool.Unknown)
+	same(t, hidden, missing, string(w.other), ghost)
+
+	w.Levels[w.other] = access.Delete
+	w.Symlink("/data/assets/sub/link.json", []byte("token"))
+	w.refused("export_resources", args("paths", []string{"/data/assets"}), tool.InvalidPath)
+	w.File("/data/emojis/deep/x.sy", []byte("{}"))
+	w.refused("export_resources", args("paths", []string{"/data/emojis"}), tool.InvalidPath)
+}
+
+func TestExportResourcesOutput(t *testing.T) {
+	w := newWorld(t)
+	out := filepath.Join(w.dir, "out", "x.zip")
+	got := w.Must(t, act(t, "export_resources"), args("paths", []string{"/data/" + shown}, "outputPath", "out/x.zip"))
+	info, err := os.Stat(out)
+	if err != nil || got.Get("outputPath").String() != out || got.Get("bytes").Int() != info.Size() {
+		t.Fatalf("exported: %s, %v", got.Raw, err)
+	}
+	z, err := zip.OpenReader(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close() //nolint:errcheck // a test
+	if len(z.File) != 1 || z.File[0].Name != filepath.Base(shown) {
+		t.Errorf("packed: %v", z.File)
+	}
+	w.Refused(t, act(t, "export_resources"), args("paths", []string{shown}, "outputPath", out), tool.Exists)
+	w.Files.Allowed = false
+	w.refused("export_resources", args("paths", []string{shown}, "outputPath", "y.zip"), tool.Denied)
+	w.run("export_resources", args("paths", []string{shown})) // needs no local file
+}

@@ -1,0 +1,206 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type extractArgs struct {
+	ID     kernel.ID `json:"id" about:"document, or a block in it" req:"true"`
+	Output string    `json:"outputDir" about:"local folder; siyuan-extracted in the first allowed one"`
+}
+
+type skippedAsset struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+type extractResult struct {
+	Root      string         `json:"outputRoot"`
+	Default   bool           `json:"defaultOutputDirUsed"`
+	Dir       string         `json:"extractedDir"`
+	File      string         `json:"docMdFile"`
+	Extracted int            `json:"extractedAssetCount"`
+	Skipped   int            `json:"skippedAssetCount"`
+	Why       []skippedAsset `json:"skippedAssets,omitempty"`
+	Structure []string       `json:"structure"`
+	Hint      string         `json:"hint"`
+}
+
+// defaultOutput is where documents go that have no other place, below the first allowed folder.
+const defaultOutput = "siyuan-extracted"
+
+func extractDoc() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "extract_doc", Purpose: "Write a document and its assets to a local folder",
+		Guide: "Makes a folder TITLE-ID in outputDir. One that is there is only written again if it was made this way, " +
+			"and then only the files in it that were; nothing else is ever removed.",
+		Dangerous: true, Class: action.External,
+		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
+		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "file/readDir", "file/getFile"},
+		Aliases:    map[string]string{"outputPath": "outputDir"},
+		Positional: []string{"id", "outputDir"},
+		Returns: []action.Field{
+			{Name: "outputRoot", About: "the local folder"},
+			{Name: "defaultOutputDirUsed", About: "whether it was chosen here", Verbose: true},
+			{Name: "extractedDir", About: "folder of the document"},
+			{Name: "docMdFile", About: "the Markdown file"},
+			{Name: "extractedAssetCount", About: "assets written"},
+			{Name: "skippedAssetCount", About: "assets left out"},
+			{Name: "skippedAssets", About: "which, and why"},
+			{Name: "structure", About: "files written, below extractedDir"},
+			{Name: "hint", About: "how to read them", Verbose: true},
+		},
+		Example: `{"id":"20240101120000-abcdefg","outputDir":"notes"}`,
+	}, func(ctx context.Context, r *action.Request, a extractArgs) (any, error) {
+		out := extractResult{Default: a.Output == "", Structure: []string{}}
+		if out.Default {
+			a.Output = defaultOutput
+		}
+		at, err := localPath(r, a.Output)
+		if err != nil {
+			return nil, err
+		}
+		t := r.Target("id")
+		md, err := exported(ctx, r, t)
+		if err != nil {
+			return nil, err
+		}
+		title := localName(path.Base(md.HPath))
+		dir := title + "-" + string(t.Root[len(t.Root)-7:])
+		x, err := openExtraction(at, dir)
+		if err != nil {
+			return nil, err
+		}
+		defer x.close()
+		if err := x.text(title+".md", md.Content); err != nil {
+			return nil, err
+		}
+		if err := copyAssets(ctx, r, t, md.Content, x, &out); err != nil {
+			return nil, err
+		}
+		out.Root, out.Dir, out.Structure = at.path(), filepath.Join(at.path(), dir), x.files
+		out.File = filepath.Join(out.Dir, title+".md")
+		out.Hint = "links to assets in the Markdown are relative to its folder"
+		return out, nil
+	})
+}
+
+// copyAssets writes what a document's Markdown names of the workspace.
+func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdown string, x *extraction, out *extractResult) error {
+	skip := func(path, reason string) {
+		out.Skipped++
+		if len(out.Why) < 100 {
+			out.Why = append(out.Why, skippedAsset{path, reason})
+		}
+	}
+	done := map[string]bool{}
+	for _, address := range addresses(markdown) {
+		if !assetAddress(address) {
+			continue
+		}
+		file, _, _ := strings.Cut(address, "#")
+		file, _, _ = strings.Cut(file, "?")
+		a, wrong := parseAsset(file)
+		if wrong != "" {
+			skip(address, wrong)
+			continue
+		}
+		if done[a.plain] {
+			continue
+		}
+		done[a.plain] = true
+		e, err := documentAsset(ctx, r, t, a)
+		if err != nil {
+			return err
+		}
+		if e == nil {
+			skip(address, "there is no such file")
+			continue
+		}
+		err = x.copy(ctx, r.Kernel, e.path, a.plain)
+		if wrong := localTrouble(err); wrong != "" {
+			skip(address, wrong)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		out.Extracted++
+	}
+	return nil
+}
+
+// documentAsset finds the file of an asset as a document names it: in the folder of all, or in
+// one of the document's own folders, from the innermost. What lies in a hidden notebook is not
+// there. Nil means that there is none.
+func documentAsset(ctx context.Context, r *action.Request, t action.Target, a asset) (*entry, error) {
+	if a.notebook != "" && !r.Readable(a.notebook) {
+		return nil, nil
+	}
+	places := a.files()
+	if a.notebook == "" {
+		for dir := path.Join(string(t.Notebook), strings.TrimSuffix(t.Path, ".sy")); dir != "."; dir = path.Dir(dir) {
+			for _, f := range a.files() {
+				places = append(places, dir+"/"+f)
+			}
+		}
+	}
+	for _, p := range places {
+		e, err := locate(ctx, r.Kernel, p)
+		if isBadPath(err) { // a link
+			continue
+		}
+		if err != nil || e != nil && !e.folder {
+			return e, err
+		}
+	}
+	return nil, nil
+}
+
+// localName makes a name for a local file out of a title.
+func localName(title string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(forbidden, r), unprintable(r):
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(title, "_"))
+	if runes := []rune(name); len(runes) > 60 {
+		name = string(runes[:60]) // 240 bytes at most, with the ending
+	}
+	name = strings.Trim(name, ". ")
+	if strings.Trim(plainDots(name), ". ") == "" || devices.MatchString(name) {
+		return "document"
+	}
+	return name
+}
+
+// localTrouble says why one asset could not be written where the others can, "" if that is not
+// the case.
+func localTrouble(err error) string {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		return ""
+	}
+	switch e.Kind { //nolint:exhaustive // the others end the extraction
+	case tool.Exists:
+		return "there is a file of that name in the folder, or another asset whose name differs in case only"
+	case tool.TooLarge:
+		return e.Message
+	case tool.Unknown:
+		return "there is no such file"
+	}
+	return ""
+}
+
+func isBadPath(err error) bool { return err != nil && tool.KindOf(err) == tool.InvalidPath }

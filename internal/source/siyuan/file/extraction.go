@@ -1,0 +1,162 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// marker is the file that says that a folder was made here; its lines are the files that were
+// put there (R-1-21).
+const marker = ".collie-extract"
+
+// Bounds of what is written for one document.
+const (
+	maxAsset  = 1 << 30
+	maxMarker = 1 << 20
+)
+
+// extraction is a folder that a document is written to. Everything in it is reached through an
+// [os.Root], so no name leads out of it.
+type extraction struct {
+	root  *os.Root
+	files []string // written so far, with slashes
+}
+
+// openExtraction makes the folder dir below an allowed one, or takes over one that was made here
+// before: of that, the files that were written then are removed and nothing else. A folder with
+// anything in it that has no marker is refused.
+func openExtraction(at local, dir string) (*extraction, error) {
+	allowed, err := at.open()
+	if err != nil {
+		return nil, diskError("write", at.path(), err)
+	}
+	defer allowed.Close() //nolint:errcheck // a folder
+	rel := filepath.Join(at.rel, dir)
+	shown := filepath.Join(at.root, rel)
+	if err := allowed.MkdirAll(at.rel, 0o700); err != nil {
+		return nil, diskError("write", shown, err)
+	}
+	switch err := allowed.Mkdir(rel, 0o700); {
+	case err == nil:
+	case !errors.Is(err, fs.ErrExist):
+		return nil, diskError("write", shown, err)
+	default:
+		if info, err := allowed.Lstat(rel); err != nil || !info.IsDir() {
+			return nil, badPath(shown, "is there and is no folder", "choose another outputDir")
+		}
+	}
+	root, err := allowed.OpenRoot(rel)
+	if err != nil {
+		return nil, diskError("write", shown, err)
+	}
+	x := &extraction{root: root, files: []string{}}
+	if err := x.takeOver(shown); err != nil {
+		x.close()
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *extraction) close() { _ = x.root.Close() }
+
+// takeOver removes what an earlier extraction wrote, and marks the folder.
+func (x *extraction) takeOver(shown string) error {
+	old, err := x.marked()
+	if errors.Is(err, fs.ErrNotExist) {
+		if clear, err := empty(x.root, "."); err != nil || !clear {
+			return &tool.Error{
+				Op: "write", Kind: tool.Exists, Subject: shown,
+				Message: "the folder has files in it and was not made by extract_doc",
+				Hint:    "choose another outputDir, or move that folder away",
+			}
+		}
+		return x.mark()
+	}
+	if err != nil {
+		return diskError("write", shown, err)
+	}
+	for _, name := range old {
+		if _, wrong := checkPath(name); wrong == "" {
+			_ = x.root.Remove(filepath.FromSlash(name)) // what cannot go is refused when it is written
+		}
+	}
+	return x.mark()
+}
+
+// marked are the files that the marker lists.
+func (x *extraction) marked() ([]string, error) {
+	info, err := x.root.Lstat(marker)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrInvalid
+	}
+	f, err := x.root.Open(marker)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	raw, err := io.ReadAll(io.LimitReader(f, maxMarker))
+	return strings.Split(string(raw), "\n"), err
+}
+
+// mark writes down what was written, before it is written.
+func (x *extraction) mark() error {
+	raw := strings.Join(x.files, "\n") + "\n"
+	if err := x.root.WriteFile(marker, []byte(raw), 0o600); err != nil {
+		return diskError("write", marker, err)
+	}
+	return nil
+}
+
+// text writes a file.
+func (x *extraction) text(name, content string) error {
+	return x.write(name, func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader(content)) })
+}
+
+// copy writes a file of the workspace to name, a path with slashes.
+func (x *extraction) copy(ctx context.Context, k *kernel.Client, from, name string) error {
+	return x.write(name, func(w io.Writer) (int64, error) { return k.CopyFile(ctx, "/data/"+from, w, maxAsset) })
+}
+
+func (x *extraction) write(name string, content func(io.Writer) (int64, error)) error {
+	if dir := path.Dir(name); dir != "." {
+		if err := x.root.MkdirAll(filepath.FromSlash(dir), 0o700); err != nil {
+			return diskError("write", name, err)
+		}
+	}
+	x.files = append(x.files, name)
+	if err := x.mark(); err != nil {
+		return err
+	}
+	if _, err := writeNew(x.root, filepath.FromSlash(name), name, content); err != nil {
+		x.files = x.files[:len(x.files)-1]
+		_ = x.mark() // one name too many does no harm
+		return err
+	}
+	return nil
+}
+
+// empty reports whether a folder has nothing in it.
+func empty(root *os.Root, rel string) (bool, error) {
+	f, err := root.Open(rel)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	_, err = f.Readdirnames(1)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
+}

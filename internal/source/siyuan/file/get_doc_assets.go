@@ -1,0 +1,57 @@
+package file
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type docAssetsArgs struct {
+	ID   kernel.ID `json:"id" about:"document, or a block in it" req:"true"`
+	Type string    `json:"assetType" about:"all, or images only" default:"all" enum:"all,image"`
+}
+
+func getDocAssets() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "get_doc_assets", Purpose: "List the assets that a document uses",
+		Class: action.Reads, Common: true,
+		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
+		Endpoints:  []string{"asset/getDocAssets", "asset/getDocImageAssets"},
+		Positional: []string{"id"},
+		Returns: []action.Field{
+			{Name: "id", About: "the document"},
+			{Name: "assetType", About: "what was asked for"},
+			{Name: "assets", About: "paths as the document writes them"},
+			{Name: "count", About: "how many"},
+		},
+		Example: `{"id":"20240101120000-abcdefg","assetType":"image"}`,
+	}, func(ctx context.Context, r *action.Request, a docAssetsArgs) (any, error) {
+		root := r.Target("id").Root
+		found, err := r.Kernel.DocumentAssets(ctx, root, a.Type == "image")
+		if err != nil {
+			return nil, err
+		}
+		list := visible(r, found)
+		return struct {
+			ID     kernel.ID `json:"id"`
+			Type   string    `json:"assetType"`
+			Assets []string  `json:"assets"`
+			Count  int       `json:"count"`
+		}{root, a.Type, list, len(list)}, nil
+	})
+}
+
+// visible leaves out assets in the folders of notebooks that may not be read.
+func visible(r *action.Request, paths []string) []string {
+	out := []string{}
+	for _, p := range paths {
+		if a, wrong := parseAsset(p); wrong == "" && a.notebook != "" && !r.Readable(a.notebook) {
+			r.Filtered(1)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}

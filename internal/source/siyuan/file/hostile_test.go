@@ -1,0 +1,151 @@
+package file_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/tool"
+)
+
+// hostile are ways to write a path that leads somewhere else, or to what is no asset. NB stands
+// for the id of a notebook.
+var hostile = []string{
+	"", " ", ".", "..", "/", "assets", "assets/", "/assets/../conf/conf.json",
+	"assets/..", "assets/../conf/conf.json", "assets/../../conf/conf.json", "assets/./../conf.json", "assets//x.png", "./assets/x.png",
+	"assets/sub/../../20240101120000-abcdefg.sy", "../assets/x.png", "x/../assets/x.png",
+	"/etc/passwd", "/conf/conf.json", "/data/../conf/conf.json", "//server/share/x.png", "/workspace/conf/conf.json",
+	`C:\Windows\win.ini`, `C:/Windows/win.ini`, `\\server\share\x`, `assets\..\conf\conf.json`, `assets\plan.png`, `assets/..\..\conf\conf.json`,
+	"file:///etc/passwd", "http://127.0.0.1/assets/x.png", "data:text/plain,x",
+	"conf/conf.json", "../conf/conf.json", "data/conf/conf.json", "temp/siyuan.db", "storage/petal/x", "data/storage/av/x.json",
+	"history/x", "repo/x", "plugins/x/index.js", "widgets/x", "snippets/conf.json", "public/x",
+	"NB/20240101120000-abcdefg.sy", "NB/.siyuan/conf.json", "NB/20240101120000-abcdefg/x.png", "assets/a.sy", "assets/a.SY", "assets/a.sy/x.png",
+	"assets/.hidden", "assets/.git/config", ".siyuan/assets/x.png", "NB/../assets/x.png", "notanid/assets/x.png",
+	"NB/x/assets/y.png", "20240101120000-ABCDEFG/assets/x.png",
+	"assets/%2e%2e/conf/conf.json", "assets/%2E%2E/%2E%2E/conf.json", "assets/..%2f..%2fconf%2fconf.json", "assets%2f..%2fconf.json", "assets%2Fplan.png",
+	"assets/%252e%252e/conf.json", "assets/%5c..%5cconf.json", "assets/x%00.png", "assets/%c0%ae%c0%ae/conf.json", "assets/%0a.png", "%2fetc%2fpasswd",
+	"assets/．．/conf/conf.json", "assets/‥/conf.json", "assets/..／..／conf.json", "assets/․․/conf.json", "assets/.\u200b./conf.json",
+	"assets/..∕conf.json", "assets/\u202egnp.x", "assets/..＼conf.json", "assets/…/x", "assets/﹒﹒/x", "assets／..／conf.json",
+	"assets/%EF%BC%8E%EF%BC%8E/conf.json", "assets/a.ｓy/../x", "assets/x\u2028.png", "assets/a．sy",
+	"assets/x.png\x00", "assets/\x00", "assets/x\n.png", "assets/\x7f.png", "assets/\xff\xfe.png",
+	"assets/x.png.", "assets/x.png ", "assets/x.png. .", "assets/... /x", "assets/ ../x", "assets/.. /conf.json", "assets /x.png", "assets./x.png",
+	"assets/x.png:stream", "assets/x.png::$DATA", "assets/*", "assets/?", "assets/a|b", "assets/<x>", `assets/"x"`,
+	"assets/CON", "assets/nul.png", "assets/com1.txt", "assets/LPT9/x",
+	"assets/" + strings.Repeat("a", 256), "assets/" + strings.Repeat("a/", 1000) + "x.png", strings.Repeat("../", 400) + "etc/passwd",
+	"assets/" + strings.Repeat("中", 100) + ".png",
+	"Assets/x.png", "ASSETS/plan-20240101120000-aaaaaaa.png", "assets/PLAN-20240101120000-aaaaaaa.png",
+	"~/.ssh/id_rsa", "$HOME/.ssh/id_rsa", "${HOME}/x", "assets/$(id)", "assets/link/passwd", "assets/link.png",
+	"emojis/../../conf/conf.json", "templates/../storage/x", "templates/%2e%2e/x", "/data/emojis/../storage/x",
+	"' OR '1'='1", "assets/x' OR 1=1 --.png",
+}
+
+// TestHostilePaths is acceptance check 9: every way to write a path that leads elsewhere is
+// refused, by every action that takes a path, and nothing is written, read or made.
+func TestHostilePaths(t *testing.T) {
+	w := newWorld(t)
+	w.Lenient() // what the kernel would make of it is not the point
+	w.Symlink("/data/assets/link", nil)
+	w.File("/data/assets/link/passwd", []byte("root"))
+	w.Symlink("/data/assets/link.png", []byte("root"))
+	w.Symlink("/data/templates/link.md", []byte("root"))
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "passwd"), []byte("root"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(w.dir, "link")); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	takers := map[string]func(path string) string{
+		"delete_asset":       func(p string) string { return args("path", p, "force", true) },
+		"rename_asset":       func(p string) string { return args("oldPath", p, "newName", "x") },
+		"get_image_ocr_text": func(p string) string { return args("path", p) },
+		"read_template":      func(p string) string { return args("path", p) },
+		"render":             func(p string) string { return args("engine", "template", "id", w.doc, "path", p) },
+		"export_resources":   func(p string) string { return args("paths", []string{p}) },
+		"upload_asset":       func(p string) string { return args("localFilePath", p) },
+	}
+	for name, make := range takers {
+		a := act(t, name)
+		for _, p := range hostile {
+			p = strings.ReplaceAll(p, "NB", string(w.nb))
+			if name == "export_resources" && (p == "assets" || p == "assets/") {
+				continue // the folder is allowed there, see TestExportResourcesFolder
+			}
+			w.ResetCalls()
+			got, err := w.Do(t, a, make(p))
+			if err == nil {
+				t.Errorf("%s took %q: %s", name, p, got.Raw)
+			}
+			if kind := tool.KindOf(err); kind == tool.Internal || kind == tool.API {
+				t.Errorf("%s of %q got as far as %v", name, p, err)
+			}
+			for _, c := range w.Calls() {
+				switch c.Path {
+				case "/api/asset/removeUnusedAsset", "/api/asset/renameAsset", "/api/asset/getImageOCRText", "/api/asset/upload",
+					"/api/export/exportResources", "/api/template/render", "/api/file/getFile", "/api/file/putFile", "/api/file/removeFile":
+					t.Errorf("%s of %q sent %s %s", name, p, c.Path, c.Body)
+				}
+			}
+		}
+	}
+	for name, make := range map[string]func(string) string{ // what writes to this machine, or names a folder
+		"upload_asset":     func(p string) string { return args("localFilePath", w.local("x.png", "x"), "assetsDirPath", p) },
+		"extract_doc":      func(p string) string { return args("id", w.doc, "outputDir", p) },
+		"export_resources": func(p string) string { return args("paths", []string{shown}, "outputPath", p) },
+	} {
+		for _, p := range hostileLocal(outside, name == "upload_asset") {
+			w.ResetCalls()
+			if got, err := w.Do(t, act(t, name), make(p)); err == nil {
+				t.Errorf("%s took %q: %s", name, p, got.Raw)
+			}
+			for _, c := range w.Writes() {
+				t.Errorf("%s to %q wrote: %s", name, p, c.Path)
+			}
+		}
+	}
+	if list, err := os.ReadDir(outside); err != nil || len(list) != 1 {
+		t.Errorf("something was written outside: %v, %v", list, err)
+	}
+	if !w.exists(shown) {
+		t.Error("an asset is gone")
+	}
+}
+
+// hostileLocal are targets on this machine, or of folders for uploads, that are refused.
+func hostileLocal(outside string, upload bool) []string {
+	list := []string{
+		"..", "../x", "a/../../x", "/", "/etc", outside, outside + "/x", ".ssh/x", "a/.hidden/x", "link", "link/x", "a/\x00", "a\n",
+		`..\x`, `a\..\..\x`, "%2e%2e/x", "a/%2e%2e%2fx", "．．/x", "‥/x", "a/.\u200b./x", "..／x", "id_rsa", "a/server.pem", "a/x.sy", "a/ ../x", "a/.. /x",
+		strings.Repeat("a", 300), strings.Repeat("a/", 3000), "\xff", "conf/conf.json", ".env", "a. ", "nul",
+	}
+	if upload {
+		return append(list, "/storage/petal", "/data/assets/", "assets/../storage", "/assets/../../x", "/assets/.git", "/assets/a%2f..", "templates")
+	}
+	return list
+}
+
+// TestSymlinkedTemplate covers R-1-20 for templates: a link among them may lead to any file.
+func TestSymlinkedTemplate(t *testing.T) {
+	w := newWorld(t)
+	w.Symlink("/data/templates/link.md", []byte("token"))
+	w.refused("read_template", args("path", "link.md"), tool.InvalidPath)
+	w.refused("render", args("engine", "template", "id", w.doc, "path", "link.md"), tool.InvalidPath)
+}
+
+// TestUnicodeNames makes sure that the rules against disguises let ordinary names through.
+func TestUnicodeNames(t *testing.T) {
+	w := newWorld(t)
+	for _, p := range []string{
+		"assets/你好。世界.png", "assets/和／或-20240101120000-aaaaaaa.png", "assets/等等….png", "assets/100%.png", "assets/a b c.png", "assets/naïve é.png",
+		"assets/家族👨‍👩‍👧.png", "assets/O'Brien.png", "assets/(1) [2] {3}.png", "assets/a&b=c;d,e.png", "assets/sub/deep/x.pdf", "assets/no-ending",
+	} {
+		w.File("/data/"+p, []byte("x"))
+		w.run("get_image_ocr_text", args("path", p)).is(args("path", p, "text", ""))
+	}
+	own := string(w.nb) + "/20240101120000-abcdefg/assets/x.png"
+	w.File("/data/"+own, []byte("x"))
+	w.Levels[w.nb] = access.Read
+	w.run("get_image_ocr_text", args("path", own))
+}

@@ -1,0 +1,66 @@
+package file
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+)
+
+type listTemplatesArgs struct {
+	Query string `json:"query" about:"part of the path"`
+	Page  int    `json:"page" about:"page, from 1" default:"1" min:"1"`
+	Size  int    `json:"pageSize" about:"templates a page" default:"20" min:"1" max:"128"`
+}
+
+// listedTemplate is a template and how to go on with it.
+type listedTemplate struct {
+	Path     string         `json:"path"`
+	Relative string         `json:"relativePath"`
+	Name     string         `json:"name"`
+	Content  string         `json:"content"`
+	Read     map[string]any `json:"readArgs"`
+	Render   map[string]any `json:"renderArgsTemplate"`
+}
+
+func listTemplates() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "list_templates", Purpose: "List templates, or those whose path contains a text",
+		Late: true, Class: action.Reads,
+		Unguarded:  "templates belong to the workspace, not to a notebook",
+		Endpoints:  []string{"search/searchTemplate"},
+		Aliases:    map[string]string{"k": "query", "keyword": "query"},
+		Positional: []string{"query"},
+		Returns: []action.Field{
+			{Name: "data", About: "templates"},
+			{Name: "data[].relativePath", About: "path for read_template and render"},
+			{Name: "data[].name", About: "file name without ending"},
+			{Name: "data[].path", About: "path on the kernel's machine", Verbose: true},
+			{Name: "data[].content", About: "path as SiYuan shows it, hits marked", Verbose: true},
+			{Name: "data[].readArgs", About: "arguments to read it", Verbose: true},
+			{Name: "data[].renderArgsTemplate", About: "arguments to render it, without the id", Verbose: true},
+			{Name: "total", About: "how many match"},
+			{Name: "page", About: "this page"},
+			{Name: "pageSize", About: "templates a page"},
+			{Name: "pageCount", About: "how many pages"},
+			{Name: "hasNextPage", About: "whether there are more"},
+		},
+		Example: `{"query":"meeting"}`,
+	}, func(ctx context.Context, r *action.Request, a listTemplatesArgs) (any, error) {
+		found, err := r.Kernel.Templates(ctx, strings.TrimSpace(a.Query))
+		if err != nil {
+			return nil, err
+		}
+		list := make([]listedTemplate, 0, len(found))
+		for _, t := range found {
+			rel := relative(&t)
+			list = append(list, listedTemplate{
+				Path: t.Path, Relative: rel, Name: strings.TrimSuffix(path.Base(rel), path.Ext(rel)), Content: t.Content,
+				Read:   map[string]any{"path": rel},
+				Render: map[string]any{"engine": "template", "path": rel, "id": "BLOCK_ID"},
+			})
+		}
+		return action.Paged(list, a.Page, a.Size), nil
+	})
+}

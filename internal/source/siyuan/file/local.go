@@ -1,0 +1,209 @@
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+// local is a path on this machine that may be used: below one of the allowed folders, with every
+// symbolic link followed (R-1-22).
+type local struct {
+	root string // the allowed folder
+	rel  string // below it, in this system's form; "." is the folder itself
+}
+
+// path is the whole path.
+func (l local) path() string { return filepath.Join(l.root, l.rel) }
+
+// open opens the allowed folder. Nothing that is reached through the result lies outside of it,
+// whatever becomes of links meanwhile. The caller closes it.
+func (l local) open() (*os.Root, error) { return os.OpenRoot(l.root) }
+
+// localPath finds out whether a path that an argument has may be used. A relative one is below
+// the first allowed folder. What is outside of all of them is refused without a look at it.
+func localPath(r *action.Request, text string) (local, error) {
+	files := r.Workspace.LocalFiles()
+	if !files.Allowed || len(files.Roots) == 0 {
+		why := files.Why
+		if why == "" {
+			why = "no folder is allowed: siyuan.localFileRoots is empty"
+		}
+		return local{}, &tool.Error{
+			Op: "check path", Kind: tool.Denied, Message: "files of this machine are off limits: " + why,
+			Hint: "a person can allow folders: siyuan.localFileRoots in collie.json",
+		}
+	}
+	if wrong := checkLocal(text); wrong != "" {
+		return local{}, badLocal(text, wrong)
+	}
+	path := filepath.Clean(text)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(files.Roots[0], path)
+	}
+	within := slices.ContainsFunc(files.Roots, func(root string) bool { return below(root, path) != "" })
+	followed := follow(path)
+	for _, root := range files.Roots {
+		rel := below(root, followed)
+		if rel == "" {
+			continue
+		}
+		for _, p := range []string{below(root, path), rel} {
+			if wrong := checkOpen(p); wrong != "" {
+				return local{}, badLocal(text, wrong)
+			}
+		}
+		return local{root, rel}, nil
+	}
+	if within {
+		return local{}, badLocal(text, "leads out of the allowed folders through a symbolic link")
+	}
+	return local{}, badLocal(text, "is outside of the allowed folders")
+}
+
+func badLocal(text, wrong string) error {
+	return badPath(text, wrong, "use a file below a folder of siyuan.localFileRoots, which a person can change in collie.json")
+}
+
+// checkLocal says what is wrong with the text of a local path.
+func checkLocal(text string) string {
+	slashed := filepath.ToSlash(text)
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "is empty"
+	case len(text) > 4096:
+		return "is longer than 4096 bytes"
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unprintable):
+		return "has a character that cannot be seen"
+	case strings.Contains(slashed, `\`):
+		return "has a backslash"
+	}
+	if wrong := checkSpelling(slashed); wrong != "" {
+		return wrong
+	}
+	for name := range strings.SplitSeq(slashed, "/") {
+		if len(name) > maxName {
+			return "has a part of more than 255 bytes"
+		}
+	}
+	return ""
+}
+
+// checkSpelling finds ways out of a folder, also where they are written with other characters.
+func checkSpelling(path string) string {
+	if encoded.MatchString(path) {
+		return "has an encoded character"
+	}
+	for name := range strings.SplitSeq(plainSlashes(path), "/") {
+		if name != "." && name != "" && strings.Trim(plainDots(name), ". ") == "" {
+			return `has a part ".."`
+		}
+	}
+	return ""
+}
+
+// checkOpen refuses hidden and key-like names below an allowed folder.
+func checkOpen(rel string) string {
+	if rel == "" || rel == "." {
+		return ""
+	}
+	names := strings.Split(filepath.ToSlash(rel), "/")
+	for i, name := range names {
+		switch {
+		case strings.HasPrefix(name, "."):
+			return "names a hidden file or folder"
+		case keyLike(name):
+			return "has the name of a key, a password store or a file of credentials"
+		case strings.EqualFold(name, "conf.json") && i > 0 && strings.EqualFold(names[i-1], "conf"):
+			return "is the configuration of a SiYuan workspace, which holds its token"
+		case document(name):
+			return "is a SiYuan document, which is no asset"
+		case strings.ContainsAny(name, `:`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || devices.MatchString(name):
+			return "has a name that not every system takes as it is"
+		}
+	}
+	return ""
+}
+
+// below is where a path lies below a folder, "." for the folder itself, "" if it does not.
+func below(root, path string) string {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return rel
+}
+
+// follow is a path with its symbolic links followed, as far as it exists.
+func follow(path string) string {
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(real, rest)
+		}
+		if _, err := os.Lstat(at); err == nil { // a link that leads nowhere, or that may not be followed
+			return ""
+		}
+		if filepath.Dir(at) == at {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// openSource opens a local file to read all of it. The caller closes it.
+func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, local, error) {
+	at, err := localPath(r, text)
+	if err != nil {
+		return nil, nil, at, err
+	}
+	root, err := at.open()
+	if err != nil {
+		return nil, nil, at, diskError("read", text, err)
+	}
+	defer root.Close() //nolint:errcheck // a folder that was read
+	info, err := root.Stat(at.rel)
+	if err != nil {
+		return nil, nil, at, diskError("read", text, err)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for a writer
+		return nil, nil, at, r.Invalid(param, "is no regular file")
+	}
+	f, err := root.Open(at.rel)
+	if err != nil {
+		return nil, nil, at, diskError("read", text, err)
+	}
+	opened, err := f.Stat()
+	if err != nil || !opened.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, nil, at, r.Invalid(param, "is no regular file")
+	}
+	return f, opened, at, nil
+}
+
+// diskError is the error for what the system says about a local path.
+func diskError(op, text string, err error) error {
+	out := &tool.Error{Op: op, Kind: tool.Internal, Subject: text, Err: err}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		out.Err = pe.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		out.Kind, out.Message, out.Err = tool.Unknown, "there is no such file", nil
+	case errors.Is(err, fs.ErrExist):
+		out.Kind, out.Message, out.Err = tool.Exists, "it is there already", nil
+		out.Hint = "choose another path, or move what is there away"
+	case errors.Is(err, fs.ErrPermission):
+		out.Kind = tool.Denied
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package file
+
+import (
+	"html"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// What Markdown does not know of, or knows only half.
+var (
+	// sources are attributes of HTML elements that name a file.
+	sources = regexp.MustCompile(`(?is)<[a-z][a-z0-9]*\s[^>]*?\b(?:src|href|poster|data|data-src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>` + "`" + `]+))`)
+	// spaced is an address with spaces, which SiYuan writes and Markdown does not allow.
+	spaced = regexp.MustCompile(`\]\(((?:[^\s()<>]+/)*assets/[^()<>\n"]*?\.[0-9A-Za-z]{1,8})(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
+	// annotated is a place in a PDF: <<assets/a.pdf/20240101000000-abcdefg "text">>.
+	annotated = regexp.MustCompile(`<<(assets/[^\n<>"]+?)/[0-9]{14}-[0-9a-z]{7}(?:\s[^\n<>]*)?>>`)
+)
+
+// addresses are what a text in Markdown links to and shows, in order, each once: images and
+// links with titles or without, link definitions, HTML, places in PDFs. What stands in code is
+// text (K14).
+func addresses(markdown string) []string {
+	source := []byte(markdown)
+	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+	var out []string
+	seen := map[string]bool{}
+	add := func(address string) {
+		if address = strings.TrimSpace(address); address != "" && !seen[address] {
+			seen[address] = true
+			out = append(out, address)
+		}
+	}
+	inHTML := func(raw string) {
+		for _, m := range sources.FindAllStringSubmatch(raw, -1) {
+			add(html.UnescapeString(m[1] + m[2] + m[3]))
+		}
+	}
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Image:
+			add(string(n.Destination))
+		case *ast.Link:
+			add(string(n.Destination))
+		case *ast.HTMLBlock:
+			inHTML(string(n.Lines().Value(source)))
+		case *ast.RawHTML:
+			inHTML(string(n.Segments.Value(source)))
+		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
+			raw := withoutCode(n, source)
+			for _, m := range spaced.FindAllStringSubmatch(raw, -1) {
+				if strings.Contains(m[1], " ") {
+					add(m[1])
+				}
+			}
+			for _, m := range annotated.FindAllStringSubmatch(raw, -1) {
+				add(m[1])
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return out
+}
+
+// withoutCode is the source of a block with its code spans blanked out.
+func withoutCode(n ast.Node, source []byte) string {
+	lines := n.Lines()
+	if lines == nil || lines.Len() == 0 {
+		return ""
+	}
+	first, last := lines.At(0).Start, lines.At(lines.Len()-1).Stop
+	raw := []byte(string(source[first:last]))
+	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
+		if code, ok := c.(*ast.CodeSpan); ok && entering {
+			for t := code.FirstChild(); t != nil; t = t.NextSibling() {
+				if t, ok := t.(*ast.Text); ok {
+					for i := t.Segment.Start; i < t.Segment.Stop; i++ {
+						raw[i-first] = ' '
+					}
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return string(raw)
+}
+
+// assetAddress reports whether an address is meant to be that of an asset: one of the
+// workspace, not of the web.
+func assetAddress(address string) bool {
+	return strings.HasPrefix(address, "assets/") || strings.Contains(address, "/assets/") && !strings.Contains(address, ":") && !strings.HasPrefix(address, "/")
+}

@@ -1,0 +1,20 @@
+//go:build unix
+
+package file_test
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"collie/internal/tool"
+)
+
+// TestUploadPipe: what is no regular file is not opened, which might never return.
+func TestUploadPipe(t *testing.T) {
+	w := newWorld(t)
+	if err := syscall.Mkfifo(filepath.Join(w.dir, "pipe"), 0o600); err != nil {
+		t.Skip("no pipes here")
+	}
+	w.refused("upload_asset", args("localFilePath", "pipe"), tool.Invalid)
+}

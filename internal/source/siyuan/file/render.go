@@ -1,0 +1,79 @@
+package file
+
+import (
+	"context"
+	"html"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type renderArgs struct {
+	Engine   string    `json:"engine" about:"template: a file for a document; sprig: a text" req:"true" enum:"template,sprig"`
+	ID       kernel.ID `json:"id" about:"document the template is for"`
+	Path     string    `json:"path" about:"template, as list_templates gives it"`
+	Template string    `json:"template" about:"text with {{ }} for sprig"`
+	Preview  bool      `json:"preview" about:"as a preview, not for insertion" default:"false"`
+}
+
+type renderResult struct {
+	Engine  string `json:"engine"`
+	Content string `json:"content"`
+	Path    string `json:"path,omitempty"`
+}
+
+func render() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "render", Purpose: "Render a template for a document, or a sprig text",
+		Guide: "engine=template takes id and path and gives block DOM; engine=sprig takes template and gives text. " +
+			"Both can query all notes, so every notebook must be readable.",
+		Class: action.Reads,
+		Needs: []action.Need{
+			action.OnBlock(access.Read, "id"),
+			action.Everywhere(access.Read), // templates can query every notebook (R-1-25)
+		},
+		Endpoints: []string{"search/searchTemplate", "file/readDir", "template/render", "template/renderSprig"},
+		Returns: []action.Field{
+			{Name: "engine", About: "the engine"},
+			{Name: "content", About: "what was rendered"},
+			{Name: "path", About: "the template", Verbose: true},
+		},
+		Example: `{"engine":"sprig","template":"{{now | date \"2006-01-02\"}}"}`,
+	}, func(ctx context.Context, r *action.Request, a renderArgs) (any, error) {
+		if a.Engine == "sprig" {
+			return renderSprig(ctx, r, a)
+		}
+		switch {
+		case a.ID == "":
+			return nil, r.Invalid("id", "is required for engine=template")
+		case a.Path == "":
+			return nil, r.Invalid("path", "is required for engine=template")
+		case a.Template != "":
+			return nil, r.Conflicting("template is for engine=sprig; engine=template takes path", "template")
+		}
+		t, err := findTemplate(ctx, r, a.Path)
+		if err != nil {
+			return nil, err
+		}
+		content, err := r.Kernel.RenderTemplate(ctx, a.ID, t.Path, a.Preview)
+		if err != nil {
+			return nil, templateErrors(err, html.UnescapeString)
+		}
+		return renderResult{a.Engine, content, t.Path}, nil
+	})
+}
+
+func renderSprig(ctx context.Context, r *action.Request, a renderArgs) (any, error) {
+	switch {
+	case a.Template == "":
+		return nil, r.Invalid("template", "is required for engine=sprig")
+	case a.ID != "" || a.Path != "":
+		return nil, r.Conflicting("id and path are for engine=template; engine=sprig takes template", "id", "path")
+	}
+	content, err := r.Kernel.RenderSprig(ctx, a.Template)
+	if err != nil {
+		return nil, templateErrors(err, html.UnescapeString)
+	}
+	return renderResult{Engine: a.Engine, Content: content}, nil
+}

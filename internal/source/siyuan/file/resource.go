@@ -1,0 +1,139 @@
+package file
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+)
+
+const resourceHint = `expected assets, emojis or templates: /data/assets/a.png, /data/NOTEBOOK/assets, /data/emojis, /data/templates/x.md`
+
+// maxWalk bounds the folders of one folder that is packed.
+const maxWalk = 500
+
+// parseResource is a path below data/ that may leave the workspace (R-1-20), given as
+// "/data/assets/…" or as asset paths are; a is set for a file or folder of assets. What it
+// refuses is everything else: documents, settings, databases, plugins.
+func parseResource(text string) (below string, a *asset, wrong string) {
+	below = strings.TrimPrefix(text, "/")
+	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "/data/") {
+		return "", nil, "is not below /data/"
+	}
+	below = strings.TrimSuffix(strings.TrimPrefix(below, "data/"), "/")
+	names, wrong := checkPath(below)
+	if wrong != "" {
+		return "", nil, wrong
+	}
+	switch names[0] {
+	case "emojis", "templates":
+		if encoded.MatchString(below) {
+			return "", nil, "has an encoded character"
+		}
+		return below, nil, ""
+	}
+	inner := below
+	if names[len(names)-1] == "assets" {
+		inner += "/x" // the folder itself: whether it is one of assets is decided by what could be in it
+	}
+	got, wrong := parseAsset(inner)
+	if wrong != "" {
+		return "", nil, wrong
+	}
+	if inner != below {
+		got.given, got.plain = below, below
+	}
+	return below, &got, ""
+}
+
+// needsResources needs a level on what each path of an argument packs: an asset as ever; a
+// folder of a notebook in that notebook; a folder of assets of all in every notebook, since what
+// lies in it may be anyone's. Emojis and templates are the workspace's.
+func needsResources(level access.Level, param string) action.Need {
+	return action.On(level, "the notebooks of "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		var out []action.Target
+		for _, text := range r.Strings(param) {
+			targets, err := resourceTargets(ctx, r, level, text)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, targets...)
+		}
+		return out, nil
+	})
+}
+
+func resourceTargets(ctx context.Context, r *action.Request, level access.Level, text string) ([]action.Target, error) {
+	e, a, err := locateResource(ctx, r, text)
+	if err != nil || a == nil {
+		return nil, err
+	}
+	if !e.folder {
+		return assetTargets(ctx, r, level, *a, e, text)
+	}
+	if a.notebook != "" {
+		return []action.Target{{What: access.Asset, Subject: text, Notebook: a.notebook, Path: e.path}}, nil
+	}
+	return nil, r.Levels.Everywhere(ctx, level)
+}
+
+// locateResource finds what a path of the workspace names, and makes sure that no link and no
+// document is in it.
+func locateResource(ctx context.Context, r *action.Request, text string) (*entry, *asset, error) {
+	below, a, wrong := parseResource(text)
+	if wrong != "" {
+		return nil, nil, badPath(text, wrong, resourceHint)
+	}
+	missing := access.NotFound(access.Asset, text)
+	tries := []string{below}
+	if a != nil {
+		if a.notebook != "" && !r.Readable(a.notebook) {
+			return nil, nil, missing
+		}
+		tries = a.files()
+	}
+	for _, try := range tries {
+		e, err := locate(ctx, r.Kernel, try)
+		if err != nil {
+			return nil, nil, err
+		}
+		if e == nil {
+			continue
+		}
+		if e.folder {
+			budget := maxWalk
+			if err := plainFolder(ctx, r, text, "/data/"+e.path, &budget); err != nil {
+				return nil, nil, err
+			}
+		}
+		return e, a, nil
+	}
+	return nil, nil, missing
+}
+
+// plainFolder makes sure that nothing in a folder leads elsewhere or is a document: the kernel
+// packs all of it.
+func plainFolder(ctx context.Context, r *action.Request, text, at string, budget *int) error {
+	if *budget--; *budget < 0 {
+		return badPath(text, "has too many folders in it", "name smaller folders, or files")
+	}
+	list, err := r.Kernel.ReadDir(ctx, at)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		switch {
+		case e.IsSymlink:
+			return badPath(text, "has a symbolic link in it", "name the files themselves")
+		case document(e.Name):
+			return badPath(text, "has a document in it", "name the files themselves")
+		case e.IsDir:
+			if err := plainFolder(ctx, r, text, path.Join(at, e.Name), budget); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

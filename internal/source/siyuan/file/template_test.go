@@ -1,0 +1,88 @@
+package file_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/tool"
+)
+
+func TestListTemplates(t *testing.T) {
+	w := newWorld(t)
+	w.File("/data/templates/b.md", []byte("b"))
+	got := w.Must(t, act(t, "list_templates"), args("pageSize", 1))
+	if got.Get("total").Int() != 2 || !got.Get("hasNextPage").Bool() || got.Get("data.0.relativePath").String() != "b.md" {
+		t.Errorf("templates: %s", got.Raw)
+	}
+	got = w.Must(t, act(t, "list_templates"), args("query", "会议"))
+	w.run("read_template", got.Get("data.0.readArgs").Raw).is(args("relativePath", "work/meeting 会议.md"))
+	render := strings.ReplaceAll(got.Get("data.0.renderArgsTemplate").Raw, "BLOCK_ID", string(w.doc))
+	w.run("render", render)
+	w.run("list_templates", args("query", "zzz")).is(args("data", []string{}, "total", 0, "pageCount", 1))
+	w.refused("list_templates", args("page", "x"), tool.Invalid)
+}
+
+func TestReadTemplate(t *testing.T) {
+	w := newWorld(t)
+	const path, text = "work/meeting 会议.md", "# .action{.title}\n\n会议 notes"
+	w.run("read_template", args("path", path)).is(args("markdown", text, "totalChars", 27, "truncated", false))
+	w.run("read_template", args("path", "/workspace/data/templates/"+path)).is(args("relativePath", path))
+	w.run("read_template", args("path", path, "offset", 19, "limit", 2)).is(args("markdown", "会议", "truncated", true, "nextOffset", 21))
+	w.refused("read_template", args("path", path, "offset", 28), tool.Invalid)
+	w.refused("read_template", args("path", "work/none.md"), tool.Unknown)
+	e := w.refused("read_template", args("path", "/workspace/conf/conf.json"), tool.InvalidPath)
+	if e.Facts["reason"] != "path_not_in_workspace" {
+		t.Errorf("facts: %v", e.Facts)
+	}
+}
+
+func TestRender(t *testing.T) {
+	w := newWorld(t)
+	got := w.Must(t, act(t, "render"), args("engine", "template", "id", w.doc, "path", "work/meeting 会议.md"))
+	if content := got.Get("content").String(); !strings.Contains(content, "Doc 文档") || !strings.Contains(content, "data-node-id") {
+		t.Errorf("rendered: %s", got.Raw)
+	}
+	w.run("render", args("engine", "sprig", "template", `{{ upper "abc" }}`)).is(args("engine", "sprig", "content", "ABC"))
+	e := w.refused("render", args("engine", "sprig", "template", `{{ env "HOME" }}`), tool.API)
+	if !strings.Contains(e.Message, `function "env" not defined`) {
+		t.Errorf("message: %s", e.Message)
+	}
+	for _, a := range []string{
+		args("engine", "sprig"), args("engine", "template", "path", "x.md"), args("engine", "template", "id", w.doc),
+	} {
+		w.refused("render", a, tool.Invalid)
+	}
+	for _, a := range []string{
+		args("engine", "sprig", "template", "x", "path", "x.md"), args("engine", "template", "id", w.doc, "path", "x.md", "template", "x"),
+	} {
+		w.refused("render", a, tool.Conflicting)
+	}
+	w.refused("render", args("engine", "template", "id", ghost, "path", "x.md"), tool.Unknown)
+}
+
+// TestRenderReadsEverything covers R-1-25: templates can query all notes, so none may be hidden.
+func TestRenderReadsEverything(t *testing.T) {
+	w := newWorld(t)
+	const query = `{{ range queryBlocks "SELECT * FROM blocks WHERE type='d' LIMIT 9" }}{{ .Content }} {{ end }}`
+	got := w.Must(t, act(t, "render"), args("engine", "sprig", "template", query))
+	if !strings.Contains(got.Raw, "CANARY") {
+		t.Fatalf("the kernel's templates can query, or this test shows nothing: %s", got.Raw)
+	}
+	w.Levels[w.other] = access.Read
+	w.run("render", args("engine", "sprig", "template", "x"))
+	w.hide()
+	for _, a := range []string{args("engine", "sprig", "template", query), args("engine", "template", "id", w.doc, "path", "work/meeting 会议.md")} {
+		e := w.refused("render", a, tool.Denied)
+		if strings.Contains(string(e.Payload()), "CANARY") || strings.Contains(string(e.Payload()), string(w.other)) {
+			t.Errorf("names the hidden notebook: %s", e.Payload())
+		}
+	}
+	for _, c := range w.Calls() {
+		if strings.HasPrefix(c.Path, "/api/template/") {
+			t.Errorf("a template ran: %s", c.Body)
+		}
+	}
+	missing := w.refused("render", args("engine", "template", "id", ghost, "path", "x.md"), tool.Unknown)
+	same(t, w.refused("render", args("engine", "template", "id", w.their, "path", "x.md"), tool.Unknown), missing, string(w.their), ghost)
+}

@@ -1,0 +1,23 @@
+// Package file is the tool of files: assets, templates and exports, and what goes between the
+// workspace and the disk of this machine.
+//
+// The kernel checks next to nothing here: it packs and removes any path that it is given (README
+// 4, R-1-19, R-1-20). So a path goes three steps before it is sent. Its text must be that of an
+// asset or template ([parseAsset]); folder by folder, what it names must be there and no link
+// ([locate]); and the notebooks that use it must have the level ([needsAsset], R-1-24). Local
+// paths have rules of their own, in local.go.
+package file
+
+import "collie/internal/source/siyuan/action"
+
+// Tool returns the tool.
+func Tool() action.Tool {
+	return action.Tool{
+		Name:  "file",
+		About: "Assets (images, other attachments), templates, exports: upload, list, rename, delete, what a document uses and what is unused. Paths are assets/NAME; local files only in folders a person allowed.",
+		Actions: []*action.Action{
+			uploadAsset(), listTemplates(), readTemplate(), render(), exportMD(), exportResources(), listUnusedAssets(),
+			getDocAssets(), getImageOCRText(), removeUnusedAssets(), renameAsset(), deleteAsset(), extractDoc(),
+		},
+	}
+}

@@ -1,0 +1,157 @@
+package file
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+type uploadArgs struct {
+	Local string `json:"localFilePath" about:"file on the machine of this server" req:"true" min:"1"`
+	Dir   string `json:"assetsDirPath" about:"folder below /assets/" default:"/assets/"`
+	Large bool   `json:"confirmLargeFile" about:"upload it although it is large" default:"false"`
+}
+
+// tooLarge asks for another call before a large file is sent.
+type tooLarge struct {
+	Success   bool   `json:"success"`
+	Confirm   bool   `json:"requiresConfirmation"`
+	Reason    string `json:"reason"`
+	Size      int64  `json:"fileSizeBytes"`
+	Threshold int64  `json:"thresholdBytes"`
+	MB        int    `json:"thresholdMB"`
+	Message   string `json:"message"`
+}
+
+type uploadResult struct {
+	Success bool              `json:"success"`
+	Failed  []string          `json:"errFiles"`
+	Stored  map[string]string `json:"succMap"`
+	Path    string            `json:"path"`
+	Local   string            `json:"localFilePath"`
+	Name    string            `json:"uploadedFileName"`
+}
+
+// defaultMaxUpload bounds an upload even where it is confirmed (R-1-22).
+const defaultMaxUpload = 200 << 20
+
+func uploadAsset() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "upload_asset", Purpose: "Store a local file as an asset",
+		Guide: "The stored name gets an id. Show it with ![text](PATH). A relative localFilePath is below the first allowed folder; " +
+			"hidden files and keys are refused.",
+		Dangerous: true, Class: action.Source,
+		Unguarded:  "a new asset is in no notebook before a document shows it",
+		Endpoints:  []string{"asset/upload"},
+		Aliases:    map[string]string{"path": "localFilePath"},
+		Positional: []string{"localFilePath"},
+		Returns: []action.Field{
+			{Name: "success", About: "true; false where requiresConfirmation is set"},
+			{Name: "path", About: "asset path for Markdown"},
+			{Name: "succMap", About: "uploaded name to asset path", Verbose: true},
+			{Name: "errFiles", About: "files that failed", Verbose: true},
+			{Name: "localFilePath", About: "the local file"},
+			{Name: "uploadedFileName", About: "its name as sent"},
+			{Name: "requiresConfirmation", About: "the file is large: call again with confirmLargeFile=true"},
+			{Name: "reason", About: "file_too_large"},
+			{Name: "fileSizeBytes", About: "size of the file"},
+			{Name: "thresholdBytes", About: "size from which it is asked for"},
+			{Name: "thresholdMB", About: "the same in MB"},
+			{Name: "message", About: "what to do"},
+		},
+		Example: `{"localFilePath":"pictures/plan.png"}`,
+		Adapt:   fileAlias,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("copy the local file %s into the SiYuan workspace", strings.Join(r.Strings("localFilePath"), ""))
+		},
+	}, func(ctx context.Context, r *action.Request, a uploadArgs) (any, error) {
+		dir, err := uploadDir(a.Dir)
+		if err != nil {
+			return nil, err
+		}
+		f, info, at, err := openSource(r, "localFilePath", a.Local)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() //nolint:errcheck // read only
+		if stop, err := tooMuch(r, info.Size(), a.Large); stop != nil || err != nil {
+			return stop, err
+		}
+		name := filepath.Base(at.rel)
+		done, err := r.Kernel.UploadAsset(ctx, dir, name, f, info.Size())
+		if err != nil {
+			return nil, err
+		}
+		stored := done.Stored[name]
+		if _, wrong := parseAsset(stored); wrong != "" || len(done.Failed) > 0 {
+			return nil, &tool.Error{
+				Op: "upload", Kind: tool.Mismatch, Subject: a.Local, OutcomeUnknown: stored != "",
+				Message: "the kernel accepted the file and names no asset that it became",
+			}
+		}
+		return uploadResult{true, append([]string{}, done.Failed...), done.Stored, stored, at.path(), name}, nil
+	})
+}
+
+// fileAlias takes "file" for the local path. With a fileName beside it that is the shape of old
+// clients, which sent content; it stays as it is and is refused.
+func fileAlias(args json.RawMessage) json.RawMessage {
+	file := gjson.GetBytes(args, "file")
+	if !file.Exists() || gjson.GetBytes(args, "fileName").Exists() || gjson.GetBytes(args, "localFilePath").Exists() {
+		return args
+	}
+	out, err := sjson.SetRawBytes(args, "localFilePath", []byte(file.Raw))
+	if err != nil {
+		return args
+	}
+	if out, err = sjson.DeleteBytes(out, "file"); err != nil {
+		return args
+	}
+	return out
+}
+
+// uploadDir is the folder to upload to, which must be the assets folder or one below it.
+func uploadDir(text string) (string, error) {
+	dir := strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/")
+	names, wrong := checkPath(dir)
+	switch {
+	case wrong != "":
+	case names[0] != "assets":
+		wrong = "is not below /assets/"
+	case strings.Contains(dir, "%"):
+		wrong = "has an encoded character"
+	}
+	if wrong != "" {
+		return "", badPath(text, wrong, "expected /assets/ or a folder below it, such as /assets/travel/")
+	}
+	return "/" + path.Clean(dir) + "/", nil
+}
+
+// tooMuch refuses a file above the limit, and asks for one above the threshold.
+func tooMuch(r *action.Request, size int64, confirmed bool) (stop any, err error) {
+	limit := r.Workspace.LocalFiles().MaxUpload
+	if limit <= 0 {
+		limit = defaultMaxUpload
+	}
+	if size > limit {
+		return nil, r.Invalid("localFilePath", fmt.Sprintf("has %d bytes, at most %d can be uploaded", size, limit))
+	}
+	threshold := int64(r.Config.UploadMB) << 20
+	if threshold <= 0 || size <= threshold || confirmed {
+		return nil, nil
+	}
+	return tooLarge{
+		Confirm: true, Reason: "file_too_large", Size: size, Threshold: threshold, MB: r.Config.UploadMB,
+		Message: fmt.Sprintf("the file has %.1f MB, more than %d MB; call again with confirmLargeFile=true to upload it",
+			float64(size)/(1<<20), r.Config.UploadMB),
+	}, nil
+}

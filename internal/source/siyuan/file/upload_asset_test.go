@@ -1,0 +1,124 @@
+package file_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+func TestUploadAsset(t *testing.T) {
+	w := newWorld(t)
+	content := strings.Repeat("图 picture ", 10000)
+	p := w.local("pictures/图 plan.png", content)
+	got := w.Must(t, act(t, "upload_asset"), args("localFilePath", p))
+	stored := got.Get("path").String()
+	if !strings.HasPrefix(stored, "assets/图 plan-") || got.Get("uploadedFileName").String() != "图 plan.png" || got.Get("localFilePath").String() != p {
+		t.Errorf("uploaded: %s", got.Raw)
+	}
+	raw, err := w.Client.ReadFile(t.Context(), "/data/"+stored)
+	if err != nil || string(raw) != content {
+		t.Errorf("stored %d bytes, %v", len(raw), err)
+	}
+	got = w.Must(t, act(t, "upload_asset"), args("localFilePath", "pictures/图 plan.png", "assetsDirPath", "assets/trip"))
+	if !strings.HasPrefix(got.Get("path").String(), "assets/trip/图 plan-") {
+		t.Errorf("uploaded: %s", got.Raw)
+	}
+	got = w.Must(t, act(t, "upload_asset"), args("file", w.local("empty.bin", "")))
+	if !w.exists(got.Get("path").String()) {
+		t.Errorf("uploaded: %s", got.Raw)
+	}
+	w.refused("upload_asset", args("localFilePath", "nowhere.png"), tool.Unknown)
+	w.refused("upload_asset", args("localFilePath", "pictures"), tool.Invalid)
+}
+
+// TestUploadLevels: an upload needs no level (table 1.6), and local files are asked for first.
+func TestUploadLevels(t *testing.T) {
+	w := newWorld(t)
+	w.Default = access.None
+	w.run("upload_asset", args("localFilePath", w.local("x.png", "x")))
+}
+
+// TestUploadLocalFiles covers R-1-22 and R-1-23: only below allowed folders, links followed, no
+// hidden files and no keys, and nothing at all where local files are off.
+func TestUploadLocalFiles(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{
+		".env", ".ssh/id.txt", "a/.git/config", "id_rsa", "ID_ED25519.pub", "server.pem", "tls.KEY", "vault.kdbx", "my credentials.txt", "passwords.csv",
+		"cookies.sqlite", "Login Data", "wallet.dat", "prod.env", "secrets.yaml", "kubeconfig", "conf/conf.json", "20240101120000-abcdefg.sy", "token.json",
+	} {
+		w.refused("upload_asset", args("localFilePath", w.local(name, "x")), tool.InvalidPath)
+	}
+	outside := filepath.Join(t.TempDir(), "x.png")
+	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	there := w.refused("upload_asset", args("localFilePath", outside), tool.InvalidPath)
+	missing := w.refused("upload_asset", args("localFilePath", outside+"2"), tool.InvalidPath)
+	same(t, there, missing, outside, outside+"2")
+
+	w.local("keys/.hidden/a.txt", "x")
+	w.local("plain.txt", "x")
+	for link, to := range map[string]string{
+		"out.png": outside, "outdir": filepath.Dir(outside), "hid.txt": filepath.Join(w.dir, "keys/.hidden/a.txt"), "gone": filepath.Join(w.dir, "gone2"),
+	} {
+		if err := os.Symlink(to, filepath.Join(w.dir, link)); err != nil {
+			t.Skip("no symbolic links here")
+		}
+	}
+	for _, p := range []string{"out.png", "outdir/x.png", "hid.txt", "gone"} {
+		w.refused("upload_asset", args("localFilePath", p), tool.InvalidPath)
+	}
+	if err := os.Symlink("plain.txt", filepath.Join(w.dir, "inside.txt")); err != nil {
+		t.Fatal(err)
+	}
+	w.run("upload_asset", args("localFilePath", "inside.txt")).is(args("uploadedFileName", "plain.txt"))
+
+	w.Files = action.LocalFiles{Roots: []string{w.dir}, Why: "the caller is on another machine"}
+	if e := w.refused("upload_asset", args("localFilePath", "plain.txt"), tool.Denied); !strings.Contains(e.Message, "another machine") {
+		t.Errorf("does not say why: %v", e)
+	}
+	w.Files = action.LocalFiles{Allowed: true}
+	w.refused("upload_asset", args("localFilePath", "plain.txt"), tool.Denied)
+}
+
+func TestUploadSize(t *testing.T) {
+	w := newWorld(t)
+	w.Config.UploadMB = 1
+	p := w.local("big.bin", strings.Repeat("x", 1<<20+1))
+	w.ResetCalls()
+	w.run("upload_asset", args("localFilePath", p)).is(args("success", false, "requiresConfirmation", true, "reason", "file_too_large",
+		"fileSizeBytes", 1<<20+1, "thresholdBytes", 1<<20, "thresholdMB", 1))
+	if n := len(w.Calls()); n != 0 {
+		t.Errorf("%d requests before anybody agreed", n)
+	}
+	w.run("upload_asset", args("localFilePath", p, "confirmLargeFile", true)).is(args("success", true))
+	w.Files.MaxUpload = 1 << 20
+	w.refused("upload_asset", args("localFilePath", p, "confirmLargeFile", true), tool.Invalid)
+	w.Files.MaxUpload = 0 // the default
+	if err := os.Truncate(p, 200<<20+1); err != nil {
+		t.Fatal(err)
+	}
+	w.refused("upload_asset", args("localFilePath", p, "confirmLargeFile", true), tool.Invalid)
+}
+
+func TestUploadFailures(t *testing.T) {
+	w := newWorld(t)
+	p := w.local("x.png", "x")
+	for mode, want := range map[kerneltest.Mode]tool.ErrorKind{
+		kerneltest.FailLost: tool.OutcomeUnknown, kerneltest.FailAuth: tool.Unauthorized, kerneltest.FailServer: tool.OutcomeUnknown,
+		kerneltest.FailEmpty: tool.NotInKernel, kerneltest.FailMessage("no"): tool.API,
+	} {
+		w.Fail("/api/asset/upload", 1, mode)
+		w.ResetCalls()
+		w.Refused(t, act(t, "upload_asset"), args("localFilePath", p), want)
+		if n := len(w.Calls()); n != 1 {
+			t.Errorf("%s: %d requests, want 1: a write is never repeated", mode, n)
+		}
+	}
+}

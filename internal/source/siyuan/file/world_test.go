@@ -1,0 +1,216 @@
+package file_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/file"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Assets of the world. All but loose are shown by a document.
+const (
+	shown  = "assets/plan-20240101120000-aaaaaaa.png"   // in the open notebook
+	spaced = "assets/红 plan-20240101120000-bbbbbbb.png" // in the open notebook, as %20
+	shared = "assets/both-20240101120000-ccccccc.png"   // in the open and in the other notebook
+	secret = "assets/CANARY-20240101120000-ddddddd.png"
+	loose  = "assets/sub/loose-20240101120000-eeeeeee.txt"
+)
+
+// world is a kernel with two notebooks, assets and templates, and an allowed folder.
+type world struct {
+	*actiontest.Kit
+	t          *testing.T
+	nb, other  kernel.ID
+	doc, their kernel.ID
+	own        string // an asset in the folder of the other notebook, that no document shows
+	dir        string // the allowed folder
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	w := &world{Kit: actiontest.New(t), t: t}
+	w.nb, w.other = kernel.ID(w.Notebook("Open 打开")), kernel.ID(w.Notebook("Other CANARY"))
+	for _, p := range []string{shown, spaced, shared, secret, loose} {
+		w.File("/data/"+p, []byte("content of "+p))
+	}
+	w.own = string(w.other) + "/assets/own-20240101120000-fffffff.png"
+	w.File("/data/"+w.own, []byte("own"))
+	w.File("/data/templates/work/meeting 会议.md", []byte("# .action{.title}\n\n会议 notes"))
+	w.File("/data/emojis/a.png", []byte("emoji"))
+	w.doc = kernel.ID(w.Doc(string(w.nb), "/Doc 文档", "![plan]("+shown+` "title")`+"\n\n![red]("+strings.ReplaceAll(spaced, " ", "%20")+
+		")\n\n[both]("+shared+")"))
+	w.their = kernel.ID(w.Doc(string(w.other), "/CANARY", "![c]("+secret+")\n\n![b]("+shared+")"))
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.dir = dir
+	w.Files = action.LocalFiles{Allowed: true, Roots: []string{dir}}
+	return w
+}
+
+// hide gives the other notebook level none.
+func (w *world) hide() *world {
+	w.Levels[w.other] = access.None
+	return w
+}
+
+// local writes a file below the allowed folder and returns its path.
+func (w *world) local(name, content string) string {
+	w.t.Helper()
+	p := filepath.Join(w.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// exists reports whether the workspace has a file.
+func (w *world) exists(p string) bool {
+	_, err := w.Client.ReadFile(w.t.Context(), "/data/"+p)
+	return err == nil
+}
+
+// refused runs an action that must be refused with kind and without a write.
+func (w *world) refused(name, args string, kind tool.ErrorKind) *tool.Error {
+	w.t.Helper()
+	w.ResetCalls()
+	err := w.Refused(w.t, act(w.t, name), args, kind)
+	if n := len(w.Writes()); n != 0 {
+		w.t.Errorf("%s %s: refused, and yet %d writes: %v", name, args, n, w.Writes())
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		w.t.Fatalf("%s %s: %v is no tool.Error", name, args, err)
+	}
+	return e
+}
+
+// run runs an action.
+func (w *world) run(name, args string) (out result) {
+	w.t.Helper()
+	return result{w.Must(w.t, act(w.t, name), args).Raw, w.t}
+}
+
+// result is that of an action.
+type result struct {
+	raw string
+	t   *testing.T
+}
+
+// is compares members of the result with what a JSON text has of them.
+func (r result) is(want string) {
+	r.t.Helper()
+	var got, wanted map[string]any
+	if err := json.Unmarshal([]byte(want), &wanted); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(r.raw), &got); err != nil {
+		r.t.Fatal(err)
+	}
+	for name := range got {
+		if _, ok := wanted[name]; !ok {
+			delete(got, name)
+		}
+	}
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		r.t.Errorf("result (-want +got):\n%s", diff)
+	}
+}
+
+// args makes a JSON object of pairs.
+func args(pairs ...any) string {
+	m := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// act is an action of the tool by name.
+func act(t testing.TB, name string) *action.Action {
+	t.Helper()
+	for _, a := range file.Tool().Actions {
+		if a.Name == name {
+			return a
+		}
+	}
+	t.Fatalf("the tool has no action %q", name)
+	return nil
+}
+
+// same checks that two errors are one but for what the caller wrote.
+func same(t *testing.T, hidden, missing *tool.Error, hiddenText, missingText string) {
+	t.Helper()
+	want := strings.ReplaceAll(string(missing.Payload()), missingText, hiddenText)
+	if diff := cmp.Diff(want, string(hidden.Payload())); diff != "" {
+		t.Errorf("what is hidden differs from what does not exist (-missing +hidden):\n%s", diff)
+	}
+}
+
+func TestTool(t *testing.T) {
+	t.Parallel()
+	dangerous := map[string]bool{
+		"upload_asset": true, "remove_unused_assets": true, "delete_asset": true, "extract_doc": true, "export_resources": true,
+		"rename_asset": true,
+	}
+	early := 0
+	for _, a := range file.Tool().Actions {
+		if !a.Late {
+			early++
+		}
+		if a.Off || a.Dangerous != dangerous[a.Name] {
+			t.Errorf("%s: off %v, dangerous %v", a.Name, a.Off, a.Dangerous)
+		}
+		if len(a.Needs) == 0 && a.Unguarded == "" {
+			t.Errorf("%s needs no level and does not say why", a.Name)
+		}
+		if len(a.Returns) == 0 || len(a.Endpoints) == 0 || a.Purpose == "" || len(a.Purpose) > 90 {
+			t.Errorf("%s does not say all about itself", a.Name)
+		}
+		for _, p := range a.Params() {
+			if p.About == "" || len(p.About) > 60 {
+				t.Errorf("%s.%s: about is %d bytes long", a.Name, p.Name, len(p.About))
+			}
+		}
+	}
+	if early != 11 || len(file.Tool().Actions) != 13 {
+		t.Errorf("%d actions of the first version of %d, want 11 of 13", early, len(file.Tool().Actions))
+	}
+}
+
+// post asks the kernel for what no action asks for.
+func (w *world) post(endpoint, body string) {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.URL()+endpoint, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+}

@@ -1,0 +1,571 @@
+package mascot_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"collie/internal/event"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/source/siyuan/mascot"
+	"collie/internal/tool"
+)
+
+// named is a source that is only asked for its name.
+type named string
+
+func (n named) Name() string                                           { return string(n) }
+func (named) Offer() *tool.Offer                                       { return &tool.Offer{} }
+func (named) Watch(func(tool.Change)) (stop func())                    { return func() {} }
+func (named) Run(context.Context, *tool.Call) (r tool.Result, _ error) { return r, nil }
+
+// ended is the end of a call of a SiYuan tool.
+func ended(name, action string, outcome tool.Outcome) tool.CallDone {
+	return tool.CallDone{
+		Call:    &tool.Call{Kind: tool.KindCall, Tool: name, Action: &tool.Action{Name: action}, Source: named("siyuan")},
+		Outcome: outcome,
+	}
+}
+
+type bus = event.Bus[tool.CallDone]
+
+func open(t testing.TB, dir string, b *bus, opts mascot.PurseOptions) *mascot.Purse {
+	t.Helper()
+	p, err := mascot.OpenPurse(dir, b, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// reopened is what a purse on dir has after all others are closed.
+func reopened(t testing.TB, dir string) (balance, earned int64) {
+	t.Helper()
+	p := open(t, dir, &bus{}, mascot.PurseOptions{})
+	balance, earned, err := p.Balance(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return balance, earned
+}
+
+// TestPurseEarns is R-7-3: one coin for each successful call of a SiYuan tool, none for anything else.
+func TestPurseEarns(t *testing.T) {
+	t.Parallel()
+	dir, b := t.TempDir(), &bus{}
+	p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+	b.Publish(ended("fs", "read", tool.OK))
+	b.Publish(ended("block", "append", tool.OK))
+	for _, outcome := range []tool.Outcome{tool.Failed, tool.Refused, tool.Cancelled, tool.NotKnown} {
+		b.Publish(ended("fs", "read", outcome))
+	}
+	b.Publish(ended("mascot", "buy", tool.OK))
+	other := ended("fs", "read", tool.OK)
+	other.Call.Source = named("files")
+	b.Publish(other)
+	for _, change := range []func(*tool.Call){
+		func(c *tool.Call) { c.Kind = tool.KindRead }, func(c *tool.Call) { c.Action = nil }, func(c *tool.Call) { c.Source = nil },
+	} {
+		d := ended("fs", "read", tool.OK)
+		change(d.Call)
+		b.Publish(d)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if balance, earned := reopened(t, dir); balance != 2 || earned != 2 {
+		t.Errorf("%d coins, %d ever; want 2 and 2", balance, earned)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "mascot.json"))
+	if err != nil || gjson.GetBytes(raw, "lastAction").Str != "fs/read" || gjson.GetBytes(raw, "updatedAt").Int() == 0 {
+		t.Errorf("%s %v", raw, err)
+	}
+}
+
+// TestParallelCallsLoseNoCoin is R-7-2 and acceptance check 7: 50 calls at once, two purses on one folder as two
+// processes would have them, and somebody who spends meanwhile.
+func TestParallelCallsLoseNoCoin(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var buses [2]*bus
+	var purses [2]*mascot.Purse
+	for i := range purses {
+		buses[i] = &bus{}
+		purses[i] = open(t, dir, buses[i], mascot.PurseOptions{Every: time.Millisecond})
+	}
+	const calls, rounds, cost = 50, 4, 3
+	var spent int64
+	var mu sync.Mutex
+	for range rounds {
+		var wg sync.WaitGroup
+		for i := range calls {
+			wg.Go(func() { buses[i%2].Publish(ended("fs", "read", tool.OK)) })
+		}
+		for i := range 4 {
+			wg.Go(func() {
+				balance, _, err := purses[i%2].Spend(t.Context(), "milk", cost)
+				if err == nil {
+					mu.Lock()
+					spent += cost
+					mu.Unlock()
+				} else if tool.KindOf(err) != tool.Conflicting {
+					t.Error(err)
+				}
+				if balance < 0 {
+					t.Errorf("balance %d", balance)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	for _, p := range purses {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	balance, earned := reopened(t, dir)
+	if earned != calls*rounds || balance != earned-spent {
+		t.Errorf("%d coins, %d ever, %d spent; want %d ever", balance, earned, spent, calls*rounds)
+	}
+	if spent == 0 {
+		t.Error("nothing was spent, so nothing was tried")
+	}
+}
+
+func TestSpendNeverGoesBelowZero(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, b := filepath.Join(t.TempDir(), "x"), &bus{}
+		p, err := mascot.OpenPurse(dir, b, mascot.PurseOptions{Every: time.Hour})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer func() { _ = p.Close() }()
+		earn := rapid.IntRange(0, 20).Draw(rt, "earned")
+		for range earn {
+			b.Publish(ended("fs", "ls", tool.OK))
+		}
+		if err := p.Close(); err != nil { // everything is in the file
+			rt.Fatal(err)
+		}
+		want := int64(earn)
+		for _, cost := range rapid.SliceOfN(rapid.Int64Range(0, 9), 0, 10).Draw(rt, "costs") {
+			balance, total, err := p.Spend(t.Context(), "milk", cost)
+			switch {
+			case cost > want && tool.KindOf(err) != tool.Conflicting:
+				rt.Fatalf("bought for %d with %d: %v", cost, want, err)
+			case cost > want:
+				continue
+			case err != nil:
+				rt.Fatal(err)
+			}
+			if want -= cost; balance != want || total != int64(earn) {
+				rt.Fatalf("%d left of %d, want %d of %d", balance, total, want, earn)
+			}
+		}
+		if balance, _, err := p.Balance(t.Context()); err != nil || balance != want {
+			rt.Fatalf("%d %v, want %d", balance, err, want)
+		}
+	})
+}
+
+// TestOldFiles holds the purse to the files of before, and of the public plugin (7.2).
+func TestOldFiles(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ balance, earned int64 }{
+		`{"totalCalls":12,"balance":7,"updatedAt":1700000000000,"lastAction":"fs/read"}`: {7, 12},
+		`{"totalCalls":12}`:                   {12, 12},
+		`{"totalCalls":12,"balance":null}`:    {12, 12},
+		`{"totalCalls":12,"balance":-5}`:      {0, 12},
+		`{"totalCalls":-12}`:                  {0, 0},
+		`{"totalCalls":12.9,"balance":7.5}`:   {7, 12},
+		`{"totalCalls":"12","balance":"7"}`:   {0, 0},
+		`{"totalCalls":3,"balance":1e300}`:    {1 << 52, 3},
+		`{"totalCalls":1e300,"balance":9e18}`: {1 << 52, 1 << 52},
+		`{}`:                                  {0, 0}, `[]`: {0, 0}, `null`: {0, 0}, ``: {0, 0}, `{"totalCalls":`: {0, 0}, "\x00\xff": {0, 0},
+		`[{"totalCalls":9}]`: {0, 0},
+	}
+	for old, want := range tests {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "mascot.json")
+		if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b := &bus{}
+		p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+		balance, earned, err := p.Balance(t.Context())
+		if err != nil || balance != want.balance || earned != want.earned {
+			t.Errorf("%s: %d of %d (%v), want %v", old, balance, earned, err, want)
+		}
+		if raw, _ := os.ReadFile(path); string(raw) != old {
+			t.Errorf("a look at the balance changed %s to %s", old, raw)
+		}
+		b.Publish(ended("fs", "ls", tool.OK))
+		if err := p.Close(); err != nil {
+			t.Errorf("%s: %v", old, err)
+		}
+		balance, earned = reopened(t, dir)
+		if balance != min(want.balance+1, 1<<52) || earned != min(want.earned+1, 1<<52) {
+			t.Errorf("%s: %d of %d after a call, want one more than %v", old, balance, earned, want)
+		}
+	}
+}
+
+func TestPurseWithoutAFolder(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mascot.OpenPurse(filepath.Join(file, "below"), &bus{}, mascot.PurseOptions{}); err == nil {
+		t.Error("a folder below a file was made")
+	}
+}
+
+// TestCoinsAreNotLostToAFileThatCannotBeWritten: they wait in memory.
+func TestCoinsWaitForTheFile(t *testing.T) {
+	t.Parallel()
+	dir, b := t.TempDir(), &bus{}
+	path := filepath.Join(dir, "mascot.json")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+	b.Publish(ended("fs", "ls", tool.OK))
+	if err := p.Close(); err == nil {
+		t.Fatal("a folder was written as a file")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if balance, _, err := p.Balance(t.Context()); err != nil || balance != 1 {
+		t.Errorf("%d coins (%v), want the one that was not written", balance, err)
+	}
+}
+
+// disk is a kernel that has files only, reached without a network.
+type disk struct {
+	mu     sync.Mutex
+	files  map[string]string
+	puts   []put
+	refuse bool
+}
+
+type put struct {
+	at            time.Time
+	path, content string
+}
+
+func (d *disk) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refuse {
+		return nil, errors.New("connection refused")
+	}
+	if r.URL.Path == "/api/file/getFile" {
+		raw, _ := io.ReadAll(r.Body)
+		if content, ok := d.files[gjson.GetBytes(raw, "path").Str]; ok {
+			return answer(r, http.StatusOK, content), nil
+		}
+		return answer(r, http.StatusAccepted, `{"code":404,"msg":"file does not exist","data":null}`), nil
+	}
+	_, boundary, _ := strings.Cut(r.Header.Get("Content-Type"), "boundary=")
+	form, err := multipart.NewReader(r.Body, boundary).ReadForm(1 << 20)
+	if err != nil {
+		return nil, err
+	}
+	f, err := form.File["file"][0].Open()
+	if err != nil {
+		return nil, err
+	}
+	content, _ := io.ReadAll(f)
+	path := form.Value["path"][0]
+	d.files[path] = string(content)
+	d.puts = append(d.puts, put{time.Now(), path, string(content)})
+	return answer(r, http.StatusOK, `{"code":0,"msg":"","data":null}`), nil
+}
+
+func answer(r *http.Request, status int, body string) *http.Response {
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: r, Header: http.Header{}}
+}
+
+func (d *disk) client() *kernel.Client {
+	return kernel.New("http://kernel", kernel.Options{Transport: d})
+}
+
+func (d *disk) file(path string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.files[path]
+}
+
+func (d *disk) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.puts)
+}
+
+// written are the contents that a file was given, in order.
+func (d *disk) written(path string) (out []put) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.puts {
+		if p.path == path {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+const (
+	statsFile  = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/puppyStats.json"
+	eventsFile = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/puppyEvents.json"
+)
+
+// TestSyncWritesSeldom is R-7-1: however many calls there are, each file is written once in an interval.
+func TestSyncWritesSeldom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, b := &disk{files: map[string]string{}}, &bus{}
+		const every = 500 * time.Millisecond
+		p := open(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: d.client()})
+		begin := time.Now()
+		for i := range 1000 { // 10 s of calls
+			b.Publish(ended("fs", "read", tool.OK))
+			if i%100 == 0 {
+				if _, _, err := p.Spend(t.Context(), "milk", 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if waited := time.Since(begin); waited > 11*time.Second {
+			t.Errorf("calls waited for the mascot: %v", waited)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{statsFile, eventsFile} {
+			writes := d.written(path)
+			if n := len(writes); n < 10 || n > 21 {
+				t.Errorf("%s was written %d times in 10 s, want about 20", path, n)
+			}
+			for i := 1; i < len(writes)-1; i++ { // the last one is that of Close
+				if gap := writes[i].at.Sub(writes[i-1].at); gap < every {
+					t.Errorf("%s was written after %v", path, gap)
+				}
+			}
+		}
+		if got := d.file(statsFile); gjson.Get(got, "totalCalls").Int() != 1000 || gjson.Get(got, "balance").Int() != 1000 {
+			t.Errorf("%s", got)
+		}
+		seq := int64(0)
+		for _, w := range d.written(eventsFile) {
+			if s := gjson.Get(w.content, "seq").Int(); s <= seq {
+				t.Errorf("seq %d after %d", s, seq)
+			} else {
+				seq = s
+			}
+		}
+		quiet := d.count()
+		time.Sleep(time.Minute)
+		if d.count() != quiet {
+			t.Error("a purse that is closed writes")
+		}
+	})
+}
+
+// TestSeqRises also where the clock stands still, and from one process to the next.
+func TestSeqRises(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, dir := &disk{files: map[string]string{}}, t.TempDir()
+		for range 20 {
+			b := &bus{}
+			p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Nanosecond})
+			b.Publish(ended("fs", "read", tool.OK))
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		writes := d.written(eventsFile)
+		if len(writes) != 20 {
+			t.Fatalf("%d events, want 20", len(writes))
+		}
+		for i := 1; i < len(writes); i++ {
+			if a, b := gjson.Get(writes[i-1].content, "seq").Int(), gjson.Get(writes[i].content, "seq").Int(); b <= a {
+				t.Errorf("seq %d after %d", b, a)
+			}
+		}
+	})
+}
+
+// TestSyncedFilesHaveTheShapeOfThePlugin is 7.2: the events file holds one object, not a list.
+func TestSyncedFilesHaveTheShapeOfThePlugin(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.New(t)
+	client := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})
+	t.Cleanup(client.Close)
+	k.File(eventsFile, []byte(`[{"seq":1},{"seq":2}]`)) // as the first version wrote it
+	b := &bus{}
+	p := open(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: client, Every: time.Hour})
+	b.Publish(ended("fs", "read", tool.Failed))
+	for range 4 {
+		b.Publish(ended("fs", "read", tool.OK))
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string) map[string]any {
+		raw, err := client.ReadFile(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v map[string]any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			t.Fatalf("%s: %v", raw, err)
+		}
+		for _, at := range []string{"updatedAt", "ts", "seq"} {
+			if ms, ok := v[at].(float64); ok && ms > 1.6e12 {
+				v[at] = "now"
+			}
+		}
+		return v
+	}
+	if diff := cmp.Diff(map[string]any{"totalCalls": 4., "balance": 4., "updatedAt": "now", "lastAction": "fs/read"}, read(statsFile)); diff != "" {
+		t.Error(diff)
+	}
+	want := map[string]any{"seq": "now", "ts": "now", "tool": "fs", "action": "read", "status": "success", "totalCalls": 4., "balance": 4.}
+	if diff := cmp.Diff(want, read(eventsFile)); diff != "" {
+		t.Error(diff)
+	}
+	if _, _, err := p.Spend(t.Context(), "milk", 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil { // twice is harmless
+		t.Fatal(err)
+	}
+	want = map[string]any{
+		"seq": "now", "ts": "now", "tool": "mascot", "action": "buy", "status": "success", "totalCalls": 4., "balance": 1.,
+		"itemId": "milk", "itemLabel": "Milk 牛奶", "itemType": "drink", "itemEmoji": "🥛",
+	}
+	if diff := cmp.Diff(want, read(eventsFile)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSyncTakesOverTheCoinsOfThePlugin: they are the user's, so they are added once and never written over.
+func TestSyncTakesOverTheCoinsOfThePlugin(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ balance, earned int64 }{
+		`{"totalCalls":12,"balance":7}`: {8, 13}, `{"totalCalls":12}`: {13, 13}, `{"totalCalls":12,"balance":-3}`: {1, 13},
+		`garbage`: {1, 1}, ``: {1, 1},
+	}
+	for theirs, want := range tests {
+		d, dir := &disk{files: map[string]string{}}, t.TempDir()
+		if theirs != "" {
+			d.files[statsFile] = theirs
+		}
+		for range 3 { // the second and third process find them joined
+			b := &bus{}
+			p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Hour})
+			if d.count() == 0 {
+				b.Publish(ended("fs", "ls", tool.OK))
+			}
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if balance, earned, err := p.Balance(t.Context()); balance != want.balance || earned != want.earned || err != nil {
+				t.Errorf("%q: %d of %d (%v), want %v", theirs, balance, earned, err, want)
+			}
+		}
+		if got := gjson.Get(d.file(statsFile), "balance").Int(); got != want.balance {
+			t.Errorf("%q: the workspace has %d", theirs, got)
+		}
+	}
+}
+
+// TestKernelDownCostsNoCoins: what could not be read is not written over, and counts once it can be read.
+func TestKernelDownCostsNoCoins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, dir, b := &disk{files: map[string]string{statsFile: `{"totalCalls":100,"balance":50}`}, refuse: true}, t.TempDir(), &bus{}
+		p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client()})
+		b.Publish(ended("fs", "ls", tool.OK))
+		time.Sleep(time.Minute)
+		if balance, _, err := p.Balance(t.Context()); err != nil || balance != 1 {
+			t.Errorf("%d coins (%v), want the one that is known of", balance, err)
+		}
+		d.mu.Lock()
+		d.refuse = false
+		d.mu.Unlock()
+		b.Publish(ended("fs", "ls", tool.OK))
+		time.Sleep(time.Minute)
+		if got := d.file(statsFile); gjson.Get(got, "balance").Int() != 52 || gjson.Get(got, "totalCalls").Int() != 102 {
+			t.Errorf("%s, want 50 and 100 and two more", got)
+		}
+	})
+}
+
+func TestWithoutSyncTheWorkspaceIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	d, b := &disk{files: map[string]string{}}, &bus{}
+	p := open(t, t.TempDir(), b, mascot.PurseOptions{Kernel: d.client(), Every: time.Millisecond})
+	for range 100 {
+		b.Publish(ended("fs", "ls", tool.OK))
+	}
+	if _, _, err := p.Balance(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if d.count() != 0 {
+		t.Errorf("%v", d.puts)
+	}
+}
+
+// FuzzOldFile holds that no content of the file stops the mascot or takes it below 0.
+func FuzzOldFile(f *testing.F) {
+	for _, seed := range []string{`{"totalCalls":12,"balance":7}`, `{"balance":-1e999}`, `[`, `{"totalCalls":{}}`, `{"balance":NaN}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, old []byte) {
+		dir, b := t.TempDir(), &bus{}
+		if err := os.WriteFile(filepath.Join(dir, "mascot.json"), old, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+		balance, earned, err := p.Balance(t.Context())
+		if err != nil || balance < 0 || earned < 0 {
+			t.Fatalf("%d of %d: %v", balance, earned, err)
+		}
+		for range 1 + rand.IntN(3) {
+			b.Publish(ended("fs", "ls", tool.OK))
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after, _ := reopened(t, dir)
+		if after <= balance && balance < 1<<52 {
+			t.Errorf("%d coins after calls, %d before", after, balance)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package search_test
+
+import (
+	"slices"
+	"testing"
+
+	"collie/internal/tool"
+)
+
+const (
+	assetID    = "20260101000000-aaaaaaa"
+	openAsset  = "assets/note " + assetID + ".txt"
+	hideAsset  = "assets/CANARY-" + assetID + ".txt"
+	looseAsset = "assets/loose-" + assetID + ".txt"
+)
+
+func withAssets(w *world) {
+	w.File("/data/"+openAsset, []byte("hello asset 你好"))
+	w.File("/data/"+hideAsset, []byte("hello CANARY"))
+	w.File("/data/"+looseAsset, []byte("hello loose"))
+	w.File("/data/assets/pic-"+assetID+".png", []byte{1})
+	w.Doc(w.fruit, "/Assets", "[note](assets/note%20"+assetID+".txt) ![](assets/pic-"+assetID+".png)")
+	w.Doc(w.secret, "/CANARY assets", "[x]("+hideAsset+")")
+}
+
+func TestSearchAssets(t *testing.T) {
+	w := newWorld(t)
+	withAssets(w)
+	if got := w.do("search_assets"); got.Get("total").Int() != 4 {
+		t.Errorf("all: %s", got.Raw)
+	}
+	if got := w.do("search_assets", "k", "zzz", "query", "PIC", "exts", []string{"PNG"}); got.Get("data.0.name").Str != "pic.png" {
+		t.Errorf("by name and type: %s", got.Raw)
+	}
+	w.hide()
+	got := w.do("search_assets")
+	w.silent(got)
+	paths := texts(got.Get("data"), "path")
+	if len(paths) != 2 || !slices.Contains(paths, openAsset) || got.Get("filteredOutCount").Int() != 2 {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
+func TestFulltextAssetContent(t *testing.T) {
+	w := newWorld(t)
+	withAssets(w)
+	all := w.do("fulltext_asset_content", "query", "hello", "types", []string{"txt"}, "sortBy", 3, "pageSize", 2)
+	if all.Get("total").Int() != 3 || all.Get("data.#").Int() != 2 || !all.Get("hasNextPage").Bool() {
+		t.Errorf("got %s", all.Raw)
+	}
+	if sent := w.asked("search/fullTextSearchAssetContent")[0]; sent.Get("types").Raw != `{".txt":true}` {
+		t.Errorf("sent %s", sent.Raw)
+	}
+	var hidden, visible string
+	for _, hit := range w.do("fulltext_asset_content", "query", "hello").Get("data").Array() {
+		switch hit.Get("path").Str {
+		case hideAsset:
+			hidden = hit.Get("id").Str
+		case openAsset:
+			visible = hit.Get("id").Str
+			if hit.Get("plainContent").Str != "hello asset 你好" || hit.Get("content").Str != "<mark>hello</mark> asset 你好" {
+				t.Errorf("hit %s", hit.Raw)
+			}
+		}
+	}
+	w.hide()
+	got := w.do("fulltext_asset_content", "query", "hello")
+	w.silent(got)
+	if got.Get("total").Int() != 1 || got.Get("filteredOutCount").Int() != 2 {
+		t.Errorf("got %s", got.Raw)
+	}
+	if one := w.do("fulltext_asset_content", "assetId", visible, "query", "你好", "queryMethod", 0); one.Get("data.0.path").Str != openAsset {
+		t.Errorf("one: %s", one.Raw)
+	}
+	w.hiddenLikeMissing("fulltext_asset_content", hidden, "assetId", hidden)
+	w.refused(tool.Unknown, "fulltext_asset_content", "assetId", "../x")
+	w.refused(tool.Conflicting, "fulltext_asset_content")
+}

@@ -1,0 +1,112 @@
+package search_test
+
+import (
+	"slices"
+	"testing"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+func idOf(s string) kernel.ID { return kernel.ID(s) }
+
+// linked adds documents that refer to the world's document, and mention it.
+func linked(w *world) (ref, secretRef string) {
+	w.t.Helper()
+	target := w.children(w.doc)[1]
+	ref = w.Doc(w.fruit, "/Links", "see (("+target+" 'pie')) here\n\n- item with (("+w.doc+" 'Apple 苹果'))\n\nthis names Apple 苹果 in passing")
+	secretRef = w.Doc(w.secret, "/CANARY refs", "CANARY refers to (("+target+" 'pie'))")
+	return ref, secretRef
+}
+
+func TestGetBacklinks(t *testing.T) {
+	w := newWorld(t)
+	ref, _ := linked(w)
+	target := w.children(w.doc)[1]
+	got := w.do("get_backlinks", "id", target, "mode", "links")
+	if n := len(got.Get("backlinks").Array()); n != 2 {
+		t.Fatalf("%d backlinks: %s", n, got.Raw)
+	}
+	w.hide()
+	got = w.do("get_backlinks", "id", w.doc)
+	w.silent(got)
+	if !slices.Contains(texts(got.Get("backlinks"), "content"), "see pie here") || len(got.Get("backlinks").Array()) != 2 {
+		t.Errorf("backlinks of the document: %s", got.Raw)
+	}
+	if mentions := texts(got.Get("backmentions"), "content"); !slices.Equal(mentions, []string{"this names Apple 苹果 in passing"}) {
+		t.Errorf("mentions: %v", mentions)
+	}
+	if root := got.Get("backmentions.0.rootID").Str; root != ref || got.Get("backmentions.0.hPath").Str != "/Links" {
+		t.Errorf("where: %s", got.Raw)
+	}
+	if got.Get("filteredOutCount").Int() == 0 {
+		t.Errorf("what was left out is not counted: %s", got.Raw)
+	}
+}
+
+func TestGetBacklinksInOneDocument(t *testing.T) {
+	w := newWorld(t)
+	ref, secretRef := linked(w)
+	got := w.do("get_backlinks", "id", w.doc, "refTreeID", nowhere, "scopeRootId", ref, "keyword", "ITEM")
+	if links := texts(got.Get("backlinks"), "content"); !slices.Equal(links, []string{"item with Apple 苹果"}) {
+		t.Errorf("links: %s", got.Raw)
+	}
+	if sent := w.asked("ref/getBacklinkDoc"); len(sent) != 1 || sent[0].Get("refTreeID").Str != ref {
+		t.Errorf("sent %v", sent)
+	}
+	w.hiddenLikeMissing("get_backlinks", secretRef, "id", w.doc, "refTreeID", secretRef)
+	w.hiddenLikeMissing("get_backlinks", w.secretDoc, "id", w.secretDoc)
+}
+
+func TestGetBacklinksFallsBackToTheIndex(t *testing.T) {
+	w := newWorld(t)
+	ref, _ := linked(w)
+	w.Lenient()
+	w.between(func(endpoint, body string) string {
+		if endpoint == "/api/ref/getBacklinkDoc" {
+			return "{}" // what an old handler makes of it: code 0, data null
+		}
+		return body
+	})
+	got := w.do("get_backlinks", "id", w.doc, "mode", "links", "refTreeID", ref)
+	if len(got.Get("backlinks").Array()) != 2 || !got.Get("fallbackUsed").Bool() || !got.Get("sourcePayloadMissing").Bool() {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
+func TestSearchRefs(t *testing.T) {
+	w := newWorld(t)
+	block := w.children(w.doc)[1]
+	w.hide()
+	got := w.do("search_refs", "id", block, "keyword", "apple")
+	w.silent(got)
+	if got.Get("total").Int() == 0 || got.Get("data.#").Int() != got.Get("total").Int() || got.Get("filteredOutCount").Int() == 0 {
+		t.Errorf("got %s", got.Raw)
+	}
+	sent := w.asked("search/searchRefBlock")[0]
+	if sent.Get("rootID").Str != w.doc || sent.Get("beforeLen").Int() != 512 || !sent.Get("isDatabase").Exists() || !sent.Get("reqId").Exists() {
+		t.Errorf("sent %s", sent.Raw)
+	}
+	if none := w.do("search_refs", "id", block); none.Get("data").Raw != "[]" {
+		t.Errorf("without k: %s", none.Raw)
+	}
+	w.refused(tool.Invalid, "search_refs", "k", "apple")
+	w.hiddenLikeMissing("search_refs", w.secretDoc, "id", w.secretDoc, "k", "x")
+	w.hiddenLikeMissing("search_refs", w.secretDoc, "id", block, "rootID", w.secretDoc, "k", "x")
+}
+
+func TestListInvalidRefs(t *testing.T) {
+	w := newWorld(t)
+	w.Doc(w.fruit, "/Broken", "one (("+nowhere+" 'gone')) here\n\ntwo (("+nowhere+" 'gone too'))")
+	w.Doc(w.secret, "/CANARY broken", "CANARY (("+nowhere+" 'gone'))")
+	all := w.do("list_invalid_refs", "pageSize", 2)
+	if all.Get("total").Int() != 3 || all.Get("pageCount").Int() != 2 || all.Get("data.#").Int() != 2 {
+		t.Errorf("got %s", all.Raw)
+	}
+	w.hide()
+	got := w.do("list_invalid_refs", "page", 9)
+	w.silent(got)
+	if got.Get("total").Int() != 2 || got.Get("page").Int() != 1 || got.Get("filteredOutCount").Int() != 1 || got.Get("blocks.#").Int() != 2 {
+		t.Errorf("got %s", got.Raw)
+	}
+}

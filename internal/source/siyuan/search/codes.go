@@ -1,0 +1,105 @@
+package search
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// methods are the names of the ways to search (0.7).
+var methods = map[string]int{
+	"keyword": kernel.MethodKeyword, "query_syntax": kernel.MethodSyntax, "sql": kernel.MethodSQL, "regex": kernel.MethodRegex,
+}
+
+// orders are the names of the orders of blocks (0.7).
+var orders = map[string]int{
+	"type": 0, "created_asc": 1, "created_desc": 2, "updated_asc": 3, "updated_desc": 4, "content_asc": 5, "content_desc": 6,
+	"relevance": 7,
+}
+
+// assetOrders are the names of the orders of assets (0.7).
+var assetOrders = map[string]int{"relevance_desc": 0, "relevance_asc": 1, "updated_asc": 2, "updated_desc": 3}
+
+// synonyms are other names of methods and orders.
+var synonyms = map[string]string{"query": "query_syntax", "date": "updated_desc"}
+
+// shortcodes are the names that the kernel has for the types of blocks, by the codes that its
+// index has for them (0.7).
+var shortcodes = map[string]string{
+	"d": "document", "h": "heading", "p": "paragraph", "l": "list", "i": "listItem", "b": "blockquote", "c": "codeBlock",
+	"m": "mathBlock", "t": "table", "s": "superBlock", "html": "htmlBlock", "embed": "embedBlock", "av": "databaseBlock",
+	"video": "videoBlock", "audio": "audioBlock", "widget": "widgetBlock", "iframe": "iframeBlock", "callout": "callout",
+}
+
+// typeNames are the types of blocks that a search can be narrowed to, in order.
+func typeNames() []string { return slices.Sorted(maps.Values(shortcodes)) }
+
+// adaptCodes lets one argument win over another, and puts names in the place of numbers (0.6,
+// 0.7). wins maps the argument that wins to the one it stands for, which may be itself: then its
+// aliases lose. codes maps arguments to names.
+func adaptCodes(wins map[string]string, codes map[string]map[string]int, losers ...string) func(json.RawMessage) json.RawMessage {
+	return func(args json.RawMessage) json.RawMessage {
+		for winner, to := range wins {
+			v := gjson.GetBytes(args, winner)
+			if !v.Exists() || v.Type == gjson.Null {
+				continue
+			}
+			if winner != to {
+				args = without(set(args, to, v.Raw), winner)
+				continue
+			}
+			for _, alias := range losers {
+				args = without(args, alias)
+			}
+		}
+		for param, names := range codes {
+			if v := gjson.GetBytes(args, param); v.Type == gjson.Number || v.Type == gjson.String {
+				if better, ok := codeName(v.String(), names); ok {
+					args = set(args, param, strconv.Quote(better))
+				}
+			}
+		}
+		return args
+	}
+}
+
+// codeName is the name for a number or a synonym.
+func codeName(given string, names map[string]int) (string, bool) {
+	if given == "relevance" {
+		if _, asset := names["relevance_desc"]; asset {
+			return "relevance_desc", true
+		}
+	}
+	if s, ok := synonyms[given]; ok {
+		given = s
+	}
+	for name, code := range names {
+		if given == name || given == strconv.Itoa(code) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// set and without leave what is no object as it is, for the validation to name.
+func set(args json.RawMessage, name, raw string) json.RawMessage {
+	out, err := sjson.SetRawBytes(args, name, []byte(raw))
+	if err != nil {
+		return args
+	}
+	return out
+}
+
+func without(args json.RawMessage, name string) json.RawMessage {
+	out, err := sjson.DeleteBytes(args, name)
+	if err != nil {
+		return args
+	}
+	return out
+}

@@ -1,0 +1,234 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// mostCompared is how many blocks are read before and after, to count those that changed
+// (R-1-27).
+const mostCompared = 50
+
+// replaceTypes are the kinds of text that the kernel can replace in, and whether it does unless
+// the caller says otherwise: what people read, and not what leads somewhere.
+var replaceTypes = map[string]bool{
+	"text": true, "docTitle": true, "em": true, "strong": true, "mark": true, "s": true, "u": true, "sub": true, "sup": true,
+	"kbd": true, "code": true, "aText": true, "imgText": true, "imgTitle": true, "codeBlock": true, "mathBlock": true,
+	"htmlBlock": true, "inlineMath": true, "inlineMemo": true,
+	"aTitle": false, "aHref": false, "imgSrc": false, "tag": false, "blockRef": false, "fileAnnotationRef": false,
+}
+
+type findReplaceArgs struct {
+	K            string          `json:"k" about:"text to find, or a pattern with method regex" req:"true" min:"1" max:"8000"`
+	R            string          `json:"r" about:"text to put in its place" req:"true" max:"100000"`
+	IDs          []string        `json:"ids" about:"blocks to replace in; of a document its title" req:"true" min:"1" max:"1000"`
+	Method       string          `json:"method" about:"how k is meant" enum:"keyword,query_syntax,regex" default:"keyword"`
+	Paths        []string        `json:"paths" about:"all of ids must be in these: notebook ids, or <notebook>/<storage path>.sy"`
+	ReplaceTypes map[string]bool `json:"replaceTypes" about:"kinds of text to replace in; without it what people read"`
+}
+
+type replacedResult struct {
+	Success  bool     `json:"success"`
+	Replaced bool     `json:"replaced"`
+	Changed  *int     `json:"changed,omitempty"`
+	IDs      []string `json:"ids"`
+	K        string   `json:"k"`
+	R        string   `json:"r"`
+	Warning  string   `json:"warning,omitempty"`
+}
+
+func findReplace() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "find_replace", Purpose: "Replace a text in blocks, at once and without undo",
+		Guide: "fulltext finds the blocks. A document's id stands for its title, not for its blocks. regex is RE2, $1 stands for a group. " +
+			"replaceTypes: " + strings.Join(slices.Sorted(maps.Keys(replaceTypes)), " ") + ". changed counts the blocks that changed, of 50 at most.",
+		Dangerous: true, Class: action.Manifest,
+		Needs: []action.Need{action.OnBlock(access.Write, "ids"), onPaths(access.Write, "paths")},
+		Endpoints: []string{
+			"search/findReplace", "block/getBlockKramdowns", "block/getBlockInfo", "query/sql", "sqlite/flushTransaction",
+			"notebook/lsNotebooks",
+		},
+		Aliases: map[string]string{"methodName": "method", "id": "ids", "find": "k", "replace": "r"},
+		Adapt:   adaptCodes(map[string]string{"methodName": "method"}, map[string]map[string]int{"method": methods}),
+		Returns: []action.Field{
+			{Name: "success", About: "true"}, {Name: "replaced", About: "whether anything changed, as far as that was counted"},
+			{Name: "changed", About: "blocks that changed; only of 50 at most"}, {Name: "ids", About: "blocks that were looked at"},
+			{Name: "k", About: "as given", Verbose: true}, {Name: "r", About: "as given", Verbose: true},
+			{Name: "warning", About: "if nothing changed"},
+		},
+		Example: `{"k":"colour","r":"color","ids":["20240101120000-abcdefg"]}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("replace %q by %q in %d block(s), without undo", first(r.Strings("k")), first(r.Strings("r")), len(r.Targets("ids")))
+		},
+	}, func(ctx context.Context, r *action.Request, a findReplaceArgs) (any, error) {
+		if err := checkReplacing(r, &a); err != nil {
+			return nil, err
+		}
+		types := map[string]bool{}
+		for kind, usual := range replaceTypes { // without them the kernel does nothing (README 35)
+			types[kind] = usual && a.ReplaceTypes == nil || a.ReplaceTypes[kind]
+		}
+		var ids []kernel.ID
+		targets := r.Targets("ids")
+		for _, t := range targets {
+			if !slices.Contains(ids, t.ID) {
+				ids = append(ids, t.ID)
+			}
+		}
+		before, err := texts(ctx, r, ids)
+		if err != nil {
+			return nil, err
+		}
+		err = r.Kernel.FindReplace(ctx, kernel.Replacing{Find: a.K, Replace: a.R, IDs: ids, Method: methods[a.Method], Types: types})
+		if err != nil {
+			return nil, err
+		}
+		refreshAll(r, targets)
+		out := replacedResult{Success: true, Replaced: true, IDs: a.IDs, K: a.K, R: a.R}
+		after, err := texts(ctx, r, ids)
+		switch {
+		case err != nil:
+			out.Warning = "the text was replaced; what changed could not be counted: " + err.Error()
+		case before != nil:
+			n := changed(before, after)
+			out.Changed, out.Replaced = &n, n > 0
+			if n == 0 {
+				out.Warning = `nothing changed: none of the blocks has k in the kinds of text of replaceTypes; block(action="get_kramdown") shows them`
+			}
+		}
+		return out, nil
+	})
+}
+
+// checkReplacing refuses what the kernel would take for something else, or for nothing.
+func checkReplacing(r *action.Request, a *findReplaceArgs) error {
+	if a.Method == "regex" {
+		pattern, err := regexp.Compile(a.K)
+		if err != nil {
+			return r.Invalid("k", "is no regular expression of RE2: "+err.Error())
+		}
+		if pattern.MatchString("") {
+			return r.Invalid("k", "matches nothing at all, which is everywhere; make it need a character")
+		}
+	}
+	if a.K == a.R {
+		return r.Conflicting("k and r are the same: nothing would change", "k", "r")
+	}
+	for kind := range a.ReplaceTypes {
+		if _, known := replaceTypes[kind]; !known {
+			return r.Invalid("replaceTypes/"+kind, "is no kind of text; there are "+strings.Join(slices.Sorted(maps.Keys(replaceTypes)), ", "))
+		}
+	}
+	if a.ReplaceTypes != nil && !slices.Contains(slices.Collect(maps.Values(a.ReplaceTypes)), true) {
+		return r.Invalid("replaceTypes", "has nothing that is true, so that nothing would change")
+	}
+	return checkInside(r, a.Paths)
+}
+
+// checkInside refuses blocks that are outside of the paths. The kernel is never given the paths:
+// its scope could be wider than ids (R-1-27).
+func checkInside(r *action.Request, given []string) error {
+	paths, err := checkPaths(r, given)
+	if err != nil || len(paths) == 0 {
+		return err
+	}
+	var outside []string
+	for _, t := range r.Targets("ids") {
+		at := string(t.Notebook) + t.Path
+		if !slices.ContainsFunc(paths, func(p string) bool { return at == p || strings.HasPrefix(at, strings.TrimSuffix(p, ".sy")+"/") }) {
+			outside = append(outside, string(t.ID))
+		}
+	}
+	if len(outside) == 0 {
+		return nil
+	}
+	return r.Conflicting("these ids are outside of paths: "+strings.Join(outside, ", "), "ids", "paths")
+}
+
+// onPaths needs a level on the notebook of each path. One that leads nowhere is not found, and
+// so is one that is hidden (R-1-27).
+func onPaths(level access.Level, param string) action.Need {
+	return action.On(level, "notebook of "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		given := r.Strings(param)
+		paths, err := checkPaths(r, given)
+		if err != nil || len(paths) == 0 {
+			return nil, err
+		}
+		all, err := r.Levels.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var out []action.Target
+		for i, p := range paths {
+			notebook := notebookOf(p)
+			if !r.Readable(notebook) || !slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.ID == notebook }) {
+				return nil, access.NotFound(access.Path, given[i])
+			}
+			if _, document, inside := strings.Cut(p, "/"); inside {
+				id := strings.TrimSuffix(document[strings.LastIndexByte(document, '/')+1:], ".sy")
+				at, err := r.Place(ctx, access.Path, id)
+				if err != nil || at.Notebook != notebook || at.Path != "/"+document {
+					return nil, access.NotFound(access.Path, given[i])
+				}
+			}
+			out = append(out, action.Target{What: access.Path, Subject: given[i], Notebook: notebook})
+		}
+		return out, nil
+	})
+}
+
+// texts are blocks as they are; nil where there are too many to compare.
+func texts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
+	if len(ids) > mostCompared {
+		return nil, nil
+	}
+	return r.Kernel.Kramdowns(ctx, ids, "md")
+}
+
+var (
+	attributes = regexp.MustCompile(`\{:(?: [\w-]+="[^"]*")+\}`)
+	attribute  = regexp.MustCompile(` [\w-]+="[^"]*"`)
+)
+
+// changed counts the blocks whose text is another one. Attributes come in any order, and the
+// time of the last change is no change.
+func changed(before, after map[kernel.ID]string) int {
+	plain := func(s string) string {
+		return attributes.ReplaceAllStringFunc(content.Clean(s), func(list string) string {
+			names := slices.DeleteFunc(attribute.FindAllString(list, -1), func(a string) bool { return strings.HasPrefix(a, ` updated="`) })
+			return strings.Join(slices.Sorted(slices.Values(names)), "")
+		})
+	}
+	n := 0
+	for id, text := range before {
+		if plain(after[id]) != plain(text) {
+			n++
+		}
+	}
+	return n
+}
+
+func refreshAll(r *action.Request, targets []action.Target) {
+	for _, t := range targets {
+		r.RefreshDocument(t.Root)
+		if t.What == access.Document {
+			r.RefreshTree()
+		}
+	}
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return clip(list[0], 80)
+}

@@ -1,0 +1,99 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/tool"
+)
+
+func (w *world) text(id string) string {
+	w.t.Helper()
+	text, err := w.Client.Kramdown(w.t.Context(), idOf(id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text, _, _ = strings.Cut(text, "\n{:")
+	return text
+}
+
+func TestFindReplace(t *testing.T) {
+	w := newWorld(t)
+	blocks := w.children(w.doc)
+	got := w.do("find_replace", "k", "pple", "r", "PPLE", "ids", []string{blocks[0], blocks[1], blocks[1]})
+	if got.Get("changed").Int() != 2 || !got.Get("replaced").Bool() {
+		t.Errorf("got %s", got.Raw)
+	}
+	if text := w.text(blocks[1]); text != "APPLE pie with **aPPLE** cinnamon 苹果派" {
+		t.Errorf("text %q", text)
+	}
+	sent := w.asked("search/findReplace")[0]
+	if !sent.Get("replaceTypes.text").Bool() || sent.Get("paths").Exists() || sent.Get("ids.#").Int() != 2 {
+		t.Errorf("sent %s", sent.Raw)
+	}
+	if len(w.asked("ui/reloadProtyle")) != 1 {
+		t.Errorf("%d reloads of the document, want 1", len(w.asked("ui/reloadProtyle")))
+	}
+	w.do("find_replace", "k", "a(PPLE)", "r", "x$1", "ids", blocks[1], "methodName", 3)
+	if text := w.text(blocks[1]); !strings.Contains(text, "**xPPLE**") {
+		t.Errorf("regex: %q", text)
+	}
+	title := w.do("find_replace", "k", "Apple", "r", "Pear", "ids", []string{w.doc}, "replaceTypes", map[string]bool{"docTitle": true})
+	if title.Get("changed").Int() != 1 || len(w.asked("ui/reloadFiletree")) != 1 {
+		t.Errorf("title: %s", title.Raw)
+	}
+	none := w.do("find_replace", "k", "nowhere to be found", "r", "x", "ids", blocks[:1])
+	if none.Get("replaced").Bool() || none.Get("changed").Int() != 0 || none.Get("warning").Str == "" {
+		t.Errorf("nothing changed: %s", none.Raw)
+	}
+}
+
+func TestFindReplacePaths(t *testing.T) {
+	w := newWorld(t)
+	block := w.children(w.doc)[1]
+	path := w.fruit + "/" + w.doc + ".sy"
+	for _, paths := range [][]string{{w.fruit}, {path}, {"/" + path}} {
+		if got := w.do("find_replace", "k", "pie", "r", "pie!", "ids", block, "paths", paths); got.Get("changed").Int() != 1 {
+			t.Errorf("%v: %s", paths, got.Raw)
+		}
+	}
+	other := w.Doc(w.fruit, "/Other", "pie")
+	w.refused(tool.Conflicting, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + other + ".sy"})
+	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + nowhere + ".sy"})
+	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{nowhere})
+	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret + "/" + other + ".sy"})
+	w.refused(tool.Invalid, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{"/Fruit"})
+	w.Levels[idOf(w.secret)] = access.Read
+	w.refused(tool.Denied, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret})
+	w.hiddenLikeMissing("find_replace", w.secret, "k", "pie", "r", "x", "ids", block, "paths", []string{w.secret})
+}
+
+func TestFindReplaceRefuses(t *testing.T) {
+	w := newWorld(t)
+	block := w.children(w.doc)[1]
+	secret := w.children(w.secretDoc)[0]
+	w.refused(tool.Invalid, "find_replace", "k", "([", "r", "x", "ids", block, "method", "regex")
+	w.refused(tool.Invalid, "find_replace", "k", "a*", "r", "x", "ids", block, "method", "regex")
+	w.refused(tool.Conflicting, "find_replace", "k", "a", "r", "a", "ids", block)
+	w.refused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"bold": true})
+	w.refused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"text": false})
+	w.refused(tool.Unknown, "find_replace", "k", "a", "r", "b", "ids", []string{block, nowhere})
+	w.Levels[idOf(w.secret)] = access.Read
+	w.refused(tool.Denied, "find_replace", "k", "a", "r", "b", "ids", []string{block, secret})
+	w.hiddenLikeMissing("find_replace", secret, "k", "a", "r", "b", "ids", []string{block, secret})
+	for _, p := range act(t, "find_replace").Params() {
+		if p.Name == "method" && strings.Contains(string(p.Schema()), "sql") {
+			t.Error("method sql is offered (R-1-27)")
+		}
+	}
+}
+
+func TestFindReplaceOfManyBlocksIsNotCounted(t *testing.T) {
+	w := newWorld(t)
+	doc := w.Doc(w.fruit, "/Many", strings.Repeat("many words\n\n", 51))
+	got := w.do("find_replace", "k", "many", "r", "few", "ids", w.children(doc))
+	if got.Get("changed").Exists() || !got.Get("replaced").Bool() || len(w.asked("block/getBlockKramdowns")) != 0 {
+		t.Errorf("got %s", got.Raw)
+	}
+}

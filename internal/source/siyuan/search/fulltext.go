@@ -1,0 +1,202 @@
+package search
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/tool"
+)
+
+type fulltextArgs struct {
+	Query      string          `json:"query" about:"words, all of which must be there; or what method says; an id finds its block" req:"true" min:"1" max:"8000"`
+	Method     string          `json:"method" about:"how query is meant" enum:"keyword,query_syntax,sql,regex" default:"keyword"`
+	Types      map[string]bool `json:"types" about:"types of blocks: document, heading, paragraph, list, listItem, …"`
+	Shortcodes []string        `json:"typeShortcodes" about:"types of blocks, by code" enum:"d,h,p,l,i,b,c,m,t,s,html,embed,av,video,audio,widget,iframe,callout"`
+	Paths      []string        `json:"paths" about:"where: notebook ids, or <notebook>/<storage path>.sy"`
+	GroupBy    int             `json:"groupBy" about:"1: hits below their documents" default:"0" min:"0" max:"1"`
+	OrderBy    string          `json:"orderBy" about:"order of hits" enum:"type,created_asc,created_desc,updated_asc,updated_desc,content_asc,content_desc,relevance" default:"type"`
+	Page       int             `json:"page" about:"page, from 1" default:"1" min:"1"`
+	PageSize   int             `json:"pageSize" about:"hits a page" default:"32" min:"1" max:"128"`
+	ParentID   string          `json:"parentId" about:"only what is in this document or block"`
+	HasTags    bool            `json:"hasTags" about:"only blocks that have a tag"`
+	StripHTML  bool            `json:"stripHtml" about:"no <mark> in content"`
+}
+
+type resolvedArgs struct {
+	Method  string   `json:"method"`
+	OrderBy string   `json:"orderBy"`
+	GroupBy int      `json:"groupBy"`
+	Types   []string `json:"types,omitempty"`
+}
+
+func fulltext() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "fulltext", Purpose: "Find blocks by the words in them", Common: true, Class: action.Reads,
+		Guide: "Without types the kernel looks in its usual ones: no lists, list items, quotes and super blocks, since what is in them is found " +
+			"by itself. query_syntax is that of SQLite's full text search: apple NOT pie, app*, \"two words\". regex is RE2. " +
+			"A page whose size is not given shows 20 hits at most. If a notebook may not be read, sql is refused: query_sql takes its place.",
+		Needs:      []action.Need{action.OnBlock(access.Read, "parentId")},
+		Endpoints:  []string{"search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
+		Aliases:    map[string]string{"methodName": "method", "sortBy": "orderBy", "parentID": "parentId"},
+		Positional: []string{"query"},
+		Adapt: adaptCodes(map[string]string{"methodName": "method", "sortBy": "orderBy"},
+			map[string]map[string]int{"method": methods, "orderBy": orders}),
+		Returns: append(pageFields(),
+			action.Field{Name: "matchedRootCount", About: "documents with hits", Verbose: true},
+			action.Field{Name: "resolvedArgs", About: "how the arguments were understood", Verbose: true}),
+		Example: `{"query":"travel plan","typeShortcodes":["h","p"],"pageSize":10}`,
+	}, func(ctx context.Context, r *action.Request, a fulltextArgs) (any, error) {
+		q, err := question(ctx, r, &a)
+		if err != nil {
+			return nil, err
+		}
+		documents := 0
+		ask := func(ctx context.Context, page, size int) (kernel.FoundPage, error) {
+			if q == nil {
+				return kernel.FoundPage{}, nil
+			}
+			once := *q
+			once.Page, once.PageSize = page, size
+			got, err := r.Kernel.FullText(ctx, once)
+			documents = got.Documents
+			return got, err
+		}
+		keep, err := sieve(ctx, r, &a)
+		if err != nil {
+			return nil, err
+		}
+		out := struct {
+			list
+			Documents int          `json:"matchedRootCount,omitempty"`
+			Resolved  resolvedArgs `json:"resolvedArgs"`
+		}{Resolved: resolvedArgs{a.Method, a.OrderBy, a.GroupBy, slices.Sorted(maps.Keys(a.Types))}}
+		out.list, err = fetch(ctx, r, ask, a.Page, a.PageSize, keep, !a.StripHTML)
+		if err == nil && out.Mode == "kernel" {
+			out.Documents = documents
+		}
+		return out, err
+	})
+}
+
+// question is what the kernel is asked, nil where there is nothing that may be read.
+func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.FullText, error) {
+	paths, err := checkPaths(r, a.Paths)
+	if err != nil {
+		return nil, err
+	}
+	for name := range a.Types {
+		if !slices.Contains(typeNames(), name) {
+			return nil, r.Invalid("types/"+name, "is no type of block; there are "+strings.Join(typeNames(), ", "))
+		}
+	}
+	for _, code := range a.Shortcodes {
+		if a.Types == nil {
+			a.Types = map[string]bool{}
+		}
+		a.Types[shortcodes[code]] = true
+	}
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkQuery(r, a, restricted); err != nil {
+		return nil, err
+	}
+	if target := r.Targets("parentId"); len(target) > 0 && len(paths) == 0 && target[0].Path != "" && target[0].Path != "/" {
+		paths = []string{string(target[0].Notebook) + target[0].Path}
+	}
+	paths, nothing, err := scope(ctx, r, paths)
+	if err != nil || nothing {
+		return nil, err
+	}
+	return &kernel.FullText{
+		Query: a.Query, Method: methods[a.Method], Types: a.Types, Paths: paths, GroupBy: a.GroupBy, OrderBy: orders[a.OrderBy],
+	}, nil
+}
+
+// checkQuery refuses what the kernel would answer with no hits and no word about why (README
+// 34), and what could look past the notebooks that may be read.
+func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
+	switch a.Method {
+	case "regex":
+		if _, err := regexp.Compile(a.Query); err != nil {
+			return r.Invalid("query", "is no regular expression of RE2: "+err.Error())
+		}
+	case "sql":
+		if restricted {
+			return &tool.Error{
+				Op: "search", Kind: tool.Denied, Message: "some notebook may not be read, and rows of SQL do not tell where they come from",
+				Hint: `search(action="query_sql", stmt="…") narrows a statement to the notebooks that may be read`,
+			}
+		}
+		if _, err := guard.Parse(a.Query); err != nil {
+			return sqlError(r, "query", err)
+		}
+	}
+	// The kernel makes SQL of these, and whether it does so with care cannot be seen from here.
+	if restricted && a.Method != "keyword" && strings.ContainsAny(a.Query, "'\x00") {
+		return r.Invalid("query", "must have no ' in it while some notebook may not be read; method keyword takes it")
+	}
+	return nil
+}
+
+// sieve is what hits have to pass beyond what the kernel can be asked; nil lets everything pass.
+func sieve(ctx context.Context, r *action.Request, a *fulltextArgs) (func(kernel.Found) bool, error) {
+	var keeps []func(kernel.Found) bool
+	if a.HasTags {
+		keeps = append(keeps, func(f kernel.Found) bool { return strings.TrimSpace(f.Tag) != "" })
+	}
+	if targets := r.Targets("parentId"); len(targets) > 0 {
+		inside, err := descendants(ctx, r, targets[0])
+		if err != nil {
+			return nil, err
+		}
+		keeps = append(keeps, inside)
+	}
+	if len(keeps) == 0 {
+		return nil, nil
+	}
+	var keep func(kernel.Found) bool
+	keep = func(f kernel.Found) bool {
+		if len(f.Children) > 0 { // a group stays for the sake of its hits
+			return slices.ContainsFunc(f.Children, keep)
+		}
+		return !slices.ContainsFunc(keeps, func(k func(kernel.Found) bool) bool { return !k(f) })
+	}
+	return keep, nil
+}
+
+// descendants tells what is in a document or below a block in it.
+func descendants(ctx context.Context, r *action.Request, t action.Target) (func(kernel.Found) bool, error) {
+	if t.What == access.Document {
+		return func(f kernel.Found) bool { return f.Root == t.Root && f.ID != t.ID }, nil
+	}
+	type row struct {
+		ID     kernel.ID `json:"id"`
+		Parent kernel.ID `json:"parent_id"`
+	}
+	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, parent_id FROM blocks WHERE root_id IN ("+
+		kernel.QuoteIDs([]kernel.ID{t.Root})+") LIMIT 1000000")
+	if err != nil {
+		return nil, err
+	}
+	parents := map[kernel.ID]kernel.ID{}
+	for _, row := range rows {
+		parents[row.ID] = row.Parent
+	}
+	return func(f kernel.Found) bool {
+		for id, steps := parents[f.ID], 0; id != "" && steps < 1000; id, steps = parents[id], steps+1 {
+			if id == t.ID {
+				return true
+			}
+		}
+		return false
+	}, nil
+}

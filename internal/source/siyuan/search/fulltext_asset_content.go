@@ -1,0 +1,153 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type assetContentArgs struct {
+	Query       string   `json:"query" about:"words in the text of a file" max:"1000"`
+	AssetID     string   `json:"assetId" about:"id of an entry that was found: show it alone"`
+	QueryMethod string   `json:"queryMethod" about:"how query is meant, with assetId" enum:"keyword,query_syntax,regex" default:"keyword"`
+	Types       []string `json:"types" about:"file types such as .pdf, .txt" max:"50"`
+	SortBy      string   `json:"sortBy" about:"order" enum:"relevance_desc,relevance_asc,updated_asc,updated_desc" default:"relevance_desc"`
+	Page        int      `json:"page" about:"page, from 1" default:"1" min:"1"`
+	PageSize    int      `json:"pageSize" about:"entries a page" default:"32" min:"1" max:"128"`
+}
+
+type assetContentResult struct {
+	action.Page[assetText]
+	shown
+	Contents   []assetText `json:"assetContents"`
+	Incomplete bool        `json:"incomplete,omitempty"`
+}
+
+// mostAssetPages bounds the requests of one call.
+const mostAssetPages = 20
+
+func fulltextAssetContent() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "fulltext_asset_content", Purpose: "Find assets by the text in them: PDF, office files, text", Class: action.Reads,
+		Guide: "Either query, or assetId with the id of an entry that was found. If a notebook may not be read, only assets are found that " +
+			"notebooks use which may be.",
+		Unguarded: "assets that only notebooks use which may not be read are left out",
+		Endpoints: []string{
+			"search/fullTextSearchAssetContent", "search/getAssetContent", "query/sql", "sqlite/flushTransaction",
+		},
+		Aliases:    map[string]string{"methodName": "queryMethod", "method": "queryMethod", "orderBy": "sortBy", "k": "query"},
+		Positional: []string{"query"},
+		Adapt: adaptCodes(map[string]string{"methodName": "queryMethod"},
+			map[string]map[string]int{"queryMethod": methods, "method": methods, "sortBy": assetOrders, "orderBy": assetOrders}),
+		Returns: []action.Field{
+			{Name: "data", About: "assets that were found"},
+			{Name: "data[].id", About: "id of the entry, for assetId"},
+			{Name: "data[].name", About: "file name"},
+			{Name: "data[].ext", About: "file type", Verbose: true},
+			{Name: "data[].path", About: "path as documents write it"},
+			{Name: "data[].size", About: "size of the file", Verbose: true},
+			{Name: "data[].updated", About: "time of the last change, in seconds", Verbose: true},
+			{Name: "data[].plainContent", About: "the part of the text that matches"},
+			{Name: "data[].content", About: "the same as HTML with <mark>", Verbose: true},
+			{Name: "assetContents", About: "the same as data", Verbose: true},
+			{Name: "total", About: "how many"}, {Name: "page", About: "this page"}, {Name: "pageSize", About: "entries a page"},
+			{Name: "pageCount", About: "pages"}, {Name: "hasNextPage", About: "whether there is another"},
+			{Name: "truncated", About: "whether the page is shown in part"}, {Name: "showing", About: "entries shown", Verbose: true},
+			{Name: "hint", About: "how to see more"}, {Name: "incomplete", About: "there are too many to look at all"},
+		},
+		Example: `{"query":"invoice 2024","types":[".pdf"]}`,
+	}, func(ctx context.Context, r *action.Request, a assetContentArgs) (any, error) {
+		switch {
+		case a.AssetID != "":
+			return oneAsset(ctx, r, &a)
+		case a.Query == "":
+			return nil, r.Conflicting("either query or assetId is needed", "query", "assetId")
+		}
+		found, incomplete, err := assetContents(ctx, r, &a)
+		if err != nil {
+			return nil, err
+		}
+		order(found, a.SortBy)
+		out := assetContentResult{Page: action.Paged(found, a.Page, a.PageSize), Incomplete: incomplete}
+		out.Data, out.shown = cut(out.Data, !r.Given("pageSize"))
+		out.Contents = out.Data
+		return out, nil
+	})
+}
+
+// assetContents are all entries that match and may be seen.
+func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) (out []assetText, incomplete bool, err error) {
+	var types map[string]bool
+	for _, ext := range extensions(a.Types) {
+		if types == nil {
+			types = map[string]bool{}
+		}
+		types[ext] = true
+	}
+	var all []kernel.AssetContent
+	for n := 1; ; n++ {
+		got, err := r.Kernel.SearchAssetContents(ctx, a.Query, types, n)
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, got.Contents...)
+		if incomplete = n < got.Pages; !incomplete || n == mostAssetPages {
+			break
+		}
+	}
+	paths := make([]string, len(all))
+	for i := range all {
+		paths[i] = all[i].Path
+	}
+	may, err := visibleAssets(ctx, r, paths)
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range all {
+		if may(all[i].Path) {
+			out = append(out, newAssetText(&all[i]))
+		}
+	}
+	r.Filtered(len(all) - len(out))
+	return out, incomplete, nil
+}
+
+// order puts entries, which come by relevance, in another order.
+func order(list []assetText, by string) {
+	switch by {
+	case "relevance_asc":
+		slices.Reverse(list)
+	case "updated_asc":
+		slices.SortStableFunc(list, func(a, b assetText) int { return cmp.Compare(a.Updated, b.Updated) })
+	case "updated_desc":
+		slices.SortStableFunc(list, func(a, b assetText) int { return cmp.Compare(b.Updated, a.Updated) })
+	}
+}
+
+// oneAsset is one entry. One that may not be seen does not exist.
+func oneAsset(ctx context.Context, r *action.Request, a *assetContentArgs) (any, error) {
+	if !kernel.ID(a.AssetID).Valid() {
+		return nil, access.NotFound(access.Asset, a.AssetID)
+	}
+	found, err := r.Kernel.AssetContent(ctx, a.AssetID, a.Query, methods[a.QueryMethod])
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, access.NotFound(access.Asset, a.AssetID)
+	}
+	may, err := visibleAssets(ctx, r, []string{found.Path})
+	if err != nil {
+		return nil, err
+	}
+	if !may(found.Path) {
+		return nil, access.NotFound(access.Asset, a.AssetID)
+	}
+	out := assetContentResult{Page: action.Paged([]assetText{newAssetText(found)}, 1, 1), shown: shown{Showing: 1}}
+	out.Contents = out.Data
+	return out, nil
+}

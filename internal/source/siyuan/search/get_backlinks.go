@@ -1,0 +1,210 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+const (
+	mostReferences = 200 // rows that are read of the index
+	mostMentioning = 20  // documents that are read for mentions
+)
+
+type backlinksArgs struct {
+	ID        string `json:"id" about:"block or document" req:"true"`
+	Mode      string `json:"mode" about:"links refer to it, mentions only name it" enum:"links,mentions,both" default:"both"`
+	Keyword   string `json:"keyword" about:"only what contains this text" max:"1000"`
+	RefTreeID string `json:"refTreeID" about:"only what is in this document"`
+}
+
+// backlink is a block that refers to another, or mentions it.
+type backlink struct {
+	ID       kernel.ID `json:"id"`
+	Type     string    `json:"type"`
+	HPath    string    `json:"hPath"`
+	Content  string    `json:"content"`
+	Target   kernel.ID `json:"target,omitempty"`
+	Anchor   string    `json:"anchor,omitempty"`
+	Root     kernel.ID `json:"rootID"`
+	Notebook kernel.ID `json:"box"`
+}
+
+type backlinksResult struct {
+	Mode       string     `json:"mode"`
+	Links      []backlink `json:"backlinks"`
+	Mentions   []backlink `json:"backmentions"`
+	Fallback   bool       `json:"fallbackUsed,omitempty"`
+	Missing    bool       `json:"sourcePayloadMissing,omitempty"`
+	Incomplete bool       `json:"incomplete,omitempty"`
+	Hint       string     `json:"hint,omitempty"`
+}
+
+func getBacklinks() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "get_backlinks", Purpose: "List the blocks that refer to a block or document, or mention it",
+		Class: action.Reads,
+		Guide: "Of a document, references to any block in it count. Links come from the index, the latest first; mentions are searched in " +
+			"20 documents at most. refTreeID looks into one document only.",
+		Needs: []action.Need{action.OnBlock(access.Read, "id"), action.OnDocument(access.Read, "refTreeID")},
+		Endpoints: []string{
+			"query/sql", "ref/getBacklink2", "ref/getBacklinkDoc", "ref/getBackmentionDoc", "sqlite/flushTransaction",
+		},
+		Aliases:    map[string]string{"scopeRootId": "refTreeID"},
+		Positional: []string{"id"},
+		Adapt:      adaptCodes(map[string]string{"scopeRootId": "refTreeID"}, nil),
+		Returns: []action.Field{
+			{Name: "mode", About: "what was looked for"},
+			{Name: "backlinks", About: "blocks that refer to it"},
+			{Name: "backlinks[].id", About: "the block"},
+			{Name: "backlinks[].type", About: "its type"},
+			{Name: "backlinks[].hPath", About: "human path of its document"},
+			{Name: "backlinks[].content", About: "its text"},
+			{Name: "backlinks[].target", About: "the block that it refers to"},
+			{Name: "backlinks[].anchor", About: "what the reference shows", Verbose: true},
+			{Name: "backlinks[].rootID", About: "its document"},
+			{Name: "backlinks[].box", About: "its notebook", Verbose: true},
+			{Name: "backmentions", About: "blocks that name it without referring to it, in the same form"},
+			{Name: "backmentions[].box", About: "its notebook", Verbose: true},
+			{Name: "fallbackUsed", About: "the links come from the index, since the kernel's own list was missing"},
+			{Name: "sourcePayloadMissing", About: "the kernel gave no list of its own"},
+			{Name: "incomplete", About: "there are more"},
+			{Name: "hint", About: "what to do about it"},
+		},
+		Example: `{"id":"20240101120000-abcdefg","mode":"links"}`,
+	}, func(ctx context.Context, r *action.Request, a backlinksArgs) (any, error) {
+		b := backlinks{r: r, target: r.Target("id"), args: a, out: backlinksResult{Mode: a.Mode, Links: []backlink{}, Mentions: []backlink{}}}
+		if in := r.Targets("refTreeID"); len(in) > 0 {
+			b.in = &in[0]
+		}
+		if a.Mode != "mentions" {
+			if err := b.links(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if a.Mode != "links" {
+			if err := b.mentions(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if b.out.Incomplete {
+			b.out.Hint = "there are more: give keyword, or refTreeID with one document after the other"
+		}
+		return b.out, nil
+	})
+}
+
+// backlinks is one run of the action.
+type backlinks struct {
+	r      *action.Request
+	target action.Target
+	in     *action.Target // the one document to look into; nil is all
+	args   backlinksArgs
+	out    backlinksResult
+}
+
+func (b *backlinks) links(ctx context.Context) error {
+	if b.in == nil {
+		return b.indexed(ctx)
+	}
+	found, ok, err := b.r.Kernel.BacklinksIn(ctx, b.target.ID, b.in.Root, b.args.Keyword)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		b.out.Missing, b.out.Fallback = true, true
+		return b.indexed(ctx)
+	}
+	b.out.Links = append(b.out.Links, b.blocks(found, *b.in)...)
+	return nil
+}
+
+// indexed are the links as the index has them.
+func (b *backlinks) indexed(ctx context.Context) error {
+	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, mostReferences+1)
+	if err != nil {
+		return err
+	}
+	if len(rows) > mostReferences {
+		rows, b.out.Incomplete = rows[:mostReferences], true
+	}
+	hidden := 0
+	seen := map[[2]kernel.ID]bool{}
+	for _, row := range rows {
+		key := [2]kernel.ID{row.ID, row.Target}
+		text := content.Clean(row.Content)
+		switch {
+		case seen[key]:
+		case !b.r.Readable(row.Notebook):
+			hidden++
+		case b.in != nil && row.Root != b.in.Root, !contains(text, b.args.Keyword):
+		default:
+			b.out.Links = append(b.out.Links, backlink{
+				ID: row.ID, Type: row.Type, HPath: row.HPath, Content: clip(text, longContent), Target: row.Target,
+				Anchor: clip(row.Anchor, excerptRunes), Root: row.Root, Notebook: row.Notebook,
+			})
+		}
+		seen[key] = true
+	}
+	b.r.Filtered(hidden)
+	return nil
+}
+
+func (b *backlinks) mentions(ctx context.Context) error {
+	documents := []action.Target{}
+	if b.in != nil {
+		documents = append(documents, *b.in)
+	} else {
+		_, mentioning, err := b.r.Kernel.BacklinkDocuments(ctx, b.target.ID)
+		if err != nil {
+			return err
+		}
+		all := len(mentioning)
+		mentioning = slices.DeleteFunc(mentioning, func(d kernel.BacklinkDocument) bool { return !b.r.Readable(d.Notebook) })
+		b.r.Filtered(all - len(mentioning))
+		if len(mentioning) > mostMentioning {
+			mentioning, b.out.Incomplete = mentioning[:mostMentioning], true
+		}
+		for _, d := range mentioning {
+			_, hpath, _ := strings.Cut(d.HPath, "/") // the first part is the notebook
+			documents = append(documents, action.Target{Root: d.ID, Notebook: d.Notebook, HPath: "/" + hpath})
+		}
+	}
+	for _, d := range documents {
+		found, ok, err := b.r.Kernel.MentionsIn(ctx, b.target.ID, d.Root, b.args.Keyword)
+		if err != nil {
+			return err
+		}
+		b.out.Missing = b.out.Missing || !ok
+		b.out.Mentions = append(b.out.Mentions, b.blocks(found, d)...)
+	}
+	return nil
+}
+
+// blocks are blocks of one document as the kernel shows them.
+func (b *backlinks) blocks(found []kernel.BacklinkBlock, in action.Target) []backlink {
+	var out []backlink
+	for _, f := range found {
+		blocks := kernel.ParseDOM(f.DOM)
+		if len(blocks) == 0 {
+			continue
+		}
+		hpath := in.HPath
+		if hpath == "" {
+			hpath = in.Title
+		}
+		out = append(out, backlink{
+			ID: blocks[0].ID, Type: blocks[0].Type, HPath: hpath, Content: clip(textOfDOM(f.DOM), longContent), Root: in.Root, Notebook: in.Notebook,
+		})
+	}
+	return out
+}
+
+func contains(text, keyword string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(keyword))
+}

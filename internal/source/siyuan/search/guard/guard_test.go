@@ -1,0 +1,164 @@
+package guard_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/search/guard"
+)
+
+func TestParseLetsThroughWhatReads(t *testing.T) {
+	t.Parallel()
+	conn := database(t, true)
+	for _, sql := range []string{
+		"SELECT * FROM blocks", "select id, content from blocks where type = 'd' order by updated desc limit 10;",
+		"SELECT count(*) AS n, max(updated) FROM blocks GROUP BY box HAVING n > 1", "select * from blocks where content like '%苹果%'",
+		"select id from blocks_fts where blocks_fts match 'content:alpha' order by rank", "select * from main.blocks",
+		"select content from blocks where content regexp '^al'", "select rowid from blocks", "values (1), (2)",
+		"with d as (select * from blocks where type='d') select b.id from blocks b join d on d.id = b.root_id",
+		"with d(id) as (select id from blocks), e as materialized (select * from d) select count(*) from d, e where d.id = e.id",
+		"select b.*, (select count(*) from refs r where r.def_block_id = b.id) as n from blocks b", "select * from stat",
+		"select date('now'), strftime('%Y', created), json_valid(ial) from blocks", "select 1 as x -- trailing",
+		"select row_number() over (partition by box order by id) from blocks", "select id from blocks where id in ('a', 'b') and not (type = 'p')",
+		"select a.name from attributes a join blocks b on a.block_id = b.id where b.type = 'd'", "select ';' as \"a;b\" from blocks",
+		"select replace(content, 'a', 'b') from blocks union all select name from assets order by 1",
+	} {
+		s, err := guard.Parse(sql)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		if _, err := run(t, conn, s.Limited(10)); err != nil {
+			t.Errorf("%s: as it is sent: %v", sql, err)
+		}
+	}
+}
+
+func TestRefusalsSayWhatToTry(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ sql, message, hint string }{
+		{"delete from blocks", `"delete"`, "block and document tools"},
+		{"select 1; select 2", "more than one statement", "one SELECT"},
+		{"select contnt from blocks", "perhaps content", "columns of blocks: id, parent_id"},
+		{"select tags from blocks", "perhaps tag", ""},
+		{"select b.parent from blocks b", "perhaps parent_id", ""},
+		{"select zzzzzzzz from spans", `no column "zzzzzzzz"`, "columns of spans: id, block_id"},
+		{`select * from blocks where type = "d"`, `no column "d"`, "single quotes"},
+		{"select * from block", "perhaps blocks", "tables: assets, attributes"},
+		{"select * from sqlite_master", `"sqlite_master"`, "tables:"},
+		{"with recursive c(x) as (select 1 union all select x+1 from c) select x from c", "recursion", "breadcrumb"},
+		{"select zeroblob(5)", `"zeroblob"`, ""},
+		{"select count(*) from blocks, spans, refs", "3 whole tables", "a.root_id = b.id"},
+		{"select * form blocks", `near "form": syntax error`, ""},
+		{"select ?", "variables", ""},
+		{strings.Repeat(" ", guard.MaxLength) + "select 1", "32768", ""},
+	} {
+		_, err := guard.Parse(c.sql)
+		if err == nil {
+			t.Errorf("%s was let through", clip(c.sql))
+			continue
+		}
+		r := refusal(t, err)
+		if !strings.Contains(r.Message, c.message) || !strings.Contains(r.Hint, c.hint) {
+			t.Errorf("%s: %q, %q; want %q, %q", clip(c.sql), r.Message, r.Hint, c.message, c.hint)
+		}
+		if r.Scope || strings.Contains(r.Message, "sqlite: ") {
+			t.Errorf("%s: %+v", clip(c.sql), r)
+		}
+	}
+}
+
+func TestLimitedKeepsOrderAndColumnsOfOneName(t *testing.T) {
+	t.Parallel()
+	s, err := guard.Parse("select id, path as id from blocks order by id desc -- last first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := run(t, database(t, false), s.Limited(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"id=text-8|id:1=text blocks-9", "id=text-6|id:1=text blocks-7"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestScopedShowsWhatMayBeRead(t *testing.T) {
+	t.Parallel()
+	conn := database(t, true)
+	for _, c := range []struct{ sql, want string }{
+		{"select count(*) as n from blocks", "n=6"},
+		{"select count(*) as n from refs", "n=5"}, // one refers to what is hidden
+		{"select count(*) as n from spans s join blocks b on s.box = b.box and b.id = s.id", "n=6"},
+		{"select count(*) as n from blocks_fts", "n=6"},
+		{"select distinct box from blocks order by 1", "box=" + open},
+		{"select count(*) as n from blocks a join blocks b using (id)", "n=6"},
+		{"select (select count(*) from assets) + (select count(*) from attributes) as n", "n=12"},
+	} {
+		sent, err := scoped(c.sql)
+		if err != nil {
+			t.Errorf("%s: %v", c.sql, err)
+			continue
+		}
+		got, err := run(t, conn, sent)
+		if err != nil || len(got) == 0 || got[0] != c.want {
+			t.Errorf("%s: got %q, %v, want %s", c.sql, got, err, c.want)
+		}
+	}
+}
+
+func TestScopedRefusesAndSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, sql := range []string{"select * from stat", "select * from main.blocks", "select rowid from blocks", "select * from blocks_fts where blocks_fts match 'a'"} {
+		s, err := guard.Parse(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Scoped([]string{open}, 9)
+		if err == nil {
+			t.Errorf("%s was let through", sql)
+			continue
+		}
+		if r := refusal(t, err); !r.Scope || r.Hint == "" {
+			t.Errorf("%s: %+v", sql, r)
+		}
+	}
+}
+
+func TestScopedTakesNoForeignText(t *testing.T) {
+	t.Parallel()
+	s, err := guard.Parse("select * from blocks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, boxes := range [][]string{nil, {"') OR ('1'='1"}, {"a\x00"}, {""}} {
+		sent, err := s.Scoped(boxes, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := run(t, database(t, true), sent); err != nil || len(rows) != 0 {
+			t.Errorf("%q: %d rows, %v, want none", boxes, len(rows), err)
+		}
+	}
+}
+
+// TestNoModuleIsATable: whatever modules SQLite brings along, none is read without being listed.
+func TestNoModuleIsATable(t *testing.T) {
+	t.Parallel()
+	rows, err := run(t, database(t, true), "select name from pragma_module_list")
+	if err != nil || len(rows) < 5 {
+		t.Fatalf("%d modules, %v", len(rows), err)
+	}
+	for _, row := range rows {
+		name := strings.TrimPrefix(row, "name=")
+		for _, sql := range []string{"select * from " + name, "select 1 from " + name + "('a')"} {
+			if _, err := guard.Parse(sql); err == nil && name != "json_each" && name != "json_tree" {
+				t.Errorf("%s was let through", sql)
+			}
+		}
+	}
+}
+
+func clip(s string) string { return s[:min(len(s), 80)] }

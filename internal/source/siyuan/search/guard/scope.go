@@ -1,0 +1,74 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Scoped is the statement as it is to be sent where only the notebooks boxes may be read: as
+// [Statement.Limited], over the rows of those notebooks. Errors are a *[Refused] whose Scope is
+// true. References to what is in other notebooks are left out, since they tell its place.
+//
+// boxes must be well-formed notebook ids; anything else in them is dropped.
+func (s *Statement) Scoped(boxes []string, n int) (string, error) {
+	if s.used["stat"] {
+		return "", outOfScope(
+			"the table stat belongs to no notebook, and some notebook may not be read",
+			"leave out stat")
+	}
+	if s.match {
+		return "", outOfScope(
+			"MATCH looks at the words of all notebooks, and some notebook may not be read",
+			`use LIKE, or search(action="fulltext")`)
+	}
+	list := quoteBoxes(boxes)
+	sent := s.within(n, func(table string) string {
+		rows := fmt.Sprintf("SELECT * FROM main.%s WHERE box IN (%s)", table, list)
+		if table == "refs" {
+			rows += fmt.Sprintf(" AND def_block_root_id IN (SELECT id FROM main.blocks WHERE type = 'd' AND box IN (%s))", list)
+		}
+		return rows
+	})
+	// The same text but for the bodies of our own expressions, where the tables have names that
+	// the statement cannot say.
+	proof := s.within(n, func(table string) string { return "SELECT * FROM " + reserved + table })
+	err := withoutTables(func(c *scratch) error {
+		if err := c.compile(s, proof); err != nil {
+			return err
+		}
+		return c.affordable(proof)
+	})
+	if err != nil {
+		return "", outOfScope(
+			"some notebook may not be read, and the statement cannot be narrowed to the others: "+err.Error(),
+			`name tables without "main.", and use LIKE instead of MATCH, rank and rowid; search(action="fulltext") searches by words`)
+	}
+	return sent, nil
+}
+
+// within shadows each table that the statement may name by an expression of the same name.
+func (s *Statement) within(n int, rows func(table string) string) string {
+	var b strings.Builder
+	b.WriteString("WITH ")
+	for _, table := range Tables() {
+		if s.used[table] && table != "stat" {
+			fmt.Fprintf(&b, "%s AS MATERIALIZED (%s), ", table, rows(table))
+		}
+	}
+	fmt.Fprintf(&b, "%srows AS (%s\n) SELECT * FROM %srows LIMIT %d", reserved, s.sql, reserved, n)
+	return b.String()
+}
+
+// quoteBoxes writes notebook ids as a list of SQL.
+func quoteBoxes(boxes []string) string {
+	var list []string
+	for _, box := range boxes {
+		if !strings.ContainsFunc(box, func(r rune) bool { return r != '-' && (r > 0x7f || !inName(byte(r))) }) {
+			list = append(list, "'"+box+"'")
+		}
+	}
+	if len(list) == 0 {
+		return "''"
+	}
+	return strings.Join(list, ",")
+}

@@ -1,0 +1,127 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/tool"
+)
+
+type querySQLArgs struct {
+	Stmt    string `json:"stmt" about:"one SELECT of SQLite" req:"true" min:"1" max:"32768"`
+	MaxRows int    `json:"maxRows" about:"most rows that are returned" default:"200" min:"1" max:"1000"`
+}
+
+type rowsResult struct {
+	Data      []json.RawMessage `json:"data"`
+	Total     *int              `json:"total,omitempty"` // unknown where rows were left out
+	Showing   int               `json:"showing"`
+	Truncated bool              `json:"truncated"`
+	Hint      string            `json:"hint,omitempty"`
+}
+
+func querySQL() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "query_sql", Purpose: "Query the index of notes with a SELECT", Common: true, Class: action.Reads,
+		Guide: "Tables: blocks (id, parent_id, root_id, box, path, hpath, name, alias, memo, tag, content, markdown, type, subtype, ial, created, " +
+			"updated, …), attributes, refs, spans, assets, file_annotation_refs, blocks_fts, stat. box is the notebook, root_id the document; type is " +
+			"d h p l i t c m b s html av …; times are yyyyMMddHHmmss. Texts stand in single quotes. The index may hold a row twice: SELECT DISTINCT. " +
+			"No recursion, no functions that make large values, two whole tables at most against each other. If a notebook may not be read, " +
+			"its rows do not exist: name tables without main., and use LIKE instead of MATCH and no rowid.",
+		Unguarded:  "the statement sees only the rows of notebooks that may be read",
+		Endpoints:  []string{"query/sql", "sqlite/flushTransaction", "notebook/lsNotebooks"},
+		Aliases:    map[string]string{"sql": "stmt"},
+		Positional: []string{"stmt"},
+		Adapt:      adaptCodes(map[string]string{"sql": "stmt"}, nil),
+		Returns: []action.Field{
+			{Name: "data", About: "rows, each an object of its columns"},
+			{Name: "total", About: "how many rows, where all are shown"},
+			{Name: "showing", About: "how many are shown"},
+			{Name: "truncated", About: "whether there are more than maxRows"},
+			{Name: "hint", About: "what to do about it"},
+		},
+		Example: `{"stmt":"SELECT DISTINCT id, hpath, content FROM blocks WHERE type='d' ORDER BY updated DESC","maxRows":20}`,
+	}, func(ctx context.Context, r *action.Request, a querySQLArgs) (any, error) {
+		sent, err := allowed(ctx, r, a.Stmt, a.MaxRows+1)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := kernel.SQL[json.RawMessage](ctx, r.Kernel, sent)
+		if err != nil {
+			return nil, err
+		}
+		out := rowsResult{Data: rows, Showing: len(rows)}
+		if len(rows) > a.MaxRows {
+			out.Data, out.Showing, out.Truncated = rows[:a.MaxRows], a.MaxRows, true
+			out.Hint = fmt.Sprintf("there are more than %d rows: add conditions, count them, or raise maxRows up to 1000", a.MaxRows)
+		} else {
+			out.Total = &out.Showing
+			if doubled(rows) {
+				out.Hint = "some rows are the same: the index may hold them twice, SELECT DISTINCT drops them"
+			}
+		}
+		return out, nil
+	})
+}
+
+// allowed is a statement as it may be sent: narrowed to the notebooks that may be read, if some
+// may not (R-1-26).
+func allowed(ctx context.Context, r *action.Request, sql string, rows int) (string, error) {
+	statement, err := guard.Parse(sql)
+	if err != nil {
+		return "", sqlError(r, "stmt", err)
+	}
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !restricted {
+		return statement.Limited(rows), nil
+	}
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return "", err
+	}
+	var boxes []string
+	for _, n := range visible {
+		boxes = append(boxes, string(n.ID))
+	}
+	sent, err := statement.Scoped(boxes, rows)
+	if err != nil {
+		return "", sqlError(r, "stmt", err)
+	}
+	return sent, nil
+}
+
+// sqlError is the error for a statement that the guard refuses.
+func sqlError(r *action.Request, param string, err error) error {
+	refused, ok := errors.AsType[*guard.Refused](err)
+	switch {
+	case !ok:
+		return &tool.Error{Op: "check SQL", Kind: tool.Internal, Subject: name, Err: err}
+	case refused.Scope:
+		return &tool.Error{Op: "check SQL", Kind: tool.Denied, Message: refused.Message, Hint: refused.Hint}
+	}
+	out := r.Invalid(param, "is refused: "+refused.Message)
+	if refused.Hint != "" {
+		out.Hint = refused.Hint
+	}
+	return out
+}
+
+// doubled reports whether two rows are the same.
+func doubled(rows []json.RawMessage) bool {
+	seen := make(map[string]bool, len(rows))
+	for _, row := range rows {
+		if seen[string(row)] {
+			return true
+		}
+		seen[string(row)] = true
+	}
+	return false
+}

@@ -1,0 +1,57 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// scopePath is where a search looks: a notebook, or a document and what is below it.
+var scopePath = regexp.MustCompile(`^\d{14}-[0-9a-z]{7}(/\d{14}-[0-9a-z]{7})*(\.sy)?$`)
+
+// checkPaths refuses paths that the kernel would not understand.
+func checkPaths(r *action.Request, paths []string) ([]string, error) {
+	var out []string
+	for i, given := range paths {
+		p := strings.TrimSuffix(strings.TrimPrefix(given, "/"), "/")
+		if !scopePath.MatchString(p) {
+			return nil, r.Invalid(fmt.Sprintf("paths/%d", i), `must be a notebook id, or one with the path of a document: "<notebook>/<id>/<id>.sy"`)
+		}
+		if strings.Contains(p, "/") && !strings.HasSuffix(p, ".sy") {
+			p += ".sy"
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func notebookOf(path string) kernel.ID {
+	id, _, _ := strings.Cut(path, "/")
+	return kernel.ID(id)
+}
+
+// scope narrows paths to what may be read: without any, to all notebooks that may be (R-1-30).
+// nothing says that none of them may, so that there is nothing to find.
+func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []string, nothing bool, err error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return paths, false, err
+	}
+	if len(paths) > 0 {
+		paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !r.Readable(notebookOf(p)) })
+		return paths, len(paths) == 0, nil
+	}
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, n := range visible {
+		narrowed = append(narrowed, string(n.ID))
+	}
+	return narrowed, len(narrowed) == 0, nil
+}

@@ -1,0 +1,55 @@
+package search
+
+import (
+	"context"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type searchRefsArgs struct {
+	ID             string `json:"id" about:"block that the reference is to stand in" req:"true"`
+	RootID         string `json:"rootID" about:"its document; found out if not given"`
+	K              string `json:"k" about:"words to look for" max:"1000"`
+	BeforeLen      int    `json:"beforeLen" about:"characters kept before a match" default:"512" min:"0" max:"4096"`
+	SquareBrackets bool   `json:"isSquareBrackets" about:"as for [[, documents first"`
+	Database       bool   `json:"isDatabase" about:"as for a database, to bind blocks"`
+	ReqID          int    `json:"reqId" about:"number of the request" default:"0"`
+}
+
+func searchRefs() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "search_refs", Purpose: "Find blocks to refer to from a block, as the editor does after ((",
+		Guide:      "Without k nothing is searched. get_backlinks lists what refers to a block already.",
+		Class:      action.Reads,
+		Needs:      []action.Need{action.OnBlock(access.Read, "id"), action.OnDocument(access.Read, "rootID")},
+		Endpoints:  []string{"search/searchRefBlock", "sqlite/flushTransaction"},
+		Aliases:    map[string]string{"keyword": "k", "query": "k"},
+		Positional: []string{"id", "k"},
+		Returns: append(hitFields("data"),
+			action.Field{Name: "blocks", About: "the same as data", Verbose: true},
+			action.Field{Name: "total", About: "how many"}),
+		Example: `{"id":"20240101120000-abcdefg","k":"carrot"}`,
+	}, func(ctx context.Context, r *action.Request, a searchRefsArgs) (any, error) {
+		root := r.Target("id").Root
+		if in := r.Targets("rootID"); len(in) > 0 {
+			root = in[0].Root
+		}
+		found, err := r.Kernel.SearchRefs(ctx, kernel.RefSearch{
+			ID: r.Target("id").ID, Root: root, Keyword: a.K, BeforeLen: a.BeforeLen, SquareBrackets: a.SquareBrackets, Database: a.Database,
+			ReqID: a.ReqID,
+		})
+		if err != nil {
+			return nil, err
+		}
+		kept, dropped := readable(r, found)
+		r.Filtered(dropped)
+		hits := slimAll(kept, true)
+		return struct {
+			Data   []hit `json:"data"`
+			Blocks []hit `json:"blocks"`
+			Total  int   `json:"total"`
+		}{hits, hits, len(hits)}, nil
+	})
+}

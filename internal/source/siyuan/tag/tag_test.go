@@ -1,0 +1,251 @@
+package tag_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/tag"
+	"collie/internal/tool"
+)
+
+// world is a kernel with two notebooks that share the tag shared; only one has travel, only the
+// other canary.
+type world struct {
+	*actiontest.Kit
+	t              *testing.T
+	travel, secret kernel.ID
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	w := &world{Kit: actiontest.New(t), t: t}
+	w.travel, w.secret = kernel.ID(w.Notebook("Travel 旅行")), kernel.ID(w.Notebook("Secret"))
+	w.Doc(string(w.travel), "/Trip", "go #travel/中国# and #travel#\n\nagain #travel# #shared#\n\n#100%_x# and #traveller#")
+	w.Doc(string(w.secret), "/Hidden", "#canary# #shared#\n\n#shared/canary#")
+	return w
+}
+
+func act(t *testing.T, name string) *action.Action {
+	t.Helper()
+	for _, a := range tag.Tool().Actions {
+		if a.Name == name {
+			return a
+		}
+	}
+	t.Fatalf("the tool has no action %q", name)
+	return nil
+}
+
+func (w *world) do(name, args string) gjson.Result {
+	w.t.Helper()
+	return w.Must(w.t, act(w.t, name), args)
+}
+
+func (w *world) refused(kind tool.ErrorKind, name, args string) *tool.Error {
+	w.t.Helper()
+	w.ResetCalls()
+	err := w.Refused(w.t, act(w.t, name), args, kind)
+	if n := len(w.Writes()); n != 0 {
+		w.t.Errorf("%s %s: refused, and yet %d writes", name, args, n)
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		w.t.Fatalf("%v is no tool.Error", err)
+	}
+	return e
+}
+
+// counts are the tags of a list, as "label:count".
+func counts(got gjson.Result) []string {
+	out := []string{}
+	for _, t := range got.Get("tags").Array() {
+		out = append(out, t.Get("label").Str+":"+t.Get("count").Raw)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestListCountsTags(t *testing.T) {
+	w := newWorld(t)
+	got := w.do("list", `{}`)
+	want := []string{"100%_x:1", "canary:1", "shared/canary:1", "shared:2", "travel/中国:1", "travel:2", "traveller:1"}
+	if diff := cmp.Diff(want, counts(got)); diff != "" || got.Get("total").Int() != int64(len(want)) {
+		t.Errorf("tags (-want +got):\n%s", diff)
+	}
+	found := w.do("list", `{"keyword":"#TRAVEL/#"}`)
+	if diff := cmp.Diff([]string{"travel/中国:1"}, counts(found)); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
+	if none := w.do("list", `{"query":"nowhere"}`); none.Get("tags").Raw != "[]" || none.Get("total").Int() != 0 {
+		t.Errorf("none: %s", none.Raw)
+	}
+}
+
+// TestListLeavesTheUsersOrder: the kernel keeps the order that it is asked for (R-1-32).
+func TestListLeavesTheUsersOrder(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.Client.Tags(t.Context(), 4, true); err != nil { // what the user chose
+		t.Fatal(err)
+	}
+	w.do("list", `{}`)
+	if sort, err := w.Client.TagSort(t.Context()); err != nil || sort != 4 {
+		t.Errorf("after list the order is %d, %v, want 4", sort, err)
+	}
+	w.do("list", `{"sort":2}`)
+	if sort, err := w.Client.TagSort(t.Context()); err != nil || sort != 2 {
+		t.Errorf("after list with an order it is %d, %v, want 2", sort, err)
+	}
+	w.Levels[w.secret] = access.None
+	w.do("list", `{"sort":1}`)
+	if sort, err := w.Client.TagSort(t.Context()); err != nil || sort != 2 {
+		t.Errorf("a list that is not the kernel's changes the order to %d, %v", sort, err)
+	}
+}
+
+func TestListOfWhatMayBeRead(t *testing.T) {
+	w := newWorld(t)
+	w.Levels[w.secret] = access.None
+	got := w.do("list", `{}`)
+	want := []string{"100%_x:1", "shared:1", "travel/中国:1", "travel:2", "traveller:1"}
+	if diff := cmp.Diff(want, counts(got)); diff != "" {
+		t.Errorf("tags (-want +got):\n%s", diff)
+	}
+	if strings.Contains(got.Raw, "canary") {
+		t.Errorf("a hidden tag is told: %s", got.Raw)
+	}
+	for _, c := range w.Calls() {
+		if c.Path == "/api/tag/getTag" {
+			t.Error("the kernel was asked for the tags of all notebooks (R-1-33)")
+		}
+	}
+}
+
+func TestRename(t *testing.T) {
+	w := newWorld(t)
+	got := w.do("rename", `{"old":"#travel#","newLabel":"trip/旅"}`)
+	if !got.Get("success").Bool() || got.Get("oldLabel").Str != "travel" || got.Get("newLabel").Str != "trip/旅" {
+		t.Errorf("got %s", got.Raw)
+	}
+	tags := counts(w.do("list", `{}`))
+	for _, want := range []string{"trip/旅:2", "trip/旅/中国:1", "traveller:1"} {
+		if !slices.Contains(tags, want) {
+			t.Errorf("no %s in %v", want, tags)
+		}
+	}
+	if len(w.reloads()) != 1 {
+		t.Errorf("%d reloads of the tags, want 1", len(w.reloads()))
+	}
+	w.do("rename", `{"oldLabel":"100%_x","newLabel":"percent"}`)
+	w.do("rename", `{"oldLabel":"percent","newLabel":"percent/below"}`)
+}
+
+func (w *world) reloads() (out []string) {
+	for _, c := range w.Calls() {
+		if c.Path == "/api/ui/reloadTag" {
+			out = append(out, c.Body)
+		}
+	}
+	return out
+}
+
+func TestRenameRefuses(t *testing.T) {
+	w := newWorld(t)
+	for _, args := range []string{`{"oldLabel":"travel","newLabel":"#"}`, `{"oldLabel":"travel","newLabel":"a#b"}`, `{"oldLabel":"travel"}`} {
+		w.refused(tool.Invalid, "rename", args)
+	}
+	w.refused(tool.Conflicting, "rename", `{"oldLabel":"travel","newLabel":"#travel"}`)
+	w.refused(tool.Unknown, "rename", `{"oldLabel":"trave","newLabel":"x"}`)
+	w.refused(tool.Unknown, "rename", `{"oldLabel":"100_ex","newLabel":"x"}`) // no pattern of LIKE
+}
+
+func TestRemove(t *testing.T) {
+	w := newWorld(t)
+	got := w.do("remove", `{"label":"travel"}`)
+	if !got.Get("success").Bool() || got.Get("label").Str != "travel" || len(w.reloads()) != 1 {
+		t.Errorf("got %s", got.Raw)
+	}
+	tags := counts(w.do("list", `{}`))
+	if slices.Contains(tags, "travel:2") || !slices.Contains(tags, "travel/中国:1") || !slices.Contains(tags, "traveller:1") {
+		t.Errorf("tags %v", tags)
+	}
+	w.refused(tool.Unknown, "remove", `{"label":"nowhere"}`)
+	w.refused(tool.Invalid, "remove", `{}`)
+}
+
+// TestWritesNeedEveryNotebookOfTheTag is R-1-33.
+func TestWritesNeedEveryNotebookOfTheTag(t *testing.T) {
+	w := newWorld(t)
+	shared := map[string]string{"rename": `{"oldLabel":"shared","newLabel":"x"}`, "remove": `{"label":"shared"}`}
+	travel := map[string]string{"rename": `{"oldLabel":"travel","newLabel":"x"}`, "remove": `{"label":"travel"}`}
+	need := map[string]access.Level{"rename": access.Write, "remove": access.Delete}
+	for name, args := range shared {
+		w.Levels[w.secret] = need[name] - 1
+		if e := w.refused(tool.Denied, name, args); !strings.Contains(string(e.Payload()), string(w.secret)) {
+			t.Errorf("%s: the notebook that lacks the level is not named: %s", name, e.Payload())
+		}
+		w.Levels[w.secret] = access.None
+		if e := w.refused(tool.Denied, name, args); strings.Contains(string(e.Payload()), string(w.secret)) {
+			t.Errorf("%s: a hidden notebook is named: %s", name, e.Payload())
+		}
+	}
+	// Other notebooks do not matter.
+	for _, name := range []string{"rename", "remove"} {
+		if _, err := w.Do(t, act(t, name), strings.Replace(travel[name], "travel", "traveller", 1)); err != nil && name == "rename" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestHiddenTagsDoNotExist: a tag that only a hidden notebook has is answered like one that
+// nobody has (R-6-2).
+func TestHiddenTagsDoNotExist(t *testing.T) {
+	w := newWorld(t)
+	w.Levels[w.secret] = access.None
+	for name, args := range map[string]string{"rename": `{"oldLabel":"canary","newLabel":"x"}`, "remove": `{"label":"canary"}`} {
+		hidden := string(w.refused(tool.Unknown, name, args).Payload())
+		missing := string(w.refused(tool.Unknown, name, strings.ReplaceAll(args, "canary", "nowhere")).Payload())
+		if diff := cmp.Diff(strings.ReplaceAll(missing, "nowhere", "canary"), hidden); diff != "" {
+			t.Errorf("%s (-missing +hidden):\n%s", name, diff)
+		}
+	}
+}
+
+// TestWritesThatDidNothingAreErrors: the kernel says yes to anything.
+func TestWritesThatDidNothingAreErrors(t *testing.T) {
+	w := newWorld(t)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/tag/") {
+			_, _ = io.WriteString(rw, `{"code":0,"msg":"","data":null}`)
+			return
+		}
+		w.Handler().ServeHTTP(rw, r)
+	}))
+	t.Cleanup(server.Close)
+	w.Client = kernel.New(server.URL, kernel.Options{Token: "TEST_TOKEN"})
+	t.Cleanup(w.Client.Close)
+	for name, args := range map[string]string{"rename": `{"oldLabel":"travel","newLabel":"x"}`, "remove": `{"label":"travel"}`} {
+		w.refused(tool.Mismatch, name, args)
+		if len(w.reloads()) != 0 {
+			t.Errorf("%s: the tags are shown again, though nothing changed", name)
+		}
+	}
+}
+
+func TestListFailsAsTheKernelDoes(t *testing.T) {
+	w := newWorld(t)
+	w.Fail("/api/system/getConf", 1, "401")
+	w.Refused(t, act(t, "list"), `{}`, tool.Unauthorized)
+}
