@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,12 +32,26 @@ import (
 //	get STATUS PATH [FILE]
 //	                asks what serve started for PATH, with the token in FILE if one is named,
 //	                and fails unless the answer has that status; its body is on stdout
-var commands = map[string]func(*testscript.TestScript, bool, []string){
-	"code":  code,
-	"get":   get,
-	"serve": serve,
-	"stop":  stop,
-	"spoil": spoil,
+//	kernel [locked] starts a fake SiYuan kernel with an empty workspace; $KERNEL_URL is its
+//	                address and $KERNEL_TOKEN its token, which it wants only where it is locked
+//	notebook VAR NAME
+//	                makes a notebook in it; $VAR is its id
+//	document VAR NOTEBOOK PATH MARKDOWN
+//	                makes a document in it; $VAR is its id
+//	workspace PATH FILE
+//	                puts a file into its workspace
+func commands(tb testing.TB) map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"code":      code,
+		"get":       get,
+		"serve":     serve,
+		"stop":      stop,
+		"spoil":     spoil,
+		"kernel":    kernel(tb),
+		"notebook":  notebook,
+		"document":  document,
+		"workspace": workspaceFile,
+	}
 }
 
 const (
@@ -191,7 +206,7 @@ func lookIn(path, name string) string {
 // environ is the environment of a script, as far as programs of ours need it.
 func environ(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "COLLIE_HOME", "TMPDIR", "WORK", "SystemRoot"} {
+	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "COLLIE_HOME", "TMPDIR", "WORK", "SystemRoot", "SIYUAN_API_URL", "SIYUAN_TOKEN"} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}

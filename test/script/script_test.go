@@ -18,7 +18,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join(binary.Root(t), "testdata", "script"),
 		Setup:               setUp(programs),
-		Cmds:                commands,
+		Cmds:                commands(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

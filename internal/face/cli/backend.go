@@ -67,6 +67,7 @@ func (p *program) backend(ctx context.Context, servers []string) (backend, error
 	if err != nil {
 		return nil, err
 	}
+	p.aboutKernel(a)
 	return &local{program: p, app: a, servers: servers}, nil
 }
 

@@ -45,6 +45,7 @@ func (p *program) callCommand() *cobra.Command {
 	flags.DurationVar(&f.timeout, "timeout", 0, "give up after `DURATION`, such as 30s")
 	flags.BoolVar(&f.yes, "yes", false, "confirm a dangerous action without being asked")
 	p.localFlag(c)
+	p.kernelFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		inv, err := split(c, args)
 		switch {
@@ -55,7 +56,7 @@ func (p *program) callCommand() *cobra.Command {
 		case len(inv.words) == 0:
 			return usage("which tool? usage: collie %s", c.Use)
 		case inv.help:
-			return p.tools(c.Context(), inv.words, &toolsFlags{profile: f.profile})
+			return p.tools(c.Context(), inv.words[:min(len(inv.words), 2)], &toolsFlags{profile: f.profile})
 		}
 		return p.call(c.Context(), c, inv, &f)
 	}
@@ -101,7 +102,11 @@ func (p *program) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {
 			e.OutcomeUnknown = false
 		}
-		return inFlags(err, command, parameters(target.schema))
+		params, _ := takes(&target)
+		return inFlags(err, command, params, target.ours())
+	}
+	if target.ours() {
+		return p.showOwn(ctx, b, &target, args, result)
 	}
 	return p.show(result)
 }
@@ -115,6 +120,9 @@ func (p *program) target(ctx context.Context, words []string, profile string) (f
 	stop := p.whileStarting(ctx, b)
 	target, err := p.find(ctx, b, words, profile)
 	stop()
+	if l, here := b.(*local); err == nil && here && target.ours() {
+		err = l.app.Notes.Settle(ctx)
+	}
 	if err != nil {
 		b.Close()
 		return found{}, nil, err
@@ -133,6 +141,7 @@ func (p *program) openFor(ctx context.Context, words []string, profile string) (
 		return nil, err
 	}
 	var owners []string
+	p.settle(words)
 	if len(words) > 0 {
 		if owners, err = p.owners(words); err != nil {
 			return nil, err
@@ -145,7 +154,9 @@ func (p *program) openFor(ctx context.Context, words []string, profile string) (
 func (p *program) arguments(
 	c *cobra.Command, tokens []string, target *found, args, command string, stdin func() ([]byte, error),
 ) (json.RawMessage, error) {
-	f := &flagReader{command: command, params: parameters(target.schema), globals: hasFlag(c), file: os.ReadFile, stdin: stdin}
+	f := &flagReader{command: command, globals: hasFlag(c, target.words), file: os.ReadFile, stdin: stdin}
+	f.params, f.positional = takes(target)
+	tokens = append(target.values, tokens...)
 	var start json.RawMessage
 	if c.Flag("args").Changed {
 		text, err := f.text("args", args)
@@ -196,14 +207,16 @@ func gaveUp(ctx, outer context.Context, err error) error {
 }
 
 // inFlags names the arguments at fault as the person typed them, /parentId is --parent-id,
-// and where the flags of command are shown.
-func inFlags(err error, command string, params []parameter) error {
+// and where the flags of command are shown, unless an action of ours has said more.
+func inFlags(err error, command string, params []parameter, ours bool) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || len(e.Fields) == 0 {
 		return err
 	}
 	out := *e
-	out.Hint = command + " --help shows its flags"
+	if !ours || out.Hint == "" || e.Kind == tool.Invalid && strings.Contains(out.Hint, `action="help"`) {
+		out.Hint = command + " --help shows its flags"
+	}
 	out.Fields = append([]tool.Field(nil), e.Fields...)
 	for i, field := range out.Fields {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(field.Path, "/"), "/")

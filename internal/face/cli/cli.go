@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/app"
 	"collie/internal/config"
 )
 
@@ -34,6 +35,10 @@ type program struct {
 	logLevel string
 	json     bool
 	local    bool // --local: no running gateway is asked
+
+	kernel  app.KernelFlags // --connection, --url and --token
+	notes   bool            // the command is about a SiYuan tool
+	workDir string          // see [app.Options]; set for the tool "file" only
 
 	tty func() (io.ReadWriteCloser, error) // opens the terminal for confirm; nil opens the real one
 

@@ -21,14 +21,22 @@ type found struct {
 	name   string       // as the road takes it
 	schema json.RawMessage
 	words  []string // as a person types it: TOOL ACTION
+	values []string // what stands behind them: arguments without a flag
 }
 
+// ours reports whether it is an action of Collie's own tools.
+func (f *found) ours() bool { return f.action != nil && f.action.Strict }
+
 // owners are the servers to start for a command line that names a tool: those that may own
-// it. The error is for a name that nobody can own.
+// it; none for a SiYuan tool. The error is for a name that nobody can own.
 func (p *program) owners(words []string) ([]string, error) {
 	cfg, err := p.load()
 	if err != nil {
 		return nil, err
+	}
+	_, ours := app.NotesTool(words[0])
+	if ours && app.KernelConfigured(cfg, p.env, p.kernel) {
+		return []string{}, nil
 	}
 	owners := app.Owners(cfg, p.env, words[0])
 	if len(owners) == 1 {
@@ -37,7 +45,7 @@ func (p *program) owners(words []string) ([]string, error) {
 			return nil, err
 		}
 	}
-	if len(owners) > 0 {
+	if len(owners) > 0 || ours { // find says why there is no such tool
 		return owners, nil
 	}
 	known := make([]string, len(cfg.Servers))
@@ -65,7 +73,7 @@ func (p *program) find(ctx context.Context, b backend, words []string, profile s
 		return found{}, p.notOffered(ctx, b, name, names(tools))
 	case len(words) == 1:
 		return found{}, usage("which action of %s? %s", name, actionList(&tools[i]))
-	case len(words) > 2:
+	case len(words) > 2 && refusesValues(&tools[i], words[1]):
 		return found{}, usage("unexpected argument %q; arguments of an action are flags: collie call %s %s --help", words[2], words[0], words[1])
 	}
 	t := &tools[i]
@@ -77,7 +85,13 @@ func (p *program) find(ctx context.Context, b backend, words []string, profile s
 		}
 		return found{}, usage("%s has no action %q%s\n  %s", name, words[1], didYouMean(words[1], known), actionList(t))
 	}
-	return found{tool: t, action: a, name: t.Name + "/" + a.Name, schema: a.InputSchema, words: []string{t.Name, a.Name}}, nil
+	return found{tool: t, action: a, name: t.Name + "/" + a.Name, schema: a.InputSchema, words: []string{t.Name, a.Name}, values: words[2:]}, nil
+}
+
+// refusesValues reports whether all arguments of an action need a flag.
+func refusesValues(t *tool.Tool, action string) bool {
+	a := findAction(t, action)
+	return a != nil && len(a.Positional) == 0
 }
 
 // findAction takes an action's name, or another spelling of it if only one fits.
@@ -95,7 +109,21 @@ func findAction(t *tool.Tool, name string) *tool.Action {
 			like = a
 		}
 	}
+	if like == nil && len(t.Actions) > 0 && t.Actions[0].Strict {
+		return aliased(t, name)
+	}
 	return like
+}
+
+// aliased takes the common words for what an action of ours does.
+func aliased(t *tool.Tool, name string) *tool.Action {
+	index := func(name string) int {
+		return slices.IndexFunc(t.Actions, func(a tool.Action) bool { return a.Name == name })
+	}
+	if i := index(tool.ActionName(name, func(name string) bool { return index(name) >= 0 })); i >= 0 {
+		return &t.Actions[i]
+	}
+	return nil
 }
 
 // findExposed looks for a name as clients see it, such as server__tool.
@@ -108,11 +136,30 @@ func (p *program) findExposed(ctx context.Context, b backend, name, profile stri
 	for _, def := range member(gjson.ParseBytes(raw), "tools").Array() {
 		exposed := member(def, "name").String()
 		if exposed == name {
+			for i := range tools {
+				if f, ok := ownExposed(&tools[i], name); ok {
+					return f, nil
+				}
+			}
 			return found{name: name, schema: json.RawMessage(member(def, "inputSchema").Raw), words: []string{name}}, nil
 		}
 		known = append(known, exposed)
 	}
 	return found{}, p.notOffered(ctx, b, name, known)
+}
+
+// ownExposed is the action of one of our own tools that clients see under a name.
+func ownExposed(t *tool.Tool, name string) (found, bool) {
+	action, ok := strings.CutPrefix(name, t.Prefix)
+	if t.Prefix == "" || !ok {
+		return found{}, false
+	}
+	for i := range t.Actions {
+		if a := &t.Actions[i]; a.Name == action && a.Strict {
+			return found{tool: t, action: a, name: name, schema: a.InputSchema, words: []string{t.Name, a.Name}}, true
+		}
+	}
+	return found{}, false
 }
 
 // notOffered is the error for a tool that is not there: because its server is not, or
@@ -153,6 +200,11 @@ func (p *program) notOffered(ctx context.Context, b backend, name string, known 
 			}
 		}
 		return e
+	}
+	if _, ours := app.NotesTool(name); ours {
+		if err := p.noNotes(ctx, b); err != nil {
+			return err
+		}
 	}
 	return p.unknownTool(name, known)
 }

@@ -15,6 +15,8 @@ type flagReader struct {
 	globals func(name string) bool // reports whether the command line itself has a flag; may be nil
 	file    func(name string) ([]byte, error)
 	stdin   func() ([]byte, error)
+	// positional are the names of the parameters that values without a flag are for, in order.
+	positional []string
 
 	given map[string]*given // by name of the parameter
 }
@@ -60,6 +62,9 @@ func (f *flagReader) one(tokens []string) (rest []string, err error) {
 		return rest, nil
 	}
 	name, ok := strings.CutPrefix(token, "--")
+	if (token == "-" || !strings.HasPrefix(token, "-")) && len(f.positional) > 0 {
+		return rest, f.place(token)
+	}
 	if !ok || name == "" {
 		return nil, usage("unexpected argument %q; %s takes flags only, see %s --help", token, f.command, f.command)
 	}
@@ -111,7 +116,7 @@ func (f *flagReader) param(name string) (*parameter, error) {
 		if p.name == name {
 			return p, nil
 		}
-		if want := plain(name); want != "" && plain(p.name) == want {
+		if want := plain(name); want != "" && p.called(want) {
 			like = append(like, p)
 		}
 	}
@@ -185,7 +190,24 @@ func (f *flagReader) assemble(start json.RawMessage) json.RawMessage {
 	})
 	for i := range f.params {
 		p := &f.params[i]
-		if g := f.given[p.name]; g != nil && !written[p.name] {
+		switch g := f.given[p.name]; {
+		case g == nil || written[p.name]:
+		case p.in == "":
+			out.add(quote(p.name), f.value(p.name, g))
+		case !written[p.in]:
+			written[p.in] = true
+			out.add(quote(p.in), f.members(p.in))
+		}
+	}
+	return out.bytes()
+}
+
+// members is the object that the flags of its members make.
+func (f *flagReader) members(in string) json.RawMessage {
+	out := object{}
+	for i := range f.params {
+		p := &f.params[i]
+		if g := f.given[p.name]; g != nil && p.in == in {
 			out.add(quote(p.name), f.value(p.name, g))
 		}
 	}

@@ -23,8 +23,7 @@ func (p *program) showAction(ctx context.Context, b backend, words []string, pro
 		return p.printJSON(map[string]any{"tool": target.tool.Name, "action": a.Name, "off": off, "definition": a.Definition})
 	}
 	return p.page(page{
-		words: target.words, title: a.Title, description: a.Description, off: off, schema: a.InputSchema,
-		readOnly: a.ReadOnly, dangerous: a.Dangerous,
+		target: &target, title: a.Title, description: a.Description, off: off, readOnly: a.ReadOnly, dangerous: a.Dangerous,
 	})
 }
 
@@ -46,8 +45,7 @@ func (p *program) showExposed(ctx context.Context, b backend, name, profile stri
 			return p.printJSON(map[string]any{"name": name, "definition": json.RawMessage(def.Raw)})
 		}
 		return p.page(page{
-			words: target.words, title: member(def, "title").String(), description: member(def, "description").String(),
-			schema: target.schema,
+			target: &target, title: member(def, "title").String(), description: member(def, "description").String(),
 		})
 	}
 	return nil
@@ -55,16 +53,24 @@ func (p *program) showExposed(ctx context.Context, b backend, name, profile stri
 
 // page is the help of one action.
 type page struct {
-	words                   []string
+	target                  *found
 	title, description, off string
-	schema                  json.RawMessage
 	readOnly, dangerous     bool
 }
 
+// claim is who says that an action only reads.
+func (g page) claim() string {
+	if g.target.ours() {
+		return ""
+	}
+	return ", says its author"
+}
+
 func (p *program) page(g page) error {
-	params := parameters(g.schema)
-	head := strings.Join(g.words, " ")
-	if g.title != "" && g.title != g.words[len(g.words)-1] {
+	params, positional := takes(g.target)
+	words := g.target.words
+	head := strings.Join(words, " ")
+	if g.title != "" && g.title != words[len(words)-1] {
 		head += ": " + g.title
 	}
 	var b strings.Builder
@@ -81,7 +87,7 @@ func (p *program) page(g page) error {
 	if len(params) > 0 {
 		var rows [][]string
 		for i := range params {
-			rows = append(rows, flagRow(&params[i]))
+			rows = append(rows, flagRow(words, &params[i]))
 		}
 		if err := p.table([]string{"FLAG", "TYPE", "", "ABOUT"}, rows); err != nil {
 			return err
@@ -90,7 +96,7 @@ func (p *program) page(g page) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(p.out, "Example:\n  %s\n", oneLine(example(g.words, params)))
+	_, err := fmt.Fprintf(p.out, "Example:\n  %s\n", oneLine(example(words, params, positional)))
 	return err
 }
 
@@ -100,7 +106,7 @@ func facts(g page) []string {
 		out = append(out, "off: "+g.off)
 	}
 	if g.readOnly {
-		out = append(out, "only reads, says its author")
+		out = append(out, "only reads"+g.claim())
 	}
 	if g.dangerous {
 		out = append(out, "asks a person first")
@@ -108,13 +114,13 @@ func facts(g page) []string {
 	return out
 }
 
-func flagRow(q *parameter) []string {
+func flagRow(words []string, q *parameter) []string {
 	flag := "--" + q.flag
 	if needsJSON(q) {
 		flag += "-json"
 	}
 	need := ""
-	if q.required {
+	if q.required && q.in == "" {
 		need = "required"
 	}
 	about := strings.Join(strings.Fields(q.description), " ")
@@ -125,7 +131,7 @@ func flagRow(q *parameter) []string {
 	if q.def.Exists() {
 		more = append(more, "default "+q.def.Raw)
 	}
-	if taken[q.flag] {
+	if takenBehind(words, q.flag) {
 		more = append(more, "write -- --"+q.flag)
 	}
 	if len(more) > 0 {
@@ -139,10 +145,15 @@ func flagRow(q *parameter) []string {
 var taken = map[string]bool{
 	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "help": true,
 	"home": true, "config": true, "log-level": true, "json": true,
+	"connection": true, "url": true, "token": true, // behind a SiYuan tool
 }
 
-// example is a command line that calls an action with all it needs.
-func example(words []string, params []parameter) string {
+// takenBehind reports whether a flag behind words is one of the command line itself.
+func takenBehind(words []string, flag string) bool { return taken[flag] && !foreignTool(words, flag) }
+
+// example is a command line that calls an action with all it needs. Those in positional need no
+// flag.
+func example(words []string, params []parameter, positional []string) string {
 	line := "collie " + strings.Join(words, " ")
 	if len(words) == 1 {
 		line = "collie call " + words[0]
@@ -150,10 +161,15 @@ func example(words []string, params []parameter) string {
 	var behind string
 	for i := range params {
 		q := &params[i]
-		if !q.required {
+		if !q.required || q.in != "" {
 			continue
 		}
-		if taken[q.flag] && !needsJSON(q) {
+		if len(positional) > 0 && positional[0] == q.name && !needsJSON(q) {
+			_, value, _ := strings.Cut(exampleFlag(q), " ")
+			line, positional = line+" "+first(value, "true"), positional[1:]
+			continue
+		}
+		if takenBehind(words, q.flag) && !needsJSON(q) {
 			behind += " " + exampleFlag(q)
 			continue
 		}

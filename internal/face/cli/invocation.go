@@ -29,7 +29,7 @@ func split(c *cobra.Command, args []string) (invocation, error) {
 			inv.help = true
 			continue
 		}
-		taken, err := setFlag(c, token, args)
+		taken, err := setFlag(c, token, args, inv.words)
 		if err != nil {
 			return inv, err
 		}
@@ -46,10 +46,10 @@ func split(c *cobra.Command, args []string) (invocation, error) {
 }
 
 // setFlag sets the flag of c that token is, if it is one, and returns how many tokens it
-// took.
-func setFlag(c *cobra.Command, token string, next []string) (taken int, err error) {
+// took. words stand before it.
+func setFlag(c *cobra.Command, token string, next, words []string) (taken int, err error) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")
-	if !strings.HasPrefix(token, "--") {
+	if !strings.HasPrefix(token, "--") || foreignTool(words, name) {
 		return 0, nil
 	}
 	f := c.Flag(name)
@@ -79,9 +79,12 @@ func setFlag(c *cobra.Command, token string, next []string) (taken int, err erro
 	return taken, nil
 }
 
-// hasFlag reports whether the command line itself has a flag of that name.
-func hasFlag(c *cobra.Command) func(name string) bool {
+// hasFlag reports whether the command line itself has a flag of that name behind words.
+func hasFlag(c *cobra.Command, words []string) func(name string) bool {
 	return func(name string) bool {
+		if foreignTool(words, name) {
+			return false
+		}
 		if name == "help" || c.Flag(name) != nil {
 			return true
 		}

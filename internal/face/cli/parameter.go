@@ -19,6 +19,8 @@ type parameter struct {
 	enum        []gjson.Result
 	def         gjson.Result // default
 	description string
+	aliases     []string // other names
+	in          string   // the argument that it is a member of; empty at the top
 }
 
 // is reports whether a parameter has that one type.
@@ -228,6 +230,11 @@ func plain(name string) string {
 	}, name)
 }
 
+// pluralAt reports whether the letter at i is the s of several, as in blockIDs.
+func pluralAt(runes []rune, i int) bool {
+	return runes[i] == 's' && (i+1 == len(runes) || !unicode.IsLower(runes[i+1]))
+}
+
 // kebab is a name in lower case with a dash between its words: avID becomes av-id.
 func kebab(name string) string {
 	var b strings.Builder
@@ -238,7 +245,7 @@ func kebab(name string) string {
 			r = '-'
 		case unicode.IsUpper(r) && i > 0:
 			before := runes[i-1]
-			ends := i+1 < len(runes) && unicode.IsLower(runes[i+1]) && unicode.IsUpper(before)
+			ends := i+1 < len(runes) && unicode.IsLower(runes[i+1]) && unicode.IsUpper(before) && !pluralAt(runes, i+1)
 			if unicode.IsLower(before) || unicode.IsDigit(before) || ends {
 				b.WriteByte('-')
 			}

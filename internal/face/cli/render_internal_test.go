@@ -129,7 +129,7 @@ func TestErrorsNameFlags(t *testing.T) {
 	t.Parallel()
 	err := inFlags(&tool.Error{Kind: tool.Invalid, Fields: []tool.Field{
 		{Path: "/parentID", Message: "is missing"}, {Path: "/tags/0", Message: "is short"}, {Path: "", Message: "whole"},
-	}}, "collie notes add", parameters(json.RawMessage(notes)))
+	}}, "collie notes add", parameters(json.RawMessage(notes)), false)
 	var out bytes.Buffer
 	p := &program{err: &out}
 	p.report(err)

@@ -40,13 +40,13 @@ func (p *program) report(err error) int {
 		}
 		fmt.Fprintf(p.err, "✗ [%s] %v\n", kind, e)
 		for _, f := range e.Fields {
-			fmt.Fprintf(p.err, "  %s: %s\n", f.Path, f.Message)
+			fmt.Fprintf(p.err, "  %s: %s\n", f.Path, inCommands(f.Message))
 		}
 		if e.OutcomeUnknown {
 			fmt.Fprintln(p.err, "  It may have taken effect all the same.")
 		}
 		if e.Hint != "" {
-			fmt.Fprintf(p.err, "  Hint: %s\n", e.Hint)
+			fmt.Fprintf(p.err, "  Hint: %s\n", inCommands(e.Hint))
 		}
 		return code
 	}

@@ -61,7 +61,7 @@ func (p *program) changed(ctx context.Context, cfg *config.Config, command strin
 }
 
 // reloaded are the sections that a running gateway takes up.
-var reloaded = []string{"mcpServers", "servers", "inputs", "profiles"}
+var reloaded = []string{"mcpServers", "servers", "inputs", "profiles", "siyuan"}
 
 // onRecord puts a change on record that has been made: what goes wrong is only a warning.
 func (p *program) onRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {

@@ -187,7 +187,7 @@ func (p *program) open(ctx context.Context, o openOptions) (*app.App, error) {
 func (p *program) join(ctx context.Context, cfg *config.Config, log *slog.Logger, o openOptions) (*app.App, error) {
 	return app.Open(ctx, cfg, app.Options{
 		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Servers: o.servers, Sweep: o.sweep,
-		Env: p.env, Logger: log,
+		Kernel: p.kernel, WorkDir: p.workDir, Env: p.env, Logger: log,
 	})
 }
 

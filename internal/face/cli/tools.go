@@ -40,6 +40,7 @@ func (p *program) toolsCommand() *cobra.Command {
 	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
 	flags.BoolVar(&f.size, "size", false, "show bytes and estimated tokens of the list of tools")
 	p.localFlag(c)
+	p.kernelFlags(c)
 	return c
 }
 
@@ -120,7 +121,7 @@ func (p *program) showTools(ctx context.Context, b backend, tools []tool.Tool) e
 		return p.printJSON(map[string]any{"tools": rows})
 	}
 	if len(rows) == 0 {
-		p.note("no tools: no MCP server is configured; collie mcp add NAME -- COMMAND adds one")
+		p.note("no tools: no MCP server is configured; collie mcp add NAME -- COMMAND adds one, collie siyuan init connects SiYuan")
 		return nil
 	}
 	var cells [][]string
@@ -201,8 +202,11 @@ func (p *program) showTool(ctx context.Context, b backend, name, profile string,
 			p.note("%s is off: %s", t.Name, t.Off)
 		}
 		var cells [][]string
-		for _, r := range rows {
+		for i, r := range rows {
 			about := firstLine(first(r.Description, r.Title))
+			if t.Actions[i].Strict { // the first sentence of ours says what it is for
+				about, _, _ = strings.Cut(about, ". ")
+			}
 			switch {
 			case r.Off != "":
 				about = "off: " + r.Off

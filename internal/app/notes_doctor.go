@@ -1,0 +1,182 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/config"
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// CheckStatus is what came of a [NotesCheck].
+type CheckStatus string
+
+// The outcomes of a check. One that is ok and has an issue works, and may surprise.
+const (
+	CheckOK     CheckStatus = "ok"
+	CheckFailed CheckStatus = "failed"
+	NotChecked  CheckStatus = "not_checked"
+)
+
+// NotesCheck is one thing that was looked at.
+type NotesCheck struct {
+	Name   string      `json:"name"`
+	Status CheckStatus `json:"status"`
+	Issue  string      `json:"issue,omitempty"` // a stable code
+	Detail string      `json:"detail,omitempty"`
+	Hint   string      `json:"hint,omitempty"`
+}
+
+// Failed is the check with why it failed.
+func (c NotesCheck) Failed(issue string, err error) NotesCheck {
+	c.Status, c.Issue, c.Detail = CheckFailed, issue, err.Error()
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		c.Hint = e.Hint
+		if e.Message != "" {
+			c.Detail = e.Message
+		}
+	}
+	return c
+}
+
+// NotesReport is what could keep the SiYuan tools from working (siyuan-tools.md 10.4).
+type NotesReport struct {
+	Schema int    `json:"schemaVersion"`
+	Status string `json:"status"` // ready or degraded
+	Access struct {
+		Reads        string `json:"reads"`        // available or unavailable
+		StrictWrites string `json:"strictWrites"` // on, off or unavailable
+	} `json:"access"`
+	SessionMount   string       `json:"sessionMount"` // what a client has mounted cannot be seen from here
+	Connection     string       `json:"connection,omitempty"`
+	Kernel         *KernelFacts `json:"kernel,omitempty"`
+	Checks         []NotesCheck `json:"checks"`
+	Issues         []string     `json:"issues"`
+	Ready          bool         `json:"ready"`
+	ToolsListBytes int          `json:"toolsListBytes,omitempty"`
+	LatencyMS      float64      `json:"latencyP50Ms,omitempty"`
+
+	strict bool
+}
+
+// Judge draws the conclusions from the checks.
+func (r *NotesReport) Judge() {
+	r.Issues, r.Ready = []string{}, true
+	reads := true
+	for _, c := range r.Checks {
+		if c.Issue != "" && !slices.Contains(r.Issues, c.Issue) {
+			r.Issues = append(r.Issues, c.Issue)
+		}
+		if c.Status == CheckFailed {
+			r.Ready = false
+			reads = reads && !slices.Contains([]string{"configuration", "kernel", "token", "workspace", "levels"}, c.Name)
+		}
+	}
+	r.Status, r.Access.Reads, r.Access.StrictWrites = "ready", "available", "off"
+	if !r.Ready {
+		r.Status = "degraded"
+	}
+	switch {
+	case !reads:
+		r.Access.Reads, r.Access.StrictWrites = "unavailable", "unavailable"
+	case r.strict:
+		r.Access.StrictWrites = "on"
+	}
+}
+
+// ExamineNotes makes all checks that need no gateway, in the order in which a person would repair
+// what they find. It changes nothing.
+func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) *NotesReport {
+	r := &NotesReport{Schema: 1, SessionMount: "not_observable"}
+	x := &examination{report: r}
+	x.run(ctx, cfg, env, flags)
+	for _, name := range []string{"configuration", "kernel", "token", "workspace", "endpoints", "clock", "levels", "tool config", "tools/list", "latency"} {
+		if !slices.ContainsFunc(r.Checks, func(c NotesCheck) bool { return c.Name == name }) {
+			r.Checks = append(r.Checks, NotesCheck{Name: name, Status: NotChecked, Detail: "not reached"})
+		}
+	}
+	return r
+}
+
+// examination is one run of the checks.
+type examination struct {
+	report *NotesReport
+	kernel *kernel.Client
+	source *siyuan.Source
+}
+
+func (x *examination) ok(name, issue, detail, hint string) {
+	x.report.Checks = append(x.report.Checks, NotesCheck{name, CheckOK, issue, detail, hint})
+}
+
+func (x *examination) failed(name, issue string, err error) {
+	x.report.Checks = append(x.report.Checks, NotesCheck{Name: name}.Failed(issue, err))
+}
+
+func (x *examination) run(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) {
+	if err := NotesMissing(ctx, cfg, env, flags); err != nil {
+		issue := "connection_invalid"
+		if e, ok := errors.AsType[*tool.Error](err); ok && e.Code != "" {
+			issue = e.Code
+		}
+		x.failed("configuration", issue, err)
+		return
+	}
+	choice, warnings, err := ChooseKernel(ctx, cfg, env, flags)
+	if err != nil {
+		x.failed("configuration", "connection_invalid", err)
+		return
+	}
+	x.report.Connection = connectionName(choice)
+	detail := strings.TrimRight(fmt.Sprintf("%s, from the %s %s", choice.URL, choice.From, choice.Name), " ")
+	for _, w := range warnings {
+		detail += "; " + w
+	}
+	x.ok("configuration", "", detail, "")
+	if !x.reach(ctx, choice) {
+		return
+	}
+	x.kernel = kernel.New(choice.URL, kernel.Options{Token: choice.Token.Reveal(), ReadTimeout: tryTime, Waits: []time.Duration{}})
+	defer x.kernel.Close()
+	x.source = siyuan.New(siyuan.Options{Kernel: x.kernel, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
+	defer x.source.Close()
+	x.endpoints(ctx)
+	x.clock(ctx)
+	x.levels(ctx)
+	x.switches(ctx)
+	x.latency(ctx)
+}
+
+// reach asks the kernel who it is.
+func (x *examination) reach(ctx context.Context, choice KernelChoice) bool {
+	facts, err := TryKernel(ctx, choice.URL, choice.Token.Reveal(), nil)
+	switch e, ok := errors.AsType[*tool.Error](err); {
+	case err != nil && facts.Version == "":
+		issue := "kernel_not_running"
+		if ok && e.Code == NotAKernel {
+			issue = NotAKernel
+		}
+		x.failed("kernel", issue, err)
+		return false
+	case err != nil:
+		x.ok("kernel", "", "SiYuan "+facts.Version, "")
+		x.failed("token", "kernel_unauthorized", err)
+		return false
+	}
+	x.report.Kernel = &facts
+	x.ok("kernel", "", "SiYuan "+facts.Version, "")
+	x.ok("token", "", fmt.Sprintf("%s, accepted; notebooks: %d", choice.Token, facts.Notebooks), "")
+	if err := choice.Verify(facts.Workspace); err != nil {
+		x.failed("workspace", "other_workspace", err)
+		return false
+	}
+	x.ok("workspace", "", facts.Workspace, "")
+	return true
+}

@@ -1,0 +1,153 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/source"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// endpoints asks for one harmless thing of each family that the tools need: what a kernel can do
+// is seen, never guessed from its version (K6).
+func (x *examination) endpoints(ctx context.Context) {
+	families := []struct {
+		name string
+		ask  func() error
+	}{
+		{"SQL", func() error {
+			_, err := kernel.SQL[struct{}](ctx, x.kernel, "SELECT id FROM blocks LIMIT 1")
+			return err
+		}},
+		{"files", func() error { _, err := x.kernel.ReadDir(ctx, "/data"); return err }},
+		{"databases", func() error { _, err := x.kernel.SearchDatabases(ctx, "", nil); return err }},
+		{"flashcards", func() error { _, err := x.kernel.Decks(ctx); return err }},
+		{"tags", func() error { _, err := x.kernel.TagSort(ctx); return err }},
+	}
+	var lacking []string
+	for _, f := range families {
+		if err := f.ask(); tool.KindOf(err) == tool.NotInKernel && err != nil {
+			lacking = append(lacking, f.name)
+		} else if err != nil {
+			x.failed("endpoints", "endpoint_failed", fmt.Errorf("%s: %w", f.name, err))
+			return
+		}
+	}
+	if len(lacking) > 0 {
+		x.failed("endpoints", "unsupported_by_kernel", &tool.Error{
+			Op: "check", Kind: tool.NotInKernel, Message: "this kernel has none for " + strings.Join(lacking, ", "),
+			Hint: "update SiYuan; the tools that need no more than it has work",
+		})
+		return
+	}
+	x.ok("endpoints", "", fmt.Sprintf("%d families asked, all there", len(families)), "")
+}
+
+// clockSkew is what the clocks of two machines may differ without anybody noticing.
+const clockSkew = 30 * time.Second
+
+func (x *examination) clock(ctx context.Context) {
+	before := time.Now()
+	ms, err := x.kernel.CurrentTime(ctx)
+	if err != nil {
+		x.failed("clock", "endpoint_failed", err)
+		return
+	}
+	skew := time.UnixMilli(ms).Sub(before.Add(time.Since(before) / 2)).Round(time.Second)
+	if skew.Abs() > clockSkew {
+		x.ok("clock", "clock_skew", fmt.Sprintf("the kernel's clock is off by %v", skew), "set the clocks right: times of notes and of undo are compared")
+		return
+	}
+	x.ok("clock", "", "the same as here", "")
+}
+
+// levels looks at the files of levels.
+func (x *examination) levels(ctx context.Context) {
+	s, err := x.source.Levels().Snapshot(ctx, true)
+	if err != nil {
+		x.failed("levels", "permission_unavailable", err)
+		return
+	}
+	all, err := s.All(ctx)
+	if err != nil {
+		x.failed("levels", "endpoint_failed", err)
+		return
+	}
+	count := map[access.Level]int{}
+	for _, n := range all {
+		count[s.Of(n.ID)]++
+	}
+	var parts []string
+	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
+		if count[l] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[l], l))
+		}
+	}
+	issue, hint := "", ""
+	if count[access.Write]+count[access.Delete] == 0 && len(all) > 0 {
+		issue, hint = "nothing_writable", "collie siyuan permission set NOTEBOOK rw lets tools write in one"
+	}
+	files := x.there(ctx, access.LevelFiles())
+	x.ok("levels", issue, "notebooks: "+strings.Join(parts, ", ")+files, hint)
+}
+
+// there names those of the files that the workspace has.
+func (x *examination) there(ctx context.Context, files []string) string {
+	have := slices.DeleteFunc(files, func(f string) bool {
+		raw, err := x.kernel.ReadFile(ctx, f)
+		return err != nil || len(raw) == 0
+	})
+	if len(have) == 0 {
+		return "; no file lists any"
+	}
+	return "; in " + strings.Join(have, ", ")
+}
+
+// switches looks at the tool config and at what it makes clients see.
+func (x *examination) switches(ctx context.Context) {
+	cfg := x.source.Switches().Current(ctx)
+	if cfg.Problem != nil {
+		x.failed("tool config", "tool_configuration_unreadable", cfg.Problem)
+		return
+	}
+	x.report.strict = cfg.Strict != nil && *cfg.Strict
+	detail, issue, hint := "none: the defaults hold", "", ""
+	if cfg.Source != "" {
+		detail = fmt.Sprintf("%s, format %s", cfg.Source, cfg.Format)
+	}
+	switch {
+	case cfg.Old():
+		issue, hint = "tool_configuration_legacy", "collie siyuan config migrate writes it anew"
+	case len(cfg.Findings) > 0:
+		issue, hint = "tool_configuration_findings", "collie siyuan config show lists what has no effect"
+	}
+	x.ok("tool config", issue, detail, hint)
+	catalog := source.New([]tool.Source{x.source}, source.Options{})
+	defer catalog.Close()
+	raw, _ := catalog.List(ctx, tool.ListTools, "")
+	x.report.ToolsListBytes = len(raw)
+	x.ok("tools/list", "", fmt.Sprintf("%d bytes", len(raw)), "")
+}
+
+// latency is how long a plain question takes.
+func (x *examination) latency(ctx context.Context) {
+	const calls = 5
+	took := make([]time.Duration, calls)
+	for i := range took {
+		began := time.Now()
+		if _, err := x.kernel.Notebooks(ctx); err != nil {
+			x.failed("latency", "endpoint_failed", err)
+			return
+		}
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	middle := took[calls/2]
+	x.report.LatencyMS = float64(middle.Microseconds()) / 1000
+	x.ok("latency", "", fmt.Sprintf("%v in the middle of %d calls", middle.Round(10*time.Microsecond), calls), "")
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// KernelFacts are what a kernel says of itself.
+type KernelFacts struct {
+	Version   string `json:"version"`
+	Workspace string `json:"workspace"` // its folder on the kernel's machine
+	Notebooks int    `json:"notebooks"`
+}
+
+// Why a kernel does not answer as one should; see [tool.Error] Code.
+const (
+	KernelUnreachable = kernel.CodeUnreachable
+	NotAKernel        = kernel.CodeNotSiYuan
+)
+
+// tryTime bounds one request of a try, in which a person waits.
+const tryTime = 5 * time.Second
+
+// TryKernel asks the kernel at an address who it is. The token is sent only once a SiYuan kernel
+// has answered without one. Facts that came before an error are returned with it.
+func TryKernel(ctx context.Context, address, token string, log *slog.Logger) (KernelFacts, error) {
+	var facts KernelFacts
+	opts := kernel.Options{ReadTimeout: tryTime, Waits: []time.Duration{}, Logger: log}
+	stranger := kernel.New(address, opts)
+	defer stranger.Close()
+	var err error
+	if facts.Version, err = stranger.Version(ctx); err != nil {
+		return facts, notSiYuan(err, address)
+	}
+	opts.Token = token
+	k := kernel.New(address, opts)
+	defer k.Close()
+	list, err := k.Notebooks(ctx)
+	if err != nil {
+		return facts, err
+	}
+	facts.Notebooks = len(list)
+	info, err := k.WorkspaceInfo(ctx)
+	facts.Workspace = info.Dir
+	return facts, err
+}
+
+// notSiYuan is err where what answers says that it is something else: an endpoint that every
+// kernel has is not there.
+func notSiYuan(err error, address string) error {
+	if tool.KindOf(err) != tool.NotInKernel && tool.KindOf(err) != tool.API {
+		return err
+	}
+	return &tool.Error{
+		Op: "ask SiYuan", Kind: tool.Unavailable, Code: NotAKernel, Subject: address,
+		Message: "what answers there is no SiYuan kernel: it does not know /api/system/version",
+		Hint:    "another program has that port",
+	}
+}

@@ -1,0 +1,128 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// ErrLevelHeld is in the chain of the error of [Notes.SetLevel] where the new level was written
+// and a lower one in the plugin's file still counts.
+var ErrLevelHeld = access.ErrHeld
+
+// NotebookLevel is a notebook and what may be done in it.
+type NotebookLevel struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Level  string `json:"level"` // none, r, rw or rwd
+	Closed bool   `json:"closed,omitempty"`
+}
+
+// LevelNames are the levels, each allowing what those before it allow.
+func LevelNames() []string { return []string{"none", "r", "rw", "rwd"} }
+
+// Levels are the levels of all notebooks, hidden ones included: it is for the person whose notes
+// they are.
+func (n *Notes) Levels(ctx context.Context) ([]NotebookLevel, error) {
+	source, err := n.managed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	levels, err := source.Levels().Snapshot(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	all, err := levels.All(ctx)
+	out := make([]NotebookLevel, len(all))
+	for i, b := range all {
+		out[i] = NotebookLevel{string(b.ID), b.Name, levels.Of(b.ID).String(), b.Closed}
+	}
+	return out, err
+}
+
+// Level is the level of the notebook that a person calls by its id or its name. A name that
+// several notebooks have is an error of kind Ambiguous that lists their ids.
+func (n *Notes) Level(ctx context.Context, notebook string) (NotebookLevel, error) {
+	all, err := n.Levels(ctx)
+	if err != nil {
+		return NotebookLevel{}, err
+	}
+	return findNotebook(all, notebook)
+}
+
+func findNotebook(all []NotebookLevel, notebook string) (NotebookLevel, error) {
+	var named, like []NotebookLevel
+	for _, b := range all {
+		switch {
+		case b.ID == notebook:
+			return b, nil
+		case b.Name == notebook:
+			named = append(named, b)
+		case strings.EqualFold(b.Name, strings.TrimSpace(notebook)):
+			like = append(like, b)
+		}
+	}
+	if len(named) == 0 {
+		named = like
+	}
+	switch len(named) {
+	case 1:
+		return named[0], nil
+	case 0:
+		return NotebookLevel{}, unknownNotebook(all, notebook)
+	}
+	ids := make([]string, len(named))
+	for i, b := range named {
+		ids[i] = b.ID
+	}
+	return NotebookLevel{}, &tool.Error{
+		Op: "find notebook", Kind: tool.Ambiguous, Subject: notebook,
+		Message: fmt.Sprintf("%d notebooks have that name", len(named)), Hint: "name it by its id: " + strings.Join(ids, ", "),
+	}
+}
+
+func unknownNotebook(all []NotebookLevel, notebook string) error {
+	names := make([]string, len(all))
+	for i, b := range all {
+		names[i] = b.Name
+	}
+	e := &tool.Error{
+		Op: "find notebook", Kind: tool.Unknown, Code: kernel.CodeNotebookNotFound, Subject: notebook,
+		Message: "no notebook has that id or name", Hint: "collie siyuan permission list shows them",
+	}
+	if near, ok := tool.Nearest(notebook, names); ok {
+		e.Hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	return e
+}
+
+// SetLevel sets the level of a notebook, which is called as [Notes.Level] takes it, and returns
+// the notebook with the level that held before. An error that matches [ErrLevelHeld] means that
+// the level was written.
+func (n *Notes) SetLevel(ctx context.Context, notebook, level string) (before NotebookLevel, err error) {
+	to, err := access.ParseLevel(level)
+	if err != nil {
+		e := &tool.Error{Op: "set level", Kind: tool.Invalid, Subject: level, Message: "there is no such level, expected none, r, rw or rwd"}
+		if near, ok := tool.Nearest(level, LevelNames()); ok {
+			e.Hint = "did you mean " + near + "?"
+		}
+		return NotebookLevel{}, e
+	}
+	if before, err = n.Level(ctx, notebook); err != nil {
+		return before, err
+	}
+	source, err := n.managed(ctx)
+	if err != nil {
+		return before, err
+	}
+	old, err := source.Levels().Set(ctx, kernel.ID(before.ID), to)
+	if err == nil || slices.Contains(LevelNames(), old.String()) && old != access.None {
+		before.Level = old.String() // as it was at that very moment
+	}
+	return before, err
+}

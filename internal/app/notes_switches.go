@@ -1,0 +1,185 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+// The tool config of a workspace, and what [Notes.Migrate] did to it.
+type (
+	ToolConfig      = access.Config
+	ConfigMigration = access.Migration
+)
+
+// ToolConfigFiles are the files of a workspace that may hold its tool config, in the order in
+// which they win.
+func ToolConfigFiles() []string { return access.ConfigFiles() }
+
+// SwitchedTool is what a tool config says of one tool.
+type SwitchedTool struct {
+	Name    string           `json:"name"`
+	On      bool             `json:"enabled"`
+	Actions []SwitchedAction `json:"actions"`
+}
+
+// SwitchedAction is what a tool config says of one action.
+type SwitchedAction struct {
+	Name    string `json:"name"`
+	On      bool   `json:"on"`
+	Default bool   `json:"default"`
+}
+
+// Switches reads the tool config anew and returns it with what it says of each tool, in their
+// order. A config that cannot be read is an error.
+func (n *Notes) Switches(ctx context.Context) (*ToolConfig, []SwitchedTool, error) {
+	source, err := n.managed(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	source.Switches().Forget()
+	cfg := source.Switches().Current(ctx)
+	if cfg.Problem != nil {
+		return nil, nil, cfg.Problem
+	}
+	return cfg, switchedTools(cfg), nil
+}
+
+func switchedTools(cfg *access.Config) []SwitchedTool {
+	var out []SwitchedTool
+	for _, t := range siyuan.Tools() {
+		s := SwitchedTool{Name: t.Name, On: cfg.ToolOn[t.Name]}
+		for _, a := range t.Actions {
+			s.Actions = append(s.Actions, SwitchedAction{a.Name, cfg.On[t.Name][a.Name], !t.Off && !a.Off})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// flags are the members of a tool config besides tools that are on or off, as people write them.
+var flags = [][2]string{
+	{"", "readOnlyTools"}, {"writeSafety", "strictMode"}, {"debug", "slimResponses"}, {"errorReporting", "softRecoverableErrors"},
+}
+
+// SwitchNames are what [Notes.Switch] takes: tools, "tool.action" and settings.
+func SwitchNames() []string {
+	var out []string
+	for _, t := range siyuan.Tools() {
+		out = append(out, t.Name)
+		for _, a := range t.Actions {
+			out = append(out, t.Name+"."+a.Name)
+		}
+	}
+	for _, f := range flags {
+		out = append(out, flagName(f))
+	}
+	return out
+}
+
+func flagName(f [2]string) string { return strings.TrimPrefix(f[0]+"."+f[1], ".") }
+
+// Switch turns a tool, an action ("fs.rm") or another setting of the tool config on or off, and
+// returns what holds then. A tool of which nothing is on gets the actions that are on by default;
+// an action of such a tool turns the tool on.
+func (n *Notes) Switch(ctx context.Context, name string, on bool) (*ToolConfig, error) {
+	edit, err := switching(name, on)
+	if err != nil {
+		return nil, err
+	}
+	source, err := n.managed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return source.Switches().Edit(ctx, edit)
+}
+
+func switching(name string, on bool) (func(raw map[string]any) error, error) {
+	for _, f := range flags {
+		if name == flagName(f) {
+			return func(raw map[string]any) error { setMember(raw, f[0], f[1], on); return nil }, nil
+		}
+	}
+	toolName, actionName, one := strings.Cut(name, ".")
+	tools := siyuan.Tools()
+	i := slices.IndexFunc(tools, func(t action.Tool) bool { return t.Name == toolName })
+	if i < 0 {
+		return nil, unknownSwitch(name)
+	}
+	t := &tools[i]
+	if one {
+		actionName = strings.ReplaceAll(actionName, "-", "_")
+		if !slices.ContainsFunc(t.Actions, func(a *action.Action) bool { return a.Name == actionName }) {
+			return nil, unknownSwitch(name)
+		}
+	}
+	return func(raw map[string]any) error {
+		none := !anyOn(raw, t.Name)
+		if one {
+			setMember(raw, t.Name, "actions."+actionName, on)
+			if on && none {
+				setMember(raw, t.Name, "enabled", true)
+			}
+			return nil
+		}
+		setMember(raw, t.Name, "enabled", on)
+		for _, a := range t.Actions {
+			if on && none && !a.Off {
+				setMember(raw, t.Name, "actions."+a.Name, true)
+			}
+		}
+		return nil
+	}, nil
+}
+
+func unknownSwitch(name string) error {
+	e := &tool.Error{
+		Op: "switch", Kind: tool.Unknown, Subject: name, Message: "there is no such tool, action or setting",
+		Hint: "collie siyuan config show lists them",
+	}
+	if near, ok := tool.Nearest(name, SwitchNames()); ok {
+		e.Hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	return e
+}
+
+// anyOn reports whether an action of a tool is on in a canonical config.
+func anyOn(raw map[string]any, toolName string) bool {
+	object, _ := raw[toolName].(map[string]any)
+	actions, _ := object["actions"].(map[string]any)
+	for _, on := range actions {
+		if on == true {
+			return true
+		}
+	}
+	return false
+}
+
+// setMember sets a member, "a.b" in an object a, of the object called in, or of raw itself.
+func setMember(raw map[string]any, in, name string, value any) {
+	path := strings.Split(strings.TrimPrefix(in+"."+name, "."), ".")
+	for _, key := range path[:len(path)-1] {
+		next, ok := raw[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			raw[key] = next
+		}
+		raw = next
+	}
+	raw[path[len(path)-1]] = value
+}
+
+// Migrate writes a tool config of an older format anew, after a backup (R-5-1).
+func (n *Notes) Migrate(ctx context.Context) (ConfigMigration, error) {
+	source, err := n.managed(ctx)
+	if err != nil {
+		return ConfigMigration{}, err
+	}
+	return source.Switches().Migrate(ctx)
+}

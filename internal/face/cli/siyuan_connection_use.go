@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+)
+
+func (p *program) siyuanConnectionUseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "use NAME", Short: "Make a saved connection the current one", Args: named("name"), ValidArgsFunction: p.completeConnections,
+		RunE: func(c *cobra.Command, args []string) error { return p.siyuanConnectionUse(c.Context(), args[0]) },
+	}
+}
+
+func (p *program) siyuanConnectionUse(ctx context.Context, name string) error {
+	const op = "siyuan connection use"
+	cfg, _, err := p.settings()
+	if err != nil {
+		return err
+	}
+	saved, _ := app.Connections(cfg, p.env)
+	if _, err := ownConnection(op, name, &saved); err != nil {
+		return err
+	}
+	file, err := p.saveConnection(ctx, cfg, op, name, nil, true)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		err = p.printJSON(map[string]string{"current": name, "file": file})
+	} else {
+		_, err = fmt.Fprintf(p.out, "%s is the current connection\n", oneLine(name))
+	}
+	if err != nil {
+		return err
+	}
+	p.changed(ctx, cfg, op, map[string]any{"setting": "siyuan.current", "name": name, "file": file})
+	return nil
+}
+
+func (p *program) siyuanConnectionRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a saved connection and its token", Args: named("name"),
+		ValidArgsFunction: p.completeConnections,
+		Long: "Takes a connection out of the settings, and drops the secret that is its token. The old file\n" +
+			"is kept as FILE.bak.",
+		RunE: func(c *cobra.Command, args []string) error { return p.siyuanConnectionRemove(c.Context(), args[0]) },
+	}
+}
+
+func (p *program) siyuanConnectionRemove(ctx context.Context, name string) error {
+	const op = "siyuan connection remove"
+	cfg, _, err := p.settings()
+	if err != nil {
+		return err
+	}
+	saved, _ := app.Connections(cfg, p.env)
+	c, err := ownConnection(op, name, &saved)
+	if err != nil {
+		return err
+	}
+	file := settingsFile(cfg)
+	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
+		found := false
+		text, err := config.Unsetting(connectionPath(name), &found)(text)
+		if err == nil && !found {
+			err = fmt.Errorf("connection %q is in another settings file", name)
+		}
+		if err != nil || saved.Current != name {
+			return text, err
+		}
+		return unsetting("/siyuan/current")(text)
+	})
+	if err != nil {
+		return notWritten(op, file, err)
+	}
+	p.forgetToken(ctx, cfg, c)
+	if p.json {
+		err = p.printJSON(map[string]string{"removed": name, "file": file})
+	} else {
+		_, err = fmt.Fprintf(p.out, "removed connection %s from %s\n", oneLine(name), file)
+	}
+	if err != nil {
+		return err
+	}
+	if saved.Current == name && len(saved.Connections) > 2 {
+		p.note("no connection is the current one now; collie siyuan connection use NAME makes one")
+	}
+	p.changed(ctx, cfg, op, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
+	return nil
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+// defaultConnection is what a connection is called that nobody names.
+const defaultConnection = "default"
+
+func (p *program) siyuanInitCommand() *cobra.Command {
+	var n newKernel
+	var yes bool
+	c := &cobra.Command{
+		Use: "init", Short: "Set up the connection to SiYuan", Args: cobra.NoArgs,
+		Long: "Asks for the address of your SiYuan kernel and for its API token (in SiYuan: Settings - About -\n" +
+			"API token), tries both at once, and saves them as the current connection. The token is kept as\n" +
+			"a secret and not in the settings. The folder of the workspace is recorded, so that another\n" +
+			"kernel on that address gets no notes. With --url nothing is asked.",
+		Example: "  collie siyuan init\n" +
+			"  collie siyuan init --url http://127.0.0.1:6806 --token-stdin < token.txt\n" +
+			"  collie siyuan init --name 工作 --url http://127.0.0.1:6806 --token-env SIYUAN_WORK",
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, _, err := p.settings()
+			if err != nil {
+				return err
+			}
+			if n.url == "" && terminal(p.in) && terminal(p.err) {
+				if c.Flags().NFlag() > 0 && (c.Flag("token").Changed || n.tokenEnv != "" || n.tokenStdin) {
+					return usage("a token on the command line needs --url beside it")
+				}
+				return p.siyuanInitAsked(c.Context(), cfg, n.name)
+			}
+			return p.siyuanInit(c, cfg, &n, yes)
+		},
+	}
+	n.tokenFlags(c)
+	c.Flags().StringVar(&n.name, "name", "", "call the connection `NAME` (default \""+defaultConnection+"\")")
+	c.Flags().BoolVar(&yes, "yes", false, "replace a connection of that name without being asked")
+	return c
+}
+
+// siyuanInit saves what the command line says.
+func (p *program) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel, yes bool) error {
+	ctx := c.Context()
+	n.name = first(n.name, defaultConnection)
+	if err := checkConnectionName(n.name); err != nil {
+		return err
+	}
+	if n.url == "" {
+		return usage("nobody can be asked here: give --url, such as --url %s, and --token-stdin or --token-env", app.ProposedKernel)
+	}
+	var err error
+	if n.url, err = app.KernelAddress(n.url); err != nil {
+		return usage("--url: %v", err)
+	}
+	saved, _ := app.Connections(cfg, p.env)
+	if old, there := saved.Get(n.name); there && saved.File == "" && !yes {
+		if _, err := p.agree(ctx, fmt.Sprintf("connection %s is there already (%s). Replace it?", n.name, old.URL)); err != nil {
+			return err
+		}
+	}
+	form, err := n.readToken(p, c)
+	if err != nil {
+		return err
+	}
+	var facts *app.KernelFacts
+	if !n.untested {
+		got, err := app.TryKernel(ctx, n.url, n.token, nil)
+		if e, ok := errors.AsType[*tool.Error](err); ok {
+			e.Hint = unsaved(e) + "; --no-test saves it all the same"
+		}
+		if err != nil {
+			return err
+		}
+		p.note("%s", oneLine(kernelLine(n.url, &got)))
+		facts = &got
+	}
+	return p.initialize(ctx, cfg, n, form, facts)
+}
+
+// initialize saves a connection that is complete and makes it the current one.
+func (p *program) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *app.KernelFacts) error {
+	const op = "siyuan init"
+	saved, _ := app.Connections(cfg, p.env)
+	old, there := saved.Get(n.name)
+	if form == "" {
+		var err error
+		if form, err = p.keepToken(ctx, cfg, n.name, n.token); err != nil {
+			return err
+		}
+	}
+	if there && saved.File == "" && form != old.TokenShown() {
+		p.forgetToken(ctx, cfg, old)
+	}
+	fields := connectionFields{"url": &n.url, "token": savedMember(form), "workspace": nil}
+	if facts != nil {
+		fields["workspace"] = savedMember(facts.Workspace)
+	}
+	file, err := p.saveConnection(ctx, cfg, op, n.name, fields, true)
+	if err != nil {
+		return err
+	}
+	if err := p.connectionSaved(ctx, op, n.name, file, facts); err != nil {
+		return err
+	}
+	if !p.json {
+		p.note("every notebook can be read; collie siyuan permission set NOTEBOOK rw lets tools write in one\n" +
+			"  look around: collie fs ls /")
+	}
+	return nil
+}
+
+// errLeft is the error of a person who answers no more.
+func errLeft() error {
+	return &tool.Error{Op: "siyuan init", Kind: tool.Unconfirmed, Message: "left, nothing was saved"}
+}
+
+// siyuanInitAsked asks the person at the terminal for everything.
+func (p *program) siyuanInitAsked(ctx context.Context, cfg *config.Config, name string) error {
+	n := newKernel{name: name}
+	facts, err := p.askKernel(ctx, cfg, &n)
+	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+		fmt.Fprintln(p.err)
+		return errLeft()
+	}
+	if err != nil {
+		return err
+	}
+	return p.initialize(ctx, cfg, &n, "", facts)
+}

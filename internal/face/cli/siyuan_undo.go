@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+func (p *program) siyuanUndoCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "undo [REQUEST_ID]", Short: "Take a write to your notes back", Args: cobra.MaximumNArgs(1),
+		Long: "Without REQUEST_ID lists the writes of the last days. With it shows what would be put back, and\n" +
+			"what somebody has changed since, asks, and puts it back. Results of writes name their requestId.",
+		Example: "  collie siyuan undo\n  collie siyuan undo 0199c3a0-7b1e-7c55-9d07-2f6a3e0c11aa",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return p.siyuanWrites(c.Context())
+			}
+			return p.siyuanUndo(c.Context(), args[0], yes)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "put it back without being asked")
+	p.kernelFlags(c)
+	return c
+}
+
+func (p *program) siyuanWrites(ctx context.Context) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		all, err := a.Notes.Writes()
+		if err != nil {
+			return err
+		}
+		if p.json {
+			rows := []map[string]any{}
+			for i := range all {
+				rows = append(rows, writeJSON(&all[i]))
+			}
+			return p.printJSON(map[string]any{"writes": rows})
+		}
+		if len(all) == 0 {
+			p.note("no write is on record")
+			return nil
+		}
+		now := time.Now()
+		var rows [][]string
+		for i := range all {
+			w := &all[i]
+			rows = append(rows, []string{w.ID, ago(w.Created, now), w.Tool + "." + w.Action, string(w.State), undoable(w), strings.Join(w.Targets, ", ")})
+		}
+		return p.table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows)
+	})
+}
+
+func writeJSON(w *app.Write) map[string]any {
+	return map[string]any{
+		"requestId": w.ID, "tool": w.Tool, "action": w.Action, "state": w.State, "createdAt": w.Created,
+		"targets": append([]string{}, w.Targets...), "canUndo": w.CanUndo(), "noUndo": w.NoUndo,
+	}
+}
+
+func undoable(w *app.Write) string {
+	switch {
+	case w.CanUndo():
+		return "yes"
+	case w.State == app.WriteUndone:
+		return "done"
+	}
+	return "no"
+}
+
+func (p *program) siyuanUndo(ctx context.Context, id string, yes bool) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		w, err := a.Notes.Write(id)
+		if err != nil {
+			return err
+		}
+		if !w.CanUndo() {
+			return a.Notes.Restore(ctx, w) // says why not
+		}
+		since, err := a.Notes.ChangedSince(ctx, w)
+		if err != nil {
+			return err
+		}
+		if !p.json || !yes {
+			fmt.Fprint(p.err, undoText(w, since))
+		}
+		if !yes {
+			if _, err := p.agree(ctx, "Put it back?"); err != nil {
+				return err
+			}
+		}
+		if err := p.takeBack(ctx, a, w); err != nil {
+			return err
+		}
+		p.workspaceChanged(ctx, a, "siyuan undo", map[string]any{"requestId": w.ID, "tool": w.Tool, "action": w.Action, "targets": w.Targets})
+		if p.json {
+			return p.printJSON(writeJSON(w))
+		}
+		_, err = fmt.Fprintf(p.out, "✓ %s.%s of %s is taken back\n", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04"))
+		return err
+	})
+}
+
+// takeBack restores what a write has changed, or makes the call that is its opposite.
+func (p *program) takeBack(ctx context.Context, a *app.App, w *app.Write) error {
+	caller, err := p.caller("siyuan", true) // the person has said yes to just this
+	if err != nil {
+		return err
+	}
+	call := app.UndoCall(w, principal(), "collie siyuan undo", caller)
+	if call == nil {
+		return a.Notes.Restore(ctx, w)
+	}
+	if err := a.Notes.Settle(ctx); err != nil {
+		return err
+	}
+	r, err := a.Road.Do(ctx, call)
+	caller.done()
+	switch {
+	case err != nil:
+		return err
+	case r.IsError:
+		if e := payloadError(payload(r.Raw).Raw); e != nil {
+			return e
+		}
+		return &tool.Error{Op: "undo", Kind: tool.API, Subject: w.ID, Message: strings.TrimSpace(readable(r.Raw))}
+	}
+	return a.Notes.Undone(w)
+}
+
+// undoText shows what would be put back.
+func undoText(w *app.Write, since []string) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say("%s.%s of %s (%s)", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04:05"), w.State)
+	for i := range w.Before {
+		v := &w.Before[i]
+		what := "block"
+		if v.Document {
+			what = "document"
+		}
+		say("  %s %s %s", what, v.ID, oneLine(v.HPath))
+		for _, line := range excerpt(v.Kramdown) {
+			say("    │ %s", cut(line))
+		}
+	}
+	if w.Inverse != nil {
+		say("  by %s.%s %s", w.Inverse.Tool, w.Inverse.Action, cut(string(w.Inverse.Args)))
+	}
+	if len(since) > 0 {
+		say("  ! changed since, which would be lost: %s", strings.Join(since, ", "))
+	}
+	return b.String()
+}
+
+// excerpt is the first lines of a text.
+func excerpt(text string) []string {
+	const most = 6
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) > most {
+		lines = append(lines[:most:most], fmt.Sprintf("… %d more lines", len(lines)-most))
+	}
+	return lines
+}

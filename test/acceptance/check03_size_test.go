@@ -1,0 +1,78 @@
+package acceptance_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan"
+	"collie/test/gateway"
+)
+
+// listed is the list of tools as the gateway sends it, byte for byte.
+func listed(t *testing.T, g *gateway.Gateway) json.RawMessage {
+	t.Helper()
+	raw, err := g.Dial(t, gateway.Legacy, "").Do(t.Context(), "tools/list", "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return json.RawMessage(gjson.GetBytes(raw, "tools").Raw)
+}
+
+// TestCheck03Size holds the list of the eleven tools to its budget on the wire (R-3-1). What
+// each tool costs, TestSize of package siyuan says.
+func TestCheck03Size(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	raw := listed(t, w.serve(t))
+	t.Logf("%d bytes", len(raw))
+	if len(raw) > 8192 {
+		t.Errorf("%d bytes of tools, want at most 8192", len(raw))
+	}
+	var names, want []string
+	for _, def := range gjson.ParseBytes(raw).Array() {
+		names = append(names, def.Get("name").String())
+		if required := def.Get("inputSchema.required").Raw; required != `["action"]` { // R-3-3
+			t.Errorf("%s requires %s", def.Get("name"), required)
+		}
+	}
+	for _, tl := range siyuan.Tools() {
+		if !tl.Off {
+			want = append(want, tl.Name)
+		}
+	}
+	if !slices.Equal(names, want) || len(names) != 11 {
+		t.Errorf("%d tools %v, want the eleven in their order: %v", len(names), names, want)
+	}
+}
+
+// TestCheck03StableHash lists the tools in two processes, in front of two workspaces whose
+// configs say the same in another order, and wants the same bytes (R-3-4).
+func TestCheck03StableHash(t *testing.T) {
+	t.Parallel()
+	var lists []json.RawMessage
+	for _, config := range []string{
+		`{"tag":{"enabled":true,"actions":{"list":true,"rename":false,"remove":false}},"block":{"enabled":true,"actions":{"delete":true,"dom":false}}}`,
+		`{"block":{"actions":{"dom":false,"delete":true},"enabled":true},"tag":{"actions":{"remove":false,"rename":false,"list":true},"enabled":true}}`,
+	} {
+		w := newWorld(t)
+		w.File(ownFolder+configFile, []byte(config))
+		g := w.serve(t)
+		c := visit(t, g, modern, nobody)
+		until(t, "the config", func() bool { return slices.Equal(c.actions(t, "tag"), []string{"list"}) })
+		for range 3 {
+			lists = append(lists, listed(t, g))
+		}
+	}
+	for i, raw := range lists {
+		if string(raw) != string(lists[0]) {
+			t.Errorf("list %d differs: %x, %x", i, sha256.Sum256(raw), sha256.Sum256(lists[0]))
+		}
+	}
+	if !gjson.GetBytes(lists[0], `#(name=="block").inputSchema.properties.action.enum.#(=="delete")`).Exists() {
+		t.Error("the config is not in the list")
+	}
+}

@@ -1,0 +1,247 @@
+package acceptance_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+)
+
+// everyTime makes the gateway read the tool config for each call.
+const everyTime = `"configTTLSeconds":-1`
+
+// defaults are the actions of a tool that are on where nobody has said anything.
+func defaults(name string) []string {
+	var out []string
+	for _, tl := range siyuan.Tools() {
+		for _, a := range tl.Actions {
+			if tl.Name == name && !tl.Off && !a.Off {
+				out = append(out, a.Name)
+			}
+		}
+	}
+	return out
+}
+
+// TestCheck04Formats loads the three formats of the tool config through the running gateway, for
+// clients of both eras (5.2). What each format can say in all, TestFormats of package access
+// shows.
+func TestCheck04Formats(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		file, text string
+		want       map[string]string // of the tools that differ from the defaults, in their order
+	}{
+		"none": {ownFolder, ``, nil},
+		"nested": {ownFolder, `{"tag":{"enabled":true,"actions":{"remove":false,"rename":false}},"mascot":{"enabled":false,"actions":{}},"block":{"actions":{"delete":true}}}`,
+			map[string]string{"tag": "list", "mascot": "", "block": "+delete"}},
+		"by category": {pluginFolder, `{"notebook":["list","create","get_notebook_conf"],"tag":false}`,
+			map[string]string{"notebook": "list create get_conf", "tag": ""}},
+		"flat": {pluginFolder, `{"list_notebooks":true,"open_notebook":true,"create_document":false}`,
+			map[string]string{"notebook": "list set_open_state", "document": ""}},
+		"nested wins": {ownFolder, `{"list_notebooks":true,"tag":{"actions":{"list":true,"rename":false,"remove":false}}}`,
+			map[string]string{"tag": "list"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, everyTime)
+			if tt.text != "" {
+				w.File(tt.file+configFile, []byte(tt.text))
+			}
+			g := w.serve(t)
+			for _, version := range []string{legacy, modern} {
+				v := visit(t, g, version, nobody)
+				v.call(t, "mascot", `{"action":"get_balance"}`) // whatever comes of it, the config has been read
+				for _, tl := range siyuan.Tools() {
+					if tl.Off {
+						continue
+					}
+					want := defaults(tl.Name)
+					if said, ok := tt.want[tl.Name]; ok {
+						want = strings.Fields(said)
+						if more, ok := strings.CutPrefix(said, "+"); ok {
+							want = append(defaults(tl.Name), more)
+						}
+					}
+					got := v.actions(t, tl.Name)
+					slices.Sort(got)
+					slices.Sort(want)
+					if !slices.Equal(got, want) {
+						t.Errorf("%s of %s: %v, want %v", tl.Name, version, got, want)
+					}
+				}
+			}
+			w.wantNoWrites(t) // an old file is read, not migrated (R-5-1)
+		})
+	}
+}
+
+// TestCheck04ListChanged changes the file while clients of both eras look: they are told, and
+// the list and the calls follow.
+func TestCheck04ListChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everyTime)
+	g := w.serve(t)
+	var visitors []*visitor
+	for _, version := range []string{legacy, modern} {
+		v := visit(t, g, version, nobody)
+		v.must(t, "tag", `{"action":"list"}`)
+		visitors = append(visitors, v)
+	}
+	for _, step := range []struct {
+		config string
+		want   []string
+	}{
+		{`{"tag":{"actions":{"list":true,"rename":false,"remove":false}}}`, []string{"list"}},
+		{`{"tag":false}`, nil},
+		{`{"tag":["list","rename"]}`, []string{"list", "rename"}},
+	} {
+		for _, v := range visitors {
+			for len(v.changed) > 0 {
+				<-v.changed
+			}
+		}
+		w.File(ownFolder+configFile, []byte(step.config))
+		visitors[0].must(t, "notebook", `{"action":"list"}`) // a call finds out
+		for i, v := range visitors {
+			select {
+			case <-v.changed:
+			case <-time.After(limit):
+				t.Fatalf("client %d was not told of %s", i, step.config)
+			}
+			if got := v.actions(t, "tag"); !slices.Equal(got, step.want) {
+				t.Errorf("client %d sees %v, want %v", i, got, step.want)
+			}
+		}
+		if len(step.want) == 0 {
+			got := visitors[1].refused(t, "tag", `{"action":"list"}`, "disabled_error")
+			wantWords(t, "a tool that is off", got.text, "switched off")
+		} else {
+			visitors[1].refused(t, "tag", `{"action":"remove","label":"x"}`, "disabled_error")
+		}
+	}
+}
+
+// TestCheck04FailedReadsNeverWiden lets the reading of the config fail, at first and later: what
+// was off stays off, and without any good config nothing writes (R-5-2).
+func TestCheck04FailedReadsNeverWiden(t *testing.T) {
+	t.Parallel()
+	t.Run("later", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, everyTime)
+		w.File(ownFolder+configFile, []byte(`{"tag":{"actions":{"list":true,"rename":false,"remove":false}},"block":{"actions":{"append":false}}}`))
+		v := visit(t, w.serve(t), modern, nobody)
+		v.must(t, "notebook", `{"action":"list"}`)
+		before := len(listedActions(t, v))
+		for _, broken := range []string{`{"tag":`, `<html>`} {
+			w.File(ownFolder+configFile, []byte(broken))
+			v.must(t, "notebook", `{"action":"list"}`)
+			v.refused(t, "block", `{"action":"append","dataType":"markdown","data":"x","parentID":"`+w.plan+`"}`, "disabled_error")
+			if after := listedActions(t, v); len(after) != before {
+				t.Errorf("%s: %d actions are on, %d were", broken, len(after), before)
+			}
+		}
+		w.wantNoWrites(t)
+	})
+	t.Run("from the start", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, everyTime)
+		w.File(ownFolder+configFile, []byte(`{"tag":`))
+		v := visit(t, w.serve(t), legacy, nobody)
+		v.must(t, "notebook", `{"action":"list"}`) // reads go on
+		writes := map[string]bool{}
+		for _, tl := range siyuan.Tools() {
+			for _, a := range tl.Actions {
+				writes[tl.Name+"."+a.Name] = a.Class != action.Reads
+			}
+		}
+		for _, name := range listedActions(t, v) {
+			if writes[name] {
+				t.Errorf("%s is on", name)
+			}
+		}
+		got := v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "disabled_error")
+		wantWords(t, "the reason", got.text, "cannot be read")
+		w.wantNoWrites(t)
+
+		// Mended, all is as it should be.
+		w.File(ownFolder+configFile, []byte(`{}`))
+		v.must(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`)
+	})
+	t.Run("the kernel fails", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, everyTime)
+		w.File(ownFolder+configFile, []byte(`{"fs":{"actions":{"write":false}}}`))
+		v := visit(t, w.serve(t), modern, nobody)
+		v.must(t, "notebook", `{"action":"list"}`)
+		w.Fail("/api/file/getFile", 8, kerneltest.FailServer)
+		v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "disabled_error")
+		w.wantNoWrites(t)
+	})
+}
+
+// listedActions are all actions that are listed, as tool.action.
+func listedActions(t *testing.T, v *visitor) []string {
+	t.Helper()
+	var out []string
+	for _, tl := range siyuan.Tools() {
+		for _, name := range v.actions(t, tl.Name) {
+			out = append(out, tl.Name+"."+name)
+		}
+	}
+	return out
+}
+
+// TestCheck04TTL keeps the config for its time: calls within it ask no more (R-5-2).
+func TestCheck04TTL(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t) // 30 s
+	v := visit(t, w.serve(t), modern, nobody)
+	v.must(t, "fs", `{"action":"ls","path":"/Work"}`)
+	w.ResetCalls()
+	for range 5 {
+		v.must(t, "fs", `{"action":"ls","path":"/Work"}`)
+	}
+	reads := 0
+	for _, c := range w.Calls() {
+		if strings.HasSuffix(c.Get("path").String(), configFile) {
+			reads++
+		}
+	}
+	if reads != 0 {
+		t.Errorf("the config was read %d times within its time", reads)
+	}
+}
+
+// TestReadOnlyTools offers only what reads, and says so (R-3-5).
+func TestReadOnlyTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, everyTime)
+	w.File(ownFolder+configFile, []byte(`{"readOnlyTools":true}`))
+	g := w.serve(t)
+	each(t, func(t *testing.T, version string) {
+		v := visit(t, g, version, agrees)
+		v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+		list, err := v.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, def := range list.Tools {
+			if def.Annotations == nil || !def.Annotations.ReadOnlyHint {
+				t.Errorf("%s does not say that it only reads", def.Name)
+			}
+		}
+		for _, tt := range [][2]string{
+			{"fs", `{"action":"write","path":"/Work/New","markdown":"x"}`},
+			{"fs", `{"action":"rm","path":"/Work/Plan"}`},
+			{"block", `{"action":"append","dataType":"markdown","data":"x","parentID":"` + w.plan + `"}`},
+		} {
+			wantWords(t, tt[1], v.refused(t, tt[0], tt[1], "disabled_error").text, "read-only")
+		}
+		w.wantNoWrites(t)
+	})
+}

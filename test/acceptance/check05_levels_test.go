@@ -1,0 +1,115 @@
+package acceptance_test
+
+import (
+	"testing"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/gateway"
+)
+
+// sql is a query that works in every notebook that may be read.
+const sql = `{"action":"query_sql","sql":"SELECT DISTINCT id, box, content FROM blocks WHERE type = 'd' LIMIT 20"}`
+
+// TestCheck05MissingFile works in a workspace that has never seen Collie: SQL works, every
+// notebook may be read, none written.
+func TestCheck05MissingFile(t *testing.T) {
+	t.Parallel()
+	w := bare(t)
+	g := w.serve(t)
+	each(t, func(t *testing.T, version string) {
+		v := visit(t, g, version, agrees)
+		for _, n := range v.must(t, "notebook", `{"action":"get_permissions"}`).Get("notebooks").Array() {
+			if got := n.Get("permission").String(); got != "r" {
+				t.Errorf("%s has level %s, want r", n.Get("name"), got)
+			}
+		}
+		wantWords(t, "rows", v.must(t, "search", sql).text, w.plan)
+		v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+		got := v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "permission_denied")
+		wantWords(t, "the refusal", got.text, "collie siyuan permission set")
+		v.refused(t, "fs", `{"action":"rm","path":"/Work/Plan"}`, "permission_denied")
+		w.wantNoWrites(t)
+	})
+}
+
+// bare is a world without any file of ours.
+func bare(t *testing.T, members ...string) *world {
+	t.Helper()
+	w := &world{Kernel: kerneltest.New(t), Programs: gateway.Place(t)}
+	w.work = w.Notebook("Work")
+	w.plan = w.Doc(w.work, "/Plan", "The first goal is tea.")
+	w.settings = w.Settings(t, nil, w.section(w.URL(), members...))
+	return w
+}
+
+// TestCheck05CorruptFile refuses writes while the levels cannot be read, and reads too, as there
+// has been no good copy of them (6.2).
+func TestCheck05CorruptFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.File(ownFolder+levelsFile, []byte(`{"`))
+	v := visit(t, w.serve(t), modern, agrees)
+	got := v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "permission_unavailable")
+	wantWords(t, "the refusal", got.text, levelsFile)
+	v.refused(t, "fs", `{"action":"read","path":"/`+hiddenWord+`/`+hiddenWord+` plan"}`, "permission_unavailable")
+	w.wantNoWrites(t)
+	w.levels(map[string]string{w.work: "rwd", w.hidden: "none"})
+	v.must(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`)
+}
+
+// TestCheck05CorruptLater has a good copy first: reads go on with it, writes do not.
+func TestCheck05CorruptLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := visit(t, w.serve(t), legacy, agrees)
+	v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+	w.File(ownFolder+levelsFile, []byte(`{"`))
+	w.ResetCalls()
+	v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "permission_unavailable")
+	v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+	v.refused(t, "fs", `{"action":"read","path":"/`+hiddenWord+`/`+hiddenWord+` plan"}`, "not_found")
+	w.wantNoWrites(t)
+}
+
+// TestCheck06FileErrors reads files with every answer that the kernel gives with HTTP 202: one
+// that is missing is an empty file, none of them is content (R-0-1).
+func TestCheck06FileErrors(t *testing.T) {
+	t.Parallel()
+	t.Run("missing", func(t *testing.T) {
+		t.Parallel()
+		w := bare(t)
+		v := visit(t, w.serve(t), modern, nobody)
+		list := v.must(t, "notebook", `{"action":"get_permissions"}`)
+		if n := len(list.Get("notebooks").Array()); n != 1 { // not code, msg and data
+			t.Errorf("%d notebooks: %s", n, list.text)
+		}
+		asked := false
+		for _, c := range w.Calls() {
+			asked = asked || c.Path == "/api/file/getFile"
+		}
+		if !asked {
+			t.Error("no file was read")
+		}
+	})
+	t.Run("a content that looks like an error", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t) // HTTP 200: this is a file, an odd one, that lists no notebook
+		w.File(ownFolder+levelsFile, []byte(`{"code":404,"msg":"none","data":"none"}`))
+		v := visit(t, w.serve(t), legacy, nobody)
+		list := v.must(t, "notebook", `{"action":"get_permissions"}`)
+		for _, n := range list.Get("notebooks").Array() {
+			if n.Get("permission").String() != "r" {
+				t.Errorf("%s", n)
+			}
+		}
+		v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "permission_denied")
+	})
+	t.Run("a folder in its place", func(t *testing.T) {
+		t.Parallel()
+		w := bare(t) // getFile answers 202 with another code than 404
+		w.File(ownFolder+levelsFile+"/x", nil)
+		v := visit(t, w.serve(t), modern, agrees)
+		v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "permission_unavailable")
+		w.wantNoWrites(t)
+	})
+}

@@ -1,0 +1,141 @@
+package acceptance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/pipeline/analytics"
+)
+
+// TestCheck07Parallel makes 50 calls at once, 40 good and 10 bad, from clients of both eras: no
+// coin is lost and none given for nothing (R-7-3), each call has its line in the analytics, and
+// the mascot's events count up.
+func TestCheck07Parallel(t *testing.T) {
+	t.Parallel()
+	const all, bad = 50, 10
+	w := newWorld(t, `"mascot":{"sync":true}`)
+	g := w.serve(t)
+	visitors := []*visitor{visit(t, g, legacy, nobody), visit(t, g, modern, nobody)}
+	if got := visitors[0].must(t, "mascot", `{"action":"get_balance"}`); got.Get("totalEarned").Int() != 0 {
+		t.Fatalf("before the first call: %s", got.text)
+	}
+	var wg sync.WaitGroup
+	for i := range all {
+		v := visitors[i%2]
+		path := fmt.Sprintf("/Work/New %d", i)
+		args := fmt.Sprintf(`{"action":"write","path":%q,"markdown":"x"}`, path)
+		if i < bad {
+			args = `{"action":"read","path":"/Work/Nothing"}`
+		}
+		wg.Go(func() {
+			r, err := v.CallTool(t.Context(), &mcp.CallToolParams{Name: "fs", Arguments: json.RawMessage(args)})
+			if err != nil || r.IsError != (i < bad) {
+				t.Errorf("call %d: %+v, %v", i, r, err)
+			}
+		})
+	}
+	wg.Wait()
+	var balance answer
+	until(t, "all coins", func() bool { // they are put away beside the calls
+		balance = visitors[1].must(t, "mascot", `{"action":"get_balance"}`)
+		return balance.Get("balance").Int() >= all-bad
+	})
+	if balance.Get("balance").Int() != all-bad || balance.Get("totalEarned").Int() != all-bad {
+		t.Errorf("coins %s, want %d", balance.text, all-bad)
+	}
+	if docs := visitors[0].must(t, "fs", `{"action":"ls","path":"/Work"}`); len(docs.Get("items").Array()) != 1+all-bad {
+		t.Errorf("%d documents, want %d", len(docs.Get("items").Array()), 1+all-bad)
+	}
+
+	g.Signal(syscall.SIGTERM)
+	if !g.Exits(limit) {
+		t.Fatal("the gateway runs on")
+	}
+	lines := usage(t, g.Home)
+	good, failed := 0, 0
+	for _, e := range lines {
+		if e.Tool != "fs" || e.Action == "ls" {
+			continue
+		}
+		if e.Status == analytics.Success {
+			good++
+		} else if e.ErrorType == "not_found" {
+			failed++
+		}
+		if e.Transport != analytics.HTTP {
+			t.Errorf("transport %s", e.Transport)
+		}
+	}
+	if good != all-bad || failed != bad {
+		t.Errorf("%d good and %d bad lines, want %d and %d", good, failed, all-bad, bad)
+	}
+	var seqs []int64
+	for _, e := range lines {
+		seqs = append(seqs, e.Seq)
+	}
+	slices.Sort(seqs)
+	if n := len(slices.Compact(seqs)); n != len(lines) {
+		t.Errorf("%d numbers for %d lines", n, len(lines))
+	}
+	w.wantPuppy(t, all)
+}
+
+// usage are the lines of the analytics of a home.
+func usage(t *testing.T, home string) []analytics.Entry {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(home, "*", "analytics", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no analytics in %s: %v", home, err)
+	}
+	var out []analytics.Entry
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range analytics.Read(f) {
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			out = append(out, e)
+		}
+		_ = f.Close()
+	}
+	return out
+}
+
+// wantPuppy holds what was written into the workspace to the rules of the mascot's files (7.2):
+// one event whose number only grows, calls and coins that only grow, at most one of each kind
+// every 500 ms, and at the end all of it.
+func (w *world) wantPuppy(t *testing.T, calls int64) {
+	t.Helper()
+	var seq, total int64
+	events := 0
+	for _, c := range w.Calls() {
+		if c.Path != "/api/file/putFile" || !strings.HasSuffix(c.Form["path"], "puppyEvents.json") {
+			continue
+		}
+		events++
+		e := gjson.Parse(c.Form["file"])
+		if !e.IsObject() || e.Get("seq").Int() <= seq || e.Get("totalCalls").Int() < total {
+			t.Errorf("event %s after seq %d and %d calls", e, seq, total)
+		}
+		seq, total = e.Get("seq").Int(), e.Get("totalCalls").Int()
+	}
+	if events == 0 || total < calls-10 {
+		t.Errorf("%d events, the last after %d calls", events, total)
+	}
+	if events > 25 {
+		t.Errorf("%d events were written for %d calls, want at most one in 500 ms", events, calls)
+	}
+}

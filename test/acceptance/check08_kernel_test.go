@@ -1,0 +1,149 @@
+package acceptance_test
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+)
+
+// plug is where a kernel can be switched on and off.
+type plug struct {
+	addr   string
+	server *http.Server
+}
+
+// newPlug finds an address that nobody listens on.
+func newPlug(t *testing.T) *plug {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return &plug{addr: l.Addr().String()}
+}
+
+func (p *plug) url() string { return "http://" + p.addr }
+
+// on lets the kernel listen until the test ends, or off is called.
+func (p *plug) on(t *testing.T, k *kerneltest.Kernel) {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", p.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.server = &http.Server{Handler: k, ReadHeaderTimeout: time.Minute}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = p.server.Serve(l) // ends with off
+	}()
+	t.Cleanup(func() {
+		p.off()
+		<-served
+	})
+}
+
+func (p *plug) off() { _ = p.server.Close() }
+
+// TestCheck08KernelDownAtStart starts the gateway, then the kernel: tools are listed at once, what
+// fails says what to start, and everything works without a restart, a write as the first call
+// too (R-0-5, K1).
+func TestCheck08KernelDownAtStart(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string][2]string{
+		"read":  {"fs", `{"action":"read","path":"/Work/Plan"}`},
+		"write": {"fs", `{"action":"write","path":"/Work/New","markdown":"x"}`},
+		"list":  {"notebook", `{"action":"list"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := newPlug(t)
+			w.settings = w.Settings(t, nil, w.section(p.url()))
+			g := w.serve(t)
+			visitors := []*visitor{visit(t, g, legacy, nobody), visit(t, g, modern, nobody)}
+			for _, v := range visitors {
+				if len(v.actions(t, "fs")) == 0 {
+					t.Error("no tools are listed")
+				}
+			}
+			down := visitors[0].refused(t, first[0], first[1], "server_unavailable")
+			wantWords(t, "the error", down.text, "start SiYuan")
+			if _, err := visitors[1].readPage(t, "siyuan://help/fs/read"); err != nil {
+				t.Errorf("help needs a kernel: %v", err)
+			}
+			p.on(t, w.Kernel)
+			visitors[1].must(t, first[0], first[1])
+			visitors[0].must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+			p.off()
+			visitors[1].refused(t, "fs", `{"action":"read","path":"/Work/Plan/Budget"}`, "server_unavailable")
+			p.on(t, w.Kernel)
+			visitors[1].must(t, "fs", `{"action":"read","path":"/Work/Plan/Budget"}`)
+		})
+	}
+}
+
+// TestCheck08WrongToken has a token that the kernel does not accept: the error says so, and
+// nothing is asked again and again (R-0-4).
+func TestCheck08WrongToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.SetToken(true)
+	settings := w.Settings(t, nil, `"siyuan":{"connections":{"test":{"url":"`+w.URL()+`","token":"WRONG_SECRET"}}}`)
+	g := w.Serve(t, settings, "--no-auth")
+	until(t, "the first look", func() bool { return len(w.Calls()) > 0 })
+	each(t, func(t *testing.T, version string) {
+		v := visit(t, g, version, agrees)
+		for _, args := range []string{`{"action":"read","path":"/Work/Plan"}`, `{"action":"write","path":"/Work/New","markdown":"x"}`, `{"action":"rm","path":"/Work/Plan"}`} {
+			got := v.refused(t, "fs", args, "unauthorized")
+			wantWords(t, args, got.text, "token", "collie siyuan connection set")
+			if containsSecret(got.text) {
+				t.Errorf("the token is told: %s", got.text)
+			}
+		}
+	})
+	t.Cleanup(func() { // after the subtests
+		if n := len(w.Calls()); n > 2*3*3+3 { // two clients, three calls, at most three requests each, and the start
+			t.Errorf("the kernel got %d requests: %v", n, paths(w.Calls()))
+		}
+		w.wantNoWrites(t)
+	})
+}
+
+func containsSecret(text string) bool { return strings.Contains(text, "WRONG_SECRET") }
+
+// TestCheck08Busy has a kernel that is asked too much: it is asked a few times more for a read,
+// never for a write (0.1).
+func TestCheck08Busy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := visit(t, w.serve(t), modern, nobody)
+	v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+	w.ResetCalls()
+	w.Fail("/api/filetree/createDocWithMd", 9, kerneltest.FailBusy)
+	v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "rate_limited")
+	if n := len(w.Writes()); n != 1 {
+		t.Errorf("%d requests to write, want 1: %v", n, paths(w.Writes()))
+	}
+	w.Fail("/api/block/getChildBlocks", 2, kerneltest.FailBusy)
+	v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+}
+
+// TestCheck08CommandLine says the same of the command line, by its exit code (10).
+func TestCheck08CommandLine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := newPlug(t)
+	w.settings = w.Settings(t, nil, w.section(p.url()))
+	got := w.cli(t, "fs", "read", "/Work/Plan")
+	got.wantCode(t, 3)
+	wantWords(t, "stderr", got.errs, "start SiYuan")
+	if got.out != "" {
+		t.Errorf("stdout: %s", got.out)
+	}
+}

@@ -1,0 +1,151 @@
+package acceptance_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/gateway"
+)
+
+// limit bounds what should happen at once; no test waits for it where all is well.
+const limit = 30 * time.Second
+
+// The files of the workspace that Collie reads.
+const (
+	ownFolder    = "/data/storage/petal/collie/"
+	pluginFolder = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
+	levelsFile   = "notebookPermissions"
+	configFile   = "mcpToolsConfig"
+)
+
+// world is a fake kernel with three notebooks, and the programs to talk to it.
+type world struct {
+	*kerneltest.Kernel
+	gateway.Programs
+	settings string
+
+	work    string // notebook with the level rwd
+	reading string // notebook with the level r
+	hidden  string // notebook with the level none
+	plan    string // document /Work/Plan
+}
+
+// hiddenWord stands in everything that the hidden notebook holds.
+const hiddenWord = "Zanzibar"
+
+// newWorld makes one. members are further members of the section siyuan, each as `"name":value`.
+func newWorld(t *testing.T, members ...string) *world {
+	t.Helper()
+	w := &world{Kernel: kerneltest.New(t), Programs: gateway.Place(t)}
+	w.work, w.reading, w.hidden = w.Notebook("Work"), w.Notebook("Reading"), w.Notebook(hiddenWord)
+	w.plan = w.Doc(w.work, "/Plan", "# Goals\n\nThe first goal is tea.\n\nThe second goal is 咖啡.")
+	w.Doc(w.work, "/Plan/Budget", "Nine coins.")
+	w.Doc(w.reading, "/Book", "A whale.")
+	w.Doc(w.hidden, "/"+hiddenWord+" plan", hiddenWord+" #"+hiddenWord+"# tea")
+	w.levels(map[string]string{w.work: "rwd", w.reading: "r", w.hidden: "none"})
+	w.settings = w.Settings(t, nil, w.section(w.URL(), members...))
+	return w
+}
+
+// section is the section siyuan of the settings, for a kernel at url.
+func (w *world) section(url string, members ...string) string {
+	all := append([]string{fmt.Sprintf(`"connections":{"test":{"url":%q,"token":%q}}`, url, kerneltest.Token)}, members...)
+	return `"siyuan":{` + strings.Join(all, ",") + `}`
+}
+
+// levels writes our own file of levels.
+func (w *world) levels(of map[string]string) {
+	raw, err := json.Marshal(of)
+	if err != nil {
+		panic(err)
+	}
+	w.File(ownFolder+levelsFile, raw)
+}
+
+// serve runs the gateway in front of the kernel, open to whoever is on this machine.
+func (w *world) serve(t *testing.T) *gateway.Gateway {
+	t.Helper()
+	return w.Serve(t, w.settings, "--no-auth")
+}
+
+// run is a run of the command line.
+type run struct {
+	out, errs string
+	code      int
+}
+
+// cli runs `collie args…` on the settings of the world in a home of its own, without a terminal.
+func (w *world) cli(t *testing.T, args ...string) run {
+	t.Helper()
+	return w.cliIn(t, t.TempDir(), nil, append([]string{"--config", w.settings}, args...)...)
+}
+
+// cliIn runs `collie args…` with a home, and an environment that is clean but for env.
+func (w *world) cliIn(t *testing.T, home string, env []string, args ...string) run {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, w.Collie, append([]string{"--home", home}, args...)...)
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); name != "HOME" && !strings.HasPrefix(name, "COLLIE_") && !strings.HasPrefix(name, "SIYUAN_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(append(cmd.Env, "HOME="+home), env...)
+	cmd.Dir = home
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && !isExit(err) {
+		t.Fatalf("collie %s: %v\n%s", strings.Join(args, " "), err, &errs)
+	}
+	return run{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+func isExit(err error) bool {
+	_, ok := errors.AsType[*exec.ExitError](err)
+	return ok
+}
+
+// wantCode fails the test unless the run ended with code.
+func (r run) wantCode(t *testing.T, code int) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d\nstdout: %.2000s\nstderr: %.2000s", r.code, code, r.out, r.errs)
+	}
+}
+
+// until waits for a condition that comes true on its own.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for begun := time.Now(); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begun) > limit {
+			t.Fatalf("%s did not come within %v", what, limit)
+		}
+	}
+}
+
+// paths are the endpoints of calls, in order.
+func paths(calls []kerneltest.Call) []string {
+	var out []string
+	for _, c := range calls {
+		out = append(out, strings.TrimPrefix(c.Path, "/api/"))
+	}
+	return out
+}
+
+// wantNoWrites fails the test if the kernel was asked to change anything.
+func (w *world) wantNoWrites(t *testing.T) {
+	t.Helper()
+	if got := w.Writes(); len(got) > 0 {
+		t.Errorf("the kernel was asked to write: %v", paths(got))
+	}
+}

@@ -1,0 +1,135 @@
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/face/cli"
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+const root = "../../"
+
+// inCode finds commands in code: a line of a block, or a span in a sentence.
+var inCode = regexp.MustCompile("(?m)(?:^(?:\\$ )?|`|&& |\\| )collie ([^`\n]*)")
+
+// TestCommands holds each "collie …" in the documents against the commands and actions there are.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for _, pattern := range []string{"*.md", "docs/guide/*.md", "docs/architecture.md"} {
+		files, err := filepath.Glob(root + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range inCode.FindAllStringSubmatch(string(raw), -1) {
+				checked++
+				if wrong := check(words(m[1])); wrong != "" {
+					t.Errorf("%s: collie %s: %s", strings.TrimPrefix(file, root), m[1], wrong)
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d commands found", checked)
+	}
+}
+
+func TestCheckFindsMistakes(t *testing.T) {
+	t.Parallel()
+	for line, right := range map[string]bool{
+		"mcp list": true, "mcp lost": false, "fs tree / --json": true, "fs trees /": false, "fs read --path /a --pate /b": false,
+		"cache show|stats": true, "cache show|stat": false, "siyuan undo ID # takes it back": true, "nosuch": false,
+	} {
+		if got := check(words(line)); (got == "") != right {
+			t.Errorf("check of %q says %q", line, got)
+		}
+	}
+}
+
+// words are those of the first command of a line, without its comment.
+func words(line string) []string {
+	for _, end := range []string{" # ", " | ", " && ", " < ", " &", "；"} {
+		line, _, _ = strings.Cut(line, end)
+	}
+	return strings.Fields(line)
+}
+
+// check says what is wrong with a command; "" if nothing is. Of commands the flags are not known
+// here.
+func check(typed []string) string {
+	if len(typed) == 0 || strings.HasPrefix(typed[0], "-") || strings.ToUpper(typed[0]) == typed[0] {
+		return "" // "collie TOOL ACTION" and the like
+	}
+	for _, t := range siyuan.Tools() {
+		if t.Name == typed[0] {
+			return checkAction(&t, typed[1:])
+		}
+	}
+	commands := cli.Commands()
+	path := typed[0]
+	for i, word := range typed {
+		if i > 0 {
+			path += " " + word
+		}
+		below := slices.ContainsFunc(commands, func(c cli.Command) bool { return strings.HasPrefix(c.Path, path+" ") })
+		if below && i+1 < len(typed) && !strings.HasPrefix(typed[i+1], "-") {
+			continue
+		}
+		at := strings.LastIndexByte(path, ' ') + 1
+		for name := range strings.SplitSeq(path[at:], "|") {
+			known := func(c cli.Command) bool {
+				return c.Path == path[:at]+name || strings.HasPrefix(c.Path, path[:at]+name+" ")
+			}
+			if !slices.ContainsFunc(commands, known) {
+				return "there is no command " + path[:at] + name
+			}
+		}
+		break
+	}
+	return ""
+}
+
+// ofCall are flags of every call.
+var ofCall = []string{"json", "yes", "connection", "url", "token", "args", "profile", "help", "local", "timeout", "home", "config"}
+
+func checkAction(t *action.Tool, typed []string) string {
+	if len(typed) == 0 || strings.HasPrefix(typed[0], "-") {
+		return "an action is missing"
+	}
+	find := func(name string) *action.Action {
+		i := slices.IndexFunc(t.Actions, func(a *action.Action) bool { return a.Name == name })
+		if i < 0 {
+			return nil
+		}
+		return t.Actions[i]
+	}
+	a := find(tool.ActionName(typed[0], func(name string) bool { return find(name) != nil }))
+	if a == nil {
+		return t.Name + " has no action " + typed[0]
+	}
+	for _, word := range typed[1:] {
+		flag, isFlag := strings.CutPrefix(word, "--")
+		flag, _, _ = strings.Cut(flag, "=")
+		if isFlag && !slices.Contains(ofCall, flag) && !strings.Contains(plain(string(a.Schema())), `"`+plain(flag)+`"`) {
+			return t.Name + "." + a.Name + " has no argument " + word
+		}
+	}
+	return ""
+}
+
+// plain is a name however it is spelled.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+}

@@ -1,0 +1,3 @@
+// Package docs tests that what the documents tell people to type can be typed: every command
+// is one, every action of a SiYuan tool is there with the flags that are shown.
+package docs

@@ -1,0 +1,59 @@
+package notes_test
+
+import "collie/internal/source/siyuan/access"
+
+// kind says how an action stands to the levels.
+type kind uint8
+
+const (
+	// needs: what is named must have the level.
+	needs kind = iota
+	// filters: it always runs, and leaves out what may not be read.
+	filters
+	// everywhere: every notebook of the workspace must have the level.
+	everywhere
+	// people: only a person at a terminal may call it.
+	people
+	// free: it has to do with no notebook.
+	free
+)
+
+// aim makes arguments that are about a place.
+type aim func(w *world, p *place) object
+
+// kase is a use of an action and the level it needs, from the tables 1.1 to 1.11 and 2 of
+// siyuan-tools.md with its own rules.
+type kase struct {
+	act  string
+	how  string // tells the cases of one action apart
+	kind kind
+	need access.Level
+	args aim
+	// writes is for cases that change something though they need no more than r.
+	writes bool
+	// shows is a word of the place that the result has while it may be read.
+	shows string
+	// mild is for cases that name several things and answer for each by itself.
+	mild bool
+	// also are other words for "not found" that the action uses, beside the type not_found.
+	setup func(r *road) // made before the call, on a world of its own
+}
+
+// cases are all of them.
+func cases() []kase {
+	var all []kase
+	for _, list := range [][]kase{
+		fsCases, notebookCases, documentCases, blockCases, avCases, fileCases, searchCases, tagCases, systemCases,
+		flashcardCases, mascotCases, timelineCases,
+	} {
+		all = append(all, list...)
+	}
+	return all
+}
+
+// The levels, as the specification writes them.
+const (
+	r   = access.Read
+	rw  = access.Write
+	rwd = access.Delete
+)

@@ -1,0 +1,187 @@
+package notes_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/tool"
+)
+
+// TestHiddenNotebookNeverShows is check 2 of siyuan-tools.md 14: no answer to anything has a
+// word or an id of a notebook at level none.
+func TestHiddenNotebookNeverShows(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t, newWorld(t, layout{crossed: true}))
+	r.shutAt(access.Read)
+	for _, p := range r.probes() {
+		out := r.call(p.act, p.args)
+		leaks(t, r.world, r.hidden, p.act, p.args, out)
+		if len(out.writes) > 0 && p.args["validateOnly"] == true {
+			t.Errorf("%s wrote %q", p, out.writes)
+		}
+	}
+	for _, l := range r.lists() {
+		leaks(t, r.world, r.hidden, "list", nil, &outcome{text: l})
+	}
+	for _, c := range r.pages() {
+		leaks(t, r.world, r.hidden, string(c.Kind)+" "+c.Name, object{"": c.Args, "name": c.Name, "word": r.hidden.word("name")}, r.do(c))
+	}
+}
+
+// TestHiddenNotebookMightAsWellNotExist asks two worlds the same, of which one has a hidden
+// notebook and the other has never had it: the answers are the same, but for how many things
+// were left out (PF).
+func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
+	t.Parallel()
+	with, without := newRoad(t, newWorld(t, layout{})), newRoad(t, newWorld(t, layout{without: true}))
+	with.shutAt(access.Read)
+	without.shutAt(access.Read)
+	if diff := cmp.Diff(without.lists(), with.lists()); diff != "" {
+		t.Errorf("lists (-without +with the hidden notebook):\n%s", diff)
+	}
+	asked, same := with.probes(), without.probes()
+	for i, p := range asked {
+		if tells[p.act] != "" || joined.Match(encode(p.args)) || i+1 < len(asked) && asked[i+1].loud { // the next one says more
+			continue
+		}
+		a, b := with.call(p.act, p.args), without.call(same[i].act, same[i].args)
+		if diff := cmp.Diff(without.plain(b), with.plain(a)); diff != "" {
+			t.Errorf("%s (-without +with the hidden notebook):\n%s", p, diff)
+		}
+	}
+	other := without.pages()
+	for i, c := range with.pages() {
+		a, b := with.do(c), without.do(other[i])
+		if diff := cmp.Diff(without.plain(b), with.plain(a)); diff != "" {
+			t.Errorf("%s %s (-without +with the hidden notebook):\n%s", c.Kind, c.Name, diff)
+		}
+	}
+}
+
+// tells are the actions whose answer does depend on whether something is hidden, and why.
+var tells = map[string]string{
+	"file.render":               "needs r everywhere: templates can query every notebook (R-1-25)",
+	"file.remove_unused_assets": "needs rwd everywhere",
+	"flashcard.get_decks":       "leaves sizes out: they count what is hidden",
+	"block.recent_updated":      "the kernel's list is short, and what is hidden takes places in it",
+}
+
+// joined are statements that make one text of rows in no order.
+var joined = regexp.MustCompile(`group_concat|json_group_array`)
+
+// lists are what every client gets, whoever it is.
+func (r *road) lists() []string {
+	var out []string
+	for _, kind := range []tool.ListKind{tool.ListTools, tool.ListResources, tool.ListTemplates, tool.ListPrompts} {
+		raw, _ := r.List(r.t.Context(), kind, "")
+		out = append(out, string(raw))
+	}
+	return append(out, r.Instructions(""))
+}
+
+// pages are the calls for help, resources and prompts, about what exists and what is hidden.
+func (r *road) pages() []*tool.Call {
+	var out []*tool.Call
+	help := func(tl, topic string) {
+		out = append(out, &tool.Call{Kind: tool.KindCall, Name: tl, Args: encode(object{"action": "help", "topic": topic}), Origin: tool.MCPLocal})
+	}
+	read := func(uri string) {
+		out = append(out, &tool.Call{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}"), Origin: tool.MCPLocal})
+	}
+	for _, tl := range siyuan.Tools() {
+		help(tl.Name, "")
+		help(tl.Name, r.hidden.word("name"))
+		for _, a := range tl.Actions {
+			help(tl.Name, a.Name)
+			read("siyuan://help/" + tl.Name + "/" + a.Name)
+		}
+	}
+	for _, field := range []string{"resources", "prompts"} {
+		kind := map[string]tool.ListKind{"resources": tool.ListResources, "prompts": tool.ListPrompts}[field]
+		raw, _ := r.List(r.t.Context(), kind, "")
+		for _, one := range gjson.GetBytes(raw, field).Array() {
+			if field == "resources" {
+				read(one.Get("uri").String())
+				continue
+			}
+			out = append(out, &tool.Call{
+				Kind: tool.KindPrompt, Name: one.Get("name").String(), Args: encode(object{"task": r.hidden.word("name")}), Origin: tool.MCPLocal,
+			})
+		}
+	}
+	for _, uri := range []string{
+		"siyuan://help/" + r.hidden.word("name"), "siyuan://" + string(r.hidden.nb), "siyuan://blocks/" + string(r.hidden.id("para")),
+		"siyuan://help/../" + r.hidden.asset("pic"),
+	} {
+		read(uri)
+	}
+	return out
+}
+
+// What differs between two worlds, or two moments, without meaning anything.
+var (
+	times = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
+	stamp = regexp.MustCompile(`\b2\d{13}\b|\b1[6-9]\d{11}\b|\b1[6-9]\d{8}\b`)
+	// order is where a person has put a notebook among all, and hashes are of ids too.
+	order = regexp.MustCompile(`"sort":\d+`)
+	hash  = regexp.MustCompile(`sha256:v1:[0-9a-f]+|"hash":"[0-9a-f]{7}"`)
+	uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+)
+
+// plain is what came of a call, in a form that two worlds have in common.
+func (r *road) plain(o *outcome) any {
+	text := o.text
+	if inner := gjson.Get(text, "structuredContent"); inner.Exists() {
+		text = inner.Raw
+	}
+	pairs := []string{r.deck, "DECK", r.files, "FILES"}
+	for _, p := range []*place{r.open, r.shut, r.hidden} {
+		pairs = append(pairs, string(p.nb), "NOTEBOOK-"+p.code, p.card("par2"), "CARD-"+p.code, p.card("par3"), "CARD3-"+p.code)
+	}
+	text = strings.NewReplacer(pairs...).Replace(text)
+	text = idForm.ReplaceAllStringFunc(text, func(id string) string {
+		if strings.HasPrefix(id, "20240102030405-") || strings.HasPrefix(id, "20230218211946-") {
+			return id
+		}
+		return "ID"
+	})
+	text = hash.ReplaceAllString(order.ReplaceAllString(text, `"sort":0`), `"hash":""`)
+	text = uuids.ReplaceAllString(stamp.ReplaceAllString(times.ReplaceAllString(text, "TIME"), "0"), "UUID")
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		v = text
+	}
+	return []any{o.kind, o.code, unfiltered(v), slices.Clone(o.writes)}
+}
+
+// unfiltered is v without the members that say how many things were left out, and with its lists
+// sorted: ids are made at random, and some lists are in their order.
+func unfiltered(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["permissionSummary"] != nil {
+			delete(v, "permissionSummary")
+			delete(v, "filteredOutCount")
+			delete(v, "partial")
+			delete(v, "reason")
+		}
+		for name, one := range v {
+			v[name] = unfiltered(one)
+		}
+	case []any:
+		for i := range v {
+			v[i] = unfiltered(v[i])
+		}
+		slices.SortFunc(v, func(a, b any) int { return bytes.Compare(encode(a), encode(b)) })
+	}
+	return v
+}

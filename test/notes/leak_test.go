@@ -1,0 +1,125 @@
+package notes_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// leaks fails if anything of a place shows in what came of a call, but for what the caller wrote
+// itself.
+func leaks(t testing.TB, w *world, p *place, name string, args object, out *outcome) {
+	t.Helper()
+	text := w.withoutReferences(withoutEcho(out.all(), args))
+	for _, secret := range p.secrets() {
+		if i := strings.Index(text, secret); i >= 0 {
+			t.Errorf("%s %s shows %q of %s: …%s…", name, encode(args), secret, p.name(), around(text, i))
+			return
+		}
+	}
+}
+
+func around(text string, i int) string { return text[max(0, i-150):min(len(text), i+150)] }
+
+// marks are tags that a search puts around what it found, which may cut a word in two.
+var marks = regexp.MustCompile(`</?mark>|\\u003c/?mark\\u003e`)
+
+// withoutEcho is text in lower case, without the strings of the arguments.
+func withoutEcho(text string, args object) string {
+	text = marks.ReplaceAllString(text, "")
+	var given []string
+	collect(args, &given)
+	for _, g := range given { // a path may be answered for by a part of it
+		given = append(given, strings.FieldsFunc(g, func(c rune) bool { return c == '/' || c == '#' })...)
+	}
+	given = slices.DeleteFunc(given, func(g string) bool { return len(g) < 5 })
+	slices.SortFunc(given, func(a, b string) int { return len(b) - len(a) })
+	for _, g := range given {
+		quoted := strings.Trim(string(encode(g)), `"`)
+		twice := strings.Trim(string(encode(quoted)), `"`)
+		if len(g) < 9 { // a word: only where it stands alone
+			for _, mark := range []string{`"`, `\"`, `\\\"`} {
+				text = strings.ReplaceAll(text, mark+g+mark, "«»")
+			}
+			continue
+		}
+		for _, form := range []string{twice, quoted, g} {
+			text = strings.ReplaceAll(text, form, "«»")
+		}
+	}
+	return strings.ToLower(text)
+}
+
+// withoutReferences is text without the references of the open notebook to hidden blocks: the
+// ids stand in what a caller may read and write.
+func (w *world) withoutReferences(text string) string {
+	for _, id := range w.named {
+		for _, before := range []string{"((", `data-id="`, `data-id=\"`, `data-id=\\\"`, "id='", "id=&#39;", `id=\u0026#39;`} {
+			text = strings.ReplaceAll(text, before+id, before)
+		}
+	}
+	// SiYuan notes on a block the databases it is a row of: an id and nothing else, in the file of
+	// the readable document, and lost if a write left it out.
+	return strings.ReplaceAll(text, string(w.hidden.id("dabx")), "")
+}
+
+// collect gathers the strings of a value that are long enough to be a name.
+func collect(v any, out *[]string) {
+	raw, _ := json.Marshal(v)
+	var plain any
+	_ = json.Unmarshal(raw, &plain)
+	walk(plain, func(s string) {
+		if len(s) > 4 {
+			*out = append(*out, s)
+		}
+	})
+}
+
+func walk(v any, f func(string)) {
+	switch v := v.(type) {
+	case string:
+		f(v)
+	case []any:
+		for _, one := range v {
+			walk(one, f)
+		}
+	case map[string]any:
+		for _, one := range v {
+			walk(one, f)
+		}
+	}
+}
+
+// secrets are the forms in which something of a place could show, in lower case.
+func (p *place) secrets() []string {
+	out := append([]string{string(p.nb)}, p.made...)
+	for _, word := range []string{"zq" + p.code, "-" + p.code, p.cjk} {
+		escaped := strings.Trim(strconv.QuoteToASCII(word), `"`)
+		out = append(out, word, escaped, url.QueryEscape(word), hex.EncodeToString([]byte(word)))
+		out = append(out, inBase64(word)...)
+	}
+	for i := range out {
+		out[i] = strings.ToLower(out[i])
+	}
+	return slices.Compact(out)
+}
+
+// inBase64 is what a word looks like in base64 at each of the three places it may stand at.
+func inBase64(word string) []string {
+	var out []string
+	for skip := range 3 {
+		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", skip) + word))
+		from := []int{0, 2, 3}[skip]
+		whole := (skip + len(word)) * 8 / 6 // letters that nothing behind the word changes
+		if whole-from >= 5 {
+			out = append(out, text[from:whole])
+		}
+	}
+	return out
+}

@@ -1,0 +1,257 @@
+package notes_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+// registered are the actions of all tools by name.
+func registered() map[string]*action.Action {
+	out := map[string]*action.Action{}
+	for _, tl := range siyuan.Tools() {
+		for _, a := range tl.Actions {
+			out[tl.Name+"."+a.Name] = a
+		}
+	}
+	return out
+}
+
+// TestEveryActionHasACase keeps the table whole, and the actions to what it says.
+func TestEveryActionHasACase(t *testing.T) {
+	t.Parallel()
+	most := map[string]access.Level{}
+	for _, k := range cases() {
+		need := k.need
+		if k.mild { // it answers for each, and is declared to need nothing
+			need = access.None
+		}
+		most[k.act] = max(most[k.act], need)
+	}
+	for name, a := range registered() {
+		need, known := most[name]
+		if !known {
+			t.Errorf("%s has no case: say in cases_*_test.go what level it needs", name)
+		}
+		if a.Needed() != need && known {
+			t.Errorf("%s declares that it needs %s; the specification says %s", name, a.Needed(), need)
+		}
+	}
+}
+
+// TestPermissionMatrix is check 1 of siyuan-tools.md 14: each action at each level does exactly
+// what the table of its tool says. What is refused writes nothing. What is hidden is refused as
+// what is nowhere.
+func TestPermissionMatrix(t *testing.T) {
+	t.Parallel()
+	actions := registered()
+	for _, k := range cases() {
+		if actions[k.act] == nil {
+			continue // see TestEveryActionHasACase
+		}
+		t.Run(strings.TrimSpace(k.act+" "+k.how), func(t *testing.T) {
+			t.Parallel()
+			m := &matrix{t: t, kase: k, changes: k.writes || k.need >= access.Write}
+			switch k.kind {
+			case needs:
+				m.needing()
+			case filters:
+				m.filtering()
+			case everywhere:
+				m.everywhere()
+			case people:
+				m.forPeople()
+			case free:
+				m.shutAt(access.None)
+				m.ran(m.run(m.shut))
+			}
+		})
+	}
+}
+
+// matrix is the test of one case. Its road is good until something was changed.
+type matrix struct {
+	*road
+	kase
+	t       *testing.T
+	changes bool
+	used    bool
+}
+
+// fresh makes sure that nothing was changed yet.
+func (m *matrix) fresh() {
+	if m.road != nil && !m.used {
+		return
+	}
+	m.road, m.used = newRoad(m.t, newWorld(m.t, layout{crossed: true})), false
+	if m.setup != nil {
+		m.setup(m.road)
+	}
+}
+
+func (m *matrix) shutAt(l access.Level) {
+	m.fresh()
+	m.road.shutAt(l)
+}
+
+// run makes the call about a place, and holds it against the one thing that is always true:
+// nothing that is hidden shows.
+func (m *matrix) run(p *place) *outcome {
+	m.t.Helper()
+	args := m.args(m.world, p)
+	out := m.call(m.act, args)
+	m.used = m.used || len(out.writes) > 0
+	leaks(m.t, m.world, m.hidden, m.act, args, out)
+	return out
+}
+
+// ran checks that a call did what it should.
+func (m *matrix) ran(out *outcome) {
+	m.t.Helper()
+	if out.kind != "" {
+		m.t.Fatalf("%s is refused: %s", m.act, out.text)
+	}
+	notNotes := strings.HasPrefix(m.act, "mascot.") || m.act == "system.notify"
+	if wrote := len(out.writes) > 0; wrote != m.changes && !notNotes {
+		m.t.Errorf("%s wrote %q, want writes: %t; it answered %s", m.act, out.writes, m.changes, out.text)
+	}
+}
+
+// refused checks that a call was refused and wrote nothing.
+func (m *matrix) refused(out *outcome, kind tool.ErrorKind) {
+	m.t.Helper()
+	if out.kind != kind {
+		m.t.Fatalf("%s got %q, want %q: %s", m.act, out.kind, kind, out.text)
+	}
+	if len(out.writes) > 0 {
+		m.t.Errorf("%s was refused and wrote %q", m.act, out.writes)
+	}
+	if out.asked {
+		m.t.Errorf("%s was refused after a person was asked: %s", m.act, out.told)
+	}
+}
+
+func (m *matrix) needing() {
+	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
+		m.shutAt(l)
+		out := m.run(m.shut)
+		switch {
+		case m.mild:
+			m.eachForItself(l, out)
+		case l >= m.need:
+			m.ran(out)
+		case l > access.None:
+			m.refused(out, tool.Denied)
+			for _, want := range []string{
+				fmt.Sprintf("%q:%q", "notebook", m.shut.nb), fmt.Sprintf("%q:%q", "current_permission", l),
+				fmt.Sprintf("%q:%q", "required_permission", m.need.Verb()),
+			} {
+				if !strings.Contains(out.text, want) {
+					m.t.Errorf("at %s the refusal lacks %s: %s", l, want, out.text)
+				}
+			}
+		default:
+			m.hiddenLikeNowhere(out)
+		}
+	}
+}
+
+// hiddenLikeNowhere checks that the shut notebook, which is hidden now, is told from nothing
+// that does not exist.
+func (m *matrix) hiddenLikeNowhere(out *outcome) {
+	m.t.Helper()
+	nowhere := m.run(m.ghost)
+	if got := m.shut.like(m.ghost, nowhere.all()); got != out.all() {
+		m.t.Errorf("what is hidden differs from what is nowhere:\nhidden  %s\nnowhere %s", out.all(), got)
+	}
+	if nowhere.kind == "" && m.need == access.None {
+		return
+	}
+	m.refused(out, tool.Unknown)
+	leaks(m.t, m.world, m.shut, m.act, m.args(m.world, m.shut), out)
+}
+
+// eachForItself is for what answers for each thing it is asked about.
+func (m *matrix) eachForItself(l access.Level, out *outcome) {
+	m.t.Helper()
+	m.ran(out)
+	if l > access.None {
+		if !strings.Contains(out.text, m.shut.word("para")) {
+			m.t.Errorf("at %s it shows nothing of what may be read: %s", l, out.text)
+		}
+		return
+	}
+	leaks(m.t, m.world, m.shut, m.act, m.args(m.world, m.shut), out)
+	if got := m.shut.like(m.ghost, m.run(m.ghost).text); got != out.text {
+		m.t.Errorf("what is hidden differs from what is nowhere:\nhidden  %s\nnowhere %s", out.text, got)
+	}
+}
+
+func (m *matrix) filtering() {
+	for _, l := range []access.Level{access.None, access.Read, access.Delete} {
+		m.shutAt(l)
+		out := m.run(m.shut)
+		m.ran(out)
+		if m.shows == "" {
+			continue
+		}
+		if shown := strings.Contains(out.text, m.shut.word(m.shows)); shown != (l >= access.Read) {
+			m.t.Errorf("at %s it shows the word %s: %t; %s", l, m.shut.word(m.shows), shown, out.text)
+		}
+		if !strings.Contains(out.text, m.open.word(m.shows)) {
+			m.t.Errorf("it does not show the word %s of the open notebook: %s", m.open.word(m.shows), out.text)
+		}
+		if l == access.None {
+			leaks(m.t, m.world, m.shut, m.act, m.args(m.world, m.shut), out)
+		}
+	}
+}
+
+// everywhere checks what touches the whole workspace: what is hidden counts, without being
+// named.
+func (m *matrix) everywhere() {
+	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
+		m.fresh()
+		m.levels(map[*place]access.Level{m.shut: l, m.hidden: access.Delete})
+		args := m.args(m.world, m.open)
+		out := m.call(m.act, args)
+		m.used = m.used || len(out.writes) > 0
+		m.changes = m.need >= access.Write
+		if l >= m.need {
+			m.ran(out)
+			continue
+		}
+		m.refused(out, tool.Denied)
+		if l == access.None {
+			leaks(m.t, m.world, m.shut, m.act, args, out)
+		}
+	}
+}
+
+// forPeople checks what an agent never may, whatever the level (R-1-5).
+func (m *matrix) forPeople() {
+	for _, l := range []access.Level{access.None, access.Delete} {
+		m.shutAt(l)
+		for _, origin := range []tool.Origin{tool.MCPLocal, tool.MCPRemote, tool.Chat, tool.CLIAgent, tool.Scheduled} {
+			for _, name := range []string{strings.Replace(m.act, ".", "/", 1), strings.Replace(m.act, ".", "__", 1)} {
+				out := m.do(&tool.Call{Kind: tool.KindCall, Name: name, Args: encode(m.args(m.world, m.shut)), Origin: origin})
+				if out.kind != tool.Denied && out.kind != tool.Unknown || len(out.writes) > 0 || out.asked {
+					m.t.Errorf("%s from %s: %q %s, wrote %q", name, origin, out.kind, out.text, out.writes)
+				}
+			}
+			out := m.run(m.shut)
+			if out.kind == "" || len(out.writes) > 0 || out.asked {
+				m.t.Errorf("grouped, from an agent: %q %s", out.kind, out.text)
+			}
+		}
+	}
+	out := m.do(&tool.Call{Kind: tool.KindCall, Name: strings.Replace(m.act, ".", "/", 1), Args: encode(m.args(m.world, m.shut)), Origin: tool.Direct})
+	if out.kind != "" || !out.asked || len(out.writes) == 0 {
+		m.t.Errorf("a person may not: %q %s", out.kind, out.text)
+	}
+}

@@ -1,0 +1,190 @@
+package notes_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/safety"
+	"collie/internal/tool"
+)
+
+// road is the way of real callers to a world: the pipeline over the catalog over the source,
+// with everything switched on, and a person who says yes.
+type road struct {
+	*world
+	*pipeline.Pipeline
+	source *siyuan.Source
+	person *person
+	files  string // the folder of this machine that calls may use
+}
+
+func newRoad(t testing.TB, w *world) *road {
+	t.Helper()
+	config := map[string]any{}
+	for _, tl := range siyuan.Tools() {
+		on := map[string]bool{}
+		for _, a := range tl.Actions {
+			on[a.Name] = true
+		}
+		config[tl.Name] = object{"enabled": true, "actions": on}
+	}
+	config["userRulesText"] = "be kind"
+	w.File(ownDir+"mcpToolsConfig", encode(config))
+	r := &road{world: w, person: &person{}, files: t.TempDir()}
+	r.source = siyuan.New(siyuan.Options{
+		Kernel: w.client, Connection: "test", Version: "test", Coins: &purse{balance: 100},
+		Safety: safety.Open(safety.Options{Dir: t.TempDir()}),
+		Files: func(*tool.Call) action.LocalFiles {
+			return action.LocalFiles{Allowed: true, Roots: []string{r.files}, MaxUpload: 1 << 20}
+		},
+	})
+	t.Cleanup(r.source.Close)
+	r.source.Switches().Current(t.Context())
+	log, err := audit.Open(t.TempDir(), nil)
+	w.must(err)
+	catalog := source.New([]tool.Source{r.source}, source.Options{})
+	t.Cleanup(func() {
+		catalog.Close()
+		_ = log.Close() // of no interest here
+	})
+	r.Pipeline = pipeline.New(catalog, pipeline.Options{Audit: log})
+	return r
+}
+
+func encode(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// levels writes the file of levels: the open notebook allows everything, the others as given;
+// what is not given is none.
+func (r *road) levels(levels map[*place]access.Level) {
+	file := object{string(r.open.nb): access.Delete, string(r.shut.nb): access.None, string(r.hidden.nb): access.None}
+	for p, l := range levels {
+		file[string(p.nb)] = l
+	}
+	r.File(ownDir+"notebookPermissions", encode(file))
+	r.source.Levels().Forget()
+}
+
+// shutAt sets the level of the shut notebook; the hidden one stays hidden.
+func (r *road) shutAt(l access.Level) { r.levels(map[*place]access.Level{r.shut: l}) }
+
+// outcome is all that came of a call.
+type outcome struct {
+	kind   tool.ErrorKind // empty if it ran
+	code   string
+	text   string // the result, or the payload of the error
+	told   string // what the person and the client were told meanwhile
+	writes []string
+	asked  bool
+}
+
+// all is everything that anybody was told.
+func (o *outcome) all() string { return o.text + "\n" + o.told }
+
+// call runs an action the way an MCP client does.
+func (r *road) call(name string, args object) *outcome {
+	tl, act, _ := strings.Cut(name, ".")
+	grouped := object{"action": act}
+	maps.Copy(grouped, args)
+	return r.do(&tool.Call{Kind: tool.KindCall, Name: tl, Args: encode(grouped), Origin: tool.MCPLocal})
+}
+
+func (r *road) do(c *tool.Call) *outcome {
+	c.Caller = r.person
+	r.person.take()
+	r.ResetCalls()
+	res, err := r.Do(r.t.Context(), c)
+	out := &outcome{text: string(res.Raw)}
+	out.told, out.asked = r.person.take()
+	for _, w := range r.Writes() {
+		out.writes = append(out.writes, w.Path+" "+w.Body)
+	}
+	switch {
+	case err != nil:
+		out.kind, out.text = tool.KindOf(err), err.Error()
+		if e, ok := errors.AsType[*tool.Error](err); ok {
+			out.code, out.text = e.Code, string(e.Payload())
+		}
+	case res.IsError:
+		out.kind = tool.Upstream
+	}
+	return out
+}
+
+// person agrees to everything, and keeps what it was told.
+type person struct {
+	mu    sync.Mutex
+	told  strings.Builder
+	asked bool
+}
+
+func (*person) Supports(what tool.Capability) bool {
+	return what == tool.CanConfirm || what == tool.WantsProgress
+}
+func (*person) Capabilities() json.RawMessage { return json.RawMessage(`{}`) }
+
+func (p *person) Notify(_ context.Context, method string, params json.RawMessage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told.WriteString(method + string(params) + "\n")
+}
+
+func (p *person) Ask(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	p.Notify(context.Background(), method, params)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = true
+	return json.RawMessage(`{"confirm":true}`), nil
+}
+
+// take returns what the person was told, and forgets it.
+func (p *person) take() (told string, asked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	told, asked = p.told.String(), p.asked
+	p.told.Reset()
+	p.asked = false
+	return told, asked
+}
+
+// purse has some coins.
+type purse struct {
+	mu      sync.Mutex
+	balance int64
+}
+
+func (p *purse) Balance(context.Context) (balance, earned int64, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.balance, 100, nil
+}
+
+func (p *purse) Spend(_ context.Context, _ string, cost int64) (balance, earned int64, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.balance -= cost
+	return p.balance, 100, nil
+}
+
+var (
+	_ tool.Caller  = (*person)(nil)
+	_ action.Coins = (*purse)(nil)
+	_              = kernel.BuiltInDeck
+)

@@ -1,0 +1,331 @@
+package notes_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// place is a notebook with all that is in it. Ids and words follow from its code, so that those
+// of a place that does not exist have the same form.
+type place struct {
+	code, cjk string // "opn", and characters that need escapes
+	nb        kernel.ID
+	cards     map[string]string // the cards of blocks, by part
+	made      []string          // ids that the kernel chose
+}
+
+// id is the id of a part: of a block, a database, a row, a column.
+func (p *place) id(part string) kernel.ID { return kernel.ID("20240102030405-" + p.code + part) }
+
+// word stands in one field of the place and nowhere else.
+func (p *place) word(field string) string { return "zq" + p.code + field }
+
+func (p *place) name() string          { return p.word("name") + " " + p.cjk }
+func (p *place) title(d string) string { return p.word("title"+d) + " " + p.cjk }
+func (p *place) hpath(d string) string { return "/" + p.title(d) }
+func (p *place) human(d string) string { return "/" + p.name() + p.hpath(d) }
+func (p *place) path(d string) string  { return "/" + string(p.id("doc"+d)) + ".sy" }
+func (p *place) asset(n string) string { return "assets/" + p.word(n) + ".png" }
+func (p *place) owned(n string) string { return string(p.nb) + "/assets/" + p.word(n) + ".png" }
+func (p *place) childHPath() string    { return p.hpath("a") + "/" + p.title("c") }
+func (p *place) childPath(d string) string {
+	return "/" + string(p.id("doca")) + "/" + string(p.id("doc"+d)) + ".sy"
+}
+
+func (p *place) card(part string) string {
+	if c := p.cards[part]; c != "" {
+		return c
+	}
+	return string(p.id("cdp" + part[3:]))
+}
+
+// like is text about the place other as if it were about p. It is for what two places say of the
+// same arguments.
+func (p *place) like(other *place, text string) string {
+	pairs := []string{"zq" + other.code, "zq" + p.code, "-" + other.code, "-" + p.code, other.cjk, p.cjk, string(other.nb), string(p.nb)}
+	for part := range map[string]bool{"par2": true, "par3": true} {
+		pairs = append(pairs, other.card(part), p.card(part))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// The folders and files of the workspace that no notebook owns.
+const (
+	deck      = "20240102030405-zqdeck0"
+	pluginDir = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
+	ownDir    = "/data/storage/petal/collie/"
+	template  = "/data/templates/zqtemplate.md"
+	sharedTag = "zqshared"
+	sharedPic = "assets/zqshared.png"
+)
+
+// world is a kernel with the places in it. ghost is nowhere.
+type world struct {
+	*kerneltest.Kernel
+	t                         testing.TB
+	client                    *kernel.Client
+	open, shut, hidden, ghost *place
+	deck                      string
+	named                     []string // ids of hidden blocks that stand in the text of the open notebook
+}
+
+// layout says what a world has.
+type layout struct {
+	// without leaves the hidden notebook out; what is in it exists nowhere then.
+	without bool
+	// crossed has the open notebook name things of the hidden one, in references and databases.
+	crossed bool
+}
+
+func newWorld(t testing.TB, l layout) *world {
+	t.Helper()
+	k := kerneltest.New(t)
+	w := &world{Kernel: k, t: t, client: kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})}
+	t.Cleanup(w.client.Close)
+	w.open = &place{code: "opn", cjk: "公开暗号"}
+	w.shut = &place{code: "sht", cjk: "关闭暗号"}
+	w.hidden = &place{code: "hdn", cjk: "隐秘暗号", nb: "20240102030405-hdnnbnb"}
+	w.ghost = &place{code: "gho", cjk: "空无暗号", nb: "20240102030405-ghonbnb"}
+	k.File(template, []byte("zqtemplate text"))
+	k.File("/data/"+sharedPic, []byte("shared"))
+	places := []*place{w.open, w.shut, w.hidden}
+	if l.without {
+		places = places[:2]
+	}
+	for _, p := range places {
+		p.nb = kernel.ID(k.Notebook(p.name()))
+	}
+	w.deck = w.post("/api/riff/createRiffDeck", object{"name": "zqdeck"}).Get("id").String()
+	for _, p := range places {
+		other := w.open
+		if p == w.open {
+			other = w.shut
+		}
+		w.fill(p, other)
+	}
+	if !l.without {
+		w.refer(w.hidden, w.open)
+	}
+	if l.crossed {
+		w.cross(w.open, w.hidden)
+	}
+	w.must(w.client.FlushNow(t.Context()))
+	for _, p := range places {
+		w.madeIn(p)
+	}
+	k.ResetCalls()
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// post makes a request that the client has no method for, and returns its data.
+func (w *world) post(path string, body any) gjson.Result {
+	w.t.Helper()
+	raw, err := json.Marshal(body)
+	w.must(err)
+	resp, err := http.Post(w.URL()+path, "application/json", strings.NewReader(string(raw))) //nolint:noctx // a test's own server
+	w.must(err)
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	answer, err := io.ReadAll(resp.Body)
+	w.must(err)
+	if code := gjson.GetBytes(answer, "code").Int(); code != 0 {
+		w.t.Fatalf("%s %s: %s", path, raw, answer)
+	}
+	return gjson.GetBytes(answer, "data")
+}
+
+// fill puts one of everything into a notebook.
+func (w *world) fill(p, other *place) {
+	w.t.Helper()
+	w.File("/data/"+p.asset("pic"), []byte(p.word("bytes")))
+	w.File("/data/"+p.asset("file"), []byte(p.word("bytes")))
+	w.File("/data/"+p.owned("own"), []byte(p.word("bytes")))
+	w.File("/data/"+p.owned("lone"), []byte(p.word("bytes")))
+	w.doc(p, "a", p.hpath("a"), body(p, other))
+	w.doc(p, "b", p.hpath("b"), ids(p, "second", "hedb", "### @heading2 common", "parb", "@second common", "pard", "@third"))
+	w.doc(p, "c", p.childHPath(), ids(p, "child", "parc", "@child common"))
+	w.doc(p, "d", p.hpath("a")+"/"+p.title("d"), ids(p, "child", "parg", "@child2 common"))
+	w.must(w.client.SetAttrs(w.t.Context(), p.id("doca"), map[string]string{
+		"name": p.word("docname"), "alias": p.word("docalias"), "memo": p.word("docmemo"), "bookmark": p.word("docbookmark"), "custom-zq": p.word("doccustom"),
+	}))
+	w.post("/api/asset/setImageOCRText", object{"path": p.asset("pic"), "text": p.word("ocr")})
+	w.database(p)
+	_, err := w.client.AddCards(w.t.Context(), kernel.BuiltInDeck, []kernel.ID{p.id("par2")})
+	w.must(err)
+	_, err = w.client.AddCards(w.t.Context(), kernel.ID(w.deck), []kernel.ID{p.id("par3")})
+	w.must(err)
+	p.cards = map[string]string{}
+	for part, d := range map[string]kernel.ID{"par2": kernel.BuiltInDeck, "par3": kernel.ID(w.deck)} {
+		due, err := w.client.DueInDeck(w.t.Context(), d, nil)
+		w.must(err)
+		for _, c := range due {
+			if c.BlockID == p.id(part) {
+				p.cards[part] = string(c.CardID)
+			}
+		}
+	}
+	_, err = w.client.AddToDailyNote(w.t.Context(), p.nb, "markdown", p.word("daily")+" common", true)
+	w.must(err)
+}
+
+func (w *world) doc(p *place, d, hpath, markdown string) {
+	w.t.Helper()
+	got, err := w.client.CreateDocument(w.t.Context(), p.nb, hpath, markdown, p.id("doc"+d))
+	w.must(err)
+	if got != p.id("doc"+d) {
+		w.t.Fatalf("document %s has the id %s", p.id("doc"+d), got)
+	}
+}
+
+// ids is Markdown of blocks with their ids: pairs of a part and a text, in which @x is a word of
+// the place. group names the blocks' attributes.
+func ids(p *place, group string, pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		fmt.Fprintf(&b, "%s\n{: id=%q custom-zqgroup=%q}\n\n", strings.ReplaceAll(pairs[i+1], "@", "zq"+p.code), p.id(pairs[i]), p.word(group))
+	}
+	return b.String()
+}
+
+// body is a document with a block of every type.
+func body(p, other *place) string {
+	return ids(p, "first",
+		"head", "## @heading common",
+		"para", "@para 100% & <"+p.word("angle")+"> "+p.cjk+" common #@tag# #"+sharedTag+"# [@link]("+p.asset("file")+")",
+		"par2", "@two common ==@mark==",
+		"par3", "@three common",
+		"refp", "@refers (("+string(other.id("par3"))+" \"@anchor\"))",
+		"list", "- {: id=\""+string(p.id("item"))+"\"}@item common\n- @item2",
+		"quot", "> @quote",
+		"supr", "{{{row\n@super1\n\n@super2\n}}}",
+		"code", "```go\n@code\n```",
+		"math", "$$\n@math\n$$",
+		"tabl", "| @cell1 | b |\n| --- | --- |\n| c | @cell2 |",
+		"html", "<div>@html</div>",
+		"ifra", `<iframe src="https://@frame.example"></iframe>`,
+		"embd", "{{select * from blocks where id='"+string(p.id("par3"))+"'}}",
+		"imgp", "![@alt]("+p.asset("pic")+" \"@imgtitle\") ![](assets/"+p.word("own")+".png) ![]("+sharedPic+")",
+		"par4", "@four spare",
+		"dbbl", fmt.Sprintf(`<div data-type="NodeAttributeView" data-av-id="%s" data-av-type="table"></div>`, p.id("daba")),
+	) + fmt.Sprintf("@named\n{: id=%q name=%q alias=%q memo=%q bookmark=%q}\n",
+		p.id("attr"), p.word("attrname"), p.word("attralias"), p.word("attrmemo"), p.word("attrbookmark"))
+}
+
+// database makes the database of a place: a row bound to a block, and one of its own.
+func (w *world) database(p *place) {
+	w.t.Helper()
+	db := p.id("daba")
+	_, err := w.client.RenderDatabase(w.t.Context(), kernel.Rendering{ID: db, Block: p.id("dbbl"), Create: true})
+	w.must(err)
+	w.do(kernel.Operation{"action": "setAttrViewName", "id": db, "data": p.word("dbname") + " common"})
+	w.do(kernel.Operation{"action": "addAttrViewCol", "avID": db, "id": p.id("colt"), "name": p.word("column"), "type": "text", "data": "", "previousID": ""})
+	w.bind(p, p, "rowb", "par2")
+	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": db, "blockID": p.id("dbbl"), "srcs": []any{
+		object{"itemID": p.id("rowd"), "isDetached": true, "content": p.word("row") + " common"},
+	}})
+	w.do(kernel.Operation{"action": "updateAttrViewCell", "avID": db, "keyID": p.id("colt"), "rowID": p.id("rowd"), "data": object{
+		"text": object{"content": p.word("cell")},
+	}})
+}
+
+// bind makes a row of p's database of a block of another place.
+func (w *world) bind(p, of *place, row, part string) {
+	w.t.Helper()
+	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": p.id("daba"), "blockID": p.id("dbbl"), "srcs": []any{
+		object{"itemID": p.id(row), "id": of.id(part), "isDetached": false},
+	}})
+}
+
+var idForm = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
+
+// madeIn finds the ids of a place that the kernel chose.
+func (w *world) madeIn(p *place) {
+	w.t.Helper()
+	rows := w.post("/api/query/sql", object{"stmt": "SELECT id FROM blocks WHERE box = '" + string(p.nb) + "' LIMIT 1000"}).Raw
+	av := w.post("/api/av/getAttributeView", object{"id": p.id("daba")}).Raw
+	for _, id := range append(idForm.FindAllString(rows+av, -1), p.card("par2"), p.card("par3")) {
+		if !strings.Contains(id, "-opn") && !strings.Contains(id, "-sht") && !strings.Contains(id, "-hdn") && !slices.Contains(p.made, id) {
+			p.made = append(p.made, id)
+		}
+	}
+}
+
+// second makes another database of p, with a row that is bound to a block of another place.
+func (w *world) second(p, of *place) {
+	w.t.Helper()
+	db := p.id("dabx")
+	dom := fmt.Sprintf(`<div data-node-id="%s" data-type="NodeAttributeView" data-av-id="%s" data-av-type="table"></div>`, p.id("dbbx"), db)
+	_, err := w.client.Append(w.t.Context(), p.id("docb"), "dom", dom)
+	w.must(err)
+	_, err = w.client.RenderDatabase(w.t.Context(), kernel.Rendering{ID: db, Block: p.id("dbbx"), Create: true})
+	w.must(err)
+	w.do(kernel.Operation{"action": "setAttrViewName", "id": db, "data": p.word("dbname2") + " common"})
+	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": db, "blockID": p.id("dbbx"), "srcs": []any{
+		object{"itemID": p.id("rowy"), "id": of.id("par4"), "isDetached": false},
+	}})
+}
+
+func (w *world) do(op kernel.Operation) {
+	w.t.Helper()
+	_, err := w.client.Transact(w.t.Context(), 1, op)
+	w.must(err)
+}
+
+// refer has p name blocks and documents of another place.
+func (w *world) refer(p, other *place) {
+	w.t.Helper()
+	w.doc(p, "r", p.hpath("r"), ids(p, "refers",
+		"re01", "@ref1 (("+string(other.id("par2"))+" \"@anchor2\"))",
+		"re02", "@ref2 (("+string(other.id("doca"))+" \"@anchor3\")) (("+string(other.id("head"))+" \"@anchor4\"))",
+		"re03", "@mentions "+mentions(p, other),
+		"re04", "{{select * from blocks where id='"+string(other.id("par3"))+"'}}",
+	))
+}
+
+// mentions are words of another place, in the hidden one: what the open one says is no secret.
+func mentions(p, other *place) string {
+	if p.code == "opn" {
+		return ""
+	}
+	return other.word("docname") + " " + other.title("a") + " " + other.word("attrname")
+}
+
+// cross is refer, and rows of a database as well: both ways.
+func (w *world) cross(p, other *place) {
+	w.t.Helper()
+	w.refer(p, other)
+	w.named = nil
+	for _, part := range []string{"par2", "doca", "head", "par3"} {
+		w.named = append(w.named, string(other.id(part)))
+	}
+	w.bind(p, other, "rowx", "par4")
+	w.second(other, p)
+	db, rel, roll := p.id("daba"), p.id("colr"), p.id("colu")
+	w.do(kernel.Operation{"action": "addAttrViewCol", "avID": db, "id": rel, "name": p.word("relation"), "type": "relation", "data": "", "previousID": p.id("colt")})
+	w.do(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "keyID": rel, "id": other.id("daba"), "backRelationKeyID": "", "isTwoWay": false, "name": "", "format": ""})
+	w.do(kernel.Operation{"action": "addAttrViewCol", "avID": db, "id": roll, "name": p.word("rollup"), "type": "rollup", "data": "", "previousID": rel})
+	w.do(kernel.Operation{"action": "updateAttrViewColRollup", "id": roll, "avID": db, "parentID": rel, "keyID": other.id("colt"), "data": object{"calc": object{"operator": ""}}})
+	w.do(kernel.Operation{"action": "updateAttrViewCell", "avID": db, "keyID": rel, "rowID": p.id("rowd"), "data": object{
+		"relation": object{"blockIDs": []any{other.id("rowd")}},
+	}})
+}

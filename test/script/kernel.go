@@ -1,0 +1,58 @@
+package script
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+)
+
+// kernels holds the fake SiYuan kernel of each script that has one.
+var kernels sync.Map // *testscript.TestScript → *kerneltest.Kernel
+
+// kernel returns the command that starts a fake SiYuan kernel, which ends with tb.
+func kernel(tb testing.TB) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) > 1 || len(args) == 1 && args[0] != "locked" {
+			ts.Fatalf("usage: kernel [locked]")
+		}
+		k := kerneltest.New(tb)
+		k.SetToken(len(args) == 1)
+		kernels.Store(ts, k)
+		ts.Setenv("KERNEL_URL", k.URL())
+		ts.Setenv("KERNEL_TOKEN", kerneltest.Token)
+	}
+}
+
+// theKernel is the fake kernel of a script.
+func theKernel(ts *testscript.TestScript) *kerneltest.Kernel {
+	found, ok := kernels.Load(ts)
+	if !ok {
+		ts.Fatalf("there is no kernel; kernel starts one")
+	}
+	k, _ := found.(*kerneltest.Kernel)
+	return k
+}
+
+func notebook(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: notebook VARIABLE NAME")
+	}
+	ts.Setenv(args[0], theKernel(ts).Notebook(args[1]))
+}
+
+func document(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: document VARIABLE NOTEBOOK PATH MARKDOWN")
+	}
+	ts.Setenv(args[0], theKernel(ts).Doc(args[1], args[2], args[3]))
+}
+
+func workspaceFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: workspace PATH FILE")
+	}
+	theKernel(ts).File(args[0], []byte(ts.ReadFile(args[1])))
+}
