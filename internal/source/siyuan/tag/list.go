@@ -2,8 +2,12 @@ package tag
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -29,6 +33,7 @@ func list() *action.Action {
 		Unguarded: "tags are counted over the notebooks that may be read",
 		Endpoints: []string{"tag/getTag", "system/getConf", "query/sql", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"keyword": "query", "k": "query"},
+		Adapt:     queryWins,
 		Returns: []action.Field{
 			{Name: "tags", About: "tags with the number of blocks that have them"},
 			{Name: "tags[].label", About: "the whole tag, levels included"},
@@ -57,6 +62,19 @@ func list() *action.Action {
 			Total int       `json:"total"`
 		}{append([]counted{}, tags...), len(tags)}, nil
 	})
+}
+
+// queryWins drops the other names of query where that is given (0.6).
+func queryWins(args json.RawMessage) json.RawMessage {
+	if !gjson.GetBytes(args, "query").Exists() {
+		return args
+	}
+	for _, alias := range []string{"keyword", "k"} {
+		if out, err := sjson.DeleteBytes(args, alias); err == nil {
+			args = out
+		}
+	}
+	return args
 }
 
 // all are the tags as the kernel counts them, in its order.

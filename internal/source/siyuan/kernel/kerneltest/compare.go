@@ -33,7 +33,8 @@ func (d diff) String() string { return d.path + ": " + d.text }
 func newComparer() *comparer { return &comparer{ids: map[string]string{}} }
 
 var (
-	idInText   = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
+	// Ids, and what else is made anew in each run and asked for later: hashes of snapshots, times and folders of history.
+	idInText   = regexp.MustCompile(`\d{14}-[0-9a-z]{7}|\b[0-9a-f]{40}\b|\b1\d{9}\b|\b20\d\d-\d\d-\d\d-\d{6}\b`)
 	chosenID   = regexp.MustCompile(`^(2024|2023|209|2098)`) // ids a request chose itself
 	stampText  = regexp.MustCompile(`\b20\d{12}\b`)
 	clockText  = regexp.MustCompile(`20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?Z?(, [a-z0-9 ]+)?`)

@@ -36,6 +36,8 @@ var families = []func(*Kernel){
 	avFamily,
 	luteFamily,
 	riffFamily,
+	historyFamily,
+	repoFamily,
 	notificationFamily,
 	searchFamily,
 	refFamily,

@@ -109,6 +109,22 @@ func TestScopedShowsWhatMayBeRead(t *testing.T) {
 	}
 }
 
+// TestScopedIsComputedFirst: SQLite may compute a condition of the statement before one of a
+// plain expression, over rows that are not shown; before one that is materialized it may not.
+// Which it does depends on its version, so the text is what can be held to account.
+func TestScopedIsComputedFirst(t *testing.T) {
+	t.Parallel()
+	sent, err := scoped("select b.id from blocks b join refs r on r.block_id = b.id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"blocks", "refs"} {
+		if !strings.Contains(sent, table+" AS MATERIALIZED (SELECT * FROM main."+table+" WHERE box IN (") {
+			t.Errorf("%s is not materialized: %s", table, sent)
+		}
+	}
+}
+
 func TestScopedRefusesAndSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, sql := range []string{"select * from stat", "select * from main.blocks", "select rowid from blocks", "select * from blocks_fts where blocks_fts match 'a'"} {
