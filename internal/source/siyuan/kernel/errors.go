@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"regexp"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/tool"
 )
 
@@ -63,25 +65,35 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 	if a.status != http.StatusOK && a.status != http.StatusAccepted {
 		return nil, &statusError{a.status, a.body}
 	}
-	var got struct {
-		Code *int            `json:"code"`
-		Msg  string          `json:"msg"`
-		Data json.RawMessage `json:"data"`
-	}
-	// Some handlers write their refusal twice, so only the first value counts (README 11).
-	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(&got); err != nil || got.Code == nil {
+	code, msg, data, ok := open(a.body)
+	if !ok {
 		return nil, foreign(endpoint, a)
 	}
-	if *got.Code != 0 || a.status == http.StatusAccepted {
-		return nil, &codeError{*got.Code, html.UnescapeString(got.Msg)} // made for a web page
+	if code != 0 || a.status == http.StatusAccepted {
+		return nil, &codeError{code, html.UnescapeString(msg)} // made for a web page
 	}
-	if k.data && (len(got.Data) == 0 || string(got.Data) == "null") {
+	if k.data && (len(data) == 0 || string(data) == "null") {
 		return nil, &tool.Error{
 			Op: "ask SiYuan", Kind: tool.API, Code: CodeNoEffect, Subject: endpoint, Facts: map[string]any{"reason": CodeNoEffect},
 			Message: "the kernel accepted the request and did nothing: something that it names does not exist",
 		}
 	}
-	return got.Data, nil
+	return data, nil
+}
+
+// open reads the members of an envelope in one pass, since answers can be long. Some handlers
+// write their refusal twice, so only the first value counts (README 11). Data that is no JSON is
+// for whoever reads it to notice.
+func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 || body[0] != '{' || bytes.IndexByte(body, '}') < 0 {
+		return 0, "", nil, false
+	}
+	got := gjson.GetBytes(body, "code")
+	if v := gjson.GetBytes(body, "data"); v.Exists() {
+		data = json.RawMessage(v.Raw)
+	}
+	return int(got.Num), gjson.GetBytes(body, "msg").Str, data, got.Type == gjson.Number
 }
 
 // missing is the error for an endpoint that this kernel lacks: 404 without gzip, an empty 200
