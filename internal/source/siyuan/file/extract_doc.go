@@ -44,7 +44,7 @@ func extractDoc() *action.Action {
 		Guide: "Makes a folder TITLE-ID in outputDir. One that is there is only written again if it was made this way, " +
 			"and then only the files in it that were; nothing else is ever removed.",
 		Dangerous: true, Class: action.External,
-		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
+		Needs:      []action.Need{action.OnDocument(access.Read, "id"), needsPlace("outputDir", "siyuan-extracted")},
 		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "file/readDir", "file/getFile"},
 		Aliases:    map[string]string{"outputPath": "outputDir"},
 		Positional: []string{"id", "outputDir"},

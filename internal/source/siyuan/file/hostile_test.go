@@ -121,7 +121,7 @@ func hostileLocal(outside string, upload bool) []string {
 		strings.Repeat("a", 300), strings.Repeat("a/", 3000), "\xff", "conf/conf.json", ".env", "a. ", "nul",
 	}
 	if upload {
-		return append(list, "/storage/petal", "/data/assets/", "assets/../storage", "/assets/../../x", "/assets/.git", "/assets/a%2f..", "templates")
+		return append(list, "/storage/petal", "/data/assets/", "assets/a%20b", "assets/../storage", "/assets/../../x", "/assets/.git", "/assets/a%2f..", "templates")
 	}
 	return list
 }

@@ -50,7 +50,7 @@ func uploadAsset() *action.Action {
 		Guide: "The stored name gets an id. Show it with ![text](PATH). A relative localFilePath is below the first allowed folder; " +
 			"hidden files and keys are refused.",
 		Dangerous: true, Class: action.Source,
-		Unguarded:  "a new asset is in no notebook before a document shows it",
+		Needs:      []action.Need{needsSource("localFilePath")}, // no level: a new asset is in no notebook yet
 		Endpoints:  []string{"asset/upload"},
 		Aliases:    map[string]string{"path": "localFilePath"},
 		Positional: []string{"localFilePath"},

@@ -85,6 +85,10 @@ func needs(a *action.Action) string {
 	}
 	var out []string
 	for _, n := range a.Needs {
+		if n.Level == access.None {
+			out = append(out, n.Of)
+			continue
+		}
 		out = append(out, n.Level.String()+" on "+n.Of)
 	}
 	return strings.Join(out, ", ")
