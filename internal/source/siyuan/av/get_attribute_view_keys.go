@@ -57,23 +57,31 @@ func keys() *action.Action {
 	})
 }
 
-// relationsOf hides the databases that columns have relations to, where they may not be read.
+// relationsOf hides the databases that columns have relations to, where they may not be read, and
+// their columns.
 func relationsOf(ctx context.Context, r *action.Request, columns []json.RawMessage) (*mask, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
 	}
-	m := &mask{databases: map[kernel.ID]bool{}}
-	for _, raw := range columns {
-		var c kernel.Column
-		if err := json.Unmarshal(raw, &c); err != nil || c.Relation == nil {
+	m := &mask{ids: map[kernel.ID]bool{}, databases: map[kernel.ID]bool{}}
+	parsed := make([]kernel.Column, len(columns))
+	shut := map[kernel.ID]bool{} // relations to what may not be read
+	for i, raw := range columns {
+		c := &parsed[i]
+		if err := json.Unmarshal(raw, c); err != nil || c.Relation == nil {
 			continue // apply says what is wrong with it
 		}
 		ok, err := visible(ctx, r, c.Relation.Database)
 		if err != nil {
 			return nil, err
 		}
-		m.databases[c.Relation.Database] = !ok
+		m.databases[c.Relation.Database], shut[c.ID] = !ok, !ok
+	}
+	for i := range parsed {
+		if rollup := parsed[i].Rollup; rollup != nil && shut[rollup.RelationColumn] {
+			m.ids[rollup.Column] = true
+		}
 	}
 	return m, nil
 }

@@ -46,7 +46,7 @@ func rename(p patience) *action.Action {
 			return nil, err
 		}
 		r.RefreshDatabase(a.AVID)
-		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return db.Name == a.Name }) {
+		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return sameText(db.Name, a.Name) }) {
 			return nil, pending("rename", a.AVID, "the kernel took the new name, and the database does not have it",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows whether it is still there`, a.AVID), nil)
 		}

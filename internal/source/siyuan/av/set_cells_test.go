@@ -208,3 +208,12 @@ func TestSetCellsTogether(t *testing.T) {
 		t.Errorf("number %+v", v.Number)
 	}
 }
+
+// A kernel may write texts in a form of its own, which is no failure.
+func TestKernelsForm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.OwnForm(t, "/api/transactions", " spaced  text ", "spaced text")
+	w.Must(t, act(t, "set_cells"), args("avID", db, "rowID", own, "columnID", w.text, "valueType", "text", "text", " spaced  text "))
+	w.Must(t, act(t, "rename"), args("avID", db, "name", " spaced  text "))
+}

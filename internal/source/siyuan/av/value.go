@@ -3,6 +3,7 @@ package av
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"collie/internal/source/siyuan/kernel"
 )
@@ -64,7 +65,7 @@ func textual(typ string, in *string, of func(*kernel.Value) *kernel.Content) (ma
 	}
 	return map[string]any{"type": typ, typ: map[string]any{"content": want}}, func(v *kernel.Value) bool {
 		c := of(v)
-		return c != nil && c.Content == want || c == nil && want == ""
+		return c != nil && sameText(c.Content, want) || c == nil && want == ""
 	}
 }
 
@@ -80,8 +81,7 @@ func number(in *input) (map[string]any, func(*kernel.Value) bool) {
 		if in.Number == nil {
 			return v.Number == nil || !v.Number.NotEmpty
 		}
-		return v.Number != nil && v.Number.NotEmpty && v.Number.Content == *in.Number &&
-			(in.NumberFormat == "" || v.Number.Format == in.NumberFormat)
+		return v.Number != nil && v.Number.NotEmpty && v.Number.Content == *in.Number // the format may be the column's
 	}
 }
 
@@ -127,8 +127,13 @@ func selection(typ string, names []string, c *kernel.Column) (map[string]any, fu
 		chosen = append(chosen, o)
 	}
 	return map[string]any{"type": typ, "mSelect": chosen}, func(v *kernel.Value) bool {
-		return slices.EqualFunc(v.Selection, names, func(o kernel.Option, name string) bool { return o.Content == name })
+		return slices.EqualFunc(v.Selection, names, func(o kernel.Option, name string) bool { return sameText(o.Content, name) })
 	}
+}
+
+// sameText reports whether a text was written, whatever the kernel makes of the space in it.
+func sameText(stored, written string) bool {
+	return stored == written || strings.Join(strings.Fields(stored), " ") == strings.Join(strings.Fields(written), " ")
 }
 
 func assets(in []assetInput) (map[string]any, func(*kernel.Value) bool) {

@@ -1,7 +1,6 @@
 package av_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,17 +50,7 @@ func act(t testing.TB, name string) *action.Action {
 }
 
 // args is a JSON object of names and values.
-func args(pairs ...any) string {
-	m := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i].(string)] = pairs[i+1]
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()

@@ -25,6 +25,7 @@ type moveResult struct {
 	FinalOrder   []kernel.ID `json:"finalOrder"`
 	APICallOrder []kernel.ID `json:"apiCallOrder"`
 	Count        int         `json:"count"`
+	Warning      string      `json:"warning,omitempty"`
 }
 
 func move() *action.Action {
@@ -48,6 +49,7 @@ func move() *action.Action {
 			{Name: "finalOrder", About: "their order now"},
 			{Name: "apiCallOrder", About: "the order they were moved in", Verbose: true},
 			{Name: "count", About: "blocks moved"},
+			{Name: "warning", About: "blocks that stand in another place than asked for"},
 		},
 		Example: `{"id":"20260102030405-abcdefg","previousID":"20260102030405-bcdefgh"}`,
 		Effect: func(r *action.Request) string {
@@ -95,6 +97,10 @@ func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	before, err := r.Kernel.Nodes(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	// Each goes to the same place, so the last one goes first.
 	calls := slices.Clone(ids)
 	slices.Reverse(calls)
@@ -103,13 +109,17 @@ func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
 			return nil, halfMoved(leafHint(r, a.ParentID, err), calls[:n])
 		}
 	}
-	if err := a.verify(ctx, r, ids); err != nil {
+	astray, err := a.verify(ctx, r, ids, before)
+	if err != nil {
 		return nil, err
 	}
 	for _, t := range r.AllTargets() {
 		r.RefreshDocument(t.Root)
 	}
 	out := moveResult{Success: true, ID: a.ID, IDs: a.IDs, FinalOrder: ids, APICallOrder: calls, Count: len(ids)}
+	if len(astray) > 0 {
+		out.Warning = fmt.Sprintf(`the kernel put %v in another place than was asked for; block(action="breadcrumb", id=…) shows where`, astray)
+	}
 	return out, nil
 }
 
@@ -153,15 +163,16 @@ func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
 }
 
 // verify holds what was moved against where it stands: the kernel answers code 0 also where it
-// leaves a block in its place, as for one that should go into itself.
-func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.ID) error {
+// leaves a block in its place, as for one that should go into itself. It returns the blocks that
+// were moved elsewhere, as where the kernel puts a list around an item.
+func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.ID, before map[kernel.ID]kernel.Node) (astray []kernel.ID, err error) {
 	ask := slices.Clone(ids)
 	if a.PreviousID != "" {
 		ask = append(ask, a.PreviousID)
 	}
 	at, err := r.Kernel.Nodes(ctx, ask)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	parent := a.ParentID
 	if a.PreviousID != "" {
@@ -172,15 +183,20 @@ func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.I
 		here := at[id].ParentID == parent
 		if here && at[id].PreviousID != previous {
 			if here, err = sectionBetween(ctx, r, parent, previous, id); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if !here {
-			return mismatch(r, id, fmt.Sprintf("the kernel accepted the move, and block %s is not where it should be", id))
+		now, there := at[id]
+		switch {
+		case here:
+		case there && now != before[id]:
+			astray = append(astray, id)
+		default:
+			return nil, mismatch(r, id, fmt.Sprintf("the kernel accepted the move, and block %s is not where it should be", id))
 		}
 		previous = id
 	}
-	return nil
+	return astray, nil
 }
 
 // sectionBetween reports whether only the section of a folded heading stands between it and a

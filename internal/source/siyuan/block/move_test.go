@@ -79,3 +79,14 @@ func TestMoveSeesThatABlockStayed(t *testing.T) {
 	item := w.children(w.blocks[0])[0]
 	w.Refused(t, act(t, "move"), args("id", w.blocks[0], "parentID", item), tool.Mismatch)
 }
+
+// A kernel that puts a block elsewhere than asked for has moved it: that is a warning.
+func TestMoveSaysWhereABlockWentAstray(t *testing.T) {
+	w := newWorld(t, "a\n\nb\n\nc")
+	b := w.blocks
+	w.OwnForm(t, "/api/block/moveBlock", `"previousID":"`+string(b[2]), `"previousID":"`+string(b[1]))
+	got := w.Must(t, act(t, "move"), args("id", b[0], "previousID", b[2]))
+	if diff := cmp.Diff([]string{"b", "a", "c"}, w.texts(w.doc)); diff != "" || got.Get("warning").String() == "" {
+		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
+	}
+}

@@ -67,7 +67,7 @@ func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, e
 	set := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(attrs)) {
 		// The kernel may write a value in a form of its own; one that did not change was not written.
-		if now[key] != attrs[key] && now[key] == before[key] {
+		if now[key] == before[key] && strings.TrimSpace(now[key]) != strings.TrimSpace(attrs[key]) {
 			return nil, mismatch(r, a.ID, fmt.Sprintf("the kernel accepted the attributes, and %s is still %q", key, now[key]))
 		}
 		set[key] = now[key]

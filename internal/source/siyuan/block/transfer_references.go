@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -38,7 +39,7 @@ func transferReferences() *action.Action {
 		Needs: []action.Need{
 			action.OnBlock(access.Write, "fromID"), action.OnBlock(access.Write, "toID"), action.OnBlock(access.Write, "refIDs"),
 		},
-		Endpoints: []string{"query/sql", "sqlite/flushTransaction", "block/transferBlockRef"},
+		Endpoints: []string{"query/sql", "sqlite/flushTransaction", "block/transferBlockRef", "block/getBlockKramdowns"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "fromID", About: "as given"},
@@ -116,9 +117,19 @@ func verifyTransfer(ctx context.Context, r *action.Request, out *transferResult,
 	if err != nil {
 		return err
 	}
+	var doubtful []kernel.ID // the index may be behind
 	for _, ref := range left {
 		if slices.Contains(out.RefIDs, ref.ID) {
-			return mismatch(r, ref.ID, fmt.Sprintf("the kernel accepted the transfer, and block %s still refers to %s", ref.ID, out.FromID))
+			doubtful = append(doubtful, ref.ID)
+		}
+	}
+	texts, err := r.Kernel.Kramdowns(ctx, distinct(doubtful), "md")
+	if err != nil {
+		return err
+	}
+	for id, text := range texts {
+		if strings.Contains(text, "(("+string(out.FromID)) {
+			return mismatch(r, id, fmt.Sprintf("the kernel accepted the transfer, and block %s still refers to %s", id, out.FromID))
 		}
 	}
 	for _, t := range r.AllTargets() {

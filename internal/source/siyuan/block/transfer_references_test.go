@@ -1,6 +1,9 @@
 package block_test
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,3 +85,23 @@ func TestTransferReferencesWithoutAnyWritesNothing(t *testing.T) {
 		t.Errorf("result %s, writes %v", got.Raw, w.Writes())
 	}
 }
+
+// What the index still shows of references that are gone is no failure.
+func TestTransferReferencesOutrunsTheIndex(t *testing.T) {
+	w, refs, _ := refWorld(t)
+	stale := `{"code":0,"msg":"","data":[{"block_id":"` + string(refs[0]) + `","root_id":"` + string(w.doc) + `","box":"` + string(w.nb) + `"}]}`
+	w.Client = kernel.New(w.URL(), kernel.Options{Transport: transport(func(req *http.Request) (*http.Response, error) {
+		if req.URL.Path != "/api/query/sql" {
+			return http.DefaultTransport.RoundTrip(req)
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(stale))}, nil
+	})})
+	got := w.Must(t, act(t, "transfer_references"), args("fromID", w.blocks[0], "toID", w.blocks[1]))
+	if got.Get("count").Int() != 1 || !w.refersTo(refs[0], w.blocks[1]) {
+		t.Errorf("result: %s", got.Raw)
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

@@ -1,7 +1,6 @@
 package block_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -90,29 +89,13 @@ func (w *world) setAttrs(id kernel.ID, attrs map[string]string) {
 }
 
 // act is an action of the tool by name.
-func act(t *testing.T, name string) *action.Action {
+func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range block.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("the tool has no action %q", name)
-	return nil
+	return actiontest.Find(t, block.Tool(), name)
 }
 
 // args makes a JSON object of pairs.
-func args(pairs ...any) string {
-	m := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i].(string)] = pairs[i+1]
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
 // Must is [actiontest.Kit.Must]. It also checks that the action uses no endpoint that it does not
 // declare, beside those that find its targets and show what changed.

@@ -103,10 +103,17 @@ func human(ctx context.Context, r *action.Request, t action.Target) (*humanPath,
 }
 
 // info is what the kernel knows of a document, without references from where the caller may not
-// read.
+// read, and without databases if there may be such notebooks.
 func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage, error) {
 	raw, err := r.Kernel.DocumentInfo(ctx, id)
 	if err != nil {
+		return nil, err
+	}
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return raw, err
+	}
+	if raw, err = sjson.SetBytes(raw, "attrViews", nil); err != nil { // nothing says where a database is
 		return nil, err
 	}
 	var refs struct{ RefIDs []kernel.ID }

@@ -50,8 +50,9 @@ func rename() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if p == nil || content.Clean(p.Title) != content.Clean(title) {
-			return nil, mismatch(t.Root, "the kernel accepted the title, and the document has another one")
+		// The kernel may write a title in a form of its own; one that did not change was not written.
+		if p == nil || p.Title == t.Title && content.Clean(title) != content.Clean(t.Title) {
+			return nil, mismatch(t.Root, "the kernel accepted the title, and the document has the one that it had")
 		}
 		hpath, err := r.Kernel.HPathByID(ctx, t.Root)
 		if err != nil {
@@ -63,7 +64,7 @@ func rename() *action.Action {
 			Success bool `json:"success"`
 			place
 			Title string `json:"title"`
-		}{true, place{t.Root, t.Notebook, t.Path, hpath}, title}, nil
+		}{true, place{t.Root, t.Notebook, t.Path, hpath}, lastTitle(hpath)}, nil
 	})
 }
 
@@ -100,8 +101,11 @@ func renameBack(ctx context.Context, r *action.Request) (*action.Inverse, error)
 		if err != nil {
 			return nil, err
 		}
-		args, err := action.Encode(map[string]any{"id": t.Root, "title": hpath[strings.LastIndexByte(hpath, '/')+1:]})
+		args, err := action.Encode(map[string]any{"id": t.Root, "title": lastTitle(hpath)})
 		return &action.Inverse{Tool: "document", Action: "rename", Args: args}, err
 	}
 	return nil, nil
 }
+
+// lastTitle is the title of the document at a human path.
+func lastTitle(hpath string) string { return hpath[strings.LastIndexByte(hpath, '/')+1:] }

@@ -59,3 +59,18 @@ func TestRenameRefused(t *testing.T) {
 	on, missing := byID("id", "title", "B")
 	guarded(t, "rename", access.Write, on, missing)
 }
+
+// A kernel may write a title in a form of its own, which is no failure; one that keeps the old
+// title is.
+func TestRenameTakesTheKernelsForm(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Doc(k.Notebook("A"), "/D", "text")
+	k.OwnForm(t, "/api/filetree/renameDocByID", "two  spaces", "two spaces")
+	got := k.Must(t, act(t, "rename"), args("id", id, "title", "two  spaces"))
+	if got.Get("title").String() != "two spaces" || got.Get("hPath").String() != "/two spaces" {
+		t.Errorf("renamed: %s", got.Raw)
+	}
+	k.Client = kernel.New(k.URL(), kernel.Options{Transport: lazy("/api/filetree/renameDocByID")})
+	k.Refused(t, act(t, "rename"), args("id", id, "title", "other"), tool.Mismatch)
+}

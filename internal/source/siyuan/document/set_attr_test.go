@@ -46,3 +46,16 @@ func TestSetAttrRefused(t *testing.T) {
 	on, missing := byID("id", "attrs", map[string]string{"icon": "1f4d4"})
 	guarded(t, "set_attr", access.Write, on, missing)
 }
+
+func TestSetAttrTakesTheKernelsForm(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Doc(k.Notebook("A"), "/D", "")
+	k.OwnForm(t, "/api/attr/setBlockAttrs", `a b.png`, `a%20b.png`)
+	got := k.Must(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"cover":"/assets/a b.png"}`)))
+	if want := `background-image:url("/assets/a%20b.png");`; got.Get("attrs.title-img").String() != want {
+		t.Errorf("got %s, want %s", got.Raw, want)
+	}
+	k.Client = kernel.New(k.URL(), kernel.Options{Transport: lazy("/api/attr/setBlockAttrs")})
+	k.Refused(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"icon":"1f4d4"}`)), tool.Mismatch)
+}

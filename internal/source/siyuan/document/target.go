@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -203,9 +204,6 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, e
 // refusal reports whether err is a word of the kernel, which is how it says that an id is
 // unknown: its texts differ (siyuan/README 15).
 func refusal(err error) bool {
-	switch tool.KindOf(err) {
-	case tool.Unknown, tool.API:
-		return true
-	}
-	return false
+	e, ok := errors.AsType[*tool.Error](err)
+	return ok && (e.Kind == tool.Unknown || e.Kind == tool.API && e.Facts["kernelCode"] == -1)
 }

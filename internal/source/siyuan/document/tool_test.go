@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -20,27 +19,11 @@ const ghost = "20990101000000-zzzzzzz"
 // act is an action of the tool by its name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range document.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("there is no action %q", name)
-	return nil
+	return actiontest.Find(t, document.Tool(), name)
 }
 
 // args is an object of names and values in turn.
-func args(pairs ...any) string {
-	m := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i].(string)] = pairs[i+1]
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
 // text is the payload of an error with what the caller named taken out.
 func text(err error, names ...string) string {

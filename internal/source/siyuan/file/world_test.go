@@ -135,28 +135,12 @@ func (r result) is(want string) {
 }
 
 // args makes a JSON object of pairs.
-func args(pairs ...any) string {
-	m := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i].(string)] = pairs[i+1]
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
 // act is an action of the tool by name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range file.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("the tool has no action %q", name)
-	return nil
+	return actiontest.Find(t, file.Tool(), name)
 }
 
 // same checks that two errors are one but for what the caller wrote.

@@ -14,13 +14,7 @@ import (
 // act is the action of a name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range fs.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("fs has no action %q", name)
-	return nil
+	return actiontest.Find(t, fs.Tool(), name)
 }
 
 // notebook makes a notebook.

@@ -163,3 +163,17 @@ func TestReorder(t *testing.T) {
 	kit.Levels[nb] = access.Write
 	kit.Must(t, act(t, "reorder"), args(t, "path", "/Work", "orderedPaths", []string{"/Work/P"}))
 }
+
+// A kernel may write a title in a form of its own, which is no failure.
+func TestMvTakesTheKernelsForm(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/A", "x")
+	kit.OwnForm(t, "/api/filetree/renameDocByID", "two  spaces", "two spaces")
+	got := kit.Must(t, act(t, "mv"), args(t, "from", "/Work/A", "to", "/Work/two  spaces"))
+	if got.Get("movedTo").String() != "/Work/two spaces" || got.Get("partial").Bool() {
+		t.Errorf("got %s", got.Raw)
+	}
+	between(t, kit, accepts("/api/filetree/renameDocByID"))
+	kit.Refused(t, act(t, "mv"), args(t, "from", "/Work/two spaces", "to", "/Work/B"), tool.Mismatch)
+}

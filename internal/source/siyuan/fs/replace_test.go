@@ -142,3 +142,15 @@ func TestReplaceAliases(t *testing.T) {
 		}
 	}
 }
+
+// The kernel has one form for many texts: an edit that ends in the form that was there is made.
+func TestReplaceTakesTheKernelsForm(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one *word* more")
+	kit.OwnForm(t, "/api/block/updateBlock", "_word_", "*word*")
+	got := kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("*word*", "_word_", false)))
+	if got.Get("editsApplied").Int() != 1 {
+		t.Errorf("got %s", got.Raw)
+	}
+}

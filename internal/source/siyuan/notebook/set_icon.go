@@ -32,6 +32,10 @@ func setIcon() *action.Action {
 		if err != nil {
 			return nil, err
 		}
+		was, err := before(ctx, r, a.Notebook)
+		if err != nil {
+			return nil, err
+		}
 		if err := r.Kernel.SetNotebookIcon(ctx, a.Notebook, code); err != nil {
 			return nil, err
 		}
@@ -39,14 +43,15 @@ func setIcon() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if n == nil || n.Icon != code {
-			return nil, mismatch(a.Notebook, "the kernel accepted the icon, and the notebook has another one")
+		// The kernel may write an icon in a form of its own; one that did not change was not written.
+		if n == nil || n.Icon != code && n.Icon == was.Icon {
+			return nil, mismatch(a.Notebook, "the kernel accepted the icon, and the notebook has the one that it had")
 		}
 		r.RefreshIcons()
 		return struct {
 			Success  bool      `json:"success"`
 			Notebook kernel.ID `json:"notebook"`
 			Icon     string    `json:"icon"`
-		}{true, a.Notebook, code}, nil
+		}{true, a.Notebook, n.Icon}, nil
 	})
 }

@@ -23,3 +23,21 @@ func TestSetIcon(t *testing.T) {
 		t.Errorf("the kernel has %+v, %v", all, err)
 	}
 }
+
+// A kernel may write what it is given in a form of its own, which is no failure.
+func TestKernelsForm(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Notebook("A")
+	k.OwnForm(t, "/api/notebook/setNotebookIcon", "a b.png", "a_b.png")
+	if got := k.Must(t, act(t, "set_icon"), on(`"icon":"a b.png"`)(id)); got.Get("icon").String() != "a_b.png" {
+		t.Errorf("the icon is %s", got.Raw)
+	}
+	k.OwnForm(t, "/api/notebook/setNotebookConf", `"journal`, `"/journal`)
+	got := k.Must(t, act(t, "set_conf"), on(`"conf":{"dailyNoteSavePath":"journal/x"}`)(id))
+	if got.Get("dailyNoteSavePath").String() != "/journal/x" {
+		t.Errorf("the settings are %s", got.Raw)
+	}
+	k.OwnForm(t, "/api/notebook/setNotebookIcon", "1f600", "a_b.png")
+	k.Refused(t, act(t, "set_icon"), on(`"icon":"1f600"`)(id), tool.Mismatch)
+}

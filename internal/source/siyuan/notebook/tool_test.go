@@ -17,13 +17,7 @@ const ghost = "20990101000000-zzzzzzz"
 // act is an action of the tool by its name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range notebook.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("there is no action %q", name)
-	return nil
+	return actiontest.Find(t, notebook.Tool(), name)
 }
 
 // guarded holds the action against a notebook of every level below need, and of none: what is

@@ -1,7 +1,6 @@
 package search_test
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -47,15 +46,9 @@ func newWorld(t *testing.T) *world {
 func (w *world) hide() { w.Levels[kernel.ID(w.secret)] = access.None }
 
 // act is an action of the tool by name.
-func act(t *testing.T, name string) *action.Action {
+func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range search.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("the tool has no action %q", name)
-	return nil
+	return actiontest.Find(t, search.Tool(), name)
 }
 
 // do runs an action with pairs of arguments.
@@ -146,17 +139,7 @@ func texts(list gjson.Result, member string) []string {
 	return out
 }
 
-func args(pairs ...any) string {
-	m := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i].(string)] = pairs[i+1]
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
 // between puts something between the client and the kernel that changes requests.
 func (w *world) between(change func(endpoint, body string) string) {

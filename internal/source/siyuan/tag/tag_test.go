@@ -38,15 +38,9 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func act(t *testing.T, name string) *action.Action {
+func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range tag.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("the tool has no action %q", name)
-	return nil
+	return actiontest.Find(t, tag.Tool(), name)
 }
 
 func (w *world) do(name, args string) gjson.Result {

@@ -135,3 +135,28 @@ func (w workspace) Version() string                { return "test" }
 func (w workspace) Connection() string             { return "test" }
 func (w workspace) WriteMode() string              { return "auto" }
 func (w workspace) Coins() action.Coins            { return w.k.Purse }
+
+// Find returns the action of a tool by its name.
+func Find(t testing.TB, tl action.Tool, name string) *action.Action {
+	t.Helper()
+	for _, a := range tl.Actions {
+		if a.Name == name {
+			return a
+		}
+	}
+	t.Fatalf("%s has no action %q", tl.Name, name)
+	return nil
+}
+
+// Args is a JSON object of names and values in turn.
+func Args(pairs ...any) string {
+	m := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
