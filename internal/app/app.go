@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +24,7 @@ import (
 	"collie/internal/pipeline/limit"
 	"collie/internal/process"
 	"collie/internal/source"
+	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/guide"
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/pins"
@@ -117,7 +119,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.Notes = &Notes{log: a.log, env: opts.Env, opts: opts, app: a}
 	a.Notes.open(ctx, cfg)
 	a.catalog = source.New(a.sources(), source.Options{
-		Profiles: profiles(cfg), Instructions: a.instructions(), ListWait: cfg.Cache.FirstListWait, Logger: a.log,
+		Profiles: profiles(cfg, a.Notes.profiles()), Instructions: a.instructions(), ListWait: cfg.Cache.FirstListWait, Logger: a.log,
 	})
 	a.Road = pipeline.New(a.catalog, pipeline.Options{
 		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,
@@ -186,8 +188,9 @@ func secrets(specs []upstream.Spec) []string {
 	return out
 }
 
-// profiles are the views of the settings as the catalog wants them.
-func profiles(cfg *config.Config) map[string]source.Profile {
+// profiles are the views of the settings as the catalog wants them, and those that need none: what
+// these hide, by name.
+func profiles(cfg *config.Config, hidden map[string][]string) map[string]source.Profile {
 	out := map[string]source.Profile{}
 	for name, p := range cfg.Profiles {
 		if name == "default" {
@@ -201,8 +204,18 @@ func profiles(cfg *config.Config) map[string]source.Profile {
 		q.Hide = append(append(q.Hide, p.Tools.Exclude...), actions(p.Actions.Exclude)...)
 		out[name] = q
 	}
+	for name, hide := range hidden {
+		if _, own := out[name]; !own {
+			q := out[""] // as the default one, with less of the SiYuan tools
+			q.Hide = append(slices.Clone(q.Hide), hide...)
+			out[name] = q
+		}
+	}
 	return out
 }
+
+// ProfileNames are the profiles that need no settings but a SiYuan, sorted.
+func ProfileNames() []string { return siyuan.ProfileNames() }
 
 // actions turns "tool.action" into the catalog's "tool/action".
 func actions(list []string) []string {

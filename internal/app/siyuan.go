@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -200,7 +201,7 @@ func (n *Notes) make(ctx context.Context, cfg *config.Config) error {
 	n.source = siyuan.New(siyuan.Options{
 		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, NewLevel: level,
 		Verify:    verifyWorkspace(choice),
-		SwitchTTL: time.Duration(set.ConfigTTL) * time.Second, MaxResult: set.MaxResultKB << 10,
+		SwitchTTL: switchTTL(set.ConfigTTL, n.env), MaxResult: set.MaxResultKB << 10,
 		Files: n.files(set.LocalFileRoots), Coins: n.purse, Safety: coordinator, Logger: n.log,
 	})
 	n.source.Start()
@@ -223,6 +224,18 @@ func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 		return set, wrongSetting("siyuan.writeSafety", fmt.Sprintf("is %q, expected off, auto or strict", set.WriteSafety))
 	}
 	return set, nil
+}
+
+// switchTTL is how long the tool config is good: what the settings say, else the environment of
+// older programs, where 0 reads it each time (R-5-2).
+func switchTTL(seconds int, env config.Env) time.Duration {
+	if ms, err := strconv.Atoi(env.Get("SIYUAN_MCP_CONFIG_TTL_MS")); seconds == 0 && err == nil {
+		if ms <= 0 {
+			return -1
+		}
+		return time.Duration(ms) * time.Millisecond
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // wrongSetting is the error for a member of the section that cannot be used.
@@ -315,4 +328,14 @@ func (n *Notes) sources() []tool.Source {
 		return nil
 	}
 	return []tool.Source{n.source}
+}
+
+// profiles are what the views hide that need no settings, none without a source.
+func (n *Notes) profiles() map[string][]string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.source == nil {
+		return nil
+	}
+	return n.source.Profiles()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -131,7 +132,7 @@ func (l *local) Close() { l.program.close(l.app) }
 // knownProfile refuses the name of a profile that nobody has set up: the catalog would show
 // the default one.
 func knownProfile(cfg *config.Config, name string) error {
-	if _, ok := cfg.Profiles[name]; ok || name == "" || name == "default" {
+	if _, ok := cfg.Profiles[name]; ok || name == "" || name == "default" || cfg.SiYuan.Enabled && slices.Contains(app.ProfileNames(), name) {
 		return nil
 	}
 	known := []string{"default"}
