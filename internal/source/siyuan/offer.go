@@ -26,14 +26,19 @@ func offered(t *action.Tool, cfg *access.Config) tool.Tool {
 		Actions: make([]tool.Action, len(t.Actions)),
 	}
 	if !cfg.ToolOn[t.Name] {
-		out.Off = "the tool config says so"
+		out.Off = "the tool config says so" + switchOn(t.Name)
 	}
 	for i, a := range t.Actions {
 		out.Actions[i] = described(a)
-		out.Actions[i].Off = off(a, cfg)
+		if out.Actions[i].Off = off(a, cfg); out.Actions[i].Off != "" && !cfg.Unreadable && !cfg.ReadOnly {
+			out.Actions[i].Off += switchOn(a.Tool + "." + a.Name)
+		}
 	}
 	return out
 }
+
+// switchOn ends the reason why something is off with what a person can do about it.
+func switchOn(name string) string { return "; collie siyuan config set " + name + " on changes that" }
 
 // off says why an action is off, "" if it is on.
 func off(a *action.Action, cfg *access.Config) string {

@@ -33,6 +33,9 @@ func (s *Source) call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		return tool.Result{}, plainCause(err)
 	}
 	raw, err := s.opts.Safety.Do(ctx, r)
+	if r.Action.Tool == "notebook" && r.Action.Class.Writes() { // names and states may be others, even after an error
+		s.levels.Forget()
+	}
 	if err != nil {
 		return tool.Result{}, plainCause(err)
 	}

@@ -13,12 +13,13 @@ import (
 	"collie/internal/source/siyuan/search"
 	"collie/internal/source/siyuan/system"
 	"collie/internal/source/siyuan/tag"
+	"collie/internal/source/siyuan/timeline"
 )
 
 // Tools are the tools in the order they are listed, each with its actions in theirs.
 func Tools() []action.Tool {
 	return []action.Tool{
 		fs.Tool(), notebook.Tool(), document.Tool(), block.Tool(), av.Tool(),
-		file.Tool(), search.Tool(), tag.Tool(), system.Tool(), flashcard.Tool(), mascot.Tool(),
+		file.Tool(), search.Tool(), tag.Tool(), system.Tool(), flashcard.Tool(), mascot.Tool(), timeline.Tool(),
 	}
 }

@@ -22,8 +22,8 @@ type SwitchesOptions struct {
 	// TTL is how long a config is good; default 30 s, negative reads each time. KeepGood is how
 	// long the last good one is kept; default 10 minutes.
 	TTL, KeepGood time.Duration
-	// Changed is called when what is on differs from before. It must not block. Two changes in
-	// a short time may be told in the wrong order; [Switches.Last] is what holds.
+	// Changed is called when what is on differs from before, before Current returns it to
+	// anybody. It must not block, and must not call Current.
 	Changed func(*Config)
 }
 
@@ -67,22 +67,20 @@ func NewSwitches(k *kernel.Client, opts SwitchesOptions) *Switches {
 // never fails: see Config.Stale and Config.Unreadable. A reading that failed is tried again by
 // the next call.
 func (s *Switches) Current(ctx context.Context) *Config {
-	var changed *Config
 	c, err := s.latest.get(ctx, s.opts.TTL, false, func(ctx context.Context) (*Config, error) {
 		began := time.Now()
 		f, err := s.load(ctx)
 		if err != nil && ctx.Err() != nil {
 			return nil, err // says nothing about the files
 		}
-		var c *Config
-		c, changed = s.settle(f.config(s.opts.Known), began, err)
+		c, changed := s.settle(f.config(s.opts.Known), began, err)
+		if changed != nil && s.opts.Changed != nil {
+			s.opts.Changed(changed) // before anybody who waits for this reading goes on
+		}
 		return c, err
 	})
 	if c == nil {
 		c = s.failing(err)
-	}
-	if changed != nil && s.opts.Changed != nil {
-		s.opts.Changed(changed)
 	}
 	return c
 }

@@ -13,6 +13,12 @@ import (
 
 // create makes a database, and a block that shows it unless there is one.
 func create(ctx context.Context, r *action.Request, p patience, a *renderArgs, out *renderResult) error {
+	if r.Config.ReadOnly || r.Config.Unreadable { // the action reads, but not with this argument
+		return &tool.Error{
+			Op: "create", Kind: tool.Disabled, Code: "action_disabled", Subject: string(a.ID),
+			Message: "there is no such database, and none is made: only actions that read are switched on",
+		}
+	}
 	at := r.Target("blockID")
 	dom, err := r.Kernel.DOM(ctx, at.ID)
 	if err != nil {

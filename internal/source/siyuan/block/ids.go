@@ -3,35 +3,18 @@ package block
 import (
 	"regexp"
 
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
-var (
-	ialPattern   = regexp.MustCompile(`\{:[^{}\n]*\}`)
-	ialID        = regexp.MustCompile(`(\sid=")([^"]*)(")`)
-	domIDPattern = regexp.MustCompile(`(\sdata-node-id=")([^"]*)(")`)
-)
+var domIDPattern = regexp.MustCompile(`(\sdata-node-id=")([^"]*)(")`)
 
-// withNewIDs gives blocks of data whose ids are not in keep new ones. The kernel keeps ids that
-// it finds in data (README 26), so text that was copied from another block would make a second
-// block of its id. What exists is not asked: an answer would tell of blocks in notebooks that
-// the caller must not know (R-6-2).
+// withNewIDs gives blocks of data whose ids are not in keep new ones, as [content.RenewIDs] does.
 func withNewIDs(dataType, data string, keep map[kernel.ID]bool) string {
-	renew := func(pattern *regexp.Regexp) func(string) string {
-		return func(text string) string {
-			return pattern.ReplaceAllStringFunc(text, func(attr string) string {
-				part := pattern.FindStringSubmatch(attr)
-				if keep[kernel.ID(part[2])] {
-					return attr
-				}
-				return part[1] + string(kernel.NewID()) + part[3]
-			})
-		}
-	}
 	if dataType == dataDOM {
-		return renew(domIDPattern)(data)
+		return content.RenewAttr(domIDPattern, data, keep)
 	}
-	return ialPattern.ReplaceAllStringFunc(data, renew(ialID))
+	return content.RenewIDs(data, keep)
 }
 
 // domIDs are the ids of all blocks in a DOM.

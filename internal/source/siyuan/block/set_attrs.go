@@ -2,6 +2,7 @@ package block
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -31,7 +32,7 @@ func setAttrs() *action.Action {
 		Tool: name, Name: "set_attrs",
 		Purpose: "Set or remove attributes of a block or document",
 		Guide:   "The others stay as they are. title renames a document.",
-		Class:   action.State, Saves: action.SavesBlocks,
+		Class:   action.State, Inverse: attrsBack,
 		Needs:      []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints:  []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
 		Positional: []string{"id"},
@@ -82,6 +83,24 @@ func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, e
 		}
 	}
 	return setAttrsResult{true, a.ID, set}, nil
+}
+
+// attrsBack sets the attributes as they are now, and touches nothing else of the block.
+func attrsBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+	var a setAttrsArgs
+	if err := json.Unmarshal(r.Args(), &a); err != nil {
+		return nil, r.Invalid("attrs", err.Error())
+	}
+	now, err := r.Kernel.Attrs(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	old := map[string]string{}
+	for key := range a.Attrs {
+		old[strings.ToLower(key)] = now[strings.ToLower(key)] // "" removes what was not there
+	}
+	args, err := action.Encode(map[string]any{"id": a.ID, "attrs": old, "allowSystemAttrs": a.Allow})
+	return &action.Inverse{Tool: name, Action: "set_attrs", Args: args}, err
 }
 
 // The names of attributes that may be set (R-1-13).

@@ -209,7 +209,8 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 	if len(changed) == 0 {
 		return written, nil
 	}
-	if err := update(ctx, r, updates); err != nil {
+	named, err := update(ctx, r, updates)
+	if err != nil {
 		return written, err
 	}
 	for _, p := range changed {
@@ -227,23 +228,31 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			return written, lost(err, rest)
 		}
 	}
-	return written, e.verify(ctx, r, changed)
+	return written, e.verify(ctx, r, changed, named)
 }
 
-func update(ctx context.Context, r *action.Request, updates []kernel.Replacement) error {
+// update writes blocks and returns those that the kernel says it has written.
+func update(ctx context.Context, r *action.Request, updates []kernel.Replacement) (named map[kernel.ID]bool, err error) {
+	var done []kernel.Transaction
 	switch len(updates) {
 	case 0:
-		return nil
 	case 1:
-		_, err := r.Kernel.Update(ctx, updates[0].ID, updates[0].DataType, updates[0].Data)
-		return err
+		done, err = r.Kernel.Update(ctx, updates[0].ID, updates[0].DataType, updates[0].Data)
+	default:
+		done, err = r.Kernel.BatchUpdate(ctx, updates)
 	}
-	_, err := r.Kernel.BatchUpdate(ctx, updates)
-	return err
+	named = map[kernel.ID]bool{}
+	for _, t := range done {
+		for _, op := range t.DoOperations {
+			named[op.ID] = true
+		}
+	}
+	return named, err
 }
 
-// verify reads back what was written and restores attributes that got lost (R-1-11).
-func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece) error {
+// verify reads back what was written and restores attributes that got lost (R-1-11). A block that
+// the kernel says it has written may be as before: it has one form for many texts.
+func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece, named map[kernel.ID]bool) error {
 	for some := range slices.Chunk(changed, chunk) {
 		ids := make([]kernel.ID, len(some))
 		for i, p := range some {
@@ -254,7 +263,7 @@ func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece
 			return err
 		}
 		for _, p := range some {
-			if p.updated && canonical(now[p.block.ID]) == canonical(p.before) {
+			if p.updated && !named[p.block.ID] && canonical(now[p.block.ID]) == canonical(p.before) {
 				return e.mismatch(p.block.ID)
 			}
 			if err := KeepAttrs(ctx, r.Kernel, Attributes(p.kramdown()), Attributes(now[p.block.ID])); err != nil {

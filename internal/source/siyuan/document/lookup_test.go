@@ -99,6 +99,24 @@ func TestLookupInfoFiltered(t *testing.T) {
 	}
 }
 
+// Nothing says where a database is, so none is named if there may be hidden ones.
+func TestLookupInfoNamesNoDatabases(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id, hidden := k.Doc(k.Notebook("A"), "/D", ""), k.Notebook("Secret")
+	k.Client = kernel.New(k.URL(), kernel.Options{Transport: canned(
+		"/api/block/getDocInfo", `{"id":"`+id+`","name":"D","refCount":0,"refIDs":[],"attrViews":[{"id":"20240801120000-avsecre","name":"Salaries"}]}`,
+	)})
+	call := args("id", id, "include", []string{"docInfo"})
+	if got := k.Must(t, act(t, "lookup"), call); got.Get("docInfo.attrViews.0.name").String() != "Salaries" {
+		t.Fatalf("without restrictions: %s", got.Raw)
+	}
+	k.Levels[kernel.ID(hidden)] = access.None
+	if got := k.Must(t, act(t, "lookup"), call); strings.Contains(got.Raw, "Salaries") {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
 func TestLookupGuarded(t *testing.T) {
 	t.Parallel()
 	on, missing := byID("id")

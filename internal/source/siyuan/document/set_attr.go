@@ -47,6 +47,7 @@ func setAttr() *action.Action {
 		Tool: "document", Name: "set_attr", Purpose: "Set the icon or the cover of a document",
 		Guide:     `Other attributes: block(action="set_attrs").`,
 		Class:     action.State,
+		Inverse:   appearanceBack,
 		Needs:     []action.Need{document(access.Write, "id")},
 		Endpoints: []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
 		Returns: []action.Field{
@@ -90,6 +91,17 @@ func setAttr() *action.Action {
 			Attrs   map[string]string `json:"attrs"`
 		}{true, id, attrs}, nil
 	})
+}
+
+// appearanceBack sets icon and cover as they are now.
+func appearanceBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+	id := r.Target("id").Root
+	now, err := r.Kernel.Attrs(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	args, err := action.Encode(map[string]any{"id": id, "attrs": map[string]string{"icon": now["icon"], coverAttr: now[coverAttr]}})
+	return &action.Inverse{Tool: "block", Action: "set_attrs", Args: args}, err
 }
 
 // attrs are the attributes that were given, as the kernel stores them.

@@ -2,6 +2,8 @@ package document_test
 
 import (
 	"encoding/json"
+	"errors"
+	"reflect"
 	"testing"
 
 	"collie/internal/source/siyuan/access"
@@ -58,4 +60,36 @@ func TestSetAttrTakesTheKernelsForm(t *testing.T) {
 	}
 	k.Client = kernel.New(k.URL(), kernel.Options{Transport: lazy("/api/attr/setBlockAttrs")})
 	k.Refused(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"icon":"1f4d4"}`)), tool.Mismatch)
+}
+
+// What takes it back is a call that sets both as they were, whatever they were.
+func TestSetAttrInverse(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Doc(k.Notebook("A"), "/D", "")
+	if err := k.Client.SetAttrs(t.Context(), kernel.ID(id), map[string]string{"title-img": "background-color:red"}); err != nil {
+		t.Fatal(err)
+	}
+	a := act(t, "set_attr")
+	r := k.Request(t, a, args("id", id, "attrs", map[string]string{"icon": "1f4d4", "cover": ""}))
+	if err := r.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	back, err := a.Inverse(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := args("id", id, "attrs", map[string]string{"icon": "", "title-img": "background-color:red"})
+	if back.Tool != "block" || back.Action != "set_attrs" || !sameJSON(t, want, string(back.Args)) {
+		t.Errorf("got %s.%s %s", back.Tool, back.Action, back.Args)
+	}
+}
+
+func sameJSON(t *testing.T, a, b string) bool {
+	t.Helper()
+	var x, y any
+	if err := errors.Join(json.Unmarshal([]byte(a), &x), json.Unmarshal([]byte(b), &y)); err != nil {
+		t.Fatal(err)
+	}
+	return reflect.DeepEqual(x, y)
 }

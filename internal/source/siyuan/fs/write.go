@@ -60,7 +60,7 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 			Hint: `give overwrite=true to replace its text, or change a part of it with fs(action="replace")`, Facts: map[string]any{"id": t.ID},
 		}
 	}
-	text := a.Markdown
+	text := content.RenewIDs(a.Markdown, nil)
 	if !exists {
 		text = content.WithoutTitle(text, t.Title)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
@@ -346,5 +348,31 @@ func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
 		if n := len(kit.Writes()); n > 3 {
 			t.Errorf("%s: %d writes for 100 blocks", mode, n)
 		}
+	}
+}
+
+// A text that was copied with its attribute lists, ids and all, takes the place of its blocks:
+// were the ids kept, removing the old blocks would remove the new ones.
+func TestWriteOfWhatWasReadAsKramdown(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	nb := notebook(t, kit, "Work")
+	doc := document(t, kit, nb, "/Doc", "one\n\ntwo")
+	text, err := kit.Client.Kramdown(t.Context(), doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", strings.Replace(text, "two", "second", 1), "overwrite", true))
+	if got := shown(t, kit, "/Work/Doc"); !strings.HasPrefix(got, "one\n\nsecond") {
+		t.Errorf("it holds %q", got)
+	}
+	before, err := kit.Client.ChildBlocks(t.Context(), doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Copy", "markdown", text))
+	after, err := kit.Client.ChildBlocks(t.Context(), doc)
+	if diff := cmp.Diff(before, after); diff != "" || err != nil {
+		t.Errorf("the copy changed the original, %v (-want +got):\n%s", err, diff)
 	}
 }

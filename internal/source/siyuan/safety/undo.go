@@ -126,7 +126,7 @@ var documentIAL = regexp.MustCompile(`\n?\{: [^\n]*type="doc"[^\n]*\}\s*$`)
 func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) error {
 	body := strings.TrimSpace(documentIAL.ReplaceAllString(b.Kramdown, ""))
 	if _, _, err := k.PathByID(ctx, b.ID); err != nil {
-		if b.HPath == "" {
+		if b.HPath == "" || tool.KindOf(err) != tool.Unknown { // only one that is gone is made again
 			return err
 		}
 		if _, err := k.CreateDocument(ctx, b.Notebook, b.HPath, body, b.ID); err != nil {

@@ -2,6 +2,7 @@ package safety_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"collie/internal/source/siyuan/kernel"
@@ -87,15 +88,25 @@ func TestUndoBringsAttributesBack(t *testing.T) {
 	if err := b.Client.SetAttrs(t.Context(), id, map[string]string{"memo": "old 旧", "custom-x": "1"}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := b.do(t, "set_attrs", fmt.Sprintf(`{"id":%q,"attrs":{"memo":"new","custom-x":""}}`, id))
+	got, err := b.do(t, "set_attrs", fmt.Sprintf(`{"id":%q,"attrs":{"memo":"new","custom-x":"","custom-New":"2"}}`, id))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.undo(t, got.Get("requestId").String()); err != nil {
+	e, err := b.writes.Get(got.Get("requestId").String())
+	if err != nil || e.Inverse == nil {
+		t.Fatalf("entry %+v, %v", e, err)
+	}
+	if _, err := b.update(t, 0, "written in between", ""); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := b.do(t, e.Inverse.Action, string(e.Inverse.Args)); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.text(t); !strings.Contains(text, "written in between") {
+		t.Errorf("the text is %q", text)
+	}
 	attrs, err := b.Client.Attrs(t.Context(), id)
-	if err != nil || attrs["memo"] != "old 旧" || attrs["custom-x"] != "1" {
+	if err != nil || attrs["memo"] != "old 旧" || attrs["custom-x"] != "1" || attrs["custom-new"] != "" {
 		t.Errorf("attributes %v, %v", attrs, err)
 	}
 }

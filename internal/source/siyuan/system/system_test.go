@@ -242,10 +242,6 @@ func TestKernelDown(t *testing.T) {
 	kit := actiontest.New(t)
 	kit.Client = kernel.New("http://127.0.0.1:1", kernel.Options{Waits: []time.Duration{}})
 	for _, a := range system.Tool().Actions {
-		if a.Name == "notify" {
-			continue
-		}
 		kit.Refused(t, a, a.Example, tool.Unavailable)
 	}
-	kit.Refused(t, act(t, "notify"), `{"msg":"x","level":"info"}`, tool.OutcomeUnknown)
 }

@@ -96,9 +96,18 @@ func (k *Kernel) all() map[string]*storedFile {
 	return files
 }
 
+// ofNotebook reports whether a path lies in the folder of a notebook, where the files of the tree are.
+func (k *Kernel) ofNotebook(p string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(p, "/data/"), "/")
+	return k.notebooks[name] != nil
+}
+
 func getFile(k *Kernel, req request) reply {
 	p := confine(req.needText("path"))
-	f := k.all()[p]
+	f := k.files[p]
+	if k.ofNotebook(p) {
+		f = k.all()[p]
+	}
 	switch {
 	case f == nil:
 		return fail(http.StatusNotFound, "file does not exist")

@@ -1,0 +1,161 @@
+package siyuan_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+// desk is a source over a fake kernel with a notebook that has one document.
+type desk struct {
+	*kerneltest.Kernel
+	source             *siyuan.Source
+	notebook, document string
+	block              string // the first of the document
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{Kernel: kerneltest.New(t)}
+	client := kernel.New(d.URL(), kernel.Options{Token: "TEST_TOKEN"})
+	t.Cleanup(client.Close)
+	d.notebook = d.Notebook("Work 工作")
+	d.document = d.Doc(d.notebook, "/Plan 计划", "# Plan\n\nfirst\n\n- second")
+	blocks, err := client.ChildBlocks(t.Context(), kernel.ID(d.document))
+	if err != nil || len(blocks) == 0 {
+		t.Fatalf("blocks %v, %v", blocks, err)
+	}
+	d.block = string(blocks[0].ID)
+	d.File("/data/storage/petal/collie/notebookPermissions", fmt.Appendf(nil, `{%q:"rwd"}`, d.notebook))
+	d.source = siyuan.New(siyuan.Options{Kernel: client})
+	t.Cleanup(d.source.Close)
+	return d
+}
+
+// call runs "tool.action" and returns its result and the requests that it took, without "/api/".
+func (d *desk) call(t *testing.T, name, args string) (tool.Result, []string) {
+	t.Helper()
+	tl, act, _ := strings.Cut(name, ".")
+	d.ResetCalls()
+	res, err := d.source.Run(t.Context(), &tool.Call{
+		Kind: tool.KindCall, Tool: tl, Action: &tool.Action{Name: act}, Args: json.RawMessage(args), Origin: tool.MCPLocal,
+	})
+	if err != nil {
+		t.Fatalf("%s %s: %v", name, args, err)
+	}
+	var asked []string
+	for _, c := range d.Calls() {
+		asked = append(asked, strings.TrimPrefix(c.Path, "/api/"))
+	}
+	return res, asked
+}
+
+// again is a call with what a workspace says of levels, switches and notebooks known: the second
+// of two. A machine that takes too long between them gets another try.
+func (d *desk) again(t *testing.T, name, args string) []string {
+	t.Helper()
+	for range 5 {
+		began := time.Now()
+		d.call(t, name, args)
+		if _, asked := d.call(t, name, args); time.Since(began) < 900*time.Millisecond {
+			return asked
+		}
+	}
+	t.Skip("the machine is too slow for two calls within a second")
+	return nil
+}
+
+// readsByID are the reads that take the id of a block, document or notebook, with arguments and
+// the number of requests that are their own.
+func (d *desk) readsByID() map[string]struct {
+	args string
+	own  int
+} {
+	type read = struct {
+		args string
+		own  int
+	}
+	id, doc := fmt.Sprintf(`{"id":%q}`, d.block), fmt.Sprintf(`{"id":%q}`, d.document)
+	box := fmt.Sprintf(`{"notebook":%q}`, d.notebook)
+	return map[string]read{
+		"block.breadcrumb":          {id, 1},
+		"block.docs_info":           {doc, 1},
+		"block.dom":                 {id, 1},
+		"block.get_attrs":           {id, 1},
+		"block.get_children":        {doc, 1},
+		"block.get_kramdown":        {id, 1},
+		"block.info":                {id, 1},
+		"block.word_count":          {fmt.Sprintf(`{"ids":[%q,%q]}`, d.block, d.document), 1},
+		"block.batch_kramdown":      {fmt.Sprintf(`{"ids":[%q,%q]}`, d.block, d.document), 1},
+		"document.get_child_blocks": {doc, 1},
+		"document.get_child_docs":   {doc, 2}, // the list, and the path above it
+		"document.get_doc":          {doc, 3}, // the path, the list of blocks, their text
+		"document.get_outline":      {doc, 1},
+		"document.lookup":           {doc, 1},
+		"document.list_tree":        {fmt.Sprintf(`{"notebook":%q,"path":"/"}`, d.notebook), 1},
+		"document.search_docs":      {fmt.Sprintf(`{"notebook":%q,"query":"Plan"}`, d.notebook), 1},
+		"notebook.get_conf":         {box, 1},
+		"notebook.get_child_docs":   {box, 1},
+		"notebook.get_permissions":  {box, 0},
+		"file.get_doc_assets":       {doc, 1},
+		"file.export_md":            {doc, 1},
+	}
+}
+
+// TestReadsByIDAreCheap holds the bar's figure: a read by id costs its own requests and at most
+// one lookup, and a second one within a second asks for no levels and no switches.
+func TestReadsByIDAreCheap(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for name, read := range d.readsByID() {
+		t.Run(name, func(t *testing.T) {
+			asked := d.again(t, name, read.args)
+			for _, endpoint := range []string{"file/getFile", "notebook/lsNotebooks"} {
+				if slices.Contains(asked, endpoint) {
+					t.Errorf("the second call asks %s again: %v", endpoint, asked)
+				}
+			}
+			if len(asked) > read.own+1 {
+				t.Errorf("it takes %d requests, at most %d and a lookup are its own: %v", len(asked), read.own, asked)
+			}
+		})
+	}
+}
+
+// TestReadsByIDAreListed makes sure that a new read by id gets a figure.
+func TestReadsByIDAreListed(t *testing.T) {
+	t.Parallel()
+	known := newDesk(t).readsByID()
+	elsewhere := map[string]bool{ // what they have to look for is more than a place
+		"av": true, "search": true, "flashcard": true, "fs": true, "timeline": true, "file.render": true,
+	}
+	for _, tl := range siyuan.Tools() {
+		for _, a := range tl.Actions {
+			name := tl.Name + "." + a.Name
+			byID := a.Param("id") != nil || a.Param("ids") != nil || a.Param("notebook") != nil
+			if _, ok := known[name]; !ok && byID && a.Class == action.Reads && !elsewhere[tl.Name] && !elsewhere[name] {
+				t.Errorf("%s reads by id and has no figure here", name)
+			}
+		}
+	}
+}
+
+// TestReadByPathIsCheap holds fs.read of a known path to four requests, levels and switches
+// included, and to its own ones when those are known.
+func TestReadByPathIsCheap(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const path = `{"path":"/Work 工作/Plan 计划"}`
+	if asked := d.again(t, "fs.read", path); len(asked) > 4 || slices.Contains(asked, "file/getFile") {
+		t.Errorf("it takes %d requests: %v", len(asked), asked)
+	}
+}

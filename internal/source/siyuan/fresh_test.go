@@ -1,0 +1,29 @@
+package siyuan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestNotebooksAreFreshAfterAWrite reads right after a notebook was changed: the list that reads
+// share for a second must not be the one from before.
+func TestNotebooksAreFreshAfterAWrite(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ write, args, read, readArgs, want string }{
+		{"notebook.rename", `"name":"Archive 档案"`, "fs.ls", `{"path":"/Archive 档案"}`, "Plan"},
+		{"notebook.rename", `"name":"Archive 档案"`, "notebook.list", `{}`, "Archive 档案"},
+		{"notebook.set_open_state", `"opened":false`, "notebook.list", `{}`, `"closed":true`},
+		{"notebook.set_conf", `"conf":{"closed":true}`, "notebook.list", `{}`, `"closed":true`},
+	} {
+		t.Run(c.write+" "+c.read, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.call(t, "notebook.list", `{}`)
+			d.call(t, c.write, fmt.Sprintf(`{"notebook":%q,%s}`, d.notebook, c.args))
+			if got, _ := d.call(t, c.read, c.readArgs); !strings.Contains(string(got.Raw), c.want) {
+				t.Errorf("%s shows %s, want %q", c.read, got.Raw, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package timeline
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type compareArgs struct {
+	Document kernel.ID `json:"documentId" about:"document" req:"true"`
+	Page     int       `json:"page" about:"from 1" default:"1" min:"1"`
+	Size     int       `json:"pageSize" about:"changes a page" default:"20" min:"1" max:"100"`
+}
+
+type comparison struct {
+	Document kernel.ID      `json:"documentId"`
+	Found    bool           `json:"found"`
+	Looked   int            `json:"checkpoints"`
+	Path     string         `json:"historyPath,omitempty"`
+	Created  string         `json:"created,omitempty"`
+	Summary  map[string]int `json:"summary"`
+	action.Page[change]
+}
+
+// recent is how many copies are looked at.
+const recent = 5
+
+func compareRecent() *action.Action {
+	return action.New(action.Spec{
+		Tool: "timeline", Name: "compare_recent", Purpose: "Show what changed in a document since its last different copy", Late: true, Common: true,
+		Guide: "Reads only. SiYuan keeps copies every few minutes of editing; one that was just made shows after some seconds.",
+		Class: action.Reads, Needs: []action.Need{action.OnDocument(access.Read, "documentId")},
+		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "filetree/getDoc", "sqlite/flushTransaction"},
+		Aliases:   map[string]string{"id": "documentId"},
+		Returns: []action.Field{
+			{Name: "documentId", About: "the document"}, {Name: "found", About: "whether one of the last 5 copies differs from now"},
+			{Name: "checkpoints", About: "copies that were looked at"}, {Name: "historyPath", About: "the copy, for rollback_document"},
+			{Name: "created", About: "when it was made"}, {Name: "summary", About: "changes by kind: added, removed, changed, moved"},
+			{Name: "data", About: "the changes"}, {Name: "data[].kind", About: "added means: since the copy"}, {Name: "data[].id", About: "the block"},
+			{Name: "data[].type", About: "its type"}, {Name: "data[].before", About: "text in the copy, up to 400 characters"},
+			{Name: "data[].after", About: "text now"}, {Name: "data[].formatOnly", About: "the text is the same"},
+			{Name: "total", About: "changes"}, {Name: "page", About: "from 1"}, {Name: "pageSize", About: "changes a page"},
+			{Name: "pageCount", About: "pages"}, {Name: "hasNextPage", About: "whether there are more"},
+		},
+		Example: `{"documentId":"20260102030405-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a compareArgs) (any, error) {
+		target := r.Target("documentId")
+		out := comparison{Document: target.Root, Summary: count(nil)}
+		present, err := now(ctx, r, target.Root)
+		if err != nil {
+			return nil, err
+		}
+		copies, err := copiesOf(ctx, r, &target)
+		if err != nil {
+			return nil, err
+		}
+		var changes []change
+		for _, c := range copies {
+			version, err := pastOf(ctx, r, &target, c.Path)
+			if err != nil {
+				return nil, err
+			}
+			out.Looked++
+			if changes = diff(piecesOf(version.Content), present); len(changes) > 0 {
+				out.Found, out.Path, out.Created, out.Summary = true, c.Path, c.created, count(changes)
+				break
+			}
+		}
+		out.Page = action.Paged(changes, a.Page, a.Size)
+		return out, nil
+	})
+}
+
+// kept is one copy of a document.
+type kept struct {
+	kernel.HistoryItem
+	created string
+}
+
+// copiesOf are the newest copies of a document in the notebook where it is.
+func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]kept, error) {
+	times, err := r.Kernel.HistoryTimes(ctx, target.Root)
+	if err != nil {
+		return nil, err
+	}
+	var out []kept
+	for _, at := range times {
+		items, err := r.Kernel.HistoryItems(ctx, target.Root, at)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if historyOf(item.Path, target) && len(out) < recent {
+				out = append(out, kept{item, when(at)})
+			}
+		}
+		if len(out) >= recent {
+			break
+		}
+	}
+	return out, nil
+}
+
+// when is a time of the history, which is in seconds.
+func when(seconds string) string {
+	n, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
+	if err != nil {
+		return seconds
+	}
+	return time.Unix(n, 0).Format(time.RFC3339)
+}

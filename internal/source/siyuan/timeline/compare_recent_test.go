@@ -1,0 +1,130 @@
+package timeline_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// changes are those of a comparison: kind, text before and after.
+func changes(got gjson.Result) (out []string) {
+	for _, c := range got.Get("data").Array() {
+		out = append(out, fmt.Sprintf("%s %q %q", c.Get("kind").Str, c.Get("before").Str, c.Get("after").Str))
+	}
+	return out
+}
+
+func TestCompareRecent(t *testing.T) {
+	w := newWorld(t)
+	compare := act(t, "compare_recent")
+	got := w.Must(t, compare, args("documentId", w.doc))
+	if got.Get("found").Bool() || got.Get("checkpoints").Int() != 0 || got.Get("data").Raw != "[]" {
+		t.Errorf("without a copy: %s", got.Raw)
+	}
+	w.keep()
+	if got := w.Must(t, compare, args("documentId", w.doc)); got.Get("found").Bool() || got.Get("checkpoints").Int() != 1 {
+		t.Errorf("with an equal copy: %s", got.Raw)
+	}
+	w.update(w.blocks[0], "one ==changed==")
+	if err := w.Client.Delete(t.Context(), w.blocks[1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Client.FlushNow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.appendBlock("four & <four>")
+	got = w.Must(t, compare, args("id", w.doc))
+	want := []string{`changed "one 一" "one changed"`, `added "" "four & <four>"`, `removed "two" ""`}
+	if diff := cmp.Diff(want, changes(got)); diff != "" {
+		t.Error(diff)
+	}
+	if got.Get("summary").Raw != `{"added":1,"changed":1,"moved":0,"removed":1}` || !got.Get("found").Bool() || got.Get("created").Str == "" ||
+		!strings.HasSuffix(got.Get("historyPath").Str, string(w.doc)+".sy") || got.Get("data.0.id").Str != string(w.blocks[0]) {
+		t.Errorf("%s", got.Raw)
+	}
+	if len(w.Writes()) != 0 {
+		t.Errorf("a comparison writes: %v", w.Writes())
+	}
+	// The newest copy is equal to now, so the one before it is taken.
+	w.keep()
+	if got := w.Must(t, compare, args("documentId", w.doc)); got.Get("checkpoints").Int() != 2 || got.Get("total").Int() != 3 {
+		t.Errorf("%s", got.Raw)
+	}
+	second := w.Must(t, compare, args("documentId", w.doc, "page", 2, "pageSize", 2))
+	if second.Get("data.#").Int() != 1 || second.Get("total").Int() != 3 || second.Get("hasNextPage").Bool() {
+		t.Errorf("%s", second.Raw)
+	}
+	for range 5 {
+		w.keep()
+	}
+	if got := w.Must(t, compare, args("documentId", w.doc)); got.Get("found").Bool() || got.Get("checkpoints").Int() != 5 {
+		t.Errorf("more than five copies: %s", got.Raw)
+	}
+}
+
+func TestCompareRecentShowsMovesAndFormats(t *testing.T) {
+	w := newWorld(t)
+	w.update(w.blocks[0], "see [page](https://a.example)")
+	w.appendBlock("four")
+	w.keep()
+	w.update(w.blocks[0], "see [page](https://b.example)")
+	if err := w.Client.Move(t.Context(), w.blocks[1], w.children(w.doc)[3], ""); err != nil {
+		t.Fatal(err)
+	}
+	got := w.Must(t, act(t, "compare_recent"), args("documentId", w.doc))
+	if diff := cmp.Diff([]string{`changed "see page" "see page"`, `moved "" "two"`}, changes(got)); diff != "" {
+		t.Error(diff)
+	}
+	if !got.Get("data.0.formatOnly").Bool() {
+		t.Errorf("%s", got.Raw)
+	}
+}
+
+func TestCompareRecentCutsTexts(t *testing.T) {
+	w := newWorld(t)
+	w.update(w.blocks[0], strings.Repeat("长", 500))
+	w.keep()
+	w.update(w.blocks[0], strings.Repeat("短", 400))
+	c := w.Must(t, act(t, "compare_recent"), args("documentId", w.doc)).Get("data.0")
+	if before := []rune(c.Get("before").Str); len(before) != 401 || before[400] != '…' {
+		t.Errorf("%d characters", len(before))
+	}
+	if n := len([]rune(c.Get("after").Str)); n != 400 {
+		t.Errorf("%d characters", n)
+	}
+}
+
+func TestCompareRecentNeedsRead(t *testing.T) {
+	w := newWorld(t)
+	compare := act(t, "compare_recent")
+	w.keep()
+	w.update(w.blocks[0], "changed")
+	w.Levels[w.nb] = access.Read
+	w.Must(t, compare, args("documentId", w.doc))
+	w.Levels[w.nb] = access.None
+	hidden := w.refused(compare, args("documentId", w.doc), tool.Unknown)
+	w.same(hidden, w.doc, w.refused(compare, args("documentId", nowhere), tool.Unknown), nowhere)
+	w.refused(compare, args(), tool.Invalid)
+}
+
+// TestCompareRecentIgnoresOtherNotebooks: a copy made where the document was before may not be readable.
+func TestCompareRecentIgnoresOtherNotebooks(t *testing.T) {
+	w := newWorld(t)
+	w.keep()
+	other := kernel.ID(w.Notebook("Other"))
+	if err := w.Client.MoveDocuments(t.Context(), []kernel.ID{w.doc}, other); err != nil {
+		t.Fatal(err)
+	}
+	w.update(w.blocks[0], "changed")
+	w.Levels[w.nb] = access.None
+	if got := w.Must(t, act(t, "compare_recent"), args("documentId", w.doc)); got.Get("found").Bool() || strings.Contains(got.Raw, string(w.nb)) {
+		t.Errorf("%s", got.Raw)
+	}
+}

@@ -1,0 +1,106 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// The kinds of change, from an earlier version to the document as it is.
+const (
+	added   = "added"   // is there now, and was not
+	removed = "removed" // was there, and is not any more
+	changed = "changed"
+	moved   = "moved"
+)
+
+// change is one block that differs.
+type change struct {
+	Kind   string    `json:"kind"`
+	ID     kernel.ID `json:"id"`
+	Type   string    `json:"type"`
+	Before string    `json:"before,omitempty"`
+	After  string    `json:"after,omitempty"`
+	// Format says that the text is the same: a link, an attribute or the like differs.
+	Format bool `json:"formatOnly,omitempty"`
+}
+
+// shown is how much of a text a change shows, in characters.
+const shown = 400
+
+// diff compares the blocks of an earlier version with those of now: what is there now in its
+// order, then what is gone.
+func diff(before, after []piece) []change {
+	old := map[kernel.ID]int{}
+	for i, p := range before {
+		old[p.ID] = i
+	}
+	kept := inOrder(after, old)
+	var out []change
+	seen := map[kernel.ID]bool{}
+	for _, p := range after {
+		seen[p.ID] = true
+		i, was := old[p.ID]
+		switch {
+		case !was:
+			out = append(out, change{Kind: added, ID: p.ID, Type: p.Type, After: cut(p.Text)})
+		case before[i].Text != p.Text || before[i].Type != p.Type || before[i].look != p.look:
+			out = append(out, change{changed, p.ID, p.Type, cut(before[i].Text), cut(p.Text), before[i].Text == p.Text})
+		case before[i].Parent != p.Parent || !kept[p.ID]:
+			out = append(out, change{Kind: moved, ID: p.ID, Type: p.Type, After: cut(p.Text)})
+		}
+	}
+	for _, p := range before {
+		if !seen[p.ID] {
+			out = append(out, change{Kind: removed, ID: p.ID, Type: p.Type, Before: cut(p.Text)})
+		}
+	}
+	return out
+}
+
+// inOrder are the blocks of both versions that need not have been moved: the longest run that has
+// the same order in both.
+func inOrder(after []piece, old map[kernel.ID]int) map[kernel.ID]bool {
+	var ends, tails []int // of runs by length: where they end in before, and in after
+	previous := make([]int, len(after))
+	for j, p := range after {
+		previous[j] = -1
+		i, was := old[p.ID]
+		if !was {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(ends, i, cmp.Compare[int])
+		if n > 0 {
+			previous[j] = tails[n-1]
+		}
+		if n == len(ends) {
+			ends, tails = append(ends, i), append(tails, j)
+		} else {
+			ends[n], tails[n] = i, j
+		}
+	}
+	kept := map[kernel.ID]bool{}
+	if len(tails) > 0 {
+		for j := tails[len(tails)-1]; j >= 0; j = previous[j] {
+			kept[after[j].ID] = true
+		}
+	}
+	return kept
+}
+
+// count says how many changes there are of each kind.
+func count(changes []change) map[string]int {
+	out := map[string]int{added: 0, removed: 0, changed: 0, moved: 0}
+	for _, c := range changes {
+		out[c.Kind]++
+	}
+	return out
+}
+
+func cut(text string) string {
+	if runes := []rune(text); len(runes) > shown {
+		return string(runes[:shown]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,167 @@
+package timeline_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/source/siyuan/timeline"
+	"collie/internal/tool"
+)
+
+func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	var got []string
+	if !timeline.Tool().Off {
+		t.Error("the tool is on by default")
+	}
+	for _, a := range timeline.Tool().Actions {
+		got = append(got, a.Name)
+		if danger := a.Name == "rollback_document"; a.Dangerous != danger || a.Off != danger {
+			t.Errorf("%s: dangerous %t, off %t", a.Name, a.Dangerous, a.Off)
+		}
+		if len(a.Purpose) > 90 || len(a.Needs) == 0 {
+			t.Errorf("%s: purpose of %d characters, %d needs", a.Name, len(a.Purpose), len(a.Needs))
+		}
+		var example map[string]any
+		if err := json.Unmarshal([]byte(a.Example), &example); err != nil {
+			t.Errorf("%s: example: %v", a.Name, err)
+		}
+		for name := range example {
+			if a.Param(name) == nil {
+				t.Errorf("%s: example has %q, which is no argument", a.Name, name)
+			}
+		}
+		for _, p := range a.Params() {
+			if len(p.About) > 60 {
+				t.Errorf("%s.%s: about of %d characters", a.Name, p.Name, len(p.About))
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"list_nodes", "create_node", "compare_recent", "rollback_document"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func names(got gjson.Result) string {
+	var out []string
+	for _, n := range got.Get("data").Array() {
+		out = append(out, n.Get("name").Str)
+	}
+	return strings.Join(out, "|")
+}
+
+func TestNodes(t *testing.T) {
+	w := newWorld(t)
+	create, list := act(t, "create_node"), act(t, "list_nodes")
+	got := w.Must(t, create, args("name", " before 之前_1 ", "documentId", w.doc))
+	tag := got.Get("tag").Str
+	if !regexp.MustCompile(`^sisyphustimeline_` + string(w.doc) + `_[0-9]{14}_before 之前_1$`).MatchString(tag) {
+		t.Errorf("tag %q", tag)
+	}
+	if !got.Get("success").Bool() || got.Get("scope").Str != "document" || got.Get("name").Str != "before 之前_1" || len(got.Get("snapshotId").Str) != 40 || got.Get("created").Str == "" {
+		t.Errorf("%s", got.Raw)
+	}
+	got = w.Must(t, create, args("name", "all"))
+	if !regexp.MustCompile(`^sisyphustimeline_global_[0-9]{14}_all$`).MatchString(got.Get("tag").Str) || got.Get("documentId").Exists() {
+		t.Errorf("%s", got.Raw)
+	}
+	other := kernel.ID(w.Doc(string(w.nb), "/Other", "x"))
+	w.Must(t, create, args("name", "other", "documentId", w.children(other)[0])) // a block means its document
+	w.post("/api/repo/tagSnapshot", map[string]any{"id": got.Get("snapshotId").Str, "name": "v1.0"})
+	w.post("/api/repo/tagSnapshot", map[string]any{"id": got.Get("snapshotId").Str, "name": "sisyphustimeline_global_99999999999999_broken"})
+	for a, want := range map[string]string{
+		args("documentId", w.doc): "before 之前_1", args("documentId", other): "other", args(): "all",
+		args("scope", "document", "documentId", w.doc): "before 之前_1",
+	} {
+		if got := w.Must(t, list, a); names(got) != want || got.Get("total").Int() != 1 {
+			t.Errorf("%s: %s", a, got.Raw)
+		}
+	}
+	if got := w.Must(t, list, args("scope", "all", "pageSize", 2)); got.Get("total").Int() != 3 || got.Get("data.#").Int() != 2 || !got.Get("hasNextPage").Bool() {
+		t.Errorf("%s", got.Raw)
+	}
+}
+
+func TestNodesAreNewestFirst(t *testing.T) {
+	w := newWorld(t)
+	id := w.Must(t, act(t, "create_node"), args("name", "x")).Get("snapshotId").Str
+	for _, at := range []string{"20240101000000_old", "20260101000000_new", "20250101000000_mid"} {
+		w.post("/api/repo/tagSnapshot", map[string]any{"id": id, "name": "sisyphustimeline_" + string(w.doc) + "_" + at})
+	}
+	if got := names(w.Must(t, act(t, "list_nodes"), args("documentId", w.doc))); got != "new|mid|old" {
+		t.Error(got)
+	}
+}
+
+func TestNodesBadInput(t *testing.T) {
+	w := newWorld(t)
+	create, list := act(t, "create_node"), act(t, "list_nodes")
+	for _, name := range []string{" ", `a/b`, `a\b`, "a:b", "a*b", "a?b", `a"b`, "a'b", "a<b", "a>b", "a|b", "a\nb", "a\u200bb", strings.Repeat("名", 61)} {
+		w.refused(create, args("name", name), tool.Invalid)
+	}
+	w.refused(create, args("documentId", w.doc), tool.Invalid)
+	w.refused(create, args("name", "x", "scope", "document"), tool.Invalid)
+	w.refused(create, args("name", "x", "scope", "global", "documentId", w.doc), tool.Conflicting)
+	w.refused(create, args("name", "x", "documentId", nowhere), tool.Unknown)
+	w.refused(list, args("scope", "document"), tool.Invalid)
+	w.refused(list, args("scope", "all", "documentId", w.doc), tool.Conflicting)
+	w.refused(list, args("documentId", nowhere), tool.Unknown)
+	const longest = 60
+	w.Must(t, create, args("name", strings.Repeat("名", longest)))
+}
+
+func TestNodesNeedLevels(t *testing.T) {
+	w := newWorld(t)
+	create, list := act(t, "create_node"), act(t, "list_nodes")
+	w.Must(t, create, args("name", "mine", "documentId", w.doc))
+	w.Levels[w.nb] = access.Read
+	w.refused(create, args("name", "x", "documentId", w.doc), tool.Denied)
+	w.Must(t, list, args("documentId", w.doc))
+	w.Must(t, list, args())
+	w.Must(t, create, args("name", "x")) // a global node needs r everywhere, for it changes no note
+	secret := kernel.ID(w.Notebook("Secret 秘密"))
+	w.Levels[secret] = access.None
+	hidden := kernel.ID(w.Doc(string(secret), "/S", "x"))
+	for _, a := range []string{args(), args("scope", "global"), args("scope", "all")} {
+		e := w.refused(list, a, tool.Denied)
+		if strings.Contains(e.Error(), string(secret)) || strings.Contains(e.Error(), "Secret") {
+			t.Errorf("a hidden notebook is named: %v", e)
+		}
+	}
+	w.refused(create, args("name", "x", "scope", "global"), tool.Denied)
+	w.Must(t, list, args("documentId", w.doc)) // the document's own are no matter of others
+	w.same(w.refused(list, args("documentId", hidden), tool.Unknown), hidden, w.refused(list, args("documentId", nowhere), tool.Unknown), nowhere)
+	w.same(w.refused(create, args("name", "x", "documentId", hidden), tool.Unknown), hidden,
+		w.refused(create, args("name", "x", "documentId", nowhere), tool.Unknown), nowhere)
+}
+
+// TestNoRepoKey is README 48: nothing of it works before a person has made a key.
+func TestNoRepoKey(t *testing.T) {
+	w := newWorld(t)
+	fresh := actiontest.New(t)
+	w.Kit = fresh
+	w.doc = kernel.ID(w.Doc(w.Notebook("N"), "/D", "x"))
+	for _, e := range []*tool.Error{
+		w.refused(act(t, "list_nodes"), args(), tool.API), w.refused(act(t, "create_node"), args("name", "x"), tool.API),
+		w.refused(act(t, "rollback_document"), args("documentId", w.doc, "tag", "sisyphustimeline_global_20260101000000_x"), tool.API),
+	} {
+		if e.Code != kernel.CodeNoRepoKey || !strings.Contains(e.Hint, "Data repo key") {
+			t.Errorf("%v (%s): %s", e, e.Code, e.Hint)
+		}
+	}
+}
+
+func TestCreateNodeVerifies(t *testing.T) {
+	w := newWorld(t)
+	w.Fail("/api/repo/tagSnapshot", 1, kerneltest.FailLost)
+	w.Refused(t, act(t, "create_node"), args("name", "x"), tool.OutcomeUnknown)
+}

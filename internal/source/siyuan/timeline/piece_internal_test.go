@@ -1,0 +1,178 @@
+package timeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+)
+
+// TestPiecesOfARecordedDocument: a document with every kind of block, as a real kernel showed it.
+func TestPiecesOfARecordedDocument(t *testing.T) {
+	t.Parallel()
+	for _, row := range kerneltest.Recordings(t) {
+		if row.Scenario != "blocks_rich" || row.Endpoint() != "/api/filetree/getDoc" {
+			continue
+		}
+		dom := gjson.GetBytes(row.RespBody, "data.content").Str
+		pieces := piecesOf(dom)
+		if len(pieces) != 55 {
+			t.Errorf("%d pieces, want 55", len(pieces))
+		}
+		var texts []string
+		for _, p := range pieces {
+			texts = append(texts, p.Text)
+			if strings.ContainsAny(p.Text, "\u200b\u200d") || strings.Contains(p.Text, "protyle") {
+				t.Errorf("%s: %q", p.Type, p.Text)
+			}
+		}
+		for _, want := range []string{"Trip report 出差报告", "First point 第一点", "Deep 深层", "Book the train 订火车票"} {
+			if !slices.Contains(texts, want) {
+				t.Errorf("no piece has the text %q", want)
+			}
+		}
+		if changes := diff(pieces, piecesOf(strings.ReplaceAll(dom, `contenteditable="true"`, `contenteditable="false"`))); len(changes) != 0 {
+			t.Errorf("a copy that cannot be edited differs: %v", changes)
+		}
+		return
+	}
+	t.Fatal("getDoc was not recorded")
+}
+
+// TestRecordedCopy holds a recorded copy against the same document as it was recorded when it was written.
+func TestRecordedCopy(t *testing.T) {
+	t.Parallel()
+	for _, row := range kerneltest.Recordings(t) {
+		if row.Scenario == "history_repo" && row.Step == "history content" {
+			got := piecesOf(gjson.GetBytes(row.RespBody, "data.content").Str)
+			if len(got) != 1 || got[0].Text != "version one 版本一" || got[0].Type != "NodeParagraph" || !got[0].ID.Valid() {
+				t.Errorf("%+v", got)
+			}
+			return
+		}
+	}
+	t.Fatal("no copy was recorded")
+}
+
+func TestTextOf(t *testing.T) {
+	t.Parallel()
+	const id = `data-node-id="20240101000000-aaaaaaa"`
+	for own, want := range map[string]string{
+		`<div ` + id + `><div contenteditable="true">a &amp; b<br>c</div><div class="protyle-attr"><div class="protyle-attr--memo">note</div></div></div>`: "a & b\nc",
+		`<div ` + id + ` data-content="x &gt; y" data-type="NodeMathBlock"><div></div></div>`:                                                              "x > y",
+		`<div ` + id + ` title="a > b"><span data-x='<'>t</span></div>`:                                                                                    "t",
+		`<div ` + id + `><table><tr><td>1</td><td>2</td></tr></table></div>`:                                                                               "1\n2",
+		`<div ` + id + `><div class="protyle-action">1.</div></div>`:                                                                                       "",
+		`<div ` + id + `>`: "",
+	} {
+		if got := piecesOf(own); len(got) != 1 || got[0].Text != want {
+			t.Errorf("%s: %+v, want %q", own, got, want)
+		}
+	}
+}
+
+// TestDiffProperties: nothing differs from itself, each block is named once, and taking the changes back gives the old
+// set of blocks.
+func TestDiffProperties(t *testing.T) {
+	t.Parallel()
+	version := rapid.Custom(func(rt *rapid.T) []piece {
+		ids := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID[int]).Draw(rt, "ids")
+		var out []piece
+		for _, id := range ids {
+			out = append(out, piece{ID: kernel.ID(fmt.Sprintf("20240101000000-%07d", id)), Text: rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "text")})
+		}
+		return out
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		before, after := version.Draw(rt, "before"), version.Draw(rt, "after")
+		if d := diff(before, before); len(d) != 0 {
+			rt.Fatalf("%v", d)
+		}
+		d := diff(before, after)
+		seen := map[kernel.ID]bool{}
+		for _, c := range d {
+			if seen[c.ID] {
+				rt.Fatalf("%s is named twice", c.ID)
+			}
+			seen[c.ID] = true
+		}
+		if same := cmp.Equal(before, after, cmp.AllowUnexported(piece{})) || len(before)+len(after) == 0; same != (len(d) == 0) {
+			rt.Fatalf("same %t, changes %v", same, d)
+		}
+		n := count(d)
+		if len(before)+n[added]-n[removed] != len(after) {
+			rt.Fatalf("%d blocks and %v are no %d", len(before), n, len(after))
+		}
+	})
+}
+
+func TestDiffMovesAsFewAsPossible(t *testing.T) {
+	t.Parallel()
+	of := func(letters string) (out []piece) {
+		for _, l := range letters {
+			out = append(out, piece{ID: kernel.ID(l), Text: string(l)})
+		}
+		return out
+	}
+	for _, tt := range []struct{ before, after, moved string }{
+		{"abcde", "eabcd", "e"}, {"abcde", "bcdea", "a"}, {"abcde", "abdce", "c"}, {"abc", "cba", "ba"}, {"abcde", "abxcde", ""}, {"abcde", "ace", ""},
+	} {
+		got := ""
+		for _, c := range diff(of(tt.before), of(tt.after)) {
+			if c.Kind == moved {
+				got += string(c.ID)
+			}
+		}
+		if len(got) != len(tt.moved) || len(tt.moved) == 1 && got != tt.moved && !(tt.moved == "c" && got == "d") {
+			t.Errorf("%s to %s: %q was moved, want %q", tt.before, tt.after, got, tt.moved)
+		}
+	}
+}
+
+func FuzzPieces(f *testing.F) {
+	f.Add(`<div data-node-id="20240101000000-aaaaaaa" data-type="NodeList"><div data-node-id="20240101000000-bbbbbbb">x</div></div>`)
+	f.Add(`<div data-node-id="20240101000000-aaaaaaa" data-content="<`)
+	f.Fuzz(func(t *testing.T, dom string) {
+		pieces := piecesOf(dom)
+		if d := diff(pieces, pieces); len(d) != 0 && !twice(pieces) {
+			t.Errorf("%q differs from itself: %v", dom, d)
+		}
+		if _, err := json.Marshal(diff(nil, pieces)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func twice(pieces []piece) bool {
+	seen := map[kernel.ID]bool{}
+	for _, p := range pieces {
+		if seen[p.ID] {
+			return true
+		}
+		seen[p.ID] = true
+	}
+	return false
+}
+
+func FuzzParseTag(f *testing.F) {
+	f.Add("sisyphustimeline_global_20260102030405_before 之前")
+	f.Add("sisyphustimeline_20240101000000-aaaaaaa_20260102030405_a_b")
+	f.Add("v1.0")
+	f.Fuzz(func(t *testing.T, tag string) {
+		n, ok := parseTag(tag)
+		if !ok {
+			return
+		}
+		if n.Name == "" || (n.Document != "") != (n.Scope == document) || !strings.HasSuffix(tag, "_"+n.at+"_"+n.Name) {
+			t.Errorf("%q: %+v", tag, n)
+		}
+	})
+}

@@ -1,0 +1,187 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type rollbackArgs struct {
+	Document kernel.ID `json:"documentId" about:"document" req:"true"`
+	Path     string    `json:"historyPath" about:"a copy, from compare_recent"`
+	Tag      string    `json:"tag" about:"or a node, from list_nodes"`
+}
+
+// version is an earlier state of a document.
+type version struct {
+	content string // in the editor's form
+	pieces  []piece
+	// same reports whether the document is like that already.
+	same func(ctx context.Context, present []piece) (bool, error)
+	read func(ctx context.Context) (content string, err error)
+	// back puts the version in the place of the document.
+	back func(ctx context.Context) error
+}
+
+func rollbackDocument() *action.Action {
+	return action.New(action.Spec{
+		Tool: "timeline", Name: "rollback_document", Purpose: "Bring a document back to an earlier state", Late: true,
+		Guide: "Give historyPath or tag. The present state is kept in the history of the document first.",
+		Off:   true, Dangerous: true, Class: action.State, Saves: action.SavesBlocks,
+		Needs: []action.Need{
+			action.OnDocument(access.Delete, "documentId"),
+			action.On(access.Read, "every notebook, for a global tag", "tag", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+				for _, tag := range r.Strings("tag") {
+					if n, ok := parseTag(tag); ok && n.Scope == global {
+						return nil, r.Levels.Everywhere(ctx, access.Read)
+					}
+				}
+				return nil, nil
+			}),
+		},
+		Endpoints: []string{
+			"filetree/getDoc", "history/getDocHistoryContent", "file/getFile", "history/createDocHistory", "history/rollbackDocHistory",
+			"repo/getRepoTagSnapshots", "repo/createSnapshot", "repo/getRepoSnapshots", "repo/diffRepoSnapshots", "repo/openRepoSnapshotFile",
+			"repo/rollbackRepoSnapshotFile", "block/getBlockKramdown", "filetree/listDocsByPath", "sqlite/flushTransaction", "notebook/lsNotebooks",
+		},
+		Aliases: map[string]string{"id": "documentId"},
+		Returns: []action.Field{
+			{Name: "success", About: "true"}, {Name: "documentId", About: "the document"}, {Name: "historyPath", About: "where it was brought back from"},
+			{Name: "tag", About: "or the node"}, {Name: "undone", About: "changes that are gone, by kind: added, removed, changed, moved"},
+			{Name: "hint", About: "the way back to what was before"},
+		},
+		Example: `{"documentId":"20260102030405-abcdefg","historyPath":"/history/2026-01-02-030405-update/20260101000000-abcdefg/20260102030405-abcdefg.sy"}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("replace all blocks of %q by an earlier state", r.Target("documentId").Subject)
+		},
+	}, rollback)
+}
+
+func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, error) {
+	target := r.Target("documentId")
+	if target.ID != target.Root {
+		return nil, r.Invalid("documentId", fmt.Sprintf("is a block of document %s; only a whole document can be brought back", target.Root))
+	}
+	if (a.Path == "") == (a.Tag == "") {
+		return nil, r.Conflicting("give historyPath (from compare_recent) or tag (from list_nodes), one of them", "historyPath", "tag")
+	}
+	if err := r.Kernel.FlushNow(ctx); err != nil { // a block that was deleted just now may still be in its file
+		return nil, err
+	}
+	present, err := now(ctx, r, target.Root)
+	if err != nil {
+		return nil, err
+	}
+	var v *version
+	if a.Path != "" {
+		v, err = fromHistory(ctx, r, &target, a.Path)
+	} else {
+		v, err = fromNode(ctx, r, &target, a.Tag)
+	}
+	if err != nil {
+		return nil, err
+	}
+	same, err := v.same(ctx, present)
+	if err != nil {
+		return nil, err
+	}
+	if same {
+		return nil, already(target.Root)
+	}
+	if err := exchange(ctx, r, &target, v); err != nil {
+		return nil, err
+	}
+	r.RefreshDocument(target.Root)
+	r.RefreshTree()
+	return struct {
+		Success  bool           `json:"success"`
+		Document kernel.ID      `json:"documentId"`
+		Path     string         `json:"historyPath,omitempty"`
+		Tag      string         `json:"tag,omitempty"`
+		Undone   map[string]int `json:"undone"`
+		Hint     string         `json:"hint"`
+	}{true, target.Root, a.Path, a.Tag, count(diff(v.pieces, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
+}
+
+// already is the refusal to bring back what is there: the kernel would delete the file of the
+// document and say yes (README 2).
+func already(doc kernel.ID) error {
+	return &tool.Error{
+		Op: "bring back", Kind: tool.Exists, Subject: string(doc), Message: "the document is like that version already, so there is nothing to bring back",
+		Hint: fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) finds a copy that differs`, doc),
+	}
+}
+
+// exchange keeps a copy of the document as it is, puts the version in its place, and makes sure
+// that it is there.
+func exchange(ctx context.Context, r *action.Request, target *action.Target, v *version) error {
+	doc := target.Root
+	listed, err := inList(ctx, r, target)
+	if err != nil {
+		return err
+	}
+	if err := r.Kernel.KeepHistory(ctx, doc); err != nil {
+		return err
+	}
+	// A copy has the time in seconds in its path, so the one just made may have taken the place of
+	// the one that is wanted.
+	again, err := v.read(ctx)
+	if err != nil {
+		return err
+	}
+	if again != v.content {
+		return &tool.Error{
+			Op: "bring back", Kind: tool.StateChanged, Subject: string(doc), Message: "the version is not what it was a moment ago; nothing was changed",
+			Hint: fmt.Sprintf(`wait a second, then timeline(action="compare_recent", documentId=%q)`, doc),
+		}
+	}
+	if err := v.back(ctx); err != nil {
+		return err
+	}
+	return verify(ctx, r, target, v, listed)
+}
+
+// verify reads back whether the document is the version, and still has its file.
+func verify(ctx context.Context, r *action.Request, target *action.Target, v *version, listed bool) error {
+	if err := r.Kernel.FlushNow(ctx); err != nil {
+		return err
+	}
+	wrong := func(message string) error {
+		return &tool.Error{
+			Op: "bring back", Kind: tool.Mismatch, Subject: string(target.Root), OutcomeUnknown: true, Message: "the kernel accepted the change, and " + message,
+			Hint: "SiYuan keeps what was before: a person finds it under Data history",
+		}
+	}
+	kramdown, err := r.Kernel.Kramdown(ctx, target.Root)
+	if err != nil {
+		return err
+	}
+	after, err := now(ctx, r, target.Root)
+	if err != nil {
+		return err
+	}
+	if kramdown == "" || len(diff(v.pieces, after)) > 0 {
+		return wrong("the document is not that version")
+	}
+	still, err := inList(ctx, r, target)
+	if err == nil && listed && !still {
+		return wrong("the document is in no list any more; writing to it brings its file back")
+	}
+	return err
+}
+
+// inList reports whether the document is listed where it is.
+func inList(ctx context.Context, r *action.Request, target *action.Target) (bool, error) {
+	parent := path.Dir(target.Path)
+	if parent != "/" {
+		parent += ".sy"
+	}
+	list, err := r.Kernel.Documents(ctx, target.Notebook, parent)
+	return slices.ContainsFunc(list, func(d kernel.Document) bool { return d.ID == target.Root }), err
+}

@@ -1,0 +1,136 @@
+package timeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// fromHistory is a copy of the document as a version.
+func fromHistory(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (*version, error) {
+	got, err := pastOf(ctx, r, target, historyPath)
+	if err != nil {
+		return nil, err
+	}
+	v := &version{content: got.Content, pieces: piecesOf(got.Content)}
+	v.same = func(ctx context.Context, present []piece) (bool, error) {
+		same, known, err := sameFiles(ctx, r, "/data/"+string(target.Notebook)+target.Path, historyPath)
+		if err != nil || known {
+			return same, err
+		}
+		return len(diff(v.pieces, present)) == 0, nil
+	}
+	v.read = func(ctx context.Context) (string, error) {
+		got, err := r.Kernel.HistoryContent(ctx, historyPath)
+		return got.Content, err
+	}
+	v.back = func(ctx context.Context) error { return r.Kernel.RollbackHistory(ctx, target.Notebook, historyPath) }
+	return v, nil
+}
+
+// sameFiles compares two files of documents, but for times of changes; known is false where one
+// cannot be read as such.
+func sameFiles(ctx context.Context, r *action.Request, a, b string) (same, known bool, err error) {
+	var trees [2]any
+	for i, p := range []string{a, b} {
+		raw, err := r.Kernel.ReadFile(ctx, p)
+		if err != nil && tool.KindOf(err) == tool.Unknown {
+			return false, false, nil
+		}
+		if err != nil {
+			return false, false, err
+		}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		if d.Decode(&trees[i]) != nil {
+			return false, false, nil
+		}
+		withoutTimes(trees[i])
+	}
+	return reflect.DeepEqual(trees[0], trees[1]), true, nil
+}
+
+func withoutTimes(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if properties, ok := v["Properties"].(map[string]any); ok {
+			delete(properties, "updated")
+		}
+		for _, m := range v {
+			withoutTimes(m)
+		}
+	case []any:
+		for _, m := range v {
+			withoutTimes(m)
+		}
+	}
+}
+
+// fromNode is what a node has of the document as a version.
+func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag string) (*version, error) {
+	missing := access.NotFound(access.History, tag)
+	n, ok := parseTag(tag)
+	if !ok || n.Document != "" && n.Document != target.Root {
+		return nil, missing
+	}
+	all, err := nodes(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(o node) bool { return o.Tag == tag })
+	if i < 0 {
+		return nil, missing
+	}
+	left, err := snapshotNow(ctx, r, "before "+n.Name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := fileOf(ctx, r, target, left.ID, all[i].Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	got, err := r.Kernel.SnapshotContent(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	if got.Text {
+		return nil, tooLarge(target.Root, "its copy is shown as plain text")
+	}
+	v := &version{content: got.Content, pieces: piecesOf(got.Content)}
+	v.same = func(_ context.Context, present []piece) (bool, error) {
+		return got.Title == target.Title && len(diff(v.pieces, present)) == 0, nil
+	}
+	v.read = func(ctx context.Context) (string, error) {
+		got, err := r.Kernel.SnapshotContent(ctx, file)
+		return got.Content, err
+	}
+	v.back = func(ctx context.Context) error { return r.Kernel.RollbackSnapshotFile(ctx, file) }
+	return v, nil
+}
+
+// fileOf is the id of the document's file in a snapshot, where it differs from now.
+func fileOf(ctx context.Context, r *action.Request, target *action.Target, left, right string) (string, error) {
+	d, err := r.Kernel.DiffSnapshots(ctx, left, right)
+	if err != nil {
+		return "", err
+	}
+	at := "/" + string(target.Notebook) + target.Path
+	here := func(f kernel.SnapshotFile) bool { return f.Path == at }
+	if i := slices.IndexFunc(d.ChangedRight, here); i >= 0 {
+		return d.ChangedRight[i].ID, nil
+	}
+	if slices.ContainsFunc(d.OnlyLeft, here) {
+		return "", &tool.Error{
+			Op: "bring back", Kind: tool.Conflicting, Subject: string(target.Root), Message: "the node has no such document at this place: it was made or moved since",
+			Hint: "a person finds it in SiYuan under Data history - Data snapshot",
+		}
+	}
+	return "", already(target.Root)
+}
