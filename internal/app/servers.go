@@ -24,7 +24,11 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 	for i, s := range cfg.Servers {
 		names[i] = s.Name
 	}
-	wrong := entry.CheckNames(names, reserved)
+	taken := reserved
+	if KernelConfigured(cfg, env, KernelFlags{}) {
+		taken = append(slices.Clone(reserved), NotesTools()...) // architecture.md 8, Grouping
+	}
+	wrong := entry.CheckNames(names, taken)
 	secrets := newSecretLookup(cfg)
 	for _, s := range cfg.Servers {
 		o := entry.Options{

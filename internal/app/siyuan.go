@@ -79,6 +79,7 @@ type Notes struct {
 	raw    string // the settings that source was made of
 	purse  *mascot.Purse
 	safety *safety.Coordinator // of source; nil as it
+	client *kernel.Client      // the same
 	// warnings are what people should know about how the kernel was chosen.
 	warnings []string
 	err      error // why there is no source though something is configured
@@ -148,33 +149,36 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	raw := string(cfg.SiYuan.Raw) + "\x00" + fmt.Sprint(cfg.SiYuan.Enabled)
-	if n.raw == raw {
+	var choice connection.Choice
+	var warnings []string
+	var err error
+	if cfg.SiYuan.Enabled { // each time: a secret may be another one though the settings are the same
+		choice, warnings, err = ChooseKernel(ctx, cfg, n.env, n.opts.Kernel)
+	}
+	if n.raw == raw && n.choice == choice && n.err == nil && err == nil {
 		return
 	}
-	n.raw = raw
-	old := n.source
-	n.source, n.safety, n.choice, n.warnings, n.err = nil, nil, connection.Choice{}, nil, nil
-	if n.enabled = cfg.SiYuan.Enabled; n.enabled {
-		n.err = n.make(ctx, cfg)
+	old, client := n.source, n.client
+	n.raw, n.enabled, n.choice, n.warnings, n.err = raw, cfg.SiYuan.Enabled, choice, warnings, err
+	n.source, n.safety, n.client = nil, nil, nil
+	for _, w := range warnings {
+		n.log.Warn("SiYuan connection", "warning", w)
+	}
+	if n.err == nil && choice.Configured {
+		n.err = n.make(cfg)
 	}
 	if n.err != nil {
 		n.log.Warn("SiYuan tools not offered", "error", n.err)
 	}
 	if old != nil {
 		old.Close()
+		client.Close()
 	}
 }
 
-// make opens the source. n.mu is held.
-func (n *Notes) make(ctx context.Context, cfg *config.Config) error {
-	choice, warnings, err := ChooseKernel(ctx, cfg, n.env, n.opts.Kernel)
-	n.warnings = warnings
-	for _, w := range warnings {
-		n.log.Warn("SiYuan connection", "warning", w)
-	}
-	if err != nil || !choice.Configured {
-		return err
-	}
+// make opens the source of the kernel that was chosen. n.mu is held.
+func (n *Notes) make(cfg *config.Config) error {
+	choice := n.choice
 	set, err := readSiYuan(cfg)
 	if err != nil {
 		return err
@@ -196,8 +200,10 @@ func (n *Notes) make(ctx context.Context, cfg *config.Config) error {
 			return wrongSetting("siyuan.newNotebookPermission", err.Error())
 		}
 	}
-	n.app.hide([]string{choice.Token.Reveal()})
-	n.choice, n.safety = choice, coordinator
+	if !choice.Token.IsZero() {
+		n.app.hide([]string{choice.Token.Reveal()})
+	}
+	n.safety, n.client = coordinator, client
 	n.source = siyuan.New(siyuan.Options{
 		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, NewLevel: level,
 		Verify:    verifyWorkspace(choice),
@@ -265,7 +271,14 @@ func verifyWorkspace(c connection.Choice) func(context.Context, *kernel.Client) 
 		return nil
 	}
 	return func(ctx context.Context, k *kernel.Client) error {
-		info, err := k.WorkspaceInfo(ctx)
+		// Without the token first, which a kernel on this machine does not need for it: another
+		// program that has got the port shall not see it.
+		plain := kernel.New(c.URL, kernel.Options{})
+		defer plain.Close()
+		info, err := plain.WorkspaceInfo(ctx)
+		if tool.KindOf(err) == tool.Unauthorized {
+			info, err = k.WorkspaceInfo(ctx)
+		}
 		if err != nil {
 			return err
 		}

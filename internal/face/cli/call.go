@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/app"
 	"collie/internal/tool"
 )
 
@@ -34,10 +36,13 @@ func (p *program) callCommand() *cobra.Command {
 			"  --key a,b --key c    several items; \\, is a comma in one\n" +
 			"  --key @FILE, --key - a text from a file or from stdin; @@x is the text @x\n" +
 			"  --key-json JSON      any value as JSON\n" +
-			"  -- --key value       a flag that has the name of one of these below",
+			"  -- --key value       a flag that has the name of one of these below\n\n" +
+			"SiYuan tools also take what matters most without a flag, in the order of their help page, and\n" +
+			"other words for the same: ls and list, mv and move, rm, remove and delete.",
 		Example: "  collie call everything echo --message hello\n" +
-			"  collie everything get-sum --a 1 --b 2 --json",
-		DisableFlagParsing: true, ValidArgsFunction: p.completeServers,
+			"  collie everything get-sum --a 1 --b 2 --json\n" +
+			"  collie fs read /Notes/Plan",
+		DisableFlagParsing: true, ValidArgsFunction: p.completeTools,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.args, "args", "", "the arguments as a `JSON` object, @FILE or - for stdin; flags are put into it")
@@ -55,6 +60,8 @@ func (p *program) callCommand() *cobra.Command {
 			return c.Help()
 		case len(inv.words) == 0:
 			return usage("which tool? usage: collie %s", c.Use)
+		case asksForHelp(inv.words):
+			return p.tools(c.Context(), slices.Delete(inv.words, 1, 2)[:min(len(inv.words)-1, 2)], &toolsFlags{profile: f.profile})
 		case inv.help:
 			return p.tools(c.Context(), inv.words[:min(len(inv.words), 2)], &toolsFlags{profile: f.profile})
 		}
@@ -111,6 +118,16 @@ func (p *program) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	return p.show(result)
 }
 
+// asksForHelp reports whether words are those of a model that asks one of our own tools for help:
+// TOOL help [ACTION].
+func asksForHelp(words []string) bool {
+	if len(words) < 2 || words[1] != "help" {
+		return false
+	}
+	_, ours := app.NotesTool(words[0])
+	return ours
+}
+
 // target opens what the command needs and finds what it names. b is to be closed.
 func (p *program) target(ctx context.Context, words []string, profile string) (found, backend, error) {
 	b, err := p.openFor(ctx, words, profile)
@@ -141,7 +158,7 @@ func (p *program) openFor(ctx context.Context, words []string, profile string) (
 		return nil, err
 	}
 	var owners []string
-	p.settle(words)
+	p.settle(cfg, words)
 	if len(words) > 0 {
 		if owners, err = p.owners(words); err != nil {
 			return nil, err

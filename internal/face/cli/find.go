@@ -52,6 +52,9 @@ func (p *program) owners(words []string) ([]string, error) {
 	for i, s := range cfg.Servers {
 		known[i] = s.Name
 	}
+	if app.KernelConfigured(cfg, p.env, p.kernel) {
+		known = append(known, app.NotesTools()...)
+	}
 	return nil, p.unknownTool(words[0], known)
 }
 

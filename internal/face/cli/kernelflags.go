@@ -4,10 +4,12 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/config"
 )
 
 // kernelFlags lets a command talk to another SiYuan kernel than the usual one.
@@ -16,7 +18,9 @@ func (p *program) kernelFlags(c *cobra.Command) {
 	flags.StringVar(&p.kernel.Connection, "connection", "", "use the saved SiYuan connection `NAME`")
 	flags.StringVar(&p.kernel.URL, "url", "", "use the SiYuan kernel at `URL`")
 	flags.StringVar(&p.kernel.Token, "token", "", "its `TOKEN`; goes with --url, and others can read it on a command line")
-	_ = c.RegisterFlagCompletionFunc("connection", p.completeConnections) //nolint:errcheck // the flag is there
+	if err := c.RegisterFlagCompletionFunc("connection", p.completeConnections); err != nil {
+		panic("cli: " + err.Error()) // no such flag
+	}
 }
 
 // kernelFlagNames are the flags of [program.kernelFlags]. A tool of a server may have arguments of
@@ -35,17 +39,17 @@ func foreignTool(words []string, flag string) bool {
 // settle decides what the kernel that is wanted means for a command about words, nothing being
 // everything. A running gateway may talk to another kernel than the one that is named here, and
 // knows nothing of the folder that files are taken from.
-func (p *program) settle(words []string) {
-	ours := len(words) == 0
-	name := ""
-	if !ours {
+func (p *program) settle(cfg *config.Config, words []string) {
+	name, ours := "", true
+	if len(words) > 0 {
 		name, ours = app.NotesTool(words[0])
 	}
-	p.notes = ours && len(words) > 0
+	ours = ours && app.KernelConfigured(cfg, p.env, p.kernel)
+	p.notes = ours && name != ""
 	if p.kernel != (app.KernelFlags{}) || ours && p.env.Get("SIYUAN_API_URL") != "" {
 		p.local = true
 	}
-	if name != "file" || !ours {
+	if !ours || name != "file" {
 		return
 	}
 	if dir, err := os.Getwd(); err == nil { // else there is no such folder any more
@@ -82,4 +86,19 @@ func (p *program) completeConnections(*cobra.Command, []string, string) ([]strin
 	}
 	saved, _ := app.Connections(cfg, p.env)
 	return saved.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTools completes the first argument with what may be called.
+func (p *program) completeTools(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	known, directive := p.completeServers(c, args, typed)
+	cfg, _, err := p.settings()
+	if len(args) > 0 || err != nil || !app.KernelConfigured(cfg, p.env, p.kernel) {
+		return known, directive
+	}
+	for _, name := range app.NotesTools() {
+		if strings.HasPrefix(name, typed) {
+			known = append(known, name)
+		}
+	}
+	return known, directive
 }

@@ -41,8 +41,8 @@ func TestOwnResults(t *testing.T) {
 			"✓ fs.read /a\n\nkramdown:\none\n\nmarkdown:\ntwo\n",
 		},
 		"a plain list": {
-			`{"tags":[` + strings.Join(many, ",") + `],"total":12}`,
-			"✓ fs.read /asked\n  total  12\n  tags (12)\n    标签0\n    标签1\n    标签2\n    标签3\n    标签4\n    标签5\n    标签6\n    标签7\n    标签8\n    标签9\n    … 2 more; --json shows all\n",
+			`{"tags":[` + strings.Repeat(`"标签",`, 51) + `"x"],"total":52}`,
+			"✓ fs.read /asked\n  total  52\n  tags (52)\n" + strings.Repeat("    标签\n", 50) + "    … 2 more; --json shows all\n",
 		},
 		"a page": {
 			`{"data":[` + strings.Join(many, ",") + `],"total":30,"page":1,"pageSize":12,"pageCount":3,"hasNextPage":true}`,
@@ -71,7 +71,7 @@ func TestOwnResults(t *testing.T) {
 		},
 		"many scalars": {
 			`{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"id":"x","h":8,"type":"d"}`,
-			"✓ fs.read x\n  type  d\n  a     1\n  b     2\n  c     3\n  d     4\n  e     5\n  f     6\n  g     7\n… 1 more; --json shows all\n",
+			"✓ fs.read x\n  type  d\n  a     1\n  b     2\n  c     3\n  d     4\n  e     5\n  f     6\n  g     7\n  … 1 more; --json shows all\n",
 		},
 		"control characters": {`{"path":"/a\u001b[2J","n":"b\u0007"}`, "✓ fs.read /a\uFFFD[2J\n  n  b\uFFFD\n"},
 	} {

@@ -12,7 +12,8 @@ import (
 // Limits of what a person is shown (siyuan-tools.md 10.3).
 const (
 	mostScalars = 8
-	mostItems   = 10 // of a list that is no page
+	mostItems   = 10 // of a list inside a value
+	mostRows    = 50 // of a list that is no page; ten, as 10.3 has it, hides most of a folder
 	longest     = 120
 )
 
@@ -38,7 +39,7 @@ func newOwnView(p *program, target *found, args json.RawMessage) *ownView {
 // subjects are the members that say what a result is about, the best first.
 var subjects = []string{"path", "title", "name", "label", "id"}
 
-// first are the members that people look for first.
+// firstMembers are those that people look for first.
 var firstMembers = []string{"id", "name", "title", "path", "hPath", "label", "type", "notebook", "count", "total"}
 
 // texts are the members that are printed whole.
@@ -62,7 +63,7 @@ func (v *ownView) render(data gjson.Result) string {
 		b.WriteString(v.tick(v.about))
 		switch {
 		case data.IsArray():
-			b.WriteString(v.list("", list(data), mostItems))
+			b.WriteString(v.list("", list(data), mostRows))
 		default:
 			b.WriteString(ended(plainValue(json.RawMessage(data.Raw))))
 		}
@@ -139,14 +140,14 @@ func (v *ownView) scalars(all []pair) string {
 	}
 	slices.SortStableFunc(all, func(a, b pair) int { return rank(a) - rank(b) })
 	var rows [][]string
-	for i, e := range all {
-		if i == mostScalars {
-			rows = append(rows, []string{fmt.Sprintf("… %d more; --json shows all", len(all)-i)})
-			break
-		}
+	for _, e := range all[:min(len(all), mostScalars)] {
 		rows = append(rows, []string{"  " + e.name, cell(e.value)})
 	}
-	return layOut(nil, rows, v.width)
+	text := layOut(nil, rows, v.width)
+	if n := len(all) - len(rows); n > 0 {
+		text += fmt.Sprintf("  … %d more; --json shows all\n", n)
+	}
+	return text
 }
 
 // section is a list or an object below its name.
@@ -155,7 +156,7 @@ func (v *ownView) section(e pair, paged bool) string {
 	case e.value.IsArray() && len(list(e.value)) == 0:
 		return layOut(nil, [][]string{{"  " + e.name, "none"}}, v.width)
 	case e.value.IsArray():
-		most := mostItems
+		most := mostRows
 		if paged || isTree(list(e.value)) {
 			most = len(list(e.value))
 		}

@@ -15,39 +15,60 @@ import (
 // it is hidden. It reads no byte more than that, so that questions of both kinds can follow each
 // other. The error is io.EOF at the end of the input, or ctx's.
 func (p *program) prompt(ctx context.Context, question string, hidden bool) (string, error) {
+	read := readLine
+	if f, ok := p.in.(*os.File); ok && hidden && terminal(p.in) {
+		fd := int(f.Fd())              //nolint:gosec // a descriptor is small
+		state, err := term.MakeRaw(fd) // before the question, for those who type fast
+		if err != nil {
+			return "", err
+		}
+		defer func() {
+			_ = term.Restore(fd, state)
+			fmt.Fprintln(p.err)
+		}()
+		read = readHidden
+	}
 	fmt.Fprint(p.err, question)
-	f, ok := p.in.(*os.File)
-	if !ok || !terminal(p.in) {
-		return readLine(p.in)
-	}
-	fd := int(f.Fd()) //nolint:gosec // a descriptor is small
-	state, err := term.GetState(fd)
-	if err != nil {
-		return "", err
-	}
 	type said struct {
 		text string
 		err  error
 	}
 	answer := make(chan said, 1)
 	go func() { // a read of a terminal cannot be interrupted: it ends with a line, or the process
-		if !hidden {
-			text, err := readLine(f)
-			answer <- said{text, err}
-			return
-		}
-		raw, err := term.ReadPassword(fd)
-		answer <- said{string(raw), err}
+		text, err := read(p.in)
+		answer <- said{text, err}
 	}()
 	select {
 	case s := <-answer:
-		if hidden {
-			fmt.Fprintln(p.err)
-		}
 		return s.text, s.err
 	case <-ctx.Done():
-		fmt.Fprintln(p.err)
-		return "", errors.Join(context.Cause(ctx), term.Restore(fd, state))
+		return "", context.Cause(ctx)
+	}
+}
+
+// readHidden reads a line of a raw terminal, which shows nothing. Backspace and Ctrl-U work;
+// Ctrl-C is [context.Canceled] and Ctrl-D io.EOF.
+func readHidden(r io.Reader) (string, error) {
+	var line []byte
+	one := make([]byte, 1)
+	for {
+		if n, err := r.Read(one); err != nil || n == 0 {
+			return "", errors.Join(io.EOF, err)
+		}
+		switch c := one[0]; c {
+		case '\r', '\n':
+			return string(line), nil
+		case 0x03:
+			return "", context.Canceled
+		case 0x04:
+			return "", io.EOF
+		case 0x08, 0x7f:
+			line = line[:max(0, len(line)-1)]
+		case 0x15:
+			line = line[:0]
+		default:
+			line = append(line, c)
+		}
 	}
 }
 

@@ -109,6 +109,11 @@ func (p *program) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	if err != nil {
 		return err
 	}
+	if there && n.url == "" && facts != nil { // nobody has said that it is another one now
+		if err := (app.KernelChoice{Name: n.name, URL: address, Workspace: old.Workspace}).Verify(facts.Workspace); err != nil {
+			return err
+		}
+	}
 	fields := connectionFields{}
 	if n.url != "" && n.url != old.URL {
 		fields["url"], fields["workspace"] = &n.url, nil
@@ -170,7 +175,7 @@ func (p *program) tryToSave(ctx context.Context, n *newKernel, address, token st
 	e, ok := errors.AsType[*tool.Error](err)
 	switch {
 	case err == nil:
-		p.note("%s", oneLine(kernelLine(address, &facts)))
+		fmt.Fprintln(p.err, oneLine(kernelLine(address, &facts)))
 		return &facts, nil
 	case ok && e.Kind == tool.Unavailable && e.Code == app.KernelUnreachable:
 		p.note("not tested: %s; collie siyuan connection test %s does it later", e.Message, n.name)

@@ -81,7 +81,7 @@ func (p *program) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 		if err != nil {
 			return err
 		}
-		p.note("%s", oneLine(kernelLine(n.url, &got)))
+		fmt.Fprintln(p.err, oneLine(kernelLine(n.url, &got)))
 		facts = &got
 	}
 	return p.initialize(ctx, cfg, n, form, facts)

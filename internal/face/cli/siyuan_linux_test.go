@@ -1,0 +1,227 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/binary"
+)
+
+// session runs the program at a terminal, where a person types the answers in their order: each
+// when the screen ends with its question. It returns the exit code and all that was shown.
+func session(t *testing.T, program, home string, answers [][2]string, env []string, args ...string) (exit int, shown string) {
+	t.Helper()
+	person, terminal := pty(t)
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	cmd.Env = append(os.Environ(), "COLLIE_HOME="+home, "HOME="+home, "SIYUAN_API_URL=", "TERM=xterm")
+	cmd.Env = append(cmd.Env, env...)
+	var screen bytes.Buffer
+	var reading sync.WaitGroup
+	reading.Go(func() { // ends when the program has closed the terminal, and so has the test
+		buf := make([]byte, 4096)
+		seen := 0
+		for {
+			n, err := person.Read(buf)
+			screen.Write(buf[:n])
+			if err != nil {
+				return
+			}
+			if len(answers) > 0 && strings.HasSuffix(screen.String()[seen:], answers[0][0]) {
+				seen = screen.Len()
+				_, _ = person.WriteString(answers[0][1])
+				answers = answers[1:]
+			}
+		}
+	})
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		t.Fatal(err)
+	}
+	if state, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS); err != nil || state.Lflag&unix.ECHO == 0 || state.Lflag&unix.ICANON == 0 {
+		t.Errorf("the terminal is not as it was: %+v, %v", state, err)
+	}
+	_ = terminal.Close()
+	reading.Wait()
+	if len(answers) > 0 {
+		t.Errorf("never asked %q:\n%s", answers[0][0], &screen)
+	}
+	return cmd.ProcessState.ExitCode(), strings.ReplaceAll(screen.String(), "\r\n", "\n")
+}
+
+func settingsIn(t *testing.T, home string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(home, "collie.json"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// withFileSecrets is a home whose secrets are in a file.
+func withFileSecrets(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "collie.json"), []byte(`{"secrets": {"store": "file"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// TestAtATerminal holds what people are asked and shown to sessions at a real terminal.
+func TestAtATerminal(t *testing.T) {
+	t.Parallel()
+	program := binary.Build(t, binary.Collie)
+	for name, run := range map[string]func(*testing.T, string){
+		"init asks": testInitAsks, "init interrupted": testInitInterrupted, "pages are turned": testPagesAreTurned,
+		"people are asked": testPeopleAreAsked,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, program) })
+	}
+}
+
+// The wizard helps until the kernel answers: a wrong scheme, a port nobody has, a wrong token.
+func testInitAsks(t *testing.T, program string) {
+	t.Parallel()
+	k := kerneltest.New(t)
+	k.SetToken(true)
+	k.Notebook("工作")
+	home := withFileSecrets(t)
+	exit, shown := session(t, program, home, [][2]string{
+		{"Name of this connection [default]: ", "笔记\n"},
+		{"Address of the SiYuan kernel [http://127.0.0.1:6806]: ", "localhost:6806\n"},
+		{"Address of the SiYuan kernel [http://127.0.0.1:6806]: ", "http://127.0.0.1:1\n"},
+		{"Enter for none): ", "\n"},
+		{"or quit (q)? [r]: ", "u\n"},
+		{"Address of the SiYuan kernel [http://127.0.0.1:1]: ", k.URL() + "\n"},
+		{"Enter for none): ", "wrong-token\n"},
+		{"or quit (q)? [t]: ", "\n"},
+		{"Enter for none): ", kerneltest.Token + "\n"},
+	}, nil, "siyuan", "init")
+	if exit != 0 {
+		t.Fatalf("exit %d:\n%s", exit, shown)
+	}
+	for _, want := range []string{
+		"write http://localhost:6806", "✗ no SiYuan kernel answers at http://127.0.0.1:1", "start SiYuan",
+		"does not accept the token", "Settings - About", "✓ SiYuan 3.7.3 at " + k.URL(), "saved connection 笔记",
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("nothing says %q:\n%s", want, shown)
+		}
+	}
+	for _, secret := range []string{"wrong-token", kerneltest.Token} {
+		if strings.Contains(shown, secret) || strings.Contains(settingsIn(t, home), secret) {
+			t.Errorf("%s is to be seen:\n%s\n%s", secret, shown, settingsIn(t, home))
+		}
+	}
+	if got := settingsIn(t, home); !strings.Contains(got, `"token": "${secret:siyuan_笔记}"`) || !strings.Contains(got, `"workspace": "/workspace"`) {
+		t.Errorf("settings:\n%s", got)
+	}
+
+	// Another program's port is told as that; what is there is not replaced without a yes.
+	before := settingsIn(t, home)
+	k.Fail("/api/system/version", 1, kerneltest.FailGarbage)
+	exit, shown = session(t, program, home, [][2]string{
+		{"Name of this connection [default]: ", "笔记\n"},
+		{"Replace it? [y/N] ", "\n"},
+		{"Name of this connection [default]: ", "\n"},
+		{"Address of the SiYuan kernel [" + k.URL() + "]: ", "\n"},
+		{"Enter for none): ", "\n"},
+		{"or quit (q)? [u]: ", "q\n"},
+	}, nil, "siyuan", "init")
+	if exit != 5 || !strings.Contains(shown, "what answers there is no SiYuan kernel") || !strings.Contains(shown, "another program has that port") {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+	if settingsIn(t, home) != before {
+		t.Errorf("something was saved:\n%s", settingsIn(t, home))
+	}
+}
+
+// Ctrl-C in the middle of a hidden question leaves the terminal as it was, and saves nothing.
+func testInitInterrupted(t *testing.T, program string) {
+	t.Parallel()
+	home := withFileSecrets(t)
+	exit, shown := session(t, program, home, [][2]string{
+		{"Name of this connection [default]: ", "\n"},
+		{"[http://127.0.0.1:6806]: ", "http://127.0.0.1:1\n"},
+		{"Enter for none): ", "\x03"},
+	}, nil, "siyuan", "init")
+	if exit != 5 || !strings.Contains(shown, "nothing was saved") || strings.Contains(settingsIn(t, home), "siyuan") {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+}
+
+// Pages are turned with keys; --json shows the one that was asked for.
+func testPagesAreTurned(t *testing.T, program string) {
+	t.Parallel()
+	k := kerneltest.New(t)
+	notebook := k.Notebook("工作")
+	k.Doc(notebook, "/计划", "一号\n\n二号\n\n三号\n\n四号\n\n五号")
+	env := []string{"SIYUAN_API_URL=" + k.URL()}
+	home := t.TempDir()
+	args := []string{"fs", "search", "/工作", "号", "--page-size", "2"}
+	key := func(page string) string { return "-- " + page + ": Enter next, p previous, q quit --" }
+	exit, shown := session(t, program, home, [][2]string{
+		{key("1/3"), "x\r"}, {key("2/3"), "p"}, {key("1/3"), "p"}, {key("1/3"), "n"}, {key("2/3"), "n"}, {key("3/3"), "\r"},
+	}, env, args...)
+	if exit != 0 {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+	var seen []string
+	for _, m := range regexp.MustCompile(`[一二三四五]号`).FindAllString(shown, -1) {
+		seen = append(seen, strings.TrimSuffix(m, "号"))
+	}
+	if got := strings.Join(seen, ""); got != "一二三四一二三四五" {
+		t.Errorf("seen %s:\n%s", got, shown)
+	}
+	for _, end := range []string{"q", "\x1b", "\x03"} {
+		if exit, shown := session(t, program, home, [][2]string{{key("1/3"), end}}, env, args...); exit != 0 || strings.Contains(shown, "三号") {
+			t.Errorf("%q: exit %d:\n%s", end, exit, shown)
+		}
+	}
+	if exit, shown := session(t, program, home, nil, env, append(args, "--json")...); exit != 0 || strings.Contains(shown, "Enter next") {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+}
+
+// A dangerous action and undo ask a person at a terminal.
+func testPeopleAreAsked(t *testing.T, program string) {
+	t.Parallel()
+	k := kerneltest.New(t)
+	notebook := k.Notebook("工作")
+	k.Doc(notebook, "/计划", "第一稿")
+	k.File("/data/storage/petal/collie/notebookPermissions", []byte(`{"`+notebook+`":"rwd"}`))
+	env := []string{"SIYUAN_API_URL=" + k.URL()}
+	home := t.TempDir()
+	exit, shown := session(t, program, home, [][2]string{{"Run it? [y/N] ", "n\n"}}, env, "fs", "rm", "/工作/计划")
+	if exit != 5 || !strings.Contains(shown, "targets:") {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+	if exit, shown = session(t, program, home, nil, env, "fs", "write", "/工作/计划", "第二稿", "--overwrite", "--args", `{"requestId":"write-0001"}`); exit != 0 {
+		t.Fatalf("exit %d:\n%s", exit, shown)
+	}
+	if exit, shown = session(t, program, home, [][2]string{{"Put it back? [y/N] ", "\n"}}, env, "siyuan", "undo", "write-0001"); exit != 5 {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+	if exit, shown = session(t, program, home, [][2]string{{"Put it back? [y/N] ", "是\n"}}, env, "siyuan", "undo", "write-0001"); exit != 0 {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+	if _, shown = session(t, program, home, nil, env, "fs", "read", "/工作/计划"); !strings.Contains(shown, "第一稿") {
+		t.Errorf("not put back:\n%s", shown)
+	}
+}
