@@ -4,7 +4,7 @@ FUZZTIME ?= 20s
 SOAKTIME ?= 1h
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test stories soak conformance bench fuzz lint vuln cross clean
+.PHONY: help build run test stories soak conformance live bench fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,12 +16,12 @@ run: build ## serve the example servers if Node is here, else an empty gateway
 	@if command -v npx >/dev/null; then echo "Node is here: serving examples/mcp-servers.json; in a second terminal: bin/collie tools --config examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
 	else echo "No Node here, so the example servers cannot run: serving none"; exec bin/collie serve; fi
 
-test: ## vet, format and all tests under the race detector, at most 10 minutes; needs a C compiler
-	go vet ./... && go vet -tags stories ./test/...
+test: ## format and all tests under vet and the race detector, at most 10 minutes; needs a C compiler
 	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
-	CGO_ENABLED=1 go test -race -shuffle=on -timeout 10m ./...
+	CGO_ENABLED=1 go test -race -vet=all -shuffle=on -timeout 10m ./...
 
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
+	go vet ./... && go vet -tags stories,live ./test/...
 	go test -tags stories -count=1 -v -p 1 -timeout 20m ./test/...
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
@@ -29,6 +29,9 @@ soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIM
 
 conformance: ## of the stories only the official conformance suites
 	go test -tags stories -count=1 -v -timeout 10m ./test/conformance
+
+live: ## work in a notebook of its own at the SiYuan that SIYUAN_API_URL and SIYUAN_TOKEN name
+	go test -tags live -count=1 -v -timeout 10m ./test/live
 
 bench: build ## measure against the budgets and write bench/RESULTS.md
 	go run ./test/bench -collie bin/collie -out bench/RESULTS.md

@@ -43,6 +43,7 @@ func move() *action.Action {
 		Effect: func(r *action.Request) string {
 			return "move this document and all below it to " + r.Target("to").Subject
 		},
+		Inverse: moveBack,
 	}, runMove)
 }
 
@@ -161,4 +162,15 @@ func rename(ctx context.Context, r *action.Request, from, to action.Target, out 
 	to.HPath = now
 	out.MovedTo = shown(ctx, r, to)
 	return err
+}
+
+// moveBack moves the document from where it will be to where it is.
+func moveBack(_ context.Context, r *action.Request) (*action.Inverse, error) {
+	from, to := r.Target("from"), r.Target("to")
+	there := to.Subject
+	if to.What == access.Notebook {
+		there = strings.TrimSuffix(there, "/") + "/" + action.EncodeName(from.Title)
+	}
+	args, err := action.Encode(map[string]any{"from": there, "to": from.Subject})
+	return &action.Inverse{Tool: "fs", Action: "mv", Args: args}, err
 }
