@@ -19,6 +19,10 @@ func TestActionName(t *testing.T) {
 		{"DEL", "delete", []string{"delete", "insert"}},
 		{"remove", "remove", []string{"delete", "remove"}},
 		{"get-doc", "get_doc", []string{"get_doc"}},
+		{"getDoc", "get_doc", []string{"get_doc"}},
+		{" SetFoldState", "set_fold_state", []string{"set_fold_state"}},
+		{"querySQL", "query_sql", []string{"query_sql"}},
+		{"getDocs", "getDocs", []string{"get_doc"}},
 		{"ls", "ls", []string{"tree"}},
 		{"重命名", "重命名", []string{"rename"}},
 	} {

@@ -37,14 +37,22 @@ func TestCheck04Formats(t *testing.T) {
 		want       map[string]string // of the tools that differ from the defaults, in their order
 	}{
 		"none": {ownFolder, ``, nil},
-		"nested": {ownFolder, `{"tag":{"enabled":true,"actions":{"remove":false,"rename":false}},"mascot":{"enabled":false,"actions":{}},"block":{"actions":{"delete":true}}}`,
-			map[string]string{"tag": "list", "mascot": "", "block": "+delete"}},
-		"by category": {pluginFolder, `{"notebook":["list","create","get_notebook_conf"],"tag":false}`,
-			map[string]string{"notebook": "list create get_conf", "tag": ""}},
-		"flat": {pluginFolder, `{"list_notebooks":true,"open_notebook":true,"create_document":false}`,
-			map[string]string{"notebook": "list set_open_state", "document": ""}},
-		"nested wins": {ownFolder, `{"list_notebooks":true,"tag":{"actions":{"list":true,"rename":false,"remove":false}}}`,
-			map[string]string{"tag": "list"}},
+		"nested": {
+			ownFolder, `{"tag":{"enabled":true,"actions":{"remove":false,"rename":false}},"mascot":{"enabled":false,"actions":{}},"block":{"actions":{"delete":true}}}`,
+			map[string]string{"tag": "list", "mascot": "", "block": "+delete"},
+		},
+		"by category": {
+			pluginFolder, `{"notebook":["list","create","get_notebook_conf"],"tag":false}`,
+			map[string]string{"notebook": "list create get_conf", "tag": ""},
+		},
+		"flat": {
+			pluginFolder, `{"list_notebooks":true,"open_notebook":true,"create_document":false}`,
+			map[string]string{"notebook": "list set_open_state", "document": ""},
+		},
+		"nested wins": {
+			ownFolder, `{"list_notebooks":true,"tag":{"actions":{"list":true,"rename":false,"remove":false}}}`,
+			map[string]string{"tag": "list"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +127,7 @@ func TestCheck04ListChanged(t *testing.T) {
 		}
 		if len(step.want) == 0 {
 			got := visitors[1].refused(t, "tag", `{"action":"list"}`, "disabled_error")
-			wantWords(t, "a tool that is off", got.text, "switched off")
+			wantWords(t, "a tool that is off", got.text, "switched off", "collie siyuan config set tag on")
 		} else {
 			visitors[1].refused(t, "tag", `{"action":"remove","label":"x"}`, "disabled_error")
 		}
@@ -242,6 +250,8 @@ func TestReadOnlyTools(t *testing.T) {
 		} {
 			wantWords(t, tt[1], v.refused(t, tt[0], tt[1], "disabled_error").text, "read-only")
 		}
+		// What reads but for one argument of it.
+		v.refused(t, "av", `{"action":"render","id":"20240101120000-abcdefg","blockID":"`+w.plan+`","createIfNotExist":true}`, "disabled_error")
 		w.wantNoWrites(t)
 	})
 }

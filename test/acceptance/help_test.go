@@ -105,6 +105,7 @@ func TestHelpResources(t *testing.T) {
 				t.Errorf("%s is another page", alias)
 			}
 		}
+		wantWords(t, "page of a tool", page("siyuan://help/notebook"), "# notebook", "`list(", "topic=")
 		if a, b := page("siyuan://help/path-semantics"), page("siyuan://help/document-path-semantics"); a != b || !strings.Contains(a, "hPath") {
 			t.Errorf("path-semantics: %s\n\ndocument-path-semantics: %s", a, b)
 		}
@@ -139,7 +140,7 @@ func TestHelpResources(t *testing.T) {
 			t.Errorf("templates: %+v", templates.ResourceTemplates)
 		}
 		for _, uri := range []string{
-			"siyuan://help/nothing", "siyuan://help/notebook/dance", "siyuan://help/notebook/set_permission",
+			"siyuan://help/nothing", "siyuan://help/tag", "siyuan://help/", "siyuan://help/action/", "siyuan://help/notebook/dance", "siyuan://help/notebook/set_permission",
 			"siyuan://help/tag/list", "siyuan://notes/" + w.plan,
 		} {
 			_, err := v.readPage(t, uri)

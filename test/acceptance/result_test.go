@@ -143,7 +143,7 @@ func TestNamesOfActions(t *testing.T) {
 			{"block", `{"id":"` + w.plan + `"}`, "get_attrs get-attrs GET_ATTRS"},
 		} {
 			want := ""
-			for _, name := range strings.Fields(same[2]) {
+			for name := range strings.FieldsSeq(same[2]) {
 				var args map[string]any
 				if err := json.Unmarshal([]byte(same[1]), &args); err != nil {
 					t.Fatal(err)

@@ -67,6 +67,7 @@ func visit(t *testing.T, g *gateway.Gateway, version string, who person) *visito
 
 // each runs a test as a subtest for a client of each era.
 func each(t *testing.T, f func(t *testing.T, version string)) {
+	t.Helper()
 	for _, version := range []string{legacy, modern} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

@@ -132,6 +132,9 @@ func oneLine(s string) string {
 
 var secretName = regexp.MustCompile(`(?i)passw|passphrase|pwd|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|authorization|credential|cookie|密码|密钥|令牌`)
 
+// amountName finds the names of numbers of tokens, which are no secrets.
+var amountName = regexp.MustCompile(`(?i)tokens?[-_]?(budget|limit|count|total|usage)|(max|min|num|total|count|estimated)[-_a-z]*tokens`)
+
 // isSecret reports whether the value at "at" may be one that must not be repeated, going by
 // its name, the names around it, or its schema.
 func isSecret(at []string, s *jsonschema.Schema) bool {
@@ -139,7 +142,7 @@ func isSecret(at []string, s *jsonschema.Schema) bool {
 		return true
 	}
 	for _, t := range at {
-		if secretName.MatchString(t) {
+		if secretName.MatchString(amountName.ReplaceAllString(t, "")) {
 			return true
 		}
 	}

@@ -64,6 +64,7 @@ func (d *desk) call(t *testing.T, name, args string) (tool.Result, []string) {
 func (d *desk) again(t *testing.T, name, args string) []string {
 	t.Helper()
 	for range 5 {
+		d.source.Levels().Forget() // those of an earlier call may run out in between
 		began := time.Now()
 		d.call(t, name, args)
 		if _, asked := d.call(t, name, args); time.Since(began) < 900*time.Millisecond {

@@ -74,7 +74,7 @@ func addGuide(o *tool.Offer) {
 	for _, t := range []struct{ pattern, name string }{
 		{helpURI + "action/{tool}/{action}", "Help for a SiYuan action"},
 		{helpURI + "{tool}/{action}", "Help for a SiYuan action"},
-		{helpURI + "{page}", "A page of help"}, // so that the older name of a page is read too
+		{helpURI + "{page}", "A page of help, or one of a SiYuan tool"},
 	} {
 		o.Templates = append(o.Templates, tool.Template{Pattern: t.pattern, Definition: entry("uriTemplate", t.pattern, t.name)})
 	}
@@ -132,10 +132,15 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 			return t.Text, nil
 		}
 	}
-	name, topic, _ := strings.Cut(strings.TrimPrefix(path, "action/"), "/")
-	topic = s.ActionName(name, topic)
-	a := s.index[name][topic]
-	if cfg := s.switches.Last(); a == nil || a.DirectOnly || off(a, cfg) != "" || !cfg.ToolOn[name] {
+	name, topic, one := strings.Cut(strings.TrimPrefix(path, "action/"), "/")
+	cfg := s.switches.Last()
+	if one {
+		topic = s.ActionName(name, topic)
+		if a := s.index[name][topic]; a == nil || a.DirectOnly || off(a, cfg) != "" {
+			return "", unknownPage(c.Target)
+		}
+	}
+	if !cfg.ToolOn[name] {
 		return "", unknownPage(c.Target)
 	}
 	return s.Help(ctx, c, name, topic)

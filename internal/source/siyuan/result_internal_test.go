@@ -15,8 +15,12 @@ import (
 func TestSlim(t *testing.T) {
 	t.Parallel()
 	fields := []action.Field{
-		{Name: "id"}, {Name: "icon", Verbose: true}, {Name: "data"}, {Name: "data[].sort", Verbose: true},
-		{Name: "data[].inner.deep", Verbose: true}, {Name: "[].sort", Verbose: true},
+		{Name: "id"},
+		{Name: "icon", Verbose: true},
+		{Name: "data"},
+		{Name: "data[].sort", Verbose: true},
+		{Name: "data[].inner.deep", Verbose: true},
+		{Name: "[].sort", Verbose: true},
 	}
 	for raw, want := range map[string]string{
 		`{"id":"1","icon":"x","data":[]}`:                                      `{"id":"1","data":[]}`,

@@ -166,11 +166,9 @@ func plainCause(err error) error {
 // silent is what in err says that the kernel cannot be asked at all; nil if nothing does.
 func silent(err error) *tool.Error {
 	for ; err != nil; err = errors.Unwrap(err) {
-		if e, ok := err.(*tool.Error); ok { //nolint:errorlint // each link of the chain is looked at
-			switch e.Kind {
-			case tool.Unavailable, tool.Unauthorized, tool.Busy:
-				return e
-			}
+		e, ok := err.(*tool.Error) //nolint:errorlint // each link of the chain is looked at
+		if ok && (e.Kind == tool.Unavailable || e.Kind == tool.Unauthorized || e.Kind == tool.Busy) {
+			return e
 		}
 	}
 	return nil

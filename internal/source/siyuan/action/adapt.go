@@ -8,10 +8,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Adapt replaces aliases in args, a JSON object, and puts values of an obvious wrong type right:
-// "5" for 5, "true" for true, 5 for "5", one item for a list of one, JSON in a string for what
-// is to be an object or a list. A null for what need not be given is left out. What it does not
-// understand stays as it is, for the validation to name.
+// Adapt replaces aliases and other spellings of names in args, a JSON object, and puts values of
+// an obvious wrong type right: "5" for 5, "true" for true, 5 for "5", one item for a list of one,
+// JSON in a string for what is to be an object or a list. A null for what need not be given is
+// left out, arguments of other actions included: some clients send all that a tool declares. What
+// it does not understand stays as it is, for the validation to name.
 func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
 	if a.Spec.Adapt != nil && gjson.ValidBytes(args) {
 		args = a.Spec.Adapt(args)
@@ -27,10 +28,10 @@ func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
 	})
 	root.ForEach(func(k, v gjson.Result) bool {
 		name := k.String()
-		if to, ok := a.Aliases[name]; ok && !seen[to] {
-			name = to
+		if to := a.meant(name); to != "" && !seen[to] {
+			name, seen[to] = to, true
 		}
-		if p := a.find(name); p == nil || p.Required || v.Type != gjson.Null {
+		if p := a.find(name); p != nil && p.Required || v.Type != gjson.Null {
 			o.addRaw(name, fit(v, p))
 		}
 		return true
@@ -41,12 +42,41 @@ func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
 // unfit reports whether there is anything to put right.
 func (a *Action) unfit(root gjson.Result) (found bool) {
 	root.ForEach(func(k, v gjson.Result) bool {
-		_, alias := a.Aliases[k.String()]
 		p := a.find(k.String())
-		found = alias || p != nil && v.Type == gjson.Null || string(fit(v, p)) != v.Raw
+		found = a.meant(k.String()) != "" || v.Type == gjson.Null || string(fit(v, p)) != v.Raw
 		return !found
 	})
 	return found
+}
+
+// meant is the argument that another name stands for: an alias, or the one argument whose name
+// differs in capitals, "_" and "-" only, as block_ids and blockIDs do. It is empty for the name
+// of an argument, and for what is none.
+func (a *Action) meant(name string) string {
+	if to, ok := a.Aliases[name]; ok {
+		return to
+	}
+	if a.find(name) != nil {
+		return ""
+	}
+	found := ""
+	for _, params := range [][]Param{a.params, metaOf(a)} {
+		for i := range params {
+			if letters(params[i].Name) != letters(name) {
+				continue
+			}
+			if found != "" {
+				return ""
+			}
+			found = params[i].Name
+		}
+	}
+	return found
+}
+
+// letters is a name without what its spellings differ in.
+func letters(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
 // find returns an argument, one that every action takes included.

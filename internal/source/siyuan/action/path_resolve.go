@@ -37,23 +37,6 @@ func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
 	return r.resolve(ctx, normal, access.Read)
 }
 
-// Candidates finds all notebooks and documents that have a human path and may be read: none, one
-// or several.
-func (r *Request) Candidates(ctx context.Context, path string) ([]Target, error) {
-	normal, err := NormalizePath(path)
-	if err != nil || normal == "/" {
-		return nil, err
-	}
-	found, err := r.lookup(ctx, normal)
-	if err != nil {
-		return nil, err
-	}
-	if found.notebooks != nil {
-		return found.notebooks, nil
-	}
-	return found.documents, nil
-}
-
 // Located returns t with its storage path, which costs a request where it is not known.
 func (r *Request) Located(ctx context.Context, t Target) (Target, error) {
 	if t.Path != "" {

@@ -106,7 +106,10 @@ func runBatchKramdown(ctx context.Context, r *action.Request, a batchKramdownArg
 			out.Failed++
 			continue
 		}
-		item.OK, item.Kramdown = true, content.Clean(text)
+		item.OK = true
+		if item.Kramdown, err = content.Unbound(ctx, r, content.Clean(text)); err != nil {
+			return nil, err
+		}
 		if a.Mode == "md" {
 			item.StateHash = content.StateHash(content.Saved{ID: id, Kramdown: text})
 		}

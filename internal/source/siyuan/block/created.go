@@ -2,7 +2,6 @@ package block
 
 import (
 	"context"
-	"encoding/json"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -18,7 +17,7 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 	forests := make([][]kernel.DOMBlock, len(done))
 	var ask []kernel.ID
 	for i, t := range done {
-		forests[i] = insertedBlocks(t)
+		forests[i] = kernel.Inserted(t)
 		for _, b := range forests[i] {
 			ask = append(ask, b.ID)
 			for _, child := range b.Blocks {
@@ -52,31 +51,6 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 		return nil, nothingCreated(r)
 	}
 	return out, nil
-}
-
-// insertedBlocks are the blocks that the insertions of one transaction were to make.
-func insertedBlocks(t kernel.Transaction) []kernel.DOMBlock {
-	var out []kernel.DOMBlock
-	for _, op := range t.DoOperations {
-		if op.Action != "insert" {
-			continue
-		}
-		blocks := kernel.ParseDOM(domOf(op.Data))
-		if op.ID != "" && (len(blocks) == 0 || blocks[0].ID != op.ID) {
-			out = append(out, kernel.DOMBlock{ID: op.ID}) // DOM without an id of its own got one
-		}
-		out = append(out, blocks...)
-	}
-	return out
-}
-
-// domOf is the DOM that an operation carries; "" if it carries something else.
-func domOf(data json.RawMessage) string {
-	var dom string
-	if json.Unmarshal(data, &dom) != nil {
-		return ""
-	}
-	return dom
 }
 
 func nothingCreated(r *action.Request) error {

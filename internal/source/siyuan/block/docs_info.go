@@ -6,6 +6,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -74,6 +75,9 @@ func visibleDocs(ctx context.Context, r *action.Request, docs []kernel.DocInfo) 
 			docs[i].AttrViews = json.RawMessage("null")
 		}
 		refs = append(refs, docs[i].RefIDs...)
+		if err := content.UnboundAttrs(ctx, r, docs[i].IAL); err != nil {
+			return err
+		}
 	}
 	if !restricted || len(refs) == 0 {
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -45,6 +46,9 @@ func dom() *action.Action {
 		}
 		if whole == "" {
 			return nil, access.NotFound(access.Block, string(a.ID))
+		}
+		if whole, err = content.Unbound(ctx, r, whole); err != nil {
+			return nil, err
 		}
 		out := domResult{ID: a.ID, DOM: cutDOM(whole, mostDOM)}
 		if len(out.DOM) != len(whole) {

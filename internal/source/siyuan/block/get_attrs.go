@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -16,6 +17,7 @@ func getAttrs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_attrs",
 		Purpose: "Read the attributes of a block or document",
+		Guide:   "Databases that the block is a row of are left out where some notebook may not be read.",
 		Class:   action.Reads,
 		Needs:   []action.Need{action.OnBlock(access.Read, "id")},
 
@@ -31,6 +33,6 @@ func getAttrs() *action.Action {
 		if len(attrs) == 0 { // each block has at least an id: it went away meanwhile
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
-		return attrs, nil
+		return attrs, content.UnboundAttrs(ctx, r, attrs)
 	})
 }

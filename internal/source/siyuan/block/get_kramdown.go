@@ -39,6 +39,8 @@ func getKramdown() *action.Action {
 		if text == "" { // also what the kernel answers for an id that is gone
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
-		return kramdownResult{a.ID, content.Clean(text), content.StateHash(content.Saved{ID: a.ID, Kramdown: text})}, nil
+		hash := content.StateHash(content.Saved{ID: a.ID, Kramdown: text})
+		text, err = content.Unbound(ctx, r, content.Clean(text))
+		return kramdownResult{a.ID, text, hash}, err
 	})
 }

@@ -200,3 +200,29 @@ func TestSetFoldState(t *testing.T) {
 	w.refused(a, args("id", w.doc, "folded", true), tool.Invalid)
 	w.guarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "folded", true))
 }
+
+// Which databases a block is a row of tells of databases that may be hidden.
+func TestReadsNameNoDatabases(t *testing.T) {
+	w := newWorld(t, "a row")
+	const db = "20240801120000-avsecre"
+	for _, id := range []kernel.ID{w.blocks[0], w.doc} {
+		if err := w.Client.SetAttrs(t.Context(), id, map[string]string{"custom-avs": db, "memo": "mine"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads := map[string]string{
+		"get_attrs": args("id", w.blocks[0]), "get_kramdown": args("id", w.blocks[0]), "dom": args("id", w.blocks[0]),
+		"batch_kramdown": args("ids", w.blocks), "docs_info": args("id", w.doc),
+	}
+	for name, call := range reads {
+		if got := w.Must(t, act(t, name), call); !strings.Contains(got.Raw, db) {
+			t.Errorf("%s shows no database where everything may be read: %s", name, got.Raw)
+		}
+	}
+	w.Levels[kernel.ID(w.Notebook("Secret"))] = access.None
+	for name, call := range reads {
+		if got := w.Must(t, act(t, name), call); strings.Contains(got.Raw, db) || !strings.Contains(got.Raw, "mine") {
+			t.Errorf("%s with a hidden notebook: %s", name, got.Raw)
+		}
+	}
+}

@@ -115,7 +115,7 @@ func (w *updating) write(ctx context.Context, in []kernel.Replacement) (map[kern
 	for _, t := range done {
 		for _, op := range t.DoOperations {
 			if op.Action == "update" {
-				doms[op.ID] = domOf(op.Data)
+				doms[op.ID] = kernel.DOMOf(op.Data)
 			}
 		}
 	}

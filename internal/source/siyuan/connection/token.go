@@ -12,9 +12,6 @@ import (
 // [Token.Reveal] tells it.
 type Token struct{ text string }
 
-// NewToken makes a Token of its text.
-func NewToken(text string) Token { return Token{text} }
-
 // Reveal returns the text, for the one place that sends it.
 func (t Token) Reveal() string { return t.text }
 

@@ -46,7 +46,7 @@ type overwrite struct {
 
 // append writes the new blocks behind the old ones and finds their ids.
 func (o *overwrite) append(ctx context.Context, markdown string) error {
-	_, err := o.r.Kernel.Append(ctx, o.doc.ID, "markdown", markdown)
+	done, err := o.r.Kernel.Append(ctx, o.doc.ID, "markdown", markdown)
 	if err != nil && tool.KindOf(err) != tool.OutcomeUnknown {
 		return err
 	}
@@ -54,10 +54,22 @@ func (o *overwrite) append(ctx context.Context, markdown string) error {
 	if look != nil {
 		return firstOf(err, look)
 	}
-	for _, b := range now {
-		if !slices.Contains(o.old, b.ID) {
-			o.fresh = append(o.fresh, b.ID)
+	mine := map[kernel.ID]bool{}
+	for _, t := range done {
+		for _, b := range kernel.Inserted(t) {
+			mine[b.ID] = true
 		}
+	}
+	var added []kernel.ID
+	for _, b := range now {
+		if mine[b.ID] {
+			o.fresh = append(o.fresh, b.ID)
+		} else if !slices.Contains(o.old, b.ID) {
+			added = append(added, b.ID)
+		}
+	}
+	if len(o.fresh) == 0 { // else somebody else has added them
+		o.fresh = added
 	}
 	switch {
 	case len(o.fresh) > 0 && err == nil:
@@ -178,6 +190,7 @@ func (o *overwrite) undo(ctx context.Context, err error) error {
 			return o.report(err, "the old text is as it was, but new blocks are still behind it", map[string]any{"newBlocks": o.fresh})
 		}
 	}
+	_ = o.r.Kernel.Flush(ctx) // deleting answers before it writes (README 25); it is done soon in any case
 	return o.report(err, "the document is as it was", map[string]any{})
 }
 

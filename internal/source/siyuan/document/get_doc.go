@@ -100,10 +100,11 @@ func asHTML(ctx context.Context, r *action.Request, head header, size int) (any,
 		return nil, err
 	}
 	got := gjson.ParseBytes(raw)
+	text, err := content.Unbound(ctx, r, got.Get("content").String())
 	return struct {
 		header
 		Content    string `json:"content"`
 		BlockCount int64  `json:"blockCount"`
 		EOF        bool   `json:"eof"`
-	}{head, got.Get("content").String(), got.Get("blockCount").Int(), got.Get("eof").Bool()}, nil
+	}{head, text, got.Get("blockCount").Int(), got.Get("eof").Bool()}, err
 }

@@ -113,8 +113,10 @@ func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage
 	if err != nil || !restricted {
 		return raw, err
 	}
-	if raw, err = sjson.SetBytes(raw, "attrViews", nil); err != nil { // nothing says where a database is
-		return nil, err
+	for _, name := range []string{"attrViews", "ial.custom-avs", "ial.av-names"} { // nothing says where a database is
+		if raw, err = sjson.DeleteBytes(raw, name); err != nil {
+			return nil, err
+		}
 	}
 	var refs struct{ RefIDs []kernel.ID }
 	if err := json.Unmarshal(raw, &refs); err != nil || len(refs.RefIDs) == 0 {

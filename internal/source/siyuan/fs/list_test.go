@@ -127,3 +127,22 @@ func TestTreeShowsTheRestWhereAPartFails(t *testing.T) {
 		t.Errorf("got %s", got.Raw)
 	}
 }
+
+// A notebook that was closed a moment ago, which the list of notebooks does not know yet, takes
+// no other notebook from the list.
+func TestLsOutlivesANotebookThatCloses(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	open, closing := notebook(t, kit, "Open"), notebook(t, kit, "Closing")
+	document(t, kit, open, "/A", "x")
+	between(t, kit, func(path, body string) (string, string) {
+		if path == "/api/filetree/listDocsByPath" && strings.Contains(body, string(closing)) {
+			return body, `{"code":-1,"msg":"Query notebook failed","data":null}`
+		}
+		return body, ""
+	})
+	got := kit.Must(t, act(t, "ls"), `{"path":"/"}`)
+	if got.Get(`items.#(name=="Open").children`).Int() != 1 || !got.Get(`items.#(name=="Closing").closed`).Bool() {
+		t.Errorf("got %s", got.Raw)
+	}
+}

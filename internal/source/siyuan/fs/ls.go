@@ -2,11 +2,14 @@ package fs
 
 import (
 	"context"
+	"errors"
 
 	"golang.org/x/sync/errgroup"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type lsArgs struct {
@@ -83,6 +86,9 @@ func roots(ctx context.Context, r *action.Request) ([]lsItem, error) {
 		}
 		group.Go(func() error {
 			documents, err := r.Kernel.Documents(ctx, f.notebook, f.path)
+			if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == kernel.CodeNotebookClosed { // a moment ago
+				items[i].Closed, err = true, nil
+			}
 			items[i].Children = len(documents)
 			return err
 		})

@@ -100,6 +100,30 @@ func TestOverwriteNoticesAKernelThatAppendsNothing(t *testing.T) {
 	}
 }
 
+// What somebody else adds meanwhile is not taken away when an overwrite is.
+func TestOverwriteLeavesBlocksOfOthers(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "old")
+	direct, refused := kit.Client, false
+	between(t, kit, func(path, body string) (string, string) {
+		switch {
+		case path == "/api/block/appendBlock":
+			if _, err := direct.Append(t.Context(), doc, "markdown", "of somebody else"); err != nil {
+				t.Error(err)
+			}
+		case path == "/api/block/deleteBlock" && !refused:
+			refused = true
+			return body, `{"code":-1,"msg":"no","data":null}`
+		}
+		return body, ""
+	})
+	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.API)
+	if text := shown(t, kit, "/Work/Doc"); text != "old\n\nof somebody else" {
+		t.Errorf("the document holds %q", text)
+	}
+}
+
 func TestOverwriteNoticesAKernelThatDeletesNothing(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -34,7 +34,7 @@ func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
 	}
 	const endpoint = "/api/asset/getUnusedAssets"
 	var raw json.RawMessage
-	if err := c.call(ctx, endpoint, readData, nil, &raw); err != nil {
+	if err := c.call(ctx, endpoint, read, nil, &raw); err != nil {
 		return nil, err
 	}
 	var items []struct{ Item string }

@@ -107,6 +107,6 @@ func (c *Client) RecentBlocks(ctx context.Context) ([]RecentBlock, error) {
 		return nil, err
 	}
 	var out []RecentBlock
-	err := c.call(ctx, "/api/block/getRecentUpdatedBlocks", readData, nil, &out)
+	err := c.call(ctx, "/api/block/getRecentUpdatedBlocks", read, nil, &out)
 	return out, err
 }

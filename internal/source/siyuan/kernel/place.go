@@ -46,13 +46,6 @@ func (c *Client) HPathByID(ctx context.Context, id ID) (string, error) {
 	return out, err
 }
 
-// HPathByPath returns the human path of a storage path.
-func (c *Client) HPathByPath(ctx context.Context, notebook ID, path string) (string, error) {
-	var out string
-	err := c.call(ctx, "/api/filetree/getHPathByPath", readData, map[string]any{"notebook": notebook, "path": path}, &out)
-	return out, err
-}
-
 // IDsByHPath returns the documents of a notebook that have a human path; there may be several,
 // or none.
 func (c *Client) IDsByHPath(ctx context.Context, notebook ID, hpath string) ([]ID, error) {

@@ -32,9 +32,6 @@ func TestPlaces(t *testing.T) {
 	if got, err := c.HPathByID(t.Context(), blocks[0].ID); err != nil || got != "/Top 顶/Below" {
 		t.Errorf("%q %v", got, err)
 	}
-	if got, err := c.HPathByPath(t.Context(), nb, path); err != nil || got != "/Top 顶/Below" {
-		t.Errorf("%q %v", got, err)
-	}
 	if got, err := c.IDsByHPath(t.Context(), nb, "/Top 顶/Below"); err != nil || len(got) != 1 || got[0] != doc {
 		t.Errorf("%v %v", got, err)
 	}

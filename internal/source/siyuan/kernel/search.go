@@ -130,7 +130,7 @@ func (c *Client) SearchAssets(ctx context.Context, keyword string, exts []string
 		body["exts"] = exts
 	}
 	var out []AssetHit
-	err := c.call(ctx, "/api/search/searchAsset", readData, body, &out)
+	err := c.call(ctx, "/api/search/searchAsset", read, body, &out)
 	return out, err
 }
 

@@ -37,6 +37,6 @@ func getConf() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		return withoutKeys(raw, "conf.boxCrypt"), nil
+		return shown(r, raw, "conf."), nil
 	})
 }

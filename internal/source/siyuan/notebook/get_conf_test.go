@@ -1,10 +1,12 @@
 package notebook_test
 
 import (
+	"strings"
 	"testing"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -21,4 +23,23 @@ func TestGetConf(t *testing.T) {
 	}
 	guarded(t, "get_conf", access.Read, on(""))
 	k.Refused(t, act(t, "get_conf"), `{}`, tool.Invalid)
+}
+
+// Where new documents go may be a notebook that is hidden.
+func TestConfNamesNoHiddenNotebook(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id, other := k.Notebook("A"), k.Notebook("Secret")
+	if _, err := k.Client.SetNotebookConf(t.Context(), kernel.ID(id), map[string]any{"refCreateSaveBox": other, "docCreateSaveBox": other}); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.Must(t, act(t, "get_conf"), on("")(id)); got.Get("conf.refCreateSaveBox").String() != other {
+		t.Fatalf("the settings are %s", got.Raw)
+	}
+	k.Levels[kernel.ID(other)] = access.None
+	for name, call := range map[string]string{"get_conf": "", "set_conf": `"conf":{"dailyNoteSavePath":"/x"}`} {
+		if got := k.Must(t, act(t, name), on(call)(id)); strings.Contains(got.Raw, other) {
+			t.Errorf("%s shows %s", name, got.Raw)
+		}
+	}
 }

@@ -74,7 +74,7 @@ func setConf() *action.Action {
 			}
 		}
 		r.RefreshTree()
-		return withoutKeys(conf, "boxCrypt"), nil
+		return shown(r, conf, ""), nil
 	})
 }
 

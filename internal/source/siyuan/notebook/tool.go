@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/action"
@@ -97,13 +98,21 @@ func icon(r *action.Request, text string) (string, error) {
 	return code, nil
 }
 
-// withoutKeys is a notebook's configuration without what an encrypted notebook is unlocked by.
-func withoutKeys(raw json.RawMessage, path string) json.RawMessage {
-	out, err := sjson.DeleteBytes(raw, path)
-	if err != nil {
-		return raw
+// shown is a notebook's configuration, which stands at a path, without what an encrypted
+// notebook is unlocked by and without the ids of notebooks that may not be read.
+func shown(r *action.Request, raw json.RawMessage, at string) json.RawMessage {
+	drop := []string{at + "boxCrypt"}
+	for _, name := range [...]string{"refCreateSaveBox", "docCreateSaveBox"} {
+		if id := gjson.GetBytes(raw, at+name).String(); id != "" && !r.Readable(kernel.ID(id)) {
+			drop = append(drop, at+name)
+		}
 	}
-	return out
+	for _, path := range drop {
+		if out, err := sjson.DeleteBytes(raw, path); err == nil {
+			raw = out
+		}
+	}
+	return raw
 }
 
 const iconHint = `an icon is an emoji or its code points in hex: notebook(action="set_icon", icon="1f4d4")`

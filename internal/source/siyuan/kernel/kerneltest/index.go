@@ -32,16 +32,26 @@ var registerRegexp = sync.OnceFunc(func() {
 
 // index is the SQL side of the kernel: a database that follows the tree, at once or when it is told to.
 type index struct {
-	db *sql.DB
+	t  testing.TB
+	db *sql.DB // nil until it is needed: most tests ask no SQL
 	// stale says that the tree changed since the last refresh.
 	stale bool
 	// delayed says that only a flush refreshes.
 	delayed bool
 	// staleText says that the full text table is older than the blocks; it is rebuilt when a statement names it.
 	staleText bool
+	// held are the rows of the tables that mirror the tree: their rowids by table and content.
+	held map[string]map[string][]int64
 }
 
-func newIndex(t testing.TB) *index {
+func newIndex(t testing.TB) *index { return &index{t: t, stale: true} }
+
+// open returns the database, made at the first call.
+func (x *index) open() *sql.DB {
+	if x.db != nil {
+		return x.db
+	}
+	t := x.t
 	registerRegexp()
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -54,7 +64,8 @@ func newIndex(t testing.TB) *index {
 			t.Fatalf("kerneltest: %s: %v", statement, err)
 		}
 	}
-	return &index{db: db, stale: true}
+	x.db = db
+	return db
 }
 
 // schema returns the recorded table definitions. The tokenizer of the full text table is the kernel's own; ours is
@@ -240,23 +251,26 @@ func indexedAttribute(name string) bool {
 
 func created(b *block) string { return b.id[:min(14, len(b.id))] }
 
-// fill replaces the rows of the tables that mirror the tree.
+// fill makes the tables that mirror the tree hold rows and no others. What they hold already stays: most writes change
+// little, and SQLite is slow under the race detector.
 func (x *index) fill(rows map[string][][]any) error {
-	tx, err := x.db.Begin()
+	tx, err := x.open().Begin()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
+	held := map[string]map[string][]int64{}
 	for _, table := range []string{"blocks", "attributes", "refs", "spans", "assets"} {
-		if _, err := tx.Exec("DELETE FROM " + table); err != nil {
-			return err
-		}
-		if err := insertRows(tx, table, rows[table]); err != nil {
+		if held[table], err = replaceRows(tx, table, rows[table], x.held[table]); err != nil {
 			return err
 		}
 	}
 	x.staleText = true
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	x.held = held
+	return nil
 }
 
 // fillText rebuilds the full text table if statement may ask for it.
@@ -265,24 +279,56 @@ func (x *index) fillText(statement string) error {
 		return nil
 	}
 	x.staleText = false
-	_, err := x.db.Exec("INSERT INTO blocks_fts(blocks_fts) VALUES('rebuild')")
+	_, err := x.open().Exec("INSERT INTO blocks_fts(blocks_fts) VALUES('rebuild')")
 	return err
 }
 
-func insertRows(tx *sql.Tx, table string, rows [][]any) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	marks := strings.TrimSuffix(strings.Repeat("?,", len(rows[0])), ",")
-	insert, err := tx.Prepare("INSERT INTO " + table + " VALUES (" + marks + ")")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = insert.Close() }()
+// replaceRows makes a table hold rows, where it holds those of before now, and returns what it holds then.
+func replaceRows(tx *sql.Tx, table string, rows [][]any, before map[string][]int64) (map[string][]int64, error) {
+	kept, now := map[string]int{}, map[string][]int64{}
+	var fresh [][]any
+	var keys []string
 	for _, row := range rows {
-		if _, err := insert.Exec(row...); err != nil {
-			return err
+		key := fmt.Sprintf("%q", row)
+		if n := kept[key]; n < len(before[key]) {
+			kept[key]++
+			now[key] = append(now[key], before[key][n])
+			continue
+		}
+		fresh, keys = append(fresh, row), append(keys, key)
+	}
+	for key, ids := range before {
+		for _, id := range ids[kept[key]:] {
+			if _, err := tx.Exec("DELETE FROM "+table+" WHERE rowid = ?", id); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return nil
+	const most = 40 // at once
+	for len(fresh) > 0 {
+		n := min(most, len(fresh))
+		last, err := insertRows(tx, table, fresh[:n])
+		if err != nil {
+			return nil, err
+		}
+		for i, key := range keys[:n] {
+			now[key] = append(now[key], last-int64(n-1-i))
+		}
+		fresh, keys = fresh[n:], keys[n:]
+	}
+	return now, nil
+}
+
+// insertRows adds rows, whose rowids follow each other, and returns the last one.
+func insertRows(tx *sql.Tx, table string, rows [][]any) (last int64, err error) {
+	one := "(" + strings.TrimSuffix(strings.Repeat("?,", len(rows[0])), ",") + ")"
+	var values []any
+	for _, row := range rows {
+		values = append(values, row...)
+	}
+	done, err := tx.Exec("INSERT INTO "+table+" VALUES "+one+strings.Repeat(","+one, len(rows)-1), values...)
+	if err != nil {
+		return 0, err
+	}
+	return done.LastInsertId()
 }

@@ -13,7 +13,11 @@ func sqlFamily(k *Kernel) {
 	k.handle("/api/sqlite/flushTransaction", func(k *Kernel, _ request) reply {
 		k.settle()
 		k.touch()
-		k.refresh()
+		if k.index.delayed {
+			k.refresh()
+		} else { // the next question does the rest
+			k.refreshAnchors()
+		}
 		return done()
 	})
 }
@@ -68,7 +72,7 @@ func (x *index) query(statement string) ([]map[string]any, error) {
 	if err := x.fillText(statement); err != nil {
 		return nil, err
 	}
-	tx, err := x.db.Begin()
+	tx, err := x.open().Begin()
 	if err != nil {
 		return nil, err
 	}

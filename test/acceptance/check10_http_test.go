@@ -1,0 +1,283 @@
+package acceptance_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
+	listTools  = `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`
+)
+
+// post sends a body to the gateway; edit, which may be nil, changes the request.
+func post(t *testing.T, c *http.Client, url, token, body string, edit func(*http.Request)) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/mcp", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if edit != nil {
+		edit(req)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(answer)
+}
+
+// newClient is an HTTP client whose connections end with the test.
+func newClient(t *testing.T) *http.Client {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// TestCheck10Codes goes through the codes of the door and of the sessions with the SiYuan source
+// behind them, and holds that nobody who is refused reaches the kernel. Each case by itself, in
+// all its forms, is in the tests of face/door and internal/mcp.
+func TestCheck10Codes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	settings := w.Settings(t, nil, w.section(w.URL()), `"http":{"maxBody":"64KiB"}`)
+	g := w.Serve(t, settings)
+	token, _, _ := g.Keys(t)
+	until(t, "the first look", func() bool { return len(w.Calls()) >= 2 }) // both places of the tool config
+	w.ResetCalls()
+	c := newClient(t)
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	for _, tt := range []struct {
+		name, token, body string
+		edit              func(*http.Request)
+		status            int
+	}{
+		{"no token", "", initialize, nil, 401},
+		{"wrong token", "x" + token, initialize, nil, 401},
+		{"token in the query", "", initialize, func(r *http.Request) { r.URL.RawQuery = "token=" + token }, 401},
+		{"foreign origin", token, initialize, header("Origin", "https://evil.example"), 403},
+		{"foreign host", token, initialize, func(r *http.Request) { r.Host = "rebound.example" }, 403},
+		{"unknown session", token, listTools, header("Mcp-Session-Id", "00000000-0000-4000-8000-000000000000"), 404},
+		{"no session", token, listTools, nil, 400},
+		{"not JSON", token, `{"jsonrpc":`, nil, 400},
+		{"too large", token, strings.Repeat(" ", 65<<10) + initialize, nil, 413},
+		{"content type", token, initialize, header("Content-Type", "text/plain"), 415},
+		{"well", token, initialize, header("Origin", "http://localhost"), 200},
+	} {
+		resp, body := post(t, c, g.URL, tt.token, tt.body, tt.edit)
+		if resp.StatusCode != tt.status {
+			t.Errorf("%s: status %d, want %d: %.300s", tt.name, resp.StatusCode, tt.status, body)
+		}
+		if resp.StatusCode >= 400 && !gjson.Valid(body) {
+			t.Errorf("%s: no JSON: %.300s", tt.name, body)
+		}
+		if strings.Contains(body, token) {
+			t.Errorf("%s: the answer holds the token", tt.name)
+		}
+	}
+	if got := w.Calls(); len(got) > 0 {
+		t.Errorf("the kernel was asked: %v", paths(got))
+	}
+
+	// Guessing ends in 429, for the right token at that address it does not (R-9-2).
+	last := 0
+	for range 30 {
+		resp, _ := post(t, c, g.URL, "guess", initialize, nil)
+		last = resp.StatusCode
+		if last == 429 {
+			if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err != nil || s < 1 {
+				t.Errorf("Retry-After %q", resp.Header.Get("Retry-After"))
+			}
+			break
+		}
+	}
+	if last != 429 {
+		t.Errorf("30 guesses end with status %d, want 429", last)
+	}
+}
+
+// TestCheck10TLS serves with a certificate: the tools work over https, and http gets nothing.
+func TestCheck10TLS(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cert, key, pool := certificate(t)
+	g := w.Serve(t, w.settings, "--no-auth", "--tls-cert", cert, "--tls-key", key)
+	if !strings.HasPrefix(g.URL, "https://") {
+		t.Fatalf("serves at %s", g.URL)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
+	t.Cleanup(transport.CloseIdleConnections)
+	resp, _ := post(t, &http.Client{Transport: transport}, g.URL, "", initialize, nil)
+	session := resp.Header.Get("Mcp-Session-Id")
+	if resp.StatusCode != 200 || session == "" {
+		t.Fatalf("status %d, session %q", resp.StatusCode, session)
+	}
+	_, body := post(t, &http.Client{Transport: transport}, g.URL, "", listTools, func(r *http.Request) { r.Header.Set("Mcp-Session-Id", session) })
+	wantWords(t, "the list", body, `"fs"`, `"mascot"`)
+
+	resp, _ = post(t, newClient(t), strings.Replace(g.URL, "https", "http", 1), "", initialize, nil)
+	if resp.StatusCode < 300 { // net/http says 400
+		t.Errorf("http answers %d", resp.StatusCode)
+	}
+}
+
+// certificate makes one for 127.0.0.1.
+func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, kind string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	pool = x509.NewCertPool()
+	pool.AddCert(parsed)
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret), pool
+}
+
+// TestCheck10Watchdog starts gateways for a parent each, with calls under way, and lets the
+// parents die: five of five gateways end within 4 s.
+func TestCheck10Watchdog(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("sleep"); err != nil {
+		t.Skip("needs a program to be the parent")
+	}
+	w := newWorld(t)
+	for i := range 5 {
+		t.Run(strconv.Itoa(i+1), func(t *testing.T) {
+			t.Parallel()
+			parent := exec.CommandContext(t.Context(), "sleep", "600")
+			if err := parent.Start(); err != nil {
+				t.Fatal(err)
+			}
+			g := w.Serve(t, w.settings, "--no-auth", "--parent-pid", strconv.Itoa(parent.Process.Pid))
+			visit(t, g, legacy, nobody).must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+			if err := parent.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = parent.Wait() // it was killed
+			died := time.Now()
+			if !g.Exits(4 * time.Second) {
+				t.Errorf("the gateway runs 4 s after its parent")
+			}
+			t.Logf("it took %v", time.Since(died))
+			if code := g.ExitCode(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
+// TestCheck10Clients has five clients of both eras at work in the notes at once: each reads and
+// writes documents of its own, and one that all of them change.
+func TestCheck10Clients(t *testing.T) {
+	t.Parallel()
+	const clients, rounds = 5, 6
+	w := newWorld(t)
+	g := w.serve(t)
+	var wg sync.WaitGroup
+	for i := range clients {
+		v := visit(t, g, []string{legacy, modern}[i%2], agrees)
+		wg.Go(func() {
+			path := fmt.Sprintf("/Work/Client %d", i)
+			steps := []func(n int) (string, string){
+				func(int) (string, string) { return "fs", fmt.Sprintf(`{"action":"ls","path":%q}`, path) },
+				func(n int) (string, string) {
+					return "fs", fmt.Sprintf(`{"action":"write","path":"%s/Note %d","markdown":"draft %d"}`, path, n, n)
+				},
+				func(n int) (string, string) {
+					return "fs", fmt.Sprintf(`{"action":"replace","path":"%s/Note %d","edit":{"old":"draft","new":"final"}}`, path, n)
+				},
+				func(n int) (string, string) {
+					return "block", fmt.Sprintf(`{"action":"append","dataType":"markdown","data":"client %d, round %d","parentID":%q}`, i, n, w.plan)
+				},
+				func(n int) (string, string) {
+					return "fs", fmt.Sprintf(`{"action":"read","path":"%s/Note %d"}`, path, n)
+				},
+			}
+			call(t, v, "fs", fmt.Sprintf(`{"action":"write","path":%q,"markdown":"x"}`, path))
+			for n := range rounds {
+				for _, step := range steps {
+					name, args := step(n)
+					call(t, v, name, args)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	v := visit(t, g, modern, nobody)
+	shared := v.must(t, "fs", `{"action":"read","path":"/Work/Plan","blockLimit":200,"tokenBudget":32000}`).Get("content").String()
+	for i := range clients {
+		for n := range rounds {
+			if want := fmt.Sprintf("client %d, round %d", i, n); strings.Count(shared, want) != 1 {
+				t.Errorf("%q is %d times in the shared document", want, strings.Count(shared, want))
+			}
+			got := v.must(t, "fs", fmt.Sprintf(`{"action":"read","path":"/Work/Client %d/Note %d"}`, i, n)).Get("content").String()
+			if !strings.Contains(got, fmt.Sprintf("final %d", n)) {
+				t.Errorf("note %d of client %d: %q", n, i, got)
+			}
+		}
+	}
+}
+
+// call is must for goroutines.
+func call(t *testing.T, v *visitor, tool, args string) {
+	t.Helper()
+	if got := v.call(t, tool, args); got.failed {
+		t.Errorf("%s %s: %s", tool, args, got.text)
+	}
+}

@@ -1,0 +1,160 @@
+package acceptance_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+)
+
+// appends counts the requests to append a block.
+func (w *world) appends() int {
+	n := 0
+	for _, c := range w.Writes() {
+		if c.Path == "/api/block/appendBlock" {
+			n++
+		}
+	}
+	return n
+}
+
+// appendArgs are the arguments that append data to the plan under a request id.
+func (w *world) appendArgs(data, id string) string {
+	return fmt.Sprintf(`{"action":"append","dataType":"markdown","data":%q,"parentID":%q,"requestId":%q}`, data, w.plan, id)
+}
+
+// TestCheck13LostResponse has the kernel write and hang up without an answer: the outcome is
+// unknown, and neither the same request again nor a restart of the gateway makes a second write.
+func TestCheck13LostResponse(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{legacy, modern} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			home := t.TempDir()
+			g := w.ServeIn(t, home, w.settings, "--no-auth")
+			v := visit(t, g, version, nobody)
+			w.Fail("/api/block/appendBlock", 1, kerneltest.FailLost)
+			args := w.appendArgs("lost and found", "request-0001")
+			lost := v.refused(t, "block", args, "outcome_unknown")
+			wantWords(t, "the error", lost.text, "request-0001", "read")
+			v.refused(t, "block", args, "outcome_unknown")
+
+			// The command line of the same home knows of it, and so does the next gateway.
+			w.cliIn(t, home, nil, "--config", w.settings, "call", "block", "append", "--args", strings.Replace(args, `"action":"append",`, "", 1)).wantCode(t, 1)
+			if n := w.appends(); n != 1 {
+				t.Errorf("%d writes, want 1", n)
+			}
+			if got := v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`).Get("content").String(); strings.Count(got, "lost and found") != 1 {
+				t.Errorf("the document: %s", got)
+			}
+		})
+	}
+}
+
+// TestCheck13LostOnTheCommandLine is the same where the command line makes the write.
+func TestCheck13LostOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	home := t.TempDir()
+	args := []string{"--config", w.settings, "block", "append", "--data-type", "markdown", "--data", "x", "--parent-id", w.plan, "--request-id", "request-0002"}
+	w.Fail("/api/block/appendBlock", 1, kerneltest.FailLost)
+	for range 2 {
+		got := w.cliIn(t, home, nil, args...)
+		got.wantCode(t, 1)
+		wantWords(t, "stderr", got.errs, "outcome_unknown")
+	}
+	if n := w.appends(); n != 1 {
+		t.Errorf("%d writes, want 1", n)
+	}
+}
+
+// TestCheck13Replay repeats a request that was answered, and uses its id for another one.
+func TestCheck13Replay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.serve(t)
+	first := visit(t, g, legacy, nobody).must(t, "block", w.appendArgs("once", "request-0003"))
+	v := visit(t, g, modern, nobody)
+	again := v.must(t, "block", w.appendArgs("once", "request-0003"))
+	if !again.Get("replayed").Bool() || again.Get("id").String() != first.Get("id").String() {
+		t.Errorf("first %s, again %s", first.text, again.text)
+	}
+	conflict := v.refused(t, "block", w.appendArgs("twice", "request-0003"), "state_changed")
+	if got := conflict.Get("error.code").String(); got != "idempotency_conflict" {
+		t.Errorf("code %q", got)
+	}
+	if n := w.appends(); n != 1 {
+		t.Errorf("%d writes, want 1", n)
+	}
+}
+
+// TestCheck13ChangedState gives back the hash of a state that is not there any more.
+func TestCheck13ChangedState(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.serve(t)
+	each(t, func(t *testing.T, version string) {
+		v := visit(t, g, version, nobody)
+		doc := w.Doc(w.work, "/State "+version, "before")
+		path := "/Work/State " + version
+		hash := v.must(t, "fs", fmt.Sprintf(`{"action":"read","path":%q}`, path)).Get("stateHash").String()
+		if hash == "" {
+			t.Fatal("a read returns no stateHash")
+		}
+		replace := func(old, new, hash string) string {
+			return fmt.Sprintf(`{"action":"replace","path":%q,"edit":{"old":%q,"new":%q},"ifMatch":%q}`, path, old, new, hash)
+		}
+		v.must(t, "fs", replace("before", "between", hash))
+		w.ResetCalls()
+		v.refused(t, "fs", replace("between", "after", hash), "state_changed")
+		for _, c := range w.Writes() {
+			if strings.Contains(c.Body, doc) || strings.Contains(c.Body, "after") {
+				t.Errorf("written: %s %s", c.Path, c.Body)
+			}
+		}
+		now := v.must(t, "fs", fmt.Sprintf(`{"action":"read","path":%q}`, path)).Get("stateHash").String()
+		v.must(t, "fs", replace("between", "after", now))
+	})
+}
+
+// TestCheck13Undo takes a write back, as a person does.
+func TestCheck13Undo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	home := t.TempDir()
+	g := w.ServeIn(t, home, w.settings, "--no-auth")
+	v := visit(t, g, modern, nobody)
+	v.must(t, "fs", `{"action":"replace","path":"/Work/Plan","edit":{"old":"tea","new":"coffee"},"requestId":"request-0004"}`)
+	w.cliIn(t, home, nil, "--config", w.settings, "siyuan", "undo", "request-0004", "--yes").wantCode(t, 0)
+	if got := v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`).Get("content").String(); !strings.Contains(got, "The first goal is tea.") {
+		t.Errorf("after the undo: %s", got)
+	}
+}
+
+// TestCheck13Strict needs two calls for a write: one that looks, one that writes (R-11-1).
+func TestCheck13Strict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"writeSafety":"strict"`)
+	v := visit(t, w.serve(t), legacy, nobody)
+	const change = `{"action":"replace","path":"/Work/Plan","edit":{"old":"tea","new":"coffee"}`
+	v.refused(t, "fs", change+`}`, "write_safety_error")
+	look := v.must(t, "fs", change+`,"validateOnly":true}`)
+	w.wantNoWrites(t)
+	hash := look.Get("expectedHash").String()
+	if hash == "" || look.Get("preconditionField").String() != "expectedHash" {
+		t.Fatalf("no hash: %s", look.text)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.must(t, "fs", change+`,"requestId":"`+id.String()+`","expectedHash":"`+hash+`"}`)
+	if got := paths(w.Writes()); !slices.Equal(got, []string{"block/updateBlock"}) {
+		t.Errorf("writes %v", got)
+	}
+}

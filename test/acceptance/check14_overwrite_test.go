@@ -1,0 +1,48 @@
+package acceptance_test
+
+import (
+	"fmt"
+	"testing"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+)
+
+// TestCheck14Overwrite overwrites documents that hold what text cannot: each is refused without a
+// write. Package fs shows the cases one by one, 10 001 blocks among them.
+func TestCheck14Overwrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.serve(t)
+	other := w.Doc(w.reading, "/Other", "x")
+	for name, tt := range map[string]struct{ markdown, kind string }{
+		"name in a nested item": {"- a\n  - b\n    {: name=\"deep\"}", "structured_assets_overwrite_rejected"},
+		"database in a quote":   {"> x\n>\n> <div data-type=\"NodeAttributeView\" data-av-id=\"20240101120000-abcdefg\" data-av-type=\"table\"></div>", "complex_blocks_not_supported_by_fs"},
+		"referred to":           {"REFERRED", "structured_assets_overwrite_rejected"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_ = other
+			doc := w.Doc(w.work, "/"+name, tt.markdown)
+			v := visit(t, g, modern, nobody)
+			if tt.markdown == "REFERRED" {
+				block := v.must(t, "document", `{"action":"get_child_blocks","id":"`+doc+`"}`).Get("data.0.id").String()
+				w.Doc(w.reading, "/Refers", fmt.Sprintf("see ((%s 'it'))", block))
+			}
+			got := v.call(t, "fs", fmt.Sprintf(`{"action":"write","path":"/Work/%s","markdown":"gone","overwrite":true}`, name))
+			if !got.failed || got.kind() != tt.kind && got.Get("error.code").String() != tt.kind {
+				t.Errorf("want %s: %s", tt.kind, got.text)
+			}
+		})
+	}
+	t.Run("attributes cannot be read", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		v := visit(t, w.serve(t), legacy, nobody)
+		w.Fail("/api/attr/batchGetBlockAttrs", 9, kerneltest.FailServer)
+		if got := v.call(t, "fs", `{"action":"write","path":"/Work/Plan","markdown":"gone","overwrite":true}`); !got.failed {
+			t.Errorf("%s", got.text)
+		}
+		w.wantNoWrites(t)
+	})
+	t.Cleanup(func() { w.wantNoWrites(t) })
+}

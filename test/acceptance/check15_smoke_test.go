@@ -1,0 +1,25 @@
+package acceptance_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/live"
+)
+
+// TestCheck15Smoke runs the smoke of `make live` against the fake kernel. A notebook of somebody
+// else stays as it was.
+func TestCheck15Smoke(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.New(t)
+	k.SetToken(true)
+	theirs := k.Notebook("Theirs")
+	doc := k.Doc(theirs, "/Diary", "private")
+	live.Smoke(t, k.URL(), kerneltest.Token, live.Options{})
+	for _, c := range k.Writes() {
+		if s := c.Body; strings.Contains(s, theirs) || strings.Contains(s, doc) {
+			t.Errorf("%s touches another notebook: %s", c.Path, s)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+//go:build live
+
+package live_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"collie/test/gateway"
+	"collie/test/live"
+)
+
+// address is the kernel to work at.
+var address = os.Getenv("SIYUAN_API_URL")
+
+func TestMain(m *testing.M) {
+	if address == "" {
+		os.Exit(m.Run()) // nothing has to be built
+	}
+	os.Exit(gateway.Main(m))
+}
+
+// TestLive is check 15 at a real kernel.
+func TestLive(t *testing.T) {
+	if address == "" {
+		t.Skip("not run: SIYUAN_API_URL is not set")
+	}
+	live.Smoke(t, address, os.Getenv("SIYUAN_TOKEN"), live.Options{Settle: 5 * time.Second})
+}
