@@ -21,7 +21,7 @@ var fsCases = []kase{
 	{act: "fs.write", how: "below", need: rw, args: func(_ *world, p *place) object {
 		return object{"path": p.human("b") + "/new", "markdown": "text"}
 	}},
-	{act: "fs.write", how: "overwrite", need: rw, setup: plain, args: func(_ *world, p *place) object {
+	{act: "fs.write", how: "overwrite", need: rw, args: func(_ *world, p *place) object {
 		return object{"path": p.human("p"), "markdown": "text", "overwrite": true}
 	}},
 	{act: "fs.replace", need: rw, args: func(_ *world, p *place) object {
@@ -45,11 +45,13 @@ var fsCases = []kase{
 	{act: "fs.search", how: "all", kind: filters, shows: "two", args: func(*world, *place) object { return object{"query": "common"} }},
 }
 
-// plain adds a document to each place that may be overwritten: nothing refers to it.
-func plain(r *road) {
-	for _, p := range []*place{r.open, r.shut} {
-		r.doc(p, "p", p.hpath("p"), "plain "+p.word("plain"))
+// plain adds a document to each place that may be overwritten, since nothing refers to it, and an
+// asset that nothing names.
+func plain(w *world) {
+	for _, p := range []*place{w.open, w.shut} {
+		w.doc(p, "p", p.hpath("p"), "plain "+p.word("plain"))
 	}
+	w.File("/data/assets/zqunused.png", []byte("unused"))
 }
 
 var notebookCases = []kase{

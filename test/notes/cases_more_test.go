@@ -44,7 +44,7 @@ var avCases = []kase{
 }
 
 var fileCases = []kase{
-	{act: "file.upload_asset", kind: free, writes: true, setup: localFile, args: func(*world, *place) object {
+	{act: "file.upload_asset", kind: free, writes: true, args: func(*world, *place) object {
 		return object{"localFilePath": "zqlocal.txt"}
 	}},
 	{act: "file.list_templates", kind: free, args: nothing},
@@ -65,15 +65,12 @@ var fileCases = []kase{
 	{act: "file.list_unused_assets", kind: filters, args: nothing},
 	{act: "file.get_doc_assets", need: r, args: byID("doca")},
 	{act: "file.get_image_ocr_text", need: r, args: func(_ *world, p *place) object { return object{"path": p.asset("pic")} }},
-	{act: "file.remove_unused_assets", kind: everywhere, need: rwd, setup: unused, args: nothing},
+	{act: "file.remove_unused_assets", kind: everywhere, need: rwd, args: nothing},
 	{act: "file.rename_asset", need: rw, args: func(_ *world, p *place) object { return object{"oldPath": p.asset("pic"), "newName": "zq other"} }},
 	{act: "file.delete_asset", need: rwd, args: func(_ *world, p *place) object { return object{"path": p.owned("lone"), "force": true} }},
 	{act: "file.delete_asset", how: "in use", need: rwd, args: func(_ *world, p *place) object { return object{"path": p.asset("pic"), "force": true} }},
 	{act: "file.extract_doc", need: r, args: func(_ *world, p *place) object { return object{"id": p.id("docb"), "outputDir": "zqout"} }},
 }
-
-// unused adds an asset that nothing names.
-func unused(r *road) { r.File("/data/assets/zqunused.png", []byte("unused")) }
 
 // localFile makes a file of this machine to be uploaded.
 func localFile(r *road) {
@@ -140,4 +137,17 @@ var mascotCases = []kase{
 	{act: "mascot.buy", kind: free, args: func(*world, *place) object { return object{"item_id": "milk"} }},
 }
 
-var timelineCases = []kase{}
+var timelineCases = []kase{
+	{act: "timeline.list_nodes", need: r, args: func(_ *world, p *place) object { return object{"scope": "document", "documentId": p.id("doca")} }},
+	{act: "timeline.list_nodes", how: "all", kind: everywhere, need: r, args: func(*world, *place) object { return object{"scope": "all"} }},
+	{act: "timeline.create_node", need: rw, args: func(_ *world, p *place) object {
+		return object{"name": "zq node", "scope": "document", "documentId": p.id("docb")}
+	}},
+	{act: "timeline.create_node", how: "global", kind: everywhere, need: r, writes: true, args: func(*world, *place) object {
+		return object{"name": "zq node", "scope": "global"}
+	}},
+	{act: "timeline.compare_recent", need: r, args: func(_ *world, p *place) object { return object{"documentId": p.id("doca")} }},
+	{act: "timeline.rollback_document", need: rwd, vain: true, args: func(_ *world, p *place) object {
+		return object{"documentId": p.id("docb"), "historyPath": "/history/2024-01-02-030405-update/" + string(p.nb) + p.path("b")}
+	}},
+}

@@ -35,8 +35,8 @@ type kase struct {
 	shows string
 	// mild is for cases that name several things and answer for each by itself.
 	mild bool
-	// also are other words for "not found" that the action uses, beside the type not_found.
-	setup func(r *road) // made before the call, on a world of its own
+	// vain is for cases that have nothing to do when they may: there is no such copy, say.
+	vain bool
 }
 
 // cases are all of them.

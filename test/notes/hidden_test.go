@@ -71,6 +71,8 @@ func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 var tells = map[string]string{
 	"file.render":               "needs r everywhere: templates can query every notebook (R-1-25)",
 	"file.remove_unused_assets": "needs rwd everywhere",
+	"timeline.list_nodes":       "needs r everywhere, unless it is about a document",
+	"timeline.create_node":      "the same",
 	"flashcard.get_decks":       "leaves sizes out: they count what is hidden",
 	"block.recent_updated":      "the kernel's list is short, and what is hidden takes places in it",
 }
@@ -129,7 +131,7 @@ func (r *road) pages() []*tool.Call {
 
 // What differs between two worlds, or two moments, without meaning anything.
 var (
-	times = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
+	times = regexp.MustCompile(`\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
 	stamp = regexp.MustCompile(`\b2\d{13}\b|\b1[6-9]\d{11}\b|\b1[6-9]\d{8}\b`)
 	// order is where a person has put a notebook among all, and hashes are of ids too.
 	order = regexp.MustCompile(`"sort":\d+`)

@@ -49,48 +49,71 @@ func TestEveryActionHasACase(t *testing.T) {
 // what is nowhere.
 func TestPermissionMatrix(t *testing.T) {
 	t.Parallel()
-	actions := registered()
+	byTool := map[string][]kase{}
 	for _, k := range cases() {
-		if actions[k.act] == nil {
-			continue // see TestEveryActionHasACase
-		}
-		t.Run(strings.TrimSpace(k.act+" "+k.how), func(t *testing.T) {
+		tl, _, _ := strings.Cut(k.act, ".")
+		byTool[tl] = append(byTool[tl], k)
+	}
+	actions := registered()
+	for tl, list := range byTool {
+		t.Run(tl, func(t *testing.T) {
 			t.Parallel()
-			m := &matrix{t: t, kase: k, changes: k.writes || k.need >= access.Write}
-			switch k.kind {
-			case needs:
-				m.needing()
-			case filters:
-				m.filtering()
-			case everywhere:
-				m.everywhere()
-			case people:
-				m.forPeople()
-			case free:
-				m.shutAt(access.None)
-				m.ran(m.run(m.shut))
+			s := &stock{t: t, wrote: map[string]bool{}}
+			for _, k := range list {
+				a := actions[k.act]
+				if a == nil {
+					continue // see TestEveryActionHasACase
+				}
+				t.Run(strings.TrimSpace(k.act+" "+k.how), func(t *testing.T) {
+					m := &matrix{stock: s, t: t, kase: k, changes: k.writes || k.need >= access.Write, previews: a.Class.Writes()}
+					m.test()
+				})
 			}
 		})
 	}
 }
 
-// matrix is the test of one case. Its road is good until something was changed.
-type matrix struct {
+// stock is a road that many cases use, until one has changed something.
+type stock struct {
 	*road
-	kase
-	t       *testing.T
-	changes bool
-	used    bool
+	t     *testing.T
+	used  bool
+	wrote map[string]bool // the actions that have written somewhere
 }
 
 // fresh makes sure that nothing was changed yet.
-func (m *matrix) fresh() {
-	if m.road != nil && !m.used {
+func (s *stock) fresh() {
+	if s.road != nil && !s.used {
 		return
 	}
-	m.road, m.used = newRoad(m.t, newWorld(m.t, layout{crossed: true})), false
-	if m.setup != nil {
-		m.setup(m.road)
+	w := newWorld(s.t, layout{crossed: true})
+	plain(w)
+	s.road, s.used = newRoad(s.t, w), false
+	localFile(s.road)
+}
+
+// matrix is the test of one case.
+type matrix struct {
+	*stock
+	kase
+	t *testing.T
+	// changes says that the case writes when it may, previews that it can be asked not to.
+	changes, previews bool
+}
+
+func (m *matrix) test() {
+	switch m.kind {
+	case needs:
+		m.needing()
+	case filters:
+		m.filtering()
+	case everywhere:
+		m.everywhere()
+	case people:
+		m.forPeople()
+	case free:
+		m.shutAt(access.None)
+		m.ran(m.run(m.shut))
 	}
 }
 
@@ -138,13 +161,27 @@ func (m *matrix) refused(out *outcome, kind tool.ErrorKind) {
 
 func (m *matrix) needing() {
 	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
+		preview := m.changes && m.previews && l >= m.need && !m.vain
+		if preview {
+			m.enough()
+			if thrifty && m.wrote[m.act] {
+				return
+			}
+			m.wrote[m.act] = true
+		}
 		m.shutAt(l)
 		out := m.run(m.shut)
 		switch {
 		case m.mild:
 			m.eachForItself(l, out)
+		case l >= m.need && m.vain:
+			if out.kind == tool.Denied || len(out.writes) > 0 {
+				m.t.Errorf("at %s: %q, wrote %q: %s", l, out.kind, out.writes, out.text)
+			}
 		case l >= m.need:
-			m.ran(out)
+			if m.ran(out); preview {
+				return
+			}
 		case l > access.None:
 			m.refused(out, tool.Denied)
 			for _, want := range []string{
@@ -157,6 +194,20 @@ func (m *matrix) needing() {
 			}
 		default:
 			m.hiddenLikeNowhere(out)
+		}
+	}
+}
+
+// enough checks that the level that is needed and those above it are enough, without changing the
+// world: everything is checked, nothing is written.
+func (m *matrix) enough() {
+	m.t.Helper()
+	for l := m.need; l <= access.Delete; l++ {
+		m.shutAt(l)
+		args := m.args(m.world, m.shut)
+		args["validateOnly"] = true
+		if out := m.call(m.act, args); out.kind != "" || len(out.writes) > 0 {
+			m.t.Errorf("at %s: %q, wrote %q: %s", l, out.kind, out.writes, out.text)
 		}
 	}
 }
@@ -221,7 +272,7 @@ func (m *matrix) everywhere() {
 		args := m.args(m.world, m.open)
 		out := m.call(m.act, args)
 		m.used = m.used || len(out.writes) > 0
-		m.changes = m.need >= access.Write
+		m.changes = m.writes || m.need >= access.Write
 		if l >= m.need {
 			m.ran(out)
 			continue

@@ -102,6 +102,7 @@ func newWorld(t testing.TB, l layout) *world {
 	w.ghost = &place{code: "gho", cjk: "空无暗号", nb: "20240102030405-ghonbnb"}
 	k.File(template, []byte("zqtemplate text"))
 	k.File("/data/"+sharedPic, []byte("shared"))
+	w.post("/api/repo/initRepoKey", object{})
 	places := []*place{w.open, w.shut, w.hidden}
 	if l.without {
 		places = places[:2]
@@ -129,6 +130,12 @@ func newWorld(t testing.TB, l layout) *world {
 	}
 	k.ResetCalls()
 	return w
+}
+
+// through makes the client reach the kernel by way of rt.
+func (w *world) through(rt http.RoundTripper) {
+	w.client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: rt})
+	w.t.Cleanup(w.client.Close)
 }
 
 func (w *world) must(err error) {

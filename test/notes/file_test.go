@@ -1,0 +1,149 @@
+package notes_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/tool"
+)
+
+// blank is a road to a world in which nobody has set a level.
+func blank(t *testing.T) *road {
+	t.Helper()
+	return newRoad(t, newWorld(t, layout{}))
+}
+
+// TestMissingPermissionFile is the first half of check 5: without a file every notebook can be
+// read, and nothing is filtered, SQL included (K23).
+func TestMissingPermissionFile(t *testing.T) {
+	t.Parallel()
+	r := blank(t)
+	got := r.call("notebook.get_permissions", object{"notebook": "all"})
+	for _, p := range []*place{r.open, r.shut, r.hidden} {
+		if level := gjson.Get(got.text, `structuredContent.notebooks.#(id=="`+string(p.nb)+`").permission`).String(); level != "r" {
+			t.Errorf("%s has level %q, want r: %s", p.name(), level, got.text)
+		}
+	}
+	rows := r.call("search.query_sql", object{"stmt": "SELECT count(DISTINCT box) AS n FROM blocks"})
+	if n := gjson.Get(rows.text, "structuredContent.data.0.n").Int(); rows.kind != "" || n != 3 {
+		t.Errorf("SQL counts %d notebooks, want 3: %s", n, rows.text)
+	}
+	read := r.call("fs.read", object{"path": r.hidden.human("a")})
+	if read.kind != "" || !strings.Contains(read.text, r.hidden.word("para")) {
+		t.Errorf("reading: %s", read.text)
+	}
+	if wrote := r.call("block.append", object{"parentID": r.open.id("docb"), "dataType": "markdown", "data": "x"}); wrote.kind != tool.Denied || len(wrote.writes) > 0 {
+		t.Errorf("writing: %q %s, wrote %q", wrote.kind, wrote.text, wrote.writes)
+	}
+}
+
+// TestCorruptPermissionFile is the second half of check 5: while nobody knows what is allowed
+// nothing is written, and read only what could be read when the file last said so (6.2).
+func TestCorruptPermissionFile(t *testing.T) {
+	t.Parallel()
+	write := func(r *road) *outcome {
+		return r.call("block.append", object{"parentID": r.open.id("docb"), "dataType": "markdown", "data": "x"})
+	}
+	for _, dir := range []string{ownDir, pluginDir} {
+		for _, text := range []string{"{", `{"a":`, "none", "\x00\x01", `{"` + strings.Repeat("x", 100)} {
+			r := blank(t)
+			r.File(dir+"notebookPermissions", []byte(text))
+			if out := write(r); out.kind != tool.LevelsUnknown || len(out.writes) > 0 {
+				t.Errorf("%s%q, never read well: writing got %q %s, wrote %q", dir, text, out.kind, out.text, out.writes)
+			}
+			if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != tool.LevelsUnknown {
+				t.Errorf("%s%q, never read well: reading got %q %s", dir, text, out.kind, out.text)
+			}
+			if text != "{" {
+				continue
+			}
+			r.File(dir+"notebookPermissions", nil)
+			r.shutAt(access.Read)
+			if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != "" {
+				t.Errorf("repaired: %q %s", out.kind, out.text)
+			}
+			r.File(dir+"notebookPermissions", []byte(text))
+			r.source.Levels().Forget()
+			if out := write(r); out.kind != tool.LevelsUnknown || len(out.writes) > 0 {
+				t.Errorf("%s%q, read well before: writing got %q %s, wrote %q", dir, text, out.kind, out.text, out.writes)
+			}
+			if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != "" {
+				t.Errorf("%s%q, read well before: reading got %q %s", dir, text, out.kind, out.text)
+			}
+			if out := r.call("fs.read", object{"path": r.hidden.human("a")}); out.kind != tool.Unknown {
+				t.Errorf("%s%q: what was hidden got %q %s", dir, text, out.kind, out.text)
+			}
+		}
+	}
+}
+
+// answers stands before a kernel and answers getFile of a file of levels by itself.
+type answers struct {
+	body atomic.Pointer[string]
+}
+
+func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
+	body := a.body.Load()
+	if body == nil || req.URL.Path != "/api/file/getFile" {
+		return http.DefaultTransport.RoundTrip(req)
+	}
+	raw, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasSuffix(gjson.GetBytes(raw, "path").String(), "/notebookPermissions") {
+		req.Body = io.NopCloser(strings.NewReader(string(raw)))
+		return http.DefaultTransport.RoundTrip(req)
+	}
+	return &http.Response{
+		StatusCode: http.StatusAccepted, Header: http.Header{"Content-Type": {"application/json"}}, Request: req,
+		Body: io.NopCloser(strings.NewReader(*body)),
+	}, nil
+}
+
+// TestAnswer202IsNoFile is check 6: what getFile answers with status 202 is an error, never the
+// file (R-0-1). Only one of code 404 says that there is none.
+func TestAnswer202IsNoFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, layout{})
+	a := &answers{}
+	w.through(a)
+	r := newRoad(t, w)
+	for body, want := range map[string]tool.ErrorKind{
+		`{"code":404,"msg":"file does not exist","data":null}`: "",
+		`{"code":403,"msg":"forbidden","data":null}`:           tool.LevelsUnknown,
+		`{"code":500,"msg":"disk","data":null}`:                tool.LevelsUnknown,
+		`{"code":-1,"msg":"none","data":"none"}`:               tool.LevelsUnknown,
+		`{"code":-3,"msg":"locked","data":null}`:               tool.LevelsUnknown,
+		`{"code":0,"msg":"","data":null}`:                      tool.LevelsUnknown,
+		`{"` + string(w.open.nb) + `":"rwd"}`:                  tool.Unavailable, // no kernel answers so
+		`not JSON`:                                             tool.Unavailable,
+	} {
+		a.body.Store(&body)
+		fresh := newRoad(t, w) // one that has never read the levels well
+		for _, act := range []string{"notebook.list", "fs.read"} {
+			args := object{}
+			if act == "fs.read" {
+				args["path"] = w.open.human("a")
+			}
+			if out := fresh.call(act, args); out.kind != want {
+				t.Errorf("%s with %s: %q %s, want %q", act, body, out.kind, out.text, want)
+			}
+		}
+		out := fresh.call("block.append", object{"parentID": w.open.id("docb"), "dataType": "markdown", "data": "x"})
+		if out.kind == "" || len(out.writes) > 0 || strings.Contains(out.text, `"none"`) {
+			t.Errorf("writing with %s: %q %s, wrote %q", body, out.kind, out.text, out.writes)
+		}
+	}
+	a.body.Store(nil)
+	r.shutAt(access.Read)
+	if out := r.call("fs.read", object{"path": w.open.human("a")}); out.kind != "" {
+		t.Errorf("afterwards: %q %s", out.kind, out.text)
+	}
+}
