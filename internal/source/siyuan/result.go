@@ -15,19 +15,22 @@ func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
 	if r.Config.Slim && !r.Meta.Verbose {
 		raw = slim(raw, r.Action.Returns)
 	}
-	raw = capped(raw, s.opts.MaxResult)
-	structured := raw
-	if len(raw) == 0 || raw[0] != '{' {
-		structured = append(append([]byte(`{"value":`), raw...), '}')
+	return asResult(capped(raw, s.opts.MaxResult))
+}
+
+// asResult is the MCP result of a payload.
+func asResult(payload json.RawMessage) tool.Result {
+	structured := payload
+	if len(payload) == 0 || payload[0] != '{' {
+		structured = append(append([]byte(`{"value":`), payload...), '}')
 	}
-	text, err := action.Encode(string(raw))
+	text, err := action.Encode(string(payload))
 	if err != nil {
 		panic("siyuan: a text does not encode: " + err.Error())
 	}
 	out := make([]byte, 0, len(text)+len(structured)+64)
 	out = append(append(append(out, `{"content":[{"type":"text","text":`...), text...), `}],"structuredContent":`...)
-	out = append(append(out, structured...), '}')
-	return tool.Result{Raw: out}
+	return tool.Result{Raw: append(append(out, structured...), '}')}
 }
 
 // slim leaves the verbose members of a result out.

@@ -24,7 +24,8 @@ func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return tool.Result{}, &tool.Error{Op: "call", Kind: tool.Unknown, Subject: c.Name, Message: "nothing here can be completed"}
 }
 
-func (s *Source) call(ctx context.Context, c *tool.Call) (tool.Result, error) {
+// act runs an action.
+func (s *Source) act(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	r, err := s.request(ctx, c)
 	if err != nil {
 		return tool.Result{}, err
