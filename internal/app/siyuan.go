@@ -158,9 +158,9 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	if n.raw == raw && n.choice == choice && n.err == nil && err == nil {
 		return
 	}
-	old, client := n.source, n.client
+	old, client, purse := n.source, n.client, n.purse
 	n.raw, n.enabled, n.choice, n.warnings, n.err = raw, cfg.SiYuan.Enabled, choice, warnings, err
-	n.source, n.safety, n.client = nil, nil, nil
+	n.source, n.safety, n.client, n.purse = nil, nil, nil, nil
 	for _, w := range warnings {
 		n.log.Warn("SiYuan connection", "warning", w)
 	}
@@ -174,6 +174,16 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 		old.Close()
 		client.Close()
 	}
+	if purse != nil && purse != n.purse {
+		n.settle(purse)
+	}
+}
+
+// settle ends a purse.
+func (n *Notes) settle(purse *mascot.Purse) {
+	if err := purse.Close(); err != nil {
+		n.log.Warn("coins of the mascot not written", "error", err)
+	}
 }
 
 // make opens the source of the kernel that was chosen. n.mu is held.
@@ -186,13 +196,10 @@ func (n *Notes) make(cfg *config.Config) error {
 	dir := filepath.Join(cfg.Paths.State, "siyuan", workspaceKey(choice.URL))
 	client := kernel.New(choice.URL, kernel.Options{Token: choice.Token.Reveal(), Logger: n.log})
 	coordinator := safety.Open(safety.Options{Dir: dir, Mode: safety.Mode(set.WriteSafety), Logger: n.log})
-	if n.purse == nil {
-		n.purse, err = mascot.OpenPurse(filepath.Join(cfg.Paths.State, "siyuan"), n.app.Events, mascot.PurseOptions{
-			Sync: set.Mascot.Sync, Kernel: client, Logger: n.log,
-		})
-		if err != nil {
-			return err
-		}
+	if n.purse, err = mascot.OpenPurse(filepath.Join(cfg.Paths.State, "siyuan"), n.app.Events, mascot.PurseOptions{
+		Sync: set.Mascot.Sync, Kernel: client, Logger: n.log,
+	}); err != nil {
+		return err
 	}
 	level := access.Read
 	if set.NewNotebookPermission != "" {

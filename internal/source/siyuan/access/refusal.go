@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"strings"
 
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
@@ -39,19 +40,55 @@ var notFoundHints = map[What]string{
 }
 
 // NotFound is the error for a thing that does not exist, or that the caller must not know of:
-// the two are the same to the byte (R-6-2). subject is what the caller wrote.
+// the two are the same to the byte (R-6-2). subject is what the caller wrote, and all that the
+// hint depends on.
 func NotFound(what What, subject string) *tool.Error {
+	hint := notFoundHints[what]
+	if other := mistaken(what, subject); other != "" {
+		hint = other + "; " + hint
+	}
 	return &tool.Error{
 		Op: "find", Kind: tool.Unknown, Code: notFoundCodes[what], Subject: subject,
-		Message: fmt.Sprintf("there is no %s %q", what, subject), Hint: notFoundHints[what],
+		Message: fmt.Sprintf("there is no %s %q", what, subject), Hint: hint,
 	}
 }
 
-// Denied is the error for a notebook whose level is too low.
-func Denied(notebook kernel.ID, have, need Level) *tool.Error {
+// mistaken says what the text of a subject looks like, where that is another thing than what was
+// asked for; it is empty where it looks right.
+func mistaken(what What, subject string) string {
+	switch what {
+	case Path:
+		name := strings.Trim(subject, "/")
+		switch {
+		case kernel.ID(name).Valid():
+			return fmt.Sprintf("this is an id, and paths are made of names; document(action=\"get_doc\", id=%q) reads one by its id", name)
+		case strings.Contains(subject, `\`):
+			return `names in a path are parted by /, as in /Notebook/Document`
+		}
+	case Notebook, Document, Block, Database:
+		switch {
+		case strings.Contains(subject, "/") && what == Document: // some actions find documents by paths too
+			return `fs(action="read") reads by human paths such as /Notebook/Document`
+		case strings.Contains(subject, "/"):
+			return "an id is wanted here, and this is a path"
+		case !kernel.ID(subject).Valid():
+			return "an id is wanted here, such as 20210808180117-czj9bvb"
+		}
+	case Asset, Template, Card, Deck, Tag, History:
+	}
+	return ""
+}
+
+// Denied is the error for a notebook whose level is too low. name is the notebook's, empty where
+// it is not known.
+func Denied(notebook kernel.ID, name string, have, need Level) *tool.Error {
+	which := string(notebook)
+	if name != "" {
+		which = fmt.Sprintf("%q (%s)", name, notebook)
+	}
 	return &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: string(notebook),
-		Message: fmt.Sprintf("notebook %s allows %s, this needs %s", notebook, have, need),
+		Message: fmt.Sprintf("notebook %s allows %s, this needs %s", which, have, need),
 		Hint:    fmt.Sprintf("a person can allow it: collie siyuan permission set %s %s", notebook, need),
 		Facts: map[string]any{
 			"notebook": notebook, "current_permission": have.String(), "required_permission": need.Verb(),

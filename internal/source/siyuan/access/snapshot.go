@@ -55,7 +55,21 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 	case have == None:
 		return NotFound(what, subject)
 	}
-	return Denied(notebook, have, need)
+	return Denied(notebook, s.known(notebook), have, need)
+}
+
+// known is the name of a notebook, if the notebooks have been read; a refusal asks for nothing.
+func (s *Snapshot) known(notebook kernel.ID) string {
+	o, _, ok := s.notebooks.remembered(forever, false)
+	if !ok || o.err != nil {
+		return ""
+	}
+	for i := range o.value {
+		if o.value[i].ID == notebook {
+			return o.value[i].Name
+		}
+	}
+	return ""
 }
 
 // All returns all notebooks of the workspace, those of level none included: never for a

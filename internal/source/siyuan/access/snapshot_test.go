@@ -132,3 +132,23 @@ func TestSnapshotIsShared(t *testing.T) {
 		t.Errorf("the notebooks were listed %d times, want once with success", asked)
 	}
 }
+
+// A refusal names the notebook where that costs nothing, and never asks for its name.
+func TestDeniedNamesTheNotebook(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	s := access.NewSnapshot(map[kernel.ID]access.Level{nbA: access.Read}, access.Read, func(context.Context) ([]kernel.Notebook, error) {
+		asked++
+		return []kernel.Notebook{{ID: nbB, Name: "Other"}, {ID: nbA, Name: "工作"}}, nil
+	})
+	if err := s.Check(nbA, access.Write, access.Notebook, string(nbA)); !strings.Contains(err.Error(), "notebook "+string(nbA)+" allows r") || asked != 0 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	if _, err := s.Visible(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Check(nbA, access.Write, access.Notebook, string(nbA))
+	if want := `notebook "工作" (` + string(nbA) + `) allows r, this needs rw`; !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

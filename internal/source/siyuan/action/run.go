@@ -37,6 +37,16 @@ func (r *Request) Check(ctx context.Context) error {
 	return nil
 }
 
+// CheckAgain is [Request.Check] for a call that has waited: what its targets are and where may be
+// different now.
+func (r *Request) CheckAgain(ctx context.Context) error {
+	r.mu.Lock()
+	r.places = map[kernel.ID]Target{}
+	r.targets = make([][]Target, len(r.Action.Needs))
+	r.mu.Unlock()
+	return r.Check(ctx)
+}
+
 // allowed checks a level on everything a target stands for.
 func (r *Request) allowed(t Target, need access.Level) error {
 	for _, notebook := range append([]kernel.ID{t.Notebook}, t.Also...) {

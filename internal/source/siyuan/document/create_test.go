@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
@@ -136,4 +137,24 @@ func TestCreateGuarded(t *testing.T) {
 	t.Parallel()
 	on, missing := byNotebook("notebook", "path", "/D")
 	guarded(t, "create", access.Write, on, missing)
+}
+
+// A text that was copied from blocks with its ids makes blocks with ids of their own.
+func TestCreateRenewsIDs(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	text, err := k.Client.Kramdown(t.Context(), kernel.ID(k.Doc(nb, "/D", "one\n\n- two")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.ResetCalls()
+	k.Must(t, act(t, "create"), args("notebook", nb, "path", "/Copy", "markdown", text))
+	for _, c := range k.Writes() {
+		for id := range content.Attributes(text) {
+			if strings.Contains(c.Get("markdown").String(), string(id)) {
+				t.Errorf("%s sends the id %s of a block that exists", c.Path, id)
+			}
+		}
+	}
 }

@@ -57,7 +57,7 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 	if exists && !a.Overwrite {
 		return nil, &tool.Error{
 			Op: "write", Kind: tool.Exists, Subject: t.Subject, Message: "there is a document at this path",
-			Hint: `give overwrite=true to replace its text, or change a part of it with fs(action="replace")`, Facts: map[string]any{"id": t.ID},
+			Hint: `fs(action="replace") changes a part of it; fs(action="write", path=…, markdown=…, overwrite=true) replaces all of its text`, Facts: map[string]any{"id": t.ID},
 		}
 	}
 	text := content.RenewIDs(a.Markdown, nil)
@@ -121,7 +121,7 @@ func writeVirtual(ctx context.Context, r *action.Request, a writeArgs) (any, err
 	if text != "" && !a.Overwrite {
 		return nil, &tool.Error{
 			Op: "write", Kind: tool.Exists, Subject: path, Message: "there is a text already",
-			Hint: `read it first, then give overwrite=true, or change a part of it with fs(action="replace")`,
+			Hint: `read it first; fs(action="replace") changes a part of it, fs(action="write", path=…, markdown=…, overwrite=true) replaces all of it`,
 		}
 	}
 	if err := remember(ctx, r, a.Markdown); err != nil {

@@ -57,7 +57,7 @@ func (s *domScan) next() bool {
 		s.at = start + end + len("-->")
 		return true
 	}
-	end := tagEnd(s.dom, start)
+	end := TagEnd(s.dom, start)
 	s.at = end
 	switch tag := s.dom[start:end]; {
 	case divTag(tag, "</div"):
@@ -108,8 +108,9 @@ func divTag(tag, begin string) bool {
 	return strings.IndexByte(" \t\r\n/>", tag[len(begin)]) >= 0
 }
 
-// tagEnd is where the text goes on behind the tag at start; a ">" in quotes does not end it.
-func tagEnd(dom string, start int) int {
+// TagEnd is where a text goes on behind the tag whose "<" is at start: a byte offset, the length of
+// the text where the tag does not end. A ">" in quotes does not end it.
+func TagEnd(dom string, start int) int {
 	var quote byte
 	for i := start + 1; i < len(dom); i++ {
 		switch c := dom[i]; {

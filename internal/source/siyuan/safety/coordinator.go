@@ -110,13 +110,18 @@ func (w *writing) do(ctx context.Context) (json.RawMessage, error) {
 	if done, err := w.repeated(); done != nil || err != nil {
 		return done, err
 	}
-	unlock, err := w.locks.lock(ctx, w.r)
+	unlock, waited, err := w.locks.lock(ctx, w.r)
 	if err != nil {
 		return nil, &tool.Error{Op: "write", Kind: tool.WriteSafety, Code: "write_coordinator_unavailable", Err: err}
 	}
 	defer unlock()
 	if done, err := w.repeated(); done != nil || err != nil { // it may have run while we waited
 		return done, err
+	}
+	if waited {
+		if err := w.r.CheckAgain(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.look(ctx); err != nil {
 		return nil, err

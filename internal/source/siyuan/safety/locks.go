@@ -25,8 +25,8 @@ type locks struct {
 }
 
 // lock waits until nobody else writes to the documents of r's targets, or to the workspace where
-// it has none.
-func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), err error) {
+// it has none. waited says that somebody else may have written meanwhile.
+func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), waited bool, err error) {
 	l.once.Do(func() {
 		for i := range l.here {
 			l.here[i] = make(chan struct{}, 1)
@@ -41,19 +41,29 @@ func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), err
 	for _, n := range bucketsOf(r) { // in rising order, so that two writes never wait for each other
 		select {
 		case l.here[n] <- struct{}{}:
-			held = append(held, func() { <-l.here[n] })
-		case <-ctx.Done():
-			release()
-			return nil, context.Cause(ctx)
+		default:
+			waited = true
+			select {
+			case l.here[n] <- struct{}{}:
+			case <-ctx.Done():
+				release()
+				return nil, waited, context.Cause(ctx)
+			}
 		}
-		unlock, err := atomicfile.Lock(ctx, filepath.Join(l.dir, "locks", fmt.Sprintf("%02d.lock", n)))
+		held = append(held, func() { <-l.here[n] })
+		path := filepath.Join(l.dir, "locks", fmt.Sprintf("%02d.lock", n))
+		unlock, free, err := atomicfile.TryLock(path)
+		if err == nil && !free {
+			waited = true
+			unlock, err = atomicfile.Lock(ctx, path)
+		}
 		if err != nil {
 			release()
-			return nil, err
+			return nil, waited, err
 		}
 		held = append(held, unlock)
 	}
-	return release, nil
+	return release, waited, nil
 }
 
 func bucketsOf(r *action.Request) []int {

@@ -5,40 +5,24 @@ import (
 	"strings"
 
 	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
 )
 
 // textOfDOM is the text that the editor's form of a block shows.
 func textOfDOM(dom string) string {
 	var b strings.Builder
 	for {
-		before, rest, found := strings.Cut(dom, "<")
-		b.WriteString(before)
-		if !found {
+		start := strings.IndexByte(dom, '<')
+		if start < 0 {
+			b.WriteString(dom)
 			break
 		}
-		if strings.HasPrefix(rest, "/div") {
+		b.WriteString(dom[:start])
+		if strings.HasPrefix(dom[start:], "</div") {
 			b.WriteByte('\n')
 		}
-		dom = rest[tagEnd(rest):]
+		dom = dom[kernel.TagEnd(dom, start):]
 	}
 	text := content.Clean(html.UnescapeString(b.String()))
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), "\n")
-}
-
-// tagEnd is where a tag ends; a ">" in quotes does not end it.
-func tagEnd(s string) int {
-	var quote byte
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '>':
-			return i + 1
-		}
-	}
-	return len(s)
 }

@@ -96,7 +96,7 @@ func textOf(own string) string {
 			break
 		}
 		b.WriteString(rest[:i])
-		end := tagEnd(rest, i)
+		end := kernel.TagEnd(rest, i)
 		if breaks.MatchString(rest[i:end]) {
 			b.WriteByte('\n')
 		}
@@ -110,24 +110,6 @@ func textOf(own string) string {
 }
 
 var sourceAttr = regexp.MustCompile(`\sdata-content="([^"]*)"`)
-
-// tagEnd is where the text goes on behind the tag at start; a ">" in quotes does not end it.
-func tagEnd(text string, start int) int {
-	var quote byte
-	for i := start + 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '>':
-			return i + 1
-		}
-	}
-	return len(text)
-}
 
 var lookAttr = regexp.MustCompile(`\s(?:data-type|data-subtype|data-href|data-src|src|data-content|data-id|data-av-id|fold|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
 
