@@ -14,7 +14,10 @@ import (
 // left out, arguments of other actions included: some clients send all that a tool declares. What
 // it does not understand stays as it is, for the validation to name.
 func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
-	if a.Spec.Adapt != nil && gjson.ValidBytes(args) {
+	if !gjson.ValidBytes(args) {
+		return args
+	}
+	if a.Spec.Adapt != nil {
 		args = a.Spec.Adapt(args)
 	}
 	root := gjson.ParseBytes(args)

@@ -143,7 +143,7 @@ func fieldSchema(t reflect.Type, tag reflect.StructTag, p *Param) (schema json.R
 		o.addRaw("additionalProperties", raw)
 	case reflect.Struct:
 		typ = "object"
-		o.addRaw("", structSchema(paramsOf(t)))
+		o.addAll(structSchema(paramsOf(t)))
 	default:
 		panic("no schema for " + t.String())
 	}
@@ -187,19 +187,26 @@ func (o *object) add(key string, value any) {
 	o.addRaw(key, raw)
 }
 
-// addRaw adds a member; with an empty key it takes over all members of raw, an object.
+// addRaw adds a member.
 func (o *object) addRaw(key string, raw json.RawMessage) {
+	o.next()
+	o.buf = append(append(o.buf, quote(key)...), ':')
+	o.buf = append(o.buf, raw...)
+}
+
+// addAll takes over all members of raw, an object that has some.
+func (o *object) addAll(raw json.RawMessage) {
+	o.next()
+	o.buf = append(o.buf, raw[1:len(raw)-1]...)
+}
+
+// next begins the next member.
+func (o *object) next() {
 	if len(o.buf) == 0 {
 		o.buf = append(o.buf, '{')
 	} else {
 		o.buf = append(o.buf, ',')
 	}
-	if key == "" {
-		o.buf = append(o.buf, raw[1:len(raw)-1]...)
-		return
-	}
-	o.buf = append(append(o.buf, quote(key)...), ':')
-	o.buf = append(o.buf, raw...)
 }
 
 func (o *object) about(text string) {
@@ -234,7 +241,7 @@ func withAbout(schema json.RawMessage, about string) json.RawMessage {
 		return schema
 	}
 	o := object{}
-	o.addRaw("", schema)
+	o.addAll(schema)
 	o.about(about)
 	return o.bytes()
 }
