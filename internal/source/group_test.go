@@ -169,6 +169,15 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 	if err := c.Resolve(t.Context(), toolCall("note", "{}")); tool.KindOf(err) != tool.Unknown {
 		t.Errorf("note: %v, want an unknown tool", err)
 	}
+	for name, message := range map[string]string{
+		"notes_list": `unknown tool; call "notes" with action="list"`, "notes__list": `unknown tool; call "notes" with action="list"`,
+		"notes_nothing": "unknown tool", "note_list": "unknown tool",
+	} {
+		e, ok := errors.AsType[*tool.Error](c.Resolve(t.Context(), toolCall(name, "{}")))
+		if !ok || e.Kind != tool.Unknown || e.Message != message {
+			t.Errorf("%s: %v, want %s", name, e, message)
+		}
+	}
 }
 
 // The budget of architecture.md 7: fifty servers of twenty tools cost at most 8 % of their

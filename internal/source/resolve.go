@@ -79,7 +79,7 @@ func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
 	}
 	if !ok {
 		if t, ok = c.byOwnName(call.Profile, call.Name); !ok {
-			return unknown("call", "tool", call.Name, v.names)
+			return unknownTool(v, call.Name)
 		}
 	}
 	call.Source, call.Tool = t.source, t.tool.Name
@@ -217,9 +217,31 @@ func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
 	return unknown("complete", "resource template", call.Name, nil)
 }
 
+// unknownTool is the error for a tool that is not listed. One whose name is made of those of a
+// tool and its action, as fs_read is, is told how to call it.
+func unknownTool(v *view, name string) error {
+	e := notKnown("call", "unknown tool", name, v.names)
+	for _, exposed := range v.names {
+		t := v.tools[exposed]
+		rest, ok := strings.CutPrefix(name, exposed)
+		if !ok || !t.grouped {
+			continue
+		}
+		if action := actionName(t.source, t.tool, strings.TrimLeft(rest, "_-:")); offers(t.tool, action) && v.profile.shows(t.tool, action) {
+			e.Message += fmt.Sprintf("; call %q with action=%q", exposed, action)
+			return e
+		}
+	}
+	return e
+}
+
 // unknown is the error for a name that means nothing, with the nearest one that does.
 func unknown(op, what, name string, known []string) error {
-	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: "unknown " + what}
+	return notKnown(op, "unknown "+what, name, known)
+}
+
+func notKnown(op, message, name string, known []string) *tool.Error {
+	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: message}
 	if near, ok := tool.Nearest(name, known); ok {
 		e.Hint = fmt.Sprintf("did you mean %q?", near)
 	}

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,8 +14,10 @@ const longestName = 64
 // Nearest returns the name in known that name most likely stands for, or false if none is
 // near. Names that differ only in case, "_", "-" or " " come first, then the fewest
 // insertions, deletions, replacements and swaps of neighbours (one for a short name, three
-// at most), then a name that begins with the other, from three runes on. The earlier one in
-// known wins a draw. A name that is known is its own nearest.
+// at most), then a name that begins with the other, from three letters or two Chinese
+// characters on. The earlier one in known wins a draw. Last comes the only name of several
+// words of which name is one, as get_version for version. A name that is known is its own
+// nearest.
 func Nearest(name string, known []string) (best string, ok bool) {
 	n := utf8.RuneCountInString(name)
 	if n == 0 || n > longestName {
@@ -44,7 +47,25 @@ func Nearest(name string, known []string) (best string, ok bool) {
 			return k, true
 		}
 	}
-	return "", false
+	return hasWord(name, known)
+}
+
+// hasWord finds the only name of several words of which name is one: get_version for version.
+func hasWord(name string, known []string) (found string, ok bool) {
+	if utf8.RuneCountInString(name) < 3 {
+		return "", false
+	}
+	parted := func(r rune) bool { return r == '_' || r == '-' || r == ' ' }
+	for _, k := range known {
+		if !slices.ContainsFunc(strings.FieldsFunc(k, parted), func(w string) bool { return strings.EqualFold(w, name) }) {
+			continue
+		}
+		if ok {
+			return "", false
+		}
+		found, ok = k, true
+	}
+	return found, ok
 }
 
 // plain is name without what people mix up.
@@ -57,9 +78,10 @@ func plain(name string) string {
 	}, name)
 }
 
-// extends reports whether long begins with a short that is long enough to mean something.
+// extends reports whether long begins with a short that is long enough to mean something: three
+// letters, or two characters of a script in which two are a word.
 func extends(long, short string) bool {
-	return utf8.RuneCountInString(short) >= 3 && strings.HasPrefix(long, short)
+	return (utf8.RuneCountInString(short) >= 3 || len(short) >= 6) && strings.HasPrefix(long, short)
 }
 
 // edits is the optimal string alignment distance of a and b: the Damerau-Levenshtein

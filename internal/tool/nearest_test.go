@@ -26,6 +26,9 @@ func TestNearest(t *testing.T) {
 		{"limitOfResults", "limit"},
 		{"笔记", "笔记本"},
 		{"文档标提", "文档标题"},
+		{"文档", "文档标题"}, // two characters are a word
+		{"文", ""},
+		{"pa", ""},
 		{"q", ""},
 		{"x", ""},
 		{"", ""},
@@ -40,6 +43,18 @@ func TestNearest(t *testing.T) {
 				t.Errorf("Nearest(%q) = %q, %t, want %q", tt.name, got, ok, tt.want)
 			}
 		})
+	}
+}
+
+func TestNearestFindsWords(t *testing.T) {
+	t.Parallel()
+	known := []string{"get_version", "query_sql", "get_decks", "get_cards", "list-cards"}
+	for name, want := range map[string]string{
+		"version": "get_version", "SQL": "query_sql", "decks": "get_decks", "cards": "", "ge": "", "sion": "",
+	} {
+		if got, ok := tool.Nearest(name, known); got != want || ok != (want != "") {
+			t.Errorf("Nearest(%q) = %q, %t, want %q", name, got, ok, want)
+		}
 	}
 }
 

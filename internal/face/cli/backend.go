@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -139,7 +140,11 @@ func knownProfile(cfg *config.Config, name string) error {
 	for n := range cfg.Profiles {
 		known = append(known, n)
 	}
-	return usage("there is no profile %q%s", name, didYouMean(name, known))
+	if cfg.SiYuan.Enabled {
+		known = append(known, app.ProfileNames()...)
+	}
+	slices.Sort(known)
+	return usage("there is no profile %q%s\n  profiles: %s", name, didYouMean(name, known), strings.Join(slices.Compact(known), ", "))
 }
 
 // didYouMean is a question to end an error with, empty if no known name is near.

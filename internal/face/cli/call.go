@@ -53,6 +53,7 @@ func (p *program) callCommand() *cobra.Command {
 	p.kernelFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		inv, err := split(c, args)
+		inv.words = ownWords(inv.words)
 		switch {
 		case err != nil:
 			return err
@@ -231,7 +232,8 @@ func inFlags(err error, command string, params []parameter, ours bool) error {
 		return err
 	}
 	out := *e
-	if !ours || out.Hint == "" || e.Kind == tool.Invalid && strings.Contains(out.Hint, `action="help"`) {
+	action := command[strings.LastIndexByte(command, ' ')+1:]
+	if !ours || out.Hint == "" || strings.HasPrefix(out.Hint, action+"(") || e.Kind == tool.Invalid && strings.Contains(out.Hint, `action="help"`) {
 		out.Hint = command + " --help shows its flags"
 	}
 	out.Fields = append([]tool.Field(nil), e.Fields...)

@@ -86,7 +86,11 @@ func (p *program) root() *cobra.Command {
 		Use: "collie", Version: p.version,
 		Short: "All your MCP servers behind one endpoint",
 		Long: "Collie stands between those who call tools and the tools they call: it joins your MCP\n" +
-			"servers behind one endpoint, checks and records every call, and cleans up after them.",
+			"servers behind one endpoint, checks and records every call, and cleans up after them. Your\n" +
+			"SiYuan notes are tools too. Each tool is also a command: collie tools lists them.",
+		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
+			"  collie everything echo --message hello\n" +
+			"  collie siyuan init\n  collie fs tree /",
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              cobra.NoArgs,

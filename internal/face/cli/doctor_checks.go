@@ -60,11 +60,18 @@ func (p *program) checkSettings(cfg *config.Config, wrong *config.Error) check {
 		c.Health, c.Hint = odd, "collie mcp validate shows the places"
 		c.Detail += ": " + count(len(found), "warning")
 	}
-	if len(cfg.Servers) == 0 && c.Health == healthy {
+	notes := app.KernelConfigured(cfg, p.env, p.kernel)
+	switch {
+	case len(cfg.Servers) == 0 && notes && c.Health == healthy:
+		c.Detail += ", SiYuan and no MCP server"
+	case len(cfg.Servers) == 0 && c.Health == healthy:
 		c.Health, c.Hint = odd, "collie mcp add NAME -- COMMAND adds a server"
 		c.Detail += ", no MCP server configured"
-	} else if c.Health == healthy {
+	case c.Health == healthy:
 		c.Detail += ", " + count(len(cfg.Servers), "server")
+		if notes {
+			c.Detail += " and SiYuan"
+		}
 	}
 	return c
 }

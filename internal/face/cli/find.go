@@ -74,10 +74,13 @@ func (p *program) find(ctx context.Context, b backend, words []string, profile s
 		return p.findExposed(ctx, b, words[0], profile, tools)
 	case i < 0:
 		return found{}, p.notOffered(ctx, b, name, names(tools))
+	case !anyOn(&tools[i]):
+		return found{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + first(tools[i].Off, "all its actions are")}
 	case len(words) == 1:
 		return found{}, usage("which action of %s? %s", name, actionList(&tools[i]))
 	case len(words) > 2 && refusesValues(&tools[i], words[1]):
-		return found{}, usage("unexpected argument %q; arguments of an action are flags: collie call %s %s --help", words[2], words[0], words[1])
+		return found{}, usage("unexpected argument %q; arguments of %s %s are flags%s; collie call %s %s --help shows them",
+			words[2], words[0], words[1], suchAs(findAction(&tools[i], words[1])), words[0], words[1])
 	}
 	t := &tools[i]
 	a := findAction(t, words[1])
@@ -89,6 +92,34 @@ func (p *program) find(ctx context.Context, b backend, words []string, profile s
 		return found{}, usage("%s has no action %q%s\n  %s", name, words[1], didYouMean(words[1], known), actionList(t))
 	}
 	return found{tool: t, action: a, name: t.Name + "/" + a.Name, schema: a.InputSchema, words: []string{t.Name, a.Name}, values: words[2:]}, nil
+}
+
+// anyOn reports whether a tool has an action that is not switched off, or none at all.
+func anyOn(t *tool.Tool) bool {
+	return len(t.Actions) == 0 || slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Off == "" })
+}
+
+// suchAs names the flag that somebody most likely meant: the first that is required, else the
+// first.
+func suchAs(a *tool.Action) string {
+	params := parameters(a.InputSchema)
+	if len(params) == 0 {
+		return ""
+	}
+	i := max(0, slices.IndexFunc(params, func(p parameter) bool { return p.required }))
+	return ", such as --" + params[i].flag
+}
+
+// ownWords parts the name TOOL.ACTION of an action of ours, as results and the audit show it.
+func ownWords(words []string) []string {
+	if len(words) == 0 {
+		return words
+	}
+	name, action, dotted := strings.Cut(words[0], ".")
+	if _, ours := app.NotesTool(name); !dotted || !ours || action == "" {
+		return words
+	}
+	return append([]string{name, action}, words[1:]...)
 }
 
 // refusesValues reports whether all arguments of an action need a flag.

@@ -18,7 +18,8 @@ type flagReader struct {
 	// positional are the names of the parameters that values without a flag are for, in order.
 	positional []string
 
-	given map[string]*given // by name of the parameter
+	given  map[string]*given // by name of the parameter
+	placed []string          // the values without a flag
 }
 
 // given is what the command line says of one parameter.
@@ -38,7 +39,7 @@ type spelling struct {
 // into: a flag replaces the member of its name, the others are added in the order of the
 // schema. All that is wrong is wrong before anything is called.
 func (f *flagReader) read(tokens []string, start json.RawMessage) (json.RawMessage, error) {
-	f.given = map[string]*given{}
+	f.given, f.placed = map[string]*given{}, nil
 	for _, t := range tokens {
 		if !utf8.ValidString(t) {
 			return nil, usage("the argument %q is not UTF-8 text", t)
@@ -50,6 +51,9 @@ func (f *flagReader) read(tokens []string, start json.RawMessage) (json.RawMessa
 			return nil, err
 		}
 		tokens = rest
+	}
+	if err := f.placeAll(start); err != nil {
+		return nil, err
 	}
 	return f.assemble(start), nil
 }
@@ -63,7 +67,8 @@ func (f *flagReader) one(tokens []string) (rest []string, err error) {
 	}
 	name, ok := strings.CutPrefix(token, "--")
 	if (token == "-" || !strings.HasPrefix(token, "-")) && len(f.positional) > 0 {
-		return rest, f.place(token)
+		f.placed = append(f.placed, token)
+		return rest, nil
 	}
 	if !ok || name == "" {
 		return nil, usage("unexpected argument %q; %s takes flags only, see %s --help", token, f.command, f.command)

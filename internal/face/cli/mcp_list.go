@@ -230,6 +230,9 @@ func reason(r *serverRow) string {
 	if r.Detail == "" || r.Reason == "idle_stop" {
 		return r.Reason
 	}
+	if r.Reason == "" {
+		return r.Detail
+	}
 	return r.Reason + ": " + r.Detail
 }
 

@@ -31,6 +31,14 @@ func TestOwnResults(t *testing.T) {
 			`{"success":true,"path":"/工作/新","created":true,"id":"x","requestId":"r"}`,
 			"✓ fs.read /工作/新\n  id         x\n  created    true\n  requestId  r\n",
 		},
+		"a document named by ids": {
+			`{"id":"x","path":"/1/x.sy","hPath":"/日记/今天"}`,
+			"✓ fs.read /日记/今天\n  id    x\n  path  /1/x.sy\n",
+		},
+		"what to call next": {
+			`{"path":"/a","avToolHint":"av(action=\"render\", id=\"x\") shows the rows"}`,
+			"✓ fs.read /a\n  avToolHint  collie av render --id x shows the rows\n",
+		},
 		"nothing but success": {`{"success":true}`, "✓ fs.read /asked\n"},
 		"a text": {
 			`{"path":"/a","content":"# 目标\n\ntext","totalBlocks":2,"truncated":false}`,

@@ -123,6 +123,9 @@ func (v *ownView) tick(subject string) string {
 // subject is what a result is about, and the member that says it.
 func (v *ownView) subject(data gjson.Result) (subject, by string) {
 	for _, name := range subjects {
+		if name == "path" && strings.HasSuffix(member(data, name).String(), ".sy") && member(data, "hPath").String() != "" {
+			name = "hPath" // a storage path is made of ids
+		}
 		if m := member(data, name); m.Type == gjson.String && m.String() != "" {
 			return m.String(), name
 		}
@@ -141,7 +144,11 @@ func (v *ownView) scalars(all []pair) string {
 	slices.SortStableFunc(all, func(a, b pair) int { return rank(a) - rank(b) })
 	var rows [][]string
 	for _, e := range all[:min(len(all), mostScalars)] {
-		rows = append(rows, []string{"  " + e.name, cell(e.value)})
+		value := cell(e.value)
+		if strings.HasSuffix(strings.ToLower(e.name), "hint") { // it says what to call next
+			value = inCommands(value)
+		}
+		rows = append(rows, []string{"  " + e.name, value})
 	}
 	text := layOut(nil, rows, v.width)
 	if n := len(all) - len(rows); n > 0 {

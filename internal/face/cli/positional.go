@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -13,17 +15,54 @@ func (p *parameter) called(name string) bool {
 	return plain(p.name) == name || slices.ContainsFunc(p.aliases, func(a string) bool { return plain(a) == name })
 }
 
-// place takes a value that has no flag for the next parameter that may have one. A list takes
-// all that follow.
-func (f *flagReader) place(value string) error {
-	name := f.positional[0]
+// placeAll takes the values that have no flag, in order, for the parameters that may do without
+// one. A list takes all that follow. Where the values are too few to reach one that is required,
+// those before it that are not are passed over: collie fs search tea looks for tea, everywhere.
+func (f *flagReader) placeAll(start json.RawMessage) error {
+	slots := f.positional
+	for f.reach(slots, start) > len(f.placed) {
+		i := slices.IndexFunc(slots, func(name string) bool { return !f.wants(name, start) })
+		if i < 0 {
+			break
+		}
+		slots = slices.Delete(slices.Clone(slots), i, i+1)
+	}
+	for _, value := range f.placed {
+		if len(slots) == 0 {
+			return usage("unexpected argument %q; %s takes %s without a flag; what has spaces in it needs quotes", value, f.command,
+				strings.Join(f.positional, " and "))
+		}
+		p, err := f.param(slots[0])
+		if err != nil {
+			return err
+		}
+		if err := f.place(p, slots[0], value); err != nil {
+			return err
+		}
+		if !p.is("array") {
+			slots = slots[1:]
+		}
+	}
+	return nil
+}
+
+// reach is how many values the last of slots that is required needs.
+func (f *flagReader) reach(slots []string, start json.RawMessage) int {
+	for i := len(slots) - 1; i >= 0 && len(f.placed) > 0; i-- {
+		if f.wants(slots[i], start) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// wants reports whether a parameter is required and has no value yet.
+func (f *flagReader) wants(name string, start json.RawMessage) bool {
 	p, err := f.param(name)
-	if err != nil {
-		return err
-	}
-	if !p.is("array") {
-		f.positional = f.positional[1:]
-	}
+	return err == nil && p != nil && p.required && f.given[p.name] == nil && !member(gjson.ParseBytes(start), p.name).Exists()
+}
+
+func (f *flagReader) place(p *parameter, name, value string) error {
 	if p.is("boolean") {
 		return f.setBool(spelling{param: p}, name, value, true)
 	}

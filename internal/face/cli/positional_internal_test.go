@@ -112,3 +112,36 @@ func TestKernelFlagsOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestTheRequiredComesFirst: with too few values, those that need not be given are passed over.
+func TestTheRequiredComesFirst(t *testing.T) {
+	t.Parallel()
+	a := tool.Action{Name: "search", Strict: true, Positional: []string{"path", "query"}, InputSchema: json.RawMessage(
+		`{"type":"object","required":["query"],"properties":{"path":{"type":"string"},"query":{"type":"string"},"page":{"type":"integer"}}}`)}
+	for line, want := range map[string]string{
+		"tea":              `{"query":"tea"}`,
+		"/Work tea":        `{"path":"/Work","query":"tea"}`,
+		"tea --path /Work": `{"path":"/Work","query":"tea"}`,
+		"--page 2 茶":       `{"query":"茶","page":2}`,
+		"/Work --query a":  `{"path":"/Work","query":"a"}`,
+		"--page 2":         `{"page":2}`,
+		"a b c":            `|unexpected argument "c"; collie t search takes path and query without a flag; what has spaces in it needs quotes`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			r := takesOf(t, a)
+			r.command = "collie t search"
+			got, err := r.read(strings.Fields(line), nil)
+			wanted, message, fails := strings.Cut(want, "|")
+			switch {
+			case fails && (err == nil || !strings.Contains(err.Error(), message)):
+				t.Errorf("got %s, %v, want an error with %q", got, err, message)
+			case !fails && (err != nil || string(got) != wanted):
+				t.Errorf("got %s, %v, want %s", got, err, wanted)
+			}
+		})
+	}
+	if got, err := takesOf(t, a).read([]string{"/Work"}, json.RawMessage(`{"query":"tea"}`)); err != nil || string(got) != `{"query":"tea","path":"/Work"}` {
+		t.Errorf("with --args: got %s, %v", got, err)
+	}
+}

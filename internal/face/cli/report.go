@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"collie/internal/config"
 	"collie/internal/tool"
@@ -38,6 +40,7 @@ func (p *program) report(err error) int {
 			fmt.Fprintln(p.out, string(e.Payload()))
 			return code
 		}
+		e = inOneLine(e)
 		fmt.Fprintf(p.err, "✗ [%s] %v\n", kind, e)
 		for _, f := range e.Fields {
 			fmt.Fprintf(p.err, "  %s: %s\n", f.Path, inCommands(f.Message))
@@ -74,6 +77,26 @@ func (p *program) report(err error) int {
 	}
 	fmt.Fprintf(p.err, "✗ [%s] %v\n", kind, err)
 	return code
+}
+
+// inOneLine is an error whose message says what its fields say, as one that says it once.
+func inOneLine(e *tool.Error) *tool.Error {
+	other := func(f tool.Field) bool { return f.Message != e.Message }
+	if len(e.Fields) > 1 && !slices.ContainsFunc(e.Fields, other) {
+		out := *e
+		out.Fields = nil
+		return &out
+	}
+	if len(e.Fields) != 1 || !strings.Contains(e.Message, e.Fields[0].Message) {
+		return e
+	}
+	out := *e
+	between := ": "
+	if strings.HasPrefix(e.Fields[0].Message, "is ") {
+		between = " "
+	}
+	out.Message, out.Fields = e.Fields[0].Path+between+inCommands(e.Fields[0].Message), nil
+	return &out
 }
 
 func isUsage(err error) bool {

@@ -230,6 +230,8 @@ func (p *program) announce(ctx context.Context, a *app.App, url string, o door.O
 		}
 	}
 	switch {
+	case len(list) == 0 && notesTools(a) > 0:
+		p.note("serving your SiYuan notes; connect a client: collie connect claude-code")
 	case len(list) == 0:
 		p.note("no MCP server is configured; add one, then connect a client:\n" +
 			"  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
@@ -270,7 +272,7 @@ func (p *program) stillStarting(a *app.App) {
 	if p.json {
 		return
 	}
-	tools := 0
+	tools := notesTools(a)
 	var waiting []string
 	for _, s := range a.Servers.List() {
 		tools += s.Tools
@@ -303,11 +305,18 @@ func (p *program) settled(a *app.App, url string, o door.Options) {
 	}
 	if p.json {
 		_ = json.NewEncoder(p.err).Encode(map[string]any{
-			"event": "settled", "url": url + "/mcp", "listed": listed, "running": running, "servers": len(list), "tools": tools, "failed": failed,
+			"event": "settled", "url": url + "/mcp", "listed": listed, "running": running, "servers": len(list), "tools": tools,
+			"notes": notesTools(a), "failed": failed,
 		})
 		return
 	}
-	line := fmt.Sprintf("ready: %s of %s at %s/mcp", count(tools, "tool"), count(listed, "server"), url)
+	what := count(tools, "tool") + " of " + count(listed, "server")
+	if n := notesTools(a); n > 0 && len(list) == 0 {
+		what = count(n, "tool") + " of SiYuan"
+	} else if n > 0 {
+		what = count(n, "tool") + " of SiYuan, " + what
+	}
+	line := fmt.Sprintf("ready: %s at %s/mcp", what, url)
 	if idle := listed - running; idle > 0 {
 		line += fmt.Sprintf("; %d of them start when they are used", idle)
 	}
@@ -318,6 +327,16 @@ func (p *program) settled(a *app.App, url string, o door.Options) {
 		line += "; failed: " + strings.Join(failed, ", ") + "; collie mcp list says why"
 	}
 	p.note("%s", line)
+}
+
+// notesTools is how many tools for SiYuan notes are offered.
+func notesTools(a *app.App) (n int) {
+	for _, t := range a.Tools("") {
+		if _, ours := app.NotesTool(t.Name); ours && t.Off == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // note tells people something on stderr.

@@ -13,7 +13,7 @@ import (
 )
 
 func (p *program) siyuanCommand() *cobra.Command {
-	return group("siyuan", "Your SiYuan notes",
+	c := group("siyuan", "Your SiYuan notes",
 		p.siyuanInitCommand(),
 		p.siyuanConnectionCommand(),
 		p.siyuanPermissionCommand(),
@@ -22,6 +22,10 @@ func (p *program) siyuanCommand() *cobra.Command {
 		p.siyuanDoctorCommand(),
 		p.siyuanTelemetryCommand(),
 	)
+	c.Long = "Connects your SiYuan and says what may be done in it. The notes themselves have commands of\n" +
+		"their own, named as the tools that models see: collie tools lists them."
+	c.Example = "  collie siyuan init\n  collie fs tree /\n  collie search fulltext sheep\n  collie siyuan permission set Work rw"
+	return c
 }
 
 // withNotes opens the SiYuan source here, without any server, for a command that manages it, and

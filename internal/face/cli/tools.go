@@ -52,7 +52,7 @@ func (p *program) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	if len(words) > 2 {
 		return usage("unexpected argument %q; expected TOOL and ACTION", words[2])
 	}
-	if len(words) == 1 {
+	if words = ownWords(words); len(words) == 1 {
 		if name, action, ok := strings.Cut(words[0], "/"); ok {
 			words = []string{name, action}
 		}

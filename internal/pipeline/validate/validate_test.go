@@ -332,3 +332,22 @@ func TestMessagesAreShortLines(t *testing.T) {
 		}
 	})
 }
+
+// A number of tokens is no token.
+func TestNumbersOfTokensAreShown(t *testing.T) {
+	t.Parallel()
+	stage := validate.New(validate.Options{})
+	for name, shown := range map[string]bool{
+		"tokenBudget": true, "max_tokens": true, "tokenLimit": true, "maxOutputTokens": true,
+		"token": false, "accessToken": false, "tokens": false, "token_budget_password": false,
+	} {
+		a := &tool.Action{InputSchema: fmt.Appendf(nil, `{"properties":{%q:{"type":"integer","maximum":32000}}}`, name)}
+		_, err := stage.Do(context.Background(), call(a, fmt.Sprintf(`{%q:100000}`, name)), ran)
+		if err == nil {
+			t.Fatalf("%s: too large a number passed", name)
+		}
+		if got := strings.Contains(err.Error(), "100000"); got != shown {
+			t.Errorf("%s: the number is shown: %t, want %t: %v", name, got, shown, err)
+		}
+	}
+}

@@ -36,6 +36,7 @@ func TestAdaptNames(t *testing.T) {
 		{"flashcard", "create_card", `{"block_ids":["a"],"blockIds":["b"]}`, `{"blockIDs":["a"],"blockIds":["b"]}`},
 		{"block", "append", `{"parentId":"p","data_type":"markdown","request_id":"r"}`, `{"parentID":"p","dataType":"markdown","requestId":"r"}`},
 		{"fs", "read", `{"path":"/a","markdown":null,"edit":null,"blockStart":null}`, `{"path":"/a"}`},
+		{"av", "set_cells", `{"id":"a","rowID":"r","keyID":"k"}`, `{"avID":"a","rowID":"r","columnID":"k"}`}, // as add_column calls it
 		{"fs", "read", `{"path":null}`, `{"path":null}`},
 		{"fs", "read", `{"path":"/a","paths":"/b"}`, `{"path":"/a","paths":"/b"}`},
 	} {

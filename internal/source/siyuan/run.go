@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -110,7 +111,11 @@ func (s *Source) Recheck(ctx context.Context) error {
 	return nil
 }
 
-// verify makes sure, once, that the kernel is the one that was meant.
+// verifyEvery is how long a kernel counts as the one that was meant. A person may open another
+// workspace in SiYuan at any time, and it answers at the same address.
+const verifyEvery = 10 * time.Second
+
+// verify makes sure that the kernel is the one that was meant.
 func (s *Source) verify(ctx context.Context) error {
 	if s.opts.Verify == nil {
 		return nil
@@ -118,14 +123,14 @@ func (s *Source) verify(ctx context.Context) error {
 	s.mu.Lock()
 	done := s.verified
 	s.mu.Unlock()
-	if done {
+	if !done.IsZero() && time.Since(done) < verifyEvery {
 		return nil
 	}
 	if err := s.opts.Verify(ctx, s.opts.Kernel); err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.verified = true
+	s.verified = time.Now()
 	s.mu.Unlock()
 	return nil
 }

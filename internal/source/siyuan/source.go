@@ -28,8 +28,9 @@ type Options struct {
 	// DefaultLevel is the level of a notebook that no file lists, and NewLevel of one that is
 	// created; the zero values mean Read (R-1-6).
 	DefaultLevel, NewLevel access.Level
-	// Verify is called before the first request that is not in vain, and refuses a kernel that
-	// is not the one that was meant (K3); nil accepts every kernel.
+	// Verify is called before the first request that is not in vain, and before those that come
+	// 10 s after it said yes, and refuses a kernel that is not the one that was meant (K3); nil
+	// accepts every kernel.
 	Verify func(ctx context.Context, k *kernel.Client) error
 	// SwitchTTL is how long the tool config is good; 0 means 30 s, negative reads each time.
 	SwitchTTL time.Duration
@@ -59,7 +60,7 @@ type Source struct {
 	mu       sync.Mutex
 	watchers map[int]func(tool.Change)
 	next     int
-	verified bool
+	verified time.Time // when the kernel was found to be the one that was meant
 
 	telling sync.Mutex // held while watchers are told
 	ctx     context.Context

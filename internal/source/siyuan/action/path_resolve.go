@@ -111,7 +111,7 @@ func (r *Request) one(ctx context.Context, path string, found lookup, level acce
 			Hint:    `open it with notebook(action="set_open_state", notebook=…, opened=true)`,
 		}
 	case len(targets) == 0:
-		return Target{}, access.NotFound(access.Path, path)
+		return Target{}, r.missing(ctx, path)
 	case found.notebooks != nil:
 		return Target{}, ambiguousPath(path, "notebooks", r.paths(ctx, targets))
 	}
@@ -256,6 +256,9 @@ func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kerne
 	hpath := "/" + strings.Join(names, "/")
 	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE type = 'd' AND box IN ("+
 		kernel.QuoteIDs(boxes)+") AND hpath = "+kernel.Quote(hpath)+" LIMIT 100")
+	if withoutSQL(err) {
+		return nil, nil // the tree has been asked
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,9 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 		for chunk := range slices.Chunk(missing, 200) {
 			rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE id IN ("+
 				kernel.QuoteIDs(chunk)+") LIMIT 1000")
+			if withoutSQL(err) {
+				break // they are asked for one by one
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -48,6 +51,12 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 		}
 	}
 	return out, nil
+}
+
+// withoutSQL reports whether a kernel refuses SQL because it runs read-only.
+func withoutSQL(err error) bool {
+	e, ok := errors.AsType[*tool.Error](err)
+	return ok && e.Code == kernel.CodeReadOnly
 }
 
 // row is a block as SQL has it.

@@ -39,7 +39,7 @@ func setCells(p patience) *action.Action {
 		Inverse:   restoreCells,
 		Needs:     []action.Need{on(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
-		Aliases:   map[string]string{"id": "avID", "items": "cells"}, Positional: []string{"avID"},
+		Aliases:   map[string]string{"id": "avID", "items": "cells", "keyID": "columnID"}, Positional: []string{"avID"},
 		Returns: []action.Field{
 			{Name: "success", About: "all of them have that value now"},
 			{Name: "avID", About: "database id"},

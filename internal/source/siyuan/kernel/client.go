@@ -198,9 +198,13 @@ func (c *Client) attempts(
 	if k.write {
 		limit = c.opts.WriteTimeout
 	}
+	late := 0
 	for n := 0; ; n++ {
 		once, cancel := context.WithTimeout(ctx, limit)
 		data, err := request(once)
+		if once.Err() != nil {
+			late++
+		}
 		cancel()
 		if err == nil {
 			return data, nil
@@ -208,7 +212,8 @@ func (c *Client) attempts(
 		if ctx.Err() != nil {
 			return nil, c.failure(ctx, endpoint, k, err)
 		}
-		if k.write || n >= len(c.opts.Waits) || !transient(err) {
+		// A kernel that hangs is asked once more only: nobody waits four times ten seconds.
+		if k.write || n >= len(c.opts.Waits) || late > 1 || !transient(err) {
 			return nil, c.failure(ctx, endpoint, k, err)
 		}
 		c.log.Debug("kernel asked again", "endpoint", endpoint, "attempt", n+2, "error", err)

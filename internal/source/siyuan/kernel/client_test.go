@@ -92,22 +92,26 @@ func TestReadsAreTriedAgain(t *testing.T) {
 	for _, mode := range []kerneltest.Mode{kerneltest.FailServer, kerneltest.FailBusy, kerneltest.FailClose, kerneltest.FailHang} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
+			most := 4
+			if mode == kerneltest.FailHang {
+				most = 2 // nobody waits four times as long as one answer may take
+			}
 			k := kerneltest.New(t)
 			c := at(t, k.URL(), kernel.Options{ReadTimeout: limitOf(mode)})
-			k.Fail(versionPath, 3, mode)
+			k.Fail(versionPath, most-1, mode)
 			if v, err := c.Version(t.Context()); err != nil || v != kerneltest.Version {
 				t.Fatalf("%q %v", v, err)
 			}
-			if n := calls(k, versionPath); n != 4 {
-				t.Errorf("asked %d times, want 4", n)
+			if n := calls(k, versionPath); n != most {
+				t.Errorf("asked %d times, want %d", n, most)
 			}
 			k.ResetCalls()
 			k.Fail(versionPath, 9, mode)
 			if _, err := c.Version(t.Context()); err == nil {
 				t.Error("it went well")
 			}
-			if n := calls(k, versionPath); n != 4 {
-				t.Errorf("asked %d times before giving up, want 4", n)
+			if n := calls(k, versionPath); n != most {
+				t.Errorf("asked %d times before giving up, want %d", n, most)
 			}
 		})
 	}
@@ -346,7 +350,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	c := serving(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) })
 	_, err := c.Version(t.Context())
-	toolError(t, err, tool.API)
+	toolError(t, err, tool.Unavailable)
 	if followed.Load() {
 		t.Error("the redirect was followed")
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -63,7 +64,7 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 		return nil, missing(endpoint)
 	}
 	if a.status != http.StatusOK && a.status != http.StatusAccepted {
-		return nil, &statusError{a.status, a.body}
+		return nil, wrongStatus(endpoint, a)
 	}
 	code, msg, data, ok := open(a.body)
 	if !ok {
@@ -96,6 +97,16 @@ func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
 	return int(got.Num), gjson.GetBytes(body, "msg").Str, data, got.Type == gjson.Number
 }
 
+// wrongStatus is the error for a status that no answer has.
+func wrongStatus(endpoint string, a answer) error {
+	switch { // no kernel refuses a POST to its API, or sends it elsewhere, but to its lock screen
+	case a.status == http.StatusMethodNotAllowed, a.status == http.StatusNotImplemented,
+		a.status >= 300 && a.status < 400 && !strings.Contains(a.header.Get("Location"), "check-auth"):
+		return foreign(endpoint, a)
+	}
+	return &statusError{a.status, a.body}
+}
+
 // missing is the error for an endpoint that this kernel lacks: 404 without gzip, an empty 200
 // with it (README 9).
 func missing(endpoint string) error {
@@ -110,7 +121,7 @@ func missing(endpoint string) error {
 func foreign(endpoint string, a answer) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeNotSiYuan, Subject: endpoint,
-		Message: fmt.Sprintf("what answers there is no SiYuan kernel: HTTP %d, %.200q", a.status, bytes.TrimSpace(a.body)),
+		Message: fmt.Sprintf("what answers there is no SiYuan kernel: HTTP %d, %.60q", a.status, bytes.TrimSpace(a.body)),
 		Hint:    "another program has that port; collie siyuan doctor looks for the kernel",
 	}
 }
@@ -186,7 +197,7 @@ func (c *Client) refused(endpoint string, e *statusError) error {
 		out := &tool.Error{
 			Op: "ask SiYuan", Kind: tool.Unauthorized, Subject: endpoint,
 			Message: fmt.Sprintf("the kernel at %s does not accept the token", c.base),
-			Hint:    "copy the token from SiYuan, Settings - About - API token, and run: collie siyuan connection set NAME --token …",
+			Hint:    "copy the token from SiYuan, Settings - About - API token, and run: collie siyuan connection set NAME --token-stdin",
 		}
 		if c.opts.Token == "" {
 			out.Message = fmt.Sprintf("the kernel at %s wants a token, and none is configured", c.base)

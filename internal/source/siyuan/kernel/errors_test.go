@@ -134,6 +134,9 @@ func TestForeignPrograms(t *testing.T) {
 	}{
 		{200, page, tool.Unavailable, kernel.CodeNotSiYuan},
 		{404, page, tool.Unavailable, kernel.CodeNotSiYuan},
+		{501, page, tool.Unavailable, kernel.CodeNotSiYuan},
+		{405, page, tool.Unavailable, kernel.CodeNotSiYuan},
+		{301, page, tool.Unavailable, kernel.CodeNotSiYuan},
 		{200, `{"jsonrpc":"2.0","id":1}`, tool.Unavailable, kernel.CodeNotSiYuan},
 		{200, `"3.7.3"`, tool.Unavailable, kernel.CodeNotSiYuan},
 		{200, `[]`, tool.Unavailable, kernel.CodeNotSiYuan},

@@ -1,0 +1,70 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// missing is the error for a path that nothing has. Its hint says how far the path exists, and
+// what has a name like the one behind that. It goes by what may be read alone, so that a hidden
+// thing is told from none by nothing (R-6-2), and costs requests only where a call has failed.
+func (r *Request) missing(ctx context.Context, path string) error {
+	e := access.NotFound(access.Path, path)
+	folder, like := r.near(ctx, path)
+	if folder != "/" {
+		e.Hint = fmt.Sprintf(`fs(action="ls", path=%q) shows what is there`, folder)
+	}
+	if like != "" {
+		e.Hint = fmt.Sprintf("did you mean %q? ", like) + e.Hint
+	}
+	return e
+}
+
+// near is the deepest part of a path that exists, and the path of what is in there with a name
+// like the next one; empty if nothing is.
+func (r *Request) near(ctx context.Context, path string) (folder, like string) {
+	visible, err := r.Levels.Visible(ctx)
+	names := SplitPath(path)
+	if err != nil || len(names) == 0 {
+		return "/", ""
+	}
+	named := namedNotebooks(visible, names[0])
+	if len(named) == 0 {
+		i, ok := nearest(names[0], visible, func(n kernel.Notebook) string { return n.Name })
+		if !ok {
+			return "/", ""
+		}
+		return "/", NotebookPath(visible, &visible[i])
+	}
+	folder, storage := NotebookPath(visible, &named[0]), "/"
+	for _, name := range names[1:min(len(names), maxDepth+1)] {
+		documents, err := r.Kernel.Documents(ctx, named[0].ID, storage)
+		if err != nil {
+			break
+		}
+		i := slices.IndexFunc(documents, func(d kernel.Document) bool { return d.Name == name })
+		if i < 0 {
+			if i, ok := nearest(name, documents, func(d kernel.Document) string { return d.Name }); ok {
+				like = folder + JoinPath(documents[i].Name)
+			}
+			break
+		}
+		folder, storage = folder+JoinPath(name), documents[i].Path
+	}
+	return folder, like
+}
+
+// nearest is the thing with the name that a name most likely stands for.
+func nearest[T any](name string, of []T, named func(T) string) (int, bool) {
+	known := make([]string, len(of))
+	for i := range of {
+		known[i] = named(of[i])
+	}
+	best, ok := tool.Nearest(name, known)
+	return slices.Index(known, best), ok
+}

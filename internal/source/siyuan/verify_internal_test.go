@@ -1,0 +1,43 @@
+package siyuan
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+// TestVerifyAgain: a kernel that has changed its workspace is noticed, and the question costs no
+// request where calls follow one another.
+func TestVerifyAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var wrong error
+		asked := 0
+		s := New(Options{Kernel: kernel.New("http://kernel", kernel.Options{}), Verify: func(context.Context, *kernel.Client) error {
+			asked++
+			return wrong
+		}})
+		defer s.Close()
+		want := func(err error, times int) {
+			t.Helper()
+			if got := s.verify(t.Context()); !errors.Is(got, err) || asked != times {
+				t.Errorf("got %v after %d questions, want %v after %d", got, asked, err, times)
+			}
+		}
+		want(nil, 1)
+		want(nil, 1)
+		time.Sleep(verifyEvery - time.Millisecond)
+		want(nil, 1)
+		wrong = errors.New("another workspace")
+		time.Sleep(time.Millisecond)
+		want(wrong, 2)
+		want(wrong, 3) // each call asks until it is right
+		wrong = nil
+		want(nil, 4)
+		want(nil, 4)
+	})
+}
