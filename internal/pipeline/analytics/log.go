@@ -21,7 +21,8 @@ const (
 )
 
 const (
-	queueLen   = 1024                   // calls that may end before the first is looked at
+	queueLen   = 2048                   // calls that may end before the first is looked at
+	gatherTime = 20 * time.Millisecond  // how long calls are left in the queue, but for the first
 	maxPending = 4 << 20                // bytes of lines that may wait for the disk
 	flushBytes = 256 << 10              // at so many the writer waits no longer
 	lingerTime = 200 * time.Millisecond // how long the writer waits for company of a line
@@ -70,7 +71,7 @@ type batch struct {
 }
 
 // Open subscribes to the calls that end on bus and keeps those of kind "call" in dir, which is
-// made with the first of them. A call never waits for it: of more than 1,024 that end faster
+// made with the first of them. A call never waits for it: of more than 2,048 that end faster
 // than they are looked at the oldest are dropped and counted.
 func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 	if opts == nil {
@@ -102,12 +103,18 @@ func (l *Log) Close() {
 func (l *Log) collect() {
 	defer close(l.ended)
 	c := collector{log: l}
+	pause := time.NewTimer(0)
+	defer pause.Stop()
 	for done := range l.sub.C() {
-		if done.Call == nil || done.Call.Kind != tool.KindCall {
-			continue
+		c.take(&done)
+		// Calls come in rows, and to be woken for each would cost more than its line does.
+		pause.Reset(gatherTime)
+		<-pause.C
+		for waiting := len(l.sub.C()); waiting > 0; waiting-- {
+			if next, ok := <-l.sub.C(); ok {
+				c.take(&next)
+			}
 		}
-		c.noteLost()
-		c.add(&done)
 	}
 	c.noteLost()
 }
@@ -118,6 +125,15 @@ type collector struct {
 	seq     int64
 	dropped uint64 // by the bus, as far as noted
 	line    bytes.Buffer
+}
+
+// take makes a line of a call.
+func (c *collector) take(done *tool.CallDone) {
+	if done.Call == nil || done.Call.Kind != tool.KindCall {
+		return
+	}
+	c.noteLost()
+	c.add(done)
 }
 
 func (c *collector) add(done *tool.CallDone) {
