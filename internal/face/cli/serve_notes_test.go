@@ -18,10 +18,10 @@ func TestServeTellsOfNotes(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	k.Notebook("工作")
-	home := t.TempDir()
+	home, program := t.TempDir(), binary.Build(t, binary.Collie) // which may take its time
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary.Build(t, binary.Collie), "serve", "--http", "127.0.0.1:0", "--no-auth")
+	cmd := exec.CommandContext(ctx, program, "serve", "--http", "127.0.0.1:0", "--no-auth")
 	cmd.Env = append(os.Environ(), "COLLIE_HOME="+home, "HOME="+home, "SIYUAN_API_URL="+k.URL())
 	out, err := cmd.StderrPipe()
 	if err == nil {
