@@ -7,7 +7,6 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -26,7 +25,7 @@ var (
 // text (K14).
 func addresses(markdown string) []string {
 	source := []byte(markdown)
-	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
 	var out []string
 	seen := map[string]bool{}
 	add := func(address string) {
