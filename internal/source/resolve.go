@@ -25,14 +25,12 @@ type rechecker interface {
 func (c *Catalog) Resolve(ctx context.Context, call *tool.Call) error {
 	args := call.Args
 	err := c.resolve(call)
-	if err == nil && switchedOff(call) {
-		if r, ok := call.Source.(rechecker); ok {
-			if err := r.Recheck(ctx); err != nil {
-				return err
-			}
-			call.Args, call.Action = args, nil
-			return c.resolve(call)
+	if r, ok := call.Source.(rechecker); ok && err == nil && switchedOff(call) {
+		if err := r.Recheck(ctx); err != nil {
+			return err
 		}
+		call.Args, call.Action = args, nil
+		return c.resolve(call)
 	}
 	found := err == nil && !(call.Kind == tool.KindRead && call.Source == tool.Source(c))
 	if found || err != nil && tool.KindOf(err) != tool.Unknown || !c.awaitOwner(ctx, call.Name) {
