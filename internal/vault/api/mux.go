@@ -1,0 +1,72 @@
+package api
+
+import (
+	"log/slog"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/workspace"
+)
+
+// Handler answers one call. It reads parameters through the methods of [Request], finds what the call is about through
+// tx, and answers with [OK], [Done], [Fail], [Notice] or [File], or from further down with [End].
+type Handler func(tx *workspace.Tx, req Request) Reply
+
+// Operation carries out one step of /api/transactions. raw is the step as sent. What it changes in op is echoed; false
+// undoes the whole transaction.
+type Operation func(tx *workspace.Tx, op *DoOperation, raw gjson.Result) bool
+
+// Mux answers the kernel's API over a workspace. It is safe for concurrent use once all routes are added.
+type Mux struct {
+	workspace  *workspace.Workspace
+	log        *slog.Logger
+	routes     map[string]route
+	operations map[string]Operation
+}
+
+type route struct {
+	handler Handler
+	writes  bool
+}
+
+// New makes a Mux without routes. A nil log discards.
+func New(w *workspace.Workspace, log *slog.Logger) *Mux {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Mux{workspace: w, log: log, routes: map[string]route{}, operations: map[string]Operation{}}
+}
+
+// Read adds the handler of the POST requests to path, which changes nothing.
+func (m *Mux) Read(path string, h Handler) { m.add(path, route{handler: h}) }
+
+// Write adds the handler of the POST requests to path, which may change the workspace.
+func (m *Mux) Write(path string, h Handler) { m.add(path, route{handler: h, writes: true}) }
+
+// add keeps a route. Two for one path are a mistake of the families.
+func (m *Mux) add(path string, r route) {
+	if _, taken := m.routes[path]; taken {
+		panic("vault: two handlers for " + path)
+	}
+	m.routes[path] = r
+}
+
+// Operation adds an action of /api/transactions. Unknown actions are echoed and do nothing.
+func (m *Mux) Operation(action string, do Operation) {
+	if m.operations[action] != nil {
+		panic("vault: two operations " + action)
+	}
+	m.operations[action] = do
+}
+
+// Operations is the table of what Operation added, for the handler of /api/transactions.
+func (m *Mux) Operations() map[string]Operation { return m.operations }
+
+// Routes are the paths that are answered, in no order.
+func (m *Mux) Routes() []string {
+	paths := make([]string, 0, len(m.routes))
+	for path := range m.routes {
+		paths = append(paths, path)
+	}
+	return paths
+}

@@ -1,0 +1,182 @@
+package api
+
+import (
+	"fmt"
+	"mime/multipart"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/tree"
+)
+
+// Request is one parsed call: the JSON object of its body, or its multipart form. Its readers come in two kinds, as
+// SiYuan has two generations of handlers. The plain ones (Str, Strs, Flag, Num) end the call when a key is missing or
+// of the wrong type: nothing is done, code 0, data null. The checked ones (Need...) end it with "Field [x] ...".
+// Readers end a call by panicking with a value that only [Mux] knows; nothing else may recover it.
+type Request struct {
+	gjson.Result
+	// Form is the multipart form, nil for JSON.
+	Form *multipart.Form
+}
+
+// ended is what the readers panic with: the answer of a call that goes no further.
+type ended struct{ reply Reply }
+
+// End ends the call with an answer, from wherever the handler is. Nothing the call changed is kept.
+func End(rep Reply) { panic(ended{rep}) }
+
+// Str is the text at key.
+func (r Request) Str(key string) string {
+	v := r.Get(escapeKey(key))
+	if v.Type != gjson.String {
+		End(Done())
+	}
+	return v.Str
+}
+
+// OptStr is the text at key, "" when it is absent; another type panics.
+func (r Request) OptStr(key string) string {
+	if v := r.Get(escapeKey(key)); !v.Exists() || v.Type == gjson.Null {
+		return ""
+	}
+	return r.Str(key)
+}
+
+// Flag is the boolean at key.
+func (r Request) Flag(key string) bool {
+	v := r.Get(escapeKey(key))
+	if !v.IsBool() {
+		End(Done())
+	}
+	return v.Bool()
+}
+
+// OptFlag is the boolean at key, or otherwise when it is absent.
+func (r Request) OptFlag(key string, otherwise bool) bool {
+	if !r.Get(escapeKey(key)).Exists() {
+		return otherwise
+	}
+	return r.Flag(key)
+}
+
+// OptNum is the number at key, or otherwise when it is absent.
+func (r Request) OptNum(key string, otherwise int) int {
+	v := r.Get(escapeKey(key))
+	if !v.Exists() {
+		return otherwise
+	}
+	if v.Type != gjson.Number {
+		End(Done())
+	}
+	return int(v.Int())
+}
+
+// Strs is the list of texts at key; elements of another type are left out, as the kernel does.
+func (r Request) Strs(key string) []string {
+	list := r.List(key)
+	texts := make([]string, 0, len(list))
+	for _, v := range list {
+		if v.Type == gjson.String {
+			texts = append(texts, v.String())
+		}
+	}
+	return texts
+}
+
+// OptStrs is the list of texts at key, nil when it is absent.
+func (r Request) OptStrs(key string) []string {
+	if !r.Get(escapeKey(key)).Exists() {
+		return nil
+	}
+	return r.Strs(key)
+}
+
+// List is the list at key.
+func (r Request) List(key string) []Request {
+	v := r.Get(escapeKey(key))
+	if !v.IsArray() {
+		End(Done())
+	}
+	items := v.Array()
+	list := make([]Request, len(items))
+	for i, item := range items {
+		list[i] = Request{Result: item}
+	}
+	return list
+}
+
+// Object is the object at key.
+func (r Request) Object(key string) Request {
+	v := r.Get(escapeKey(key))
+	if !v.IsObject() {
+		End(Done())
+	}
+	return Request{Result: v}
+}
+
+// ID is the text at key when it has the form of an id; a missing key panics, another text is "invalid ID argument".
+func (r Request) ID(key string) string {
+	id := r.Str(key)
+	if !tree.ValidID(id) {
+		End(Fail(-1, "invalid ID argument"))
+	}
+	return id
+}
+
+// NeedStr is the text at key, which newer handlers check and trim.
+func (r Request) NeedStr(key string) string {
+	v := r.Get(escapeKey(key))
+	switch {
+	case !v.Exists() || v.Type == gjson.Null:
+		End(Fail(-1, fmt.Sprintf("Field [%s] is required", key)))
+	case v.Type != gjson.String:
+		End(Fail(-1, fmt.Sprintf("Field [%s] should be of type [String]", key)))
+	}
+	return v.Str
+}
+
+// NeedText is NeedStr that must not be blank.
+func (r Request) NeedText(key string) string {
+	text := r.NeedStr(key)
+	if strings.TrimSpace(text) == "" {
+		End(Fail(-1, fmt.Sprintf("Field [%s] must not be empty", key)))
+	}
+	return text
+}
+
+// NeedID is NeedText that must have the form of an id.
+func (r Request) NeedID(key string) string {
+	id := r.NeedText(key)
+	if !tree.ValidID(id) {
+		End(Fail(-1, "invalid ID argument"))
+	}
+	return id
+}
+
+// NeedList is the list at key, which must hold something.
+func (r Request) NeedList(key string) []Request {
+	v := r.Get(escapeKey(key))
+	switch {
+	case !v.Exists() || v.Type == gjson.Null:
+		End(Fail(-1, fmt.Sprintf("Field [%s] is required", key)))
+	case !v.IsArray():
+		End(Fail(-1, fmt.Sprintf("Field [%s] should be of type [Array]", key)))
+	case len(v.Array()) == 0:
+		End(Fail(-1, fmt.Sprintf("Field [%s] must not be empty", key)))
+	}
+	return r.List(key)
+}
+
+// Field is the text of a part of the multipart form, "" when there is none.
+func (r Request) Field(name string) string {
+	if r.Form == nil || len(r.Form.Value[name]) == 0 {
+		return ""
+	}
+	return r.Form.Value[name][0]
+}
+
+// escapeKey makes a key literal for gjson's path syntax.
+func escapeKey(key string) string {
+	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(key)
+}

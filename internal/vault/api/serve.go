@@ -1,0 +1,219 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/workspace"
+)
+
+const (
+	// maxBody is the largest body that is read, in bytes; SiYuan has no limit.
+	maxBody = 256 << 20
+	// maxForm is what a multipart form may keep in memory, in bytes.
+	maxForm = 64 << 20
+)
+
+// openGET lists the routes that also answer GET.
+var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProgress": true}
+
+// bodyless lists the routes that read no body, so that an empty one is no error.
+var bodyless = map[string]bool{
+	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true, "/api/ui/reloadUI": true,
+	"/api/ui/reloadIcon": true, "/api/ui/reloadTheme": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
+	"/api/block/getRecentUpdatedBlocks": true,
+	"/api/system/version":               true, "/api/system/bootProgress": true, "/api/system/currentTime": true,
+	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,
+}
+
+// twice lists the routes that write the error of an empty body two times, so that it is not one JSON value.
+var twice = map[string]bool{"/api/file/readDir": true, "/api/file/renameFile": true, "/api/file/removeFile": true}
+
+// ServeHTTP answers one call the way the recorded kernel did.
+func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	at := r.URL.Path
+	if trimmed := strings.TrimSuffix(at, "/"); trimmed != at {
+		if _, known := m.routes[trimmed]; known {
+			http.Redirect(w, r, trimmed, http.StatusTemporaryRedirect)
+			return
+		}
+	}
+	for _, folder := range []string{"/assets/", "/templates/"} {
+		if !strings.HasPrefix(at, folder) {
+			continue
+		}
+		if clean := path.Clean(at); strings.HasPrefix(clean, folder) {
+			m.serveFile(w, r, "/data"+clean)
+		} else {
+			w.WriteHeader(http.StatusForbidden) // .. leads out of the folder
+		}
+		return
+	}
+	route, known := m.routes[at]
+	if !known || r.Method != http.MethodPost && (r.Method != http.MethodGet || !openGET[at]) {
+		refuseRoute(w, r)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	req, err := readRequest(r)
+	if req.Form != nil {
+		defer func() { _ = req.Form.RemoveAll() }()
+	}
+	if err != nil && !(errors.Is(err, io.EOF) && bodyless[at]) {
+		write(w, parseFailure(at, err))
+		return
+	}
+	rep, err := m.answer(r.Context(), route, req)
+	if err != nil {
+		m.log.Error("the vault could not answer", "path", at, "error", err)
+		WriteError(w, err)
+		return
+	}
+	if at == "/api/file/getFile" && rep.Code != 0 {
+		rep.Status = http.StatusAccepted
+	}
+	write(w, rep)
+}
+
+// WriteError answers that the vault itself failed: status 500, code -1. A client takes the outcome of a write for
+// unknown.
+func WriteError(w http.ResponseWriter, err error) {
+	write(w, Reply{Status: http.StatusInternalServerError, Code: -1, Msg: "the vault could not answer: " + err.Error()})
+}
+
+// errRefused makes Update undo what a call did that did not answer code 0.
+var errRefused = errors.New("refused")
+
+// answer runs a handler in a transaction.
+func (m *Mux) answer(ctx context.Context, route route, req Request) (rep Reply, err error) {
+	run := m.workspace.View
+	if route.writes {
+		run = m.workspace.Update
+	}
+	err = run(ctx, func(tx *workspace.Tx) error {
+		var whole bool
+		rep, whole = call(route.handler, tx, req)
+		if !whole || rep.Code != 0 {
+			return errRefused
+		}
+		return nil
+	})
+	if errors.Is(err, errRefused) {
+		err = nil
+	}
+	return rep, err
+}
+
+// call runs a handler; whole is false if a reader of the request ended it.
+func call(h Handler, tx *workspace.Tx, req Request) (rep Reply, whole bool) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case ended:
+			rep = cause.reply
+		default:
+			panic(cause)
+		}
+	}()
+	return h(tx, req), true
+}
+
+// refuseRoute answers an unknown route or method. With gzip, which Go's client asks for by default, SiYuan loses both
+// the status and the text.
+func refuseRoute(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && strings.HasPrefix(r.URL.Path, "/api/") {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = io.WriteString(w, "404 page not found")
+}
+
+// serveFile answers a static file of the workspace.
+func (m *Mux) serveFile(w http.ResponseWriter, r *http.Request, at string) {
+	var data []byte
+	found := false
+	err := m.workspace.View(r.Context(), func(tx *workspace.Tx) error {
+		if f := tx.Stat(at); f != nil && !f.Dir {
+			found, data = true, tx.ReadFile(at)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		m.log.Error("the vault could not answer", "path", at, "error", err)
+		w.WriteHeader(http.StatusInternalServerError)
+	case !found:
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		w.Header().Set("Content-Type", ContentType(at, data))
+		_, _ = w.Write(data)
+	}
+}
+
+// ContentType is the media type of a file by its name, or else by what it holds.
+func ContentType(name string, data []byte) string {
+	if byName := mime.TypeByExtension(path.Ext(name)); byName != "" {
+		return byName
+	}
+	return http.DetectContentType(data)
+}
+
+// readRequest parses a body: a multipart form, or the first JSON value of anything else. The content type is ignored
+// otherwise, and so is text after the value.
+func readRequest(r *http.Request) (Request, error) {
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		if err := r.ParseMultipartForm(maxForm); err != nil {
+			return Request{}, err
+		}
+		return Request{Form: r.MultipartForm}, nil
+	}
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return Request{}, err
+	}
+	var object map[string]json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&object); err != nil {
+		return Request{Result: gjson.Result{Raw: string(data)}}, err
+	}
+	return Request{Result: gjson.ParseBytes(data[:dec.InputOffset()])}, nil
+}
+
+func parseFailure(at string, err error) Reply {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the request body is empty or truncated (%w)", err)
+	}
+	// The kernel reads a body into a map of anything, and says so.
+	said := strings.ReplaceAll(err.Error(), "json.RawMessage", "interface {}")
+	rep := Fail(-1, fmt.Sprintf("Parses request [%s] failed: %s", at, said))
+	if at == "/api/file/getFile" {
+		rep.Status = http.StatusAccepted
+	}
+	if twice[at] {
+		rep.Raw = append(rep.body(), rep.body()...)
+		rep.ContentType = "application/json; charset=utf-8"
+	}
+	return rep
+}
+
+func write(w http.ResponseWriter, rep Reply) {
+	if rep.Raw == nil {
+		rep.ContentType = "application/json; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", rep.ContentType)
+	w.WriteHeader(rep.httpStatus())
+	_, _ = w.Write(rep.body())
+}

@@ -1,0 +1,33 @@
+package api
+
+import (
+	"strconv"
+
+	"collie/internal/vault/workspace"
+)
+
+// settings is the kind of the records that hold what a call leaves in the configuration, by its place in it.
+const settings = "setting"
+
+// tagSort is the place of the order of tags.
+const tagSort = "tag.sort"
+
+// TagSort is conf.tag.sort, the order that tags were last listed in; 0 before.
+func TagSort(tx *workspace.Tx) int {
+	r := tx.Record(settings, tagSort)
+	if r == nil {
+		return 0
+	}
+	order, err := strconv.Atoi(string(r.Body))
+	if err != nil {
+		return 0
+	}
+	return order
+}
+
+// SetTagSort keeps the order that tags are listed in.
+func SetTagSort(tx *workspace.Tx, order int) {
+	if order != TagSort(tx) {
+		tx.PutRecord(workspace.Record{Kind: settings, ID: tagSort, Body: []byte(strconv.Itoa(order))})
+	}
+}

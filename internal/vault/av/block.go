@@ -1,0 +1,108 @@
+package av
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// Attributes of blocks.
+const (
+	// memberships lists the databases a block is a row of, with commas.
+	memberships = "custom-avs"
+	// shownView is the view that a block of a database shows.
+	shownView = "custom-sy-av-view"
+)
+
+// enroll notes in a block that it is a row of a database.
+func enroll(b *tree.Block, database string) {
+	if ids := enrolled(b); !slices.Contains(ids, database) {
+		b.Attrs[memberships] = strings.Join(append(ids, database), ",")
+	}
+}
+
+// dismiss takes back what enroll noted.
+func dismiss(b *tree.Block, database string) {
+	ids := slices.DeleteFunc(enrolled(b), func(id string) bool { return id == database })
+	if len(ids) == 0 {
+		delete(b.Attrs, memberships)
+		return
+	}
+	b.Attrs[memberships] = strings.Join(ids, ",")
+}
+
+func enrolled(b *tree.Block) []string {
+	return strings.FieldsFunc(b.Attrs[memberships], func(r rune) bool { return r == ',' })
+}
+
+// refresh gives bound rows the text their blocks have now. A row whose block is gone, or in a closed notebook, keeps the
+// text it had.
+func (db *database) refresh(tx *workspace.Tx) {
+	bound := map[string]*cell{}
+	var ids []string
+	for _, c := range db.primary().cells {
+		if id := c.block(); id != "" && !c.get().IsDetached && c.get().Block != nil {
+			bound[id], ids = c, append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	tx.Flush()
+	db.changes = make(map[string]time.Time, len(ids))
+	tx.Rows(func(row workspace.Row) bool {
+		c := bound[row.Text(0)]
+		db.changes[row.Text(0)] = tree.IDTime(row.Text(2))
+		if v := c.get(); v.Block.Content != row.Text(1) {
+			fresh, block := *v, *v.Block
+			block.Content, fresh.Block = row.Text(1), &block
+			c.set(&fresh)
+		}
+		return true
+	}, `SELECT id, content, updated FROM blocks WHERE id IN (SELECT value FROM json_each(?))`, string(api.MustJSON(ids)))
+}
+
+// shownBlock is a block that shows a database.
+type shownBlock struct {
+	id, database, box, hpath, ial string
+}
+
+// databaseBlocks are the blocks of open notebooks that show a database, oldest first: all of them, or those of one
+// database.
+func databaseBlocks(tx *workspace.Tx, database string) []shownBlock {
+	tx.Flush()
+	var found []shownBlock
+	tx.Rows(func(row workspace.Row) bool {
+		b := shownBlock{id: row.Text(0), database: databaseOf(row.Text(1)), box: row.Text(2), hpath: row.Text(3), ial: row.Text(4)}
+		if b.database != "" && (database == "" || b.database == database) {
+			found = append(found, b)
+		}
+		return true
+	}, `SELECT id, markdown, box, hpath, ial FROM blocks WHERE type = 'av' ORDER BY id`)
+	return found
+}
+
+// viewOf is the view that a block of a database shows, "" when it shows the current one or is not among blocks.
+func viewOf(blocks []shownBlock, block string) string {
+	for _, b := range blocks {
+		if b.id == block {
+			return tree.ParseIAL(b.ial)[shownView]
+		}
+	}
+	return ""
+}
+
+// databaseOf is the database that the Markdown of a block names.
+func databaseOf(markdown string) string {
+	_, rest, _ := strings.Cut(markdown, `data-av-id="`)
+	id, _, _ := strings.Cut(rest, `"`)
+	return id
+}
+
+// textOf is the text a row bound to b shows.
+func textOf(b *tree.Block) string { return markup.Content(b) }

@@ -1,0 +1,193 @@
+package av
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// calculate carries out a calculation on the values of a column; nil for none and for an unknown one. The operators are
+// those of the editor's menus. Sums and the like skip what is no number; of no numbers they are 0, as recorded.
+func calculate(operator string, values []*value, format string) *value {
+	numbers := numbersOf(values)
+	full := 0
+	for _, v := range values {
+		full += btoi(!v.empty())
+	}
+	switch operator {
+	case "Count all":
+		return numbered(float64(len(values)), "")
+	case "Count values":
+		return numbered(float64(countValues(values)), "")
+	case "Count unique values":
+		return numbered(float64(len(unique(values))), "")
+	case "Count empty":
+		return numbered(float64(len(values)-full), "")
+	case "Count not empty":
+		return numbered(float64(full), "")
+	case "Percent empty":
+		return share(len(values)-full, len(values))
+	case "Percent not empty":
+		return share(full, len(values))
+	case "Percent unique values":
+		return share(len(unique(values)), len(values))
+	case "Checked":
+		return numbered(float64(checked(values)), "")
+	case "Unchecked":
+		return numbered(float64(len(values)-checked(values)), "")
+	case "Percent checked":
+		return share(checked(values), len(values))
+	case "Percent unchecked":
+		return share(len(values)-checked(values), len(values))
+	case "Sum", "Average", "Median", "Min", "Max":
+		return numbered(statistic(operator, numbers), format)
+	case "Range":
+		if moments := momentsOf(values); len(numbers) == 0 && len(moments) > 0 {
+			return dated(moments[0], moments[len(moments)-1])
+		}
+		return numbered(statistic("Max", numbers)-statistic("Min", numbers), format)
+	case "Earliest", "Latest":
+		moments := momentsOf(values)
+		switch {
+		case len(moments) == 0:
+			return &value{Type: kindDate, Date: &valueDate{}}
+		case operator == "Earliest":
+			return dated(moments[0], time.Time{})
+		}
+		return dated(moments[len(moments)-1], time.Time{})
+	}
+	return nil
+}
+
+// unique are the values whose text did not come before; empty ones are left out.
+func unique(values []*value) []*value {
+	var kept []*value
+	seen := map[string]bool{}
+	for _, v := range values {
+		if text := v.text(); !v.empty() && !seen[text] {
+			seen[text] = true
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// countValues counts what cells hold: a cell may hold several options, files or rows.
+func countValues(values []*value) int {
+	n := 0
+	for _, v := range values {
+		switch v.Type {
+		case kindMSelect, kindSelect:
+			n += len(v.MSelect)
+		case kindMAsset:
+			n += len(v.MAsset)
+		case kindRelation:
+			if v.Relation != nil {
+				n += len(v.Relation.BlockIDs)
+			}
+		default:
+			n += btoi(!v.empty())
+		}
+	}
+	return n
+}
+
+func checked(values []*value) int {
+	n := 0
+	for _, v := range values {
+		n += btoi(v.Checkbox != nil && v.Checkbox.Checked)
+	}
+	return n
+}
+
+// numbersOf are the numbers in values, those in rollups too, in ascending order.
+func numbersOf(values []*value) []float64 {
+	var numbers []float64
+	for _, v := range values {
+		switch {
+		case v.Type == kindNumber && !v.empty():
+			numbers = append(numbers, v.Number.Content)
+		case v.Type == kindRollup && v.Rollup != nil:
+			numbers = append(numbers, numbersOf(v.Rollup.Contents)...)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// momentsOf are the times in values in ascending order; a range counts with both ends.
+func momentsOf(values []*value) []time.Time {
+	var moments []time.Time
+	for _, v := range values {
+		if v.Type == kindRollup && v.Rollup != nil {
+			moments = append(moments, momentsOf(v.Rollup.Contents)...)
+			continue
+		}
+		if at, ok := v.time(); ok {
+			moments = append(moments, at)
+		}
+		if v.Date != nil && v.Date.HasEndDate && v.Date.IsNotEmpty2 {
+			moments = append(moments, time.UnixMilli(v.Date.Content2))
+		}
+	}
+	slices.SortFunc(moments, time.Time.Compare)
+	return moments
+}
+
+// statistic is one number made of sorted ones.
+func statistic(operator string, numbers []float64) float64 {
+	if len(numbers) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, n := range numbers {
+		sum += n
+	}
+	middle := len(numbers) / 2
+	switch operator {
+	case "Sum":
+		return round(sum)
+	case "Average":
+		return round(sum / float64(len(numbers)))
+	case "Min":
+		return numbers[0]
+	case "Max":
+		return numbers[len(numbers)-1]
+	case "Median":
+		if len(numbers)%2 == 0 {
+			return round((numbers[middle-1] + numbers[middle]) / 2)
+		}
+		return numbers[middle]
+	}
+	return 0
+}
+
+// round drops what adding binary fractions leaves behind: 0.1 + 0.2 is 0.3.
+func round(n float64) float64 {
+	const digits = 1e10
+	if r := math.Round(n*digits) / digits; !math.IsInf(r, 0) && !math.IsNaN(r) {
+		return r
+	}
+	return n
+}
+
+func numbered(n float64, format string) *value {
+	return &value{Type: kindNumber, Number: numberValue(n, format)}
+}
+
+func share(part, whole int) *value {
+	if whole == 0 {
+		return numbered(0, "percent")
+	}
+	return numbered(math.Round(float64(part)/float64(whole)*1e4)/1e4, "percent")
+}
+
+// dated is a time, or a range of two.
+func dated(from, until time.Time) *value {
+	d := &valueDate{Content: from.UnixMilli(), IsNotEmpty: true}
+	if !until.IsZero() {
+		d.HasEndDate, d.Content2, d.IsNotEmpty2 = true, until.UnixMilli(), true
+	}
+	d.FormattedContent = d.text()
+	return &value{Type: kindDate, Date: d}
+}

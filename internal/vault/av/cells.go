@@ -1,0 +1,132 @@
+package av
+
+import (
+	"slices"
+	"time"
+
+	"collie/internal/vault/tree"
+)
+
+// computed are the types of columns whose cells hold nothing.
+var computed = []string{kindTemplate, kindCreated, kindUpdated, kindRollup, kindLineNumber}
+
+// setCell merges data into the value of a cell and returns what the kernel answers, nil for an unknown column. Neither
+// the row nor the type in data is checked, and a text may come into a cell of numbers. What is stored keeps the type of
+// its column, so that it can be read back as what the column shows; a cell that is computed, and the name of a row that
+// is not there, are not stored at all.
+func (s *shelf) setCell(db *database, id, row string, data []byte) (*value, error) {
+	c := db.column(id)
+	if c == nil {
+		return nil, nil
+	}
+	now := time.Now().UnixMilli()
+	stored := c.cell(row)
+	v := &value{ID: s.tx.NewID(), KeyID: id, BlockID: row, Type: c.kind(), CreatedAt: now}
+	if stored != nil && row != "" {
+		old := *stored.get()
+		v = &old
+	} else {
+		stored = nil
+	}
+	before := *v
+	if err := v.merge(data); err != nil {
+		return nil, err
+	}
+	v.UpdatedAt = now
+	answer := *v
+	if answer.Type == "" {
+		answer.Type = c.kind()
+	}
+	v.Type = c.kind()
+	s.settle(db, c, &before, v)
+	answer.Number, answer.Block, answer.Rollup = v.Number, v.Block, v.Rollup
+	if slices.Contains(computed, c.kind()) || c.kind() == kindBlock && stored == nil {
+		return &answer, nil
+	}
+	if stored == nil {
+		c.add(v)
+	} else {
+		stored.set(v)
+	}
+	c.learnOptions(v)
+	db.stamp(row, now)
+	return &answer, nil
+}
+
+// settle makes a new value consistent in itself and with what it leads to.
+func (s *shelf) settle(db *database, c *column, before, v *value) {
+	if v.Number != nil {
+		n := *v.Number
+		n.FormattedContent = ""
+		if n.IsNotEmpty {
+			n.FormattedContent = formatNumber(n.Content, c.format(&n))
+		}
+		v.Number = &n
+	}
+	if c.kind() == kindSelect && len(v.MSelect) > 1 {
+		v.MSelect = v.MSelect[:1]
+	}
+	v.Rollup = nil // is computed, and could be nested without end
+	v.MSelect = slices.DeleteFunc(v.MSelect, func(o valueSelect) bool { return o.Content == "" })
+	if v.Relation != nil {
+		v.Relation.Contents = nil
+		if c.kind() == kindRelation {
+			s.relate(c, v.BlockID, before.related(), v.related())
+		}
+	}
+	if c.kind() == kindBlock {
+		s.rebind(db, before, v)
+	}
+}
+
+func (v *value) related() []string {
+	if v.Relation == nil {
+		return nil
+	}
+	return v.Relation.BlockIDs
+}
+
+// stamp notes that a row was changed.
+func (db *database) stamp(row string, now int64) {
+	db.changed = true
+	held := db.primary().cell(row)
+	if held == nil || row == "" {
+		return
+	}
+	v := *held.get()
+	v.UpdatedAt = now
+	if v.Block != nil {
+		block := *v.Block
+		block.Updated = now
+		v.Block = &block
+	}
+	held.set(&v)
+}
+
+// rebind lets the blocks know when the primary value of a row leads to another one. A block that is not there, or is a
+// row of the database already, is not bound.
+func (s *shelf) rebind(db *database, before, v *value) {
+	if v.Block == nil {
+		v.Block = &valueBlock{}
+	}
+	if v.IsDetached {
+		v.Block.ID = ""
+	}
+	old := ""
+	if before.Block != nil {
+		old = before.Block.ID
+	}
+	if v.Block.ID == old {
+		return
+	}
+	if b := s.tx.Block(v.Block.ID); b != nil && db.rowOf(v.Block.ID) == "" {
+		enroll(b, db.id)
+		v.Block.Content, v.IsDetached = textOf(b), false
+	} else if v.Block.ID != "" {
+		v.Block.ID, v.IsDetached = old, before.IsDetached
+		return
+	}
+	if b := s.tx.Block(old); tree.ValidID(old) && b != nil {
+		dismiss(b, db.id)
+	}
+}

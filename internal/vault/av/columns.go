@@ -1,0 +1,93 @@
+package av
+
+import (
+	"slices"
+
+	"collie/internal/vault/api"
+)
+
+// addColumn puts a column behind another one, first without one. Galleries and kanbans get it last then, as recorded.
+// Little is checked: a column of an unknown type and a second primary one are ignored.
+func (db *database) addColumn(c *column, previous string) {
+	if c.id() == "" || !slices.Contains(kinds, c.kind()) {
+		return
+	}
+	db.columns = append(db.columns, c)
+	db.changed = true
+	db.eachLayout(func(layout string, places []any) []any {
+		at := place(places, previous) + 1
+		if at == 0 && layout != layoutTable {
+			at = len(places)
+		}
+		return slices.Insert(places, at, any(newPlace(layout, c.id())))
+	})
+}
+
+// appendColumn puts a column behind all others.
+func (db *database) appendColumn(c *column) {
+	db.columns = append(db.columns, c)
+	db.changed = true
+	db.eachLayout(func(layout string, places []any) []any { return append(places, newPlace(layout, c.id())) })
+}
+
+// eachLayout calls each for the layouts of all views with their columns, which it may replace.
+func (db *database) eachLayout(each func(layout string, places []any) []any) {
+	for _, v := range db.views {
+		view{v}.eachLayout(each)
+	}
+}
+
+// removeColumn removes a column with its cells. The other end of a two way relation goes too if the caller wants that,
+// and becomes an ordinary relation otherwise.
+func (s *shelf) removeColumn(db *database, id string, withOtherEnd bool) api.Reply {
+	c := db.column(id)
+	switch {
+	case c == nil:
+		return api.Fail(-1, "key not found")
+	case c.kind() == kindBlock:
+		return api.Fail(-1, "cannot remove primary key field")
+	}
+	other, back := s.back(c)
+	db.dropColumn(c)
+	switch {
+	case back == nil:
+	case withOtherEnd:
+		other.dropColumn(back)
+	default:
+		back.Key["relation"] = object{"avID": db.id, "isTwoWay": false, "backKeyID": ""}
+		other.changed = true
+	}
+	return api.Done()
+}
+
+// dropColumn takes a column out of the database. A second column of the same id keeps its place in the views.
+func (db *database) dropColumn(c *column) {
+	db.columns = slices.DeleteFunc(db.columns, func(one *column) bool { return one == c })
+	db.changed = true
+	if db.column(c.id()) != nil {
+		return
+	}
+	db.eachLayout(func(_ string, places []any) []any {
+		return slices.DeleteFunc(places, func(p any) bool { return asObject(p).str("id") == c.id() })
+	})
+	for _, v := range db.views {
+		if list := v.list("sorts"); list != nil {
+			v["sorts"] = slices.DeleteFunc(list, func(o any) bool { return asObject(o).str("column") == c.id() })
+		}
+		if v["filters"] != nil {
+			v["filters"] = db.filters(view{v})
+		}
+	}
+}
+
+// setCalc sets what a view calculates of a column.
+func (v view) setCalc(column string, calc object) {
+	for _, p := range v.places(v.layout()) {
+		if p.str("id") == column {
+			p["calc"] = object{"operator": calc.str("operator"), "result": nil}
+			if calc.str("operator") == "" {
+				delete(p, "calc")
+			}
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package av
+
+import (
+	"strings"
+	"time"
+)
+
+// holds reports whether a value stands in a relation to another one.
+func holds(v, want *value, operator string) bool {
+	switch operator {
+	case "Is empty":
+		return v.empty()
+	case "Is not empty":
+		return !v.empty()
+	case "Is true":
+		return v.Checkbox != nil && v.Checkbox.Checked
+	case "Is false":
+		return v.Checkbox == nil || !v.Checkbox.Checked
+	}
+	if want == nil || want.blank() {
+		return true
+	}
+	switch v.Type {
+	case kindNumber:
+		return want.Number == nil || numberHolds(v, want.Number.Content, operator)
+	case kindDate, kindCreated, kindUpdated:
+		return timeHolds(v, want, operator)
+	case kindSelect, kindMSelect:
+		return choiceHolds(v, want, operator)
+	case kindRelation:
+		return textHolds(v.text(), want.relationText(), operator)
+	}
+	return textHolds(v.text(), want.text(), operator)
+}
+
+// blank reports whether an operand says nothing.
+func (v *value) blank() bool {
+	return v.text() == "" && (v.Number == nil || !v.Number.IsNotEmpty) && (v.Date == nil || !v.Date.IsNotEmpty) &&
+		(v.Created == nil || !v.Created.IsNotEmpty) && (v.Updated == nil || !v.Updated.IsNotEmpty) &&
+		len(v.MSelect) == 0 && v.relationText() == "" && (v.Rollup == nil || len(v.Rollup.Contents) == 0)
+}
+
+// relationText is what an operand on a relation looks for.
+func (v *value) relationText() string {
+	if v.Relation == nil {
+		return ""
+	}
+	if len(v.Relation.Contents) > 0 {
+		return join(v.Relation.Contents, (*value).text)
+	}
+	return strings.Join(v.Relation.BlockIDs, " ")
+}
+
+func textHolds(text, want, operator string) bool {
+	text, want = strings.ToLower(text), strings.ToLower(want)
+	switch operator {
+	case "=":
+		return text == want
+	case "!=":
+		return text != want
+	case "Contains":
+		return strings.Contains(text, want)
+	case "Does not contain":
+		return !strings.Contains(text, want)
+	case "Starts with":
+		return strings.HasPrefix(text, want)
+	case "Ends with":
+		return strings.HasSuffix(text, want)
+	}
+	return true
+}
+
+func numberHolds(v *value, want float64, operator string) bool {
+	if v.empty() {
+		return operator == "!="
+	}
+	have := v.Number.Content
+	switch operator {
+	case "=":
+		return have == want
+	case "!=":
+		return have != want
+	case ">":
+		return have > want
+	case ">=":
+		return have >= want
+	case "<":
+		return have < want
+	case "<=":
+		return have <= want
+	}
+	return true
+}
+
+// timeHolds compares days when the operand is one without a time of day, as a filter of the editor is.
+func timeHolds(v, want *value, operator string) bool {
+	have, ok := v.time()
+	if !ok {
+		return operator == "!="
+	}
+	from, ok := want.time()
+	if !ok {
+		return true
+	}
+	until := from.AddDate(0, 0, 1)
+	if want.Date != nil && !want.Date.IsNotTime && (from.Hour() > 0 || from.Minute() > 0) {
+		until = from.Add(time.Minute)
+	}
+	inside := !have.Before(from) && have.Before(until)
+	switch operator {
+	case "=":
+		return inside
+	case "!=":
+		return !inside
+	case ">":
+		return !have.Before(until)
+	case ">=":
+		return !have.Before(from)
+	case "<":
+		return have.Before(from)
+	case "<=":
+		return have.Before(until)
+	case "Is between":
+		end := want.end()
+		return !have.Before(from) && (end.IsZero() || have.Before(end.AddDate(0, 0, 1)))
+	}
+	return true
+}
+
+// time is the moment a value stands for.
+func (v *value) time() (time.Time, bool) {
+	switch {
+	case v.Date != nil && v.Date.IsNotEmpty:
+		return time.UnixMilli(v.Date.Content), true
+	case v.Created != nil && v.Created.IsNotEmpty:
+		return time.UnixMilli(v.Created.Content), true
+	case v.Updated != nil && v.Updated.IsNotEmpty:
+		return time.UnixMilli(v.Updated.Content), true
+	}
+	return time.Time{}, false
+}
+
+// end is the second moment of a range.
+func (v *value) end() time.Time {
+	switch {
+	case v.Date != nil && v.Date.IsNotEmpty2:
+		return time.UnixMilli(v.Date.Content2)
+	case v.Created != nil && v.Created.IsNotEmpty2:
+		return time.UnixMilli(v.Created.Content2)
+	case v.Updated != nil && v.Updated.IsNotEmpty2:
+		return time.UnixMilli(v.Updated.Content2)
+	}
+	return time.Time{}
+}
+
+// choiceHolds compares chosen options: one in common is enough.
+func choiceHolds(v, want *value, operator string) bool {
+	common := false
+	for _, option := range v.MSelect {
+		for _, wanted := range want.MSelect {
+			common = common || option.Content == wanted.Content
+		}
+	}
+	switch operator {
+	case "=", "Contains":
+		return common
+	case "!=", "Does not contain":
+		return !common
+	}
+	return true
+}

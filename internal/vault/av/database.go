@@ -1,0 +1,259 @@
+package av
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// folder holds the databases.
+const folder = "/data/storage/av"
+
+// database is one database. What is changed in it is written by the shelf it comes from.
+type database struct {
+	id, name string
+	spec     int
+	columns  []*column
+	// keyIDs is the order of the columns in the editor's forms, nil until somebody changes it.
+	keyIDs []string
+	// viewID names the current view.
+	viewID string
+	views  []object
+	// rest is what else the file holds.
+	rest map[string]json.RawMessage
+
+	// changes is when the blocks of bound rows were last changed, by block.
+	changes map[string]time.Time
+	changed bool
+	// size is how long the file was, in bytes.
+	size int
+}
+
+// parseDatabase reads the file of a database; nil if it is none. Columns without an id and views that are no objects are
+// left out. Databases may be large and are read by every operation on them, so cells are only cut out here.
+func parseDatabase(data []byte) *database {
+	data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
+	if tooDeep(data) || !gjson.ValidBytes(data) {
+		return nil
+	}
+	db := &database{rest: map[string]json.RawMessage{}, size: len(data)}
+	root := gjson.ParseBytes(data)
+	if !root.IsObject() {
+		return nil
+	}
+	root.ForEach(func(name, v gjson.Result) bool {
+		switch name.Str {
+		case "spec":
+			db.spec = int(v.Int())
+		case "id":
+			db.id = v.String()
+		case "name":
+			db.name = v.String()
+		case "viewID":
+			db.viewID = v.String()
+		case "keyIDs":
+			for _, id := range v.Array() {
+				db.keyIDs = append(db.keyIDs, id.String())
+			}
+		case "keyValues":
+			for _, one := range v.Array() {
+				if c := parseColumn(one); c != nil {
+					db.columns = append(db.columns, c)
+				}
+			}
+		case "views":
+			for _, one := range v.Array() {
+				if o := asObject(one.Value()); o != nil {
+					db.views = append(db.views, o)
+				}
+			}
+		default:
+			db.rest[name.Str] = json.RawMessage(v.Raw)
+		}
+		return true
+	})
+	return db
+}
+
+// maxNesting is how deep the JSON of a database may be nested. Parsers and writers of JSON call themselves for each level.
+const maxNesting = 1000
+
+func tooDeep(data []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxNesting {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// MarshalJSON writes a database in the form of its file.
+func (db *database) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	out.Grow(db.size + 4096)
+	member := func(name string, v any) {
+		out.Write(api.MustJSON(name))
+		out.WriteByte(':')
+		out.Write(api.MustJSON(v))
+	}
+	out.WriteByte('{')
+	member("spec", db.spec)
+	out.WriteByte(',')
+	member("id", db.id)
+	out.WriteByte(',')
+	member("name", db.name)
+	out.WriteString(`,"keyValues":[`)
+	for i, c := range db.columns {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		c.write(&out)
+	}
+	out.WriteString("],")
+	member("keyIDs", db.keyIDs)
+	out.WriteByte(',')
+	member("viewID", db.viewID)
+	out.WriteByte(',')
+	member("views", db.views)
+	for _, name := range slices.Sorted(maps.Keys(db.rest)) {
+		out.WriteByte(',')
+		member(name, db.rest[name])
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// column is the column with an id, the first one if there are several; nil when there is none.
+func (db *database) column(id string) *column {
+	for _, c := range db.columns {
+		if c.id() == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// primary is the column that names the rows, an empty one in a database that lost it.
+func (db *database) primary() *column {
+	for _, c := range db.columns {
+		if c.kind() == kindBlock {
+			return c
+		}
+	}
+	return &column{Key: object{"type": kindBlock}}
+}
+
+// has reports whether there is such a row.
+func (db *database) has(row string) bool { return db.primary().cell(row) != nil }
+
+// rowOf is the row that is bound to a block, "" when there is none.
+func (db *database) rowOf(block string) string {
+	for _, c := range db.primary().cells {
+		if block != "" && c.block() == block {
+			return c.row
+		}
+	}
+	return ""
+}
+
+// newDatabase makes a database with the two columns that every new one has.
+func newDatabase(tx *workspace.Tx, id string) *database {
+	primary, choice := tx.NewID(), tx.NewID()
+	view := newView(tx, tx.NewID(), "Table", layoutTable)
+	view.at(layoutTable)["columns"] = []any{newPlace(layoutTable, primary), newPlace(layoutTable, choice)}
+	return &database{
+		spec: 5, id: id, viewID: view.str("id"), views: []object{view.object}, changed: true,
+		columns: []*column{newColumn(primary, "Primary Key", kindBlock, ""), newColumn(choice, "Select", kindSelect, "")},
+	}
+}
+
+func filePath(id string) string { return folder + "/" + id + ".json" }
+
+// databaseIDs are the ids of all databases.
+func databaseIDs(tx *workspace.Tx) []string {
+	var ids []string
+	for _, f := range tx.Files(folder) {
+		if id, is := strings.CutSuffix(path.Base(f.Path), ".json"); is && !f.Dir && tree.ValidID(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// shelf hands out the databases of one call, each of them once, and puts back those that were changed.
+type shelf struct {
+	tx   *workspace.Tx
+	open map[string]*database
+	// templates is how long the templates of columns have taken.
+	templates time.Duration
+}
+
+func newShelf(tx *workspace.Tx) *shelf { return &shelf{tx: tx, open: map[string]*database{}} }
+
+// database reads a database, nil when there is none.
+func (s *shelf) database(id string) *database {
+	if db, known := s.open[id]; known {
+		return db
+	}
+	db := parseDatabase(s.read(id))
+	if db != nil {
+		db.id = id // the name of the file counts
+		db.refresh(s.tx)
+	}
+	s.open[id] = db
+	return db
+}
+
+func (s *shelf) read(id string) []byte {
+	if !tree.ValidID(id) {
+		return nil
+	}
+	return s.tx.ReadFile(filePath(id))
+}
+
+// need is database for a call that cannot go on without.
+func (s *shelf) need(id string) *database {
+	db := s.database(id)
+	if db == nil {
+		api.End(api.Fail(-1, "view not found"))
+	}
+	return db
+}
+
+// add puts a new database on the shelf.
+func (s *shelf) add(db *database) {
+	s.open[db.id] = db
+	db.changed = true
+}
+
+// save writes what was changed.
+func (s *shelf) save() {
+	for _, id := range slices.Sorted(maps.Keys(s.open)) {
+		if db := s.open[id]; db != nil && db.changed {
+			data, _ := db.MarshalJSON() // which has no errors
+			s.tx.WriteFile(filePath(id), data, time.Time{})
+			db.changed = false
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package av
+
+import (
+	"encoding/json"
+
+	"collie/internal/vault/api"
+)
+
+// noFilter is the filter of a view that shows all rows: one empty group.
+func noFilter() object {
+	return object{"column": "", "operator": "", "value": nil, "combination": "and"}
+}
+
+// filters is the filter of a view without conditions on columns that are gone, as the API shows it: one group.
+func (db *database) filters(v view) []any { return []any{db.rootFilter(v.objects("filters"))} }
+
+// rootFilter makes one group of a list of conditions, and leaves out those on columns that are not there.
+func (db *database) rootFilter(conditions []object) object {
+	root := noFilter()
+	if len(conditions) == 1 && isGroup(conditions[0]) {
+		if conditions[0].str("combination") == "or" {
+			root["combination"] = "or"
+		}
+		conditions = conditions[0].objects("filters")
+	}
+	if kept := db.prune(conditions); len(kept) > 0 {
+		root["filters"] = kept
+	}
+	return root
+}
+
+func (db *database) prune(conditions []object) []any {
+	var kept []any
+	for _, condition := range conditions {
+		if isGroup(condition) {
+			if inner := db.prune(condition.objects("filters")); len(inner) > 0 {
+				kept = append(kept, condition.with(object{"filters": inner}))
+			}
+		} else if db.column(condition.str("column")) != nil {
+			kept = append(kept, condition.with(object{"value": normal(condition["value"])}))
+		}
+	}
+	return kept
+}
+
+func isGroup(condition object) bool {
+	return condition.str("column") == "" || len(condition.objects("filters")) > 0
+}
+
+// operand is the value a condition compares with, of a type unless it says its own; nil when there is none or it cannot
+// be read.
+func operand(condition object, kind string) *value {
+	given := condition.at("value")
+	if given == nil {
+		return nil
+	}
+	var v value
+	if json.Unmarshal(api.MustJSON(given), &v) != nil {
+		return nil
+	}
+	if v.Type == "" {
+		v.Type = kind
+	}
+	return &v
+}
+
+// normal is a value of a condition with all members its parts have.
+func normal(given any) any {
+	v := operand(object{"value": given}, "")
+	if v == nil {
+		return given
+	}
+	var out object
+	if json.Unmarshal(v.encode(), &out) != nil {
+		return given
+	}
+	return map[string]any(out)
+}
+
+// passes reports whether a row meets a filter. A condition that says nothing, or that is not understood, hides nothing.
+func (s *sheet) passes(condition object, row string) bool {
+	if !isGroup(condition) {
+		return s.meets(condition, row)
+	}
+	inner := condition.objects("filters")
+	if len(inner) == 0 {
+		return true
+	}
+	decides := condition.str("combination") == "or"
+	for _, one := range inner {
+		if s.passes(one, row) == decides {
+			return decides
+		}
+	}
+	return !decides
+}
+
+// meets reports whether a row meets one condition.
+func (s *sheet) meets(condition object, row string) bool {
+	c := s.db.column(condition.str("column"))
+	if c == nil || condition["relativeDate"] != nil {
+		return true
+	}
+	v, want, operator := s.cell(c, row), operand(condition, c.kind()), condition.str("operator")
+	if v.Type == kindRollup {
+		return s.rollupMeets(v, want, operator)
+	}
+	return holds(v, want, operator)
+}
+
+// rollupMeets asks the gathered values: some of them has to meet the condition.
+func (s *sheet) rollupMeets(v, want *value, operator string) bool {
+	switch operator {
+	case "Is empty":
+		return v.empty()
+	case "Is not empty":
+		return !v.empty()
+	}
+	if want != nil && want.Rollup != nil && len(want.Rollup.Contents) > 0 && want.Rollup.Contents[0] != nil {
+		want = want.Rollup.Contents[0]
+	}
+	if v.Rollup == nil || len(v.Rollup.Contents) == 0 {
+		return want == nil || want.blank()
+	}
+	for _, one := range v.Rollup.Contents {
+		if holds(one, want, operator) {
+			return true
+		}
+	}
+	return false
+}

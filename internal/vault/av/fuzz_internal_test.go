@@ -1,0 +1,102 @@
+package av
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzDatabase reads files and shows what is in them: nothing panics, and what is written is read as it was.
+func FuzzDatabase(f *testing.F) {
+	f.Add([]byte(`{"spec":5,"id":"20240801120000-avmain1","name":"n","keyValues":[{"key":{"id":"p","type":"block"},"values":[{"blockID":"r","block":{"content":"x"}}]},` +
+		`{"key":{"id":"n","type":"number"},"values":[{"blockID":"r","number":{"content":1.5,"isNotEmpty":true}}]},{"key":{"id":"s","type":"select","options":[{"name":"a"}]}}],` +
+		`"keyIDs":null,"viewID":"v","views":[{"id":"v","type":"table","table":{"columns":[{"id":"n","calc":{"operator":"Sum"}}]},"sorts":[{"column":"n","order":"DESC"}],` +
+		`"filters":[{"combination":"and","filters":[{"column":"n","operator":">","value":{"number":{"content":1,"isNotEmpty":true}}}]}],"itemIds":["r"],` +
+		`"group":{"field":"s"},"groups":[{"id":"g","groupVal":{"mSelect":[{"content":"a"}]}},{"groupVal":7}]}],"more":{"a":1}}`))
+	f.Add([]byte(`{"keyValues":[{"key":{"id":"t","type":"template","template":".action{.title}"}}],"views":[{"type":"kanban","kanban":{"fields":[1,{"id":"t"}]}}]}`))
+	f.Add([]byte(`{"keyValues":[{"key":{"id":1}},null,{"key":{"id":"p","type":"block"},"values":[null,{"block":null,"blockID":"r","type":7}]}],"views":[3]}`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		db := parseDatabase(data)
+		if db == nil {
+			return
+		}
+		first, _ := db.MarshalJSON()
+		again := parseDatabase(first)
+		if again == nil {
+			t.Fatalf("%s was read from %s and cannot be read", first, data)
+		}
+		if second, _ := again.MarshalJSON(); string(first) != string(second) {
+			t.Fatal(cmp.Diff(string(first), string(second)))
+		}
+		shelf := &shelf{open: map[string]*database{}}
+		for _, v := range append(slices.Clone(db.views), object{}) {
+			for _, query := range []string{"", "x"} {
+				r := &rendering{sheet: newSheet(shelf, db), view: view{v}, query: query}
+				if _, err := json.Marshal(r.reply()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// FuzzMerge writes anything into cells: what is taken can be written and read back.
+func FuzzMerge(f *testing.F) {
+	for _, data := range []string{
+		`{"type":"number","number":{"content":1,"isNotEmpty":true}}`, `{"number":{"content":"1"}}`, `{"mSelect":[{"content":"a"},null]}`,
+		`{"relation":{"blockIDs":["a"],"contents":[null]}}`, `{"block":null}`, `{"NUMBER":{"content":2}}`, `null`, `[]`, `{"rollup":{"contents":[{"rollup":{}}]}}`,
+	} {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		before := value{
+			ID: "i", BlockID: "r", Type: kindNumber, Number: &valueNumber{Content: 7, IsNotEmpty: true}, MSelect: []valueSelect{{Content: "kept"}},
+			Relation: &valueRelation{BlockIDs: []string{"kept"}},
+		}
+		was := string(before.encode())
+		v := before
+		err := v.merge(data)
+		if got := string(before.encode()); got != was {
+			t.Fatalf("merging %s into a copy changes the original to %s", data, got)
+		}
+		if err != nil {
+			if got := string(v.encode()); got != was {
+				t.Fatalf("%s is refused and changes %s to %s", data, was, got)
+			}
+			return
+		}
+		var back value
+		if err := json.Unmarshal(v.encode(), &back); err != nil {
+			t.Fatalf("%s makes %s, which cannot be read: %v", data, v.encode(), err)
+		}
+		for _, kind := range append(slices.Clone(kinds), kindBlock) {
+			v.Type = kind
+			v.complete()
+			_, _ = v.empty(), v.plain()
+		}
+	})
+}
+
+func TestFormatNumber(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		n      float64
+		format string
+		want   string
+	}{
+		{42.5, "", "42.5"},
+		{1e21, "", "1000000000000000000000"},
+		{-1234567.891, "commas", "-1,234,567.891"},
+		{0.256, "percent", "25.6%"},
+		{1234.5, "usDollar", "$1,234.50"},
+		{-3, "yuan", "-CN¥3.00"},
+		{7, "no such", "7"},
+	} {
+		if got := formatNumber(tt.n, tt.format); got != tt.want {
+			t.Errorf("%v as %q is %s, want %s", tt.n, tt.format, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package av_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// large is a vault with a database of n rows that are related, both ways, to as many rows of another, with a rollup, a
+// filter and a sort.
+func large(t testing.TB, n int) *vault {
+	t.Helper()
+	v, doc := withDatabase(t)
+	v.show(doc, "20240801120000-avblk02", second)
+	v.column(second, amount, "number")
+	v.column(db, relation, "relation")
+	v.column(db, rollup, "rollup")
+	v.do(object{"action": "updateAttrViewColRelation", "avID": db, "id": second, "keyID": relation, "isTwoWay": true, "backRelationKeyID": back})
+	v.rollup("Sum")
+	row := func(kind string, i int) string { return fmt.Sprintf("202408011%05d-%srows", i, kind) }
+	var here, there []string
+	amounts, relations := []any{}, []any{}
+	for i := range n {
+		here, there = append(here, row("abc", i), fmt.Sprintf("row %d", i)), append(there, row("xyz", i), "target")
+		amounts = append(amounts, object{"keyID": amount, "itemID": row("xyz", i), "value": object{"number": object{"content": i, "isNotEmpty": true}}})
+		relations = append(relations, object{"keyID": relation, "itemID": row("abc", i), "value": object{"relation": object{"blockIDs": []string{row("xyz", i), row("xyz", n-1-i)}}}})
+	}
+	v.detached(db, here...)
+	v.detached(second, there...)
+	v.ask("av/batchSetAttributeViewBlockAttrs", object{"avID": second, "values": amounts})
+	v.ask("av/batchSetAttributeViewBlockAttrs", object{"avID": db, "values": relations})
+	v.ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": rollup, "order": "DESC"}}})
+	v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": relation, "operator": "Is not empty"}}})
+	return v
+}
+
+// TestLargeDatabases asks that the time of what is done grows with the rows and not with their square, which would be
+// 16 times as long for four times as many.
+func TestLargeDatabases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills databases of thousands of rows")
+	}
+	small, big := large(t, 500), large(t, 2000)
+	for name, do := range map[string]func(*vault){
+		"render a page": func(v *vault) { v.render(db, object{"pageSize": 50}) },
+		"render all":    func(v *vault) { v.render(db, nil) },
+		"search":        func(v *vault) { v.render(db, object{"query": "row 49", "pageSize": 50}) },
+		"set a cell": func(v *vault) {
+			v.set(second, amount, "20240801100001-xyzrows", object{"number": object{"content": 7, "isNotEmpty": true}})
+		},
+		"list": func(v *vault) { v.ask("av/getAttributeViewPrimaryKeyValues", object{"id": db, "pageSize": 10}) },
+		"add and remove": func(v *vault) {
+			v.detached(db, rowA, "A")
+			v.do(object{"action": "removeAttrViewBlock", "avID": db, "srcIDs": []string{rowA}})
+		},
+		"remove many rows": func(v *vault) { v.ask("av/removeAttributeViewBlocks", object{"avID": db, "srcIDs": someRows(200)}) },
+	} {
+		a, b := fastest(func() { do(small) }), fastest(func() { do(big) })
+		t.Logf("%s: %v for 500 rows, %v for 2,000", name, a, b)
+		if b > 12*a+30*time.Millisecond {
+			t.Errorf("%s takes %v for 500 rows and %v for 2,000", name, a, b)
+		}
+	}
+	if got := small.render(db, nil).Get("view.rowCount").Int(); got != 300 {
+		t.Errorf("%d rows are left", got)
+	}
+}
+
+func someRows(n int) []string {
+	rows := make([]string, n)
+	for i := range rows {
+		rows[i] = fmt.Sprintf("202408011%05d-abcrows", 2*i)
+	}
+	return rows
+}
+
+// fastest is the shortest of three times, which a busy machine disturbs least.
+func fastest(do func()) time.Duration {
+	best := time.Hour
+	for range 3 {
+		begun := time.Now()
+		do()
+		best = min(best, time.Since(begun))
+	}
+	return best
+}
+
+func BenchmarkRender(b *testing.B) {
+	v := large(b, 2000)
+	for b.Loop() {
+		v.render(db, object{"pageSize": 50})
+	}
+}

@@ -1,0 +1,128 @@
+package av
+
+// part is a view, or one of its groups, in the layout of the view: rows are all it has, page those that are sent.
+func (r *rendering) part(v view, rows, page []string) object {
+	layout := r.view.layout()
+	settings := r.view.at(layout)
+	out := heading(v).with(object{
+		"filters": r.db.filters(v), "sorts": sorts(v), "group": nil, "groupFolded": v.flag("groupFolded"),
+		"groupHidden": v.num("groupHidden", 0),
+	})
+	if _, told := settings["showIcon"]; !told {
+		out["showIcon"] = true
+	}
+	out["wrapField"] = settings.flag("wrapField")
+	for _, name := range []string{
+		"showIcon", "coverFrom", "cardAspectRatio", "cardSize", "fitImage", "displayFieldName", "fillColBackgroundColor",
+	} {
+		if setting, told := settings[name]; told {
+			out[name] = setting
+		}
+	}
+	columns := r.columns(layout)
+	heads := make([]object, len(columns))
+	for i, c := range columns {
+		heads[i] = r.head(layout, c, rows)
+	}
+	items := make([]object, len(page))
+	for i, row := range page {
+		items[i] = r.item(layout, columns, row)
+	}
+	if layout == layoutTable {
+		return out.with(object{"columns": heads, "rows": items, "rowCount": len(rows)})
+	}
+	return out.with(object{"fields": heads, "cards": items, "cardCount": len(rows)})
+}
+
+// placed is a column in a layout.
+type placed struct {
+	*column
+	place object
+}
+
+// columns are the columns in the order of the layout. Those it does not list come last.
+func (r *rendering) columns(layout string) []placed {
+	var columns []placed
+	seen := map[*column]bool{}
+	for _, p := range r.view.places(layout) {
+		if c := r.db.column(p.str("id")); c != nil {
+			columns, seen[c] = append(columns, placed{c, p}), true
+		}
+	}
+	for _, c := range r.db.columns {
+		if !seen[c] && r.db.column(c.id()) == c {
+			columns = append(columns, placed{c, newPlace(layout, c.id())})
+		}
+	}
+	return columns
+}
+
+// head is a column as a layout shows it, with the calculation over its rows.
+func (r *rendering) head(layout string, c placed, rows []string) object {
+	out := object{"wrap": c.place.flag("wrap"), "hidden": c.place.flag("hidden"), "calc": r.calc(c, rows)}.with(c.Key)
+	if layout == layoutTable {
+		out["pin"], out["width"], out["align"] = c.place.flag("pin"), c.place.str("width"), c.place.str("align")
+	}
+	if c.kind() == kindRollup {
+		out["rollup"] = rollupSettings(c.Key.at("rollup"))
+	}
+	return out
+}
+
+// rollupSettings are what a rollup column gathers, with all members.
+func rollupSettings(o object) object {
+	calc := object{"operator": o.at("calc").str("operator"), "result": nil}
+	return object{"relationKeyID": o.str("relationKeyID"), "keyID": o.str("keyID"), "calc": calc}
+}
+
+// calc is the calculation of a column with its result, nil when there is none.
+func (r *rendering) calc(c placed, rows []string) any {
+	operator := c.place.at("calc").str("operator")
+	if operator == "" {
+		return nil
+	}
+	out := object{"operator": operator, "result": nil}
+	if r.ignoreRows {
+		return out
+	}
+	values := make([]*value, len(rows))
+	for i, row := range rows {
+		values[i] = r.cell(c.column, row)
+	}
+	if result := calculate(operator, values, c.Key.str("numberFormat")); result != nil {
+		result.Type = "" // as recorded
+		out["result"] = result
+	}
+	return out
+}
+
+// item is a row of a table or a card.
+func (r *rendering) item(layout string, columns []placed, row string) object {
+	cells := make([]any, len(columns))
+	for i, c := range columns {
+		v := r.cell(c.column, row)
+		if layout == layoutTable {
+			cells[i] = tableCell{ID: v.ID, Value: v, ValueType: v.Type}
+		} else {
+			cells[i] = cardValue{ID: v.ID, Value: v, ValueType: v.Type}
+		}
+	}
+	if layout == layoutTable {
+		return object{"id": row, "cells": cells}
+	}
+	return object{"id": row, "values": cells, "coverURL": "", "coverContent": ""}
+}
+
+type tableCell struct {
+	ID        string `json:"id"`
+	Value     *value `json:"value"`
+	ValueType string `json:"valueType"`
+	Color     string `json:"color"`
+	BgColor   string `json:"bgColor"`
+}
+
+type cardValue struct {
+	ID        string `json:"id"`
+	Value     *value `json:"value"`
+	ValueType string `json:"valueType"`
+}

@@ -1,0 +1,58 @@
+package av
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// symbols are the formats of numbers that stand for a currency.
+var symbols = map[string]string{
+	"usDollar": "$", "yuan": "CN¥", "euro": "€", "pound": "£", "yen": "JP¥", "ruble": "₽", "rupee": "₹", "won": "₩",
+	"canadianDollar": "CA$", "franc": "CHF",
+}
+
+// formatNumber writes a number in one of the formats of a number column; unknown ones are as none.
+func formatNumber(n float64, format string) string {
+	switch symbol := symbols[format]; {
+	case symbol != "":
+		sign := ""
+		if n < 0 {
+			sign, n = "-", -n
+		}
+		return sign + symbol + thousands(strconv.FormatFloat(n, 'f', 2, 64))
+	case format == "commas":
+		return thousands(plainNumber(n))
+	case format == "percent":
+		return plainNumber(math.Round(n*1e4)/100) + "%"
+	}
+	return plainNumber(n)
+}
+
+func plainNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// thousands puts commas into a written number.
+func thousands(text string) string {
+	whole, fraction, hasFraction := strings.Cut(text, ".")
+	digits := strings.TrimPrefix(whole, "-")
+	var out strings.Builder
+	out.WriteString(whole[:len(whole)-len(digits)])
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			out.WriteByte(',')
+		}
+		out.WriteRune(d)
+	}
+	if hasFraction {
+		out.WriteString("." + fraction)
+	}
+	return out.String()
+}
+
+// numberValue is a computed number.
+func numberValue(n float64, format string) *valueNumber {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return &valueNumber{}
+	}
+	return &valueNumber{Content: n, IsNotEmpty: true, Format: format, FormattedContent: formatNumber(n, format)}
+}

@@ -1,0 +1,107 @@
+package av
+
+import (
+	"encoding/json"
+	"maps"
+)
+
+// object is a JSON object whose members are not all known here: columns and views, which are kept as they came.
+type object map[string]any
+
+// str is the text at a key, "" when there is none.
+func (o object) str(key string) string {
+	text, _ := o[key].(string)
+	return text
+}
+
+// flag is the boolean at a key, false when there is none.
+func (o object) flag(key string) bool {
+	on, _ := o[key].(bool)
+	return on
+}
+
+// num is the number at a key, or otherwise when there is none.
+func (o object) num(key string, otherwise int) int {
+	switch n := o[key].(type) {
+	case float64:
+		return int(n)
+	case int:
+		return n
+	}
+	return otherwise
+}
+
+// at is the object at a key, nil when there is none.
+func (o object) at(key string) object { return asObject(o[key]) }
+
+// list is the list at a key, nil when there is none.
+func (o object) list(key string) []any {
+	list, _ := o[key].([]any)
+	return list
+}
+
+// objects are the objects of the list at a key.
+func (o object) objects(key string) []object {
+	var found []object
+	for _, item := range o.list(key) {
+		if inner := asObject(item); inner != nil {
+			found = append(found, inner)
+		}
+	}
+	return found
+}
+
+// strs are the texts of the list at a key.
+func (o object) strs(key string) []string {
+	var found []string
+	for _, item := range o.list(key) {
+		if text, is := item.(string); is {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+// with is a copy of o with the members of others.
+func (o object) with(others ...object) object {
+	c := maps.Clone(o)
+	if c == nil {
+		c = object{}
+	}
+	for _, other := range others {
+		maps.Copy(c, other)
+	}
+	return c
+}
+
+func asObject(v any) object {
+	switch inner := v.(type) {
+	case map[string]any:
+		return inner
+	case object:
+		return inner
+	}
+	return nil
+}
+
+// anys are texts as they stand in the list of an object.
+func anys(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return list
+}
+
+// deepCopy copies an object with all in it.
+func deepCopy(o object) object {
+	data, err := json.Marshal(o)
+	if err != nil {
+		panic("vault: " + err.Error()) // o came from JSON
+	}
+	var c object
+	if err := json.Unmarshal(data, &c); err != nil {
+		panic("vault: " + err.Error())
+	}
+	return c
+}

@@ -1,0 +1,113 @@
+package av
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+func getAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
+	if db := newShelf(tx).database(req.ID("id")); db != nil {
+		return api.OK(object{"av": db})
+	}
+	return api.OK(object{"av": nil})
+}
+
+func getAttributeViewKeysByAvID(tx *workspace.Tx, req api.Request) api.Reply {
+	keys := []object{}
+	for _, c := range newShelf(tx).need(req.Str("avID")).columns {
+		keys = append(keys, c.Key)
+	}
+	return api.OK(keys)
+}
+
+func getAttributeViewFilterSort(tx *workspace.Tx, req api.Request) api.Reply {
+	id, block := req.ID("id"), req.Str("blockID")
+	db := newShelf(tx).database(id)
+	if db == nil {
+		return api.OK(object{"filters": nil, "sorts": nil})
+	}
+	v := db.view(viewOf(databaseBlocks(tx, id), block))
+	return api.OK(object{"filters": db.filters(v), "sorts": sorts(v)})
+}
+
+func getMirrorDatabaseBlocks(tx *workspace.Tx, req api.Request) api.Reply {
+	refs := []object{}
+	for _, b := range blocksOf(tx, req.Str("avID")) {
+		refs = append(refs, object{"refID": b.id, "defIDs": []any{}})
+	}
+	return api.OK(object{"refDefs": refs})
+}
+
+// blocksOf is databaseBlocks for an id that may be "".
+func blocksOf(tx *workspace.Tx, id string) []shownBlock {
+	if id == "" {
+		return nil
+	}
+	return databaseBlocks(tx, id)
+}
+
+func getAttributeViewPrimaryKeyValues(tx *workspace.Tx, req api.Request) api.Reply {
+	db := newShelf(tx).need(req.ID("id"))
+	keyword := strings.ToLower(req.OptStr("keyword"))
+	values := []*value{}
+	for _, c := range db.primary().cells {
+		if v := c.get(); c.row != "" && strings.Contains(strings.ToLower(v.text()), keyword) {
+			values = append(values, v)
+		}
+	}
+	slices.SortStableFunc(values, func(a, b *value) int { return cmp.Compare(b.UpdatedAt, a.UpdatedAt) })
+	ids := []string{}
+	for _, b := range databaseBlocks(tx, db.id) {
+		ids = append(ids, b.id)
+	}
+	return api.OK(object{"blockIDs": ids, "name": db.name, "rows": object{
+		"key": db.primary().Key, "values": cut(values, req.OptNum("page", 1), req.OptNum("pageSize", 16)),
+	}})
+}
+
+// searchAttributeView finds databases by name among those that some block shows.
+func searchAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
+	keyword, excludes := strings.ToLower(req.Str("keyword")), setOf(req.OptStrs("excludes"))
+	blocks := map[string][]shownBlock{}
+	for _, b := range databaseBlocks(tx, "") {
+		blocks[b.database] = append(blocks[b.database], b)
+	}
+	results := []object{}
+	for _, id := range databaseIDs(tx) {
+		if len(blocks[id]) == 0 || excludes[id] {
+			continue
+		}
+		data := gjson.ParseBytes(tx.ReadFile(filePath(id)))
+		if name := data.Get("name").String(); strings.Contains(strings.ToLower(name), keyword) {
+			results = append(results, foundDatabase(tx, id, name, data.Get("views").Array(), blocks[id]))
+		}
+	}
+	return api.OK(object{"results": results})
+}
+
+// foundDatabase is a hit of the search, with the views in each block as children.
+func foundDatabase(tx *workspace.Tx, id, name string, views []gjson.Result, blocks []shownBlock) object {
+	hit := func(b shownBlock, view gjson.Result) object {
+		notebook := ""
+		if box := tx.Notebook(b.box); box != nil {
+			notebook = box.Conf.Name
+		}
+		return object{
+			"avID": id, "avName": name, "viewName": view.Get("name").String(), "viewID": view.Get("id").String(),
+			"viewLayout": view.Get("type").String(), "blockID": b.id, "hPath": notebook + b.hpath,
+		}
+	}
+	children := []object{}
+	for _, b := range blocks {
+		for _, view := range views {
+			children = append(children, hit(b, view))
+		}
+	}
+	return hit(blocks[0], gjson.Result{}).with(object{"children": children})
+}

@@ -1,0 +1,173 @@
+package av
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// renderAttributeView computes what a view shows. It makes the database when there is none, unless it is told not to.
+func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
+	if !renderable(req) {
+		return api.File([]byte{}, "application/json; charset=utf-8") // SiYuan loses its answer here
+	}
+	id := req.Str("id")
+	if !tree.ValidID(id) {
+		return api.Fail(-1, "invalid id")
+	}
+	s := newShelf(tx)
+	db := s.database(id)
+	if db == nil {
+		if !req.OptFlag("createIfNotExist", true) {
+			return api.Fail(-1, "attribute view not found")
+		}
+		db = newDatabase(tx, id)
+		s.add(db)
+		s.save()
+	}
+	return api.OK(newRendering(s, db, req).reply())
+}
+
+// renderable reports whether the parameters have the types they need.
+func renderable(req api.Request) bool {
+	if req.Get("id").Type != gjson.String {
+		return false
+	}
+	for _, key := range []string{"blockID", "viewID", "query"} {
+		if v := req.Get(key); v.Exists() && v.Type != gjson.String && v.Type != gjson.Null {
+			return false
+		}
+	}
+	for _, key := range []string{"page", "pageSize"} {
+		if v := req.Get(key); v.Exists() && v.Type != gjson.Number {
+			return false
+		}
+	}
+	for _, key := range []string{"createIfNotExist", "ignoreRows"} {
+		if v := req.Get(key); v.Exists() && !v.IsBool() {
+			return false
+		}
+	}
+	return true
+}
+
+// rendering is one answer in the making.
+type rendering struct {
+	*sheet
+	view       view
+	mirrors    int
+	query      string
+	page, size int // size 0 leaves it to the view
+	paging     gjson.Result
+	ignoreRows bool
+}
+
+func newRendering(s *shelf, db *database, req api.Request) *rendering {
+	blocks := databaseBlocks(s.tx, db.id)
+	return &rendering{
+		sheet: newSheet(s, db), view: db.view(req.OptStr("viewID"), viewOf(blocks, req.OptStr("blockID"))), mirrors: len(blocks),
+		query: strings.ToLower(req.OptStr("query")), page: req.OptNum("page", 1), size: req.OptNum("pageSize", 0),
+		paging: req.Get("groupPaging"), ignoreRows: req.OptFlag("ignoreRows", false),
+	}
+}
+
+func (r *rendering) reply() object {
+	views := make([]object, len(r.db.views))
+	for i, v := range r.db.views {
+		views[i] = heading(view{v}).with(object{"type": view{v}.layout()})
+	}
+	return object{
+		"defaultTemplateID": restOr(r.db, "defaultTemplateID", ""), "id": r.db.id, "isMirror": r.mirrors > 1, "name": r.db.name,
+		"newItemTemplates": restOr(r.db, "newItemTemplates", nil), "view": r.whole(), "viewID": r.view.str("id"),
+		"viewType": r.view.layout(), "views": views,
+	}
+}
+
+// restOr is a member of the database that is kept as it came, or otherwise.
+func restOr(db *database, name string, otherwise any) any {
+	if raw, kept := db.rest[name]; kept {
+		return raw
+	}
+	return otherwise
+}
+
+// heading is what is said of a view in a list of views.
+func heading(v view) object {
+	return object{
+		"id": v.str("id"), "icon": v.str("icon"), "name": v.str("name"), "desc": v.str("desc"),
+		"hideAttrViewName": v.flag("hideAttrViewName"), "pageSize": v.num("pageSize", 50),
+	}
+}
+
+// whole is the view with its rows, or with its groups and theirs.
+func (r *rendering) whole() object {
+	rows := r.rows()
+	by := r.db.groupColumn(r.view)
+	if by == nil {
+		return r.part(r.view, rows, r.window(rows, r.page, r.size))
+	}
+	out := r.part(r.view, rows, nil)
+	out["group"] = r.view.at("group")
+	groups := []object{}
+	for _, g := range r.groups(r.view, by, rows) {
+		paging := r.paging.Get(g.view.str("id"))
+		page, size := 1, r.size
+		if paging.Get("page").Exists() {
+			page, size = int(paging.Get("page").Int()), int(paging.Get("pageSize").Int())
+		}
+		part := r.part(g.view, g.rows, r.window(g.rows, page, size))
+		part["name"], part["groupKey"], part["groupValue"] = g.name, by.Key, g.value
+		groups = append(groups, part)
+	}
+	out["groups"] = groups
+	return out
+}
+
+// rows are the rows a view shows on all its pages.
+func (r *rendering) rows() []string {
+	if r.ignoreRows {
+		return nil
+	}
+	filter, rows := asObject(r.db.filters(r.view)[0]), []string{}
+	for _, row := range r.db.rows(r.view) {
+		if r.passes(filter, row) && r.found(row) {
+			rows = append(rows, row)
+		}
+	}
+	r.sort(r.view, rows)
+	return rows
+}
+
+// found reports whether the query stands in a row.
+func (r *rendering) found(row string) bool {
+	if r.query == "" {
+		return true
+	}
+	for _, c := range r.db.columns {
+		if strings.Contains(strings.ToLower(r.cell(c, row).text()), r.query) {
+			return true
+		}
+	}
+	return false
+}
+
+// window is a page of rows; pages begin with 1.
+func (r *rendering) window(rows []string, page, size int) []string {
+	if size < 1 {
+		size = max(r.view.num("pageSize", 50), 1)
+	}
+	return cut(rows, page, size)
+}
+
+// cut is a page of a list; pages begin with 1.
+func cut[T any](list []T, page, size int) []T {
+	page, size = max(page, 1)-1, max(size, 1)
+	if page > len(list)/size {
+		return list[len(list):]
+	}
+	return list[page*size : min(page*size+size, len(list))]
+}

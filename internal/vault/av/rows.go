@@ -1,0 +1,163 @@
+package av
+
+import (
+	"slices"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+)
+
+// adding is what is to be added, and where.
+type adding struct {
+	// sources name blocks, or the texts of detached rows.
+	sources []api.Request
+	// previous is the row to put them after; they come first without one.
+	previous string
+	// view is the view they are added in: they get the values its filter asks for, unless bare is set.
+	view view
+	bare bool
+	// group is the group they are added to, "" for none.
+	group string
+}
+
+// addRows adds rows in the order of their sources. A block that is a row already, or is not there, is left out.
+func (s *shelf) addRows(db *database, a adding) {
+	bound := map[string]bool{}
+	for _, c := range db.primary().cells {
+		bound[c.block()] = true
+	}
+	var values []*value
+	taken := map[string]bool{}
+	for _, src := range a.sources {
+		v := s.newRow(db, src, bound)
+		if v != nil && !taken[v.BlockID] && !db.has(v.BlockID) {
+			taken[v.BlockID] = true
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return
+	}
+	var rows []string
+	for _, v := range values {
+		rows = append(rows, v.BlockID)
+		if v.Block.ID != "" {
+			enroll(s.tx.Block(v.Block.ID), db.id)
+		}
+	}
+	for _, v := range slices.Backward(values) { // each is put before the others, so they are made from behind
+		db.primary().add(v)
+	}
+	db.order(rows, a.previous)
+	if !a.bare {
+		for _, row := range rows {
+			s.fill(db, a, row)
+		}
+	}
+	db.changed = true
+}
+
+// newRow is the primary value of a new row, nil when its source names no block that can be bound.
+func (s *shelf) newRow(db *database, src api.Request, bound map[string]bool) *value {
+	now := time.Now().UnixMilli()
+	v := &value{
+		ID: s.tx.NewID(), KeyID: db.primary().id(), BlockID: src.OptStr("itemID"), Type: kindBlock, CreatedAt: now, UpdatedAt: now,
+		IsDetached: src.OptFlag("isDetached", false), Block: &valueBlock{Content: src.OptStr("content"), Created: now, Updated: now},
+	}
+	if !tree.ValidID(v.BlockID) {
+		v.BlockID = s.tx.NewID()
+	}
+	if v.IsDetached {
+		return v
+	}
+	b := s.tx.Block(src.OptStr("id"))
+	if b == nil || bound[b.ID] {
+		return nil
+	}
+	bound[b.ID] = true
+	v.Block.ID, v.Block.Content = b.ID, textOf(b)
+	return v
+}
+
+// order puts rows into every view, behind a row or first.
+func (db *database) order(rows []string, previous string) {
+	for _, v := range db.views {
+		items := v.list("itemIds")
+		at := slices.IndexFunc(items, func(item any) bool { return previous != "" && item == previous })
+		v["itemIds"] = slices.Insert(items, at+1, anys(rows)...)
+	}
+}
+
+// fill gives a new row the values that the filter of the view and the group it was added to ask for.
+func (s *shelf) fill(db *database, a adding, row string) {
+	root := asObject(db.filters(a.view)[0])
+	if root.str("combination") != "or" {
+		for _, condition := range root.objects("filters") {
+			switch operator := condition.str("operator"); {
+			case isGroup(condition):
+			case operator == "=" || operator == "Contains":
+				if c := db.column(condition.str("column")); c != nil {
+					db.preset(c.id(), row, operand(condition, c.kind()))
+				}
+			case operator == "Is true":
+				db.preset(condition.str("column"), row, &value{Checkbox: &valueCheckbox{Checked: true}})
+			}
+		}
+	}
+	for _, o := range a.view.objects("groups") {
+		if v := groupValue(o); a.group != "" && o.str("id") == a.group && !(&group{value: v}).fallback() {
+			db.preset(a.view.at("group").str("field"), row, v)
+		}
+	}
+}
+
+// preset gives an untouched cell a value, without anything for computed ones and the name.
+func (db *database) preset(id, row string, given *value) {
+	c := db.column(id)
+	if c == nil || given == nil || given.blank() && given.Checkbox == nil || c.cell(row) != nil ||
+		c.kind() == kindBlock || c.kind() == kindRelation || slices.Contains(computed, c.kind()) {
+		return
+	}
+	v := untouched(c, row)
+	if v.merge(given.encode()) != nil {
+		return
+	}
+	v.Type = c.kind()
+	c.add(v)
+	c.learnOptions(v)
+}
+
+// removeRows removes rows by their own ids; the id of a block that one is bound to does nothing.
+func (s *shelf) removeRows(db *database, rows []string) {
+	gone := setOf(rows)
+	delete(gone, "")
+	for row := range gone {
+		if v := db.primary().stored(row); v != nil && v.Block != nil && v.Block.ID != "" {
+			if b := s.tx.Block(v.Block.ID); b != nil {
+				dismiss(b, db.id)
+			}
+		}
+		for _, c := range db.columns {
+			if v := c.stored(row); c.kind() == kindRelation && v != nil {
+				s.relate(c, row, v.related(), nil)
+			}
+		}
+	}
+	for _, c := range db.columns {
+		c.drop(gone)
+	}
+	for _, v := range db.views {
+		dropRows(v, "itemIds", gone)
+		for _, g := range v.objects("groups") {
+			dropRows(g, "groupItemIds", gone)
+		}
+	}
+	db.changed = true
+}
+
+func dropRows(o object, key string, gone map[string]bool) {
+	if list := o.list(key); list != nil {
+		o[key] = slices.DeleteFunc(list, func(item any) bool { row, _ := item.(string); return gone[row] })
+	}
+}

@@ -1,0 +1,108 @@
+package av
+
+import (
+	"time"
+
+	"collie/internal/vault/tree"
+)
+
+// maxDepth is how many databases a computed cell may look through, one from the other: relations may form circles.
+const maxDepth = 3
+
+// sheet computes what the cells of a database show.
+type sheet struct {
+	shelf *shelf
+	db    *database
+	depth int
+}
+
+func newSheet(s *shelf, db *database) *sheet { return &sheet{shelf: s, db: db} }
+
+// other is the sheet of a database that a relation leads to, nil when there is none or the way was too long.
+func (s *sheet) other(relation *column) *sheet {
+	if s.depth == maxDepth {
+		return nil
+	}
+	db := s.shelf.database(relation.Key.at("relation").str("avID"))
+	if db == nil {
+		return nil
+	}
+	o := newSheet(s.shelf, db)
+	o.depth = s.depth + 1
+	return o
+}
+
+// cell is what a cell shows: what is stored, with all members its type has, and what is computed.
+func (s *sheet) cell(c *column, row string) *value {
+	v := untouchedOr(c, row)
+	switch v.Type = c.kind(); v.Type {
+	case kindNumber:
+		number := &valueNumber{}
+		if v.Number != nil {
+			*number = *v.Number
+		}
+		if number.IsNotEmpty {
+			number.FormattedContent = formatNumber(number.Content, c.format(number))
+		}
+		v.Number = number
+	case kindTemplate:
+		v.Template = &valueText{Content: s.execute(c, row)}
+	case kindCreated:
+		v.Created = moment(s.created(row))
+	case kindUpdated:
+		v.Updated = moment(s.updated(row))
+	case kindRelation:
+		v.Relation = s.relation(c, row)
+	case kindRollup:
+		v.Rollup = &valueRollup{Contents: s.rollup(c, row)}
+	default:
+		v.complete()
+	}
+	return v
+}
+
+// untouchedOr is a copy of the stored value, or else what an untouched cell has.
+func untouchedOr(c *column, row string) *value {
+	stored := c.stored(row)
+	if stored == nil {
+		return untouched(c, row)
+	}
+	v := *stored
+	v.KeyID, v.BlockID = c.id(), row
+	return &v
+}
+
+// format is the format of a number: its own, or that of the column.
+func (c *column) format(n *valueNumber) string {
+	if n != nil && n.Format != "" {
+		return n.Format
+	}
+	return c.Key.str("numberFormat")
+}
+
+// bound is the block a row is bound to, "" for a detached row.
+func (s *sheet) bound(row string) string {
+	if v := s.db.primary().stored(row); v != nil && v.Block != nil && !v.IsDetached {
+		return v.Block.ID
+	}
+	return ""
+}
+
+// created is when the block of a row was made, or the row if it is detached.
+func (s *sheet) created(row string) time.Time {
+	if block := s.bound(row); block != "" {
+		return tree.IDTime(block)
+	}
+	return tree.IDTime(row)
+}
+
+// updated is when the block of a row was changed, or the row if it is detached.
+func (s *sheet) updated(row string) time.Time {
+	if changed := s.db.changes[s.bound(row)]; !changed.IsZero() {
+		return changed
+	}
+	if v := s.db.primary().stored(row); v != nil && v.Block != nil && v.Block.Updated > 0 {
+		return time.UnixMilli(v.Block.Updated)
+	}
+	return tree.IDTime(row)
+}

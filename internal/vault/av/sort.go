@@ -1,0 +1,105 @@
+package av
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// sorts are the sorts of a view, [] when it has none.
+func sorts(v view) []any {
+	if list := v.list("sorts"); list != nil {
+		return list
+	}
+	return []any{}
+}
+
+// sort brings rows into the order of a view's sorts. Empty cells come last, whatever the direction; where no sort
+// decides, rows come as they are stored, as recorded.
+func (s *sheet) sort(v view, rows []string) {
+	type by struct {
+		column     *column
+		descending bool
+	}
+	var order []by
+	for _, one := range v.objects("sorts") {
+		if c := s.db.column(one.str("column")); c != nil {
+			order = append(order, by{c, one.str("order") == "DESC"})
+		}
+	}
+	if len(order) == 0 {
+		return
+	}
+	stored := make(map[string]int, len(rows))
+	for i, c := range s.db.primary().cells {
+		stored[c.row] = i
+	}
+	slices.SortFunc(rows, func(a, b string) int { return cmp.Compare(stored[a], stored[b]) })
+	keys := make(map[string][]*value, len(rows))
+	for _, row := range rows {
+		for _, o := range order {
+			keys[row] = append(keys[row], s.cell(o.column, row))
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b string) int {
+		for i, o := range order {
+			x, y := keys[a][i], keys[b][i]
+			switch {
+			case x.empty() && y.empty():
+				continue
+			case x.empty():
+				return 1
+			case y.empty():
+				return -1
+			}
+			if n := compare(o.column, x, y); n != 0 {
+				if o.descending {
+					return -n
+				}
+				return n
+			}
+		}
+		return 0
+	})
+}
+
+// compare orders two values of a column that are not empty.
+func compare(c *column, a, b *value) int {
+	switch a.Type {
+	case kindNumber:
+		return cmp.Compare(a.Number.Content, b.Number.Content)
+	case kindDate, kindCreated, kindUpdated:
+		x, _ := a.time()
+		y, _ := b.time()
+		return x.Compare(y)
+	case kindCheckbox:
+		return cmp.Compare(btoi(a.Checkbox.Checked), btoi(b.Checkbox.Checked))
+	case kindSelect, kindMSelect:
+		for i := range min(len(a.MSelect), len(b.MSelect)) {
+			if n := cmp.Compare(c.option(a.MSelect[i].Content), c.option(b.MSelect[i].Content)); n != 0 {
+				return n
+			}
+		}
+		return cmp.Compare(len(a.MSelect), len(b.MSelect))
+	case kindRollup:
+		if x, y := a.Rollup.single(), b.Rollup.single(); x != nil && y != nil && x.Type == kindNumber && y.Type == kindNumber && !x.empty() && !y.empty() {
+			return cmp.Compare(x.Number.Content, y.Number.Content)
+		}
+	}
+	return cmp.Compare(strings.ToLower(a.text()), strings.ToLower(b.text()))
+}
+
+// single is the one value of a rollup, nil when there are none or more.
+func (r *valueRollup) single() *value {
+	if r == nil || len(r.Contents) != 1 {
+		return nil
+	}
+	return r.Contents[0]
+}
+
+func btoi(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,79 @@
+package av
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"collie/internal/vault/template"
+)
+
+// maxTemplates is how long the templates of one call may take, all rows together. What comes later shows nothing.
+const maxTemplates = 2 * time.Second
+
+// execute is what the template of a column makes of a row. A template with a mistake in it shows as it is written.
+func (s *sheet) execute(c *column, row string) string {
+	source := c.Key.str("template")
+	if !strings.Contains(source, template.ActionLeft) || s.shelf.templates > maxTemplates {
+		return source
+	}
+	begun := time.Now()
+	text, err := s.try(source, row)
+	s.shelf.templates += time.Since(begun)
+	switch {
+	case errors.Is(err, template.ErrName):
+		return ""
+	case err != nil:
+		return source
+	}
+	return text
+}
+
+// try runs a template on a row.
+func (s *sheet) try(source, row string) (string, error) {
+	return template.Execute(source, template.Options{
+		Left: template.ActionLeft, Right: template.ActionRight, Values: s.templateValues(row),
+	})
+}
+
+// templateValues is what a template may ask for: the cells of its row by the names of their columns, and id, title,
+// created and updated of the row.
+func (s *sheet) templateValues(row string) map[string]any {
+	values := map[string]any{
+		"id": row, "title": s.cell(s.db.primary(), row).text(),
+		"created": moment(s.created(row)).FormattedContent, "updated": moment(s.updated(row)).FormattedContent,
+	}
+	if block := s.bound(row); block != "" {
+		values["id"] = block
+	}
+	for _, c := range s.db.columns {
+		if c.kind() != kindTemplate {
+			values[c.name()] = s.cell(c, row).plain()
+		}
+	}
+	return values
+}
+
+// plain is a value as templates count with it: a number, a truth value, or its text.
+func (v *value) plain() any {
+	switch {
+	case v.Type == kindCheckbox:
+		return v.Checkbox != nil && v.Checkbox.Checked
+	case v.Type == kindNumber && !v.empty():
+		if n := v.Number.Content; n == float64(int(n)) {
+			return int(n)
+		}
+		return v.Number.Content
+	case v.Type == kindRollup && v.Rollup.single() != nil:
+		return v.Rollup.single().plain()
+	}
+	return v.text()
+}
+
+// setTemplate gives a column a template. One that asks for what is not there is not taken, as recorded.
+func (s *shelf) setTemplate(db *database, c *column, source string) {
+	if _, err := newSheet(s, db).try(source, ""); errors.Is(err, template.ErrName) {
+		return
+	}
+	c.Key["template"] = source
+}

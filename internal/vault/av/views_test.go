@@ -1,0 +1,201 @@
+package av_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// filled is a vault with a database of three rows that differ in every column.
+func filled(t *testing.T) *vault {
+	t.Helper()
+	v, _ := withDatabase(t)
+	v.detached(db, rowA, "Apple", rowB, "Banana", rowC, "cherry")
+	n := 0
+	for kind, cells := range map[string][2]object{
+		"text":     {{"text": object{"content": "first 第一"}}, {"text": object{"content": "second"}}},
+		"number":   {{"number": object{"content": 5, "isNotEmpty": true}}, {"number": object{"content": 40, "isNotEmpty": true}}},
+		"date":     {{"date": object{"content": 1722470400000, "isNotEmpty": true}}, {"date": object{"content": 1722902400000, "isNotEmpty": true}}},
+		"select":   {{"mSelect": []any{object{"content": "Todo", "color": "1"}}}, {"mSelect": []any{object{"content": "Done", "color": "2"}}}},
+		"mSelect":  {{"mSelect": []any{object{"content": "x", "color": "1"}, object{"content": "y", "color": "2"}}}, {"mSelect": []any{object{"content": "y", "color": "2"}}}},
+		"checkbox": {{"checkbox": object{"checked": true}}, {"checkbox": object{"checked": false}}},
+		"created":  {}, "lineNumber": {},
+	} {
+		n++
+		key := v.column(db, fmt.Sprintf("2024080112000%d-keykeyk", n), kind)
+		for i, row := range []string{rowA, rowB} {
+			if cells[i] != nil {
+				v.set(db, key, row, cells[i])
+			}
+		}
+	}
+	return v
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	v := filled(t)
+	option := func(name string) object { return object{"mSelect": []any{object{"content": name, "color": ""}}} }
+	text := func(s string) object { return object{"type": "text", "text": object{"content": s}} }
+	num := func(n float64) object {
+		return object{"type": "number", "number": object{"content": n, "isNotEmpty": true}}
+	}
+	day := func(ms int64) object {
+		return object{"type": "date", "date": object{"content": ms, "isNotEmpty": true, "isNotTime": true}}
+	}
+	for _, tt := range []struct {
+		kind, operator string
+		value          object
+		want           string
+	}{
+		{"text", "=", text("SECOND"), rowB},
+		{"text", "!=", text("second"), rowA + " " + rowC},
+		{"text", "Contains", text("第一"), rowA},
+		{"text", "Does not contain", text("second"), rowA + " " + rowC},
+		{"text", "Starts with", text("first"), rowA},
+		{"text", "Ends with", text("d"), rowB},
+		{"text", "=", object{"text": object{"content": "second"}}, rowB}, // without a type
+		{"text", "Is empty", nil, rowC},
+		{"text", "Is not empty", nil, rowA + " " + rowB},
+		{"text", "=", text(""), rowA + " " + rowB + " " + rowC},
+		{"text", "no such", text("x"), rowA + " " + rowB + " " + rowC},
+		{"number", "=", num(5), rowA},
+		{"number", "!=", num(5), rowB + " " + rowC},
+		{"number", ">", num(5), rowB},
+		{"number", ">=", num(5), rowA + " " + rowB},
+		{"number", "<", num(40), rowA},
+		{"number", "<=", num(40), rowA + " " + rowB},
+		{"number", "Is empty", nil, rowC},
+		{"date", "=", day(1722470400000), rowA},
+		{"date", ">", day(1722470400000), rowB},
+		{"date", "<=", day(1722470400000), rowA},
+		{"date", "Is between", object{"date": object{"content": 1722384000000, "isNotEmpty": true, "isNotTime": true, "content2": 1722556800000, "isNotEmpty2": true}}, rowA},
+		{"select", "=", option("Done"), rowB},
+		{"select", "!=", option("Done"), rowA + " " + rowC},
+		{"mSelect", "Contains", option("y"), rowA + " " + rowB},
+		{"mSelect", "Does not contain", option("x"), rowB + " " + rowC},
+		{"mSelect", "Is empty", nil, rowC},
+		{"checkbox", "Is true", object{"type": "checkbox"}, rowA},
+		{"checkbox", "Is false", object{"type": "checkbox"}, rowB + " " + rowC},
+		{"created", "Is empty", nil, ""},
+	} {
+		v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+			object{"column": v.id(tt.kind), "operator": tt.operator, "value": tt.value},
+		}})
+		if got := rows(v.render(db, nil)); got != tt.want {
+			t.Errorf("%s %s %v: %q, want %q", tt.kind, tt.operator, tt.value, got, tt.want)
+		}
+	}
+	leaf := func(kind, operator string, value object) object {
+		return object{"column": v.id(kind), "operator": operator, "value": value}
+	}
+	nested := object{"combination": "or", "filters": []any{
+		leaf("number", ">", num(20)),
+		object{"combination": "and", "filters": []any{leaf("text", "Is not empty", nil), leaf("checkbox", "Is true", object{})}},
+	}}
+	v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{nested}})
+	if got := rows(v.render(db, nil)); got != rowA+" "+rowB {
+		t.Errorf("nested: %s", got)
+	}
+	if got := rows(v.render(db, object{"query": "BAN"})); got != rowB {
+		t.Errorf("nested, with a query: %s", got)
+	}
+	v.do(object{"action": "removeAttrViewCol", "avID": db, "id": v.id("number")})
+	if got := rows(v.render(db, nil)); got != rowA {
+		t.Errorf("without the column of a condition: %s", got)
+	}
+}
+
+// id is the id of the column of a type.
+func (v *vault) id(kind string) string {
+	v.t.Helper()
+	return v.stored(db).Get(`keyValues.#(key.type=="` + kind + `")#|@reverse|0.key.id`).Str
+}
+
+func TestSorts(t *testing.T) {
+	t.Parallel()
+	v := filled(t)
+	for _, tt := range []struct{ kind, order, want string }{
+		{"number", "ASC", rowA + " " + rowB + " " + rowC},
+		{"number", "DESC", rowB + " " + rowA + " " + rowC},
+		{"block", "DESC", rowC + " " + rowB + " " + rowA},
+		{"text", "DESC", rowB + " " + rowA + " " + rowC},
+		{"date", "DESC", rowB + " " + rowA + " " + rowC},
+		{"select", "DESC", rowB + " " + rowA + " " + rowC},
+		{"mSelect", "ASC", rowA + " " + rowB + " " + rowC},
+		{"created", "DESC", rowC + " " + rowB + " " + rowA},
+	} {
+		v.ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": v.id(tt.kind), "order": tt.order}}})
+		if got := rows(v.render(db, nil)); got != tt.want {
+			t.Errorf("%s %s: %s, want %s", tt.kind, tt.order, got, tt.want)
+		}
+	}
+	v.ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{
+		object{"column": v.id("lineNumber"), "order": "ASC"}, object{"column": v.id("checkbox"), "order": "ASC"}, object{"column": v.id("block"), "order": "DESC"},
+	}})
+	if got := rows(v.render(db, nil)); got != rowC+" "+rowB+" "+rowA {
+		t.Errorf("three sorts: %s", got)
+	}
+}
+
+func TestNewRowsMeetTheFilter(t *testing.T) {
+	t.Parallel()
+	v := filled(t)
+	v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+		object{"column": v.id("select"), "operator": "=", "value": object{"type": "select", "mSelect": []any{object{"content": "Done", "color": "2"}}}},
+		object{"column": v.id("checkbox"), "operator": "Is true", "value": object{"type": "checkbox"}},
+	}})
+	v.do(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{object{"itemID": target1, "isDetached": true, "content": "new"}}},
+		object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "ignoreDefaultFill": true, "srcs": []any{object{"itemID": target2, "isDetached": true, "content": "bare"}}})
+	if got := rows(v.render(db, nil)); got != target1 {
+		t.Errorf("rows %s", got)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	v := filled(t)
+	v.ask("av/setAttrViewGroup", object{"avID": db, "blockID": dbBlock, "group": object{"field": v.id("select")}})
+	got := v.render(db, nil)
+	want := [][2]string{{"Todo", rowA}, {"Done", rowB}, {"Field [select] is empty", rowC}}
+	for i, g := range got.Get("view.groups").Array() {
+		if i >= len(want) || g.Get("name").Str != want[i][0] || g.Get("rows.0.id").Str != want[i][1] || g.Get("rowCount").Int() != 1 {
+			t.Errorf("group %d is %s with %s", i, g.Get("name").Str, g.Get("rows.#.id").Raw)
+		}
+	}
+	if got.Get("view.rowCount").Int() != 3 || got.Get("view.rows.#").Int() != 0 || got.Get("view.groups.#").Int() != 3 {
+		t.Errorf("the view has %d rows, %d groups", got.Get("view.rowCount").Int(), got.Get("view.groups.#").Int())
+	}
+	todo := got.Get("view.groups.0.id").Str
+	v.do(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "groupID": todo, "srcs": []any{object{"itemID": target1, "isDetached": true, "content": "new"}}})
+	if got := v.render(db, object{"groupPaging": object{todo: object{"page": 2, "pageSize": 1}}}).Get("view.groups.0"); got.Get("rowCount").Int() != 2 || got.Get("rows.0.id").Str != rowA {
+		t.Errorf("the second page of the group is %s", got.Get("rows.#.id").Raw)
+	}
+	v.ask("av/changeAttrViewLayout", object{"avID": db, "blockID": dbBlock, "layoutType": "kanban"})
+	if got := v.render(db, nil); got.Get("viewType").Str != "kanban" || got.Get("view.groups.0.cards.#").Int() != 2 || got.Get("view.cardCount").Int() != 4 {
+		t.Errorf("the kanban is %s", got.Raw)
+	}
+}
+
+func TestViews(t *testing.T) {
+	t.Parallel()
+	v := filled(t)
+	const view = "20240801160000-newview"
+	first := v.stored(db).Get("viewID").Str
+	v.do(object{"action": "addAttrViewView", "avID": db, "id": view, "blockID": dbBlock, "layout": "table"},
+		object{"action": "setAttrViewViewName", "avID": db, "id": view, "data": "Second 视图二"})
+	if got := v.render(db, object{"blockID": dbBlock}); got.Get("viewID").Str != view || got.Get("view.name").Str != "Second 视图二" || rows(got) != rowA+" "+rowB+" "+rowC {
+		t.Errorf("the block shows %s", got.Raw)
+	}
+	if got := v.render(db, object{"blockID": dbBlock, "viewID": first}); got.Get("viewID").Str != first {
+		t.Errorf("asked for the first, got %s", got.Get("viewID").Str)
+	}
+	v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+		object{"column": v.id("number"), "operator": "Is empty"},
+	}})
+	if got := v.ask("av/getAttributeViewFilterSort", object{"id": db, "blockID": dbBlock}).Get("filters.0.filters.#").Int(); got != 1 {
+		t.Errorf("%d conditions", got)
+	}
+	if got := rows(v.render(db, object{"viewID": first})); got != rowA+" "+rowB+" "+rowC {
+		t.Errorf("the filter of one view reaches the other: %s", got)
+	}
+}

@@ -1,0 +1,126 @@
+package block
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// maxTitle is how many characters the title of a document has at most.
+const maxTitle = 512
+
+var attributeName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// getBlockAttrs lists the attributes of a block; one that does not exist has none.
+func getBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
+	if b := tx.Block(req.ID("id")); b != nil {
+		return api.OK(maps.Clone(b.Attrs))
+	}
+	return api.OK(map[string]string{})
+}
+
+// batchGetBlockAttrs lists the attributes of many blocks; those that do not exist are left out.
+func batchGetBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
+	found := map[string]map[string]string{}
+	for _, id := range req.Strs("ids") {
+		if b := tx.Block(id); b != nil {
+			found[id] = maps.Clone(b.Attrs)
+		}
+	}
+	return api.OK(found)
+}
+
+func setBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
+	id, attrs := req.ID("id"), req.Object("attrs")
+	b := tx.Block(id)
+	if b == nil {
+		return api.Fail(-1, "tree not found")
+	}
+	if complaint := setAttributes(b, attrs.Result); complaint != "" {
+		return api.Fail(-1, complaint)
+	}
+	return api.Done()
+}
+
+func batchSetBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
+	for _, entry := range req.List("blockAttrs") {
+		id, attrs := entry.ID("id"), entry.Object("attrs")
+		b := tx.Block(id)
+		if b == nil {
+			return unknownBlock(id)
+		}
+		if complaint := setAttributes(b, attrs.Result); complaint != "" {
+			return api.Fail(-1, complaint)
+		}
+	}
+	return api.Done()
+}
+
+// setAttributes merges attributes into those of b; "" and null remove one. It returns what is wrong with them, and has
+// then changed nothing.
+func setAttributes(b *tree.Block, attrs gjson.Result) (complaint string) {
+	changes, complaint := readAttributes(b, attrs)
+	if complaint != "" {
+		return complaint
+	}
+	title, retitled := changes["title"]
+	if retitled && b.Kind == tree.Doc {
+		delete(changes, "title")
+		if utf8.RuneCountInString(title) > maxTitle {
+			return "Maximum length is limited to 512 characters"
+		}
+		retitle(b, title)
+	}
+	for name, value := range changes {
+		if value == "" {
+			delete(b.Attrs, name)
+		} else {
+			b.Attrs[name] = value
+		}
+	}
+	return ""
+}
+
+// readAttributes are the changes a request wants: by name, "" to remove.
+func readAttributes(b *tree.Block, attrs gjson.Result) (changes map[string]string, complaint string) {
+	changes = map[string]string{}
+	attrs.ForEach(func(key, value gjson.Result) bool {
+		name := strings.ToLower(key.Str)
+		switch {
+		case value.Type != gjson.String && value.Type != gjson.Null:
+			complaint = fmt.Sprintf("the value of attr [%s] must be a string", key.Str)
+		case !attributeName.MatchString(name):
+			complaint = fmt.Sprintf("The attribute name can only contain lowercase English letters, digits, and hyphens, "+
+				"and must start with a lowercase English letter [%s]", b.ID)
+		}
+		changes[name] = value.Str
+		return complaint == ""
+	})
+	delete(changes, "id") // stays as it is, without a word
+	for _, name := range []string{"updated", "type"} {
+		if changes[name] == "" && (name == "updated" || b.Kind == tree.Doc) {
+			delete(changes, name) // may be set, but every block has it
+		}
+	}
+	return changes, complaint
+}
+
+// retitle renames a document, and with its page the notebook, as renameDoc does.
+func retitle(root *tree.Block, title string) {
+	if title = strings.ReplaceAll(title, "/", ""); title == "" {
+		title = "Untitled"
+	}
+	root.Attrs["title"] = title
+	delete(root.Attrs, "title-empty")
+	if root.Doc.Hidden() {
+		root.Doc.Box.Conf.Name = title
+	}
+}

@@ -1,0 +1,143 @@
+package block
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// backlink is a document whose blocks refer to something or mention it.
+type backlink struct {
+	ID       string `json:"id"`
+	Box      string `json:"box"`
+	Name     string `json:"name"`
+	HPath    string `json:"hPath"` // with the name of its notebook
+	Type     string `json:"type"`  // always backlink
+	NodeType string `json:"nodeType"`
+	SubType  string `json:"subType"`
+	Depth    int    `json:"depth"`
+	Count    int    `json:"count"` // blocks that do
+	Folded   bool   `json:"folded"`
+	Updated  string `json:"updated"`
+	Created  string `json:"created"`
+}
+
+// documentColumns are what a list of backlinks reads of each row; others follow from column firstOwn on.
+const (
+	documentColumns = "document.id, document.box, json_extract(notebook.conf, '$.name'), document.hpath, root.content, root.updated"
+	firstOwn        = 6
+)
+
+// backlinks are documents in the order of their rows, each counting its rows.
+type backlinks []*backlink
+
+// add counts a row, which follows the others of its document.
+func (l *backlinks) add(row workspace.Row) {
+	if n := len(*l); n > 0 && (*l)[n-1].ID == row.Text(0) {
+		(*l)[n-1].Count++
+		return
+	}
+	id := row.Text(0)
+	*l = append(*l, &backlink{
+		ID: id, Box: row.Text(1), Name: row.Text(4), HPath: row.Text(2) + row.Text(3), Type: "backlink",
+		NodeType: tree.NodeType(tree.Doc), Count: 1, Updated: row.Text(5), Created: id[:min(14, len(id))],
+	})
+}
+
+// getBacklink2 lists the documents that refer to a block, or to anything in a document, and those that mention the
+// title of a document. With containChildren the blocks below another block count as well. Of what refers, k must be in
+// the text, and mk of what mentions.
+func getBacklink2(tx *workspace.Tx, req api.Request) api.Reply {
+	def := tx.Block(req.Str("id"))
+	k, mk := req.OptStr("k"), req.OptStr("mk")
+	links, mentions, box, refs := backlinks{}, backlinks{}, "", 0
+	if def != nil {
+		box = def.Doc.Box.ID
+		links, refs = linking(tx, targetsOf(def, req.OptFlag("containChildren", false)), k)
+		mentions = mentioning(tx, def, mk)
+	}
+	return api.OK(map[string]any{
+		"backlinks": links, "backmentions": mentions, "box": box, "k": k, "mk": mk,
+		"linkRefsCount": refs, "mentionsCount": len(mentions),
+	})
+}
+
+// targetsOf are the ids that stand for a definition: of a document those of all its blocks.
+func targetsOf(def *tree.Block, below bool) []string {
+	ids := []string{def.ID}
+	add := func(b *tree.Block) { ids = append(ids, b.ID) }
+	if def.Kind == tree.Doc || below {
+		for _, b := range def.Children {
+			b.Walk(add)
+		}
+		for _, b := range def.Section() {
+			b.Walk(add)
+		}
+	}
+	return ids
+}
+
+// linking lists the documents of the blocks that refer to one of targets and have the keyword. refs counts those
+// blocks but for the ones in list items, which SiYuan shows with their document.
+func linking(tx *workspace.Tx, targets []string, keyword string) (list backlinks, refs int) {
+	list = backlinks{}
+	tx.Rows(func(row workspace.Row) bool {
+		if !contains(row.Text(firstOwn+1), keyword) {
+			return true
+		}
+		list.add(row)
+		if row.Text(firstOwn+2) != tree.Item {
+			refs++
+		}
+		return true
+	}, `SELECT DISTINCT `+documentColumns+`, node.n, node.content, coalesce(up.type, '')
+		FROM json_each(?) AS target CROSS JOIN ref ON ref.def = target.value
+		CROSS JOIN node ON node.n = ref.node CROSS JOIN document ON document.n = node.doc
+		JOIN node AS root ON root.id = document.id JOIN notebook ON notebook.id = document.box
+		LEFT JOIN node AS up ON up.n = node.parent
+		WHERE notebook.closed = 0 ORDER BY document.n, node.n`, jsonOf(targets))
+	return list, refs
+}
+
+func jsonOf(texts []string) string {
+	data, _ := json.Marshal(texts) // texts always encode
+	return string(data)
+}
+
+// getBacklinkDoc shows the blocks of one document that refer to a block, or to anything in a document.
+func getBacklinkDoc(tx *workspace.Tx, req api.Request) api.Reply {
+	def, d := tx.Block(req.Str("defID")), tx.Document(req.Str("refTreeID"))
+	keyword, below := req.Str("keyword"), req.OptFlag("containChildren", false)
+	found := []shownBlock{}
+	if def != nil && d != nil {
+		for _, b := range linksIn(d, targetsOf(def, below)) {
+			found = appendShown(found, b, keyword, "")
+		}
+	}
+	return api.OK(map[string]any{"backlinks": found, "keywords": []string{}})
+}
+
+// linksIn are the blocks of a document that refer to one of targets.
+func linksIn(d *tree.Document, targets []string) []*tree.Block {
+	wanted := make(map[string]bool, len(targets))
+	for _, id := range targets {
+		wanted[id] = true
+	}
+	var found []*tree.Block
+	d.Root.Walk(func(b *tree.Block) {
+		if slices.ContainsFunc(markup.References(b), func(s markup.Span) bool { return wanted[s.Target] }) {
+			found = append(found, b)
+		}
+	})
+	return found
+}
+
+// contains reports whether text has the keyword, in upper or lower case; "" is in every text.
+func contains(text, keyword string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(keyword))
+}

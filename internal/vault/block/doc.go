@@ -1,0 +1,82 @@
+// Package block answers what is about blocks: reading, writing and moving them (/api/block), their attributes
+// (/api/attr), whole transactions (/api/transactions), who refers to a block or names a document (/api/ref), and the
+// DOM of typed text (/api/lute). What a change does to a tree is in package edit; this package reads requests, finds
+// blocks, checks, and answers.
+//
+// Whatever one request asks for happens as a whole or not at all. So batches are stricter than SiYuan's, which keep
+// what came before the entry that failed, and deleteBlock has deleted when it answers.
+//
+// Entry point: [Join].
+package block
+
+import (
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+)
+
+// Join adds the routes of this package to mux, and the operations of /api/transactions that are about blocks.
+func Join(mux *api.Mux) {
+	joinReads(mux)
+	joinWrites(mux)
+	joinAttributes(mux)
+	joinReferences(mux)
+	joinTransactions(mux)
+}
+
+func joinReads(mux *api.Mux) {
+	mux.Read("/api/block/getBlockKramdown", getBlockKramdown)
+	mux.Read("/api/block/getBlockKramdowns", getBlockKramdowns)
+	mux.Read("/api/block/getBlockDOM", getBlockDOM)
+	mux.Read("/api/block/getChildBlocks", getChildBlocks)
+	mux.Read("/api/block/getBlockInfo", getBlockInfo)
+	mux.Read("/api/block/getBlockBreadcrumb", getBlockBreadcrumb)
+	mux.Read("/api/block/getBlockTreeInfos", getBlockTreeInfos)
+	mux.Read("/api/block/getDocInfo", getDocInfo)
+	mux.Read("/api/block/getDocsInfo", getDocsInfo)
+	mux.Read("/api/block/getBlocksWordCount", getBlocksWordCount)
+	mux.Read("/api/block/getRecentUpdatedBlocks", getRecentUpdatedBlocks)
+	mux.Read("/api/lute/spinBlockDOM", spinBlockDOM)
+}
+
+func joinWrites(mux *api.Mux) {
+	mux.Write("/api/block/insertBlock", insertBlock)
+	mux.Write("/api/block/batchInsertBlock", batchInsertBlock)
+	mux.Write("/api/block/appendBlock", appendBlock)
+	mux.Write("/api/block/prependBlock", prependBlock)
+	mux.Write("/api/block/updateBlock", updateBlock)
+	mux.Write("/api/block/batchUpdateBlock", batchUpdateBlock)
+	mux.Write("/api/block/deleteBlock", deleteBlock)
+	mux.Write("/api/block/moveBlock", moveBlock)
+	mux.Write("/api/block/foldBlock", foldBlock)
+	mux.Write("/api/block/unfoldBlock", unfoldBlock)
+}
+
+func joinAttributes(mux *api.Mux) {
+	mux.Read("/api/attr/getBlockAttrs", getBlockAttrs)
+	mux.Read("/api/attr/batchGetBlockAttrs", batchGetBlockAttrs)
+	mux.Write("/api/attr/setBlockAttrs", setBlockAttrs)
+	mux.Write("/api/attr/batchSetBlockAttrs", batchSetBlockAttrs)
+}
+
+func joinReferences(mux *api.Mux) {
+	mux.Read("/api/ref/getBacklink2", getBacklink2)
+	mux.Read("/api/ref/getBacklinkDoc", getBacklinkDoc)
+	mux.Read("/api/ref/getBackmentionDoc", getBackmentionDoc)
+	mux.Write("/api/block/transferBlockRef", transferBlockRef)
+}
+
+// idOf is the id of a block, "" for none.
+func idOf(b *tree.Block) string {
+	if b == nil {
+		return ""
+	}
+	return b.ID
+}
+
+// typeOf is the node type of a block, "" for none.
+func typeOf(b *tree.Block) string {
+	if b == nil {
+		return ""
+	}
+	return tree.NodeType(b.Kind)
+}

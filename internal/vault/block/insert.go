@@ -1,0 +1,121 @@
+package block
+
+import (
+	"fmt"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+func appendBlock(tx *workspace.Tx, req api.Request) api.Reply  { return addChild(tx, req, true) }
+func prependBlock(tx *workspace.Tx, req api.Request) api.Reply { return addChild(tx, req, false) }
+
+// addChild puts blocks first or last into a container.
+func addChild(tx *workspace.Tx, req api.Request, last bool) api.Reply {
+	data, dataType, parentID := req.Str("data"), req.Str("dataType"), req.ID("parentID")
+	parent := tx.Block(parentID)
+	switch {
+	case parent == nil:
+		return api.Fail(-1, "parent block not found: "+parentID)
+	case !parent.Container():
+		return refuseLeaf(parent)
+	}
+	return api.Transacted(edit.Place(tx, dataType, data, parent, last))
+}
+
+// refuseLeaf is the answer to blocks that are put into a leaf.
+func refuseLeaf(b *tree.Block) api.Reply {
+	if b.Kind == tree.Heading {
+		return api.Fail(-1, fmt.Sprintf("heading [%s] is a leaf block and cannot have children; to place a block below this heading, "+
+			"pass previousID=<heading id> or previousID=<last block below the heading> instead of parentID", b.ID))
+	}
+	return api.Fail(-1, fmt.Sprintf("block [%s] type %q is a leaf block and cannot have children; "+
+		"use previousID to place the block as its sibling instead", b.ID, b.Kind))
+}
+
+// insertBlock puts blocks where its anchor is. Without one that exists it answers code 0 with an empty id and writes
+// nothing, as SiYuan does.
+func insertBlock(tx *workspace.Tx, req api.Request) api.Reply {
+	return api.Transacted(insert(tx, req))
+}
+
+// batchInsertBlock is insertBlock for several entries, each of which must have an anchor that exists.
+func batchInsertBlock(tx *workspace.Tx, req api.Request) api.Reply {
+	var ops []api.DoOperation
+	for i, entry := range req.List("blocks") {
+		op := insert(tx, entry)
+		if op.ID == "" {
+			return api.Fail(-1, fmt.Sprintf("no block to insert before, after or into was found for blocks[%d]; nothing was inserted", i))
+		}
+		ops = append(ops, op)
+	}
+	if len(ops) == 0 {
+		return api.Done()
+	}
+	return api.Transacted(ops...)
+}
+
+// insert carries out one insertion and returns its echo, whose id is empty where nothing was written.
+func insert(tx *workspace.Tx, req api.Request) api.DoOperation {
+	data, dataType := req.Str("data"), req.Str("dataType")
+	to := anchor{parent: optID(req, "parentID"), previous: optID(req, "previousID"), next: optID(req, "nextID")}
+	blocks := tx.Identify(edit.Parse(dataType, data))
+	op := api.DoOperation{
+		Action: "insert", Data: edit.Echo(dataType, data, blocks), ID: blocks[0].ID,
+		ParentID: to.parent, PreviousID: to.previous, NextID: to.next,
+	}
+	parent, at := to.find(tx)
+	switch {
+	case parent == nil && to.afterDocument(tx): // echoed with an id, and yet nothing is written
+	case parent == nil:
+		op.ID = ""
+	case !parent.Container():
+		api.End(refuseLeaf(parent))
+	default:
+		op.ParentID = parent.ID
+		edit.Put(tx, parent, at, blocks)
+	}
+	return op
+}
+
+// optID is the id at key, "" when there is none.
+func optID(req api.Request, key string) string {
+	id := req.OptStr(key)
+	if id != "" && !tree.ValidID(id) {
+		api.End(api.Fail(-1, "invalid ID argument"))
+	}
+	return id
+}
+
+// anchor says where blocks go: before next, else behind previous, else first into parent. Only the first of them that
+// is given counts, also when it does not exist.
+type anchor struct{ parent, previous, next string }
+
+// find returns the parent and the place among its children, nil if the anchor does not exist or is a document to put
+// something beside. The parent may be a leaf.
+func (a anchor) find(tx *workspace.Tx) (parent *tree.Block, at int) {
+	switch {
+	case a.next != "":
+		if next := tx.Block(a.next); next != nil && next.Parent != nil {
+			return next.Parent, next.Index()
+		}
+		return nil, 0
+	case a.previous != "":
+		if previous := tx.Block(a.previous); previous != nil && previous.Parent != nil {
+			return previous.Parent, previous.Index() + 1
+		}
+		return nil, 0
+	}
+	return tx.Block(a.parent), 0
+}
+
+// afterDocument reports whether a wants something behind a document, which no block can be.
+func (a anchor) afterDocument(tx *workspace.Tx) bool {
+	if a.next != "" || a.previous == "" {
+		return false
+	}
+	previous := tx.Block(a.previous)
+	return previous != nil && previous.Kind == tree.Doc
+}

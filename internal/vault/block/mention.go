@@ -1,0 +1,85 @@
+package block
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// trigram is how many characters a text needs to be looked up in the full text index.
+const trigram = 3
+
+// mentioning lists the other documents whose paragraphs name a document in plain text and have the keyword.
+func mentioning(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
+	list := backlinks{}
+	title := mentionable(def)
+	if title == "" {
+		return list
+	}
+	from, condition, value := "node", "instr(node.content, ?) > 0", title
+	if utf8.RuneCountInString(title) >= trigram {
+		from, condition = "blocks_fts CROSS JOIN node ON node.n = blocks_fts.rowid", "blocks_fts MATCH ?"
+		value = `content : "` + strings.ReplaceAll(title, `"`, `""`) + `"`
+	}
+	tx.Rows(func(row workspace.Row) bool {
+		if mentions(row.Text(firstOwn), title) && contains(row.Text(firstOwn+1), keyword) {
+			list.add(row)
+		}
+		return true
+	}, `SELECT `+documentColumns+`, node.markdown, node.content
+		FROM `+from+` CROSS JOIN document ON document.n = node.doc
+		JOIN node AS root ON root.id = document.id JOIN notebook ON notebook.id = document.box
+		WHERE `+condition+` AND node.type = 'p' AND document.id <> ? AND document.id <> document.box AND notebook.closed = 0
+		ORDER BY document.n, node.n`, value, def.ID)
+	return list
+}
+
+// mentionable is the name that def may be mentioned by, "" for what is no document.
+func mentionable(def *tree.Block) string {
+	if def.Kind != tree.Doc {
+		return ""
+	}
+	return def.Attrs["title"]
+}
+
+// mentions reports whether the text of a leaf has a title outside of marks and links.
+func mentions(text, title string) bool {
+	return slices.ContainsFunc(markup.Spans(text), func(s markup.Span) bool {
+		return s.Kind == "" && strings.Contains(s.Content, title)
+	})
+}
+
+// getBackmentionDoc shows the paragraphs of one document that name another.
+func getBackmentionDoc(tx *workspace.Tx, req api.Request) api.Reply {
+	def, d := tx.Block(req.Str("defID")), tx.Document(req.Str("refTreeID"))
+	keyword := req.Str("keyword")
+	if def == nil || d == nil {
+		return api.OK(map[string]any{"backmentions": []shownBlock{}, "keywords": nil})
+	}
+	title := def.Attrs["title"]
+	found := []shownBlock{}
+	for _, b := range mentionsIn(d, def) {
+		found = appendShown(found, b, keyword, title)
+	}
+	return api.OK(map[string]any{"backmentions": found, "keywords": []string{title}})
+}
+
+// mentionsIn are the paragraphs of a document that name def in plain text.
+func mentionsIn(d *tree.Document, def *tree.Block) []*tree.Block {
+	title := mentionable(def)
+	if title == "" || d.Root == def || d.Hidden() {
+		return nil
+	}
+	var found []*tree.Block
+	d.Root.Walk(func(b *tree.Block) {
+		if b.Kind == tree.Paragraph && mentions(b.Text, title) {
+			found = append(found, b)
+		}
+	})
+	return found
+}

@@ -1,0 +1,94 @@
+package block
+
+import (
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// dom is the data type of operations.
+const dom = "dom"
+
+func joinTransactions(mux *api.Mux) {
+	mux.Write("/api/transactions", performTransactions(mux))
+	mux.Operation("insert", insertOperation)
+	mux.Operation("appendInsert", childOperation(true))
+	mux.Operation("prependInsert", childOperation(false))
+	mux.Operation("update", updateOperation)
+	mux.Operation("delete", deleteOperation)
+	mux.Operation("move", moveOperation)
+	mux.Operation("setAttrs", setAttrsOperation)
+	mux.Operation("doUpdateUpdated", updatedOperation)
+}
+
+func insertOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
+	data, isText := op.Data.(string)
+	parent, at := anchor{parent: op.ParentID, previous: op.PreviousID, next: op.NextID}.find(tx)
+	if !isText || parent == nil || !parent.Container() {
+		return false
+	}
+	blocks := tx.Identify(markup.ParseDOM(data))
+	op.ID = blocks[0].ID // as asked for, unless that was taken
+	edit.Put(tx, parent, at, blocks)
+	return true
+}
+
+// childOperation is appendInsert and prependInsert, which are echoed as insert.
+func childOperation(last bool) api.Operation {
+	return func(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
+		data, isText := op.Data.(string)
+		parent := tx.Block(op.ParentID)
+		if !isText || parent == nil || !parent.Container() {
+			return false
+		}
+		*op = edit.Place(tx, dom, data, parent, last)
+		return true
+	}
+}
+
+func updateOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
+	data, isText := op.Data.(string)
+	b := tx.Block(op.ID)
+	if b == nil || !isText || b.Kind == tree.Doc {
+		return false
+	}
+	edit.Update(tx, b, dom, data)
+	return true
+}
+
+func deleteOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
+	remove(tx, op.ID)
+	return true
+}
+
+func moveOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
+	after, targetID := op.PreviousID != "", op.ParentID
+	if after {
+		targetID = op.PreviousID
+	}
+	b, target := tx.Block(op.ID), tx.Block(targetID)
+	if b == nil || target == nil || b.Kind == tree.Doc || !after && !target.Container() {
+		return false
+	}
+	edit.Move(tx, b, target, after)
+	return true
+}
+
+func setAttrsOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
+	text, isText := op.Data.(string)
+	b := tx.Block(op.ID)
+	return b != nil && isText && gjson.Valid(text) && setAttributes(b, gjson.Parse(text)) == ""
+}
+
+// updatedOperation dates a block. One that does not exist is no failure.
+func updatedOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
+	at, isText := op.Data.(string)
+	if b := tx.Block(op.ID); b != nil && isText && at != "" {
+		b.Attrs["updated"] = at
+	}
+	return true
+}

@@ -1,0 +1,95 @@
+package block
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// unknownBlock is the answer of what must know a block. id is what the request named.
+func unknownBlock(id string) api.Reply {
+	return api.Fail(-1, fmt.Sprintf("Content block with id [%s] not found", id))
+}
+
+// getBlockInfo names the document and the notebook of a block.
+func getBlockInfo(tx *workspace.Tx, req api.Request) api.Reply {
+	id := req.ID("id")
+	b := tx.Block(id)
+	switch {
+	case b == nil && tx.Known(id): // its notebook is closed
+		return api.Fail(-1, "")
+	case b == nil:
+		return unknownBlock(id)
+	}
+	d := b.Doc
+	return api.OK(map[string]any{
+		"box": d.Box.ID, "path": d.Path(), "rootChildID": d.ID(), "rootID": d.ID(), "rootIcon": d.Root.Attrs["icon"],
+		"rootTitle": d.Title(), "rootTitleEmpty": d.Root.Attrs["title-empty"] == "true",
+	})
+}
+
+// crumb is one step on the way from a document down to a block.
+type crumb struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	SubType  string `json:"subType"`
+	Children any    `json:"children"` // always null
+}
+
+// getBlockBreadcrumb lists the document, the headings and the containers a block lies in, and the block. The
+// parameter excludeTypes has no effect, as in SiYuan.
+func getBlockBreadcrumb(tx *workspace.Tx, req api.Request) api.Reply {
+	list := []crumb{}
+	for up := tx.Block(req.ID("id")); up != nil; up = up.Above() {
+		list = append(list, newCrumb(up))
+	}
+	slices.Reverse(list)
+	return api.OK(list)
+}
+
+func newCrumb(b *tree.Block) crumb {
+	c := crumb{ID: b.ID, Type: tree.NodeType(b.Kind), SubType: b.Subtype()}
+	switch b.Kind {
+	case tree.Doc:
+		c.Name = b.Doc.Box.Conf.Name + b.Doc.HPath()
+	case tree.Paragraph: // has no name
+	default:
+		c.Name = strings.TrimSpace(markup.Content(b))
+	}
+	return c
+}
+
+// position is where a block is among others; texts are empty where there is nothing.
+type position struct {
+	ID           string `json:"id"`
+	Type         string `json:"type"`
+	ParentID     string `json:"parentID"`
+	ParentType   string `json:"parentType"`
+	PreviousID   string `json:"previousID"`
+	PreviousType string `json:"previousType"`
+	NextID       string `json:"nextID"`
+	NextType     string `json:"nextType"`
+}
+
+// getBlockTreeInfos tells where blocks are; those that do not exist are left out.
+func getBlockTreeInfos(tx *workspace.Tx, req api.Request) api.Reply {
+	found := map[string]position{}
+	for _, id := range req.Strs("ids") {
+		b := tx.Block(id)
+		if b == nil {
+			continue
+		}
+		previous, next := b.Sibling(-1), b.Sibling(1)
+		found[id] = position{
+			ID: id, Type: typeOf(b), ParentID: idOf(b.Parent), ParentType: typeOf(b.Parent),
+			PreviousID: idOf(previous), PreviousType: typeOf(previous), NextID: idOf(next), NextType: typeOf(next),
+		}
+	}
+	return api.OK(found)
+}

@@ -1,0 +1,126 @@
+package block_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// TestEditsKeepTreesSound makes changes at random: after each the trees can be written and read back, with no block in
+// two places, and in the end another process sees the same.
+func TestEditsKeepTreesSound(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	other, err := workspace.Open(t.Context(), v.workspace.Path(), workspace.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	rapid.Check(t, func(r *rapid.T) {
+		a, _ := v.document("A", "# One\n\ntext\n\n- a\n  - b\n- c\n\n> quote")
+		b, _ := v.document("B", "only")
+		for i := range rapid.IntRange(1, 8).Draw(r, "changes") {
+			ids := append(v.below(a), v.below(b)...)
+			id := func(label string) string { return rapid.SampledFrom(ids).Draw(r, label) }
+			data := rapid.SampledFrom([]string{
+				"plain", "- x\n- y", "1. n\n   - m", "> q\n>\n> r", "## h", "```\ncode\n```", "", "- [ ] task", "a\n\nb", "{{{row\nl\n\nr\n\n}}}",
+			}).Draw(r, "data")
+			write := object{"dataType": "markdown", "data": data}
+			path := rapid.SampledFrom([]string{
+				"appendBlock", "prependBlock", "insertBlock", "updateBlock", "moveBlock", "moveBlock", "deleteBlock",
+			}).Draw(r, "what")
+			switch path {
+			case "appendBlock", "prependBlock":
+				write["parentID"] = id("parent")
+			case "insertBlock":
+				write[rapid.SampledFrom([]string{"parentID", "previousID", "nextID"}).Draw(r, "anchor")] = id("at")
+			case "updateBlock":
+				write["id"] = id("block")
+			case "moveBlock":
+				write = object{"id": id("block"), rapid.SampledFrom([]string{"parentID", "previousID"}).Draw(r, "anchor"): id("to")}
+			case "deleteBlock":
+				write = object{"id": id("block")}
+			}
+			before := len(ids)
+			code := v.answer("/api/block/"+path, write).Get("code").Int()
+			after := len(v.below(a)) + len(v.below(b))
+			if path == "moveBlock" && code == 0 && v.ask("/api/block/getBlockTreeInfos", object{"ids": []any{write["id"]}}).Raw == "{}" {
+				r.Fatalf("change %d: the block that was moved is gone: %v", i, write)
+			}
+			if code != 0 && before != after {
+				r.Fatalf("change %d: refused, and yet there are %d blocks instead of %d: %v", i, after, before, write)
+			}
+			v.sound(a)
+			v.sound(b)
+		}
+		for _, id := range []string{a, b} {
+			if got, want := v.over(other).kramdown(id), v.kramdown(id); got != want {
+				r.Fatalf("another process reads\n%s\ninstead of\n%s", got, want)
+			}
+		}
+	})
+}
+
+// below are the ids of a document and all in it.
+func (v *vault) below(id string) (ids []string) {
+	v.t.Helper()
+	_ = v.workspace.View(v.t.Context(), func(tx *workspace.Tx) error {
+		tx.Document(id).Root.Walk(func(b *tree.Block) { ids = append(ids, b.ID) })
+		return nil
+	})
+	return ids
+}
+
+// faults are what is wrong with the tree of a document: ids twice, items outside of lists, empty containers.
+func faults(d *tree.Document) (wrong []string) {
+	seen := map[string]bool{}
+	d.Root.Walk(func(b *tree.Block) {
+		switch {
+		case seen[b.ID] || !tree.ValidID(b.ID) || b.Attrs["id"] != b.ID:
+			wrong = append(wrong, fmt.Sprintf("block %q (attribute %q) is there twice or malformed", b.ID, b.Attrs["id"]))
+		case b.Container() && len(b.Children) == 0:
+			wrong = append(wrong, fmt.Sprintf("%s %s is empty", b.Kind, b.ID))
+		case b.Parent != nil && (b.Parent.Kind == tree.List) != (b.Kind == tree.Item):
+			wrong = append(wrong, fmt.Sprintf("%s %s lies in a %s", b.Kind, b.ID, b.Parent.Kind))
+		case b.Parent != nil && !slices.Contains(b.Parent.Children, b), b.Doc != d:
+			wrong = append(wrong, fmt.Sprintf("%s %s does not know where it lies", b.Kind, b.ID))
+		}
+		seen[b.ID] = true
+	})
+	return wrong
+}
+
+// TestParallelAppends has two openings of one file append at the same time: nothing is lost.
+func TestParallelAppends(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	id, _ := v.document("Doc", "first")
+	other, err := workspace.Open(t.Context(), v.workspace.Path(), workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	second := v.over(other)
+	const each = 15
+	var group sync.WaitGroup
+	for _, one := range []*vault{v, second, v, second} {
+		group.Go(func() {
+			for i := range each {
+				one.ask("/api/block/appendBlock", object{"dataType": "markdown", "data": fmt.Sprint("text ", i), "parentID": id})
+			}
+		})
+	}
+	group.Wait()
+	for _, one := range []*vault{v, second} {
+		if got := len(one.children(id)); got != 1+4*each {
+			t.Errorf("%d blocks, want %d", got, 1+4*each)
+		}
+	}
+	v.sound(id)
+}

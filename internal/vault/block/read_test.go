@@ -1,0 +1,70 @@
+package block_test
+
+import (
+	"slices"
+	"testing"
+
+	"collie/internal/vault/workspace"
+)
+
+func TestRecentBlocks(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	_, old := v.document("Old", "one\n\ntwo\n\n# heading\n\n- item")
+	_, fresh := v.document("Fresh", "three")
+	for i, id := range []string{old[0], fresh[0], old[1]} {
+		v.ask("/api/transactions", transaction(object{"action": "doUpdateUpdated", "id": id, "data": "2099010100000" + string(rune('0'+i))}))
+	}
+	var got []string
+	for _, b := range v.ask("/api/block/getRecentUpdatedBlocks", object{}).Array() {
+		if b.Get("type").String() != "NodeParagraph" || b.Get("content").String() == "" {
+			t.Errorf("the recent list shows %s", b.Raw)
+		}
+		got = append(got, b.Get("id").String())
+	}
+	if want := []string{old[1], fresh[0], old[0]}; len(got) != 4 || !slices.Equal(got[:3], want) {
+		t.Errorf("the recent list is %v, want %v and the item", got, want)
+	}
+}
+
+func TestWordCount(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	id, blocks := v.document("Title does not count", "two words\n\n中文 and [a link](https://example.com)")
+	all := v.ask("/api/block/getBlocksWordCount", object{"ids": []string{id, unknown}}).Get("stat")
+	one := v.ask("/api/block/getBlocksWordCount", object{"ids": blocks[:1]}).Get("stat")
+	if all.Get("blockCount").Int() != 1 || all.Get("linkCount").Int() != 1 {
+		t.Errorf("the document counts as %s", all.Raw)
+	}
+	if one.Get("wordCount").Int() != 2 || one.Get("runeCount").Int() != 8 {
+		t.Errorf("two words count as %s", one.Raw)
+	}
+}
+
+func TestClosedNotebook(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	id, blocks := v.document("Doc", "text")
+	v.update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = true })
+	if got := v.kramdown(blocks[0]); got != "" {
+		t.Errorf("a block of a closed notebook shows %q", got)
+	}
+	if got := v.refused("/api/block/getBlockInfo", object{"id": blocks[0]}); got != "" {
+		t.Errorf("its info says %q", got)
+	}
+	for path, body := range map[string]object{
+		"/api/block/appendBlock":  {"parentID": id, "dataType": "markdown", "data": "x"},
+		"/api/block/updateBlock":  {"id": blocks[0], "dataType": "markdown", "data": "x"},
+		"/api/block/moveBlock":    {"id": blocks[0], "parentID": id},
+		"/api/block/foldBlock":    {"id": blocks[0]},
+		"/api/block/getDocInfo":   {"id": id},
+		"/api/attr/setBlockAttrs": {"id": id, "attrs": object{"memo": "x"}},
+	} {
+		v.refused(path, body)
+	}
+	v.ask("/api/block/deleteBlock", object{"id": blocks[0]})
+	v.update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = false })
+	if got := v.text(id); got != "text" {
+		t.Errorf("the document holds %q after the notebook was opened again", got)
+	}
+}

@@ -1,0 +1,51 @@
+package block
+
+import (
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+// performTransactions answers the echo of the operations of each transaction, whatever became of them. One in which
+// an operation fails is undone as a whole; the others stay.
+func performTransactions(mux *api.Mux) api.Handler {
+	return func(tx *workspace.Tx, req api.Request) api.Reply {
+		list := req.NeedList("transactions")
+		stamp := req.Get("reqId")
+		if !stamp.Exists() {
+			return api.Fail(-1, "Field [reqId] is required")
+		}
+		answer := make([]api.Transaction, 0, len(list))
+		for _, t := range list {
+			steps := t.Get("doOperations").Array()
+			ops := echo(steps)
+			tx.Try(func() bool { return perform(tx, mux.Operations(), ops, steps) })
+			answer = append(answer, api.Transaction{
+				Timestamp: stamp.Int(), DoOperations: ops, UndoOperations: echo(t.Get("undoOperations").Array()),
+			})
+		}
+		return api.OK(answer)
+	}
+}
+
+// echo reads operations as they are answered.
+func echo(steps []gjson.Result) []api.DoOperation {
+	ops := make([]api.DoOperation, len(steps))
+	for i, step := range steps {
+		_ = json.Unmarshal([]byte(step.Raw), &ops[i]) // keys of another type are left out
+	}
+	return ops
+}
+
+// perform carries out operations up to the first that fails. Unknown actions do nothing.
+func perform(tx *workspace.Tx, known map[string]api.Operation, ops []api.DoOperation, steps []gjson.Result) bool {
+	for i := range ops {
+		if do := known[ops[i].Action]; do != nil && !do(tx, &ops[i], steps[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,31 @@
+package block
+
+import (
+	"slices"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/workspace"
+)
+
+// transferBlockRef makes references to one block refer to another, in all blocks or in those it names. Anchors stay.
+// A list item stands for what is in it. What they refer to so far may be gone; to what does not exist nothing is transferred, which is no error.
+func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
+	from, to := req.ID("fromID"), req.ID("toID")
+	only := req.OptStrs("refIDs")
+	if tx.Block(to) == nil {
+		return api.Done()
+	}
+	for _, b := range tx.Referrers(from) {
+		if only != nil && !slices.Contains(only, b.ID) && !slices.Contains(only, shownAs(b).ID) {
+			continue
+		}
+		for _, ref := range markup.References(b) {
+			if anchor, found := strings.CutPrefix(ref.Markdown, "(("+from); found { // embedded queries stay
+				b.Text = strings.ReplaceAll(b.Text, ref.Markdown, "(("+to+anchor)
+			}
+		}
+	}
+	return api.Done()
+}

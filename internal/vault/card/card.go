@@ -1,0 +1,138 @@
+package card
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	fsrs "github.com/open-spaced-repetition/go-fsrs/v3"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+const (
+	// cardKind is the kind of the records that are cards. Their At is the time they are due, in nanoseconds: cards made
+	// by one request are due one nanosecond after the other and so keep their order.
+	cardKind = "card"
+	// decksAttr is the attribute of a block that lists its decks.
+	decksAttr = "custom-riff-decks"
+)
+
+// card is a block's card in one deck, as its record holds it.
+type card struct {
+	ID    string `json:"-"`
+	Deck  string `json:"-"`
+	Block string `json:"block"`
+	// Placed says that the block was there when the card was made. A card made for an id that no block has is listed all
+	// the same; one that has lost its block is not, and is back with its past when the block is.
+	Placed bool `json:"placed"`
+	// Skipped is until when the card is left out of what is due, the zero time for not at all.
+	Skipped  time.Time `json:"skipped"`
+	Schedule fsrs.Card `json:"schedule"`
+}
+
+// blockOfCard is the block of a record that is a card.
+const blockOfCard = `json_extract(CAST(record.body AS TEXT), '$.block')`
+
+func readCard(id, deck string, body []byte) card {
+	c := card{ID: id, Deck: deck}
+	_ = json.Unmarshal(body, &c) // only put writes it
+	return c
+}
+
+func (c *card) put(tx *workspace.Tx) {
+	tx.PutRecord(workspace.Record{Kind: cardKind, ID: c.ID, Owner: c.Deck, At: c.Schedule.Due.UnixNano(), Body: api.MustJSON(c)})
+}
+
+// findCard is the card with an id in a deck, or nil.
+func findCard(tx *workspace.Tx, deck, id string) *card {
+	r := tx.Record(cardKind, id)
+	if r == nil || r.Owner != deck {
+		return nil
+	}
+	c := readCard(r.ID, r.Owner, r.Body)
+	return &c
+}
+
+// add makes cards of blocks that are none in the deck yet. What is no block becomes a card too, and a block is marked
+// even for a deck that does not exist: both as recorded.
+func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
+	d := useDeck(tx, deckID)
+	for _, id := range blocks {
+		if b := tx.Block(id); b != nil {
+			mark(b, deckID)
+		}
+	}
+	if d == nil {
+		return api.Done()
+	}
+	have := blocksOf(tx, deckID)
+	now := time.Now()
+	for i, id := range blocks {
+		if have[id] {
+			continue
+		}
+		have[id] = true
+		c := card{ID: tx.NewID(), Deck: deckID, Block: id, Placed: tx.Known(id), Schedule: newSchedule(now.Add(time.Duration(i)))}
+		c.put(tx)
+	}
+	d.touch(tx)
+	return api.OK(d.shown(tx))
+}
+
+// blocksOf are the blocks that are cards of a deck.
+func blocksOf(tx *workspace.Tx, deckID string) map[string]bool {
+	have := map[string]bool{}
+	tx.Rows(func(row workspace.Row) bool {
+		have[row.Text(0)] = true
+		return true
+	}, `SELECT `+blockOfCard+` FROM record WHERE kind = ? AND owner = ?`, cardKind, deckID)
+	return have
+}
+
+// remove makes cards plain blocks again, in every deck where deckID is empty.
+func remove(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
+	var gone []string
+	tx.Rows(func(row workspace.Row) bool {
+		gone = append(gone, row.Text(0))
+		return true
+	}, `SELECT id FROM record WHERE kind = ?1 AND (?2 = '' OR owner = ?2)
+		AND `+blockOfCard+` IN (SELECT value FROM json_each(?3))`, cardKind, deckID, string(api.MustJSON(blocks)))
+	for _, id := range gone {
+		tx.RemoveRecord(cardKind, id)
+	}
+	for _, id := range blocks {
+		if b := tx.Block(id); b != nil {
+			unmark(b, deckID)
+		}
+	}
+	d := findDeck(tx, deckID)
+	if d == nil {
+		return api.Done()
+	}
+	d.touch(tx)
+	return api.OK(d.shown(tx))
+}
+
+func mark(b *tree.Block, deckID string) {
+	if decks := decksOf(b); !slices.Contains(decks, deckID) {
+		b.Attrs[decksAttr] = strings.Join(append(decks, deckID), ",")
+	}
+}
+
+// unmark takes a deck, or all if deckID is empty, out of what a block says of itself.
+func unmark(b *tree.Block, deckID string) {
+	left := slices.DeleteFunc(decksOf(b), func(other string) bool { return deckID == "" || other == deckID })
+	if len(left) == 0 {
+		delete(b.Attrs, decksAttr)
+		return
+	}
+	b.Attrs[decksAttr] = strings.Join(left, ",")
+}
+
+func decksOf(b *tree.Block) []string {
+	return strings.FieldsFunc(b.Attrs[decksAttr], func(c rune) bool { return c == ',' })
+}

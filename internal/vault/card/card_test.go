@@ -1,0 +1,343 @@
+package card_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/card"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+const (
+	builtIn = "20230218211946-2kw8jgx"
+	nowhere = "20990101000000-zzzzzzz"
+)
+
+// world is a workspace that only the endpoints of cards reach.
+type world struct {
+	t   testing.TB
+	ws  *workspace.Workspace
+	mux *api.Mux
+	nb  string
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	ws, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ws.Close() })
+	w := &world{t: t, ws: ws, mux: api.New(ws, nil)}
+	card.Join(w.mux)
+	w.update(func(tx *workspace.Tx) { w.nb = tx.CreateNotebook("Cards 闪卡").ID })
+	return w
+}
+
+func (w *world) update(fn func(*workspace.Tx)) {
+	w.t.Helper()
+	if err := w.ws.Update(w.t.Context(), func(tx *workspace.Tx) error { fn(tx); return nil }); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// doc makes a document and returns its id and those of its blocks.
+func (w *world) doc(title, markdown string) (id string, blocks []string) {
+	w.t.Helper()
+	w.update(func(tx *workspace.Tx) {
+		d := tx.AddDocument(tx.Notebook(w.nb), nil, title, "", tx.Identify(markup.Parse(markdown)))
+		id = d.ID()
+		for _, b := range d.Root.Children {
+			blocks = append(blocks, b.ID)
+		}
+	})
+	return id, blocks
+}
+
+// ask calls an endpoint of cards that must answer code 0.
+func (w *world) ask(endpoint, format string, args ...any) gjson.Result {
+	w.t.Helper()
+	rec := httptest.NewRecorder()
+	body := strings.NewReader(fmt.Sprintf(format, args...))
+	w.mux.ServeHTTP(rec, httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/api/riff/"+endpoint, body))
+	got := gjson.ParseBytes(rec.Body.Bytes())
+	if !got.Get("code").Exists() || got.Get("code").Int() != 0 {
+		w.t.Fatalf("%s: %s", endpoint, rec.Body)
+	}
+	return got.Get("data")
+}
+
+func (w *world) add(deck string, blocks ...string) gjson.Result {
+	w.t.Helper()
+	return w.ask("addRiffCards", `{"deckID":%q,"blockIDs":%s}`, deck, api.MustJSON(blocks))
+}
+
+// due are the blocks that are due in the built-in deck.
+func (w *world) due() []string {
+	return texts(w.ask("getRiffDueCards", `{"deckID":""}`), "cards.#.blockID")
+}
+
+func (w *world) cards(deck string) gjson.Result {
+	return w.ask("getRiffCards", `{"id":%q,"page":1,"pageSize":512}`, deck)
+}
+
+func texts(v gjson.Result, path string) []string {
+	list := []string{}
+	for _, item := range v.Get(path).Array() {
+		list = append(list, item.Str)
+	}
+	return list
+}
+
+func TestCardsAreDueUntilReviewed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, blocks := w.doc("Deck", "What is 2+2? ==four==\n\n法国首都 ==巴黎==\n\nthree")
+	if got := w.ask("getRiffDueCards", `{"deckID":""}`).Raw; got != `{"cards":[],"unreviewedCount":0,"unreviewedNewCardCount":0,"unreviewedOldCardCount":0}` {
+		t.Errorf("without a card: %s", got)
+	}
+	if got := w.add(builtIn, blocks...); got.Get("size").Int() != 3 || got.Get("name").Str != "Built-in Deck" {
+		t.Errorf("%s", got.Raw)
+	}
+	if got := w.add(builtIn, blocks[0]); got.Get("size").Int() != 3 {
+		t.Errorf("a card was made twice: %s", got.Raw)
+	}
+	due := w.ask("getRiffDueCards", `{"deckID":""}`)
+	if diff := cmp.Diff(blocks, texts(due, "cards.#.blockID")); diff != "" {
+		t.Errorf("due, in the order they were made:\n%s", diff)
+	}
+	const fresh = `{"1":"1 minute","2":"5 minutes","3":"10 minutes","4":"16 days"}`
+	if c := due.Get("cards.0"); c.Get("nextDues").Raw != fresh || c.Get("lastReview").Int() != -62135596800000 || due.Get("unreviewedNewCardCount").Int() != 3 {
+		t.Errorf("%s", due.Raw)
+	}
+	review := func(i int, rating int) {
+		w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":%d}`, builtIn, due.Get(fmt.Sprintf("cards.%d.cardID", i)).Str, rating)
+	}
+	review(0, 4)
+	review(1, 1)
+	if diff := cmp.Diff(blocks[2:], w.due()); diff != "" {
+		t.Errorf("after reviews:\n%s", diff)
+	}
+	listed := w.cards(builtIn)
+	if diff := cmp.Diff([]string{blocks[2], blocks[1], blocks[0]}, texts(listed, "blocks.#.id")); diff != "" {
+		t.Errorf("by when they are due:\n%s", diff)
+	}
+	c := listed.Get("blocks.2")
+	if at, err := time.Parse(time.RFC3339Nano, c.Get("riffCard.due").Str); err != nil || time.Until(at) < 15*24*time.Hour {
+		t.Errorf("an easy card is due %s %v", c.Get("riffCard.due"), err)
+	}
+	if c.Get("riffCard.reps").Int() != 1 || c.Get("riffCard.state").Int() != 2 || c.Get("content").Str != "What is 2+2? four" || c.Get("type").Str != "NodeParagraph" {
+		t.Errorf("%s", c.Raw)
+	}
+}
+
+func TestWrongRatingForgets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, blocks := w.doc("D", "a ==b==")
+	w.add(builtIn, blocks...)
+	id := w.cards(builtIn).Get("blocks.0.riffCardID").Str
+	for _, tt := range []struct {
+		rating string
+		reps   int64
+	}{{"3", 1}, {"3", 2}, {"9", 0}} {
+		w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":%s}`, builtIn, id, tt.rating)
+		if got := w.cards(builtIn).Get("blocks.0.riffCard.reps").Int(); got != tt.reps {
+			t.Errorf("after rating %s: %d reviews, want %d", tt.rating, got, tt.reps)
+		}
+	}
+	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+		t.Error(diff)
+	}
+	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, nowhere, id)
+	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, nowhere)
+	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+		t.Errorf("a card was reviewed through another deck:\n%s", diff)
+	}
+}
+
+func TestSkipAndSetDue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, blocks := w.doc("D", "a\n\nb")
+	w.add(builtIn, blocks...)
+	id := w.ask("getRiffDueCards", `{"deckID":""}`).Get("cards.0.cardID").Str
+	w.ask("skipReviewRiffCard", `{"deckID":%q,"cardID":%q}`, builtIn, id)
+	if diff := cmp.Diff(blocks[1:], w.due()); diff != "" {
+		t.Errorf("after a skip:\n%s", diff)
+	}
+	w.ask("batchSetRiffCardsDueTime", `{"cardDues":[{"id":%q,"due":"20200101000000"}]}`, id)
+	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+		t.Errorf("with a time of its own:\n%s", diff)
+	}
+}
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	top, a := w.doc("Top", "a")
+	var below string
+	w.update(func(tx *workspace.Tx) {
+		d := tx.AddDocument(tx.Notebook(w.nb), tx.Document(top), "Below", "", tx.Identify(markup.Parse("b")))
+		below = d.Root.Children[0].ID
+	})
+	_, c := w.doc("Other", "c")
+	var far string
+	w.update(func(tx *workspace.Tx) { far = tx.Page(tx.CreateNotebook("Far")).Root.Children[0].ID })
+	w.add(builtIn, a[0], below, c[0], far)
+	for name, tt := range map[string]struct {
+		endpoint, body string
+		want           []string
+	}{
+		"tree":         {"getTreeRiffDueCards", fmt.Sprintf(`{"rootID":%q}`, top), []string{a[0], below}},
+		"page":         {"getTreeRiffDueCards", fmt.Sprintf(`{"rootID":%q}`, w.nb), []string{a[0], below, c[0]}},
+		"unknown tree": {"getTreeRiffDueCards", fmt.Sprintf(`{"rootID":%q}`, nowhere), []string{a[0], below, c[0], far}},
+		"notebook":     {"getNotebookRiffDueCards", fmt.Sprintf(`{"notebook":%q}`, w.nb), []string{a[0], below, c[0]}},
+		"all":          {"getRiffDueCards", `{"deckID":"","reviewedCards":[{"cardID":"x"}]}`, []string{a[0], below, c[0], far}},
+	} {
+		if diff := cmp.Diff(tt.want, texts(w.ask(tt.endpoint, "%s", tt.body), "cards.#.blockID")); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+	w.update(func(tx *workspace.Tx) { tx.Notebook(w.nb).Conf.Closed = true })
+	if diff := cmp.Diff([]string{far}, w.due()); diff != "" {
+		t.Errorf("with a closed notebook:\n%s", diff)
+	}
+}
+
+// TestCardsOfRemovedBlocks are not listed; they are back when the block is, as after an undo.
+func TestCardsOfRemovedBlocks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc, blocks := w.doc("D", "a\n\nb")
+	w.add(builtIn, append(blocks, nowhere)...)
+	id := w.cards(builtIn).Get("blocks.0.riffCardID").Str
+	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, id)
+	var cut *tree.Block
+	w.update(func(tx *workspace.Tx) {
+		cut = tx.Block(blocks[0]).Clone()
+		tx.Block(blocks[0]).Cut()
+	})
+	if got := w.cards(builtIn); got.Get("total").Int() != 2 || slices.Contains(texts(got, "blocks.#.id"), blocks[0]) {
+		t.Errorf("the card of a removed block is listed: %s", got.Raw)
+	}
+	w.update(func(tx *workspace.Tx) { tx.Document(doc).Root.Insert(0, tx.Identify([]*tree.Block{cut})...) })
+	got := w.cards(builtIn)
+	if got.Get("total").Int() != 3 || got.Get("blocks.1.id").Str != blocks[0] || got.Get("blocks.1.riffCard.reps").Int() != 1 {
+		t.Errorf("the block is back: %s", got.Raw)
+	}
+	if last := got.Get("blocks.2"); last.Get("id").Str != nowhere || last.Get("box").Str != "" || last.Get("riffCard").Raw != "null" {
+		t.Errorf("a card that never had a block: %s", last.Raw)
+	}
+}
+
+func TestDecks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, blocks := w.doc("D", "a\n\nb")
+	w.add(builtIn, blocks[0])
+	geo := w.ask("createRiffDeck", `{"name":"Geo 地理"}`).Get("id").Str
+	w.ask("createRiffDeck", `{"name":""}`)
+	w.add(geo, blocks...)
+	if got := w.add(nowhere, blocks[0]); got.Type != gjson.Null {
+		t.Errorf("a deck that does not exist: %s", got.Raw)
+	}
+	if got := w.attr(blocks[0]); got != builtIn+","+geo+","+nowhere {
+		t.Errorf("the block says %q", got)
+	}
+	w.ask("renameRiffDeck", `{"deckID":%q,"name":"Geography"}`, geo)
+	if diff := cmp.Diff([]string{"Geography", ""}, texts(w.ask("getRiffDecks", `{}`), "#.name")); diff != "" {
+		t.Error(diff)
+	}
+	if got := w.cards(""); got.Get("total").Int() != 3 {
+		t.Errorf("all decks: %s", got.Raw)
+	}
+	if got := w.ask("removeRiffCards", `{"deckID":%q,"blockIDs":[%q]}`, geo, blocks[0]); got.Get("size").Int() != 1 {
+		t.Errorf("%s", got.Raw)
+	}
+	if got := w.attr(blocks[0]); got != builtIn+","+nowhere {
+		t.Errorf("the block says %q", got)
+	}
+	w.ask("removeRiffCards", `{"deckID":"","blockIDs":[%q]}`, blocks[0])
+	if got := w.attr(blocks[0]); got != "" || len(w.due()) != 0 {
+		t.Errorf("the block says %q and is due: %v", got, w.due())
+	}
+	w.ask("removeRiffDeck", `{"deckID":%q}`, geo)
+	if got := w.cards(""); got.Get("total").Int() != 0 {
+		t.Errorf("cards of no deck: %s", got.Raw)
+	}
+}
+
+func (w *world) attr(id string) (value string) {
+	w.update(func(tx *workspace.Tx) { value = tx.Block(id).Attrs["custom-riff-decks"] })
+	return value
+}
+
+// many makes a deck of n cards.
+func (w *world) many(n int) (blocks []string) {
+	w.t.Helper()
+	w.update(func(tx *workspace.Tx) {
+		list := make([]*tree.Block, n)
+		for i := range list {
+			list[i] = &tree.Block{Kind: tree.Paragraph, Text: "n ==x=="}
+		}
+		for _, b := range tx.AddDocument(tx.Notebook(w.nb), nil, "Many", "", tx.Identify(list)).Root.Children {
+			blocks = append(blocks, b.ID)
+		}
+	})
+	w.add(builtIn, blocks...)
+	return blocks
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	blocks := w.many(45)
+	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+		t.Errorf("due:\n%s", diff)
+	}
+	var listed []string
+	for page := 1; page <= 4; page++ {
+		got := w.ask("getRiffCards", `{"id":%q,"page":%d}`, builtIn, page)
+		if got.Get("total").Int() != 45 || got.Get("pageCount").Int() != 3 {
+			t.Errorf("page %d: %d cards on %d pages", page, got.Get("total").Int(), got.Get("pageCount").Int())
+		}
+		listed = append(listed, texts(got, "blocks.#.id")...)
+	}
+	if diff := cmp.Diff(blocks, listed); diff != "" {
+		t.Errorf("listed:\n%s", diff)
+	}
+	for _, odd := range []string{`{"id":"","page":0,"pageSize":0}`, `{"id":"","page":-5,"pageSize":-1}`, `{"id":"","page":4611686018427387904,"pageSize":4611686018427387904}`} {
+		if got := w.ask("getRiffCards", "%s", odd); got.Get("total").Int() != 45 {
+			t.Errorf("%s: %s", odd, got.Raw)
+		}
+	}
+}
+
+// BenchmarkLargeDeck asks for what is due of 10,000 cards, and for a page of them.
+func BenchmarkLargeDeck(b *testing.B) {
+	w := newWorld(b)
+	w.many(10_000)
+	b.Run("due", func(b *testing.B) {
+		for b.Loop() {
+			w.ask("getRiffDueCards", `{"deckID":""}`)
+		}
+	})
+	b.Run("page", func(b *testing.B) {
+		for b.Loop() {
+			w.cards(builtIn)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package card
+
+import (
+	"encoding/json"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+// builtIn is the deck of cards that are made in the editor. It is there from its first card on; no list shows it.
+const builtIn = "20230218211946-2kw8jgx"
+
+// deckKind is the kind of the records that are decks; they lie in the order they were made.
+const deckKind = "deck"
+
+// deck is a deck as its record holds it. Two may have the same name, which may be empty.
+type deck struct {
+	ID      string    `json:"-"`
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+}
+
+func readDeck(r *workspace.Record) deck {
+	d := deck{ID: r.ID}
+	_ = json.Unmarshal(r.Body, &d) // only put writes it
+	return d
+}
+
+// findDeck is the deck with an id, or nil.
+func findDeck(tx *workspace.Tx, id string) *deck {
+	r := tx.Record(deckKind, id)
+	if r == nil {
+		return nil
+	}
+	d := readDeck(r)
+	return &d
+}
+
+// useDeck is findDeck, which makes the built-in deck when it is used first.
+func useDeck(tx *workspace.Tx, id string) *deck {
+	if d := findDeck(tx, id); d != nil || id != builtIn {
+		return d
+	}
+	return makeDeck(tx, builtIn, "Built-in Deck")
+}
+
+func makeDeck(tx *workspace.Tx, id, name string) *deck {
+	now := time.Now()
+	d := &deck{ID: id, Name: name, Created: now, Updated: now}
+	d.put(tx)
+	return d
+}
+
+func (d *deck) put(tx *workspace.Tx) {
+	tx.PutRecord(workspace.Record{Kind: deckKind, ID: d.ID, At: d.Created.UnixNano(), Body: api.MustJSON(d)})
+}
+
+// touch notes that the deck has changed.
+func (d *deck) touch(tx *workspace.Tx) {
+	d.Updated = time.Now()
+	d.put(tx)
+}
+
+// shownDeck is a deck as answers show it. Cards whose block is gone count.
+type shownDeck struct {
+	Created string `json:"created"`
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Size    int64  `json:"size"`
+	Updated string `json:"updated"`
+}
+
+func (d *deck) shown(tx *workspace.Tx) shownDeck {
+	s := shownDeck{Created: d.Created.Format(time.DateTime), ID: d.ID, Name: d.Name, Updated: d.Updated.Format(time.DateTime)}
+	tx.Rows(func(row workspace.Row) bool {
+		s.Size = row.Int(0)
+		return false
+	}, `SELECT count(*) FROM record WHERE kind = ? AND owner = ?`, cardKind, d.ID)
+	return s
+}
+
+func listDecks(tx *workspace.Tx, _ api.Request) api.Reply {
+	shown := []shownDeck{}
+	for _, r := range tx.Records(deckKind, "") {
+		if r.ID != builtIn {
+			d := readDeck(&r)
+			shown = append(shown, d.shown(tx))
+		}
+	}
+	return api.OK(shown)
+}
+
+func createDeck(tx *workspace.Tx, req api.Request) api.Reply {
+	return api.OK(makeDeck(tx, tx.NewID(), req.Str("name")).shown(tx))
+}
+
+func renameDeck(tx *workspace.Tx, req api.Request) api.Reply {
+	id, name := req.Str("deckID"), req.Str("name")
+	if d := findDeck(tx, id); d != nil {
+		d.Name = name
+		d.touch(tx)
+	}
+	return api.Done()
+}
+
+// removeDeck removes a deck with its cards. The attribute of their blocks keeps its id, as in SiYuan.
+func removeDeck(tx *workspace.Tx, req api.Request) api.Reply {
+	id := req.Str("deckID")
+	for _, r := range tx.Records(cardKind, id) {
+		if r.Owner == id { // an empty id means every deck to Records, and none here
+			tx.RemoveRecord(cardKind, r.ID)
+		}
+	}
+	tx.RemoveRecord(deckKind, id)
+	return api.Done()
+}

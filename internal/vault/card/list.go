@@ -1,0 +1,91 @@
+package card
+
+import (
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// listed are the ids of the cards of deck ?2, of all decks where it is empty, in the order of lists: deck after deck, by
+// when they are due, those whose block cannot be seen last. Cards that have lost their block are left out.
+const listed = `SELECT record.id FROM record
+	CROSS JOIN record AS deck ON deck.kind = 'deck' AND deck.id = record.owner
+	LEFT JOIN node ON node.id = ` + blockOfCard + `
+	LEFT JOIN document ON document.n = node.doc
+	LEFT JOIN notebook ON notebook.id = document.box
+	WHERE record.kind = ?1 AND (?2 = '' OR record.owner = ?2)
+		AND (node.n IS NOT NULL OR NOT json_extract(CAST(record.body AS TEXT), '$.placed'))
+	ORDER BY deck.at, deck.id, notebook.closed IS NOT 0, record.at, record.id`
+
+// list answers a page of the cards of a deck, of all decks where the id is empty: by when they are due, those whose
+// block cannot be seen last.
+func list(tx *workspace.Tx, req api.Request) api.Reply {
+	id, page, size := req.Str("id"), number(req, "page"), req.OptNum("pageSize", 20)
+	var ids []string
+	tx.Rows(func(row workspace.Row) bool {
+		ids = append(ids, row.Text(0))
+		return true
+	}, listed, cardKind, id)
+	total := len(ids)
+	size = min(max(size, 1), max(total, 1))
+	from := min(min(max(page, 1)-1, total)*size, total)
+	ids = ids[from:min(from+size, total)]
+	blocks := make([]api.FoundBlock, 0, len(ids))
+	for _, id := range ids {
+		if r := tx.Record(cardKind, id); r != nil {
+			c := readCard(r.ID, r.Owner, r.Body)
+			blocks = append(blocks, c.found(tx))
+		}
+	}
+	return api.OK(map[string]any{"blocks": blocks, "total": total, "pageCount": (total + size - 1) / size})
+}
+
+// number is the number at key. A call without it does nothing.
+func number(req api.Request, key string) int {
+	if req.Get(key).Type != gjson.Number {
+		api.End(api.Done())
+	}
+	return req.OptNum(key, 0)
+}
+
+// shownSchedule is what lists show of a card beside its block.
+type shownSchedule struct {
+	Due        time.Time `json:"due"`
+	Reps       uint64    `json:"reps"`
+	Lapses     uint64    `json:"lapses"`
+	State      int       `json:"state"`
+	LastReview time.Time `json:"lastReview"`
+}
+
+// found is the card's block as lists show it; one that cannot be seen has nothing but an id and a text that says so.
+func (c *card) found(tx *workspace.Tx) api.FoundBlock {
+	b := api.FoundBlock{ID: c.Block, Content: "Search content block does not exist"}
+	tx.Rows(func(row workspace.Row) bool {
+		b = foundRow(row)
+		b.RiffCardID = c.ID
+		b.RiffCard = shownSchedule{
+			Due: c.Schedule.Due.UTC(), Reps: c.Schedule.Reps, Lapses: c.Schedule.Lapses, State: int(c.Schedule.State),
+			LastReview: c.Schedule.LastReview.UTC(),
+		}
+		return false
+	}, `SELECT id, box, path, hpath, root_id, parent_id, name, alias, memo, tag, content, fcontent, markdown, type, subtype,
+		ial, sort FROM blocks WHERE id = ?`, c.Block)
+	return b
+}
+
+// foundRow shows a row of the table blocks. Reading the row and not the tree, a page of cards loads no documents. The
+// attribute that names the decks is left out, as recorded.
+func foundRow(row workspace.Row) api.FoundBlock {
+	attrs := tree.ParseIAL(row.Text(15))
+	delete(attrs, decksAttr)
+	return api.FoundBlock{
+		ID: row.Text(0), Box: row.Text(1), Path: row.Text(2), HPath: row.Text(3), RootID: row.Text(4), ParentID: row.Text(5),
+		Name: row.Text(6), Alias: row.Text(7), Memo: row.Text(8), Tag: row.Text(9), Content: row.Text(10),
+		FContent: row.Text(11), Markdown: row.Text(12), Folded: attrs["fold"] == "1", Type: tree.NodeType(row.Text(13)),
+		SubType: row.Text(14), IAL: attrs, Sort: int(row.Int(16)),
+	}
+}

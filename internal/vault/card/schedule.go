@@ -1,0 +1,64 @@
+package card
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	fsrs "github.com/open-spaced-repetition/go-fsrs/v3"
+)
+
+// newSchedule is that of a card nobody has seen: it is due at once.
+func newSchedule(now time.Time) fsrs.Card {
+	c := fsrs.NewCard()
+	c.Due = now
+	return c
+}
+
+// rate is the schedule of a card after a review at now with a rating of 1 (again) to 4 (easy). Any other rating takes
+// the card's past away, as recorded; our tools never send one.
+func rate(c fsrs.Card, rating int, now time.Time) fsrs.Card {
+	if rating < int(fsrs.Again) || rating > int(fsrs.Easy) {
+		return newSchedule(now)
+	}
+	return scheduler().Next(c, notBefore(c, now), fsrs.Rating(rating)).Card
+}
+
+// nextDues says for every rating, in words, when a card rated so now would come back.
+func nextDues(c fsrs.Card, now time.Time) map[string]string {
+	now = notBefore(c, now)
+	dues := map[string]string{}
+	for rating, next := range scheduler().Repeat(c, now) {
+		dues[strconv.Itoa(int(rating))] = inWords(next.Card.Due.Sub(now))
+	}
+	return dues
+}
+
+// scheduler has the settings SiYuan comes with, which are the defaults of FSRS: nine of ten cards are to be
+// remembered, and no chance moves a due time. It is for one goroutine.
+func scheduler() *fsrs.FSRS { return fsrs.NewFSRS(fsrs.DefaultParam()) }
+
+// notBefore is now, or the last review if the clock has been set back since: FSRS counts the time between as a number
+// without a sign.
+func notBefore(c fsrs.Card, now time.Time) time.Time {
+	if now.Before(c.LastReview) {
+		return c.LastReview
+	}
+	return now
+}
+
+// inWords writes a span as the kernel does: 10 minutes, 16 days. FSRS deals in whole minutes and whole days.
+func inWords(d time.Duration) string {
+	const day = 24 * time.Hour
+	n, unit := int(d/time.Minute), "minute"
+	switch {
+	case d >= day:
+		n, unit = int(d/day), "day"
+	case d >= time.Hour:
+		n, unit = int(d/time.Hour), "hour"
+	}
+	if n == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
+}

@@ -1,0 +1,107 @@
+package document
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+func renameDocByID(tx *workspace.Tx, req api.Request) api.Reply {
+	id, title := req.ID("id"), req.Str("title")
+	d := tx.Document(id)
+	switch {
+	case d == nil:
+		return api.Notice(treeNotFound, long)
+	case utf8.RuneCountInString(title) > maxTitle:
+		return api.Fail(-1, titleTooLong)
+	}
+	title = cleanTitle(title)
+	d.Root.Attrs["title"] = title
+	delete(d.Root.Attrs, "title-empty")
+	d.Root.Stamp()
+	if d.Hidden() {
+		d.Box.Conf.Name = title
+	}
+	return api.Done()
+}
+
+// removeDocByID removes a document with all below it; each is kept in the history.
+func removeDocByID(tx *workspace.Tx, req api.Request) api.Reply {
+	d := tx.Document(req.ID("id"))
+	switch {
+	case d == nil:
+		return api.Notice("indexing", long)
+	case d.Hidden():
+		return api.Fail(-1, pageIsFixed)
+	}
+	edit.Remove(tx, d)
+	return api.Done()
+}
+
+// duplicateDoc copies a document beside itself; documents below it are not copied. What it answers as hPath is not
+// quite the path: of two blanks in the title one goes.
+func duplicateDoc(tx *workspace.Tx, req api.Request) api.Reply {
+	d := tx.Document(req.ID("id"))
+	if d == nil {
+		return api.Notice(treeNotFound, long)
+	}
+	blocks := make([]*tree.Block, len(d.Root.Children))
+	for i, b := range d.Root.Children {
+		blocks[i] = edit.Copy(tx, b)
+	}
+	mark := "(Duplicated " + time.Now().Format(time.DateTime) + ")"
+	answered := "/" + d.Title() + "  " + mark
+	if d.Parent != nil {
+		answered = d.Parent.HPath() + answered
+	}
+	c := tx.AddDocument(d.Box, d.Parent, d.Title()+" "+mark, "", blocks)
+	for name, value := range d.Root.Attrs {
+		if _, own := c.Root.Attrs[name]; !own && !notCopied(name) {
+			c.Root.Attrs[name] = value
+		}
+	}
+	return api.OK(map[string]any{"hPath": answered, "id": c.ID(), "notebook": c.Box.ID, "path": c.Path()})
+}
+
+// notCopied reports whether an attribute of a document is about this one document.
+func notCopied(name string) bool {
+	return name == "custom-hidden" || name == "title-empty" ||
+		strings.HasPrefix(name, "custom-dailynote-") || name == "custom-riff-decks"
+}
+
+// changeSort puts the named documents first and numbers their siblings behind them in the order of their ids.
+func changeSort(tx *workspace.Tx, req api.Request) api.Reply {
+	notebook, paths := req.Str("notebook"), req.Strs("paths")
+	if len(paths) == 0 {
+		return api.Done()
+	}
+	first := tx.DocumentAt(notebook, paths[0])
+	if first == nil {
+		return api.Done()
+	}
+	place := make(map[string]int, len(paths))
+	for i, path := range paths {
+		place[path] = i + 1
+	}
+	siblings := tx.Children(first.Box, first.Parent)
+	slices.SortFunc(siblings, func(a, b *tree.Document) int {
+		return cmp.Or(strings.Compare(a.ID()[:14], b.ID()[:14]), cmp.Compare(a.Made, b.Made))
+	})
+	next := len(paths)
+	for _, d := range siblings {
+		if at := place[d.Path()]; at > 0 {
+			d.Sort = at
+			continue
+		}
+		next++
+		d.Sort = next
+	}
+	return api.Done()
+}

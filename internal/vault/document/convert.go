@@ -1,0 +1,111 @@
+package document
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// heading2Doc makes a heading, with what lies under it, a document that keeps the heading's id.
+func heading2Doc(tx *workspace.Tx, req api.Request) api.Reply {
+	h := tx.Block(req.ID("srcHeadingID"))
+	if h == nil || h.Kind != tree.Heading {
+		return api.Notice(blockNotFound, brief)
+	}
+	return becomeDocument(tx, req, h, h, slices.Clone(h.Section()))
+}
+
+// li2Doc makes a list item a document with the item's id: its first block gives the title, the others stay its blocks.
+func li2Doc(tx *workspace.Tx, req api.Request) api.Reply {
+	item := tx.Block(req.ID("srcListItemID"))
+	if item == nil || item.Kind != tree.Item || len(item.Children) == 0 {
+		return api.Notice(blockNotFound, brief)
+	}
+	return becomeDocument(tx, req, item, item.Children[0], slices.Clone(item.Children[1:]))
+}
+
+// becomeDocument takes b and blocks out of their document and makes them one where the request asks for it, with b's
+// id and the text of named as its title.
+func becomeDocument(tx *workspace.Tx, req api.Request, b, named *tree.Block, blocks []*tree.Block) api.Reply {
+	box := tx.OpenNotebook(req.Str("targetNoteBook"))
+	if box == nil {
+		return api.Notice(notebookFailed, brief)
+	}
+	var parent *tree.Document
+	if path := req.OptStr("targetPath"); path != "" && path != "/" {
+		if parent = tx.DocumentAt(box.ID, path); parent == nil {
+			return api.Notice(blockNotFound, brief)
+		}
+	}
+	if !fits(parent, 1) {
+		return api.Notice(treeTooDeep, brief)
+	}
+	title := strings.TrimSpace(strings.ReplaceAll(markup.Content(named), "/", ""))
+	for _, below := range blocks {
+		below.Cut()
+	}
+	edit.Detach(tx, b)
+	tx.AddDocument(box, parent, title, b.ID, blocks)
+	return api.Done()
+}
+
+// doc2Heading makes a document a section beside a block of another document, with the document's id as the heading's.
+// SiYuan destroys a document that is named as the target itself, and drops documents below the source; both are
+// refused here.
+func doc2Heading(tx *workspace.Tx, req api.Request) api.Reply {
+	after := req.Flag("after")
+	d, target := tx.Document(req.ID("srcID")), tx.Block(req.ID("targetID"))
+	switch {
+	case d == nil || target == nil:
+		return api.Notice(blockNotFound, brief)
+	case d.Hidden():
+		return api.Notice(pageIsFixed, brief)
+	case target.Kind == tree.Doc:
+		return api.Notice("the target must be a block inside a document, not a document", brief)
+	case target.Doc == d:
+		return api.Notice("the target lies in the document itself", brief)
+	case len(tx.Children(d.Box, d)) > 0:
+		return api.Notice("the document has documents below it, which must be moved or removed first", brief)
+	}
+	answer := map[string]any{"srcTreeBox": d.Box.ID, "srcTreePath": d.Path()}
+	blocks := section(d)
+	edit.Remove(tx, d)
+	into, at := target.Parent, target.Index()
+	if after {
+		at++
+	}
+	edit.Put(tx, into, at, blocks)
+	return api.OK(answer)
+}
+
+// section is a copy of what d holds as a section: a heading of level 1 and d's blocks, with their headings below it.
+func section(d *tree.Document) []*tree.Block {
+	attrs := map[string]string{"id": d.ID(), "updated": tree.Stamp(time.Now())}
+	blocks := []*tree.Block{{ID: d.ID(), Kind: tree.Heading, Text: "# " + d.Title(), Attrs: attrs}}
+	for _, b := range d.Root.Children {
+		blocks = append(blocks, b.Clone())
+	}
+	demote(blocks[1:])
+	return blocks
+}
+
+// demote brings the headings among blocks to the levels below 1.
+func demote(blocks []*tree.Block) {
+	top := 7
+	for _, b := range blocks {
+		if l := b.Level(); l > 0 {
+			top = min(top, l)
+		}
+	}
+	for _, b := range blocks {
+		if l := b.Level(); l > 0 {
+			b.Text = strings.Repeat("#", min(6, l-top+2)) + strings.TrimLeft(b.Text, "#")
+		}
+	}
+}

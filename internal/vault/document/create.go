@@ -1,0 +1,76 @@
+package document
+
+import (
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+func createDocWithMd(tx *workspace.Tx, req api.Request) api.Reply {
+	notebook, path, text := req.Str("notebook"), req.Str("path"), req.Str("markdown")
+	if !tree.ValidID(notebook) {
+		return api.Fail(-1, "invalid ID argument")
+	}
+	box := tx.OpenNotebook(notebook)
+	if box == nil {
+		return api.Fail(-1, notebookFailed)
+	}
+	id := req.OptStr("id")
+	if id != "" && tx.DocumentTaken(id) {
+		return api.Fail(-1, "Duplicated filename")
+	}
+	d := create(tx, box, path, text, id)
+	if d == nil {
+		return api.Fail(-1, treeTooDeep)
+	}
+	if tags := req.OptStr("tags"); tags != "" {
+		d.Root.Attrs["tags"] = tags
+	}
+	return api.OK(d.ID())
+}
+
+// create makes a document at a path by titles, with the parents that are missing. A path that is taken is no obstacle:
+// two documents may share it. id may be "". It returns nil when the document would lie too deep.
+func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.Document {
+	titles := strings.Split(strings.Trim(hpath, "/"), "/")
+	if len(titles) > tree.MaxDepth {
+		return nil
+	}
+	last := len(titles) - 1
+	var parent *tree.Document
+	for _, title := range titles[:last] {
+		next := childTitled(tx, box, parent, title)
+		if next == nil {
+			next = tx.AddDocument(box, parent, title, "", nil)
+			next.Sort = 0
+		}
+		parent = next
+	}
+	return tx.AddDocument(box, parent, titles[last], id, tx.Identify(markup.Parse(text)))
+}
+
+// childTitled is the oldest document with a title right below parent, or nil.
+func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, title string) *tree.Document {
+	above := ""
+	if parent != nil {
+		above = parent.HPath()
+	}
+	for _, d := range tx.DocumentsByHPath(box.ID, above+"/"+title) {
+		// A title may hold a slash, so the path alone does not tell.
+		if d.Parent == parent && d.Title() == title && !d.Hidden() && tree.ValidID(d.ID()) {
+			return d
+		}
+	}
+	return nil
+}
+
+// cleanTitle is a title as it is kept.
+func cleanTitle(title string) string {
+	if title = strings.ReplaceAll(title, "/", ""); title == "" {
+		return "Untitled"
+	}
+	return title
+}

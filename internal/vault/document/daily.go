@@ -1,0 +1,76 @@
+package document
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
+	"collie/internal/vault/template"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+func createDailyNote(tx *workspace.Tx, req api.Request) api.Reply {
+	d, refused := dailyNote(tx, req.Str("notebook"))
+	if d == nil {
+		return refused
+	}
+	return api.OK(map[string]any{"id": d.ID()})
+}
+
+// addToDailyNote puts blocks first or last into the note of today.
+func addToDailyNote(tx *workspace.Tx, req api.Request, last bool) api.Reply {
+	notebook, data, dataType := req.Str("notebook"), req.Str("data"), req.Str("dataType")
+	d, refused := dailyNote(tx, notebook)
+	if d == nil {
+		return api.Fail(-1, "create daily note failed: "+refused.Msg)
+	}
+	tx.Load(d)
+	return api.Transacted(edit.Place(tx, dataType, data, d.Root, last))
+}
+
+// dailyNote finds or makes today's note of a notebook; without one, the reply says why. The note is marked with the
+// attribute custom-dailynote-<yyyyMMdd>.
+func dailyNote(tx *workspace.Tx, notebook string) (*tree.Document, api.Reply) {
+	box := tx.OpenNotebook(notebook)
+	switch {
+	case box == nil:
+		return nil, api.Fail(1, "notebook not found")
+	case box.Conf.DailyNoteSavePath == "":
+		return nil, api.Fail(-1, "Please specify the daily note save path in the Notebook Settings")
+	}
+	now := time.Now()
+	hpath, err := template.Execute(box.Conf.DailyNoteSavePath, template.Options{})
+	if err != nil {
+		return nil, api.Fail(-1, "Parse template failed: "+err.Error())
+	}
+	hpath = "/" + strings.Trim(hpath, "/")
+	d := (*tree.Document)(nil)
+	if found := tx.DocumentsByHPath(notebook, hpath); len(found) > 0 && !found[0].Hidden() {
+		d = found[0]
+	} else {
+		body, err := dailyBody(tx, box, hpath)
+		if err != nil {
+			return nil, api.Fail(-1, "Parse template failed: "+err.Error())
+		}
+		if d = create(tx, box, hpath, body, ""); d == nil {
+			return nil, api.Fail(-1, treeTooDeep)
+		}
+	}
+	day := now.Format("20060102")
+	d.Root.Attrs["custom-dailynote-"+day] = day
+	return d, api.Done()
+}
+
+// dailyBody is the Markdown of a new daily note: that of the notebook's template, if it has one.
+func dailyBody(tx *workspace.Tx, box *tree.Notebook, hpath string) (string, error) {
+	if box.Conf.DailyNoteTemplatePath == "" {
+		return "", nil
+	}
+	text := tx.ReadFile("/data/templates" + path.Clean("/"+box.Conf.DailyNoteTemplatePath))
+	return template.Execute(string(text), template.Options{
+		Left: template.ActionLeft, Right: template.ActionRight, Data: map[string]string{"title": path.Base(hpath)},
+	})
+}

@@ -1,0 +1,68 @@
+// Package document answers what is asked about notebooks and documents as wholes: notebooks and their configuration,
+// lists and trees of documents, paths, making, renaming, moving and removing documents, sections that become documents
+// and documents that become sections, daily notes and outlines.
+//
+// What lies inside a document is for the package block. Lists read the tables of the workspace rather than trees, so
+// that their cost is that of what they show.
+//
+// Entry point: [Join].
+package document
+
+import (
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// Join adds the endpoints below /api/notebook, /api/filetree and /api/outline, and those of daily notes.
+func Join(mux *api.Mux) {
+	joinNotebooks(mux)
+	mux.Read("/api/filetree/listDocsByPath", listDocsByPath)
+	mux.Read("/api/filetree/listDocTree", listDocTree)
+	mux.Read("/api/filetree/getHPathByID", getHPathByID)
+	mux.Read("/api/filetree/getPathByID", getPathByID)
+	mux.Read("/api/filetree/getIDsByHPath", getIDsByHPath)
+	mux.Read("/api/filetree/searchDocs", searchDocs)
+	mux.Read("/api/filetree/getDoc", getDoc)
+	mux.Write("/api/filetree/createDocWithMd", createDocWithMd)
+	mux.Write("/api/filetree/renameDocByID", renameDocByID)
+	mux.Write("/api/filetree/removeDocByID", removeDocByID)
+	mux.Write("/api/filetree/moveDocsByID", moveDocsByID)
+	mux.Write("/api/filetree/duplicateDoc", duplicateDoc)
+	mux.Write("/api/filetree/changeSort", changeSort)
+	mux.Write("/api/filetree/heading2Doc", heading2Doc)
+	mux.Write("/api/filetree/li2Doc", li2Doc)
+	mux.Write("/api/filetree/doc2Heading", doc2Heading)
+	mux.Write("/api/filetree/createDailyNote", createDailyNote)
+	mux.Write("/api/block/appendDailyNoteBlock", func(tx *workspace.Tx, req api.Request) api.Reply {
+		return addToDailyNote(tx, req, true)
+	})
+	mux.Write("/api/block/prependDailyNoteBlock", func(tx *workspace.Tx, req api.Request) api.Reply {
+		return addToDailyNote(tx, req, false)
+	})
+	mux.Read("/api/outline/getDocOutline", getDocOutline)
+}
+
+// How long the kernel's window would show an error, in milliseconds.
+const (
+	brief = 5000
+	long  = 7000
+)
+
+// What several endpoints answer.
+const (
+	notebookFailed = "Query notebook failed"
+	treeNotFound   = "tree not found"
+	blockNotFound  = "block not found"
+	pageIsFixed    = "The top-level notebook document cannot be removed or moved"
+	titleTooLong   = "Maximum length is limited to 512 characters"
+	treeTooDeep    = "The current settings do not allow the creation of sub-documents under a document 7 levels deep"
+)
+
+// maxTitle is how many characters a title or the name of a notebook may have.
+const maxTitle = 512
+
+// fits reports whether a document with levels of documents, itself included, may lie below parent.
+func fits(parent *tree.Document, levels int) bool {
+	return parent == nil || parent.Depth()+levels <= tree.MaxDepth
+}

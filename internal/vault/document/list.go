@@ -1,0 +1,111 @@
+package document
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// listedDocument is a document as listDocsByPath shows it.
+type listedDocument struct {
+	Path              string `json:"path"`
+	Name              string `json:"name"` // its title
+	Icon              string `json:"icon"`
+	Name1             string `json:"name1"` // its attribute name
+	Alias             string `json:"alias"`
+	Memo              string `json:"memo"`
+	Bookmark          string `json:"bookmark"`
+	ID                string `json:"id"`
+	Count             int    `json:"count"`
+	Size              int64  `json:"size"`
+	HSize             string `json:"hSize"`
+	MTime             int64  `json:"mtime"`
+	CTime             int64  `json:"ctime"`
+	HMTime            string `json:"hMtime"`
+	HCTime            string `json:"hCtime"`
+	Sort              int    `json:"sort"`
+	SubFileCount      int    `json:"subFileCount"`
+	NewFlashcardCount int    `json:"newFlashcardCount"`
+	DueFlashcardCount int    `json:"dueFlashcardCount"`
+	FlashcardCount    int    `json:"flashcardCount"`
+	TitleEmpty        bool   `json:"titleEmpty,omitempty"`
+}
+
+func listDocsByPath(tx *workspace.Tx, req api.Request) api.Reply {
+	id, path := req.Str("notebook"), req.Str("path")
+	box := tx.OpenNotebook(id)
+	if box == nil {
+		return api.Fail(-1, notebookFailed)
+	}
+	files := []listedDocument{}
+	parent := documentAt(tx, id, path)
+	if path == "/" || parent != nil {
+		list := tx.Children(box, parent)
+		sortDocuments(list, req.OptNum("sort", box.Conf.SortMode))
+		if most := req.OptNum("maxListCount", 0); most > 0 && len(list) > most {
+			list = list[:most]
+		}
+		files = listDocuments(tx, list)
+	}
+	return api.OK(map[string]any{"box": id, "files": files, "path": path})
+}
+
+// documentAt is the document at a path, with .sy behind it or without, or nil.
+func documentAt(tx *workspace.Tx, box, path string) *tree.Document {
+	return tx.DocumentAt(box, strings.TrimSuffix(path, ".sy")+".sy")
+}
+
+func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
+	ids := make([]string, len(list))
+	for i, d := range list {
+		ids[i] = d.ID()
+	}
+	below, sizes := tx.CountChildren(ids), sizes(tx, ids)
+	files := make([]listedDocument, len(list))
+	for i, d := range list {
+		attrs, made, size := d.Root.Attrs, tree.IDTime(d.ID()), sizes[d.ID()]
+		files[i] = listedDocument{
+			Path: d.Path(), Name: d.Title(), Icon: attrs["icon"], Name1: attrs["name"], Alias: attrs["alias"],
+			Memo: attrs["memo"], Bookmark: attrs["bookmark"], ID: d.ID(), Size: size, HSize: humanSize(size),
+			MTime: d.Changed.Unix(), CTime: made.Unix(), HMTime: humanTime(d.Changed), HCTime: humanTime(made),
+			Sort: d.Sort, SubFileCount: below[d.ID()], TitleEmpty: attrs["title-empty"] == "true",
+		}
+	}
+	return files
+}
+
+// sizes are about how many bytes documents take.
+func sizes(tx *workspace.Tx, ids []string) map[string]int64 {
+	found := make(map[string]int64, len(ids))
+	tx.Rows(func(row workspace.Row) bool {
+		found[row.Text(0)] = row.Int(1)
+		return true
+	}, `SELECT document.id, sum(`+nodeSize+`) FROM json_each(?) AS wanted
+		JOIN document ON document.id = wanted.value JOIN node ON node.doc = document.n
+		GROUP BY document.n`, string(api.MustJSON(ids)))
+	return found
+}
+
+// sortDocuments puts documents in one of the orders of the file tree; 6 and 15 are the manual one they come in.
+func sortDocuments(list []*tree.Document, mode int) {
+	byTitle := func(a, b *tree.Document) int {
+		return strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
+	}
+	byChange := func(a, b *tree.Document) int { return a.Changed.Compare(b.Changed) }
+	byID := func(a, b *tree.Document) int { return cmp.Compare(a.ID(), b.ID()) }
+	type order func(a, b *tree.Document) int
+	reverse := func(by order) order {
+		return func(a, b *tree.Document) int { return by(b, a) }
+	}
+	orders := map[int]order{
+		0: byTitle, 1: reverse(byTitle), 2: byChange, 3: reverse(byChange), 4: byTitle, 5: reverse(byTitle),
+		9: byID, 10: reverse(byID),
+	}
+	if by := orders[mode]; by != nil {
+		slices.SortStableFunc(list, by)
+	}
+}

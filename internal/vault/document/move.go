@@ -1,0 +1,58 @@
+package document
+
+import (
+	"fmt"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// moveDocsByID moves documents, with all below them, under a document or to the top of a notebook.
+func moveDocsByID(tx *workspace.Tx, req api.Request) api.Reply {
+	from, to := req.Strs("fromIDs"), req.ID("toID")
+	var moved []*tree.Document
+	for _, id := range from {
+		d := tx.Document(id)
+		if d == nil {
+			return api.Notice(treeNotFound, long)
+		}
+		moved = append(moved, d)
+	}
+	box, parent := tx.OpenNotebook(to), (*tree.Document)(nil)
+	if box == nil {
+		if parent = tx.Document(to); parent == nil {
+			return api.Notice(fmt.Sprintf("can't found box or tree by id [%s]", to), long)
+		}
+		box = parent.Box
+	}
+	for _, d := range moved {
+		if rep := move(tx, d, box, parent); rep.Code != 0 {
+			return rep
+		}
+	}
+	return api.Done()
+}
+
+// move hangs d under parent. Under itself it stays where it is, which is no error.
+func move(tx *workspace.Tx, d *tree.Document, box *tree.Notebook, parent *tree.Document) api.Reply {
+	switch {
+	case d.Hidden():
+		return api.Notice(pageIsFixed, long)
+	case parent != nil && parent.Inside(d):
+		return api.Done()
+	case !fits(parent, levels(tx, d)):
+		return api.Notice(treeTooDeep, long)
+	}
+	tx.MoveDocument(d, box, parent)
+	return api.Done()
+}
+
+// levels is how many levels of documents d has, itself included.
+func levels(tx *workspace.Tx, d *tree.Document) int {
+	deepest := d.Depth()
+	for _, below := range tx.Below(d) {
+		deepest = max(deepest, below.Depth())
+	}
+	return deepest - d.Depth() + 1
+}

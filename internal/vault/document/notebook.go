@@ -1,0 +1,132 @@
+package document
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// joinNotebooks adds the endpoints below /api/notebook.
+func joinNotebooks(mux *api.Mux) {
+	mux.Read("/api/notebook/lsNotebooks", lsNotebooks)
+	mux.Read("/api/notebook/getNotebookConf", getNotebookConf)
+	mux.Read("/api/notebook/getNotebookInfo", getNotebookInfo)
+	mux.Write("/api/notebook/createNotebook", createNotebook)
+	mux.Write("/api/notebook/renameNotebook", renameNotebook)
+	mux.Write("/api/notebook/setNotebookIcon", setNotebookIcon)
+	mux.Write("/api/notebook/setNotebookConf", setNotebookConf)
+	mux.Write("/api/notebook/openNotebook", openNotebook)
+	mux.Write("/api/notebook/closeNotebook", closeNotebook)
+	mux.Write("/api/notebook/removeNotebook", removeNotebook)
+}
+
+// listed is a notebook as lists show it.
+type listed struct {
+	ID                string `json:"id"`
+	Name              string `json:"name"`
+	Icon              string `json:"icon"`
+	Sort              int    `json:"sort"`
+	SortMode          int    `json:"sortMode"`
+	Closed            bool   `json:"closed"`
+	SubFileCount      int    `json:"subFileCount"` // documents at its top; 0 while it is closed
+	NewFlashcardCount int    `json:"newFlashcardCount"`
+	DueFlashcardCount int    `json:"dueFlashcardCount"`
+	FlashcardCount    int    `json:"flashcardCount"`
+	Encrypted         bool   `json:"encrypted"`
+	Unlocked          bool   `json:"unlocked"`
+}
+
+func newListed(box *tree.Notebook, documents int) listed {
+	return listed{
+		ID: box.ID, Name: box.Conf.Name, Icon: box.Conf.Icon, Sort: box.Conf.Sort, SortMode: box.Conf.SortMode,
+		Closed: box.Conf.Closed, SubFileCount: documents,
+	}
+}
+
+// lsNotebooks lists the notebooks; those with flashcards were recorded as null.
+func lsNotebooks(tx *workspace.Tx, req api.Request) api.Reply {
+	if req.OptFlag("flashcard", false) {
+		return api.OK(map[string]any{"boxDocEnabled": true, "notebooks": nil})
+	}
+	boxes := tx.Notebooks()
+	var open []string
+	for _, box := range boxes {
+		if !box.Conf.Closed {
+			open = append(open, box.ID)
+		}
+	}
+	counts := tx.CountChildren(open)
+	list := make([]listed, len(boxes))
+	for i, box := range boxes {
+		list[i] = newListed(box, counts[box.ID])
+	}
+	return api.OK(map[string]any{"boxDocEnabled": true, "notebooks": list})
+}
+
+func createNotebook(tx *workspace.Tx, req api.Request) api.Reply {
+	name := cleanName(req.NeedStr("name"))
+	if utf8.RuneCountInString(name) > maxTitle {
+		return api.Fail(-1, titleTooLong)
+	}
+	return api.OK(map[string]any{"notebook": newListed(tx.CreateNotebook(name), 0)})
+}
+
+// cleanName is the name of a notebook as it is kept.
+func cleanName(name string) string {
+	return cleanTitle(strings.TrimSpace(strings.ReplaceAll(name, "/", "")))
+}
+
+func renameNotebook(tx *workspace.Tx, req api.Request) api.Reply {
+	id, name := req.NeedID("notebook"), cleanName(req.NeedStr("name"))
+	box := tx.OpenNotebook(id)
+	switch {
+	case box == nil:
+		return api.Notice(notebookFailed, brief)
+	case utf8.RuneCountInString(name) > maxTitle:
+		return api.Fail(-1, titleTooLong)
+	}
+	box.Conf.Name = name
+	entitle(tx, box)
+	return api.Done()
+}
+
+// entitle gives the page of a notebook the notebook's name and icon.
+func entitle(tx *workspace.Tx, box *tree.Notebook) {
+	page := tx.Page(box)
+	if page == nil {
+		return
+	}
+	page.Root.Attrs["title"] = box.Conf.Name
+	if box.Conf.Icon == "" {
+		delete(page.Root.Attrs, "icon")
+	} else {
+		page.Root.Attrs["icon"] = box.Conf.Icon
+	}
+}
+
+func openNotebook(tx *workspace.Tx, req api.Request) api.Reply {
+	box := tx.Notebook(req.NeedID("notebook"))
+	if box == nil {
+		return api.Fail(-1, "can not open file, just support open folder only")
+	}
+	box.Conf.Closed = false
+	return api.Done()
+}
+
+func closeNotebook(tx *workspace.Tx, req api.Request) api.Reply {
+	if box := tx.Notebook(req.ID("notebook")); box != nil {
+		box.Conf.Closed = true
+	}
+	return api.Done()
+}
+
+func removeNotebook(tx *workspace.Tx, req api.Request) api.Reply {
+	if box := tx.Notebook(req.NeedID("notebook")); box != nil {
+		edit.RemoveNotebook(tx, box)
+	}
+	return api.Done()
+}

@@ -1,0 +1,85 @@
+package document_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/vault/workspace"
+)
+
+func TestNotebookAndItsPageShareNameAndIcon(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	box := v.notebook("Notes 笔记")
+	title := func() (title, icon string) {
+		v.view(func(tx *workspace.Tx) {
+			attrs := tx.Document(box).Root.Attrs
+			title, icon = attrs["title"], attrs["icon"]
+		})
+		return title, icon
+	}
+	v.ask("notebook/renameNotebook", object{"notebook": box, "name": "A/B"})
+	v.ask("notebook/setNotebookIcon", object{"notebook": box, "icon": "1f4d4"})
+	if title, icon := title(); title != "AB" || icon != "1f4d4" {
+		t.Errorf("the page has title %q and icon %q", title, icon)
+	}
+	v.ask("filetree/renameDocByID", object{"id": box, "title": "From the page"})
+	if name := v.ask("notebook/getNotebookConf", object{"notebook": box}).Get("name").Str; name != "From the page" {
+		t.Errorf("the notebook is called %q", name)
+	}
+	v.ask("notebook/setNotebookConf", object{"notebook": box, "conf": object{"name": "By conf", "icon": ""}})
+	if title, icon := title(); title != "By conf" || icon != "" {
+		t.Errorf("the page has title %q and icon %q", title, icon)
+	}
+}
+
+// TestRemovedNotebookIsKept looks for its documents and files in the history.
+func TestRemovedNotebookIsKept(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	box := v.notebook("Gone")
+	id := v.document(box, "/a/b", "text")
+	other := v.document(v.notebook("Stays"), "/c", "other")
+	v.update(func(tx *workspace.Tx) {
+		tx.WriteFile("/data/"+box+"/assets/x.png", []byte("png"), tx.Document(id).Changed)
+	})
+	above := v.ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/a"}).Get("0").Str
+
+	v.ask("notebook/closeNotebook", object{"notebook": box})
+	v.ask("notebook/removeNotebook", object{"notebook": box})
+	kept := v.history()
+	want := []string{
+		"delete/" + box + "/" + above + ".sy", "delete/" + box + "/" + above + "/" + id + ".sy",
+		"delete/" + box + "/" + box + ".sy", "delete/" + box + "/assets/x.png",
+	}
+	slices.Sort(kept)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Error(diff)
+	}
+	v.view(func(tx *workspace.Tx) {
+		if tx.Notebook(box) != nil || tx.DocumentTaken(id) || tx.Stat("/data/"+box) != nil {
+			t.Error("something of the notebook is left")
+		}
+	})
+	if v.text(other) != "other" {
+		t.Error("another notebook was touched")
+	}
+}
+
+func TestRefusedConfigurationChangesNothing(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	box := v.notebook("N")
+	v.refused("notebook/setNotebookConf", object{"notebook": box, "conf": object{"name": "x", "sort": "abc"}}, "BoxConf.sort of type int")
+	if name := v.ask("notebook/getNotebookConf", object{"notebook": box}).Get("conf.name").Str; name != "N" {
+		t.Errorf("the name is %q", name)
+	}
+	const ghost = "20980101000000-ghost01"
+	v.refused("notebook/setNotebookConf", object{"notebook": ghost, "conf": object{"sort": "abc"}}, "BoxConf.sort")
+	if n := len(v.ask("notebook/lsNotebooks", object{}).Get("notebooks").Array()); n != 1 {
+		t.Errorf("%d notebooks: a refused call made one", n)
+	}
+}

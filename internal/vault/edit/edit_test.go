@@ -1,0 +1,180 @@
+package edit_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/vault/edit"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// edited makes a document of Markdown, changes it, and returns it as it is read back afterwards. It fails the test when
+// the tree could not be written as Markdown: a list with something else than items, an empty container, an id twice.
+func edited(t *testing.T, text string, change func(tx *workspace.Tx, root *tree.Block)) string {
+	t.Helper()
+	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	id := ""
+	steps := []func(*workspace.Tx){
+		func(tx *workspace.Tx) {
+			box := tx.CreateNotebook("N")
+			id = tx.AddDocument(box, nil, "Doc", "", tx.Identify(markup.Parse(text))).ID()
+		},
+		func(tx *workspace.Tx) { change(tx, tx.Document(id).Root) },
+	}
+	for _, step := range steps {
+		err := w.Update(t.Context(), func(tx *workspace.Tx) error {
+			step(tx)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ""
+	err = w.View(t.Context(), func(tx *workspace.Tx) error {
+		root := tx.Document(id).Root
+		sound(t, root)
+		got = markup.Export(root)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func sound(t *testing.T, root *tree.Block) {
+	t.Helper()
+	seen := map[string]bool{}
+	root.Walk(func(b *tree.Block) {
+		switch {
+		case seen[b.ID] || !tree.ValidID(b.ID) || b.Attrs["id"] != b.ID:
+			t.Errorf("%s %q, by its attribute %q: twice or malformed", b.Kind, b.ID, b.Attrs["id"])
+		case b.Container() && len(b.Children) == 0:
+			t.Errorf("%s %s is empty", b.Kind, b.ID)
+		case b.Parent != nil && (b.Parent.Kind == tree.List) != (b.Kind == tree.Item):
+			t.Errorf("%s %s lies in a %s", b.Kind, b.ID, b.Parent.Kind)
+		}
+		seen[b.ID] = true
+	})
+}
+
+// at is the block with a text.
+func at(root *tree.Block, text string) (found *tree.Block) {
+	root.Walk(func(b *tree.Block) {
+		if b.Text == text {
+			found = b
+		}
+	})
+	return found
+}
+
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text string
+		change     func(tx *workspace.Tx, root *tree.Block)
+		want       string
+	}{
+		{"a paragraph into a list becomes an item", "- a\n- b", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Place(tx, "markdown", "c 三", root.Children[0], true)
+		}, "- a\n- b\n- c 三"},
+		{"a list into a list gives its items", "1. a\n2. b", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Place(tx, "markdown", "1. x\n2. y", root.Children[0], false)
+		}, "1. x\n2. y\n1. a\n2. b"},
+		{"a bare item gets a list", "p", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Put(tx, root, 0, []*tree.Block{edit.Copy(tx, tx.Identify(markup.Parse("- a"))[0].Children[0])})
+		}, "- a\n\np"},
+		{"the last block of a document leaves a paragraph", "only", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Detach(tx, root.Children[0])
+		}, ""},
+		{"empty containers go too", "a\n\n> - b", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Detach(tx, at(root, "b"))
+		}, "a"},
+		{"several at once", "a\n\n> - b\n\nc", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Detach(tx, at(root, "a"), at(root, "b"), at(root, "c"))
+		}, ""},
+		{"out of a container it leaves empty", "> a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, at(root, "a"), root.Children[0], true)
+		}, "a\n\nb"},
+		{"first into the container it is alone in", "> a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, at(root, "a"), root.Children[0], false)
+		}, "> a\n\nb"},
+		{"into itself", "> a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, root.Children[0], at(root, "a"), true)
+			edit.Move(tx, root.Children[0], root.Children[0], false)
+		}, "> a\n\nb"},
+		{"behind a document", "a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, at(root, "b"), root, true)
+		}, "a\n\nb"},
+		{"an item out of its list", "- a\n- b\n\np", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, at(root, "a").Parent, at(root, "p"), true)
+		}, "- b\n\np\n\n- a"},
+		{"a list into a list stays one", "- a\n\np\n\n1. b", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, root.Children[2], root.Children[0], false)
+			if at(root, "b").Parent.Parent.Parent.Kind != tree.Item {
+				t.Error("the list was taken apart")
+			}
+		}, "- 1. b\n- a\n\np"},
+		{"an item updated with a paragraph stays an item", "- [ ] a\n- b", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Update(tx, at(root, "a").Parent, "markdown", "changed")
+		}, "- [ ] changed\n- b"},
+		{"an item updated with a list takes its first item", "- a\n- b", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Update(tx, at(root, "a").Parent, "markdown", "- [x] one\n- two")
+		}, "- [x] one\n- b"},
+		{"only the first block counts", "a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
+			b := at(root, "a")
+			id := b.ID
+			b.Attrs["custom-x"] = "y"
+			edit.Update(tx, b, "markdown", "## h\n\nrest")
+			if b.ID != id || b.Attrs["id"] != id || b.Attrs["custom-x"] != "" || b.Kind != tree.Heading {
+				t.Errorf("updated to %+v", b)
+			}
+		}, "## h\n\nb"},
+		{"a document takes all blocks", "a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
+			edit.Update(tx, root, "markdown", "x\n\ny")
+		}, "x\n\ny"},
+		{"cut off, flushed and put back", "a\n\n- b\n  - c", func(tx *workspace.Tx, root *tree.Block) {
+			list := root.Children[1]
+			edit.Detach(tx, list)
+			tx.Flush()
+			edit.Put(tx, root, 0, []*tree.Block{list})
+		}, "- b\n\n  - c\n\na"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			// How far blocks lie apart is for the package markup.
+			got := strings.ReplaceAll(strings.ToLower(edited(t, tt.text, tt.change)), "\n\n", "\n")
+			if want := strings.ReplaceAll(tt.want, "\n\n", "\n"); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// TestKeepLosesNothing: copies of one second do not replace each other.
+func TestKeepLosesNothing(t *testing.T) {
+	t.Parallel()
+	edited(t, "a", func(tx *workspace.Tx, root *tree.Block) {
+		paths := map[string]bool{}
+		for range 3 {
+			paths[edit.Keep(tx, root.Doc, edit.Updated)] = true
+		}
+		if len(paths) != 3 {
+			t.Errorf("three copies at %v", paths)
+		}
+		for path := range paths {
+			if kept, err := markup.ParseSY(tx.ReadFile(path)); err != nil || markup.Export(kept) != "a" {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	})
+}

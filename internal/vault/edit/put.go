@@ -1,0 +1,98 @@
+package edit
+
+import (
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// Put adds blocks among the children of a container, at 0 ... len(parent.Children). They come from Tx.Identify or from
+// Cut. A list takes the items of lists among them, and every other block as an item of its own; elsewhere items that
+// come without their list get one.
+func Put(tx *workspace.Tx, parent *tree.Block, at int, blocks []*tree.Block) {
+	KeepBefore(tx, parent.Doc)
+	if parent.Kind == tree.List {
+		blocks = asItems(tx, parent, blocks)
+	} else {
+		blocks = asBlocks(tx, blocks)
+	}
+	parent.Insert(at, blocks...)
+	parent.Stamp()
+}
+
+// asItems are blocks as the items of a list.
+func asItems(tx *workspace.Tx, list *tree.Block, blocks []*tree.Block) []*tree.Block {
+	var items []*tree.Block
+	for _, b := range blocks {
+		switch b.Kind {
+		case tree.List:
+			items = append(items, b.Children...)
+		case tree.Item:
+			items = append(items, b)
+		default:
+			items = append(items, asItem(tx, list, b))
+		}
+	}
+	return items
+}
+
+// asItem is b as an item of a list, with the marker of the list's first item.
+func asItem(tx *workspace.Tx, list, b *tree.Block) *tree.Block {
+	item := wrap(tx, tree.Item, b)
+	item.Marker = "-"
+	if len(list.Children) > 0 {
+		item.Marker = list.Children[0].Marker
+	}
+	return item
+}
+
+// asBlocks are blocks with a list around each run of bare items.
+func asBlocks(tx *workspace.Tx, blocks []*tree.Block) []*tree.Block {
+	whole := make([]*tree.Block, 0, len(blocks))
+	var list *tree.Block // of the items before b, nil behind another block
+	for _, b := range blocks {
+		switch {
+		case b.Kind != tree.Item:
+			whole, list = append(whole, b), nil
+		case list == nil:
+			list = wrap(tx, tree.List, b)
+			whole = append(whole, list)
+		default:
+			list.Insert(len(list.Children), b)
+		}
+	}
+	return whole
+}
+
+// wrap makes a container of a kind around b.
+func wrap(tx *workspace.Tx, kind string, b *tree.Block) *tree.Block {
+	id := tx.NewID()
+	c := &tree.Block{ID: id, Kind: kind, Attrs: map[string]string{"id": id, "updated": id[:14]}}
+	c.Insert(0, b)
+	return c
+}
+
+// Place parses data as Parse does and puts the blocks first or last into a container. It returns the operation that
+// appendBlock and prependBlock answer.
+func Place(tx *workspace.Tx, dataType, data string, parent *tree.Block, last bool) api.DoOperation {
+	blocks := tx.Identify(Parse(dataType, data))
+	op := api.DoOperation{
+		Action: "insert", Data: Echo(dataType, data, blocks), ID: blocks[0].ID, ParentID: parent.ID,
+	}
+	at := 0
+	if last {
+		at = len(parent.Children)
+		if at > 0 {
+			op.PreviousID = parent.Children[at-1].ID
+		}
+	}
+	Put(tx, parent, at, blocks)
+	if parent.Kind == tree.List {
+		// Of a list the answer names the item that the block came to lie in, and nothing for items.
+		op.ParentID, op.PreviousID = "", ""
+		if item := blocks[0].Parent; item != nil && item.Kind == tree.Item {
+			op.ParentID = item.ID
+		}
+	}
+	return op
+}

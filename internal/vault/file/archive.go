@@ -1,0 +1,134 @@
+package file
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+const (
+	exports = "/temp/export"
+	// exportAge is how long an archive is kept: until the first export a day later.
+	exportAge = 24 * time.Hour
+	// maxArchive is what an archive may hold, in bytes before packing. It is a value in the file of the vault, and
+	// these have a limit.
+	maxArchive = 256 << 20
+)
+
+var errTooLarge = fmt.Errorf("the files are more than %d MiB together: export fewer at once", maxArchive>>20)
+
+// exportResources packs files and folders of the workspace into an archive in /temp/export.
+func exportResources(tx *workspace.Tx, req api.Request) api.Reply {
+	if !req.Get("paths").IsArray() {
+		return api.Reply{Code: 1, Msg: "[paths] is required", Data: ""}
+	}
+	refused := func(msg string) api.Reply {
+		return api.Reply{Code: 1, Msg: msg, Data: map[string]any{"closeTimeout": 7000}}
+	}
+	pack := newPack(tx)
+	for _, raw := range req.Strs("paths") {
+		p := path.Clean("/" + raw)
+		e := lookup(tx, p)
+		switch {
+		case escapes(raw) || p == "/":
+			return refused("resource path [" + raw + "] is not in workspace")
+		case e == nil:
+			return refused("Export failed: lstat " + api.Root + p + ": no such file or directory")
+		}
+		if err := pack.add(p, pack.free(path.Base(p)), e); err != nil {
+			return refused("Export failed: " + err.Error())
+		}
+	}
+	data, err := pack.close()
+	if err != nil {
+		return refused("Export failed: " + err.Error())
+	}
+	for _, f := range tx.Files(exports) {
+		if time.Since(f.Changed) > exportAge {
+			tx.RemoveFile(f.Path)
+		}
+	}
+	p := exports + "/" + archiveName(data, req.OptStr("name"))
+	tx.WriteFile(p, data, time.Time{})
+	return api.OK(map[string]any{"path": strings.TrimPrefix(p, "/")})
+}
+
+// archiveName is the name of an archive: a sum over what it holds, and what the caller calls it.
+func archiveName(data []byte, name string) string {
+	if name = strings.Trim(foldName(name), " ."); name == "" {
+		name = "export-" + time.Now().Format("2006-01-02_15-04-05")
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16]) + "-" + cut(name, maxStem-32) + ".zip"
+}
+
+// pack is an archive that is being made.
+type pack struct {
+	tx    *workspace.Tx
+	buf   bytes.Buffer
+	zip   *zip.Writer
+	names map[string]bool // at its top
+	size  int
+}
+
+func newPack(tx *workspace.Tx) *pack {
+	p := &pack{tx: tx, names: map[string]bool{}}
+	p.zip = zip.NewWriter(&p.buf)
+	return p
+}
+
+// free is a name at the top of the archive that nothing has yet: files of one name may come from several folders.
+func (k *pack) free(name string) string {
+	ext := path.Ext(name)
+	found := name
+	for n := 2; k.names[found]; n++ {
+		found = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), n, ext)
+	}
+	k.names[found] = true
+	return found
+}
+
+// add packs a file, or a folder with all in it, under a name.
+func (k *pack) add(p, name string, e *entry) error {
+	if e.dir {
+		return k.addFolder(p, name)
+	}
+	data := e.data()
+	if k.size += len(data); k.size > maxArchive {
+		return errTooLarge
+	}
+	w, err := k.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: e.changed})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return errors.Join(err, k.tx.Err())
+}
+
+func (k *pack) addFolder(p, name string) error {
+	found := entries(k.tx, p)
+	for _, below := range slices.Sorted(maps.Keys(found)) {
+		if err := k.add(path.Join(p, below), name+"/"+below, found[below]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *pack) close() ([]byte, error) {
+	if err := k.zip.Close(); err != nil {
+		return nil, err
+	}
+	return k.buf.Bytes(), nil
+}

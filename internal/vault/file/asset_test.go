@@ -1,0 +1,238 @@
+package file_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+)
+
+func texts(list gjson.Result) []string {
+	found := []string{}
+	for _, item := range list.Array() {
+		found = append(found, item.Str)
+	}
+	return found
+}
+
+func (w *world) unused() []string {
+	w.t.Helper()
+	found := []string{}
+	for _, item := range w.call(0, "/api/asset/getUnusedAssets", object{}).Array() {
+		found = append(found, item.Get("item").Str)
+	}
+	return found
+}
+
+func (w *world) kramdown(id string) string {
+	w.t.Helper()
+	return w.call(0, "/api/block/getBlockKramdown", object{"id": id}).Get("kramdown").Str
+}
+
+func TestUploadNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, want := range map[string]string{
+		"red square.png":                  "red square-ID.png",
+		"蓝色.png":                          "蓝色-ID.png",
+		"we?ird*:na#me%20.txt":            "we_ird__name20-ID.txt",
+		"x.tar.gz":                        "x.tar-ID.gz",
+		"noext":                           "noext-ID",
+		"CON":                             "CON-ID",
+		"tab\tname.txt":                   "tab_name-ID.txt",
+		"\u202egnp.exe":                   "_gnp-ID.exe",
+		"dot.":                            "dot-ID",
+		strings.Repeat("长", 200) + ".png": strings.Repeat("长", 66) + "-ID.png",
+	} {
+		address := w.upload(name, name)
+		if len(address) > len("assets/")+255 {
+			t.Errorf("%s: a name of %d bytes", name, len(address))
+		}
+		at := strings.LastIndex(address, "-")
+		at = strings.LastIndex(address[:at], "-")
+		if got := strings.TrimPrefix(address[:at+1]+"ID"+address[at+23:], "assets/"); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestUploadTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.upload("a.png", "bytes")
+	if again := w.upload("a.png", "bytes"); again != first {
+		t.Errorf("the same file is stored again: %s, %s", first, again)
+	}
+	if other := w.upload("a.png", "other"); other == first {
+		t.Error("other bytes are taken for the same")
+	}
+	if other := w.upload("b.png", "bytes"); other == first {
+		t.Error("another name is taken for the same")
+	}
+	if w.upload("empty", "") == w.upload("empty", "") {
+		t.Error("empty files are taken for the same")
+	}
+}
+
+// TestUnused covers all ways to use an asset: what is in use in any spelling is never removed.
+func TestUnused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	open, closed := w.notebook("Open"), w.notebook("Closed 关")
+	spaced, html, cover := w.upload("红 square.png", "1"), w.upload("v.mp4", "2"), w.upload("cover (1).png", "3")
+	link, hidden, cell, loose := w.upload("l.txt", "4"), w.upload("h.png", "5"), w.upload("cell & co.png", "6"), w.upload("loose.png", "7")
+	pdf := w.upload("p.pdf", "8")
+	w.call(0, "/api/asset/setFileAnnotation", object{"path": pdf + ".sya", "data": "{}"})
+	doc := w.doc(open, "/Doc", "![x]("+strings.ReplaceAll(spaced, " ", "%20")+")\n\n[l]("+link+" \"t\")\n\n<video src=\""+html+"\"></video>\n\n"+
+		"<<"+pdf+"/20240101000000-annota1 \"marked\">>")
+	w.call(0, "/api/attr/setBlockAttrs", object{"id": doc, "attrs": object{"title-img": `background-image:url("` + cover + `")`}})
+	w.doc(closed, "/Doc", "![x]("+hidden+")")
+	w.call(0, "/api/notebook/closeNotebook", object{"notebook": closed})
+	w.put("/data/storage/av/20240101000000-aaaaaaa.json", `{"mAsset":[{"content":"`+cell+`"}]}`)
+
+	want := []string{loose, spaced} // SiYuan does not see escapes
+	slices.Sort(want)
+	if diff := cmp.Diff(want, w.unused()); diff != "" {
+		t.Errorf("unused (-want +got):\n%s", diff)
+	}
+	gone := w.call(0, "/api/asset/removeUnusedAssets", object{}).Get("paths")
+	if diff := cmp.Diff([]string{"/workspace/data/" + loose}, texts(gone)); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+	for _, a := range []string{spaced, html, cover, link, hidden, cell, pdf, pdf + ".sya"} {
+		if _, ok := w.get("/data/" + a); !ok {
+			t.Errorf("%s is gone although it is used", a)
+		}
+	}
+}
+
+func TestUnusedFolders(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	box := w.notebook("N")
+	for _, p := range []string{"/data/assets/sub/a.png", "/data/assets/sub/deep/b c.png", "/data/assets/free/c.png"} {
+		w.put(p, p)
+	}
+	w.doc(box, "/Doc", "![](assets/sub/deep/b%20c.png)")
+	w.call(-1, "/api/asset/removeUnusedAsset", object{"path": "assets/sub"})
+	want := []string{"/workspace/data/assets/free", "/workspace/data/assets/free/c.png", "/workspace/data/assets/sub/a.png"}
+	got := texts(w.call(0, "/api/asset/removeUnusedAssets", object{}).Get("paths"))
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+	if _, ok := w.get("/data/assets/sub/deep/b c.png"); !ok {
+		t.Error("a used asset went with its folder")
+	}
+	w.call(0, "/api/asset/removeUnusedAsset", object{"path": "assets/sub/deep/b c.png"})
+	w.call(0, "/api/asset/removeUnusedAsset", object{"path": "assets/sub"})
+}
+
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	box := w.notebook("N")
+	there := w.upload("there.png", "1")
+	w.doc(box, "/A", "![]("+there+") ![](assets/none.png) ![](assets/none.png)")
+	w.doc(box, "/B", "[x](assets/none.png)")
+	got := w.call(0, "/api/asset/getMissingAssets", object{})
+	if n := len(got.Array()); n != 1 || got.Get("0.item").Str != "assets/none.png" || len(got.Get("0.blockIDs").Array()) != 2 {
+		t.Errorf("missing: %s", got.Raw)
+	}
+}
+
+// TestRename covers that every use follows, in whatever way it is written, and nothing else.
+func TestRename(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	open, closed := w.notebook("Open"), w.notebook("Closed")
+	old := w.upload("红 a.png", "1")
+	other := old[:len(old)-4] + "x.png"
+	w.put("/data/"+other, "2")
+	encoded := strings.ReplaceAll(strings.ReplaceAll(old, " ", "%20"), "红", "%e7%BA%a2")
+	doc := w.doc(open, "/Doc", "![x]("+encoded+" \"t\")\n\n![y]("+strings.ReplaceAll(other, " ", "%20")+")\n\n```\n"+old+"\n```")
+	w.call(0, "/api/attr/setBlockAttrs", object{"id": doc, "attrs": object{"title-img": "url(" + old + ")", "custom-x": other}})
+	inside := w.doc(closed, "/In", "[z]("+encoded+")")
+	w.call(0, "/api/notebook/closeNotebook", object{"notebook": closed})
+	w.put("/data/storage/av/20240101000000-aaaaaaa.json", `{"content":"`+old+`"}`)
+	w.call(0, "/api/asset/setImageOCRText", object{"path": old, "text": "文字"})
+
+	renamed := w.call(0, "/api/asset/renameAsset", object{"oldPath": old, "newName": "new 新/b"}).Get("newPath").Str
+	if !strings.HasPrefix(renamed, "assets/new 新_b-") || !strings.HasSuffix(renamed, ".png") {
+		t.Fatalf("renamed to %q", renamed)
+	}
+	if got, _ := w.get("/data/" + renamed); got != "1" {
+		t.Errorf("the file holds %q", got)
+	}
+	if _, ok := w.get("/data/" + old); ok {
+		t.Error("the old file is still there")
+	}
+	text := w.kramdown(doc)
+	escaped := "assets/new%20%E6%96%B0_b-" + strings.TrimPrefix(renamed, "assets/new 新_b-")
+	for _, want := range []string{"![x](" + escaped + ` "t")`, strings.ReplaceAll(other, " ", "%20"), other} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, old) || strings.Contains(text, encoded) {
+		t.Errorf("the old name is still in\n%s", text)
+	}
+	if got, _ := w.get("/data/storage/av/20240101000000-aaaaaaa.json"); strings.Contains(got, old) || !strings.Contains(got, "new") {
+		t.Errorf("the database holds %s", got)
+	}
+	if got := w.call(0, "/api/asset/getImageOCRText", object{"path": renamed}).Get("text").Str; got != "文字" {
+		t.Errorf("the recognised text is %q", got)
+	}
+	w.call(0, "/api/notebook/openNotebook", object{"notebook": closed})
+	if text := w.kramdown(inside); !strings.Contains(text, escaped) {
+		t.Errorf("the closed notebook holds\n%s", text)
+	}
+	if diff := cmp.Diff([]string{escaped}, texts(w.call(0, "/api/asset/getDocAssets", object{"id": inside}))); diff != "" {
+		t.Errorf("assets (-want +got):\n%s", diff)
+	}
+}
+
+// TestRenameKeepsLinks holds that a document whose address is written plainly can be read after the renaming.
+func TestRenameKeepsLinks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	box := w.notebook("N")
+	old := w.upload("a.png", "1")
+	doc := w.doc(box, "/Doc", "![x]("+old+")")
+	w.call(0, "/api/asset/renameAsset", object{"oldPath": old, "newName": "b c 改"})
+	got := texts(w.call(0, "/api/asset/getDocImageAssets", object{"id": doc}))
+	if len(got) != 1 || !strings.Contains(got[0], "b") {
+		t.Errorf("assets after the renaming: %q in %s", got, w.kramdown(doc))
+	}
+	w.call(0, "/api/asset/renameAsset", object{"oldPath": "assets/none.png", "newName": "x"})
+	w.call(-1, "/api/asset/renameAsset", object{"oldPath": "", "newName": "x"})
+}
+
+func TestAnnotations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	pdf := w.upload("p.pdf", "1")
+	w.call(0, "/api/asset/setFileAnnotation", object{"path": pdf + ".sya", "data": `{"a":1}`})
+	if got := w.call(0, "/api/asset/getFileAnnotation", object{"path": pdf + ".sya"}).Get("data").Str; got != `{"a":1}` {
+		t.Errorf("got %q", got)
+	}
+	w.call(-1, "/api/asset/setFileAnnotation", object{"path": pdf, "data": "x"})
+	w.call(-1, "/api/asset/setFileAnnotation", object{"path": "assets/none.pdf.sya", "data": "x"})
+	w.call(0, "/api/asset/removeUnusedAsset", object{"path": pdf})
+	if _, ok := w.get("/data/" + pdf + ".sya"); ok {
+		t.Error("what was marked in a PDF outlives it")
+	}
+}
+
+func TestLargeAsset(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	data := bytes.Repeat([]byte("0123456789"), 300_000)
+	address := w.upload("big.bin", string(data))
+	if got, _ := w.get("/data/" + address); got != string(data) {
+		t.Errorf("%d bytes came back", len(got))
+	}
+}

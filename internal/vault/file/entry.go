@@ -1,0 +1,103 @@
+package file
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// entry is a file or folder as it is shown.
+type entry struct {
+	dir     bool
+	changed time.Time
+	// data reads a file.
+	data func() []byte
+	// note says that it stands for something of the tree, or for a place every workspace has: it cannot be written.
+	note bool
+}
+
+// skeleton are the folders that every workspace has.
+var skeleton = []string{
+	"/", "/conf", "/conf/appearance", "/data", "/data/.siyuan", "/data/assets", "/data/emojis", "/data/plugins",
+	"/data/public", "/data/storage", "/data/templates", "/data/widgets", "/history", "/temp",
+}
+
+// lockFile marks the folder of a workspace.
+const lockFile = "/.lock"
+
+// lookup finds what is at a confined path, nil when nothing is.
+func lookup(tx *workspace.Tx, p string) *entry {
+	if !readable(p) {
+		return nil
+	}
+	if e := lookupNote(tx, p); e != nil {
+		return e
+	}
+	f := tx.Stat(p)
+	switch {
+	case slices.Contains(skeleton, p):
+		e := &entry{dir: true, note: true}
+		if f != nil {
+			e.changed = f.Changed
+		}
+		return e
+	case f != nil:
+		return stored(tx, *f)
+	case p == lockFile:
+		return &entry{note: true, data: func() []byte { return []byte{} }}
+	}
+	return nil
+}
+
+func stored(tx *workspace.Tx, f workspace.File) *entry {
+	return &entry{dir: f.Dir, changed: f.Changed, data: func() []byte { return tx.ReadFile(f.Path) }}
+}
+
+// entries are what lies right below a folder, by name.
+func entries(tx *workspace.Tx, dir string) map[string]*entry {
+	found := map[string]*entry{}
+	for _, f := range tx.Files(dir) {
+		found[path.Base(f.Path)] = stored(tx, f)
+	}
+	for _, p := range append(skeleton[1:len(skeleton):len(skeleton)], lockFile) {
+		if path.Dir(p) == dir {
+			found[path.Base(p)] = lookup(tx, p)
+		}
+	}
+	for name, e := range noteEntries(tx, dir) {
+		found[name] = e
+	}
+	return found
+}
+
+// blocked is the file that lies where a path needs a folder, "" when there is none.
+func blocked(tx *workspace.Tx, p string) string {
+	for up := path.Dir(p); up != "/"; up = path.Dir(up) {
+		if e := lookup(tx, up); e != nil {
+			if e.dir {
+				return ""
+			}
+			return up
+		}
+	}
+	return ""
+}
+
+// holdsNotes reports whether removing or moving a path would touch the tree, or a folder every workspace has.
+func holdsNotes(tx *workspace.Tx, p string) bool {
+	e := lookup(tx, p)
+	return e != nil && e.note
+}
+
+// splitNote cuts a path into a notebook's id and what follows it, "" or from its slash.
+func splitNote(p string) (box, rest string, ok bool) {
+	box, inData := strings.CutPrefix(p, "/data/")
+	if at := strings.IndexByte(box, '/'); at >= 0 {
+		box, rest = box[:at], box[at:]
+	}
+	return box, rest, inData && tree.ValidID(box)
+}

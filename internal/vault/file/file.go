@@ -1,0 +1,47 @@
+// Package file answers what is asked of the vault as if it were a folder of files: the file API, assets, templates,
+// archives, Markdown exports and the indexing of .sy files.
+//
+// Files are rows of the workspace; nothing of the machine's own files is ever seen or touched. Paths are of the
+// workspace: absolute, with slashes, taken as they are written (an escape such as %2e is three characters). Notebooks
+// and documents appear as the files they would be in a SiYuan workspace, but only to be read: they are changed through
+// their own endpoints. Where SiYuan removes whatever a path leads to (removeTemplate, removeUnusedAsset), the vault
+// refuses everything but templates and assets.
+//
+// Entry point: [Join].
+package file
+
+import "collie/internal/vault/api"
+
+// Join adds the routes of the family.
+func Join(mux *api.Mux) {
+	mux.Read("/api/file/getFile", getFile)
+	mux.Write("/api/file/putFile", putFile)
+	mux.Read("/api/file/readDir", readDir)
+	mux.Write("/api/file/removeFile", removeFile)
+	mux.Write("/api/file/renameFile", renameFile)
+
+	mux.Write("/api/filetree/upsertIndexes", upsertIndexes)
+	mux.Write("/api/filetree/removeIndexes", removeIndexes)
+
+	mux.Write("/api/asset/upload", upload)
+	mux.Read("/api/asset/getDocAssets", getDocAssets)
+	mux.Read("/api/asset/getDocImageAssets", getDocImageAssets)
+	mux.Read("/api/asset/getUnusedAssets", getUnusedAssets)
+	mux.Read("/api/asset/getMissingAssets", getMissingAssets)
+	mux.Write("/api/asset/removeUnusedAsset", removeUnusedAsset)
+	mux.Write("/api/asset/removeUnusedAssets", removeUnusedAssets)
+	mux.Write("/api/asset/renameAsset", renameAsset)
+	mux.Read("/api/asset/statAsset", statAsset)
+	mux.Read("/api/asset/getImageOCRText", getImageOCRText)
+	mux.Write("/api/asset/setImageOCRText", setImageOCRText)
+	mux.Read("/api/asset/getFileAnnotation", getFileAnnotation)
+	mux.Write("/api/asset/setFileAnnotation", setFileAnnotation)
+
+	mux.Read("/api/search/searchTemplate", searchTemplate)
+	mux.Write("/api/search/removeTemplate", removeTemplate)
+	mux.Read("/api/template/render", render)
+	mux.Read("/api/template/renderSprig", renderSprig)
+
+	mux.Read("/api/export/exportMdContent", exportMdContent)
+	mux.Write("/api/export/exportResources", exportResources)
+}

@@ -1,0 +1,77 @@
+package file
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// upsertIndexes takes .sy files that were written as files into the tree. Paths begin with the notebook:
+// /<notebook>/<document>.sy. What cannot be taken is passed over, as it always was.
+func upsertIndexes(tx *workspace.Tx, req api.Request) api.Reply {
+	paths := req.Strs("paths")
+	slices.Sort(paths) // parents before children
+	for _, p := range slices.Compact(paths) {
+		if !escapes(p) {
+			adopt(tx, path.Join("/data", p))
+		}
+	}
+	return api.Done()
+}
+
+// adopt makes a file a document. From then on the document stands for it, so the file goes.
+func adopt(tx *workspace.Tx, p string) {
+	boxID, rest, ok := splitNote(p)
+	f := tx.Stat(p)
+	if !ok || f == nil || f.Dir || !strings.HasSuffix(rest, ".sy") {
+		return
+	}
+	box := tx.OpenNotebook(boxID)
+	root, err := markup.ParseSY(tx.ReadFile(p))
+	if box == nil || err != nil || root.ID != strings.TrimSuffix(path.Base(p), ".sy") || !tree.ValidID(root.ID) || tx.Known(root.ID) {
+		return
+	}
+	var parent *tree.Document
+	if up := path.Dir(rest); up != "/" {
+		if parent = tx.DocumentAt(boxID, up+".sy"); parent == nil || parent.Hidden() || parent.Depth() >= tree.MaxDepth {
+			return
+		}
+	}
+	tx.RemoveFile(p)
+	blocks := root.Children
+	for _, b := range blocks {
+		b.Parent = nil
+	}
+	d := tx.AddDocument(box, parent, root.Attrs["title"], root.ID, tx.Identify(blocks))
+	attrs := maps.Clone(root.Attrs)
+	for _, own := range []string{"id", "title", "type"} {
+		delete(attrs, own)
+	}
+	maps.Copy(d.Root.Attrs, attrs)
+}
+
+// removeIndexes takes documents, with all below them, out of the tree and leaves the files they were.
+func removeIndexes(tx *workspace.Tx, req api.Request) api.Reply {
+	for _, p := range req.Strs("paths") {
+		boxID, rest, ok := splitNote(path.Join("/data", p))
+		if !ok || escapes(p) {
+			continue
+		}
+		d := tx.DocumentAt(boxID, rest)
+		if d == nil || d.Hidden() {
+			continue
+		}
+		for _, gone := range tx.Below(d) {
+			tx.Load(gone)
+			tx.WriteFile("/data/"+boxID+gone.Path(), markup.SY(gone), gone.Changed)
+		}
+		tx.RemoveDocument(d)
+	}
+	return api.Done()
+}

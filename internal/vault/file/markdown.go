@@ -1,0 +1,206 @@
+package file
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// What becomes of references and embedded queries in an export, as refMode and embedMode say.
+const (
+	refLinks     = 2 // [anchor](siyuan://blocks/<id>)
+	refAnchors   = 3 // the anchor alone
+	refFootnotes = 4
+	embedBlocks  = 0 // as if they stood there
+	embedQuotes  = 1
+)
+
+// exportMdContent answers the whole document a block lies in as Markdown for other programs.
+func exportMdContent(tx *workspace.Tx, req api.Request) api.Reply {
+	b := tx.Block(req.NeedStr("id"))
+	if b == nil {
+		return api.OK(map[string]any{"content": "", "hPath": ""})
+	}
+	d := b.Doc
+	e := export{tx: tx, refs: req.OptNum("refMode", refFootnotes), embeds: req.OptNum("embedMode", embedQuotes)}
+	var out strings.Builder
+	if req.OptFlag("yfm", true) {
+		out.WriteString(frontMatter(d))
+	}
+	if req.OptFlag("addTitle", true) {
+		out.WriteString("# " + d.Title() + "\n\n")
+	}
+	out.WriteString(e.document(d) + "\n")
+	hpath := d.HPath()
+	if d.Hidden() {
+		hpath = "/" + d.Title()
+	}
+	return api.OK(map[string]any{"content": out.String(), "hPath": hpath})
+}
+
+func frontMatter(d *tree.Document) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "---\ntitle: %s\ndate: %s\nlastmod: %s\n", d.Title(), yamlTime(tree.IDTime(d.ID())), yamlTime(d.Changed))
+	if tags := d.Root.Attrs["tags"]; tags != "" {
+		out.WriteString("tags: [" + tags + "]\n")
+	}
+	return out.String() + "---\n\n"
+}
+
+func yamlTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// export turns the blocks of one document into Markdown.
+type export struct {
+	tx           *workspace.Tx
+	refs, embeds int
+	noted        []string // ids of the blocks that have a footnote, in order
+}
+
+// Bounds of what an export adds to a document.
+const (
+	maxEmbedded  = 64       // blocks of one query
+	maxFootnotes = 1000     // of one document
+	maxAdded     = 16 << 20 // bytes of footnotes
+)
+
+func (e *export) document(d *tree.Document) string {
+	root := d.Root.Clone()
+	e.embed(root)
+	e.link(root)
+	text := markup.Export(root)
+	if len(e.noted) > 0 {
+		text += "\n\n" + e.footnotes()
+	}
+	return text
+}
+
+// embed puts what embedded queries find in their place. Queries in what was found are left as they are.
+func (e *export) embed(b *tree.Block) {
+	for _, child := range append([]*tree.Block{}, b.Children...) {
+		if child.Kind != tree.Embed {
+			e.embed(child)
+			continue
+		}
+		at := child.Index()
+		child.Cut()
+		for _, found := range e.found(child.Text) {
+			if e.embeds == embedQuotes {
+				quote := &tree.Block{Kind: tree.Quote, Attrs: map[string]string{}}
+				quote.Insert(0, found...)
+				found = []*tree.Block{quote}
+			}
+			b.Insert(at, found...)
+			at += len(found)
+		}
+	}
+}
+
+// found are the blocks an embedded query finds, copied; those of a document are its own.
+func (e *export) found(text string) (list [][]*tree.Block) {
+	statement := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "{{"), "}}")
+	result, err := e.tx.Select(strings.TrimSpace(statement), maxEmbedded)
+	if err != nil {
+		return nil
+	}
+	for _, row := range fields(result) {
+		id, _ := row["id"].(string)
+		b := e.tx.Block(id)
+		if b == nil {
+			continue
+		}
+		c := b.Clone()
+		if b.Kind != tree.Doc {
+			list = append(list, []*tree.Block{c})
+			continue
+		}
+		for _, child := range c.Children {
+			child.Parent = nil
+		}
+		list = append(list, c.Children)
+	}
+	return list
+}
+
+// link writes the references below a block the way the export wants them.
+func (e *export) link(b *tree.Block) {
+	b.Walk(func(b *tree.Block) {
+		switch b.Kind {
+		case tree.Paragraph, tree.Heading, tree.Table:
+			b.Text = e.linked(b.Text)
+		}
+	})
+}
+
+func (e *export) linked(text string) string {
+	if !strings.Contains(text, "((") {
+		return text
+	}
+	var out strings.Builder
+	for _, s := range markup.Spans(text) {
+		if s.Kind != "block-ref" {
+			out.WriteString(s.Markdown)
+			continue
+		}
+		switch e.refs {
+		case refLinks:
+			fmt.Fprintf(&out, "[%s](siyuan://blocks/%s)", s.Content, s.Target)
+		case refFootnotes:
+			out.WriteString(s.Content + e.mark(s.Target))
+		default:
+			out.WriteString(s.Content)
+		}
+	}
+	return out.String()
+}
+
+// mark is the footnote mark for a block, "" when there is no such block.
+func (e *export) mark(id string) string {
+	if len(e.noted) >= maxFootnotes || e.tx.Block(id) == nil {
+		return ""
+	}
+	for i, noted := range e.noted {
+		if noted == id {
+			return fmt.Sprintf("[^%d]", i+1)
+		}
+	}
+	e.noted = append(e.noted, id)
+	return fmt.Sprintf("[^%d]", len(e.noted))
+}
+
+// footnotes are the blocks that were referred to. References in them stay anchors.
+func (e *export) footnotes() string {
+	var out strings.Builder
+	inner := export{tx: e.tx, refs: refAnchors, embeds: e.embeds}
+	for i, id := range e.noted {
+		text := strings.ReplaceAll(inner.note(e.tx.Block(id)), "\n", "\n    ")
+		if out.Len()+len(text) > maxAdded {
+			break
+		}
+		if i > 0 {
+			out.WriteString("\n\n")
+		}
+		fmt.Fprintf(&out, "[^%d]: %s\n", i+1, strings.ReplaceAll(text, "\n    \n", "\n\n"))
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// note is what a footnote says: a block, or the title and the blocks of a document.
+func (e *export) note(b *tree.Block) string {
+	root := &tree.Block{Kind: tree.Doc, Attrs: map[string]string{}}
+	if b.Kind == tree.Doc {
+		root = b.Clone()
+	} else {
+		root.Insert(0, b.Clone())
+	}
+	e.link(root)
+	text := markup.Export(root)
+	if b.Kind == tree.Doc {
+		text = "# " + b.Attrs["title"] + "\n\n" + text
+	}
+	return text
+}

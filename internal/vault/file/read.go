@@ -1,0 +1,53 @@
+package file
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+func getFile(tx *workspace.Tx, req api.Request) api.Reply {
+	p := confine(req.NeedText("path"))
+	e := lookup(tx, p)
+	switch {
+	case e == nil:
+		return api.Fail(http.StatusNotFound, "file does not exist")
+	case e.dir:
+		return api.Fail(http.StatusConflict, "path is a directory")
+	}
+	data := e.data()
+	if data == nil {
+		data = []byte{}
+	}
+	return api.File(data, api.ContentType(p, data))
+}
+
+func readDir(tx *workspace.Tx, req api.Request) api.Reply {
+	p := confine(req.NeedStr("path"))
+	switch e := lookup(tx, p); {
+	case e == nil:
+		return api.Fail(http.StatusNotFound, "path does not exist")
+	case !e.dir:
+		return api.Fail(http.StatusConflict, "path is not a directory")
+	}
+	type shown struct {
+		IsDir     bool   `json:"isDir"`
+		IsSymlink bool   `json:"isSymlink"` // there are none
+		Name      string `json:"name"`
+		Updated   int64  `json:"updated"` // seconds
+	}
+	found := entries(tx, p)
+	list := make([]shown, 0, len(found))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		e := found[name]
+		updated := int64(0)
+		if !e.changed.IsZero() {
+			updated = e.changed.Unix()
+		}
+		list = append(list, shown{IsDir: e.dir, Name: name, Updated: updated})
+	}
+	return api.OK(list)
+}

@@ -1,0 +1,131 @@
+package file
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// renameAsset gives an asset a new name with a new id, and rewrites everything that names it: documents of open and
+// closed notebooks, however they write the address, attributes and databases. An asset that is not there is no error,
+// and nothing is rewritten then.
+func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
+	old, name := req.Str("oldPath"), req.Str("newName")
+	from, ok := assetFile(old)
+	switch {
+	case name == "":
+		return api.OK(map[string]any{"newPath": ""})
+	case !ok:
+		return noAsset(old, 5000)
+	}
+	ext := path.Ext(old)
+	stem := cut(strings.Trim(foldName(name), " "), maxStem)
+	renamed := path.Dir(old) + "/" + stem + "-" + tx.NewID() + ext
+	if f := tx.Stat(from); f != nil && !f.Dir {
+		moveAsset(tx, from, "/data/"+renamed)
+		rewriteUses(tx, old, renamed)
+	}
+	return api.OK(map[string]any{"newPath": renamed})
+}
+
+// moveAsset moves a file with what is known of it.
+func moveAsset(tx *workspace.Tx, from, to string) {
+	tx.RenameFile(from, to)
+	if tx.Stat(from+annotationExt) != nil {
+		tx.RenameFile(from+annotationExt, to+annotationExt)
+	}
+	if r := tx.Record(textRecord, from); r != nil {
+		tx.RemoveRecord(textRecord, from)
+		r.ID = to
+		tx.PutRecord(*r)
+	}
+}
+
+// rewriteUses puts a new address in place of an old one everywhere.
+func rewriteUses(tx *workspace.Tx, old, renamed string) {
+	address := spellings(old)
+	spell := func(found string) string {
+		if strings.Contains(found, "%") || !stands(renamed) {
+			return (&url.URL{Path: renamed}).EscapedPath()
+		}
+		return renamed
+	}
+	for _, u := range usesOf(tx, old) {
+		if b := blockAt(tx, u); b != nil {
+			rewriteBlock(b, address, spell)
+		}
+	}
+	for _, f := range tx.FilesBelow(databases) {
+		if f.Dir {
+			continue
+		}
+		data := string(tx.ReadFile(f.Path))
+		if changed := replaceAddress(data, address, spell); changed != data {
+			tx.WriteFile(f.Path, []byte(changed), time.Time{})
+		}
+	}
+}
+
+// stands reports whether an address can be written into Markdown as it is.
+func stands(address string) bool {
+	spans := markup.Spans("![](" + address + ")")
+	return len(spans) == 1 && spans[0].Kind == "img" && spans[0].Target == address
+}
+
+func rewriteBlock(b *tree.Block, address *regexp.Regexp, spell func(string) string) {
+	if !b.Container() {
+		b.Text = replaceAddress(b.Text, address, spell)
+	}
+	for name, value := range b.Attrs {
+		if name != "id" {
+			b.Attrs[name] = replaceAddress(value, address, spell)
+		}
+	}
+}
+
+// blockUse is a block that may name an asset.
+type blockUse struct{ id, box, path string }
+
+// usesOf finds the blocks whose text or attributes hold the part of an address that is never escaped.
+func usesOf(tx *workspace.Tx, address string) (uses []blockUse) {
+	needle := ""
+	for _, run := range strings.FieldsFunc(path.Base(address), func(r rune) bool { return r >= 0x80 || !isNameByte(byte(r)) || r == '%' }) {
+		if len(run) > len(needle) {
+			needle = run
+		}
+	}
+	tx.Rows(func(row workspace.Row) bool {
+		uses = append(uses, blockUse{row.Text(0), row.Text(1), row.Text(2)})
+		return true
+	}, `SELECT node.id, document.box, document.path FROM node JOIN document ON document.n = node.doc
+		WHERE instr(node.markdown, ?1) > 0 OR instr(node.ial, ?1) > 0`, needle)
+	return uses
+}
+
+// blockAt is a block, also one of a closed notebook.
+func blockAt(tx *workspace.Tx, u blockUse) (found *tree.Block) {
+	if b := tx.Block(u.id); b != nil {
+		return b
+	}
+	box := tx.Notebook(u.box)
+	if box == nil {
+		return nil
+	}
+	d := documentAt(tx, box, u.path)
+	if d == nil {
+		return nil
+	}
+	d.Root.Walk(func(b *tree.Block) {
+		if b.ID == u.id {
+			found = b
+		}
+	})
+	return found
+}

@@ -1,0 +1,147 @@
+package file
+
+import (
+	"errors"
+	"html"
+	"path"
+	"regexp"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/template"
+	"collie/internal/vault/workspace"
+)
+
+const (
+	templates   = "/data/templates"
+	templateExt = ".md"
+	// queryLimit is how many blocks queryBlocks gives for a statement without a limit of its own.
+	queryLimit = 64
+)
+
+// searchTemplate lists the templates whose name below data/templates holds a word, all of them for "".
+func searchTemplate(tx *workspace.Tx, req api.Request) api.Reply {
+	type shown struct {
+		Path         string `json:"path"`
+		RelativePath string `json:"relativePath"`
+		Content      string `json:"content"`
+	}
+	word := req.Str("k")
+	mark := regexp.MustCompile("(?i)" + regexp.QuoteMeta(word))
+	found := []shown{}
+	for _, f := range tx.FilesBelow(templates) {
+		if f.Dir || path.Ext(f.Path) != templateExt {
+			continue
+		}
+		rel := strings.TrimPrefix(f.Path, templates+"/")
+		name := strings.TrimSuffix(rel, templateExt)
+		if strings.Contains(name, "/") {
+			name = "/" + name
+		}
+		if !mark.MatchString(name) {
+			continue
+		}
+		if word != "" {
+			name = mark.ReplaceAllString(name, "<mark>$0</mark>")
+		}
+		found = append(found, shown{api.Root + f.Path, rel, name})
+	}
+	return api.OK(map[string]any{"k": word, "templates": found})
+}
+
+// templateFile is the file of a template by the path that searchTemplate shows. Only templates have one.
+func templateFile(shown string) (p string, ok bool) {
+	p, ok = fromShown(shown)
+	return p, ok && strings.HasPrefix(p, templates+"/") && path.Ext(p) == templateExt && readable(p)
+}
+
+// removeTemplate removes a template; one that is not there is no error. SiYuan would remove any file.
+func removeTemplate(tx *workspace.Tx, req api.Request) api.Reply {
+	shown := req.Str("path")
+	p, ok := templateFile(shown)
+	f := tx.Stat(p)
+	if !ok || f != nil && f.Dir {
+		return api.Fail(-1, "Path ["+shown+"] is not a template")
+	}
+	tx.RemoveFile(p)
+	return api.Done()
+}
+
+// render renders a template for a block as DOM.
+func render(tx *workspace.Tx, req api.Request) api.Reply {
+	id, shown := req.ID("id"), req.Str("path")
+	if _, ok := fromShown(shown); !ok {
+		return api.Fail(-1, "Path ["+shown+"] is not in workspace")
+	}
+	p, ok := templateFile(shown)
+	if !ok {
+		return api.Fail(-1, "Path ["+shown+"] is not a template")
+	}
+	b := tx.Block(id)
+	if b == nil {
+		return api.Fail(-1, "tree not found")
+	}
+	if f := tx.Stat(p); f == nil || f.Dir {
+		return api.Fail(-1, "open "+shown+": no such file or directory")
+	}
+	out, err := template.Execute(string(tx.ReadFile(p)), template.Options{
+		Left: template.ActionLeft, Right: template.ActionRight, Query: blocksBy(tx),
+		Data: map[string]string{"title": b.Doc.Title(), "id": b.ID, "name": b.Attrs["name"], "alias": b.Attrs["alias"]},
+	})
+	if err != nil {
+		return templateFailure(err)
+	}
+	return api.OK(map[string]any{"path": shown, "content": markup.DOMs(tx.Identify(markup.Parse(out)))})
+}
+
+// renderSprig renders a text with actions in {{ }}.
+func renderSprig(tx *workspace.Tx, req api.Request) api.Reply {
+	out, err := template.Execute(req.Str("template"), template.Options{Query: blocksBy(tx)})
+	if err != nil {
+		return templateFailure(err)
+	}
+	return api.OK(out)
+}
+
+func templateFailure(err error) api.Reply {
+	return api.Fail(-1, "Parse template failed: "+html.EscapeString(err.Error()))
+}
+
+// fieldNames are the names templates have for the columns of blocks.
+var fieldNames = map[string]string{
+	"id": "ID", "parent_id": "ParentID", "root_id": "RootID", "hash": "Hash", "box": "Box", "path": "Path", "hpath": "HPath",
+	"name": "Name", "alias": "Alias", "memo": "Memo", "tag": "Tag", "content": "Content", "fcontent": "FContent",
+	"markdown": "Markdown", "length": "Length", "type": "Type", "subtype": "SubType", "ial": "IAL", "sort": "Sort",
+	"created": "Created", "updated": "Updated",
+}
+
+// blocksBy answers queryBlocks. A statement goes through the guard that all statements of users pass.
+func blocksBy(tx *workspace.Tx) func(string) ([]map[string]any, error) {
+	return func(statement string) ([]map[string]any, error) {
+		result, err := tx.Select(statement, queryLimit)
+		var wrong *workspace.StatementError
+		if errors.As(err, &wrong) {
+			return nil, errors.New(wrong.Error())
+		}
+		if err != nil {
+			return nil, err
+		}
+		return fields(result), nil
+	}
+}
+
+// fields are the rows of a result under the names of columns and those of templates.
+func fields(result workspace.Result) []map[string]any {
+	rows := make([]map[string]any, len(result.Rows))
+	for i, values := range result.Rows {
+		rows[i] = map[string]any{}
+		for c, name := range result.Columns {
+			rows[i][name] = values[c]
+			if field, known := fieldNames[name]; known {
+				rows[i][field] = values[c]
+			}
+		}
+	}
+	return rows
+}

@@ -1,0 +1,111 @@
+package file
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+// upload stores the files of a form. A file that is there already, with the same name and bytes, is not stored twice.
+func upload(tx *workspace.Tx, req api.Request) api.Reply {
+	if req.Form == nil {
+		return api.Fail(-1, "request Content-Type isn't multipart/form-data")
+	}
+	dir := "/data/assets"
+	if raw := req.Field("assetsDirPath"); raw != "" {
+		dir = path.Join("/data", raw)
+		if escapes(raw) || !storable(dir) || !inAssets(dir) || blocked(tx, dir+"/x") != "" {
+			return api.Fail(-1, "Path ["+path.Join(api.Root, dir)+"] is not in workspace")
+		}
+	}
+	var failed []string // null while there are none
+	kept := map[string]string{}
+	for _, part := range req.Form.File["file[]"] {
+		name := path.Base(part.Filename)
+		data, err := content(part)
+		if err != nil {
+			failed = append(failed, name)
+			continue
+		}
+		kept[name] = strings.TrimPrefix(storeAsset(tx, dir, name, data), "/data/")
+	}
+	return api.OK(map[string]any{"errFiles": failed, "succMap": kept})
+}
+
+// storeAsset finds the file that holds the same bytes under the same name, or makes one. Empty files are never the
+// same.
+func storeAsset(tx *workspace.Tx, dir, name string, data []byte) string {
+	stem, ext := assetName(name)
+	if len(data) > 0 {
+		if p := sameAsset(tx, dir, stem, ext, data); p != "" {
+			return p
+		}
+	}
+	p := dir + "/" + stem + "-" + tx.NewID() + ext
+	tx.WriteFile(p, data, time.Time{})
+	return p
+}
+
+// nameID is the id behind the name of an asset.
+var nameID = regexp.MustCompile(`-\d{14}-[0-9a-z]{7}$`)
+
+func sameAsset(tx *workspace.Tx, dir, stem, ext string, data []byte) (found string) {
+	sum := sha256.Sum256(data)
+	tx.Rows(func(row workspace.Row) bool {
+		held := path.Base(row.Text(0))
+		if path.Ext(held) == ext && nameID.ReplaceAllString(strings.TrimSuffix(held, ext), "") == stem {
+			found = row.Text(0)
+		}
+		return found == ""
+	}, "SELECT path FROM file WHERE parent = ? AND hash = ? AND dir = 0 ORDER BY path", dir, hex.EncodeToString(sum[:]))
+	return found
+}
+
+var (
+	foldedInNames  = strings.NewReplacer("?", "_", "*", "_", ":", "_", "/", "_", `\`, "_", "|", "_", `"`, "_", "<", "_", ">", "_")
+	droppedInNames = strings.NewReplacer("#", "", "%", "")
+)
+
+const (
+	maxExt  = 32                        // bytes
+	maxStem = maxName - maxExt - 1 - 22 // leaves room for -<id> and the extension
+)
+
+// assetName folds a name into what a file and a link may hold, cut to what fits with an id behind it.
+func assetName(name string) (stem, ext string) {
+	name = foldName(name)
+	ext = path.Ext(name)
+	if len(ext) > maxExt {
+		ext = ""
+	}
+	return cut(strings.TrimLeft(strings.TrimSuffix(name, ext), " "), maxStem), strings.TrimRight(ext, " .")
+}
+
+// foldName replaces the characters that some system or Markdown cannot have in a name.
+func foldName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
+	return droppedInNames.Replace(foldedInNames.Replace(name))
+}
+
+// cut shortens a text to at most n bytes, between two characters.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}

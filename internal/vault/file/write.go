@@ -1,0 +1,124 @@
+package file
+
+import (
+	"io"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+const badName = "invalid file path. For details, please check https://github.com/siyuan-note/siyuan/issues/14658"
+
+// ownedByNotes answers a write to what stands for notes or for a folder of every workspace.
+func ownedByNotes() api.Reply {
+	return api.Fail(http.StatusForbidden, "permission denied: notebooks and documents are changed through their own endpoints")
+}
+
+func putFile(tx *workspace.Tx, req api.Request) api.Reply {
+	raw := strings.TrimSpace(req.Field("path"))
+	if raw == "" {
+		return api.Fail(http.StatusBadRequest, "path must not be empty")
+	}
+	p := confine(raw)
+	isDir := req.Field("isDir") == "true"
+	e := lookup(tx, p)
+	switch {
+	case !storable(p) && p != "/":
+		return api.Fail(http.StatusBadRequest, badName)
+	case isDir && e != nil && e.dir:
+		return api.Done()
+	case !isDir && len(req.Form.File["file"]) == 0:
+		return api.Fail(http.StatusBadRequest, "Field [file] must not be empty")
+	case e != nil && e.dir:
+		return api.Fail(http.StatusBadRequest, "path is a directory")
+	case e != nil && e.note:
+		return ownedByNotes()
+	case isDir && e != nil || blocked(tx, p) != "":
+		return api.Fail(http.StatusConflict, "path is not a directory")
+	case isDir:
+		tx.MakeDir(p)
+		return api.Done()
+	}
+	changed, err := modTime(req.Field("modTime"))
+	if err != nil {
+		return api.Fail(http.StatusInternalServerError, err.Error())
+	}
+	data, err := content(req.Form.File["file"][0])
+	if err != nil {
+		return api.Fail(http.StatusInternalServerError, err.Error())
+	}
+	tx.WriteFile(p, data, changed)
+	return api.Done()
+}
+
+// modTime reads a time in milliseconds; "" is the zero time, which means now.
+func modTime(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.UnixMilli(ms), nil
+}
+
+// content reads a part of a form.
+func content(part *multipart.FileHeader) ([]byte, error) {
+	f, err := part.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(f)
+}
+
+func removeFile(tx *workspace.Tx, req api.Request) api.Reply {
+	p := confine(req.NeedStr("path"))
+	switch e := lookup(tx, p); {
+	case e == nil:
+		return api.Fail(http.StatusNotFound, "path does not exist")
+	case e.note:
+		return ownedByNotes()
+	}
+	tx.RemoveFile(p)
+	return api.Done()
+}
+
+func renameFile(tx *workspace.Tx, req api.Request) api.Reply {
+	from, to := confine(req.NeedStr("path")), confine(req.NeedStr("newPath"))
+	e := lookup(tx, from)
+	switch {
+	case e == nil:
+		return api.Fail(http.StatusNotFound, "Field [path]: path does not exist")
+	case e.note:
+		return ownedByNotes()
+	case strings.HasPrefix(to, from+"/"):
+		return api.Fail(http.StatusConflict, "Field [newPath]: cannot rename a directory into its own subdirectory")
+	case lookup(tx, to) != nil:
+		return api.Fail(http.StatusConflict, "Field [newPath]: path already exists")
+	case !storable(to) || tooLongBelow(tx, from, to):
+		return api.Fail(http.StatusBadRequest, badName)
+	case blocked(tx, to) != "":
+		return api.Fail(http.StatusConflict, "Field [newPath]: path is not a directory")
+	}
+	tx.MakeDir(path.Dir(to))
+	tx.RenameFile(from, to)
+	return api.Done()
+}
+
+// tooLongBelow reports whether something below a folder would have too long a path at the new place.
+func tooLongBelow(tx *workspace.Tx, from, to string) bool {
+	for _, f := range tx.FilesBelow(from) {
+		if len(f.Path)-len(from)+len(to) > maxPath {
+			return true
+		}
+	}
+	return false
+}

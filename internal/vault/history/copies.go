@@ -1,0 +1,92 @@
+package history
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/workspace"
+)
+
+// kept is a copy of a document, as its path tells of it.
+type kept struct {
+	path    string
+	created int64 // seconds
+	op      string
+	box     string
+	doc     string // id
+	inBox   string // its path in the notebook, /<id>/<id>.sy
+}
+
+const timeLayout = "2006-01-02-150405"
+
+// parseCopy takes the path of a copy apart: /history/<time>-<op>/<notebook>/<path>.sy.
+func parseCopy(p string) (kept, bool) {
+	steps := strings.SplitN(p, "/", 5)
+	if path.Clean(p) != p || len(steps) != 5 || steps[0] != "" || steps[1] != "history" || len(steps[2]) < len(timeLayout)+2 {
+		return kept{}, false
+	}
+	at, err := time.ParseInLocation(timeLayout, steps[2][:len(timeLayout)], time.Local)
+	id, isDoc := strings.CutSuffix(path.Base(p), ".sy")
+	if err != nil || !isDoc {
+		return kept{}, false
+	}
+	return kept{path: p, created: at.Unix(), op: steps[2][len(timeLayout)+1:], box: steps[3], doc: id, inBox: "/" + steps[4]}, true
+}
+
+// findCopy reads the copy at a path; data is nil where there is none.
+func findCopy(tx *workspace.Tx, p string) (c kept, data []byte) {
+	c, ok := parseCopy(p)
+	if !ok {
+		return c, nil
+	}
+	return c, tx.ReadFile(p)
+}
+
+// The kinds of search: by what a document says, or by its id.
+const byID = 3
+
+// matching are the copies a request asks for, the newest first.
+func matching(tx *workspace.Tx, req api.Request) []kept {
+	query, op := req.OptStr("query"), req.OptStr("op")
+	box := strings.ReplaceAll(req.OptStr("notebook"), "%", "")
+	suffix, text := ".sy", strings.ToLower(query)
+	if req.OptNum("type", 0) == byID {
+		suffix, text = "/"+query+".sy", ""
+	}
+	var found []kept
+	tx.Rows(func(row workspace.Row) bool {
+		c, ok := parseCopy(row.Text(0))
+		if ok && (op == "" || op == "all" || op == c.op) && (box == "" || box == c.box) {
+			found = append(found, c)
+		}
+		return true
+	}, `SELECT path FROM file WHERE path > '/history/' AND path < '/history0' AND substr(path, -length(?1)) = ?1
+		ORDER BY path DESC`, suffix)
+	if text == "" {
+		return found
+	}
+	var said []kept
+	for _, c := range found {
+		if says(tx.ReadFile(c.path), text) {
+			said = append(said, c)
+		}
+	}
+	return said
+}
+
+// says reports whether the title or the text of a copy holds a text in lower case.
+func says(data []byte, text string) bool {
+	if strings.Contains(strings.ToLower(title(data)), text) {
+		return true
+	}
+	root, err := markup.ParseSY(data)
+	return err == nil && strings.Contains(strings.ToLower(markup.Export(root)), text)
+}
+
+// title is the title of a .sy file.
+func title(data []byte) string { return gjson.GetBytes(data, "Properties.title").Str }

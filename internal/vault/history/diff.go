@@ -1,0 +1,133 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/workspace"
+)
+
+// shownFile is a file of a snapshot as answers show it.
+type shownFile struct {
+	ID      string `json:"fileID"`
+	Index   string `json:"indexID"`
+	Title   string `json:"title"`
+	Path    string `json:"path"`
+	HSize   string `json:"hSize"`
+	Updated int64  `json:"updated"`
+}
+
+func (f *file) shown() shownFile {
+	return shownFile{ID: f.ID, Title: f.Title, Path: f.Path, HSize: humanSize(f.Size), Updated: f.Updated}
+}
+
+// side names one of the snapshots that are compared.
+type side struct {
+	ID      string `json:"id"`
+	Created int64  `json:"created"`
+}
+
+// comparison is how two snapshots differ, in the words of someone who goes from right to left. Changed files stand in
+// the same order on both sides.
+type comparison struct {
+	OnlyRight    []shownFile `json:"addsLeft"`
+	Left         side        `json:"left"`
+	OnlyLeft     []shownFile `json:"removesRight"`
+	Right        side        `json:"right"`
+	ChangedLeft  []shownFile `json:"updatesLeft"`
+	ChangedRight []shownFile `json:"updatesRight"`
+}
+
+// diff compares two snapshots. It reads the records of those files only that are not the same in both.
+func diff(tx *workspace.Tx, req api.Request) api.Reply {
+	left, err := findSnapshot(tx, req.NeedText("left"))
+	if err != nil {
+		return api.Fail(-1, err.Error())
+	}
+	right, err := findSnapshot(tx, req.NeedText("right"))
+	if err != nil {
+		return api.Fail(-1, err.Error())
+	}
+	out := comparison{
+		OnlyRight: []shownFile{}, OnlyLeft: []shownFile{}, ChangedLeft: []shownFile{}, ChangedRight: []shownFile{},
+		Left: side{left.ID, left.Created}, Right: side{right.ID, right.Created},
+	}
+	inLeft, inRight := left.files(tx), right.files(tx)
+	before := byPath(without(tx, inRight, inLeft))
+	for _, f := range without(tx, inLeft, inRight) {
+		other, both := before[f.Path]
+		if !both {
+			out.OnlyLeft = append(out.OnlyLeft, f.shown())
+			continue
+		}
+		delete(before, f.Path)
+		if f.Object != other.Object || f.Title != other.Title {
+			out.ChangedLeft, out.ChangedRight = append(out.ChangedLeft, f.shown()), append(out.ChangedRight, other.shown())
+		}
+	}
+	for _, f := range before {
+		out.OnlyRight = append(out.OnlyRight, f.shown())
+	}
+	slices.SortFunc(out.OnlyRight, func(a, b shownFile) int { return strings.Compare(a.Path, b.Path) })
+	return api.OK(out)
+}
+
+// without are the files of one list that are not in another, by path. Both lists are in order.
+func without(tx *workspace.Tx, list, other []string) []file {
+	var rest []file
+	for _, id := range list {
+		if _, both := slices.BinarySearch(other, id); both {
+			continue
+		}
+		if f, err := findFile(tx, id); err == nil {
+			rest = append(rest, f)
+		}
+	}
+	slices.SortFunc(rest, func(a, b file) int { return cmp.Compare(a.Path, b.Path) })
+	return rest
+}
+
+func byPath(list []file) map[string]file {
+	m := make(map[string]file, len(list))
+	for _, f := range list {
+		m[f.Path] = f
+	}
+	return m
+}
+
+// openFile shows a document of a snapshot in the editor's form; of other files only the title.
+func openFile(tx *workspace.Tx, req api.Request) api.Reply {
+	f, err := findFile(tx, req.NeedText("id"))
+	if err != nil {
+		return api.Fail(-1, err.Error())
+	}
+	dom := ""
+	if f.Doc {
+		root, err := markup.ParseSY(f.bytes(tx))
+		if err != nil {
+			return api.Fail(-1, err.Error())
+		}
+		dom = keptDOM(root)
+	}
+	return api.OK(map[string]any{"content": dom, "displayInText": false, "title": f.Title, "updated": f.Updated})
+}
+
+// rollbackFile puts a document or file of a snapshot in the place where it was.
+func rollbackFile(tx *workspace.Tx, req api.Request) api.Reply {
+	f, err := findFile(tx, req.NeedText("id"))
+	switch {
+	case err != nil:
+		return api.Fail(-1, err.Error())
+	case f.Derived:
+		return api.Fail(-1, "this file says how a notebook was kept and cannot be put back by itself: "+f.Path)
+	case f.Doc:
+		box, at, _ := strings.Cut(strings.TrimPrefix(f.Path, "/"), "/")
+		return restore(tx, box, "/"+at, f.bytes(tx))
+	}
+	tx.WriteFile("/data"+f.Path, f.bytes(tx), time.UnixMilli(f.Updated))
+	return api.Done()
+}

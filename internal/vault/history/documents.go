@@ -1,0 +1,113 @@
+package history
+
+import (
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// pageSize is how many entries a page of a list has.
+const pageSize = 32
+
+// create keeps a copy of the document a block is in.
+func create(tx *workspace.Tx, req api.Request) api.Reply {
+	b := tx.Block(req.NeedID("id"))
+	if b == nil {
+		return api.Fail(-1, "tree not found")
+	}
+	edit.Keep(tx, b.Doc, edit.Updated)
+	return api.Done()
+}
+
+// search answers the times at which the copies asked for were made, the newest first.
+func search(tx *workspace.Tx, req api.Request) api.Reply {
+	times, last := []string{}, int64(-1)
+	for _, c := range matching(tx, req) {
+		if c.created != last {
+			times, last = append(times, strconv.FormatInt(c.created, 10)), c.created
+		}
+	}
+	total := len(times)
+	from := pageStart(req, total)
+	return api.OK(map[string]any{
+		"histories": times[from:min(from+pageSize, total)], "pageCount": pages(total), "totalCount": total,
+	})
+}
+
+// pageStart is where the page that is asked for begins in a list of n entries.
+func pageStart(req api.Request, n int) int {
+	return min(min(max(req.OptNum("page", 1), 1)-1, n)*pageSize, n)
+}
+
+// pages is how many pages n entries take.
+func pages(n int) int { return (n + pageSize - 1) / pageSize }
+
+type item struct {
+	Title    string `json:"title"`
+	Path     string `json:"path"`
+	Op       string `json:"op"`
+	Notebook string `json:"notebook"`
+}
+
+// items lists the copies of one time.
+func items(tx *workspace.Tx, req api.Request) api.Reply {
+	created := req.NeedText("created")
+	list := []item{}
+	for _, c := range matching(tx, req) {
+		if strconv.FormatInt(c.created, 10) == created {
+			list = append(list, item{title(tx.ReadFile(c.path)), c.path, c.op, c.box})
+		}
+	}
+	return api.OK(map[string]any{"items": list})
+}
+
+// content shows a copy in the editor's form; one that does not exist is empty.
+func content(tx *workspace.Tx, req api.Request) api.Reply {
+	id, dom := "", ""
+	c, data := findCopy(tx, req.NeedText("historyPath"))
+	if root, err := markup.ParseSY(data); data != nil && err == nil {
+		id, dom = c.doc, keptDOM(root)
+		if req.OptFlag("highlight", false) {
+			dom = highlight(dom, req.OptStr("k"))
+		}
+	}
+	return api.OK(map[string]any{"content": dom, "id": id, "isLargeDoc": false, "rootID": id})
+}
+
+// keptDOM is the DOM of a document that is kept, which nobody can edit.
+func keptDOM(root *tree.Block) string {
+	return strings.ReplaceAll(markup.DOMs(root.Children), `contenteditable="true"`, `contenteditable="false"`)
+}
+
+var domPiece = regexp.MustCompile(`<[^>]*>|[^<]+`)
+
+// highlight marks a text in what a DOM says, whatever its case.
+func highlight(dom, text string) string {
+	if text == "" {
+		return dom
+	}
+	found := regexp.MustCompile(`(?i)` + regexp.QuoteMeta(html.EscapeString(text)))
+	return domPiece.ReplaceAllStringFunc(dom, func(piece string) string {
+		if piece[0] == '<' {
+			return piece
+		}
+		return found.ReplaceAllString(piece, `<span data-type="search-mark">$0</span>`)
+	})
+}
+
+// rollback brings a copy back: into its document or, if that was removed, as a document of the notebook given.
+func rollback(tx *workspace.Tx, req api.Request) api.Reply {
+	at, box := req.NeedText("historyPath"), req.NeedText("notebook")
+	c, data := findCopy(tx, at)
+	if data == nil {
+		return api.Fail(-1, "history path ["+at+"] not exist")
+	}
+	return restore(tx, box, c.inBox, data)
+}

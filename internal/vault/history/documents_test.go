@@ -1,0 +1,216 @@
+package history_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/edit"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// rich holds what a .sy file must not lose.
+const rich = "# Title 标题\n\na **bold** [link](https://a.example) `code` ((20990101000000-zzzzzzz 'ref'))\n\n" +
+	"- one\n  - two\n- three\n\n1. first\n2. second\n\n- [ ] open\n- [x] done\n\n> quote\n\n```go\nfunc f() {}\n```\n\n" +
+	"| a | b |\n| - | - |\n| 1 | 2 |\n\n$$\nx^2\n$$\n\n---\n\nlast 最后"
+
+// copies are the paths of the copies of a document, the newest first.
+func (w *world) copies(doc string) (paths []string) {
+	w.t.Helper()
+	q := fmt.Sprintf(`"query":%q,"type":3,"op":"all","notebook":"%%"`, doc)
+	for _, at := range w.must("history/searchHistory", "{%s}", q).Get("histories").Array() {
+		for _, item := range w.must("history/getHistoryItems", `{%s,"created":%q}`, q, at.Str).Get("items").Array() {
+			paths = append(paths, item.Get("path").Str)
+		}
+	}
+	return paths
+}
+
+func (w *world) rollback(path string) gjson.Result {
+	return w.ask("history/rollbackDocHistory", `{"notebook":%q,"historyPath":%q}`, w.nb, path)
+}
+
+func TestRollbackRestoresBytes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc := w.doc("", "Versioned", rich)
+	before := w.sy(doc)
+	w.must("history/createDocHistory", `{"id":%q}`, doc)
+	paths := w.copies(doc)
+	if len(paths) != 1 || !strings.HasSuffix(paths[0], "-update/"+w.nb+"/"+doc+".sy") {
+		t.Fatalf("%v", paths)
+	}
+	w.update(func(tx *workspace.Tx) {
+		root := tx.Document(doc).Root
+		root.Attrs["title"], root.Attrs["memo"] = "Renamed", "x"
+		root.Children[1].Cut()
+		root.Children[0].Text = "changed"
+		moved := root.Children[3]
+		moved.Cut()
+		root.Insert(0, moved)
+		root.Stamp()
+	})
+	if w.sy(doc) == before {
+		t.Fatal("nothing was changed")
+	}
+	if got := w.rollback(paths[0]); got.Get("code").Int() != 0 {
+		t.Fatal(got.Raw)
+	}
+	if after := w.sy(doc); after != before {
+		t.Errorf("brought back\n%s\nwant\n%s", after, before)
+	}
+	// Danger 2 of the kernel: once more, to what is there already.
+	if got := w.rollback(paths[0]); got.Get("code").Int() != 0 || w.sy(doc) != before {
+		t.Errorf("%s\n%s", got.Raw, w.sy(doc))
+	}
+}
+
+func TestRollbackRevivesRemovedDocuments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	top := w.doc("", "Top", "a")
+	below := w.doc(top, "Below", "b\n\nc")
+	before, beforeTop := w.sy(below), w.sy(top)
+	w.update(func(tx *workspace.Tx) { edit.Remove(tx, tx.Document(top)) })
+	if w.sy(below) != "" {
+		t.Fatal("it is still there")
+	}
+	removed := w.must("history/searchHistory", `{"op":"delete","notebook":%q,"query":""}`, w.nb)
+	if removed.Get("totalCount").Int() < 1 {
+		t.Fatalf("%s", removed.Raw)
+	}
+	for _, tt := range []struct{ doc, want string }{{top, beforeTop}, {below, before}} {
+		if got := w.rollback(w.copies(tt.doc)[0]); got.Get("code").Int() != 0 {
+			t.Fatal(got.Raw)
+		}
+		if got := w.sy(tt.doc); got != tt.want {
+			t.Errorf("brought back\n%s\nwant\n%s", got, tt.want)
+		}
+	}
+	w.update(func(tx *workspace.Tx) {
+		if d := tx.Document(below); d.Path() != "/"+top+"/"+below+".sy" {
+			t.Errorf("it lies at %s", d.Path())
+		}
+	})
+}
+
+func TestRollbackRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc, other := w.doc("", "D", "a"), w.doc("", "Other", "b")
+	w.must("history/createDocHistory", `{"id":%q}`, doc)
+	path := w.copies(doc)[0]
+	before := w.sy(other)
+	forged := strings.ReplaceAll(path, doc, other)
+	w.update(func(tx *workspace.Tx) {
+		tx.WriteFile(forged, tx.ReadFile(path), time.Time{})
+		tx.WriteFile("/data/secret.sy", tx.ReadFile(path), time.Time{})
+		tx.WriteFile(strings.ReplaceAll(path, doc, nowhere), []byte("no document"), time.Time{})
+	})
+	for _, p := range []string{
+		"/etc/passwd", "/data/secret.sy", "/history/../data/secret.sy", path + "/", strings.TrimPrefix(path, "/"), forged, "/history/none/x.sy",
+		strings.ReplaceAll(path, doc, nowhere),
+	} {
+		if got := w.rollback(p); got.Get("code").Int() != -1 {
+			t.Errorf("%s: %s", p, got.Raw)
+		}
+	}
+	if w.sy(other) != before {
+		t.Error("another document was overwritten")
+	}
+	for _, p := range []string{"/etc/passwd", "/data/secret.sy", strings.ReplaceAll(path, doc, nowhere)} {
+		if got := w.must("history/getDocHistoryContent", `{"historyPath":%q}`, p); got.Get("content").Str+got.Get("rootID").Str != "" {
+			t.Errorf("%s: %s", p, got.Raw)
+		}
+	}
+	// Into no notebook, or one that is closed, nothing comes back.
+	w.update(func(tx *workspace.Tx) { edit.Remove(tx, tx.Document(doc)) })
+	if got := w.ask("history/rollbackDocHistory", `{"notebook":%q,"historyPath":%q}`, nowhere, path); got.Get("code").Int() != -1 {
+		t.Errorf("%s", got.Raw)
+	}
+}
+
+// TestRollbackOfABlockThatMovedAway: a block is never in two documents.
+func TestRollbackOfABlockThatMovedAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc, other := w.doc("", "D", "a\n\nb"), w.doc("", "Other", "c")
+	w.must("history/createDocHistory", `{"id":%q}`, doc)
+	moved := ""
+	w.update(func(tx *workspace.Tx) {
+		b := tx.Document(doc).Root.Children[0]
+		moved = b.ID
+		b.Cut()
+		tx.Document(other).Root.Insert(0, b)
+	})
+	if got := w.rollback(w.copies(doc)[0]); got.Get("code").Int() != 0 {
+		t.Fatal(got.Raw)
+	}
+	w.update(func(tx *workspace.Tx) {
+		back := tx.Document(doc).Root.Children
+		if len(back) != 2 || back[0].Text != "a" || back[0].ID == moved || !tree.ValidID(back[0].ID) || tx.Block(moved).Doc.ID() != other {
+			t.Errorf("%d blocks, the first %+v", len(back), back[0])
+		}
+	})
+}
+
+func TestSearchHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc := w.doc("", "Plan 计划", "apples 苹果")
+	w.doc("", "Never kept", "apples")
+	for range 3 {
+		w.must("history/createDocHistory", `{"id":%q}`, doc)
+	}
+	for query, want := range map[string]int64{
+		`"query":"苹果"`: 3, `"query":"PLAN"`: 3, `"query":"pears"`: 0, `"op":"delete"`: 0, `"notebook":"` + nowhere + `"`: 0, `"query":"` + doc + `"`: 0,
+		`"query":"` + doc + `","type":3`: 3, `"query":"` + nowhere + `","type":3`: 0, `"query":"%","type":3`: 0,
+	} {
+		if got := w.must("history/searchHistory", "{%s}", query).Get("totalCount").Int(); got != want {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
+	shown := w.must("history/getDocHistoryContent", `{"historyPath":%q,"k":"APPLES","highlight":true}`, w.copies(doc)[0])
+	if dom := shown.Get("content").Str; !strings.Contains(dom, `<span data-type="search-mark">apples</span> 苹果`) || strings.Contains(dom, `contenteditable="true"`) {
+		t.Errorf("%s", dom)
+	}
+}
+
+// TestDocumentsKeepTheirPast: a change keeps what was before, every ten minutes at most, and old copies go.
+func TestDocumentsKeepTheirPast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc := ""
+	const longAgo = "20240801000000-abcdefg"
+	w.update(func(tx *workspace.Tx) {
+		doc = tx.AddDocument(tx.Notebook(w.nb), nil, "Old", longAgo, nil).ID()
+		tx.WriteFile("/history/2020-01-01-000000-update/"+w.nb+"/"+longAgo+".sy", []byte("{}"), time.Time{})
+	})
+	appendTo := func(id, text string) {
+		w.update(func(tx *workspace.Tx) { edit.Place(tx, "markdown", text, tx.Document(id).Root, true) })
+	}
+	before := w.sy(doc)
+	appendTo(doc, "one")
+	appendTo(doc, "two")
+	paths := w.copies(doc)
+	if len(paths) != 1 || strings.Contains(paths[0], "/2020-") {
+		t.Fatalf("%v", paths)
+	}
+	w.update(func(tx *workspace.Tx) {
+		if got := string(tx.ReadFile(paths[0])); got != before {
+			t.Errorf("kept\n%s\nwant\n%s", got, before)
+		}
+		if tx.Stat("/history/2020-01-01-000000-update") != nil {
+			t.Error("the folder of an old copy is left")
+		}
+	})
+	young := w.doc("", "Young", "a")
+	appendTo(young, "b")
+	if got := w.copies(young); len(got) != 0 {
+		t.Errorf("a document made just now: %v", got)
+	}
+}

@@ -1,0 +1,188 @@
+package history_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/workspace"
+)
+
+// snapshot makes a snapshot and returns the id of the newest.
+func (w *world) snapshot(memo string) string {
+	w.t.Helper()
+	w.must("repo/createSnapshot", `{"memo":%q}`, memo)
+	return w.must("repo/getRepoSnapshots", `{"page":1}`).Get("snapshots.0.id").Str
+}
+
+func (w *world) diff(left, right string) gjson.Result {
+	w.t.Helper()
+	return w.must("repo/diffRepoSnapshots", `{"left":%q,"right":%q}`, left, right)
+}
+
+// titles are those of the documents and files in a list of a comparison, without what follows from the tree.
+func titles(list gjson.Result) []string {
+	found := []string{}
+	for _, f := range list.Array() {
+		if title := f.Get("title").Str; title != "sort.json" {
+			found = append(found, title)
+		}
+	}
+	return found
+}
+
+func TestSnapshotsNeedAKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for endpoint, body := range map[string]string{"createSnapshot": `{"memo":"x"}`, "getRepoSnapshots": `{"page":1}`, "getRepoTagSnapshots": `{}`} {
+		if got := w.ask("repo/"+endpoint, "%s", body); got.Get("code").Int() != -1 || !strings.Contains(got.Get("msg").Str, "Please initialize the data repo key") {
+			t.Errorf("%s: %s", endpoint, got.Raw)
+		}
+	}
+	w.must("repo/initRepoKey", `{}`)
+	w.must("repo/initRepoKey", `{}`)
+	if got := w.must("repo/getRepoSnapshots", `{"page":1}`); got.Get("totalCount").Int() != 1 {
+		t.Errorf("%s", got.Raw)
+	}
+	if got := w.ask("repo/createSnapshot", `{"memo":" "}`); got.Get("code").Int() != -1 {
+		t.Errorf("without a memo: %s", got.Raw)
+	}
+}
+
+// TestSnapshotStoresWhatChanged: nothing for an unchanged workspace, and what has changed for another.
+func TestSnapshotStoresWhatChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var docs []string
+	for i := range 20 {
+		docs = append(docs, w.doc("", fmt.Sprintf("Doc %d", i), rich))
+	}
+	w.update(func(tx *workspace.Tx) {
+		tx.WriteFile("/data/assets/a.png", []byte("picture"), time.Time{})
+		tx.WriteFile("/data/assets/b.png", []byte("picture"), time.Time{})
+	})
+	w.must("repo/initRepoKey", `{}`)
+	kinds := func() map[string]int64 {
+		counts := map[string]int64{}
+		for _, kind := range []string{"snapshot", "snapshot-list", "snapshot-file", "snapshot-object"} {
+			counts[kind] = w.count("record WHERE kind = ?", kind)
+		}
+		return counts
+	}
+	// 20 documents, the page of the notebook, its two files and two pictures with the same bytes.
+	if diff := cmp.Diff(map[string]int64{"snapshot": 1, "snapshot-list": 1, "snapshot-file": 25, "snapshot-object": 24}, kinds()); diff != "" {
+		t.Errorf("the first snapshot:\n%s", diff)
+	}
+	first := w.snapshot("again")
+	if diff := cmp.Diff(map[string]int64{"snapshot": 1, "snapshot-list": 1, "snapshot-file": 25, "snapshot-object": 24}, kinds()); diff != "" {
+		t.Errorf("nothing has changed:\n%s", diff)
+	}
+	w.write(docs[3], "changed")
+	second := w.snapshot("one document")
+	if diff := cmp.Diff(map[string]int64{"snapshot": 2, "snapshot-list": 2, "snapshot-file": 26, "snapshot-object": 25}, kinds()); diff != "" {
+		t.Errorf("one document has changed:\n%s", diff)
+	}
+	d := w.diff(second, first)
+	if diff := cmp.Diff([]string{"Doc 3"}, titles(d.Get("updatesRight"))); diff != "" || first == second {
+		t.Errorf("%s\n%s", diff, d.Raw)
+	}
+	list := w.must("repo/getRepoSnapshots", `{"page":1}`)
+	if s := list.Get("snapshots.0"); s.Get("count").Int() != 25 || s.Get("size").Int() < 20*500 || s.Get("typesCount.0").Raw != `{"type":".sy","count":21}` ||
+		s.Get("created").Int() <= list.Get("snapshots.1.created").Int() {
+		t.Errorf("%s", s.Raw)
+	}
+	for _, page := range []string{"2", "4611686018427387904"} {
+		if got := w.must("repo/getRepoSnapshots", `{"page":%s}`, page); got.Get("snapshots").Raw != "[]" || got.Get("pageCount").Int() != 1 {
+			t.Errorf("page %s: %s", page, got.Raw)
+		}
+	}
+}
+
+func TestSnapshotBringsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	changed, gone := w.doc("", "Changed", rich), w.doc("", "Gone", "b")
+	w.update(func(tx *workspace.Tx) { tx.WriteFile("/data/assets/a.txt", []byte("old"), time.Time{}) })
+	w.must("repo/initRepoKey", `{}`)
+	old := w.snapshot("old 旧")
+	before := map[string]string{changed: w.sy(changed), gone: w.sy(gone)}
+	w.write(changed, "# changed")
+	young := w.doc("", "Young", "c")
+	w.update(func(tx *workspace.Tx) {
+		tx.RemoveDocument(tx.Document(gone))
+		tx.WriteFile("/data/assets/a.txt", []byte("new"), time.Time{})
+	})
+	now := w.snapshot("new")
+	d := w.diff(now, old)
+	for list, want := range map[string][]string{
+		"removesRight": {"Young"}, "addsLeft": {"Gone"}, "updatesLeft": {"Changed", "a.txt"}, "updatesRight": {"Changed", "a.txt"},
+	} {
+		if diff := cmp.Diff(want, titles(d.Get(list))); diff != "" {
+			t.Errorf("%s:\n%s", list, diff)
+		}
+	}
+	for _, f := range append(d.Get("updatesRight").Array(), d.Get("addsLeft").Array()...) {
+		if f.Get("title").Str == "sort.json" {
+			if got := w.ask("repo/rollbackRepoSnapshotFile", `{"id":%q}`, f.Get("fileID").Str); got.Get("code").Int() != -1 {
+				t.Errorf("%s", got.Raw)
+			}
+			continue
+		}
+		id := f.Get("fileID").Str
+		if got := w.must("repo/openRepoSnapshotFile", `{"id":%q}`, id); got.Get("title").Str != f.Get("title").Str {
+			t.Errorf("%s", got.Raw)
+		}
+		w.must("repo/rollbackRepoSnapshotFile", `{"id":%q}`, id)
+	}
+	for doc, want := range before {
+		if got := w.sy(doc); got != want {
+			t.Errorf("brought back\n%s\nwant\n%s", got, want)
+		}
+	}
+	w.update(func(tx *workspace.Tx) {
+		if got := string(tx.ReadFile("/data/assets/a.txt")); got != "old" || tx.Document(young) == nil {
+			t.Errorf("the file holds %q", got)
+		}
+	})
+	if d := w.diff(w.snapshot("back"), old); len(titles(d.Get("updatesLeft")))+len(titles(d.Get("addsLeft"))) != 0 {
+		t.Errorf("%s", d.Raw)
+	}
+	const none = "0000000000000000000000000000000000000000"
+	for endpoint, body := range map[string]string{
+		"openRepoSnapshotFile": `{"id":"` + none + `"}`, "rollbackRepoSnapshotFile": `{"id":"x"}`, "diffRepoSnapshots": `{"left":"` + old + `","right":"` + none + `"}`,
+	} {
+		if got := w.ask("repo/"+endpoint, "%s", body); got.Get("code").Int() != -1 {
+			t.Errorf("%s: %s", endpoint, got.Raw)
+		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc := w.doc("", "D", "a")
+	w.must("repo/initRepoKey", `{}`)
+	first := w.snapshot("first")
+	w.write(doc, "b")
+	second := w.snapshot("second")
+	w.must("repo/tagSnapshot", `{"id":%q,"name":"v1 一"}`, first)
+	w.must("repo/tagSnapshot", `{"id":%q,"name":"v1 一"}`, second)
+	w.must("repo/tagSnapshot", `{"id":%q,"name":"a"}`, first)
+	list := w.must("repo/getRepoTagSnapshots", `{}`).Get("snapshots")
+	if list.Get("#").Int() != 2 || list.Get("0.tag").Str != "a" || list.Get("1.tag").Str != "v1 一" || list.Get("1.id").Str != second || list.Get("1.hTagUpdated").Str == "" {
+		t.Errorf("%s", list.Raw)
+	}
+	for _, body := range []string{`{"id":"` + first + `","name":"a/b"}`, `{"id":"` + first + `","name":" "}`, `{"id":"x","name":"v"}`} {
+		if got := w.ask("repo/tagSnapshot", "%s", body); got.Get("code").Int() != -1 {
+			t.Errorf("%s: %s", body, got.Raw)
+		}
+	}
+	w.must("repo/removeRepoTagSnapshot", `{"tag":"a"}`)
+	if got := w.must("repo/getRepoTagSnapshots", `{}`).Get("snapshots.#").Int(); got != 1 {
+		t.Errorf("%d tags", got)
+	}
+}

@@ -1,0 +1,88 @@
+package history
+
+import (
+	"encoding/hex"
+	"path"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// source is something a snapshot holds, not read yet.
+type source struct {
+	path string // below /data
+	// version tells what is at the path now from what was there before, and is had without reading it.
+	version string
+	read    func(*workspace.Tx) (file, []byte)
+}
+
+// id is the id of the file record that a source is kept under.
+func (s source) id() string { return name("file", s.path, s.version) }
+
+// sources are all files and documents of the workspace, and what SiYuan keeps in files about notebooks.
+func sources(tx *workspace.Tx) []source {
+	tx.Flush()
+	found, sorts := documents(tx)
+	found = append(found, files(tx)...)
+	for _, box := range tx.Notebooks() {
+		found = append(found, derived("/"+box.ID+"/.siyuan/conf.json", api.MustJSON(box.Conf)))
+		if sort := sorts[box.ID]; sort != nil {
+			found = append(found, derived("/"+box.ID+"/.siyuan/sort.json", api.MustJSON(sort)))
+		}
+	}
+	return found
+}
+
+// documents are those of all notebooks, and their places in manual order by notebook.
+func documents(tx *workspace.Tx) (found []source, sorts map[string]map[string]int64) {
+	sorts = map[string]map[string]int64{}
+	tx.Rows(func(row workspace.Row) bool {
+		id, box, changed := row.Text(2), row.Text(3), row.Int(5)
+		if sorts[box] == nil {
+			sorts[box] = map[string]int64{}
+		}
+		sorts[box][id] = row.Int(6)
+		found = append(found, source{
+			path: "/" + box + row.Text(4),
+			// n is never used again, so a document that was made anew with an old id has another version.
+			version: name("document", row.Int(0), row.Int(1)),
+			read: func(tx *workspace.Tx) (file, []byte) {
+				root := tx.Peek(id)
+				if root == nil {
+					return file{}, nil
+				}
+				return file{Title: root.Attrs["title"], Updated: changed, Doc: true}, markup.SY(&tree.Document{Root: root, Loaded: true})
+			},
+		})
+		return true
+	}, `SELECT document.n, document.rev, document.id, document.box, document.path, document.changed, document.sort
+		FROM document`)
+	return found, sorts
+}
+
+// files are the files below /data that are not part of the tree. The settings in /data/.siyuan are no notes.
+func files(tx *workspace.Tx) (found []source) {
+	tx.Rows(func(row workspace.Row) bool {
+		at, changed := row.Text(0), row.Int(2)
+		found = append(found, source{
+			path: strings.TrimPrefix(at, "/data"), version: row.Text(1),
+			read: func(tx *workspace.Tx) (file, []byte) {
+				return file{Title: path.Base(at), Updated: changed}, tx.ReadFile(at)
+			},
+		})
+		return true
+	}, `SELECT path, hash, changed FROM file WHERE path > '/data/' AND path < '/data0' AND dir = 0
+		AND path NOT GLOB '/data/.siyuan/*'`)
+	return found
+}
+
+// derived is a file that SiYuan has and that follows from the tree here.
+func derived(at string, data []byte) source {
+	return source{path: at, version: hex.EncodeToString(sum1(data)), read: func(*workspace.Tx) (file, []byte) {
+		return file{Title: path.Base(at), Updated: time.Now().UnixMilli(), Derived: true}, data
+	}}
+}

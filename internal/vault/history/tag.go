@@ -1,0 +1,50 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+// tag gives a snapshot a tag. A tag of that name moves.
+func tag(tx *workspace.Tx, req api.Request) api.Reply {
+	id, name := req.NeedText("id"), req.NeedStr("name")
+	switch {
+	case strings.TrimSpace(name) == "":
+		return api.Notice(failed+emptyInput, failedFor)
+	case strings.ContainsAny(name, `\/:*?"'<>|`):
+		return api.Notice(failed+badCharacter, failedFor)
+	}
+	s, err := findSnapshot(tx, id)
+	if err != nil {
+		return api.Notice(failed+err.Error(), failedFor)
+	}
+	tx.PutRecord(workspace.Record{Kind: tagKind, ID: name, Owner: s.ID, At: time.Now().UnixMilli()})
+	return api.Done()
+}
+
+func untag(tx *workspace.Tx, req api.Request) api.Reply {
+	tx.RemoveRecord(tagKind, req.NeedText("tag"))
+	return api.Done()
+}
+
+// listTags answers the tags by name, each with its snapshot.
+func listTags(tx *workspace.Tx, _ api.Request) api.Reply {
+	if !ready(tx) {
+		return api.Fail(-1, noKey)
+	}
+	tags := tx.Records(tagKind, "")
+	slices.SortFunc(tags, func(a, b workspace.Record) int { return strings.Compare(a.ID, b.ID) })
+	shown := []shownSnapshot{}
+	for _, r := range tags {
+		if s, err := findSnapshot(tx, r.Owner); err == nil {
+			entry := s.shown()
+			entry.Tag, entry.HTagged = r.ID, clock(r.At)
+			shown = append(shown, entry)
+		}
+	}
+	return api.OK(map[string]any{"snapshots": shown})
+}

@@ -1,0 +1,109 @@
+package history
+
+import (
+	"cmp"
+	"crypto/sha1" //nolint:gosec // names, as long as those of SiYuan; nothing is proved by them
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+// take makes a snapshot of the workspace as it is, unless nothing has changed since the last one.
+func take(tx *workspace.Tx, memo string) {
+	found := sources(tx)
+	ids := make([]string, len(found))
+	for i, s := range found {
+		ids[i] = s.id()
+	}
+	slices.Sort(ids)
+	last := lastSnapshot(tx)
+	created := time.Now().UnixMilli()
+	known := map[string]bool{}
+	if last != nil {
+		had := last.files(tx)
+		if slices.Equal(had, ids) {
+			return
+		}
+		for _, id := range had {
+			known[id] = true
+		}
+		created = max(created, last.Created+1)
+	}
+	for _, s := range found {
+		if id := s.id(); !known[id] && !exists(tx, fileKind, id) {
+			store(tx, id, s)
+		}
+	}
+	list := api.MustJSON(ids)
+	made := snapshot{ID: name("snapshot", memo, created, string(list)), Memo: memo, Count: len(ids), Size: size(tx, list), Types: types(found)}
+	tx.PutRecord(workspace.Record{Kind: listKind, ID: made.ID, Body: list})
+	tx.PutRecord(workspace.Record{Kind: snapshotKind, ID: made.ID, At: created, Body: api.MustJSON(made)})
+}
+
+// lastSnapshot is the newest snapshot, or nil.
+func lastSnapshot(tx *workspace.Tx) *snapshot {
+	id := ""
+	tx.Rows(func(row workspace.Row) bool {
+		id = row.Text(0)
+		return false
+	}, "SELECT id FROM record WHERE kind = ? AND owner = '' ORDER BY at DESC LIMIT 1", snapshotKind)
+	if r := tx.Record(snapshotKind, id); r != nil {
+		return readSnapshot(r)
+	}
+	return nil
+}
+
+// store keeps a file as it is now, and its bytes unless some other file had the same.
+func store(tx *workspace.Tx, id string, s source) {
+	f, data := s.read(tx)
+	sum := sha256.Sum256(data)
+	f.Path, f.Size, f.Object = s.path, int64(len(data)), hex.EncodeToString(sum[:])
+	if !exists(tx, objectKind, f.Object) {
+		tx.PutRecord(workspace.Record{Kind: objectKind, ID: f.Object, Body: data})
+	}
+	tx.PutRecord(workspace.Record{Kind: fileKind, ID: id, Body: api.MustJSON(f)})
+}
+
+// name makes the name of something from all that tells it from others.
+func name(parts ...any) string {
+	encoded, _ := json.Marshal(parts) // texts and numbers
+	return hex.EncodeToString(sum1(encoded))
+}
+
+func sum1(data []byte) []byte {
+	sum := sha1.Sum(data) //nolint:gosec // see the import
+	return sum[:]
+}
+
+// size is how many bytes the files of a list take. list is a list of ids as JSON.
+func size(tx *workspace.Tx, list []byte) (n int64) {
+	tx.Rows(func(row workspace.Row) bool {
+		n = row.Int(0)
+		return false
+	}, `SELECT sum(json_extract(CAST(record.body AS TEXT), '$.size')) FROM json_each(?) AS listed
+		CROSS JOIN record ON record.kind = ? AND record.id = listed.value`, string(list), fileKind)
+	return n
+}
+
+// types counts files by their extension, the most frequent first.
+func types(found []source) []typeCount {
+	counts := map[string]int{}
+	for _, s := range found {
+		counts[cmp.Or(path.Ext(s.path), "NoExt")]++
+	}
+	list := make([]typeCount, 0, len(counts))
+	for ext, n := range counts {
+		list = append(list, typeCount{ext, n})
+	}
+	slices.SortFunc(list, func(a, b typeCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Type, b.Type))
+	})
+	return list
+}

@@ -1,0 +1,66 @@
+package markup
+
+import (
+	"strings"
+
+	"collie/internal/vault/tree"
+
+	"github.com/88250/lute/ast"
+)
+
+// givenAttrs collects the attribute lists of a text by the id they hold. Lute makes up ids and times for what has
+// none; this tells them from given ones.
+func givenAttrs(markdown string) map[string]map[string]string {
+	given := map[string]map[string]string{}
+	for rest := markdown; ; {
+		_, after, found := strings.Cut(rest, "{:")
+		if !found {
+			return given
+		}
+		list, _, closed := strings.Cut(after, "}")
+		if !closed {
+			return given
+		}
+		rest = after
+		if strings.Contains(list, `id="`) {
+			attrs := tree.ParseIAL(list)
+			given[attrs["id"]] = attrs
+		}
+	}
+}
+
+// attrs are the attributes of a node that were given to it, nil for none.
+func (c converter) attrs(n *ast.Node) map[string]string {
+	var attrs map[string]string
+	for _, pair := range n.KramdownIAL {
+		name, value := strings.ToLower(pair[0]), pair[1]
+		if c.invented(n, name, value) {
+			continue
+		}
+		if attrs == nil {
+			attrs = map[string]string{}
+		}
+		attrs[name] = restore(attrValues.Replace(value))
+	}
+	return attrs
+}
+
+// invented reports whether lute made an attribute up.
+func (c converter) invented(n *ast.Node, name, value string) bool {
+	switch name {
+	case "id":
+		return c.given != nil && c.given[value] == nil
+	case "updated":
+		if c.given == nil {
+			return false
+		}
+		if given := c.given[n.ID]; given != nil {
+			return given["updated"] == ""
+		}
+		return len(n.ID) > 14 && value == n.ID[:14]
+	}
+	return false
+}
+
+// attrValues undoes what tree.IAL does to the value of an attribute.
+var attrValues = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")

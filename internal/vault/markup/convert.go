@@ -1,0 +1,218 @@
+package markup
+
+import (
+	"strconv"
+	"strings"
+
+	"collie/internal/vault/tree"
+
+	"github.com/88250/lute/ast"
+	"github.com/88250/lute/parse"
+)
+
+// converter turns lute's syntax tree into blocks.
+type converter struct {
+	// given are the attribute lists of the text by id, nil when ids and attributes are all to be believed.
+	given map[string]map[string]string
+	// literal says that text is text, even if it looks like Markdown.
+	literal bool
+}
+
+// children converts what lies below a node. Containers too deep to be are left out, and what they hold stays.
+func (c converter) children(n *ast.Node, depth int) []*tree.Block {
+	var found []*tree.Block
+	for child := n.FirstChild; child != nil; child = child.Next {
+		if child.Type == ast.NodeKramdownBlockIAL {
+			if child.IsEmptyBlockIAL() {
+				found = append(found, c.empty(child))
+			}
+			continue
+		}
+		if !child.IsBlock() {
+			continue
+		}
+		if depth >= maxDepth && child.IsContainerBlock() {
+			found = append(found, c.children(child, depth)...)
+			continue
+		}
+		found = append(found, c.block(child, depth))
+	}
+	return found
+}
+
+// empty is the paragraph that an attribute list below nothing stands for.
+func (c converter) empty(list *ast.Node) *tree.Block {
+	p := &ast.Node{Type: ast.NodeParagraph, KramdownIAL: parse.Tokens2IAL(list.Tokens)}
+	p.ID = p.IALAttr("id")
+	return c.block(p, 0)
+}
+
+func (c converter) block(n *ast.Node, depth int) *tree.Block {
+	b := &tree.Block{Kind: tree.KindOf(n.Type.String()), Attrs: c.attrs(n)}
+	b.ID = b.Attrs["id"]
+	if b.Kind == "" {
+		b.Kind = tree.Paragraph
+	}
+	switch b.Kind {
+	case tree.Item:
+		b.Marker, b.Task = itemMarker(n)
+	case tree.Super:
+		b.Marker = "row"
+		if layout := n.ChildByType(ast.NodeSuperBlockLayoutMarker); layout != nil && len(layout.Tokens) > 0 {
+			b.Marker = strings.TrimSpace(string(layout.Tokens))
+		}
+	case tree.Callout:
+		b.Marker = calloutMarker(n)
+	}
+	if !b.Container() {
+		b.Text = restore(c.leaf(b, n))
+		return b
+	}
+	for _, child := range c.children(n, depth+1) {
+		child.Parent = b
+		b.Children = append(b.Children, child)
+	}
+	if b.Kind == tree.Item && needsText(b) {
+		b.Children = append([]*tree.Block{{Kind: tree.Paragraph, Parent: b}}, b.Children...)
+	}
+	return b
+}
+
+// needsText reports whether an item has no paragraph where it cannot do without: it is empty, begins with a list, or
+// has a box with something other than text behind it.
+func needsText(item *tree.Block) bool {
+	if len(item.Children) == 0 {
+		return true
+	}
+	first := item.Children[0].Kind
+	return first == tree.List || item.Task != "" && first != tree.Paragraph
+}
+
+// itemMarker is "-" or the number of an item, and the letter of its task.
+func itemMarker(n *ast.Node) (marker, task string) {
+	marker = "-"
+	box := n.ChildByType(ast.NodeTaskListItemMarker)
+	if data := n.ListData; data != nil && (data.Typ == 1 || box == nil && numbered(data.Marker)) {
+		marker = strconv.Itoa(max(data.Num, 0)) + "."
+	}
+	if box != nil {
+		task = " "
+		switch {
+		case box.TaskListItemMarker == 'x' || box.TaskListItemMarker == 0 && box.TaskListItemChecked:
+			task = "X"
+		case box.TaskListItemMarker != 0:
+			task = string(rune(box.TaskListItemMarker))
+		}
+	}
+	return marker, task
+}
+
+// numbered reports whether a mark is a number. Lute takes 1. [a](b) for a task and finds no box then.
+func numbered(marker []byte) bool { return len(marker) > 0 && marker[0] >= '0' && marker[0] <= '9' }
+
+// calloutMarker is the kind of a callout, with its icon and title behind it unless they are those of the kind.
+func calloutMarker(n *ast.Node) string {
+	icon, title := n.CalloutIcon, n.CalloutTitle
+	if icon == ast.GetCalloutIcon(n.CalloutType) {
+		icon = ""
+	}
+	if title == ast.GetCalloutTitle(n.CalloutType) {
+		title = ""
+	}
+	return restore(strings.Join(strings.Fields(n.CalloutType+" "+icon+" "+title), " "))
+}
+
+// leaf is the text of a leaf.
+func (c converter) leaf(b *tree.Block, n *ast.Node) string {
+	switch n.Type {
+	case ast.NodeParagraph:
+		return secured(strings.TrimRight(c.inline(n), " \t\n"))
+	case ast.NodeHeading:
+		level := min(max(n.HeadingLevel, 1), 6)
+		text := strings.ReplaceAll(strings.TrimSpace(c.inline(n)), "\n", " ")
+		return strings.TrimSpace(strings.Repeat("#", level) + " " + text)
+	case ast.NodeThematicBreak:
+		return "---"
+	case ast.NodeTable:
+		if b.Attrs["colgroup"] == "" && n.FirstChild != nil {
+			b.Attrs = withAttr(b.Attrs, "colgroup", strings.Repeat("|", max(columns(n)-1, 0)))
+		}
+		return c.table(n)
+	case ast.NodeCodeBlock:
+		return codeText(n)
+	case ast.NodeMathBlock:
+		return "$$\n" + strings.Trim(tokensOf(n.ChildByType(ast.NodeMathBlockContent)), "\n") + "\n$$"
+	case ast.NodeBlockQueryEmbed:
+		script := tokensOf(n.ChildByType(ast.NodeBlockQueryEmbedScript))
+		return "{{" + strings.TrimSpace(script) + "}}"
+	case ast.NodeAttributeView:
+		return databaseText(n)
+	case ast.NodeCustomBlock:
+		return ";;;" + n.CustomBlockInfo + "\n" + strings.Trim(string(n.Tokens), "\n") + "\n;;;"
+	}
+	return withoutBlankLines(strings.TrimSpace(string(n.Tokens)))
+}
+
+// withoutBlankLines takes blank lines out of HTML, which would end there.
+func withoutBlankLines(text string) string {
+	for strings.Contains(text, "\n\n") {
+		text = strings.ReplaceAll(text, "\n\n", "\n")
+	}
+	return text
+}
+
+func tokensOf(n *ast.Node) string {
+	if n == nil {
+		return ""
+	}
+	return string(n.Tokens)
+}
+
+func withAttr(attrs map[string]string, name, value string) map[string]string {
+	if attrs == nil {
+		attrs = map[string]string{}
+	}
+	if value != "" {
+		attrs[name] = value
+	}
+	return attrs
+}
+
+// codeText writes a block of code between fences that are longer than any in the code.
+func codeText(n *ast.Node) string {
+	code := strings.ReplaceAll(tokensOf(n.ChildByType(ast.NodeCodeBlockCode)), "\u200d```", "```")
+	info := ""
+	if mark := n.ChildByType(ast.NodeCodeBlockFenceInfoMarker); mark != nil {
+		info = string(mark.CodeBlockInfo)
+	}
+	fence := "```"
+	for strings.Contains(code, fence) {
+		fence += "`"
+	}
+	if code != "" && !strings.HasSuffix(code, "\n") {
+		code += "\n"
+	}
+	return fence + info + "\n" + code + fence
+}
+
+// databaseText is the element that shows a database.
+func databaseText(n *ast.Node) string {
+	id, view := n.AttributeViewID, n.AttributeViewType
+	if id == "" {
+		id, view = htmlAttr(string(n.Tokens), "data-av-id"), htmlAttr(string(n.Tokens), "data-av-type")
+	}
+	if view == "" {
+		view = "table"
+	}
+	return `<div data-type="NodeAttributeView" data-av-id="` + id + `" data-av-type="` + view + `"></div>`
+}
+
+// htmlAttr is the value of an attribute in a tag, "" without it.
+func htmlAttr(tag, name string) string {
+	_, rest, found := strings.Cut(tag, name+`="`)
+	if !found {
+		return ""
+	}
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}

@@ -1,0 +1,62 @@
+package markup
+
+import (
+	"strings"
+
+	"collie/internal/vault/tree"
+
+	"github.com/88250/lute/ast"
+	"github.com/88250/lute/render"
+)
+
+// DOM renders a block as getBlockDOM does. depth counts what of it: 0 for the echo of a write, 1 for a read. The
+// kernel shows the same in both cases: the block and all below it, with data-node-index="1" on the block itself.
+func DOM(b *tree.Block, depth int) string { return DOMs([]*tree.Block{b}) }
+
+// DOMs renders blocks one after the other, as the echo of a write holds them. Their places are counted from 1. The
+// blocks of a document are rendered for a document itself, which has no element.
+func DOMs(blocks []*tree.Block) string {
+	if len(blocks) == 1 && blocks[0].Kind == tree.Doc {
+		blocks = blocks[0].Children
+	}
+	var out string
+	err := guarded(func() {
+		r := render.NewProtyleRenderer(newTree(blocks...), engine().RenderOptions, engine().ParseOptions)
+		out = string(r.Render())
+	})
+	if err != nil {
+		return plainDOM(blocks)
+	}
+	return restore(out)
+}
+
+// plainDOM is DOMs for what lute cannot render: paragraphs with the text.
+func plainDOM(blocks []*tree.Block) string {
+	var out strings.Builder
+	for _, b := range blocks {
+		p := &ast.Node{Type: ast.NodeParagraph, ID: b.ID}
+		p.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(Markdown(b))})
+		out.WriteString(engine().RenderNodeBlockDOM(p))
+	}
+	return out.String()
+}
+
+// ParseDOM splits the DOM of the editor into blocks, which keep data-node-id and attributes. It always returns a
+// block: an empty paragraph if there is nothing else. Text that was typed as Markdown is Markdown.
+func ParseDOM(dom string) []*tree.Block {
+	dom = clean(dom)
+	var blocks []*tree.Block
+	err := guarded(func() {
+		if t := engine().BlockDOM2Tree(dom); t != nil {
+			blocks = converter{}.children(t.Root, 0)
+		}
+	})
+	if err != nil || len(blocks) == 0 {
+		text := ""
+		if guarded(func() { text = engine().BlockDOM2Text(dom) }) != nil {
+			text = dom
+		}
+		return []*tree.Block{{Kind: tree.Paragraph, Text: restore(strings.TrimSpace(text))}}
+	}
+	return blocks
+}

@@ -1,0 +1,63 @@
+package markup
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/88250/lute"
+	"github.com/88250/lute/parse"
+)
+
+// engine is lute with the settings of SiYuan's kernel. Nothing changes it once it is made and lute only reads its
+// options, so everybody shares one: making it costs more than reading a paragraph.
+var engine = sync.OnceValue(newEngine)
+
+func newEngine() *lute.Lute {
+	e := lute.New()
+	e.SetProtyleWYSIWYG(true)
+	e.SetTextMark(true)
+	e.SetHTMLTag2TextMark(true)
+	e.SetKramdownIAL(true)
+	e.SetBlockRef(true)
+	e.SetFileAnnotationRef(true)
+	e.SetTag(true)
+	e.SetMark(true)
+	e.SetSub(true)
+	e.SetSup(true)
+	e.SetSuperBlock(true)
+	e.SetCallout(true)
+	e.SetDataTask(true)
+	e.SetArbitraryTaskListItemMarker(true)
+	e.SetEnsureListItemParagraph(true)
+	e.SetImgPathAllowSpace(true)
+	e.SetInlineMathAllowDigitAfterOpenMarker(true)
+	e.SetParagraphBeginningSpace(true)
+	for _, off := range []func(bool){
+		e.SetFootnotes, e.SetToC, e.SetIndentCodeBlock, e.SetYamlFrontMatter, e.SetSetext, e.SetLinkRef, e.SetHeadingID,
+		e.SetGFMAutoLink, e.SetGFMStrikethrough1, e.SetGitConflict, e.SetAutoSpace, e.SetFixTermTypo, e.SetSpellcheck,
+		e.SetSanitize,
+	} {
+		off(false)
+	}
+	return e
+}
+
+// guarded calls f and turns a panic of lute into an error.
+func guarded(f func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("lute: %v", p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// parseTree has lute read Markdown, nil when it cannot.
+func parseTree(markdown string) *parse.Tree {
+	var t *parse.Tree
+	if guarded(func() { t = parse.Parse("", []byte(markdown), engine().ParseOptions) }) != nil {
+		return nil
+	}
+	return t
+}

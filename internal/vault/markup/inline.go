@@ -1,0 +1,123 @@
+package markup
+
+import (
+	"strings"
+
+	"github.com/88250/lute/ast"
+	"github.com/88250/lute/parse"
+)
+
+// parseInline has lute read the text of a leaf, nil when it cannot. The nodes lie below the result.
+func parseInline(text string) *ast.Node {
+	var t *parse.Tree
+	if guarded(func() { t = parse.Inline("", []byte(text), engine().ParseOptions) }) != nil {
+		return nil
+	}
+	return t.Root.FirstChild
+}
+
+// inline writes the text of a leaf from its nodes, such that it stays as it is when it is read and written again: marks
+// that were put into other words may, next to each other, mean something else.
+func (c converter) inline(leaf *ast.Node) string {
+	table := leaf.Type == ast.NodeTableCell
+	text, sure := c.once(leaf, table)
+	for range 4 {
+		if sure {
+			break
+		}
+		back := parseInline(text)
+		if back == nil {
+			break
+		}
+		again, _ := converter{}.once(back, table)
+		text, sure = again, again == text
+	}
+	return text
+}
+
+// once writes the text of a leaf and reports whether it is sure to be written the same way when it is read.
+func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
+	w := writer{table: table}
+	w.children(leaf, nil)
+	text = w.markdown()
+	if w.marks > 0 || c.literal && strings.ContainsAny(text, marking) {
+		return c.faithful(leaf, text, table), false
+	}
+	return text, !w.rewrote
+}
+
+// faithful is text if it says what the nodes of leaf say. Otherwise it is the first of these that does: the same with
+// <span> elements, which can say what Markdown cannot, with text escaped, or with both.
+func (c converter) faithful(leaf *ast.Node, text string, table bool) string {
+	ours := flattened(leaf)
+	meaning := outline(ours)
+	if says(text, meaning) {
+		return text
+	}
+	for _, w := range []writer{{spans: true}, {escape: true}, {spans: true, escape: true}} {
+		if w.escape && !c.literal {
+			continue
+		}
+		w.table = table
+		w.children(ours, nil)
+		if text = w.markdown(); says(text, meaning) {
+			break
+		}
+	}
+	return text
+}
+
+// says reports whether text is read as a leaf of this meaning.
+func says(text, meaning string) bool {
+	leaf := parseInline(text)
+	return leaf != nil && outline(flattened(leaf)) == meaning
+}
+
+// flattened is leaf with nested marks as text marks that follow each other, as the kernel stores them.
+func flattened(leaf *ast.Node) *ast.Node {
+	t := &parse.Tree{Root: leaf, Context: &parse.Context{ParseOption: engine().ParseOptions}}
+	if guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) != nil {
+		return leaf
+	}
+	return leaf
+}
+
+// outline spells what the nodes of a leaf say, so that two leaves can be compared.
+func outline(leaf *ast.Node) string {
+	var out strings.Builder
+	last := ""
+	for n := leaf.FirstChild; n != nil; n = n.Next {
+		mark, text := "", ""
+		switch n.Type {
+		case ast.NodeTextMark:
+			mark = strings.Join([]string{
+				sortedWords(n.TextMarkType), unescapeHTML(n.TextMarkAHref), unescapeHTML(n.TextMarkATitle),
+				unescapeHTML(n.TextMarkInlineMathContent), unescapeHTML(n.TextMarkInlineMemoContent), n.TextMarkBlockRefID, n.TextMarkFileAnnotationRefID,
+			}, "\x01")
+			text = unescapeHTML(n.TextMarkTextContent)
+		case ast.NodeKramdownSpanIAL:
+			mark = "ial"
+			text = string(n.Tokens)
+		default:
+			text = n.Content()
+			if n.Type == ast.NodeSoftBreak || n.Type == ast.NodeBr {
+				text = "\n"
+			}
+			switch n.Type {
+			case ast.NodeImage:
+				mark = "img"
+			case ast.NodeEmoji:
+				text = emojiText(n)
+			}
+		}
+		if text = strings.ReplaceAll(text, "\u200b", ""); text == "" && n.Type != ast.NodeTextMark {
+			continue
+		}
+		if mark != last {
+			out.WriteString("\x02" + mark + "\x02")
+			last = mark
+		}
+		out.WriteString(text)
+	}
+	return out.String()
+}

@@ -1,0 +1,80 @@
+package markup
+
+import (
+	"strings"
+
+	"collie/internal/vault/tree"
+)
+
+// Parse splits Markdown, attribute lists included, into blocks. Blocks have an id only where a list gives them one;
+// Attrs may be nil. Empty text gives no blocks. The attribute list of a whole document (type="doc") is left out.
+// Text that lute cannot read, or that nests deeper than a note can, comes back as paragraphs: nothing is lost.
+func Parse(markdown string) []*tree.Block {
+	markdown = clean(markdown)
+	if strings.TrimSpace(markdown) == "" {
+		return nil
+	}
+	if hostile(markdown) {
+		return paragraphs(markdown)
+	}
+	t := parseTree(markdown)
+	if t == nil {
+		return paragraphs(markdown)
+	}
+	var blocks []*tree.Block
+	c := converter{given: givenAttrs(markdown)}
+	if guarded(func() { blocks = c.children(t.Root, 0) }) != nil {
+		return paragraphs(markdown)
+	}
+	return blocks
+}
+
+// caret is the character lute takes for the place of the cursor. In a note it is a character like any other, so
+// lute sees another one in its stead.
+const (
+	caret        = "\u2038"
+	caretStandIn = "\U000F2038"
+)
+
+var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u200b", "", caret, caretStandIn)
+
+// clean brings text into the form the parser wants: lines that end in \n, valid UTF-8, no zero-width spaces, which
+// SiYuan puts around marks and takes out again.
+func clean(text string) string {
+	return cleaner.Replace(strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// restore undoes what clean did for lute's sake.
+func restore(text string) string { return strings.ReplaceAll(text, caretStandIn, caret) }
+
+// paragraphs is Parse for what lute should not see: each stretch between blank lines is a paragraph, with the
+// attribute list below it.
+func paragraphs(markdown string) []*tree.Block {
+	var found []*tree.Block
+	for _, part := range strings.Split(markdown, "\n\n") {
+		text := strings.Trim(part, "\n")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		b := &tree.Block{Kind: tree.Paragraph, Text: restore(text)}
+		if body, list := cutIAL(text); list != "" {
+			b.Attrs = tree.ParseIAL(list)
+			if b.Attrs["type"] == "doc" {
+				continue
+			}
+			b.Text, b.ID = restore(body), b.Attrs["id"]
+		}
+		found = append(found, b)
+	}
+	return found
+}
+
+// cutIAL takes an attribute list off the end of a text.
+func cutIAL(text string) (body, list string) {
+	at := strings.LastIndexByte(text, '\n') + 1
+	last := strings.TrimSpace(text[at:])
+	if !strings.HasPrefix(last, "{: ") || !strings.HasSuffix(last, "}") {
+		return text, ""
+	}
+	return strings.TrimSuffix(text[:at], "\n"), last
+}

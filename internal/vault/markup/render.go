@@ -1,0 +1,137 @@
+package markup
+
+import (
+	"strings"
+
+	"collie/internal/vault/tree"
+)
+
+// Markdown is a block without attribute lists, as blocks.markdown holds it; "" for a document.
+func Markdown(b *tree.Block) string {
+	switch {
+	case b.Kind == tree.Doc:
+		return ""
+	case !b.Container():
+		return b.Text
+	}
+	return renderer{}.block(b)
+}
+
+// Kramdown is a block with attribute lists; a document is its blocks and then its own list.
+func Kramdown(b *tree.Block) string { return renderer{lists: true}.block(b) }
+
+// Textmark is Kramdown with formatted text as the editor's <span> marks.
+func Textmark(b *tree.Block) string { return renderer{lists: true, marks: true}.block(b) }
+
+// Export is the Markdown of a document's blocks without attribute lists.
+func Export(d *tree.Block) string { return renderer{}.blocks(d.Children, "\n\n") }
+
+// renderer writes blocks as Markdown.
+type renderer struct {
+	// lists has the attribute lists of blocks written.
+	lists bool
+	// marks has formatted text written as the editor's <span> marks.
+	marks bool
+}
+
+func (r renderer) blocks(list []*tree.Block, between string) string {
+	parts := make([]string, len(list))
+	for i, b := range list {
+		parts[i] = r.block(b)
+	}
+	return strings.Join(parts, between)
+}
+
+func (r renderer) block(b *tree.Block) string {
+	switch b.Kind {
+	case tree.Doc:
+		body := r.blocks(b.Children, "\n\n")
+		if r.lists {
+			body += "\n\n" + tree.IAL(b.Attrs)
+		}
+		return body
+	case tree.List:
+		return r.close(b, r.blocks(b.Children, "\n"))
+	case tree.Item:
+		return r.item(b)
+	case tree.Quote, tree.Callout:
+		return r.quote(b)
+	case tree.Super:
+		return r.close(b, "{{{"+b.Marker+"\n"+r.blocks(b.Children, "\n\n")+"\n\n}}}")
+	case tree.IFrame, tree.Video, tree.Audio, tree.Widget:
+		if r.lists && len(b.Attrs) > 0 {
+			return b.Text + "\n\n" + tree.IAL(b.Attrs)
+		}
+		return b.Text
+	case tree.Paragraph:
+		if r.marks {
+			return r.close(b, marked(b.Text))
+		}
+	case tree.Heading:
+		if r.marks {
+			return r.close(b, strings.Repeat("#", b.Level())+" "+marked(headingText(b.Text)))
+		}
+	}
+	return r.close(b, b.Text)
+}
+
+// close ends a block with its attribute list.
+func (r renderer) close(b *tree.Block, text string) string {
+	switch {
+	case !r.lists || len(b.Attrs) == 0:
+		return text
+	case text == "":
+		return tree.IAL(b.Attrs)
+	}
+	return text + "\n" + tree.IAL(b.Attrs)
+}
+
+func (r renderer) item(b *tree.Block) string {
+	head := b.Marker + " "
+	pad := strings.Repeat(" ", len(head))
+	if r.lists && len(b.Attrs) > 0 {
+		head += tree.IAL(b.Attrs)
+	}
+	if b.Task != "" {
+		head += "[" + b.Task + "] "
+	}
+	text := indented(r.blocks(b.Children, "\n\n"), pad)
+	if r.lists && b.Task != "" && len(b.Children) > 0 && b.Children[0].Text == "" && b.Children[0].Kind == tree.Paragraph {
+		head += "\n" + pad // a list right behind the box would be text
+	}
+	return head + text
+}
+
+// indented puts pad before every line but the first and the empty ones.
+func indented(text, pad string) string {
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if out.Len() > 0 && line != "\n" {
+			out.WriteString(pad)
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+func (r renderer) quote(b *tree.Block) string {
+	var out strings.Builder
+	if b.Kind == tree.Callout {
+		kind, title, _ := strings.Cut(b.Marker, " ")
+		out.WriteString(strings.TrimRight("> [!"+kind+"] "+title, " ") + "\n")
+	}
+	for line := range strings.Lines(r.blocks(b.Children, "\n\n")) {
+		if line == "\n" {
+			out.WriteString(">\n")
+			continue
+		}
+		out.WriteString("> " + line)
+	}
+	if r.lists && len(b.Attrs) > 0 {
+		out.WriteString("\n>")
+	}
+	return r.close(b, out.String())
+}

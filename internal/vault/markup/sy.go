@@ -1,0 +1,90 @@
+package markup
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"collie/internal/vault/tree"
+
+	"github.com/88250/lute/ast"
+	"github.com/88250/lute/render"
+)
+
+// syVersion is the version of the .sy format that is written.
+const syVersion = "2"
+
+// SY renders a loaded document as the .sy file it would be: one JSON object on one line, the document's node.
+func SY(d *tree.Document) []byte {
+	var out []byte
+	err := guarded(func() {
+		t := newTree()
+		t.Root = newNode(d.Root)
+		t.Root.Spec = syVersion
+		finish(t.Root)
+		out = render.NewJSONRenderer(t, engine().RenderOptions, engine().ParseOptions).Render()
+	})
+	if err != nil {
+		return plainSY(d)
+	}
+	return []byte(restore(string(out)))
+}
+
+// plainSY is SY for what lute cannot render: a document with its Markdown in one paragraph.
+func plainSY(d *tree.Document) []byte {
+	file := map[string]any{
+		"ID": d.Root.ID, "Spec": syVersion, "Type": tree.NodeType(tree.Doc), "Properties": d.Root.Attrs,
+		"Children": []any{map[string]any{
+			"ID": tree.RandomID(), "Type": tree.NodeType(tree.Paragraph),
+			"Children": []any{map[string]any{"Type": "NodeText", "Data": Export(d.Root)}},
+		}},
+	}
+	data, _ := json.Marshal(file) // strings and maps of strings: it cannot fail
+	return data
+}
+
+// ParseSY reads a .sy file and returns its root block with all below it. The error says what is wrong with the file.
+func ParseSY(data []byte) (*tree.Block, error) {
+	var root ast.Node
+	if err := json.Unmarshal(data, &root); err != nil {
+		return nil, fmt.Errorf("not a .sy file, which is one JSON object: %w", err)
+	}
+	if root.TypeStr != tree.NodeType(tree.Doc) {
+		return nil, fmt.Errorf("not a .sy file: its root has the Type %q, expected %q", root.TypeStr, tree.NodeType(tree.Doc))
+	}
+	if !tree.ValidID(root.ID) {
+		return nil, fmt.Errorf("the .sy file has the ID %q, expected one like 20240131120000-abcdefg", root.ID)
+	}
+	var b *tree.Block
+	err := guarded(func() {
+		link(&root)
+		b = converter{literal: true}.block(&root, 0)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the .sy file cannot be read: %w", err)
+	}
+	return b, nil
+}
+
+// link makes the node of a file a node of a tree: files hold children in lists, types by name, tokens as text.
+func link(n *ast.Node) {
+	n.Type = ast.Str2NodeType(n.TypeStr)
+	n.Tokens = []byte(clean(n.Data))
+	n.TextMarkTextContent = clean(n.TextMarkTextContent)
+	if n.ID != "" {
+		n.KramdownIAL = append(n.KramdownIAL, []string{"id", n.ID})
+	}
+	for name, value := range n.Properties {
+		if name != "id" || n.ID == "" {
+			n.KramdownIAL = append(n.KramdownIAL, []string{name, value})
+		}
+	}
+	children := n.Children
+	n.Children, n.Properties = nil, nil
+	for _, child := range children {
+		if child == nil {
+			continue
+		}
+		link(child)
+		n.AppendChild(child)
+	}
+}

@@ -1,0 +1,200 @@
+package markup
+
+import (
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/88250/lute/ast"
+)
+
+// enclosing are the marks that are written around a text, by their name in a text mark.
+var enclosing = map[string]string{"strong": "**", "em": "*", "s": "~~", "mark": "=="}
+
+// elements are the marks written as HTML elements. Inside them lute reads no other marks.
+var elements = []string{"u", "kbd", "sup", "sub"}
+
+// textEscapes are the characters that text inside an element cannot hold.
+var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// mark writes a text mark, which may be of several kinds at once.
+func (w *writer) mark(n *ast.Node) {
+	w.marks++
+	kinds := markKinds(n)
+	s, plain := w.innermost(n, kinds)
+	if w.spans || !plain {
+		s.Markdown = w.barred(spanElement(n))
+		w.put(s)
+		return
+	}
+	opened := stack{}
+	opened.change(w, enclosingOf(kinds), nil)
+	w.put(s)
+	opened.change(w, nil, nil)
+}
+
+// run writes text marks that follow each other, and returns the last. Those that go together share their marks:
+// **a *b* c** is three.
+func (w *writer) run(n *ast.Node) *ast.Node {
+	opened := stack{}
+	for ; ; n = n.Next {
+		kinds := markKinds(n)
+		s, plain := w.innermost(n, kinds)
+		listed := n.Next != nil && n.Next.Type == ast.NodeKramdownSpanIAL
+		switch {
+		case listed || !plain:
+			opened.change(w, nil, nil)
+			w.mark(n)
+		default:
+			w.marks++
+			opened.change(w, enclosingOf(kinds), n)
+			w.put(s)
+		}
+		if n.Next == nil || n.Next.Type != ast.NodeTextMark {
+			opened.change(w, nil, nil)
+			return n
+		}
+	}
+}
+
+// markKinds are the kinds of a text mark. The kind text says nothing beside others.
+func markKinds(n *ast.Node) []string {
+	kinds := strings.Fields(n.TextMarkType)
+	if len(kinds) > 1 {
+		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "text" })
+	}
+	return kinds
+}
+
+// stack are the enclosing marks that are open, from the outside in.
+type stack []string
+
+// change closes and opens marks until exactly wanted are open. The ones that last longest from n on are opened first.
+func (open *stack) change(w *writer, wanted []string, n *ast.Node) {
+	keep := 0
+	for keep < len(*open) && slices.Contains(wanted, (*open)[keep]) {
+		keep++
+	}
+	for _, kind := range slices.Backward((*open)[keep:]) {
+		w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: enclosing[kind]})
+	}
+	*open = (*open)[:keep]
+	var fresh []string
+	for _, kind := range wanted {
+		if !slices.Contains(*open, kind) {
+			fresh = append(fresh, kind)
+		}
+	}
+	slices.SortStableFunc(fresh, func(a, b string) int { return lasting(n, b) - lasting(n, a) })
+	for _, kind := range fresh {
+		w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: enclosing[kind]})
+		*open = append(*open, kind)
+	}
+}
+
+// lasting counts for how many text marks in a row a kind goes on.
+func lasting(n *ast.Node, kind string) int {
+	count := 0
+	for ; n != nil && n.Type == ast.NodeTextMark && n.IsTextMarkType(kind); n = n.Next {
+		count++
+	}
+	return count
+}
+
+func enclosingOf(kinds []string) []string {
+	var found []string
+	for _, kind := range []string{"strong", "em", "s", "mark"} {
+		if slices.Contains(kinds, kind) {
+			found = append(found, kind)
+		}
+	}
+	return found
+}
+
+// markKind is the kind by which Spans calls a text mark: what it refers to first, then how it looks.
+func markKind(kinds []string) string {
+	for _, kind := range []string{"block-ref", "file-annotation-ref", "a", "tag", "inline-math", "inline-memo", "code"} {
+		if slices.Contains(kinds, kind) {
+			return kind
+		}
+	}
+	return strings.Join(kinds, " ")
+}
+
+// innermost writes a text mark without the marks around it, and reports whether there is Markdown for all its kinds.
+func (w *writer) innermost(n *ast.Node, kinds []string) (Span, bool) {
+	text := strings.ReplaceAll(unescapeHTML(n.TextMarkTextContent), zeroWidth, "")
+	s := Span{Content: text}
+	rest := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return enclosing[kind] != "" })
+	is := func(kind string) bool {
+		at := slices.Index(rest, kind)
+		if at >= 0 {
+			rest = slices.Delete(rest, at, at+1)
+		}
+		return at >= 0
+	}
+	switch {
+	case is("inline-math"):
+		s.Content = strings.ReplaceAll(unescapeHTML(n.TextMarkInlineMathContent), "_esc_newline_", "\n")
+		s.Markdown = "$" + w.barred(s.Content) + "$"
+	case is("block-ref"):
+		s = newReference(n.TextMarkBlockRefID, text, n.TextMarkBlockRefSubtype)
+	case is("file-annotation-ref"):
+		s = newAnnotation(n.TextMarkFileAnnotationRefID, text)
+	case is("a"):
+		s.Target, s.Title = unescapeHTML(n.TextMarkAHref), unescapeHTML(n.TextMarkATitle)
+		inner := escapeMarks(text)
+		if is("code") {
+			inner = codeSpan(text)
+		}
+		s.Markdown = "[" + w.barred(inner) + "](" + destination(s.Target, s.Title) + ")"
+	case is("tag"):
+		s.Markdown = "#" + w.barred(escapeMarks(text)) + "#"
+	case is("code"):
+		s.Markdown = codeSpan(w.barred(text))
+	case len(rest) == 1 && slices.Contains(elements, rest[0]):
+		s.Markdown = "<" + rest[0] + ">" + w.barred(textEscapes.Replace(text)) + "</" + rest[0] + ">"
+		rest = nil
+	default:
+		s.Markdown = w.barred(escapeMarks(text))
+	}
+	s.Kind = markKind(kinds)
+	return s, len(rest) == 0 && s.Content != ""
+}
+
+// spanElement writes a text mark as the element that lute reads back to the same.
+func spanElement(n *ast.Node) string {
+	var out strings.Builder
+	attr := func(name, value string) {
+		if value != "" {
+			out.WriteString(" " + name + `="` + value + `"`)
+		}
+	}
+	out.WriteString("<span")
+	attr("data-type", n.TextMarkType)
+	attr("data-subtype", n.TextMarkBlockRefSubtype)
+	attr("data-id", n.TextMarkBlockRefID+n.TextMarkFileAnnotationRefID)
+	attr("data-href", n.TextMarkAHref)
+	attr("data-title", n.TextMarkATitle)
+	attr("data-inline-memo-content", html.EscapeString(html.UnescapeString(n.TextMarkInlineMemoContent)))
+	if n.TextMarkInlineMathContent != "" {
+		attr("data-subtype", "math")
+		attr("data-content", html.EscapeString(html.UnescapeString(n.TextMarkInlineMathContent)))
+		attr("contenteditable", "false")
+		attr("class", "render-node")
+	}
+	return out.String() + ">" + strings.ReplaceAll(n.TextMarkTextContent, "\u200b", "") + "</span>"
+}
+
+func unescapeHTML(text string) string {
+	if !strings.Contains(text, "&") {
+		return text
+	}
+	return html.UnescapeString(text)
+}
+
+func sortedWords(text string) string {
+	words := strings.Fields(text)
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}

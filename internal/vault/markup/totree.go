@@ -1,0 +1,198 @@
+package markup
+
+import (
+	"strconv"
+	"strings"
+
+	"collie/internal/vault/tree"
+
+	"github.com/88250/lute/ast"
+	"github.com/88250/lute/html"
+	"github.com/88250/lute/parse"
+)
+
+// newTree makes lute's syntax tree of some blocks. Their text marks lie flat, as the kernel stores them.
+func newTree(blocks ...*tree.Block) *parse.Tree {
+	t := &parse.Tree{Root: &ast.Node{Type: ast.NodeDocument}, Context: &parse.Context{ParseOption: engine().ParseOptions}}
+	for _, b := range blocks {
+		t.Root.AppendChild(newNode(b))
+	}
+	return t
+}
+
+// newNode makes the node of a block and all below it.
+func newNode(b *tree.Block) *ast.Node {
+	n := &ast.Node{Type: ast.Str2NodeType(tree.NodeType(b.Kind)), ID: b.ID, KramdownIAL: attrPairs(b)}
+	switch b.Kind {
+	case tree.List, tree.Item:
+		n.ListData = listData(b)
+		if b.Task != "" && b.Kind == tree.Item {
+			box := &ast.Node{Type: ast.NodeTaskListItemMarker}
+			box.ReviveFromMarker(b.Task[0])
+			n.AppendChild(box)
+		}
+	case tree.Quote:
+		n.AppendChild(&ast.Node{Type: ast.NodeBlockquoteMarker, Tokens: []byte(">")})
+	case tree.Super:
+		n.AppendChild(&ast.Node{Type: ast.NodeSuperBlockOpenMarker})
+		n.AppendChild(&ast.Node{Type: ast.NodeSuperBlockLayoutMarker, Tokens: []byte(b.Marker)})
+	case tree.Callout:
+		n.CalloutType, n.CalloutIcon, n.CalloutTitle = calloutParts(b.Marker)
+	}
+	if !b.Container() {
+		fillLeaf(n, b)
+	}
+	for _, child := range b.Children {
+		n.AppendChild(newNode(child))
+	}
+	if b.Kind == tree.Super {
+		n.AppendChild(&ast.Node{Type: ast.NodeSuperBlockCloseMarker})
+	}
+	return n
+}
+
+// attrPairs are the attributes of a block as lute wants them: id, then updated, then the others.
+func attrPairs(b *tree.Block) [][]string {
+	var pairs, others [][]string
+	for _, name := range tree.Names(b.Attrs) {
+		pair := []string{name, html.EscapeAttrVal(b.Attrs[name])}
+		if name == "id" || name == "updated" {
+			pairs = append(pairs, pair)
+			continue
+		}
+		others = append(others, pair)
+	}
+	if b.Kind == tree.Table {
+		return append(pairs, others...)
+	}
+	// The kernel writes updated last, except in a table, to which it adds the widths of the columns at the end.
+	if n := len(pairs); n == 2 {
+		return append(append(pairs[:1:1], others...), pairs[1])
+	}
+	return append(pairs, others...)
+}
+
+// listData is the kind of a list, and for an item its mark. The numbers are lute's: 0 bullets, 1 numbers, 3 tasks.
+func listData(b *tree.Block) *ast.ListData {
+	data := &ast.ListData{}
+	switch b.Subtype() {
+	case "o":
+		data.Typ = 1
+	case "t":
+		data.Typ = 3
+	}
+	if b.Kind != tree.Item {
+		return data
+	}
+	if data.Typ != 1 {
+		data.BulletChar, data.Marker = '*', []byte("*")
+		return data
+	}
+	data.Marker = []byte(b.Marker)
+	data.Delimiter = '.'
+	data.Num, _ = strconv.Atoi(strings.TrimRight(b.Marker, ".)"))
+	return data
+}
+
+// fillLeaf puts the text of a leaf into its node.
+func fillLeaf(n *ast.Node, b *tree.Block) {
+	switch b.Kind {
+	case tree.Heading:
+		n.HeadingLevel = min(max(b.Level(), 1), 6)
+		takeInline(n, headingText(b.Text))
+	case tree.Paragraph:
+		takeInline(n, b.Text)
+	case tree.Table:
+		fillTable(n, b.Text)
+	case tree.Code:
+		fence, info, code := codeParts(b.Text)
+		n.IsFencedCodeBlock = true
+		if noNewline(info) {
+			code = strings.TrimSuffix(code, "\n")
+		}
+		n.AppendChild(&ast.Node{Type: ast.NodeCodeBlockFenceOpenMarker, Tokens: []byte(fence)})
+		n.AppendChild(&ast.Node{Type: ast.NodeCodeBlockFenceInfoMarker, CodeBlockInfo: []byte(info)})
+		n.AppendChild(&ast.Node{Type: ast.NodeCodeBlockCode, Tokens: []byte(code)})
+		n.AppendChild(&ast.Node{Type: ast.NodeCodeBlockFenceCloseMarker, Tokens: []byte(fence)})
+	case tree.Math:
+		n.AppendChild(&ast.Node{Type: ast.NodeMathBlockOpenMarker})
+		n.AppendChild(&ast.Node{Type: ast.NodeMathBlockContent, Tokens: []byte(mathContent(b.Text))})
+		n.AppendChild(&ast.Node{Type: ast.NodeMathBlockCloseMarker})
+	case tree.Embed:
+		script := strings.TrimSuffix(strings.TrimPrefix(b.Text, "{{"), "}}")
+		n.AppendChild(&ast.Node{Type: ast.NodeOpenBrace})
+		n.AppendChild(&ast.Node{Type: ast.NodeOpenBrace})
+		n.AppendChild(&ast.Node{Type: ast.NodeBlockQueryEmbedScript, Tokens: []byte(script)})
+		n.AppendChild(&ast.Node{Type: ast.NodeCloseBrace})
+		n.AppendChild(&ast.Node{Type: ast.NodeCloseBrace})
+	case tree.Database:
+		n.AttributeViewID, n.AttributeViewType = htmlAttr(b.Text, "data-av-id"), htmlAttr(b.Text, "data-av-type")
+	case tree.Break:
+	default:
+		n.Tokens = []byte(b.Text)
+	}
+}
+
+// noNewline reports whether code is a drawing, which the kernel keeps without a line feed at its end.
+func noNewline(language string) bool {
+	switch language {
+	case "mermaid", "echarts", "mindmap", "flowchart", "graphviz", "plantuml", "abc":
+		return true
+	}
+	return false
+}
+
+// takeInline moves the inline nodes of a text below n.
+func takeInline(n *ast.Node, text string) {
+	if text == "" {
+		return
+	}
+	var leaf *ast.Node
+	if !hostile(text) && strings.ContainsAny(text, marking+"\n") {
+		leaf = parseInline(strings.ReplaceAll(text, caret, caretStandIn))
+	}
+	if leaf == nil {
+		n.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(text)})
+		return
+	}
+	for c := flattened(leaf).FirstChild; c != nil; c = leaf.FirstChild {
+		n.AppendChild(c)
+		joinMark(c)
+	}
+}
+
+// joinMark makes a text mark and an equal one before it one, and brings it into the form of the kernel's files.
+func joinMark(n *ast.Node) {
+	if n.Type != ast.NodeTextMark {
+		return
+	}
+	n.TextMarkType = sortedWords(n.TextMarkType)
+	n.TextMarkInlineMathContent = unescapeHTML(n.TextMarkInlineMathContent)
+	before := n.Previous
+	if before == nil || before.Type != ast.NodeTextMark || n.TextMarkType != before.TextMarkType || len(enclosingOf(strings.Fields(n.TextMarkType))) == 0 {
+		return
+	}
+	if n.IsSameTextMarkType(before) && n.TextMarkInlineMathContent == "" && n.TextMarkFileAnnotationRefID == before.TextMarkFileAnnotationRefID {
+		n.TextMarkTextContent = before.TextMarkTextContent + n.TextMarkTextContent
+		before.Unlink()
+	}
+}
+
+// fillTable has lute read the Markdown of a table and takes what it found.
+func fillTable(n *ast.Node, text string) {
+	t := parseTree(strings.ReplaceAll(text, caret, caretStandIn))
+	var table *ast.Node
+	if t != nil {
+		table = t.Root.ChildByType(ast.NodeTable)
+	}
+	if table == nil {
+		n.Type = ast.NodeParagraph
+		n.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(text)})
+		return
+	}
+	_ = guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) })
+	n.TableAligns = table.TableAligns
+	for c := table.FirstChild; c != nil; c = table.FirstChild {
+		n.AppendChild(c)
+	}
+}

@@ -1,0 +1,262 @@
+package markup
+
+import (
+	"strings"
+
+	"github.com/88250/lute/ast"
+)
+
+// writer writes the inline nodes of a leaf as Markdown, in pieces that say what they are.
+type writer struct {
+	pieces []Span
+	// table is set inside a table's cell, where a bar has to be escaped.
+	table bool
+	// spans has text marks written as <span> elements.
+	spans bool
+	// escape has text escaped that looks like marks.
+	escape bool
+	// rewrote says that a mark was written in another way than it was read.
+	rewrote bool
+	// marks counts the text marks that were met.
+	marks int
+}
+
+// edge is the kind of a piece that is only the beginning or end of marks around others.
+const (
+	edgeOpen  = "\x00open"
+	edgeClose = "\x00close"
+)
+
+func (w *writer) markdown() string {
+	if len(w.pieces) == 1 {
+		return w.pieces[0].Markdown
+	}
+	var out strings.Builder
+	for _, p := range w.pieces {
+		out.WriteString(p.Markdown)
+	}
+	return out.String()
+}
+
+func (w *writer) put(s Span) {
+	if s.Kind == "" && len(w.pieces) > 0 {
+		if last := &w.pieces[len(w.pieces)-1]; last.Kind == "" {
+			last.Content += s.Content
+			last.Markdown += s.Markdown
+			return
+		}
+	}
+	w.pieces = append(w.pieces, s)
+}
+
+// text puts plain text, which inside of marks is of their kind.
+func (w *writer) text(kinds []string, content, markdown string) {
+	w.put(Span{Kind: strings.Join(kinds, " "), Content: content, Markdown: markdown})
+}
+
+func (w *writer) children(n *ast.Node, kinds []string) {
+	for c := n.FirstChild; c != nil; c = c.Next {
+		if c.Type == ast.NodeTextMark && !w.spans {
+			c = w.run(c)
+			continue
+		}
+		w.node(c, kinds)
+	}
+}
+
+func (w *writer) node(n *ast.Node, kinds []string) {
+	switch n.Type {
+	case ast.NodeText, ast.NodeLinkText:
+		text := string(n.Tokens)
+		markdown := text
+		if w.escape {
+			markdown = escapeMarks(text)
+		}
+		if w.table {
+			markdown = escapeBars(markdown)
+		}
+		w.text(kinds, text, markdown)
+	case ast.NodeSoftBreak:
+		w.text(kinds, "\n", "\n")
+	case ast.NodeHardBreak:
+		w.rewrote = true
+		w.text(kinds, "\n", "\n")
+	case ast.NodeBr:
+		w.text(kinds, "\n", "<br />")
+	case ast.NodeBackslash:
+		content := tokensOf(n.FirstChild)
+		w.text(kinds, content, `\`+content)
+	case ast.NodeHTMLEntity:
+		w.text(kinds, string(n.Tokens), string(n.HtmlEntityTokens))
+	case ast.NodeEmoji:
+		w.rewrote = true
+		text := emojiText(n)
+		w.text(kinds, text, text)
+	case ast.NodeStrong:
+		w.rewrote = w.rewrote || n.FirstChild != nil && n.FirstChild.Type == ast.NodeStrongU8eOpenMarker
+		w.around(n, kinds, "strong", "**", "**")
+	case ast.NodeEmphasis:
+		w.rewrote = w.rewrote || n.FirstChild != nil && n.FirstChild.Type == ast.NodeEmU8eOpenMarker
+		w.around(n, kinds, "em", "*", "*")
+	case ast.NodeStrikethrough:
+		w.around(n, kinds, "s", "~~", "~~")
+	case ast.NodeMark:
+		w.around(n, kinds, "mark", "==", "==")
+	case ast.NodeUnderline:
+		w.around(n, kinds, "u", "<u>", "</u>")
+	case ast.NodeKbd:
+		w.around(n, kinds, "kbd", "<kbd>", "</kbd>")
+	case ast.NodeSub:
+		w.rewrote = true
+		w.around(n, kinds, "sub", "<sub>", "</sub>")
+	case ast.NodeSup:
+		w.rewrote = true
+		w.around(n, kinds, "sup", "<sup>", "</sup>")
+	case ast.NodeTag:
+		content := n.Content()
+		w.put(Span{Kind: "tag", Content: content, Markdown: "#" + w.below(n) + "#"})
+	case ast.NodeCodeSpan:
+		w.code(n)
+	case ast.NodeInlineMath:
+		content := tokensOf(n.ChildByType(ast.NodeInlineMathContent))
+		w.put(Span{Kind: "inline-math", Content: content, Markdown: "$" + w.barred(content) + "$"})
+	case ast.NodeLink:
+		w.link(n)
+	case ast.NodeImage:
+		w.image(n)
+	case ast.NodeBlockRef:
+		w.reference(n)
+	case ast.NodeFileAnnotationRef:
+		id, text := tokensOf(n.ChildByType(ast.NodeFileAnnotationRefID)), tokensOf(n.ChildByType(ast.NodeFileAnnotationRefText))
+		w.put(newAnnotation(id, text))
+	case ast.NodeTextMark:
+		w.mark(n)
+	case ast.NodeKramdownSpanIAL:
+		w.attach(string(n.Tokens))
+	default:
+		if n.FirstChild != nil {
+			w.children(n, kinds)
+		} else if !n.IsMarker() {
+			w.text(kinds, string(n.Tokens), string(n.Tokens))
+		}
+	}
+}
+
+// below is the Markdown of what lies inside a node.
+func (w *writer) below(n *ast.Node) string {
+	inner := writer{table: w.table, spans: w.spans, escape: w.escape}
+	inner.children(n, nil)
+	w.rewrote = w.rewrote || inner.rewrote
+	w.marks += inner.marks
+	return inner.markdown()
+}
+
+// around puts what lies inside of marks between them.
+func (w *writer) around(n *ast.Node, kinds []string, kind, open, closing string) {
+	w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: open})
+	w.children(n, append(kinds[:len(kinds):len(kinds)], kind))
+	w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: closing})
+}
+
+// attach writes the attribute list of the mark before it.
+func (w *writer) attach(list string) {
+	if len(w.pieces) == 0 {
+		w.text(nil, list, list)
+		return
+	}
+	w.pieces[len(w.pieces)-1].Markdown += list
+}
+
+// emojiText is the character of an emoji, or its name where it is a picture.
+func emojiText(n *ast.Node) string {
+	var out strings.Builder
+	for c := n.FirstChild; c != nil; c = c.Next {
+		switch alias := c.ChildByType(ast.NodeEmojiAlias); {
+		case c.Type == ast.NodeEmojiUnicode:
+			out.Write(c.Tokens)
+		case alias != nil:
+			out.Write(alias.Tokens)
+		}
+	}
+	return out.String()
+}
+
+func (w *writer) code(n *ast.Node) {
+	content := tokensOf(n.ChildByType(ast.NodeCodeSpanContent))
+	w.put(Span{Kind: "code", Content: content, Markdown: codeSpan(w.barred(content))})
+}
+
+func (w *writer) link(n *ast.Node) {
+	if !strings.HasPrefix(tokensOf(n.FirstChild), "[") {
+		w.rewrote = true // <https://...>
+	}
+	inner := writer{table: w.table, spans: w.spans, escape: w.escape}
+	for c := n.ChildByType(ast.NodeOpenBracket); c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
+		if c.Type != ast.NodeOpenBracket {
+			inner.node(c, nil)
+		}
+	}
+	w.rewrote, w.marks = w.rewrote || inner.rewrote, w.marks+inner.marks
+	s := Span{Kind: "a", Target: tokensOf(n.ChildByType(ast.NodeLinkDest)), Title: tokensOf(n.ChildByType(ast.NodeLinkTitle))}
+	for _, p := range inner.pieces {
+		s.Content += p.Content
+	}
+	s.Markdown = "[" + inner.markdown() + "](" + destination(s.Target, s.Title) + ")"
+	w.put(s)
+}
+
+func (w *writer) image(n *ast.Node) {
+	s := Span{Kind: "img", Target: tokensOf(n.ChildByType(ast.NodeLinkDest)), Title: tokensOf(n.ChildByType(ast.NodeLinkTitle))}
+	markdown := "!["
+	for c := n.FirstChild; c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
+		switch c.Type {
+		case ast.NodeLinkText:
+			s.Content += string(c.Tokens)
+			markdown += w.escaped(string(c.Tokens))
+		case ast.NodeBackslash:
+			s.Content += tokensOf(c.FirstChild)
+			markdown += `\` + tokensOf(c.FirstChild)
+		case ast.NodeBang, ast.NodeOpenBracket:
+		default:
+			inner := writer{table: w.table}
+			inner.node(c, nil)
+			for _, p := range inner.pieces {
+				s.Content += p.Content
+			}
+			markdown += inner.markdown()
+		}
+	}
+	s.Markdown = markdown + "](" + destination(s.Target, s.Title) + ")"
+	w.put(s)
+}
+
+func (w *writer) reference(n *ast.Node) {
+	id := tokensOf(n.ChildByType(ast.NodeBlockRefID))
+	if text := n.ChildByType(ast.NodeBlockRefDynamicText); text != nil {
+		w.put(newReference(id, tokensOf(text), "d"))
+		return
+	}
+	text := n.ChildByType(ast.NodeBlockRefText)
+	if text == nil {
+		w.put(Span{Kind: "block-ref", Content: id, Markdown: "((" + id + "))", Target: id, Subtype: "s"})
+		return
+	}
+	w.put(newReference(id, tokensOf(text), "s"))
+}
+
+// barred is content in which bars are escaped if a table needs it.
+func (w *writer) barred(content string) string {
+	if w.table {
+		return escapeBars(content)
+	}
+	return content
+}
+
+func (w *writer) escaped(text string) string { return w.barred(text) }
+
+func escapeBars(text string) string {
+	if !strings.Contains(text, "|") {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, `\|`, "|"), "|", `\|`)
+}

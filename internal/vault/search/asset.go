@@ -1,0 +1,54 @@
+package search
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+const assetsDir = "/data/assets"
+
+// nameID is the id at the end of an asset's name.
+var nameID = regexp.MustCompile(`-\d{14}-[0-9a-z]{7}$`)
+
+// assetName is one asset that was found by its name.
+type assetName struct {
+	HName   string `json:"hName"` // HTML, without the id
+	Path    string `json:"path"`  // assets/...
+	Updated int64  `json:"updated"`
+}
+
+// searchAsset finds assets by their names, the newest first.
+func searchAsset(tx *workspace.Tx, req api.Request) api.Reply {
+	query := req.Str("k")
+	exts := req.OptStrs("exts")
+	mark := marker(func(name string) string { return name })
+	if query != "" {
+		mark = marking([]string{query})
+	}
+	found := []assetName{}
+	for _, f := range assetFiles(tx) {
+		name := shownName(f.Path)
+		if !strings.Contains(fold(name), fold(query)) || len(exts) > 0 && !slices.Contains(exts, path.Ext(f.Path)) {
+			continue
+		}
+		found = append(found, assetName{mark(name), strings.TrimPrefix(f.Path, "/data/"), f.Changed.Unix()})
+	}
+	return api.OK(found)
+}
+
+// assetFiles are the files below data/assets, the newest first.
+func assetFiles(tx *workspace.Tx) []workspace.File {
+	list := slices.DeleteFunc(tx.FilesBelow(assetsDir), func(f workspace.File) bool { return f.Dir })
+	slices.SortStableFunc(list, func(a, b workspace.File) int { return b.Changed.Compare(a.Changed) })
+	return list
+}
+
+// shownName is the name of an asset without its id.
+func shownName(p string) string {
+	return nameID.ReplaceAllString(strings.TrimSuffix(path.Base(p), path.Ext(p)), "") + path.Ext(p)
+}

@@ -1,0 +1,96 @@
+package search_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// The generated vault of the benchmark.
+const (
+	benchDocuments = 1000
+	benchBlocks    = 100 // a document
+)
+
+var benchWords = strings.Fields(`the quick brown fox apple banana carrot server client gateway kernel block document notebook
+	search index table view page tree leaf root branch commit write read flush lock wait node list item code math quote`)
+
+// fill writes a vault of 100,000 blocks, in English and Chinese. The frequent words are in every third block, the rare
+// ones in every thousandth.
+func fill(b *testing.B, v *vault) {
+	b.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	n := 0
+	text := func() string {
+		n++
+		var out strings.Builder
+		for range 8 {
+			out.WriteString(benchWords[r.IntN(len(benchWords))] + " ")
+		}
+		for range 12 {
+			out.WriteRune(rune(0x4e00 + int(3000*r.Float64()*r.Float64())))
+		}
+		if n%3 == 0 {
+			out.WriteString(" frequent 常见词汇")
+		}
+		if n%1000 == 0 {
+			out.WriteString(" rareword 稀有词语")
+		}
+		return out.String()
+	}
+	for at := 0; at < benchDocuments; at += 50 {
+		v.update(func(tx *workspace.Tx) {
+			for i := range 50 {
+				var blocks []*tree.Block
+				for range benchBlocks - 1 {
+					blocks = append(blocks, &tree.Block{Kind: tree.Paragraph, Text: text()})
+				}
+				tx.AddDocument(tx.Notebook(v.box), nil, fmt.Sprintf("Document %d", at+i), "", tx.Identify(blocks))
+			}
+		})
+	}
+}
+
+// BenchmarkFullText searches 100,000 blocks and reports the median of each kind of word. The bar is 20 ms over what
+// people search.
+func BenchmarkFullText(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it fills a vault of 100,000 blocks")
+	}
+	v := newVault(b)
+	fill(b, v)
+	for _, bm := range []struct {
+		name, query string
+		more        object
+	}{
+		{"rare/english", "rareword", nil}, {"rare/chinese2", "稀有", nil}, {"rare/chinese4", "稀有词语", nil},
+		{"common/english", "banana", nil}, {"common/two", "banana apple", nil}, {"common/chinese2", "一丁", nil},
+		{"common/mixed", "banana 常见", nil},
+		{"frequent/english", "frequent", nil}, {"frequent/chinese2", "常见", nil}, {"frequent/chinese4", "常见词汇", nil},
+		{"frequent/page9", "frequent", object{"page": 9, "orderBy": 4}}, {"frequent/box", "frequent", object{"paths": []string{v.box}}},
+		{"syntax", "banana NOT apple", object{"method": 1}}, {"regexp/prefix", `rareword\s`, object{"method": 3}}, {"regexp/scan", `\d{9}`, object{"method": 3}},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			body := object{"query": bm.query}
+			for key, value := range bm.more {
+				body[key] = value
+			}
+			var took []time.Duration
+			hits := int64(0)
+			for b.Loop() {
+				start := time.Now()
+				hits = v.ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int()
+				took = append(took, time.Since(start))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(hits), "hits")
+		})
+	}
+}

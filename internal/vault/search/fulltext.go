@@ -1,0 +1,158 @@
+package search
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+const (
+	defaultPageSize = 32
+	maxPageSize     = 4096
+	maxPage         = 1 << 20
+)
+
+// foundPage is one page of blocks that were found, with the counts of all pages.
+type foundPage struct {
+	Blocks  []*api.FoundBlock `json:"blocks"`
+	DocMode bool              `json:"docMode"` // documents of the blocks follow them, and are not counted
+	Matched int               `json:"matchedBlockCount"`
+	Roots   int               `json:"matchedRootCount"`
+	Pages   int               `json:"pageCount"`
+}
+
+// paging is which page of a list is asked for; the first one is 1.
+type paging struct{ number, size int }
+
+func pagingOf(req api.Request) paging {
+	p := paging{min(max(req.OptNum("page", 1), 1), maxPage), min(req.OptNum("pageSize", defaultPageSize), maxPageSize)}
+	if p.size < 1 {
+		p.size = defaultPageSize
+	}
+	return p
+}
+
+// count is how many pages n entries have.
+func (p paging) count(n int) int { return (n + p.size - 1) / p.size }
+
+// end is how many entries there are up to the end of the page.
+func (p paging) end() int { return p.number * p.size }
+
+// cut is the part of list on the page.
+func cut[T any](p paging, list []T) []T {
+	return list[min(p.end()-p.size, len(list)):min(p.end(), len(list))]
+}
+
+// fullTextSearchBlock finds blocks. What it cannot make sense of is no error: there are no hits.
+func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
+	query, method := strings.TrimSpace(req.OptStr("query")), req.OptNum("method", byKeyword)
+	if query != "" && method == byStatement && !tree.ValidID(query) {
+		return api.OK(foundByStatement(tx, query, pagingOf(req)))
+	}
+	src, mark := sourceOf(tx, query, method)
+	p := pagingOf(req)
+	found := find(tx, src, newScope(tx, searched(req), req.OptStrs("paths")), req.OptNum("orderBy", orderKind), p.end())
+	answer := foundPage{
+		DocMode: isKeyword(method) && len(strings.Fields(query)) > 1,
+		Matched: found.blocks, Roots: found.documents, Pages: p.count(found.blocks),
+	}
+	shown := page(tx, cut(p, found.first))
+	switch {
+	case req.OptNum("groupBy", 0) == 1:
+		answer.Blocks = grouped(tx, shown, mark)
+	case answer.DocMode:
+		answer.Blocks = markedAll(append(shown, documentsOf(tx, shown)...), mark)
+	default:
+		answer.Blocks = markedAll(shown, mark)
+	}
+	return api.OK(answer)
+}
+
+func isKeyword(method int) bool {
+	return method != bySyntax && method != byStatement && method != byPattern
+}
+
+// sourceOf is where the hits of a query come from, and what marks the matches in a text.
+func sourceOf(tx *workspace.Tx, query string, method int) (source, marker) {
+	switch {
+	case query == "":
+		return source{}, html.EscapeString
+	case tree.ValidID(query):
+		return source{statement: "SELECT n FROM node WHERE id = ?", args: []any{query}}, html.EscapeString
+	case method == bySyntax:
+		return byExpression(tx, query), marking(wanted(query))
+	case method == byPattern:
+		pattern, err := regexp.Compile(query)
+		if err != nil {
+			return source{}, html.EscapeString
+		}
+		return byRegexp(tx, pattern), markingPattern(pattern)
+	}
+	words := strings.Fields(query)
+	return byWords(tx, words), marking(words)
+}
+
+// wanted are the words of an expression before NOT, which are marked.
+func wanted(expression string) []string {
+	positive, _, _ := strings.Cut(expression, " NOT ")
+	return slices.DeleteFunc(strings.FieldsFunc(positive, func(r rune) bool { return strings.ContainsRune(" \t\n\"()", r) }),
+		func(word string) bool { return word == "AND" || word == "OR" })
+}
+
+func markedAll(list []*api.FoundBlock, mark marker) []*api.FoundBlock {
+	hits := make([]*api.FoundBlock, len(list))
+	for i, b := range list {
+		hits[i] = marked(b, mark)
+	}
+	return hits
+}
+
+// grouped shows hits below their documents.
+func grouped(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*api.FoundBlock {
+	roots := documentsOf(tx, list)
+	if roots == nil {
+		return []*api.FoundBlock{}
+	}
+	for _, root := range roots {
+		for _, b := range list {
+			if b.RootID == root.ID {
+				root.Children = append(root.Children, marked(b, mark))
+			}
+		}
+		root.Content = html.EscapeString(root.Content)
+	}
+	return roots
+}
+
+// foundByStatement finds the blocks that the rows of a statement name by a column id, in their order. What else a row
+// says of a block does not count.
+func foundByStatement(tx *workspace.Tx, statement string, p paging) foundPage {
+	answer := foundPage{Blocks: []*api.FoundBlock{}}
+	result, err := tx.Select(statement, defaultLimit)
+	column := slices.Index(result.Columns, "id")
+	if err != nil || column < 0 {
+		return answer
+	}
+	var ids []string
+	for _, row := range result.Rows {
+		if id, isText := row[column].(string); isText {
+			ids = append(ids, id)
+		}
+	}
+	known := foundByID(tx, ids)
+	ids = slices.DeleteFunc(ids, func(id string) bool { return known[id] == nil })
+	roots := map[string]bool{}
+	for _, id := range ids {
+		roots[known[id].RootID] = true
+	}
+	for _, id := range cut(p, ids) {
+		answer.Blocks = append(answer.Blocks, marked(known[id], html.EscapeString))
+	}
+	answer.Matched, answer.Roots, answer.Pages = len(ids), len(roots), p.count(len(ids))
+	return answer
+}

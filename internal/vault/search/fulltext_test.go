@@ -1,0 +1,260 @@
+package search_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/workspace"
+)
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	v.document("Fruit", "苹果派配方\n\n青苹果\n\n苹\n\nan Apple a day\n\nApple pie, APPLE juice\n\nGrün ÄPFEL\n\nI/O\n\n100% sure_thing\n\nsay \"quoted\" 'x'")
+	for query, want := range map[string][]string{
+		"苹果":                  {"<mark>苹果</mark>派配方", "青<mark>苹果</mark>"},
+		"苹果派":                 {"<mark>苹果派</mark>配方"},
+		"苹":                   {"<mark>苹</mark>果派配方", "青<mark>苹</mark>果", "<mark>苹</mark>"},
+		"果 派配":                {"苹<mark>果</mark><mark>派配</mark>方", "Fruit"},
+		"方":                   {"苹果派配<mark>方</mark>"},
+		"配方":                  {"苹果派<mark>配方</mark>"},
+		"apple":               {"an <mark>Apple</mark> a day", "<mark>Apple</mark> pie, <mark>APPLE</mark> juice"},
+		"ay":                  {"an Apple a d<mark>ay</mark>", "s<mark>ay</mark> &#34;quoted&#34; &#39;x&#39;"},
+		"Y":                   {"an Apple a da<mark>y</mark>", "sa<mark>y</mark> &#34;quoted&#34; &#39;x&#39;"},
+		"äpfel":               {"Grün <mark>ÄPFEL</mark>"},
+		"ä":                   {"Grün <mark>Ä</mark>PFEL"},
+		"/O":                  {"I<mark>/O</mark>"},
+		"%":                   {"100<mark>%</mark> sure_thing"},
+		"0% sur":              {"10<mark>0%</mark> <mark>sur</mark>e_thing", "Fruit"},
+		`"quoted`:             {"say <mark>&#34;quoted</mark>&#34; &#39;x&#39;"},
+		"apple pie apple PIE": {"<mark>Apple</mark> <mark>pie</mark>, <mark>APPLE</mark> juice", "Fruit"},
+		"apple 苹果":            {}, "苹果 橙": {}, "派果": {}, "nothing here": {}, `" OR "`: {}, "*": {}, "'": {"say &#34;quoted&#34; <mark>&#39;</mark>x<mark>&#39;</mark>"},
+	} {
+		if diff := cmp.Diff(want, v.contents(query, nil)); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+	}
+}
+
+// TestSameText: words that stand in different texts of a block are not together.
+func TestSameText(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	_, blocks := v.document("Doc", "alpha 甲乙\n\nother")
+	v.update(func(tx *workspace.Tx) {
+		b := tx.Block(blocks[0])
+		b.Attrs["name"], b.Attrs["memo"] = "beta", "gamma delta 丙丁"
+	})
+	for query, want := range map[string]int{
+		"alpha": 1, "beta": 1, "gamma delta": 1, "alpha 甲乙": 1, "gamma 丙丁": 1, "丙丁 de": 1, "丙 丁": 1,
+		"alpha beta": 0, "alpha gamma": 0, "甲乙 丙丁": 0, "甲 gamma": 0, "alpha 丙": 0, "beta gamma": 0,
+	} {
+		if got := v.ask("/api/search/fullTextSearchBlock", object{"query": query}).Get("matchedBlockCount").Int(); int(got) != want {
+			t.Errorf("%s: %d hits, want %d", query, got, want)
+		}
+	}
+}
+
+// TestWordsFindWhatAScanFinds holds the index to account against reading every text.
+func TestWordsFindWhatAScanFinds(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	letters := []rune("abAB苹果派水 É")
+	word := func(n int) string {
+		var out strings.Builder
+		for range n {
+			out.WriteRune(letters[r.IntN(len(letters))])
+		}
+		return strings.TrimSpace(out.String())
+	}
+	var texts []string
+	for i := range 60 {
+		var lines []string
+		for range 5 {
+			if text := strings.Join(strings.Fields(word(1+r.IntN(30))), " "); text != "" {
+				lines = append(lines, text)
+			}
+		}
+		texts = append(texts, lines...)
+		v.document(fmt.Sprintf("%d", i), strings.Join(lines, "\n\n"))
+	}
+	for range 300 {
+		var words []string
+		for range 1 + r.IntN(3) {
+			words = append(words, strings.Fields(word(1+r.IntN(4)))...)
+		}
+		query := strings.Join(words, " ")
+		if query == "" {
+			continue
+		}
+		want := 0
+		for _, text := range texts {
+			text = strings.ToLower(text)
+			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) }) {
+				want++
+			}
+		}
+		body := object{"query": query, "types": object{"paragraph": true}}
+		if got := v.ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int(); int(got) != want {
+			t.Errorf("%q: %d hits, a scan finds %d", query, got, want)
+		}
+	}
+}
+
+func TestOrdersAndPages(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	var lines []string
+	for i := range 50 {
+		lines = append(lines, fmt.Sprintf("word %02d\n{: id=\"202401010000%02d-aaaaaaa\" updated=\"202402010000%02d\"}", i, (i*7)%50, (i*11)%50))
+	}
+	v.document("Doc", strings.Join(lines, "\n\n"))
+	ids := func(order, page, size int) (ids []string) {
+		found := v.ask("/api/search/fullTextSearchBlock", object{"query": "word", "orderBy": order, "page": page, "pageSize": size})
+		if n, pages := found.Get("matchedBlockCount").Int(), found.Get("pageCount").Int(); n != 50 || int(pages) != (50+size-1)/size {
+			t.Errorf("order %d: %d hits on %d pages", order, n, pages)
+		}
+		for _, b := range found.Get("blocks").Array() {
+			ids = append(ids, b.Get("id").String()+" "+b.Get("ial.updated").String()+" "+b.Get("markdown").String())
+		}
+		return ids
+	}
+	key := map[int]func(string) string{
+		1: func(s string) string { return s[:22] }, 3: func(s string) string { return s[23:37] }, 5: func(s string) string { return s[38:] },
+	}
+	for order := 1; order <= 6; order++ {
+		all := ids(order, 1, 100)
+		by := key[(order-1)/2*2+1]
+		sorted := slices.Clone(all)
+		slices.SortFunc(sorted, func(a, b string) int {
+			if order%2 == 0 {
+				a, b = b, a
+			}
+			return strings.Compare(by(a), by(b))
+		})
+		if diff := cmp.Diff(sorted, all); len(all) != 50 || diff != "" {
+			t.Errorf("order %d: %s", order, diff)
+		}
+		var paged []string
+		for page := 1; page <= 8; page++ {
+			paged = append(paged, ids(order, page, 7)...)
+		}
+		if diff := cmp.Diff(all, paged); diff != "" {
+			t.Errorf("order %d by pages: %s", order, diff)
+		}
+	}
+	if got := ids(7, 9999999, 7); len(got) != 0 {
+		t.Errorf("a page behind the end holds %d", len(got))
+	}
+}
+
+func TestScope(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	var top, below, other string
+	v.update(func(tx *workspace.Tx) {
+		box := tx.Notebook(v.box)
+		d := tx.AddDocument(box, nil, "Top needle", "", tx.Identify(markup.Parse("# needle head\n\nneedle one\n\n- needle item")))
+		c := tx.AddDocument(box, d, "Below", "", tx.Identify(markup.Parse("needle two")))
+		top, below = d.Path(), c.Path()
+		second := tx.CreateNotebook("Second needle")
+		tx.AddDocument(second, nil, "Third", "", tx.Identify(markup.Parse("needle three")))
+		other = second.ID
+	})
+	count := func(more object) int {
+		body := object{"query": "needle"}
+		for key, value := range more {
+			body[key] = value
+		}
+		return int(v.ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int())
+	}
+	tests := []struct {
+		more object
+		want int
+	}{
+		{nil, 6}, {object{"paths": []string{v.box}}, 5}, {object{"paths": []string{other}}, 1}, {object{"paths": []string{v.box + top}}, 5},
+		{object{"paths": []string{v.box + below}}, 1}, {object{"paths": []string{other + below}}, 0}, {object{"paths": []string{other, v.box + below}}, 2},
+		{object{"paths": []string{v.box + strings.TrimSuffix(top, ".sy")}}, 1}, {object{"paths": []string{"'; drop table node; --"}}, 0},
+		{object{"types": object{"heading": true}}, 1}, {object{"types": object{"document": true}}, 1}, {object{"types": object{"heading": false}}, 0},
+		{object{"types": object{"list": true, "listItem": true}}, 2},
+	}
+	for _, tt := range tests {
+		if got := count(tt.more); got != tt.want {
+			t.Errorf("%v: %d hits, want %d", tt.more, got, tt.want)
+		}
+	}
+	v.update(func(tx *workspace.Tx) { tx.Notebook(other).Conf.Closed = true })
+	if got := count(nil); got != 5 {
+		t.Errorf("with the other notebook closed: %d hits, want 5", got)
+	}
+	if got := v.ask("/api/query/sql", object{"stmt": "select content from blocks_fts where blocks_fts match 'three'"}); len(got.Array()) != 0 {
+		t.Errorf("SQL sees a closed notebook: %s", got)
+	}
+	v.update(func(tx *workspace.Tx) { tx.Notebook(other).Conf.Closed = false })
+	if got := count(nil); got != 6 {
+		t.Errorf("with the other notebook open again: %d hits, want 6", got)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	v.document("Doc", "apple pie\n\napple tart 苹果\n\n苹果酱 jam\n\nNEEDLE-42\n\nNEEDLE-x")
+	for _, tt := range []struct {
+		query  string
+		method int
+		want   []string
+	}{
+		{"apple NOT pie", 1, []string{"<mark>apple</mark> tart 苹果"}},
+		{"apple AND 苹果", 1, []string{"<mark>apple</mark> tart <mark>苹果</mark>"}},
+		{"苹果", 1, []string{"apple tart <mark>苹果</mark>", "<mark>苹果</mark>酱 jam"}},
+		{"苹果 NOT apple", 1, []string{"<mark>苹果</mark>酱 jam"}},
+		{`"苹" OR pie`, 1, []string{"apple <mark>pie</mark>", "apple tart <mark>苹</mark>果", "<mark>苹</mark>果酱 jam"}},
+		{"content : 苹果酱", 1, []string{"<mark>苹果酱</mark> jam"}},
+		{"name : apple", 1, []string{}}, {"橙子 AND apple", 1, []string{}}, {"apple AND (", 1, []string{}}, {`"`, 1, []string{}},
+		{"select * from blocks where content like '%apple%' order by content", 2, []string{"apple pie", "apple tart 苹果"}},
+		{"select content from blocks", 2, []string{}}, {"select nope from", 2, []string{}}, {"delete from blocks", 2, []string{}},
+		{"select 'x' as id, 'y' as content from blocks", 2, []string{}},
+		{`NEEDLE-\d+`, 3, []string{"<mark>NEEDLE-42</mark>"}}, {`(?i)needle-\w`, 3, []string{"<mark>NEEDLE-4</mark>2", "<mark>NEEDLE-x</mark>"}},
+		{`^苹.酱`, 3, []string{"<mark>苹果酱</mark> jam"}}, {`([`, 3, []string{}}, {`x*`, 3, nil},
+	} {
+		got := v.contents(tt.query, object{"method": tt.method})
+		if tt.want == nil {
+			continue
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%d %s: %s", tt.method, tt.query, diff)
+		}
+	}
+}
+
+func TestFindReplace(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	doc, blocks := v.document("Old title", "old **old** text #old#\n\n`old` code")
+	v.ask("/api/search/findReplace", object{"k": "old", "r": "new", "ids": []string{blocks[0], doc, "20990101000000-zzzzzzz"}, "replaceTypes": object{"text": true, "strong": true}})
+	if got := v.block(blocks[0]).Text; got != "new **new** text #old#" {
+		t.Errorf("the text is %q", got)
+	}
+	if got := v.contents("new text", nil); len(got) == 0 {
+		t.Error("what was replaced is not found")
+	}
+	v.ask("/api/search/findReplace", object{"k": "Old", "r": "New", "ids": []string{doc}, "replaceTypes": object{"docTitle": true}})
+	if got := v.block(doc).Attrs["title"]; got != "New title" {
+		t.Errorf("the title is %q", got)
+	}
+	v.ask("/api/search/findReplace", object{"k": "(ol)d", "r": "$1", "method": 3, "ids": blocks, "replaceTypes": object{"code": true, "tag": true}})
+	if got := v.block(blocks[1]).Text; got != "`ol` code" {
+		t.Errorf("the text is %q", got)
+	}
+	if got := v.contents("old", nil); len(got) != 0 {
+		t.Errorf("what is gone is still found: %v", got)
+	}
+}

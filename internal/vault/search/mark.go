@@ -1,0 +1,34 @@
+package search
+
+import (
+	"html"
+	"regexp"
+	"strings"
+)
+
+// marker turns a text into HTML in which what was looked for is marked.
+type marker func(text string) string
+
+// marking marks words, in whatever case.
+func marking(words []string) marker {
+	if len(words) == 0 {
+		return html.EscapeString
+	}
+	escaped := make([]string, len(words))
+	for i, word := range words {
+		escaped[i] = regexp.QuoteMeta(html.EscapeString(word))
+	}
+	return markingPattern(regexp.MustCompile("(?i)" + strings.Join(escaped, "|")))
+}
+
+// markingPattern marks what a pattern matches in the escaped text.
+func markingPattern(pattern *regexp.Regexp) marker {
+	return func(text string) string {
+		return pattern.ReplaceAllStringFunc(html.EscapeString(text), func(found string) string {
+			if found == "" {
+				return ""
+			}
+			return "<mark>" + found + "</mark>"
+		})
+	}
+}

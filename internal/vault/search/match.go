@@ -1,0 +1,239 @@
+package search
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"collie/internal/vault/workspace"
+)
+
+// The methods of the full text search; any other number is the first.
+const (
+	byKeyword = iota
+	bySyntax
+	byStatement
+	byPattern
+)
+
+// trigram is how many characters the words of the full text index have.
+const trigram = 3
+
+// source is a SELECT of the numbers of blocks that match, as column n; a block may be there more than once. The zero
+// value has none.
+type source struct {
+	statement string
+	args      []any
+	// ranked is a statement with a column rank beside n, the less the better, "" if there is none. To rank takes time.
+	ranked string
+}
+
+// listed is a source of known numbers.
+func listed(numbers []int64) source {
+	if len(numbers) == 0 {
+		return source{}
+	}
+	data, _ := json.Marshal(numbers)
+	return source{statement: "SELECT value AS n FROM json_each(?)", args: []any{string(data)}}
+}
+
+// matching is a source of what an expression of the index matches.
+func matching(expression string) source {
+	return source{
+		statement: "SELECT rowid AS n FROM blocks_fts WHERE blocks_fts MATCH ?", args: []any{expression},
+		ranked: "SELECT rowid AS n, rank FROM blocks_fts WHERE blocks_fts MATCH ?",
+	}
+}
+
+// byWords finds the blocks that have all words in one of their texts: content, name, alias, memo or tag.
+//
+// A word of three characters and more is a phrase of trigrams, and found exactly. A shorter one is the beginning of
+// trigrams, of which the index has a list; Chinese words mostly are. When long words have few hits, short ones are
+// looked for in those.
+func byWords(tx *workspace.Tx, words []string) source {
+	words = distinct(words)
+	long, short := divide(words)
+	switch {
+	case len(words) == 0:
+		return source{}
+	case len(words) == 1 && len(long) == 1:
+		return matching(phrase(long[0]))
+	case len(words) == 1:
+		from, to := startingWith(short[0])
+		return source{
+			statement: "SELECT doc AS n FROM block_terms WHERE term >= ? AND term < ?", args: []any{from, to},
+		}
+	}
+	inContent, elsewhere := together(tx, long)
+	if len(long) == 0 || len(inContent)+len(elsewhere) > fewHits {
+		for i, word := range short {
+			content, other := beginning(tx, word)
+			if len(long) == 0 && i == 0 {
+				inContent, elsewhere = content.numbers(), other.numbers()
+				continue
+			}
+			inContent = slices.DeleteFunc(inContent, func(n int64) bool { return !content.has(n) })
+			elsewhere = slices.DeleteFunc(elsewhere, func(n int64) bool { return !other.has(n) })
+		}
+	} else if len(short) > 0 {
+		inContent, elsewhere = nil, append(inContent, elsewhere...)
+	}
+	// What has the words outside of its content may have each of them in another text.
+	return listed(append(inContent, verified(tx, elsewhere, words)...))
+}
+
+// fewHits is how many blocks are rather read than looked up once more.
+const fewHits = 4096
+
+// together looks long words up that must be in one text: blocks that have them in their content, and blocks that have
+// them somewhere else, one here and one there perhaps.
+func together(tx *workspace.Tx, words []string) (inContent, elsewhere []int64) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	phrases := make([]string, len(words))
+	for i, word := range words {
+		phrases[i] = phrase(word)
+	}
+	all := " : (" + strings.Join(phrases, " AND ") + ")"
+	return numbers(tx, matching("content"+all)), numbers(tx, matching("{name alias memo tag}"+all))
+}
+
+// beginning looks a short word up.
+func beginning(tx *workspace.Tx, word string) (inContent, elsewhere *bits) {
+	inContent, elsewhere = &bits{}, &bits{}
+	from, to := startingWith(word)
+	tx.Rows(func(row workspace.Row) bool {
+		if row.Int(1) == 1 {
+			inContent.add(row.Int(0))
+		} else {
+			elsewhere.add(row.Int(0))
+		}
+		return true
+	}, "SELECT doc, col = 'content' FROM block_terms WHERE term >= ? AND term < ?", from, to)
+	return inContent, elsewhere
+}
+
+// verified leaves those blocks that have all words in one text.
+func verified(tx *workspace.Tx, list []int64, words []string) []int64 {
+	if len(list) == 0 {
+		return nil
+	}
+	folded := make([]string, len(words))
+	for i, word := range words {
+		folded[i] = fold(word)
+	}
+	return reading(tx, listed(list), func(text string) bool {
+		text = fold(text)
+		return !slices.ContainsFunc(folded, func(word string) bool { return !strings.Contains(text, word) })
+	})
+}
+
+// byRegexp finds the blocks one of whose texts a pattern matches. It reads only those that have the text the pattern
+// begins with, if it begins with one.
+func byRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
+	candidates := source{statement: "SELECT n FROM node"}
+	if prefix, _ := pattern.LiteralPrefix(); utf8.RuneCountInString(prefix) >= trigram {
+		candidates = matching(phrase(prefix))
+	}
+	return listed(reading(tx, candidates, pattern.MatchString))
+}
+
+// reading leaves those blocks of which one text matches.
+func reading(tx *workspace.Tx, candidates source, match func(text string) bool) []int64 {
+	var found []int64
+	tx.Rows(func(row workspace.Row) bool {
+		for column := 1; column <= 5; column++ {
+			if text := row.Text(column); text != "" && match(text) {
+				found = append(found, row.Int(0))
+				break
+			}
+		}
+		return true
+	}, `SELECT node.n, node.content, node.name, node.alias, node.memo, node.tag
+		FROM (`+candidates.statement+`) AS s CROSS JOIN node ON node.n = s.n`, candidates.args...)
+	return found
+}
+
+// numbers collects what a source selects.
+func numbers(tx *workspace.Tx, s source) []int64 {
+	var list []int64
+	tx.Rows(func(row workspace.Row) bool {
+		list = append(list, row.Int(0))
+		return true
+	}, "SELECT n FROM ("+s.statement+")", s.args...)
+	return list
+}
+
+// phrase is a text as an expression of the index has it.
+func phrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
+
+// startingWith is the range of the words of the index that begin with a word.
+func startingWith(word string) (from, to string) {
+	from = fold(word)
+	return from, from + string(unicode.MaxRune)
+}
+
+// fold makes equal what differs in case only, character by character, as the index does.
+func fold(text string) string { return strings.Map(unicode.ToLower, text) }
+
+// divide parts words by whether they are as long as the words of the index.
+func divide(words []string) (long, short []string) {
+	for _, word := range words {
+		if utf8.RuneCountInString(word) >= trigram {
+			long = append(long, word)
+		} else {
+			short = append(short, word)
+		}
+	}
+	return long, short
+}
+
+// distinct drops words that are there already, in whatever case.
+func distinct(words []string) []string {
+	var kept []string
+	for _, word := range words {
+		if !slices.ContainsFunc(kept, func(k string) bool { return fold(k) == fold(word) }) {
+			kept = append(kept, word)
+		}
+	}
+	return kept
+}
+
+// bits is a set of numbers of blocks, which are small.
+type bits struct{ words []uint64 }
+
+// add adds n and reports whether it is new.
+func (b *bits) add(n int64) bool {
+	at := int(n >> 6)
+	for at >= len(b.words) {
+		b.words = append(b.words, make([]uint64, at+1-len(b.words))...)
+	}
+	bit := uint64(1) << (n & 63)
+	if b.words[at]&bit != 0 {
+		return false
+	}
+	b.words[at] |= bit
+	return true
+}
+
+func (b *bits) has(n int64) bool {
+	at := int(n >> 6)
+	return at < len(b.words) && b.words[at]&(1<<(n&63)) != 0
+}
+
+// numbers lists the set in order.
+func (b *bits) numbers() []int64 {
+	var list []int64
+	for at, word := range b.words {
+		for i := range int64(64) {
+			if word&(1<<i) != 0 {
+				list = append(list, int64(at)<<6|i)
+			}
+		}
+	}
+	return list
+}

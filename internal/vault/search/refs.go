@@ -1,0 +1,76 @@
+package search
+
+import (
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+// searchRefBlock finds blocks to refer to, at most as many as a statement has rows. A missing key is answered by the
+// late half of the handler.
+func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
+	for _, key := range []string{"id", "rootID", "k", "beforeLen"} {
+		if !req.Get(key).Exists() {
+			return api.OK(map[string]any{"reqId": nil})
+		}
+	}
+	query := req.Str("k")
+	shown := []*api.FoundBlock{}
+	isTitle := query == ""
+	if query != "" {
+		src, mark := sourceOf(tx, query, byKeyword)
+		found := find(tx, src, newScope(tx, everyday, nil), orderKind, defaultLimit)
+		for _, b := range page(tx, found.first) {
+			h := marked(b, mark)
+			h.RefText = b.Content
+			if isDocument(b) {
+				isTitle = isTitle || b.Content == query
+				h.HPath = strings.TrimSuffix(h.HPath, "/") + "/"
+			}
+			if box := tx.Notebook(b.Box); box != nil {
+				h.HPath = box.Conf.Name + h.HPath
+			}
+			shown = append(shown, h)
+		}
+	}
+	return api.OK(map[string]any{"blocks": shown, "k": query, "newDoc": !isTitle, "reqId": req.Get("reqId").Value()})
+}
+
+// listInvalidBlockRefs finds the blocks that refer to what does not exist. Where their Markdown names it, the id is left
+// out.
+func listInvalidBlockRefs(tx *workspace.Tx, req api.Request) api.Reply {
+	type missing struct{ markdown, content string }
+	var list []hit
+	refs := map[int64][]missing{}
+	documents := map[int64]bool{}
+	tx.Rows(func(row workspace.Row) bool {
+		h := hit{n: row.Int(0), doc: row.Int(1)}
+		if refs[h.n] == nil {
+			list = append(list, h)
+		}
+		refs[h.n] = append(refs[h.n], missing{row.Text(2), row.Text(3)})
+		documents[h.doc] = true
+		return true
+	}, `SELECT node.n, node.doc, ref.markdown, ref.content
+		FROM ref JOIN node ON node.n = ref.node JOIN document ON document.n = node.doc JOIN notebook ON notebook.id = document.box
+		WHERE notebook.closed = 0 AND ref.def <> '' AND NOT EXISTS (SELECT 1 FROM node AS def WHERE def.id = ref.def)
+		ORDER BY node.doc, node.n`)
+	p := pagingOf(req)
+	answer := foundPage{Matched: len(list), Roots: len(documents), Pages: p.count(len(list))}
+	list = cut(p, list)
+	answer.Blocks = page(tx, list)
+	for i, b := range answer.Blocks {
+		for _, m := range refs[list[i].n] {
+			if m.markdown != "" {
+				b.Markdown = strings.ReplaceAll(b.Markdown, m.markdown, "(( '"+m.content+"'))")
+			}
+		}
+	}
+	return api.OK(struct {
+		Blocks  []*api.FoundBlock `json:"blocks"`
+		Matched int               `json:"matchedBlockCount"`
+		Roots   int               `json:"matchedRootCount"`
+		Pages   int               `json:"pageCount"`
+	}{answer.Blocks, answer.Matched, answer.Roots, answer.Pages})
+}

@@ -1,0 +1,79 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// findReplace replaces in the blocks it is given, in the kinds of text it is given; without those it does nothing. Of a
+// document it can change the title.
+func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
+	find, with := req.Str("k"), req.Str("r")
+	if find == "" || find == with {
+		return api.Done()
+	}
+	replace := strings.NewReplacer(find, with).Replace
+	if req.OptNum("method", byKeyword) == byPattern {
+		pattern, err := regexp.Compile(find)
+		if err != nil {
+			return api.Done()
+		}
+		replace = func(text string) string { return pattern.ReplaceAllString(text, with) }
+	}
+	types := req.Get("replaceTypes")
+	in := func(kind string) bool { return types.Get(kind).Bool() }
+	for _, id := range req.OptStrs("ids") {
+		b := tx.Block(id)
+		switch {
+		case b == nil:
+		case b.Kind == tree.Doc:
+			if in("docTitle") {
+				b.Attrs["title"] = replace(b.Attrs["title"])
+			}
+		case !b.Container():
+			b.Text = replaced(b, replace, in)
+		}
+	}
+	return api.Done()
+}
+
+// wholeTexts are the leaves whose text is replaced as one, by the names that a replacement has for them.
+var wholeTexts = map[string]string{tree.Code: "codeBlock", tree.Math: "mathBlock", tree.HTML: "htmlBlock"}
+
+// replaced is the text of a leaf with its stretches of some kinds replaced.
+func replaced(b *tree.Block, replace func(string) string, in func(kind string) bool) string {
+	if name := wholeTexts[b.Kind]; name != "" {
+		if in(name) {
+			return replace(b.Text)
+		}
+		return b.Text
+	}
+	var out strings.Builder
+	for _, s := range markup.Spans(b.Text) {
+		switch kind := stretch(s.Kind); {
+		case kind == "text" && in(kind):
+			out.WriteString(replace(s.Markdown))
+		case kind != "text" && in(kind):
+			out.WriteString(strings.Replace(s.Markdown, s.Content, replace(s.Content), 1))
+		default:
+			out.WriteString(s.Markdown)
+		}
+	}
+	return out.String()
+}
+
+// stretch is the name that a replacement has for a kind of span.
+func stretch(kind string) string {
+	switch kind {
+	case "":
+		return "text"
+	case "a", "img":
+		return kind + "Text"
+	}
+	return kind
+}

@@ -1,0 +1,169 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// tagEntry is a tag in the tree of tags.
+type tagEntry struct {
+	Name     string      `json:"name"`
+	Label    string      `json:"label"`
+	Children []*tagEntry `json:"children"` // null where there are none
+	Type     string      `json:"type"`
+	Depth    int         `json:"depth"`
+	Count    int         `json:"count"`
+}
+
+// getTag lists all tags as a tree: a/b lies below a. The order it is given stays in the configuration, 0 where it is
+// given none.
+func getTag(tx *workspace.Tx, req api.Request) api.Reply {
+	order := req.OptNum("sort", 0)
+	api.SetTagSort(tx, order)
+	compare := tagOrder(order)
+	top := &tagEntry{Children: []*tagEntry{}}
+	byLabel := map[string]*tagEntry{}
+	for label, count := range tagCounts(tx) {
+		tagAt(top, byLabel, label).Count = count
+	}
+	for _, entry := range byLabel {
+		slices.SortFunc(entry.Children, compare)
+	}
+	slices.SortFunc(top.Children, compare)
+	return api.OK(top.Children)
+}
+
+// tagAt is the entry of a label, made with those above it if they are not there.
+func tagAt(top *tagEntry, byLabel map[string]*tagEntry, label string) *tagEntry {
+	if entry := byLabel[label]; entry != nil {
+		return entry
+	}
+	parent, name, depth := top, label, 0
+	if i := strings.LastIndexByte(label, '/'); i >= 0 {
+		parent, name = tagAt(top, byLabel, label[:i]), label[i+1:]
+		depth = parent.Depth + 1
+	}
+	entry := &tagEntry{Name: name, Label: label, Type: "tag", Depth: depth}
+	byLabel[label] = entry
+	parent.Children = append(parent.Children, entry)
+	return entry
+}
+
+// tagOrder is one of the orders of tags: 0 and 1 by name, 4 and 5 by name with numbers by value, 7 and 8 by count, each
+// first ascending and then descending; any other is by name.
+func tagOrder(order int) func(a, b *tagEntry) int {
+	byName := func(a, b *tagEntry) int {
+		return cmp.Or(strings.Compare(fold(a.Name), fold(b.Name)), strings.Compare(a.Name, b.Name))
+	}
+	switch order {
+	case 1, 5:
+		return func(a, b *tagEntry) int { return byName(b, a) }
+	case 7:
+		return func(a, b *tagEntry) int { return cmp.Or(cmp.Compare(a.Count, b.Count), byName(a, b)) }
+	case 8:
+		return func(a, b *tagEntry) int { return cmp.Or(cmp.Compare(b.Count, a.Count), byName(a, b)) }
+	}
+	return byName
+}
+
+// tagCounts counts the uses of each tag in open notebooks.
+func tagCounts(tx *workspace.Tx) map[string]int {
+	counts := map[string]int{}
+	tx.Rows(func(row workspace.Row) bool {
+		for _, tag := range tagsIn(row.Text(0)) {
+			counts[tag] += int(row.Int(1))
+		}
+		return true
+	}, `SELECT node.tag, count(*) FROM node JOIN document ON document.n = node.doc JOIN notebook ON notebook.id = document.box
+		WHERE node.tag <> '' AND notebook.closed = 0 GROUP BY node.tag`)
+	return counts
+}
+
+// tagsIn are the tags of a column tag: #a# #b#.
+func tagsIn(column string) []string {
+	var tags []string
+	for _, tag := range strings.Split(column, "# #") {
+		if tag = strings.Trim(tag, "# "); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// renameTag renames a tag and those below it. One that does not exist is no error.
+func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
+	old, label := req.NeedText("oldLabel"), req.NeedText("newLabel")
+	if strings.Contains(label, "#") {
+		return api.Notice("Do not include Markdown syntax marker [#]", 5000)
+	}
+	retag(tx, old, func(tag string) (string, bool) {
+		switch {
+		case tag == old:
+			return label, true
+		case strings.HasPrefix(tag, old+"/"):
+			return label + tag[len(old):], true
+		}
+		return tag, true
+	})
+	return api.Done()
+}
+
+// removeTag makes plain text of a tag.
+func removeTag(tx *workspace.Tx, req api.Request) api.Reply {
+	label := req.NeedText("label")
+	retag(tx, label, func(tag string) (string, bool) { return tag, tag != label })
+	return api.Done()
+}
+
+// retag gives the tags of blocks that have one which begins with prefix another label; what is no tag any more stays as
+// text.
+func retag(tx *workspace.Tx, prefix string, change func(tag string) (label string, stays bool)) {
+	var ids []string
+	tx.Rows(func(row workspace.Row) bool {
+		ids = append(ids, row.Text(0))
+		return true
+	}, "SELECT id FROM node WHERE tag <> '' AND instr(tag, ?)", "#"+prefix)
+	for _, id := range ids {
+		switch b := tx.Block(id); {
+		case b == nil: // in a closed notebook
+		case b.Kind == tree.Doc:
+			b.Attrs["tags"] = retagList(b.Attrs["tags"], change)
+		default:
+			b.Text = retagText(b.Text, change)
+		}
+	}
+}
+
+// retagList changes the tags of a document: a, b.
+func retagList(list string, change func(tag string) (string, bool)) string {
+	var kept []string
+	for tag := range strings.SplitSeq(list, ",") {
+		if label, stays := change(strings.TrimSpace(tag)); stays && label != "" {
+			kept = append(kept, label)
+		}
+	}
+	return strings.Join(kept, ",")
+}
+
+// retagText changes the tags in the text of a leaf.
+func retagText(text string, change func(tag string) (string, bool)) string {
+	var out strings.Builder
+	for _, s := range markup.Spans(text) {
+		label, stays := change(s.Content)
+		switch {
+		case s.Kind != "tag" || stays && label == s.Content:
+			out.WriteString(s.Markdown)
+		case stays:
+			out.WriteString("#" + label + "#")
+		default:
+			out.WriteString(label)
+		}
+	}
+	return out.String()
+}

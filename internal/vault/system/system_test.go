@@ -1,0 +1,78 @@
+package system_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/vault/api"
+	"collie/internal/vault/system"
+	"collie/internal/vault/workspace"
+)
+
+func newMux(t testing.TB) *api.Mux {
+	t.Helper()
+	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	mux := api.New(w, nil)
+	system.Join(mux)
+	return mux
+}
+
+func TestMeetsRecordings(t *testing.T) {
+	t.Parallel()
+	kerneltest.TestHandler(t, kerneltest.Contract{
+		Scenarios: []string{"system", "notification_ui"},
+		Endpoints: newMux(t).Routes(),
+		Skip:      map[string]string{"system#7": "the configuration names the kernel's machine"},
+	}, func(t testing.TB) http.Handler { return newMux(t) })
+}
+
+// TestConfigurationHasTheRecordedKeys holds the configuration to the keys of the recorded one. The vault has no secrets
+// and names no machine.
+func TestConfigurationHasTheRecordedKeys(t *testing.T) {
+	t.Parallel()
+	const path = "/api/system/getConf"
+	rec := httptest.NewRecorder()
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader("{}"))
+	newMux(t).ServeHTTP(rec, req)
+	got := rec.Body.String()
+	for _, word := range []string{"TEST_", "127.0.0.1", "https://", "debian"} {
+		if strings.Contains(got, word) {
+			t.Errorf("the answer holds %q", word)
+		}
+	}
+	for _, row := range kerneltest.Recordings(t) {
+		if row.Path == path && row.Scenario == "system" {
+			if diff := cmp.Diff(keys("", gjson.ParseBytes(row.RespBody)), keys("", gjson.Parse(got))); diff != "" {
+				t.Error(diff)
+			}
+			return
+		}
+	}
+	t.Error("no recording of " + path)
+}
+
+// keys are the paths of all keys in an object.
+func keys(above string, v gjson.Result) (paths []string) {
+	if !v.IsObject() {
+		return nil
+	}
+	v.ForEach(func(key, value gjson.Result) bool {
+		path := above + "/" + key.Str
+		paths = append(append(paths, path), keys(path, value)...)
+		return true
+	})
+	slices.Sort(paths)
+	return paths
+}

@@ -1,0 +1,153 @@
+package template_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/vault/template"
+)
+
+func TestExecute(t *testing.T) {
+	t.Parallel()
+	month := time.Now().Format("2006/01")
+	tests := []struct{ text, want string }{
+		{`just text 文本`, "just text 文本"},
+		{`/daily note/{{now | date "2006/01"}}/x`, "/daily note/" + month + "/x"},
+		{`{{ now.Format "2006/01" }}`, month},
+		{`{{ upper "abc" }} {{ list 1 2 3 | join "-" }} {{ 3 | add 4 }}`, "ABC 1-2-3 7"},
+		{`{{ range until 3 }}[{{ . }}]{{ end }}`, "[0][1][2]"},
+		{`{{ range $i, $e := list "a" "b" }}{{ $i }}{{ $e }}{{ else }}none{{ end }}`, "0a1b"},
+		{`{{ range until 0 }}x{{ else }}none{{ end }}`, "none"},
+		{`{{ range 5 }}{{ if eq . 2 }}{{ continue }}{{ end }}{{ if eq . 4 }}{{ break }}{{ end }}{{ . }}{{ end }}`, "013"},
+		{`{{ .title }}/{{ .none }}`, "标题/<no value>"},
+		{`{{ define "a" }}<{{ . }}>{{ end }}{{ template "a" "x" }}{{ template "a" "y" }}`, "<x><y>"},
+		{`{{ printf "%03d %q" 7 "x" }} {{ html "<" }} {{ urlquery "a b" }} {{ print 1 "x" }}`, `007 "x" &lt; a+b 1x`},
+		{`{{ $b := queryBlocks "SELECT ? FROM blocks WHERE content = '?'" "id" "it's" }}{{ range $b }}{{ .ID }}{{ end }}`, "SELECT id FROM blocks WHERE content = 'it''s'"},
+	}
+	for _, tt := range tests {
+		got, err := template.Execute(tt.text, template.Options{
+			Data: map[string]string{"title": "标题"},
+			Query: func(statement string) ([]map[string]any, error) {
+				return []map[string]any{{"ID": statement}}, nil
+			},
+		})
+		if err != nil || got != tt.want {
+			t.Errorf("%s gives %q, %v; want %q", tt.text, got, err, tt.want)
+		}
+	}
+}
+
+func TestActionDelimiters(t *testing.T) {
+	t.Parallel()
+	got, err := template.Execute(`.action{ $n := 2 }.action{ range until $n }{{.}}.action{ . }.action{ end }`,
+		template.Options{Left: template.ActionLeft, Right: template.ActionRight})
+	if err != nil || got != "{{.}}0{{.}}1" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestErrors holds the texts of mistakes, which are recorded.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{{ env "HOME" }}`:   `template: :1: function "env" not defined`,
+		`{{ nosuch }}`:       `template: :1: function "nosuch" not defined`,
+		`{{ now | `:          `template: :1: unclosed action`,
+		`{{ readFile "x" }}`: `template: :1: function "readFile" not defined`,
+	} {
+		if _, err := template.Execute(text, template.Options{}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// endless are templates that text/template would run for ever, or until memory ends.
+var endless = map[string]string{
+	"a loop that writes nothing":      `{{ range 1000000000000 }}{{ end }}`,
+	"a loop in loops":                 `{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}`,
+	"a loop that writes":              `{{ range 1000000000 }}0123456789{{ end }}`,
+	"a long list":                     `{{ range until 1000000000 }}{{ end }}`,
+	"itself":                          `{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
+	"itself twice":                    `{{ define "a" }}{{ template "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
+	"doubling by print":               `{{ $x := "0123456789" }}{{ range 64 }}{{ $x = print $x $x }}{{ end }}`,
+	"doubling by printf":              `{{ $x := "0123456789" }}{{ range 64 }}{{ $x = printf "%[1]s%[1]s" $x }}{{ end }}`,
+	"doubling by join":                `{{ $x := "0123456789" }}{{ range 64 }}{{ $x = join $x (list $x $x) }}{{ end }}`,
+	"doubling by html":                `{{ $x := "<<<<<<" }}{{ range 64 }}{{ $x = html $x $x }}{{ end }}`,
+	"doubling by escapes":             `{{ $x := "%" }}{{ range 64 }}{{ $x = urlquery $x }}{{ end }}{{ range 64 }}{{ $x = urlquery $x $x }}{{ end }}`,
+	"doubling by layouts":             `{{ $x := "1 January 15 1" }}{{ range 64 }}{{ $x = date $x now }}{{ $x = print $x " 1 January " $x }}{{ end }}`,
+	"a wide number":                   `{{ printf "%100000000d" 1 }}`,
+	"a width from an argument":        `{{ printf "%*d" 100000000 1 }}`,
+	"wide numbers":                    `{{ range 10000 }}{{ $x := printf "%999d%999d%999d" 1 2 3 }}{{ end }}`,
+	"a list of lists":                 `{{ $x := list 1 2 }}{{ range 64 }}{{ $x = list $x $x }}{{ end }}{{ $x }}`,
+	"the same list":                   `{{ $x := list "0123456789" }}{{ range until 200000 }}{{ $x }}{{ end }}`,
+	"queries":                         `{{ range 1000 }}{{ $x := queryBlocks "SELECT 1" }}{{ end }}`,
+	"a body as large as the template": `{{ range 1000000 }}` + strings.Repeat(`{{ $x := eq 1 2 }}`, 10000) + `{{ end }}`,
+	"templates that call two each":    chain(40),
+	"a template that is too long":     strings.Repeat("x", template.MaxText+1),
+	"calls":                           `{{ call now.Format "2006" }}`,
+}
+
+// chain is 2 to the power of n calls.
+func chain(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, `{{ define "t%d" }}{{ template "t%d" }}{{ template "t%d" }}{{ end }}`, i, i+1, i+1)
+	}
+	fmt.Fprintf(&out, `{{ define "t%d" }}{{ end }}{{ template "t0" }}`, n)
+	return out.String()
+}
+
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	for name, text := range endless {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			got, err := template.Execute(text, template.Options{Query: func(string) ([]map[string]any, error) { return nil, nil }})
+			if err == nil {
+				t.Errorf("it ran to its end and wrote %d bytes", len(got))
+			}
+			if took := time.Since(start); took > 25*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if err != nil && len(err.Error()) > 400 {
+				t.Errorf("a long error: %.400s", err)
+			}
+		})
+	}
+}
+
+// TestDeep holds that nesting as deep as a template can be long is no trouble.
+func TestDeep(t *testing.T) {
+	t.Parallel()
+	for _, open := range []string{"{{if 1}}", "{{range 1}}", "{{with 1}}"} {
+		n := template.MaxText / (len(open) + len("{{end}}"))
+		start := time.Now()
+		_, err := template.Execute(strings.Repeat(open, n)+strings.Repeat("{{end}}", n), template.Options{})
+		if took := time.Since(start); took > 25*time.Second {
+			t.Errorf("%s: %v after %v", open, err, took)
+		}
+	}
+}
+
+func FuzzExecute(f *testing.F) {
+	for _, text := range endless {
+		if len(text) < 1000 {
+			f.Add(text)
+		}
+	}
+	f.Add(`{{ range $i, $e := list "a" }}{{ with $e }}{{ . | upper | printf "%s" }}{{ else }}x{{ end }}{{ end }}`)
+	f.Add(`{{ block "a" . }}{{ .title }}{{ end }}{{ now | date "2006" }}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		start := time.Now()
+		got, _ := template.Execute(text, template.Options{Data: map[string]string{"title": "x"}})
+		if len(got) > template.MaxOutput {
+			t.Errorf("wrote %d bytes", len(got))
+		}
+		if took := time.Since(start); took > 25*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package tree
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+var (
+	// What an attribute value may not hold between its quotes.
+	ialEscapes   = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "{", "&#123;", "}", "&#125;", "\n", "_esc_newline_")
+	ialUnescapes = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")
+)
+
+// ParseIAL reads an inline attribute list, {: name="value" ...}. Names come back in lower case; what is no pair of a
+// name and a value is passed over.
+func ParseIAL(text string) map[string]string {
+	attrs := map[string]string{}
+	for {
+		eq := strings.Index(text, `="`)
+		if eq < 0 {
+			return attrs
+		}
+		start := eq
+		for start > 0 && nameByte(text[start-1]) {
+			start--
+		}
+		end := strings.IndexByte(text[eq+2:], '"')
+		if end < 0 {
+			return attrs
+		}
+		if start < eq {
+			attrs[strings.ToLower(text[start:eq])] = ialUnescapes.Replace(text[eq+2 : eq+2+end])
+		}
+		text = text[eq+2+end+1:]
+	}
+}
+
+// nameByte reports whether c may stand in the name of an attribute.
+func nameByte(c byte) bool {
+	return c == '_' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// IAL renders attributes as {: name="value" ...}, id first, the others by name.
+func IAL(attrs map[string]string) string {
+	var out strings.Builder
+	out.WriteString("{:")
+	for _, name := range Names(attrs) {
+		out.WriteString(" " + name + `="` + ialEscapes.Replace(attrs[name]) + `"`)
+	}
+	return out.String() + "}"
+}
+
+// Names are the names of attributes in the order they are written: id first.
+func Names(attrs map[string]string) []string {
+	return slices.SortedFunc(maps.Keys(attrs), func(a, b string) int {
+		switch {
+		case a == b:
+			return 0
+		case a == "id":
+			return -1
+		case b == "id":
+			return 1
+		}
+		return cmp.Compare(a, b)
+	})
+}

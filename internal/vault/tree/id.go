@@ -1,0 +1,37 @@
+package tree
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"time"
+)
+
+var idPattern = regexp.MustCompile(`^\d{14}-[0-9a-z]{7}$`)
+
+// ValidID reports whether id has the form yyyyMMddHHmmss-xxxxxxx.
+func ValidID(id string) bool { return len(id) == 22 && idPattern.MatchString(id) }
+
+// Stamp is a time as ids and the updated attribute hold it: local time, yyyyMMddHHmmss.
+func Stamp(t time.Time) string { return t.Format("20060102150405") }
+
+// RandomID makes an id of now. Whether it is taken is for the caller to see.
+func RandomID() string {
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+	tail := make([]byte, 7)
+	for i := range tail {
+		tail[i] = digits[rand.IntN(len(digits))]
+	}
+	return Stamp(time.Now()) + "-" + string(tail)
+}
+
+// IDTime is the time an id was made at, the zero time for a malformed one.
+func IDTime(id string) time.Time {
+	if len(id) < 14 {
+		return time.Time{}
+	}
+	t, err := time.ParseInLocation("20060102150405", id[:14], time.Local)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

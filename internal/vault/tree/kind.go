@@ -1,0 +1,59 @@
+package tree
+
+// The kinds of blocks, as blocks.type spells them.
+const (
+	Doc       = "d"
+	Heading   = "h"
+	Paragraph = "p"
+	List      = "l"
+	Item      = "i"
+	Table     = "t"
+	Code      = "c"
+	Math      = "m"
+	Quote     = "b"
+	Super     = "s"
+	Break     = "tb"
+	HTML      = "html"
+	IFrame    = "iframe"
+	Embed     = "query_embed"
+	Database  = "av"
+	Callout   = "callout"
+	Video     = "video"
+	Audio     = "audio"
+	Widget    = "widget"
+)
+
+var nodeTypes = map[string]string{
+	Doc: "NodeDocument", Heading: "NodeHeading", Paragraph: "NodeParagraph", List: "NodeList",
+	Item: "NodeListItem", Table: "NodeTable", Code: "NodeCodeBlock", Math: "NodeMathBlock",
+	Quote: "NodeBlockquote", Super: "NodeSuperBlock", Break: "NodeThematicBreak",
+	HTML: "NodeHTMLBlock", IFrame: "NodeIFrame", Embed: "NodeBlockQueryEmbed",
+	Database: "NodeAttributeView", Callout: "NodeCallout", Video: "NodeVideo", Audio: "NodeAudio",
+	Widget: "NodeWidget",
+}
+
+// NodeType is the name of a kind in the DOM, the outline and .sy files, "" for an unknown one.
+func NodeType(kind string) string { return nodeTypes[kind] }
+
+// KindOf is the kind a node type names, "" for an unknown one.
+func KindOf(nodeType string) string {
+	for kind, name := range nodeTypes {
+		if name == nodeType {
+			return kind
+		}
+	}
+	return ""
+}
+
+var sorts = map[string]int{
+	Doc: 0, Heading: 5, Paragraph: 10, Code: 10, Math: 10, Table: 10, HTML: 10,
+	List: 20, Item: 20, Quote: 20, Callout: 20, Super: 30,
+}
+
+// Sort is blocks.sort of a kind, by which hits of a search are ordered.
+func Sort(kind string) int {
+	if n, known := sorts[kind]; known {
+		return n
+	}
+	return 100
+}

@@ -1,0 +1,159 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/av"
+	"collie/internal/vault/block"
+	"collie/internal/vault/card"
+	"collie/internal/vault/document"
+	"collie/internal/vault/file"
+	"collie/internal/vault/history"
+	"collie/internal/vault/search"
+	"collie/internal/vault/system"
+	"collie/internal/vault/workspace"
+)
+
+// Options say how a vault works. The zero value is for everyday use.
+type Options struct {
+	// Log is told of what went wrong inside; nil discards.
+	Log *slog.Logger
+	// Workspace is passed on when the file is opened.
+	Workspace workspace.Options
+	// Fill is called once, when the file has just been made and holds nothing, to put a first notebook into it; nil
+	// leaves it empty. When it fails the file is opened all the same.
+	Fill func(context.Context, http.Handler) error
+}
+
+// Vault is a vault at a path. It is safe for concurrent use.
+type Vault struct {
+	path string
+	o    Options
+
+	mu     sync.Mutex
+	open   *workspace.Workspace
+	mux    *api.Mux
+	closed bool
+}
+
+// New makes a vault over the file at path, which is opened, and made if it is not there, by the first request. The
+// caller closes it.
+func New(path string, o Options) *Vault {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Vault{path: path, o: o}
+}
+
+// Path is the file of the vault.
+func (v *Vault) Path() string { return v.path }
+
+// families are the groups of endpoints.
+var families = []func(*api.Mux){
+	system.Join, document.Join, block.Join, search.Join, file.Join, av.Join, card.Join, history.Join,
+}
+
+// Endpoints are the routes a vault answers, in no order.
+func Endpoints() []string {
+	mux := api.New(nil, nil)
+	for _, join := range families {
+		join(mux)
+	}
+	return mux.Routes()
+}
+
+// Workspace opens the file if need be and returns what it holds.
+func (v *Vault) Workspace(ctx context.Context) (*workspace.Workspace, error) {
+	w, _, err := v.opened(ctx)
+	return w, err
+}
+
+// opened opens the file at the first call. A file that cannot be opened is tried again at the next one.
+func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case v.closed:
+		return nil, nil, os.ErrClosed
+	case v.open != nil:
+		return v.open, v.mux, nil
+	}
+	if !v.o.Workspace.ReadOnly {
+		if err := os.MkdirAll(filepath.Dir(v.path), 0o700); err != nil {
+			return nil, nil, err
+		}
+	}
+	_, err := os.Stat(v.path)
+	isNew := os.IsNotExist(err)
+	w, err := workspace.Open(ctx, v.path, v.o.Workspace)
+	if err != nil {
+		return nil, nil, err
+	}
+	mux := api.New(w, v.o.Log)
+	for _, join := range families {
+		join(mux)
+	}
+	if isNew {
+		v.furnish(ctx, mux)
+	}
+	v.open, v.mux = w, mux
+	return w, mux, nil
+}
+
+// furnish makes a new vault ready: its snapshots get their key, and the caller's first notebook is put into it. Both
+// can be done without.
+func (v *Vault) furnish(ctx context.Context, h http.Handler) {
+	client := &http.Client{Transport: Transport{Vault: h}}
+	if err := post(ctx, client, "/api/repo/initRepoKey", struct{}{}, nil); err != nil {
+		v.o.Log.Warn("the vault starts without snapshots", "error", err)
+	}
+	if v.o.Fill == nil {
+		return
+	}
+	if err := v.o.Fill(ctx, h); err != nil {
+		v.o.Log.Warn("the vault starts without its first notebook", "error", err)
+	}
+}
+
+// ServeHTTP answers the kernel's API.
+func (v *Vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, mux, err := v.opened(r.Context())
+	if err != nil {
+		v.o.Log.Error("the vault could not be opened", "path", v.path, "error", err)
+		api.WriteError(w, err)
+		return
+	}
+	mux.ServeHTTP(w, r)
+}
+
+// Close closes the file once requests that run are answered. Later ones answer an error. Safe to call twice.
+func (v *Vault) Close() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+	if v.open == nil {
+		return nil
+	}
+	open := v.open
+	v.open, v.mux = nil, nil
+	return open.Close()
+}
+
+// Create makes the file of a vault with nothing in it, not even the key of its snapshots. It refuses one that is there.
+func Create(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("make the vault %s: %w", path, os.ErrExist)
+	}
+	w, err := workspace.Open(context.Background(), path, workspace.Options{})
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}

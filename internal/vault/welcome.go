@@ -1,0 +1,86 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed welcome
+var welcomeFiles embed.FS
+
+// welcomeNotebooks are the names of the first notebook by language.
+var welcomeNotebooks = map[string]string{"en": "Welcome", "zh": "欢迎"}
+
+// Welcome fills a new vault with a small notebook that shows what can be asked, in English or, for "zh", in Chinese.
+// It is for [Options.Fill].
+func Welcome(language string) func(context.Context, http.Handler) error {
+	if welcomeNotebooks[language] == "" {
+		language = "en"
+	}
+	return func(ctx context.Context, h http.Handler) error {
+		client := &http.Client{Transport: Transport{Vault: h}}
+		var made struct {
+			Notebook struct{ ID string }
+		}
+		if err := post(ctx, client, "/api/notebook/createNotebook", map[string]any{"name": welcomeNotebooks[language]}, &made); err != nil {
+			return err
+		}
+		pages, err := fs.Glob(welcomeFiles, "welcome/"+language+"/*.md")
+		if err != nil {
+			return err
+		}
+		for _, page := range pages { // by name, which begins with their number
+			text, err := welcomeFiles.ReadFile(page)
+			if err != nil {
+				return err
+			}
+			title, body, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
+			err = post(ctx, client, "/api/filetree/createDocWithMd", map[string]any{
+				"notebook": made.Notebook.ID, "path": "/" + strings.ReplaceAll(title, "/", " "), "markdown": strings.TrimSpace(body),
+			}, nil)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path.Base(page), err)
+			}
+		}
+		return nil
+	}
+}
+
+// post asks the vault for something and reads data of the answer into to, unless it is nil.
+func post(ctx context.Context, client *http.Client, endpoint string, body, to any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://vault"+endpoint, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var answer struct {
+		Code int
+		Msg  string
+		Data json.RawMessage
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return fmt.Errorf("%s: %w", endpoint, err)
+	}
+	if answer.Code != 0 {
+		return fmt.Errorf("%s: code %d: %s", endpoint, answer.Code, answer.Msg)
+	}
+	if to == nil {
+		return nil
+	}
+	return json.Unmarshal(answer.Data, to)
+}

@@ -1,0 +1,53 @@
+package workspace
+
+import (
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+)
+
+// refreshAnchors gives dynamic anchors, ((id 'text')), the present text of definitions that changed, and reports
+// whether any was stale. SiYuan does this some moments after the change.
+func (tx *state) refreshAnchors(changed []*tree.Block) (stale bool) {
+	for _, def := range changed {
+		for _, b := range tx.anchored(def.ID) {
+			if text := anchored(b, def); text != b.Text {
+				b.Text, stale = text, true
+			}
+		}
+	}
+	return stale
+}
+
+// anchored returns the blocks of any notebook that refer to a block, with their documents loaded.
+func (tx *state) anchored(def string) []*tree.Block {
+	var ids []string
+	tx.query(func(s *sqlite.Stmt) bool {
+		ids = append(ids, s.ColumnText(0))
+		return true
+	}, "SELECT DISTINCT node.id FROM ref JOIN node ON node.n = ref.node WHERE ref.def = ?", def)
+	var found []*tree.Block
+	for _, id := range ids {
+		if b := tx.find(id); b != nil && !b.Container() {
+			found = append(found, b)
+		}
+	}
+	return found
+}
+
+// anchored is the text of b with its dynamic anchors of def as they should be.
+func anchored(b, def *tree.Block) string {
+	text := b.Text
+	for _, s := range markup.References(b) {
+		if s.Target != def.ID || s.Subtype != "d" || s.Markdown == "" {
+			continue
+		}
+		fresh := s
+		fresh.Content = strings.ReplaceAll(strings.TrimSpace(markup.Content(def)), "'", "’")
+		text = strings.ReplaceAll(text, s.Markdown, markup.Write(fresh))
+	}
+	return text
+}

@@ -1,0 +1,102 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// Backup writes one state of the file to path, compacted, while others read and write. It makes the file anew,
+// readable by its owner only: one that is there is refused. On an error nothing stays behind.
+func (w *Workspace) Backup(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		if err == nil {
+			err = os.ErrExist
+		}
+		return fmt.Errorf("back up the vault to %s: %w", path, err)
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".collie-backup-")
+	if err != nil {
+		return fmt.Errorf("back up the vault: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	part := filepath.Join(dir, "vault.db")
+	err = w.with(ctx, w.readers, false, func(conn *sqlite.Conn) error {
+		tx := newState(w, conn, false)
+		tx.exec("VACUUM INTO ?", part)
+		return tx.err
+	})
+	if err != nil {
+		return fmt.Errorf("back up the vault to %s: %w", path, err)
+	}
+	if err := os.Chmod(part, 0o600); err != nil {
+		return fmt.Errorf("back up the vault to %s: %w", path, err)
+	}
+	if err := syncFile(part); err != nil {
+		return fmt.Errorf("back up the vault to %s: %w", path, err)
+	}
+	if err := os.Link(part, path); err != nil { // refuses one that came up meanwhile
+		if errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("back up the vault to %s: %w", path, err)
+		}
+		if err := os.Rename(part, path); err != nil {
+			return fmt.Errorf("back up the vault to %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// syncFile has a file written to the disk: a backup is there to outlive the machine.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Info says what a workspace holds.
+type Info struct {
+	Path string `json:"path"`
+	// Size is that of the file with what is not yet merged into it, in bytes.
+	Size      int64 `json:"size"`
+	Version   int   `json:"version"`
+	Notebooks int   `json:"notebooks"`
+	Documents int   `json:"documents"` // without the pages of notebooks
+	Blocks    int   `json:"blocks"`    // without documents
+	Files     int   `json:"files"`
+	FileBytes int64 `json:"fileBytes"`
+	// Changed is when a document last was, the zero time in an empty workspace.
+	Changed time.Time `json:"changed,omitzero"`
+}
+
+// Info counts what the workspace holds.
+func (w *Workspace) Info(ctx context.Context) (Info, error) {
+	info := Info{Path: w.path, Version: len(migrations)}
+	for _, suffix := range []string{"", "-wal"} {
+		if f, err := os.Stat(w.path + suffix); err == nil {
+			info.Size += f.Size()
+		}
+	}
+	err := w.view(ctx, func(tx *Tx) error {
+		count := func(statement string) int64 {
+			n, _ := tx.number(statement)
+			return n
+		}
+		info.Notebooks = int(count("SELECT count(*) FROM notebook"))
+		info.Documents = int(count("SELECT count(*) FROM document WHERE id <> box"))
+		info.Blocks = int(count("SELECT count(*) FROM node WHERE parent <> 0"))
+		info.Files = int(count("SELECT count(*) FROM file WHERE dir = 0"))
+		info.FileBytes = count("SELECT coalesce(sum(size), 0) FROM file")
+		if at := count("SELECT coalesce(max(changed), 0) FROM document"); at > 0 {
+			info.Changed = time.UnixMilli(at)
+		}
+		return nil
+	})
+	return info, err
+}

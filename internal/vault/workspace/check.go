@@ -1,0 +1,211 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+
+	"collie/internal/vault/tree"
+)
+
+// Problem is something in the file that should not be.
+type Problem struct {
+	// Subject is what it is about: the id of a block or document, a path, a table.
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+}
+
+func (p Problem) String() string { return p.Subject + ": " + p.Text }
+
+// maxProblems is how many problems Check collects; where there are more the file as a whole is broken.
+const maxProblems = 1000
+
+// Check walks every invariant of the file in one snapshot: that SQLite finds its pages sound, that trees are trees,
+// that the full text index and the tables that follow from blocks are those the blocks give, and that files are what
+// their hashes say. A sound file has no problems. progress may be nil; it is told of documents. It does not change
+// anything and may run while others write.
+func (w *Workspace) Check(ctx context.Context, progress func(done, total int)) ([]Problem, error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	c := &checker{progress: progress}
+	err := w.view(ctx, func(tx *Tx) error {
+		c.tx = &tx.state
+		c.pages()
+		c.orphans()
+		c.fullText()
+		c.documents()
+		c.files()
+		return nil
+	})
+	return c.problems, err
+}
+
+type checker struct {
+	tx       *state
+	progress func(done, total int)
+	problems []Problem
+}
+
+func (c *checker) report(subject, format string, args ...any) {
+	if len(c.problems) < maxProblems {
+		c.problems = append(c.problems, Problem{subject, fmt.Sprintf(format, args...)})
+	}
+}
+
+// each reports a problem for every row of a statement: its first column is the subject, its second, if any, a detail.
+func (c *checker) each(text, statement string, args ...any) {
+	c.tx.query(func(s *sqlite.Stmt) bool {
+		detail := text
+		if s.ColumnCount() > 1 {
+			detail = fmt.Sprintf(text, s.ColumnText(1))
+		}
+		c.report(s.ColumnText(0), "%s", detail)
+		return len(c.problems) < maxProblems
+	}, statement, args...)
+}
+
+func (c *checker) pages() {
+	c.tx.query(func(s *sqlite.Stmt) bool {
+		if text := s.ColumnText(0); text != "ok" {
+			c.report("database", "%s", text)
+		}
+		return true
+	}, "PRAGMA integrity_check(100)")
+}
+
+// orphans looks for rows that name others that are not there.
+func (c *checker) orphans() {
+	c.each("the document lies in notebook %s, which is not there", `SELECT id, box FROM document WHERE box NOT IN (SELECT id FROM notebook)`)
+	c.each("the document lies below one that is not in its notebook", `SELECT d.id FROM document AS d
+		WHERE d.parent <> 0 AND NOT EXISTS (SELECT 1 FROM document AS up WHERE up.n = d.parent AND up.box = d.box)`)
+	c.each("the document has %s roots, want 1", `SELECT d.id, (SELECT count(*) FROM node WHERE doc = d.n AND parent = 0) AS roots FROM document AS d
+		WHERE roots <> 1 OR NOT EXISTS (SELECT 1 FROM node WHERE id = d.id AND doc = d.n AND parent = 0 AND type = 'd')`)
+	c.each("the block belongs to no document", `SELECT id FROM node WHERE doc NOT IN (SELECT n FROM document)`)
+	c.each("the block lies in none of its document", `SELECT b.id FROM node AS b
+		WHERE b.parent <> 0 AND NOT EXISTS (SELECT 1 FROM node AS up WHERE up.n = b.parent AND up.doc = b.doc)`)
+	c.each("another block has the same place", `SELECT max(id) FROM node GROUP BY doc, parent, pos HAVING count(*) > 1`)
+	for _, table := range []string{"attribute", "span", "ref", "asset"} {
+		c.each("the row belongs to no block", `SELECT '`+table+` ' || id FROM `+table+` WHERE node NOT IN (SELECT n FROM node)`)
+	}
+}
+
+// fullText compares which blocks the full text index holds. What it holds of each is seen by documents.
+func (c *checker) fullText() {
+	c.each("the block is not in the full text index", `SELECT id FROM node WHERE n NOT IN (SELECT id FROM blocks_fts_docsize)`)
+	c.each("the full text index holds a block that is not there", `SELECT 'row ' || id FROM blocks_fts_docsize WHERE id NOT IN (SELECT n FROM node)`)
+}
+
+// documents reads every tree and compares what is stored with what follows from it.
+func (c *checker) documents() {
+	var all []int64
+	c.tx.query(func(s *sqlite.Stmt) bool {
+		all = append(all, s.ColumnInt64(0))
+		return true
+	}, "SELECT n FROM document ORDER BY n")
+	for i, n := range all {
+		if c.tx.err != nil || len(c.problems) >= maxProblems {
+			return
+		}
+		c.document(n)
+		c.progress(i+1, len(all))
+	}
+}
+
+func (c *checker) document(n int64) {
+	d := c.tx.docByN(n)
+	if d == nil {
+		return // reported by orphans
+	}
+	row := stored(d)
+	for up, steps := d, 0; up != nil; up, steps = up.Parent, steps+1 {
+		if steps > 1000 {
+			c.report(d.ID(), "the document lies below itself")
+			return
+		}
+	}
+	if row.path != d.Path() || row.hpath != d.HPath() {
+		c.report(d.ID(), "its paths are stored as %s and %s, they are %s and %s", row.path, row.hpath, d.Path(), d.HPath())
+	}
+	rows := c.tx.readNodes(n) // not from the cache
+	if c.tx.err != nil {
+		return
+	}
+	row.rows, d.Loaded, d.Root.Children = rows, true, nil
+	c.tx.build(d, rows)
+	d.Root.Walk(c.block)
+	delete(c.tx.docs, n) // one tree at a time
+	d.Root.Walk(func(b *tree.Block) { delete(c.tx.blocks, b.ID) })
+}
+
+// block compares the row of a block with what follows from the block.
+func (c *checker) block(b *tree.Block) {
+	r := b.Stored.(*nodeRow)
+	switch {
+	case !tree.ValidID(b.ID) && b.Kind != tree.Doc:
+		c.report(b.ID, "the id is malformed")
+	case b.Attrs["id"] != b.ID:
+		c.report(b.ID, "its attribute id is %q", b.Attrs["id"])
+	case tree.NodeType(b.Kind) == "":
+		c.report(b.ID, "its type %q is none", b.Kind)
+	case b.Parent != nil && !b.Parent.Container():
+		c.report(b.ID, "it lies in a leaf")
+	}
+	if above := b.Above(); above != nil && above.ID != r.above {
+		c.report(b.ID, "it lies under %s, stored is %q", above.ID, r.above)
+	}
+	want := derive(b)
+	c.tx.query(func(s *sqlite.Stmt) bool {
+		got := derived{
+			subtype: s.ColumnText(0), ial: s.ColumnText(1), updated: s.ColumnText(2), first: s.ColumnText(8),
+			markdown: s.ColumnText(9), hash: s.ColumnText(10), length: s.ColumnInt(11), sort: s.ColumnInt(12),
+		}
+		for i := range got.indexed {
+			got.indexed[i] = s.ColumnText(3 + i)
+		}
+		if got != want {
+			c.report(b.ID, "its row is stale: %s", difference(got, want))
+		}
+		return false
+	}, `SELECT subtype, ial, updated, name, alias, memo, tag, content, fcontent, markdown, hash, length, sort
+		FROM node WHERE n = ?`, r.n)
+	counts := map[string]int{}
+	for _, f := range follows(b) {
+		counts[f.table]++
+	}
+	for table := range followingColumns {
+		if n, _ := c.tx.number("SELECT count(*) FROM "+table+" WHERE node = ?", r.n); int(n) != counts[table] {
+			c.report(b.ID, "%d rows of %s are stored, %d follow from it", n, table, counts[table])
+		}
+	}
+}
+
+func difference(got, want derived) string {
+	texts := func(d derived) []string {
+		return append([]string{d.subtype, d.ial, d.updated, d.first, d.markdown, d.hash, fmt.Sprint(d.length, d.sort)}, d.indexed[:]...)
+	}
+	names := []string{"subtype", "ial", "updated", "fcontent", "markdown", "hash", "length and sort", "name", "alias", "memo", "tag", "content"}
+	a, b := texts(got), texts(want)
+	var found []string
+	for i, name := range names {
+		if a[i] != b[i] {
+			found = append(found, fmt.Sprintf("%s is %.80q, want %.80q", name, a[i], b[i]))
+		}
+	}
+	return strings.Join(found, "; ")
+}
+
+func (c *checker) files() {
+	c.each("the folder it lies in is not there", `SELECT path FROM file WHERE parent <> '/' AND parent NOT IN (SELECT path FROM file WHERE dir = 1)`)
+	c.each("its size is stored as %s", `SELECT path, size FROM file WHERE dir = 0 AND size <> length(data)`)
+	c.tx.query(func(s *sqlite.Stmt) bool {
+		data := make([]byte, s.ColumnLen(2))
+		s.ColumnBytes(2, data)
+		if hashOf(data) != s.ColumnText(1) {
+			c.report(s.ColumnText(0), "it is not what its hash says")
+		}
+		return len(c.problems) < maxProblems
+	}, "SELECT path, hash, data FROM file WHERE dir = 0")
+}

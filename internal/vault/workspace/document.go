@@ -1,0 +1,294 @@
+package workspace
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"zombiezen.com/go/sqlite"
+
+	"collie/internal/vault/tree"
+)
+
+const documentColumns = `SELECT document.n, document.id, document.box, document.parent, document.path, document.hpath,
+	document.sort, document.changed, document.rev, node.n, node.ial
+	FROM document JOIN node ON node.id = document.id `
+
+// listDocs returns the documents of a query that begins with documentColumns, not loaded. Those that were removed
+// since are left out.
+func (tx *state) listDocs(condition string, args ...any) []*tree.Document {
+	type found struct {
+		d      *tree.Document
+		parent int64
+		box    string
+	}
+	var list []found
+	tx.query(func(s *sqlite.Stmt) bool {
+		n := s.ColumnInt64(0)
+		if d := tx.docs[n]; d != nil {
+			if !stored(d).removed {
+				list = append(list, found{d: d})
+			}
+			return true
+		}
+		d := readDocument(s)
+		list = append(list, found{d, s.ColumnInt64(3), s.ColumnText(2)})
+		return true
+	}, documentColumns+condition, args...)
+	docs := make([]*tree.Document, 0, len(list))
+	for _, f := range list {
+		docs = append(docs, tx.join(f.d, f.box, f.parent))
+	}
+	return slices.DeleteFunc(docs, func(d *tree.Document) bool { return d == nil })
+}
+
+// readDocument reads a row of documentColumns, without notebook and parent.
+func readDocument(s *sqlite.Stmt) *tree.Document {
+	id, attrs := s.ColumnText(1), tree.ParseIAL(s.ColumnText(10))
+	n := s.ColumnInt64(0)
+	root := &nodeRow{n: s.ColumnInt64(9), doc: n, id: id, kind: tree.Doc, attrs: attrs}
+	row := &docRow{
+		n: n, rev: s.ColumnInt64(8), parent: s.ColumnInt64(3), path: s.ColumnText(4), hpath: s.ColumnText(5),
+		box: s.ColumnText(2), sort: s.ColumnInt(6), rows: []*nodeRow{root},
+	}
+	d := &tree.Document{Sort: row.sort, Made: n, Changed: time.UnixMilli(s.ColumnInt64(7)), Stored: row}
+	d.Root = root.block()
+	d.Root.Doc = d
+	return d
+}
+
+// join gives a document just read its notebook and its parent, and makes it the one of this transaction.
+func (tx *state) join(d *tree.Document, boxID string, parent int64) *tree.Document {
+	n := stored(d).n
+	if held := tx.docs[n]; held != nil {
+		return held
+	}
+	if d.Box = tx.notebook(boxID); d.Box == nil {
+		return nil
+	}
+	if parent != 0 {
+		if d.Parent = tx.docByN(parent); d.Parent == nil {
+			return nil
+		}
+	}
+	if tx.write {
+		d.Root.Attrs = cloneAttrs(d.Root.Attrs)
+	}
+	tx.docs[n] = d
+	tx.blocks[d.ID()] = d.Root
+	return d
+}
+
+func (tx *state) docByN(n int64) *tree.Document {
+	if d := tx.docs[n]; d != nil {
+		if stored(d).removed {
+			return nil
+		}
+		return d
+	}
+	if list := tx.listDocs("WHERE document.n = ?", n); len(list) == 1 {
+		return list[0]
+	}
+	return nil
+}
+
+func (tx *state) documentTaken(id string) bool {
+	if b := tx.attached(id); b != nil && b.Kind == tree.Doc {
+		return true
+	}
+	_, found := tx.number("SELECT 1 FROM document WHERE id = ?", id)
+	return found
+}
+
+func (tx *state) document(id string, load bool) *tree.Document {
+	n, found := tx.number("SELECT n FROM document WHERE id = ?", id)
+	if !found {
+		return nil
+	}
+	d := tx.docByN(n)
+	if d == nil || d.Box.Conf.Closed {
+		return nil
+	}
+	if load {
+		tx.load(d)
+	}
+	return d
+}
+
+func (tx *state) documentAt(box, at string) *tree.Document {
+	id, isDocument := strings.CutSuffix(path.Base(at), ".sy")
+	if !isDocument {
+		return nil
+	}
+	d := tx.document(id, false)
+	if d == nil || d.Box.ID != box || d.Path() != at {
+		return nil
+	}
+	tx.load(d)
+	return d
+}
+
+func (tx *state) documentsByHPath(box, hpath string) []*tree.Document {
+	if b := tx.notebook(box); b == nil || b.Conf.Closed {
+		return nil
+	}
+	tx.flush()
+	return tx.listDocs("WHERE document.box = ? AND document.hpath = ? ORDER BY document.id", box, hpath)
+}
+
+func (tx *state) children(box *tree.Notebook, parent *tree.Document) []*tree.Document {
+	tx.flush()
+	n := int64(0)
+	if parent != nil {
+		n = stored(parent).n
+	}
+	list := tx.listDocs(`WHERE document.box = ? AND document.parent = ? AND document.id <> document.box
+		ORDER BY document.sort, substr(document.id, 1, 14) DESC, document.n DESC`, box.ID, n)
+	return slices.DeleteFunc(list, func(d *tree.Document) bool { return !tree.ValidID(d.ID()) })
+}
+
+func (tx *state) countChildren(parents []string) map[string]int {
+	tx.flush()
+	counts := map[string]int{}
+	for _, id := range parents {
+		n, _ := tx.number(`SELECT count(*) FROM document WHERE box = ? AND parent = 0 AND id <> box`, id)
+		if tx.notebook(id) == nil {
+			n, _ = tx.number(`SELECT count(*) FROM document AS up JOIN document ON document.box = up.box AND document.parent = up.n
+				WHERE up.id = ?`, id)
+		}
+		if n > 0 {
+			counts[id] = int(n)
+		}
+	}
+	return counts
+}
+
+func (tx *state) below(d *tree.Document) []*tree.Document {
+	tx.flush()
+	found := tx.listDocs(`WHERE document.n IN (WITH RECURSIVE sub(n) AS (
+			SELECT ? UNION ALL
+			SELECT below.n FROM sub CROSS JOIN document AS below ON below.parent = sub.n AND below.box = ?)
+		SELECT n FROM sub)`, stored(d).n, d.Box.ID)
+	slices.SortStableFunc(found, func(a, b *tree.Document) int {
+		return cmp.Or(cmp.Compare(a.Depth(), b.Depth()), cmp.Compare(a.Made, b.Made))
+	})
+	return found
+}
+
+func (tx *state) documents(b *tree.Notebook) []*tree.Document {
+	tx.flush()
+	if b != nil {
+		return tx.listDocs("WHERE document.box = ? ORDER BY document.n", b.ID)
+	}
+	return tx.listDocs("JOIN notebook ON notebook.id = document.box WHERE notebook.closed = 0 ORDER BY document.n")
+}
+
+func (tx *state) addDocument(box *tree.Notebook, parent *tree.Document, title, id string, blocks []*tree.Block) *tree.Document {
+	if id == "" {
+		id = tx.newID()
+	}
+	updated := tree.Stamp(time.Now())
+	if tree.ValidID(id) {
+		updated = id[:14]
+	}
+	attrs := map[string]string{"id": id, "title": cut(title, 512), "type": "doc", "updated": updated}
+	if title == "" {
+		attrs["title"], attrs["title-empty"] = "Untitled", "true"
+	}
+	if len(blocks) == 0 {
+		blocks = []*tree.Block{tx.emptyParagraph()}
+	}
+	d := &tree.Document{Root: &tree.Block{ID: id, Kind: tree.Doc, Attrs: attrs}, Box: box, Parent: parent, Sort: 1}
+	parentN := int64(0)
+	if parent != nil {
+		parentN = stored(parent).n
+	}
+	tx.flush() // siblings may have been sorted
+	last, some := tx.number("SELECT max(sort) FROM document WHERE box = ? AND parent = ? AND id <> box HAVING count(*) > 0", box.ID, parentN)
+	if some {
+		d.Sort = int(last) + 1
+	}
+	tx.insertDocument(d, blocks)
+	return d
+}
+
+// cut shortens a text to at most n characters.
+func cut(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n])
+}
+
+// insertDocument adds a document that is complete but for its blocks. Those are written by the next flush.
+func (tx *state) insertDocument(d *tree.Document, blocks []*tree.Block) {
+	d.Loaded, d.Changed, d.Root.Doc = true, time.Now(), d
+	row := &docRow{path: d.Path(), hpath: d.HPath(), box: d.Box.ID, sort: d.Sort}
+	if d.Parent != nil {
+		row.parent = stored(d.Parent).n
+	}
+	tx.exec("INSERT INTO document (id, box, parent, path, hpath, sort, changed, rev) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
+		d.ID(), row.box, row.parent, row.path, row.hpath, row.sort, d.Changed.UnixMilli())
+	row.n = tx.conn.LastInsertRowID()
+	d.Stored, d.Made = row, row.n
+	d.Root.Insert(0, blocks...)
+	if tx.err != nil {
+		return
+	}
+	tx.docs[row.n] = d
+	tx.blocks[d.ID()] = d.Root
+	tx.flush() // its root must be there for lists to find it
+}
+
+func (tx *state) removeDocument(d *tree.Document) {
+	tx.flush()
+	for _, gone := range tx.below(d) {
+		tx.eraseDocument(stored(gone).n)
+	}
+}
+
+// eraseDocument removes the rows of one document. Everything else must be flushed.
+func (tx *state) eraseDocument(n int64) {
+	tx.unindex("doc = ?", n)
+	for _, table := range []string{"attribute", "span", "ref", "asset"} {
+		tx.exec("DELETE FROM "+table+" WHERE node IN (SELECT n FROM node WHERE doc = ?)", n)
+	}
+	tx.exec("DELETE FROM node WHERE doc = ?", n)
+	tx.exec("DELETE FROM document WHERE n = ?", n)
+	if d := tx.docs[n]; d != nil {
+		stored(d).removed = true
+		for _, r := range stored(d).rows {
+			tx.erased[r] = true
+		}
+	}
+}
+
+func (tx *state) moveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Document) {
+	moved := tx.below(d)
+	for _, m := range moved {
+		m.Box = box
+	}
+	d.Parent = parent
+	tx.flushPlaces(moved)
+}
+
+// flushPlaces writes where documents lie, parents first.
+func (tx *state) flushPlaces(list []*tree.Document) {
+	for _, d := range list {
+		row := stored(d)
+		parent := int64(0)
+		if d.Parent != nil {
+			parent = stored(d.Parent).n
+		}
+		at, hpath := d.Path(), d.HPath()
+		if row.box == d.Box.ID && row.parent == parent && row.path == at && row.hpath == hpath && row.sort == d.Sort {
+			continue
+		}
+		tx.exec("UPDATE document SET box = ?, parent = ?, path = ?, hpath = ?, sort = ? WHERE n = ?",
+			d.Box.ID, parent, at, hpath, d.Sort, row.n)
+		row.box, row.parent, row.path, row.hpath, row.sort = d.Box.ID, parent, at, hpath, d.Sort
+	}
+}

@@ -1,0 +1,297 @@
+package workspace
+
+import (
+	"maps"
+	"time"
+
+	"collie/internal/vault/tree"
+)
+
+// posGap is what lies between the positions of neighbours, so that blocks can be put between them without moving
+// others.
+const posGap = 1 << 20
+
+// maxAnchorRounds bounds how far a changed text spreads through anchors of blocks that others refer to in turn.
+const maxAnchorRounds = 8
+
+// flush writes what differs between the trees at hand and the file.
+func (tx *state) flush() {
+	if !tx.write || tx.err != nil {
+		return
+	}
+	tx.flushNotebooks()
+	for range maxAnchorRounds {
+		changed := tx.flushTrees()
+		if len(changed) == 0 || !tx.refreshAnchors(changed) {
+			break
+		}
+	}
+}
+
+// flushTrees writes the blocks that changed and returns those whose text did and that were there before.
+func (tx *state) flushTrees() []*tree.Block {
+	docs := tx.loadedDocs()
+	before := map[string]*nodeRow{} // what the file holds of the documents that changed, by id
+	var changed []*tree.Document
+	for _, d := range docs {
+		if stored(d).removed || !tx.differs(d) {
+			continue
+		}
+		changed = append(changed, d)
+		for _, r := range stored(d).rows {
+			before[r.id] = r
+		}
+	}
+	if len(changed) == 0 {
+		tx.flushMoved(docs)
+		return nil
+	}
+	f := &flusher{tx: tx, live: map[int64]bool{}, lost: map[int64]bool{}}
+	for _, d := range changed {
+		f.adopt(d, before)
+	}
+	for _, r := range before {
+		if !f.live[r.n] {
+			f.lost[r.parent] = true
+			tx.eraseNode(r.n)
+			tx.erased[r] = true
+		}
+	}
+	for _, d := range changed {
+		f.document(d)
+	}
+	tx.flushMoved(docs)
+	return f.redefined
+}
+
+// differs reports whether the tree of a document is another than its rows.
+func (tx *state) differs(d *tree.Document) bool {
+	row := stored(d)
+	if !d.Loaded {
+		return !maps.Equal(d.Root.Attrs, row.rows[0].attrs)
+	}
+	i := 0
+	return !unchanged(d.Root, row.rows, &i) || i != len(row.rows)
+}
+
+// unchanged walks a tree along the rows it was made from.
+func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
+	if *i >= len(rows) || b.Stored != rows[*i] || !rows[*i].holds(b) {
+		return false
+	}
+	*i++
+	for _, child := range b.Children {
+		if !unchanged(child, rows, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether a row says of a block what the block says.
+func (r *nodeRow) holds(b *tree.Block) bool {
+	return r.kind == b.Kind && r.text == b.Text && r.marker == b.Marker && r.task == b.Task && maps.Equal(r.attrs, b.Attrs)
+}
+
+// flushMoved writes where documents lie if titles or orders changed, those below a changed one included.
+func (tx *state) flushMoved(docs []*tree.Document) {
+	for _, d := range docs {
+		row := stored(d)
+		if row.removed {
+			continue
+		}
+		if row.hpath != d.HPath() {
+			row.hpath = d.HPath()
+			tx.exec("UPDATE document SET hpath = ? WHERE n = ?", row.hpath, row.n)
+			tx.flushPlaces(tx.below(d))
+		}
+		tx.flushPlaces([]*tree.Document{d})
+	}
+}
+
+// remember gives the cache the rows of the documents that were read or written whole. It is called after the commit.
+func (tx *state) remember() {
+	for _, d := range tx.docs {
+		if row := stored(d); d.Loaded && !row.removed {
+			tx.ws.cache.put(row.n, row.rev, row.rows)
+		}
+	}
+}
+
+// flusher writes the trees of a transaction that changed.
+type flusher struct {
+	tx *state
+	// live are the rows that stay, lost those that something was taken out of, by n.
+	live, lost map[int64]bool
+	// redefined are the blocks whose text changed and that were there before.
+	redefined []*tree.Block
+
+	doc  int64      // the document at hand
+	rows []*nodeRow // its rows so far
+}
+
+// adopt lets new blocks that took the id of an old one keep its row, and notes which rows stay and which lost a child.
+func (f *flusher) adopt(d *tree.Document, before map[string]*nodeRow) {
+	keep := func(b *tree.Block) {
+		r, _ := b.Stored.(*nodeRow)
+		if f.tx.erased[r] { // it was cut off, flushed, and put back
+			r, b.Stored = nil, nil
+		}
+		if old := before[b.ID]; r == nil && old != nil {
+			r, b.Stored = old, old
+		}
+		if r == nil {
+			return
+		}
+		if f.live[r.n] || r.id != b.ID { // a copy of a block that also stays, or one that was given another id
+			b.Stored = nil
+			return
+		}
+		f.live[r.n] = true
+		if b.Parent == nil {
+			return
+		}
+		if up, _ := b.Parent.Stored.(*nodeRow); up == nil || up.n != r.parent {
+			f.lost[r.parent] = true
+		}
+	}
+	if !d.Loaded {
+		keep(d.Root)
+		return
+	}
+	d.Root.Walk(keep)
+}
+
+// document writes the rows of one document.
+func (f *flusher) document(d *tree.Document) {
+	row := stored(d)
+	f.doc, f.rows = row.n, nil
+	f.block(d.Root, place{})
+	row.rows = f.rows
+	d.Changed = time.Now()
+	f.tx.exec("UPDATE document SET rev = rev + 1, changed = ? WHERE n = ?", d.Changed.UnixMilli(), row.n)
+	row.rev, _ = f.tx.number("SELECT rev FROM document WHERE n = ?", row.n)
+}
+
+// place is where a block lies.
+type place struct {
+	parent, pos int64
+	above       string
+}
+
+// block writes b and what lies in it, and reports whether the text of any of it changed. What lies in it comes first,
+// since the text of a container follows from theirs.
+func (f *flusher) block(b *tree.Block, at place) (textChanged bool) {
+	old, _ := b.Stored.(*nodeRow)
+	fresh := &nodeRow{
+		doc: f.doc, parent: at.parent, pos: at.pos, above: at.above,
+		id: b.ID, kind: b.Kind, marker: b.Marker, task: b.Task, text: b.Text,
+	}
+	if old != nil {
+		fresh.n = old.n
+	} else {
+		fresh.n = f.tx.nextNode()
+	}
+	index := len(f.rows)
+	f.rows = append(f.rows, fresh)
+	inside := f.children(b, fresh.n)
+	same := old != nil && old.holds(b)
+	if b.Kind == tree.Doc { // its text is its title
+		inside = false
+		delete(f.lost, fresh.n)
+	}
+	textChanged = inside || f.lost[fresh.n] || old == nil ||
+		old.kind != b.Kind || old.text != b.Text || old.marker != b.Marker || old.task != b.Task ||
+		b.Kind == tree.Doc && old.attrs["title"] != b.Attrs["title"]
+	switch {
+	case same && !textChanged && old.at(fresh):
+		f.rows[index] = old
+	case same && !textChanged:
+		fresh.attrs = old.attrs
+		f.tx.moveNode(fresh)
+	default:
+		fresh.attrs = maps.Clone(b.Attrs)
+		f.tx.writeNode(b, fresh, old == nil)
+	}
+	b.Stored = f.rows[index]
+	if textChanged && old != nil {
+		f.redefined = append(f.redefined, b)
+	}
+	return textChanged
+}
+
+// at reports whether two rows lie in the same place.
+func (r *nodeRow) at(other *nodeRow) bool {
+	return r.doc == other.doc && r.parent == other.parent && r.pos == other.pos && r.above == other.above
+}
+
+// children writes what lies in b and reports whether the text of any of it changed, or which blocks they are.
+func (f *flusher) children(b *tree.Block, n int64) (textChanged bool) {
+	positions := positionsOf(b.Children, n)
+	var headings []*tree.Block
+	for i, child := range b.Children {
+		above := b.ID
+		headings = aboveLevel(headings, child)
+		if len(headings) > 0 {
+			above = headings[len(headings)-1].ID
+		}
+		r, _ := child.Stored.(*nodeRow)
+		moved := r == nil || r.parent != n || r.pos != positions[i]
+		if f.block(child, place{n, positions[i], above}) || moved {
+			textChanged = true
+		}
+		if child.Kind == tree.Heading {
+			headings = append(headings, child)
+		}
+	}
+	return textChanged
+}
+
+// aboveLevel drops the headings that child does not lie under: for a heading those of its level and deeper.
+func aboveLevel(headings []*tree.Block, child *tree.Block) []*tree.Block {
+	if child.Kind != tree.Heading {
+		return headings
+	}
+	for len(headings) > 0 && headings[len(headings)-1].Level() >= child.Level() {
+		headings = headings[:len(headings)-1]
+	}
+	return headings
+}
+
+// positionsOf keeps the positions that children have where they are in order, and finds new ones for the others.
+func positionsOf(children []*tree.Block, parent int64) []int64 {
+	held := func(b *tree.Block) int64 {
+		if r, _ := b.Stored.(*nodeRow); r != nil && r.parent == parent {
+			return r.pos
+		}
+		return 0
+	}
+	positions := make([]int64, len(children))
+	last := int64(0)
+	for i := 0; i < len(children); {
+		if pos := held(children[i]); pos > last {
+			positions[i], last = pos, pos
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(children) && held(children[end]) <= last {
+			end++
+		}
+		step := int64(posGap)
+		if end < len(children) {
+			step = (held(children[end]) - last) / int64(end-i+1)
+		}
+		if step == 0 { // no room: all anew
+			for j := range positions {
+				positions[j] = int64(j+1) * posGap
+			}
+			return positions
+		}
+		for ; i < end; i++ {
+			last += step
+			positions[i] = last
+		}
+	}
+	return positions
+}

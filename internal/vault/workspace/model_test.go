@@ -1,0 +1,114 @@
+package workspace_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+var samples = []string{
+	"plain", "中文内容", "# Heading", "## 二级", "- a\n- b\n  - c", "> quote\n>\n> two", "```go\nx\n```", "#tag# ==mark==",
+	"| a | b |\n| --- | --- |\n| 1 | 2 |", "1. one\n2. two", "{{{row\nleft\n\nright\n}}}", "---", "$$\nx\n$$", "- [ ] task",
+}
+
+// TestAnyChangesAreKept makes random changes to random trees, through several handles on one file, and holds what is
+// read afterwards to what was in memory when the change was committed.
+func TestAnyChangesAreKept(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		path := filepath.Join(t.TempDir(), "vault.db")
+		handles := []*workspace.Workspace{open(t, path), open(t, path)}
+		var docs []string
+		want := map[string]string{}
+		for step := range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			w := handles[rapid.IntRange(0, 1).Draw(rt, "handle")]
+			err := w.Update(t.Context(), func(tx *workspace.Tx) error {
+				if len(docs) == 0 || rapid.IntRange(0, 9).Draw(rt, "new") == 0 {
+					docs = append(docs, addDocument(rt, tx, docs))
+				} else {
+					change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
+				}
+				tx.Flush() // anchors and paths settle
+				for _, id := range docs {
+					d := tx.Document(id)
+					want[id] = d.HPath() + "\n" + markup.Kramdown(d.Root)
+				}
+				return nil
+			})
+			if err != nil {
+				rt.Fatalf("step %d: %v", step, err)
+			}
+		}
+		for i, w := range append(handles, open(t, path)) {
+			view(t, w, func(tx *workspace.Tx) {
+				for id, text := range want {
+					d := tx.Document(id)
+					if got := d.HPath() + "\n" + markup.Kramdown(d.Root); got != text {
+						rt.Fatalf("handle %d, document %s holds\n%s\nwant\n%s", i, id, got, text)
+					}
+				}
+			})
+		}
+		problems, err := handles[0].Check(t.Context(), nil)
+		if err != nil || len(problems) > 0 {
+			rt.Fatalf("the check finds %v, error %v", problems, err)
+		}
+	})
+}
+
+func addDocument(rt *rapid.T, tx *workspace.Tx, docs []string) string {
+	boxes := tx.Notebooks()
+	if len(boxes) < 2 {
+		tx.CreateNotebook(fmt.Sprint("Notebook ", len(boxes)))
+		boxes = tx.Notebooks()
+	}
+	box := rapid.SampledFrom(boxes).Draw(rt, "box")
+	var parent *tree.Document
+	if len(docs) > 0 && rapid.Bool().Draw(rt, "below another") {
+		parent = tx.Document(rapid.SampledFrom(docs).Draw(rt, "parent"))
+		box = parent.Box
+	}
+	text := rapid.SampledFrom(samples).Draw(rt, "first") + "\n\n" + rapid.SampledFrom(samples).Draw(rt, "second")
+	return tx.AddDocument(box, parent, rapid.SampledFrom([]string{"A", "计划", "b c"}).Draw(rt, "title"), "", tx.Identify(markup.Parse(text))).ID()
+}
+
+// change does one thing to a document.
+func change(rt *rapid.T, tx *workspace.Tx, d *tree.Document, docs []string) {
+	var blocks []*tree.Block
+	d.Root.Walk(func(b *tree.Block) { blocks = append(blocks, b) })
+	b := rapid.SampledFrom(blocks).Draw(rt, "block")
+	switch rapid.IntRange(0, 8).Draw(rt, "change") {
+	case 0, 1, 2:
+		at := rapid.IntRange(0, len(d.Root.Children)).Draw(rt, "at")
+		d.Root.Insert(at, tx.Identify(markup.Parse(rapid.SampledFrom(samples).Draw(rt, "inserted")))...)
+	case 3:
+		if len(d.Root.Children) > 1 && b.Parent == d.Root {
+			b.Cut()
+		}
+	case 4:
+		if b.Kind == tree.Paragraph {
+			b.Text = rapid.SampledFrom([]string{"changed", "改了 **bold**"}).Draw(rt, "text")
+		}
+	case 5:
+		b.Attrs["custom-x"] = rapid.SampledFrom([]string{"1", "值 <&>\"{}"}).Draw(rt, "value")
+	case 6:
+		if b.Parent == d.Root {
+			b.Cut()
+			d.Root.Insert(rapid.IntRange(0, len(d.Root.Children)).Draw(rt, "to"), b)
+			b.Stamp()
+		}
+	case 7:
+		d.Root.Attrs["title"] = rapid.SampledFrom([]string{"Renamed", "改名"}).Draw(rt, "title")
+	case 8:
+		to := tx.Document(rapid.SampledFrom(docs).Draw(rt, "target"))
+		if !to.Inside(d) && to.Depth() < 5 {
+			tx.MoveDocument(d, to.Box, to)
+		}
+	}
+}

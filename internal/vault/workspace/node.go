@@ -1,0 +1,203 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+)
+
+// nextNode is a number for a new block. Only one transaction at a time writes, so that the largest one is known.
+func (tx *state) nextNode() int64 {
+	if tx.lastNode == 0 {
+		tx.lastNode, _ = tx.number("SELECT coalesce(max(n), 0) FROM node")
+	}
+	tx.lastNode++
+	return tx.lastNode
+}
+
+// moveNode writes where a block lies that is otherwise as it was.
+func (tx *state) moveNode(r *nodeRow) {
+	tx.exec("UPDATE node SET doc = ?, parent = ?, pos = ?, above = ? WHERE n = ?", r.doc, r.parent, r.pos, r.above, r.n)
+}
+
+// derived is what follows from a block and what lies in it: the columns of its row that are not the block itself.
+type derived struct {
+	subtype, ial, updated string
+	indexed               [5]string // name, alias, memo, tag and content
+	first, markdown, hash string
+	length, sort          int
+}
+
+func derive(b *tree.Block) derived {
+	d := derived{
+		subtype: b.Subtype(), ial: tree.IAL(b.Attrs), updated: b.Attrs["updated"],
+		indexed:  [5]string{b.Attrs["name"], b.Attrs["alias"], b.Attrs["memo"], blockTags(b), markup.Content(b)},
+		first:    markup.FirstContent(b),
+		markdown: b.Text,
+		sort:     tree.Sort(b.Kind),
+	}
+	content := d.indexed[4]
+	// The row of a container holds its whole text, but its length is that of its first leaf.
+	d.length = utf8.RuneCountInString(content)
+	if b.Container() {
+		d.length, d.markdown = utf8.RuneCountInString(d.first), markup.Markdown(b)
+	}
+	sum := sha256.Sum256([]byte(b.ID + content + d.markdown))
+	d.hash = hex.EncodeToString(sum[:4])[:7]
+	return d
+}
+
+// writeNode writes a block that is new or changed, and what follows from it.
+func (tx *state) writeNode(b *tree.Block, r *nodeRow, isNew bool) {
+	d := derive(b)
+	same := !isNew && tx.indexedAs(r.n, d.indexed)
+	if !isNew {
+		if !same {
+			tx.unindex("n = ?", r.n)
+		}
+		tx.eraseFollowing(r.n)
+	}
+	statement := `INSERT INTO node (doc, parent, pos, above, type, subtype, marker, task, ial, name, alias, memo, tag,
+		content, fcontent, markdown, length, hash, sort, updated, id, n)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	if !isNew {
+		statement = `UPDATE node SET doc = ?, parent = ?, pos = ?, above = ?, type = ?, subtype = ?, marker = ?, task = ?,
+			ial = ?, name = ?, alias = ?, memo = ?, tag = ?, content = ?, fcontent = ?, markdown = ?, length = ?,
+			hash = ?, sort = ?, updated = ?, id = ? WHERE n = ?`
+	}
+	tx.exec(statement, r.doc, r.parent, r.pos, r.above, b.Kind, d.subtype, b.Marker, b.Task, d.ial,
+		d.indexed[0], d.indexed[1], d.indexed[2], d.indexed[3], d.indexed[4], d.first, d.markdown, d.length,
+		d.hash, d.sort, d.updated, b.ID, r.n)
+	if !same {
+		tx.index("n = ?", r.n)
+	}
+	for _, f := range follows(b) {
+		tx.exec(f.insert(), append([]any{r.n}, f.values...)...)
+	}
+}
+
+// eraseNode removes a block and what follows from it. What lay in it is removed by itself.
+func (tx *state) eraseNode(n int64) {
+	tx.unindex("n = ?", n)
+	tx.eraseFollowing(n)
+	tx.exec("DELETE FROM node WHERE n = ?", n)
+}
+
+func (tx *state) eraseFollowing(n int64) {
+	tx.exec("DELETE FROM attribute WHERE node = ?", n)
+	tx.exec("DELETE FROM span WHERE node = ?", n)
+	tx.exec("DELETE FROM ref WHERE node = ?", n)
+	tx.exec("DELETE FROM asset WHERE node = ?", n)
+}
+
+// following is a row of another table that follows from a block.
+type following struct {
+	table  string
+	values []any // without the node
+}
+
+var followingColumns = map[string]string{
+	"attribute": "id, name, value", "span": "id, content, markdown, type",
+	"ref": "id, def, content, markdown, type", "asset": "id, path, name, title",
+}
+
+func (f following) insert() string {
+	switch f.table { // written out, so that statements are found again
+	case "attribute":
+		return "INSERT INTO attribute (node, id, name, value) VALUES (?, ?, ?, ?)"
+	case "span":
+		return "INSERT INTO span (node, id, content, markdown, type) VALUES (?, ?, ?, ?, ?)"
+	case "ref":
+		return "INSERT INTO ref (node, id, def, content, markdown, type) VALUES (?, ?, ?, ?, ?, ?)"
+	}
+	return "INSERT INTO asset (node, id, path, name, title) VALUES (?, ?, ?, ?, ?)"
+}
+
+// follows are the attributes, spans, references and assets of a block.
+func follows(b *tree.Block) (list []following) {
+	for _, name := range tree.Names(b.Attrs) {
+		if indexedAttribute(name) {
+			list = append(list, following{"attribute", []any{rowID(b.ID, "attr", name), name, b.Attrs[name]}})
+		}
+	}
+	switch b.Kind {
+	case tree.Embed:
+		for _, s := range markup.References(b) {
+			list = append(list, reference(b, s, "query_embed"))
+		}
+		return list
+	case tree.Code, tree.Math, tree.HTML:
+		return list
+	}
+	if b.Container() {
+		return list
+	}
+	defs := map[string]bool{}
+	for i, s := range markup.Spans(b.Text) {
+		kind := "textmark " + s.Kind
+		switch s.Kind {
+		case "":
+			continue
+		case "img":
+			kind = "img"
+		case "block-ref":
+			if !defs[s.Target] { // one row for each block it refers to, however often
+				list = append(list, reference(b, s, "textmark"))
+			}
+			defs[s.Target] = true
+		}
+		number := strconv.Itoa(i)
+		list = append(list, following{"span", []any{rowID(b.ID, s.Kind, number), s.Content, s.Markdown, kind}})
+		if strings.HasPrefix(s.Target, "assets/") {
+			name := s.Target[strings.LastIndex(s.Target, "/")+1:]
+			list = append(list, following{"asset", []any{rowID(b.ID, "asset", number), s.Target, name, s.Title}})
+		}
+	}
+	return list
+}
+
+func reference(b *tree.Block, s markup.Span, kind string) following {
+	return following{"ref", []any{rowID(b.ID, s.Target, s.Markdown), s.Target, s.Content, s.Markdown, kind}}
+}
+
+// rowID makes a stable id for a row that belongs to a block.
+func rowID(block string, parts ...string) string {
+	sum := sha256.Sum256([]byte(block + "\x00" + strings.Join(parts, "\x00")))
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+	tail := make([]byte, 7)
+	for i := range tail {
+		tail[i] = digits[int(sum[i])%len(digits)]
+	}
+	return block[:min(14, len(block))] + "-" + string(tail)
+}
+
+// blockTags are the tags of a leaf, and for a document those of its tags attribute.
+func blockTags(b *tree.Block) string {
+	switch b.Kind {
+	case tree.Doc:
+		var tags []string
+		for tag := range strings.SplitSeq(b.Attrs["tags"], ",") {
+			if tag = strings.TrimSpace(tag); tag != "" {
+				tags = append(tags, "#"+tag+"#")
+			}
+		}
+		return strings.Join(tags, " ")
+	case tree.Paragraph, tree.Heading, tree.Table:
+		return strings.Join(markup.Tags(b.Text), " ")
+	}
+	return ""
+}
+
+// indexedAttribute reports whether an attribute has a row in the attributes table.
+func indexedAttribute(name string) bool {
+	switch name {
+	case "id", "updated", "type", "title", "fold":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,49 @@
+package workspace
+
+import (
+	"errors"
+
+	"zombiezen.com/go/sqlite"
+
+	"collie/internal/vault/workspace/query"
+)
+
+// What [Tx.Select] answers. A *Refused is the error for a statement that may not run, a *StatementError one of
+// SQLite's about it, in SQLite's words.
+type (
+	Result         = query.Result
+	Refused        = query.Refused
+	StatementError = query.Error
+)
+
+// prepare gives a connection the functions SQL knows beside SQLite's own. It is called with every connection before its
+// first use.
+func prepare(conn *sqlite.Conn) error { return query.Prepare(conn) }
+
+// Select runs a statement that a user wrote over the tables SiYuan documents: blocks, attributes, spans, refs, assets,
+// file_annotation_refs, stat and blocks_fts. It only reads, runs for at most 10 s and returns at most 16 MiB. At most
+// limit rows are returned of a statement without a LIMIT of its own; 0 returns all. It sees what was changed in trees,
+// and must not be called from within Rows.
+//
+// The error is a *[Refused] or a *[StatementError]; it does not end the transaction. When the storage fails, that error
+// is kept as for the other methods, and the Result is empty.
+func (tx *Tx) Select(statement string, limit int) (Result, error) {
+	tx.flush()
+	if tx.err != nil {
+		return Result{}, nil
+	}
+	result, err := tx.ws.guard.Select(tx.conn, statement, limit)
+	var refused *Refused
+	var wrong *StatementError
+	if err == nil || errors.As(err, &refused) || errors.As(err, &wrong) {
+		return result, err
+	}
+	tx.fail(err)
+	return Result{}, nil
+}
+
+// Statements cuts a text into its statements, without what separates them; comments alone are none.
+func Statements(text string) []string { return query.Split(text) }
+
+// ReadOnly reports whether a statement begins as one that only reads: with SELECT or WITH.
+func ReadOnly(statement string) bool { return query.Reads(statement) }

@@ -1,0 +1,16 @@
+CREATE TABLE blocks (id, parent_id, root_id, hash, box, path, hpath, name, alias, memo, tag, content, fcontent, markdown, length, type, subtype, ial, sort, created, updated);
+CREATE TABLE spans (id, block_id, root_id, box, path, content, markdown, type, ial);
+CREATE TABLE assets (id, block_id, root_id, box, docpath, path, name, title, hash);
+CREATE TABLE attributes (id, name, value, type, block_id, root_id, box, path);
+CREATE TABLE refs (id, def_block_id, def_block_parent_id, def_block_root_id, def_block_path, block_id, root_id, box, path, content, markdown, type);
+CREATE TABLE file_annotation_refs (id, file_path, annotation_id, block_id, root_id, box, path, content, type);
+CREATE TABLE stat (key, value);
+CREATE VIRTUAL TABLE blocks_fts USING fts5(id UNINDEXED, parent_id UNINDEXED, root_id UNINDEXED, hash UNINDEXED, box UNINDEXED, path UNINDEXED, hpath UNINDEXED, name, alias, memo, tag, content, fcontent, markdown UNINDEXED, length UNINDEXED, type UNINDEXED, subtype UNINDEXED, ial, sort UNINDEXED, created UNINDEXED, updated UNINDEXED, content='blocks', content_rowid='rowid', tokenize='trigram');
+CREATE INDEX idx_blocks_id ON blocks(id);
+CREATE INDEX idx_blocks_parent_id ON blocks(parent_id);
+CREATE INDEX idx_blocks_root_id ON blocks(root_id);
+CREATE INDEX idx_blocks_root_id_id_hash ON blocks(root_id, id, hash);
+CREATE INDEX idx_spans_root_id ON spans(root_id);
+CREATE INDEX idx_assets_root_id ON assets(root_id);
+CREATE INDEX idx_attributes_block_id ON attributes(block_id);
+CREATE INDEX idx_attributes_root_id ON attributes(root_id);

@@ -1,0 +1,179 @@
+package query_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/vault/workspace/query"
+)
+
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	conn, g := connect(t, file(t)), guard(t, &query.Guard{})
+	recursive := "with recursive c(x) as (select 1 union all select x+1 from c where x<100) select x from c"
+	tests := []struct {
+		statement string
+		columns   string
+		rows      int
+		first     string
+	}{
+		{"select content from blocks where type = 'h'", "[content]", 1, "[Apple 苹果]"},
+		{"SELECT content FROM Blocks WHERE content LIKE '%苹果%'", "[content]", 1, "[Apple 苹果]"},
+		{"select content from blocks where content regexp '^app'", "[content]", 1, "[apple pie #fruit#]"},
+		{"select content from blocks_fts where blocks_fts match 'content:apple' order by rank", "[content]", 2, "[Apple 苹果]"},
+		{"select highlight(blocks_fts, 11, '<', '>') as h from blocks_fts where blocks_fts match 'pie'", "[h]", 1, "[apple <pie> #fruit#]"},
+		{"select count(*) from blocks", "[count(*)]", 1, "[10]"},
+		{"select 1 as a, 2 as a", "[a]", 1, "[2]"},
+		{"values (1, 'x', 1.5, null, x'00ff')", "[column1 column2 column3 column4 column5]", 1, "[1 x 1.5 <nil> [0 255]]"},
+		{"select nosuch from blocks limit 1", `["nosuch"]`, 1, "[nosuch]"},
+		{`select "no such", content from blocks where type = "h"`, `["no such" content]`, 1, "[no such Apple 苹果]"},
+		{"select 'abc'", "['abc']", 1, "[abc]"},
+		{"select b.content, s.content from blocks b join spans s on s.block_id = b.id", "[content]", 1, "[fruit]"},
+		{recursive, "[x]", 64, "[1]"}, {recursive + " limit 90", "[x]", 90, "[1]"},
+		{"select * from (select content from blocks limit 1)", "[content]", 1, ""},
+		{"select * from pragma_table_info('stat')", "[cid name type notnull dflt_value pk]", 2, "[0 key  0 <nil> 0]"},
+		{"pragma table_info(stat)", "[cid name type notnull dflt_value pk]", 2, "[0 key  0 <nil> 0]"},
+		{"select name from sqlite_master where name = 'node'", "[name]", 0, ""},
+		{"with document as (select id from blocks) select count(*) from document", "[count(*)]", 1, "[10]"},
+		{"select 1 as x; -- done", "[x]", 1, "[1]"},
+		{"select id from blocks where id = 'none'", "[id]", 0, ""},
+		{"select * from file_annotation_refs", "[id file_path annotation_id block_id root_id box path content type]", 0, ""},
+		{"select key from stat", "[key]", 1, "[siyuan_database_ver]"},
+	}
+	for _, tt := range tests {
+		got, err := g.Select(conn, tt.statement, 64)
+		if err != nil {
+			t.Errorf("%s: %v", tt.statement, err)
+			continue
+		}
+		if fmt.Sprint(got.Columns) != tt.columns || len(got.Rows) != tt.rows {
+			t.Errorf("%s: columns %v, %d rows; want %s, %d", tt.statement, got.Columns, len(got.Rows), tt.columns, tt.rows)
+			continue
+		}
+		if tt.first != "" && fmt.Sprint(got.Rows[0]) != tt.first {
+			t.Errorf("%s: %v, want %s", tt.statement, got.Rows[0], tt.first)
+		}
+	}
+}
+
+func TestErrorsAreSQLites(t *testing.T) {
+	t.Parallel()
+	conn, g := connect(t, file(t)), guard(t, &query.Guard{})
+	for statement, want := range map[string]string{
+		"selec * from blocks": `near "selec": syntax error`, "select * from nosuch": "no such table: nosuch",
+		"select 'abc": `unrecognized token: "'abc"`, "select * from node": "no such table: node",
+		"select nosuch(1)": "no such function: nosuch", "select b.x from blocks b": "no such column: b.x",
+		"select 1 where 'a' regexp '('": "error parsing regexp: missing closing ): `(`",
+	} {
+		_, err := g.Select(conn, statement, 64)
+		var e *query.Error
+		if !errors.As(err, &e) || e.Message != want {
+			t.Errorf("%s: %v, want %s", statement, err, want)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, file(t))
+	endless := []string{
+		"with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c",
+		"with recursive c(x) as (select 1 union all select x+1 from c) select * from c order by x",
+		"with recursive c(x) as (values(1) union select x+1 from c) select max(x) from c",
+		"with c as (select a.id from blocks a, blocks b, blocks c, blocks d, blocks e, blocks f, blocks g, blocks h) select count(*) from c",
+		"select count(*) from blocks a, blocks b, blocks c, blocks d, blocks e, blocks f, blocks g, blocks h, blocks i, blocks j",
+	}
+	g := guard(t, &query.Guard{Timeout: 100 * time.Millisecond})
+	for _, statement := range endless {
+		start := time.Now()
+		_, err := g.Select(conn, statement, 64)
+		var refused *query.Refused
+		if !errors.As(err, &refused) || !strings.Contains(refused.Message, "longer than 100ms") {
+			t.Errorf("%s: %v", statement, err)
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s took %v", statement, took)
+		}
+	}
+	g = guard(t, &query.Guard{MaxBytes: 4 << 10})
+	for _, statement := range []string{
+		"with recursive c(x) as (select 1 union all select x+1 from c) select x from c limit 1000000",
+		"select replace(hex(id), '3', hex(id)) as a from blocks limit 100",
+	} {
+		if _, err := g.Select(conn, statement, 64); err == nil || !strings.Contains(err.Error(), "larger than 4 KiB") {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	g = guard(t, &query.Guard{})
+	for _, statement := range []string{
+		"select length(replace(printf('%*s', 10000000, 'x'), ' ', 'yyyyyyyyyyyyyy'))", "select printf('%*s', 1000000000, 'x')",
+		"select 1 -- " + strings.Repeat("x", 1<<20), "select 'x' regexp '" + strings.Repeat("(a|b)", 1000) + "'",
+		"select json_array(" + strings.Repeat("1, ", 40) + "1)", "select json_group_array(id) from blocks", "select median(length) from blocks",
+		"select " + strings.Repeat("1+", 2000) + "1", strings.Repeat("select 1 union ", 1000) + "select 1",
+	} {
+		if _, err := g.Select(conn, statement, 64); err == nil {
+			t.Errorf("%.60s was answered", statement)
+		}
+	}
+	if _, err := g.Select(conn, "select 1", 64); err != nil {
+		t.Errorf("after all that: %v", err)
+	}
+}
+
+// TestInterrupt: who watched the connection before goes on watching.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	conn, g := connect(t, file(t)), guard(t, &query.Guard{})
+	done := make(chan struct{})
+	conn.SetInterrupt(done)
+	time.AfterFunc(50*time.Millisecond, func() { close(done) })
+	_, err := g.Select(conn, "with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c", 64)
+	var refused *query.Refused
+	if err == nil || errors.As(err, &refused) {
+		t.Errorf("an interrupted statement: %v", err)
+	}
+	conn.SetInterrupt(nil)
+	if _, err := g.Select(conn, "select 1", 64); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"": nil, " ; ;": nil, "-- nothing": nil, "/* a; b */": nil, "select 1;": {"select 1"},
+		"select 1; select 2": {"select 1", "select 2"}, "select ';' ; select \";\"": {"select ';'", `select ";"`},
+		"select [a;b], `c;d` -- e;f\n; /*;*/ x": {"select [a;b], `c;d` -- e;f", "/*;*/ x"}, "select 'it''s; ok'": {"select 'it''s; ok'"},
+		"select 'open; select 2": {"select 'open; select 2"}, "select 苹果; ？": {"select 苹果", "？"},
+	} {
+		if diff := cmp.Diff(want, query.Split(text)); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+// FuzzSplit: nothing but separators and stretches without a statement is lost, and what is one statement stays one.
+func FuzzSplit(f *testing.F) {
+	for _, s := range append(hostile, "select 'a;b'; select \"c;d\"", "a;b--;\nc/*;*/;[;]`;`", "x'41;'", "\ufeffselect 1", "1e5;.5;$a;'") {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		rest := text
+		for _, part := range query.Split(text) {
+			at := strings.Index(rest, part)
+			if at < 0 {
+				t.Fatalf("%q is not in %q, or not in this order", part, text)
+			}
+			rest = rest[at+len(part):]
+			if again := query.Split(part); len(again) != 1 || again[0] != part {
+				t.Errorf("%q is split again: %q", part, again)
+			}
+			query.Reads(part)
+		}
+	})
+}

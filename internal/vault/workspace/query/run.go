@@ -1,0 +1,233 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// limits hold while a statement of a user is compiled and runs. A function cannot be interrupted, so the values it
+// works on must not be too long.
+var limits = []struct {
+	id    sqlite.Limit
+	value int32
+}{
+	{sqlite.LimitLength, 4 << 20}, {sqlite.LimitSQLLength, maxStatement}, {sqlite.LimitLikePatternLength, 1000},
+	{sqlite.LimitCompoundSelect, 100}, {sqlite.LimitFunctionArg, 32}, {sqlite.LimitAttached, 0},
+}
+
+// run is how a statement runs.
+type run struct {
+	timeout  time.Duration
+	maxBytes int
+	limit    int      // rows; 0 means all
+	texts    []string // what names of columns became texts
+}
+
+// fenced runs a statement that is compiled under an authorizer, which is gone when it runs.
+func (r run) fenced(conn *sqlite.Conn, statement string, auth sqlite.Authorizer) (Result, error) {
+	// What a statement sorts or holds goes to disk if it is much.
+	if err := tempStore(conn, "FILE"); err != nil {
+		return Result{}, err
+	}
+	// The full text table opens tables of its own when it is named first, in nobody's name.
+	if err := sqlitex.ExecuteTransient(conn, "SELECT 1 FROM blocks_fts LIMIT 0", nil); err != nil {
+		return Result{}, err
+	}
+	if err := conn.SetAuthorizer(auth); err != nil {
+		return Result{}, err
+	}
+	restrict := limit(conn)
+	stmt, err := compile(conn, statement)
+	if off := conn.SetAuthorizer(nil); off != nil && err == nil {
+		err = errors.Join(off, stmt.Finalize())
+	}
+	var result Result
+	if err == nil {
+		result, err = r.step(conn, stmt)
+	}
+	restrict()
+	if back := tempStore(conn, "MEMORY"); back != nil {
+		return Result{}, back
+	}
+	return result, err
+}
+
+// on runs a statement on a connection that keeps its authorizer.
+func (r run) on(conn *sqlite.Conn, statement string) (Result, error) {
+	defer limit(conn)()
+	stmt, err := compile(conn, statement)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.step(conn, stmt)
+}
+
+// limit sets the limits, and what it returns sets those from before.
+func limit(conn *sqlite.Conn) (undo func()) {
+	before := make([]int32, len(limits))
+	for i, l := range limits {
+		before[i] = conn.Limit(l.id, l.value)
+	}
+	return func() {
+		for i, l := range limits {
+			conn.Limit(l.id, before[i])
+		}
+	}
+}
+
+// step collects the rows of a statement and finalizes it.
+func (r run) step(conn *sqlite.Conn, stmt *sqlite.Stmt) (Result, error) {
+	defer func() { _ = stmt.Finalize() }()
+	stop, timedOut := r.watch(conn)
+	defer stop()
+	result, err := r.collect(stmt)
+	if err != nil && timedOut() {
+		err = &Refused{Message: fmt.Sprintf("the statement was stopped: it ran longer than %v", r.timeout)}
+	}
+	return result, err
+}
+
+func tempStore(conn *sqlite.Conn, where string) error {
+	return sqlitex.ExecuteTransient(conn, "PRAGMA temp_store = "+where, nil)
+}
+
+// compile compiles one statement and nothing behind it.
+func compile(conn *sqlite.Conn, statement string) (*sqlite.Stmt, error) {
+	stmt, trailing, err := conn.PrepareTransient(statement)
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case stmt == nil:
+		return nil, &Refused{Message: "the statement is empty"}
+	case len(Split(statement[len(statement)-trailing:])) > 0:
+		return nil, errors.Join(&Refused{Message: "there is more than one statement"}, stmt.Finalize())
+	}
+	return stmt, nil
+}
+
+// watch interrupts the connection when the time is over, or when whoever watched it before does. After stop nobody but
+// the one from before watches it.
+func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
+	before := conn.SetInterrupt(nil)
+	timer := time.NewTimer(r.timeout)
+	done, quit, over := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
+	go func() {
+		defer close(over)
+		select {
+		case <-timer.C:
+			over <- true
+			close(done)
+		case <-before:
+			close(done)
+		case <-quit:
+		}
+	}()
+	conn.SetInterrupt(done)
+	stop = func() {
+		timer.Stop()
+		close(quit)
+		conn.SetInterrupt(before)
+	}
+	timedOut = func() bool {
+		select {
+		case late := <-over:
+			return late
+		default:
+			return false
+		}
+	}
+	return stop, timedOut
+}
+
+// collect steps through the rows.
+func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
+	var result Result
+	columns := named(stmt)
+	for _, i := range columns {
+		result.Columns = append(result.Columns, r.shown(stmt.ColumnName(i)))
+	}
+	size := 0
+	for r.limit == 0 || len(result.Rows) < r.limit {
+		more, err := stmt.Step()
+		if err != nil {
+			return Result{}, plain(err)
+		}
+		if !more {
+			break
+		}
+		size += rowSize + valueSize*len(columns)
+		row := make([]any, len(columns))
+		for at, i := range columns {
+			if size += stmt.ColumnLen(i); size > r.maxBytes {
+				return Result{}, &Refused{Message: fmt.Sprintf("the result is larger than %d KiB: select fewer columns or set a LIMIT", r.maxBytes>>10)}
+			}
+			row[at] = value(stmt, i)
+		}
+		result.Rows = append(result.Rows, row)
+	}
+	return result, nil
+}
+
+// shown is the name of a column. One that consists of a name that does not exist has it in double quotes, as in SiYuan.
+func (r run) shown(column string) string {
+	for _, name := range r.texts {
+		if column == asText(name) {
+			return `"` + name + `"`
+		}
+	}
+	return column
+}
+
+// What a row and a value take beside the texts, in bytes, roughly.
+const (
+	rowSize   = 64
+	valueSize = 48
+)
+
+// named are the columns with a name of their own, of several with one name the last: the only one the library knows by
+// it.
+func named(stmt *sqlite.Stmt) []int {
+	var columns []int
+	for i := range stmt.ColumnCount() {
+		if stmt.ColumnIndex(stmt.ColumnName(i)) == i {
+			columns = append(columns, i)
+		}
+	}
+	return columns
+}
+
+func value(stmt *sqlite.Stmt, column int) any {
+	switch stmt.ColumnType(column) {
+	case sqlite.TypeInteger:
+		return stmt.ColumnInt64(column)
+	case sqlite.TypeFloat:
+		return stmt.ColumnFloat(column)
+	case sqlite.TypeText:
+		return stmt.ColumnText(column)
+	case sqlite.TypeBlob:
+		data := make([]byte, stmt.ColumnLen(column))
+		stmt.ColumnBytes(column, data)
+		return data
+	}
+	return nil
+}
+
+// frame is what the library puts around SQLite's words.
+var frame = regexp.MustCompile(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
+
+// plain is an error of SQLite's about a statement without the frame. Another error of it is left alone.
+func plain(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultError, sqlite.ResultAuth, sqlite.ResultTooBig, sqlite.ResultRange, sqlite.ResultMismatch:
+		return &Error{Message: frame.ReplaceAllString(err.Error(), "")}
+	}
+	return err
+}
+
+func isTable(name string) bool { return slices.Contains(tables, name) }

@@ -1,0 +1,75 @@
+package query
+
+import "strings"
+
+// Split cuts a text into its statements, without what separates them. Stretches of nothing but blanks and comments are
+// no statements.
+func Split(text string) []string {
+	var parts []string
+	start, empty := 0, true
+	take := func(end int) {
+		if !empty {
+			parts = append(parts, strings.TrimSpace(text[start:end]))
+		}
+		empty = true
+	}
+	for _, t := range lex(text) {
+		switch {
+		case t.is(";"):
+			take(t.start)
+			start = t.end
+		case t.kind != space:
+			empty = false
+		}
+	}
+	take(len(text))
+	return parts
+}
+
+// Reads reports whether a statement begins as one that only reads: with SELECT or WITH.
+func Reads(statement string) bool {
+	first := firstWord(statement)
+	return first == "select" || first == "with"
+}
+
+// firstWord is the keyword a statement begins with, in lower case.
+func firstWord(statement string) string {
+	for _, t := range lex(statement) {
+		if t.kind != space {
+			return t.name()
+		}
+	}
+	return ""
+}
+
+// limited reports whether a statement has a LIMIT of its own; one in brackets does not count.
+func limited(statement string) bool {
+	depth := 0
+	for _, t := range lex(statement) {
+		switch {
+		case t.is("("):
+			depth++
+		case t.is(")"):
+			depth--
+		case depth == 0 && t.kind == word && t.is("limit"):
+			return true
+		}
+	}
+	return false
+}
+
+// textFor makes a text of a name wherever a statement has it as a word or in double quotes.
+func textFor(statement, name string) string {
+	var out strings.Builder
+	for _, t := range lex(statement) {
+		if t.kind == word && strings.EqualFold(t.raw, name) || t.kind == quoted && t.raw[0] == '"' && t.name() == lower(name) {
+			out.WriteString(asText(name))
+			continue
+		}
+		out.WriteString(t.raw)
+	}
+	return out.String()
+}
+
+// asText is a text as SQL writes it.
+func asText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

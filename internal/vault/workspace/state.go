@@ -1,0 +1,237 @@
+package workspace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"collie/internal/vault/tree"
+)
+
+// state is what a transaction has read and changed so far.
+type state struct {
+	ws      *Workspace
+	conn    *sqlite.Conn
+	write   bool
+	err     error
+	running map[*sqlite.Stmt]bool
+
+	boxes    map[string]*box // nil until one is asked for
+	docs     map[int64]*tree.Document
+	blocks   map[string]*tree.Block // those loaded or made; some may have been cut off since
+	lastNode int64                  // the largest number of a node, 0 until a block is added
+	erased   map[*nodeRow]bool      // rows that are gone from the file, though their blocks may yet come back
+}
+
+// box is a notebook and what the file holds of it.
+type box struct {
+	*tree.Notebook
+	stored string // its configuration as JSON
+}
+
+// docRow is what the file holds of a document.
+type docRow struct {
+	n, rev      int64
+	parent      int64
+	path, hpath string
+	box         string
+	sort        int
+	rows        []*nodeRow // those of its blocks; only that of the root until it is loaded
+	removed     bool
+}
+
+// nodeRow is what the file holds of a block. It is never changed.
+type nodeRow struct {
+	n, doc, parent, pos      int64
+	id, above                string
+	kind, marker, task, text string
+	attrs                    map[string]string
+}
+
+func newState(w *Workspace, conn *sqlite.Conn, write bool) state {
+	return state{
+		ws: w, conn: conn, write: write, running: map[*sqlite.Stmt]bool{},
+		docs: map[int64]*tree.Document{}, blocks: map[string]*tree.Block{}, erased: map[*nodeRow]bool{},
+	}
+}
+
+// forget drops everything read so far, so that it is read again.
+func (tx *state) forget() {
+	tx.boxes, tx.lastNode = nil, 0
+	tx.docs, tx.blocks, tx.erased = map[int64]*tree.Document{}, map[string]*tree.Block{}, map[*nodeRow]bool{}
+}
+
+func stored(d *tree.Document) *docRow { return d.Stored.(*docRow) }
+
+// loadedDocs returns the documents at hand, the oldest first.
+func (tx *state) loadedDocs() []*tree.Document {
+	list := make([]*tree.Document, 0, len(tx.docs))
+	for _, d := range tx.docs {
+		list = append(list, d)
+	}
+	slices.SortFunc(list, func(a, b *tree.Document) int { return cmp.Compare(stored(a).n, stored(b).n) })
+	return list
+}
+
+func (tx *state) try(fn func() bool) {
+	tx.flush()
+	tx.exec("SAVEPOINT try")
+	if fn() && tx.err == nil {
+		tx.exec("RELEASE try")
+		return
+	}
+	tx.exec("ROLLBACK TO try")
+	tx.exec("RELEASE try")
+	tx.forget()
+}
+
+func (tx *state) newID() string {
+	for {
+		if id := tree.RandomID(); tx.blocks[id] == nil {
+			return id // 36^7 of one second: the unique index guards the rest
+		}
+	}
+}
+
+func (tx *state) known(id string) bool {
+	if tx.attached(id) != nil {
+		return true
+	}
+	_, found := tx.number("SELECT 1 FROM node WHERE id = ?", id)
+	return found
+}
+
+func (tx *state) emptyParagraph() *tree.Block {
+	id := tx.newID()
+	b := &tree.Block{ID: id, Kind: tree.Paragraph, Attrs: map[string]string{"id": id, "updated": id[:14]}}
+	tx.blocks[id] = b
+	return b
+}
+
+func (tx *state) identify(blocks []*tree.Block, keep ...string) []*tree.Block {
+	for _, b := range blocks {
+		b.Walk(func(b *tree.Block) {
+			if b.Attrs == nil {
+				b.Attrs = map[string]string{}
+			}
+			id := b.Attrs["id"]
+			kept := slices.Contains(keep, id)
+			if !tree.ValidID(id) || !kept && tx.taken(id, b) {
+				id = tx.newID()
+			}
+			b.ID, b.Attrs["id"] = id, id
+			tx.blocks[id] = b
+			switch {
+			case kept:
+				b.Attrs["updated"] = tree.Stamp(time.Now())
+			case b.Attrs["updated"] == "":
+				b.Attrs["updated"] = id[:14]
+			}
+			for _, child := range b.Children {
+				child.Parent = b
+			}
+		})
+	}
+	return blocks
+}
+
+// taken reports whether another block than b has an id, or has just been given it.
+func (tx *state) taken(id string, b *tree.Block) bool {
+	if tx.attached(id) != nil {
+		return true
+	}
+	if other := tx.blocks[id]; other != nil && other != b && other.Doc == nil && other.Stored == nil {
+		return true // made a moment ago and not in its place yet
+	}
+	doc, found := tx.number("SELECT doc FROM node WHERE id = ?", id)
+	if !found {
+		return false
+	}
+	d := tx.docs[doc]
+	return d == nil || !d.Loaded // of a loaded document it was cut off, or attached would have found it
+}
+
+// attached is the block with an id in a tree at hand, or nil.
+func (tx *state) attached(id string) *tree.Block {
+	if b := tx.blocks[id]; b != nil && tx.hangs(b) {
+		return b
+	}
+	return nil
+}
+
+// hangs reports whether b hangs in the tree of a document at hand.
+func (tx *state) hangs(b *tree.Block) bool {
+	if b.Doc == nil || stored(b.Doc).removed {
+		return false
+	}
+	top := b
+	for top.Parent != nil {
+		top = top.Parent
+	}
+	return top == b.Doc.Root
+}
+
+func (tx *state) block(id string) *tree.Block {
+	b := tx.find(id)
+	if b == nil || b.Doc == nil || b.Doc.Box.Conf.Closed {
+		return nil
+	}
+	return b
+}
+
+// find is a block of any notebook, with its document loaded.
+func (tx *state) find(id string) *tree.Block {
+	if b := tx.attached(id); b != nil && b.Doc.Loaded {
+		return b
+	}
+	for _, d := range tx.docs { // a copy with the same id may have taken its place
+		if !d.Loaded || stored(d).removed {
+			continue
+		}
+		var found *tree.Block
+		d.Root.Walk(func(b *tree.Block) {
+			if b.ID == id {
+				found = b
+			}
+		})
+		if found != nil {
+			tx.blocks[id] = found
+			return found
+		}
+	}
+	n, found := tx.number("SELECT doc FROM node WHERE id = ?", id)
+	if !found {
+		return nil
+	}
+	if d := tx.docs[n]; d != nil && d.Loaded {
+		return nil // it was there, and was cut off
+	}
+	d := tx.docByN(n)
+	if d == nil {
+		return nil
+	}
+	tx.load(d)
+	return tx.attached(id)
+}
+
+func (tx *state) referrers(ids []string) []*tree.Block {
+	tx.flush()
+	seen := map[int64]string{}
+	for _, id := range ids {
+		tx.query(func(s *sqlite.Stmt) bool {
+			seen[s.ColumnInt64(0)] = s.ColumnText(1)
+			return true
+		}, "SELECT node.n, node.id FROM ref JOIN node ON node.n = ref.node WHERE ref.def = ?", id)
+	}
+	var found []*tree.Block
+	for _, id := range seen {
+		if b := tx.block(id); b != nil {
+			found = append(found, b)
+		}
+	}
+	slices.SortFunc(found, func(a, b *tree.Block) int { return strings.Compare(a.ID, b.ID) })
+	return found
+}
