@@ -58,7 +58,7 @@ var layers = map[string]string{
 	"face/mcpserver":        "tool mcp pipeline process",
 	"face/mcpserver/bridge": "tool mcp", // a client of a gateway, never one itself
 	"face/web":              "tool pipeline agent chat event",
-	"app": "tool mcp event process atomicfile secret config vault chat llm/... store " +
+	"app": "tool mcp event process atomicfile secret config vault/... chat llm/... store " +
 		"pipeline/... source/... agent",
 	"face/cli":   "app config tool pipeline agent chat process face/door face/mcpserver/... face/web",
 	"cmd/collie": "face/cli",

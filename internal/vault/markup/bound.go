@@ -19,6 +19,9 @@ func hostile(text string) bool {
 			links = 0
 		}
 		links = max(links+strings.Count(line, "](")-strings.Count(line, ")"), 0)
+		if strings.Count(line, "<") > maxDepth && angled(line) {
+			return true
+		}
 		if open > maxDepth || links > maxDepth || markers(line) > maxDepth {
 			return true
 		}
@@ -31,13 +34,24 @@ func markers(line string) int {
 	found := 0
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
-		case c == ' ' || c == '\t' || c == '.' || c == ')':
+		case c == ' ' || c == '\t':
 		case c >= '0' && c <= '9':
-		case c == '>', c == '-', c == '*', c == '+':
+		case c == '>', c == '-', c == '*', c == '+', c == '.', c == ')':
 			found++
 		default:
 			return found
 		}
 	}
 	return 0 // no text: a break, or markers of nothing
+}
+
+// angled reports whether a word of a line opens more tags than maxDepth and closes none: lute looks for the end of
+// each.
+func angled(line string) bool {
+	for word := range strings.FieldsSeq(line) {
+		if strings.Count(word, "<")-strings.Count(word, ">") > maxDepth {
+			return true
+		}
+	}
+	return false
 }

@@ -16,6 +16,8 @@ type converter struct {
 	given map[string]map[string]string
 	// literal says that text is text, even if it looks like Markdown.
 	literal bool
+	// typed says that text comes from the editor, where Markdown may be typed but a tag is shown as it is.
+	typed bool
 }
 
 // children converts what lies below a node. Containers too deep to be are left out, and what they hold stays.

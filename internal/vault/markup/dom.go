@@ -9,12 +9,12 @@ import (
 	"github.com/88250/lute/render"
 )
 
-// DOM renders a block as getBlockDOM does. depth counts what of it: 0 for the echo of a write, 1 for a read. The
-// kernel shows the same in both cases: the block and all below it, with data-node-index="1" on the block itself.
-func DOM(b *tree.Block, depth int) string { return DOMs([]*tree.Block{b}) }
+// DOM renders a block and all below it as getBlockDOM does, with data-node-index="1" on the block itself. The number
+// is 0 for the echo of a write and 1 for a read; the kernel shows the same in both.
+func DOM(b *tree.Block, _ int) string { return DOMs([]*tree.Block{b}) }
 
-// DOMs renders blocks one after the other, as the echo of a write holds them. Their places are counted from 1. The
-// blocks of a document are rendered for a document itself, which has no element.
+// DOMs renders blocks one after the other, as the echo of a write holds them. Their places are counted from 1. A
+// document has no element of its own: its blocks stand for it.
 func DOMs(blocks []*tree.Block) string {
 	if len(blocks) == 1 && blocks[0].Kind == tree.Doc {
 		blocks = blocks[0].Children
@@ -27,7 +27,7 @@ func DOMs(blocks []*tree.Block) string {
 	if err != nil {
 		return plainDOM(blocks)
 	}
-	return restore(out)
+	return restoreDOM(out)
 }
 
 // plainDOM is DOMs for what lute cannot render: paragraphs with the text.
@@ -44,11 +44,11 @@ func plainDOM(blocks []*tree.Block) string {
 // ParseDOM splits the DOM of the editor into blocks, which keep data-node-id and attributes. It always returns a
 // block: an empty paragraph if there is nothing else. Text that was typed as Markdown is Markdown.
 func ParseDOM(dom string) []*tree.Block {
-	dom = clean(dom)
+	dom = cleanNode(dom)
 	var blocks []*tree.Block
 	err := guarded(func() {
 		if t := engine().BlockDOM2Tree(dom); t != nil {
-			blocks = converter{}.children(t.Root, 0)
+			blocks = converter{typed: true}.children(t.Root, 0)
 		}
 	})
 	if err != nil || len(blocks) == 0 {

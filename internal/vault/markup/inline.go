@@ -37,7 +37,7 @@ func (c converter) inline(leaf *ast.Node) string {
 
 // once writes the text of a leaf and reports whether it is sure to be written the same way when it is read.
 func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
-	w := writer{table: table}
+	w := writer{table: table, noTags: c.typed}
 	w.children(leaf, nil)
 	text = w.markdown()
 	if w.marks > 0 || c.literal && strings.ContainsAny(text, marking) {
@@ -58,7 +58,7 @@ func (c converter) faithful(leaf *ast.Node, text string, table bool) string {
 		if w.escape && !c.literal {
 			continue
 		}
-		w.table = table
+		w.table, w.noTags = table, c.typed
 		w.children(ours, nil)
 		if text = w.markdown(); says(text, meaning) {
 			break

@@ -11,7 +11,7 @@ func marked(text string) string {
 	if !strings.ContainsAny(text, marking) || hostile(text) {
 		return text
 	}
-	leaf := parseInline(strings.ReplaceAll(text, caret, caretStandIn))
+	leaf := parseInline(shield(text))
 	if leaf == nil {
 		return text
 	}

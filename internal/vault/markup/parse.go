@@ -10,7 +10,7 @@ import (
 // Attrs may be nil. Empty text gives no blocks. The attribute list of a whole document (type="doc") is left out.
 // Text that lute cannot read, or that nests deeper than a note can, comes back as paragraphs: nothing is lost.
 func Parse(markdown string) []*tree.Block {
-	markdown = clean(markdown)
+	markdown = shield(clean(markdown))
 	if strings.TrimSpace(markdown) == "" {
 		return nil
 	}
@@ -36,7 +36,7 @@ const (
 	caretStandIn = "\U000F2038"
 )
 
-var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u200b", "", caret, caretStandIn)
+var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u200b", "")
 
 // clean brings text into the form the parser wants: lines that end in \n, valid UTF-8, no zero-width spaces, which
 // SiYuan puts around marks and takes out again.
@@ -45,7 +45,23 @@ func clean(text string) string {
 }
 
 // restore undoes what clean did for lute's sake.
-func restore(text string) string { return strings.ReplaceAll(text, caretStandIn, caret) }
+func restore(text string) string {
+	if !strings.Contains(text, standInLead) {
+		return text
+	}
+	return restorer.Replace(text)
+}
+
+// cleanNode is clean for text that lute does not parse as Markdown.
+func cleanNode(text string) string { return strings.ReplaceAll(clean(text), caret, caretStandIn) }
+
+// restoreDOM is restore for a DOM, in which < is written as a character reference.
+func restoreDOM(dom string) string { return restore(strings.ReplaceAll(dom, tagStandIn, "&lt;")) }
+
+// standInLead is the byte that all stand-ins begin with.
+const standInLead = "\xf3"
+
+var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", tagStandIn, "<")
 
 // paragraphs is Parse for what lute should not see: each stretch between blank lines is a paragraph, with the
 // attribute list below it.

@@ -9,15 +9,21 @@ import (
 // probe is the attribute list that stands below a paragraph when it is looked at as it would be stored.
 const probe = "\n{: id=\"20060102150405-1a2b3c4\"}"
 
+// mostLines is for how many lines of a paragraph secured looks at each. Longer ones have them all escaped.
+const mostLines = 50
+
 // secured is the text of a paragraph such that it is read back as that paragraph: where a line would begin another
 // block, a backslash takes its first character's meaning away. Lute reads some paragraphs that it would not read again
 // once they are stored, such as {{{ that nothing closes.
 func secured(text string) string {
-	if !risky(text) || isParagraph(text) {
+	if !risky(text) || hostile(text) || isParagraph(text) {
 		return text
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
+		if i == mostLines {
+			break
+		}
 		if risky(line) && !isParagraph(line) || i > 0 && !isParagraph(strings.Join(lines[:i+1], "\n")) {
 			lines[i] = escapeStart(line)
 		}

@@ -1,10 +1,6 @@
 package markup
 
-import (
-	"strings"
-
-	"collie/internal/vault/tree"
-)
+import "strings"
 
 // Span is one formatted stretch of the text of a leaf, or plain text when Kind is "".
 type Span struct {
@@ -28,50 +24,67 @@ func Spans(text string) []Span {
 	case !strings.ContainsAny(text, marking), hostile(text):
 		return []Span{{Content: text, Markdown: text}}
 	}
-	leaf := parseInline(strings.ReplaceAll(text, caret, caretStandIn))
+	leaf := parseInline(shield(text))
 	if leaf == nil {
 		return []Span{{Content: text, Markdown: text}}
 	}
-	w := writer{}
-	if guarded(func() { w.children(leaf, nil) }) != nil {
-		return []Span{{Content: text, Markdown: text}}
+	for _, w := range []writer{{}, {spans: true}} {
+		if guarded(func() { w.children(leaf, nil) }) != nil {
+			break
+		}
+		for i, p := range w.pieces {
+			w.pieces[i].Content, w.pieces[i].Markdown = restore(p.Content), restore(p.Markdown)
+		}
+		if found := joined(w.pieces); same(found, text) {
+			return found
+		} else if w.marks == 0 || w.spans {
+			return realigned(found, text)
+		}
 	}
-	for i, p := range w.pieces {
-		w.pieces[i].Content, w.pieces[i].Markdown = restore(p.Content), restore(p.Markdown)
-	}
-	return aligned(joined(w.pieces), text)
+	return []Span{{Content: text, Markdown: text}}
 }
 
-// joined gives the edges of marks to the text next to them.
+// joined gives the edges of marks to the text next to them, and makes one span of equal neighbours.
 func joined(pieces []Span) []Span {
 	found := make([]Span, 0, len(pieces))
+	var content, markdown strings.Builder // of the last span
+	flush := func() {
+		if last := len(found) - 1; last >= 0 && markdown.Len() > 0 {
+			found[last].Content, found[last].Markdown = content.String(), markdown.String()
+		}
+		content.Reset()
+		markdown.Reset()
+	}
+	add := func(s Span, join bool) {
+		if last := len(found) - 1; !join || last < 0 || found[last].Kind != s.Kind {
+			flush()
+			found = append(found, s)
+		}
+		content.WriteString(s.Content)
+		markdown.WriteString(s.Markdown)
+	}
 	open := ""
 	for _, p := range pieces {
-		switch p.Kind {
-		case edgeOpen:
+		switch {
+		case p.Kind == edgeOpen:
 			open += p.Markdown
 			continue
-		case edgeClose:
-			if open == "" && len(found) > 0 && styled(found[len(found)-1].Kind) {
-				found[len(found)-1].Markdown += p.Markdown
-				continue
-			}
-			p.Kind, p.Markdown = "", open+p.Markdown
+		case p.Kind == edgeClose && open == "" && len(found) > 0 && styled(found[len(found)-1].Kind):
+			markdown.WriteString(p.Markdown)
+			continue
+		case p.Kind == edgeClose:
+			add(Span{Markdown: open + p.Markdown}, true)
+		case open != "" && !styled(p.Kind):
+			add(Span{Markdown: open}, true)
+			add(p, p.Kind == "")
 		default:
-			if open != "" && !styled(p.Kind) {
-				found = append(found, Span{Markdown: open})
-			} else {
-				p.Markdown = open + p.Markdown
-			}
+			fresh := open != "" // marks that begin here: not those of the span before
+			p.Markdown = open + p.Markdown
+			add(p, !fresh && (p.Kind == "" || styled(p.Kind)))
 		}
 		open = ""
-		if last := len(found) - 1; p.Kind == "" && last >= 0 && found[last].Kind == "" {
-			found[last].Content += p.Content
-			found[last].Markdown += p.Markdown
-			continue
-		}
-		found = append(found, p)
 	}
+	flush()
 	return found
 }
 
@@ -85,20 +98,16 @@ func styled(kind string) bool {
 	return false
 }
 
-// aligned makes spans say exactly text, for text that is written in another way than ours.
-func aligned(spans []Span, text string) []Span {
-	rest := text
+// same reports whether spans say exactly text. They do not if it is written in another way than ours.
+func same(spans []Span, text string) bool {
 	for _, s := range spans {
-		tail, same := strings.CutPrefix(rest, s.Markdown)
-		if !same {
-			return realigned(spans, text)
+		tail, found := strings.CutPrefix(text, s.Markdown)
+		if !found {
+			return false
 		}
-		rest = tail
+		text = tail
 	}
-	if rest != "" {
-		return realigned(spans, text)
-	}
-	return spans
+	return text == ""
 }
 
 // realigned keeps the spans whose Markdown is found in the text, in order. What lies between them is plain.
@@ -121,93 +130,4 @@ func realigned(spans []Span, text string) []Span {
 	}
 	plain(text)
 	return found
-}
-
-// Write is a span as Markdown: the inverse of what Spans read. Only Kind, Content, Target, Title and Subtype count.
-func Write(s Span) string {
-	switch s.Kind {
-	case "":
-		return s.Content
-	case "code":
-		return codeSpan(s.Content)
-	case "tag":
-		return "#" + s.Content + "#"
-	case "a":
-		return "[" + s.Content + "](" + destination(s.Target, s.Title) + ")"
-	case "img":
-		return "![" + s.Content + "](" + destination(s.Target, s.Title) + ")"
-	case "block-ref":
-		return newReference(s.Target, s.Content, s.Subtype).Markdown
-	case "file-annotation-ref":
-		return newAnnotation(s.Target, s.Content).Markdown
-	case "inline-math":
-		return "$" + s.Content + "$"
-	}
-	text := s.Content
-	for _, kind := range strings.Fields(s.Kind) {
-		text = surround(kind, text)
-	}
-	return text
-}
-
-func surround(kind, text string) string {
-	switch kind {
-	case "strong", "b":
-		return "**" + text + "**"
-	case "em", "i":
-		return "*" + text + "*"
-	case "s":
-		return "~~" + text + "~~"
-	case "mark":
-		return "==" + text + "=="
-	case "u", "kbd", "sub", "sup":
-		return "<" + kind + ">" + text + "</" + kind + ">"
-	}
-	return text
-}
-
-// Tags are the tags of a leaf as blocks.tag holds them: #a#, #b#.
-func Tags(text string) []string {
-	if !strings.Contains(text, "#") {
-		return nil
-	}
-	var found []string
-	for _, s := range Spans(text) {
-		if s.Kind == "tag" {
-			found = append(found, "#"+s.Content+"#")
-		}
-	}
-	return found
-}
-
-// References are what a block refers to: its block refs, and the block that an embedded query names.
-func References(b *tree.Block) []Span {
-	switch {
-	case b.Kind == tree.Embed:
-		return []Span{{Target: firstID(b.Text)}}
-	case b.Container() || !strings.Contains(b.Text, "(("):
-		return nil
-	}
-	var found []Span
-	for _, s := range Spans(b.Text) {
-		if s.Kind == "block-ref" {
-			found = append(found, s)
-		}
-	}
-	return found
-}
-
-// firstID is the first id in a text, "" for none.
-func firstID(text string) string {
-	for at := strings.IndexByte(text, '-'); at >= 0; {
-		if at >= 14 && at+8 <= len(text) && tree.ValidID(text[at-14:at+8]) {
-			return text[at-14 : at+8]
-		}
-		next := strings.IndexByte(text[at+1:], '-')
-		if next < 0 {
-			break
-		}
-		at += next + 1
-	}
-	return ""
 }

@@ -68,8 +68,8 @@ func ParseSY(data []byte) (*tree.Block, error) {
 // link makes the node of a file a node of a tree: files hold children in lists, types by name, tokens as text.
 func link(n *ast.Node) {
 	n.Type = ast.Str2NodeType(n.TypeStr)
-	n.Tokens = []byte(clean(n.Data))
-	n.TextMarkTextContent = clean(n.TextMarkTextContent)
+	n.Tokens = []byte(cleanNode(n.Data))
+	n.TextMarkTextContent = cleanNode(n.TextMarkTextContent)
 	if n.ID != "" {
 		n.KramdownIAL = append(n.KramdownIAL, []string{"id", n.ID})
 	}

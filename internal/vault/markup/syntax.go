@@ -1,6 +1,9 @@
 package markup
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // escapes are the characters that would begin or end a mark.
 var escapes = strings.NewReplacer(
@@ -14,6 +17,17 @@ func escapeMarks(text string) string {
 		return text
 	}
 	return escapes.Replace(text)
+}
+
+// tagStart is the beginning of a tag.
+var tagStart = regexp.MustCompile(`<([A-Za-z/!?])`)
+
+// escapeTags writes text such that no part of it is a tag.
+func escapeTags(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	return tagStart.ReplaceAllString(text, "&lt;$1")
 }
 
 // codeSpan writes code between more backticks than it holds in a row.

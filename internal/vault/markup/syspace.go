@@ -1,6 +1,10 @@
 package markup
 
-import "github.com/88250/lute/ast"
+import (
+	"bytes"
+
+	"github.com/88250/lute/ast"
+)
 
 // zeroWidth is what the kernel puts around marks so that the cursor finds a place beside them.
 const zeroWidth = "\u200b"
@@ -8,7 +12,7 @@ const zeroWidth = "\u200b"
 // finish gives a tree what the kernel's files have and Markdown has not: the zero-width spaces beside code, keys, tags
 // and images, and the names of HTML elements on the parts of tables.
 func finish(root *ast.Node) {
-	var spaced, breaks []*ast.Node
+	var spaced []*ast.Node
 	ast.Walk(root, func(n *ast.Node, entering bool) ast.WalkStatus {
 		if !entering {
 			return ast.WalkContinue
@@ -18,8 +22,8 @@ func finish(root *ast.Node) {
 			if n.ContainTextMarkTypes("code", "tag", "kbd") {
 				spaced = append(spaced, n)
 			}
-		case ast.NodeSoftBreak:
-			breaks = append(breaks, n)
+		case ast.NodeParagraph, ast.NodeHeading:
+			joinLines(n)
 		case ast.NodeImage:
 			n.Tokens = []byte("span")
 			spaced = append(spaced, n)
@@ -35,15 +39,13 @@ func finish(root *ast.Node) {
 			n.Tokens, n.TableAligns = []byte("tr"), nil
 		case ast.NodeTableCell:
 			n.Tokens = []byte("td")
+			joinLines(n)
 			if n.ParentIs(ast.NodeTableHead) {
 				n.Tokens = []byte("th")
 			}
 		}
 		return ast.WalkContinue
 	})
-	for _, n := range breaks {
-		joinLines(n)
-	}
 	for _, n := range spaced {
 		if n.Type == ast.NodeImage && (n.Previous == nil || n.Previous.Type != ast.NodeText) {
 			n.InsertBefore(&ast.Node{Type: ast.NodeText, Tokens: []byte(zeroWidth)})
@@ -56,15 +58,19 @@ func finish(root *ast.Node) {
 	}
 }
 
-// joinLines makes a line break and the text on both its sides one text.
-func joinLines(n *ast.Node) {
-	n.Type, n.Tokens = ast.NodeText, []byte("\n")
-	if before := n.Previous; before != nil && before.Type == ast.NodeText {
-		n.Tokens = []byte(string(before.Tokens) + "\n")
-		before.Unlink()
-	}
-	if after := n.Next; after != nil && after.Type == ast.NodeText {
-		n.Tokens = []byte(string(n.Tokens) + string(after.Tokens))
-		after.Unlink()
+// joinLines makes one text of the texts and line breaks of a leaf that follow each other.
+func joinLines(leaf *ast.Node) {
+	for n := leaf.FirstChild; n != nil; n = n.Next {
+		if !isText(n) {
+			continue
+		}
+		tokens := bytes.Clone(n.Tokens)
+		for n.Next != nil && isText(n.Next) {
+			tokens = append(tokens, n.Next.Tokens...)
+			n.Next.Unlink()
+		}
+		n.Type, n.Tokens = ast.NodeText, tokens
 	}
 }
+
+func isText(n *ast.Node) bool { return n.Type == ast.NodeText || n.Type == ast.NodeSoftBreak }

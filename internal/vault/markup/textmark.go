@@ -59,7 +59,7 @@ func (w *writer) run(n *ast.Node) *ast.Node {
 
 // markKinds are the kinds of a text mark. The kind text says nothing beside others.
 func markKinds(n *ast.Node) []string {
-	kinds := strings.Fields(n.TextMarkType)
+	kinds := strings.Fields(sortedWords(n.TextMarkType))
 	if len(kinds) > 1 {
 		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "text" })
 	}
@@ -193,8 +193,12 @@ func unescapeHTML(text string) string {
 	return html.UnescapeString(text)
 }
 
+// sortedWords are the words of a text in order, each once.
 func sortedWords(text string) string {
+	if !strings.Contains(text, " ") {
+		return text
+	}
 	words := strings.Fields(text)
 	slices.Sort(words)
-	return strings.Join(words, " ")
+	return strings.Join(slices.Compact(words), " ")
 }

@@ -149,7 +149,7 @@ func takeInline(n *ast.Node, text string) {
 	}
 	var leaf *ast.Node
 	if !hostile(text) && strings.ContainsAny(text, marking+"\n") {
-		leaf = parseInline(strings.ReplaceAll(text, caret, caretStandIn))
+		leaf = parseInline(shield(text))
 	}
 	if leaf == nil {
 		n.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(text)})
@@ -180,7 +180,7 @@ func joinMark(n *ast.Node) {
 
 // fillTable has lute read the Markdown of a table and takes what it found.
 func fillTable(n *ast.Node, text string) {
-	t := parseTree(strings.ReplaceAll(text, caret, caretStandIn))
+	t := parseTree(shield(text))
 	var table *ast.Node
 	if t != nil {
 		table = t.Root.ChildByType(ast.NodeTable)
@@ -191,6 +191,11 @@ func fillTable(n *ast.Node, text string) {
 		return
 	}
 	_ = guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) })
+	for _, cell := range table.ChildrenByType(ast.NodeTableCell) {
+		for c := cell.FirstChild; c != nil; c = c.Next {
+			joinMark(c)
+		}
+	}
 	n.TableAligns = table.TableAligns
 	for c := table.FirstChild; c != nil; c = table.FirstChild {
 		n.AppendChild(c)

@@ -15,6 +15,8 @@ type writer struct {
 	spans bool
 	// escape has text escaped that looks like marks.
 	escape bool
+	// noTags has what looks like a tag in a text written such that it is none.
+	noTags bool
 	// rewrote says that a mark was written in another way than it was read.
 	rewrote bool
 	// marks counts the text marks that were met.
@@ -38,16 +40,7 @@ func (w *writer) markdown() string {
 	return out.String()
 }
 
-func (w *writer) put(s Span) {
-	if s.Kind == "" && len(w.pieces) > 0 {
-		if last := &w.pieces[len(w.pieces)-1]; last.Kind == "" {
-			last.Content += s.Content
-			last.Markdown += s.Markdown
-			return
-		}
-	}
-	w.pieces = append(w.pieces, s)
-}
+func (w *writer) put(s Span) { w.pieces = append(w.pieces, s) }
 
 // text puts plain text, which inside of marks is of their kind.
 func (w *writer) text(kinds []string, content, markdown string) {
@@ -69,8 +62,11 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 	case ast.NodeText, ast.NodeLinkText:
 		text := string(n.Tokens)
 		markdown := text
-		if w.escape {
+		switch {
+		case w.escape:
 			markdown = escapeMarks(text)
+		case w.noTags:
+			markdown = escapeTags(text)
 		}
 		if w.table {
 			markdown = escapeBars(markdown)
@@ -144,7 +140,7 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 
 // below is the Markdown of what lies inside a node.
 func (w *writer) below(n *ast.Node) string {
-	inner := writer{table: w.table, spans: w.spans, escape: w.escape}
+	inner := writer{table: w.table, spans: w.spans, escape: w.escape, noTags: w.noTags}
 	inner.children(n, nil)
 	w.rewrote = w.rewrote || inner.rewrote
 	w.marks += inner.marks
@@ -179,84 +175,4 @@ func emojiText(n *ast.Node) string {
 		}
 	}
 	return out.String()
-}
-
-func (w *writer) code(n *ast.Node) {
-	content := tokensOf(n.ChildByType(ast.NodeCodeSpanContent))
-	w.put(Span{Kind: "code", Content: content, Markdown: codeSpan(w.barred(content))})
-}
-
-func (w *writer) link(n *ast.Node) {
-	if !strings.HasPrefix(tokensOf(n.FirstChild), "[") {
-		w.rewrote = true // <https://...>
-	}
-	inner := writer{table: w.table, spans: w.spans, escape: w.escape}
-	for c := n.ChildByType(ast.NodeOpenBracket); c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
-		if c.Type != ast.NodeOpenBracket {
-			inner.node(c, nil)
-		}
-	}
-	w.rewrote, w.marks = w.rewrote || inner.rewrote, w.marks+inner.marks
-	s := Span{Kind: "a", Target: tokensOf(n.ChildByType(ast.NodeLinkDest)), Title: tokensOf(n.ChildByType(ast.NodeLinkTitle))}
-	for _, p := range inner.pieces {
-		s.Content += p.Content
-	}
-	s.Markdown = "[" + inner.markdown() + "](" + destination(s.Target, s.Title) + ")"
-	w.put(s)
-}
-
-func (w *writer) image(n *ast.Node) {
-	s := Span{Kind: "img", Target: tokensOf(n.ChildByType(ast.NodeLinkDest)), Title: tokensOf(n.ChildByType(ast.NodeLinkTitle))}
-	markdown := "!["
-	for c := n.FirstChild; c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
-		switch c.Type {
-		case ast.NodeLinkText:
-			s.Content += string(c.Tokens)
-			markdown += w.escaped(string(c.Tokens))
-		case ast.NodeBackslash:
-			s.Content += tokensOf(c.FirstChild)
-			markdown += `\` + tokensOf(c.FirstChild)
-		case ast.NodeBang, ast.NodeOpenBracket:
-		default:
-			inner := writer{table: w.table}
-			inner.node(c, nil)
-			for _, p := range inner.pieces {
-				s.Content += p.Content
-			}
-			markdown += inner.markdown()
-		}
-	}
-	s.Markdown = markdown + "](" + destination(s.Target, s.Title) + ")"
-	w.put(s)
-}
-
-func (w *writer) reference(n *ast.Node) {
-	id := tokensOf(n.ChildByType(ast.NodeBlockRefID))
-	if text := n.ChildByType(ast.NodeBlockRefDynamicText); text != nil {
-		w.put(newReference(id, tokensOf(text), "d"))
-		return
-	}
-	text := n.ChildByType(ast.NodeBlockRefText)
-	if text == nil {
-		w.put(Span{Kind: "block-ref", Content: id, Markdown: "((" + id + "))", Target: id, Subtype: "s"})
-		return
-	}
-	w.put(newReference(id, tokensOf(text), "s"))
-}
-
-// barred is content in which bars are escaped if a table needs it.
-func (w *writer) barred(content string) string {
-	if w.table {
-		return escapeBars(content)
-	}
-	return content
-}
-
-func (w *writer) escaped(text string) string { return w.barred(text) }
-
-func escapeBars(text string) string {
-	if !strings.Contains(text, "|") {
-		return text
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(text, `\|`, "|"), "|", `\|`)
 }

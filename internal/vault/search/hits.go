@@ -136,7 +136,7 @@ func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
 
 // dense is how many of so many blocks must be hits for it to be faster to go through all entries of an index than to
 // look each hit up.
-const dense = 4
+const dense = 8
 
 // lookup is the statement for what a search asks of each hit. Most of it an index holds. It may be about other blocks
 // too: those in wanted are meant, nil for all.

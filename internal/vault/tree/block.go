@@ -16,7 +16,8 @@ type Block struct {
 	Attrs map[string]string
 	// Text is the Markdown of a leaf, without its attribute list.
 	Text string
-	// Marker is "-" or "1." of a list item, "row" or "col" of a super block, "NOTE" of a callout.
+	// Marker is "-" or "1." of a list item, "row" or "col" of a super block, "NOTE" of a
+	// callout, with its own icon and title behind it if it has them.
 	Marker string
 	// Task is the letter between the brackets of a task, "" for other items.
 	Task string
@@ -52,7 +53,8 @@ func (b *Block) Subtype() string {
 	case Heading:
 		return "h" + strconv.Itoa(b.Level())
 	case Callout:
-		return b.Marker
+		kind, _, _ := strings.Cut(b.Marker, " ")
+		return kind
 	case Item:
 		switch {
 		case b.Task != "":

@@ -107,25 +107,18 @@ func path(id string) string { return "/" + id + ".sy" }
 
 func TestTool(t *testing.T) {
 	t.Parallel()
-	actions := document.Tool().Actions
-	if len(actions) != 17 || actions[0].Name != "create" || actions[16].Name != "doc_to_heading" {
-		t.Errorf("there are %d actions", len(actions))
-	}
-	for _, a := range actions {
-		if len(a.Needs) == 0 || len(a.Returns) == 0 || len(a.Endpoints) == 0 || a.Purpose == "" || len(a.Purpose) > 90 {
+	actiontest.Tool(t, document.Tool(), actiontest.Told{
+		Actions: []string{
+			"create", "lookup", "rename", "remove", "move", "reorder", "get_child_blocks", "get_child_docs", "set_attr", "list_tree",
+			"search_docs", "get_doc", "get_outline", "create_daily_note", "duplicate", "heading_to_doc", "doc_to_heading",
+		},
+		Dangerous: []string{"remove", "move"},
+		Off:       []string{"remove"},
+	})
+	for _, a := range document.Tool().Actions {
+		if len(a.Needs) == 0 || len(a.Endpoints) == 0 {
 			t.Errorf("%s does not say all about itself", a.Name)
 		}
-		for _, p := range a.Params() {
-			if p.About == "" || len(p.About) > 60 {
-				t.Errorf("%s.%s: about is %d bytes long", a.Name, p.Name, len(p.About))
-			}
-		}
-	}
-	if a := act(t, "remove"); !a.Off || !a.Dangerous {
-		t.Error("remove is on by default, or not dangerous")
-	}
-	if a := act(t, "move"); a.Off || !a.Dangerous {
-		t.Error("move is off by default, or not dangerous")
 	}
 	if n := act(t, "doc_to_heading").Needed(); n != access.Delete {
 		t.Errorf("doc_to_heading, which removes a document, needs %s", n)

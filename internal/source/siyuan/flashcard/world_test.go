@@ -143,29 +143,13 @@ func (w *world) Must(t testing.TB, a *action.Action, args string) gjson.Result {
 	return got
 }
 
-func act(t *testing.T, name string) *action.Action {
+func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range flashcard.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("the tool has no action %q", name)
-	return nil
+	return actiontest.Find(t, flashcard.Tool(), name)
 }
 
 // args makes a JSON object of pairs.
-func args(pairs ...any) string {
-	m := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i].(string)] = pairs[i+1]
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
 // strs are the texts of a list.
 func strs(v gjson.Result) []string {

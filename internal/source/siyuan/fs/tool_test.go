@@ -12,29 +12,14 @@ import (
 
 func TestToolIsComplete(t *testing.T) {
 	t.Parallel()
-	want := []string{"ls", "tree", "read", "write", "replace", "rm", "mv", "reorder", "search"}
-	actions := fs.Tool().Actions
-	var names []string
-	common := 0
-	for _, a := range actions {
-		names = append(names, a.Name)
-		if a.Common {
-			common++
+	actiontest.Tool(t, fs.Tool(), actiontest.Told{
+		Actions:   []string{"ls", "tree", "read", "write", "replace", "rm", "mv", "reorder", "search"},
+		Dangerous: []string{"rm", "mv"},
+	})
+	for _, a := range fs.Tool().Actions {
+		if len(a.Needs) == 0 || strings.HasSuffix(a.Purpose, ".") {
+			t.Errorf("%s: purpose %q, %d needs", a.Name, a.Purpose, len(a.Needs))
 		}
-		if len([]rune(a.Purpose)) > 90 || strings.HasSuffix(a.Purpose, ".") {
-			t.Errorf("%s: purpose %q", a.Name, a.Purpose)
-		}
-		for _, p := range a.Params() {
-			if n := len([]rune(p.About)); n == 0 || n > 60 {
-				t.Errorf("%s.%s: about %q has %d characters", a.Name, p.Name, p.About, n)
-			}
-		}
-		if a.Off || len(a.Needs) == 0 {
-			t.Errorf("%s is off or unguarded", a.Name)
-		}
-	}
-	if strings.Join(names, " ") != strings.Join(want, " ") || common < 2 || common > 6 {
-		t.Errorf("actions %q, %d of them common", names, common)
 	}
 }
 

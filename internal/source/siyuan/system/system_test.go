@@ -1,7 +1,6 @@
 package system_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,15 +20,9 @@ import (
 	"collie/internal/tool"
 )
 
-func act(t *testing.T, name string) *action.Action {
+func act(t testing.TB, name string) *action.Action {
 	t.Helper()
-	for _, a := range system.Tool().Actions {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("the tool has no action %q", name)
-	return nil
+	return actiontest.Find(t, system.Tool(), name)
 }
 
 // answering makes the kit's kernel answer data to one endpoint.
@@ -50,41 +43,11 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
 	t.Parallel()
-	want := []string{"workspace_info", "network", "conf", "notify", "get_version", "get_current_time", "bootstrap"}
-	var got, dangerous, off []string
-	for _, a := range system.Tool().Actions {
-		got = append(got, a.Name)
-		if a.Dangerous {
-			dangerous = append(dangerous, a.Name)
-		}
-		if a.Off {
-			off = append(off, a.Name)
-		}
-		if len(a.Purpose) > 90 {
-			t.Errorf("%s: purpose of %d characters", a.Name, len(a.Purpose))
-		}
-		if len(a.Needs) == 0 && a.Unguarded == "" {
-			t.Errorf("%s: neither needs a level nor says why not", a.Name)
-		}
-		var example map[string]any
-		if err := json.Unmarshal([]byte(a.Example), &example); err != nil {
-			t.Errorf("%s: example: %v", a.Name, err)
-		}
-		for name := range example {
-			if a.Param(name) == nil {
-				t.Errorf("%s: example has %q, which is no argument", a.Name, name)
-			}
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("actions:\n got %v\nwant %v", got, want)
-	}
-	if want := []string{"workspace_info"}; !slices.Equal(dangerous, want) {
-		t.Errorf("dangerous: got %v, want %v", dangerous, want)
-	}
-	if want := []string{"workspace_info", "conf"}; !slices.Equal(off, want) {
-		t.Errorf("off by default: got %v, want %v", off, want)
-	}
+	actiontest.Tool(t, system.Tool(), actiontest.Told{
+		Actions:   []string{"workspace_info", "network", "conf", "notify", "get_version", "get_current_time", "bootstrap"},
+		Dangerous: []string{"workspace_info"},
+		Off:       []string{"workspace_info", "conf"},
+	})
 }
 
 // TestExamplesRun holds every action to its example and to the endpoints that it declares. No notebook may be read:

@@ -1,12 +1,10 @@
 package timeline_test
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/access"
@@ -19,35 +17,18 @@ import (
 
 func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
 	t.Parallel()
-	var got []string
 	if !timeline.Tool().Off {
 		t.Error("the tool is on by default")
 	}
+	actiontest.Tool(t, timeline.Tool(), actiontest.Told{
+		Actions:   []string{"list_nodes", "create_node", "compare_recent", "rollback_document"},
+		Dangerous: []string{"rollback_document"},
+		Off:       []string{"rollback_document"},
+	})
 	for _, a := range timeline.Tool().Actions {
-		got = append(got, a.Name)
-		if danger := a.Name == "rollback_document"; a.Dangerous != danger || a.Off != danger {
-			t.Errorf("%s: dangerous %t, off %t", a.Name, a.Dangerous, a.Off)
+		if len(a.Needs) == 0 {
+			t.Errorf("%s needs no level", a.Name)
 		}
-		if len(a.Purpose) > 90 || len(a.Needs) == 0 {
-			t.Errorf("%s: purpose of %d characters, %d needs", a.Name, len(a.Purpose), len(a.Needs))
-		}
-		var example map[string]any
-		if err := json.Unmarshal([]byte(a.Example), &example); err != nil {
-			t.Errorf("%s: example: %v", a.Name, err)
-		}
-		for name := range example {
-			if a.Param(name) == nil {
-				t.Errorf("%s: example has %q, which is no argument", a.Name, name)
-			}
-		}
-		for _, p := range a.Params() {
-			if len(p.About) > 60 {
-				t.Errorf("%s.%s: about of %d characters", a.Name, p.Name, len(p.About))
-			}
-		}
-	}
-	if diff := cmp.Diff([]string{"list_nodes", "create_node", "compare_recent", "rollback_document"}, got); diff != "" {
-		t.Error(diff)
 	}
 }
 

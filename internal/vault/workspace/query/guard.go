@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"sync"
 	"time"
@@ -17,6 +18,9 @@ const (
 	defaultMaxBytes = 16 << 20
 	maxStatement    = 1 << 20 // bytes of a statement; the longest one that was recorded has 200 kB
 	maxUnknown      = 16      // columns that do not exist
+
+	// schemaTimeout is how long a question about the schema may run; others wait for it.
+	schemaTimeout = time.Second
 )
 
 // Guard runs statements of users. The zero value is ready. It is safe for concurrent use; Close releases what it holds.
@@ -90,8 +94,12 @@ func (g *Guard) Select(conn *sqlite.Conn, statement string, limit int) (Result, 
 		texts: v.texts,
 	}
 	if v.schema {
+		run.timeout = min(run.timeout, schemaTimeout)
 		g.mu.Lock()
 		defer g.mu.Unlock()
+		if g.scratch == nil {
+			return Result{}, os.ErrClosed
+		}
 		return run.on(g.scratch.conn, statement)
 	}
 	below, err := g.tablesBelow(conn)

@@ -79,7 +79,7 @@ func (k *Kernel) recordUnknown(r *http.Request) {
 		}
 	}
 	if seen {
-		k.t.Errorf("kerneltest: %s %s: the real kernel has it, the fake has no handler for it yet", r.Method, r.URL.Path)
+		k.t.Errorf("kerneltest: %s %s: the real kernel has it, the vault does not answer it", r.Method, r.URL.Path)
 		return
 	}
 	k.t.Errorf("kerneltest: %s %s: no recording shows that the kernel has it", r.Method, r.URL.Path)
@@ -131,20 +131,3 @@ var writes = map[string]bool{
 
 // guarded reports whether a kernel started with --readonly refuses an endpoint.
 func guarded(endpoint string) bool { return Writes(endpoint) || endpoint == "/api/query/sql" }
-
-// formOf copies a form for the record.
-func formOf(req request) map[string]string {
-	if req.form == nil {
-		return nil
-	}
-	fields := map[string]string{}
-	for name, values := range req.form.Value {
-		fields[name] = strings.Join(values, ",")
-	}
-	for name, parts := range req.form.File {
-		for _, part := range parts {
-			fields[name] = string(partBytes(part))
-		}
-	}
-	return fields
-}

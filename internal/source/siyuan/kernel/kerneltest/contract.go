@@ -44,11 +44,11 @@ func TestHandler(t *testing.T, c Contract, fresh func(testing.TB) http.Handler) 
 	scores := map[string]*Score{}
 	total := Score{Endpoint: "total"}
 	for _, scenario := range c.Scenarios {
-		replay := &replay{t: t, contract: c, handler: fresh(t), comparer: newComparer(), scores: scores}
+		replay := NewReplay(t, fresh(t))
 		sent := 0
 		for _, row := range Recordings(t) {
 			if row.Scenario == scenario && c.claims(row) {
-				replay.row(row)
+				c.compare(t, replay, row, scores)
 				sent++
 			}
 		}
@@ -82,9 +82,7 @@ func (c Contract) claims(row Row) bool {
 	switch {
 	case c.Skip[fmt.Sprintf("%s#%d", row.Scenario, row.Seq)] != "":
 		return false
-	case len(row.ReqRaw) > 0 && row.ReqRaw[0] != '"':
-		return false
-	case row.TransportError != "" || row.ReqBodyBig != nil || row.RespBinary != nil:
+	case !row.Playable() || row.RespBinary != nil:
 		return false
 	case strings.HasPrefix(row.Step, "locked:") || strings.HasPrefix(row.Step, "readonly:"):
 		return false // another way to start the kernel
@@ -101,27 +99,42 @@ func table(scores []Score) string {
 	return out.String()
 }
 
-// replay sends the rows of one scenario.
-type replay struct {
-	t        *testing.T
-	contract Contract
+// Replay sends the rows of a scenario to one handler, in their order, and learns which of its ids stand for the
+// recorded ones. It is not safe for concurrent use.
+type Replay struct {
+	t        testing.TB
 	handler  http.Handler
 	comparer *comparer
-	scores   map[string]*Score
 }
 
-func (r *replay) row(row Row) {
+// NewReplay makes a replay against h, which should be in the state the scenario began with.
+func NewReplay(t testing.TB, h http.Handler) *Replay {
+	return &Replay{t: t, handler: h, comparer: newComparer()}
+}
+
+// Playable reports whether the row holds all of its request, and there was an answer to it.
+func (r Row) Playable() bool {
+	return r.TransportError == "" && r.ReqBodyBig == nil && (len(r.ReqRaw) == 0 || r.ReqRaw[0] == '"')
+}
+
+// Compare sends a playable row and returns how the answer differs from the recorded one.
+func (r *Replay) Compare(row Row) []Difference {
 	r.t.Helper()
 	status, body := r.send(row)
 	r.learnCaptures(row, body)
-	diffs := r.compare(row, status, body)
-	s := r.scores[row.Endpoint()]
+	return r.compare(row, status, body)
+}
+
+func (c Contract) compare(t *testing.T, replay *Replay, row Row, scores map[string]*Score) {
+	t.Helper()
+	diffs := replay.Compare(row)
+	s := scores[row.Endpoint()]
 	if s == nil {
 		s = &Score{Endpoint: row.Endpoint()}
-		r.scores[row.Endpoint()] = s
+		scores[row.Endpoint()] = s
 	}
 	s.Rows++
-	if !slices.ContainsFunc(diffs, func(d diff) bool { return !d.deep }) {
+	if !slices.ContainsFunc(diffs, func(d Difference) bool { return !d.Deep }) {
 		s.Shape++
 	}
 	if len(diffs) == 0 {
@@ -129,23 +142,32 @@ func (r *replay) row(row Row) {
 		return
 	}
 	if testing.Verbose() {
-		var out strings.Builder
-		fmt.Fprintf(&out, "%s#%d %s [%s] %s", row.Scenario, row.Seq, row.Endpoint(), row.Step, short(json.RawMessage(row.ReqBody)))
-		for i, d := range diffs {
-			if i == 6 {
-				fmt.Fprintf(&out, "\n    and %d more", len(diffs)-i)
-				break
-			}
-			fmt.Fprintf(&out, "\n    %v", d)
-		}
-		r.t.Log(out.String())
+		t.Log(Describe(row, diffs))
 	}
 }
 
+// Describe tells of a row and the first of its differences, for a log.
+func Describe(row Row, diffs []Difference) string {
+	const most = 6
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s#%d %s [%s] %s", row.Scenario, row.Seq, row.Endpoint(), row.Step, short(row.ReqBody))
+	for i, d := range diffs {
+		if i == most {
+			fmt.Fprintf(&out, "\n    and %d more", len(diffs)-i)
+			break
+		}
+		fmt.Fprintf(&out, "\n    %v", d)
+	}
+	return out.String()
+}
+
 // send asks the handler what the row asked, with our ids in place of the recorded ones.
-func (r *replay) send(row Row) (status int, body []byte) {
+func (r *Replay) send(row Row) (status int, body []byte) {
 	var reader io.Reader = http.NoBody
 	contentType := ""
+	for _, id := range idInText.FindAllString(string(row.ReqBody)+row.Path, -1) {
+		r.comparer.sent[id] = true
+	}
 	switch {
 	case row.ReqBody != nil:
 		reader = strings.NewReader(r.comparer.mapped(string(row.ReqBody)))
@@ -180,7 +202,7 @@ func (r *replay) send(row Row) (status int, body []byte) {
 }
 
 // form rebuilds a multipart body; a file whose bytes were not kept is as many zeros.
-func (r *replay) form(parts []Part) (io.Reader, string) {
+func (r *Replay) form(parts []Part) (io.Reader, string) {
 	var buf bytes.Buffer
 	w := multipart.NewWriter(&buf)
 	for _, p := range parts {
@@ -203,7 +225,7 @@ func (r *replay) form(parts []Part) (io.Reader, string) {
 }
 
 // learnCaptures notes which of our values stand for the ones later requests use.
-func (r *replay) learnCaptures(row Row, body []byte) {
+func (r *Replay) learnCaptures(row Row, body []byte) {
 	var got any
 	if json.Unmarshal(body, &got) != nil {
 		return
@@ -241,14 +263,18 @@ func pointed(v any, pointer string) any {
 }
 
 // compare returns the differences between a row and an answer.
-func (r *replay) compare(row Row, status int, body []byte) []diff {
+func (r *Replay) compare(row Row, status int, body []byte) []Difference {
 	c := r.comparer
-	c.diffs, c.frozen = nil, false
+	c.diffs, c.frozen, c.cut = nil, false, row.RespTrimmed != nil
 	if row.Status != status {
 		c.shape("status", "recorded %d, got %d", row.Status, status)
 	}
 	if row.RespText != nil {
 		c.text("body", "", *row.RespText, string(body))
+		return c.diffs
+	}
+	if row.RespBinary != nil {
+		c.binary(row, body)
 		return c.diffs
 	}
 	var want, got any
@@ -259,12 +285,35 @@ func (r *replay) compare(row Row, status int, body []byte) []diff {
 		c.shape("body", "not JSON: %s", short(string(body)))
 		return c.diffs
 	}
-	if row.RespTrimmed != nil {
+	for _, capture := range row.Captures {
+		if kindOf(pointed(got, capture.Pointer)) != kindOf(capture.Value) {
+			c.shape(capture.Pointer, "%s was recorded, this is %s", kindOf(capture.Value), kindOf(pointed(got, capture.Pointer)))
+		}
+	}
+	if row.tooLong() {
 		return c.diffs
 	}
-	if anyOrder[row.Endpoint()] {
+	if anyOrder[row.Endpoint()] && !c.cut {
 		want, got = c.unordered(want, got)
 	}
 	c.compare("", "", want, got)
 	return c.diffs
+}
+
+// tooLong reports whether the recording has a remark in place of the answer.
+func (r Row) tooLong() bool {
+	var answer map[string]any
+	if json.Unmarshal(r.RespBody, &answer) != nil {
+		return false
+	}
+	_, remark := answer["trimmed"]
+	return remark && len(answer) == 1
+}
+
+// binary compares the sizes only: the bytes that were uploaded for a recording were not kept.
+func (c *comparer) binary(row Row, body []byte) {
+	var recorded struct{ Size int }
+	if err := json.Unmarshal(row.RespBinary, &recorded); err != nil || recorded.Size != len(body) {
+		c.shape("body", "%d bytes were recorded, these are %d", recorded.Size, len(body))
+	}
 }

@@ -64,7 +64,7 @@ func (f fault) before(w http.ResponseWriter, r *http.Request) bool {
 	case FailBusy:
 		http.Error(w, "too many requests", http.StatusTooManyRequests)
 	case FailAuth:
-		writeJSON(w, http.StatusUnauthorized, mustJSON(map[string]any{"code": -1, "msg": "Auth failed [session]"}))
+		writeJSON(w, http.StatusUnauthorized, map[string]any{"code": -1, "msg": "Auth failed [session]"})
 	case FailClose:
 		closeConnection(w)
 	case FailHang:
@@ -74,7 +74,11 @@ func (f fault) before(w http.ResponseWriter, r *http.Request) bool {
 	case FailGarbage:
 		_, _ = w.Write([]byte("<html>not the kernel</html>"))
 	default:
-		write(w, fail(-1, strings.TrimPrefix(string(f.mode), messageMode)))
+		writeJSON(w, http.StatusOK, struct {
+			Code int    `json:"code"`
+			Msg  string `json:"msg"`
+			Data any    `json:"data"`
+		}{-1, strings.TrimPrefix(string(f.mode), messageMode), nil})
 	}
 	return true
 }

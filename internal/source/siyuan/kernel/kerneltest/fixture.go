@@ -1,37 +1,91 @@
 package kerneltest
 
 import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path"
 	"time"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/vault/workspace"
 )
 
 // Notebook creates an open notebook and returns its id. It is not among the calls.
 func (k *Kernel) Notebook(name string) string {
 	k.t.Helper()
-	rep := k.do("/api/notebook/createNotebook", map[string]any{"name": name})
-	return rep.Get("data.notebook.id").Str
+	return k.do("/api/notebook/createNotebook", map[string]any{"name": name}).Get("data.notebook.id").Str
 }
 
 // Doc creates a document at a path by titles, with the parents that are missing, and returns its id. It is not among
 // the calls.
 func (k *Kernel) Doc(notebook, hpath, markdown string) string {
 	k.t.Helper()
-	rep := k.do("/api/filetree/createDocWithMd", map[string]any{"notebook": notebook, "path": hpath, "markdown": markdown})
-	return rep.Get("data").Str
+	return k.do("/api/filetree/createDocWithMd", map[string]any{"notebook": notebook, "path": hpath, "markdown": markdown}).Get("data").Str
+}
+
+// do makes a call that is neither recorded nor subject to faults, and fails the test unless it answers code 0.
+func (k *Kernel) do(endpoint string, body map[string]any) gjson.Result {
+	k.t.Helper()
+	answer := httptest.NewRecorder()
+	k.vault.ServeHTTP(answer, httptest.NewRequestWithContext(k.t.Context(), http.MethodPost, endpoint, bytes.NewReader(mustJSON(body))))
+	got := gjson.ParseBytes(answer.Body.Bytes())
+	if answer.Code != http.StatusOK || got.Get("code").Int() != 0 {
+		k.t.Fatalf("kerneltest: %s answers %s", endpoint, got.Raw)
+	}
+	return got
 }
 
 // File writes a file into the workspace; p begins with /data, /temp or another folder of the workspace.
 func (k *Kernel) File(p string, content []byte) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.makeDirs(path.Dir(p))
-	k.files[p] = &storedFile{data: content, changed: time.Now()}
+	k.t.Helper()
+	k.write(func(tx *workspace.Tx) { tx.WriteFile(p, content, time.Time{}) })
 }
 
-// Symlink makes a symbolic link in the workspace; what it leads to has content, which is nil for a folder.
+// Symlink makes a symbolic link in the workspace; what it leads to has content, which is nil for a folder. The vault
+// knows none, so that what it says of the entry is changed on the way out.
 func (k *Kernel) Symlink(p string, content []byte) {
+	k.t.Helper()
+	k.write(func(tx *workspace.Tx) {
+		if content == nil {
+			tx.MakeDir(p)
+		} else {
+			tx.WriteFile(p, content, time.Time{})
+		}
+	})
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.makeDirs(path.Dir(p))
-	k.files[p] = &storedFile{data: content, dir: content == nil, link: true, changed: time.Now()}
+	k.links[p] = true
+}
+
+func (k *Kernel) write(fn func(*workspace.Tx)) {
+	k.t.Helper()
+	w, err := k.vault.Workspace(k.t.Context())
+	if err == nil {
+		err = w.Update(k.t.Context(), func(tx *workspace.Tx) error { fn(tx); return nil })
+	}
+	if err != nil {
+		k.t.Fatalf("kerneltest: %v", err)
+	}
+}
+
+// markLinks says of the entries of a folder which are symbolic links.
+func (k *Kernel) markLinks(answer *httptest.ResponseRecorder) *httptest.ResponseRecorder {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.links) == 0 || len(k.calls) == 0 {
+		return answer
+	}
+	dir := path.Clean("/" + k.calls[len(k.calls)-1].Get("path").Str)
+	body := answer.Body.String()
+	for i, entry := range gjson.Get(body, "data").Array() {
+		if k.links[path.Join(dir, entry.Get("name").Str)] {
+			body, _ = sjson.Set(body, fmt.Sprintf("data.%d.isSymlink", i), true)
+		}
+	}
+	answer.Body = bytes.NewBufferString(body)
+	return answer
 }

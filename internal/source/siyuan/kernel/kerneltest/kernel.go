@@ -3,55 +3,84 @@ package kerneltest
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
+
+	"collie/internal/vault"
 )
 
-// Token is the API token every fake accepts.
+// Token is the API token every kernel accepts.
 const Token = "TEST_TOKEN"
 
-// Version is the version of the kernel that was recorded and that the fake reports.
+// Version is the version of the kernel that was recorded and that the kernel reports.
 const Version = "3.7.3"
 
-// Kernel is a fake SiYuan kernel with a workspace in memory. It is safe for concurrent use: like the real one it does
-// one thing at a time, so a test may look at the workspace through HTTP only.
+// Kernel is a SiYuan kernel with a workspace of its own. It is safe for concurrent use; a test looks at the workspace
+// through HTTP.
 type Kernel struct {
-	t          testing.TB
-	listen     sync.Once
-	server     *httptest.Server
-	routes     map[string]handler
-	operations map[string]operation
+	t      testing.TB
+	vault  *vault.Vault
+	listen sync.Once
+	server *httptest.Server
 
 	mu            sync.Mutex
 	tokenRequired bool
 	readOnly      bool
 	lenient       bool
+	frozen        bool
 	calls         []Call
 	faults        map[string][]fault
-	workspace
-	index *index
+	links         map[string]bool // symbolic links, by path
+	lag           *lag            // nil while SQL sees every write at once
 }
 
-// handler answers one route. It runs with the workspace locked and may panic through the readers of request.
-type handler func(k *Kernel, req request) reply
-
-// New makes a fake kernel with an empty workspace, which ends with the test. It listens on 127.0.0.1 from the first
-// call of [Kernel.URL] on. The test fails when a client sends a request that [Legal] refuses; see [Kernel.Lenient].
+// New makes a kernel with an empty workspace, which ends with the test. It listens on 127.0.0.1 from the first call of
+// [Kernel.URL] on. The test fails when a client sends a request that [Legal] refuses; see [Kernel.Lenient].
 func New(t testing.TB) *Kernel {
 	t.Helper()
-	k := &Kernel{
-		t:          t,
-		routes:     map[string]handler{},
-		operations: map[string]operation{},
-		faults:     map[string][]fault{},
-		workspace:  newWorkspace(),
-	}
-	k.index = newIndex(t)
-	for _, family := range families {
-		family(k)
-	}
+	k := &Kernel{t: t, vault: newVault(t), faults: map[string][]fault{}, links: map[string]bool{}}
 	return k
 }
+
+// newVault makes a vault that ends with the test.
+func newVault(t testing.TB) *vault.Vault {
+	t.Helper()
+	empty, err := emptyVault()
+	if err != nil {
+		t.Fatalf("kerneltest: make an empty vault: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "vault.db")
+	if err := os.WriteFile(file, empty, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := vault.New(file, vault.Options{})
+	t.Cleanup(func() {
+		if err := v.Close(); err != nil {
+			t.Errorf("kerneltest: close the vault: %v", err)
+		}
+	})
+	return v
+}
+
+// emptyVault is the file of a vault with nothing in it, made once for the process: its schema takes longer than most
+// tests.
+var emptyVault = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "kerneltest-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	file := filepath.Join(dir, "vault.db")
+	if err := vault.Create(file); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+// Endpoints returns the endpoints the kernel answers, in order.
+func Endpoints() []string { return vault.Endpoints() }
 
 // Handler answers the kernel's API without a network, for tests that run inside a synctest bubble.
 func (k *Kernel) Handler() http.Handler { return k }
@@ -89,12 +118,4 @@ func (k *Kernel) Lenient() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lenient = true
-}
-
-// handle answers the POST requests to path with h. Two handlers for one path are a mistake of the families.
-func (k *Kernel) handle(path string, h handler) {
-	if k.routes[path] != nil {
-		panic("kerneltest: two handlers for " + path)
-	}
-	k.routes[path] = h
 }

@@ -66,26 +66,6 @@ func TestIndexDelay(t *testing.T) {
 	}
 }
 
-func TestDeleteWaitsForTheFlush(t *testing.T) {
-	t.Parallel()
-	k := kerneltest.New(t)
-	doc := k.Doc(k.Notebook("N"), "/D", "only")
-	child := ids(data(t, k, "/api/block/getChildBlocks", `{"id":"`+doc+`"}`))[0]
-	data(t, k, "/api/block/deleteBlock", `{"id":"`+child+`"}`)
-	exists := func() bool { return data(t, k, "/api/block/checkBlockExist", `{"id":"`+child+`"}`).Bool() }
-	if !exists() {
-		t.Error("the block is gone before the flush")
-	}
-	data(t, k, "/api/sqlite/flushTransaction", "{}")
-	if exists() {
-		t.Error("the block is there after the flush")
-	}
-	left := data(t, k, "/api/block/getChildBlocks", `{"id":"`+doc+`"}`)
-	if len(left.Array()) != 1 || left.Get("0.content").Str != "" {
-		t.Errorf("a document never stays empty, but this one holds %s", left.Raw)
-	}
-}
-
 func TestUpdateDropsAttributes(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

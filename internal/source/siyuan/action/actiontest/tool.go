@@ -1,0 +1,85 @@
+package actiontest
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"testing"
+	"unicode/utf8"
+
+	"collie/internal/source/siyuan/action"
+)
+
+// How long the texts are that a model reads of each action and argument, in characters.
+const (
+	longestPurpose = 90
+	longestAbout   = 60
+)
+
+// Told is what the specification says of the actions of a tool, by their names in its order.
+type Told struct {
+	Actions, Dangerous, Off []string
+	// About is how long the text of an argument may be, in characters; 60 if it is zero.
+	About int
+}
+
+// Tool holds a tool to what the specification says of its actions, and each of them to what
+// holds for all: texts are short, an action that needs no level says why not, and its example
+// has no argument that it does not take.
+func Tool(t testing.TB, tl action.Tool, want Told) {
+	t.Helper()
+	var got Told
+	common := 0
+	for _, a := range tl.Actions {
+		got.Actions = append(got.Actions, a.Name)
+		if a.Dangerous {
+			got.Dangerous = append(got.Dangerous, a.Name)
+		}
+		if a.Off {
+			got.Off = append(got.Off, a.Name)
+		}
+		if a.Common {
+			common++
+		}
+		if len(a.Needs) == 0 && a.Unguarded == "" {
+			t.Errorf("%s: neither needs a level nor says why not", a.Name)
+		}
+		describes(t, a, cmp.Or(want.About, longestAbout))
+	}
+	for what, lists := range map[string][2][]string{
+		"actions": {got.Actions, want.Actions}, "dangerous": {got.Dangerous, want.Dangerous}, "off by default": {got.Off, want.Off},
+	} {
+		if !slices.Equal(lists[0], lists[1]) {
+			t.Errorf("%s: %s: got %q, want %q", tl.Name, what, lists[0], lists[1])
+		}
+	}
+	if common < 2 || common > 6 {
+		t.Errorf("%s: %d common actions, want 2 to 6", tl.Name, common)
+	}
+}
+
+// describes checks what an action says of itself; the text of an argument has at most about
+// characters.
+func describes(t testing.TB, a *action.Action, about int) {
+	t.Helper()
+	if n := utf8.RuneCountInString(a.Purpose); n == 0 || n > longestPurpose {
+		t.Errorf("%s: a purpose of %d characters, want 1 to %d", a.Name, n, longestPurpose)
+	}
+	if len(a.Returns) == 0 {
+		t.Errorf("%s: it does not say what it returns", a.Name)
+	}
+	for _, p := range a.Params() {
+		if n := utf8.RuneCountInString(p.About); n == 0 || n > about {
+			t.Errorf("%s.%s: about of %d characters, want 1 to %d", a.Name, p.Name, n, about)
+		}
+	}
+	var example map[string]any
+	if err := json.Unmarshal([]byte(a.Example), &example); err != nil {
+		t.Errorf("%s: example: %v", a.Name, err)
+	}
+	for name := range example {
+		if a.Param(name) == nil {
+			t.Errorf("%s: example has %q, which is no argument", a.Name, name)
+		}
+	}
+}

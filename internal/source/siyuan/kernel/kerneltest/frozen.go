@@ -1,0 +1,39 @@
+package kerneltest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+)
+
+// FreezeDatabases makes the kernel echo the database operations of transactions without doing them, as it does with
+// operations on things that do not exist; or do them again.
+func (k *Kernel) FreezeDatabases(on bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.frozen = on
+}
+
+// The operations on databases, and the names the vault is told in their stead while databases are frozen: it echoes
+// operations that it does not know.
+var databaseOperation, frozenOperation = []byte("AttrView"), []byte("FrozenView")
+
+// answerFrozen answers transactions while databases are frozen, and reports whether it did.
+func (k *Kernel) answerFrozen(answer *httptest.ResponseRecorder, r *http.Request) bool {
+	k.mu.Lock()
+	frozen := k.frozen
+	k.mu.Unlock()
+	if !frozen || r.URL.Path != "/api/transactions" {
+		return false
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(answer, err.Error(), http.StatusBadRequest)
+		return true
+	}
+	r.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, databaseOperation, frozenOperation)))
+	k.vault.ServeHTTP(answer, r)
+	answer.Body = bytes.NewBuffer(bytes.ReplaceAll(answer.Body.Bytes(), frozenOperation, databaseOperation))
+	return true
+}

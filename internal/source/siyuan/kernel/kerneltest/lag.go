@@ -1,0 +1,79 @@
+package kerneltest
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"collie/internal/vault"
+)
+
+// lag is what SQL and searches see while the index lags: the vault as it was.
+type lag struct {
+	past *vault.Vault
+}
+
+// DelayIndex makes SQL and searches lag behind the tree until a flush or [Kernel.IndexNow], as they do on a real
+// kernel for some seconds. By default they do not lag.
+func (k *Kernel) DelayIndex(on bool) {
+	k.mu.Lock()
+	k.lag = nil
+	k.mu.Unlock()
+	if on {
+		k.catchUp()
+	}
+}
+
+// IndexNow does what the kernel does some seconds after a write: SQL sees the tree as it is.
+func (k *Kernel) IndexNow() {
+	k.mu.Lock()
+	lags := k.lag != nil
+	k.mu.Unlock()
+	if lags {
+		k.catchUp()
+	}
+}
+
+// catchUp makes what SQL sees the vault as it is now.
+func (k *Kernel) catchUp() {
+	k.t.Helper()
+	dir, err := os.MkdirTemp(k.t.TempDir(), "past-")
+	if err != nil {
+		k.t.Errorf("kerneltest: %v", err)
+		return
+	}
+	file := filepath.Join(dir, "vault.db")
+	w, err := k.vault.Workspace(k.t.Context())
+	if err == nil {
+		err = w.Backup(k.t.Context(), file)
+	}
+	if err != nil {
+		k.t.Errorf("kerneltest: keep what the index knows: %v", err)
+		return
+	}
+	past := vault.New(file, vault.Options{})
+	k.t.Cleanup(func() { _ = past.Close() })
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lag = &lag{past: past}
+}
+
+// answerLate answers what is asked of an index that lags, and reports whether it did.
+func (k *Kernel) answerLate(w http.ResponseWriter, r *http.Request) bool {
+	k.mu.Lock()
+	now := k.lag
+	k.mu.Unlock()
+	path := r.URL.Path
+	switch {
+	case now == nil:
+		return false
+	case path == "/api/sqlite/flushTransaction":
+		k.catchUp()
+		return false
+	case path == "/api/query/sql" || strings.HasPrefix(path, "/api/search/"):
+		now.past.ServeHTTP(w, r)
+		return true
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package markup
+
+import (
+	"strings"
+
+	"github.com/88250/lute/ast"
+)
+
+func (w *writer) code(n *ast.Node) {
+	content := tokensOf(n.ChildByType(ast.NodeCodeSpanContent))
+	w.put(Span{Kind: "code", Content: content, Markdown: codeSpan(w.barred(content))})
+}
+
+func (w *writer) link(n *ast.Node) {
+	if !strings.HasPrefix(tokensOf(n.FirstChild), "[") {
+		w.rewrote = true // <https://...>
+	}
+	inner := writer{table: w.table, spans: w.spans, escape: w.escape, noTags: w.noTags}
+	for c := n.ChildByType(ast.NodeOpenBracket); c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
+		if c.Type != ast.NodeOpenBracket {
+			inner.node(c, nil)
+		}
+	}
+	w.rewrote, w.marks = w.rewrote || inner.rewrote, w.marks+inner.marks
+	s := Span{Kind: "a", Target: tokensOf(n.ChildByType(ast.NodeLinkDest)), Title: tokensOf(n.ChildByType(ast.NodeLinkTitle))}
+	for _, p := range inner.pieces {
+		s.Content += p.Content
+	}
+	s.Markdown = "[" + inner.markdown() + "](" + destination(s.Target, s.Title) + ")"
+	w.put(s)
+}
+
+func (w *writer) image(n *ast.Node) {
+	s := Span{Kind: "img", Target: tokensOf(n.ChildByType(ast.NodeLinkDest)), Title: tokensOf(n.ChildByType(ast.NodeLinkTitle))}
+	markdown := "!["
+	for c := n.FirstChild; c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
+		switch c.Type {
+		case ast.NodeLinkText:
+			s.Content += string(c.Tokens)
+			markdown += w.barred(string(c.Tokens))
+		case ast.NodeBackslash:
+			s.Content += tokensOf(c.FirstChild)
+			markdown += `\` + tokensOf(c.FirstChild)
+		case ast.NodeBang, ast.NodeOpenBracket:
+		default:
+			inner := writer{table: w.table}
+			inner.node(c, nil)
+			for _, p := range inner.pieces {
+				s.Content += p.Content
+			}
+			markdown += inner.markdown()
+		}
+	}
+	s.Markdown = markdown + "](" + destination(s.Target, s.Title) + ")"
+	w.put(s)
+}
+
+func (w *writer) reference(n *ast.Node) {
+	id := tokensOf(n.ChildByType(ast.NodeBlockRefID))
+	if text := n.ChildByType(ast.NodeBlockRefDynamicText); text != nil {
+		w.put(newReference(id, tokensOf(text), "d"))
+		return
+	}
+	text := n.ChildByType(ast.NodeBlockRefText)
+	if text == nil {
+		w.put(Span{Kind: "block-ref", Content: id, Markdown: "((" + id + "))", Target: id, Subtype: "s"})
+		return
+	}
+	w.put(newReference(id, tokensOf(text), "s"))
+}
+
+// barred is content in which bars are escaped if a table needs it.
+func (w *writer) barred(content string) string {
+	if w.table {
+		return escapeBars(content)
+	}
+	return content
+}
+
+func escapeBars(text string) string {
+	if !strings.Contains(text, "|") {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, `\|`, "|"), "|", `\|`)
+}
