@@ -32,7 +32,7 @@ func (b *bench) latency(ctx context.Context, s subject) error {
 		return err
 	}
 	for range b.plan.rounds {
-		if err := b.takeTurns(ctx, l.all()); err != nil {
+		if err := b.takeTurns(ctx, b.plan.calls, l.all()); err != nil {
 			return err
 		}
 	}
@@ -113,9 +113,9 @@ func (b *bench) openLanes(ctx context.Context, s subject, end *stopper) (*lanes,
 	return l, nil
 }
 
-// takeTurns is one round: the lanes are called a few times each, in turns, every other time
+// takeTurns is one round: the lanes make some calls each, in turns, every other time
 // in reverse order, so that each has either neighbour before it.
-func (b *bench) takeTurns(ctx context.Context, all []*lane) error {
+func (b *bench) takeTurns(ctx context.Context, calls int, all []*lane) error {
 	took := map[*lane][]time.Duration{}
 	order := slices.Clone(all)
 	for range b.plan.blocks {
@@ -123,7 +123,7 @@ func (b *bench) takeTurns(ctx context.Context, all []*lane) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			for n := range b.plan.calls {
+			for n := range calls {
 				begun := time.Now()
 				if _, err := l.call(); err != nil {
 					return fmt.Errorf("%s: %w", l.name, err)

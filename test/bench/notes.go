@@ -20,7 +20,7 @@ import (
 func (b *bench) notes(ctx context.Context) error {
 	var end stopper
 	defer func() { end.stop(b.log) }()
-	w := newWorkspace()
+	w := newWorkspace(b.plan.documents)
 	defer w.end()
 	gateway, err := end.daemon(b.serveNotes(ctx, w.URL()))
 	if err != nil {
@@ -47,7 +47,7 @@ func (b *bench) notes(ctx context.Context) error {
 		floor := &requests{base: w.URL(), calls: w.Calls()}
 		through, alone := lane{client: c, name: what.name}, lane{client: floor, name: what.name + ", its requests alone"}
 		for range b.plan.rounds {
-			if err := b.takeTurns(ctx, []*lane{&through, &alone}); err != nil {
+			if err := b.takeTurns(ctx, b.plan.noteCalls, []*lane{&through, &alone}); err != nil {
 				return err
 			}
 		}
@@ -98,12 +98,12 @@ func (o *outside) Errorf(format string, args ...any) {
 func (o *outside) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (o *outside) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
 
-// newWorkspace is a notebook with a document of 40 blocks among 200 others.
-func newWorkspace() *workspace {
+// newWorkspace is a notebook with a document of 40 blocks among others.
+func newWorkspace(others int) *workspace {
 	tb := &outside{}
 	w := &workspace{kerneltest.New(tb), tb}
 	nb := w.Notebook("Notes")
-	for i := range 200 {
+	for i := range others {
 		w.Doc(nb, fmt.Sprintf("/Folder %d/Document %d", i%10, i), fmt.Sprintf("# Heading\n\nA paragraph of document %d 第几篇.\n\n- item", i))
 	}
 	w.Doc(nb, "/Long 长", strings.Repeat("A paragraph that somebody wrote, 一段文字.\n\n", 40))

@@ -30,6 +30,8 @@ type plan struct {
 	longList    int           // tools in the longest list
 	stopServers int           // that run when the gateway is stopped
 	kills       int           // of a server, idle and in mid-call
+	documents   int           // of notes beside the one that is read
+	noteCalls   int           // calls in a turn before the kernel of notes
 }
 
 var full = plan{
@@ -37,7 +39,7 @@ var full = plan{
 	sessions: []int{1, 16, 64, 256}, leanSessions: []int{1, 16}, slices: 4, slice: 200 * time.Millisecond,
 	bigBytes: []int{1 << 20, 16 << 20}, bigCalls: []int{15, 4},
 	servers: []int{1, 50}, tools: 20, settle: 2 * time.Second, lists: 100,
-	warmServers: 50, boot: time.Second, starts: 15, many: 200, longList: 2000, stopServers: 20, kills: 20,
+	warmServers: 50, boot: time.Second, starts: 15, many: 200, longList: 2000, stopServers: 20, kills: 20, documents: 200, noteCalls: 55,
 }
 
 var short = plan{
@@ -45,5 +47,5 @@ var short = plan{
 	sessions: []int{1, 16}, leanSessions: []int{1}, slices: 2, slice: 40 * time.Millisecond,
 	bigBytes: []int{1 << 20}, bigCalls: []int{3},
 	servers: []int{1, 3}, tools: 20, settle: 100 * time.Millisecond, lists: 10,
-	warmServers: 8, boot: 300 * time.Millisecond, starts: 3, many: 12, longList: 400, stopServers: 4, kills: 2,
+	warmServers: 8, boot: 300 * time.Millisecond, starts: 3, many: 12, longList: 400, stopServers: 4, kills: 2, documents: 10, noteCalls: 6,
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 )
@@ -28,8 +29,9 @@ type peers struct {
 // buildPeers builds them into dir.
 func buildPeers(ctx context.Context, dir string) (p peers, err error) {
 	const own = "collie/test/bench/"
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+string(filepath.Separator),
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator),
 		own+"relay", own+"bare", own+"sdkserver", "collie/internal/mcp/mcptest/fakemcp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as Collie is built
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("build the peers: %w\n%s", err, msg)
 	}

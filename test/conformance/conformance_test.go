@@ -185,7 +185,7 @@ func (b bench) config(t *testing.T, backend string, beside bool) (file string) {
 		program := filepath.Join(b.modules, "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
 		servers["filesystem"] = entry{Type: "stdio", Command: b.node, Args: []string{program, t.TempDir()}}
 	}
-	raw, err := json.Marshal(map[string]any{"mcpServers": servers})
+	raw, err := json.Marshal(map[string]any{"mcpServers": servers, "siyuan": map[string]any{"enabled": false}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"collie/test/binary"
 )
 
 // The versions that stand for the eras.
@@ -17,12 +19,13 @@ var versions = []string{"2025-11-25", "2026-07-28"}
 
 func TestEras(t *testing.T) {
 	t.Parallel()
+	program := binary.Build(t, binary.Collie)
 	for _, transport := range []string{"stdio", "http", "bridge"} {
 		for _, version := range versions {
 			t.Run(transport+"_"+version, func(t *testing.T) {
 				t.Parallel()
 				list := servers(t)
-				v := serve(t, list, transport != "stdio").visit(t, transport, version, "ada")
+				v := serve(t, program, list, transport != "stdio").visit(t, transport, version, "ada")
 				if !v.modern {
 					if err := v.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 						t.Fatal(err)
@@ -208,7 +211,7 @@ func (v *visitor) cancels(s *server) {
 func TestTwoClientsAtOnce(t *testing.T) {
 	t.Parallel()
 	list := servers(t)
-	g := serve(t, list, true)
+	g := serve(t, binary.Build(t, binary.Collie), list, true)
 	for _, pair := range [][2]string{{versions[0], versions[0]}, {versions[0], versions[1]}, {versions[1], versions[1]}} {
 		t.Run(fmt.Sprint(pair), func(t *testing.T) {
 			t.Parallel()

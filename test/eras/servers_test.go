@@ -116,14 +116,14 @@ type gateway struct {
 	program, config, home, url string
 }
 
-func serve(t *testing.T, list []*server, http bool) *gateway {
+func serve(t *testing.T, program string, list []*server, http bool) *gateway {
 	t.Helper()
 	var entries []string
 	for _, s := range list {
 		entries = append(entries, strconv.Quote(s.name)+":"+s.entry)
 	}
-	g := &gateway{program: binary.Build(t, binary.Collie), config: filepath.Join(t.TempDir(), "collie.json")}
-	if err := os.WriteFile(g.config, []byte(`{"cache":{"firstListWait":"10s"},"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
+	g := &gateway{program: program, config: filepath.Join(t.TempDir(), "collie.json")}
+	if err := os.WriteFile(g.config, []byte(`{"siyuan":{"enabled":false},"cache":{"firstListWait":"10s"},"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if http {

@@ -78,7 +78,7 @@ func configure(t *testing.T, list []*upstream) string {
 		entries = append(entries, quote(t, u.name)+":"+u.entry)
 	}
 	file := filepath.Join(t.TempDir(), "collie.json")
-	if err := os.WriteFile(file, []byte(`{"cache":{"firstListWait":"10s"},"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"siyuan":{"enabled":false},"cache":{"firstListWait":"10s"},"mcpServers":{`+strings.Join(entries, ",")+`}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file

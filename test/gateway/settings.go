@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,7 @@ type Server struct {
 }
 
 // Settings writes a settings file with these servers, in their order. more are further
-// sections, such as `"http":{…}`.
+// sections, such as `"http":{…}`. The tools for notes are off unless more has a section "siyuan".
 func (p Programs) Settings(tb testing.TB, servers []Server, more ...string) (path string) {
 	tb.Helper()
 	path = filepath.Join(tb.TempDir(), "collie.json")
@@ -50,6 +51,9 @@ func (p Programs) SettingsAt(tb testing.TB, path string, servers []Server, more 
 		entries[i] = fmt.Sprintf("%q:%s", s.Name, entry)
 	}
 	sections := append([]string{`"mcpServers":{` + strings.Join(entries, ",") + `}`}, more...)
+	if !slices.ContainsFunc(more, func(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), `"siyuan"`) }) {
+		sections = append(sections, `"siyuan":{"enabled":false}`)
+	}
 	next := path + ".next"
 	err := os.WriteFile(next, []byte("{"+strings.Join(sections, ",")+"}"), 0o600)
 	if err == nil {

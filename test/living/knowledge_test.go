@@ -29,6 +29,8 @@ func (h *house) remember(t *testing.T) {
 		e.Tools[0] = json.RawMessage(`{"name":"echo","inputSchema":{"type":"object"}}`)
 		c.Store(server, &e)
 	}
+	// A write has two seconds, which may be too few for the race detector on a busy machine.
+	eventually(t, "what is known is on disk", func() bool { return c.Flush(t.Context()) == nil })
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}

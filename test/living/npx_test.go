@@ -36,7 +36,10 @@ func newRegistry(t *testing.T, fake string) *registry {
 		t.Fatal(err)
 	}
 	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
+	zip, err := gzip.NewWriterLevel(&packed, gzip.NoCompression) // which is soon done
+	if err != nil {
+		t.Fatal(err)
+	}
 	files := tar.NewWriter(zip)
 	add := func(name string, mode int64, data []byte) {
 		if err := files.WriteHeader(&tar.Header{Name: "package/" + name, Mode: mode, Size: int64(len(data)), Typeflag: tar.TypeReg}); err != nil {

@@ -1,11 +1,8 @@
 package living_test
 
 import (
-	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,59 +10,41 @@ import (
 	"collie/test/gateway"
 )
 
-// neighbours are houses with the same settings and the same key, as machines of one team are,
-// which share a place.
-func neighbours(t *testing.T, n int, servers []gateway.Server, shared func(i int) string) (all []*house) {
-	t.Helper()
-	key := filepath.Join(t.TempDir(), "shared.key")
-	if err := os.WriteFile(key, []byte(strings.Repeat("5e", 32)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for i := range n {
-		h := newHouse(t, nil)
-		h.configure(t, servers, fmt.Sprintf(`"cache":{"shared":%q,"sharedKeyFile":%q}`, shared(i), key))
-		all = append(all, h)
-	}
-	return all
-}
-
 // What one gateway has learned, others offer without asking; they are told of what changes; and
 // what nobody has signed is used by nobody.
 func TestPromise51SharedFolder(t *testing.T) {
 	t.Parallel()
 	place := "dir://" + filepath.ToSlash(t.TempDir())
 	far := newRemote(t, "--offer", "echo,change")
-	all := neighbours(t, 3, []gateway.Server{{Name: "r", Entry: far.entry()}}, func(int) string { return place })
-	first := all[0].settled(t)
-	wantNames(t, legacy(t, first), "r__echo", "r__change")
-	eventually(t, "it is shared", func() bool {
-		st := cacheStats(t, first)
-		return st.Shared != nil && st.Shared.Pushed > 0
-	})
-	asked := far.count("tools/list")
-	var others []*gateway.Gateway
-	for _, h := range all[1:] {
-		g := h.settled(t)
+	m := teamOf(t, gateway.Server{Name: "r", Entry: far.entry()})
+	all := []*gateway.Gateway{m.reader(t, place)}
+	all[0].Settled(t)
+	wantNames(t, legacy(t, all[0]), "r__echo", "r__change")
+	awaitShared(t, all[0], 1)
+	asked, apart := far.count("tools/list"), m.apart
+	for range 2 {
+		g := m.reader(t, place)
+		g.Settled(t)
 		wantNames(t, legacy(t, g), "r__echo", "r__change")
 		if st := g.Servers(t)["r"]; st.Freshness != tool.FreshHit || st.Starts != 0 {
 			t.Errorf("r, elsewhere: %+v", st)
 		}
-		others = append(others, g)
+		all = append(all, g)
 	}
-	if n := far.count("tools/list"); n != asked {
-		t.Errorf("the server was asked %d times more", n-asked)
+	if n := far.count("tools/list") - asked; n != m.apart-apart {
+		t.Errorf("the server was asked %d times more, want %d", n, m.apart-apart)
 	}
-	call(t, legacy(t, first), "r__change", "{}")
-	for _, g := range others {
+	call(t, legacy(t, all[0]), "r__change", "{}")
+	for _, g := range all[1:] {
 		c := legacy(t, g)
-		within(t, adopted, "the others offer the new tool", func() bool { return len(names(t, c)) == 3 })
+		spread(t, all, "the others offer the new tool", func() bool { return len(names(t, c)) == 3 })
 	}
 }
 
 // A place that is dead costs a moment at the start, and nothing else.
 func TestPromise51DeadPlace(t *testing.T) {
 	t.Parallel()
-	h := neighbours(t, 1, two, func(int) string { return "http://127.0.0.1:1/" })[0]
+	h := teamOf(t, two...).member(t, "http://127.0.0.1:1/")
 	h.warm(t)
 	begun := time.Now()
 	g := h.serve(t)

@@ -40,7 +40,9 @@ func Build(tb testing.TB) string {
 }
 
 func goBuild(path string) ([]byte, error) {
-	return exec.Command("go", "build", "-trimpath", "-o", path, "collie/internal/mcp/mcptest/fakemcp").CombinedOutput()
+	cmd := exec.Command("go", "build", "-o", path, "collie/internal/mcp/mcptest/fakemcp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as Collie is built, so that what both need is compiled once
+	return cmd.CombinedOutput()
 }
 
 func release() {

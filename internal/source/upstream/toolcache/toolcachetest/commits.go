@@ -148,7 +148,7 @@ func (s suite) model(t *testing.T) {
 	want := map[string]string{}
 	last := mustChange(t, a, put("model-x", `{}`))
 	want["model-x"] = `{}`
-	for step := range 60 {
+	for step := range steps {
 		writer, reader := a, b
 		if rng.IntN(2) == 1 {
 			writer, reader = b, a
@@ -186,9 +186,9 @@ func (s suite) model(t *testing.T) {
 	}
 }
 
-// writers is 10 writers of 20 entries each: none may be lost, and each counts once.
+// writers is 10 writers of some entries each: none may be lost, and each counts once.
 func (s suite) writers(t *testing.T) {
-	const writers, each = 10, 20
+	const writers = 10
 	base := load(t, s.handles(t, 1)[0])
 	var all sync.WaitGroup
 	for w, b := range s.handles(t, writers) {

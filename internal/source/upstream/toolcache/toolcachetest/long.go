@@ -1,0 +1,9 @@
+//go:build stories
+
+package toolcachetest
+
+// Long forms.
+const (
+	each  = 20
+	steps = 60
+)

@@ -1,0 +1,9 @@
+//go:build !stories
+
+package toolcachetest
+
+// Short forms.
+const (
+	each  = 8  // commits of each of ten writers
+	steps = 30 // of the game against a map
+)
