@@ -8,7 +8,7 @@ import (
 	"collie/test/live"
 )
 
-// TestCheck15Smoke runs the smoke of `make live` against the fake kernel. A notebook of somebody
+// TestCheck15Smoke runs the smoke of `make live` against the kernel of tests. A notebook of somebody
 // else stays as it was.
 func TestCheck15Smoke(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
 // Package acceptance shows the acceptance checks of the SiYuan tools (siyuan-tools.md 14), each
-// by tests of its name, on the real program in front of the fake kernel of package kerneltest.
+// by tests of its name, on the real program in front of the kernel of tests of package kerneltest.
 // Clients are the official Go SDK's, of both protocol eras, and the command line.
 //
 // A check whose cases are many is shown in full where the part lives that has to pass it; here it

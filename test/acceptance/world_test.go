@@ -27,7 +27,7 @@ const (
 	configFile   = "mcpToolsConfig"
 )
 
-// world is a fake kernel with three notebooks, and the programs to talk to it.
+// world is a kernel with three notebooks, and the programs to talk to it.
 type world struct {
 	*kerneltest.Kernel
 	gateway.Programs

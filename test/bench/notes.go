@@ -15,7 +15,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// notes measures the SiYuan tools before a kernel in memory: what a call costs beside the
+// notes measures the SiYuan tools before a kernel of tests: what a call costs beside the
 // requests that it makes. The floor is those requests alone, one after the other over HTTP.
 func (b *bench) notes(ctx context.Context) error {
 	var end stopper

@@ -3,5 +3,5 @@
 // running gateway, and leaves nothing behind but a line in Collie's file of levels.
 //
 // `make live` runs it against the kernel that SIYUAN_API_URL and SIYUAN_TOKEN name. The same runs
-// against the fake kernel in test/acceptance, so that it is known to work.
+// against the kernel of tests in test/acceptance, so that it is known to work.
 package live

@@ -1,7 +1,7 @@
 // Package notes holds the levels of notebooks against every action of the SiYuan tools, by the
 // road that real callers take (siyuan-tools.md 14, checks 1, 2, 5 and 6).
 //
-// A world is a fake kernel with three notebooks: open, in which everything is allowed; shut,
+// A world is a kernel with three notebooks: open, in which everything is allowed; shut,
 // whose level a test sets; and hidden, which nobody may read. All are full of the same kinds of
 // content, and everything in a notebook carries a word of its own, so that whatever escapes can
 // be told. What each action needs is written down here by hand, from the specification: a test

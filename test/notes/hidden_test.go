@@ -139,7 +139,9 @@ var (
 	// order is where a person has put a notebook among all, and hashes are of ids too.
 	order = regexp.MustCompile(`"sort":\d+`)
 	hash  = regexp.MustCompile(`sha256:v1:[0-9a-f]+|"hash":"[0-9a-f]{7}"`)
-	uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	// chosen are the ids that the worlds give to what they make.
+	chosen = regexp.MustCompile(`^20240102030405-(opn|sht|hdn)`)
+	uuids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
 // plain is what came of a call, in a form that two worlds have in common.
@@ -154,10 +156,10 @@ func (r *road) plain(o *outcome) any {
 	}
 	text = strings.NewReplacer(pairs...).Replace(text)
 	text = idForm.ReplaceAllStringFunc(text, func(id string) string {
-		if strings.HasPrefix(id, "20240102030405-") || strings.HasPrefix(id, "20230218211946-") {
+		if chosen.MatchString(id) || strings.HasPrefix(id, "20230218211946-") {
 			return id
 		}
-		return "ID"
+		return "ID" // made by the kernel, some at the time of another one
 	})
 	text = hash.ReplaceAllString(order.ReplaceAllString(text, `"sort":0`), `"hash":""`)
 	text = uuids.ReplaceAllString(stamp.ReplaceAllString(times.ReplaceAllString(text, "TIME"), "0"), "UUID")

@@ -9,7 +9,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// kernels holds the fake SiYuan kernel of each script that has one.
+// kernels holds the SiYuan kernel of each script that has one.
 var kernels sync.Map // *testscript.TestScript → *kerneltest.Kernel
 
 // kernel returns the command that starts a fake SiYuan kernel, which ends with tb.
@@ -26,7 +26,7 @@ func kernel(tb testing.TB) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// theKernel is the fake kernel of a script.
+// theKernel is the kernel of tests of a script.
 func theKernel(ts *testscript.TestScript) *kerneltest.Kernel {
 	found, ok := kernels.Load(ts)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// desk is a source over a fake kernel with a notebook that has one document.
+// desk is a source over a kernel with a notebook that has one document.
 type desk struct {
 	*kerneltest.Kernel
 	source             *siyuan.Source

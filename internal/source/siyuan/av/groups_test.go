@@ -16,7 +16,7 @@ import (
 )
 
 // grouped answers what a real kernel answered of a grouped table, and leaves everything else to
-// the fake, which knows no groups.
+// the kernel of tests.
 type grouped struct {
 	answer []byte
 	asked  []gjson.Result

@@ -134,7 +134,7 @@ func TestTemplatesThatReadOtherThings(t *testing.T) {
 	template := w.column("template")
 	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "data": ".action{ queryBlocks }"})
 	if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells.4"); got.Str == "" {
-		t.Fatal("the fake computes no templates")
+		t.Fatal("the kernel computed no template")
 	}
 	w.Levels[w.secret] = access.None
 	if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.1.cells.4"); got.Raw != "null" {

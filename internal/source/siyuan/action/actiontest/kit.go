@@ -1,4 +1,4 @@
-// Package actiontest runs single actions as the source does, against a fake kernel: arguments
+// Package actiontest runs single actions as the source does, against the kernel of tests: arguments
 // adapted and held against the schema's names, targets resolved, levels checked, then the
 // action. The entry point is [New].
 package actiontest
@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Kit is a fake kernel, a client of it and the levels of its notebooks, which tests set.
+// Kit is a kernel, a client of it and the levels of its notebooks, which tests set.
 type Kit struct {
 	*kerneltest.Kernel
 	Client *kernel.Client

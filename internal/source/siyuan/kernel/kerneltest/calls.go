@@ -55,7 +55,7 @@ func (k *Kernel) record(c Call) {
 	}
 }
 
-// recordUnknown keeps a call to a route the fake does not have. One that was recorded as unknown to the real kernel is
+// recordUnknown keeps a call to a route the vault does not have. One that was recorded as unknown to the real kernel is
 // in order; any other is a mistake of the client, or a family that is still to be written.
 func (k *Kernel) recordUnknown(r *http.Request) {
 	k.mu.Lock()

@@ -82,7 +82,7 @@ func TestIllegalRequestsFailTheTest(t *testing.T) {
 	for _, request := range [][2]string{
 		{"/api/notebook/renameNotebook", `{"notebook":"x","title":"y"}`}, // a key of our own
 		{"/api/notebook/makeTea", `{}`},                                  // an endpoint of our own
-		{"/api/network/echo", `{}`},                                      // one the fake does not have
+		{"/api/network/echo", `{}`},                                      // one the vault does not have
 	} {
 		c.errors = nil
 		_, _, _ = tryPost(t, k, request[0], request[1])
