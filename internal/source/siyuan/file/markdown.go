@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -25,7 +25,7 @@ var (
 // text (K14).
 func addresses(markdown string) []string {
 	source := []byte(markdown)
-	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
+	doc := newParser().Parse(text.NewReader(source))
 	var out []string
 	seen := map[string]bool{}
 	add := func(address string) {
@@ -66,6 +66,15 @@ func addresses(markdown string) []string {
 		return ast.WalkContinue, nil
 	})
 	return out
+}
+
+// newParser is a parser of CommonMark. It is made of the parser alone: nothing here renders.
+func newParser() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
 }
 
 // withoutCode is the source of a block with its code spans blanked out.

@@ -1,0 +1,3 @@
+module github.com/alecthomas/chroma
+
+go 1.26
