@@ -12,16 +12,20 @@ help: ## this list
 build: ## bin/collie, static and stripped
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
 
-run: build ## serve the example servers if Node is here, else an empty gateway
-	@if command -v npx >/dev/null; then echo "Node is here: serving examples/mcp-servers.json; in a second terminal: bin/collie tools --config examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
-	else echo "No Node here, so the example servers cannot run: serving none"; exec bin/collie serve; fi
+run: build ## serve your notes, and the example servers if Node is here
+	@if command -v npx >/dev/null; then echo "Node is here: serving your notes and examples/mcp-servers.json; in a second terminal: bin/collie connect claude-code, and bin/collie tools --config examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
+	else echo "No Node here, so the example servers cannot run: serving your notes; in a second terminal: bin/collie connect claude-code, and bin/collie search fulltext welcome"; exec bin/collie serve; fi
 
+# Test programs wait more than they compute, so more of them run at once than there are cores;
+# they share one Collie, and do not sleep a second at their end, as the race detector has them do.
 test: ## format and all tests under vet and the race detector, at most 10 minutes; needs a C compiler
 	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
-	CGO_ENABLED=1 go test -race -vet=all -shuffle=on -timeout 10m ./...
+	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -race -vet=all -shuffle=on -p 3 -timeout 10m ./...
 
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
 	go vet ./... && go vet -tags stories,live ./test/...
+	go test -tags stories -count=1 ./internal/source/upstream/toolcache/...
 	go test -tags stories -count=1 -v -p 1 -timeout 20m ./test/...
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME

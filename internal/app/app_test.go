@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// load reads settings with one fakemcp named s, and what else is said.
+// load reads settings with one fakemcp named s and no notes, and what else is said.
 func load(t *testing.T, more string) *config.Config {
 	t.Helper()
 	path, args, env := mcptest.Command(t)
@@ -39,7 +39,7 @@ func load(t *testing.T, more string) *config.Config {
 	}
 	home := t.TempDir()
 	file := filepath.Join(home, "collie.json")
-	if err := os.WriteFile(file, []byte(`{"mcpServers":{"s":`+string(entry)+`}`+more+`}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"siyuan":{"enabled":false},"mcpServers":{"s":`+string(entry)+`}`+more+`}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg, err := config.Load(config.Options{Home: home, Files: []string{file}})

@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -95,11 +96,11 @@ func (r *NotesReport) Judge() {
 // what they find. It changes nothing.
 func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) *NotesReport {
 	r := &NotesReport{Schema: 1, SessionMount: "not_observable"}
-	x := &examination{report: r}
+	x := &examination{report: r, skipped: "not reached"}
 	x.run(ctx, cfg, env, flags)
 	for _, name := range []string{"configuration", "kernel", "token", "workspace", "endpoints", "clock", "levels", "tool config", "tools/list", "latency"} {
 		if !slices.ContainsFunc(r.Checks, func(c NotesCheck) bool { return c.Name == name }) {
-			r.Checks = append(r.Checks, NotesCheck{Name: name, Status: NotChecked, Detail: "not reached"})
+			r.Checks = append(r.Checks, NotesCheck{Name: name, Status: NotChecked, Detail: x.skipped})
 		}
 	}
 	return r
@@ -110,6 +111,8 @@ type examination struct {
 	report *NotesReport
 	kernel *kernel.Client
 	source *siyuan.Source
+	// skipped is why a check was not made.
+	skipped string
 }
 
 func (x *examination) ok(name, issue, detail, hint string) {
@@ -135,6 +138,10 @@ func (x *examination) run(ctx context.Context, cfg *config.Config, env config.En
 		return
 	}
 	x.report.Connection = connectionName(choice)
+	if !choice.Configured {
+		x.vault(ctx, cfg)
+		return
+	}
 	detail := strings.TrimRight(fmt.Sprintf("%s, from the %s %s", choice.URL, choice.From, choice.Name), " ")
 	for _, w := range warnings {
 		detail += "; " + w
@@ -145,8 +152,18 @@ func (x *examination) run(ctx context.Context, cfg *config.Config, env config.En
 	}
 	x.kernel = kernel.New(choice.URL, kernel.Options{Token: choice.Token.Reveal(), ReadTimeout: tryTime, Waits: []time.Duration{}})
 	defer x.kernel.Close()
-	x.source = siyuan.New(siyuan.Options{Kernel: x.kernel, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
+	x.source = x.offer(access.Read)
 	defer x.source.Close()
+	x.all(ctx)
+}
+
+// offer is a source over the kernel that is looked at.
+func (x *examination) offer(level access.Level) *siyuan.Source {
+	return siyuan.New(siyuan.Options{Kernel: x.kernel, DefaultLevel: level, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
+}
+
+// all are the checks of a kernel that answers.
+func (x *examination) all(ctx context.Context) {
 	x.endpoints(ctx)
 	x.clock(ctx)
 	x.levels(ctx)

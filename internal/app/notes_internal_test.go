@@ -153,31 +153,44 @@ func TestTryKernel(t *testing.T) {
 
 func TestWhyThereAreNoNotes(t *testing.T) {
 	t.Parallel()
+	const server = `fs` // a server with the name of a tool for notes
 	for _, tt := range []struct {
-		raw, env   string
-		off        bool
-		flags      KernelFlags
-		kind       tool.ErrorKind // empty: there are
-		configured bool
+		raw, env string
+		server   string
+		off      bool
+		vault    bool
+		flags    KernelFlags
+		kind     tool.ErrorKind // empty: there are
+		offered  bool
 	}{
 		{kind: tool.Unavailable},
+		{vault: true, offered: true},
+		{vault: true, server: "mine", offered: true},
+		{vault: true, server: server, kind: tool.Unavailable},
+		{vault: true, off: true, kind: tool.Disabled},
+		{server: server, kind: tool.Unavailable},
+		{server: server, vault: true, env: "http://k", offered: true},
 		{off: true, env: "http://k", kind: tool.Disabled},
-		{env: "http://k", configured: true},
-		{env: "k", kind: tool.Invalid, configured: true},
-		{flags: KernelFlags{Token: "x"}, kind: tool.Invalid, configured: true},
-		{flags: KernelFlags{Connection: "x"}, kind: tool.Unknown, configured: true},
-		{raw: `{"connections":{"a":{"url":"http://k"}}}`, configured: true},
-		{raw: `{"connections":{"a":{"url":"ftp://k"}}}`, kind: tool.Invalid, configured: true},
-		{raw: `{"connections":{"a":{"url":"http://k"}},"writeSafety":"maybe"}`, kind: tool.Invalid, configured: true},
+		{env: "http://k", offered: true},
+		{env: "k", kind: tool.Invalid, offered: true},
+		{flags: KernelFlags{Token: "x"}, kind: tool.Invalid, offered: true},
+		{flags: KernelFlags{Connection: "x"}, kind: tool.Unknown, offered: true},
+		{raw: `{"connections":{"a":{"url":"http://k"}}}`, offered: true},
+		{raw: `{"connections":{"a":{"url":"ftp://k"}}}`, kind: tool.Invalid, offered: true},
+		{raw: `{"connections":{"a":{"url":"http://k"}},"writeSafety":"maybe"}`, kind: tool.Invalid, offered: true},
+		{vault: true, raw: `{"writeSafety":"maybe"}`, kind: tool.Invalid, offered: true},
 	} {
-		cfg := &config.Config{SiYuan: config.SiYuan{Enabled: !tt.off, Raw: []byte(tt.raw)}}
+		cfg := &config.Config{SiYuan: config.SiYuan{Enabled: !tt.off, Raw: []byte(tt.raw)}, Vault: config.Vault{Enabled: tt.vault}}
+		if tt.server != "" {
+			cfg.Servers = []config.ServerEntry{{Name: tt.server}}
+		}
 		env := config.EnvOf("SIYUAN_API_URL=" + tt.env)
 		err := NotesMissing(t.Context(), cfg, env, tt.flags)
 		if (err == nil) != (tt.kind == "") || err != nil && tool.KindOf(err) != tt.kind {
 			t.Errorf("%+v: %v", tt, err)
 		}
-		if got := KernelConfigured(cfg, env, tt.flags); got != tt.configured {
-			t.Errorf("%+v: configured %t", tt, got)
+		if got := NotesOffered(cfg, env, tt.flags); got != tt.offered {
+			t.Errorf("%+v: offered %t", tt, got)
 		}
 	}
 }

@@ -39,6 +39,12 @@ func TryKernel(ctx context.Context, address, token string, log *slog.Logger) (Ke
 	opts.Token = token
 	k := kernel.New(address, opts)
 	defer k.Close()
+	return facts.ask(ctx, k)
+}
+
+// ask adds what a kernel tells those whom it knows. Facts that came before an error are returned
+// with it.
+func (facts KernelFacts) ask(ctx context.Context, k *kernel.Client) (KernelFacts, error) {
 	list, err := k.Notebooks(ctx)
 	if err != nil {
 		return facts, err

@@ -29,6 +29,17 @@ func (n *Notes) Choice() KernelChoice {
 	return n.choice
 }
 
+// Vault is the file of the built-in vault where the notes are in that; empty where they are in a
+// SiYuan, and where there are none.
+func (n *Notes) Vault() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.source == nil || n.choice.Configured {
+		return ""
+	}
+	return n.vault.Path()
+}
+
 // managed is the source, for what people do with it. The kernel has been held against the
 // workspace that was recorded: nothing is to be changed in another one (K3).
 func (n *Notes) managed(ctx context.Context) (*siyuan.Source, error) {

@@ -19,9 +19,14 @@ func NotesTool(name string) (tool string, ok bool) {
 // NotesTools are the names of the SiYuan tools in their order.
 func NotesTools() []string { return slices.Clone(ownTools) }
 
-// KernelConfigured reports whether somebody has said which SiYuan kernel to use. It asks nobody,
-// so what was said may be wrong.
-func KernelConfigured(cfg *config.Config, env config.Env, flags KernelFlags) bool {
+// NotesOffered reports whether the tools for notes are on: those of the SiYuan kernel that somebody
+// has named, or of the built-in vault. It asks nobody, so what was said of a kernel may be wrong.
+func NotesOffered(cfg *config.Config, env config.Env, flags KernelFlags) bool {
+	return cfg.SiYuan.Enabled && (kernelNamed(cfg, env, flags) || vaultOffered(cfg))
+}
+
+// kernelNamed reports whether somebody has said which SiYuan kernel to use.
+func kernelNamed(cfg *config.Config, env config.Env, flags KernelFlags) bool {
 	if !cfg.SiYuan.Enabled {
 		return false
 	}
@@ -30,4 +35,20 @@ func KernelConfigured(cfg *config.Config, env config.Env, flags KernelFlags) boo
 	}
 	saved, problems := Connections(cfg, env)
 	return len(saved.Connections) > 0 || len(problems) > 0
+}
+
+// vaultOffered reports whether the vault serves where no kernel is named. A server that has the
+// name of one of the tools for notes keeps it: nobody has asked for the vault.
+func vaultOffered(cfg *config.Config) bool {
+	return cfg.Vault.Enabled && vaultInTheWay(cfg) == ""
+}
+
+// vaultInTheWay is a server that has the name of a tool for notes, "" if there is none.
+func vaultInTheWay(cfg *config.Config) string {
+	for _, s := range cfg.Servers {
+		if slices.Contains(ownTools, s.Name) {
+			return s.Name
+		}
+	}
+	return ""
 }

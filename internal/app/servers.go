@@ -25,7 +25,7 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 		names[i] = s.Name
 	}
 	taken := reserved
-	if KernelConfigured(cfg, env, KernelFlags{}) {
+	if kernelNamed(cfg, env, KernelFlags{}) {
 		taken = append(slices.Clone(reserved), NotesTools()...) // architecture.md 8, Grouping
 	}
 	wrong := entry.CheckNames(names, taken)

@@ -28,6 +28,7 @@ import (
 	"collie/internal/source/siyuan/safety"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
+	"collie/internal/vault"
 )
 
 // KernelFlags are what a command line says of the SiYuan kernel to use. Empty texts say nothing.
@@ -40,7 +41,8 @@ type KernelFlags struct {
 type siyuanSettings struct {
 	// LocalFileRoots are folders whose files actions may read and write (R-1-22).
 	LocalFileRoots []string `json:"localFileRoots"`
-	// NewNotebookPermission is the level of notebooks that are created: r (default), rw or rwd.
+	// NewNotebookPermission is the level of notebooks that are created: r, rw or rwd;
+	// by default r, in the vault rw.
 	NewNotebookPermission string `json:"newNotebookPermission"`
 	// WriteSafety is off, auto (default) or strict (R-11-1).
 	WriteSafety string `json:"writeSafety"`
@@ -76,14 +78,16 @@ type Notes struct {
 	mu     sync.Mutex
 	source *siyuan.Source // nil where nothing is configured
 	choice connection.Choice
-	raw    string // the settings that source was made of
+	raw    string       // the settings that source was made of
+	vault  *vault.Vault // the built-in notes, nil until they were used instead of a kernel
 	purse  *mascot.Purse
 	safety *safety.Coordinator // of source; nil as it
 	client *kernel.Client      // the same
 	// warnings are what people should know about how the kernel was chosen.
 	warnings []string
-	err      error // why there is no source though something is configured
-	enabled  bool  // siyuan.enabled
+	err      error  // why there is no source though something is configured
+	inTheWay string // the server whose name keeps the vault from being offered
+	enabled  bool   // siyuan.enabled
 }
 
 // ChooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
@@ -102,7 +106,10 @@ func SavedChoice(ctx context.Context, cfg *config.Config, env config.Env, name s
 	in.Connection = name
 	choice, _, err := connection.Resolve(ctx, in)
 	if err == nil && !choice.Configured {
-		err = noKernel()
+		err = &tool.Error{
+			Op: "use SiYuan", Kind: tool.Unavailable, Code: "not_configured", Message: "no SiYuan connection is saved",
+			Hint: "collie siyuan init makes one",
+		}
 	}
 	return choice, err
 }
@@ -148,7 +155,7 @@ func runForToken(ctx context.Context, env config.Env, line string) (string, erro
 func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	raw := string(cfg.SiYuan.Raw) + "\x00" + fmt.Sprint(cfg.SiYuan.Enabled)
+	raw := fmt.Sprintf("%s\x00%t\x00%t\x00%s", cfg.SiYuan.Raw, cfg.SiYuan.Enabled, vaultOffered(cfg), cfg.Vault.File)
 	var choice connection.Choice
 	var warnings []string
 	var err error
@@ -164,8 +171,12 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	for _, w := range warnings {
 		n.log.Warn("SiYuan connection", "warning", w)
 	}
-	if n.err == nil && choice.Configured {
+	if n.err == nil && (choice.Configured || cfg.SiYuan.Enabled && vaultOffered(cfg)) {
 		n.err = n.make(cfg)
+	}
+	n.inTheWay = ""
+	if cfg.SiYuan.Enabled && !choice.Configured && cfg.Vault.Enabled {
+		n.inTheWay = vaultInTheWay(cfg)
 	}
 	if n.err != nil {
 		n.log.Warn("SiYuan tools not offered", "error", n.err)
@@ -173,6 +184,9 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	if old != nil {
 		old.Close()
 		client.Close()
+	}
+	if n.vault != nil && (n.source == nil || n.choice.Configured) {
+		n.closeVault()
 	}
 	if purse != nil && purse != n.purse {
 		n.settle(purse)
@@ -193,15 +207,16 @@ func (n *Notes) make(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(cfg.Paths.State, "siyuan", workspaceKey(choice.URL))
-	client := kernel.New(choice.URL, kernel.Options{Token: choice.Token.Reveal(), Logger: n.log})
+	at := n.place(cfg)
+	dir := filepath.Join(cfg.Paths.State, "siyuan", workspaceKey(at.key))
+	client := at.client
 	coordinator := safety.Open(safety.Options{Dir: dir, Mode: safety.Mode(set.WriteSafety), Logger: n.log})
 	if n.purse, err = mascot.OpenPurse(filepath.Join(cfg.Paths.State, "siyuan"), n.app.Events, mascot.PurseOptions{
 		Sync: set.Mascot.Sync, Kernel: client, Logger: n.log,
 	}); err != nil {
 		return err
 	}
-	level := access.Read
+	level := at.level
 	if set.NewNotebookPermission != "" {
 		if level, err = access.ParseLevel(set.NewNotebookPermission); err != nil {
 			return wrongSetting("siyuan.newNotebookPermission", err.Error())
@@ -212,7 +227,7 @@ func (n *Notes) make(cfg *config.Config) error {
 	}
 	n.safety, n.client = coordinator, client
 	n.source = siyuan.New(siyuan.Options{
-		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, NewLevel: level,
+		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, DefaultLevel: at.level, NewLevel: level,
 		Verify:    verifyWorkspace(choice),
 		SwitchTTL: switchTTL(set.ConfigTTL, n.env), MaxResult: set.MaxResultKB << 10,
 		Files: n.files(set.LocalFileRoots), Coins: n.purse, Safety: coordinator, Logger: n.log,
@@ -266,6 +281,9 @@ func workspaceKey(url string) string {
 }
 
 func connectionName(c connection.Choice) string {
+	if !c.Configured {
+		return "vault"
+	}
 	if c.Name != "" {
 		return c.Name
 	}
@@ -338,6 +356,17 @@ func (n *Notes) close() {
 			n.log.Warn("coins of the mascot not written", "error", err)
 		}
 	}
+	if n.vault != nil {
+		n.closeVault()
+	}
+}
+
+// closeVault ends the use of the vault, once requests that run are answered. n.mu is held.
+func (n *Notes) closeVault() {
+	if err := n.vault.Close(); err != nil {
+		n.log.Warn("the vault was not closed", "error", err)
+	}
+	n.vault = nil
 }
 
 // sources are the source, if there is one.

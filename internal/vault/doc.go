@@ -11,6 +11,7 @@
 //	edit        changes that several families make
 //	document, block, search, file, av, card, history, system
 //	            the families of endpoints, one package each
+//	vaulttest   a workspace for the tests of the families
 //
 // Entry point: [New]. Built from recordings of a kernel and its public API documentation alone.
 package vault

@@ -2,12 +2,10 @@ package vault
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"collie/internal/vault/api"
 	"collie/internal/vault/av"
@@ -27,8 +25,8 @@ type Options struct {
 	Log *slog.Logger
 	// Workspace is passed on when the file is opened.
 	Workspace workspace.Options
-	// Fill is called once, when the file has just been made and holds nothing, to put a first notebook into it; nil
-	// leaves it empty. When it fails the file is opened all the same.
+	// Fill is called once in the life of a file, when it holds nothing, to put a first notebook into it; nil leaves it
+	// empty. When it fails the file is opened all the same.
 	Fill func(context.Context, http.Handler) error
 }
 
@@ -37,7 +35,7 @@ type Vault struct {
 	path string
 	o    Options
 
-	mu     sync.Mutex
+	lock   chan struct{} // holds one thing while somebody looks at what follows
 	open   *workspace.Workspace
 	mux    *api.Mux
 	closed bool
@@ -49,7 +47,7 @@ func New(path string, o Options) *Vault {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Vault{path: path, o: o}
+	return &Vault{path: path, o: o, lock: make(chan struct{}, 1)}
 }
 
 // Path is the file of the vault.
@@ -75,10 +73,15 @@ func (v *Vault) Workspace(ctx context.Context) (*workspace.Workspace, error) {
 	return w, err
 }
 
-// opened opens the file at the first call. A file that cannot be opened is tried again at the next one.
+// opened opens the file at the first call. A file that cannot be opened is tried again at the next one. Others wait for
+// it as long as their ctx lasts.
 func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	select {
+	case v.lock <- struct{}{}:
+		defer func() { <-v.lock }()
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
 	switch {
 	case v.closed:
 		return nil, nil, os.ErrClosed
@@ -90,8 +93,6 @@ func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, err
 			return nil, nil, err
 		}
 	}
-	_, err := os.Stat(v.path)
-	isNew := os.IsNotExist(err)
 	w, err := workspace.Open(ctx, v.path, v.o.Workspace)
 	if err != nil {
 		return nil, nil, err
@@ -100,26 +101,11 @@ func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, err
 	for _, join := range families {
 		join(mux)
 	}
-	if isNew {
-		v.furnish(ctx, mux)
+	if !v.o.Workspace.ReadOnly {
+		v.furnish(context.WithoutCancel(ctx), w, mux) // whoever comes first may not stay for it
 	}
 	v.open, v.mux = w, mux
 	return w, mux, nil
-}
-
-// furnish makes a new vault ready: its snapshots get their key, and the caller's first notebook is put into it. Both
-// can be done without.
-func (v *Vault) furnish(ctx context.Context, h http.Handler) {
-	client := &http.Client{Transport: Transport{Vault: h}}
-	if err := post(ctx, client, "/api/repo/initRepoKey", struct{}{}, nil); err != nil {
-		v.o.Log.Warn("the vault starts without snapshots", "error", err)
-	}
-	if v.o.Fill == nil {
-		return
-	}
-	if err := v.o.Fill(ctx, h); err != nil {
-		v.o.Log.Warn("the vault starts without its first notebook", "error", err)
-	}
 }
 
 // ServeHTTP answers the kernel's API.
@@ -135,25 +121,12 @@ func (v *Vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Close closes the file once requests that run are answered. Later ones answer an error. Safe to call twice.
 func (v *Vault) Close() error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.lock <- struct{}{}
 	v.closed = true
-	if v.open == nil {
+	open := v.open
+	<-v.lock
+	if open == nil {
 		return nil
 	}
-	open := v.open
-	v.open, v.mux = nil, nil
 	return open.Close()
-}
-
-// Create makes the file of a vault with nothing in it, not even the key of its snapshots. It refuses one that is there.
-func Create(path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("make the vault %s: %w", path, os.ErrExist)
-	}
-	w, err := workspace.Open(context.Background(), path, workspace.Options{})
-	if err != nil {
-		return err
-	}
-	return w.Close()
 }

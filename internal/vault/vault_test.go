@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/vault"
+	"collie/internal/vault/workspace"
 )
 
 // ask returns the whole answer of a vault.
@@ -88,5 +89,32 @@ func TestForeignFileIsRefused(t *testing.T) {
 	got := ask(t, v, "/api/system/version", "{}")
 	if got.Get("code").Int() != -1 || !strings.Contains(got.Get("msg").String(), "the vault could not answer: open the vault") {
 		t.Errorf("answered %s", got.Raw)
+	}
+}
+
+// TestReadsOverAFileThatIsOnlyRead asks for what sometimes writes, but not here.
+func TestReadsOverAFileThatIsOnlyRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "vault.db")
+	v := vault.New(path, vault.Options{})
+	const database = "20240101000000-databas"
+	calls := map[string]string{
+		"/api/av/renderAttributeView": `{"id":"` + database + `","createIfNotExist":true}`,
+		"/api/tag/getTag":             `{"sort":4}`,
+	}
+	for endpoint, body := range calls {
+		if got := ask(t, v, endpoint, body); got.Get("code").Int() != 0 {
+			t.Fatal(got.Raw)
+		}
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	readOnly := vault.New(path, vault.Options{Workspace: workspace.Options{ReadOnly: true}})
+	t.Cleanup(func() { _ = readOnly.Close() })
+	for endpoint, body := range calls {
+		if got := ask(t, readOnly, endpoint, body); got.Get("code").Int() != 0 {
+			t.Errorf("%s: %s", endpoint, got.Raw)
+		}
 	}
 }

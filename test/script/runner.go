@@ -32,6 +32,8 @@ import (
 //	get STATUS PATH [FILE]
 //	                asks what serve started for PATH, with the token in FILE if one is named,
 //	                and fails unless the answer has that status; its body is on stdout
+//	take VAR PATTERN
+//	                sets $VAR to what the group of PATTERN matches in the last stdout
 //	kernel [locked] starts a fake SiYuan kernel with an empty workspace; $KERNEL_URL is its
 //	                address and $KERNEL_TOKEN its token, which it wants only where it is locked
 //	notebook VAR NAME
@@ -47,6 +49,7 @@ func commands(tb testing.TB) map[string]func(*testscript.TestScript, bool, []str
 		"serve":     serve,
 		"stop":      stop,
 		"spoil":     spoil,
+		"take":      take,
 		"kernel":    kernel(tb),
 		"notebook":  notebook,
 		"document":  document,
@@ -206,7 +209,7 @@ func lookIn(path, name string) string {
 // environ is the environment of a script, as far as programs of ours need it.
 func environ(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "COLLIE_HOME", "TMPDIR", "WORK", "SystemRoot", "SIYUAN_API_URL", "SIYUAN_TOKEN"} {
+	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "COLLIE_HOME", "TMPDIR", "WORK", "SystemRoot", "LANG", "LC_ALL", "SIYUAN_API_URL", "SIYUAN_TOKEN"} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}

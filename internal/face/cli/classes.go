@@ -103,6 +103,13 @@ var classes = map[string]Class{
 	"siyuan doctor":            ClassRead,
 	"siyuan telemetry":         ClassRead,
 	"siyuan telemetry show":    ClassRead,
+
+	"vault":        ClassRead,
+	"vault info":   ClassRead,
+	"vault check":  ClassRead,
+	"vault backup": ClassManage,
+	"vault import": ClassManage,
+	"vault export": ClassManage,
 }
 
 // Command is one command that can be typed.

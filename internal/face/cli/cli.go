@@ -87,7 +87,8 @@ func (p *program) root() *cobra.Command {
 		Short: "All your MCP servers behind one endpoint",
 		Long: "Collie stands between those who call tools and the tools they call: it joins your MCP\n" +
 			"servers behind one endpoint, checks and records every call, and cleans up after them. Your\n" +
-			"SiYuan notes are tools too. Each tool is also a command: collie tools lists them.",
+			"notes are tools too: those in your SiYuan, or in a vault that needs no other program. Each tool\n" +
+			"is also a command: collie tools lists them.",
 		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"  collie everything echo --message hello\n" +
 			"  collie siyuan init\n  collie fs tree /",
@@ -111,11 +112,16 @@ func (p *program) root() *cobra.Command {
 	return root
 }
 
-// wordsAreUsage makes too many words on a command line a mistake of usage, as a wrong flag is.
+// wordsAreUsage makes too many words on a command line, and flags that do not go together, a mistake
+// of usage, as a wrong flag is.
 func wordsAreUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
+			err := check(c, args)
+			if err == nil {
+				err = c.ValidateFlagGroups() // flags that exclude each other
+			}
+			if err != nil {
 				return usage("%v; see %s --help", err, c.CommandPath())
 			}
 			return nil

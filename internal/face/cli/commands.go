@@ -17,6 +17,7 @@ func (p *program) commands() []*cobra.Command {
 		p.mcpCommand(), p.cacheCommand(),
 		p.secretCommand(),
 		p.siyuanCommand(),
+		p.vaultCommand(),
 		p.confirmCommand(),
 		p.connectCommand(),
 		p.auditCommand(),

@@ -76,7 +76,7 @@ func (p *program) connect(ctx context.Context, args []string, f *connectFlags) e
 	switch {
 	case wrong != nil:
 		p.warn("the settings have errors, so that the client could not start it: collie mcp validate shows them")
-	case len(cfg.Servers) == 0:
+	case len(cfg.Servers) == 0 && !app.NotesOffered(cfg, p.env, app.KernelFlags{}):
 		p.note("no MCP server is configured yet; collie mcp add NAME -- COMMAND adds one")
 	}
 	return nil

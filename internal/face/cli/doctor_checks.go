@@ -60,17 +60,23 @@ func (p *program) checkSettings(cfg *config.Config, wrong *config.Error) check {
 		c.Health, c.Hint = odd, "collie mcp validate shows the places"
 		c.Detail += ": " + count(len(found), "warning")
 	}
-	notes := app.KernelConfigured(cfg, p.env, p.kernel)
+	notes := ""
+	if app.NotesOffered(cfg, p.env, p.kernel) {
+		notes = "SiYuan"
+		if app.InsteadOfVault(cfg, p.env, p.kernel) == "" {
+			notes = "notes in the built-in vault"
+		}
+	}
 	switch {
-	case len(cfg.Servers) == 0 && notes && c.Health == healthy:
-		c.Detail += ", SiYuan and no MCP server"
+	case len(cfg.Servers) == 0 && notes != "" && c.Health == healthy:
+		c.Detail += ", " + notes + " and no MCP server"
 	case len(cfg.Servers) == 0 && c.Health == healthy:
 		c.Health, c.Hint = odd, "collie mcp add NAME -- COMMAND adds a server"
 		c.Detail += ", no MCP server configured"
 	case c.Health == healthy:
 		c.Detail += ", " + count(len(cfg.Servers), "server")
-		if notes {
-			c.Detail += " and SiYuan"
+		if notes != "" {
+			c.Detail += " and " + notes
 		}
 	}
 	return c

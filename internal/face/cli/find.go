@@ -35,7 +35,7 @@ func (p *program) owners(words []string) ([]string, error) {
 		return nil, err
 	}
 	_, ours := app.NotesTool(words[0])
-	if ours && app.KernelConfigured(cfg, p.env, p.kernel) {
+	if ours && app.NotesOffered(cfg, p.env, p.kernel) {
 		return []string{}, nil
 	}
 	owners := app.Owners(cfg, p.env, words[0])
@@ -52,7 +52,7 @@ func (p *program) owners(words []string) ([]string, error) {
 	for i, s := range cfg.Servers {
 		known[i] = s.Name
 	}
-	if app.KernelConfigured(cfg, p.env, p.kernel) {
+	if app.NotesOffered(cfg, p.env, p.kernel) {
 		known = append(known, app.NotesTools()...)
 	}
 	return nil, p.unknownTool(words[0], known)

@@ -44,7 +44,7 @@ func (p *program) settle(cfg *config.Config, words []string) {
 	if len(words) > 0 {
 		name, ours = app.NotesTool(words[0])
 	}
-	ours = ours && app.KernelConfigured(cfg, p.env, p.kernel)
+	ours = ours && app.NotesOffered(cfg, p.env, p.kernel)
 	p.notes = ours && name != ""
 	if p.kernel != (app.KernelFlags{}) || ours && p.env.Get("SIYUAN_API_URL") != "" {
 		p.local = true
@@ -92,7 +92,7 @@ func (p *program) completeConnections(*cobra.Command, []string, string) ([]strin
 func (p *program) completeTools(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	known, directive := p.completeServers(c, args, typed)
 	cfg, _, err := p.settings()
-	if len(args) > 0 || err != nil || !app.KernelConfigured(cfg, p.env, p.kernel) {
+	if len(args) > 0 || err != nil || !app.NotesOffered(cfg, p.env, p.kernel) {
 		return known, directive
 	}
 	for _, name := range app.NotesTools() {

@@ -223,6 +223,7 @@ func asFailure(err error) error {
 func (p *program) announce(ctx context.Context, a *app.App, url string, o door.Options) {
 	p.note("listening on %s/mcp", url)
 	list := a.Servers.List()
+	notes := notesTools(a) > 0
 	unknown := 0 // servers whose tools have to be learned first
 	for i := range list {
 		if list[i].Freshness == tool.FreshNone && !list[i].Unavailable() {
@@ -230,13 +231,16 @@ func (p *program) announce(ctx context.Context, a *app.App, url string, o door.O
 		}
 	}
 	switch {
-	case len(list) == 0 && notesTools(a) > 0:
+	case notes && a.Notes.Vault() != "":
+		p.note("your notes are in the built-in vault, %s; connect a client: collie connect claude-code", a.Notes.Vault())
+	case notes && len(list) == 0:
 		p.note("serving your SiYuan notes; connect a client: collie connect claude-code")
 	case len(list) == 0:
 		p.note("no MCP server is configured; add one, then connect a client:\n" +
 			"  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"  collie connect claude-code")
-	case unknown > 0:
+	}
+	if unknown > 0 {
 		p.note("starting %s to learn the tools; a first start may download packages", count(unknown, "server"))
 	}
 	go func() { // ends with ctx
@@ -311,10 +315,14 @@ func (p *program) settled(a *app.App, url string, o door.Options) {
 		return
 	}
 	what := count(tools, "tool") + " of " + count(listed, "server")
+	whose := " of SiYuan"
+	if a.Notes.Vault() != "" {
+		whose = " for the notes in your vault"
+	}
 	if n := notesTools(a); n > 0 && len(list) == 0 {
-		what = count(n, "tool") + " of SiYuan"
+		what = count(n, "tool") + whose
 	} else if n > 0 {
-		what = count(n, "tool") + " of SiYuan, " + what
+		what = count(n, "tool") + whose + ", " + what
 	}
 	line := fmt.Sprintf("ready: %s at %s/mcp", what, url)
 	if idle := listed - running; idle > 0 {

@@ -23,7 +23,8 @@ func (p *program) siyuanCommand() *cobra.Command {
 		p.siyuanTelemetryCommand(),
 	)
 	c.Long = "Connects your SiYuan and says what may be done in it. The notes themselves have commands of\n" +
-		"their own, named as the tools that models see: collie tools lists them."
+		"their own, named as the tools that models see: collie tools lists them. Where no SiYuan is set up\n" +
+		"your notes are in the built-in vault; permission, config, undo and doctor are for it then."
 	c.Example = "  collie siyuan init\n  collie fs tree /\n  collie search fulltext sheep\n  collie siyuan permission set Work rw"
 	return c
 }

@@ -44,16 +44,23 @@ func (p *program) siyuanConnectionUse(ctx context.Context, name string) error {
 }
 
 func (p *program) siyuanConnectionRemoveCommand() *cobra.Command {
-	return &cobra.Command{
+	var carry carryFlags
+	c := &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a saved connection and its token", Args: named("name"),
 		ValidArgsFunction: p.completeConnections,
 		Long: "Takes a connection out of the settings, and drops the secret that is its token. The old file\n" +
-			"is kept as FILE.bak.",
-		RunE: func(c *cobra.Command, args []string) error { return p.siyuanConnectionRemove(c.Context(), args[0]) },
+			"is kept as FILE.bak. Without the last one the built-in vault has your notes; what SiYuan has of\n" +
+			"levels, switches, rules and memory can be carried over to it first: it is asked, or --carry and\n" +
+			"--no-carry say it. Notes are not moved by that.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.siyuanConnectionRemove(c.Context(), args[0], carry)
+		},
 	}
+	carry.add(c)
+	return c
 }
 
-func (p *program) siyuanConnectionRemove(ctx context.Context, name string) error {
+func (p *program) siyuanConnectionRemove(ctx context.Context, name string, carry carryFlags) error {
 	const op = "siyuan connection remove"
 	cfg, _, err := p.settings()
 	if err != nil {
@@ -63,6 +70,9 @@ func (p *program) siyuanConnectionRemove(ctx context.Context, name string) error
 	c, err := ownConnection(op, name, &saved)
 	if err != nil {
 		return err
+	}
+	if len(saved.Connections) == 1 {
+		p.carryToVault(ctx, cfg, name, carry)
 	}
 	file := settingsFile(cfg)
 	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {

@@ -90,7 +90,7 @@ func (p *program) checkOffer(ctx context.Context, cfg *config.Config, d *app.Not
 			offered++
 		}
 	}
-	c.Status, c.Detail = app.CheckOK, fmt.Sprintf("at %s, offers %s of SiYuan, a list of %s", r.gateway.URL, count(offered, "tool"), size(len(raw)))
+	c.Status, c.Detail = app.CheckOK, fmt.Sprintf("at %s, offers %s for notes, a list of %s", r.gateway.URL, count(offered, "tool"), size(len(raw)))
 	switch {
 	case offered == 0:
 		c.Status, c.Issue, c.Hint = app.CheckFailed, "required_tool_missing", "restart it"

@@ -19,12 +19,16 @@ const defaultConnection = "default"
 func (p *program) siyuanInitCommand() *cobra.Command {
 	var n newKernel
 	var yes bool
+	var carry carryFlags
 	c := &cobra.Command{
 		Use: "init", Short: "Set up the connection to SiYuan", Args: cobra.NoArgs,
 		Long: "Asks for the address of your SiYuan kernel and for its API token (in SiYuan: Settings - About -\n" +
 			"API token), tries both at once, and saves them as the current connection. The token is kept as\n" +
 			"a secret and not in the settings. The folder of the workspace is recorded, so that another\n" +
-			"kernel on that address gets no notes. With --url nothing is asked.",
+			"kernel on that address gets no notes. With --url nothing is asked.\n\n" +
+			"Where the built-in vault has levels, switches, rules or a memory that SiYuan lacks, they can be\n" +
+			"carried over: it is asked, or --carry and --no-carry say it. Notes are not moved by that: see\n" +
+			"collie vault export.",
 		Example: "  collie siyuan init\n" +
 			"  collie siyuan init --url http://127.0.0.1:6806 --token-stdin < token.txt\n" +
 			"  collie siyuan init --name 工作 --url http://127.0.0.1:6806 --token-env SIYUAN_WORK",
@@ -37,11 +41,12 @@ func (p *program) siyuanInitCommand() *cobra.Command {
 				if c.Flags().NFlag() > 0 && (c.Flag("token").Changed || n.tokenEnv != "" || n.tokenStdin) {
 					return usage("a token on the command line needs --url beside it")
 				}
-				return p.siyuanInitAsked(c.Context(), cfg, n.name)
+				return p.siyuanInitAsked(c.Context(), cfg, n.name, carry)
 			}
-			return p.siyuanInit(c, cfg, &n, yes)
+			return p.siyuanInit(c, cfg, &n, yes, carry)
 		},
 	}
+	carry.add(c)
 	n.tokenFlags(c)
 	c.Flags().StringVar(&n.name, "name", "", "call the connection `NAME` (default \""+defaultConnection+"\")")
 	c.Flags().BoolVar(&yes, "yes", false, "replace a connection of that name without being asked")
@@ -49,7 +54,7 @@ func (p *program) siyuanInitCommand() *cobra.Command {
 }
 
 // siyuanInit saves what the command line says.
-func (p *program) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel, yes bool) error {
+func (p *program) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel, yes bool, carry carryFlags) error {
 	ctx := c.Context()
 	n.name = first(n.name, defaultConnection)
 	if err := checkConnectionName(n.name); err != nil {
@@ -84,11 +89,11 @@ func (p *program) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 		fmt.Fprintln(p.err, oneLine(kernelLine(n.url, &got)))
 		facts = &got
 	}
-	return p.initialize(ctx, cfg, n, form, facts)
+	return p.initialize(ctx, cfg, n, form, facts, carry)
 }
 
 // initialize saves a connection that is complete and makes it the current one.
-func (p *program) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *app.KernelFacts) error {
+func (p *program) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *app.KernelFacts, carry carryFlags) error {
 	const op = "siyuan init"
 	saved, _ := app.Connections(cfg, p.env)
 	old, there := saved.Get(n.name)
@@ -112,8 +117,11 @@ func (p *program) initialize(ctx context.Context, cfg *config.Config, n *newKern
 	if err := p.connectionSaved(ctx, op, n.name, file, facts); err != nil {
 		return err
 	}
+	if facts != nil {
+		p.carryToKernel(ctx, cfg, n, carry)
+	}
 	if !p.json {
-		p.note("every notebook can be read; collie siyuan permission set NOTEBOOK rw lets tools write in one\n" +
+		p.note("every notebook can be read unless a level says otherwise; collie siyuan permission set NOTEBOOK rw lets tools write in one\n" +
 			"  look around: collie fs ls /")
 	}
 	return nil
@@ -125,7 +133,7 @@ func errLeft() error {
 }
 
 // siyuanInitAsked asks the person at the terminal for everything.
-func (p *program) siyuanInitAsked(ctx context.Context, cfg *config.Config, name string) error {
+func (p *program) siyuanInitAsked(ctx context.Context, cfg *config.Config, name string, carry carryFlags) error {
 	n := newKernel{name: name}
 	facts, err := p.askKernel(ctx, cfg, &n)
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
@@ -135,5 +143,5 @@ func (p *program) siyuanInitAsked(ctx context.Context, cfg *config.Config, name 
 	if err != nil {
 		return err
 	}
-	return p.initialize(ctx, cfg, &n, "", facts)
+	return p.initialize(ctx, cfg, &n, "", facts, carry)
 }

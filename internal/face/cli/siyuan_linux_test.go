@@ -89,7 +89,7 @@ func TestAtATerminal(t *testing.T) {
 	program := binary.Build(t, binary.Collie)
 	for name, run := range map[string]func(*testing.T, string){
 		"init asks": testInitAsks, "init interrupted": testInitInterrupted, "pages are turned": testPagesAreTurned,
-		"people are asked": testPeopleAreAsked,
+		"people are asked": testPeopleAreAsked, "what the vault has is offered": testInitOffersWhatTheVaultHas,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, program) })
 	}
@@ -223,5 +223,42 @@ func testPeopleAreAsked(t *testing.T, program string) {
 	}
 	if _, shown = session(t, program, home, nil, env, "fs", "read", "/工作/计划"); !strings.Contains(shown, "第一稿") {
 		t.Errorf("not put back:\n%s", shown)
+	}
+}
+
+// Who sets up a SiYuan is asked whether it takes over what the vault has, and back.
+func testInitOffersWhatTheVaultHas(t *testing.T, program string) {
+	t.Parallel()
+	home := withFileSecrets(t)
+	for _, args := range [][]string{{"notebook", "create", "--name", "工作"}, {"siyuan", "permission", "set", "工作", "rwd"}} {
+		if exit, shown := session(t, program, home, nil, nil, args...); exit != 0 {
+			t.Fatalf("%v: exit %d:\n%s", args, exit, shown)
+		}
+	}
+	k := kerneltest.New(t)
+	k.Notebook("工作")
+	asked := [][2]string{
+		{"Name of this connection [default]: ", "\n"},
+		{"Address of the SiYuan kernel [http://127.0.0.1:6806]: ", k.URL() + "\n"},
+		{"Enter for none): ", "\n"},
+		{"The vault has level rwd of 工作. Carry that over to SiYuan? [y/N] ", "是\n"},
+	}
+	exit, shown := session(t, program, home, asked, nil, "siyuan", "init")
+	if exit != 0 || !strings.Contains(shown, "carried over to SiYuan: level rwd of 工作") {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+	if _, shown = session(t, program, home, nil, nil, "siyuan", "permission", "get", "工作"); !strings.Contains(shown, "rwd") {
+		t.Errorf("not carried:\n%s", shown)
+	}
+	if exit, shown = session(t, program, home, nil, nil, "siyuan", "config", "set", "tag", "off"); exit != 0 {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+	asked = [][2]string{{"SiYuan has switches of tools. Carry that over to the vault? [y/N] ", "\n"}}
+	exit, shown = session(t, program, home, asked, nil, "siyuan", "connection", "remove", "default")
+	if exit != 0 || !strings.Contains(shown, "nothing was carried over") {
+		t.Errorf("exit %d:\n%s", exit, shown)
+	}
+	if _, shown = session(t, program, home, nil, nil, "vault", "info"); !strings.Contains(shown, "in use       yes") {
+		t.Errorf("the vault does not serve:\n%s", shown)
 	}
 }

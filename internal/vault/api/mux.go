@@ -26,8 +26,17 @@ type Mux struct {
 
 type route struct {
 	handler Handler
-	writes  bool
+	access  access
 }
+
+// access is what kind of transaction a route runs in.
+type access int
+
+const (
+	reads access = iota
+	writes
+	readsFirst
+)
 
 // New makes a Mux without routes. A nil log discards.
 func New(w *workspace.Workspace, log *slog.Logger) *Mux {
@@ -38,10 +47,25 @@ func New(w *workspace.Workspace, log *slog.Logger) *Mux {
 }
 
 // Read adds the handler of the POST requests to path, which changes nothing.
-func (m *Mux) Read(path string, h Handler) { m.add(path, route{handler: h}) }
+func (m *Mux) Read(path string, h Handler) { m.add(path, route{h, reads}) }
 
 // Write adds the handler of the POST requests to path, which may change the workspace.
-func (m *Mux) Write(path string, h Handler) { m.add(path, route{handler: h, writes: true}) }
+func (m *Mux) Write(path string, h Handler) { m.add(path, route{h, writes}) }
+
+// ReadFirst adds the handler of the POST requests to path, most of which change nothing: it runs like that of a Read and,
+// only if it comes to [NeedWrite], once more from the start like that of a Write. So what it does before must be safe to
+// do twice.
+func (m *Mux) ReadFirst(path string, h Handler) { m.add(path, route{h, readsFirst}) }
+
+// NeedWrite is for the handler of a route added with [Mux.ReadFirst], which calls it before it changes anything.
+func NeedWrite(tx *workspace.Tx) {
+	if !tx.Writes() {
+		panic(needsWrite{})
+	}
+}
+
+// needsWrite is what NeedWrite panics with: the call must be run again, as a write.
+type needsWrite struct{}
 
 // add keeps a route. Two for one path are a mistake of the families.
 func (m *Mux) add(path string, r route) {

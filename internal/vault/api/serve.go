@@ -25,19 +25,19 @@ const (
 )
 
 // openGET lists the routes that also answer GET.
-var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProgress": true}
+var openGET = map[string]bool{"/api/system/version": true}
 
 // bodyless lists the routes that read no body, so that an empty one is no error.
 var bodyless = map[string]bool{
 	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true, "/api/ui/reloadUI": true,
 	"/api/ui/reloadIcon": true, "/api/ui/reloadTheme": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
 	"/api/block/getRecentUpdatedBlocks": true,
-	"/api/system/version":               true, "/api/system/bootProgress": true, "/api/system/currentTime": true,
+	"/api/system/version":               true, "/api/system/currentTime": true,
 	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,
 }
 
 // twice lists the routes that write the error of an empty body two times, so that it is not one JSON value.
-var twice = map[string]bool{"/api/file/readDir": true, "/api/file/renameFile": true, "/api/file/removeFile": true}
+var twice = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": true}
 
 // ServeHTTP answers one call the way the recorded kernel did.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -91,22 +91,37 @@ func WriteError(w http.ResponseWriter, err error) {
 	write(w, Reply{Status: http.StatusInternalServerError, Code: -1, Msg: "the vault could not answer: " + err.Error()})
 }
 
-// errRefused makes Update undo what a call did that did not answer code 0.
-var errRefused = errors.New("refused")
+var (
+	// errRefused makes Update undo what a call did that did not answer code 0.
+	errRefused = errors.New("refused")
+	// errNeedsWrite ends a view whose handler has to change something.
+	errNeedsWrite = errors.New("the call changes the workspace")
+)
 
-// answer runs a handler in a transaction.
+// answer runs the handler of a route.
 func (m *Mux) answer(ctx context.Context, route route, req Request) (rep Reply, err error) {
-	run := m.workspace.View
-	if route.writes {
-		run = m.workspace.Update
+	if route.access == writes {
+		return attempt(ctx, m.workspace.Update, route.handler, req)
 	}
+	rep, err = attempt(ctx, m.workspace.View, route.handler, req)
+	if route.access == readsFirst && errors.Is(err, errNeedsWrite) {
+		return attempt(ctx, m.workspace.Update, route.handler, req)
+	}
+	return rep, err
+}
+
+// attempt runs a handler in one transaction.
+func attempt(ctx context.Context, run transaction, h Handler, req Request) (rep Reply, err error) {
 	err = run(ctx, func(tx *workspace.Tx) error {
-		var whole bool
-		rep, whole = call(route.handler, tx, req)
-		if !whole || rep.Code != 0 {
+		var failed error
+		rep, failed = call(h, tx, req)
+		if tx.Err() != nil {
+			return nil // run says so itself; to the handler the workspace seemed empty
+		}
+		if failed == nil && rep.Code != 0 {
 			return errRefused
 		}
-		return nil
+		return failed
 	})
 	if errors.Is(err, errRefused) {
 		err = nil
@@ -114,18 +129,23 @@ func (m *Mux) answer(ctx context.Context, route route, req Request) (rep Reply, 
 	return rep, err
 }
 
-// call runs a handler; whole is false if a reader of the request ended it.
-func call(h Handler, tx *workspace.Tx, req Request) (rep Reply, whole bool) {
+// transaction is Workspace.View or Workspace.Update.
+type transaction func(context.Context, func(*workspace.Tx) error) error
+
+// call runs a handler. The error is errRefused if a reader of the request ended it, errNeedsWrite if NeedWrite did.
+func call(h Handler, tx *workspace.Tx, req Request) (rep Reply, err error) {
 	defer func() {
 		switch cause := recover().(type) {
 		case nil:
 		case ended:
-			rep = cause.reply
+			rep, err = cause.reply, errRefused
+		case needsWrite:
+			err = errNeedsWrite
 		default:
 			panic(cause)
 		}
 	}()
-	return h(tx, req), true
+	return h(tx, req), nil
 }
 
 // refuseRoute answers an unknown route or method. With gzip, which Go's client asks for by default, SiYuan loses both

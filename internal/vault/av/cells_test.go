@@ -184,7 +184,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 	for _, broken := range []string{`{"keyValues":[{"key":`, `[]`, ``, strings.Repeat("[", 4<<20), `{"more":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`} {
 		v.put(db, broken)
-		if got := v.ask("av/getAttributeView", object{"id": db}).Get("av"); got.Raw != "null" {
+		if got := v.Ask("av/getAttributeView", object{"id": db}).Get("av"); got.Raw != "null" {
 			t.Errorf("a broken file is %s", got.Raw)
 		}
 	}

@@ -16,9 +16,6 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// folder holds the databases.
-const folder = "/data/storage/av"
-
 // database is one database. What is changed in it is written by the shelf it comes from.
 type database struct {
 	id, name string
@@ -188,12 +185,10 @@ func newDatabase(tx *workspace.Tx, id string) *database {
 	}
 }
 
-func filePath(id string) string { return folder + "/" + id + ".json" }
-
 // databaseIDs are the ids of all databases.
 func databaseIDs(tx *workspace.Tx) []string {
 	var ids []string
-	for _, f := range tx.Files(folder) {
+	for _, f := range tx.Files(api.Databases) {
 		if id, is := strings.CutSuffix(path.Base(f.Path), ".json"); is && !f.Dir && tree.ValidID(id) {
 			ids = append(ids, id)
 		}
@@ -229,7 +224,7 @@ func (s *shelf) read(id string) []byte {
 	if !tree.ValidID(id) {
 		return nil
 	}
-	return s.tx.ReadFile(filePath(id))
+	return s.tx.ReadFile(api.DatabasePath(id))
 }
 
 // need is database for a call that cannot go on without.
@@ -252,7 +247,7 @@ func (s *shelf) save() {
 	for _, id := range slices.Sorted(maps.Keys(s.open)) {
 		if db := s.open[id]; db != nil && db.changed {
 			data, _ := db.MarshalJSON() // which has no errors
-			s.tx.WriteFile(filePath(id), data, time.Time{})
+			s.tx.WriteFile(api.DatabasePath(id), data, time.Time{})
 			db.changed = false
 		}
 	}

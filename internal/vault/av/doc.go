@@ -22,7 +22,7 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/av/getAttributeViewPrimaryKeyValues", getAttributeViewPrimaryKeyValues)
 	mux.Read("/api/av/getMirrorDatabaseBlocks", getMirrorDatabaseBlocks)
 	mux.Read("/api/av/searchAttributeView", searchAttributeView)
-	mux.Write("/api/av/renderAttributeView", renderAttributeView)
+	mux.ReadFirst("/api/av/renderAttributeView", renderAttributeView)
 	mux.Write("/api/av/duplicateAttributeViewBlock", duplicateAttributeViewBlock)
 	joinOperations(mux)
 }

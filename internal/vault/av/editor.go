@@ -188,7 +188,7 @@ func removeUnusedAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.ID("id")
 	shown := databaseBlocks(tx, "")
 	if !slices.ContainsFunc(shown, func(b shownBlock) bool { return b.database == id }) {
-		tx.RemoveFile(filePath(id))
+		tx.RemoveFile(api.DatabasePath(id))
 	}
 	return api.OK(object{"id": id})
 }

@@ -27,10 +27,10 @@ func large(t testing.TB, n int) *vault {
 	}
 	v.detached(db, here...)
 	v.detached(second, there...)
-	v.ask("av/batchSetAttributeViewBlockAttrs", object{"avID": second, "values": amounts})
-	v.ask("av/batchSetAttributeViewBlockAttrs", object{"avID": db, "values": relations})
-	v.ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": rollup, "order": "DESC"}}})
-	v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": relation, "operator": "Is not empty"}}})
+	v.Ask("av/batchSetAttributeViewBlockAttrs", object{"avID": second, "values": amounts})
+	v.Ask("av/batchSetAttributeViewBlockAttrs", object{"avID": db, "values": relations})
+	v.Ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": rollup, "order": "DESC"}}})
+	v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": relation, "operator": "Is not empty"}}})
 	return v
 }
 
@@ -48,12 +48,12 @@ func TestLargeDatabases(t *testing.T) {
 		"set a cell": func(v *vault) {
 			v.set(second, amount, "20240801100001-xyzrows", object{"number": object{"content": 7, "isNotEmpty": true}})
 		},
-		"list": func(v *vault) { v.ask("av/getAttributeViewPrimaryKeyValues", object{"id": db, "pageSize": 10}) },
+		"list": func(v *vault) { v.Ask("av/getAttributeViewPrimaryKeyValues", object{"id": db, "pageSize": 10}) },
 		"add and remove": func(v *vault) {
 			v.detached(db, rowA, "A")
 			v.do(object{"action": "removeAttrViewBlock", "avID": db, "srcIDs": []string{rowA}})
 		},
-		"remove many rows": func(v *vault) { v.ask("av/removeAttributeViewBlocks", object{"avID": db, "srcIDs": someRows(200)}) },
+		"remove many rows": func(v *vault) { v.Ask("av/removeAttributeViewBlocks", object{"avID": db, "srcIDs": someRows(200)}) },
 	} {
 		a, b := fastest(func() { do(small) }), fastest(func() { do(big) })
 		t.Logf("%s: %v for 500 rows, %v for 2,000", name, a, b)

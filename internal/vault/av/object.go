@@ -1,9 +1,6 @@
 package av
 
-import (
-	"encoding/json"
-	"maps"
-)
+import "maps"
 
 // object is a JSON object whose members are not all known here: columns and views, which are kept as they came.
 type object map[string]any
@@ -91,17 +88,4 @@ func anys(texts []string) []any {
 		list[i] = text
 	}
 	return list
-}
-
-// deepCopy copies an object with all in it.
-func deepCopy(o object) object {
-	data, err := json.Marshal(o)
-	if err != nil {
-		panic("vault: " + err.Error()) // o came from JSON
-	}
-	var c object
-	if err := json.Unmarshal(data, &c); err != nil {
-		panic("vault: " + err.Error())
-	}
-	return c
 }

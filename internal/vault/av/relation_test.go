@@ -34,12 +34,12 @@ func related(t *testing.T) *vault {
 }
 
 func (v *vault) relate(row string, to ...string) {
-	v.t.Helper()
+	v.T.Helper()
 	v.set(db, relation, row, object{"type": "relation", "relation": object{"blockIDs": to}})
 }
 
 func (v *vault) rollup(operator string) {
-	v.t.Helper()
+	v.T.Helper()
 	v.do(object{"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": amount, "data": object{"calc": object{"operator": operator}}})
 }
 

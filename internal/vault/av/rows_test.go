@@ -11,7 +11,7 @@ import (
 
 // bind adds rows bound to blocks.
 func (v *vault) bind(database string, rowsAndBlocks ...string) {
-	v.t.Helper()
+	v.T.Helper()
 	srcs := []any{}
 	for i := 0; i+1 < len(rowsAndBlocks); i += 2 {
 		srcs = append(srcs, object{"itemID": rowsAndBlocks[i], "id": rowsAndBlocks[i+1], "isDetached": false})
@@ -20,8 +20,8 @@ func (v *vault) bind(database string, rowsAndBlocks ...string) {
 }
 
 func (v *vault) memberships(block string) string {
-	v.t.Helper()
-	return v.ask("attr/getBlockAttrs", object{"id": block}).Get("custom-avs").Str
+	v.T.Helper()
+	return v.Ask("attr/getBlockAttrs", object{"id": block}).Get("custom-avs").Str
 }
 
 // primary is the primary cell of a row of a rendered table.
@@ -49,11 +49,11 @@ func TestBoundRows(t *testing.T) {
 		t.Errorf("rows %s", got)
 	}
 
-	v.ask("block/updateBlock", object{"id": blocks[0], "dataType": "markdown", "data": "one **anew**\n{: custom-avs=\"" + db + "," + second + "\"}"})
+	v.Ask("block/updateBlock", object{"id": blocks[0], "dataType": "markdown", "data": "one **anew**\n{: custom-avs=\"" + db + "," + second + "\"}"})
 	for name, got := range map[string]gjson.Result{
 		"rendered": primary(v.render(db, nil), rowA),
 		"stored":   v.stored(db).Get(`keyValues.#(key.type=="block").values.#(blockID=="` + rowA + `").block`),
-		"listed":   v.ask("av/getAttributeViewPrimaryKeyValues", object{"id": db, "keyword": "anew"}).Get("rows.values.0.block"),
+		"listed":   v.Ask("av/getAttributeViewPrimaryKeyValues", object{"id": db, "keyword": "anew"}).Get("rows.values.0.block"),
 	} {
 		if got.Get("content").Str != "one anew" || got.Get("id").Str != blocks[0] {
 			t.Errorf("%s: %s", name, got.Raw)
@@ -67,7 +67,7 @@ func TestBoundRows(t *testing.T) {
 	if got := rows(v.render(db, nil)); got != rowB+" "+rowC {
 		t.Errorf("removing by the id of a block: rows %s", got)
 	}
-	v.ask("block/deleteBlock", object{"id": blocks[1]})
+	v.Ask("block/deleteBlock", object{"id": blocks[1]})
 	if got := primary(v.render(db, nil), rowB).Get("content").Str; got != "two" {
 		t.Errorf("a row whose block is gone shows %q", got)
 	}
@@ -103,28 +103,28 @@ func TestRenderMakesDatabases(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	const ghost = "20990101000001-ghostav"
-	if got := v.answer("av/renderAttributeView", object{"id": ghost, "createIfNotExist": false}); got.Get("msg").Str != "attribute view not found" {
+	if got := v.Answer("av/renderAttributeView", object{"id": ghost, "createIfNotExist": false}); got.Get("msg").Str != "attribute view not found" {
 		t.Errorf("got %s", got.Raw)
 	}
 	for _, id := range []string{"x", "../../etc", "20990101000001-GHOSTAV", ""} {
-		if got := v.answer("av/renderAttributeView", object{"id": id}); got.Get("msg").Str != "invalid id" {
+		if got := v.Answer("av/renderAttributeView", object{"id": id}); got.Get("msg").Str != "invalid id" {
 			t.Errorf("%q: %s", id, got.Raw)
 		}
 	}
 	for _, bad := range []object{{}, {"id": 1}, {"id": ghost, "page": "x"}, {"id": ghost, "query": []any{}}, {"id": ghost, "ignoreRows": 1}} {
-		if got := v.answer("av/renderAttributeView", bad); got.Raw != "" {
+		if got := v.Answer("av/renderAttributeView", bad); got.Raw != "" {
 			t.Errorf("%v: %s", bad, got.Raw)
 		}
 	}
-	if got := v.ask("av/getAttributeView", object{"id": ghost}).Get("av").Raw; got != "null" {
+	if got := v.Ask("av/getAttributeView", object{"id": ghost}).Get("av").Raw; got != "null" {
 		t.Errorf("made all the same: %s", got)
 	}
-	v.ask("av/renderAttributeView", object{"id": ghost})
+	v.Ask("av/renderAttributeView", object{"id": ghost})
 	if got := v.stored(ghost); got.Get("spec").Int() != 5 || got.Get("keyIDs").Raw != "null" || got.Get("views.#").Int() != 1 {
 		t.Errorf("the new database is %s", got.Raw)
 	}
 	var file string
-	if err := v.workspace.View(t.Context(), func(tx *workspace.Tx) error {
+	if err := v.Workspace.View(t.Context(), func(tx *workspace.Tx) error {
 		file = string(tx.ReadFile("/data/storage/av/" + ghost + ".json"))
 		return nil
 	}); err != nil {
@@ -140,7 +140,7 @@ func TestDuplicate(t *testing.T) {
 	v := related(t)
 	v.do(object{"action": "setAttrViewName", "id": db, "data": "Projects"})
 	before, other := v.stored(db).Raw, v.stored(second).Raw
-	id := v.ask("av/duplicateAttributeViewBlock", object{"avID": db}).Get("avID").Str
+	id := v.Ask("av/duplicateAttributeViewBlock", object{"avID": db}).Get("avID").Str
 	got := v.stored(id)
 	if !strings.HasPrefix(got.Get("name").Str, "Projects (Duplicated 20") || got.Get("keyValues.#").Int() != gjson.Get(before, "keyValues.#").Int() {
 		t.Errorf("the copy is %s", got.Raw)
@@ -161,23 +161,23 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	v, doc := withDatabase(t)
 	v.show(doc, "20240801120000-avblk02", second)
-	v.ask("av/renderAttributeView", object{"id": "20990101000001-ghostav"}) // no block shows it
+	v.Ask("av/renderAttributeView", object{"id": "20990101000001-ghostav"}) // no block shows it
 	v.do(object{"action": "setAttrViewName", "id": db, "data": "Projects 项目"},
 		object{"action": "addAttrViewView", "avID": db, "id": "20240801160000-newview", "blockID": dbBlock, "layout": "gallery"})
 	for keyword, want := range map[string]string{"": db + " " + second, "项目": db, "PROJ": db, "nothing": ""} {
 		var ids []string
-		for _, hit := range v.ask("av/searchAttributeView", object{"keyword": keyword}).Get("results").Array() {
+		for _, hit := range v.Ask("av/searchAttributeView", object{"keyword": keyword}).Get("results").Array() {
 			ids = append(ids, hit.Get("avID").Str)
 		}
 		if got := strings.Join(ids, " "); got != want {
 			t.Errorf("%q finds %s, want %s", keyword, got, want)
 		}
 	}
-	hit := v.ask("av/searchAttributeView", object{"keyword": "项目"}).Get("results.0")
+	hit := v.Ask("av/searchAttributeView", object{"keyword": "项目"}).Get("results.0")
 	if hit.Get("hPath").Str != "Databases/DB 数据库" || hit.Get("children.#").Int() != 2 || hit.Get("children.1.viewLayout").Str != "gallery" {
 		t.Errorf("the hit is %s", hit.Raw)
 	}
-	if got := v.ask("av/getMirrorDatabaseBlocks", object{"avID": db}).Get("refDefs.#.refID").Raw; got != `["`+dbBlock+`"]` {
+	if got := v.Ask("av/getMirrorDatabaseBlocks", object{"avID": db}).Get("refDefs.#.refID").Raw; got != `["`+dbBlock+`"]` {
 		t.Errorf("blocks %s", got)
 	}
 }

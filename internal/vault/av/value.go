@@ -97,15 +97,11 @@ type valueRollup struct {
 // encode writes a value; it holds nothing that cannot be written.
 func (v *value) encode() json.RawMessage { return api.MustJSON(v) }
 
-// untouched is what a cell shows that nobody has touched. Its id and times come from the row.
+// untouched is what a cell shows that nobody has touched. Its id and times come from the row, so that they are
+// the same each time it is shown.
 func untouched(c *column, row string) *value {
 	made := tree.IDTime(row)
-	v := &value{KeyID: c.id(), BlockID: row, Type: c.kind()}
-	if tail := tree.RandomID(); made.IsZero() {
-		v.ID = tail
-	} else {
-		v.ID = row[:14] + tail[14:]
-	}
+	v := &value{ID: tree.DerivedID(row, c.id()), KeyID: c.id(), BlockID: row, Type: c.kind()}
 	switch c.kind() {
 	case kindTemplate, kindCreated, kindUpdated:
 	default:

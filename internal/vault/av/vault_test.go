@@ -1,75 +1,32 @@
 package av_test
 
 import (
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/vault/api"
 	"collie/internal/vault/av"
 	"collie/internal/vault/block"
 	"collie/internal/vault/document"
+	"collie/internal/vault/vaulttest"
 	"collie/internal/vault/workspace"
 )
 
 type object = map[string]any
 
 // vault is a workspace in a temporary file with the routes that databases need around them.
-type vault struct {
-	t         testing.TB
-	workspace *workspace.Workspace
-	mux       *api.Mux
-}
+type vault struct{ *vaulttest.Vault }
 
 func newVault(t testing.TB) *vault {
 	t.Helper()
-	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close() })
-	v := &vault{t: t, workspace: w, mux: api.New(w, nil)}
-	for _, join := range []func(*api.Mux){document.Join, block.Join, av.Join, av.JoinEditor} {
-		join(v.mux)
-	}
-	return v
-}
-
-// answer asks for a path below /api and returns the whole envelope.
-func (v *vault) answer(path string, body any) gjson.Result {
-	v.t.Helper()
-	data, err := json.Marshal(body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	req := httptest.NewRequestWithContext(v.t.Context(), http.MethodPost, "/api/"+path, strings.NewReader(string(data)))
-	rec := httptest.NewRecorder()
-	v.mux.ServeHTTP(rec, req)
-	if rec.Code != http.StatusOK {
-		v.t.Fatalf("%s %s: status %d: %s", path, data, rec.Code, rec.Body)
-	}
-	return gjson.ParseBytes(rec.Body.Bytes())
-}
-
-// ask is the data of an answer of code 0.
-func (v *vault) ask(path string, body any) gjson.Result {
-	v.t.Helper()
-	answer := v.answer(path, body)
-	if answer.Get("code").Int() != 0 {
-		v.t.Fatalf("%s %v: %s", path, body, answer.Raw)
-	}
-	return answer.Get("data")
+	return &vault{vaulttest.New(t, document.Join, block.Join, av.Join, av.JoinEditor)}
 }
 
 // do runs operations in one transaction.
 func (v *vault) do(ops ...object) {
-	v.t.Helper()
-	v.ask("transactions", object{"transactions": []any{object{"doOperations": ops, "undoOperations": []any{}}}, "reqId": 1, "app": "", "session": ""})
+	v.T.Helper()
+	v.Ask("transactions", object{"transactions": []any{object{"doOperations": ops, "undoOperations": []any{}}}, "reqId": 1, "app": "", "session": ""})
 }
 
 // Ids of the database of most tests.
@@ -86,25 +43,25 @@ const (
 func withDatabase(t testing.TB) (*vault, string) {
 	t.Helper()
 	v := newVault(t)
-	box := v.ask("notebook/createNotebook", object{"name": "Databases"}).Get("notebook.id").Str
-	doc := v.ask("filetree/createDocWithMd", object{"notebook": box, "path": "/DB 数据库", "markdown": "one\n\ntwo\n\nthree"}).Str
+	box := v.Ask("notebook/createNotebook", object{"name": "Databases"}).Get("notebook.id").Str
+	doc := v.Ask("filetree/createDocWithMd", object{"notebook": box, "path": "/DB 数据库", "markdown": "one\n\ntwo\n\nthree"}).Str
 	v.show(doc, dbBlock, db)
 	return v, doc
 }
 
 // show makes a database and a block at the end of a document that shows it.
 func (v *vault) show(doc, block, id string) {
-	v.t.Helper()
-	v.ask("block/appendBlock", object{"dataType": "dom", "parentID": doc, "data": `<div class="av" data-node-id="` + block +
+	v.T.Helper()
+	v.Ask("block/appendBlock", object{"dataType": "dom", "parentID": doc, "data": `<div class="av" data-node-id="` + block +
 		`" data-av-id="` + id + `" data-type="NodeAttributeView" data-av-type="table"></div>`})
-	v.ask("av/renderAttributeView", object{"id": id, "blockID": block, "createIfNotExist": true})
+	v.Ask("av/renderAttributeView", object{"id": id, "blockID": block, "createIfNotExist": true})
 }
 
 // blocks are the ids of the first blocks of a document.
 func (v *vault) blocks(doc string) []string {
-	v.t.Helper()
+	v.T.Helper()
 	var ids []string
-	for _, b := range v.ask("block/getChildBlocks", object{"id": doc}).Array() {
+	for _, b := range v.Ask("block/getChildBlocks", object{"id": doc}).Array() {
 		ids = append(ids, b.Get("id").Str)
 	}
 	return ids
@@ -112,7 +69,7 @@ func (v *vault) blocks(doc string) []string {
 
 // detached adds detached rows by id and text.
 func (v *vault) detached(database string, rows ...string) {
-	v.t.Helper()
+	v.T.Helper()
 	srcs := []any{}
 	for i := 0; i+1 < len(rows); i += 2 {
 		srcs = append(srcs, object{"itemID": rows[i], "isDetached": true, "content": rows[i+1]})
@@ -122,30 +79,30 @@ func (v *vault) detached(database string, rows ...string) {
 
 // column adds a column behind the others and returns its id.
 func (v *vault) column(database, id, kind string) string {
-	v.t.Helper()
+	v.T.Helper()
 	v.do(object{"action": "addAttrViewCol", "avID": database, "id": id, "name": kind, "type": kind, "data": "", "previousID": ""})
 	return id
 }
 
 // set writes a cell.
 func (v *vault) set(database, column, row string, data object) {
-	v.t.Helper()
+	v.T.Helper()
 	v.do(object{"action": "updateAttrViewCell", "avID": database, "keyID": column, "rowID": row, "data": data})
 }
 
 // render is a rendered database.
 func (v *vault) render(database string, more object) gjson.Result {
-	v.t.Helper()
+	v.T.Helper()
 	body := object{"id": database, "createIfNotExist": false, "pageSize": 10000}
 	for key, value := range more {
 		body[key] = value
 	}
-	return v.ask("av/renderAttributeView", body)
+	return v.Ask("av/renderAttributeView", body)
 }
 
 // cell is the rendered value of a cell.
 func (v *vault) cell(database, column, row string) gjson.Result {
-	v.t.Helper()
+	v.T.Helper()
 	return v.render(database, nil).Get(`view.rows.#(id=="` + row + `").cells.#(value.keyID=="` + column + `").value`)
 }
 
@@ -160,18 +117,14 @@ func rows(rendered gjson.Result) string {
 
 // stored is the file of a database.
 func (v *vault) stored(database string) gjson.Result {
-	v.t.Helper()
-	return v.ask("av/getAttributeView", object{"id": database}).Get("av")
+	v.T.Helper()
+	return v.Ask("av/getAttributeView", object{"id": database}).Get("av")
 }
 
 // put writes the file of a database as somebody else would.
 func (v *vault) put(database, data string) {
-	v.t.Helper()
-	err := v.workspace.Update(v.t.Context(), func(tx *workspace.Tx) error {
+	v.T.Helper()
+	v.Update(func(tx *workspace.Tx) {
 		tx.WriteFile("/data/storage/av/"+database+".json", []byte(data), tx.Stat("/data").Changed)
-		return nil
 	})
-	if err != nil {
-		v.t.Fatal(err)
-	}
 }

@@ -78,7 +78,7 @@ func TestFilters(t *testing.T) {
 		{"checkbox", "Is false", object{"type": "checkbox"}, rowB + " " + rowC},
 		{"created", "Is empty", nil, ""},
 	} {
-		v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+		v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
 			object{"column": v.id(tt.kind), "operator": tt.operator, "value": tt.value},
 		}})
 		if got := rows(v.render(db, nil)); got != tt.want {
@@ -92,7 +92,7 @@ func TestFilters(t *testing.T) {
 		leaf("number", ">", num(20)),
 		object{"combination": "and", "filters": []any{leaf("text", "Is not empty", nil), leaf("checkbox", "Is true", object{})}},
 	}}
-	v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{nested}})
+	v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{nested}})
 	if got := rows(v.render(db, nil)); got != rowA+" "+rowB {
 		t.Errorf("nested: %s", got)
 	}
@@ -107,7 +107,7 @@ func TestFilters(t *testing.T) {
 
 // id is the id of the column of a type.
 func (v *vault) id(kind string) string {
-	v.t.Helper()
+	v.T.Helper()
 	return v.stored(db).Get(`keyValues.#(key.type=="` + kind + `")#|@reverse|0.key.id`).Str
 }
 
@@ -124,12 +124,12 @@ func TestSorts(t *testing.T) {
 		{"mSelect", "ASC", rowA + " " + rowB + " " + rowC},
 		{"created", "DESC", rowC + " " + rowB + " " + rowA},
 	} {
-		v.ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": v.id(tt.kind), "order": tt.order}}})
+		v.Ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": v.id(tt.kind), "order": tt.order}}})
 		if got := rows(v.render(db, nil)); got != tt.want {
 			t.Errorf("%s %s: %s, want %s", tt.kind, tt.order, got, tt.want)
 		}
 	}
-	v.ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{
+	v.Ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{
 		object{"column": v.id("lineNumber"), "order": "ASC"}, object{"column": v.id("checkbox"), "order": "ASC"}, object{"column": v.id("block"), "order": "DESC"},
 	}})
 	if got := rows(v.render(db, nil)); got != rowC+" "+rowB+" "+rowA {
@@ -140,7 +140,7 @@ func TestSorts(t *testing.T) {
 func TestNewRowsMeetTheFilter(t *testing.T) {
 	t.Parallel()
 	v := filled(t)
-	v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+	v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
 		object{"column": v.id("select"), "operator": "=", "value": object{"type": "select", "mSelect": []any{object{"content": "Done", "color": "2"}}}},
 		object{"column": v.id("checkbox"), "operator": "Is true", "value": object{"type": "checkbox"}},
 	}})
@@ -154,7 +154,7 @@ func TestNewRowsMeetTheFilter(t *testing.T) {
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	v := filled(t)
-	v.ask("av/setAttrViewGroup", object{"avID": db, "blockID": dbBlock, "group": object{"field": v.id("select")}})
+	v.Ask("av/setAttrViewGroup", object{"avID": db, "blockID": dbBlock, "group": object{"field": v.id("select")}})
 	got := v.render(db, nil)
 	want := [][2]string{{"Todo", rowA}, {"Done", rowB}, {"Field [select] is empty", rowC}}
 	for i, g := range got.Get("view.groups").Array() {
@@ -170,7 +170,7 @@ func TestGroups(t *testing.T) {
 	if got := v.render(db, object{"groupPaging": object{todo: object{"page": 2, "pageSize": 1}}}).Get("view.groups.0"); got.Get("rowCount").Int() != 2 || got.Get("rows.0.id").Str != rowA {
 		t.Errorf("the second page of the group is %s", got.Get("rows.#.id").Raw)
 	}
-	v.ask("av/changeAttrViewLayout", object{"avID": db, "blockID": dbBlock, "layoutType": "kanban"})
+	v.Ask("av/changeAttrViewLayout", object{"avID": db, "blockID": dbBlock, "layoutType": "kanban"})
 	if got := v.render(db, nil); got.Get("viewType").Str != "kanban" || got.Get("view.groups.0.cards.#").Int() != 2 || got.Get("view.cardCount").Int() != 4 {
 		t.Errorf("the kanban is %s", got.Raw)
 	}
@@ -189,10 +189,10 @@ func TestViews(t *testing.T) {
 	if got := v.render(db, object{"blockID": dbBlock, "viewID": first}); got.Get("viewID").Str != first {
 		t.Errorf("asked for the first, got %s", got.Get("viewID").Str)
 	}
-	v.ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+	v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
 		object{"column": v.id("number"), "operator": "Is empty"},
 	}})
-	if got := v.ask("av/getAttributeViewFilterSort", object{"id": db, "blockID": dbBlock}).Get("filters.0.filters.#").Int(); got != 1 {
+	if got := v.Ask("av/getAttributeViewFilterSort", object{"id": db, "blockID": dbBlock}).Get("filters.0.filters.#").Int(); got != 1 {
 		t.Errorf("%d conditions", got)
 	}
 	if got := rows(v.render(db, object{"viewID": first})); got != rowA+" "+rowB+" "+rowC {

@@ -2,7 +2,6 @@ package block
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
@@ -22,17 +22,17 @@ var attributeName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 // getBlockAttrs lists the attributes of a block; one that does not exist has none.
 func getBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
 	if b := tx.Block(req.ID("id")); b != nil {
-		return api.OK(maps.Clone(b.Attrs))
+		return api.OK(shownAttributes(tx, b, databaseNames{}))
 	}
 	return api.OK(map[string]string{})
 }
 
 // batchGetBlockAttrs lists the attributes of many blocks; those that do not exist are left out.
 func batchGetBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
-	found := map[string]map[string]string{}
+	found, names := map[string]map[string]string{}, databaseNames{}
 	for _, id := range req.Strs("ids") {
 		if b := tx.Block(id); b != nil {
-			found[id] = maps.Clone(b.Attrs)
+			found[id] = shownAttributes(tx, b, names)
 		}
 	}
 	return api.OK(found)
@@ -44,7 +44,7 @@ func setBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
 	if b == nil {
 		return api.Fail(-1, "tree not found")
 	}
-	if complaint := setAttributes(b, attrs.Result); complaint != "" {
+	if complaint := setAttributes(tx, b, attrs.Result); complaint != "" {
 		return api.Fail(-1, complaint)
 	}
 	return api.Done()
@@ -57,7 +57,7 @@ func batchSetBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
 		if b == nil {
 			return unknownBlock(id)
 		}
-		if complaint := setAttributes(b, attrs.Result); complaint != "" {
+		if complaint := setAttributes(tx, b, attrs.Result); complaint != "" {
 			return api.Fail(-1, complaint)
 		}
 	}
@@ -66,7 +66,7 @@ func batchSetBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
 
 // setAttributes merges attributes into those of b; "" and null remove one. It returns what is wrong with them, and has
 // then changed nothing.
-func setAttributes(b *tree.Block, attrs gjson.Result) (complaint string) {
+func setAttributes(tx *workspace.Tx, b *tree.Block, attrs gjson.Result) (complaint string) {
 	changes, complaint := readAttributes(b, attrs)
 	if complaint != "" {
 		return complaint
@@ -77,6 +77,9 @@ func setAttributes(b *tree.Block, attrs gjson.Result) (complaint string) {
 		if utf8.RuneCountInString(title) > maxTitle {
 			return "Maximum length is limited to 512 characters"
 		}
+	}
+	edit.KeepBefore(tx, b.Doc)
+	if retitled && b.Kind == tree.Doc {
 		retitle(b, title)
 	}
 	for name, value := range changes {

@@ -2,7 +2,6 @@ package block_test
 
 import (
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
+	"collie/internal/vault/vaulttest"
 	"collie/internal/vault/workspace"
 )
 
@@ -44,13 +44,7 @@ func TestMeetsRecordings(t *testing.T) {
 
 // withStandIns answers this package's routes, and what the scenarios need beside them as far as they need it.
 func withStandIns(t testing.TB) *api.Mux {
-	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close() })
-	mux := api.New(w, nil)
-	block.Join(mux)
+	mux := vaulttest.New(t, block.Join).Mux
 	mux.Write("/api/notebook/createNotebook", createNotebook)
 	mux.Write("/api/filetree/createDocWithMd", createDocument)
 	mux.Read("/api/sqlite/flushTransaction", func(*workspace.Tx, api.Request) api.Reply { return api.Done() })

@@ -81,7 +81,7 @@ func moveOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
 func setAttrsOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
 	text, isText := op.Data.(string)
 	b := tx.Block(op.ID)
-	return b != nil && isText && gjson.Valid(text) && setAttributes(b, gjson.Parse(text)) == ""
+	return b != nil && isText && gjson.Valid(text) && setAttributes(tx, b, gjson.Parse(text)) == ""
 }
 
 // updatedOperation dates a block. One that does not exist is no failure.

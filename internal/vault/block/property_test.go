@@ -17,7 +17,7 @@ import (
 func TestEditsKeepTreesSound(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	other, err := workspace.Open(t.Context(), v.workspace.Path(), workspace.Options{ReadOnly: true})
+	other, err := workspace.Open(t.Context(), v.Workspace.Path(), workspace.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,9 @@ func TestEditsKeepTreesSound(t *testing.T) {
 				write = object{"id": id("block")}
 			}
 			before := len(ids)
-			code := v.answer("/api/block/"+path, write).Get("code").Int()
+			code := v.Answer("/api/block/"+path, write).Get("code").Int()
 			after := len(v.below(a)) + len(v.below(b))
-			if path == "moveBlock" && code == 0 && v.ask("/api/block/getBlockTreeInfos", object{"ids": []any{write["id"]}}).Raw == "{}" {
+			if path == "moveBlock" && code == 0 && v.Ask("/api/block/getBlockTreeInfos", object{"ids": []any{write["id"]}}).Raw == "{}" {
 				r.Fatalf("change %d: the block that was moved is gone: %v", i, write)
 			}
 			if code != 0 && before != after {
@@ -69,8 +69,8 @@ func TestEditsKeepTreesSound(t *testing.T) {
 
 // below are the ids of a document and all in it.
 func (v *vault) below(id string) (ids []string) {
-	v.t.Helper()
-	_ = v.workspace.View(v.t.Context(), func(tx *workspace.Tx) error {
+	v.T.Helper()
+	_ = v.Workspace.View(v.T.Context(), func(tx *workspace.Tx) error {
 		tx.Document(id).Root.Walk(func(b *tree.Block) { ids = append(ids, b.ID) })
 		return nil
 	})
@@ -101,7 +101,7 @@ func TestParallelAppends(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, _ := v.document("Doc", "first")
-	other, err := workspace.Open(t.Context(), v.workspace.Path(), workspace.Options{})
+	other, err := workspace.Open(t.Context(), v.Workspace.Path(), workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestParallelAppends(t *testing.T) {
 	for _, one := range []*vault{v, second, v, second} {
 		group.Go(func() {
 			for i := range each {
-				one.ask("/api/block/appendBlock", object{"dataType": "markdown", "data": fmt.Sprint("text ", i), "parentID": id})
+				one.Ask("/api/block/appendBlock", object{"dataType": "markdown", "data": fmt.Sprint("text ", i), "parentID": id})
 			}
 		})
 	}

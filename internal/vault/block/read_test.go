@@ -13,10 +13,10 @@ func TestRecentBlocks(t *testing.T) {
 	_, old := v.document("Old", "one\n\ntwo\n\n# heading\n\n- item")
 	_, fresh := v.document("Fresh", "three")
 	for i, id := range []string{old[0], fresh[0], old[1]} {
-		v.ask("/api/transactions", transaction(object{"action": "doUpdateUpdated", "id": id, "data": "2099010100000" + string(rune('0'+i))}))
+		v.Ask("/api/transactions", transaction(object{"action": "doUpdateUpdated", "id": id, "data": "2099010100000" + string(rune('0'+i))}))
 	}
 	var got []string
-	for _, b := range v.ask("/api/block/getRecentUpdatedBlocks", object{}).Array() {
+	for _, b := range v.Ask("/api/block/getRecentUpdatedBlocks", object{}).Array() {
 		if b.Get("type").String() != "NodeParagraph" || b.Get("content").String() == "" {
 			t.Errorf("the recent list shows %s", b.Raw)
 		}
@@ -31,8 +31,8 @@ func TestWordCount(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, blocks := v.document("Title does not count", "two words\n\n中文 and [a link](https://example.com)")
-	all := v.ask("/api/block/getBlocksWordCount", object{"ids": []string{id, unknown}}).Get("stat")
-	one := v.ask("/api/block/getBlocksWordCount", object{"ids": blocks[:1]}).Get("stat")
+	all := v.Ask("/api/block/getBlocksWordCount", object{"ids": []string{id, unknown}}).Get("stat")
+	one := v.Ask("/api/block/getBlocksWordCount", object{"ids": blocks[:1]}).Get("stat")
 	if all.Get("blockCount").Int() != 1 || all.Get("linkCount").Int() != 1 {
 		t.Errorf("the document counts as %s", all.Raw)
 	}
@@ -45,11 +45,11 @@ func TestClosedNotebook(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, blocks := v.document("Doc", "text")
-	v.update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = true })
+	v.Update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = true })
 	if got := v.kramdown(blocks[0]); got != "" {
 		t.Errorf("a block of a closed notebook shows %q", got)
 	}
-	if got := v.refused("/api/block/getBlockInfo", object{"id": blocks[0]}); got != "" {
+	if got := v.Refused("/api/block/getBlockInfo", object{"id": blocks[0]}); got != "" {
 		t.Errorf("its info says %q", got)
 	}
 	for path, body := range map[string]object{
@@ -60,11 +60,11 @@ func TestClosedNotebook(t *testing.T) {
 		"/api/block/getDocInfo":   {"id": id},
 		"/api/attr/setBlockAttrs": {"id": id, "attrs": object{"memo": "x"}},
 	} {
-		v.refused(path, body)
+		v.Refused(path, body)
 	}
-	v.ask("/api/block/deleteBlock", object{"id": blocks[0]})
-	v.update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = false })
-	if got := v.text(id); got != "text" {
+	v.Ask("/api/block/deleteBlock", object{"id": blocks[0]})
+	v.Update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = false })
+	if got := v.Text(id); got != "text" {
 		t.Errorf("the document holds %q after the notebook was opened again", got)
 	}
 }

@@ -26,30 +26,30 @@ func TestBacklinks(t *testing.T) {
 	v.document("B", "whole (("+def+" 'Target')) apple")
 	v.document("C", "nothing here")
 
-	links := v.ask("/api/ref/getBacklink2", object{"id": def, "k": "", "mk": ""})
+	links := v.Ask("/api/ref/getBacklink2", object{"id": def, "k": "", "mk": ""})
 	if got, want := names(links.Get("backlinks")), []string{"A 2", "B 1"}; !slices.Equal(got, want) {
 		t.Errorf("backlinks of the document are %v, want %v", got, want)
 	}
 	if got := links.Get("backlinks.0.hPath").String(); got != "Notes 笔记/A" {
 		t.Errorf("hPath = %q", got)
 	}
-	links = v.ask("/api/ref/getBacklink2", object{"id": def, "k": "APPLE", "mk": ""})
+	links = v.Ask("/api/ref/getBacklink2", object{"id": def, "k": "APPLE", "mk": ""})
 	if got, want := names(links.Get("backlinks")), []string{"B 1"}; !slices.Equal(got, want) {
 		t.Errorf("backlinks with the keyword are %v, want %v", got, want)
 	}
-	links = v.ask("/api/ref/getBacklink2", object{"id": blocks[1]})
+	links = v.Ask("/api/ref/getBacklink2", object{"id": blocks[1]})
 	if got := links.Get("backlinks").Raw; got != "[]" {
 		t.Errorf("backlinks of the heading alone are %s", got)
 	}
-	links = v.ask("/api/ref/getBacklink2", object{"id": blocks[1], "containChildren": true})
+	links = v.Ask("/api/ref/getBacklink2", object{"id": blocks[1], "containChildren": true})
 	if got, want := names(links.Get("backlinks")), []string{"A 1"}; !slices.Equal(got, want) {
 		t.Errorf("backlinks of what lies under the heading are %v, want %v", got, want)
 	}
-	shown := v.ask("/api/ref/getBacklinkDoc", object{"defID": def, "refTreeID": a, "keyword": ""}).Get("backlinks").Array()
+	shown := v.Ask("/api/ref/getBacklinkDoc", object{"defID": def, "refTreeID": a, "keyword": ""}).Get("backlinks").Array()
 	if len(shown) != 2 || !strings.Contains(shown[1].Get("dom").String(), "NodeListItem") {
 		t.Errorf("the document shows %v, want a paragraph and a list item", shown)
 	}
-	info := v.ask("/api/block/getDocInfo", object{"id": blocks[1]})
+	info := v.Ask("/api/block/getDocInfo", object{"id": blocks[1]})
 	if info.Get("refCount").Int() != 3 || info.Get("rootID").String() != def || info.Get("name").String() != "Target" {
 		t.Errorf("the document is described as %s", info.Raw)
 	}
@@ -65,8 +65,8 @@ func TestMentions(t *testing.T) {
 		def, _ := v.document(title, "the definition names "+title+" itself")
 		at, blocks := v.document("Elsewhere", "before "+title+" after\n\nno name\n\n`"+title+"` only as code\n\n- in an item "+title)
 		v.document("Other", "not here")
-		mentions := v.ask("/api/ref/getBacklink2", object{"id": def, "k": "", "mk": ""}).Get("backmentions")
-		shown := v.ask("/api/ref/getBackmentionDoc", object{"defID": def, "refTreeID": at, "keyword": ""})
+		mentions := v.Ask("/api/ref/getBacklink2", object{"id": def, "k": "", "mk": ""}).Get("backmentions")
+		shown := v.Ask("/api/ref/getBackmentionDoc", object{"defID": def, "refTreeID": at, "keyword": ""})
 		if got, want := names(mentions), []string{"Elsewhere 2"}; !slices.Equal(got, want) {
 			t.Errorf("%q is mentioned in %v, want %v", title, got, want)
 		}
@@ -88,20 +88,20 @@ func TestClosedNotebookHasNoLinks(t *testing.T) {
 	def, _ := v.document("Target", "text")
 	v.document("Ref", "(("+def+" 'Target')) and Target in words")
 	var other string
-	v.update(func(tx *workspace.Tx) { other = tx.CreateNotebook("Other").ID })
-	v.update(func(tx *workspace.Tx) {
+	v.Update(func(tx *workspace.Tx) { other = tx.CreateNotebook("Other").ID })
+	v.Update(func(tx *workspace.Tx) {
 		d := tx.Document(def)
 		tx.MoveDocument(d, tx.Notebook(other), nil)
 	})
-	v.update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = true })
-	links := v.ask("/api/ref/getBacklink2", object{"id": def, "k": "", "mk": ""})
+	v.Update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = true })
+	links := v.Ask("/api/ref/getBacklink2", object{"id": def, "k": "", "mk": ""})
 	if links.Get("backlinks").Raw != "[]" || links.Get("backmentions").Raw != "[]" {
 		t.Errorf("a closed notebook shows in %s", links.Raw)
 	}
-	if got := v.ask("/api/block/getDocInfo", object{"id": def}).Get("refCount").Int(); got != 0 {
+	if got := v.Ask("/api/block/getDocInfo", object{"id": def}).Get("refCount").Int(); got != 0 {
 		t.Errorf("refCount = %d", got)
 	}
-	for _, b := range v.ask("/api/block/getRecentUpdatedBlocks", object{}).Array() {
+	for _, b := range v.Ask("/api/block/getRecentUpdatedBlocks", object{}).Array() {
 		if b.Get("box").String() != other {
 			t.Errorf("the recent list shows %s of a closed notebook", b.Get("id"))
 		}
@@ -114,18 +114,18 @@ func TestTransfer(t *testing.T) {
 	_, defs := v.document("Defs", "old\n\nnew")
 	ref := "((" + defs[0] + ` "anchor"))`
 	id, blocks := v.document("Ref", "a "+ref+" b "+ref+"\n\nsecond "+ref)
-	v.ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": unknown})
-	v.ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1], "refIDs": []string{blocks[1]}})
-	if got := v.text(id); strings.Count(got, defs[0]) != 2 || strings.Count(got, defs[1]) != 1 {
+	v.Ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": unknown})
+	v.Ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1], "refIDs": []string{blocks[1]}})
+	if got := v.Text(id); strings.Count(got, defs[0]) != 2 || strings.Count(got, defs[1]) != 1 {
 		t.Errorf("after a transfer of the second block: %q", got)
 	}
-	v.ask("/api/block/deleteBlock", object{"id": defs[0]})
-	v.ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1]})
+	v.Ask("/api/block/deleteBlock", object{"id": defs[0]})
+	v.Ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1]})
 	want := strings.ReplaceAll("a "+ref+" b "+ref+"\n\nsecond "+ref, defs[0], defs[1])
-	if got := v.text(id); got != want {
+	if got := v.Text(id); got != want {
 		t.Errorf("after a transfer of all: %q, want %q", got, want)
 	}
-	if got := names(v.ask("/api/ref/getBacklink2", object{"id": defs[1]}).Get("backlinks")); !slices.Equal(got, []string{"Ref 2"}) {
+	if got := names(v.Ask("/api/ref/getBacklink2", object{"id": defs[1]}).Get("backlinks")); !slices.Equal(got, []string{"Ref 2"}) {
 		t.Errorf("the new definition is referred to by %v", got)
 	}
 }
@@ -136,12 +136,12 @@ func TestTransferOfItems(t *testing.T) {
 	v := newVault(t)
 	doc, defs := v.document("Defs", "old\n\nnew")
 	id, _ := v.document("Ref", "- item (("+defs[0]+" 'old'))\n- other (("+defs[0]+" 'old'))")
-	refs := v.ask("/api/block/getDocInfo", object{"id": doc}).Get("refIDs").Array()
+	refs := v.Ask("/api/block/getDocInfo", object{"id": doc}).Get("refIDs").Array()
 	if len(refs) != 2 {
 		t.Fatalf("refIDs are %v", refs)
 	}
-	v.ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1], "refIDs": []string{refs[0].String()}})
-	if got := v.text(id); strings.Count(got, defs[0]) != 1 || strings.Count(got, defs[1]) != 1 {
+	v.Ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1], "refIDs": []string{refs[0].String()}})
+	if got := v.Text(id); strings.Count(got, defs[0]) != 1 || strings.Count(got, defs[1]) != 1 {
 		t.Errorf("after the transfer of one item: %q", got)
 	}
 }
@@ -152,10 +152,10 @@ func TestAnchorsFollow(t *testing.T) {
 	v := newVault(t)
 	def, blocks := v.document("Title", "text")
 	id, _ := v.document("Ref", "(("+blocks[0]+" 'text')) (("+blocks[0]+` "stays")) ((`+def+" 'Title'))")
-	v.ask("/api/block/updateBlock", object{"id": blocks[0], "dataType": "markdown", "data": "it's 新"})
-	v.ask("/api/attr/setBlockAttrs", object{"id": def, "attrs": object{"title": "New/title"}})
+	v.Ask("/api/block/updateBlock", object{"id": blocks[0], "dataType": "markdown", "data": "it's 新"})
+	v.Ask("/api/attr/setBlockAttrs", object{"id": def, "attrs": object{"title": "New/title"}})
 	want := "((" + blocks[0] + " 'it’s 新')) ((" + blocks[0] + ` "stays")) ((` + def + " 'Newtitle'))"
-	if got := v.text(id); got != want {
+	if got := v.Text(id); got != want {
 		t.Errorf("anchors are\n%s, want\n%s", got, want)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/workspace"
 )
 
 // transferBlockRef makes references to one block refer to another, in all blocks or in those it names. Anchors stay.
-// A list item stands for what is in it. What they refer to so far may be gone; to what does not exist nothing is transferred, which is no error.
+// A list item stands for what is in it. What they refer to so far may be gone; to what does not exist nothing is
+// transferred, which is no error.
 func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 	from, to := req.ID("fromID"), req.ID("toID")
 	only := req.OptStrs("refIDs")
@@ -23,6 +25,7 @@ func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 		for _, ref := range markup.References(b) {
 			if anchor, found := strings.CutPrefix(ref.Markdown, "(("+from); found { // embedded queries stay
+				edit.KeepBefore(tx, b.Doc)
 				b.Text = strings.ReplaceAll(b.Text, ref.Markdown, "(("+to+anchor)
 			}
 		}

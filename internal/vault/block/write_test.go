@@ -20,14 +20,14 @@ func TestUnicodeSurvives(t *testing.T) {
 		"𠀀𪛖 beyond the plane", "tab\tand nbsp\u00a0here", "한국어 조합", "ไทย", "a'b’c“d”",
 	}
 	for _, text := range texts {
-		done := v.ask("/api/block/appendBlock", object{"dataType": "markdown", "data": text, "parentID": id})
+		done := v.Ask("/api/block/appendBlock", object{"dataType": "markdown", "data": text, "parentID": id})
 		block := done.Get("0.doOperations.0.id").String()
 		got, _, _ := strings.Cut(v.kramdown(block), "\n{:")
 		if got != text {
 			t.Errorf("appended %q, got back %q", text, got)
 		}
-		v.ask("/api/attr/setBlockAttrs", object{"id": block, "attrs": object{"custom-x": text}})
-		if got := v.ask("/api/attr/getBlockAttrs", object{"id": block}).Get("custom-x").String(); got != text {
+		v.Ask("/api/attr/setBlockAttrs", object{"id": block, "attrs": object{"custom-x": text}})
+		if got := v.Ask("/api/attr/getBlockAttrs", object{"id": block}).Get("custom-x").String(); got != text {
 			t.Errorf("attribute %q, got back %q", text, got)
 		}
 	}
@@ -38,23 +38,23 @@ func TestUpdateDocument(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, blocks := v.document("Doc", "one\n\ntwo\n\nthree")
-	v.ask("/api/block/updateBlock", object{
+	v.Ask("/api/block/updateBlock", object{
 		"id": id, "dataType": "markdown", "data": "new\n\ntwo again\n{: id=\"" + blocks[1] + "\" memo=\"kept\"}",
 	})
-	if got := v.text(id); got != "new\n\ntwo again" {
+	if got := v.Text(id); got != "new\n\ntwo again" {
 		t.Errorf("the document holds %q", got)
 	}
 	children := v.children(id)
 	if len(children) != 2 || children[1] != blocks[1] || children[0] == blocks[0] {
 		t.Errorf("children are %v, were %v; the second keeps its id", children, blocks)
 	}
-	if got := v.ask("/api/attr/getBlockAttrs", object{"id": blocks[1]}).Get("memo").String(); got != "kept" {
+	if got := v.Ask("/api/attr/getBlockAttrs", object{"id": blocks[1]}).Get("memo").String(); got != "kept" {
 		t.Errorf("memo = %q", got)
 	}
 	if got := v.kramdown(blocks[0]); got != "" {
 		t.Errorf("a replaced block still answers %q", got)
 	}
-	v.ask("/api/block/updateBlock", object{"id": id, "dataType": "markdown", "data": ""})
+	v.Ask("/api/block/updateBlock", object{"id": id, "dataType": "markdown", "data": ""})
 	if got := v.children(id); len(got) != 1 {
 		t.Errorf("an emptied document has children %v, want one empty paragraph", got)
 	}
@@ -66,9 +66,9 @@ func TestUpdateWithOwnText(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, _ := v.document("Doc", "# Head\n\n- a\n  - b\n- c\n\n> quote\n> more\n\n1. one\n2. two\n\n- [ ] open\n- [x] done")
-	before, text := v.kramdown(id), v.text(id)
-	v.ask("/api/block/updateBlock", object{"id": id, "dataType": "markdown", "data": before})
-	if got := v.text(id); got != text {
+	before, text := v.kramdown(id), v.Text(id)
+	v.Ask("/api/block/updateBlock", object{"id": id, "dataType": "markdown", "data": before})
+	if got := v.Text(id); got != text {
 		t.Errorf("the text changed to\n%s\nfrom\n%s", got, text)
 	}
 	ids := func(kramdown string) []string {
@@ -88,8 +88,8 @@ func TestUpdateKeepsPlace(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, blocks := v.document("Doc", "one\n\ntwo\n\nthree")
-	v.ask("/api/block/updateBlock", object{"id": blocks[1], "dataType": "markdown", "data": "- a list\n- of two"})
-	if got := v.text(id); got != "one\n\n- a list\n- of two\n\nthree" {
+	v.Ask("/api/block/updateBlock", object{"id": blocks[1], "dataType": "markdown", "data": "- a list\n- of two"})
+	if got := v.Text(id); got != "one\n\n- a list\n- of two\n\nthree" {
 		t.Errorf("the document holds %q", got)
 	}
 	if got := v.children(id); !slices.Equal(got, blocks) {
@@ -105,8 +105,8 @@ func TestUpdateItem(t *testing.T) {
 		v := newVault(t)
 		id, blocks := v.document("Doc", "- one\n- two\n- three")
 		items := v.children(blocks[0])
-		v.ask("/api/block/updateBlock", object{"id": items[1], "dataType": "markdown", "data": data})
-		if got := strings.ReplaceAll(v.text(id), "*", "-"); got != "- one\n- new\n- three" {
+		v.Ask("/api/block/updateBlock", object{"id": items[1], "dataType": "markdown", "data": data})
+		if got := strings.ReplaceAll(v.Text(id), "*", "-"); got != "- one\n- new\n- three" {
 			t.Errorf("updated with %q, the document holds %q", data, got)
 		}
 		if got := v.children(blocks[0]); !slices.Equal(got, items) {
@@ -121,11 +121,11 @@ func TestUpdateWithBareItem(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, blocks := v.document("Doc", "- one\n- two\n\nparagraph")
-	dom := v.ask("/api/block/getBlockDOM", object{"id": v.children(blocks[0])[1]}).Get("dom").String()
+	dom := v.Ask("/api/block/getBlockDOM", object{"id": v.children(blocks[0])[1]}).Get("dom").String()
 	dom = strings.ReplaceAll(dom, `data-node-id="`, `data-x="`)
-	v.ask("/api/block/updateBlock", object{"id": blocks[1], "dataType": "dom", "data": dom})
+	v.Ask("/api/block/updateBlock", object{"id": blocks[1], "dataType": "dom", "data": dom})
 	v.sound(id)
-	if got := v.text(id); strings.Contains(got, "paragraph") || strings.Count(got, "two") != 2 {
+	if got := v.Text(id); strings.Contains(got, "paragraph") || strings.Count(got, "two") != 2 {
 		t.Errorf("the document holds %q", got)
 	}
 }
@@ -148,12 +148,12 @@ func TestMoveIntoItself(t *testing.T) {
 		"after document":   {"id": list, "previousID": id},
 		"document to item": {"id": id, "parentID": item},
 	} {
-		v.answer("/api/block/moveBlock", body)
+		v.Answer("/api/block/moveBlock", body)
 		if got := v.kramdown(id); got != before {
 			t.Fatalf("a move of %s changed the document:\n%s\nwas\n%s", name, got, before)
 		}
 		body["action"] = "move"
-		v.ask("/api/transactions", transaction(body))
+		v.Ask("/api/transactions", transaction(body))
 		if got := v.kramdown(id); got != before {
 			t.Fatalf("a move operation of %s changed the document:\n%s", name, got)
 		}
@@ -166,16 +166,16 @@ func TestMoveBetweenDocuments(t *testing.T) {
 	v := newVault(t)
 	from, source := v.document("From", "only")
 	to, target := v.document("To", "first\n\nsecond")
-	v.ask("/api/block/moveBlock", object{"id": source[0], "previousID": target[0]})
-	if got := v.text(to); got != "first\n\nonly\n\nsecond" {
+	v.Ask("/api/block/moveBlock", object{"id": source[0], "previousID": target[0]})
+	if got := v.Text(to); got != "first\n\nonly\n\nsecond" {
 		t.Errorf("the target holds %q", got)
 	}
 	if got := v.children(from); len(got) != 1 || got[0] == source[0] {
 		t.Errorf("the source has children %v, want one new paragraph", got)
 	}
-	v.ask("/api/attr/setBlockAttrs", object{"id": source[0], "attrs": object{"memo": "after the move"}})
-	v.ask("/api/block/moveBlock", object{"id": source[0], "parentID": from})
-	if got := v.ask("/api/attr/getBlockAttrs", object{"id": source[0]}).Get("memo").String(); got != "after the move" {
+	v.Ask("/api/attr/setBlockAttrs", object{"id": source[0], "attrs": object{"memo": "after the move"}})
+	v.Ask("/api/block/moveBlock", object{"id": source[0], "parentID": from})
+	if got := v.Ask("/api/attr/getBlockAttrs", object{"id": source[0]}).Get("memo").String(); got != "after the move" {
 		t.Errorf("the memo is %q", got)
 	}
 	v.sound(from)
@@ -187,16 +187,16 @@ func TestMoveItems(t *testing.T) {
 	v := newVault(t)
 	id, blocks := v.document("Doc", "- a\n- b\n\nparagraph\n\n1. x")
 	items := v.children(blocks[0])
-	v.ask("/api/block/moveBlock", object{"id": blocks[1], "parentID": blocks[0]})
-	v.ask("/api/block/moveBlock", object{"id": items[0], "parentID": id})
+	v.Ask("/api/block/moveBlock", object{"id": blocks[1], "parentID": blocks[0]})
+	v.Ask("/api/block/moveBlock", object{"id": items[0], "parentID": id})
 	v.sound(id)
-	text := v.text(id)
+	text := v.Text(id)
 	for _, want := range []string{"a", "b", "paragraph", "x"} {
 		if strings.Count(text, want) < 1 {
 			t.Errorf("%q was lost: %q", want, text)
 		}
 	}
-	v.ask("/api/block/moveBlock", object{"id": v.children(v.children(id)[0])[0], "previousID": v.children(id)[1]})
+	v.Ask("/api/block/moveBlock", object{"id": v.children(v.children(id)[0])[0], "previousID": v.children(id)[1]})
 	v.sound(id)
 }
 
@@ -205,18 +205,18 @@ func TestDeleteLastBlock(t *testing.T) {
 	v := newVault(t)
 	id, blocks := v.document("Doc", "- a\n- b")
 	for _, item := range v.children(blocks[0]) {
-		v.ask("/api/block/deleteBlock", object{"id": item})
+		v.Ask("/api/block/deleteBlock", object{"id": item})
 	}
 	children := v.children(id)
-	if len(children) != 1 || v.text(id) != "" {
-		t.Errorf("the document holds %v %q, want an empty paragraph", children, v.text(id))
+	if len(children) != 1 || v.Text(id) != "" {
+		t.Errorf("the document holds %v %q, want an empty paragraph", children, v.Text(id))
 	}
-	v.ask("/api/block/deleteBlock", object{"id": children[0]})
+	v.Ask("/api/block/deleteBlock", object{"id": children[0]})
 	if got := v.children(id); len(got) != 1 || got[0] == children[0] {
 		t.Errorf("children are %v, want a new paragraph", got)
 	}
-	v.ask("/api/block/deleteBlock", object{"id": id})
-	v.ask("/api/block/deleteBlock", object{"id": unknown})
+	v.Ask("/api/block/deleteBlock", object{"id": id})
+	v.Ask("/api/block/deleteBlock", object{"id": unknown})
 	v.sound(id)
 }
 
@@ -224,11 +224,11 @@ func TestDeleteIsDone(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, blocks := v.document("Doc", "one\n\ntwo")
-	v.ask("/api/block/deleteBlock", object{"id": blocks[0]})
+	v.Ask("/api/block/deleteBlock", object{"id": blocks[0]})
 	if got := v.kramdown(blocks[0]); got != "" {
 		t.Errorf("a deleted block answers %q", got)
 	}
-	if got := v.text(id); got != "two" {
+	if got := v.Text(id); got != "two" {
 		t.Errorf("the document holds %q", got)
 	}
 }
@@ -274,7 +274,7 @@ func TestBatchesAreWhole(t *testing.T) {
 			object{"action": "update", "id": blocks[0], "data": "half"}, object{"action": "appendInsert", "parentID": blocks[1], "data": "x"},
 		)},
 	} {
-		v.answer(request.path, request.body)
+		v.Answer(request.path, request.body)
 		if got := v.kramdown(id); got != before {
 			t.Errorf("%s left something behind:\n%s\nwas\n%s", name, got, before)
 		}
@@ -292,12 +292,12 @@ func TestTransactionsAreApart(t *testing.T) {
 	v := newVault(t)
 	id, blocks := v.document("Doc", "one\n\ntwo\n\nthree")
 	do := func(ops ...object) object { return object{"doOperations": ops} }
-	v.ask("/api/transactions", object{"reqId": 1, "transactions": []object{
+	v.Ask("/api/transactions", object{"reqId": 1, "transactions": []object{
 		do(object{"action": "delete", "id": blocks[0]}),
 		do(object{"action": "delete", "id": blocks[1]}, object{"action": "move", "id": unknown, "parentID": id}),
 		do(object{"action": "move", "id": blocks[2], "parentID": id}),
 	}})
-	if got := v.text(id); got != "three\n\ntwo" {
+	if got := v.Text(id); got != "three\n\ntwo" {
 		t.Errorf("the document holds %q", got)
 	}
 	v.sound(id)
@@ -308,12 +308,12 @@ func TestTakenID(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	id, blocks := v.document("Doc", "one\n\ntwo")
-	dom := v.ask("/api/block/getBlockDOM", object{"id": blocks[0]}).Get("dom").String()
-	done := v.ask("/api/transactions", transaction(object{"action": "insert", "id": blocks[0], "data": dom, "previousID": blocks[1]}))
+	dom := v.Ask("/api/block/getBlockDOM", object{"id": blocks[0]}).Get("dom").String()
+	done := v.Ask("/api/transactions", transaction(object{"action": "insert", "id": blocks[0], "data": dom, "previousID": blocks[1]}))
 	if got := done.Get("0.doOperations.0.id").String(); got == blocks[0] || !tree.ValidID(got) {
 		t.Errorf("the copy has the id %q, as the block that exists", got)
 	}
-	if got := v.text(id); got != "one\n\ntwo\n\none" {
+	if got := v.Text(id); got != "one\n\ntwo\n\none" {
 		t.Errorf("the document holds %q", got)
 	}
 	v.sound(id)
@@ -329,7 +329,7 @@ func TestDeepLists(t *testing.T) {
 		markdown.WriteString(strings.Repeat("  ", i) + "- level " + string(rune('a'+i%26)) + "\n")
 	}
 	id, _ := v.document("Deep", "start")
-	v.ask("/api/block/appendBlock", object{"dataType": "markdown", "data": markdown.String(), "parentID": id})
+	v.Ask("/api/block/appendBlock", object{"dataType": "markdown", "data": markdown.String(), "parentID": id})
 	v.sound(id)
 	at, levels := v.children(id)[1], 0
 	for {
@@ -348,11 +348,11 @@ func TestDeepLists(t *testing.T) {
 		t.Errorf("%d levels, want %d", levels, depth)
 	}
 	deepest := v.children(at)[0]
-	v.ask("/api/block/appendBlock", object{"dataType": "markdown", "data": "at the bottom", "parentID": deepest})
-	if crumbs := v.ask("/api/block/getBlockBreadcrumb", object{"id": deepest}).Array(); len(crumbs) != 2*depth+1 {
+	v.Ask("/api/block/appendBlock", object{"dataType": "markdown", "data": "at the bottom", "parentID": deepest})
+	if crumbs := v.Ask("/api/block/getBlockBreadcrumb", object{"id": deepest}).Array(); len(crumbs) != 2*depth+1 {
 		t.Errorf("the way down has %d steps, want %d", len(crumbs), 2*depth+1)
 	}
-	if !strings.Contains(v.text(id), "at the bottom") {
+	if !strings.Contains(v.Text(id), "at the bottom") {
 		t.Error("what was appended at the bottom is not there")
 	}
 	v.sound(id)

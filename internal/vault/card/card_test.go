@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"collie/internal/vault/card"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
+	"collie/internal/vault/vaulttest"
 	"collie/internal/vault/workspace"
 )
 
@@ -27,36 +27,21 @@ const (
 
 // world is a workspace that only the endpoints of cards reach.
 type world struct {
-	t   testing.TB
-	ws  *workspace.Workspace
-	mux *api.Mux
-	nb  string
+	*vaulttest.Vault
+	nb string
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	ws, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ws.Close() })
-	w := &world{t: t, ws: ws, mux: api.New(ws, nil)}
-	card.Join(w.mux)
-	w.update(func(tx *workspace.Tx) { w.nb = tx.CreateNotebook("Cards 闪卡").ID })
+	w := &world{Vault: vaulttest.New(t, card.Join)}
+	w.Update(func(tx *workspace.Tx) { w.nb = tx.CreateNotebook("Cards 闪卡").ID })
 	return w
-}
-
-func (w *world) update(fn func(*workspace.Tx)) {
-	w.t.Helper()
-	if err := w.ws.Update(w.t.Context(), func(tx *workspace.Tx) error { fn(tx); return nil }); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // doc makes a document and returns its id and those of its blocks.
 func (w *world) doc(title, markdown string) (id string, blocks []string) {
-	w.t.Helper()
-	w.update(func(tx *workspace.Tx) {
+	w.T.Helper()
+	w.Update(func(tx *workspace.Tx) {
 		d := tx.AddDocument(tx.Notebook(w.nb), nil, title, "", tx.Identify(markup.Parse(markdown)))
 		id = d.ID()
 		for _, b := range d.Root.Children {
@@ -68,19 +53,19 @@ func (w *world) doc(title, markdown string) (id string, blocks []string) {
 
 // ask calls an endpoint of cards that must answer code 0.
 func (w *world) ask(endpoint, format string, args ...any) gjson.Result {
-	w.t.Helper()
+	w.T.Helper()
 	rec := httptest.NewRecorder()
 	body := strings.NewReader(fmt.Sprintf(format, args...))
-	w.mux.ServeHTTP(rec, httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/api/riff/"+endpoint, body))
+	w.Mux.ServeHTTP(rec, httptest.NewRequestWithContext(w.T.Context(), http.MethodPost, "/api/riff/"+endpoint, body))
 	got := gjson.ParseBytes(rec.Body.Bytes())
 	if !got.Get("code").Exists() || got.Get("code").Int() != 0 {
-		w.t.Fatalf("%s: %s", endpoint, rec.Body)
+		w.T.Fatalf("%s: %s", endpoint, rec.Body)
 	}
 	return got.Get("data")
 }
 
 func (w *world) add(deck string, blocks ...string) gjson.Result {
-	w.t.Helper()
+	w.T.Helper()
 	return w.ask("addRiffCards", `{"deckID":%q,"blockIDs":%s}`, deck, api.MustJSON(blocks))
 }
 
@@ -189,13 +174,13 @@ func TestScopes(t *testing.T) {
 	w := newWorld(t)
 	top, a := w.doc("Top", "a")
 	var below string
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		d := tx.AddDocument(tx.Notebook(w.nb), tx.Document(top), "Below", "", tx.Identify(markup.Parse("b")))
 		below = d.Root.Children[0].ID
 	})
 	_, c := w.doc("Other", "c")
 	var far string
-	w.update(func(tx *workspace.Tx) { far = tx.Page(tx.CreateNotebook("Far")).Root.Children[0].ID })
+	w.Update(func(tx *workspace.Tx) { far = tx.Page(tx.CreateNotebook("Far")).Root.Children[0].ID })
 	w.add(builtIn, a[0], below, c[0], far)
 	for name, tt := range map[string]struct {
 		endpoint, body string
@@ -211,7 +196,7 @@ func TestScopes(t *testing.T) {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	w.update(func(tx *workspace.Tx) { tx.Notebook(w.nb).Conf.Closed = true })
+	w.Update(func(tx *workspace.Tx) { tx.Notebook(w.nb).Conf.Closed = true })
 	if diff := cmp.Diff([]string{far}, w.due()); diff != "" {
 		t.Errorf("with a closed notebook:\n%s", diff)
 	}
@@ -226,14 +211,14 @@ func TestCardsOfRemovedBlocks(t *testing.T) {
 	id := w.cards(builtIn).Get("blocks.0.riffCardID").Str
 	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, id)
 	var cut *tree.Block
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		cut = tx.Block(blocks[0]).Clone()
 		tx.Block(blocks[0]).Cut()
 	})
 	if got := w.cards(builtIn); got.Get("total").Int() != 2 || slices.Contains(texts(got, "blocks.#.id"), blocks[0]) {
 		t.Errorf("the card of a removed block is listed: %s", got.Raw)
 	}
-	w.update(func(tx *workspace.Tx) { tx.Document(doc).Root.Insert(0, tx.Identify([]*tree.Block{cut})...) })
+	w.Update(func(tx *workspace.Tx) { tx.Document(doc).Root.Insert(0, tx.Identify([]*tree.Block{cut})...) })
 	got := w.cards(builtIn)
 	if got.Get("total").Int() != 3 || got.Get("blocks.1.id").Str != blocks[0] || got.Get("blocks.1.riffCard.reps").Int() != 1 {
 		t.Errorf("the block is back: %s", got.Raw)
@@ -281,14 +266,14 @@ func TestDecks(t *testing.T) {
 }
 
 func (w *world) attr(id string) (value string) {
-	w.update(func(tx *workspace.Tx) { value = tx.Block(id).Attrs["custom-riff-decks"] })
+	w.Update(func(tx *workspace.Tx) { value = tx.Block(id).Attrs["custom-riff-decks"] })
 	return value
 }
 
 // many makes a deck of n cards.
 func (w *world) many(n int) (blocks []string) {
-	w.t.Helper()
-	w.update(func(tx *workspace.Tx) {
+	w.T.Helper()
+	w.Update(func(tx *workspace.Tx) {
 		list := make([]*tree.Block, n)
 		for i := range list {
 			list[i] = &tree.Block{Kind: tree.Paragraph, Text: "n ==x=="}

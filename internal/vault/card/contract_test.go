@@ -2,7 +2,6 @@ package card_test
 
 import (
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
@@ -11,22 +10,12 @@ import (
 	"collie/internal/vault/card"
 	"collie/internal/vault/document"
 	"collie/internal/vault/system"
-	"collie/internal/vault/workspace"
+	"collie/internal/vault/vaulttest"
 )
 
 // families answer what the recordings of cards ask for.
 func families(t testing.TB) *api.Mux {
-	t.Helper()
-	ws, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ws.Close() })
-	mux := api.New(ws, nil)
-	for _, join := range []func(*api.Mux){system.Join, document.Join, block.Join, card.Join} {
-		join(mux)
-	}
-	return mux
+	return vaulttest.New(t, system.Join, document.Join, block.Join, card.Join).Mux
 }
 
 func TestMeetsRecordings(t *testing.T) {

@@ -22,6 +22,7 @@ func renameDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	case utf8.RuneCountInString(title) > maxTitle:
 		return api.Fail(-1, titleTooLong)
 	}
+	edit.KeepBefore(tx, d)
 	title = cleanTitle(title)
 	d.Root.Attrs["title"] = title
 	delete(d.Root.Attrs, "title-empty")

@@ -47,6 +47,7 @@ func becomeDocument(tx *workspace.Tx, req api.Request, b, named *tree.Block, blo
 		return api.Notice(treeTooDeep, brief)
 	}
 	title := strings.TrimSpace(strings.ReplaceAll(markup.Content(named), "/", ""))
+	edit.KeepBefore(tx, b.Doc)
 	for _, below := range blocks {
 		below.Cut()
 	}

@@ -14,20 +14,20 @@ func TestHeadingBecomesDocument(t *testing.T) {
 	target := v.document(box, "/Target", "")
 	h := v.find(doc, "Part 一/1")
 	inner := v.find(doc, "b")
-	v.ask("filetree/heading2Doc", object{"srcHeadingID": h, "targetNoteBook": box, "targetPath": "/" + target + ".sy"})
-	if got, want := v.text(doc), "intro\n\n## Next\n\nend"; got != want {
+	v.Ask("filetree/heading2Doc", object{"srcHeadingID": h, "targetNoteBook": box, "targetPath": "/" + target + ".sy"})
+	if got, want := v.Text(doc), "intro\n\n## Next\n\nend"; got != want {
 		t.Errorf("what is left is %q, want %q", got, want)
 	}
-	if got, want := v.text(h), "body\n\n- a\n\n  - b\n- c\n\n### Sub\n\n> q"; got != want {
+	if got, want := v.Text(h), "body\n\n- a\n\n  - b\n- c\n\n### Sub\n\n> q"; got != want {
 		t.Errorf("the document is %q, want %q", got, want)
 	}
-	if got := v.ask("filetree/getHPathByID", object{"id": inner}).Str; got != "/Target/Part 一1" {
+	if got := v.Ask("filetree/getHPathByID", object{"id": inner}).Str; got != "/Target/Part 一1" {
 		t.Errorf("a block below lies in %q", got)
 	}
 
 	last := v.document(box, "/Only", "# All\n\nof it")
-	v.ask("filetree/heading2Doc", object{"srcHeadingID": v.find(last, "All"), "targetNoteBook": box})
-	v.view(func(tx *workspace.Tx) {
+	v.Ask("filetree/heading2Doc", object{"srcHeadingID": v.find(last, "All"), "targetNoteBook": box})
+	v.View(func(tx *workspace.Tx) {
 		if left := tx.Document(last).Root.Children; len(left) != 1 || left[0].Text != "" {
 			t.Errorf("%d blocks are left of a document of one section", len(left))
 		}
@@ -40,11 +40,11 @@ func TestListItemBecomesDocument(t *testing.T) {
 	box := v.notebook("N")
 	doc := v.document(box, "/Doc", "- one\n\n  more\n- two")
 	item := v.find(doc, "onemore")
-	v.ask("filetree/li2Doc", object{"srcListItemID": item, "targetNoteBook": box, "targetPath": "/"})
-	if got := v.text(doc); got != "- two" {
+	v.Ask("filetree/li2Doc", object{"srcListItemID": item, "targetNoteBook": box, "targetPath": "/"})
+	if got := v.Text(doc); got != "- two" {
 		t.Errorf("what is left is %q", got)
 	}
-	if got, at := v.text(item), v.ask("filetree/getHPathByID", object{"id": item}).Str; got != "more" || at != "/one" {
+	if got, at := v.Text(item), v.Ask("filetree/getHPathByID", object{"id": item}).Str; got != "more" || at != "/one" {
 		t.Errorf("%s is %q", at, got)
 	}
 }
@@ -55,12 +55,12 @@ func TestDocumentBecomesHeading(t *testing.T) {
 	box := v.notebook("N")
 	doc := v.document(box, "/Doc", "first\n\nlast")
 	src := v.document(box, "/Src 源", "# Top\n\ntext\n\n## Sub\n\n- a\n- b")
-	v.ask("filetree/doc2Heading", object{"srcID": src, "targetID": v.find(doc, "first"), "after": true})
+	v.Ask("filetree/doc2Heading", object{"srcID": src, "targetID": v.find(doc, "first"), "after": true})
 	want := "first\n\n# Src 源\n\n## Top\n\ntext\n\n### Sub\n\n- a\n- b\n\nlast"
-	if got := v.text(doc); got != want {
+	if got := v.Text(doc); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := v.ask("filetree/getHPathByID", object{"id": src}).Str; got != "/Doc" {
+	if got := v.Ask("filetree/getHPathByID", object{"id": src}).Str; got != "/Doc" {
 		t.Errorf("the heading lies in %q", got)
 	}
 	if kept := v.history(); len(kept) != 1 || kept[0] != "delete/"+box+"/"+src+".sy" {
@@ -80,7 +80,7 @@ func TestConversionsThatLoseTextAreRefused(t *testing.T) {
 	v.refused("filetree/doc2Heading", object{"srcID": src, "targetID": v.find(doc, "text"), "after": true}, "documents below it")
 	v.refused("filetree/doc2Heading", object{"srcID": child, "targetID": v.find(child, "child"), "after": true}, "itself")
 	for id, want := range map[string]string{doc: "text", src: "more", child: "child"} {
-		if got := v.text(id); got != want {
+		if got := v.Text(id); got != want {
 			t.Errorf("%s is %q, want %q", id, got, want)
 		}
 	}

@@ -13,17 +13,17 @@ func TestDailyNote(t *testing.T) {
 	v := newVault(t)
 	box := v.notebook("Journal 日记")
 	day := time.Now()
-	id := v.ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str
-	if again := v.ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str; again != id {
+	id := v.Ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str
+	if again := v.Ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str; again != id {
 		t.Errorf("a second note %s beside %s", again, id)
 	}
 	want := "/daily note/" + day.Format("2006/01") + "/" + day.Format("2006-01-02")
-	if got := v.ask("filetree/getHPathByID", object{"id": id}).Str; got != want {
+	if got := v.Ask("filetree/getHPathByID", object{"id": id}).Str; got != want {
 		t.Errorf("it lies at %q, want %q", got, want)
 	}
-	v.ask("block/appendDailyNoteBlock", object{"notebook": box, "dataType": "markdown", "data": "- last"})
-	v.ask("block/prependDailyNoteBlock", object{"notebook": box, "dataType": "markdown", "data": "first 一"})
-	if got := v.text(id); !strings.HasPrefix(got, "first 一") || !strings.HasSuffix(got, "- last") {
+	v.Ask("block/appendDailyNoteBlock", object{"notebook": box, "dataType": "markdown", "data": "- last"})
+	v.Ask("block/prependDailyNoteBlock", object{"notebook": box, "dataType": "markdown", "data": "first 一"})
+	if got := v.Text(id); !strings.HasPrefix(got, "first 一") || !strings.HasSuffix(got, "- last") {
 		t.Errorf("it says %q", got)
 	}
 }
@@ -32,23 +32,23 @@ func TestDailyNoteFromTemplate(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	box := v.notebook("J")
-	v.update(func(tx *workspace.Tx) {
+	v.Update(func(tx *workspace.Tx) {
 		tx.WriteFile("/data/templates/rec/dn.md", []byte("## Plan for .action{now | date \"2006\"}: .action{.title}\n\n- [ ] first 首要"), time.Time{})
 		tx.WriteFile("/data/secret.md", []byte("secret"), time.Time{})
 	})
 	conf := func(path, template string) {
 		t.Helper()
-		v.ask("notebook/setNotebookConf", object{"notebook": box, "conf": object{"dailyNoteSavePath": path, "dailyNoteTemplatePath": template}})
+		v.Ask("notebook/setNotebookConf", object{"notebook": box, "conf": object{"dailyNoteSavePath": path, "dailyNoteTemplatePath": template}})
 	}
 	conf(`/日记/{{now | date "2006-01-02"}}`, "/rec/dn.md")
-	id := v.ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str
+	id := v.Ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str
 	day := time.Now()
-	if got, want := v.text(id), "## Plan for "+day.Format("2006: 2006-01-02")+"\n\n- [ ] first 首要"; got != want {
+	if got, want := v.Text(id), "## Plan for "+day.Format("2006: 2006-01-02")+"\n\n- [ ] first 首要"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 
 	conf(`/other`, "/../secret.md")
-	if got := v.text(v.ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str); got != "" {
+	if got := v.Text(v.Ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str); got != "" {
 		t.Errorf("a template from outside the templates: %q", got)
 	}
 	for path, part := range map[string]string{

@@ -29,15 +29,12 @@ func getNotebookInfo(tx *workspace.Tx, req api.Request) api.Reply {
 	tx.Rows(func(row workspace.Row) bool {
 		size = row.Int(0)
 		return true
-	}, "SELECT coalesce(sum("+nodeSize+"), 0) FROM document JOIN node ON node.doc = document.n WHERE document.box = ?", id)
+	}, "SELECT coalesce(sum(size), 0) FROM document WHERE box = ?", id)
 	return api.OK(map[string]any{"boxInfo": map[string]any{
 		"id": id, "name": box.Conf.Name, "docCount": count, "size": size, "hSize": humanSize(size),
 		"mtime": changed.Unix(), "ctime": made.Unix(), "hMtime": humanTime(changed), "hCtime": humanTime(made),
 	}})
 }
-
-// nodeSize is about how many bytes a row of node would take in a .sy file.
-const nodeSize = "octet_length(node.ial) + octet_length(node.markdown) + 120"
 
 // humanSize is a number of bytes the way listings show it.
 func humanSize(n int64) string {

@@ -20,7 +20,7 @@ type listedDocument struct {
 	Memo              string `json:"memo"`
 	Bookmark          string `json:"bookmark"`
 	ID                string `json:"id"`
-	Count             int    `json:"count"`
+	Count             int    `json:"count"` // of references to it
 	Size              int64  `json:"size"`
 	HSize             string `json:"hSize"`
 	MTime             int64  `json:"mtime"`
@@ -42,7 +42,7 @@ func listDocsByPath(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.Fail(-1, notebookFailed)
 	}
 	files := []listedDocument{}
-	parent := documentAt(tx, id, path)
+	parent := listedAt(tx, id, path)
 	if path == "/" || parent != nil {
 		list := tx.Children(box, parent)
 		sortDocuments(list, req.OptNum("sort", box.Conf.SortMode))
@@ -54,9 +54,9 @@ func listDocsByPath(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"box": id, "files": files, "path": path})
 }
 
-// documentAt is the document at a path, with .sy behind it or without, or nil.
-func documentAt(tx *workspace.Tx, box, path string) *tree.Document {
-	return tx.DocumentAt(box, strings.TrimSuffix(path, ".sy")+".sy")
+// listedAt is the document at a path, with .sy behind it or without, or nil. It need not be loaded.
+func listedAt(tx *workspace.Tx, box, path string) *tree.Document {
+	return tx.ListedAt(box, strings.TrimSuffix(path, ".sy")+".sy")
 }
 
 func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
@@ -65,17 +65,29 @@ func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
 		ids[i] = d.ID()
 	}
 	below, sizes := tx.CountChildren(ids), sizes(tx, ids)
+	references := countReferences(tx, ids)
 	files := make([]listedDocument, len(list))
 	for i, d := range list {
 		attrs, made, size := d.Root.Attrs, tree.IDTime(d.ID()), sizes[d.ID()]
 		files[i] = listedDocument{
 			Path: d.Path(), Name: d.Title(), Icon: attrs["icon"], Name1: attrs["name"], Alias: attrs["alias"],
-			Memo: attrs["memo"], Bookmark: attrs["bookmark"], ID: d.ID(), Size: size, HSize: humanSize(size),
+			Memo: attrs["memo"], Bookmark: attrs["bookmark"], ID: d.ID(), Count: references[d.ID()], Size: size, HSize: humanSize(size),
 			MTime: d.Changed.Unix(), CTime: made.Unix(), HMTime: humanTime(d.Changed), HCTime: humanTime(made),
 			Sort: d.Sort, SubFileCount: below[d.ID()], TitleEmpty: attrs["title-empty"] == "true",
 		}
 	}
 	return files
+}
+
+// countReferences is how many references there are to each of some documents; those without are missing.
+func countReferences(tx *workspace.Tx, ids []string) map[string]int {
+	counts := map[string]int{}
+	tx.Rows(func(row workspace.Row) bool {
+		counts[row.Text(0)] = int(row.Int(1))
+		return true
+	}, `SELECT ref.def, count(*) FROM json_each(?) AS wanted CROSS JOIN ref ON ref.def = wanted.value GROUP BY ref.def`,
+		string(api.MustJSON(ids)))
+	return counts
 }
 
 // sizes are about how many bytes documents take.
@@ -84,9 +96,8 @@ func sizes(tx *workspace.Tx, ids []string) map[string]int64 {
 	tx.Rows(func(row workspace.Row) bool {
 		found[row.Text(0)] = row.Int(1)
 		return true
-	}, `SELECT document.id, sum(`+nodeSize+`) FROM json_each(?) AS wanted
-		JOIN document ON document.id = wanted.value JOIN node ON node.doc = document.n
-		GROUP BY document.n`, string(api.MustJSON(ids)))
+	}, "SELECT document.id, document.size FROM json_each(?) AS wanted JOIN document ON document.id = wanted.value",
+		string(api.MustJSON(ids)))
 	return found
 }
 

@@ -46,6 +46,9 @@ func getIDsByHPath(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(ids)
 }
 
+// manyBlocks is how many blocks an editor loads at once; it scrolls to see more.
+const manyBlocks = 192
+
 // getDoc answers the DOM of a document's blocks, all of them whatever the size asked for.
 func getDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.Str("id"))
@@ -57,6 +60,6 @@ func getDoc(tx *workspace.Tx, req api.Request) api.Reply {
 		"blockCount": len(root.Children), "box": b.Doc.Box.ID, "content": markup.DOMs(root.Children), "eof": false,
 		"id": b.ID, "isBacklinkExpand": false, "isSyncing": false, "keywords": nil, "mode": req.OptNum("mode", 0),
 		"parent2ID": root.ID, "parentID": root.ID, "path": b.Doc.Path(), "reqId": nil, "rootID": root.ID,
-		"scroll": false, "type": tree.NodeType(b.Kind),
+		"scroll": len(root.Children) > manyBlocks, "type": tree.NodeType(b.Kind),
 	})
 }

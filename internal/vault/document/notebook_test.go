@@ -14,22 +14,22 @@ func TestNotebookAndItsPageShareNameAndIcon(t *testing.T) {
 	v := newVault(t)
 	box := v.notebook("Notes 笔记")
 	title := func() (title, icon string) {
-		v.view(func(tx *workspace.Tx) {
+		v.View(func(tx *workspace.Tx) {
 			attrs := tx.Document(box).Root.Attrs
 			title, icon = attrs["title"], attrs["icon"]
 		})
 		return title, icon
 	}
-	v.ask("notebook/renameNotebook", object{"notebook": box, "name": "A/B"})
-	v.ask("notebook/setNotebookIcon", object{"notebook": box, "icon": "1f4d4"})
+	v.Ask("notebook/renameNotebook", object{"notebook": box, "name": "A/B"})
+	v.Ask("notebook/setNotebookIcon", object{"notebook": box, "icon": "1f4d4"})
 	if title, icon := title(); title != "AB" || icon != "1f4d4" {
 		t.Errorf("the page has title %q and icon %q", title, icon)
 	}
-	v.ask("filetree/renameDocByID", object{"id": box, "title": "From the page"})
-	if name := v.ask("notebook/getNotebookConf", object{"notebook": box}).Get("name").Str; name != "From the page" {
+	v.Ask("filetree/renameDocByID", object{"id": box, "title": "From the page"})
+	if name := v.Ask("notebook/getNotebookConf", object{"notebook": box}).Get("name").Str; name != "From the page" {
 		t.Errorf("the notebook is called %q", name)
 	}
-	v.ask("notebook/setNotebookConf", object{"notebook": box, "conf": object{"name": "By conf", "icon": ""}})
+	v.Ask("notebook/setNotebookConf", object{"notebook": box, "conf": object{"name": "By conf", "icon": ""}})
 	if title, icon := title(); title != "By conf" || icon != "" {
 		t.Errorf("the page has title %q and icon %q", title, icon)
 	}
@@ -42,13 +42,13 @@ func TestRemovedNotebookIsKept(t *testing.T) {
 	box := v.notebook("Gone")
 	id := v.document(box, "/a/b", "text")
 	other := v.document(v.notebook("Stays"), "/c", "other")
-	v.update(func(tx *workspace.Tx) {
+	v.Update(func(tx *workspace.Tx) {
 		tx.WriteFile("/data/"+box+"/assets/x.png", []byte("png"), tx.Document(id).Changed)
 	})
-	above := v.ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/a"}).Get("0").Str
+	above := v.Ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/a"}).Get("0").Str
 
-	v.ask("notebook/closeNotebook", object{"notebook": box})
-	v.ask("notebook/removeNotebook", object{"notebook": box})
+	v.Ask("notebook/closeNotebook", object{"notebook": box})
+	v.Ask("notebook/removeNotebook", object{"notebook": box})
 	kept := v.history()
 	want := []string{
 		"delete/" + box + "/" + above + ".sy", "delete/" + box + "/" + above + "/" + id + ".sy",
@@ -59,12 +59,12 @@ func TestRemovedNotebookIsKept(t *testing.T) {
 	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Error(diff)
 	}
-	v.view(func(tx *workspace.Tx) {
+	v.View(func(tx *workspace.Tx) {
 		if tx.Notebook(box) != nil || tx.DocumentTaken(id) || tx.Stat("/data/"+box) != nil {
 			t.Error("something of the notebook is left")
 		}
 	})
-	if v.text(other) != "other" {
+	if v.Text(other) != "other" {
 		t.Error("another notebook was touched")
 	}
 }
@@ -74,12 +74,12 @@ func TestRefusedConfigurationChangesNothing(t *testing.T) {
 	v := newVault(t)
 	box := v.notebook("N")
 	v.refused("notebook/setNotebookConf", object{"notebook": box, "conf": object{"name": "x", "sort": "abc"}}, "BoxConf.sort of type int")
-	if name := v.ask("notebook/getNotebookConf", object{"notebook": box}).Get("conf.name").Str; name != "N" {
+	if name := v.Ask("notebook/getNotebookConf", object{"notebook": box}).Get("conf.name").Str; name != "N" {
 		t.Errorf("the name is %q", name)
 	}
 	const ghost = "20980101000000-ghost01"
 	v.refused("notebook/setNotebookConf", object{"notebook": ghost, "conf": object{"sort": "abc"}}, "BoxConf.sort")
-	if n := len(v.ask("notebook/lsNotebooks", object{}).Get("notebooks").Array()); n != 1 {
+	if n := len(v.Ask("notebook/lsNotebooks", object{}).Get("notebooks").Array()); n != 1 {
 		t.Errorf("%d notebooks: a refused call made one", n)
 	}
 }

@@ -17,13 +17,13 @@ func TestRemovedDocumentIsKeptWithThoseBelow(t *testing.T) {
 	v := newVault(t)
 	box := v.notebook("N")
 	child := v.document(box, "/Top/Child", "text")
-	top := v.ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/Top"}).Get("0").Str
-	v.ask("filetree/removeDocByID", object{"id": top})
+	top := v.Ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/Top"}).Get("0").Str
+	v.Ask("filetree/removeDocByID", object{"id": top})
 	want := []string{"delete/" + box + "/" + top + ".sy", "delete/" + box + "/" + top + "/" + child + ".sy"}
 	if diff := cmp.Diff(want, v.history()); diff != "" {
 		t.Error(diff)
 	}
-	if v.text(child) != "(none)" {
+	if v.Text(child) != "(none)" {
 		t.Error("the document below is still there")
 	}
 	v.refused("filetree/removeDocByID", object{"id": box}, "cannot be removed")
@@ -35,17 +35,17 @@ func TestDepth(t *testing.T) {
 	v := newVault(t)
 	box := v.notebook("N")
 	v.refused("filetree/createDocWithMd", object{"notebook": box, "path": "/1/2/3/4/5/6/7/8", "markdown": ""}, "7 levels")
-	if n := len(v.ask("filetree/listDocsByPath", object{"notebook": box, "path": "/"}).Get("files").Array()); n != 0 {
+	if n := len(v.Ask("filetree/listDocsByPath", object{"notebook": box, "path": "/"}).Get("files").Array()); n != 0 {
 		t.Errorf("%d documents are left of what was refused", n)
 	}
 	seventh := v.document(box, "/1/2/3/4/5/6/7", "# h")
 	two := v.document(box, "/a/b", "")
-	a := v.ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/a"}).Get("0").Str
-	sixth := v.ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/1/2/3/4/5/6"}).Get("0").Str
+	a := v.Ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/a"}).Get("0").Str
+	sixth := v.Ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/1/2/3/4/5/6"}).Get("0").Str
 	v.refused("filetree/moveDocsByID", object{"fromIDs": []string{two}, "toID": seventh}, "7 levels")
 	v.refused("filetree/moveDocsByID", object{"fromIDs": []string{a}, "toID": sixth}, "7 levels")
-	v.ask("filetree/moveDocsByID", object{"fromIDs": []string{two}, "toID": sixth})
-	at := v.ask("filetree/getPathByID", object{"id": seventh}).Get("path").Str
+	v.Ask("filetree/moveDocsByID", object{"fromIDs": []string{two}, "toID": sixth})
+	at := v.Ask("filetree/getPathByID", object{"id": seventh}).Get("path").Str
 	v.refused("filetree/heading2Doc", object{"srcHeadingID": v.find(seventh, "h"), "targetNoteBook": box, "targetPath": at}, "7 levels")
 }
 
@@ -54,15 +54,15 @@ func TestDuplicateCopiesTextUnderNewIDs(t *testing.T) {
 	v := newVault(t)
 	box := v.notebook("N")
 	doc := v.document(box, "/Doc", "- a\n  - b\n\n| t |\n|---|\n| 表 |")
-	v.update(func(tx *workspace.Tx) {
+	v.Update(func(tx *workspace.Tx) {
 		attrs := tx.Document(doc).Root.Attrs
 		attrs["icon"], attrs["custom-x"], attrs["custom-dailynote-20240101"] = "1f4d4", "y", "20240101"
 	})
-	copied := v.ask("filetree/duplicateDoc", object{"id": doc}).Get("id").Str
-	if got, want := v.text(copied), v.text(doc); got != want {
+	copied := v.Ask("filetree/duplicateDoc", object{"id": doc}).Get("id").Str
+	if got, want := v.Text(copied), v.Text(doc); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	v.view(func(tx *workspace.Tx) {
+	v.View(func(tx *workspace.Tx) {
 		ids := map[string]bool{}
 		for _, id := range []string{doc, copied} {
 			tx.Document(id).Root.Walk(func(b *tree.Block) {
@@ -88,12 +88,12 @@ func TestSortOrders(t *testing.T) {
 		paths[title] = "/" + v.document(box, "/"+title, "") + ".sy"
 	}
 	list := func(sort int) (titles string) {
-		for _, f := range v.ask("filetree/listDocsByPath", object{"notebook": box, "path": "/", "sort": sort}).Get("files.#.name").Array() {
+		for _, f := range v.Ask("filetree/listDocsByPath", object{"notebook": box, "path": "/", "sort": sort}).Get("files.#.name").Array() {
 			titles += f.Str
 		}
 		return titles
 	}
-	v.ask("filetree/changeSort", object{"notebook": box, "paths": []string{paths["C"], paths["a"]}})
+	v.Ask("filetree/changeSort", object{"notebook": box, "paths": []string{paths["C"], paths["a"]}})
 	for sort, want := range map[int]string{0: "abC", 1: "Cba", 6: "Cab", 15: "Cab"} {
 		if got := list(sort); got != want {
 			t.Errorf("order %d is %s, want %s", sort, got, want)
@@ -107,7 +107,7 @@ func TestListsAreFast(t *testing.T) {
 	box := v.notebook("N")
 	top := v.document(box, "/Top", "")
 	for from := 0; from < 1000; from += 100 {
-		v.update(func(tx *workspace.Tx) {
+		v.Update(func(tx *workspace.Tx) {
 			parent := tx.Document(top)
 			for i := range 100 {
 				blocks := tx.Identify([]*tree.Block{{Kind: tree.Paragraph, Text: strings.Repeat("text 文 ", 20)}})
@@ -133,7 +133,7 @@ func TestListsAreFast(t *testing.T) {
 		took := time.Hour
 		for range 3 { // others work on this machine too
 			start := time.Now()
-			v.ask(ask.path, ask.body)
+			v.Ask(ask.path, ask.body)
 			took = min(took, time.Since(start))
 		}
 		t.Logf("%s: %v", ask.path, took)
@@ -141,7 +141,7 @@ func TestListsAreFast(t *testing.T) {
 			t.Errorf("%s takes %v", ask.path, took)
 		}
 	}
-	if n := strings.Count(v.ask("filetree/listDocTree", object{"notebook": box, "path": path}).Raw, `"id"`); n != 1000 {
+	if n := strings.Count(v.Ask("filetree/listDocTree", object{"notebook": box, "path": path}).Raw, `"id"`); n != 1000 {
 		t.Errorf("the tree has %d documents", n)
 	}
 	for _, ask := range []struct {
@@ -153,7 +153,7 @@ func TestListsAreFast(t *testing.T) {
 		{"filetree/removeDocByID", object{"id": top}},
 	} {
 		start := time.Now()
-		v.ask(ask.path, ask.body)
+		v.Ask(ask.path, ask.body)
 		t.Logf("%s: %v", ask.path, time.Since(start))
 	}
 }

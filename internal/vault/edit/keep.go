@@ -50,8 +50,9 @@ func Keep(tx *workspace.Tx, d *tree.Document, op string) (path string) {
 	return path
 }
 
-// KeepBefore is for whoever is about to change the blocks of a document, nil for none: it keeps the present state if
-// that was not done in the last ten minutes. A document younger than that has no past worth keeping.
+// KeepBefore is for whoever is about to change the blocks, title or attributes of a document, nil for none: it keeps the
+// present state if that was not done in the last ten minutes. A document younger than that has no past worth keeping. The
+// functions of this package that change a document call it themselves.
 func KeepBefore(tx *workspace.Tx, d *tree.Document) {
 	if d == nil || !d.Loaded {
 		return

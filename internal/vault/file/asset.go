@@ -1,8 +1,6 @@
 package file
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -46,30 +44,4 @@ func assetsOf(b *tree.Block, kinds []string) (targets []string) {
 		}
 	}
 	return targets
-}
-
-func statAsset(tx *workspace.Tx, req api.Request) api.Reply {
-	p, ok := assetFile(req.Str("path"))
-	f := tx.Stat(p)
-	if !ok || f == nil || f.Dir {
-		return api.Fail(1, "")
-	}
-	at, shown := f.Changed.UnixMilli(), f.Changed.Format("2006-01-02 15:04:05")
-	return api.OK(map[string]any{
-		"created": at, "updated": at, "hCreated": shown, "hUpdated": shown, "size": f.Size, "hSize": shownSize(f.Size),
-	})
-}
-
-// shownSize writes a number of bytes for people, rounded up: 74 B, 12.87 kB.
-func shownSize(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, units := float64(n), []string{"kB", "MB", "GB"}
-	for i, unit := range units {
-		if size /= 1000; size < 1000 || i == len(units)-1 {
-			return fmt.Sprintf("%.2f %s", math.Ceil(size*100)/100, unit)
-		}
-	}
-	return ""
 }

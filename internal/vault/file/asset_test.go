@@ -85,7 +85,7 @@ func TestUnused(t *testing.T) {
 	spaced, html, cover := w.upload("红 square.png", "1"), w.upload("v.mp4", "2"), w.upload("cover (1).png", "3")
 	link, hidden, cell, loose := w.upload("l.txt", "4"), w.upload("h.png", "5"), w.upload("cell & co.png", "6"), w.upload("loose.png", "7")
 	pdf := w.upload("p.pdf", "8")
-	w.call(0, "/api/asset/setFileAnnotation", object{"path": pdf + ".sya", "data": "{}"})
+	w.put("/data/"+pdf+".sya", "{}")
 	doc := w.doc(open, "/Doc", "![x]("+strings.ReplaceAll(spaced, " ", "%20")+")\n\n[l]("+link+" \"t\")\n\n<video src=\""+html+"\"></video>\n\n"+
 		"<<"+pdf+"/20240101000000-annota1 \"marked\">>")
 	w.call(0, "/api/attr/setBlockAttrs", object{"id": doc, "attrs": object{"title-img": `background-image:url("` + cover + `")`}})
@@ -129,19 +129,6 @@ func TestUnusedFolders(t *testing.T) {
 	}
 	w.call(0, "/api/asset/removeUnusedAsset", object{"path": "assets/sub/deep/b c.png"})
 	w.call(0, "/api/asset/removeUnusedAsset", object{"path": "assets/sub"})
-}
-
-func TestMissing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	box := w.notebook("N")
-	there := w.upload("there.png", "1")
-	w.doc(box, "/A", "![]("+there+") ![](assets/none.png) ![](assets/none.png)")
-	w.doc(box, "/B", "[x](assets/none.png)")
-	got := w.call(0, "/api/asset/getMissingAssets", object{})
-	if n := len(got.Array()); n != 1 || got.Get("0.item").Str != "assets/none.png" || len(got.Get("0.blockIDs").Array()) != 2 {
-		t.Errorf("missing: %s", got.Raw)
-	}
 }
 
 // TestRename covers that every use follows, in whatever way it is written, and nothing else.
@@ -211,16 +198,12 @@ func TestRenameKeepsLinks(t *testing.T) {
 	w.call(-1, "/api/asset/renameAsset", object{"oldPath": "", "newName": "x"})
 }
 
-func TestAnnotations(t *testing.T) {
+// TestAnnotationsGoWithTheirAsset removes a PDF with the file of what was marked in it.
+func TestAnnotationsGoWithTheirAsset(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	pdf := w.upload("p.pdf", "1")
-	w.call(0, "/api/asset/setFileAnnotation", object{"path": pdf + ".sya", "data": `{"a":1}`})
-	if got := w.call(0, "/api/asset/getFileAnnotation", object{"path": pdf + ".sya"}).Get("data").Str; got != `{"a":1}` {
-		t.Errorf("got %q", got)
-	}
-	w.call(-1, "/api/asset/setFileAnnotation", object{"path": pdf, "data": "x"})
-	w.call(-1, "/api/asset/setFileAnnotation", object{"path": "assets/none.pdf.sya", "data": "x"})
+	w.put("/data/"+pdf+".sya", `{"a":1}`)
 	w.call(0, "/api/asset/removeUnusedAsset", object{"path": pdf})
 	if _, ok := w.get("/data/" + pdf + ".sya"); ok {
 		t.Error("what was marked in a PDF outlives it")

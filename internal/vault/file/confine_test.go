@@ -76,7 +76,6 @@ func takers(w *world, doc, p string) []func() {
 		send("/api/asset/renameAsset", object{"oldPath": p, "newName": "x"}),
 		send("/api/asset/renameAsset", object{"oldPath": "assets/x.png", "newName": p}),
 		send("/api/asset/setImageOCRText", object{"path": p, "text": "x"}),
-		send("/api/asset/setFileAnnotation", object{"path": p + ".sya", "data": "x"}),
 		send("/api/search/removeTemplate", object{"path": p}),
 		send("/api/template/render", object{"id": doc, "path": p}),
 		send("/api/filetree/upsertIndexes", object{"paths": []string{p}}),
@@ -119,12 +118,10 @@ func TestHostileFiles(t *testing.T) {
 		}
 		w.put(p, "x")
 		w.form("/api/file/putFile", map[string]string{"path": p, "isDir": "true"}, "", "", nil)
-		w.post("/api/file/renameFile", object{"path": "/data/storage/nothing", "newPath": p})
 	}
 	w.intact(notebook, "putFile")
 	for _, p := range []string{"/", "/data", "/data/" + notebook, "/data/assets", "/temp", "/conf", "/.lock", "/data/" + notebook + "/" + notebook + ".sy", "/data/" + notebook + "/.siyuan/conf.json"} {
 		w.call(http.StatusForbidden, "/api/file/removeFile", object{"path": p})
-		w.call(http.StatusForbidden, "/api/file/renameFile", object{"path": p, "newPath": "/data/x"})
 		if code := w.put(p, "x"); code != http.StatusForbidden && code != http.StatusBadRequest {
 			t.Errorf("put %s: %d", p, code)
 		}
@@ -138,7 +135,6 @@ func TestFileBelowFile(t *testing.T) {
 	if code := w.put("/temp/canary/x", "x"); code != http.StatusConflict {
 		t.Errorf("a file in a file: %d", code)
 	}
-	w.call(http.StatusConflict, "/api/file/renameFile", object{"path": "/data/canary.md", "newPath": "/temp/canary/x"})
 	if got := w.form("/api/file/putFile", map[string]string{"path": "/temp/canary", "isDir": "true"}, "", "", nil); got.Get("code").Int() != http.StatusConflict {
 		t.Errorf("a folder in place of a file: %s", got.Raw)
 	}

@@ -87,12 +87,6 @@ func blocked(tx *workspace.Tx, p string) string {
 	return ""
 }
 
-// holdsNotes reports whether removing or moving a path would touch the tree, or a folder every workspace has.
-func holdsNotes(tx *workspace.Tx, p string) bool {
-	e := lookup(tx, p)
-	return e != nil && e.note
-}
-
 // splitNote cuts a path into a notebook's id and what follows it, "" or from its slash.
 func splitNote(p string) (box, rest string, ok bool) {
 	box, inData := strings.CutPrefix(p, "/data/")

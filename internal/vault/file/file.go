@@ -18,7 +18,6 @@ func Join(mux *api.Mux) {
 	mux.Write("/api/file/putFile", putFile)
 	mux.Read("/api/file/readDir", readDir)
 	mux.Write("/api/file/removeFile", removeFile)
-	mux.Write("/api/file/renameFile", renameFile)
 
 	mux.Write("/api/filetree/upsertIndexes", upsertIndexes)
 	mux.Write("/api/filetree/removeIndexes", removeIndexes)
@@ -27,15 +26,11 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/asset/getDocAssets", getDocAssets)
 	mux.Read("/api/asset/getDocImageAssets", getDocImageAssets)
 	mux.Read("/api/asset/getUnusedAssets", getUnusedAssets)
-	mux.Read("/api/asset/getMissingAssets", getMissingAssets)
 	mux.Write("/api/asset/removeUnusedAsset", removeUnusedAsset)
 	mux.Write("/api/asset/removeUnusedAssets", removeUnusedAssets)
 	mux.Write("/api/asset/renameAsset", renameAsset)
-	mux.Read("/api/asset/statAsset", statAsset)
 	mux.Read("/api/asset/getImageOCRText", getImageOCRText)
 	mux.Write("/api/asset/setImageOCRText", setImageOCRText)
-	mux.Read("/api/asset/getFileAnnotation", getFileAnnotation)
-	mux.Write("/api/asset/setFileAnnotation", setFileAnnotation)
 
 	mux.Read("/api/search/searchTemplate", searchTemplate)
 	mux.Write("/api/search/removeTemplate", removeTemplate)

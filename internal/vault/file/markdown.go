@@ -20,6 +20,9 @@ const (
 	embedQuotes  = 1
 )
 
+// blockLink is how a link to a block begins; an export takes it for a reference.
+const blockLink = "siyuan://blocks/"
+
 // exportMdContent answers the whole document a block lies in as Markdown for other programs.
 func exportMdContent(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.NeedStr("id"))
@@ -71,6 +74,7 @@ const (
 func (e *export) document(d *tree.Document) string {
 	root := d.Root.Clone()
 	e.embed(root)
+	spread(root)
 	e.link(root)
 	text := markup.Export(root)
 	if len(e.noted) > 0 {
@@ -126,6 +130,22 @@ func (e *export) found(text string) (list [][]*tree.Block) {
 	return list
 }
 
+// spread puts what super blocks below b hold in their place: other programs know none.
+func spread(b *tree.Block) {
+	for _, child := range append([]*tree.Block{}, b.Children...) {
+		spread(child)
+		if child.Kind != tree.Super {
+			continue
+		}
+		at, held := child.Index(), append([]*tree.Block{}, child.Children...)
+		for _, inner := range held {
+			inner.Cut()
+		}
+		child.Cut()
+		b.Insert(at, held...)
+	}
+}
+
 // link writes the references below a block the way the export wants them.
 func (e *export) link(b *tree.Block) {
 	b.Walk(func(b *tree.Block) {
@@ -137,18 +157,22 @@ func (e *export) link(b *tree.Block) {
 }
 
 func (e *export) linked(text string) string {
-	if !strings.Contains(text, "((") {
+	if !strings.Contains(text, "((") && !strings.Contains(text, blockLink) {
 		return text
 	}
 	var out strings.Builder
 	for _, s := range markup.Spans(text) {
-		if s.Kind != "block-ref" {
+		id, isLink := strings.CutPrefix(s.Target, blockLink)
+		switch {
+		case s.Kind == "a" && isLink && tree.ValidID(id):
+			s.Target = id
+		case s.Kind != "block-ref":
 			out.WriteString(s.Markdown)
 			continue
 		}
 		switch e.refs {
 		case refLinks:
-			fmt.Fprintf(&out, "[%s](siyuan://blocks/%s)", s.Content, s.Target)
+			fmt.Fprintf(&out, "[%s](%s%s)", s.Content, blockLink, s.Target)
 		case refFootnotes:
 			out.WriteString(s.Content + e.mark(s.Target))
 		default:
@@ -197,6 +221,7 @@ func (e *export) note(b *tree.Block) string {
 	} else {
 		root.Insert(0, b.Clone())
 	}
+	spread(root)
 	e.link(root)
 	text := markup.Export(root)
 	if b.Kind == tree.Doc {

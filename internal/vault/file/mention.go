@@ -7,11 +7,9 @@ import (
 	"strings"
 	"unicode"
 
+	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
-
-// databases is where database files lie; their cells may name assets.
-const databases = "/data/storage/av"
 
 // mentioned are those of some assets (assets/...) that any text of the workspace names: blocks of any kind and in
 // closed notebooks, attributes, databases. With escaped, what is written with escapes counts as well. It reads all
@@ -27,7 +25,7 @@ func mentioned(tx *workspace.Tx, assets []string, escaped bool) map[string]bool 
 		look(html.UnescapeString(row.Text(1)))
 		return true
 	}, "SELECT markdown, ial FROM node WHERE instr(markdown, 'assets/') > 0 OR instr(ial, 'assets/') > 0")
-	for _, f := range tx.FilesBelow(databases) {
+	for _, f := range tx.FilesBelow(api.Databases) {
 		if !f.Dir {
 			look(string(tx.ReadFile(f.Path)))
 		}

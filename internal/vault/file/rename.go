@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -23,7 +24,7 @@ func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	case name == "":
 		return api.OK(map[string]any{"newPath": ""})
 	case !ok:
-		return noAsset(old, 5000)
+		return noAsset(old)
 	}
 	ext := path.Ext(old)
 	stem := cut(strings.Trim(foldName(name), " "), maxStem)
@@ -59,10 +60,11 @@ func rewriteUses(tx *workspace.Tx, old, renamed string) {
 	}
 	for _, u := range usesOf(tx, old) {
 		if b := blockAt(tx, u); b != nil {
+			edit.KeepBefore(tx, b.Doc)
 			rewriteBlock(b, address, spell)
 		}
 	}
-	for _, f := range tx.FilesBelow(databases) {
+	for _, f := range tx.FilesBelow(api.Databases) {
 		if f.Dir {
 			continue
 		}

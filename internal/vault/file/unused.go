@@ -36,7 +36,8 @@ func unusedAssets(tx *workspace.Tx) []string {
 			files = append(files, a)
 		}
 		return true
-	}, `SELECT path, dir, EXISTS (SELECT 1 FROM asset WHERE asset.path = substr(file.path, 7)) FROM file
+	}, `SELECT path, dir, EXISTS (SELECT 1 FROM asset WHERE asset.path = substr(file.path, 7))
+			OR EXISTS (SELECT 1 FROM annotation WHERE annotation.path = substr(file.path, 7)) FROM file
 		WHERE path > '/data/assets/' AND path < '/data/assets0' ORDER BY path`)
 	for a := range mentioned(tx, files, false) {
 		markUsed(used, a)
@@ -53,33 +54,6 @@ func markUsed(used map[string]bool, asset string) {
 	for ; asset != "."; asset = path.Dir(asset) {
 		used[asset] = true
 	}
-}
-
-// getMissingAssets lists the addresses in documents that lead to no file, with the blocks that name them. What was
-// marked in a PDF has an address below that of the PDF.
-func getMissingAssets(tx *workspace.Tx, _ api.Request) api.Reply {
-	type missing struct {
-		Item     string   `json:"item"`
-		Name     string   `json:"name"`
-		BlockIDs []string `json:"blockIDs"`
-	}
-	items := []*missing{}
-	tx.Rows(func(row workspace.Row) bool {
-		address, id := row.Text(0), row.Text(1)
-		if len(items) == 0 || items[len(items)-1].Item != address {
-			items = append(items, &missing{Item: address, Name: path.Base(address)})
-		}
-		last := items[len(items)-1]
-		last.BlockIDs = append(last.BlockIDs, id)
-		return true
-	}, `SELECT DISTINCT asset.path, node.id FROM asset JOIN node ON node.n = asset.node
-		JOIN document ON document.n = node.doc JOIN notebook ON notebook.id = document.box
-		LEFT JOIN file ON file.path = '/data/' || asset.path
-		WHERE notebook.closed = 0 AND file.path IS NULL ORDER BY asset.path, node.id`)
-	return api.OK(slices.DeleteFunc(items, func(m *missing) bool {
-		f := tx.Stat("/data/" + path.Dir(m.Item))
-		return f != nil && !f.Dir
-	}))
 }
 
 // removeUnusedAsset removes an asset, used or not, as its callers ask for both. SiYuan would remove anything; here the

@@ -4,7 +4,6 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -89,36 +88,4 @@ func removeFile(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	tx.RemoveFile(p)
 	return api.Done()
-}
-
-func renameFile(tx *workspace.Tx, req api.Request) api.Reply {
-	from, to := confine(req.NeedStr("path")), confine(req.NeedStr("newPath"))
-	e := lookup(tx, from)
-	switch {
-	case e == nil:
-		return api.Fail(http.StatusNotFound, "Field [path]: path does not exist")
-	case e.note:
-		return ownedByNotes()
-	case strings.HasPrefix(to, from+"/"):
-		return api.Fail(http.StatusConflict, "Field [newPath]: cannot rename a directory into its own subdirectory")
-	case lookup(tx, to) != nil:
-		return api.Fail(http.StatusConflict, "Field [newPath]: path already exists")
-	case !storable(to) || tooLongBelow(tx, from, to):
-		return api.Fail(http.StatusBadRequest, badName)
-	case blocked(tx, to) != "":
-		return api.Fail(http.StatusConflict, "Field [newPath]: path is not a directory")
-	}
-	tx.MakeDir(path.Dir(to))
-	tx.RenameFile(from, to)
-	return api.Done()
-}
-
-// tooLongBelow reports whether something below a folder would have too long a path at the new place.
-func tooLongBelow(tx *workspace.Tx, from, to string) bool {
-	for _, f := range tx.FilesBelow(from) {
-		if len(f.Path)-len(from)+len(to) > maxPath {
-			return true
-		}
-	}
-	return false
 }

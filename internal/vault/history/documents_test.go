@@ -20,7 +20,7 @@ const rich = "# Title 标题\n\na **bold** [link](https://a.example) `code` ((20
 
 // copies are the paths of the copies of a document, the newest first.
 func (w *world) copies(doc string) (paths []string) {
-	w.t.Helper()
+	w.T.Helper()
 	q := fmt.Sprintf(`"query":%q,"type":3,"op":"all","notebook":"%%"`, doc)
 	for _, at := range w.must("history/searchHistory", "{%s}", q).Get("histories").Array() {
 		for _, item := range w.must("history/getHistoryItems", `{%s,"created":%q}`, q, at.Str).Get("items").Array() {
@@ -44,7 +44,7 @@ func TestRollbackRestoresBytes(t *testing.T) {
 	if len(paths) != 1 || !strings.HasSuffix(paths[0], "-update/"+w.nb+"/"+doc+".sy") {
 		t.Fatalf("%v", paths)
 	}
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		root := tx.Document(doc).Root
 		root.Attrs["title"], root.Attrs["memo"] = "Renamed", "x"
 		root.Children[1].Cut()
@@ -75,7 +75,7 @@ func TestRollbackRevivesRemovedDocuments(t *testing.T) {
 	top := w.doc("", "Top", "a")
 	below := w.doc(top, "Below", "b\n\nc")
 	before, beforeTop := w.sy(below), w.sy(top)
-	w.update(func(tx *workspace.Tx) { edit.Remove(tx, tx.Document(top)) })
+	w.Update(func(tx *workspace.Tx) { edit.Remove(tx, tx.Document(top)) })
 	if w.sy(below) != "" {
 		t.Fatal("it is still there")
 	}
@@ -91,7 +91,7 @@ func TestRollbackRevivesRemovedDocuments(t *testing.T) {
 			t.Errorf("brought back\n%s\nwant\n%s", got, tt.want)
 		}
 	}
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		if d := tx.Document(below); d.Path() != "/"+top+"/"+below+".sy" {
 			t.Errorf("it lies at %s", d.Path())
 		}
@@ -106,7 +106,7 @@ func TestRollbackRefuses(t *testing.T) {
 	path := w.copies(doc)[0]
 	before := w.sy(other)
 	forged := strings.ReplaceAll(path, doc, other)
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		tx.WriteFile(forged, tx.ReadFile(path), time.Time{})
 		tx.WriteFile("/data/secret.sy", tx.ReadFile(path), time.Time{})
 		tx.WriteFile(strings.ReplaceAll(path, doc, nowhere), []byte("no document"), time.Time{})
@@ -128,7 +128,7 @@ func TestRollbackRefuses(t *testing.T) {
 		}
 	}
 	// Into no notebook, or one that is closed, nothing comes back.
-	w.update(func(tx *workspace.Tx) { edit.Remove(tx, tx.Document(doc)) })
+	w.Update(func(tx *workspace.Tx) { edit.Remove(tx, tx.Document(doc)) })
 	if got := w.ask("history/rollbackDocHistory", `{"notebook":%q,"historyPath":%q}`, nowhere, path); got.Get("code").Int() != -1 {
 		t.Errorf("%s", got.Raw)
 	}
@@ -141,7 +141,7 @@ func TestRollbackOfABlockThatMovedAway(t *testing.T) {
 	doc, other := w.doc("", "D", "a\n\nb"), w.doc("", "Other", "c")
 	w.must("history/createDocHistory", `{"id":%q}`, doc)
 	moved := ""
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		b := tx.Document(doc).Root.Children[0]
 		moved = b.ID
 		b.Cut()
@@ -150,7 +150,7 @@ func TestRollbackOfABlockThatMovedAway(t *testing.T) {
 	if got := w.rollback(w.copies(doc)[0]); got.Get("code").Int() != 0 {
 		t.Fatal(got.Raw)
 	}
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		back := tx.Document(doc).Root.Children
 		if len(back) != 2 || back[0].Text != "a" || back[0].ID == moved || !tree.ValidID(back[0].ID) || tx.Block(moved).Doc.ID() != other {
 			t.Errorf("%d blocks, the first %+v", len(back), back[0])
@@ -186,12 +186,12 @@ func TestDocumentsKeepTheirPast(t *testing.T) {
 	w := newWorld(t)
 	doc := ""
 	const longAgo = "20240801000000-abcdefg"
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		doc = tx.AddDocument(tx.Notebook(w.nb), nil, "Old", longAgo, nil).ID()
 		tx.WriteFile("/history/2020-01-01-000000-update/"+w.nb+"/"+longAgo+".sy", []byte("{}"), time.Time{})
 	})
 	appendTo := func(id, text string) {
-		w.update(func(tx *workspace.Tx) { edit.Place(tx, "markdown", text, tx.Document(id).Root, true) })
+		w.Update(func(tx *workspace.Tx) { edit.Place(tx, "markdown", text, tx.Document(id).Root, true) })
 	}
 	before := w.sy(doc)
 	appendTo(doc, "one")
@@ -200,7 +200,7 @@ func TestDocumentsKeepTheirPast(t *testing.T) {
 	if len(paths) != 1 || strings.Contains(paths[0], "/2020-") {
 		t.Fatalf("%v", paths)
 	}
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		if got := string(tx.ReadFile(paths[0])); got != before {
 			t.Errorf("kept\n%s\nwant\n%s", got, before)
 		}

@@ -14,13 +14,13 @@ import (
 
 // snapshot makes a snapshot and returns the id of the newest.
 func (w *world) snapshot(memo string) string {
-	w.t.Helper()
+	w.T.Helper()
 	w.must("repo/createSnapshot", `{"memo":%q}`, memo)
 	return w.must("repo/getRepoSnapshots", `{"page":1}`).Get("snapshots.0.id").Str
 }
 
 func (w *world) diff(left, right string) gjson.Result {
-	w.t.Helper()
+	w.T.Helper()
 	return w.must("repo/diffRepoSnapshots", `{"left":%q,"right":%q}`, left, right)
 }
 
@@ -61,7 +61,7 @@ func TestSnapshotStoresWhatChanged(t *testing.T) {
 	for i := range 20 {
 		docs = append(docs, w.doc("", fmt.Sprintf("Doc %d", i), rich))
 	}
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		tx.WriteFile("/data/assets/a.png", []byte("picture"), time.Time{})
 		tx.WriteFile("/data/assets/b.png", []byte("picture"), time.Time{})
 	})
@@ -106,13 +106,13 @@ func TestSnapshotBringsBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	changed, gone := w.doc("", "Changed", rich), w.doc("", "Gone", "b")
-	w.update(func(tx *workspace.Tx) { tx.WriteFile("/data/assets/a.txt", []byte("old"), time.Time{}) })
+	w.Update(func(tx *workspace.Tx) { tx.WriteFile("/data/assets/a.txt", []byte("old"), time.Time{}) })
 	w.must("repo/initRepoKey", `{}`)
 	old := w.snapshot("old 旧")
 	before := map[string]string{changed: w.sy(changed), gone: w.sy(gone)}
 	w.write(changed, "# changed")
 	young := w.doc("", "Young", "c")
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		tx.RemoveDocument(tx.Document(gone))
 		tx.WriteFile("/data/assets/a.txt", []byte("new"), time.Time{})
 	})
@@ -143,7 +143,7 @@ func TestSnapshotBringsBack(t *testing.T) {
 			t.Errorf("brought back\n%s\nwant\n%s", got, want)
 		}
 	}
-	w.update(func(tx *workspace.Tx) {
+	w.Update(func(tx *workspace.Tx) {
 		if got := string(tx.ReadFile("/data/assets/a.txt")); got != "old" || tx.Document(young) == nil {
 			t.Errorf("the file holds %q", got)
 		}

@@ -45,7 +45,7 @@ func fill(b *testing.B, v *vault) {
 		return out.String()
 	}
 	for at := 0; at < benchDocuments; at += 50 {
-		v.update(func(tx *workspace.Tx) {
+		v.Update(func(tx *workspace.Tx) {
 			for i := range 50 {
 				var blocks []*tree.Block
 				for range benchBlocks - 1 {
@@ -85,7 +85,7 @@ func BenchmarkFullText(b *testing.B) {
 			hits := int64(0)
 			for b.Loop() {
 				start := time.Now()
-				hits = v.ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int()
+				hits = v.Ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int()
 				took = append(took, time.Since(start))
 			}
 			slices.Sort(took)

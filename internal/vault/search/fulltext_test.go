@@ -47,7 +47,7 @@ func TestSameText(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	_, blocks := v.document("Doc", "alpha 甲乙\n\nother")
-	v.update(func(tx *workspace.Tx) {
+	v.Update(func(tx *workspace.Tx) {
 		b := tx.Block(blocks[0])
 		b.Attrs["name"], b.Attrs["memo"] = "beta", "gamma delta 丙丁"
 	})
@@ -55,7 +55,7 @@ func TestSameText(t *testing.T) {
 		"alpha": 1, "beta": 1, "gamma delta": 1, "alpha 甲乙": 1, "gamma 丙丁": 1, "丙丁 de": 1, "丙 丁": 1,
 		"alpha beta": 0, "alpha gamma": 0, "甲乙 丙丁": 0, "甲 gamma": 0, "alpha 丙": 0, "beta gamma": 0,
 	} {
-		if got := v.ask("/api/search/fullTextSearchBlock", object{"query": query}).Get("matchedBlockCount").Int(); int(got) != want {
+		if got := v.Ask("/api/search/fullTextSearchBlock", object{"query": query}).Get("matchedBlockCount").Int(); int(got) != want {
 			t.Errorf("%s: %d hits, want %d", query, got, want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestWordsFindWhatAScanFinds(t *testing.T) {
 			}
 		}
 		body := object{"query": query, "types": object{"paragraph": true}}
-		if got := v.ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int(); int(got) != want {
+		if got := v.Ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int(); int(got) != want {
 			t.Errorf("%q: %d hits, a scan finds %d", query, got, want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestOrdersAndPages(t *testing.T) {
 	}
 	v.document("Doc", strings.Join(lines, "\n\n"))
 	ids := func(order, page, size int) (ids []string) {
-		found := v.ask("/api/search/fullTextSearchBlock", object{"query": "word", "orderBy": order, "page": page, "pageSize": size})
+		found := v.Ask("/api/search/fullTextSearchBlock", object{"query": "word", "orderBy": order, "page": page, "pageSize": size})
 		if n, pages := found.Get("matchedBlockCount").Int(), found.Get("pageCount").Int(); n != 50 || int(pages) != (50+size-1)/size {
 			t.Errorf("order %d: %d hits on %d pages", order, n, pages)
 		}
@@ -159,7 +159,7 @@ func TestScope(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	var top, below, other string
-	v.update(func(tx *workspace.Tx) {
+	v.Update(func(tx *workspace.Tx) {
 		box := tx.Notebook(v.box)
 		d := tx.AddDocument(box, nil, "Top needle", "", tx.Identify(markup.Parse("# needle head\n\nneedle one\n\n- needle item")))
 		c := tx.AddDocument(box, d, "Below", "", tx.Identify(markup.Parse("needle two")))
@@ -173,7 +173,7 @@ func TestScope(t *testing.T) {
 		for key, value := range more {
 			body[key] = value
 		}
-		return int(v.ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int())
+		return int(v.Ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int())
 	}
 	tests := []struct {
 		more object
@@ -190,14 +190,14 @@ func TestScope(t *testing.T) {
 			t.Errorf("%v: %d hits, want %d", tt.more, got, tt.want)
 		}
 	}
-	v.update(func(tx *workspace.Tx) { tx.Notebook(other).Conf.Closed = true })
+	v.Update(func(tx *workspace.Tx) { tx.Notebook(other).Conf.Closed = true })
 	if got := count(nil); got != 5 {
 		t.Errorf("with the other notebook closed: %d hits, want 5", got)
 	}
-	if got := v.ask("/api/query/sql", object{"stmt": "select content from blocks_fts where blocks_fts match 'three'"}); len(got.Array()) != 0 {
+	if got := v.Ask("/api/query/sql", object{"stmt": "select content from blocks_fts where blocks_fts match 'three'"}); len(got.Array()) != 0 {
 		t.Errorf("SQL sees a closed notebook: %s", got)
 	}
-	v.update(func(tx *workspace.Tx) { tx.Notebook(other).Conf.Closed = false })
+	v.Update(func(tx *workspace.Tx) { tx.Notebook(other).Conf.Closed = false })
 	if got := count(nil); got != 6 {
 		t.Errorf("with the other notebook open again: %d hits, want 6", got)
 	}
@@ -239,19 +239,19 @@ func TestFindReplace(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	doc, blocks := v.document("Old title", "old **old** text #old#\n\n`old` code")
-	v.ask("/api/search/findReplace", object{"k": "old", "r": "new", "ids": []string{blocks[0], doc, "20990101000000-zzzzzzz"}, "replaceTypes": object{"text": true, "strong": true}})
-	if got := v.block(blocks[0]).Text; got != "new **new** text #old#" {
+	v.Ask("/api/search/findReplace", object{"k": "old", "r": "new", "ids": []string{blocks[0], doc, "20990101000000-zzzzzzz"}, "replaceTypes": object{"text": true, "strong": true}})
+	if got := v.Block(blocks[0]).Text; got != "new **new** text #old#" {
 		t.Errorf("the text is %q", got)
 	}
 	if got := v.contents("new text", nil); len(got) == 0 {
 		t.Error("what was replaced is not found")
 	}
-	v.ask("/api/search/findReplace", object{"k": "Old", "r": "New", "ids": []string{doc}, "replaceTypes": object{"docTitle": true}})
-	if got := v.block(doc).Attrs["title"]; got != "New title" {
+	v.Ask("/api/search/findReplace", object{"k": "Old", "r": "New", "ids": []string{doc}, "replaceTypes": object{"docTitle": true}})
+	if got := v.Block(doc).Attrs["title"]; got != "New title" {
 		t.Errorf("the title is %q", got)
 	}
-	v.ask("/api/search/findReplace", object{"k": "(ol)d", "r": "$1", "method": 3, "ids": blocks, "replaceTypes": object{"code": true, "tag": true}})
-	if got := v.block(blocks[1]).Text; got != "`ol` code" {
+	v.Ask("/api/search/findReplace", object{"k": "(ol)d", "r": "$1", "method": 3, "ids": blocks, "replaceTypes": object{"code": true, "tag": true}})
+	if got := v.Block(blocks[1]).Text; got != "`ol` code" {
 		t.Errorf("the text is %q", got)
 	}
 	if got := v.contents("old", nil); len(got) != 0 {

@@ -29,12 +29,12 @@ func TestQuerySQL(t *testing.T) {
 		{object{"stmt": "select 1", "mode": "zzz"}, `{"code":-1,"msg":"unknown [mode]","data":null}`},
 		{object{"stmt": " "}, `{"code":-1,"msg":"Field [stmt] must not be empty","data":null}`},
 	} {
-		if got := v.answer("/api/query/sql", tt.body).Raw; got != tt.want {
+		if got := v.Answer("/api/query/sql", tt.body).Raw; got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.body, got, tt.want)
 		}
 	}
 	// What was wrong does no harm to what comes after.
-	if got := v.ask("/api/query/sql", object{"stmt": "select memo from blocks where content = 'text'"}).Raw; got != `[{"memo":""}]` {
+	if got := v.Ask("/api/query/sql", object{"stmt": "select memo from blocks where content = 'text'"}).Raw; got != `[{"memo":""}]` {
 		t.Error(got)
 	}
 }
@@ -43,9 +43,9 @@ func TestTags(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	doc, blocks := v.document("Doc", "one #b# and #a/x#\n\ntwo #b# `#b#`\n\n# head #中文#")
-	v.update(func(tx *workspace.Tx) { tx.Block(doc).Attrs["tags"] = "b,c" })
+	v.Update(func(tx *workspace.Tx) { tx.Block(doc).Attrs["tags"] = "b,c" })
 	tags := func(sort int) (list []string) {
-		for _, tag := range v.ask("/api/tag/getTag", object{"sort": sort, "app": "test"}).Array() {
+		for _, tag := range v.Ask("/api/tag/getTag", object{"sort": sort, "app": "test"}).Array() {
 			list = append(list, tag.Get("label").String()+" "+tag.Get("count").String())
 			for _, child := range tag.Get("children").Array() {
 				list = append(list, "- "+child.Get("label").String()+" "+child.Get("count").String())
@@ -59,22 +59,22 @@ func TestTags(t *testing.T) {
 	if diff := cmp.Diff([]string{"b 3", "c 1", "中文 1", "a 0", "- a/x 1"}, tags(8)); diff != "" {
 		t.Error(diff)
 	}
-	v.ask("/api/tag/renameTag", object{"oldLabel": "a", "newLabel": "甲"})
-	v.ask("/api/tag/renameTag", object{"oldLabel": "b", "newLabel": "b/c"})
+	v.Ask("/api/tag/renameTag", object{"oldLabel": "a", "newLabel": "甲"})
+	v.Ask("/api/tag/renameTag", object{"oldLabel": "b", "newLabel": "b/c"})
 	if diff := cmp.Diff([]string{"b 0", "- b/c 3", "c 1", "中文 1", "甲 0", "- 甲/x 1"}, tags(0)); diff != "" {
 		t.Error(diff)
 	}
-	v.ask("/api/tag/removeTag", object{"label": "b/c"})
+	v.Ask("/api/tag/removeTag", object{"label": "b/c"})
 	if diff := cmp.Diff([]string{"c 1", "中文 1", "甲 0", "- 甲/x 1"}, tags(0)); diff != "" {
 		t.Error(diff)
 	}
-	if got := v.block(blocks[0]).Text; got != "one b/c and #甲/x#" {
+	if got := v.Block(blocks[0]).Text; got != "one b/c and #甲/x#" {
 		t.Errorf("the text is %q", got)
 	}
-	if got := v.block(blocks[1]).Text; got != "two b/c `#b#`" {
+	if got := v.Block(blocks[1]).Text; got != "two b/c `#b#`" {
 		t.Errorf("the text is %q", got)
 	}
-	if got := v.block(doc).Attrs["tags"]; got != "c" {
+	if got := v.Block(doc).Attrs["tags"]; got != "c" {
 		t.Errorf("the document has the tags %q", got)
 	}
 }
@@ -84,18 +84,18 @@ func TestRefs(t *testing.T) {
 	v := newVault(t)
 	_, blocks := v.document("Target 目标", "the target")
 	v.document("Doc", "see (("+blocks[0]+" 'it')) and ((20990101000000-zzzzzzz \"gone\"))\n\nfine (("+blocks[0]+" 'it'))")
-	found := v.ask("/api/search/listInvalidBlockRefs", object{"page": 1, "pageSize": 10})
+	found := v.Ask("/api/search/listInvalidBlockRefs", object{"page": 1, "pageSize": 10})
 	if got := found.Get("blocks.0.markdown").String(); found.Get("matchedBlockCount").Int() != 1 || got != "see (("+blocks[0]+" 'it')) and (( 'gone'))" {
 		t.Errorf("%s", found)
 	}
 	body := object{"id": blocks[0], "rootID": blocks[0], "beforeLen": 16, "k": "目标", "reqId": 3}
-	found = v.ask("/api/search/searchRefBlock", body)
+	found = v.Ask("/api/search/searchRefBlock", body)
 	if found.Get("blocks.0.content").String() != "Target <mark>目标</mark>" || found.Get("blocks.0.hPath").String() != "Notes 笔记/" ||
 		found.Get("blocks.0.refText").String() != "Target 目标" || !found.Get("newDoc").Bool() || found.Get("reqId").Int() != 3 {
 		t.Errorf("%s", found)
 	}
 	body["k"] = "Target 目标"
-	if found = v.ask("/api/search/searchRefBlock", body); found.Get("newDoc").Bool() {
+	if found = v.Ask("/api/search/searchRefBlock", body); found.Get("newDoc").Bool() {
 		t.Errorf("a document has that title: %s", found)
 	}
 }

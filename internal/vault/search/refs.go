@@ -7,7 +7,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// searchRefBlock finds blocks to refer to, at most as many as a statement has rows. A missing key is answered by the
+// mostReferences is how many blocks to refer to are offered at most.
+const mostReferences = 2000
+
+// searchRefBlock finds blocks to refer to. A missing key is answered by the
 // late half of the handler.
 func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, key := range []string{"id", "rootID", "k", "beforeLen"} {
@@ -20,7 +23,7 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	isTitle := query == ""
 	if query != "" {
 		src, mark := sourceOf(tx, query, byKeyword)
-		found := find(tx, src, newScope(tx, everyday, nil), orderKind, defaultLimit)
+		found := find(tx, src, newScope(tx, everyday, nil), orderKind, mostReferences)
 		for _, b := range page(tx, found.first) {
 			h := marked(b, mark)
 			h.RefText = b.Content

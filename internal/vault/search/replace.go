@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -33,9 +34,11 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 		case b == nil:
 		case b.Kind == tree.Doc:
 			if in("docTitle") {
+				edit.KeepBefore(tx, b.Doc)
 				b.Attrs["title"] = replace(b.Attrs["title"])
 			}
 		case !b.Container():
+			edit.KeepBefore(tx, b.Doc)
 			b.Text = replaced(b, replace, in)
 		}
 	}

@@ -21,7 +21,7 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/search/getAssetContent", getAssetContent)
 	mux.Read("/api/query/sql", querySQL)
 	mux.Read("/api/sqlite/flushTransaction", flushTransaction)
-	mux.Write("/api/tag/getTag", getTag) // it keeps the order it is given
+	mux.ReadFirst("/api/tag/getTag", getTag) // it keeps the order it is given
 	mux.Write("/api/tag/renameTag", renameTag)
 	mux.Write("/api/tag/removeTag", removeTag)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -130,9 +131,13 @@ func retag(tx *workspace.Tx, prefix string, change func(tag string) (label strin
 		return true
 	}, "SELECT id FROM node WHERE tag <> '' AND instr(tag, ?)", "#"+prefix)
 	for _, id := range ids {
-		switch b := tx.Block(id); {
-		case b == nil: // in a closed notebook
-		case b.Kind == tree.Doc:
+		b := tx.Block(id)
+		if b == nil { // in a closed notebook
+			continue
+		}
+		edit.KeepBefore(tx, b.Doc)
+		switch b.Kind {
+		case tree.Doc:
 			b.Attrs["tags"] = retagList(b.Attrs["tags"], change)
 		default:
 			b.Text = retagText(b.Text, change)

@@ -3,7 +3,6 @@ package system_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,20 +13,10 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/vault/api"
 	"collie/internal/vault/system"
-	"collie/internal/vault/workspace"
+	"collie/internal/vault/vaulttest"
 )
 
-func newMux(t testing.TB) *api.Mux {
-	t.Helper()
-	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close() })
-	mux := api.New(w, nil)
-	system.Join(mux)
-	return mux
-}
+func newMux(t testing.TB) *api.Mux { return vaulttest.New(t, system.Join).Mux }
 
 func TestMeetsRecordings(t *testing.T) {
 	t.Parallel()

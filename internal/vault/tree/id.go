@@ -1,10 +1,14 @@
 package tree
 
 import (
+	"crypto/sha256"
 	"math/rand/v2"
 	"regexp"
+	"strings"
 	"time"
 )
+
+const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 var idPattern = regexp.MustCompile(`^\d{14}-[0-9a-z]{7}$`)
 
@@ -16,12 +20,25 @@ func Stamp(t time.Time) string { return t.Format("20060102150405") }
 
 // RandomID makes an id of now. Whether it is taken is for the caller to see.
 func RandomID() string {
-	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	tail := make([]byte, 7)
 	for i := range tail {
 		tail[i] = digits[rand.IntN(len(digits))]
 	}
 	return Stamp(time.Now()) + "-" + string(tail)
+}
+
+// DerivedID makes an id that always is the same for the same parts: of the time of from, if that is an id.
+func DerivedID(from string, parts ...string) string {
+	sum := sha256.Sum256([]byte(from + "\x00" + strings.Join(parts, "\x00")))
+	tail := make([]byte, 7)
+	for i := range tail {
+		tail[i] = digits[int(sum[i])%len(digits)]
+	}
+	stamp := "20000101000000"
+	if ValidID(from) {
+		stamp = from[:14]
+	}
+	return stamp + "-" + string(tail)
 }
 
 // IDTime is the time an id was made at, the zero time for a malformed one.

@@ -38,6 +38,19 @@ func (tx *state) anchored(def string) []*tree.Block {
 	return found
 }
 
+// maxAnchor is how many characters of a definition a dynamic anchor shows, the setting SiYuan comes with. Without a bound
+// blocks that refer to each other more than once would grow each other's text without end.
+const maxAnchor = 96
+
+// anchorOf is what a dynamic anchor shows of a definition.
+func anchorOf(def *tree.Block) string {
+	text := strings.TrimSpace(markup.Content(def))
+	if short := cut(text, maxAnchor); short != text {
+		return short + "..."
+	}
+	return text
+}
+
 // anchored is the text of b with its dynamic anchors of def as they should be.
 func anchored(b, def *tree.Block) string {
 	text := b.Text
@@ -46,7 +59,7 @@ func anchored(b, def *tree.Block) string {
 			continue
 		}
 		fresh := s
-		fresh.Content = strings.ReplaceAll(strings.TrimSpace(markup.Content(def)), "'", "’")
+		fresh.Content = strings.ReplaceAll(anchorOf(def), "'", "’")
 		text = strings.ReplaceAll(text, s.Markdown, markup.Write(fresh))
 	}
 	return text

@@ -22,7 +22,7 @@ func sound(t *testing.T) *Workspace {
 	err = w.Update(t.Context(), func(tx *Tx) error {
 		box := tx.CreateNotebook("Notes")
 		up := tx.AddDocument(box, nil, "Up", "", tx.Identify(markup.Parse(
-			"# H\n\ntext #tag# ![i](assets/a.png)\n{: id=\"20240801000000-aaaaaaa\" custom-x=\"1\"}\n\n- a\n- ((20240801000000-aaaaaaa 'text'))")))
+			"# H\n\ntext #tag# ![i](assets/a.png)\n{: id=\"20240801000000-aaaaaaa\" custom-x=\"1\"}\n\n<<assets/a-20240801000000-ddddddd.pdf/20240801000000-ccccccc \"mark\">>\n\n- a\n- ((20240801000000-aaaaaaa 'text'))")))
 		tx.AddDocument(box, up, "Down", "", nil)
 		tx.WriteFile("/data/assets/a.png", []byte("png"), up.Changed)
 		return nil
@@ -63,6 +63,7 @@ func TestCheckFindsEveryBreach(t *testing.T) {
 		{"DELETE FROM ref", "rows of ref"},
 		{"DELETE FROM attribute", "rows of attribute"},
 		{"DELETE FROM asset", "rows of asset"},
+		{"DELETE FROM annotation", "rows of annotation"},
 		{"UPDATE file SET data = x'00' WHERE dir = 0", "hash"},
 		{"UPDATE file SET size = 9 WHERE dir = 0", "size"},
 		{"DELETE FROM file WHERE path = '/data/assets'", "folder"},

@@ -14,7 +14,7 @@ import (
 )
 
 const documentColumns = `SELECT document.n, document.id, document.box, document.parent, document.path, document.hpath,
-	document.sort, document.changed, document.rev, node.n, node.ial
+	document.sort, document.changed, document.rev, node.n, node.ial, document.size, ` + nodeSize + `
 	FROM document JOIN node ON node.id = document.id `
 
 // listDocs returns the documents of a query that begins with documentColumns, not loaded. Those that were removed
@@ -49,10 +49,10 @@ func (tx *state) listDocs(condition string, args ...any) []*tree.Document {
 func readDocument(s *sqlite.Stmt) *tree.Document {
 	id, attrs := s.ColumnText(1), tree.ParseIAL(s.ColumnText(10))
 	n := s.ColumnInt64(0)
-	root := &nodeRow{n: s.ColumnInt64(9), doc: n, id: id, kind: tree.Doc, attrs: attrs}
+	root := &nodeRow{n: s.ColumnInt64(9), doc: n, id: id, kind: tree.Doc, attrs: attrs, size: s.ColumnInt64(12)}
 	row := &docRow{
 		n: n, rev: s.ColumnInt64(8), parent: s.ColumnInt64(3), path: s.ColumnText(4), hpath: s.ColumnText(5),
-		box: s.ColumnText(2), sort: s.ColumnInt(6), rows: []*nodeRow{root},
+		box: s.ColumnText(2), sort: s.ColumnInt(6), size: s.ColumnInt64(11), rows: []*nodeRow{root},
 	}
 	d := &tree.Document{Sort: row.sort, Made: n, Changed: time.UnixMilli(s.ColumnInt64(7)), Stored: row}
 	d.Root = root.block()
@@ -118,7 +118,7 @@ func (tx *state) document(id string, load bool) *tree.Document {
 	return d
 }
 
-func (tx *state) documentAt(box, at string) *tree.Document {
+func (tx *state) documentAt(box, at string, load bool) *tree.Document {
 	id, isDocument := strings.CutSuffix(path.Base(at), ".sy")
 	if !isDocument {
 		return nil
@@ -127,7 +127,9 @@ func (tx *state) documentAt(box, at string) *tree.Document {
 	if d == nil || d.Box.ID != box || d.Path() != at {
 		return nil
 	}
-	tx.load(d)
+	if load {
+		tx.load(d)
+	}
 	return d
 }
 
@@ -146,7 +148,7 @@ func (tx *state) children(box *tree.Notebook, parent *tree.Document) []*tree.Doc
 		n = stored(parent).n
 	}
 	list := tx.listDocs(`WHERE document.box = ? AND document.parent = ? AND document.id <> document.box
-		ORDER BY document.sort, substr(document.id, 1, 14) DESC, document.n DESC`, box.ID, n)
+		ORDER BY document.sort, substr(document.id, 1, 14) DESC, document.n`, box.ID, n)
 	return slices.DeleteFunc(list, func(d *tree.Document) bool { return !tree.ValidID(d.ID()) })
 }
 
@@ -206,7 +208,7 @@ func (tx *state) addDocument(box *tree.Notebook, parent *tree.Document, title, i
 	if parent != nil {
 		parentN = stored(parent).n
 	}
-	tx.flush() // siblings may have been sorted
+	tx.flushOrder(d, parentN)
 	last, some := tx.number("SELECT max(sort) FROM document WHERE box = ? AND parent = ? AND id <> box HAVING count(*) > 0", box.ID, parentN)
 	if some {
 		d.Sort = int(last) + 1
@@ -230,7 +232,7 @@ func (tx *state) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	if d.Parent != nil {
 		row.parent = stored(d.Parent).n
 	}
-	tx.exec("INSERT INTO document (id, box, parent, path, hpath, sort, changed, rev) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
+	tx.exec("INSERT INTO document (id, box, parent, path, hpath, sort, changed, rev, size) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)",
 		d.ID(), row.box, row.parent, row.path, row.hpath, row.sort, d.Changed.UnixMilli())
 	row.n = tx.conn.LastInsertRowID()
 	d.Stored, d.Made = row, row.n
@@ -240,7 +242,36 @@ func (tx *state) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	}
 	tx.docs[row.n] = d
 	tx.blocks[d.ID()] = d.Root
-	tx.flush() // its root must be there for lists to find it
+	if tx.unheard(d) { // its root must be there for lists to find it
+		tx.flushNew(d)
+	} else {
+		tx.flush()
+	}
+}
+
+// flushOrder writes which places the documents at hand have among the siblings that d is to get.
+func (tx *state) flushOrder(d *tree.Document, parent int64) {
+	for _, other := range tx.docs {
+		row := stored(other)
+		if !row.removed && row.sort != other.Sort && row.parent == parent && other.Box == d.Box {
+			tx.flushPlaces([]*tree.Document{other})
+		}
+	}
+}
+
+// unheard reports whether no block of a document was ever in another place.
+func (tx *state) unheard(d *tree.Document) bool {
+	all := true
+	d.Root.Walk(func(b *tree.Block) {
+		if all && b.Stored != nil {
+			all = false
+		}
+		if all {
+			_, found := tx.number("SELECT 1 FROM node WHERE id = ?", b.ID)
+			all = !found
+		}
+	})
+	return all
 }
 
 func (tx *state) removeDocument(d *tree.Document) {
@@ -253,7 +284,7 @@ func (tx *state) removeDocument(d *tree.Document) {
 // eraseDocument removes the rows of one document. Everything else must be flushed.
 func (tx *state) eraseDocument(n int64) {
 	tx.unindex("doc = ?", n)
-	for _, table := range []string{"attribute", "span", "ref", "asset"} {
+	for _, table := range followingTables {
 		tx.exec("DELETE FROM "+table+" WHERE node IN (SELECT n FROM node WHERE doc = ?)", n)
 	}
 	tx.exec("DELETE FROM node WHERE doc = ?", n)

@@ -46,22 +46,34 @@ func (tx *state) flushTrees() []*tree.Block {
 		tx.flushMoved(docs)
 		return nil
 	}
-	f := &flusher{tx: tx, live: map[int64]bool{}, lost: map[int64]bool{}}
+	f := tx.newFlusher()
 	for _, d := range changed {
 		f.adopt(d, before)
 	}
 	for _, r := range before {
 		if !f.live[r.n] {
 			f.lost[r.parent] = true
-			tx.eraseNode(r.n)
+			f.erase(r.n)
 			tx.erased[r] = true
 		}
 	}
 	for _, d := range changed {
 		f.document(d)
 	}
+	tx.writeIndex(f.indexed)
 	tx.flushMoved(docs)
 	return f.redefined
+}
+
+// flushNew writes a document that has just been made, of blocks that no other document had. What else is at hand waits
+// for a flush, which looks at all of it.
+func (tx *state) flushNew(d *tree.Document) {
+	if tx.err != nil {
+		return
+	}
+	f := tx.newFlusher()
+	f.document(d)
+	tx.writeIndex(f.indexed)
 }
 
 // differs reports whether the tree of a document is another than its rows.
@@ -79,9 +91,11 @@ func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
 	if *i >= len(rows) || b.Stored != rows[*i] || !rows[*i].holds(b) {
 		return false
 	}
+	own := rows[*i]
 	*i++
 	for _, child := range b.Children {
-		if !unchanged(child, rows, i) {
+		// The order of all blocks alone does not say where one that was last in a container has gone.
+		if *i < len(rows) && rows[*i].parent != own.n || !unchanged(child, rows, i) {
 			return false
 		}
 	}
@@ -125,9 +139,16 @@ type flusher struct {
 	live, lost map[int64]bool
 	// redefined are the blocks whose text changed and that were there before.
 	redefined []*tree.Block
+	// indexed is what becomes of nodes in the full text index.
+	indexed map[int64]indexChange
 
+	open bool       // whether the document at hand is in an open notebook
 	doc  int64      // the document at hand
 	rows []*nodeRow // its rows so far
+}
+
+func (tx *state) newFlusher() *flusher {
+	return &flusher{tx: tx, live: map[int64]bool{}, lost: map[int64]bool{}, indexed: map[int64]indexChange{}}
 }
 
 // adopt lets new blocks that took the id of an old one keep its row, and notes which rows stay and which lost a child.
@@ -165,11 +186,12 @@ func (f *flusher) adopt(d *tree.Document, before map[string]*nodeRow) {
 // document writes the rows of one document.
 func (f *flusher) document(d *tree.Document) {
 	row := stored(d)
-	f.doc, f.rows = row.n, nil
+	f.doc, f.rows, f.open = row.n, nil, f.tx.open(row.n)
 	f.block(d.Root, place{})
+	row.size += sizeOf(f.rows) - sizeOf(row.rows)
 	row.rows = f.rows
 	d.Changed = time.Now()
-	f.tx.exec("UPDATE document SET rev = rev + 1, changed = ? WHERE n = ?", d.Changed.UnixMilli(), row.n)
+	f.tx.exec("UPDATE document SET rev = rev + 1, changed = ?, size = ? WHERE n = ?", d.Changed.UnixMilli(), row.size, row.n)
 	row.rev, _ = f.tx.number("SELECT rev FROM document WHERE n = ?", row.n)
 }
 
@@ -207,11 +229,11 @@ func (f *flusher) block(b *tree.Block, at place) (textChanged bool) {
 	case same && !textChanged && old.at(fresh):
 		f.rows[index] = old
 	case same && !textChanged:
-		fresh.attrs = old.attrs
+		fresh.attrs, fresh.size = old.attrs, old.size
 		f.tx.moveNode(fresh)
 	default:
 		fresh.attrs = maps.Clone(b.Attrs)
-		f.tx.writeNode(b, fresh, old == nil)
+		f.node(b, fresh, old == nil)
 	}
 	b.Stored = f.rows[index]
 	if textChanged && old != nil {

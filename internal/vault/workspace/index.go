@@ -1,6 +1,11 @@
 package workspace
 
-import "zombiezen.com/go/sqlite"
+import (
+	"maps"
+	"slices"
+
+	"zombiezen.com/go/sqlite"
+)
 
 // indexColumns are the columns of the full text index as it holds them: with two spaces behind each text, so that a
 // word of one or two characters at its end is the beginning of a trigram.
@@ -27,14 +32,52 @@ func (tx *state) unindex(condition string, arg any) {
 		" FROM node WHERE "+condition+inOpen, arg)
 }
 
-// indexedAs reports whether the index holds just these texts of a node.
-func (tx *state) indexedAs(n int64, texts [5]string) (same bool) {
+// indexChange is what a flush does to the full text index for one node: the texts it takes out and those it puts in,
+// nil for none.
+type indexChange struct{ out, in *[5]string }
+
+// indexedTexts are the texts the index holds of a node, nil if its notebook is closed.
+func (tx *state) indexedTexts(n int64) (texts *[5]string) {
 	tx.query(func(s *sqlite.Stmt) bool {
-		same = true
-		for i, text := range texts {
-			same = same && s.ColumnText(i) == text
+		texts = &[5]string{}
+		for i := range texts {
+			texts[i] = s.ColumnText(i)
 		}
 		return false
-	}, "SELECT name, alias, memo, tag, content FROM node WHERE n = ?", n)
-	return same
+	}, "SELECT name, alias, memo, tag, content FROM node WHERE n = ?"+inOpen, n)
+	return texts
+}
+
+// open reports whether the notebook of a document is open.
+func (tx *state) open(doc int64) bool {
+	_, found := tx.number(`SELECT 1 FROM document JOIN notebook ON notebook.id = document.box
+		WHERE document.n = ? AND notebook.closed = 0`, doc)
+	return found
+}
+
+// writeIndex makes the changes a flush has gathered. The index collects rows in memory as long as they come one by one
+// and in order; a statement about several at once has it write what it has, each time into a segment of its own.
+func (tx *state) writeIndex(changes map[int64]indexChange) {
+	for _, n := range slices.Sorted(maps.Keys(changes)) {
+		if out := changes[n].out; out != nil {
+			tx.exec(`INSERT INTO blocks_fts (blocks_fts, rowid, name, alias, memo, tag, content)
+				VALUES ('delete', ?, ?, ?, ?, ?, ?)`, indexArgs(n, out)...)
+		}
+		if in := changes[n].in; in != nil {
+			tx.exec("INSERT INTO blocks_fts (rowid, name, alias, memo, tag, content) VALUES (?, ?, ?, ?, ?, ?)",
+				indexArgs(n, in)...)
+		}
+	}
+}
+
+// indexArgs are a row of the index, as indexColumns makes it.
+func indexArgs(n int64, texts *[5]string) []any {
+	args := []any{n}
+	for _, text := range texts {
+		if text != "" {
+			text += "  "
+		}
+		args = append(args, text)
+	}
+	return args
 }

@@ -72,7 +72,7 @@ func (tx *state) readNodes(doc int64) []*nodeRow {
 		r := &nodeRow{
 			n: s.ColumnInt64(0), id: s.ColumnText(1), doc: doc, parent: s.ColumnInt64(2), pos: s.ColumnInt64(3),
 			above: s.ColumnText(4), kind: s.ColumnText(5), marker: s.ColumnText(6), task: s.ColumnText(7),
-			attrs: tree.ParseIAL(s.ColumnText(8)),
+			attrs: tree.ParseIAL(s.ColumnText(8)), size: s.ColumnInt64(10),
 		}
 		if !(&tree.Block{Kind: r.kind}).Container() {
 			r.text = s.ColumnText(9)
@@ -80,7 +80,7 @@ func (tx *state) readNodes(doc int64) []*nodeRow {
 		below[r.parent] = append(below[r.parent], r)
 		count++
 		return true
-	}, `SELECT n, id, parent, pos, above, type, marker, task, ial, markdown FROM node WHERE doc = ? ORDER BY pos, n`, doc)
+	}, `SELECT n, id, parent, pos, above, type, marker, task, ial, markdown, `+nodeSize+` FROM node WHERE doc = ? ORDER BY pos, n`, doc)
 	rows := make([]*nodeRow, 0, count)
 	var take func(parent int64)
 	take = func(parent int64) {

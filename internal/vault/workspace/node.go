@@ -3,6 +3,7 @@ package workspace
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +24,20 @@ func (tx *state) nextNode() int64 {
 // moveNode writes where a block lies that is otherwise as it was.
 func (tx *state) moveNode(r *nodeRow) {
 	tx.exec("UPDATE node SET doc = ?, parent = ?, pos = ?, above = ? WHERE n = ?", r.doc, r.parent, r.pos, r.above, r.n)
+}
+
+// The size of a node is about what it takes in a .sy file. nodeSize is that of a row.
+const (
+	nodeOverhead = 120
+	nodeSize     = "octet_length(node.ial) + octet_length(node.markdown) + 120"
+)
+
+// sizeOf is the size of some nodes together.
+func sizeOf(rows []*nodeRow) (size int64) {
+	for _, r := range rows {
+		size += r.size
+	}
+	return size
 }
 
 // derived is what follows from a block and what lies in it: the columns of its row that are not the block itself.
@@ -52,14 +67,11 @@ func derive(b *tree.Block) derived {
 	return d
 }
 
-// writeNode writes a block that is new or changed, and what follows from it.
-func (tx *state) writeNode(b *tree.Block, r *nodeRow, isNew bool) {
-	d := derive(b)
-	same := !isNew && tx.indexedAs(r.n, d.indexed)
+// node writes the row of a block that is new or changed, and what follows from it.
+func (f *flusher) node(b *tree.Block, r *nodeRow, isNew bool) {
+	tx, d := f.tx, derive(b)
 	if !isNew {
-		if !same {
-			tx.unindex("n = ?", r.n)
-		}
+		f.unindex(r.n)
 		tx.eraseFollowing(r.n)
 	}
 	statement := `INSERT INTO node (doc, parent, pos, above, type, subtype, marker, task, ial, name, alias, memo, tag,
@@ -73,19 +85,34 @@ func (tx *state) writeNode(b *tree.Block, r *nodeRow, isNew bool) {
 	tx.exec(statement, r.doc, r.parent, r.pos, r.above, b.Kind, d.subtype, b.Marker, b.Task, d.ial,
 		d.indexed[0], d.indexed[1], d.indexed[2], d.indexed[3], d.indexed[4], d.first, d.markdown, d.length,
 		d.hash, d.sort, d.updated, b.ID, r.n)
-	if !same {
-		tx.index("n = ?", r.n)
-	}
-	for _, f := range follows(b) {
-		tx.exec(f.insert(), append([]any{r.n}, f.values...)...)
+	r.size = nodeOverhead + int64(len(d.ial)+len(d.markdown))
+	f.index(r.n, d.indexed)
+	for _, row := range follows(b) {
+		tx.exec(row.insert(), append([]any{r.n}, row.values...)...)
 	}
 }
 
-// eraseNode removes a block and what follows from it. What lay in it is removed by itself.
-func (tx *state) eraseNode(n int64) {
-	tx.unindex("n = ?", n)
-	tx.eraseFollowing(n)
-	tx.exec("DELETE FROM node WHERE n = ?", n)
+// erase removes the row of a block and what follows from it. What lay in it is removed by itself.
+func (f *flusher) erase(n int64) {
+	f.unindex(n)
+	f.tx.eraseFollowing(n)
+	f.tx.exec("DELETE FROM node WHERE n = ?", n)
+}
+
+// unindex notes that a node, which is as the index holds it, leaves the index.
+func (f *flusher) unindex(n int64) {
+	f.indexed[n] = indexChange{out: f.tx.indexedTexts(n)}
+}
+
+// index notes that a node comes into the index with some texts, unless they are those it has there.
+func (f *flusher) index(n int64, texts [5]string) {
+	out := f.indexed[n].out
+	switch {
+	case out != nil && *out == texts:
+		delete(f.indexed, n)
+	case f.open:
+		f.indexed[n] = indexChange{out: out, in: &texts}
+	}
 }
 
 func (tx *state) eraseFollowing(n int64) {
@@ -93,6 +120,7 @@ func (tx *state) eraseFollowing(n int64) {
 	tx.exec("DELETE FROM span WHERE node = ?", n)
 	tx.exec("DELETE FROM ref WHERE node = ?", n)
 	tx.exec("DELETE FROM asset WHERE node = ?", n)
+	tx.exec("DELETE FROM annotation WHERE node = ?", n)
 }
 
 // following is a row of another table that follows from a block.
@@ -101,10 +129,8 @@ type following struct {
 	values []any // without the node
 }
 
-var followingColumns = map[string]string{
-	"attribute": "id, name, value", "span": "id, content, markdown, type",
-	"ref": "id, def, content, markdown, type", "asset": "id, path, name, title",
-}
+// followingTables are the tables whose rows follow from blocks.
+var followingTables = []string{"attribute", "span", "ref", "asset", "annotation"}
 
 func (f following) insert() string {
 	switch f.table { // written out, so that statements are found again
@@ -114,15 +140,17 @@ func (f following) insert() string {
 		return "INSERT INTO span (node, id, content, markdown, type) VALUES (?, ?, ?, ?, ?)"
 	case "ref":
 		return "INSERT INTO ref (node, id, def, content, markdown, type) VALUES (?, ?, ?, ?, ?, ?)"
+	case "annotation":
+		return "INSERT INTO annotation (node, id, path, annotation, content) VALUES (?, ?, ?, ?, ?)"
 	}
 	return "INSERT INTO asset (node, id, path, name, title) VALUES (?, ?, ?, ?, ?)"
 }
 
-// follows are the attributes, spans, references and assets of a block.
+// follows are the attributes, spans, references, assets and annotations of a block.
 func follows(b *tree.Block) (list []following) {
 	for _, name := range tree.Names(b.Attrs) {
 		if indexedAttribute(name) {
-			list = append(list, following{"attribute", []any{rowID(b.ID, "attr", name), name, b.Attrs[name]}})
+			list = append(list, following{"attribute", []any{tree.DerivedID(b.ID, "attr", name), name, b.Attrs[name]}})
 		}
 	}
 	switch b.Kind {
@@ -152,28 +180,22 @@ func follows(b *tree.Block) (list []following) {
 			defs[s.Target] = true
 		}
 		number := strconv.Itoa(i)
-		list = append(list, following{"span", []any{rowID(b.ID, s.Kind, number), s.Content, s.Markdown, kind}})
-		if strings.HasPrefix(s.Target, "assets/") {
-			name := s.Target[strings.LastIndex(s.Target, "/")+1:]
-			list = append(list, following{"asset", []any{rowID(b.ID, "asset", number), s.Target, name, s.Title}})
+		list = append(list, following{"span", []any{tree.DerivedID(b.ID, s.Kind, number), s.Content, s.Markdown, kind}})
+		if !strings.HasPrefix(s.Target, "assets/") {
+			continue
 		}
+		dir, name := path.Split(s.Target)
+		if s.Kind == "file-annotation-ref" { // assets/<name>/<id>
+			list = append(list, following{"annotation", []any{tree.DerivedID(b.ID, "annotation", number), path.Clean(dir), name, s.Content}})
+			continue
+		}
+		list = append(list, following{"asset", []any{tree.DerivedID(b.ID, "asset", number), s.Target, name, s.Title}})
 	}
 	return list
 }
 
 func reference(b *tree.Block, s markup.Span, kind string) following {
-	return following{"ref", []any{rowID(b.ID, s.Target, s.Markdown), s.Target, s.Content, s.Markdown, kind}}
-}
-
-// rowID makes a stable id for a row that belongs to a block.
-func rowID(block string, parts ...string) string {
-	sum := sha256.Sum256([]byte(block + "\x00" + strings.Join(parts, "\x00")))
-	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
-	tail := make([]byte, 7)
-	for i := range tail {
-		tail[i] = digits[int(sum[i])%len(digits)]
-	}
-	return block[:min(14, len(block))] + "-" + string(tail)
+	return following{"ref", []any{tree.DerivedID(b.ID, s.Target, s.Markdown), s.Target, s.Content, s.Markdown, kind}}
 }
 
 // blockTags are the tags of a leaf, and for a document those of its tags attribute.

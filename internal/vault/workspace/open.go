@@ -40,6 +40,7 @@ type Workspace struct {
 
 	writer  chan *sqlite.Conn // holds the one connection that writes, nil until it is opened
 	readers chan *sqlite.Conn
+	trimAt  int64 // size of the log at which it is trimmed, for whoever holds writer
 	close   sync.Once
 	closed  chan struct{}
 }
@@ -74,19 +75,15 @@ func orDefault(n, otherwise int) int {
 // prepareFile makes the file, or brings it up to date, and leaves a connection to it in place.
 func (w *Workspace) prepareFile(ctx context.Context) error {
 	if !w.readOnly {
-		f, err := os.OpenFile(w.path, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
+		if err := createFile(w.path); err != nil {
 			return err
 		}
 	}
-	conn, err := w.connect(!w.readOnly)
+	conn, err := w.dial(!w.readOnly)
 	if err != nil {
 		return err
 	}
-	if err := w.migrate(ctx, conn); err != nil {
+	if err := w.bringUp(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	if w.readOnly {
@@ -99,24 +96,35 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 	return nil
 }
 
-// migrate brings the schema up to date. With nothing to do it writes nothing.
-func (w *Workspace) migrate(ctx context.Context, conn *sqlite.Conn) error {
-	app, err := sqlitex.ResultInt64(conn.Prep("PRAGMA application_id"))
+// createFile makes an empty file, readable by its owner only, unless there is one. A file that is there is not opened: to
+// close it again would take away the locks that other connections of this process have on it.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	version, err := sqlitex.ResultInt64(conn.Prep("PRAGMA user_version"))
+	return f.Close()
+}
+
+// bringUp makes the first connection ready, and the schema current. A file that is not ours is left as it is.
+func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
+	version, err := recognize(conn)
 	switch {
 	case err != nil:
 		return err
-	case app != appID && (app != 0 || version != 0):
-		return errors.New("this SQLite file belongs to another program")
-	case version > int64(len(migrations)):
+	case version > len(migrations):
 		return fmt.Errorf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations))
-	case version == int64(len(migrations)):
-		return nil
-	case w.readOnly:
+	case version < len(migrations) && w.readOnly:
 		return errors.New("it was written by an older Collie: open it once for writing")
+	}
+	if err := tune(conn, !w.readOnly); err != nil {
+		return err
+	}
+	if version == len(migrations) {
+		return nil // nothing is written
 	}
 	schema := sqlitemigration.Schema{AppID: appID}
 	for _, name := range migrations {
@@ -129,8 +137,47 @@ func (w *Workspace) migrate(ctx context.Context, conn *sqlite.Conn) error {
 	return sqlitemigration.Migrate(ctx, conn, schema)
 }
 
+// recognize returns how many migrations a file has had, or an error if it is another program's.
+func recognize(conn *sqlite.Conn) (version int, err error) {
+	var app, tables int
+	for _, question := range []struct {
+		statement string
+		answer    *int
+	}{
+		{"BEGIN", nil}, // another process may be making the file at this moment
+		{"PRAGMA application_id", &app},
+		{"PRAGMA user_version", &version},
+		{"SELECT count(*) FROM sqlite_master", &tables},
+		{"ROLLBACK", nil},
+	} {
+		err := sqlitex.ExecuteTransient(conn, question.statement, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
+			*question.answer = s.ColumnInt(0)
+			return nil
+		}})
+		if err != nil {
+			return 0, err
+		}
+	}
+	if app != appID && (app != 0 || version != 0 || tables != 0) {
+		return 0, errors.New("this SQLite file belongs to another program")
+	}
+	return version, nil
+}
+
 // connect opens a connection. Readers see only what is committed and can change nothing.
 func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
+	conn, err := w.dial(write)
+	if err != nil {
+		return nil, err
+	}
+	if err := tune(conn, write); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// dial opens a connection and does nothing with it.
+func (w *Workspace) dial(write bool) (*sqlite.Conn, error) {
 	flags := sqlite.OpenReadWrite
 	if !write {
 		flags = sqlite.OpenReadOnly
@@ -140,6 +187,11 @@ func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
 		return nil, err
 	}
 	conn.SetBusyTimeout(busyTimeout)
+	return conn, nil
+}
+
+// tune gives a connection its settings.
+func tune(conn *sqlite.Conn, write bool) error {
 	// NORMAL: a commit waits for no disk. The end of the process loses nothing, the end of the machine at most the
 	// last moments, and never the order of things.
 	pragmas := []string{"PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -4000", "PRAGMA temp_store = MEMORY"}
@@ -148,13 +200,10 @@ func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
 	}
 	for _, pragma := range pragmas {
 		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
-			return nil, errors.Join(err, conn.Close())
+			return err
 		}
 	}
-	if err := prepare(conn); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
+	return prepare(conn)
 }
 
 // Path is the file the workspace was opened from.

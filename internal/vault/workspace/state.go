@@ -17,7 +17,7 @@ type state struct {
 	conn    *sqlite.Conn
 	write   bool
 	err     error
-	running map[*sqlite.Stmt]bool
+	running map[string]bool // the statements in the middle of their rows
 
 	boxes    map[string]*box // nil until one is asked for
 	docs     map[int64]*tree.Document
@@ -39,6 +39,7 @@ type docRow struct {
 	path, hpath string
 	box         string
 	sort        int
+	size        int64
 	rows        []*nodeRow // those of its blocks; only that of the root until it is loaded
 	removed     bool
 }
@@ -49,11 +50,12 @@ type nodeRow struct {
 	id, above                string
 	kind, marker, task, text string
 	attrs                    map[string]string
+	size                     int64 // its part of the size of the document
 }
 
 func newState(w *Workspace, conn *sqlite.Conn, write bool) state {
 	return state{
-		ws: w, conn: conn, write: write, running: map[*sqlite.Stmt]bool{},
+		ws: w, conn: conn, write: write, running: map[string]bool{},
 		docs: map[int64]*tree.Document{}, blocks: map[string]*tree.Block{}, erased: map[*nodeRow]bool{},
 	}
 }

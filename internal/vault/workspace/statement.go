@@ -16,21 +16,12 @@ func (tx *state) query(each func(*sqlite.Stmt) bool, statement string, args ...a
 	if tx.err != nil {
 		return
 	}
-	stmt, err := tx.conn.Prepare(statement)
+	stmt, done, err := tx.prepare(statement)
 	if err != nil {
 		tx.fail(fmt.Errorf("prepare %q: %w", statement, err))
 		return
 	}
-	if tx.running[stmt] { // asked again from within itself
-		if stmt, _, err = tx.conn.PrepareTransient(statement); err != nil {
-			tx.fail(fmt.Errorf("prepare %q: %w", statement, err))
-			return
-		}
-		defer func() { _ = stmt.Finalize() }()
-	}
-	tx.running[stmt] = true
-	defer delete(tx.running, stmt)
-	defer func() { _ = stmt.Reset() }()
+	defer done()
 	for i, arg := range args {
 		bind(stmt, i+1, arg)
 	}
@@ -44,6 +35,21 @@ func (tx *state) query(each func(*sqlite.Stmt) bool, statement string, args ...a
 			return
 		}
 	}
+}
+
+// prepare compiles a statement, or takes one compiled before. One that is asked again from within itself is compiled
+// anew: to prepare it would begin the outer one again.
+func (tx *state) prepare(statement string) (stmt *sqlite.Stmt, done func(), err error) {
+	if tx.running[statement] {
+		stmt, _, err = tx.conn.PrepareTransient(statement)
+		return stmt, func() { _ = stmt.Finalize() }, err
+	}
+	stmt, err = tx.conn.Prepare(statement)
+	tx.running[statement] = err == nil
+	return stmt, func() {
+		_ = stmt.Reset()
+		delete(tx.running, statement)
+	}, err
 }
 
 // fail keeps the first error.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -16,9 +17,8 @@ func (w *Workspace) view(ctx context.Context, fn func(*Tx) error) error {
 		if err := sqlitex.ExecuteTransient(conn, "BEGIN", nil); err != nil {
 			return err
 		}
-		tx := &Tx{state: newState(w, conn, false)}
-		err := run(tx, fn)
-		return errors.Join(err, rollback(conn))
+		defer func() { _ = rollback(conn) }() // also when fn panics
+		return run(&Tx{state: newState(w, conn, false)}, fn)
 	})
 }
 
@@ -28,7 +28,7 @@ func (w *Workspace) update(ctx context.Context, fn func(*Tx) error) error {
 		return ErrReadOnly
 	}
 	return w.with(ctx, w.writer, true, func(conn *sqlite.Conn) error {
-		if err := sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil); err != nil {
+		if err := begin(ctx, conn); err != nil {
 			return fmt.Errorf("begin a write: %w", err)
 		}
 		tx := &Tx{state: newState(w, conn, true)}
@@ -46,8 +46,49 @@ func (w *Workspace) update(ctx context.Context, fn func(*Tx) error) error {
 		}
 		committed = true
 		tx.remember()
+		w.trimLog(conn)
 		return nil
 	})
+}
+
+// begin waits until no other process writes, for busyTimeout at most. SQLite's own wait does not see ctx end.
+func begin(ctx context.Context, conn *sqlite.Conn) error {
+	const slice = 100 * time.Millisecond
+	conn.SetBusyTimeout(slice)
+	defer conn.SetBusyTimeout(busyTimeout)
+	for start := time.Now(); ; {
+		err := sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)
+		if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || ctx.Err() != nil || time.Since(start) > busyTimeout {
+			return err
+		}
+	}
+}
+
+const (
+	// maxLog is how large the log of changes may grow, in bytes, before a writer waits for readers to have it merged.
+	maxLog = 64 << 20
+	// trimWait is how long it then waits at most.
+	trimWait = time.Second
+)
+
+// trimLog has the log merged into the file if it has grown too large: without a moment in which nobody reads, SQLite
+// itself only appends to it. Where a reader stays for long it is tried again after as much more.
+func (w *Workspace) trimLog(conn *sqlite.Conn) {
+	size := func() int64 {
+		f, err := os.Stat(w.path + "-wal")
+		if err != nil {
+			return 0
+		}
+		return f.Size()
+	}
+	if size() < max(w.trimAt, maxLog) {
+		return
+	}
+	conn.SetInterrupt(nil) // the change is committed
+	conn.SetBusyTimeout(trimWait)
+	_ = sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil) // says whether it could, and is tried again
+	conn.SetBusyTimeout(busyTimeout)
+	w.trimAt = size() + maxLog
 }
 
 // run calls fn and, if all is well, writes what it changed.
@@ -74,7 +115,7 @@ func (w *Workspace) with(ctx context.Context, pool chan *sqlite.Conn, write bool
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	defer func() { pool <- conn }()
+	defer func() { pool <- usable(conn) }()
 	if conn == nil {
 		var err error
 		if conn, err = w.connect(write); err != nil {
@@ -88,6 +129,15 @@ func (w *Workspace) with(ctx context.Context, pool chan *sqlite.Conn, write bool
 		return errors.Join(context.Cause(ctx), err)
 	}
 	return err
+}
+
+// usable is conn, or nil, for which another one will be opened, if it could not be brought out of a transaction.
+func usable(conn *sqlite.Conn) *sqlite.Conn {
+	if conn == nil || conn.AutocommitEnabled() {
+		return conn
+	}
+	_ = conn.Close()
+	return nil
 }
 
 // rollback ends a transaction, also one that was interrupted.

@@ -16,6 +16,9 @@ type Tx struct{ state }
 // Err is the first error of the storage, nil while all is well. Only loops that could otherwise not end need it.
 func (tx *Tx) Err() error { return tx.err }
 
+// Writes reports whether tx may change the workspace: whether it is one of Update.
+func (tx *Tx) Writes() bool { return tx.write }
+
 // Notebooks.
 
 // Notebooks returns every notebook, open or closed, in the order of the list.
@@ -52,7 +55,10 @@ func (tx *Tx) DocumentTaken(id string) bool { return tx.documentTaken(id) }
 func (tx *Tx) Load(d *tree.Document) { tx.load(d) }
 
 // DocumentAt is the document of an open notebook at a path, /<id>/<id>.sy, loaded, or nil.
-func (tx *Tx) DocumentAt(box, path string) *tree.Document { return tx.documentAt(box, path) }
+func (tx *Tx) DocumentAt(box, path string) *tree.Document { return tx.documentAt(box, path, true) }
+
+// ListedAt is DocumentAt for a document that need not be loaded.
+func (tx *Tx) ListedAt(box, path string) *tree.Document { return tx.documentAt(box, path, false) }
 
 // DocumentsByHPath returns the documents of an open notebook with a path by titles, oldest first, not loaded.
 // "/" is the page.

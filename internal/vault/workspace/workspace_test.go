@@ -267,3 +267,22 @@ func TestRenamingReachesDocumentsThatWereNotRead(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestAnnotationsAreNoAssets keeps what names a mark in a PDF apart from what names a file.
+func TestAnnotationsAreNoAssets(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	_, doc := notes(t, w, "see <<assets/p-20240101000000-paper01.pdf/20240101000000-annota1 \"marked 文\">> in [p](assets/p-20240101000000-paper01.pdf)")
+	rows := func(statement string) []string { return column(t, w, statement) }
+	if got := rows("SELECT path FROM assets"); len(got) != 1 || got[0] != "assets/p-20240101000000-paper01.pdf" {
+		t.Errorf("assets: %q", got)
+	}
+	const annotations = `SELECT annotation_id || ' ' || file_path || ' ' || content || ' ' || type || ' ' || root_id FROM file_annotation_refs`
+	if got, want := rows(annotations), "20240101000000-annota1 assets/p-20240101000000-paper01.pdf marked 文 textmark "+doc; len(got) != 1 || got[0] != want {
+		t.Errorf("annotations: %q, want %q", got, want)
+	}
+	update(t, w, func(tx *workspace.Tx) { tx.Document(doc).Root.Children[0].Text = "no more" })
+	if got := rows(annotations); len(got) > 0 {
+		t.Errorf("annotations of a text that is gone: %q", got)
+	}
+}

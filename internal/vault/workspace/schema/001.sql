@@ -1,5 +1,5 @@
--- Notes. What a tree holds is in notebook, document and node; attribute, span, ref and asset follow from node and
--- are written with it. The tables SiYuan documents (blocks, attributes, spans, refs, assets) are views over these.
+-- Notes. What a tree holds is in notebook, document and node; attribute, span, ref, asset and annotation follow from
+-- node and are written with it. The tables SiYuan documents (blocks, attributes, spans, refs, assets) are views over these.
 
 CREATE TABLE notebook (
     id     TEXT PRIMARY KEY,
@@ -17,7 +17,8 @@ CREATE TABLE document (
     hpath   TEXT NOT NULL,            -- by titles, "/" for the page of a notebook
     sort    INTEGER NOT NULL,
     changed INTEGER NOT NULL,         -- Unix milliseconds
-    rev     INTEGER NOT NULL          -- grows with every change of its nodes
+    rev     INTEGER NOT NULL,         -- grows with every change of its nodes
+    size    INTEGER NOT NULL          -- of its nodes, about as many bytes as they take in a .sy file
 );
 CREATE INDEX document_parent ON document (box, parent);
 CREATE INDEX document_hpath ON document (box, hpath);
@@ -50,6 +51,7 @@ CREATE INDEX node_doc ON node (doc);
 CREATE INDEX node_above ON node (above);
 CREATE INDEX node_updated ON node (updated);
 CREATE INDEX node_documents ON node (type) WHERE type = 'd';
+CREATE INDEX node_databases ON node (type) WHERE type = 'av';
 CREATE INDEX node_hit ON node (n, doc, type, sort, updated); -- all that a search asks of most of its hits
 CREATE INDEX node_tag ON node (tag) WHERE tag <> '';
 
@@ -91,6 +93,16 @@ CREATE TABLE asset (
 );
 CREATE INDEX asset_node ON asset (node);
 CREATE INDEX asset_path ON asset (path);
+
+CREATE TABLE annotation (
+    node       INTEGER NOT NULL,
+    id         TEXT NOT NULL,
+    path       TEXT NOT NULL,         -- assets/<name>, of what is annotated
+    annotation TEXT NOT NULL,         -- id in the file of annotations beside it
+    content    TEXT NOT NULL
+);
+CREATE INDEX annotation_node ON annotation (node);
+CREATE INDEX annotation_path ON annotation (path);
 
 CREATE TABLE file (
     path    TEXT PRIMARY KEY,         -- absolute in the workspace, /data/...
@@ -166,8 +178,11 @@ FROM asset JOIN node ON node.n = asset.node JOIN document ON document.n = node.d
 WHERE notebook.closed = 0;
 
 CREATE VIEW file_annotation_refs AS
-SELECT '' AS id, '' AS file_path, '' AS annotation_id, '' AS block_id, '' AS root_id, '' AS box, '' AS path,
-    '' AS content, '' AS type WHERE 0;
+SELECT annotation.id AS id, annotation.path AS file_path, annotation.annotation AS annotation_id, node.id AS block_id,
+    document.id AS root_id, document.box AS box, document.path AS path, annotation.content AS content, 'textmark' AS type
+FROM annotation JOIN node ON node.n = annotation.node JOIN document ON document.n = node.doc
+    JOIN notebook ON notebook.id = document.box
+WHERE notebook.closed = 0;
 
 CREATE VIEW stat AS SELECT 'siyuan_database_ver' AS key, '202607031200' AS value;
 

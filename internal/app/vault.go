@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+
+	"collie/internal/config"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/vault"
+)
+
+// vaultAddress stands for the vault where an address is wanted. Nothing listens there.
+const vaultAddress = "http://vault.collie.invalid"
+
+// vaultLevel is the level of notebooks in the vault that no file lists: its notes are the tools' own
+// work, other than those of a SiYuan that a person had before (architecture.md 8).
+const vaultLevel = access.Write
+
+// place is where notes are kept: a kernel, or the vault, which is one in this process.
+type place struct {
+	client *kernel.Client
+	key    string       // names its folder in our state
+	level  access.Level // of notebooks that no file lists
+}
+
+// place opens the way to the kernel that was chosen, else to the vault. n.mu is held.
+func (n *Notes) place(cfg *config.Config) place {
+	if n.choice.Configured {
+		client := kernel.New(n.choice.URL, kernel.Options{Token: n.choice.Token.Reveal(), Logger: n.log})
+		return place{client, n.choice.URL, access.Read}
+	}
+	if n.vault != nil && n.vault.Path() != cfg.Vault.File {
+		n.closeVault()
+	}
+	if n.vault == nil {
+		n.vault = newVault(cfg, n.env, n.log)
+	}
+	return place{vaultClient(n.vault, n.log), "vault:" + cfg.Vault.File, vaultLevel}
+}
+
+// vaultClient talks to a vault as to a kernel.
+func vaultClient(v *vault.Vault, log *slog.Logger) *kernel.Client {
+	return kernel.New(vaultAddress, kernel.Options{Transport: vault.Transport{Vault: sleeper{v}}, Logger: log})
+}
+
+// sleeper is a vault whose file is not made for nothing: while it is not there a file in it that is
+// asked for is answered to be missing. That is what listing the tools asks, as their switches may be
+// in one.
+type sleeper struct{ vault *vault.Vault }
+
+// notFound is the answer for a file that is not there, with status 202 as a kernel gives it.
+const notFound = `{"code":404,"msg":"file does not exist","data":null}`
+
+func (s sleeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := os.Stat(s.vault.Path()); r.URL.Path == "/api/file/getFile" && os.IsNotExist(err) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = io.WriteString(w, notFound)
+		return
+	}
+	// A vault that is being made gets its first notebook whoever stops waiting meanwhile. What is
+	// wrong with the file the answer says.
+	_, _ = s.vault.Workspace(context.WithoutCancel(r.Context()))
+	s.vault.ServeHTTP(w, r)
+}

@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"collie/internal/config"
+	"collie/internal/tool"
+	"collie/internal/vault"
+	"collie/internal/vault/folder"
+)
+
+// What [Vault.Import] and the exports are told and tell.
+type (
+	FolderImport  = folder.ImportOptions
+	FolderExport  = folder.ExportOptions
+	FolderReport  = folder.Report
+	FolderProblem = folder.Problem
+)
+
+// OpenVaultToFill is the vault of the settings for [Vault.Import]. The file is made if it is not
+// there, without a notebook of welcome: whoever brings notes needs none.
+func OpenVaultToFill(cfg *config.Config, log *slog.Logger) *Vault {
+	return &Vault{vault.New(cfg.Vault.File, vault.Options{Log: log})}
+}
+
+// Import brings a folder of Markdown into the vault, which must be one that was opened for it. The
+// report says also on an error what was done until then.
+func (v *Vault) Import(ctx context.Context, dir string, o FolderImport) (FolderReport, error) {
+	const op = "import into the vault"
+	if err := isFolder(op, dir); err != nil {
+		return FolderReport{}, err
+	}
+	w, err := v.vault.Workspace(ctx)
+	if err != nil {
+		return FolderReport{}, err
+	}
+	report, err := folder.Import(ctx, w, dir, o)
+	return report, ended(ctx, op, dir, err)
+}
+
+// Export writes notebooks, named by ids or names and all if there are none, as a folder of Markdown.
+func (v *Vault) Export(ctx context.Context, dir string, o FolderExport) (FolderReport, error) {
+	const op = "export the vault"
+	w, err := v.open(ctx, op)
+	if err != nil {
+		return FolderReport{}, err
+	}
+	if o.Notebooks, err = v.ids(ctx, o.Notebooks); err != nil {
+		return FolderReport{}, err
+	}
+	_, noMarker := os.Stat(filepath.Join(dir, folder.MarkerName))
+	report, err := folder.Export(ctx, w, dir, o)
+	if err != nil && noMarker == nil && !o.Overwrite {
+		return report, &tool.Error{
+			Op: op, Kind: tool.Exists, Subject: dir, Message: "the folder holds an earlier export", Hint: "--overwrite brings it up to date",
+		}
+	}
+	return report, ended(ctx, op, dir, err)
+}
+
+// ExportSiYuan writes a notebook, named by its id or name, as an archive that the import of SiYuan
+// takes. Without a name it is the only notebook there is. The file appears whole or not at all; one
+// that is there is replaced only with overwrite.
+func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwrite bool) (report FolderReport, err error) {
+	const op = "export for SiYuan"
+	w, err := v.open(ctx, op)
+	if err != nil {
+		return report, err
+	}
+	id, err := v.one(ctx, op, notebook)
+	if err != nil {
+		return report, err
+	}
+	if _, err := os.Lstat(file); err == nil && !overwrite {
+		return report, &tool.Error{
+			Op: op, Kind: tool.Exists, Subject: file, Message: "that file is there already", Hint: "name another one, or give --overwrite",
+		}
+	}
+	part, err := os.CreateTemp(filepath.Dir(file), ".collie-export-")
+	if err != nil {
+		return report, unwritable(op, file, err)
+	}
+	defer func() { _ = os.Remove(part.Name()) }() // gone where it became the file
+	report, err = folder.ExportSiYuan(ctx, w, id, part)
+	if err = errors.Join(err, part.Close()); err == nil {
+		err = os.Rename(part.Name(), file)
+	}
+	return report, ended(ctx, op, file, err)
+}
+
+// ids are the notebooks of the vault that a person names; nil for no names.
+func (v *Vault) ids(ctx context.Context, names []string) ([]string, error) {
+	all, err := v.notebooks(ctx)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	var out []string
+	for _, name := range names {
+		found, err := findNotebook(all, name)
+		if err != nil {
+			return nil, inVault(err)
+		}
+		out = append(out, found.ID)
+	}
+	return out, nil
+}
+
+// one is the notebook that a person names, or the only one.
+func (v *Vault) one(ctx context.Context, op, name string) (string, error) {
+	all, err := v.notebooks(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case name == "" && len(all) == 1:
+		return all[0].ID, nil
+	case name == "":
+		return "", &tool.Error{
+			Op: op, Kind: tool.Invalid, Message: "which notebook? an archive holds one", Hint: "name it: collie fs ls / shows them",
+		}
+	}
+	found, err := findNotebook(all, name)
+	return found.ID, inVault(err)
+}
+
+// notebooks are those of the vault, closed ones too.
+func (v *Vault) notebooks(ctx context.Context) ([]NotebookLevel, error) {
+	k := vaultClient(v.vault, nil)
+	defer k.Close()
+	list, err := k.Notebooks(ctx)
+	out := make([]NotebookLevel, len(list))
+	for i, n := range list {
+		out[i] = NotebookLevel{ID: string(n.ID), Name: n.Name}
+	}
+	return out, err
+}
+
+// inVault is an error about a notebook with a hint that holds where the tools work elsewhere.
+func inVault(err error) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind != tool.Unknown {
+		return err
+	}
+	same := *e
+	same.Message = "no notebook of the vault has that id or name"
+	if same.Hint == "collie siyuan permission list shows them" {
+		same.Hint = ""
+	}
+	return &same
+}
+
+// isFolder says why a place is no folder to read.
+func isFolder(op, dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &tool.Error{Op: op, Kind: tool.Unknown, Subject: dir, Message: "there is no such folder"}
+	case err != nil:
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: dir, Message: "the folder cannot be read", Err: err}
+	case !info.IsDir():
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: dir, Message: "it is a file, expected a folder", Hint: "name the folder it lies in"}
+	}
+	return nil
+}
+
+// ended is the error with which work on a folder ended.
+func ended(ctx context.Context, op, path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return &tool.Error{Op: op, Kind: tool.Canceled, Subject: path, Message: "interrupted", Err: context.Cause(ctx)}
+	}
+	return unwritable(op, path, err)
+}
+
+func unwritable(op, path string, err error) error {
+	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: path, Err: err}
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"collie/internal/app"
+)
+
+// maxProblemRows is how many problems are shown to people; programs get all.
+const maxProblemRows = 100
+
+// done reports whether anything was done.
+func done(r *app.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0 }
+
+// reportText counts what was brought in or out.
+func reportText(r *app.FolderReport) string {
+	return fmt.Sprintf("%s, %s, %s, %s", count(r.Notebooks, "notebook"), count(r.Documents, "document"), count(r.Blocks, "block"), count(r.Files, "file"))
+}
+
+// folderDetail is what the record says of an import or export.
+func folderDetail(v *app.Vault, place string, r *app.FolderReport) map[string]any {
+	return map[string]any{
+		"file": v.Path(), "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "files": r.Files, "problems": len(r.Problems),
+	}
+}
+
+// showFolder tells what came of an import or export. The error is that of a part.
+func (p *program) showFolder(what string, v *app.Vault, place string, r *app.FolderReport) error {
+	var err error
+	if p.json {
+		err = p.printJSON(map[string]any{
+			"file": v.Path(), "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "blocks": r.Blocks, "files": r.Files,
+			"problems": append([]app.FolderProblem{}, r.Problems...),
+		})
+	} else {
+		err = p.showFolderText(what, r)
+	}
+	if err == nil && len(r.Problems) > 0 {
+		err = &exitError{exitPartial}
+	}
+	return err
+}
+
+func (p *program) showFolderText(what string, r *app.FolderReport) error {
+	shown := r.Problems[:min(len(r.Problems), maxProblemRows)]
+	rows := make([][]string, len(shown))
+	for i, f := range shown {
+		at := f.Path
+		if f.Line > 0 {
+			at += ":" + strconv.Itoa(f.Line)
+		}
+		rows[i] = []string{at, cut(f.What), f.Why}
+	}
+	if len(rows) > 0 {
+		if err := p.table([]string{"WHERE", "WHAT", "WHY"}, rows); err != nil {
+			return err
+		}
+		if more := len(r.Problems) - len(shown); more > 0 {
+			p.note("and %d more; --json lists all", more)
+		}
+	}
+	mark, rest := "✓", ""
+	if len(r.Problems) > 0 {
+		mark, rest = "!", "; not as it was: "+count(len(r.Problems), "thing")
+	}
+	_, err := fmt.Fprintf(p.out, "%s %s: %s%s\n", mark, what, reportText(r), rest)
+	return err
+}

@@ -1,0 +1,99 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+// opened opens a file of notes.
+func opened(t *testing.T, path string, o workspace.Options) *workspace.Workspace {
+	t.Helper()
+	w, err := workspace.Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+// post sends an empty object and returns the status and the answer.
+func post(t *testing.T, h http.Handler, path string) (status int, answer string) {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader("{}")))
+	return rec.Code, rec.Body.String()
+}
+
+// joinReadFirst adds a route that writes only once: it makes what is not there.
+func joinReadFirst(mux *api.Mux) {
+	mux.ReadFirst("/make", func(tx *workspace.Tx, _ api.Request) api.Reply {
+		if tx.Record("test", "made") == nil {
+			api.NeedWrite(tx)
+			tx.PutRecord(workspace.Record{Kind: "test", ID: "made"})
+		}
+		return api.OK(tx.Writes())
+	})
+}
+
+func TestReadFirstWritesOnlyWhenItMust(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "notes.db")
+	mux := api.New(opened(t, path, workspace.Options{}), nil)
+	joinReadFirst(mux)
+	readOnly := api.New(opened(t, path, workspace.Options{ReadOnly: true}), nil)
+	joinReadFirst(readOnly)
+	if status, got := post(t, readOnly, "/make"); status != http.StatusInternalServerError || !strings.Contains(got, workspace.ErrReadOnly.Error()) {
+		t.Errorf("a write over a file that is only read: status %d, %s", status, got)
+	}
+	for _, want := range []string{"true", "false", "false"} {
+		if status, got := post(t, mux, "/make"); status != http.StatusOK || !strings.Contains(got, `"data":`+want) {
+			t.Errorf("status %d, %s; want that it writes: %s", status, got, want)
+		}
+	}
+	if status, got := post(t, readOnly, "/make"); status != http.StatusOK || !strings.Contains(got, `"data":false`) {
+		t.Errorf("a read over a file that is only read: status %d, %s", status, got)
+	}
+}
+
+// TestReadFirstUndoesWhatIsRefused also when it began as a read.
+func TestReadFirstUndoesWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	w := opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
+	mux := api.New(w, nil)
+	mux.ReadFirst("/refuse", func(tx *workspace.Tx, _ api.Request) api.Reply {
+		api.NeedWrite(tx)
+		tx.PutRecord(workspace.Record{Kind: "test", ID: "refused"})
+		return api.Fail(-1, "no")
+	})
+	if _, got := post(t, mux, "/refuse"); !strings.Contains(got, `"code":-1,"msg":"no"`) {
+		t.Errorf("answered %s", got)
+	}
+	err := w.View(t.Context(), func(tx *workspace.Tx) error {
+		if tx.Record("test", "refused") != nil {
+			t.Error("what was refused is there")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadMustNotWrite takes a handler that says it writes on a route that only reads for broken.
+func TestReadMustNotWrite(t *testing.T) {
+	t.Parallel()
+	mux := api.New(opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{}), nil)
+	mux.Read("/read", func(tx *workspace.Tx, _ api.Request) api.Reply {
+		api.NeedWrite(tx)
+		return api.Done()
+	})
+	if status, got := post(t, mux, "/read"); status != http.StatusInternalServerError {
+		t.Errorf("status %d, %s", status, got)
+	}
+}

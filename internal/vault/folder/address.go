@@ -1,0 +1,89 @@
+package folder
+
+import (
+	"strings"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+)
+
+// In the vault the address of an asset is assets/<name> wherever it is named. In a folder it is relative to the file, so
+// Export puts "../" in front of each as often as the file lies deep, and Import takes as many away.
+
+var addressed = pattern(`([("'<])((?:\.\./)*assets/)`)
+
+// withUp puts up in front of the addresses in a text.
+func withUp(text, up string) string {
+	if up == "" || !strings.Contains(text, "assets/") {
+		return text
+	}
+	return addressed().ReplaceAllString(text, "${1}"+up+"${2}")
+}
+
+// withoutUp is the inverse of withUp.
+func withoutUp(text, up string) string {
+	if up == "" || !strings.Contains(text, "assets/") {
+		return text
+	}
+	return addressed().ReplaceAllStringFunc(text, func(m string) string {
+		return m[:1] + strings.TrimPrefix(m[1:], up)
+	})
+}
+
+// upTo leads from a file of an export to the folder of its notebook; the file of the notebook's own text lies beside
+// that folder, and reaches into it.
+func upTo(file string) string {
+	return strings.Repeat("../", max(strings.Count(file, "/")-1, 0))
+}
+
+// hasAddresses reports whether the text of a block may name assets: code and formulas mean nothing by it.
+func hasAddresses(b *tree.Block) bool {
+	switch b.Kind {
+	case tree.Code, tree.Math, tree.Embed, tree.Database:
+		return false
+	}
+	return !b.Container()
+}
+
+var quotedAsset = pattern(`["'(]((?:\.\./)*assets/[^"'()<>\n]+)["')]`)
+
+// assetsOf are the addresses of assets that a block names, in its text and its attributes.
+func assetsOf(b *tree.Block) (list []string) {
+	take := func(address string) {
+		if at := strings.IndexAny(address, "?#"); at >= 0 {
+			address = address[:at]
+		}
+		if strings.HasPrefix(address, "assets/") && len(address) > len("assets/") {
+			list = append(list, address)
+		}
+	}
+	if hasAddresses(b) && strings.Contains(b.Text, "assets/") {
+		switch b.Kind {
+		case tree.Paragraph, tree.Heading, tree.Table:
+			for _, s := range markup.Spans(b.Text) {
+				target := s.Target
+				if at := strings.LastIndexByte(target, '/'); s.Kind == "file-annotation-ref" && at > 0 {
+					target = target[:at] // the file, and the mark in it
+				}
+				take(target)
+			}
+		}
+		for _, m := range quotedAsset().FindAllStringSubmatch(b.Text, -1) {
+			if b.Kind != tree.Paragraph && b.Kind != tree.Heading && b.Kind != tree.Table || strings.ContainsAny(m[0][:1], `"'`) {
+				take(m[1])
+			}
+		}
+	}
+	for name, value := range b.Attrs {
+		if name == "id" || name == "updated" || !strings.Contains(value, "assets/") {
+			continue
+		}
+		if strings.HasPrefix(value, "assets/") {
+			take(value)
+		}
+		for _, m := range quotedAsset().FindAllStringSubmatch(value, -1) {
+			take(m[1])
+		}
+	}
+	return list
+}

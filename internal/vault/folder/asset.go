@@ -1,0 +1,116 @@
+package folder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"path"
+	"strings"
+	"time"
+
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// maxAsset is the largest file that becomes an asset.
+const maxAsset = 256 << 20
+
+// asset is a file of the folder that becomes one of the vault.
+type asset struct {
+	from, to string // to is its address, assets/<name>
+	data     []byte // until it is written
+	changed  time.Time
+}
+
+// asset is the address under which a file of the folder is kept, "" if it cannot be.
+func (r *reader) asset(at string) string {
+	if address, known := r.im.assets[at]; known {
+		return address
+	}
+	address, why := r.im.takeAsset(at, "")
+	if why != "" {
+		r.problem(codeOf(why), at, why+": the link is kept as it was")
+	}
+	r.im.assets[at] = address
+	return address
+}
+
+const whyTooLarge = "the file has more than 256 MiB"
+
+func codeOf(why string) string {
+	if why == whyTooLarge {
+		return TooLarge
+	}
+	return Unreadable
+}
+
+// takeAsset reads a file and finds its address: that of the same bytes under the same name, if the vault has them, or a
+// new one. name is the name to keep if it is free, "" for a new one with an id.
+func (im *importer) takeAsset(at, name string) (address, why string) {
+	data, err := im.s.read(at, maxAsset)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return "", whyTooLarge
+	case err != nil:
+		return "", plainError(err)
+	}
+	stem, ext := assetStem(path.Base(at))
+	hash := hashOf(data)
+	if address = im.sameAsset(stem, ext, name, hash); address != "" {
+		return address, ""
+	}
+	if name == "" && nameID().MatchString(strings.TrimSuffix(path.Base(at), ext)) && nameID().ReplaceAllString(strings.TrimSuffix(path.Base(at), ext), "") == stem {
+		name = path.Base(at) // it has been one before
+	}
+	if name == "" || im.taken["assets/"+name] {
+		name = stem + "-" + im.mint(tree.Stamp(time.Now())) + ext
+	}
+	address = "assets/" + name
+	im.batch.assets = append(im.batch.assets, asset{at, address, data, im.s.files[at].changed})
+	im.batch.bytes += len(data)
+	im.hold(address, hash)
+	return address, ""
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// sameAsset finds the address of the same bytes under the same name.
+func (im *importer) sameAsset(stem, ext, name, hash string) string {
+	for _, address := range im.held[hash] {
+		held := path.Base(address)
+		if name != "" && strings.TrimPrefix(address, "assets/") == name ||
+			name == "" && path.Ext(held) == ext && nameID().ReplaceAllString(strings.TrimSuffix(held, ext), "") == stem {
+			return address
+		}
+	}
+	return ""
+}
+
+// hold notes an asset that the vault has.
+func (im *importer) hold(address, hash string) {
+	im.taken[address] = true
+	im.held[hash] = append(im.held[hash], address)
+}
+
+// heldAssets reads which assets the vault has.
+func (im *importer) heldAssets(tx *workspace.Tx) {
+	tx.Rows(func(row workspace.Row) bool {
+		im.hold(strings.TrimPrefix(row.Text(0), "/data/"), row.Text(1))
+		return true
+	}, "SELECT path, hash FROM file WHERE path > '/data/assets/' AND path < '/data/assets0' AND dir = 0 AND size > 0 ORDER BY path")
+}
+
+// leftOut reports the files that no page names.
+func (im *importer) leftOut() {
+	for at := range im.s.files {
+		if isPage(at) || im.claimed[at] || im.named(at) {
+			continue
+		}
+		im.report.problem(at, 0, NotLinked, path.Base(at), "no page links to this file: left out")
+	}
+}
+
+func (im *importer) named(at string) bool { _, known := im.assets[at]; return known }

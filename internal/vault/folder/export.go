@@ -1,0 +1,305 @@
+package folder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// ExportOptions say how notebooks are exported. The zero value is for everyday use.
+type ExportOptions struct {
+	// Notebooks are the ids of those to export; nil is for all, closed ones included.
+	Notebooks []string
+	// Progress is told, after each document, how many of all are done; nil for nobody.
+	Progress func(done, total int, name string)
+	// Overwrite allows a folder that holds an earlier export. Files of that export which are no more are removed; other
+	// files stay.
+	Overwrite bool
+	// AllIDs has every block written with its id and attributes, not only those that need it.
+	AllIDs bool
+}
+
+// Export writes notebooks into a folder, which is made if it is not there and must else be empty, or hold an earlier
+// export if that may be overwritten. All is read in one snapshot of the vault. Each file appears whole or not at all;
+// an export that is interrupted says so in its marker, and can be overwritten. An error means that there is no whole
+// export; what cannot be written exactly is a problem of the report.
+func Export(ctx context.Context, w *workspace.Workspace, dir string, o ExportOptions) (report Report, err error) {
+	to, err := openDestination(dir, o.Overwrite)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, to.root.Close()) }()
+	err = w.View(ctx, func(tx *workspace.Tx) error {
+		e := &exporter{ctx: ctx.Err, tx: tx, o: o, to: to, report: &report}
+		return e.run()
+	})
+	report.sort()
+	return report, err
+}
+
+// exporter is one export.
+type exporter struct {
+	ctx    func() error // of the context
+	tx     *workspace.Tx
+	o      ExportOptions
+	to     *destination
+	report *Report
+	mark   marker
+	shelf  shelf
+	total  int
+	done   int
+	needed map[string]bool // blocks that something refers to
+}
+
+// shelf is the notebook at hand: what its documents name.
+type shelf struct {
+	box       *tree.Notebook
+	folder    string
+	assets    map[string]bool
+	databases map[string]bool
+	blocks    map[string]bool
+}
+
+// leaf is a document and where it goes.
+type leaf struct {
+	*tree.Document
+	file string
+}
+
+func (e *exporter) run() error {
+	boxes, err := chosen(e.tx, e.o.Notebooks)
+	if err != nil {
+		return err
+	}
+	e.needed = neededIDs(e.tx)
+	e.mark = marker{Format: markerFormat, Version: markerVersion, Notebooks: []keptNotebook{}, Files: []string{}}
+	lists := make([][]leaf, len(boxes))
+	used := names{}
+	for i, box := range boxes {
+		folder := used.document(box.Conf.Name)
+		conf := box.Conf
+		conf.Sort = 0 // the order is that of the list
+		e.mark.Notebooks = append(e.mark.Notebooks, keptNotebook{folder, box.ID, conf})
+		lists[i] = laidOut(e.tx.Documents(box), folder)
+		e.total += len(lists[i])
+	}
+	e.mark.Files = append(e.mark.Files, sortedKeys(e.to.before)...)
+	if err := e.to.replace(MarkerName, e.mark.bytes()); err != nil { // from now on the folder is ours
+		return err
+	}
+	for i, box := range boxes {
+		if err := e.notebook(box, e.mark.Notebooks[i].Folder, lists[i]); err != nil {
+			return err
+		}
+	}
+	e.to.tidy(func(at string, err error) {
+		e.report.problem(at, 0, FileKept, at, plainError(err)+": it is not part of this export")
+	})
+	e.mark.Complete, e.mark.Files = true, e.to.written
+	slices.Sort(e.mark.Files)
+	return e.to.replace(MarkerName, e.mark.bytes())
+}
+
+// chosen are the notebooks with these ids, or all.
+func chosen(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
+	if ids == nil {
+		return tx.Notebooks(), tx.Err()
+	}
+	var boxes []*tree.Notebook
+	for _, id := range ids {
+		box := tx.Notebook(id)
+		if box == nil {
+			return nil, fmt.Errorf("there is no notebook %q: give the id of one", id)
+		}
+		if !slices.Contains(boxes, box) {
+			boxes = append(boxes, box)
+		}
+	}
+	return boxes, tx.Err()
+}
+
+// neededIDs are the blocks that a reference, a query, an address or a flashcard names.
+func neededIDs(tx *workspace.Tx) map[string]bool {
+	needed := map[string]bool{}
+	take := func(row workspace.Row) bool {
+		for _, id := range idInText().FindAllString(row.Text(0), -1) {
+			needed[id] = true
+		}
+		return true
+	}
+	tx.Rows(take, `SELECT DISTINCT def FROM ref`)
+	tx.Rows(take, `SELECT markdown FROM node WHERE type IN ('p', 'h', 't', 'html', 'query_embed', 'iframe', 'widget')
+		AND (markdown LIKE '%siyuan://%' OR markdown LIKE '%{{%' OR type = 'query_embed')`)
+	tx.Rows(take, `SELECT value FROM attribute WHERE name NOT IN ('custom-avs', 'custom-riff-decks') AND value GLOB '*[0-9][0-9][0-9][0-9]-[0-9a-z]*'`)
+	tx.Rows(take, `SELECT `+blockOfCard+` FROM record WHERE kind = ?`, cardKind)
+	return needed
+}
+
+// laidOut gives documents their files below a folder: siblings in manual order, each with a name of its own.
+func laidOut(docs []*tree.Document, folder string) (list []leaf) {
+	below := map[*tree.Document][]*tree.Document{}
+	for _, d := range docs {
+		if d.Hidden() {
+			list = append(list, leaf{d, folder + ".md"})
+			continue
+		}
+		below[d.Parent] = append(below[d.Parent], d)
+	}
+	var lay func(parent *tree.Document, dir string)
+	lay = func(parent *tree.Document, dir string) {
+		used := names{}
+		if parent == nil {
+			for _, own := range []string{assetsDir, databasesDir, cardsFile} {
+				used[folded(own)] = true
+			}
+		}
+		slices.SortFunc(below[parent], func(a, b *tree.Document) int {
+			return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID(), b.ID()))
+		})
+		for _, d := range below[parent] {
+			at := dir + "/" + used.document(d.Title())
+			list = append(list, leaf{d, at + ".md"})
+			lay(d, at)
+		}
+	}
+	lay(nil, folder)
+	return list
+}
+
+// notebook writes one notebook.
+func (e *exporter) notebook(box *tree.Notebook, folder string, list []leaf) error {
+	e.shelf = shelf{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	e.report.Notebooks++
+	for _, l := range list {
+		if err := e.ctx(); err != nil {
+			return err
+		}
+		if err := e.document(l); err != nil {
+			return err
+		}
+		e.done++
+		if e.o.Progress != nil {
+			e.o.Progress(e.done, e.total, l.file)
+		}
+	}
+	for _, address := range sortedKeys(e.shelf.assets) {
+		if err := e.asset(address); err != nil {
+			return err
+		}
+	}
+	if err := e.databases(); err != nil {
+		return err
+	}
+	return errors.Join(e.cards(), e.tx.Err())
+}
+
+// document writes one document.
+func (e *exporter) document(l leaf) error {
+	root := e.tx.Peek(l.ID())
+	if root == nil {
+		return e.tx.Err()
+	}
+	up := upTo(l.file)
+	root.Walk(func(b *tree.Block) {
+		e.shelf.note(b)
+		if hasAddresses(b) {
+			b.Text = withUp(b.Text, up)
+		}
+		for name, value := range b.Attrs {
+			if strings.Contains(value, "assets/") && !(b == root && reservedAttr(name)) {
+				b.Attrs[name] = withUp(value, up)
+			}
+		}
+	})
+	text, exact := bodyOf(root, func(id string) bool { return e.needed[id] }, e.o.AllIDs)
+	if !exact {
+		e.report.problem(l.file, 0, Markdown, l.Title(), "Markdown cannot say some block of it exactly: it may come back a little different")
+	}
+	if !tree.ValidID(l.ID()) {
+		e.report.problem(l.file, 0, DocumentID, l.ID(), "the id is malformed: it gets a new one when it is imported")
+	}
+	if l.Hidden() && text == "" && pristine(root.Attrs) {
+		return nil
+	}
+	e.report.Documents++
+	root.Walk(func(*tree.Block) { e.report.Blocks++ })
+	e.report.Blocks-- // the document itself
+	if text != "" {
+		text = "\n" + text + "\n"
+	}
+	return e.to.write(l.file, []byte(frontOf(root.Attrs, l.Sort)+text))
+}
+
+// pristine reports whether the attributes of a notebook's own document say nothing.
+func pristine(attrs map[string]string) bool {
+	for name := range attrs {
+		if !reservedAttr(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// note remembers what a block names.
+func (s *shelf) note(b *tree.Block) {
+	s.blocks[b.ID] = true
+	for _, address := range assetsOf(b) {
+		s.assets[address] = true
+	}
+	if b.Kind == tree.Database {
+		for _, id := range idInText().FindAllString(b.Text, -1) {
+			s.databases[id] = true
+		}
+	}
+	for id := range strings.SplitSeq(b.Attrs["custom-avs"], ",") {
+		if tree.ValidID(id) {
+			s.databases[id] = true
+		}
+	}
+}
+
+// stored is the file in the vault that an address of an asset names in a notebook, and its name below assets/; "" if
+// there is none.
+func storedAsset(tx *workspace.Tx, box, address string) (file, name string) {
+	addresses := []string{address}
+	if plain, err := url.PathUnescape(address); err == nil && plain != address {
+		addresses = append(addresses, plain)
+	}
+	for _, address := range addresses {
+		if !confinedAsset(address) {
+			continue
+		}
+		for _, file := range []string{"/data/" + address, "/data/" + box + "/" + address} {
+			if f := tx.Stat(file); f != nil && !f.Dir {
+				return file, strings.TrimPrefix(address, assetsDir+"/")
+			}
+		}
+	}
+	return "", ""
+}
+
+// asset writes one asset.
+func (e *exporter) asset(address string) error {
+	file, name := storedAsset(e.tx, e.shelf.box.ID, address)
+	if file == "" {
+		e.report.problem(e.shelf.folder, 0, FileMissing, address, "a document names this asset, and the vault does not have it")
+		return e.tx.Err()
+	}
+	for _, extra := range []string{"", ".sya"} { // the marks in a PDF
+		if extra != "" && e.tx.Stat(file+extra) == nil {
+			continue
+		}
+		e.report.Files++
+		if err := e.to.write(e.shelf.folder+"/"+assetsDir+"/"+name+extra, e.tx.ReadFile(file+extra)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package folder
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"collie/internal/vault/tree"
+)
+
+const (
+	maxFront = 256 << 10 // bytes of front matter
+	maxValue = 64 << 10  // bytes of one value, once aliases are resolved
+	// propertiesAttr holds, as a JSON object, the values whose keys no attribute can be called by.
+	propertiesAttr = "custom-properties"
+)
+
+// front is what the front matter of a file says.
+type front struct {
+	id, title        string
+	created, updated string // yyyyMMddHHmmss, "" if unknown
+	sort             int
+	sorted           bool
+	tags, aliases    []string
+	attrs            map[string]string // icon, tags, alias and all others as the document keeps them
+	others           map[string]string // by keys that no attribute can have
+}
+
+// plainKeys are attributes of documents that are keys of the front matter under their own name.
+var plainKeys = []string{"icon", "name", "memo", "bookmark", "title-img", "title-empty", "scroll"}
+
+// cutFront splits a file into its front matter and the rest, and counts the lines before the rest.
+func cutFront(text string) (yamlText, body string, lines int, found bool) {
+	first, rest, more := strings.Cut(text, "\n")
+	if !more || strings.TrimRight(first, " \t") != "---" {
+		return "", text, 0, false
+	}
+	at := 0
+	for n := 2; at <= len(rest); n++ {
+		line, _, _ := strings.Cut(rest[at:], "\n")
+		if end := strings.TrimRight(line, " \t"); end == "---" || end == "..." {
+			return rest[:at], strings.TrimPrefix(rest[at+len(line):], "\n"), n, true
+		}
+		if at += len(line) + 1; at > len(rest) {
+			break
+		}
+	}
+	return "", text, 0, false
+}
+
+// parseFront reads front matter. complain is told of keys that cannot be kept.
+func parseFront(text string, complain func(line int, key, why string)) (f front, err error) {
+	f = front{attrs: map[string]string{}, others: map[string]string{}}
+	if len(text) > maxFront {
+		return f, fmt.Errorf("it has %d bytes, the limit is %d", len(text), maxFront)
+	}
+	defer func() {
+		if p := recover(); p != nil { // the parser is somebody else's and the bytes are too
+			err = fmt.Errorf("the YAML cannot be read: %v", p)
+		}
+	}()
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return f, err
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind == yaml.ScalarNode && doc.Content[0].Tag == "!!null" {
+		return f, nil
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return f, fmt.Errorf("it is no mapping of keys to values")
+	}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		if key.Kind != yaml.ScalarNode || key.Value == "" {
+			complain(key.Line, key.Value, "the key is no text: left out")
+			continue
+		}
+		if why := f.take(key.Value, value); why != "" {
+			complain(key.Line, key.Value, why)
+		}
+	}
+	if len(f.others) > 0 {
+		data, _ := json.Marshal(f.others) // a map of strings, with sorted keys
+		f.attrs[propertiesAttr] = string(data)
+	}
+	return f, nil
+}
+
+// take reads one key. It returns why the value could not be kept, "" if it was.
+func (f *front) take(key string, n *yaml.Node) string {
+	items, value, ok := yamlText(n)
+	if !ok {
+		return fmt.Sprintf("the value is nested too deep or has more than %d bytes: left out", maxValue)
+	}
+	name := strings.ToLower(strings.TrimSpace(key))
+	switch name {
+	case "id":
+		if tree.ValidID(value) {
+			f.id = value
+			return ""
+		}
+	case "title":
+		f.title = value
+		return ""
+	case "tags", "tag":
+		f.tags = append(f.tags, split(items, value, ", \t")...)
+		f.attrs["tags"] = joinedList(n, f.tags, value)
+		return ""
+	case "alias", "aliases":
+		f.aliases = append(f.aliases, split(items, value, ",")...)
+		f.attrs["alias"] = joinedList(n, f.aliases, value)
+		return ""
+	case "created", "date", "created_at", "date created", "created-at", "create":
+		if stamp := parseStamp(value); stamp != "" {
+			f.created = stamp
+			return ""
+		}
+	case "updated", "modified", "lastmod", "updated_at", "date modified", "updated-at", "last modified":
+		if stamp := parseStamp(value); stamp != "" {
+			f.updated = stamp
+			return ""
+		}
+		if name == "updated" && value != "" {
+			f.attrs["updated"] = value
+			return ""
+		}
+	case "sort":
+		if n, err := strconv.Atoi(value); err == nil {
+			f.sort, f.sorted = n, true
+			return ""
+		}
+	case "attributes":
+		if n.Kind == yaml.MappingNode && f.nested(n) {
+			return ""
+		}
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" || value == "" && items == nil && n.Style == 0 {
+		return "" // a key without a value says nothing
+	}
+	f.put(key, name, value)
+	return ""
+}
+
+// nested takes the mapping that holds attributes which have no key of their own.
+func (f *front) nested(n *yaml.Node) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if !attrName().MatchString(n.Content[i].Value) || n.Content[i+1].Kind != yaml.ScalarNode || reservedAttr(n.Content[i].Value) {
+			return false
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		f.attrs[n.Content[i].Value] = n.Content[i+1].Value
+	}
+	return true
+}
+
+var attrName = pattern(`^[a-z_:-][a-z0-9_:-]*$`)
+
+// reservedAttr reports whether an attribute of a document has another place than among its attributes.
+func reservedAttr(name string) bool {
+	return slices.Contains([]string{"id", "title", "type", "updated", "custom-hidden"}, name)
+}
+
+// put keeps a value under a key that means nothing to us.
+func (f *front) put(key, name, value string) {
+	switch {
+	case name == propertiesAttr:
+		if others := propertiesOf(value); others != nil {
+			for k, v := range others {
+				f.others[k] = v
+			}
+			return
+		}
+	case slices.Contains(plainKeys, name):
+	case strings.HasPrefix(name, "custom-") && attrName().MatchString(name) && name != "custom-hidden":
+	default:
+		name = "custom-" + strings.NewReplacer(" ", "-", "_", "-").Replace(name)
+		if !attrName().MatchString(name) || name == propertiesAttr || name == "custom-hidden" {
+			f.others[key] = value
+			return
+		}
+	}
+	if _, taken := f.attrs[name]; taken {
+		f.others[key] = value
+		return
+	}
+	f.attrs[name] = value
+}
+
+// propertiesOf reads the attribute that holds values by other keys, nil if it holds something else.
+func propertiesOf(value string) map[string]string {
+	var others map[string]string
+	if json.Unmarshal([]byte(value), &others) != nil {
+		return nil
+	}
+	if data, _ := json.Marshal(others); string(data) != value || len(others) == 0 {
+		return nil
+	}
+	return others
+}
+
+// yamlText is a value as text: a list of plain values also as its items, other structures as JSON. Aliases are
+// resolved as far as the bounds of a value go.
+func yamlText(n *yaml.Node) (items []string, value string, ok bool) {
+	left := maxValue
+	v, ok := plainValue(n, 0, &left)
+	if !ok {
+		return nil, "", false
+	}
+	switch v := v.(type) {
+	case string:
+		return nil, v, true
+	case []any:
+		for _, item := range v {
+			text, plain := item.(string)
+			if !plain {
+				items = nil
+				break
+			}
+			items = append(items, text)
+		}
+		if len(items) == len(v) {
+			return items, strings.Join(items, ", "), true
+		}
+	}
+	data, err := json.Marshal(v)
+	return nil, string(data), err == nil
+}
+
+// plainValue is a node as strings, []any and map[string]any.
+func plainValue(n *yaml.Node, depth int, left *int) (any, bool) {
+	if *left -= len(n.Value) + 1; *left < 0 || depth > 32 {
+		return nil, false
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return plainValue(n.Alias, depth+1, left)
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, item := range n.Content {
+			v, ok := plainValue(item, depth+1, left)
+			if !ok {
+				return nil, false
+			}
+			list = append(list, v)
+		}
+		return list, true
+	case yaml.MappingNode:
+		object := map[string]any{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			v, ok := plainValue(n.Content[i+1], depth+1, left)
+			if !ok {
+				return nil, false
+			}
+			object[n.Content[i].Value] = v
+		}
+		return object, true
+	}
+	if n.Tag == "!!null" {
+		return "", true
+	}
+	return n.Value, true
+}
+
+// split are the items of a list, or of a text in which separators stand between them.
+func split(items []string, value, separators string) (list []string) {
+	if items == nil {
+		items = strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(separators, r) })
+	}
+	for _, item := range items {
+		if item = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(item), "#")); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// joinedList is a list as an attribute holds it. A text in quotes, as we write it for what is no clean list, is taken
+// as it is.
+func joinedList(n *yaml.Node, list []string, value string) string {
+	if n.Kind == yaml.ScalarNode && n.Style == yaml.DoubleQuotedStyle {
+		return value
+	}
+	return strings.Join(list, ",")
+}
+
+var stampLayouts = []string{
+	"2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02", "2006/01/02 15:04:05", "2006/01/02 15:04",
+	"2006/01/02", "2006.01.02", "January 2, 2006", "Jan 2, 2006", "2 January 2006", "2006年1月2日",
+}
+
+var (
+	stampText   = pattern(`^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$`)
+	stampDigits = pattern(`^\d{14}$`)
+)
+
+// parseStamp reads a time as people and programs write it, "" if it is none. What it shows is local time unless it says
+// otherwise.
+func parseStamp(text string) string {
+	text = strings.TrimSpace(text)
+	if m := stampText().FindStringSubmatch(text); m != nil {
+		text = strings.Join(m[1:], "") // no time zone has a say in what only shows digits
+	}
+	if stampDigits().MatchString(text) {
+		if _, err := time.Parse("20060102150405", text); err == nil {
+			return text
+		}
+		return ""
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return tree.Stamp(t.Local())
+	}
+	if t, err := time.Parse("2006-01-02 15:04:05 -0700", text); err == nil {
+		return tree.Stamp(t.Local())
+	}
+	for _, layout := range stampLayouts {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil && t.Year() > 1000 {
+			return tree.Stamp(t)
+		}
+	}
+	return ""
+}

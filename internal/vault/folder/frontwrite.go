@@ -1,0 +1,129 @@
+package folder
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collie/internal/vault/tree"
+)
+
+// frontOf writes the front matter of a document. Reading it back gives the same attributes.
+func frontOf(attrs map[string]string, sort int) string {
+	var out strings.Builder
+	put := func(key, value string) {
+		if value != "" {
+			out.WriteString(yamlKey(key) + ": " + value + "\n")
+		}
+	}
+	out.WriteString("---\n")
+	id := attrs["id"]
+	if tree.ValidID(id) {
+		put("id", id)
+	}
+	put("title", yamlScalar(attrs["title"]))
+	put("icon", quotedIfSet(attrs["icon"]))
+	put("tags", yamlList(attrs["tags"]))
+	put("alias", yamlList(attrs["alias"]))
+	if tree.ValidID(id) {
+		put("created", shownStamp(id[:14]))
+	}
+	put("updated", shownStamp(attrs["updated"]))
+	put("sort", strconv.Itoa(sort))
+	nested := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(attrs)) {
+		switch value := attrs[name]; {
+		case reservedAttr(name), name == "icon", name == "tags", name == "alias":
+		case name == propertiesAttr && propertiesOf(value) != nil:
+			others := propertiesOf(value)
+			for _, key := range slices.Sorted(maps.Keys(others)) {
+				if fresh := ownKey(key); fresh {
+					put(key, yamlScalar(others[key]))
+					delete(others, key)
+				}
+			}
+			if len(others) > 0 {
+				put(propertiesAttr, yamlScalar(mustJSON(others)))
+			}
+		case slices.Contains(plainKeys, name), strings.HasPrefix(name, "custom-") && attrName().MatchString(name):
+			put(name, yamlScalar(value))
+		default:
+			nested[name] = value
+		}
+	}
+	if len(nested) > 0 {
+		out.WriteString("attributes:\n")
+		for _, name := range slices.Sorted(maps.Keys(nested)) {
+			out.WriteString("  " + yamlKey(name) + ": " + yamlScalar(nested[name]) + "\n")
+		}
+	}
+	return out.String() + "---\n"
+}
+
+// ownKey reports whether a key of the front matter comes back as the key it is: nothing else is called by it.
+func ownKey(key string) bool {
+	f := front{attrs: map[string]string{}, others: map[string]string{}}
+	name := strings.ToLower(strings.TrimSpace(key))
+	switch name {
+	case "id", "title", "tags", "tag", "alias", "aliases", "sort", "attributes", "":
+		return false
+	case "created", "date", "created_at", "date created", "created-at", "create",
+		"updated", "modified", "lastmod", "updated_at", "date modified", "updated-at", "last modified":
+		return false
+	}
+	f.put(key, name, "x")
+	return f.others[key] == "x"
+}
+
+// shownStamp writes yyyyMMddHHmmss for people, and other values so that they come back as they are.
+func shownStamp(stamp string) string {
+	if !stampDigits().MatchString(stamp) || parseStamp(stamp) != stamp {
+		return quotedIfSet(stamp)
+	}
+	return stamp[:4] + "-" + stamp[4:6] + "-" + stamp[6:8] + " " + stamp[8:10] + ":" + stamp[10:12] + ":" + stamp[12:]
+}
+
+// yamlList writes a comma-separated attribute as a list, or as a text in quotes if it is no clean list.
+func yamlList(value string) string {
+	if value == "" {
+		return ""
+	}
+	items := strings.Split(value, ",")
+	for i, item := range items {
+		if item == "" || item != strings.TrimSpace(item) || strings.HasPrefix(item, "#") {
+			return quoted(value)
+		}
+		if items[i] = yamlScalar(item); strings.ContainsAny(items[i], "[]{},") && items[i][0] != '"' {
+			items[i] = quoted(item)
+		}
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+var (
+	// bare are texts that YAML reads as themselves without quotes, wherever they stand.
+	bare = pattern(`^[\p{L}_/(][\p{L}\p{N}_ ./()+-]*$`)
+	// meant are texts that YAML, of some version, reads as something else.
+	meant = pattern(`(?i)^(null|true|false|yes|no|on|off|y|n|~|nan|inf)$`)
+)
+
+// yamlScalar writes a text such that YAML reads that text.
+func yamlScalar(text string) string {
+	if bare().MatchString(text) && !meant().MatchString(text) && text == strings.TrimSpace(text) {
+		return text
+	}
+	return quoted(text)
+}
+
+// quoted writes a text in double quotes: YAML knows all escapes that Go has.
+func quoted(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\ufffd")) }
+
+func quotedIfSet(text string) string {
+	if text == "" {
+		return ""
+	}
+	return yamlScalar(text)
+}
+
+func yamlKey(key string) string { return yamlScalar(key) }

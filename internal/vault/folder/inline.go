@@ -1,0 +1,250 @@
+package folder
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// reader turns the text of one page into SiYuan's Markdown.
+type reader struct {
+	im   *importer
+	pg   *page
+	defs map[string]string // addresses of links by name
+	line int               // at hand
+	// row says that the line at hand is a row of a table, in which bars are escaped.
+	row   bool
+	depth int
+	given []string // ids that blocks of the page have been given
+}
+
+func (r *reader) problem(code, what, why string) {
+	r.im.report.problem(r.pg.path(), r.line, code, what, why)
+}
+
+// inline rewrites the links, tags and comments in a line of text. Code and formulas stay as they are.
+func (r *reader) inline(text string) string {
+	if !strings.ContainsAny(text, "[#%{<(") || r.depth > 8 {
+		return text
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	var out strings.Builder
+	for i := 0; i < len(text); {
+		n, replacement := r.token(text, i)
+		if n == 0 {
+			out.WriteByte(text[i])
+			i++
+			continue
+		}
+		out.WriteString(replacement)
+		i += n
+	}
+	return out.String()
+}
+
+// token reads what begins at a place in a line: how long it is and what takes its place; 0 if it is a character like
+// any other.
+func (r *reader) token(text string, i int) (n int, replacement string) {
+	rest := text[i:]
+	same := func(n int) (int, string) { return n, rest[:n] }
+	switch rest[0] {
+	case '\\':
+		return same(min(2, len(rest)))
+	case '`':
+		run := len(rest) - len(strings.TrimLeft(rest, "`"))
+		if end := closing(rest[run:], run); end >= 0 {
+			return same(run + end + run)
+		}
+		return same(run)
+	case '$':
+		return same(formula(rest))
+	case '<':
+		return r.element(rest)
+	case '{':
+		return r.braces(rest)
+	case '(':
+		return r.parens(rest)
+	case '!':
+		if strings.HasPrefix(rest, "![[") {
+			return r.wikiEmbed(rest)
+		}
+		if strings.HasPrefix(rest, "![") {
+			return r.link(rest, true)
+		}
+	case '[':
+		if strings.HasPrefix(rest, "[[") {
+			if n, replacement = r.wikiLink(rest); n > 0 {
+				return n, replacement
+			}
+		}
+		return r.link(rest, false)
+	case '#':
+		return r.tag(text, i)
+	case '%':
+		if strings.HasPrefix(rest, "%%") {
+			if end := strings.Index(rest[2:], "%%"); end >= 0 {
+				return end + 4, "<!--" + strings.ReplaceAll(rest[2:end+2], "--", "—") + "-->"
+			}
+		}
+	}
+	return 0, ""
+}
+
+// closing is where a run of exactly n backticks begins, -1 without one.
+func closing(text string, n int) int {
+	for at := 0; at < len(text); {
+		next := strings.IndexByte(text[at:], '`')
+		if next < 0 {
+			return -1
+		}
+		at += next
+		run := len(text[at:]) - len(strings.TrimLeft(text[at:], "`"))
+		if run == n {
+			return at
+		}
+		at += run
+	}
+	return -1
+}
+
+// formula is how long a formula in a line is, 0 if the sign begins none.
+func formula(text string) int {
+	if strings.HasPrefix(text, "$$") {
+		if end := strings.Index(text[2:], "$$"); end > 0 {
+			return end + 4
+		}
+		return 2
+	}
+	end := strings.IndexByte(text[1:], '$')
+	if end <= 0 || text[1] == ' ' || text[end] == ' ' || text[end] == '\\' || end+2 < len(text) && digit(text[end+2]) {
+		return 0
+	}
+	return end + 2
+}
+
+var (
+	sourceAttr = pattern(`(?i)\b(src|poster|href)\s*=\s*("([^"]*)"|'([^']*)')`)
+	autoLink   = pattern(`^<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>`)
+	element    = pattern(`^<(?:!--.*?-->|/?[A-Za-z][^<>]*>)`)
+)
+
+// element reads an HTML element. The files it names become assets.
+func (r *reader) element(text string) (int, string) {
+	if link := autoLink().FindString(text); link != "" {
+		return len(link), link
+	}
+	tag := element().FindString(text)
+	if tag == "" {
+		return 0, ""
+	}
+	return len(tag), sourceAttr().ReplaceAllStringFunc(tag, func(pair string) string {
+		m := sourceAttr().FindStringSubmatch(pair)
+		address := m[3] + m[4]
+		if foreign(address) {
+			return pair
+		}
+		at := r.im.s.file(r.pg, address, false)
+		if at == "" || isPage(at) {
+			return pair
+		}
+		asset := r.asset(at)
+		if asset == "" {
+			return pair
+		}
+		return m[1] + `="` + asset + `"`
+	})
+}
+
+// braces reads attribute lists, which stay, and what Logseq embeds.
+func (r *reader) braces(text string) (int, string) {
+	switch {
+	case strings.HasPrefix(text, "{:"):
+		if end := strings.IndexByte(text, '}'); end > 0 {
+			return end + 1, text[:end+1]
+		}
+	case strings.HasPrefix(text, "{{") && r.pg.dialect == logseq:
+		if end := strings.Index(text, "}}"); end > 0 {
+			if t, ok := r.logseqEmbed(text[:end+2]); ok {
+				return end + 2, r.reference(t, "")
+			}
+			return end + 2, "`" + text[:end+2] + "`"
+		}
+	}
+	return 0, ""
+}
+
+var (
+	ownRef   = pattern(`^\(\(\d{14}-[0-9a-z]{7}(?: (?:'[^']*'|"[^"]*"))?\)\)`)
+	uuidRef  = pattern(`^\(\(([0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27})\)\)`)
+	idInText = pattern(`\d{14}-[0-9a-z]{7}`)
+)
+
+// parens reads references to blocks, SiYuan's and Logseq's.
+func (r *reader) parens(text string) (int, string) {
+	if !strings.HasPrefix(text, "((") {
+		return 0, ""
+	}
+	if ref := ownRef().FindString(text); ref != "" {
+		return len(ref), ref
+	}
+	m := uuidRef().FindStringSubmatch(text)
+	if m == nil || r.pg.dialect != logseq {
+		return 0, ""
+	}
+	t, ok := r.im.index.byUUID[folded(m[1])]
+	if !ok {
+		r.problem(LinkMissing, m[0], "no block has this id: kept as text")
+		return len(m[0]), m[0]
+	}
+	return len(m[0]), r.reference(t, "")
+}
+
+// tag reads #tag, which SiYuan closes: #tag#. A sign that begins none must not begin one together with a later sign.
+func (r *reader) tag(text string, i int) (int, string) {
+	if n, tag := r.ownTag(text, i); n > 0 {
+		return n, tag
+	}
+	if strings.Count(text, "#") > 1 {
+		return 1, `\#`
+	}
+	return 0, ""
+}
+
+func (r *reader) ownTag(text string, i int) (int, string) {
+	if i > 0 {
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		if !unicode.IsSpace(before) && !strings.ContainsRune("(（，。、；：,;*_~>【「", before) {
+			return 0, ""
+		}
+	}
+	rest := text[i+1:]
+	if name, found := strings.CutPrefix(rest, "[["); found && r.pg.dialect == logseq {
+		if end := strings.Index(name, "]]"); end > 0 {
+			return end + 5, "#" + name[:end] + "#"
+		}
+	}
+	end := strings.IndexFunc(rest, func(c rune) bool { return !tagRune(c) })
+	if end < 0 {
+		end = len(rest)
+	}
+	name := strings.TrimRight(rest[:end], "/")
+	if name == "" || strings.Trim(name, "0123456789") == "" || strings.Trim(name, "-_/") == "" {
+		return 0, ""
+	}
+	if strings.HasPrefix(rest[end:], "#") {
+		return end + 2, text[i : i+end+2] // SiYuan's own
+	}
+	if hexColor().MatchString(name) && i > 0 && r.row {
+		return 0, ""
+	}
+	return 1 + len(name), "#" + name + "#"
+}
+
+var hexColor = pattern(`^(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`)
+
+// tagRune reports whether a character may be part of a tag of Obsidian: no blanks and no punctuation.
+func tagRune(c rune) bool {
+	return c == '_' || c == '-' || c == '/' || unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsMark(c) ||
+		c >= 0x1f000 || c >= 0x2600 && c < 0x2c00 || c == 0x200d || c == 0xfe0f
+}

@@ -1,0 +1,187 @@
+package folder
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// link reads [text](address) and [text][name], an image if there is a mark of exclamation before it.
+func (r *reader) link(text string, image bool) (int, string) {
+	open := 0
+	if image {
+		open = 1
+	}
+	end := bracket(text[open:])
+	if end < 0 {
+		return 0, ""
+	}
+	end += open
+	label := text[open+1 : end]
+	rest := text[end+1:]
+	address, title, length := destinationOf(rest)
+	if length == 0 {
+		name := label
+		if strings.HasPrefix(rest, "[") {
+			if close := strings.IndexByte(rest, ']'); close > 0 {
+				length = close + 1
+				if close > 1 {
+					name = rest[1:close]
+				}
+			}
+		}
+		def := r.defs[folded(name)]
+		if def == "" {
+			return 0, ""
+		}
+		address, title, _ = destinationOf("(" + def + ")")
+	}
+	n := end + 1 + length
+	return n, r.linked(label, address, title, text[:n], image)
+}
+
+// linked writes a link or image whose parts were read.
+func (r *reader) linked(label, address, title, whole string, image bool) string {
+	shown := label
+	if !image {
+		shown = r.inline(label)
+	}
+	write := func(address string) string {
+		mark := ""
+		if image {
+			mark = "!"
+		}
+		if title != "" {
+			address += ` "` + strings.ReplaceAll(title, `"`, `\"`) + `"`
+		}
+		return mark + "[" + shown + "](" + address + ")"
+	}
+	if foreign(address) {
+		if fragment, found := strings.CutPrefix(address, "#"); found && !image {
+			if t, why := r.inside(r.pg, unescaped(fragment)); why == "" && t.id != "" {
+				return r.linkTo(t, shown, write)
+			}
+			r.problem(LinkMissing, whole, "the page has no such heading: kept as it was")
+		}
+		return write(address)
+	}
+	file, fragment, _ := strings.Cut(address, "#")
+	if !image {
+		if at := relative(r.pg.file, file); at != "" {
+			if pg := r.im.index.at(at); pg != nil && !(r.im.s.has(at) && !isPage(at)) {
+				t, why := r.inside(pg, unescaped(fragment))
+				if why != "" {
+					r.problem(LinkMissing, whole, "the page has no heading or block of this name: the link leads to the page")
+					t = target{page: pg}
+				}
+				return r.linkTo(t, shown, write)
+			}
+		}
+	}
+	at := r.im.s.file(r.pg, file, false)
+	if at == "" && (image || r.pg.dialect == plain && !strings.Contains(file, "/")) {
+		at = r.im.s.file(r.pg, file, true)
+	}
+	if at != "" && !isPage(at) {
+		if asset := r.asset(at); asset != "" {
+			return write(asset)
+		}
+		return write(address)
+	}
+	switch {
+	case relative(r.pg.file, file) == "":
+		r.problem(LinkMissing, whole, "the link leads out of the folder: kept as it was")
+	case image || path.Ext(file) != "" && !isPage(file):
+		r.problem(FileMissing, whole, "the file is not there: the link is kept as it was")
+	default:
+		if pg := r.im.index.wiki(r.pg, unescaped(file)); pg != nil && !strings.Contains(file, "/") {
+			if t, why := r.inside(pg, unescaped(fragment)); why == "" {
+				return r.linkTo(t, shown, write)
+			}
+		}
+		r.problem(LinkMissing, whole, "the page is not there: the link is kept as it was")
+	}
+	return write(address)
+}
+
+// linkTo writes a link to a document or block: a reference or, around an image or code, a link with its address.
+func (r *reader) linkTo(t target, shown string, write func(string) string) string {
+	if strings.Contains(shown, "![") || strings.Contains(shown, "((") {
+		return write("siyuan://blocks/" + t.ref())
+	}
+	return r.reference(t, unslashed(shown))
+}
+
+// unescaped is a fragment of an address as text.
+func unescaped(fragment string) string {
+	if plain, err := url.PathUnescape(fragment); err == nil {
+		return plain
+	}
+	return fragment
+}
+
+var slashed = pattern("\\\\([!-/:-@\\[-`{-~])")
+
+func unslashed(text string) string { return slashed().ReplaceAllString(text, "$1") }
+
+// bracket is where the bracket that a text begins with is closed, -1 if it is not.
+func bracket(text string) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '`':
+			run := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
+			if end := closing(text[i+run:], run); end >= 0 {
+				i += run + end
+			}
+			i += run - 1
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+var linkTitle = pattern(`^(.*?)[ \t]+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$`)
+
+// destinationOf reads (address "title"), and how long it is; 0 if there is none.
+func destinationOf(text string) (address, title string, length int) {
+	if !strings.HasPrefix(text, "(") {
+		return "", "", 0
+	}
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote && strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t"), ")") {
+				quote = 0
+			}
+		case (c == '"' || c == '\'') && i > 0 && (text[i-1] == ' ' || text[i-1] == '\t'):
+			if strings.IndexByte(text[i+1:], c) >= 0 {
+				quote = c
+			}
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth == 0 {
+				inner := strings.TrimSpace(text[1:i])
+				if m := linkTitle().FindStringSubmatch(inner); m != nil {
+					inner, title = strings.TrimSpace(m[1]), unslashed(m[2]+m[3])
+				}
+				if strings.HasPrefix(inner, "<") && strings.HasSuffix(inner, ">") && len(inner) > 1 {
+					inner = inner[1 : len(inner)-1]
+				}
+				return inner, title, i + 1
+			}
+		}
+	}
+	return "", "", 0
+}

@@ -1,0 +1,192 @@
+package folder
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"collie/internal/vault/tree"
+)
+
+var (
+	property = pattern(`^[ \t]*([\p{L}\p{N}_][\p{L}\p{N}_./-]*)::(?:[ \t]+(.*))?$`)
+	taskWord = pattern(`^(TODO|LATER|WAITING|WAIT|NOW|DOING|IN-PROGRESS|DONE|CANCELED|CANCELLED)(?:[ \t]+|$)`)
+	bullet   = pattern(`[-*+][ \t]*$`)
+	embedded = pattern(`^\{\{embed[ \t]+(?:\(\(([0-9A-Fa-f-]{36})\)\)|\[\[([^\]]+)\]\])[ \t]*\}\}$`)
+)
+
+// pageProperties takes the properties of a page, the lines "key:: value" at its top, out of its text.
+func pageProperties(f *front, body string) (rest string, lines int) {
+	rest = body
+	for {
+		first, after, _ := strings.Cut(rest, "\n")
+		text := first
+		if lines == 0 || strings.HasPrefix(first, "  ") { // they may be those of a first bullet
+			text = strings.TrimPrefix(first, "- ")
+		}
+		m := property().FindStringSubmatch(text)
+		if m == nil || m[1] == "id" || m[1] == "collapsed" {
+			break
+		}
+		value := strings.TrimSpace(m[2])
+		if name := strings.ToLower(m[1]); name == "tags" || name == "alias" || name == "title" {
+			value = strings.NewReplacer("[[", "", "]]", "").Replace(value)
+		}
+		key := m[1]
+		if key == "tags" { // commas alone stand between tags here
+			f.tags = append(f.tags, split(nil, value, ",")...)
+			f.attrs["tags"] = strings.Join(f.tags, ",")
+		} else if value != "" {
+			f.take(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value})
+		}
+		rest, lines = after, lines+1
+		if after == "" {
+			break
+		}
+	}
+	return rest, lines
+}
+
+// logseqLine writes a line of an outline: the task it begins with, and the properties below it as attributes.
+func (w *writer) logseqLine(prefix, rest string) bool {
+	if m := queryBegin().FindStringSubmatch(rest); m != nil {
+		return w.orgBlock(prefix, rest, m)
+	}
+	if strings.HasPrefix(rest, "{{") {
+		if w.macro(prefix, rest) {
+			return true
+		}
+	}
+	if !bullet().MatchString(prefix) {
+		return false
+	}
+	attrs := w.properties()
+	if m := property().FindStringSubmatch(rest); m != nil { // "- key:: value"
+		if w.attribute(attrs, m[1], m[2]) {
+			rest = ""
+		}
+	}
+	if m := taskWord().FindStringSubmatch(rest); m != nil {
+		box := "[ ] "
+		switch m[1] {
+		case "DONE":
+			box = "[X] "
+		case "CANCELED", "CANCELLED":
+			box = "[-] "
+		}
+		rest = box + rest[len(m[0]):]
+	}
+	switch {
+	case heading().MatchString(rest):
+		if len(attrs) > 0 {
+			prefix += tree.IAL(attrs)
+		}
+		w.heading(prefix, rest)
+	case rest == "" && len(attrs) > 0:
+		// The list of an item alone would be taken for that of the list below it: an empty paragraph follows it.
+		created, _ := w.pg.stamps()
+		w.put(strings.TrimRight(prefix, " ") + " " + tree.IAL(attrs) + tree.IAL(map[string]string{"id": w.im.mint(created)}))
+	default:
+		w.text(prefix, rest, attrs)
+	}
+	return true
+}
+
+// properties takes the lines "key:: value" below a bullet.
+func (w *writer) properties() map[string]string {
+	attrs := map[string]string{}
+	for w.next < len(w.in) && !w.in[w.next].code {
+		text := w.in[w.next].text
+		m := property().FindStringSubmatch(text)
+		if m == nil || text == strings.TrimLeft(text, " \t") || !w.attribute(attrs, m[1], m[2]) {
+			break
+		}
+		w.next++
+	}
+	return attrs
+}
+
+// attribute keeps a property of a block. It reports false for one that no attribute can be called by: it stays text.
+func (w *writer) attribute(attrs map[string]string, key, value string) bool {
+	value = strings.TrimSpace(value)
+	name := strings.ToLower(strings.NewReplacer("_", "-", "/", "-", ".", "-").Replace(key))
+	switch {
+	case name == "id":
+		if id := w.pg.anchors[folded(value)]; id != "" && w.once(id) {
+			attrs["id"] = id
+		}
+		return true
+	case name == "collapsed":
+		if value == "true" {
+			attrs["fold"] = "1"
+		}
+		return true
+	case value == "":
+		return true
+	case name == "alias" || name == "memo" || name == "bookmark":
+	default:
+		name = "custom-" + strings.TrimPrefix(name, "custom-")
+	}
+	if !attrName().MatchString(name) {
+		return false
+	}
+	attrs[name] = value
+	return true
+}
+
+// macro writes a line that is {{embed ...}} as the block that shows another, and one of another kind as code.
+func (w *writer) macro(prefix, rest string) bool {
+	rest = strings.TrimRight(rest, " \t")
+	if !strings.HasSuffix(rest, "}}") || strings.Contains(rest[2:len(rest)-2], "}}") {
+		return false
+	}
+	if t, ok := w.logseqEmbed(rest); ok {
+		w.block(prefix, embedQuery(t.ref()))
+		return true
+	}
+	w.put(prefix + "`" + rest + "`")
+	return true
+}
+
+// logseqEmbed finds what {{embed ...}} shows, and reports what cannot be shown.
+func (r *reader) logseqEmbed(text string) (t target, ok bool) {
+	m := embedded().FindStringSubmatch(text)
+	if m == nil {
+		r.problem(Query, text, "queries and macros of Logseq do not work here: kept as code")
+		return t, false
+	}
+	if m[1] != "" {
+		t, ok = r.im.index.byUUID[folded(m[1])]
+	} else {
+		pg := r.im.index.wiki(r.pg, m[2])
+		t, ok = target{page: pg}, pg != nil
+	}
+	if !ok {
+		r.problem(LinkMissing, text, "what it embeds is not there: kept as code")
+	}
+	return t, ok
+}
+
+// orgBlock writes a block between #+BEGIN_ and #+END_ as code.
+func (w *writer) orgBlock(prefix, rest string, m []string) bool {
+	end := w.next
+	for end < len(w.in) && !queryEnd().MatchString(strings.TrimSpace(w.in[end].text)) {
+		end++
+	}
+	if end == len(w.in) {
+		return false
+	}
+	info := strings.ToLower(m[2])
+	if strings.EqualFold(m[1], "query") {
+		info = "clojure"
+		w.problem(Query, rest, "queries of Logseq do not work here: kept as code")
+	}
+	pad := continued(prefix)
+	w.put(prefix + "```" + info)
+	for _, l := range w.in[w.next:end] {
+		w.put(pad + strings.TrimSpace(l.text))
+	}
+	w.put(pad + "```")
+	w.next = end + 1
+	return true
+}

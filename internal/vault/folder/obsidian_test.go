@@ -1,0 +1,116 @@
+package folder_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/vault/folder"
+)
+
+func TestObsidian(t *testing.T) {
+	t.Parallel()
+	target := "# Top\n\n## Part One *二*\n\ntext ^b1\n\n- item ^i1\n- [ ] task ^t1\n\n| a |\n|---|\n| b |\n\n^tab\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"page", "to [[Target]]", `to ((<Target> 'Target'))`},
+		{"page with text", "to [[Target|the page]]", `to ((<Target> "the page"))`},
+		{"heading", "to [[Target#Part One 二]]", `to ((<Part One 二> 'Part One 二'))`},
+		{"heading path", "to [[Target#Top#Part One 二|x]]", `to ((<Part One 二> "x"))`},
+		{"heading here", "# Here\n\nto [[#Here]]", "# Here\n\nto ((<Here> 'Here'))"},
+		{"block", "to [[Target#^b1]]", `to ((<text> 'text'))`},
+		{"item", "to [[Target#^i1]]", `to ((<item> 'item'))`},
+		{"task", "to [[Target#^t1]]", `to ((<task> 'task'))`},
+		{"table", "to [[Target#^tab|table]]", `to ((<a b> "table"))`},
+		{"alias", "to [[Ziel 目标]]", `to ((<Target> 'Target'))`},
+		{"path", "to [[sub/Other]] [[sub/Other.md|o]]", `to ((<Other> 'Other')) ((<Other> "o"))`},
+		{"missing", "to [[Nowhere]]", `to [[Nowhere]]`},
+		{"in a table", "| a |\n|---|\n| [[Target\\|x]] |", "|a|\n| --------------------------------|\n|((<Target> \"x\"))|"},
+		{"embedded page", "before\n![[Target]]\nafter", "before\n\n{{select * from blocks where id='<Target>'}}\n\nafter"},
+		{"embedded heading", "![[Target#Top]]", "{{select * from blocks where id='<Top>'}}"},
+		{"embedded within text", "see ![[Target]] here", `see ((<Target> 'Target')) here`},
+		{"image", "![[图 one.png]]", `![图 one](assets/图 one-ID.png)`},
+		{"image with width", "![[图 one.png|200]]", `![图 one](assets/图 one-ID.png){: style="width: 200px;"}`},
+		{"image with text", "![[sub/图 one.png|a cat|100x50]]", `![a cat](assets/图 one-ID.png){: style="width: 100px;"}`},
+		{"attachment", "![[paper.pdf#page=3]]", `[paper.pdf](assets/paper-ID.pdf?page=3)`},
+		{"callout", "> [!note] A title\n> text", "> [!NOTE] A title\n> text"},
+		{"folded callout", "> [!warning]- Closed\n> text [[Target]]", "> [!WARNING] Closed\n> text ((<Target> 'Target'))"},
+		{"callout of a title", "> [!tip] Only this", "> [!TIP] Only this\n"},
+		{"comment", "a %%hidden [[x]]%% b", "a <!--hidden [[x]]--> b"},
+		{"comment of lines", "a\n\n%%\nhidden\n\nmore\n%%\n\nb", "a\n\n<!-- hidden\nmore -->\n\nb"},
+		{"mark", "==mark==", "==mark=="},
+		{"tags", "#one #a/b #中文/标签, (#x) C# #12 #2024y", "#one# #a/b# #中文/标签#, (#x#) C\\# \\#12 #2024y#"},
+		{"tag that is closed", "#own tag# and", "#own# tag\\# and"},
+		{"code", "`[[Target]] #x` and\n\n```\n[[Target]] #x\n```", "`[[Target]] #x` and\n\n```\n[[Target]] #x\n```"},
+		{"formula", "$[[1]]$ #x", "$[[1]]$ #x#"},
+		{"link", "[x](sub/Other.md) [y](/sub/Other.md#Deep%20One) [z](<sub/Other.md>)", `((<Other> "x")) ((<Deep One> "y")) ((<Other> "z"))`},
+		{"link that slugs", "[y](sub/Other.md#deep-one)", `((<Deep One> "y"))`},
+		{"link of its title", "[Other](sub/Other.md)", `((<Other> 'Other'))`},
+		{"link with an image", "[![a](sub/图%20one.png)](sub/Other.md)", `[![a](assets/图 one-ID.png)](siyuan://blocks/<Other>)`},
+		{"link to nothing", "[x](gone.md)", `[x](gone.md)`},
+		{"web link", "[x](https://a.b/c.md)", `[x](https://a.b/c.md)`},
+		{"image by path", "![a](sub/图%20one.png \"T\")", `![a](assets/图 one-ID.png "T")`},
+		{"html image", "<p><img src=\"sub/图 one.png\"></p>", `<p>![](assets/图 one-ID.png)</p>`},
+		{"headings underlined", "One\n===\n\nTwo\n---", "# One\n\n## Two"},
+		{"indented code", "a\n\n    x := 1\n\nb", "a\n\n```\nx := 1\n```\n\nb"},
+		{"links by name", "[x][1] and [two]\n\n[1]: https://a.b \"T\"\n[two]: sub/Other.md", `[x](https://a.b "T") and ((<Other> "two"))`},
+		{"attributes", "p\n{: custom-a=\"1\"}", "p\n{: custom-a=\"1\"}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			becomes(t, files{
+				".obsidian/app.json": "{}", ".obsidian/x.md": "no", ".trash/y.md": "no",
+				"Page.md": c.text, "Target.md": "---\naliases: [Ziel 目标]\n---\n" + target, "sub/Other.md": "# Deep One\n\nback to [[Page]]",
+				"sub/图 one.png": "PNG", "files/paper.pdf": "PDF",
+			}, "Page", c.want)
+		})
+	}
+}
+
+// TestPlaces shows which document lies where.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	w := newVault(t)
+	r := imported(t, w, files{
+		"A.md": "a", "A/child.md": "c", "B/B.md": "b", "B/child.markdown": "c", "C/deep/x.md": "x",
+		"1/2/3/4/5/6/7/8/9.md": "deep", "empty/picture.png": "p", "case.md": "lower", "Case.MD": "upper",
+		"中文/笔记 📓.md": "好", ".hidden/x.md": "no", ".hidden.md": "no",
+	}.write(t), folder.ImportOptions{Notebook: "N"})
+	var got []string
+	for name := range markdown(t, w) {
+		got = append(got, name)
+	}
+	slices.Sort(got)
+	want := []string{
+		"N/1", "N/1/2", "N/1/2/3", "N/1/2/3/4", "N/1/2/3/4/5", "N/1/2/3/4/5/6", "N/1/2/3/4/5/6/7", "N/1/2/3/4/5/6/8", "N/1/2/3/4/5/6/9",
+		"N/A", "N/A/child", "N/B", "N/B/child", "N/C", "N/C/deep", "N/C/deep/x", "N/Case", "N/case", "N/中文", "N/中文/笔记 📓",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("documents\n%q\nwant\n%q", got, want)
+	}
+	found := strings.Join(codes(r), "\n")
+	for _, want := range []string{"too-deep 1/2/3/4/5/6/7/8/9.md", "not-linked empty/picture.png"} {
+		if !strings.Contains(found, want) {
+			t.Errorf("no problem %q in\n%s", want, found)
+		}
+	}
+}
+
+func TestFrontMatter(t *testing.T) {
+	t.Parallel()
+	w := newVault(t)
+	imported(t, w, files{"Note.md": "---\nid: 20240102030405-abcdefg\ntitle: \"A: title\"\ntags: [one, 二/三]\naliases: [x, y]\n" +
+		"created: 2020-01-01\nupdated: 2024-05-06 07:08:09\nauthor: Me\n作者: 鲁迅\nlist: [a, b]\nmap: {k: v}\ndone: true\nempty:\n---\ntext"}.write(t),
+		folder.ImportOptions{Notebook: "N"})
+	d := notes(t, w)["N/A: title"]
+	if d == nil {
+		t.Fatalf("the document is not there: %v", notes(t, w))
+	}
+	for name, want := range map[string]string{
+		"id": "20240102030405-abcdefg", "tags": "one,二/三", "alias": "x,y", "updated": "20240506070809", "custom-author": "Me",
+		"custom-list": "a, b", "custom-map": `{"k":"v"}`, "custom-done": "true", "custom-properties": `{"作者":"鲁迅"}`, "custom-empty": "",
+	} {
+		if got := d.Root.Attrs[name]; got != want {
+			t.Errorf("attribute %s is %q, want %q", name, got, want)
+		}
+	}
+}

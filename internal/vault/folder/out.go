@@ -1,0 +1,112 @@
+package folder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+)
+
+// target folder of an export.
+type destination struct {
+	root    *os.Root
+	before  map[string]bool // files of the earlier export
+	written []string
+}
+
+const tempName = ".collie-export.tmp"
+
+// openDestination makes a folder ready for an export. One that holds something else than an export of ours is refused.
+func openDestination(dir string, overwrite bool) (*destination, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &destination{root: root, before: map[string]bool{}}
+	if err := d.check(dir, overwrite); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return d, nil
+}
+
+func (d *destination) check(dir string, overwrite bool) error {
+	entries, err := fs.ReadDir(d.root.FS(), ".")
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	m, err := readMarker(d.root)
+	switch {
+	case m == nil:
+		return errors.Join(fmt.Errorf("the folder %s is not empty, and no export of Collie: choose another", dir), err)
+	case err != nil:
+		return err
+	case !overwrite:
+		return fmt.Errorf("the folder %s holds an earlier export: choose another, or have it overwritten", dir)
+	}
+	for _, at := range m.Files {
+		if fs.ValidPath(at) && at != "." && at != MarkerName {
+			d.before[at] = true
+		}
+	}
+	return nil
+}
+
+// write writes a file such that nobody sees half of one. One that holds the same already stays as it is.
+func (d *destination) write(at string, data []byte) error {
+	d.written = append(d.written, at)
+	return d.replace(at, data)
+}
+
+func (d *destination) replace(at string, data []byte) error {
+	if info, err := d.root.Lstat(at); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
+		if held, err := d.root.ReadFile(at); err == nil && bytes.Equal(held, data) {
+			return nil
+		}
+	}
+	if dir := path.Dir(at); dir != "." {
+		if err := d.root.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make the folder %s: %w", dir, err)
+		}
+	}
+	err := d.root.WriteFile(tempName, data, 0o600)
+	if err == nil {
+		err = d.root.Rename(tempName, at)
+	}
+	if err != nil {
+		_ = d.root.Remove(tempName) // the first error is the one to tell
+		return fmt.Errorf("write %s: %w", at, err)
+	}
+	return nil
+}
+
+// tidy removes the files of the earlier export that this one has no more, and the folders they leave empty.
+func (d *destination) tidy(problem func(at string, err error)) {
+	now := map[string]bool{}
+	for _, at := range d.written {
+		now[at] = true
+	}
+	var gone []string
+	for at := range d.before {
+		if !now[at] {
+			gone = append(gone, at)
+		}
+	}
+	slices.Sort(gone)
+	for _, at := range gone {
+		if err := d.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			problem(at, err)
+			continue
+		}
+		for up := path.Dir(at); up != "."; up = path.Dir(up) {
+			if d.root.Remove(up) != nil {
+				break // it holds something
+			}
+		}
+	}
+}

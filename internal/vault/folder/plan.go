@@ -1,0 +1,250 @@
+package folder
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/tree"
+)
+
+// planner lays the files of a folder out as documents.
+type planner struct {
+	s      *source
+	report *Report
+	logseq bool
+	byDir  map[string]*page // pages by the folder of their children
+	plan   *plan
+}
+
+// layOut makes the pages of the Markdown files below base ("." for all) that no name in without begins.
+func (s *source) layOut(pl *plan, base string, without func(string) bool, kind dialect, r *Report) []*page {
+	p := &planner{s: s, report: r, logseq: kind == logseq, byDir: map[string]*page{}, plan: pl}
+	var files []string
+	for at := range s.files {
+		if isPage(at) && (base == "." || strings.HasPrefix(at, base+"/")) && !without(at) {
+			files = append(files, at)
+		}
+	}
+	slices.Sort(files)
+	taken := map[string]bool{}
+	for _, at := range files {
+		taken[at] = true
+	}
+	for _, at := range files {
+		pg := &page{
+			file: at, name: stem(at), dir: strings.TrimSuffix(at, path.Ext(at)), plan: pl, dialect: kind,
+			modified: s.files[at].changed, size: s.files[at].size,
+		}
+		up := path.Dir(at)
+		switch {
+		case p.logseq && p.placeLogseq(pg, at):
+			continue
+		case up != base && path.Base(up) == pg.name && !taken[up+".md"] && !taken[up+".markdown"]:
+			pg.dir = up // the note of its folder
+		}
+		if other := p.byDir[pg.dir]; other != nil {
+			pg.dir = at // A.md and A.markdown: the first has the folder
+		}
+		p.byDir[pg.dir] = pg
+	}
+	pages := []*page{}
+	for _, dir := range slices.Sorted(keys(p.byDir)) {
+		pg := p.byDir[dir]
+		up := path.Dir(pg.dir)
+		if pg.dir == pg.file {
+			up = path.Dir(pg.file)
+		}
+		p.hang(pg, up, base)
+	}
+	for _, pg := range p.byDir {
+		pages = append(pages, pg)
+	}
+	slices.SortFunc(pages, func(a, b *page) int { return cmp.Or(cmp.Compare(a.path(), b.path()), cmp.Compare(a.dir, b.dir)) })
+	return pages
+}
+
+func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
+	return func(yield func(K) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// hang puts a page below that of a folder, which is made if no file stands for it.
+func (p *planner) hang(pg *page, up, base string) {
+	if up == base || up == "." {
+		p.plan.top = append(p.plan.top, pg)
+		return
+	}
+	parent := p.byDir[up]
+	if parent == nil {
+		for dir, other := range p.byDir { // a.md beside A/
+			if other.file != "" && other.dir == dir && path.Dir(dir) == path.Dir(up) && folded(dir) == folded(up) && !p.s.dirs[dir] {
+				parent = other
+				break
+			}
+		}
+	}
+	if parent == nil {
+		parent = p.folder(up)
+		p.hang(parent, path.Dir(up), base)
+	}
+	p.byDir[up] = parent
+	pg.parent = parent
+	parent.children = append(parent.children, pg)
+}
+
+// folder is a page for a folder that no file stands for.
+func (p *planner) folder(dir string) *page {
+	return &page{name: path.Base(dir), dir: dir, plan: p.plan, modified: p.modified(dir)}
+}
+
+// modified is when the first file in a folder was changed, the zero time without one.
+func (p *planner) modified(dir string) (first time.Time) {
+	for at, f := range p.s.files {
+		if strings.HasPrefix(at, dir+"/") && (first.IsZero() || f.changed.Before(first)) {
+			first = f.changed
+		}
+	}
+	return first
+}
+
+// placeLogseq places a page of Logseq: those in pages/ by the namespaces in their names, those in journals/ where the
+// daily notes of a new notebook are looked for.
+func (p *planner) placeLogseq(pg *page, at string) bool {
+	switch path.Dir(at) {
+	case "pages":
+		name := strings.ReplaceAll(pg.name, "___", "/")
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
+		}
+		name = path.Clean("/" + name)[1:]
+		if name == "" {
+			return false
+		}
+		pg.name, pg.dir = path.Base(name), name
+		pg.front.aliases = append(pg.front.aliases, name)
+	case "journals":
+		m := journal().FindStringSubmatch(pg.name)
+		if m == nil {
+			return false
+		}
+		pg.name = m[1] + "-" + m[2] + "-" + m[3]
+		pg.dir = "daily note/" + m[1] + "/" + m[2] + "/" + pg.name
+		day, err := time.Parse("2006-01-02", pg.name)
+		if err != nil {
+			return false
+		}
+		pg.front.aliases = append(pg.front.aliases, pg.name, m[1]+"_"+m[2]+"_"+m[3], m[1]+"/"+m[2]+"/"+m[3],
+			day.Format("Jan ")+ordinal(day.Day())+day.Format(", 2006"), day.Format("January 2, 2006"), day.Format("2006年01月02日"))
+	default:
+		return false
+	}
+	if p.byDir[pg.dir] != nil {
+		pg.dir = at
+	}
+	p.byDir[pg.dir] = pg
+	return true
+}
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}
+
+// raise moves pages that lie too deep up to the last level there is.
+func raise(pages []*page, r *Report) {
+	for _, pg := range pages {
+		depth := pg.depth()
+		if depth <= tree.MaxDepth {
+			continue
+		}
+		r.problem(pg.path(), 0, TooDeep, pg.name, fmt.Sprintf("documents lie at most %d levels deep, this one would lie at %d: moved up", tree.MaxDepth, depth))
+	}
+	var walk func(pg *page, depth int)
+	walk = func(pg *page, depth int) {
+		for i := 0; i < len(pg.children); i++ {
+			child := pg.children[i]
+			if depth < tree.MaxDepth {
+				child.parent = pg
+				walk(child, depth+1)
+				continue
+			}
+			// pg lies at the last level: its children become its siblings, behind the others.
+			child.parent = pg.parent
+			pg.parent.children = append(pg.parent.children, child)
+		}
+		if depth == tree.MaxDepth {
+			pg.children = nil
+		}
+	}
+	for _, pg := range pages {
+		if pg.parent == nil {
+			walk(pg, 1)
+		}
+	}
+}
+
+// order puts siblings in the order they are made in: by sort if they have it, and by name.
+func order(list []*page) {
+	slices.SortStableFunc(list, func(a, b *page) int {
+		if a.front.sorted != b.front.sorted {
+			if a.front.sorted {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.front.sort, b.front.sort), natural(folded(a.name), folded(b.name)), cmp.Compare(a.name, b.name), cmp.Compare(a.path(), b.path()))
+	})
+	for _, pg := range list {
+		order(pg.children)
+	}
+}
+
+// natural compares names such that 2 comes before 10.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		if digit(a[0]) && digit(b[0]) {
+			m, n := digits(a), digits(b)
+			x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[m:], b[n:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+func digits(text string) int {
+	n := 0
+	for n < len(text) && digit(text[n]) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,73 @@
+package folder
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Codes say what kind of problem a [Problem] is. They do not change.
+const (
+	Unreadable      = "unreadable"        // a file or folder that the system does not let us read
+	Binary          = "binary"            // a file named like Markdown that is none
+	Encoding        = "encoding"          // text in an unknown encoding: left out
+	EncodingGuessed = "encoding-guessed"  // text that is not UTF-8, read as GB18030 or UTF-16
+	TooLarge        = "too-large"         // a file above the limit: left out
+	Symlink         = "symlink"           // a symbolic link to a folder, or out of the folder: left out
+	NotRegular      = "not-regular"       // a pipe, socket or device: left out
+	FrontMatter     = "front-matter"      // front matter that is no YAML, or too much: kept as code
+	FrontMatterKey  = "front-matter-key"  // a key of the front matter whose value could not be kept
+	TitleChanged    = "title-changed"     // a title that the vault cannot hold as it is
+	TooDeep         = "too-deep"          // a document below the seventh level: moved up
+	IDTaken         = "id-taken"          // an id that the vault or another file has: a new one was given
+	LinkMissing     = "link-missing"      // a link to a page, heading or block that is not there: kept as it was
+	FileMissing     = "file-missing"      // an image or attachment that is not there: the link is kept as it was
+	NotLinked       = "not-linked"        // a file that no page names: left out
+	Query           = "query"             // a query of another program: kept as code
+	Incomplete      = "incomplete-export" // an export that was interrupted
+	AssetRenamed    = "asset-renamed"     // an asset whose name is taken by another file in the vault
+	DatabaseTaken   = "database-taken"    // a database that the vault has already, with another content: left out
+	Database        = "database"          // a database without its file, or one that cannot be read
+	Card            = "card"              // a flashcard that could not be read
+	Markdown        = "markdown"          // a document that Markdown cannot say exactly
+	DocumentID      = "document-id"       // a document with a malformed id
+	Page            = "notebook-page"     // the text of a notebook itself, which an archive holds as a document
+	FileKept        = "file-kept"         // a file of the earlier export that could not be removed
+)
+
+// Report says what was done.
+type Report struct {
+	Notebooks, Documents, Blocks int
+	// Files counts assets and other files beside the documents.
+	Files int
+	// Problems are what could not be kept or was changed, by path and line.
+	Problems []Problem
+}
+
+// Problem is one thing that could not be kept or was changed.
+type Problem struct {
+	// Path is the file in the folder, with slashes; in an export that of the document. It may be that of a folder.
+	Path string `json:"path"`
+	// Line is counted from 1, 0 if it is about the whole file.
+	Line int `json:"line,omitempty"`
+	// Code is one of the codes of this package.
+	Code string `json:"code"`
+	// What names the thing, Why says what is the matter and what became of it.
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// maxWhat bounds what a problem quotes, in characters.
+const maxWhat = 200
+
+func (r *Report) problem(path string, line int, code, what, why string) {
+	if runes := []rune(what); len(runes) > maxWhat {
+		what = string(runes[:maxWhat]) + "…"
+	}
+	r.Problems = append(r.Problems, Problem{path, line, code, what, why})
+}
+
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+}

@@ -1,0 +1,226 @@
+package folder
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// index finds pages by what links call them.
+type index struct {
+	byPath map[string]*page   // by path without extension
+	folded map[string][]*page // the same, folded
+	byName map[string][]*page // by folded name of the file
+	byWord map[string][]*page // by folded title or alias
+	byUUID map[string]target  // blocks of Logseq
+}
+
+// target is a document, or a block in it.
+type target struct {
+	page *page
+	id   string // "" for the document itself
+}
+
+func newIndex(pages []*page) *index {
+	x := &index{map[string]*page{}, map[string][]*page{}, map[string][]*page{}, map[string][]*page{}, map[string]target{}}
+	for _, pg := range pages {
+		if pg.broken {
+			continue
+		}
+		paths := []string{pg.dir}
+		if pg.file != "" {
+			paths = append(paths, strings.TrimSuffix(pg.file, path.Ext(pg.file)))
+		}
+		for _, at := range paths {
+			if at == "" {
+				continue
+			}
+			if x.byPath[at] == nil {
+				x.byPath[at] = pg
+			}
+			add(x.folded, folded(at), pg)
+		}
+		add(x.byName, folded(pg.name), pg)
+		if pg.file != "" {
+			add(x.byName, folded(stem(pg.file)), pg)
+		}
+		for _, word := range append([]string{pg.title, pg.front.title}, pg.front.aliases...) {
+			add(x.byWord, folded(word), pg)
+		}
+		for name, id := range pg.anchors {
+			if len(name) == 36 {
+				x.byUUID[name] = target{pg, id}
+			}
+		}
+	}
+	for _, list := range x.byName {
+		slices.SortStableFunc(list, func(a, b *page) int { return nearestFirst(a.path(), b.path()) })
+	}
+	return x
+}
+
+func add(m map[string][]*page, key string, pg *page) {
+	if key != "" && !slices.Contains(m[key], pg) {
+		m[key] = append(m[key], pg)
+	}
+}
+
+// wiki finds the page of [[name]] in a file: by path, by name, nearest first, or by title or alias. An empty name is
+// the page itself.
+func (x *index) wiki(from *page, name string) *page {
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return from
+	}
+	if isPage(name) {
+		if pg := x.at(path.Join(path.Dir(from.file), name)); pg != nil {
+			return pg
+		}
+		name = strings.TrimSuffix(name, path.Ext(name))
+	}
+	if strings.Contains(name, "/") {
+		if pg := x.at(path.Join(path.Dir(from.file), name)); pg != nil {
+			return pg
+		}
+		if pg := x.at(path.Clean("/" + name)[1:]); pg != nil {
+			return pg
+		}
+	}
+	if list := x.byName[folded(name)]; len(list) > 0 {
+		for _, exact := range []bool{true, false} {
+			for _, pg := range list {
+				if path.Dir(pg.path()) == path.Dir(from.file) && (!exact || pg.name == name) {
+					return pg
+				}
+			}
+		}
+		for _, pg := range list {
+			if pg.name == name {
+				return pg
+			}
+		}
+		return list[0]
+	}
+	if list := x.byWord[folded(name)]; len(list) > 0 {
+		return list[0]
+	}
+	if strings.Contains(name, "/") {
+		return x.suffix(name)
+	}
+	return nil
+}
+
+// suffix finds a page by the end of its path.
+func (x *index) suffix(name string) (found *page) {
+	name = "/" + folded(strings.Trim(path.Clean("/"+name), "/"))
+	for at, list := range x.folded {
+		if strings.HasSuffix(at, name) && (found == nil || nearestFirst(list[0].path(), found.path()) < 0) {
+			found = list[0]
+		}
+	}
+	return found
+}
+
+// at is the page at a path with or without extension, nil without one.
+func (x *index) at(at string) *page {
+	for _, p := range []string{strings.TrimSuffix(at, path.Ext(at)), at} {
+		if p != at && !isPage(at) {
+			continue
+		}
+		if pg := x.byPath[p]; pg != nil {
+			return pg
+		}
+		if list := x.folded[folded(p)]; len(list) > 0 {
+			return list[0]
+		}
+	}
+	return nil
+}
+
+// inside finds the heading or block of a page that stands behind # in a link. A path of headings names its last one.
+func (pg *page) inside(fragment string) (id string, ok bool) {
+	if rest, found := strings.CutPrefix(strings.TrimSpace(fragment), "^"); found {
+		id = pg.anchors[folded(rest)]
+		return id, id != ""
+	}
+	if id = pg.headings[headingKey(fragment)]; id != "" {
+		return id, true
+	}
+	if at := strings.LastIndexByte(fragment, '#'); at >= 0 {
+		fragment = fragment[at+1:]
+	}
+	id = pg.headings[headingKey(fragment)]
+	return id, id != ""
+}
+
+// relative is what a relative address names in the folder: a path that does not lead out of it, "" for none.
+func relative(from, address string) string {
+	plain, err := url.PathUnescape(address)
+	if err != nil {
+		plain = address
+	}
+	plain = strings.ReplaceAll(plain, `\`, "/")
+	if strings.HasPrefix(plain, "/") {
+		plain = strings.TrimLeft(plain, "/")
+	} else {
+		plain = path.Join(path.Dir(from), plain)
+	}
+	plain = path.Clean(plain)
+	if plain == "." || plain == ".." || strings.HasPrefix(plain, "../") || strings.HasPrefix(plain, "/") {
+		return ""
+	}
+	return plain
+}
+
+// file finds an attachment: by its path from the page, from the top, or by its name alone, nearest first.
+func (s *source) file(from *page, address string, byName bool) string {
+	for _, try := range []string{address, strings.SplitN(address, "?", 2)[0]} {
+		if at := relative(from.file, try); at != "" && s.has(at) {
+			return at
+		}
+		if at := relative("", try); at != "" && s.has(at) {
+			return at
+		}
+	}
+	if !byName {
+		return ""
+	}
+	plain, err := url.PathUnescape(address)
+	if err != nil {
+		plain = address
+	}
+	best := ""
+	for _, at := range s.base[folded(path.Base(plain))] {
+		if strings.Contains(plain, "/") && !strings.HasSuffix(folded(at), folded("/"+strings.Trim(path.Clean("/"+plain), "/"))) {
+			continue
+		}
+		if path.Dir(at) == path.Dir(from.file) {
+			return at
+		}
+		if best == "" {
+			best = at
+		}
+	}
+	return best
+}
+
+func (s *source) has(at string) bool { _, ok := s.files[at]; return ok }
+
+// foreign reports whether an address leads somewhere else than into the folder.
+func foreign(address string) bool {
+	if address == "" || strings.HasPrefix(address, "#") || strings.HasPrefix(address, "//") {
+		return true
+	}
+	scheme, _, found := strings.Cut(address, ":")
+	if !found || len(scheme) < 2 {
+		return false
+	}
+	for i := range len(scheme) {
+		c := scheme[i] | 0x20
+		if (c < 'a' || c > 'z') && (i == 0 || !digit(scheme[i]) && !strings.ContainsRune("+-.", rune(scheme[i]))) {
+			return false
+		}
+	}
+	return true
+}

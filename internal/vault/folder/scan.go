@@ -1,0 +1,158 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// source is a folder that is read, and what lies in it.
+type source struct {
+	root  *os.Root
+	files map[string]found    // all files by path
+	base  map[string][]string // paths by folded name
+	dirs  map[string]bool
+}
+
+// found is a file of the folder.
+type found struct {
+	size    int64
+	changed time.Time
+}
+
+// open looks through a folder. The caller closes root.
+func open(ctx context.Context, dir string, r *Report) (*source, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{root: root, files: map[string]found{}, base: map[string][]string{}, dirs: map[string]bool{}}
+	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			if at == "." {
+				return err
+			}
+			r.problem(at, 0, Unreadable, path.Base(at), plainError(err)+": left out")
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		return s.take(at, d, r)
+	})
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	for at := range s.files {
+		key := folded(path.Base(at))
+		s.base[key] = append(s.base[key], at)
+	}
+	for _, paths := range s.base {
+		slices.SortFunc(paths, nearestFirst)
+	}
+	return s, nil
+}
+
+// nearestFirst orders paths by how deep they lie.
+func nearestFirst(a, b string) int {
+	if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// skipped reports whether a folder is not part of anybody's notes.
+func skipped(at string) bool {
+	name := path.Base(at)
+	return strings.HasPrefix(name, ".") || at == "logseq/bak" || at == "logseq/.recycle" || strings.HasSuffix(at, "/logseq/bak")
+}
+
+func (s *source) take(at string, d fs.DirEntry, r *Report) error {
+	switch {
+	case at == ".":
+		return nil
+	case d.IsDir() && skipped(at):
+		return fs.SkipDir
+	case d.IsDir():
+		s.dirs[at] = true
+		if _, err := s.root.Stat(logseqConfig); at == path.Dir(logseqConfig) && err == nil {
+			return fs.SkipDir // settings
+		}
+		return nil
+	case strings.HasPrefix(path.Base(at), "."):
+		return nil
+	}
+	info, err := s.root.Stat(at) // through a link, as long as it stays inside
+	switch {
+	case err != nil && d.Type()&fs.ModeSymlink != 0:
+		r.problem(at, 0, Symlink, path.Base(at), "the symbolic link leads out of the folder or to nothing: left out")
+	case err != nil:
+		r.problem(at, 0, Unreadable, path.Base(at), plainError(err)+": left out")
+	case info.IsDir():
+		r.problem(at, 0, Symlink, path.Base(at), "symbolic links to folders are not followed: left out")
+	case !info.Mode().IsRegular():
+		r.problem(at, 0, NotRegular, path.Base(at), "it is no ordinary file: left out")
+	default:
+		s.files[at] = found{info.Size(), info.ModTime()}
+	}
+	return nil
+}
+
+// plainError is an error without the path, which the problem names.
+func plainError(err error) string {
+	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {
+		return wrong.Err.Error()
+	}
+	return err.Error()
+}
+
+// read reads a file of at most limit bytes.
+func (s *source) read(at string, limit int64) ([]byte, error) {
+	if f := s.files[at]; f.size > limit {
+		return nil, errTooLarge
+	}
+	data, err := s.root.ReadFile(at)
+	if err == nil && int64(len(data)) > limit {
+		return nil, errTooLarge
+	}
+	return data, err
+}
+
+var errTooLarge = errors.New("the file is too large")
+
+// isPage reports whether a file is Markdown.
+func isPage(at string) bool {
+	switch strings.ToLower(path.Ext(at)) {
+	case ".md", ".markdown":
+		return true
+	}
+	return false
+}
+
+func stem(at string) string { return strings.TrimSuffix(path.Base(at), path.Ext(at)) }
+
+// journal are the names that Logseq gives to the notes of a day.
+var journal = pattern(`^(\d{4})[_-](\d\d)[_-](\d\d)$`)
+
+const logseqConfig = "logseq/config.edn"
+
+// isLogseq reports whether the folder is one of Logseq.
+func (s *source) isLogseq() bool {
+	if _, err := s.root.Stat(logseqConfig); err == nil {
+		return true
+	}
+	for at := range s.files {
+		if path.Dir(at) == "journals" && isPage(at) && journal().MatchString(stem(at)) {
+			return true
+		}
+	}
+	return false
+}

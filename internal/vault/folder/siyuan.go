@@ -1,0 +1,158 @@
+package folder
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// ExportSiYuan writes one notebook as the archive (.sy.zip) that the import of SiYuan takes: one folder, in it the
+// documents as .sy files by their paths, assets/ with what they name, storage/av/ with their databases, and .siyuan/
+// with the configuration of the notebook and the manual order of its documents. notebook is an id; out is not closed.
+// Flashcards are not part of such an archive: the report names them.
+func ExportSiYuan(ctx context.Context, w *workspace.Workspace, notebook string, out io.Writer) (report Report, err error) {
+	pack := zip.NewWriter(out)
+	err = w.View(ctx, func(tx *workspace.Tx) error {
+		boxes, err := chosen(tx, []string{notebook})
+		if err != nil {
+			return err
+		}
+		a := &archive{tx: tx, zip: pack, box: boxes[0], report: &report, top: safeName(boxes[0].Conf.Name)}
+		a.shelf = shelf{boxes[0], a.top, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		return a.write(ctx)
+	})
+	report.sort()
+	return report, errors.Join(err, pack.Close())
+}
+
+// archive is an archive that is being written.
+type archive struct {
+	tx     *workspace.Tx
+	zip    *zip.Writer
+	box    *tree.Notebook
+	report *Report
+	top    string // the one folder at its top
+	shelf  shelf
+}
+
+func (a *archive) write(ctx context.Context) error {
+	a.report.Notebooks++
+	conf, err := json.MarshalIndent(a.box.Conf, "", "  ")
+	if err != nil {
+		return err
+	}
+	order := map[string]int{}
+	docs := a.tx.Documents(a.box)
+	for _, d := range docs {
+		order[d.ID()] = d.Sort
+	}
+	delete(order, a.box.ID)
+	sorted, err := json.Marshal(order)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(a.add(".siyuan/conf.json", conf, time.Time{}), a.add(".siyuan/sort.json", sorted, time.Time{}))
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := a.document(d); err != nil {
+			return err
+		}
+	}
+	return errors.Join(a.assets(), a.databases(), a.tx.Err())
+}
+
+func (a *archive) add(name string, data []byte, changed time.Time) error {
+	w, err := a.zip.CreateHeader(&zip.FileHeader{Name: a.top + "/" + name, Method: zip.Deflate, Modified: changed})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+func (a *archive) document(d *tree.Document) error {
+	root := a.tx.Peek(d.ID())
+	if root == nil {
+		return a.tx.Err()
+	}
+	if d.Hidden() {
+		if text, _ := bodyOf(root, func(string) bool { return false }, false); text == "" && pristine(root.Attrs) {
+			return nil
+		}
+		a.report.problem(a.top, 0, Page, d.Title(), "the text of the notebook itself becomes a document when SiYuan imports it")
+	}
+	if !validPath(d) {
+		a.report.problem(d.HPath(), 0, DocumentID, d.ID(), "the id is malformed: left out")
+		return nil
+	}
+	root.Walk(func(b *tree.Block) {
+		a.shelf.note(b)
+		if b.Attrs["custom-riff-decks"] != "" {
+			a.report.problem(d.HPath(), 0, Card, b.ID, "the archive holds no flashcards: SiYuan will not know this one")
+		}
+		a.report.Blocks++
+	})
+	a.report.Blocks--
+	a.report.Documents++
+	return a.add(strings.TrimPrefix(d.Path(), "/"), markup.SY(&tree.Document{Root: root, Loaded: true}), d.Changed)
+}
+
+// validPath reports whether the path of a document is one of ids.
+func validPath(d *tree.Document) bool {
+	for up := d; up != nil; up = up.Parent {
+		if !tree.ValidID(up.ID()) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *archive) assets() error {
+	done := map[string]bool{}
+	for _, address := range sortedKeys(a.shelf.assets) {
+		file, name := storedAsset(a.tx, a.box.ID, address)
+		if file == "" {
+			a.report.problem(a.top, 0, FileMissing, address, "a document names this asset, and the vault does not have it")
+			continue
+		}
+		for _, extra := range []string{"", ".sya"} {
+			f := a.tx.Stat(file + extra)
+			if f == nil || done[name+extra] {
+				continue
+			}
+			done[name+extra] = true
+			a.report.Files++
+			if err := a.add(assetsDir+"/"+name+extra, a.tx.ReadFile(file+extra), f.Changed); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *archive) databases() error {
+	found, missing := related(a.tx, a.shelf.databases)
+	for _, id := range missing {
+		a.report.problem(a.top, 0, Database, id, "a document shows this database, and the vault does not have it")
+	}
+	for _, id := range sortedKeys(found) {
+		a.report.Files++
+		if err := a.add("storage/av/"+id+".json", found[id], a.tx.Stat(databaseFile(id)).Changed); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package folder
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// What the families of databases and flashcards keep, as they keep it.
+const (
+	cardKind    = "card"
+	deckKind    = "deck"
+	blockOfCard = `json_extract(CAST(record.body AS TEXT), '$.block')`
+)
+
+func databaseFile(id string) string { return "/data/storage/av/" + id + ".json" }
+
+// keptRecord is a record in cards.json.
+type keptRecord struct {
+	ID    string          `json:"id"`
+	Owner string          `json:"deck,omitempty"`
+	At    int64           `json:"at"`
+	Body  json.RawMessage `json:"body"`
+}
+
+// keptCards is cards.json: the flashcards of a notebook and their decks.
+type keptCards struct {
+	Decks []keptRecord `json:"decks"`
+	Cards []keptRecord `json:"cards"`
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// confinedAsset reports whether an address names a file below assets/ that every system can hold.
+func confinedAsset(address string) bool {
+	return strings.HasPrefix(address, assetsDir+"/") && fs.ValidPath(address) && path.Clean(address) == address &&
+		!strings.ContainsAny(address, `:\`+"\x00")
+}
+
+// related adds the databases that databases relate to.
+func related(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, missing []string) {
+	found = map[string][]byte{}
+	for queue := sortedKeys(ids); len(queue) > 0; {
+		id := queue[0]
+		queue = queue[1:]
+		if found[id] != nil || !tree.ValidID(id) {
+			continue
+		}
+		f := tx.Stat(databaseFile(id))
+		if f == nil || f.Dir {
+			if ids[id] {
+				missing = append(missing, id)
+			}
+			continue
+		}
+		found[id] = tx.ReadFile(databaseFile(id))
+		var others struct {
+			KeyValues []struct {
+				Key struct {
+					Relation struct {
+						AvID string `json:"avID"`
+					} `json:"relation"`
+				} `json:"key"`
+			} `json:"keyValues"`
+		}
+		if json.Unmarshal(found[id], &others) != nil {
+			continue
+		}
+		for _, column := range others.KeyValues {
+			queue = append(queue, column.Key.Relation.AvID)
+		}
+	}
+	return found, missing
+}
+
+// databases writes the databases of the notebook at hand, as the vault keeps them.
+func (e *exporter) databases() error {
+	found, missing := related(e.tx, e.shelf.databases)
+	for _, id := range missing {
+		e.report.problem(e.shelf.folder, 0, Database, id, "a document shows this database, and the vault does not have it")
+	}
+	for _, id := range sortedKeys(found) {
+		if !json.Valid(found[id]) {
+			e.report.problem(e.shelf.folder, 0, Database, id, "its file is no JSON: left out")
+			continue
+		}
+		e.report.Files++
+		if err := e.to.write(e.shelf.folder+"/"+databasesDir+"/"+id+".json", found[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cards writes the flashcards of the blocks of the notebook at hand.
+func (e *exporter) cards() error {
+	kept := keptCards{Decks: []keptRecord{}, Cards: []keptRecord{}}
+	decks := map[string]bool{}
+	e.tx.Rows(func(row workspace.Row) bool {
+		if e.shelf.blocks[row.Text(4)] {
+			kept.Cards = append(kept.Cards, keptRecord{row.Text(0), row.Text(1), row.Int(2), json.RawMessage(row.Text(3))})
+			decks[row.Text(1)] = true
+		}
+		return true
+	}, `SELECT id, owner, at, CAST(body AS TEXT), `+blockOfCard+` FROM record WHERE kind = ? ORDER BY id`, cardKind)
+	if len(kept.Cards) == 0 {
+		return nil
+	}
+	for _, id := range sortedKeys(decks) {
+		if r := e.tx.Record(deckKind, id); r != nil {
+			kept.Decks = append(kept.Decks, keptRecord{r.ID, r.Owner, r.At, json.RawMessage(r.Body)})
+		}
+	}
+	data, err := json.MarshalIndent(kept, "", "  ")
+	if err != nil {
+		e.report.problem(e.shelf.folder, 0, Card, cardsFile, "a flashcard cannot be read: all are left out")
+		return nil
+	}
+	e.report.Files++
+	return e.to.write(e.shelf.folder+"/"+cardsFile, append(data, '\n'))
+}

@@ -1,0 +1,108 @@
+package folder
+
+import (
+	"maps"
+	"strings"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+)
+
+// bodyOf writes the blocks of a document for a folder. Blocks have an attribute list where they are needed, by id, or
+// have attributes of their own; where Markdown without lists would be read back as something else, all blocks have one.
+// exact is false if even that is read back as something else.
+func bodyOf(root *tree.Block, needed func(id string) bool, all bool) (text string, exact bool) {
+	if !all {
+		lean := root.Clone()
+		lean.Walk(func(b *tree.Block) {
+			if b != lean {
+				b.Attrs = attrsFor(b, func(id string) bool { return needed(id) || fragile(b) })
+			}
+		})
+		if text = rendered(lean); readsAs(text, lean) {
+			return text, true
+		}
+	}
+	full := root.Clone()
+	full.Walk(func(b *tree.Block) {
+		if b != full {
+			b.Attrs = attrsFor(b, func(string) bool { return true })
+		}
+	})
+	text = rendered(full)
+	return text, readsAs(text, full)
+}
+
+// fragile reports whether Markdown without lists says something else than a block: that there is nothing, or one list
+// where there are two.
+func fragile(b *tree.Block) bool {
+	switch b.Kind {
+	case tree.Paragraph:
+		return b.Text == "" && (b.Parent.Kind != tree.Doc || len(b.Parent.Children) > 1)
+	case tree.List:
+		next := b.Sibling(1)
+		return next != nil && next.Kind == tree.List
+	}
+	return false
+}
+
+// attrsFor are the attributes a block is written with, nil for none.
+func attrsFor(b *tree.Block, needed func(id string) bool) map[string]string {
+	attrs := maps.Clone(b.Attrs)
+	if b.Kind == tree.Table && strings.Trim(attrs["colgroup"], "|") == "" {
+		delete(attrs, "colgroup") // it follows from the table
+	}
+	if attrs["updated"] == b.Created() {
+		delete(attrs, "updated")
+	}
+	own := len(attrs)
+	for _, name := range []string{"id", "updated"} {
+		if _, found := attrs[name]; found {
+			own--
+		}
+	}
+	if own == 0 && !needed(b.ID) {
+		return nil
+	}
+	attrs["id"] = b.ID
+	return attrs
+}
+
+func rendered(root *tree.Block) string {
+	parts := make([]string, len(root.Children))
+	for i, b := range root.Children {
+		parts[i] = markup.Kramdown(b)
+	}
+	return strings.ToValidUTF8(strings.Trim(strings.Join(parts, "\n\n"), "\n"), "\ufffd")
+}
+
+// readsAs reports whether a text is read as the blocks below root.
+func readsAs(text string, root *tree.Block) bool {
+	return same(markup.Parse(text), root.Children, true)
+}
+
+func same(got, want []*tree.Block, top bool) bool {
+	if top && len(got) == 0 && len(want) == 1 && want[0].Kind == tree.Paragraph && want[0].Text == "" && len(want[0].Attrs) == 0 {
+		return true // a document without text
+	}
+	if len(got) != len(want) {
+		return false
+	}
+	for i, g := range got {
+		w := want[i]
+		if g.Kind != w.Kind || g.Text != w.Text || g.Marker != w.Marker || g.Task != w.Task ||
+			!sameAttrs(g, w) || !same(g.Children, w.Children, false) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameAttrs(got, want *tree.Block) bool {
+	attrs := got.Attrs
+	if got.Kind == tree.Table && strings.Trim(attrs["colgroup"], "|") == "" && want.Attrs["colgroup"] == "" {
+		attrs = maps.Clone(attrs)
+		delete(attrs, "colgroup")
+	}
+	return maps.Equal(attrs, want.Attrs)
+}

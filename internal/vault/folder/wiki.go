@@ -1,0 +1,164 @@
+package folder
+
+import (
+	"path"
+	"strings"
+
+	"collie/internal/vault/markup"
+)
+
+// wikiLink reads [[page#heading|text]].
+func (r *reader) wikiLink(text string) (int, string) {
+	end := strings.Index(text, "]]")
+	if end < 0 {
+		return 0, ""
+	}
+	whole, inner := text[:end+2], text[2:end]
+	name, shown := cutShown(inner)
+	t, why := r.find(name)
+	if why != "" {
+		if at := r.im.s.file(r.pg, name, true); at != "" && !isPage(at) {
+			if asset := r.asset(at); asset != "" {
+				if shown == "" {
+					shown = path.Base(at)
+				}
+				return len(whole), "[" + linkText(shown) + "](" + asset + ")"
+			}
+		}
+		r.problem(LinkMissing, whole, why)
+		return len(whole), whole
+	}
+	return len(whole), r.reference(t, shown)
+}
+
+// cutShown splits what stands between double brackets at its bar, which is escaped in tables.
+func cutShown(inner string) (name, shown string) {
+	name, shown, _ = strings.Cut(strings.ReplaceAll(inner, `\|`, "|"), "|")
+	return strings.TrimSpace(name), strings.TrimSpace(shown)
+}
+
+// find finds the page, heading or block that a wiki link names. why is "" or says what is missing.
+func (r *reader) find(name string) (t target, why string) {
+	name, fragment, _ := strings.Cut(name, "#")
+	pg := r.im.index.wiki(r.pg, name)
+	if pg == nil {
+		return t, "no page has this name: kept as it was"
+	}
+	return r.inside(pg, fragment)
+}
+
+func (r *reader) inside(pg *page, fragment string) (t target, why string) {
+	t = target{page: pg}
+	if fragment == "" {
+		return t, ""
+	}
+	id, ok := pg.inside(fragment)
+	if !ok {
+		return t, "the page has no heading or block of this name: kept as it was"
+	}
+	t.id = id
+	return t, ""
+}
+
+// reference writes a reference to a document or block. shown is the text it stays with; without it the text is that of
+// the target, and follows it.
+func (r *reader) reference(t target, shown string) string {
+	id, text := t.ref(), t.text()
+	if shown == "" || shown == text {
+		return "((" + id + " '" + r.barred(anchorText(text, "'", "’")) + "'))"
+	}
+	return "((" + id + ` "` + r.barred(anchorText(shown, `"`, "”")) + `"))`
+}
+
+func (r *reader) barred(text string) string {
+	if r.row {
+		return strings.ReplaceAll(strings.ReplaceAll(text, `\|`, "|"), "|", `\|`)
+	}
+	return text
+}
+
+// anchorText is text such that it can stand between quotes in a reference.
+func anchorText(text, quote, other string) string {
+	text = strings.Join(strings.Fields(markup.Plain(text)), " ")
+	text = strings.NewReplacer(quote, other, "))", ") )", "\\", "＼").Replace(text)
+	if text == "" {
+		return "*"
+	}
+	return text
+}
+
+// linkText is text such that it can stand between the brackets of a link.
+func linkText(text string) string {
+	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(text)
+}
+
+// wikiEmbed reads ![[file]] within a line. A page embedded there is a reference.
+func (r *reader) wikiEmbed(text string) (int, string) {
+	end := strings.Index(text, "]]")
+	if end < 0 {
+		return 0, ""
+	}
+	whole := text[:end+2]
+	name, shown := cutShown(text[3:end])
+	if t, why := r.find(name); why == "" {
+		return len(whole), r.reference(t, shown)
+	} else if r.im.index.wiki(r.pg, strings.SplitN(name, "#", 2)[0]) != nil {
+		r.problem(LinkMissing, whole, why)
+		return len(whole), whole
+	}
+	file, fragment, _ := strings.Cut(name, "#")
+	at := r.im.s.file(r.pg, file, true)
+	if at == "" || isPage(at) {
+		r.problem(FileMissing, whole, "no file has this name: kept as it was")
+		return len(whole), whole
+	}
+	asset := r.asset(at)
+	if asset == "" {
+		return len(whole), whole
+	}
+	if !isImage(at) {
+		if page, found := strings.CutPrefix(fragment, "page="); found && page != "" {
+			asset += "?page=" + page
+		}
+		if shown == "" {
+			shown = path.Base(at)
+		}
+		return len(whole), "[" + linkText(shown) + "](" + asset + ")"
+	}
+	alt, style := imageSize(shown, stem(at))
+	return len(whole), "![" + linkText(alt) + "](" + asset + ")" + style
+}
+
+var size = pattern(`^(\d{1,5})(?:x(\d{1,5}))?$`)
+
+// imageSize splits what stands behind the bar of an embedded image into its text and the list that gives it its width.
+func imageSize(shown, name string) (alt, style string) {
+	alt = name
+	for _, part := range strings.Split(shown, "|") {
+		if m := size().FindStringSubmatch(part); m != nil {
+			style = `{: style="width: ` + m[1] + `px;"}`
+		} else if part != "" {
+			alt = part
+		}
+	}
+	return alt, style
+}
+
+func isImage(at string) bool {
+	switch strings.ToLower(path.Ext(at)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".ico", ".avif", ".tif", ".tiff", ".jfif", ".apng":
+		return true
+	}
+	return false
+}
+
+// embedQuery is the block that shows another.
+func embedQuery(id string) string { return "{{select * from blocks where id='" + id + "'}}" }
+
+// ref is the id of a target.
+func (t target) ref() string {
+	if t.id != "" {
+		return t.id
+	}
+	return t.page.id
+}

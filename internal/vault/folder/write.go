@@ -1,0 +1,384 @@
+package folder
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+const (
+	// batchPages and batchBytes bound a transaction. Each document that is added has all others of the transaction
+	// looked at.
+	batchPages = 20
+	batchBytes = 4 << 20
+)
+
+// batch is what the next transaction writes.
+type batch struct {
+	pages  []ready
+	assets []asset
+	bytes  int
+}
+
+// ready is a page as blocks.
+type ready struct {
+	*page
+	blocks []*tree.Block
+}
+
+// writePlan writes a notebook.
+func (im *importer) writePlan(ctx context.Context, pl *plan) error {
+	if err := im.w.Update(ctx, func(tx *workspace.Tx) error { im.makeNotebook(tx, pl); return nil }); err != nil {
+		return err
+	}
+	im.report.Notebooks++
+	if pl.kept != nil {
+		if err := im.keptAssets(ctx, pl); err != nil {
+			return err
+		}
+	}
+	if pl.page != nil && !pl.page.broken {
+		if err := im.queue(ctx, pl.page); err != nil {
+			return err
+		}
+	}
+	var walk func(list []*page) error
+	walk = func(list []*page) error {
+		for _, pg := range list {
+			if err := im.queue(ctx, pg); err != nil {
+				return err
+			}
+			if err := walk(pg.children); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := walk(pl.top); err != nil {
+		return err
+	}
+	if err := im.flush(ctx); err != nil {
+		return err
+	}
+	if pl.kept == nil {
+		return nil
+	}
+	return im.w.Update(ctx, func(tx *workspace.Tx) error {
+		im.keptDatabases(tx, pl)
+		im.keptCards(tx, pl)
+		tx.Notebook(pl.id).Conf.Closed = pl.kept.Conf.Closed
+		return nil
+	})
+}
+
+// makeNotebook finds or makes the notebook of a plan.
+func (im *importer) makeNotebook(tx *workspace.Tx, pl *plan) {
+	if pl.kept == nil {
+		for _, box := range tx.Notebooks() {
+			if box.Conf.Name == pl.name && tx.OpenNotebook(box.ID) != nil {
+				pl.id = box.ID
+				return
+			}
+		}
+		pl.id = tx.CreateNotebook(pl.name).ID
+		return
+	}
+	if pl.id == "" {
+		pl.id = tx.NewID()
+	}
+	for _, other := range tx.Notebooks() {
+		other.Conf.Sort++
+	}
+	conf := pl.kept.Conf
+	conf.Name, conf.Closed, conf.Sort = pl.name, false, 0
+	box := &tree.Notebook{ID: pl.id, Conf: conf}
+	tx.AddNotebook(box)
+	if pl.page == nil || pl.page.broken {
+		page := tx.AddDocument(box, nil, pl.name, box.ID, nil)
+		page.Sort = 0
+		page.Root.Attrs["custom-hidden"] = "true"
+	}
+}
+
+// queue makes a page ready and writes what has come together if it is enough.
+func (im *importer) queue(ctx context.Context, pg *page) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	im.batch.pages = append(im.batch.pages, ready{pg, im.blocks(pg)})
+	im.batch.bytes += int(pg.size)
+	if len(im.batch.pages) >= batchPages || im.batch.bytes >= batchBytes {
+		return im.flush(ctx)
+	}
+	return nil
+}
+
+// blocks reads a page a second time, now that all links can be followed.
+func (im *importer) blocks(pg *page) []*tree.Block {
+	if pg.file == "" || pg.broken {
+		return nil
+	}
+	list, ok := im.open(pg, false)
+	if !ok {
+		im.report.problem(pg.file, 0, Unreadable, path.Base(pg.file), "the file went away during the import: the document is empty")
+		return nil
+	}
+	if pg.dialect == ours {
+		return im.ownBlocks(pg, list)
+	}
+	r := &reader{im: im, pg: pg}
+	list, r.defs = definitions(list)
+	text := r.convert(list)
+	blocks := markup.Parse(im.rename(pg, text))
+	created, updated := pg.stamps()
+	for _, b := range blocks {
+		b.Walk(func(b *tree.Block) {
+			if b.Attrs == nil {
+				b.Attrs = map[string]string{}
+			}
+			if b.Attrs["id"] == "" {
+				b.Attrs["id"] = im.mint(created)
+			}
+			if b.Attrs["updated"] == "" {
+				b.Attrs["updated"] = updated
+			}
+		})
+	}
+	return blocks
+}
+
+// rename replaces ids that were taken.
+func (im *importer) rename(pg *page, text string) string {
+	if len(im.renamed)+len(pg.renamed) == 0 {
+		return text
+	}
+	return idInText().ReplaceAllStringFunc(text, func(id string) string {
+		if fresh := pg.renamed[id]; fresh != "" {
+			return fresh
+		}
+		if fresh := im.renamed[id]; fresh != "" {
+			return fresh
+		}
+		return id
+	})
+}
+
+// flush writes a batch.
+func (im *importer) flush(ctx context.Context) error {
+	b := im.batch
+	im.batch = batch{}
+	if len(b.pages)+len(b.assets) == 0 {
+		return nil
+	}
+	err := im.w.Update(ctx, func(tx *workspace.Tx) error {
+		for _, a := range b.assets {
+			tx.WriteFile("/data/"+a.to, a.data, a.changed)
+		}
+		for _, pg := range b.pages {
+			if !pg.broken || len(pg.children) > 0 {
+				im.addPage(tx, pg)
+			}
+			if tx.Err() != nil {
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	im.report.Files += len(b.assets)
+	for _, pg := range b.pages {
+		if !pg.broken || len(pg.children) > 0 {
+			im.report.Documents++
+			for _, block := range pg.blocks {
+				block.Walk(func(*tree.Block) { im.report.Blocks++ })
+			}
+		}
+		im.done++
+		if im.o.Progress != nil {
+			im.o.Progress(im.done, len(im.pages), pg.path())
+		}
+	}
+	return nil
+}
+
+// addPage adds the document of a page.
+func (im *importer) addPage(tx *workspace.Tx, pg ready) {
+	box := tx.Notebook(pg.plan.id)
+	var parent *tree.Document
+	if pg.parent != nil {
+		parent = tx.Document(pg.parent.id)
+	}
+	d := tx.AddDocument(box, parent, pg.title, pg.id, tx.Identify(pg.blocks))
+	attrs := d.Root.Attrs
+	created, updated := pg.stamps()
+	if pg.dialect == ours {
+		updated = pg.front.updated
+		if updated == "" {
+			updated = created
+		}
+		d.Sort = pg.front.sort
+	}
+	attrs["updated"] = updated
+	for name, value := range pg.front.attrs {
+		attrs[name] = im.rename(pg.page, value)
+	}
+	if pg.dialect == ours {
+		im.ownAttrs(pg.page, attrs)
+	}
+	for day := range dailyNotes(pg.page) {
+		attrs["custom-dailynote-"+day] = day
+	}
+	if pg.plan.page == pg.page {
+		d.Sort = 0
+		attrs["custom-hidden"] = "true"
+	}
+}
+
+// dailyNotes is the day a page of Logseq is the note of.
+func dailyNotes(pg *page) map[string]bool {
+	if pg.dialect != logseq || path.Dir(pg.file) != "journals" {
+		return nil
+	}
+	if m := journal().FindStringSubmatch(stem(pg.file)); m != nil {
+		return map[string]bool{m[1] + m[2] + m[3]: true}
+	}
+	return nil
+}
+
+// ownBlocks reads a page that Export wrote.
+func (im *importer) ownBlocks(pg *page, list []line) []*tree.Block {
+	text := make([]string, len(list))
+	for i, l := range list {
+		text[i] = l.text
+	}
+	blocks := markup.Parse(im.rename(pg, strings.Trim(strings.Join(text, "\n"), "\n")))
+	for _, b := range blocks {
+		b.Walk(func(b *tree.Block) { im.comeHome(pg, b) })
+	}
+	return blocks
+}
+
+// comeHome undoes what Export did to the addresses of assets in a block.
+func (im *importer) comeHome(pg *page, b *tree.Block) {
+	up := upTo(pg.file)
+	home := func(text string) string { return im.resettle(pg, withoutUp(text, up)) }
+	if hasAddresses(b) {
+		b.Text = home(b.Text)
+	}
+	for name, value := range b.Attrs {
+		if name != "id" && name != "updated" {
+			b.Attrs[name] = home(value)
+		}
+	}
+}
+
+func (im *importer) ownAttrs(pg *page, attrs map[string]string) {
+	up := upTo(pg.file)
+	for name, value := range attrs {
+		if !reservedAttr(name) {
+			attrs[name] = im.resettle(pg, withoutUp(value, up))
+		}
+	}
+}
+
+// resettle writes the new address of assets whose name was taken.
+func (im *importer) resettle(pg *page, text string) string {
+	if len(pg.plan.moved) == 0 || !strings.Contains(text, assetsDir+"/") {
+		return text
+	}
+	for _, from := range slices.Sorted(maps.Keys(pg.plan.moved)) {
+		text = strings.ReplaceAll(text, from, pg.plan.moved[from])
+	}
+	return text
+}
+
+// keptAssets takes the assets of a notebook that Export wrote, under their names.
+func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
+	pl.moved = map[string]string{}
+	dir := pl.kept.Folder + "/" + assetsDir + "/"
+	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
+		name, inside := strings.CutPrefix(at, dir)
+		if !inside {
+			continue
+		}
+		address, why := im.takeAsset(at, name)
+		switch {
+		case why != "":
+			im.report.problem(at, 0, codeOf(why), name, why+": left out")
+		case address != assetsDir+"/"+name:
+			pl.moved[assetsDir+"/"+name] = address
+			im.report.problem(at, 0, AssetRenamed, name, "the vault has another file of this name: this one is "+address)
+		}
+		if im.batch.bytes >= batchBytes {
+			if err := im.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return im.flush(ctx)
+}
+
+// keptDatabases takes the databases of a notebook that Export wrote.
+func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
+	dir := pl.kept.Folder + "/" + databasesDir + "/"
+	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
+		name, inside := strings.CutPrefix(at, dir)
+		if !inside {
+			continue
+		}
+		data, err := im.s.read(at, maxAsset)
+		if err != nil || !tree.ValidID(strings.TrimSuffix(name, ".json")) || path.Ext(name) != ".json" || !json.Valid(data) {
+			im.report.problem(at, 0, Database, name, "it is no database that an export wrote: left out")
+			continue
+		}
+		data = []byte(im.rename(&page{}, string(data)))
+		to := databaseFile(strings.TrimSuffix(name, ".json"))
+		if tx.Stat(to) != nil {
+			if hashOf(tx.ReadFile(to)) != hashOf(data) {
+				im.report.problem(at, 0, DatabaseTaken, name, "the vault has this database with another content: left out")
+			}
+			continue
+		}
+		tx.WriteFile(to, data, time.Time{})
+		im.report.Files++
+	}
+}
+
+// keptCards takes the flashcards of a notebook that Export wrote.
+func (im *importer) keptCards(tx *workspace.Tx, pl *plan) {
+	at := pl.kept.Folder + "/" + cardsFile
+	if !im.s.has(at) {
+		return
+	}
+	var kept keptCards
+	data, err := im.s.read(at, maxAsset)
+	if err == nil {
+		err = json.Unmarshal(data, &kept)
+	}
+	if err != nil {
+		im.report.problem(at, 0, Card, cardsFile, "it cannot be read: left out: "+err.Error())
+		return
+	}
+	put := func(kind string, list []keptRecord) {
+		for _, k := range list {
+			if tx.Record(kind, k.ID) == nil && tree.ValidID(k.ID) {
+				var body bytes.Buffer
+				_ = json.Compact(&body, []byte(im.rename(&page{}, string(k.Body)))) // it was read a moment ago
+				tx.PutRecord(workspace.Record{Kind: kind, ID: k.ID, Owner: k.Owner, At: k.At, Body: body.Bytes()})
+			}
+		}
+	}
+	put(deckKind, kept.Decks)
+	put(cardKind, kept.Cards)
+}

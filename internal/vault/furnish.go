@@ -1,0 +1,104 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"collie/internal/vault/workspace"
+)
+
+// The record that tells how far a vault was furnished.
+const (
+	furnishKind, furnishID = "vault", "furnished"
+	furnishDone            = "done"
+	// furnishTime is how long another process may be at it before it is taken for dead.
+	furnishTime = 30 * time.Second
+)
+
+// furnish makes a new vault ready: its snapshots get their key, and the caller's first notebook is put into it. Both
+// can be done without. A process that was killed while it did so leaves the work to the next one.
+func (v *Vault) furnish(ctx context.Context, w *workspace.Workspace, h http.Handler) {
+	mine, err := begin(ctx, w)
+	if err == nil && mine {
+		client := &http.Client{Transport: Transport{Vault: h}}
+		if err := post(ctx, client, "/api/repo/initRepoKey", struct{}{}, nil); err != nil {
+			v.o.Log.Warn("the vault starts without snapshots", "error", err)
+		}
+		if err := v.fill(ctx, w, h); err != nil {
+			v.o.Log.Warn("the vault starts without its first notebook", "error", err)
+		}
+		err = note(ctx, w, furnishDone)
+	}
+	if err != nil {
+		v.o.Log.Warn("the vault is not furnished", "error", err)
+	}
+}
+
+// fill calls Fill if there is no notebook yet.
+func (v *Vault) fill(ctx context.Context, w *workspace.Workspace, h http.Handler) error {
+	if v.o.Fill == nil {
+		return nil
+	}
+	empty := false
+	err := w.View(ctx, func(tx *workspace.Tx) error {
+		empty = len(tx.Notebooks()) == 0
+		return nil
+	})
+	if err != nil || !empty {
+		return err
+	}
+	return v.o.Fill(ctx, h)
+}
+
+// begin reports whether the vault is to be furnished, and by this process.
+func begin(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
+	pending := func(tx *workspace.Tx) bool {
+		r := tx.Record(furnishKind, furnishID)
+		return r == nil || string(r.Body) != furnishDone && time.Since(time.UnixMilli(r.At)) > furnishTime
+	}
+	err = w.View(ctx, func(tx *workspace.Tx) error {
+		mine = pending(tx)
+		return nil
+	})
+	if err != nil || !mine {
+		return false, err
+	}
+	err = w.Update(ctx, func(tx *workspace.Tx) error {
+		if mine = pending(tx); mine {
+			tx.PutRecord(furnishRecord("begun"))
+		}
+		return nil
+	})
+	return mine, err
+}
+
+func note(ctx context.Context, w *workspace.Workspace, how string) error {
+	return w.Update(ctx, func(tx *workspace.Tx) error {
+		tx.PutRecord(furnishRecord(how))
+		return nil
+	})
+}
+
+func furnishRecord(how string) workspace.Record {
+	return workspace.Record{Kind: furnishKind, ID: furnishID, At: time.Now().UnixMilli(), Body: []byte(how)}
+}
+
+// Create makes the file of a vault with nothing in it, not even the key of its snapshots; it is never furnished. It
+// refuses one that is there.
+func Create(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("make the vault %s: %w", path, os.ErrExist)
+	}
+	ctx := context.Background()
+	w, err := workspace.Open(ctx, path, workspace.Options{})
+	if err != nil {
+		return err
+	}
+	if err := note(ctx, w, furnishDone); err != nil {
+		return fmt.Errorf("make the vault %s: %w", path, err)
+	}
+	return w.Close()
+}

@@ -1,0 +1,152 @@
+// Package vaulttest gives the tests of the vault's families a workspace in a temporary file and the means to ask it.
+//
+// Entry point: [New].
+package vaulttest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault/api"
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// Vault is a workspace with routes over it. Its methods end the test when something fails that should not.
+type Vault struct {
+	T         testing.TB
+	Workspace *workspace.Workspace
+	Mux       *api.Mux
+}
+
+// New makes an empty workspace that the routes of some families reach. It is closed when the test ends.
+func New(t testing.TB, families ...func(*api.Mux)) *Vault {
+	t.Helper()
+	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return Over(t, w, families...)
+}
+
+// Over puts the routes of some families over a workspace, which stays the caller's to close.
+func Over(t testing.TB, w *workspace.Workspace, families ...func(*api.Mux)) *Vault {
+	v := &Vault{T: t, Workspace: w, Mux: api.New(w, nil)}
+	for _, join := range families {
+		join(v.Mux)
+	}
+	return v
+}
+
+// Update changes the workspace behind the API's back.
+func (v *Vault) Update(change func(*workspace.Tx)) {
+	v.T.Helper()
+	err := v.Workspace.Update(v.T.Context(), func(tx *workspace.Tx) error {
+		change(tx)
+		return nil
+	})
+	if err != nil {
+		v.T.Fatal(err)
+	}
+}
+
+// View looks at the workspace behind the API's back.
+func (v *Vault) View(look func(*workspace.Tx)) {
+	v.T.Helper()
+	err := v.Workspace.View(v.T.Context(), func(tx *workspace.Tx) error {
+		look(tx)
+		return nil
+	})
+	if err != nil {
+		v.T.Fatal(err)
+	}
+}
+
+// AddDocument makes a document at the top of a notebook, behind the API's back, and returns its id and those of its
+// first blocks.
+func (v *Vault) AddDocument(box, title, markdown string) (id string, blocks []string) {
+	v.T.Helper()
+	v.Update(func(tx *workspace.Tx) {
+		d := tx.AddDocument(tx.Notebook(box), nil, title, "", tx.Identify(markup.Parse(markdown)))
+		id = d.ID()
+		for _, b := range d.Root.Children {
+			blocks = append(blocks, b.ID)
+		}
+	})
+	return id, blocks
+}
+
+// Block is a copy of a block.
+func (v *Vault) Block(id string) (b *tree.Block) {
+	v.T.Helper()
+	v.View(func(tx *workspace.Tx) {
+		if found := tx.Block(id); found != nil {
+			b = found.Clone()
+		}
+	})
+	if b == nil {
+		v.T.Fatalf("no block %s", id)
+	}
+	return b
+}
+
+// Text is a document as Markdown without attribute lists; "(none)" when there is no such document.
+func (v *Vault) Text(id string) string {
+	v.T.Helper()
+	text := "(none)"
+	v.View(func(tx *workspace.Tx) {
+		if d := tx.Document(id); d != nil {
+			text = markup.Export(d.Root)
+		}
+	})
+	return text
+}
+
+// Answer asks for a path, which may leave out /api/, and returns the whole envelope. A body is sent as JSON.
+func (v *Vault) Answer(path string, body any) gjson.Result {
+	v.T.Helper()
+	data, err := json.Marshal(body)
+	if err != nil {
+		v.T.Fatal(err)
+	}
+	path = "/api/" + strings.TrimPrefix(path, "/api/")
+	req := httptest.NewRequestWithContext(v.T.Context(), http.MethodPost, path, strings.NewReader(string(data)))
+	rec := httptest.NewRecorder()
+	v.Mux.ServeHTTP(rec, req)
+	if rec.Code != http.StatusOK {
+		v.T.Fatalf("%s %s: status %d: %s", path, data, rec.Code, rec.Body)
+	}
+	return gjson.ParseBytes(rec.Body.Bytes())
+}
+
+// Ask is the data of an answer of code 0.
+func (v *Vault) Ask(path string, body any) gjson.Result {
+	v.T.Helper()
+	answer := v.Answer(path, body)
+	if answer.Get("code").Int() != 0 {
+		v.T.Fatalf("%s %v: %s", path, body, answer.Raw)
+	}
+	return answer.Get("data")
+}
+
+// Refused asks for what must be refused and returns the message.
+func (v *Vault) Refused(path string, body any) (msg string) {
+	v.T.Helper()
+	answer := v.Answer(path, body)
+	if answer.Get("code").Int() == 0 {
+		v.T.Fatalf("%s %v was not refused: %s", path, body, answer.Raw)
+	}
+	return answer.Get("msg").String()
+}

@@ -1,0 +1,469 @@
+package workspace_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// wantSound has the checker walk all invariants.
+func wantSound(t *testing.T, w *workspace.Workspace) {
+	t.Helper()
+	problems, err := w.Check(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
+
+// panics runs fn and reports whether it did.
+func panics(fn func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	fn()
+	return false
+}
+
+// TestPanicLeavesNoTransactionBehind panics in as many views and updates as there are connections: all must go on.
+func TestPanicLeavesNoTransactionBehind(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	_, doc := notes(t, w, "text")
+	for range 8 {
+		for _, run := range []func(context.Context, func(*workspace.Tx) error) error{w.View, w.Update} {
+			if !panics(func() {
+				_ = run(t.Context(), func(tx *workspace.Tx) error {
+					tx.Rows(func(workspace.Row) bool { panic("a handler is wrong") }, "SELECT id FROM node")
+					return nil
+				})
+			}) {
+				t.Fatal("the panic is lost")
+			}
+		}
+	}
+	update(t, w, func(tx *workspace.Tx) { tx.Document(doc).Root.Attrs["title"] = "New" })
+	for range 8 {
+		view(t, w, func(tx *workspace.Tx) {
+			if title := tx.Document(doc).Title(); title != "New" {
+				t.Errorf("a view sees the title %q", title)
+			}
+		})
+	}
+}
+
+// TestMoveOutOfContainerIsKept moves blocks without changing anything else: the order of all blocks stays the same, and
+// only where they lie does not.
+func TestMoveOutOfContainerIsKept(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	_, doc := notes(t, w, "> a\n>\n> b\n\nc")
+	move := func(fn func(root *tree.Block)) string {
+		var want string
+		update(t, w, func(tx *workspace.Tx) {
+			fn(tx.Document(doc).Root)
+			want = markup.Kramdown(tx.Document(doc).Root)
+		})
+		return want
+	}
+	for name, fn := range map[string]func(root *tree.Block){
+		"out": func(root *tree.Block) {
+			b := root.Children[0].Children[1]
+			b.Cut()
+			root.Insert(1, b)
+		},
+		"back in": func(root *tree.Block) {
+			if b := root.Children[1]; b.Parent == root && len(root.Children[0].Children) == 1 {
+				b.Cut()
+				root.Children[0].Insert(1, b)
+			}
+		},
+	} {
+		want := move(fn)
+		view(t, open(t, w.Path()), func(tx *workspace.Tx) {
+			if diff := cmp.Diff(want, markup.Kramdown(tx.Document(doc).Root)); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		})
+	}
+	wantSound(t, w)
+}
+
+func TestRowsMayBeAskedWithinThemselves(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	_, doc := notes(t, w, "one\n\ntwo\n\nthree")
+	view(t, w, func(tx *workspace.Tx) {
+		const statement = "SELECT content FROM node WHERE type = ? AND doc = (SELECT n FROM document WHERE id = ?) ORDER BY pos"
+		var seen []string
+		tx.Rows(func(r workspace.Row) bool {
+			tx.Rows(func(inner workspace.Row) bool {
+				seen = append(seen, r.Text(0)+" "+inner.Text(0))
+				return len(seen) < 100
+			}, statement, "p", doc)
+			return len(seen) < 100
+		}, statement, "p", doc)
+		if len(seen) != 9 {
+			t.Errorf("%d pairs of 3 rows, want 9: %v", len(seen), seen)
+		}
+	})
+}
+
+func TestClosedNotebooksAreSound(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	box, doc := notes(t, w, "findable text")
+	hits := func(want int) {
+		t.Helper()
+		if got := len(column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'findable'")); got != want {
+			t.Errorf("%d hits, want %d", got, want)
+		}
+		wantSound(t, w)
+	}
+	hits(1)
+	update(t, w, func(tx *workspace.Tx) { // change and close at once
+		tx.Document(doc).Root.Insert(0, tx.Identify(markup.Parse("findable too"))...)
+		tx.Notebook(box).Conf.Closed = true
+	})
+	hits(0)
+	update(t, w, func(tx *workspace.Tx) { tx.Notebook(box).Conf.Closed = false })
+	hits(2)
+	update(t, w, func(tx *workspace.Tx) { tx.Notebook(box).Conf.Closed = true })
+	update(t, w, func(tx *workspace.Tx) { // open and change at once
+		tx.Notebook(box).Conf.Closed = false
+		tx.Document(doc).Root.Children[0].Cut()
+	})
+	hits(1)
+	update(t, w, func(tx *workspace.Tx) { tx.Notebook(box).Conf.Closed = true })
+	update(t, w, func(tx *workspace.Tx) { tx.RemoveNotebook(tx.Notebook(box)) })
+	hits(0)
+}
+
+// TestDocumentIsErasedAndAddedAgain gives a new document the id, and its blocks the ids, of one removed in the same
+// transaction.
+func TestDocumentIsErasedAndAddedAgain(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	box, doc := notes(t, w, "old text\n{: id=\"20240801000000-aaaaaaa\"}")
+	update(t, w, func(tx *workspace.Tx) {
+		tx.Document(doc).Root.Children[0].Text = "changed before"
+		tx.RemoveDocument(tx.Document(doc))
+		if tx.Document(doc) != nil || tx.Block("20240801000000-aaaaaaa") != nil {
+			t.Error("what was removed is there")
+		}
+		blocks := tx.Identify(markup.Parse("new words\n{: id=\"20240801000000-aaaaaaa\"}"))
+		tx.AddDocument(tx.Notebook(box), nil, "Again", doc, blocks)
+	})
+	for _, h := range []*workspace.Workspace{w, open(t, w.Path())} {
+		view(t, h, func(tx *workspace.Tx) {
+			b := tx.Block("20240801000000-aaaaaaa")
+			if b == nil || b.Text != "new words" || b.Doc.ID() != doc || b.Doc.Title() != "Again" {
+				t.Errorf("found %+v", b)
+			}
+		})
+	}
+	if got := column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'old OR changed'"); len(got) != 0 {
+		t.Error("the old text is found")
+	}
+	wantSound(t, w)
+}
+
+// TestUndoneTryLeavesIndexSound writes, flushes and undoes within one transaction, and then goes on.
+func TestUndoneTryLeavesIndexSound(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	_, doc := notes(t, w, "first text")
+	for i := range 20 {
+		update(t, w, func(tx *workspace.Tx) {
+			tx.Try(func() bool {
+				d := tx.Document(doc)
+				d.Root.Insert(0, tx.Identify(markup.Parse(fmt.Sprintf("undone %d", i)))...)
+				tx.Flush()
+				tx.AddDocument(d.Box, d, "Undone", "", nil)
+				tx.Try(func() bool { tx.Document(doc).Root.Attrs["title"] = "Inner"; return i%2 == 0 })
+				return false
+			})
+			root := tx.Document(doc).Root
+			root.Insert(0, tx.Identify(markup.Parse(fmt.Sprintf("kept %d", i)))...)
+		})
+	}
+	if got := column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'undone'"); len(got) != 0 {
+		t.Errorf("%d blocks that were undone are found", len(got))
+	}
+	if got := column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'kept'"); len(got) != 20 {
+		t.Errorf("%d blocks that were kept are found, want 20", len(got))
+	}
+	wantSound(t, w)
+}
+
+// TestAnchorsOfEachOtherDoNotGrow has two blocks show each other's text twice.
+func TestAnchorsOfEachOtherDoNotGrow(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	const a, b = "20240801000000-aaaaaaa", "20240801000000-bbbbbbb"
+	_, doc := notes(t, w, "a\n{: id=\""+a+"\"}\n\nb\n{: id=\""+b+"\"}")
+	update(t, w, func(tx *workspace.Tx) {
+		tx.Block(a).Text = strings.Repeat("see (("+b+" 'x')) ", 4)
+		tx.Block(b).Text = strings.Repeat("see (("+a+" 'x')) ", 4)
+	})
+	for i := range 6 {
+		update(t, w, func(tx *workspace.Tx) {
+			tx.Document(doc).Root.Attrs["custom-n"] = fmt.Sprint(i)
+			tx.Block(a).Text += "."
+			tx.Flush()
+		})
+	}
+	view(t, w, func(tx *workspace.Tx) {
+		if n := len(tx.Block(a).Text); n > 64<<10 {
+			t.Errorf("the text has grown to %d bytes", n)
+		}
+	})
+	wantSound(t, w)
+}
+
+func TestPositionsNeverRunOut(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	_, doc := notes(t, w, "first\n\nlast")
+	var want []string
+	for range 60 { // more often than 2^20 can be halved
+		update(t, w, func(tx *workspace.Tx) {
+			root := tx.Document(doc).Root
+			root.Insert(1, tx.Identify(markup.Parse("between"))...)
+			want = nil
+			for _, b := range root.Children {
+				want = append(want, b.ID)
+			}
+		})
+	}
+	view(t, open(t, w.Path()), func(tx *workspace.Tx) {
+		var got []string
+		for _, b := range tx.Document(doc).Root.Children {
+			got = append(got, b.ID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	wantSound(t, w)
+}
+
+// TestCanceledUpdateIsWholeOrNothing ends the context at any moment, that of the commit included, and holds what is
+// there against what Update said.
+func TestCanceledUpdateIsWholeOrNothing(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	_, doc := notes(t, w, "text")
+	want := 1
+	canceled := 0
+	for i := range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var ending sync.WaitGroup
+		err := w.Update(ctx, func(tx *workspace.Tx) error {
+			root := tx.Document(doc).Root
+			root.Insert(0, tx.Identify(markup.Parse("more"))...)
+			ending.Go(func() {
+				for range i * 50 { // some moments
+					_ = ctx.Err()
+				}
+				cancel()
+			})
+			return nil
+		})
+		ending.Wait()
+		cancel()
+		if err == nil {
+			want++
+		} else if canceled++; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		view(t, w, func(tx *workspace.Tx) {
+			if got := len(tx.Document(doc).Root.Children); got != want {
+				t.Fatalf("round %d: %d blocks, want %d (error %v)", i, got, want, err)
+			}
+		})
+	}
+	t.Logf("%d of 200 were canceled", canceled)
+	wantSound(t, w)
+}
+
+// foreign makes a SQLite file of another program.
+func foreign(t *testing.T, statements ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "other.db")
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range statements {
+		if err := sqlitex.ExecuteTransient(conn, statement, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestWhatIsNoVaultIsRefusedUntouched opens files that are none, for writing and for reading: each must be refused with
+// an error, without a panic, and be left as it was, byte for byte.
+func TestWhatIsNoVaultIsRefusedUntouched(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	whole := open(t, filepath.Join(dir, "whole.db"))
+	notes(t, whole, strings.Repeat("text ", 10_000))
+	if err := whole.Backup(t.Context(), filepath.Join(dir, "backup.db")); err != nil {
+		t.Fatal(err)
+	}
+	sound, err := os.ReadFile(filepath.Join(dir, "backup.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbled := append([]byte(nil), sound...)
+	for i := 100; i < 4096; i++ {
+		garbled[i] = 0xff
+	}
+	for name, path := range map[string]string{
+		"another program's":      foreign(t, "CREATE TABLE theirs (a)", "INSERT INTO theirs VALUES (1)"),
+		"another program's, new": foreign(t, "PRAGMA application_id = 7", "CREATE TABLE theirs (a)"),
+		"a newer version":        foreign(t, "PRAGMA application_id = 1131378544", "PRAGMA user_version = 99", "CREATE TABLE later (a)"),
+		"text":                   file("text.db", []byte(strings.Repeat("no database at all\n", 1000))),
+		"a short text":           file("short.db", []byte("hello")),
+		"half a header":          file("half.db", sound[:50]),
+		"cut off in page 1":      file("page.db", sound[:1000]),
+		"garbled":                file("garbled.db", garbled),
+		"a folder":               t.TempDir(),
+	} {
+		for _, readOnly := range []bool{false, true} {
+			before, _ := os.ReadFile(path)
+			var w *workspace.Workspace
+			var err error
+			if panics(func() { w, err = workspace.Open(t.Context(), path, workspace.Options{ReadOnly: readOnly}) }) {
+				t.Errorf("%s, read only %v: it panics", name, readOnly)
+				continue
+			}
+			if err == nil {
+				t.Errorf("%s, read only %v: it is opened", name, readOnly)
+				_ = w.Close()
+			}
+			if after, _ := os.ReadFile(path); string(after) != string(before) {
+				t.Errorf("%s, read only %v: the file was changed", name, readOnly)
+			}
+		}
+	}
+}
+
+func TestManyOpenANewFileAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		path := filepath.Join(t.TempDir(), "vault.db")
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				w, err := workspace.Open(t.Context(), path, workspace.Options{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := w.Update(t.Context(), func(tx *workspace.Tx) error { tx.CreateNotebook("N"); return nil }); err != nil {
+					t.Error(err)
+				}
+				if err := w.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		w := open(t, path)
+		view(t, w, func(tx *workspace.Tx) {
+			if n := len(tx.Notebooks()); n != 4 {
+				t.Errorf("%d notebooks, want 4", n)
+			}
+		})
+		wantSound(t, w)
+	}
+}
+
+// TestLogDoesNotGrowWithoutBound writes while some view is always open, each for a moment.
+func TestLogDoesNotGrowWithoutBound(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	_, doc := notes(t, w, "text")
+	ctx, cancel := context.WithCancel(t.Context())
+	var readers sync.WaitGroup
+	hold := make(chan struct{}) // each view goes on until the next one has begun
+	for range 3 {
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				_ = w.View(ctx, func(tx *workspace.Tx) error {
+					tx.Document(doc)
+					select {
+					case hold <- struct{}{}:
+					case <-hold:
+					case <-ctx.Done():
+					}
+					return nil
+				})
+			}
+		})
+	}
+	data, noise := make([]byte, 1<<20), rand.NewChaCha8([32]byte{})
+	var largest int64
+	for range 200 {
+		_, _ = noise.Read(data)
+		update(t, w, func(tx *workspace.Tx) {
+			tx.WriteFile("/data/assets/a.bin", data, tx.Document(doc).Changed)
+		})
+		if f, err := os.Stat(w.Path() + "-wal"); err == nil {
+			largest = max(largest, f.Size())
+		}
+	}
+	cancel()
+	readers.Wait()
+	t.Logf("the log had at most %d MiB", largest>>20)
+	if largest > 96<<20 {
+		t.Errorf("the log has grown to %d MiB", largest>>20)
+	}
+}
+
+func TestBackupRefusesWhatIsThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := open(t, filepath.Join(dir, "vault.db"))
+	notes(t, w, "text")
+	link := filepath.Join(dir, "link.db")
+	if err := os.Symlink(w.Path(), link); err != nil {
+		t.Skip(err)
+	}
+	for _, path := range []string{w.Path(), link, dir, filepath.Join(dir, "none", "b.db")} {
+		if err := w.Backup(t.Context(), path); err == nil {
+			t.Errorf("%s is taken for a backup", path)
+		}
+	}
+	wantSound(t, w)
+	if list, _ := filepath.Glob(filepath.Join(dir, ".collie-*")); len(list) > 0 {
+		t.Errorf("left behind: %v", list)
+	}
+}

@@ -1,0 +1,58 @@
+package workspace_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"collie/internal/vault/workspace"
+)
+
+// visitorFile names, in the environment of a process of this test, the vault it opens, adds a notebook to and closes.
+const visitorFile = "COLLIE_TEST_VISITED"
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(visitorFile); file != "" {
+		if err := visit(file); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func visit(file string) error {
+	w, err := workspace.Open(context.Background(), file, workspace.Options{})
+	if err != nil {
+		return err
+	}
+	err = w.Update(context.Background(), func(tx *workspace.Tx) error { tx.CreateNotebook("Visited"); return nil })
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// startVisitor has another process visit a file. wait returns what went wrong in it.
+func startVisitor(t *testing.T, file string) (wait func() error) {
+	t.Helper()
+	var said strings.Builder
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), visitorFile+"="+file)
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() error {
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("the other process: %w: %s", err, said.String())
+		}
+		return nil
+	}
+}
