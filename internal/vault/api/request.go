@@ -173,7 +173,7 @@ func (r Request) Field(name string) string {
 	if r.Form == nil || len(r.Form.Value[name]) == 0 {
 		return ""
 	}
-	return r.Form.Value[name][0]
+	return strings.ToValidUTF8(r.Form.Value[name][0], "\uFFFD")
 }
 
 // escapeKey makes a key literal for gjson's path syntax.

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"runtime/debug"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -64,6 +65,10 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuseRoute(w, r)
 		return
 	}
+	if r.ContentLength > maxBody { // known before any of it is read
+		write(w, parseFailure(at, &http.MaxBytesError{Limit: maxBody}))
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	req, err := readRequest(r)
 	if req.Form != nil {
@@ -75,7 +80,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	rep, err := m.answer(r.Context(), route, req)
 	if err != nil {
-		m.log.Error("the vault could not answer", "path", at, "error", err)
+		m.logFailure(r.Context(), at, err)
 		WriteError(w, err)
 		return
 	}
@@ -142,10 +147,27 @@ func call(h Handler, tx *workspace.Tx, req Request) (rep Reply, err error) {
 		case needsWrite:
 			err = errNeedsWrite
 		default:
-			panic(cause)
+			err = &panicked{cause, debug.Stack()}
 		}
 	}()
 	return h(tx, req), nil
+}
+
+// panicked is the error of a handler that panicked: one that is wrong about one request must not end the program, nor
+// keep what it has changed so far.
+type panicked struct {
+	cause any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("its handler panicked: %v", p.cause) }
+
+func (m *Mux) logFailure(ctx context.Context, path string, err error) {
+	args := []any{"path", path, "error", err}
+	if p, ok := errors.AsType[*panicked](err); ok {
+		args = append(args, "stack", string(p.stack))
+	}
+	m.log.ErrorContext(ctx, "the vault could not answer", args...)
 }
 
 // refuseRoute answers an unknown route or method. With gzip, which Go's client asks for by default, SiYuan loses both
@@ -204,6 +226,7 @@ func readRequest(r *http.Request) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
+	data = bytes.ToValidUTF8(data, []byte("\uFFFD")) // as a decoder of JSON has it
 	var object map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&object); err != nil {

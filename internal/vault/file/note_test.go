@@ -244,6 +244,28 @@ func TestExportMarkdown(t *testing.T) {
 	}
 }
 
+// Other programs know neither super blocks nor links to blocks.
+func TestExportMarkdownForOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	box := w.notebook("N")
+	target := w.doc(box, "/Target", "body")
+	link := "[there](siyuan://blocks/" + target + ")"
+	doc := w.doc(box, "/Doc", "{{{row\nleft\n\n{{{col\nmiddle\n\n"+link+"\n}}}\n\nright\n}}}\n\n[web](https://example.com)")
+	get := func(mode int) string {
+		return w.call(0, "/api/export/exportMdContent", object{"id": doc, "yfm": false, "addTitle": false, "refMode": mode}).Get("content").Str
+	}
+	for mode, shown := range map[int]string{2: link, 3: "there", 4: "there[^1]"} {
+		want := "left\n\nmiddle\n\n" + shown + "\n\nright\n\n[web](https://example.com)\n"
+		if mode == 4 {
+			want += "\n[^1]: # Target\n\n    body\n"
+		}
+		if diff := cmp.Diff(want, get(mode)); diff != "" {
+			t.Errorf("refMode %d (-want +got):\n%s", mode, diff)
+		}
+	}
+}
+
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	w, box := guarded(t)

@@ -13,12 +13,20 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// visitorFile names, in the environment of a process of this test, the vault it opens, adds a notebook to and closes.
-const visitorFile = "COLLIE_TEST_VISITED"
+const (
+	// visitorFile names, in the environment of a process of this test, the vault it opens, adds a notebook to and closes.
+	visitorFile = "COLLIE_TEST_VISITED"
+	// fullDisk has such a process write until no more can be written instead, and then see whether all is well.
+	fullDisk = "COLLIE_TEST_FULL"
+)
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(visitorFile); file != "" {
-		if err := visit(file); err != nil {
+		do := visit
+		if os.Getenv(fullDisk) != "" {
+			do = fillDisk
+		}
+		if err := do(file); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -39,12 +47,12 @@ func visit(file string) error {
 	return w.Close()
 }
 
-// startVisitor has another process visit a file. wait returns what went wrong in it.
-func startVisitor(t *testing.T, file string) (wait func() error) {
+// startVisitor has another process visit a file. env is added to its environment. wait returns what went wrong in it.
+func startVisitor(t *testing.T, file string, env ...string) (wait func() error) {
 	t.Helper()
 	var said strings.Builder
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), visitorFile+"="+file)
+	cmd.Env = append(append(os.Environ(), env...), visitorFile+"="+file)
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

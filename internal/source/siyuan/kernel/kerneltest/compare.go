@@ -224,6 +224,17 @@ func (c *comparer) mapped(text string) string {
 	})
 }
 
+// asked is a part of a request with recorded ids replaced by ours. It notes which ids requests hold.
+func (c *comparer) asked(text string) string {
+	return idInText.ReplaceAllStringFunc(text, func(id string) string {
+		c.sent[id] = true
+		if ours, known := c.ids[id]; known {
+			return ours
+		}
+		return id
+	})
+}
+
 // normal takes out of a text what cannot be the same twice: times, the order of attributes, details of the DOM.
 func (c *comparer) normal(text string) string {
 	text = zeroWidth.Replace(text)

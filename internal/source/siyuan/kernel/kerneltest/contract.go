@@ -165,12 +165,9 @@ func Describe(row Row, diffs []Difference) string {
 func (r *Replay) send(row Row) (status int, body []byte) {
 	var reader io.Reader = http.NoBody
 	contentType := ""
-	for _, id := range idInText.FindAllString(string(row.ReqBody)+row.Path, -1) {
-		r.comparer.sent[id] = true
-	}
 	switch {
 	case row.ReqBody != nil:
-		reader = strings.NewReader(r.comparer.mapped(string(row.ReqBody)))
+		reader = strings.NewReader(r.comparer.asked(string(row.ReqBody)))
 	case row.ReqRaw != nil:
 		var raw string
 		_ = json.Unmarshal(row.ReqRaw, &raw)
@@ -178,7 +175,7 @@ func (r *Replay) send(row Row) (status int, body []byte) {
 	case row.ReqMultipart != nil:
 		reader, contentType = r.form(row.ReqMultipart)
 	}
-	req := httptest.NewRequestWithContext(r.t.Context(), row.Method, r.comparer.mapped(row.Path), reader)
+	req := httptest.NewRequestWithContext(r.t.Context(), row.Method, r.comparer.asked(row.Path), reader)
 	req.RemoteAddr = "127.0.0.1:50000"
 	req.Host = "127.0.0.1:6806"
 	req.Header.Set("Accept-Encoding", "gzip, deflate")

@@ -1,0 +1,129 @@
+package vault
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/vault"
+	"collie/internal/vault/tree"
+)
+
+// TestKilledVaultKeepsItsPromises kills processes that write into one vault, two of them at once every other time, and
+// holds the vault against what they acknowledged.
+func TestKilledVaultKeepsItsPromises(t *testing.T) {
+	t.Parallel()
+	const together = 10 // rounds on one file, so that it also grows
+	for done := 0; done < rounds; done += together {
+		file := filepath.Join(t.TempDir(), "vault.db")
+		p := newPromises()
+		prepare(t, file)
+		for round := range min(together, rounds-done) {
+			killRound(t, file, 1+round%2, p)
+			hold(t, file, p)
+		}
+		if p.counted == 0 {
+			t.Fatal("nothing was ever acknowledged: the processes were killed too early")
+		}
+		wantSound(t, file)
+	}
+}
+
+// prepare makes the vault with one notebook.
+func prepare(t *testing.T, file string) {
+	t.Helper()
+	v := vault.New(file, vault.Options{})
+	defer func() { _ = v.Close() }()
+	if _, err := newClient(v).ask(t.Context(), "/api/notebook/createNotebook", map[string]any{"name": "Notes"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killRound has processes write for some moments, kills them, and adds what they printed to p.
+func killRound(t *testing.T, file string, processes int, p *promises) {
+	t.Helper()
+	victims := make([]*victim, processes)
+	for i := range victims {
+		victims[i] = start(t, jobWrite, file)
+	}
+	time.Sleep(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
+	for _, v := range victims {
+		if err := p.read(v.kill(t)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(rand.N(20 * time.Millisecond)) // the second one lives on for a moment
+	}
+}
+
+// hold looks for everything that was acknowledged.
+func hold(t *testing.T, file string, p *promises) {
+	t.Helper()
+	v := vault.New(file, vault.Options{})
+	defer func() {
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	rows, err := newClient(v).ask(t.Context(), "/api/query/sql", map[string]any{
+		"stmt": "SELECT id, content, ial, type FROM blocks WHERE type IN ('p', 'd') LIMIT 10000000",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, times := map[string]gjson.Result{}, map[string]int{}
+	for _, row := range rows.Array() {
+		found[row.Get("id").String()] = row
+		if row.Get("type").String() == "p" {
+			times[strings.TrimPrefix(row.Get("content").String(), "文字 ")]++
+		}
+	}
+	for id, word := range p.text {
+		row, there := found[id]
+		switch {
+		case p.gone[id]:
+			if there || times[word] > 0 {
+				t.Errorf("block %s was deleted and is there", id)
+			}
+		case p.perhaps[id] && !there && times[word] == 0:
+		case row.Get("content").String() != "文字 "+word:
+			t.Errorf("block %s holds %q, acknowledged was %q", id, row.Get("content"), word)
+		case times[word] != 1:
+			t.Errorf("block %s, %q, is there %d times", id, word, times[word])
+		case p.attr[id] != "" && !reached(attribute(row, "custom-word"), p.attr[id]):
+			t.Errorf("block %s has the attribute %q, acknowledged was %q", id, attribute(row, "custom-word"), p.attr[id])
+		}
+	}
+	for id, title := range p.title {
+		row, there := found[id]
+		if !there || title != "" && !reached(row.Get("content").String(), title) {
+			t.Errorf("document %s has the title %q, acknowledged was %q", id, row.Get("content"), title)
+		}
+	}
+}
+
+// attribute is an attribute of a row of blocks.
+func attribute(row gjson.Result, name string) string {
+	return tree.ParseIAL(row.Get("ial").String())[name]
+}
+
+// wantSound has the checker walk all invariants.
+func wantSound(t *testing.T, file string) {
+	t.Helper()
+	v := vault.New(file, vault.Options{})
+	defer func() { _ = v.Close() }()
+	w, err := v.Workspace(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := w.Check(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}

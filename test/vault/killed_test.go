@@ -1,0 +1,171 @@
+package vault
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/vault"
+)
+
+// TestKilledBackupIsWholeOrAbsent kills processes that back up while they write.
+func TestKilledBackupIsWholeOrAbsent(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "vault.db")
+	prepare(t, file)
+	for range max(rounds/10, 4) {
+		v := start(t, jobBackup, file)
+		time.Sleep(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
+		done := lines(v.kill(t))
+		found, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.backup"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range done {
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("an acknowledged backup: %v", err)
+			}
+		}
+		for _, path := range found {
+			wantSound(t, path)
+			if err := os.Remove(path); err != nil {
+				t.Error(err)
+			}
+		}
+		wantSound(t, file)
+	}
+}
+
+// TestKilledWhileItChecks kills processes that walk the whole file while they write.
+func TestKilledWhileItChecks(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "vault.db")
+	p := newPromises()
+	prepare(t, file)
+	for range max(rounds/10, 4) {
+		v := start(t, jobCheck, file)
+		time.Sleep(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
+		if err := p.read(v.kill(t)); err != nil {
+			t.Fatal(err)
+		}
+		hold(t, file, p)
+	}
+	wantSound(t, file)
+}
+
+// TestKilledWhileItCreates kills processes that make large documents: each is there as a whole or not at all.
+func TestKilledWhileItCreates(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "vault.db")
+	prepare(t, file)
+	for range max(rounds/10, 4) {
+		v := start(t, jobCreate, file)
+		time.Sleep(50*time.Millisecond + rand.N(400*time.Millisecond)) // any moment will do
+		done := lines(v.kill(t))
+		blocks := largeDocuments(t, file)
+		for _, id := range done {
+			if blocks[id] != bulk {
+				t.Errorf("document %s was acknowledged and has %d blocks, want %d", id, blocks[id], bulk)
+			}
+		}
+		for id, n := range blocks {
+			if n != bulk {
+				t.Errorf("document %s has %d blocks, want %d", id, n, bulk)
+			}
+		}
+	}
+	wantSound(t, file)
+}
+
+// largeDocuments counts the blocks of the large documents by id.
+func largeDocuments(t *testing.T, file string) map[string]int {
+	t.Helper()
+	v := vault.New(file, vault.Options{})
+	defer func() { _ = v.Close() }()
+	rows, err := newClient(v).ask(t.Context(), "/api/query/sql", map[string]any{
+		"stmt": "SELECT root_id, sum(type = 'p') AS n FROM blocks WHERE hpath LIKE '/large/%' GROUP BY root_id LIMIT 1000000",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]int{}
+	for _, row := range rows.Array() {
+		blocks[row.Get("root_id").String()] = int(row.Get("n").Int())
+	}
+	return blocks
+}
+
+// TestKilledAtTheFirstOpening kills processes, sometimes two, that make a new file: the next one can open it.
+func TestKilledAtTheFirstOpening(t *testing.T) {
+	t.Parallel()
+	opened := 0
+	for round := range rounds {
+		file := filepath.Join(t.TempDir(), "vault.db")
+		victims := []*victim{start(t, jobOpen, file)}
+		if round%2 == 1 {
+			victims = append(victims, start(t, jobOpen, file))
+		}
+		time.Sleep(rand.N(120 * time.Millisecond)) // any moment will do
+		for _, v := range victims {
+			opened += len(lines(v.kill(t)))
+		}
+		wantSound(t, file)
+		v := vault.New(file, vault.Options{})
+		list, err := newClient(v).ask(t.Context(), "/api/notebook/lsNotebooks", map[string]any{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(list.Get("notebooks").Array()); n > 1 {
+			t.Errorf("%d notebooks in a new vault: %s", n, list.Raw)
+		}
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("%d of %d had opened it before", opened, rounds+rounds/2)
+}
+
+// TestSurvivorGoesOn kills one of two processes that write into one vault. The other must go on without an error.
+func TestSurvivorGoesOn(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "vault.db")
+	p := newPromises()
+	prepare(t, file)
+	survivor := start(t, jobWrite, file)
+	for range max(rounds/5, 4) {
+		v := start(t, jobWrite, file)
+		time.Sleep(50*time.Millisecond + rand.N(200*time.Millisecond)) // any moment will do
+		if err := p.read(v.kill(t)); err != nil {
+			t.Fatal(err)
+		}
+		before := strings.Count(survivor.printed.String(), "\n")
+		if !goesOn(survivor, before+20) {
+			t.Fatalf("the survivor stands still: %s", survivor.wrong.String())
+		}
+	}
+	if err := p.read(survivor.kill(t)); err != nil {
+		t.Fatal(err)
+	}
+	hold(t, file, p)
+	wantSound(t, file)
+}
+
+// goesOn reports whether a process prints so many lines within half a minute.
+func goesOn(v *victim, count int) bool {
+	timeout := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-timeout:
+			return false
+		case <-tick.C:
+			if strings.Count(v.printed.String(), "\n") >= count {
+				return true
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package vault
+
+import (
+	"iter"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/vault"
+	"collie/internal/vault/api"
+	"collie/internal/vault/av"
+)
+
+// step is how a recorded step in scope did.
+type step struct {
+	kerneltest.Row
+	diffs []kerneltest.Difference
+	// sent is false for a step that was not sent: its request was not kept, or it had no answer, or it is in unsent.
+	sent bool
+}
+
+func (s step) same() bool { return s.sent && len(s.diffs) == 0 }
+
+// scenarios are the rows of each scenario in the order they were sent.
+func scenarios(t *testing.T) iter.Seq[[]kerneltest.Row] {
+	rows := kerneltest.Recordings(t)
+	return func(yield func([]kerneltest.Row) bool) {
+		for len(rows) > 0 {
+			end := slices.IndexFunc(rows, func(r kerneltest.Row) bool { return r.Scenario != rows[0].Scenario })
+			if end < 0 {
+				end = len(rows)
+			}
+			if !yield(rows[:end]) {
+				return
+			}
+			rows = rows[end:]
+		}
+	}
+}
+
+// play sends the rows of a scenario at the times they were recorded at and returns those in scope. Rows of other
+// endpoints prepare what later ones find: they are sent if the vault has them, or else their stand-ins are.
+func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
+	handler, routes := playedVault(t)
+	replay, clock := kerneltest.NewReplay(t, handler), newClock(rows)
+	var steps []step
+	for i, row := range rows {
+		clock.wait(i)
+		row = withBody(t, row)
+		for _, c := range callsBefore(row, routes[row.Endpoint()]) {
+			replay.Compare(c.row())
+		}
+		isInScope := slices.Contains(scope, row.Endpoint())
+		s := step{Row: row, sent: row.Playable() && unsent[name(row)] == "" && (isInScope || routes[row.Endpoint()])}
+		if s.sent {
+			s.diffs = replay.Compare(row)
+		}
+		if isInScope {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// playedVault makes an empty vault. Beside its own routes it answers those of the editor that the recordings build their
+// databases with.
+func playedVault(t *testing.T) (h http.Handler, routes map[string]bool) {
+	file := filepath.Join(t.TempDir(), "vault.db")
+	if err := vault.Create(file); err != nil { // without a key for snapshots, as the kernel began
+		t.Fatal(err)
+	}
+	v := vault.New(file, vault.Options{})
+	t.Cleanup(func() { _ = v.Close() })
+	w, err := v.Workspace(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	editor := api.New(w, nil)
+	av.JoinEditor(editor)
+	own := vault.Endpoints()
+	routes = map[string]bool{}
+	for _, route := range slices.Concat(editor.Routes(), own) {
+		routes[route] = true
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if routes[r.URL.Path] && !slices.Contains(own, r.URL.Path) {
+			editor.ServeHTTP(w, r)
+			return
+		}
+		v.ServeHTTP(w, r)
+	}), routes
+}

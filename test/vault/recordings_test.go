@@ -1,0 +1,160 @@
+package vault
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/vault"
+)
+
+//go:generate go test . -run ^TestSameAnswersAsTheKernel$ -update
+
+var update = flag.Bool("update", false, "write the reference")
+
+const reference = "../../docs/reference/vault/endpoints.md"
+
+// leastSame is the share of the steps in scope, without the excused ones, that must be answered as the kernel did.
+const leastSame = 0.95
+
+// inScope are the endpoints that an action of the tools calls, in order.
+func inScope() []string {
+	var list []string
+	for _, tool := range siyuan.Tools() {
+		for _, a := range tool.Actions {
+			for _, e := range a.Endpoints {
+				list = append(list, "/api/"+e)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// name is how the tables name a row.
+func name(row kerneltest.Row) string { return fmt.Sprintf("%s#%d", row.Scenario, row.Seq) }
+
+// TestSameAnswersAsTheKernel replays every scenario of the recordings against a vault of its own and holds each step in
+// scope against what the kernel answered: status, code, kinds, keys and values, ids and times mapped. A step that is not
+// the same has to stand in one of the tables excused and differs, and a step in them must not be the same.
+func TestSameAnswersAsTheKernel(t *testing.T) {
+	t.Parallel()
+	steps, complete := playAll(t)
+	for _, s := range steps {
+		s.check(t)
+	}
+	if t.Failed() || !complete {
+		return
+	}
+	r := newReport(steps)
+	t.Logf("%d steps in scope: %d same, %d differ, %d excused; that is %s of those not excused and %s of all",
+		r.total.steps, r.total.same, r.total.differs, r.total.excused, r.total.share(r.total.excused), r.total.share(0))
+	if counted := r.total.steps - r.total.excused; float64(r.total.same) < leastSame*float64(counted) {
+		t.Errorf("%d of %d steps are the same, fewer than %v", r.total.same, counted, leastSame)
+	}
+	page := r.page()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(reference), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(reference, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	old, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatalf("%v; go generate ./test/vault writes it", err)
+	}
+	if diff := cmp.Diff(page, string(old)); diff != "" {
+		t.Errorf("%s is old, go generate ./test/vault writes it (-want +got):\n%s", filepath.Base(reference), diff)
+	}
+}
+
+// playAll plays the scenarios side by side, each in a bubble with a clock of its own. It is not complete when -run chose
+// some of them.
+func playAll(t *testing.T) (steps []step, complete bool) {
+	all := slices.Collect(scenarios(t))
+	played := make([][]step, len(all))
+	scope := inScope()
+	var done atomic.Int32
+	t.Run("scenarios", func(t *testing.T) {
+		for i, rows := range all {
+			t.Run(rows[0].Scenario, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { played[i] = play(t, rows, scope) })
+				done.Add(1)
+			})
+		}
+	})
+	return slices.Concat(played...), int(done.Load()) == len(all)
+}
+
+// check fails when the step is not what the tables say.
+func (s step) check(t *testing.T) {
+	t.Helper()
+	_, isExcused := excused[name(s.Row)]
+	_, isKnown := differs[name(s.Row)]
+	switch {
+	case isExcused && isKnown:
+		t.Errorf("%s stands in both tables", name(s.Row))
+	case s.same() && (isExcused || isKnown) && !byChance[name(s.Row)]:
+		t.Errorf("%s is the same now: take it out of its table", name(s.Row))
+	case !s.same() && !isExcused && !isKnown:
+		t.Errorf("differs and stands in no table:\n%s", kerneltest.Describe(s.Row, s.diffs))
+	}
+}
+
+// TestTablesNameSteps holds the tables against the recordings: every entry must be about a step that there is.
+func TestTablesNameSteps(t *testing.T) {
+	t.Parallel()
+	inScope, isStep, endpoints := inScope(), map[string]bool{}, map[string]bool{}
+	asked := map[string]bool{}
+	for rows := range scenarios(t) {
+		for _, row := range rows {
+			isStep[name(row)], endpoints[row.Endpoint()] = true, true
+			asked[name(row)] = slices.Contains(inScope, row.Endpoint())
+		}
+	}
+	for _, table := range []map[string]string{excused, differs, unsent} {
+		for step, reason := range table {
+			if !asked[step] || reason == "" {
+				t.Errorf("%s is no step in scope, or has no reason", step)
+			}
+		}
+	}
+	for step := range byChance {
+		if excused[step] == "" {
+			t.Errorf("%s is not excused", step)
+		}
+	}
+	for step := range unsent {
+		if excused[step] == "" && differs[step] == "" {
+			t.Errorf("%s is not sent and stands in no table", step)
+		}
+	}
+	for step := range unrecorded {
+		if !isStep[step] {
+			t.Errorf("%s is no step", step)
+		}
+	}
+	for step := range longBodies {
+		if !isStep[step] {
+			t.Errorf("%s is no step", step)
+		}
+	}
+	for endpoint := range standIns {
+		if !endpoints[endpoint] || slices.Contains(vault.Endpoints(), endpoint) {
+			t.Errorf("%s was never recorded, or the vault has it", endpoint)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !stories
+
+package vault
+
+// rounds is how often processes are killed.
+const rounds = 20

@@ -1,0 +1,163 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"collie/internal/vault"
+)
+
+const (
+	// victimFile names, in the environment of a process of this test, the vault it works on until it is killed, and
+	// victimJob what it does.
+	victimFile = "COLLIE_TEST_VAULT"
+	victimJob  = "COLLIE_TEST_JOB"
+)
+
+// The jobs. All print a line for whatever was acknowledged.
+const (
+	jobWrite  = "write"  // changes of all kinds
+	jobBackup = "backup" // one backup after the other beside the file, while it writes
+	jobCheck  = "check"  // one check after the other, while it writes
+	jobCreate = "create" // large documents
+	jobOpen   = "open"   // nothing but open the file, with the welcome notebook
+)
+
+// bulk is how many paragraphs a large document has.
+const bulk = 300
+
+// work does a job until the process is killed.
+func work(job, file string) int {
+	var o vault.Options
+	if job == jobOpen {
+		o.Fill = vault.Welcome("en")
+	}
+	v := vault.New(file, o)
+	w, err := v.Workspace(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	var printing sync.Mutex
+	print := func(line string) {
+		printing.Lock()
+		defer printing.Unlock()
+		fmt.Println(line)
+	}
+	var errs <-chan error
+	switch job {
+	case jobWrite:
+		errs = startWriting(v, print)
+	case jobBackup:
+		errs = startWriting(v, func(string) {})
+		go forever(func(i int) error {
+			path := filepath.Join(filepath.Dir(file), fmt.Sprintf("%d-%d.backup", os.Getpid(), i))
+			err := w.Backup(context.Background(), path)
+			if err == nil {
+				print(path)
+			}
+			return err
+		})
+	case jobCheck:
+		errs = startWriting(v, print)
+		go forever(func(int) error {
+			problems, err := w.Check(context.Background(), nil)
+			if err == nil && len(problems) > 0 {
+				err = fmt.Errorf("the check finds %v", problems)
+			}
+			return err
+		})
+	case jobCreate:
+		go forever(func(i int) error { return createLarge(v, i, print) })
+	case jobOpen:
+		print("opened")
+	}
+	fmt.Fprintln(os.Stderr, <-errs) // none of them ends by itself
+	return 1
+}
+
+// forever calls fn again and again, with the number of the call.
+func forever(fn func(i int) error) {
+	for i := 0; ; i++ {
+		if err := fn(i); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// createLarge makes one large document.
+func createLarge(v *vault.Vault, i int, print say) error {
+	c := newClient(v)
+	list, err := c.ask(context.Background(), "/api/notebook/lsNotebooks", map[string]any{})
+	if err != nil {
+		return err
+	}
+	doc, err := c.ask(context.Background(), "/api/filetree/createDocWithMd", map[string]any{
+		"notebook": list.Get("notebooks.0.id").String(), "path": fmt.Sprintf("/large/p%dn%d", os.Getpid(), i),
+		"markdown": strings.Repeat("文字 and words\n\n", bulk),
+	})
+	if err == nil {
+		print(doc.String())
+	}
+	return err
+}
+
+// victim is a process that is to be killed.
+type victim struct {
+	cmd            *exec.Cmd
+	printed, wrong shared
+}
+
+// shared is a buffer that may be read while it is written.
+type shared struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *shared) Write(data []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(data)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// start has a process do a job.
+func start(t *testing.T, job, file string) *victim {
+	t.Helper()
+	v := &victim{cmd: exec.Command(os.Args[0])}
+	v.cmd.Env = append(os.Environ(), victimFile+"="+file, victimJob+"="+job)
+	v.cmd.Stdout, v.cmd.Stderr = &v.printed, &v.wrong
+	if err := v.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// kill ends the process at once and returns what it printed.
+func (v *victim) kill(t *testing.T) string {
+	t.Helper()
+	_ = v.cmd.Process.Kill() // it may have ended by itself, and has said why
+	_ = v.cmd.Wait()
+	if text := strings.TrimSpace(v.wrong.String()); text != "" {
+		t.Fatalf("a process failed: %s", text)
+	}
+	return v.printed.String()
+}
+
+// lines are the whole lines of what was printed.
+func lines(printed string) []string {
+	return strings.Fields(printed[:strings.LastIndex(printed, "\n")+1])
+}

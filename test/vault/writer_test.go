@@ -1,0 +1,134 @@
+package vault
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+
+	"collie/internal/vault"
+)
+
+// writers is how many goroutines of a process that is to be killed write at once.
+const writers = 4
+
+// say prints a line as a whole.
+type say func(line string)
+
+// startWriting makes changes of all kinds and prints a line for each one that was acknowledged. What it returns tells of
+// the first goroutine that ends.
+func startWriting(v *vault.Vault, print say) <-chan error {
+	errs := make(chan error, writers)
+	for n := range writers {
+		go func() { errs <- write(context.Background(), newClient(v), fmt.Sprintf("p%dw%d", os.Getpid(), n), print) }()
+	}
+	return errs
+}
+
+// write changes the vault for ever. Each change says what must be found afterwards, by a word that nothing else has.
+func write(ctx context.Context, c client, name string, say say) error {
+	list, err := c.ask(ctx, "/api/notebook/lsNotebooks", map[string]any{})
+	if err != nil {
+		return err
+	}
+	box := list.Get("notebooks.0.id").String()
+	doc, err := c.ask(ctx, "/api/filetree/createDocWithMd", map[string]any{
+		"notebook": box, "path": "/" + name, "markdown": "# " + name + "\n\n- 一\n- two",
+	})
+	if err != nil {
+		return err
+	}
+	say("document " + doc.String())
+	var blocks []string
+	for i := 0; ; i++ {
+		word := fmt.Sprintf("%sx%d", name, i)
+		switch kind := rand.IntN(10); {
+		case kind < 6 || len(blocks) == 0:
+			got, err := c.ask(ctx, "/api/block/appendBlock", map[string]any{
+				"dataType": "markdown", "data": "文字 " + word + "\n\n> and more", "parentID": doc.String(),
+			})
+			if err != nil {
+				return err
+			}
+			id := got.Get("0.doOperations.0.id").String()
+			blocks = append(blocks, id)
+			say("block " + id + " " + word)
+		case kind < 8:
+			id := blocks[rand.IntN(len(blocks))]
+			if _, err := c.ask(ctx, "/api/attr/setBlockAttrs", map[string]any{"id": id, "attrs": map[string]any{"custom-word": word}}); err != nil {
+				return err
+			}
+			say("attribute " + id + " " + word)
+		case kind < 9:
+			id := blocks[len(blocks)-1]
+			say("deleting " + id) // from here on it may be gone
+			if _, err := c.ask(ctx, "/api/block/deleteBlock", map[string]any{"id": id}); err != nil {
+				return err
+			}
+			blocks = blocks[:len(blocks)-1]
+			say("deleted " + id)
+		default:
+			if _, err := c.ask(ctx, "/api/filetree/renameDocByID", map[string]any{"id": doc.String(), "title": word}); err != nil {
+				return err
+			}
+			say("title " + doc.String() + " " + word)
+		}
+	}
+}
+
+// reached reports whether a word is the one that was acknowledged or a later one of the same goroutine.
+func reached(word, acknowledged string) bool {
+	name, number, _ := strings.Cut(word, "x")
+	wantName, wantNumber, _ := strings.Cut(acknowledged, "x")
+	n, err := strconv.Atoi(number)
+	want, wantErr := strconv.Atoi(wantNumber)
+	return name == wantName && err == nil && wantErr == nil && n >= want
+}
+
+// promises are what a process acknowledged before it was killed.
+type promises struct {
+	text    map[string]string // word by block
+	attr    map[string]string // the last one by block
+	title   map[string]string // the last one by document
+	perhaps map[string]bool   // blocks whose deletion was under way
+	gone    map[string]bool
+	counted int
+}
+
+func newPromises() *promises {
+	return &promises{map[string]string{}, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}, 0}
+}
+
+// read takes in what a process printed. A last line that was cut off is no promise.
+func (p *promises) read(out string) error {
+	complete := out[:strings.LastIndex(out, "\n")+1]
+	lines := bufio.NewScanner(strings.NewReader(complete))
+	for lines.Scan() {
+		f := strings.Fields(lines.Text())
+		if len(f) < 2 {
+			return errors.New("a process printed " + lines.Text())
+		}
+		p.counted++
+		switch id := f[1]; f[0] {
+		case "document":
+			p.title[id] = ""
+		case "block":
+			p.text[id] = f[2]
+		case "attribute":
+			p.attr[id] = f[2]
+		case "title":
+			p.title[id] = f[2]
+		case "deleting":
+			p.perhaps[id] = true
+		case "deleted":
+			p.gone[id] = true
+		default:
+			return errors.New("a process printed " + lines.Text())
+		}
+	}
+	return lines.Err()
+}
