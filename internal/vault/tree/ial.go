@@ -9,8 +9,10 @@ import (
 
 var (
 	// What an attribute value may not hold between its quotes.
-	ialEscapes   = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "{", "&#123;", "}", "&#125;", "\n", "_esc_newline_")
-	ialUnescapes = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")
+	ialEscapes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "{", "&#123;", "}", "&#125;", "\n", "_esc_newline_",
+		"_esc_newline", "&#95;esc_newline")
+	ialUnescapes = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n",
+		"&#95;", "_", "&amp;", "&")
 )
 
 // ParseIAL reads an inline attribute list, {: name="value" ...}. Names come back in lower case; what is no pair of a

@@ -20,7 +20,8 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 		}
 		return fmt.Errorf("back up the vault to %s: %w", path, err)
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".collie-backup-")
+	dropStale(filepath.Dir(path))
+	dir, err := os.MkdirTemp(filepath.Dir(path), partPrefix)
 	if err != nil {
 		return fmt.Errorf("back up the vault: %w", err)
 	}
@@ -48,7 +49,28 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 			return fmt.Errorf("back up the vault to %s: %w", path, err)
 		}
 	}
+	if d, err := os.Open(filepath.Dir(path)); err == nil { // that the name is there outlives the machine too
+		_ = d.Sync() // not every system can
+		_ = d.Close()
+	}
 	return nil
+}
+
+const (
+	// partPrefix begins the names of the folders that hold backups while they are made.
+	partPrefix = ".collie-backup-"
+	// partTime is how long one may take before its process is taken for dead.
+	partTime = 24 * time.Hour
+)
+
+// dropStale removes what backups left behind that were killed.
+func dropStale(dir string) {
+	parts, _ := filepath.Glob(filepath.Join(dir, partPrefix+"*"))
+	for _, part := range parts {
+		if f, err := os.Lstat(part); err == nil && f.IsDir() && time.Since(f.ModTime()) > partTime {
+			_ = os.RemoveAll(part)
+		}
+	}
 }
 
 // syncFile has a file written to the disk: a backup is there to outlive the machine.

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 const documentColumns = `SELECT document.n, document.id, document.box, document.parent, document.path, document.hpath,
 	document.sort, document.changed, document.rev, node.n, node.ial, document.size, ` + nodeSize + `
-	FROM document JOIN node ON node.id = document.id `
+	FROM document JOIN node ON node.doc = document.n AND node.type = 'd' `
 
 // listDocs returns the documents of a query that begins with documentColumns, not loaded. Those that were removed
 // since are left out.
@@ -155,13 +156,24 @@ func (tx *state) children(box *tree.Notebook, parent *tree.Document) []*tree.Doc
 func (tx *state) countChildren(parents []string) map[string]int {
 	tx.flush()
 	counts := map[string]int{}
+	if len(parents) == 0 {
+		return counts
+	}
+	ids, err := json.Marshal(parents)
+	if err != nil {
+		panic(err) // texts
+	}
+	tx.query(func(s *sqlite.Stmt) bool {
+		counts[s.ColumnText(0)] = s.ColumnInt(1)
+		return true
+	}, `SELECT up.id, count(*) FROM json_each(?) AS wanted JOIN document AS up ON up.id = wanted.value
+			JOIN document ON document.box = up.box AND document.parent = up.n
+		GROUP BY up.id`, string(ids))
 	for _, id := range parents {
-		n, _ := tx.number(`SELECT count(*) FROM document WHERE box = ? AND parent = 0 AND id <> box`, id)
 		if tx.notebook(id) == nil {
-			n, _ = tx.number(`SELECT count(*) FROM document AS up JOIN document ON document.box = up.box AND document.parent = up.n
-				WHERE up.id = ?`, id)
+			continue
 		}
-		if n > 0 {
+		if n, _ := tx.number("SELECT count(*) FROM document WHERE box = ? AND parent = 0 AND id <> box", id); n > 0 {
 			counts[id] = int(n)
 		}
 	}

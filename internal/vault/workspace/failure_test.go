@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"zombiezen.com/go/sqlite"
@@ -30,6 +31,7 @@ func wantSound(t *testing.T, w *workspace.Workspace) {
 	for _, p := range problems {
 		t.Error(p)
 	}
+	wantIndexed(t, w)
 }
 
 // panics runs fn and reports whether it did.
@@ -465,5 +467,31 @@ func TestBackupRefusesWhatIsThere(t *testing.T) {
 	wantSound(t, w)
 	if list, _ := filepath.Glob(filepath.Join(dir, ".collie-*")); len(list) > 0 {
 		t.Errorf("left behind: %v", list)
+	}
+}
+
+// TestBackupDropsWhatKilledOnesLeft tells the remains of a backup that was killed from one that is being made.
+func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := open(t, filepath.Join(dir, "vault.db"))
+	dead, alive := filepath.Join(dir, ".collie-backup-1"), filepath.Join(dir, ".collie-backup-2")
+	for _, part := range []string{dead, alive} {
+		if err := os.Mkdir(part, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(dead, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Backup(t.Context(), filepath.Join(dir, "backup.db")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
+		t.Error("what a killed backup left is there")
+	}
+	if _, err := os.Stat(alive); err != nil {
+		t.Error("what another backup is making is gone")
 	}
 }

@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,10 +30,22 @@ func TestAnyChangesAreKept(t *testing.T) {
 		for step := range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			w := handles[rapid.IntRange(0, 1).Draw(rt, "handle")]
 			err := w.Update(t.Context(), func(tx *workspace.Tx) error {
-				if len(docs) == 0 || rapid.IntRange(0, 9).Draw(rt, "new") == 0 {
+				switch what := rapid.IntRange(0, 19).Draw(rt, "what"); {
+				case len(docs) == 0 || what < 2:
 					docs = append(docs, addDocument(rt, tx, docs))
-				} else {
-					change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
+				case what == 2:
+					docs = removeDocument(tx, rapid.SampledFrom(docs).Draw(rt, "removed"), docs, want)
+				case what == 3:
+					tx.Try(func() bool { // as if it had not been
+						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
+						tx.Flush()
+						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
+						return false
+					})
+				default:
+					for range rapid.IntRange(1, 3).Draw(rt, "changes") {
+						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
+					}
 				}
 				tx.Flush() // anchors and paths settle
 				for _, id := range docs {
@@ -55,6 +68,7 @@ func TestAnyChangesAreKept(t *testing.T) {
 				}
 			})
 		}
+		wantIndexed(t, handles[0])
 		problems, err := handles[0].Check(t.Context(), nil)
 		if err != nil || len(problems) > 0 {
 			rt.Fatalf("the check finds %v, error %v", problems, err)
@@ -78,12 +92,23 @@ func addDocument(rt *rapid.T, tx *workspace.Tx, docs []string) string {
 	return tx.AddDocument(box, parent, rapid.SampledFrom([]string{"A", "计划", "b c"}).Draw(rt, "title"), "", tx.Identify(markup.Parse(text))).ID()
 }
 
+// removeDocument removes a document with all below it, and returns those that are left.
+func removeDocument(tx *workspace.Tx, id string, docs []string, want map[string]string) []string {
+	d := tx.Document(id)
+	for _, gone := range tx.Below(d) {
+		docs = slices.DeleteFunc(docs, func(id string) bool { return id == gone.ID() })
+		delete(want, gone.ID())
+	}
+	tx.RemoveDocument(d)
+	return docs
+}
+
 // change does one thing to a document.
 func change(rt *rapid.T, tx *workspace.Tx, d *tree.Document, docs []string) {
 	var blocks []*tree.Block
 	d.Root.Walk(func(b *tree.Block) { blocks = append(blocks, b) })
 	b := rapid.SampledFrom(blocks).Draw(rt, "block")
-	switch rapid.IntRange(0, 8).Draw(rt, "change") {
+	switch rapid.IntRange(0, 11).Draw(rt, "change") {
 	case 0, 1, 2:
 		at := rapid.IntRange(0, len(d.Root.Children)).Draw(rt, "at")
 		d.Root.Insert(at, tx.Identify(markup.Parse(rapid.SampledFrom(samples).Draw(rt, "inserted")))...)
@@ -109,6 +134,21 @@ func change(rt *rapid.T, tx *workspace.Tx, d *tree.Document, docs []string) {
 		to := tx.Document(rapid.SampledFrom(docs).Draw(rt, "target"))
 		if !to.Inside(d) && to.Depth() < 5 {
 			tx.MoveDocument(d, to.Box, to)
+		}
+	case 9: // into another document
+		to := tx.Document(rapid.SampledFrom(docs).Draw(rt, "target"))
+		if len(d.Root.Children) > 1 && b.Parent == d.Root {
+			b.Cut()
+			to.Root.Insert(rapid.IntRange(0, len(to.Root.Children)).Draw(rt, "to"), b)
+		}
+	case 10: // the last out of a container, behind it
+		if up := b.Parent; up != nil && up.Kind == tree.Quote && len(up.Children) > 1 && up.Children[len(up.Children)-1] == b {
+			b.Cut()
+			up.Parent.Insert(up.Index()+1, b)
+		}
+	case 11: // another block shows this one
+		if b.Kind != tree.Doc {
+			d.Root.Insert(0, tx.Identify(markup.Parse("see (("+b.ID+" 'x')) and (("+b.ID+" 'x'))"))...)
 		}
 	}
 }

@@ -34,6 +34,7 @@ const (
 // Workspace is an open file of notes. It is safe for concurrent use, and several processes may have one file open.
 type Workspace struct {
 	path     string
+	file     os.FileInfo // which file that is
 	readOnly bool
 	cache    *cache
 	guard    *query.Guard
@@ -86,6 +87,9 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 	if err := w.bringUp(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close())
 	}
+	if w.file, err = os.Stat(w.path); err != nil {
+		return errors.Join(err, conn.Close())
+	}
 	if w.readOnly {
 		w.writer <- nil
 		<-w.readers
@@ -116,7 +120,7 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 	case err != nil:
 		return err
 	case version > len(migrations):
-		return fmt.Errorf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations))
+		return newer(version)
 	case version < len(migrations) && w.readOnly:
 		return errors.New("it was written by an older Collie: open it once for writing")
 	}
@@ -135,6 +139,24 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 		schema.Migrations = append(schema.Migrations, string(text))
 	}
 	return sqlitemigration.Migrate(ctx, conn, schema)
+}
+
+// newer is the error for a file of a version that is not known yet.
+func newer(version int) error {
+	return fmt.Errorf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations))
+}
+
+// inPlace is an error if the file is no longer where it was opened, or another one is: what is written into it then would
+// be lost with the last process that has it open.
+func (w *Workspace) inPlace() error {
+	now, err := os.Stat(w.path)
+	if err == nil && !os.SameFile(w.file, now) {
+		err = errors.New("another file is there")
+	}
+	if err != nil {
+		return fmt.Errorf("the vault %s was moved or replaced while it was open, start Collie again: %w", w.path, err)
+	}
+	return nil
 }
 
 // recognize returns how many migrations a file has had, or an error if it is another program's.
@@ -194,7 +216,7 @@ func (w *Workspace) dial(write bool) (*sqlite.Conn, error) {
 func tune(conn *sqlite.Conn, write bool) error {
 	// NORMAL: a commit waits for no disk. The end of the process loses nothing, the end of the machine at most the
 	// last moments, and never the order of things.
-	pragmas := []string{"PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -4000", "PRAGMA temp_store = MEMORY"}
+	pragmas := []string{"PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -2000", "PRAGMA temp_store = MEMORY"}
 	if write {
 		pragmas = append(pragmas, "PRAGMA journal_mode = WAL", "PRAGMA journal_size_limit = 33554432")
 	}

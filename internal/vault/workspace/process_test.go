@@ -3,9 +3,14 @@ package workspace_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"collie/internal/vault/workspace"
 )
@@ -51,4 +56,46 @@ func TestWaitForAnotherWriterEndsWithItsContext(t *testing.T) {
 		}
 	})
 	update(t, b, func(tx *workspace.Tx) { tx.CreateNotebook("N") })
+}
+
+// TestReplacedFileIsNotWrittenTo puts another file in the place of one that is open, as who restores a backup would.
+func TestReplacedFileIsNotWrittenTo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "vault.db")
+	w := open(t, path)
+	notes(t, w, "text")
+	if err := w.Backup(t.Context(), filepath.Join(dir, "backup.db")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "backup.db"), path); err != nil {
+		t.Skip(err) // not every system lets a file go that is open
+	}
+	for name, run := range map[string]func(context.Context, func(*workspace.Tx) error) error{"view": w.View, "update": w.Update} {
+		if err := run(t.Context(), func(*workspace.Tx) error { return nil }); err == nil {
+			t.Errorf("%s: it goes on with the file that was there", name)
+		}
+	}
+}
+
+// TestNewerVersionIsNotWrittenTo has a newer Collie migrate a file that is open.
+func TestNewerVersionIsNotWrittenTo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "vault.db")
+	w := open(t, path)
+	notes(t, w, "text")
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlitex.ExecuteTransient(conn, "PRAGMA user_version = 99", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = w.Update(t.Context(), func(tx *workspace.Tx) error { tx.CreateNotebook("N"); return nil })
+	if err == nil || !strings.Contains(err.Error(), "newer") {
+		t.Errorf("error %v", err)
+	}
 }

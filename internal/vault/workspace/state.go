@@ -190,8 +190,8 @@ func (tx *state) find(id string) *tree.Block {
 		return b
 	}
 	for _, d := range tx.docs { // a copy with the same id may have taken its place
-		if !d.Loaded || stored(d).removed {
-			continue
+		if !tx.write || !d.Loaded || stored(d).removed {
+			continue // in a view nothing takes another's place
 		}
 		var found *tree.Block
 		d.Root.Walk(func(b *tree.Block) {

@@ -38,6 +38,9 @@ func (w *Workspace) update(ctx context.Context, fn func(*Tx) error) error {
 				_ = rollback(conn)
 			}
 		}()
+		if version, known := tx.number("PRAGMA user_version"); known && int(version) != len(migrations) {
+			return fmt.Errorf("the vault %s: %w", w.path, newer(int(version))) // another process has migrated it since
+		}
 		if err := run(tx, fn); err != nil {
 			return err
 		}
@@ -116,6 +119,9 @@ func (w *Workspace) with(ctx context.Context, pool chan *sqlite.Conn, write bool
 		return context.Cause(ctx)
 	}
 	defer func() { pool <- usable(conn) }()
+	if err := w.inPlace(); err != nil {
+		return err
+	}
 	if conn == nil {
 		var err error
 		if conn, err = w.connect(write); err != nil {

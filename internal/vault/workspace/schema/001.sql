@@ -50,7 +50,7 @@ CREATE TABLE node (
 CREATE INDEX node_doc ON node (doc);
 CREATE INDEX node_above ON node (above);
 CREATE INDEX node_updated ON node (updated);
-CREATE INDEX node_documents ON node (type) WHERE type = 'd';
+CREATE INDEX node_documents ON node (doc) WHERE type = 'd'; -- the roots
 CREATE INDEX node_databases ON node (type) WHERE type = 'av';
 CREATE INDEX node_hit ON node (n, doc, type, sort, updated); -- all that a search asks of most of its hits
 CREATE INDEX node_tag ON node (tag) WHERE tag <> '';
