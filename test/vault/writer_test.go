@@ -24,7 +24,9 @@ type say func(line string)
 func startWriting(v *vault.Vault, print say) <-chan error {
 	errs := make(chan error, writers)
 	for n := range writers {
-		go func() { errs <- write(context.Background(), newClient(v), fmt.Sprintf("p%dw%d", os.Getpid(), n), print) }()
+		go func() {
+			errs <- write(context.Background(), newClient(v), fmt.Sprintf("p%dw%d", os.Getpid(), n), print)
+		}()
 	}
 	return errs
 }
