@@ -35,7 +35,9 @@ func TestQuick(t *testing.T) {
 		"from the cache, 8 servers that need 300ms each | ≤ 60.00 ms |", "| RSS at rest, 8 servers in the cache | ≤ 30.0 MiB |",
 		"| p99 of tools/list of 400 tools | ≤ 5.00 ms |", "| stop with 4 servers | ≤ 1000.00 ms |",
 		"| the next call after SIGKILL of its server | ≤ 2000.00 ms |", "| a bare HTTP server, start to an answer of that size |",
-		"| p50, bare relay, HTTP |", "## The same before the lean server",
+		"| vault: p50 of an append | ≤ 2.00 ms |", "| vault: p50 of full text queries, a mix | ≤ 20.00 ms |",
+		"| vault: the tree of 60 documents, level by level | ≤ 50.00 ms |", "start of `collie serve` to the first answered call | ≤ 150.00 ms |",
+		"| vault: RSS after appends, the mix of queries and a tree | ≤ 120.0 MiB |", "| p50, bare relay, HTTP |", "## The same before the lean server",
 	} {
 		if !strings.Contains(string(report), want) {
 			t.Errorf("the report has no line with %q:\n%s", want, report)

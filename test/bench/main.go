@@ -88,6 +88,7 @@ func measure(ctx context.Context, p plan, collie, only string, log io.Writer) ([
 		{"stop", b.stopping},
 		{"recovery", b.recovery},
 		{"notes", b.notes},
+		{"vault", b.vault},
 		{"the program itself", b.program},
 		{"one client, lean server", func(ctx context.Context) error { return b.latency(ctx, b.lean) }},
 		{"many clients, lean server", func(ctx context.Context) error { return b.throughput(ctx, b.lean, p.leanSessions) }},

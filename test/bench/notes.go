@@ -90,8 +90,18 @@ type outside struct {
 	cleanups []func()
 }
 
-func (o *outside) Helper()          {}
-func (o *outside) Cleanup(f func()) { o.cleanups = append(o.cleanups, f) }
+func (o *outside) Helper()                  {}
+func (o *outside) Cleanup(f func())         { o.cleanups = append(o.cleanups, f) }
+func (o *outside) Context() context.Context { return context.Background() }
+func (o *outside) TempDir() string {
+	dir, err := os.MkdirTemp("", "collie-bench-notes-")
+	if err != nil {
+		o.Fatal(err)
+	}
+	o.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 func (o *outside) Errorf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
 }

@@ -32,6 +32,12 @@ type plan struct {
 	kills       int           // of a server, idle and in mid-call
 	documents   int           // of notes beside the one that is read
 	noteCalls   int           // calls in a turn before the kernel of notes
+
+	vaultDocs, vaultBlocks int // documents of the vault, and blocks of each
+	vaultAppends           int // appends in a round
+	vaultCalls             int // the same through the gateway
+	vaultQueries           int // of each kind, in a round
+	vaultWrites            int // appends of each of many writers
 }
 
 var full = plan{
@@ -40,6 +46,7 @@ var full = plan{
 	bigBytes: []int{1 << 20, 16 << 20}, bigCalls: []int{15, 4},
 	servers: []int{1, 50}, tools: 20, settle: 2 * time.Second, lists: 100,
 	warmServers: 50, boot: time.Second, starts: 15, many: 200, longList: 2000, stopServers: 20, kills: 20, documents: 200, noteCalls: 55,
+	vaultDocs: 1000, vaultBlocks: 100, vaultAppends: 200, vaultCalls: 50, vaultQueries: 5, vaultWrites: 20,
 }
 
 var short = plan{
@@ -48,4 +55,5 @@ var short = plan{
 	bigBytes: []int{1 << 20}, bigCalls: []int{3},
 	servers: []int{1, 3}, tools: 20, settle: 100 * time.Millisecond, lists: 10,
 	warmServers: 8, boot: 300 * time.Millisecond, starts: 3, many: 12, longList: 400, stopServers: 4, kills: 2, documents: 10, noteCalls: 6,
+	vaultDocs: 60, vaultBlocks: 40, vaultAppends: 20, vaultCalls: 5, vaultQueries: 1, vaultWrites: 2,
 }

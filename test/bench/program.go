@@ -115,7 +115,7 @@ func (b *bench) serveIn(ctx context.Context, home, config string, ready *regexp.
 	return d, nil
 }
 
-// home makes a home and a config file.
+// home makes a home and a config file without notes.
 func (b *bench) home(servers map[string]command) (home, config string, err error) {
 	type entry struct {
 		Command string   `json:"command"`
@@ -125,7 +125,7 @@ func (b *bench) home(servers map[string]command) (home, config string, err error
 	for name, c := range servers {
 		entries[name] = entry{c[0], c[1:]}
 	}
-	text, err := json.Marshal(map[string]any{"mcpServers": entries})
+	text, err := json.Marshal(map[string]any{"mcpServers": entries, "siyuan": map[string]any{"enabled": false}})
 	if err != nil {
 		return "", "", err
 	}

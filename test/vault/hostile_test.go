@@ -271,7 +271,7 @@ func TestOversizedBodyIsRefused(t *testing.T) {
 		if gjson.Get(answer, "code").Int() == 0 || !strings.Contains(answer, "too large") {
 			t.Errorf("length %s: answered %.300s", name, answer)
 		}
-		if grown := allocated() - before; length > 0 && grown > 16<<20 || grown > 1<<30 {
+		if grown := allocated() - before; length > 0 && grown > 16<<20 || grown > 512<<20 {
 			t.Errorf("length %s: it took %d MiB to refuse it after %d MiB", name, grown>>20, body.read>>20)
 		}
 	}

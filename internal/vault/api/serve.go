@@ -19,8 +19,10 @@ import (
 )
 
 const (
-	// maxBody is the largest body that is read, in bytes; SiYuan has no limit.
+	// maxBody is the largest body that is read, in bytes, and maxJSON the largest that is no form: it is held in memory
+	// more than once. SiYuan has no limit.
 	maxBody = 256 << 20
+	maxJSON = 64 << 20
 	// maxForm is what a multipart form may keep in memory, in bytes.
 	maxForm = 64 << 20
 )
@@ -222,7 +224,7 @@ func readRequest(r *http.Request) (Request, error) {
 		}
 		return Request{Form: r.MultipartForm}, nil
 	}
-	data, err := io.ReadAll(r.Body)
+	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxJSON))
 	if err != nil {
 		return Request{}, err
 	}

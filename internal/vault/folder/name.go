@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -62,7 +61,7 @@ func folded(name string) string {
 	if ascii(name) {
 		return strings.ToLower(name)
 	}
-	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
 }
 
 func ascii(text string) bool {

@@ -6,6 +6,9 @@ import "strings"
 // would take lute, which looks at all containers for every line, minutes.
 const maxDepth = 200
 
+// maxMarks is how many $ a line may hold: lute looks for the other half of each.
+const maxMarks = 5000
+
 // hostile reports whether text nests deeper than any note does, in containers or in links.
 func hostile(text string) bool {
 	open, links := 0, 0
@@ -22,7 +25,7 @@ func hostile(text string) bool {
 		if strings.Count(line, "<") > maxDepth && angled(line) {
 			return true
 		}
-		if open > maxDepth || links > maxDepth || markers(line) > maxDepth {
+		if open > maxDepth || links > maxDepth || markers(line) > maxDepth || strings.Count(line, "$") > maxMarks {
 			return true
 		}
 	}
@@ -54,4 +57,28 @@ func angled(line string) bool {
 		}
 	}
 	return false
+}
+
+// deep reports whether elements of a DOM lie deeper in each other than those of any note: lute takes time with the
+// square of it.
+func deep(dom string) bool {
+	const most = 10 * maxDepth // a block is several elements
+	depth := 0
+	for rest := dom; ; {
+		at := strings.IndexByte(rest, '<')
+		if at < 0 || at+1 >= len(rest) {
+			return false
+		}
+		rest = rest[at+1:]
+		end := strings.IndexByte(rest, '>')
+		switch {
+		case rest[0] == '/':
+			depth = max(depth-1, 0)
+		case end > 0 && rest[end-1] == '/', strings.HasPrefix(rest, "br"), strings.HasPrefix(rest, "img"), strings.HasPrefix(rest, "!"):
+		case 'a' <= rest[0]|0x20 && rest[0]|0x20 <= 'z':
+			if depth++; depth > most {
+				return true
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"regexp"
 	"strings"
 
 	"collie/internal/vault/tree"
@@ -41,10 +42,16 @@ func plainDOM(blocks []*tree.Block) string {
 	return out.String()
 }
 
+// tags are those of a DOM.
+var tags = regexp.MustCompile(`<[^<>]*>`)
+
 // ParseDOM splits the DOM of the editor into blocks, which keep data-node-id and attributes. It always returns a
 // block: an empty paragraph if there is nothing else. Text that was typed as Markdown is Markdown.
 func ParseDOM(dom string) []*tree.Block {
 	dom = cleanNode(dom)
+	if deep(dom) {
+		return []*tree.Block{{Kind: tree.Paragraph, Text: restore(strings.TrimSpace(tags.ReplaceAllString(dom, " ")))}}
+	}
 	var blocks []*tree.Block
 	err := guarded(func() {
 		if t := engine().BlockDOM2Tree(dom); t != nil {

@@ -82,7 +82,7 @@ const versionPath, renamePath = "/api/system/version", "/api/notebook/renameNote
 // machine may take its time.
 func limitOf(mode kerneltest.Mode) time.Duration {
 	if mode == kerneltest.FailHang {
-		return 50 * time.Millisecond
+		return 300 * time.Millisecond
 	}
 	return 0
 }

@@ -41,6 +41,9 @@ type Kernel struct {
 func New(t testing.TB) *Kernel {
 	t.Helper()
 	k := &Kernel{t: t, vault: newVault(t), faults: map[string][]fault{}, links: map[string]bool{}}
+	if _, err := k.vault.Workspace(t.Context()); err != nil { // now, and not in a call that is timed
+		t.Fatalf("kerneltest: open the vault: %v", err)
+	}
 	return k
 }
 

@@ -1,0 +1,25 @@
+package markup_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/vault/markup"
+)
+
+// What would take lute the square of its length comes back as text, at once.
+func TestDeepDOMAndManyMarksAreBounded(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	deep := markup.ParseDOM(strings.Repeat("<div>", 50_000) + "kept" + strings.Repeat("</div>", 50_000))
+	if len(deep) != 1 || !strings.Contains(deep[0].Text, "kept") {
+		t.Errorf("%d blocks", len(deep))
+	}
+	if got := markup.Parse(strings.Repeat("$", 200_000) + " kept"); len(got) != 1 || !strings.Contains(got[0].Text, "kept") {
+		t.Errorf("%d blocks", len(got))
+	}
+	if took := time.Since(start); took > 25*time.Second { // it took minutes
+		t.Errorf("took %v", took)
+	}
+}
