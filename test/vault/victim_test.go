@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"collie/internal/vault"
 )
@@ -78,6 +79,7 @@ func work(job, file string) int {
 		go forever(func(i int) error { return createLarge(v, i, print) })
 	case jobOpen:
 		print("opened")
+		time.Sleep(time.Hour) // with nothing to wait for, the runtime would end it
 	}
 	fmt.Fprintln(os.Stderr, <-errs) // none of them ends by itself
 	return 1
