@@ -12,18 +12,14 @@ const (
 	tagStandIn     = "\U000F003C" // for < of a tag without its other half
 )
 
-var (
-	refInCode = regexp.MustCompile("`[^`\n]*\\(\\([^`\n]*`")
-	formatTag = regexp.MustCompile(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
-)
+// formatTag is a tag that formats text or stands in it.
+var formatTag = regexp.MustCompile(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
 
 // shield puts stand-ins where lute would lose text or take it for something else.
 func shield(markdown string) string {
 	markdown = strings.ReplaceAll(markdown, caret, caretStandIn)
 	if strings.Contains(markdown, "((") && strings.Contains(markdown, "`") {
-		markdown = refInCode.ReplaceAllStringFunc(markdown, func(span string) string {
-			return strings.ReplaceAll(span, "(", bracketStandIn)
-		})
+		markdown = shieldCode(markdown)
 	}
 	if !strings.Contains(markdown, "<") {
 		return markdown
@@ -33,6 +29,53 @@ func shield(markdown string) string {
 		paragraphs[i] = protectTags(p)
 	}
 	return strings.Join(paragraphs, "\n\n")
+}
+
+// shieldCode puts stand-ins for the brackets in code spans. A span ends with as many backticks as it begins with, in the
+// same paragraph.
+func shieldCode(markdown string) string {
+	var out strings.Builder
+	for {
+		at := strings.IndexByte(markdown, '`')
+		if at < 0 {
+			break
+		}
+		run := backticks(markdown[at:])
+		end := closing(markdown[at+run:], run)
+		if end < 0 {
+			out.WriteString(markdown[:at+run])
+			markdown = markdown[at+run:]
+			continue
+		}
+		end += at + run
+		out.WriteString(markdown[:at])
+		out.WriteString(strings.ReplaceAll(markdown[at:end], "(", bracketStandIn))
+		out.WriteString(markdown[end : end+run])
+		markdown = markdown[end+run:]
+	}
+	return out.String() + markdown
+}
+
+// backticks is how many of them a text begins with.
+func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
+
+// closing is where a run of just n backticks begins in the rest of a paragraph, -1 when there is none.
+func closing(text string, n int) int {
+	if end := strings.Index(text, "\n\n"); end >= 0 {
+		text = text[:end]
+	}
+	for from := 0; ; {
+		at := strings.IndexByte(text[from:], '`')
+		if at < 0 {
+			return -1
+		}
+		at += from
+		run := backticks(text[at:])
+		if run == n {
+			return at
+		}
+		from = at + run
+	}
 }
 
 // protectTags puts stand-ins for the tags of a paragraph that have no other half in it.
