@@ -1,3 +1,5 @@
+//go:build stories
+
 package folder_test
 
 import (
@@ -9,9 +11,6 @@ import (
 
 // TestManyFiles imports 5,000 files; the bar is well under two minutes.
 func TestManyFiles(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("long")
-	}
 	t.Parallel()
 	dir := generated(2, 5000).write(t)
 	w := newVault(t)

@@ -1,5 +1,0 @@
-//go:build !race
-
-package folder_test
-
-const raceEnabled = false
