@@ -4,7 +4,7 @@ FUZZTIME ?= 20s
 SOAKTIME ?= 1h
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test stories soak conformance live bench fuzz lint vuln cross clean
+.PHONY: help build run test stories soak crash conformance live bench fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,6 +35,9 @@ stories: ## the whole program against real servers and clients, at most 20 minut
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
 	go test -tags stories -count=1 -v -timeout 0 -run '^TestSoak$$' ./test/soak -args -for $(SOAKTIME)
+
+crash: ## kill processes that write into a vault five hundred times, and look for what they acknowledged
+	go test -count=1 -v -timeout 0 -run 'Killed|Survivor' ./test/vault -args -rounds 500
 
 conformance: ## of the stories only the official conformance suites
 	go test -tags stories -count=1 -v -timeout 10m ./test/conformance

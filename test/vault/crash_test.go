@@ -18,11 +18,11 @@ import (
 func TestKilledVaultKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	const together = 10 // rounds on one file, so that it also grows
-	for done := 0; done < rounds; done += together {
+	for done := 0; done < *rounds; done += together {
 		file := filepath.Join(t.TempDir(), "vault.db")
 		p := newPromises()
 		prepare(t, file)
-		for round := range min(together, rounds-done) {
+		for round := range min(together, *rounds-done) {
 			killRound(t, file, 1+round%2, p)
 			hold(t, file, p)
 		}

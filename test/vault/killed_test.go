@@ -16,7 +16,7 @@ func TestKilledBackupIsWholeOrAbsent(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
 	prepare(t, file)
-	for range max(rounds/10, 4) {
+	for range max(*rounds/10, 4) {
 		v := start(t, jobBackup, file)
 		time.Sleep(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
 		done := lines(v.kill(t))
@@ -45,7 +45,7 @@ func TestKilledWhileItChecks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "vault.db")
 	p := newPromises()
 	prepare(t, file)
-	for range max(rounds/10, 4) {
+	for range max(*rounds/10, 4) {
 		v := start(t, jobCheck, file)
 		time.Sleep(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
 		if err := p.read(v.kill(t)); err != nil {
@@ -61,7 +61,7 @@ func TestKilledWhileItCreates(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
 	prepare(t, file)
-	for range max(rounds/10, 4) {
+	for range max(*rounds/10, 4) {
 		v := start(t, jobCreate, file)
 		time.Sleep(50*time.Millisecond + rand.N(400*time.Millisecond)) // any moment will do
 		done := lines(v.kill(t))
@@ -102,7 +102,7 @@ func largeDocuments(t *testing.T, file string) map[string]int {
 func TestKilledAtTheFirstOpening(t *testing.T) {
 	t.Parallel()
 	opened := 0
-	for round := range rounds {
+	for round := range *rounds {
 		file := filepath.Join(t.TempDir(), "vault.db")
 		victims := []*victim{start(t, jobOpen, file)}
 		if round%2 == 1 {
@@ -125,7 +125,7 @@ func TestKilledAtTheFirstOpening(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d of %d had opened it before", opened, rounds+rounds/2)
+	t.Logf("%d of %d had opened it before", opened, *rounds+*rounds/2)
 }
 
 // TestSurvivorGoesOn kills one of two processes that write into one vault. The other must go on without an error.
@@ -135,7 +135,7 @@ func TestSurvivorGoesOn(t *testing.T) {
 	p := newPromises()
 	prepare(t, file)
 	survivor := start(t, jobWrite, file)
-	for range max(rounds/5, 4) {
+	for range max(*rounds/5, 4) {
 		v := start(t, jobWrite, file)
 		time.Sleep(50*time.Millisecond + rand.N(200*time.Millisecond)) // any moment will do
 		if err := p.read(v.kill(t)); err != nil {

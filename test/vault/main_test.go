@@ -1,11 +1,15 @@
 package vault
 
 import (
+	"flag"
 	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
+
+// rounds is how often processes are killed.
+var rounds = flag.Int("rounds", someRounds, "how often to kill a process that writes")
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(victimFile); file != "" {

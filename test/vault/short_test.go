@@ -2,5 +2,5 @@
 
 package vault
 
-// rounds is how often processes are killed.
-const rounds = 20
+// someRounds is how often processes are killed.
+const someRounds = 20
