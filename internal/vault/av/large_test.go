@@ -57,7 +57,7 @@ func TestLargeDatabases(t *testing.T) {
 	} {
 		a, b := fastest(func() { do(small) }), fastest(func() { do(big) })
 		t.Logf("%s: %v for 500 rows, %v for 2,000", name, a, b)
-		if b > 12*a+30*time.Millisecond {
+		if b > 12*a+500*time.Millisecond { // so much a busy machine may add
 			t.Errorf("%s takes %v for 500 rows and %v for 2,000", name, a, b)
 		}
 	}
