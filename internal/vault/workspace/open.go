@@ -60,7 +60,7 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	for range cap(w.readers) {
 		w.readers <- nil
 	}
-	if err := w.prepareFile(ctx); err != nil {
+	if err := w.prepareBusyFile(ctx); err != nil {
 		return nil, fmt.Errorf("open the vault %s: %w", path, err)
 	}
 	return w, nil
@@ -71,6 +71,24 @@ func orDefault(n, otherwise int) int {
 		return n
 	}
 	return otherwise
+}
+
+// prepareBusyFile is prepareFile, tried again for as long as a writer may wait: where the last process that had the file
+// open is just closing it, SQLite answers busy at once.
+func (w *Workspace) prepareBusyFile(ctx context.Context) error {
+	pause := time.NewTicker(25 * time.Millisecond)
+	defer pause.Stop()
+	for begun := time.Now(); ; {
+		err := w.prepareFile(ctx)
+		if err == nil || sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || time.Since(begun) > busyTimeout {
+			return err
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		}
+	}
 }
 
 // prepareFile makes the file, or brings it up to date, and leaves a connection to it in place.
