@@ -2,6 +2,7 @@ package eras_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -185,14 +186,17 @@ func (v *visitor) completes(s *server) {
 // cancels takes a call back. The bar is 100 ms until the server knows.
 func (v *visitor) cancels(s *server) {
 	v.t.Helper()
-	before := s.cancels(v.t)
+	const forever = "60000"
+	before, sent := s.cancels(v.t), s.heard(v.t, forever)
 	ctx, cancel := context.WithCancel(v.t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := v.CallTool(ctx, &mcp.CallToolParams{Name: s.tool("slow"), Arguments: map[string]any{"ms": 60_000}})
+		_, err := v.CallTool(ctx, &mcp.CallToolParams{Name: s.tool("slow"), Arguments: map[string]any{"ms": json.RawMessage(forever)}})
 		ended <- err
 	}()
-	v.done(s.tool("slow"), map[string]any{"ms": 50}) // behind it on any wire
+	for begun := time.Now(); s.heard(v.t, forever) == sent && time.Since(begun) < limit; {
+		<-time.After(2 * time.Millisecond)
+	}
 	begun := time.Now()
 	cancel()
 	if err := <-ended; err == nil {

@@ -96,11 +96,7 @@ func (s *server) listen(t *testing.T, fake string, flags []string) string {
 // over HTTP, by hanging up.
 func (s *server) cancels(t *testing.T) int {
 	t.Helper()
-	heard, err := os.ReadFile(s.record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := strings.Count(string(heard), "notifications/cancelled")
+	n := s.heard(t, "notifications/cancelled")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, line := range s.said {
@@ -109,6 +105,16 @@ func (s *server) cancels(t *testing.T) int {
 		}
 	}
 	return n
+}
+
+// heard counts where the text stands in what the server was sent so far.
+func (s *server) heard(t *testing.T, text string) int {
+	t.Helper()
+	heard, err := os.ReadFile(s.record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(heard), text)
 }
 
 // gateway is Collie in front of the servers. It has no URL where clients start it.
