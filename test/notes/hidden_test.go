@@ -134,11 +134,13 @@ func (r *road) pages() []*tool.Call {
 
 // What differs between two worlds, or two moments, without meaning anything.
 var (
-	times = regexp.MustCompile(`\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
+	times = regexp.MustCompile(`\d{4}-\d\d-\d\d[_-]\d\d-?\d\d-?\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
 	stamp = regexp.MustCompile(`\b2\d{13}\b|\b1[6-9]\d{11}\b|\b1[6-9]\d{8}\b`)
 	// order is where a person has put a notebook among all, and hashes are of ids too.
 	order = regexp.MustCompile(`"sort":\d+`)
 	hash  = regexp.MustCompile(`sha256:v1:[0-9a-f]+|"hash":"[0-9a-f]{7}"`)
+	// folder is that of an export, named after what is in it, times included.
+	folder = regexp.MustCompile(`temp/export/[0-9a-f]{32}-`)
 	// chosen are the ids that the worlds give to what they make.
 	chosen = regexp.MustCompile(`^20240102030405-(opn|sht|hdn)`)
 	uuids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -163,6 +165,7 @@ func (r *road) plain(o *outcome) any {
 	})
 	text = hash.ReplaceAllString(order.ReplaceAllString(text, `"sort":0`), `"hash":""`)
 	text = uuids.ReplaceAllString(stamp.ReplaceAllString(times.ReplaceAllString(text, "TIME"), "0"), "UUID")
+	text = folder.ReplaceAllString(text, "temp/export/")
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {
 		v = text

@@ -33,7 +33,7 @@ func (k *Kernel) answerFrozen(answer *httptest.ResponseRecorder, r *http.Request
 		return true
 	}
 	r.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, databaseOperation, frozenOperation)))
-	k.vault.ServeHTTP(answer, r)
+	k.backend.ServeHTTP(answer, r)
 	answer.Body = bytes.NewBuffer(bytes.ReplaceAll(answer.Body.Bytes(), frozenOperation, databaseOperation))
 	return true
 }

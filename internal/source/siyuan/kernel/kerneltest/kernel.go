@@ -20,10 +20,11 @@ const Version = "3.7.3"
 // Kernel is a SiYuan kernel with a workspace of its own. It is safe for concurrent use; a test looks at the workspace
 // through HTTP.
 type Kernel struct {
-	t      testing.TB
-	vault  *vault.Vault
-	listen sync.Once
-	server *httptest.Server
+	t       testing.TB
+	vault   *vault.Vault // nil before a real kernel
+	backend http.Handler // what answers: the vault, or a real kernel
+	listen  sync.Once
+	server  *httptest.Server
 
 	mu            sync.Mutex
 	tokenRequired bool
@@ -40,7 +41,11 @@ type Kernel struct {
 // [Kernel.URL] on. The test fails when a client sends a request that [Legal] refuses; see [Kernel.Lenient].
 func New(t testing.TB) *Kernel {
 	t.Helper()
-	k := &Kernel{t: t, vault: newVault(t), faults: map[string][]fault{}, links: map[string]bool{}}
+	if k := newReal(t); k != nil {
+		return k
+	}
+	v := newVault(t)
+	k := &Kernel{t: t, vault: v, backend: v, faults: map[string][]fault{}, links: map[string]bool{}}
 	if _, err := k.vault.Workspace(t.Context()); err != nil { // now, and not in a call that is timed
 		t.Fatalf("kerneltest: open the vault: %v", err)
 	}

@@ -17,6 +17,8 @@ type lag struct {
 // DelayIndex makes SQL and searches lag behind the tree until a flush or [Kernel.IndexNow], as they do on a real
 // kernel for some seconds. By default they do not lag.
 func (k *Kernel) DelayIndex(on bool) {
+	k.t.Helper()
+	k.NeedsVault("its index lags as it likes")
 	k.mu.Lock()
 	k.lag = nil
 	k.mu.Unlock()

@@ -46,7 +46,7 @@ func (k *Kernel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(path, "/api/") && !known()[strings.TrimSuffix(path, "/")] {
 			k.recordUnknown(r)
 		}
-		k.vault.ServeHTTP(w, r)
+		k.backend.ServeHTTP(w, r)
 		return
 	}
 	body, err := io.ReadAll(r.Body)
@@ -83,7 +83,7 @@ func (k *Kernel) answer(r *http.Request) *httptest.ResponseRecorder {
 	case refused:
 		writeJSON(answer, http.StatusOK, readOnlyAnswer)
 	case !k.answerLate(answer, r) && !k.answerFrozen(answer, r):
-		k.vault.ServeHTTP(answer, r)
+		k.backend.ServeHTTP(answer, r)
 	}
 	if r.URL.Path == "/api/file/readDir" {
 		return k.markLinks(answer)

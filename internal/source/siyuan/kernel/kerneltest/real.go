@@ -1,0 +1,173 @@
+package kerneltest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// RealKernel names the environment variable with the address of a real kernel, http://token@127.0.0.1:16806, in front
+// of which every kernel of tests stands then instead of the vault: the tests of the tools run against it. Its
+// workspace must be empty and is emptied after each test; one test at a time (-parallel 1, -p 1) may run.
+const RealKernel = "COLLIE_TEST_KERNEL"
+
+// patience is how long a real kernel may take to start again.
+const patience = time.Minute
+
+// realKernel is the kernel that [RealKernel] names, nil where it names none. It refuses a workspace with somebody's notes.
+var realKernel = sync.OnceValues(func() (http.Handler, error) {
+	address := os.Getenv(RealKernel)
+	if address == "" {
+		return nil, nil
+	}
+	target, err := url.Parse(address)
+	if err != nil || target.Host == "" || target.User == nil {
+		return nil, fmt.Errorf("%s: want http://token@host:port", RealKernel)
+	}
+	token := target.User.Username()
+	target.User = nil
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Set("Authorization", "Token "+token)
+	}}
+	if err := await(proxy); err != nil {
+		return nil, err
+	}
+	if there := notebooks(proxy); len(there) > 0 {
+		return nil, fmt.Errorf("%s: the workspace has notebooks (%v), and tests would take them for theirs; start the kernel on an empty one", RealKernel, there)
+	}
+	return proxy, nil
+})
+
+// onReal puts the kernel before the real one, and has all it made removed at the end of the test.
+func (k *Kernel) onReal(backend http.Handler) {
+	k.t.Helper()
+	if err := await(backend); err != nil {
+		k.t.Fatal(err)
+	}
+	k.backend = backend
+	before := k.things()
+	k.t.Cleanup(func() {
+		_ = await(backend) // a kernel may end where a notebook goes
+		ask(backend, "/api/sqlite/flushTransaction", nil)
+		for _, thing := range k.things() {
+			if !slices.Contains(before, thing) {
+				thing.remove(backend)
+			}
+		}
+		ask(backend, "/api/sqlite/flushTransaction", nil)
+	})
+}
+
+// NeedsVault skips the test before a real kernel, for a reason: what the test needs that such a kernel has not.
+func (k *Kernel) NeedsVault(reason string) {
+	k.t.Helper()
+	if k.vault == nil {
+		k.t.Skip("not before a real kernel: " + reason)
+	}
+}
+
+// thing is a notebook or a file that outlives a test.
+type thing struct{ notebook, file string }
+
+func (th thing) remove(backend http.Handler) {
+	if th.notebook != "" {
+		ask(backend, "/api/notebook/removeNotebook", map[string]any{"notebook": th.notebook})
+		return
+	}
+	ask(backend, "/api/file/removeFile", map[string]any{"path": th.file})
+}
+
+// things lists what tests leave in a workspace.
+func (k *Kernel) things() []thing {
+	var all []thing
+	for _, id := range notebooks(k.backend) {
+		all = append(all, thing{notebook: id})
+	}
+	for _, dir := range []string{"/data/assets", "/data/templates", "/data/storage/av", "/data/storage/petal", "/data/storage/riff", "/data/emojis"} {
+		for _, entry := range ask(k.backend, "/api/file/readDir", map[string]any{"path": dir}).Get("data").Array() {
+			all = append(all, thing{file: dir + "/" + entry.Get("name").Str})
+		}
+	}
+	return all
+}
+
+func notebooks(backend http.Handler) (ids []string) {
+	for _, n := range ask(backend, "/api/notebook/lsNotebooks", nil).Get("data.notebooks").Array() {
+		ids = append(ids, n.Get("id").Str)
+	}
+	return ids
+}
+
+// await waits until a kernel has started.
+func await(backend http.Handler) error {
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		if ask(backend, "/api/system/bootProgress", nil).Get("data.progress").Int() == 100 {
+			return nil
+		}
+		if time.Since(begun) > patience {
+			return fmt.Errorf("%s: no kernel answers", RealKernel)
+		}
+	}
+}
+
+// ask makes a call and returns its answer, which does not exist where there is none.
+func ask(backend http.Handler, endpoint string, body map[string]any) gjson.Result {
+	if body == nil {
+		body = map[string]any{}
+	}
+	answer := httptest.NewRecorder()
+	backend.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, endpoint, bytes.NewReader(mustJSON(body))))
+	return gjson.ParseBytes(answer.Body.Bytes())
+}
+
+// newReal makes a kernel before the real one, if there is one, or nil.
+func newReal(t testing.TB) *Kernel {
+	t.Helper()
+	backend, err := realKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if backend == nil {
+		return nil
+	}
+	k := &Kernel{t: t, faults: map[string][]fault{}, links: map[string]bool{}}
+	k.onReal(backend)
+	return k
+}
+
+// upload writes a file into the workspace of a real kernel.
+func (k *Kernel) upload(p string, content []byte) {
+	k.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	_ = form.WriteField("path", p)
+	_ = form.WriteField("isDir", "false")
+	part, err := form.CreateFormFile("file", path.Base(p))
+	if err == nil {
+		_, err = part.Write(content)
+	}
+	if err := errors.Join(err, form.Close()); err != nil {
+		k.t.Fatalf("kerneltest: %v", err)
+	}
+	answer := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "/api/file/putFile", &body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	k.backend.ServeHTTP(answer, r)
+	if got := gjson.ParseBytes(answer.Body.Bytes()); got.Get("code").Int() != 0 {
+		k.t.Fatalf("kerneltest: putFile answers %s", got.Raw)
+	}
+}
