@@ -20,7 +20,7 @@ import (
 // Test files are free.
 var layers = map[string]string{
 	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
-	"config": "atomicfile", "config/jsonc": "", "secret": "atomicfile",
+	"jsonc": "", "units": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
 	"chat": "tool", "llm": "tool", "llm/keypool": "tool", "store": "tool chat",
 
 	"vault":                 "atomicfile",
@@ -50,7 +50,7 @@ var layers = map[string]string{
 	"source/siyuan/*": "tool event atomicfile source/siyuan/kernel source/siyuan/access source/siyuan/action " +
 		"source/siyuan/content",
 	"source/upstream":               "tool event mcp process atomicfile",
-	"source/upstream/*":             "tool event mcp process atomicfile",
+	"source/upstream/*":             "tool event mcp process atomicfile jsonc units",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
 	"agent":                 "tool pipeline chat llm event",
@@ -60,7 +60,7 @@ var layers = map[string]string{
 	"face/web":              "tool pipeline agent chat event",
 	"app": "tool mcp event process atomicfile secret config vault/... chat llm/... store " +
 		"pipeline/... source/... agent",
-	"face/cli":   "app config tool pipeline agent chat process face/door face/mcpserver/... face/web",
+	"face/cli":   "app config units tool pipeline agent chat process face/door face/mcpserver/... face/web",
 	"cmd/collie": "face/cli",
 
 	".":        "",

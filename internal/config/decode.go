@@ -13,7 +13,9 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
+	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 // document is one file that was read.
@@ -140,7 +142,7 @@ func meant(name string, n node, fs fields) string {
 }
 
 func didYouMean(name string, fs fields) string {
-	if known := nearest(name, slices.Sorted(maps.Keys(fs))); known != "" {
+	if known, ok := tool.Nearest(name, slices.Sorted(maps.Keys(fs))); ok {
 		return fmt.Sprintf("; did you mean %q?", known)
 	}
 	return ""
@@ -229,19 +231,19 @@ func sizeField(p *int64) field {
 			s, ok = string(n.value.Value.(hujson.Literal)), true
 		}
 		if !ok {
-			d.mistyped(n, fmt.Sprintf("a size such as %q", sizeText(*p)))
+			d.mistyped(n, fmt.Sprintf("a size such as %q", units.SizeText(*p)))
 			return
 		}
-		v, err := ParseSize(s)
+		v, err := units.Size(s)
 		if err == nil && v == 0 {
-			err = fmt.Errorf("a limit of 0 would let nothing through; write a size such as %s", sizeText(*p))
+			err = fmt.Errorf("a limit of 0 would let nothing through; write a size such as %s", units.SizeText(*p))
 		}
 		if err != nil {
 			d.fail(n, "value", "%v", err)
 			return
 		}
 		*p = v
-	}, func() any { return sizeText(*p) }}
+	}, func() any { return units.SizeText(*p) }}
 }
 
 func durationField(p *time.Duration) field {
@@ -249,23 +251,23 @@ func durationField(p *time.Duration) field {
 		s, ok := text(n)
 		switch {
 		case n.value.Value.Kind() == '0':
-			d.fail(n, "R-CV-8", "%v", errNoUnit)
+			d.fail(n, "R-CV-8", "%v", units.ErrMissing)
 			return
 		case !ok:
-			d.mistyped(n, fmt.Sprintf("a length of time such as %q", durationText(*p)))
+			d.mistyped(n, fmt.Sprintf("a length of time such as %q", units.DurationText(*p)))
 			return
 		}
-		v, err := ParseDuration(s)
+		v, err := units.Duration(s)
 		if err != nil {
 			rule := "value"
-			if err == errNoUnit {
+			if err == units.ErrMissing {
 				rule = "R-CV-8"
 			}
 			d.fail(n, rule, "%v", err)
 			return
 		}
 		*p = v
-	}, func() any { return durationText(*p) }}
+	}, func() any { return units.DurationText(*p) }}
 }
 
 // modeField is a permission of files in octal, as a string: JSON has no octal numbers.

@@ -14,7 +14,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"collie/internal/atomicfile"
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // Edit replaces the text of a settings file by what change makes of it; change gets nil where

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // JSON is the effective settings, defaults in place, as canonical JSON (RFC 8785, but whole

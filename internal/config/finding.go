@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // Severity is how bad a [Finding] is.

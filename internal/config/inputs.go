@@ -6,7 +6,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // readInputs reads what VS Code's "inputs" declare. Of an id that two files declare, the later

@@ -8,7 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
+	"collie/internal/units"
 )
 
 // MaxSize is how many bytes a settings file may have (R-CF-3).
@@ -126,7 +127,7 @@ func (c *Config) read(d *decoder, file string, text []byte) error {
 	if len(text) > MaxSize {
 		d.findings = append(d.findings, Finding{
 			File: file, Rule: "R-CF-3", Severity: SeverityError,
-			Message: fmt.Sprintf("the file has more than %s", sizeText(MaxSize)),
+			Message: fmt.Sprintf("the file has more than %s", units.SizeText(MaxSize)),
 		})
 		return nil
 	}

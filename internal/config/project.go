@@ -13,7 +13,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // ProjectFile is where a project's folder has its settings.

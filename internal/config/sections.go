@@ -9,7 +9,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // fields is the whole file.

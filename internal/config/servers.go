@@ -7,7 +7,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // ServerEntry is one server as a file defines it. What is in it is not looked at here.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // ErrNoSetting is the error of [Set], [Unset] and [Config.Get] for a path that leads nowhere.

@@ -3,7 +3,7 @@ package config
 import (
 	"path/filepath"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // Snippet reads servers from a text as pages and people show them: {"mcpServers": {…}},

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // A change is what [Edit] and [Config.Edit] do to a text.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/config"
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 func (p *program) auditCommand() *cobra.Command {
@@ -141,7 +141,7 @@ func moment(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	if d, err := config.ParseDuration(s); err == nil {
+	if d, err := units.Duration(s); err == nil {
 		return now.Add(-d), nil
 	}
 	if t, err := time.ParseInLocation("15:04", s, now.Location()); err == nil {

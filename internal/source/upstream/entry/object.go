@@ -2,16 +2,14 @@ package entry
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 // object is a JSON object that is being read. Each method takes the fields it reads by their
@@ -154,14 +152,14 @@ func (o *object) setDuration(to *time.Duration, zero bool, names ...string) {
 		return
 	}
 	if kind(raw) == "number" {
-		o.fail(pointer, "R-CV-8", "%v", errNoUnit)
+		o.fail(pointer, "R-CV-8", "%v", units.ErrMissing)
 		return
 	}
 	s, ok := decode[string](o.parser, pointer, raw, `a length of time such as "30s"`)
 	if !ok {
 		return
 	}
-	switch d, err := parseDuration(s); {
+	switch d, err := units.Duration(s); {
 	case err != nil:
 		o.fail(pointer, "R-CV-8", "%v", err)
 	case d == 0 && !zero:
@@ -169,25 +167,4 @@ func (o *object) setDuration(to *time.Duration, zero bool, names ...string) {
 	default:
 		*to = d
 	}
-}
-
-var errNoUnit = errors.New("write a unit: 30s, 500ms")
-
-// parseDuration reads what [time.ParseDuration] reads, and whole days such as "30d".
-func parseDuration(s string) (time.Duration, error) {
-	if _, err := strconv.ParseFloat(s, 64); err == nil && s != "0" {
-		return 0, errNoUnit
-	}
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 31)
-		if err != nil || n > math.MaxInt64/uint64(24*time.Hour) {
-			return 0, fmt.Errorf("%q is no number of days", s)
-		}
-		return time.Duration(n) * 24 * time.Hour, nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no length of time; write one such as 30s, 500ms, 10m, 24h", s)
-	}
-	return d, nil
 }

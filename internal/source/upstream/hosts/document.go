@@ -8,10 +8,15 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"collie/internal/jsonc"
 )
 
 // maxSize is how large a host's file may be. Some hold whole histories.
 const maxSize = 64 << 20
+
+// maxDepth is how deep a host's file may be nested.
+const maxDepth = 256
 
 // document is a host's file, whatever its format, as JSON.
 type document struct {
@@ -48,7 +53,7 @@ func (f format) parse(text []byte) (*document, error) {
 	case yamlText:
 		raw, err = fromYAML(body)
 	case jsonText:
-		raw, err = fromJSONC(body)
+		raw, err = jsonc.Plain(body, maxDepth)
 	}
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"collie/internal/units"
 )
 
 // field is a field of a host and the one of ours that means the same.
@@ -101,7 +103,7 @@ var (
 	// duration is our own form, with a unit; milliseconds and seconds are bare numbers.
 	duration = kind{"a length of time with a unit", func(_ *reading, raw json.RawMessage) (any, bool) {
 		s, ok := stringOf(raw)
-		d, err := parseDuration(s)
+		d, err := units.Duration(s)
 		return spell(d), ok && err == nil
 	}, nil}
 	milliseconds = bare(time.Millisecond)
@@ -147,9 +149,9 @@ func readDict(r *reading, raw json.RawMessage) (any, bool) {
 }
 
 // bare is a length of time as a number without a unit.
-func bare(unit time.Duration) kind {
+func bare(each time.Duration) kind {
 	what := "a number of seconds"
-	if unit == time.Millisecond {
+	if each == time.Millisecond {
 		what = "a number of milliseconds"
 	}
 	return kind{what, func(_ *reading, raw json.RawMessage) (any, bool) {
@@ -157,20 +159,20 @@ func bare(unit time.Duration) kind {
 			raw = json.RawMessage(s)
 		}
 		n, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil || !(n > 0) || n > float64(math.MaxInt64)/float64(unit)/2 {
+		if err != nil || !(n > 0) || n > float64(math.MaxInt64)/float64(each)/2 {
 			return nil, false
 		}
-		d := time.Duration(math.Round(n * float64(unit)))
+		d := time.Duration(math.Round(n * float64(each)))
 		return spell(d), d > 0
 	}, func(w *writing, v any) (any, bool) {
 		s, _ := v.(string)
-		d, err := parseDuration(s)
+		d, err := units.Duration(s)
 		if err != nil {
 			return nil, false
 		}
-		n := math.Ceil(float64(d) / float64(unit))
-		if float64(d) != n*float64(unit) {
-			w.note("%s: rounded up to whole %s", s, map[bool]string{true: "seconds", false: "milliseconds"}[unit == time.Second])
+		n := math.Ceil(float64(d) / float64(each))
+		if float64(d) != n*float64(each) {
+			w.note("%s: rounded up to whole %s", s, map[bool]string{true: "seconds", false: "milliseconds"}[each == time.Second])
 		}
 		return int64(n), true
 	}}
@@ -185,14 +187,4 @@ func spell(d time.Duration) string {
 		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 	}
 	return d.String()
-}
-
-// parseDuration reads our own lengths of time, whole days such as "30d" included.
-func parseDuration(s string) (time.Duration, error) {
-	if n := len(s); n > 1 && s[n-1] == 'd' {
-		if days, err := strconv.ParseUint(s[:n-1], 10, 16); err == nil {
-			return time.Duration(days) * 24 * time.Hour, nil
-		}
-	}
-	return time.ParseDuration(s)
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"collie/internal/units"
 )
 
 // spring is an application with Spring AI's MCP client. Its settings are YAML, in which names
@@ -260,9 +262,9 @@ var isoDuration = regexp.MustCompile(`(?i)^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\
 func springDuration(s string) (time.Duration, error) {
 	if m := isoDuration.FindStringSubmatch(s); m != nil && len(s) > 2 {
 		text := ""
-		for i, unit := range []string{"h", "m", "s"} {
+		for i, letter := range []string{"h", "m", "s"} {
 			if m[i+1] != "" {
-				text += m[i+1] + unit
+				text += m[i+1] + letter
 			}
 		}
 		return time.ParseDuration(text)
@@ -270,7 +272,7 @@ func springDuration(s string) (time.Duration, error) {
 	if d, err := time.ParseDuration(s + "ms"); err == nil && d > 0 {
 		return d, nil
 	}
-	d, err := parseDuration(s)
+	d, err := units.Duration(s)
 	if err != nil || d <= 0 {
 		return 0, fmt.Errorf("%q is no length of time", s)
 	}

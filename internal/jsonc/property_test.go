@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 // space draws what may stand between two tokens: white space and numbered comments.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/config/jsonc"
+	"collie/internal/jsonc"
 )
 
 func TestParseErrorsNameThePlace(t *testing.T) {

@@ -1,4 +1,6 @@
-package config
+// Package units reads and writes what people measure in settings and flags: lengths of time and numbers of bytes. A
+// number alone is refused where it could mean several things.
+package units
 
 import (
 	"errors"
@@ -9,14 +11,15 @@ import (
 	"time"
 )
 
-var errNoUnit = errors.New("write a unit: 30s, 500ms")
+// ErrMissing is the error of a length of time that is a number alone.
+var ErrMissing = errors.New("write a unit: 30s, 500ms")
 
-// ParseDuration reads a length of time with a unit: what [time.ParseDuration] takes, and whole
+// Duration reads a length of time with a unit: what [time.ParseDuration] takes, and whole
 // days such as "30d". "0" needs no unit; any other bare number is refused, since programs
 // disagree on what it means (R-CV-8). Negative lengths are refused.
-func ParseDuration(s string) (time.Duration, error) {
+func Duration(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil && s != "0" {
-		return 0, errNoUnit
+		return 0, ErrMissing
 	}
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 31)
@@ -35,8 +38,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// ParseSize reads a number of bytes with or without a unit: "16MiB", "500 KB", "4096".
-func ParseSize(s string) (int64, error) {
+// Size reads a number of bytes with or without a unit: "16MiB", "500 KB", "4096".
+func Size(s string) (int64, error) {
 	number := strings.TrimRight(s, "KMGiB ")
 	factor, ok := map[string]int64{
 		"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
@@ -48,8 +51,8 @@ func ParseSize(s string) (int64, error) {
 	return n * factor, nil
 }
 
-// sizeText is the reverse of ParseSize.
-func sizeText(n int64) string {
+// SizeText is n bytes in the largest unit that is exact, as [Size] reads them: 16MiB.
+func SizeText(n int64) string {
 	for _, u := range []struct {
 		name string
 		size int64
@@ -61,8 +64,8 @@ func sizeText(n int64) string {
 	return strconv.FormatInt(n, 10) + "B"
 }
 
-// durationText writes a length of time without the zero parts that [time.Duration] appends.
-func durationText(d time.Duration) string {
+// DurationText is d as [Duration] reads it, without the zero parts that [time.Duration] appends: 10m, not 10m0s.
+func DurationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

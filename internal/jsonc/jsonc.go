@@ -3,7 +3,7 @@
 //
 // [Parse] gives the tree, the place of every value and the names that occur twice. [Set] and
 // [Remove] are the two edits; each returns new text in which every byte outside the edit is the
-// old one. What the values mean is left to package config.
+// old one. [Plain] makes standard JSON of such a text. What the values mean is left to the caller.
 package jsonc
 
 import (
@@ -90,21 +90,21 @@ func (d *Document) check() error {
 		}
 		i += n
 	}
-	if at := tooDeep(d.body); at >= 0 {
+	if at := tooDeep(d.body, MaxDepth); at >= 0 {
 		return d.errorAt(at, fmt.Sprintf("nested deeper than %d levels", MaxDepth))
 	}
 	return nil
 }
 
-// tooDeep returns where the nesting first exceeds the limit, or -1. It skips strings and
+// tooDeep returns where the nesting first exceeds most, or -1. It skips strings and
 // comments, and need not be right about text that is not JSON, as long as it never counts
 // less than the parser would recurse.
-func tooDeep(b []byte) int {
+func tooDeep(b []byte, most int) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '{', '[':
-			if depth++; depth > MaxDepth {
+			if depth++; depth > most {
 				return i
 			}
 		case '}', ']':
