@@ -116,6 +116,8 @@ type Action struct {
 	ReadOnly, Idempotent bool
 	// Dangerous actions are confirmed by a person, whoever calls.
 	Dangerous bool
+	// DangerousWith is the argument that makes a call of the action dangerous, see [Action.Asks].
+	DangerousWith string
 	// Risk is the declared risk; the zero value means that nobody declared one.
 	Risk Risk
 	// Off says why the action is switched off; empty means it is on. An action that is off

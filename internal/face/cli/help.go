@@ -23,7 +23,7 @@ func (p *program) showAction(ctx context.Context, b backend, words []string, pro
 		return p.printJSON(map[string]any{"tool": target.tool.Name, "action": a.Name, "off": off, "definition": a.Definition})
 	}
 	return p.page(page{
-		target: &target, title: a.Title, description: a.Description, off: off, readOnly: a.ReadOnly, dangerous: a.Dangerous,
+		target: &target, title: a.Title, description: a.Description, off: off, readOnly: a.ReadOnly, asks: asks(a),
 	})
 }
 
@@ -55,7 +55,19 @@ func (p *program) showExposed(ctx context.Context, b backend, name, profile stri
 type page struct {
 	target                  *found
 	title, description, off string
-	readOnly, dangerous     bool
+	readOnly                bool
+	asks                    string // when a person is asked, empty if never
+}
+
+// asks says when a person is asked before an action runs.
+func asks(a *tool.Action) string {
+	switch {
+	case a.Dangerous:
+		return "asks a person first"
+	case a.DangerousWith != "":
+		return "asks a person first if " + a.DangerousWith + " is given"
+	}
+	return ""
 }
 
 // claim is who says that an action only reads.
@@ -108,8 +120,8 @@ func facts(g page) []string {
 	if g.readOnly {
 		out = append(out, "only reads"+g.claim())
 	}
-	if g.dangerous {
-		out = append(out, "asks a person first")
+	if g.asks != "" {
+		out = append(out, g.asks)
 	}
 	return out
 }

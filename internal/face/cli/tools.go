@@ -175,14 +175,16 @@ func toolRows(tools []tool.Tool, servers []tool.ServerStatus) []toolRow {
 
 // actionRow is what is said of one action.
 type actionRow struct {
-	Name        string          `json:"name"`
-	Usage       string          `json:"usage"`
-	Title       string          `json:"title,omitempty"`
-	Description string          `json:"description,omitempty"`
-	ReadOnly    bool            `json:"readOnly,omitempty"`
-	Dangerous   bool            `json:"dangerous,omitempty"`
-	Off         string          `json:"off,omitempty"`
-	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	Name        string `json:"name"`
+	Usage       string `json:"usage"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	ReadOnly    bool   `json:"readOnly,omitempty"`
+	Dangerous   bool   `json:"dangerous,omitempty"`
+	// DangerousWith is the argument that makes a call dangerous.
+	DangerousWith string          `json:"dangerousWith,omitempty"`
+	Off           string          `json:"off,omitempty"`
+	InputSchema   json.RawMessage `json:"inputSchema,omitempty"`
 }
 
 func (p *program) showTool(ctx context.Context, b backend, name, profile string, tools []tool.Tool, f *toolsFlags) error {
@@ -212,6 +214,8 @@ func (p *program) showTool(ctx context.Context, b backend, name, profile string,
 				about = "off: " + r.Off
 			case r.Dangerous:
 				about = "(asks first) " + about
+			case r.DangerousWith != "":
+				about = "(asks first with " + r.DangerousWith + ") " + about
 			}
 			cells = append(cells, []string{r.Name, strings.TrimPrefix(strings.TrimPrefix(r.Usage, r.Name), " "), about})
 		}
@@ -226,7 +230,7 @@ func actionRows(t *tool.Tool) []actionRow {
 		a := &t.Actions[i]
 		rows = append(rows, actionRow{
 			Name: a.Name, Usage: signature(a), Title: a.Title, Description: a.Description, ReadOnly: a.ReadOnly,
-			Dangerous: a.Dangerous, Off: first(t.Off, a.Off), InputSchema: a.InputSchema,
+			Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Off: first(t.Off, a.Off), InputSchema: a.InputSchema,
 		})
 	}
 	return rows

@@ -70,7 +70,7 @@ func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Re
 	if c.Action.DirectOnly && c.Origin != tool.Direct {
 		return tool.Result{}, forPeople(c)
 	}
-	if c.Kind != tool.KindCall || !c.Action.Dangerous {
+	if c.Kind != tool.KindCall || !c.Action.Asks(c.Args) {
 		return next(ctx, c)
 	}
 	if err := s.pass(ctx, c); err != nil {

@@ -126,6 +126,17 @@ func TestNobodyIsAskedAboutOtherCalls(t *testing.T) {
 	}
 }
 
+// An action can be dangerous with one of its arguments only.
+func TestAnArgumentMakesItDangerous(t *testing.T) {
+	t.Parallel()
+	s := gate.New(gate.Options{Dir: t.TempDir()})
+	c := removal(nil)
+	c.Action.Dangerous, c.Action.DangerousWith = false, "outputPath"
+	mustRun(t, s, c)
+	c.Args = json.RawMessage(`{"outputPath":"/home/ada/notes.zip"}`)
+	refusal(t, s, c, tool.Unconfirmed)
+}
+
 // What is for people alone is refused before anything else happens, dangerous or not.
 func TestDirectOnly(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ func described(a *action.Action) tool.Action {
 		Common: a.Common, Extra: a.MetaNames(), Positional: a.Positional, Aliases: a.Aliases,
 		DirectOnly: a.DirectOnly, Strict: true,
 		ReadOnly: a.Class == action.Reads, Idempotent: a.Class == action.Reads,
-		Dangerous: a.Dangerous, Risk: a.Risk,
+		Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Risk: a.Risk,
 	}
 	def, err := json.Marshal(struct {
 		Name        string          `json:"name"`
@@ -74,7 +74,7 @@ func described(a *action.Action) tool.Action {
 		InputSchema json.RawMessage `json:"inputSchema"`
 		Annotations map[string]bool `json:"annotations"`
 	}{a.Name, about, a.Schema(), map[string]bool{
-		"readOnlyHint": out.ReadOnly, "destructiveHint": a.Dangerous, "openWorldHint": false,
+		"readOnlyHint": out.ReadOnly, "destructiveHint": a.Dangerous || a.DangerousWith != "", "openWorldHint": false,
 	}})
 	if err != nil {
 		panic(fmt.Sprintf("siyuan: definition of %s.%s does not encode: %v", a.Tool, a.Name, err))

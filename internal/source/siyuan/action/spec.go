@@ -44,7 +44,9 @@ type Spec struct {
 	Off        bool   // off by default
 	Dangerous  bool   // a person confirms it
 	DirectOnly bool   // only a person at a terminal may call it
-	Class      Class
+	// DangerousWith is the argument with which a person confirms it; empty if there is none.
+	DangerousWith string
+	Class         Class
 	// Risk is the declared risk; empty means low for what reads, medium for what writes, high
 	// for what is dangerous.
 	Risk tool.Risk
@@ -127,7 +129,7 @@ type None struct{}
 
 func riskOf(s *Spec) tool.Risk {
 	switch {
-	case s.Dangerous:
+	case s.Dangerous, s.DangerousWith != "":
 		return tool.RiskHigh
 	case s.Class.Writes() || s.Class == External:
 		return tool.RiskMedium
@@ -146,6 +148,9 @@ func (a *Action) check() error {
 		if a.Param(p) == nil {
 			return fmt.Errorf("there is no argument %q to give without its name", p)
 		}
+	}
+	if a.DangerousWith != "" && a.Param(a.DangerousWith) == nil {
+		return fmt.Errorf("it is dangerous with %q, which is no argument", a.DangerousWith)
 	}
 	for _, n := range a.Needs {
 		if n.Param != "" && a.Param(n.Param) == nil {

@@ -34,7 +34,7 @@ func exportResources() *action.Action {
 		Tool: "file", Name: "export_resources", Purpose: "Pack assets, emojis or templates into a zip",
 		Guide: "Only these can be packed, never documents or settings. The archive lies in the workspace; with outputPath it is " +
 			"also written to this machine, where no file may be yet.",
-		Dangerous: true, Class: action.External,
+		DangerousWith: "outputPath", Class: action.External,
 		Needs: []action.Need{needsResources(access.Read, "paths"), needsPlace("outputPath", "")},
 		Endpoints: []string{
 			"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "export/exportResources", "file/getFile",

@@ -159,7 +159,7 @@ func TestTool(t *testing.T) {
 			"upload_asset", "list_templates", "read_template", "render", "export_md", "export_resources", "list_unused_assets",
 			"get_doc_assets", "get_image_ocr_text", "remove_unused_assets", "rename_asset", "delete_asset", "extract_doc",
 		},
-		Dangerous: []string{"upload_asset", "export_resources", "remove_unused_assets", "rename_asset", "delete_asset", "extract_doc"},
+		Dangerous: []string{"upload_asset", "remove_unused_assets", "rename_asset", "delete_asset", "extract_doc"},
 	})
 	early := 0
 	for _, a := range file.Tool().Actions {

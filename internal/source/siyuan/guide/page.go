@@ -103,6 +103,8 @@ func kind(a *action.Action) string {
 	}[a.Class]
 	if a.Dangerous {
 		out += "; a person confirms it"
+	} else if a.DangerousWith != "" {
+		out += "; a person confirms it with " + a.DangerousWith
 	}
 	if a.DirectOnly {
 		out += "; only for a person at a terminal"
@@ -128,6 +130,8 @@ func Overview(t *action.Tool, on func(*action.Action) bool) string {
 			fmt.Fprintf(&b, "- `%s` %s.", a.Signature(), a.Purpose)
 			if a.Dangerous {
 				b.WriteString(" A person confirms it.")
+			} else if a.DangerousWith != "" {
+				b.WriteString(" A person confirms it with " + a.DangerousWith + ".")
 			}
 			b.WriteByte('\n')
 		}
