@@ -4,7 +4,7 @@ FUZZTIME ?= 20s
 SOAKTIME ?= 1h
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test stories soak crash conformance live bench fuzz lint vuln cross clean
+.PHONY: help build run test stories soak crash conformance live real bench fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,10 @@ conformance: ## of the stories only the official conformance suites
 
 live: ## work in a notebook of its own at the SiYuan that SIYUAN_API_URL and SIYUAN_TOKEN name
 	go test -tags live -count=1 -v -timeout 10m ./test/live
+
+real: ## the tests of the tools at a SiYuan with an EMPTY workspace, COLLIE_TEST_KERNEL=http://token@127.0.0.1:6806; 15 minutes
+	@test -n "$$COLLIE_TEST_KERNEL" || { echo "set COLLIE_TEST_KERNEL=http://token@host:port; all that the workspace gets is removed again"; exit 1; }
+	go test -count=1 -p 1 -parallel 1 -timeout 60m ./internal/source/siyuan/...
 
 bench: build ## measure against the budgets and write bench/RESULTS.md
 	go run ./test/bench -collie bin/collie -out bench/RESULTS.md

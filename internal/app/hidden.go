@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
 	"collie/internal/config"
 	"collie/internal/pipeline/audit"
 	"collie/internal/source/upstream/entry"
@@ -20,7 +23,7 @@ const hiddenText = "***"
 func Hidden(cfg *config.Config) *config.Config {
 	c := *cfg
 	redact := audit.NewRedactor(nil, audit.ContentFull)
-	c.SiYuan.Raw, c.Vault.Raw = redacted(redact, c.SiYuan.Raw), redacted(redact, c.Vault.Raw)
+	c.SiYuan.Raw, c.Vault.Raw = hiddenKey(redacted(redact, c.SiYuan.Raw), c.SiYuan.Raw), redacted(redact, c.Vault.Raw)
 	c.Servers = slices.Clone(cfg.Servers)
 	for i := range c.Servers {
 		s := &c.Servers[i]
@@ -80,6 +83,20 @@ func redacted(r *audit.Redactor, raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return r.AppendJSON(nil, raw)
+}
+
+// hiddenKey hides the key in a redacted section "siyuan": its name alone does not tell that it is a secret, and a
+// reference in the section as it was would be taken for one.
+func hiddenKey(section, was json.RawMessage) json.RawMessage {
+	key := gjson.GetBytes(was, "undoKey")
+	if key.Type != gjson.String {
+		return section
+	}
+	out, err := sjson.SetBytes(section, "undoKey", hideText(key.Str))
+	if err != nil {
+		panic("app: a section that was parsed is no JSON: " + err.Error())
+	}
+	return out
 }
 
 // plainMembers of "auth" tell no secret.

@@ -46,6 +46,8 @@ type siyuanSettings struct {
 	NewNotebookPermission string `json:"newNotebookPermission"`
 	// WriteSafety is off, auto (default) or strict (R-11-1).
 	WriteSafety string `json:"writeSafety"`
+	// UndoKey encrypts the records of writes, which hold texts of notes (R-11-5); it may be ${secret:NAME}.
+	UndoKey string `json:"undoKey"`
 	// MaxResultKB bounds a result; default 100 (R-3-7).
 	MaxResultKB int `json:"maxResultKB"`
 	// ConfigTTL is how long the tool config is good, in seconds; default 30, negative reads it
@@ -210,7 +212,11 @@ func (n *Notes) make(cfg *config.Config) error {
 	at := n.place(cfg)
 	dir := filepath.Join(cfg.Paths.State, "siyuan", workspaceKey(at.key))
 	client := at.client
-	coordinator := safety.Open(safety.Options{Dir: dir, Mode: safety.Mode(set.WriteSafety), Logger: n.log})
+	key, err := n.undoKey(cfg, set.UndoKey)
+	if err != nil {
+		return err
+	}
+	coordinator := safety.Open(safety.Options{Dir: dir, Mode: safety.Mode(set.WriteSafety), Key: key, Logger: n.log})
 	if n.purse, err = mascot.OpenPurse(filepath.Join(cfg.Paths.State, "siyuan"), n.app.Events, mascot.PurseOptions{
 		Sync: set.Mascot.Sync, Kernel: client, Logger: n.log,
 	}); err != nil {
@@ -234,6 +240,26 @@ func (n *Notes) make(cfg *config.Config) error {
 	})
 	n.source.Start()
 	return nil
+}
+
+// shortestKey is how long a key for the records of writes has to be, in bytes.
+const shortestKey = 16
+
+// undoKey is the key that a setting stands for, and is hidden from every record. Where it cannot be had nothing is
+// written in clear instead: the tools are not offered.
+func (n *Notes) undoKey(cfg *config.Config, text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	key, err := kernelInputs(cfg, n.env).Expand(text)
+	switch {
+	case err != nil:
+		return "", wrongSetting("siyuan.undoKey", err.Error())
+	case len(key) < shortestKey:
+		return "", wrongSetting("siyuan.undoKey", fmt.Sprintf("is shorter than %d bytes; collie secret set undo keeps a longer one, and ${secret:undo} stands for it", shortestKey))
+	}
+	n.app.hide([]string{key})
+	return key, nil
 }
 
 // readSiYuan reads the members of the section that are not connections.

@@ -54,7 +54,7 @@ func (p *program) siyuanWrites(ctx context.Context) error {
 		var rows [][]string
 		for i := range all {
 			w := &all[i]
-			rows = append(rows, []string{w.ID, ago(w.Created, now), w.Tool + "." + w.Action, string(w.State), undoable(w), strings.Join(w.Targets, ", ")})
+			rows = append(rows, []string{w.ID, ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoable(w), strings.Join(w.Targets, ", ")})
 		}
 		return p.table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows)
 	})

@@ -31,7 +31,7 @@ func FuzzMark(f *testing.F) {
 	f.Add(`>&amp;<`, "&")
 	f.Fuzz(func(t *testing.T, dom, text string) {
 		if text == "" || strings.Contains(dom, open) {
-			t.Skip()
+			t.Skip("it has marks in it already, or nothing to mark")
 		}
 		got := mark(dom, text)
 		before, after, marked := strings.Cut(got, open)

@@ -38,6 +38,9 @@ type Options struct {
 	Mode Mode   // empty means Auto
 	// Keep is how long a write can be taken back, and its id is known; default 7 days.
 	Keep time.Duration
+	// Key encrypts the records, which hold texts of notes; empty leaves them readable. Records that were made without it
+	// can still be read, those made with another key cannot.
+	Key string
 	// MaxSaved bounds what is kept of one write, in bytes; default 1 MB (R-11-5).
 	MaxSaved int
 	Logger   *slog.Logger // nil discards
@@ -67,7 +70,7 @@ func Open(opts Options) *Coordinator {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.ledger = ledger{dir: opts.Dir, keep: opts.Keep}
+	c.ledger = ledger{dir: opts.Dir, keep: opts.Keep, seal: newSeal(opts.Key)}
 	c.locks.dir = opts.Dir
 	return c
 }

@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"crypto/cipher"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ const (
 	Failed    State = "failed"  // nothing was written
 	Unknown   State = "unknown" // it may have been written
 	Undone    State = "undone"
+	Sealed    State = "sealed" // its record was written with another key
 )
 
 // Entry is what is kept of one write.
@@ -76,6 +78,7 @@ const mostEntries = 2048
 type ledger struct {
 	dir  string
 	keep time.Duration
+	seal cipher.AEAD // nil leaves records readable
 
 	mu   sync.Mutex
 	puts int
@@ -100,7 +103,7 @@ func (l *ledger) put(e *Entry) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteNoSync(l.path(e.ID), raw, 0o600)
+	return atomicfile.WriteNoSync(l.path(e.ID), l.sealed(e.ID, raw), 0o600)
 }
 
 // get returns an entry, nil if there is none.
@@ -110,6 +113,9 @@ func (l *ledger) get(id string) (*Entry, error) {
 		return nil, nil
 	}
 	if err != nil {
+		return nil, err
+	}
+	if raw, err = l.unsealed(id, raw); err != nil {
 		return nil, err
 	}
 	var e Entry
@@ -122,7 +128,8 @@ func (l *ledger) get(id string) (*Entry, error) {
 	return &e, nil
 }
 
-// list returns the entries, newest first. Files that cannot be read are left out.
+// list returns the entries, newest first; of those under another key only that they are there. Files that cannot be
+// read are left out.
 func (l *ledger) list() ([]Entry, error) {
 	files, err := os.ReadDir(filepath.Join(l.dir, "writes"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,8 +144,14 @@ func (l *ledger) list() ([]Entry, error) {
 		if !ok || !idPattern.MatchString(id) {
 			continue
 		}
-		if e, err := l.get(id); err == nil && e != nil {
+		switch e, err := l.get(id); {
+		case err == nil && e != nil:
 			out = append(out, *e)
+		case errors.Is(err, ErrSealed):
+			if info, err := f.Info(); err == nil { // else it has just been dropped
+				at := info.ModTime().UTC()
+				out = append(out, Entry{ID: id, State: Sealed, Created: at, Updated: at, NoUndo: ErrSealed.Error()})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return b.Created.Compare(a.Created) })

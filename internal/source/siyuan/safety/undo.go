@@ -2,6 +2,7 @@ package safety
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -21,6 +22,12 @@ func (c *Coordinator) Get(id string) (*Entry, error) {
 	var err error
 	if idPattern.MatchString(id) {
 		e, err = c.ledger.get(id)
+	}
+	if errors.Is(err, ErrSealed) {
+		return nil, &tool.Error{
+			Op: "undo", Kind: tool.Conflicting, Subject: id, Message: err.Error(),
+			Hint: "give the settings the key that they had when it was written",
+		}
 	}
 	if err == nil && e == nil {
 		return nil, &tool.Error{
