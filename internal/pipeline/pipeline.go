@@ -11,6 +11,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 
 	"collie/internal/event"
@@ -88,10 +89,31 @@ func New(cat Catalog, opts Options) *Pipeline {
 }
 
 // Do takes c down the road. c.ID is filled in if it is empty. Errors are a [*tool.Error],
-// or a [*tool.ProtocolError] that the caller receives as it is.
+// or a [*tool.ProtocolError] that the caller receives as it is. A Source that is a
+// [tool.Softener] may have made a result of an error, of any stage.
 func (p *Pipeline) Do(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	if c.ID == "" {
 		c.ID = tool.NewCallID()
 	}
-	return p.run(ctx, c)
+	result, err := p.run(ctx, c)
+	if err != nil {
+		return softened(c, result, err)
+	}
+	return result, nil
+}
+
+// softened is what the caller of c gets where the road ended in an error.
+func softened(c *tool.Call, result tool.Result, err error) (tool.Result, error) {
+	s, ok := c.Source.(tool.Softener)
+	if !ok {
+		return result, err
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		return result, err
+	}
+	if soft, ok := s.Soften(c, e); ok {
+		return soft, nil
+	}
+	return result, err
 }

@@ -245,6 +245,13 @@ type Preparer interface {
 	Prepare(ctx context.Context, c *Call) (Plan, error)
 }
 
+// Softener is a Source that wants some errors to reach their caller as results, since a few clients send their whole
+// tool list again after an error. It is asked once the call is over and on record as what it was.
+type Softener interface {
+	// Soften returns the result that the caller of c gets instead of err; false leaves it an error. c.Source is set.
+	Soften(c *Call, err *Error) (Result, bool)
+}
+
 // Adapter is a Source that understands more than its schemas say. Both methods are pure and
 // cheap: they run for each call, before it is recorded and validated.
 type Adapter interface {

@@ -15,7 +15,7 @@ import (
 func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	switch c.Kind {
 	case tool.KindCall:
-		return s.call(ctx, c)
+		return s.act(ctx, c)
 	case tool.KindRead:
 		return s.read(ctx, c)
 	case tool.KindPrompt:

@@ -1,9 +1,6 @@
 package siyuan
 
 import (
-	"context"
-	"errors"
-
 	"github.com/tidwall/sjson"
 
 	"collie/internal/tool"
@@ -14,18 +11,15 @@ var soft = map[tool.ErrorKind]bool{
 	tool.Invalid: true, tool.Conflicting: true, tool.InvalidPath: true, tool.Ambiguous: true, tool.Unknown: true, tool.Disabled: true,
 }
 
-// call runs an action. Where the tool config wants soft errors, one that the caller can mend is a
-// result: some clients send their whole tool list again after an error. People at a terminal get
-// errors as they are, since an exit code hangs on them.
-func (s *Source) call(ctx context.Context, c *tool.Call) (tool.Result, error) {
-	result, err := s.act(ctx, c)
-	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || c.Origin == tool.Direct || !soft[e.Kind] || !s.switches.Last().SoftErrors {
-		return result, err
+// Soften makes results of errors that a caller can mend, where the tool config wants that. People at a terminal get
+// errors as they are, since an exit code hangs on them; an action that does not exist stays an error too.
+func (s *Source) Soften(c *tool.Call, err *tool.Error) (tool.Result, bool) {
+	if c.Kind != tool.KindCall || c.Origin == tool.Direct || !soft[err.Kind] || err.Code == "unknown_action" || !s.switches.Last().SoftErrors {
+		return tool.Result{}, false
 	}
-	payload, failed := sjson.SetBytes(e.Payload(), "error.softened", true)
+	payload, failed := sjson.SetBytes(err.Payload(), "error.softened", true)
 	if failed != nil {
-		return result, err
+		return tool.Result{}, false
 	}
-	return asResult(payload), nil
+	return asResult(payload), true
 }

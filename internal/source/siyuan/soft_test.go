@@ -6,6 +6,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/event"
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
@@ -13,33 +17,64 @@ import (
 )
 
 // TestSoftErrors: with errorReporting.softRecoverableErrors an error that a model can mend is a
-// result for it; what it cannot mend, and what a person at a terminal gets, stays an error.
+// result for it, whichever stage of the road found it, and stays an error on record; what it
+// cannot mend, and what a person at a terminal gets, stays an error.
 func TestSoftErrors(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	nb := k.Notebook("Notes")
 	k.Doc(nb, "/Doc", "text")
-	k.File("/data/storage/petal/collie/mcpToolsConfig", []byte(`{"errorReporting":{"softRecoverableErrors":true}}`))
+	k.File("/data/storage/petal/collie/mcpToolsConfig", []byte(`{"errorReporting":{"softRecoverableErrors":true},"fs":{"actions":{"tree":false}}}`))
 	c := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})
 	t.Cleanup(c.Close)
 	s := siyuan.New(siyuan.Options{Kernel: c})
 	t.Cleanup(s.Close)
-	run := func(origin tool.Origin, name, args string) (tool.Result, error) {
-		return s.Run(t.Context(), &tool.Call{
-			Kind: tool.KindCall, Tool: "fs", Action: &tool.Action{Name: name}, Origin: origin, Args: json.RawMessage(args),
-		})
+	catalog := source.New([]tool.Source{s}, source.Options{})
+	t.Cleanup(catalog.Close)
+	log, err := audit.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	got, err := run(tool.MCPLocal, "read", `{"path":"/Notes/Missing"}`)
-	if err != nil || got.IsError || gjson.GetBytes(got.Raw, "isError").Exists() {
-		t.Fatalf("%s, %v", got.Raw, err)
+	t.Cleanup(func() { _ = log.Close() })
+	bus := &event.Bus[tool.CallDone]{}
+	road := pipeline.New(catalog, pipeline.Options{Audit: log, Bus: bus})
+	run := func(origin tool.Origin, args string) (tool.Result, error) {
+		return road.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Name: "fs", Origin: origin, Args: json.RawMessage(args)})
 	}
-	if e := gjson.GetBytes(got.Raw, "structuredContent.error"); e.Get("type").String() != "not_found" || !e.Get("softened").Bool() {
-		t.Errorf("error %s", e.Raw)
+	if _, err := run(tool.MCPLocal, `{"action":"read","path":"/Notes/Doc"}`); err != nil {
+		t.Fatal(err) // and the config has been read
 	}
-	if _, err := run(tool.Direct, "read", `{"path":"/Notes/Missing"}`); tool.KindOf(err) != tool.Unknown {
+	ended := bus.Subscribe(16)
+	for args, want := range map[string]string{
+		`{"action":"read","path":"/Notes/Missing"}`:                  "not_found",
+		`{"action":"read","path":"/Notes/Doc","blockStart":"first"}`: "validation_error",
+		`{"action":"read","file":"/Notes/Doc"}`:                      "validation_error",
+		`{"action":"tree","path":"/Notes"}`:                          "disabled_error",
+	} {
+		got, err := run(tool.MCPLocal, args)
+		if err != nil || got.IsError || gjson.GetBytes(got.Raw, "isError").Exists() {
+			t.Errorf("%s: %s, %v", args, got.Raw, err)
+			continue
+		}
+		if e := gjson.GetBytes(got.Raw, "structuredContent.error"); e.Get("type").String() != want || !e.Get("softened").Bool() {
+			t.Errorf("%s: error %s, want a soft %s", args, e.Raw, want)
+		}
+	}
+	for range 4 {
+		if done := <-ended.C(); done.Err == nil {
+			t.Errorf("on record the call with %s ended as %s", done.Call.Args, done.Outcome)
+		}
+	}
+	ended.Close()
+	if _, err := run(tool.Direct, `{"action":"read","path":"/Notes/Missing"}`); tool.KindOf(err) != tool.Unknown {
 		t.Errorf("at a terminal: %v", err)
 	}
-	if _, err := run(tool.MCPLocal, "write", `{"path":"/Notes/New","markdown":"x"}`); tool.KindOf(err) != tool.Denied {
-		t.Errorf("what no model can mend: %v", err)
+	for args, want := range map[string]tool.ErrorKind{
+		`{"action":"write","path":"/Notes/New","markdown":"x"}`: tool.Denied,
+		`{"action":"sing"}`: tool.Invalid,
+	} {
+		if got, err := run(tool.MCPLocal, args); tool.KindOf(err) != want {
+			t.Errorf("%s: %s, %v; want an error of kind %s", args, got.Raw, err, want)
+		}
 	}
 }
