@@ -97,6 +97,19 @@ func (x *explainer) all(causes []*jsonschema.ValidationError) []problem {
 
 func one(at []string, text string) []problem { return []problem{{at: at, text: text}} }
 
+// expected says in brackets which values, or which types, a schema takes; nothing if it does not tell.
+func expected(s *jsonschema.Schema) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Enum != nil && len(s.Enum.Values) > 1:
+		return " (one of " + literals(s.Enum.Values) + ")"
+	case s.Types != nil:
+		return " (" + strings.Join(s.Types.ToStrings(), " or ") + ")"
+	}
+	return ""
+}
+
 // missing tells of each required name that obj at "at" lacks, and of one that was probably
 // meant by it.
 func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) []problem {
@@ -111,9 +124,7 @@ func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) [
 	var ps []problem
 	for _, name := range lacks {
 		text := "required " + noun(at) + " " + quoted(name)
-		if p := s.Properties[name]; p != nil && p.Types != nil {
-			text += " (" + strings.Join(p.Types.ToStrings(), " or ") + ")"
-		}
+		text += expected(s.Properties[name])
 		text += " is missing" + inside(at)
 		if stray, ok := tool.Nearest(name, strays); ok {
 			text += "; did you mean it by " + quoted(stray) + "?"
