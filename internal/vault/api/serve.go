@@ -28,14 +28,14 @@ const (
 )
 
 // openGET lists the routes that also answer GET.
-var openGET = map[string]bool{"/api/system/version": true}
+var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProgress": true}
 
 // bodyless lists the routes that read no body, so that an empty one is no error.
 var bodyless = map[string]bool{
 	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true, "/api/ui/reloadUI": true,
 	"/api/ui/reloadIcon": true, "/api/ui/reloadTheme": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
 	"/api/block/getRecentUpdatedBlocks": true,
-	"/api/system/version":               true, "/api/system/currentTime": true,
+	"/api/system/version":               true, "/api/system/bootProgress": true, "/api/system/currentTime": true,
 	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,
 }
 

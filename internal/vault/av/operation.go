@@ -65,8 +65,8 @@ func joinOperations(mux *api.Mux) {
 	onColumn("updateAttrViewCol", (*change).updateColumn)
 	onColumn("updateAttrViewColOptions", (*change).updateOptions)
 	onColumn("updateAttrViewColTemplate", func(c *change, col *column) {
-		if source, is := c.op.Data.(string); is {
-			c.setTemplate(c.db, col, source)
+		if source, is := c.op.Data.(string); is && c.op.Type == kindTemplate { // else it is not taken, as recorded
+			col.Key["template"] = source
 		}
 	})
 	onColumn("updateAttrViewColNumberFormat", func(c *change, col *column) { col.Key["numberFormat"], _ = c.op.Data.(string) })
@@ -95,9 +95,12 @@ func (c *change) insertRows() bool {
 	if !c.raw.Get("srcs").IsArray() {
 		return true
 	}
+	view := c.db.view(c.op.ViewID, c.shownIn(c.op.BlockID))
+	if c.op.GroupID != "" && !slices.ContainsFunc(view.objects("groups"), func(g object) bool { return g.str("id") == c.op.GroupID }) {
+		return true // rows for a group that the view has not are dropped, as observed
+	}
 	c.addRows(c.db, adding{
-		sources: c.raw.List("srcs"), previous: c.op.PreviousID, bare: c.op.IgnoreDefaultFill, group: c.op.GroupID,
-		view: c.db.view(c.op.ViewID, c.shownIn(c.op.BlockID)),
+		sources: c.raw.List("srcs"), previous: c.op.PreviousID, bare: c.op.IgnoreDefaultFill, group: c.op.GroupID, view: view,
 	})
 	return true
 }

@@ -189,26 +189,27 @@ func TestTemplates(t *testing.T) {
 		"plain text":                        "plain text",
 		".action{.title}: .action{.Price}":  "A: 4",
 		".action{add .Price 2}":             "6",
-		".action{ nosuch }":                 ".action{ nosuch }",
-		".action{if":                        ".action{if",
+		".action{ nosuch }":                 "",
+		".action{.No}":                      "",
+		".action{if":                        "",
 		`.action{if .Price}yes.action{end}`: "yes",
 	} {
-		v.do(object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "data": source})
+		v.do(object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "type": "template", "data": source})
 		if got := v.cell(db, computed, rowA).Get("template.content").Str; got != want {
 			t.Errorf("%s shows %q, want %q", source, got, want)
 		}
 	}
-	v.do(object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "data": "kept"},
-		object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "data": ".action{.Price__}"})
+	v.do(object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "type": "template", "data": "kept"},
+		object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "data": "without the type"})
 	if got := v.cell(db, computed, rowA).Get("template.content").Str; got != "kept" {
-		t.Errorf("a template with an unknown name shows %q", got)
+		t.Errorf("a template whose operation names no type shows %q", got)
 	}
-	v.do(object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "data": ".action{.Price}"},
+	v.do(object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "type": "template", "data": ".action{.Price}"},
 		object{"action": "removeAttrViewCol", "avID": db, "id": price})
 	if got := v.cell(db, computed, rowA).Get("template.content").Str; got != "" {
 		t.Errorf("a template whose column is gone shows %q", got)
 	}
-	v.do(object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "data": fmt.Sprintf(".action{range until %d}.action{range until %d}x.action{end}.action{end}", 100000, 100000)})
+	v.do(object{"action": "updateAttrViewColTemplate", "avID": db, "id": computed, "type": "template", "data": fmt.Sprintf(".action{range until %d}.action{range until %d}x.action{end}.action{end}", 100000, 100000)})
 	if got := len(v.cell(db, computed, rowA).Get("template.content").Str); got > 200 {
 		t.Errorf("an endless template shows %d bytes", got)
 	}

@@ -1,7 +1,6 @@
 package av
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 // maxTemplates is how long the templates of one call may take, all rows together. What comes later shows nothing.
 const maxTemplates = 2 * time.Second
 
-// execute is what the template of a column makes of a row. A template with a mistake in it shows as it is written.
+// execute is what the template of a column makes of a row: nothing where it has a mistake in it.
 func (s *sheet) execute(c *column, row string) string {
 	source := c.Key.str("template")
 	if !strings.Contains(source, template.ActionLeft) || s.shelf.templates > maxTemplates {
@@ -20,11 +19,8 @@ func (s *sheet) execute(c *column, row string) string {
 	begun := time.Now()
 	text, err := s.try(source, row)
 	s.shelf.templates += time.Since(begun)
-	switch {
-	case errors.Is(err, template.ErrName):
+	if err != nil {
 		return ""
-	case err != nil:
-		return source
 	}
 	return text
 }
@@ -68,12 +64,4 @@ func (v *value) plain() any {
 		return v.Rollup.single().plain()
 	}
 	return v.text()
-}
-
-// setTemplate gives a column a template. One that asks for what is not there is not taken, as recorded.
-func (s *shelf) setTemplate(db *database, c *column, source string) {
-	if _, err := newSheet(s, db).try(source, ""); errors.Is(err, template.ErrName) {
-		return
-	}
-	c.Key["template"] = source
 }

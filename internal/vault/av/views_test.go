@@ -170,6 +170,7 @@ func TestGroups(t *testing.T) {
 	if got := v.render(db, object{"groupPaging": object{todo: object{"page": 2, "pageSize": 1}}}).Get("view.groups.0"); got.Get("rowCount").Int() != 2 || got.Get("rows.0.id").Str != rowA {
 		t.Errorf("the second page of the group is %s", got.Get("rows.#.id").Raw)
 	}
+	v.do(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "groupID": "20990101000000-zzzzzzz", "srcs": []any{object{"itemID": target2, "isDetached": true, "content": "lost"}}})
 	v.Ask("av/changeAttrViewLayout", object{"avID": db, "blockID": dbBlock, "layoutType": "kanban"})
 	if got := v.render(db, nil); got.Get("viewType").Str != "kanban" || got.Get("view.groups.0.cards.#").Int() != 2 || got.Get("view.cardCount").Int() != 4 {
 		t.Errorf("the kanban is %s", got.Raw)

@@ -2,6 +2,7 @@ package block
 
 import (
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
@@ -57,10 +58,10 @@ func newCrumb(b *tree.Block) crumb {
 	c := crumb{ID: b.ID, Type: tree.NodeType(b.Kind), SubType: b.Subtype()}
 	switch b.Kind {
 	case tree.Doc:
-		c.Name = b.Doc.Box.Conf.Name + b.Doc.HPath()
+		c.Name = html.EscapeString(b.Doc.Box.Conf.Name + b.Doc.HPath())
 	case tree.Paragraph: // has no name
 	default:
-		c.Name = strings.TrimSpace(markup.Content(b))
+		c.Name = html.EscapeString(strings.TrimSpace(markup.Content(b)))
 	}
 	return c
 }

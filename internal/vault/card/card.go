@@ -28,9 +28,7 @@ type card struct {
 	Block string `json:"block"`
 	// Placed says that the block was there when the card was made. A card made for an id that no block has is listed all
 	// the same; one that has lost its block is not, and is back with its past when the block is.
-	Placed bool `json:"placed"`
-	// Skipped is until when the card is left out of what is due, the zero time for not at all.
-	Skipped  time.Time `json:"skipped"`
+	Placed   bool      `json:"placed"`
 	Schedule fsrs.Card `json:"schedule"`
 }
 

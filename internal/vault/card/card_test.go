@@ -153,6 +153,7 @@ func TestWrongRatingForgets(t *testing.T) {
 	}
 }
 
+// TestSkipAndSetDue holds what was observed of a kernel: a skip changes nothing, and a new card has no due time.
 func TestSkipAndSetDue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -160,12 +161,35 @@ func TestSkipAndSetDue(t *testing.T) {
 	w.add(builtIn, blocks...)
 	id := w.ask("getRiffDueCards", `{"deckID":""}`).Get("cards.0.cardID").Str
 	w.ask("skipReviewRiffCard", `{"deckID":%q,"cardID":%q}`, builtIn, id)
+	w.ask("batchSetRiffCardsDueTime", `{"cardDues":[{"id":%q,"due":"20990101000000"}]}`, id)
+	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+		t.Errorf("a new card that was skipped and put off:\n%s", diff)
+	}
+	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, id)
 	if diff := cmp.Diff(blocks[1:], w.due()); diff != "" {
-		t.Errorf("after a skip:\n%s", diff)
+		t.Errorf("after a review:\n%s", diff)
 	}
 	w.ask("batchSetRiffCardsDueTime", `{"cardDues":[{"id":%q,"due":"20200101000000"}]}`, id)
 	if diff := cmp.Diff(blocks, w.due()); diff != "" {
 		t.Errorf("with a time of its own:\n%s", diff)
+	}
+}
+
+// TestRound: an answer has twenty new cards and two hundred others, and counts all that are due.
+func TestRound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.many(230)
+	for _, id := range texts(w.cards(builtIn), "blocks.#.riffCardID")[:205] {
+		w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, id)
+		w.ask("batchSetRiffCardsDueTime", `{"cardDues":[{"id":%q,"due":"20200101000000"}]}`, id)
+	}
+	got := w.ask("getRiffDueCards", `{"deckID":""}`)
+	counts := []int64{
+		got.Get("cards.#").Int(), got.Get("unreviewedCount").Int(), got.Get("unreviewedNewCardCount").Int(), got.Get("unreviewedOldCardCount").Int(),
+	}
+	if diff := cmp.Diff([]int64{220, 230, 20, 200}, counts); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -199,6 +223,10 @@ func TestScopes(t *testing.T) {
 	w.Update(func(tx *workspace.Tx) { tx.Notebook(w.nb).Conf.Closed = true })
 	if diff := cmp.Diff([]string{far}, w.due()); diff != "" {
 		t.Errorf("with a closed notebook:\n%s", diff)
+	}
+	// That notebook itself means all of them, as observed.
+	if diff := cmp.Diff([]string{far}, texts(w.ask("getNotebookRiffDueCards", `{"notebook":%q}`, w.nb), "cards.#.blockID")); diff != "" {
+		t.Errorf("of a closed notebook:\n%s", diff)
 	}
 }
 
@@ -290,7 +318,7 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	blocks := w.many(45)
-	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+	if diff := cmp.Diff(blocks[:20], w.due()); diff != "" {
 		t.Errorf("due:\n%s", diff)
 	}
 	var listed []string

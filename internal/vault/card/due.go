@@ -25,14 +25,20 @@ func dueInDeck(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(due(tx, id, scope{}, time.Now()))
 }
 
-// dueInNotebook answers what is due of the built-in deck in a notebook.
+// dueInNotebook answers what is due of the built-in deck in a notebook. All notebooks are meant by a closed one, as
+// observed.
 func dueInNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.Str("notebook")
 	checkReviewed(req)
-	if tx.Notebook(id) == nil {
+	n := tx.Notebook(id)
+	if n == nil {
 		return api.Fail(-1, "open "+api.Root+"/data/"+id+": no such file or directory")
 	}
-	return api.OK(due(tx, builtIn, scope{box: id}, time.Now()))
+	var s scope
+	if !n.Conf.Closed {
+		s.box = id
+	}
+	return api.OK(due(tx, builtIn, s, time.Now()))
 }
 
 // dueInTree answers what is due of the built-in deck in a document and those below it. All trees are meant by one that
@@ -49,8 +55,8 @@ func dueInTree(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(due(tx, builtIn, s, time.Now()))
 }
 
-// checkReviewed reads the cards the session has seen, as far as the kernel checks them. What is due does not depend on
-// them: a card that was rated is due later.
+// checkReviewed reads the cards the session has seen, as far as the kernel checks them. What is listed does not depend
+// on them; the kernel takes them off its count, which no tool asks it for.
 func checkReviewed(req api.Request) {
 	if !req.Get("reviewedCards").Exists() {
 		return
@@ -60,12 +66,31 @@ func checkReviewed(req api.Request) {
 	}
 }
 
+// How many cards an answer has at most, by kind: what SiYuan's settings have for one round if nobody changed them.
+const (
+	mostNew = 20
+	mostOld = 200
+)
+
 // dueList is what is due. Cards is null for a deck that does not exist.
 type dueList struct {
 	Cards []dueCard `json:"cards"`
-	All   int       `json:"unreviewedCount"`
+	All   int       `json:"unreviewedCount"` // listed or not; the others count what is listed
 	New   int       `json:"unreviewedNewCardCount"`
 	Old   int       `json:"unreviewedOldCardCount"`
+}
+
+// add counts a card, and lists it if there is room.
+func (l *dueList) add(c dueCard) {
+	l.All++
+	counted, most := &l.Old, mostOld
+	if c.State == 0 {
+		counted, most = &l.New, mostNew
+	}
+	if *counted < most {
+		*counted++
+		l.Cards = append(l.Cards, c)
+	}
 }
 
 type dueCard struct {
@@ -79,25 +104,20 @@ type dueCard struct {
 	NextDues   map[string]string `json:"nextDues"`   // by rating
 }
 
-// due lists the cards of a deck whose time has come and whose block is in an open notebook, the longest due first.
+// due lists the cards of a deck whose time has come and whose block is in an open notebook, the longest due first, as
+// far as there is room.
 func due(tx *workspace.Tx, deckID string, s scope, now time.Time) dueList {
 	list := dueList{Cards: []dueCard{}}
 	fresh := nextDues(newSchedule(now), now)
 	tx.Rows(func(row workspace.Row) bool {
 		body, _ := row.Value(1).([]byte)
 		c := readCard(row.Text(0), deckID, body)
-		if now.Before(c.Skipped) {
-			return true
-		}
 		shown := c.due()
-		if list.All++; shown.State == 0 {
-			list.New++
-			shown.NextDues = fresh // FSRS tells new cards from each other by nothing
-		} else {
-			list.Old++
+		shown.NextDues = fresh // FSRS tells new cards from each other by nothing
+		if shown.State != 0 {
 			shown.NextDues = nextDues(c.Schedule, now)
 		}
-		list.Cards = append(list.Cards, shown)
+		list.add(shown)
 		return true
 	}, `SELECT record.id, record.body FROM record
 		CROSS JOIN node ON node.id = `+blockOfCard+`

@@ -3,6 +3,8 @@ package card
 import (
 	"time"
 
+	fsrs "github.com/open-spaced-repetition/go-fsrs/v3"
+
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
@@ -13,23 +15,20 @@ func review(tx *workspace.Tx, req api.Request) api.Reply {
 	rating := number(req, "rating")
 	checkReviewed(req)
 	if c != nil {
-		c.Schedule, c.Skipped = rate(c.Schedule, rating, time.Now()), time.Time{}
+		c.Schedule = rate(c.Schedule, rating, time.Now())
 		c.put(tx)
 	}
 	return api.Done()
 }
 
-// skip leaves a card out of what is due until tomorrow. Its schedule stays.
-func skip(tx *workspace.Tx, req api.Request) api.Reply {
-	if c := findCard(tx, req.Str("deckID"), req.Str("cardID")); c != nil {
-		year, month, day := time.Now().Date()
-		c.Skipped = time.Date(year, month, day+1, 0, 0, 0, 0, time.Local)
-		c.put(tx)
-	}
+// skip leaves everything as it is, as observed: a card that was skipped is due until it is rated.
+func skip(_ *workspace.Tx, req api.Request) api.Reply {
+	req.Str("deckID")
+	req.Str("cardID")
 	return api.Done()
 }
 
-// setDue moves cards to other times, given as yyyyMMddHHmmss in local time.
+// setDue moves cards to other times, given as yyyyMMddHHmmss in local time. A new card stays due, as observed.
 func setDue(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, entry := range req.List("cardDues") {
 		id := entry.Str("id")
@@ -38,9 +37,10 @@ func setDue(tx *workspace.Tx, req api.Request) api.Reply {
 			return api.Fail(-1, err.Error())
 		}
 		if r := tx.Record(cardKind, id); r != nil {
-			c := readCard(r.ID, r.Owner, r.Body)
-			c.Schedule.Due, c.Skipped = at, time.Time{}
-			c.put(tx)
+			if c := readCard(r.ID, r.Owner, r.Body); c.Schedule.State != fsrs.New {
+				c.Schedule.Due = at
+				c.put(tx)
+			}
 		}
 	}
 	return api.Done()

@@ -2,6 +2,7 @@ package document
 
 import (
 	"strings"
+	"unicode"
 
 	"collie/internal/vault/api"
 	"collie/internal/vault/markup"
@@ -35,7 +36,7 @@ func createDocWithMd(tx *workspace.Tx, req api.Request) api.Reply {
 // create makes a document at a path by titles, with the parents that are missing. A path that is taken is no obstacle:
 // two documents may share it. id may be "". It returns nil when the document would lie too deep.
 func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.Document {
-	titles := strings.Split(strings.Trim(hpath, "/"), "/")
+	titles := strings.Split(strings.Trim(visible(hpath), "/"), "/")
 	if len(titles) > tree.MaxDepth {
 		return nil
 	}
@@ -69,8 +70,22 @@ func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, ti
 
 // cleanTitle is a title as it is kept.
 func cleanTitle(title string) string {
-	if title = strings.ReplaceAll(title, "/", ""); title == "" {
+	if title = visible(strings.ReplaceAll(title, "/", "")); title == "" {
 		return "Untitled"
 	}
 	return title
+}
+
+// visible is a text without the characters that nobody sees, but for those that join emoji.
+func visible(text string) string {
+	return strings.Map(func(c rune) rune {
+		const joiner, hardSpace = '\u200d', '\u00a0'
+		switch {
+		case c == hardSpace:
+			return ' '
+		case c != joiner && !unicode.IsGraphic(c):
+			return -1
+		}
+		return c
+	}, text)
 }

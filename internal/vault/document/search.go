@@ -18,6 +18,9 @@ type hit struct {
 	Path    string `json:"path"`
 }
 
+// mostHits is how many documents a search finds at most, in all notebooks together. SiYuan has it in its settings.
+const mostHits = 64
+
 // searchDocs finds documents whose title holds k, whatever the case. Without k it answers the notebooks.
 func searchDocs(tx *workspace.Tx, req api.Request) api.Reply {
 	query, exclude := strings.ToLower(req.Str("k")), req.OptStrs("excludeIDs")
@@ -40,7 +43,7 @@ func searchDocs(tx *workspace.Tx, req api.Request) api.Reply {
 			}
 		}
 	}
-	return api.OK(found)
+	return api.OK(found[:min(len(found), mostHits)])
 }
 
 func newHit(box *tree.Notebook, hpath, path string) hit {

@@ -16,7 +16,8 @@ import (
 
 // renameAsset gives an asset a new name with a new id, and rewrites everything that names it: documents of open and
 // closed notebooks, however they write the address, attributes and databases. An asset that is not there is no error,
-// and nothing is rewritten then.
+// and nothing is rewritten then. One in the folder of a notebook is meant by what documents write, assets/a.png; by its
+// whole path none is, as observed.
 func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	old, name := req.Str("oldPath"), req.Str("newName")
 	from, ok := assetFile(old)
@@ -28,12 +29,34 @@ func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	ext := path.Ext(old)
 	stem := cut(strings.Trim(foldName(name), " "), maxStem)
+	if stem == "" {
+		return api.OK(map[string]any{"newPath": ""})
+	}
 	renamed := path.Dir(old) + "/" + stem + "-" + tx.NewID() + ext
-	if f := tx.Stat(from); f != nil && !f.Dir {
-		moveAsset(tx, from, "/data/"+renamed)
+	if from = meant(tx, old, from); from != "" {
+		moveAsset(tx, from, path.Join(path.Dir(from), path.Base(renamed)))
 		rewriteUses(tx, old, renamed)
 	}
 	return api.OK(map[string]any{"newPath": renamed})
+}
+
+// meant is the file that documents mean by an address: that of the folder of all, else one in the folder of a notebook
+// or document; "" for none.
+func meant(tx *workspace.Tx, address, common string) (found string) {
+	if !strings.HasPrefix(address, "assets/") {
+		return ""
+	}
+	if f := tx.Stat(common); f != nil && !f.Dir {
+		return common
+	}
+	tail := "/" + address
+	tx.Rows(func(row workspace.Row) bool {
+		if p := row.Text(0); inAssets(p) && strings.Index(p, "/assets/") == len(p)-len(tail) {
+			found = p
+		}
+		return found == ""
+	}, "SELECT path FROM file WHERE dir = 0 AND substr(path, -length(?1)) = ?1 ORDER BY path", tail)
+	return found
 }
 
 // moveAsset moves a file with what is known of it.

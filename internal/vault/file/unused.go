@@ -20,33 +20,48 @@ func getUnusedAssets(tx *workspace.Tx, _ api.Request) api.Reply {
 	return api.OK(items)
 }
 
-// unusedAssets are the files and folders below data/assets that nothing names, by path. As in SiYuan a use that is
-// written with an escape does not count here; removeUnusedAssets knows better. What was marked in a PDF goes with it.
+// unusedAssets are the files in folders of assets, and the folders below data/assets, that nothing names, by path. As in
+// SiYuan a use that is written with an escape does not count here; removeUnusedAssets knows better. What was marked in a
+// PDF goes with it.
 func unusedAssets(tx *workspace.Tx) []string {
 	var files, folders []string
-	used := map[string]bool{} // the folders of used files as well
+	used := map[string]bool{} // addresses as documents write them; the folders of used files as well
 	tx.Rows(func(row workspace.Row) bool {
 		a := strings.TrimPrefix(row.Text(0), "/data/")
 		switch {
+		case !inAssets(row.Text(0)):
 		case row.Int(1) != 0:
-			folders = append(folders, a)
+			if address(a) == a {
+				folders = append(folders, a)
+			}
 		case row.Int(2) != 0:
-			markUsed(used, a)
+			markUsed(used, address(a))
 		default:
 			files = append(files, a)
 		}
 		return true
-	}, `SELECT path, dir, EXISTS (SELECT 1 FROM asset WHERE asset.path = substr(file.path, 7))
-			OR EXISTS (SELECT 1 FROM annotation WHERE annotation.path = substr(file.path, 7)) FROM file
-		WHERE path > '/data/assets/' AND path < '/data/assets0' ORDER BY path`)
-	for a := range mentioned(tx, files, false) {
+	}, `SELECT path, dir, EXISTS (SELECT 1 FROM asset WHERE asset.path = substr(file.path, instr(file.path, '/assets/') + 1))
+			OR EXISTS (SELECT 1 FROM annotation WHERE annotation.path = substr(file.path, instr(file.path, '/assets/') + 1)) FROM file
+		WHERE path > '/data/' AND path < '/data0' AND instr(path, '/assets/') > 0 ORDER BY path`)
+	for a := range mentioned(tx, addresses(files), false) {
 		markUsed(used, a)
 	}
 	unused := slices.DeleteFunc(append(files, folders...), func(a string) bool {
-		return used[a] || used[strings.TrimSuffix(a, annotationExt)]
+		return used[address(a)] || used[strings.TrimSuffix(address(a), annotationExt)]
 	})
 	slices.Sort(unused)
 	return unused[:min(len(unused), maxUnused)]
+}
+
+// address is how documents write the path of an asset below data/: from the folder assets on.
+func address(p string) string { return p[max(strings.Index("/"+p, "/assets/"), 0):] }
+
+func addresses(paths []string) []string {
+	list := make([]string, len(paths))
+	for i, p := range paths {
+		list[i] = address(p)
+	}
+	return list
 }
 
 // markUsed notes an asset and the folders above it.
@@ -59,13 +74,13 @@ func markUsed(used map[string]bool, asset string) {
 // removeUnusedAsset removes an asset, used or not, as its callers ask for both. SiYuan would remove anything; here the
 // path must be that of a file among the assets, or of a folder of which nothing is used.
 func removeUnusedAsset(tx *workspace.Tx, req api.Request) api.Reply {
-	address := req.Str("path")
-	p, ok := assetFile(address)
+	named := req.Str("path")
+	p, ok := assetFile(named)
 	if !ok {
-		return api.Fail(-1, "Path ["+address+"] is not an asset")
+		return api.Fail(-1, "Path ["+named+"] is not an asset")
 	}
 	if f := tx.Stat(p); f != nil && f.Dir && len(mentioned(tx, assetsBelow(tx, p), true)) > 0 {
-		return api.Fail(-1, "Path ["+address+"] holds assets that are used")
+		return api.Fail(-1, "Path ["+named+"] holds assets that are used")
 	}
 	removeAsset(tx, p)
 	return api.OK(map[string]any{"path": api.Root + p})
@@ -75,13 +90,13 @@ func removeUnusedAsset(tx *workspace.Tx, req api.Request) api.Reply {
 func removeUnusedAssets(tx *workspace.Tx, _ api.Request) api.Reply {
 	unused := unusedAssets(tx)
 	kept := map[string]bool{}
-	for a := range mentioned(tx, unused, true) {
+	for a := range mentioned(tx, addresses(unused), true) {
 		markUsed(kept, a)
 	}
 	gone := []string{}
 	for _, a := range unused {
 		p := "/data/" + a
-		if kept[a] || kept[strings.TrimSuffix(a, annotationExt)] || holdsMore(tx, p, unused) {
+		if kept[address(a)] || kept[strings.TrimSuffix(address(a), annotationExt)] || holdsMore(tx, p, unused) {
 			continue
 		}
 		removeAsset(tx, p)

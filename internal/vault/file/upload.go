@@ -13,7 +13,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// upload stores the files of a form. A file that is there already, with the same name and bytes, is not stored twice.
+// upload stores the files of a form. A file that is there already, with the same name and bytes, is not stored twice,
+// whatever the folder.
 func upload(tx *workspace.Tx, req api.Request) api.Reply {
 	if req.Form == nil {
 		return api.Fail(-1, "request Content-Type isn't multipart/form-data")
@@ -44,7 +45,7 @@ func upload(tx *workspace.Tx, req api.Request) api.Reply {
 func storeAsset(tx *workspace.Tx, dir, name string, data []byte) string {
 	stem, ext := assetName(name)
 	if len(data) > 0 {
-		if p := sameAsset(tx, dir, stem, ext, data); p != "" {
+		if p := sameAsset(tx, stem, ext, data); p != "" && strings.HasPrefix(dir+"/", "/data/assets/") {
 			return p
 		}
 	}
@@ -56,7 +57,8 @@ func storeAsset(tx *workspace.Tx, dir, name string, data []byte) string {
 // nameID is the id behind the name of an asset.
 var nameID = regexp.MustCompile(`-\d{14}-[0-9a-z]{7}$`)
 
-func sameAsset(tx *workspace.Tx, dir, stem, ext string, data []byte) (found string) {
+// sameAsset is a file in the folder of all assets or below it.
+func sameAsset(tx *workspace.Tx, stem, ext string, data []byte) (found string) {
 	sum := sha256.Sum256(data)
 	tx.Rows(func(row workspace.Row) bool {
 		held := path.Base(row.Text(0))
@@ -64,7 +66,8 @@ func sameAsset(tx *workspace.Tx, dir, stem, ext string, data []byte) (found stri
 			found = row.Text(0)
 		}
 		return found == ""
-	}, "SELECT path FROM file WHERE parent = ? AND hash = ? AND dir = 0 ORDER BY path", dir, hex.EncodeToString(sum[:]))
+	}, "SELECT path FROM file WHERE path > '/data/assets/' AND path < '/data/assets0' AND hash = ? AND dir = 0 ORDER BY path",
+		hex.EncodeToString(sum[:]))
 	return found
 }
 

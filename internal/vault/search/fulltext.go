@@ -52,7 +52,7 @@ func cut[T any](p paging, list []T) []T {
 func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	query, method := strings.TrimSpace(req.OptStr("query")), req.OptNum("method", byKeyword)
 	if query != "" && method == byStatement && !tree.ValidID(query) {
-		return api.OK(foundByStatement(tx, query, pagingOf(req)))
+		return api.OK(foundByStatement(tx, query, pagingOf(req), req.OptNum("groupBy", 0) == 1))
 	}
 	src, mark := sourceOf(tx, query, method)
 	p := pagingOf(req)
@@ -121,17 +121,19 @@ func grouped(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*api.Found
 	for _, root := range roots {
 		for _, b := range list {
 			if b.RootID == root.ID {
-				root.Children = append(root.Children, marked(b, mark))
+				child := marked(b, mark)
+				child.HPath = html.EscapeString(b.HPath)
+				root.Children = append(root.Children, child)
 			}
 		}
-		root.Content = html.EscapeString(root.Content)
+		root.Content, root.HPath = html.EscapeString(root.Content), html.EscapeString(root.HPath)
 	}
 	return roots
 }
 
 // foundByStatement finds the blocks that the rows of a statement name by a column id, in their order. What else a row
 // says of a block does not count.
-func foundByStatement(tx *workspace.Tx, statement string, p paging) foundPage {
+func foundByStatement(tx *workspace.Tx, statement string, p paging, group bool) foundPage {
 	answer := foundPage{Blocks: []*api.FoundBlock{}}
 	result, err := tx.Select(statement, defaultLimit)
 	column := slices.Index(result.Columns, "id")
@@ -150,8 +152,12 @@ func foundByStatement(tx *workspace.Tx, statement string, p paging) foundPage {
 	for _, id := range ids {
 		roots[known[id].RootID] = true
 	}
+	shown := make([]*api.FoundBlock, 0, p.size)
 	for _, id := range cut(p, ids) {
-		answer.Blocks = append(answer.Blocks, marked(known[id], html.EscapeString))
+		shown = append(shown, known[id])
+	}
+	if answer.Blocks = markedAll(shown, html.EscapeString); group {
+		answer.Blocks = grouped(tx, shown, html.EscapeString)
 	}
 	answer.Matched, answer.Roots, answer.Pages = len(ids), len(roots), p.count(len(ids))
 	return answer

@@ -27,10 +27,7 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 		for _, b := range page(tx, found.first) {
 			h := marked(b, mark)
 			h.RefText = b.Content
-			if isDocument(b) {
-				isTitle = isTitle || b.Content == query
-				h.HPath = strings.TrimSuffix(h.HPath, "/") + "/"
-			}
+			isTitle = isTitle || isDocument(b) && b.Content == query
 			if box := tx.Notebook(b.Box); box != nil {
 				h.HPath = box.Conf.Name + h.HPath
 			}

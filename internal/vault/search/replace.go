@@ -11,14 +11,15 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// findReplace replaces in the blocks it is given, in the kinds of text it is given; without those it does nothing. Of a
-// document it can change the title.
+// findReplace replaces, whatever the case, in the blocks it is given and what they hold, in the kinds of text it is given;
+// without those it does nothing. Of a document it can change the title.
 func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 	find, with := req.Str("k"), req.Str("r")
 	if find == "" || find == with {
 		return api.Done()
 	}
-	replace := strings.NewReplacer(find, with).Replace
+	anyCase := regexp.MustCompile("(?i)" + regexp.QuoteMeta(find))
+	replace := func(text string) string { return anyCase.ReplaceAllLiteralString(text, with) }
 	if req.OptNum("method", byKeyword) == byPattern {
 		pattern, err := regexp.Compile(find)
 		if err != nil {
@@ -37,9 +38,13 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 				edit.KeepBefore(tx, b.Doc)
 				b.Attrs["title"] = replace(b.Attrs["title"])
 			}
-		case !b.Container():
+		default:
 			edit.KeepBefore(tx, b.Doc)
-			b.Text = replaced(b, replace, in)
+			b.Walk(func(leaf *tree.Block) {
+				if !leaf.Container() {
+					leaf.Text = replaced(leaf, replace, in)
+				}
+			})
 		}
 	}
 	return api.Done()

@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/json"
+	"html"
 	"strings"
 
 	"collie/internal/vault/api"
@@ -66,18 +67,15 @@ func marked(b *api.FoundBlock, mark marker) *api.FoundBlock {
 	if isDocument(b) {
 		c.HPath = above(b)
 	}
+	c.HPath = html.EscapeString(c.HPath)
 	return &c
 }
 
 func isDocument(b *api.FoundBlock) bool { return b.ID == b.RootID }
 
-// above is the path by titles of what a document lies in.
+// above is the path by titles of what a document lies in, with a slash at its end.
 func above(d *api.FoundBlock) string {
-	parent := strings.TrimSuffix(strings.TrimSuffix(d.HPath, d.IAL["title"]), "/")
-	if parent == "" {
-		return "/"
-	}
-	return parent
+	return strings.TrimSuffix(strings.TrimSuffix(d.HPath, d.IAL["title"]), "/") + "/"
 }
 
 // documentsOf are the documents that blocks lie in, each once.

@@ -97,11 +97,14 @@ func tagsIn(column string) []string {
 	return tags
 }
 
+// marks are the characters that no new tag may have.
+const marks = "!#$&()*<=>[\\]^_`{}~\n"
+
 // renameTag renames a tag and those below it. One that does not exist is no error.
 func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
-	old, label := req.NeedText("oldLabel"), req.NeedText("newLabel")
-	if strings.Contains(label, "#") {
-		return api.Notice("Do not include Markdown syntax marker [#]", 5000)
+	old, label := req.NeedText("oldLabel"), strings.Trim(req.NeedText("newLabel"), "/ ")
+	if i := strings.IndexAny(label, marks); i >= 0 {
+		return api.Notice("Do not include Markdown syntax marker ["+label[i:i+1]+"]", 5000)
 	}
 	retag(tx, old, func(tag string) (string, bool) {
 		switch {

@@ -24,6 +24,7 @@ var conf []byte
 // Join adds the endpoints below /api/system, /api/notification and /api/ui.
 func Join(mux *api.Mux) {
 	mux.Read("/api/system/version", always(api.Version))
+	mux.Read("/api/system/bootProgress", always(map[string]any{"details": "v" + api.Version + " Finishing boot...", "progress": 100}))
 	mux.Read("/api/system/currentTime", func(*workspace.Tx, api.Request) api.Reply {
 		return api.OK(time.Now().UnixMilli())
 	})
