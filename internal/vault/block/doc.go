@@ -27,6 +27,7 @@ func joinReads(mux *api.Mux) {
 	mux.Read("/api/block/getBlockKramdown", getBlockKramdown)
 	mux.Read("/api/block/getBlockKramdowns", getBlockKramdowns)
 	mux.Read("/api/block/getBlockDOM", getBlockDOM)
+	mux.Read("/api/block/getBlockDOMs", getBlockDOMs)
 	mux.Read("/api/block/getChildBlocks", getChildBlocks)
 	mux.Read("/api/block/getBlockInfo", getBlockInfo)
 	mux.Read("/api/block/getBlockBreadcrumb", getBlockBreadcrumb)

@@ -49,6 +49,17 @@ func getBlockDOM(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"dom": dom, "id": id})
 }
 
+// getBlockDOMs is getBlockDOM for many blocks; those that do not exist are left out.
+func getBlockDOMs(tx *workspace.Tx, req api.Request) api.Reply {
+	found := map[string]string{}
+	for _, id := range req.Strs("ids") {
+		if b := tx.Block(id); b != nil {
+			found[id] = markup.DOM(b, 1)
+		}
+	}
+	return api.OK(found)
+}
+
 // spinBlockDOM turns the DOM of typed blocks into the DOM that would be saved.
 func spinBlockDOM(tx *workspace.Tx, req api.Request) api.Reply {
 	blocks := tx.Identify(markup.ParseDOM(req.Str("dom")))

@@ -33,6 +33,33 @@ func createDocWithMd(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(d.ID())
 }
 
+// createDoc makes a document at a storage path, below one that is there.
+func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
+	notebook, path, title, text := req.Str("notebook"), req.Str("path"), req.Str("title"), req.Str("md")
+	box := tx.OpenNotebook(notebook)
+	if box == nil {
+		return api.Fail(-1, notebookFailed)
+	}
+	ids := strings.Split(strings.Trim(strings.TrimSuffix(path, ".sy"), "/"), "/")
+	last := len(ids) - 1
+	var parent *tree.Document
+	for _, id := range ids[:last] {
+		if parent = tx.Document(id); parent == nil || parent.Box.ID != box.ID {
+			return api.Fail(-1, "block not found")
+		}
+	}
+	switch {
+	case !tree.ValidID(ids[last]):
+		return api.Fail(-1, "invalid ID argument") // where a kernel makes a document that no list shows
+	case tx.DocumentTaken(ids[last]):
+		return api.Fail(-1, "Duplicated filename")
+	case len(ids) > tree.MaxDepth:
+		return api.Fail(-1, treeTooDeep)
+	}
+	d := tx.AddDocument(box, parent, cleanTitle(title), ids[last], tx.Identify(markup.Parse(text)))
+	return api.OK(map[string]string{"id": d.ID()})
+}
+
 // create makes a document at a path by titles, with the parents that are missing. A path that is taken is no obstacle:
 // two documents may share it. id may be "". It returns nil when the document would lie too deep.
 func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.Document {

@@ -25,6 +25,7 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/filetree/searchDocs", searchDocs)
 	mux.Read("/api/filetree/getDoc", getDoc)
 	mux.Write("/api/filetree/createDocWithMd", createDocWithMd)
+	mux.Write("/api/filetree/createDoc", createDoc)
 	mux.Write("/api/filetree/renameDocByID", renameDocByID)
 	mux.Write("/api/filetree/removeDocByID", removeDocByID)
 	mux.Write("/api/filetree/moveDocsByID", moveDocsByID)

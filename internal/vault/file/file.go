@@ -28,6 +28,7 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/asset/getUnusedAssets", getUnusedAssets)
 	mux.Write("/api/asset/removeUnusedAsset", removeUnusedAsset)
 	mux.Write("/api/asset/removeUnusedAssets", removeUnusedAssets)
+	mux.Read("/api/asset/resolveAssetPath", resolveAssetPath)
 	mux.Write("/api/asset/renameAsset", renameAsset)
 	mux.Read("/api/asset/getImageOCRText", getImageOCRText)
 	mux.Write("/api/asset/setImageOCRText", setImageOCRText)

@@ -40,6 +40,20 @@ func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"newPath": renamed})
 }
 
+// resolveAssetPath tells which file an address means, by its path on the machine of SiYuan's kernel.
+func resolveAssetPath(tx *workspace.Tx, req api.Request) api.Reply {
+	address := req.Str("path")
+	common, ok := assetFile(address)
+	if !ok || !strings.HasPrefix(address, "assets/") {
+		return api.Notice("["+address+"] is not an asset path (must start with assets/)", 3000)
+	}
+	found := meant(tx, address, common)
+	if found == "" {
+		return api.Notice("Query asset failed ["+address+"]", 3000)
+	}
+	return api.OK(api.Root + found)
+}
+
 // meant is the file that documents mean by an address: that of the folder of all, else one in the folder of a notebook
 // or document; "" for none.
 func meant(tx *workspace.Tx, address, common string) (found string) {

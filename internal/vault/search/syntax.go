@@ -18,8 +18,13 @@ const nothing = "\"\u0001\u0002\u0001\""
 const maxTerms = 2000
 
 // byExpression finds the blocks that an expression of SQLite's full text search matches, in which a word may also be
-// shorter than those of the index. An expression that is none finds nothing.
+// shorter than those of the index. An expression that is none finds nothing. As in SiYuan it is the inside of a text of
+// SQL: a quote in it is written twice, and one alone finds nothing.
 func byExpression(tx *workspace.Tx, expression string) source {
+	if strings.Contains(strings.ReplaceAll(expression, "''", ""), "'") {
+		return source{}
+	}
+	expression = strings.ReplaceAll(expression, "''", "'")
 	expression = lengthened(tx, expression)
 	if !utf8.ValidString(expression) || strings.ContainsRune(expression, 0) {
 		return source{}

@@ -78,6 +78,19 @@ func TestErrorsAreSQLites(t *testing.T) {
 	}
 }
 
+// TestCalls: a function is refused for its name, whatever stands between that and the bracket. SQLite takes a vertical
+// tab for a blank only behind another one.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	conn, g := connect(t, file(t)), guard(t, &query.Guard{})
+	for _, call := range []string{"randomblob(9)", "randomblob \v(9)", "randomblob\n\v\f (9)", "randomblob/**/\t\v(9)", `"randomblob"(9)`} {
+		var refused *query.Refused
+		if _, err := g.Select(conn, "select hex("+call+")", 64); !errors.As(err, &refused) || !strings.Contains(refused.Message, "may not be called") {
+			t.Errorf("%q: %v", call, err)
+		}
+	}
+}
+
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, file(t))

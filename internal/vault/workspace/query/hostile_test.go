@@ -30,7 +30,7 @@ var hostile = []string{
 	"explain query plan select * from blocks",
 	// functions and modules
 	"select load_extension('x')", `select "load_extension"('x')`, "select [load_extension]('x')", "select `load_extension`('x')", "select load_extension/**/('x')",
-	"select load_extension --\n('x')", "select Load_Extension('x')", "select readfile('/etc/passwd')", "select writefile('/tmp/x','y')", "select edit('x')",
+	"select load_extension \v('x')", "select hex(randomblob\n\v (9))", "select load_extension --\n('x')", "select Load_Extension('x')", "select readfile('/etc/passwd')", "select writefile('/tmp/x','y')", "select edit('x')",
 	"select fts3_tokenizer('simple')", "select fts5(?1)", "select rtreecheck('node')", "select rtreenode(2, x'00')", "select sqlite_offset(id) from blocks",
 	"select randomblob(1000000000)", "select zeroblob(1000000000)", "select hex(zeroblob(1000000000))", "select last_insert_rowid(), changes(), total_changes()",
 	"select * from dbstat", "select count(*) from dbstat", "select * from sqlite_dbpage", "select data from sqlite_dbpage('main') limit 1", "select * from sqlite_stmt",

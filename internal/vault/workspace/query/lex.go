@@ -128,7 +128,9 @@ func span(text string, in func(byte) bool) int {
 	return i
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r' }
+// isBlank reports whether a byte separates tokens. A vertical tab does so only behind another blank; elsewhere SQLite
+// refuses it.
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // inName reports whether a byte may be in a name: letters, digits, _, $ and all that is not ASCII.
