@@ -46,6 +46,9 @@ const (
 	StateChanged   ErrorKind = "state_changed"          // it is not what the caller saw
 	Mismatch       ErrorKind = "readback_mismatch"      // the write is not there afterwards
 	WriteSafety    ErrorKind = "write_safety_error"     // the rules of safe writing stand against it
+
+	ComplexBlocks    ErrorKind = "complex_blocks_not_supported_by_fs"   // blocks that are no text would be lost
+	StructuredAssets ErrorKind = "structured_assets_overwrite_rejected" // attributes or references would be lost
 )
 
 // Refused reports whether an error of this kind means that the road said no before
@@ -53,7 +56,8 @@ const (
 func (k ErrorKind) Refused() bool {
 	switch k {
 	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, NeedsAuth, Removed, Unaudited,
-		Conflicting, InvalidPath, Ambiguous, Exists, LevelsUnknown, Declined, StateChanged, WriteSafety:
+		Conflicting, InvalidPath, Ambiguous, Exists, LevelsUnknown, Declined, StateChanged, WriteSafety,
+		ComplexBlocks, StructuredAssets:
 		return true
 	case Upstream, Crashed, Unavailable, TooLarge, Timeout, Canceled, Internal,
 		API, Unauthorized, NotInKernel, OutcomeUnknown, Mismatch:

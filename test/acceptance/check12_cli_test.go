@@ -157,6 +157,7 @@ func TestCheck12JSON(t *testing.T) {
 func TestCheck12Precedence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.NeedsVault("there are five kernels here")
 	home := t.TempDir()
 	entry := map[string]string{}
 	for _, name := range []string{"flag", "env", "work", "home"} {

@@ -31,7 +31,7 @@
 //	13     TestCheck13LostResponse,         internal/source/siyuan/safety
 //	       …LostOnTheCommandLine, …Replay,
 //	       …ChangedState, …Strict, …Undo
-//	14     TestCheck14Overwrite             internal/source/siyuan/fs: TestCheck14_…, 10,001 blocks among them
+//	14     TestCheck14Overwrite, …Blind     internal/source/siyuan/fs: TestCheck14_…, 10,001 blocks among them
 //	15     TestCheck15Smoke                 test/live, with `make live` and a real kernel
 //
 // Beside them stand the tests of what clients see of all tools alike: help, resources, prompts,

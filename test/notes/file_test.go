@@ -51,36 +51,38 @@ func TestCorruptPermissionFile(t *testing.T) {
 		return r.call("block.append", object{"parentID": r.open.id("docb"), "dataType": "markdown", "data": "x"})
 	}
 	for _, dir := range []string{ownDir, pluginDir} {
-		w := newWorld(t, layout{})
-		for _, text := range []string{`{"a":`, "none", "\x00\x01", `{"` + strings.Repeat("x", 100), "{"} {
-			r := newRoad(t, w) // one that has never read the levels well
-			r.File(dir+"notebookPermissions", []byte(text))
-			if out := write(r); out.kind != tool.LevelsUnknown || len(out.writes) > 0 {
-				t.Errorf("%s%q, never read well: writing got %q %s, wrote %q", dir, text, out.kind, out.text, out.writes)
+		t.Run(dir, func(t *testing.T) {
+			w := newWorld(t, layout{})
+			for _, text := range []string{`{"a":`, "none", "\x00\x01", `{"` + strings.Repeat("x", 100), "{"} {
+				r := newRoad(t, w) // one that has never read the levels well
+				r.File(dir+"notebookPermissions", []byte(text))
+				if out := write(r); out.kind != tool.LevelsUnknown || len(out.writes) > 0 {
+					t.Errorf("%s%q, never read well: writing got %q %s, wrote %q", dir, text, out.kind, out.text, out.writes)
+				}
+				if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != tool.LevelsUnknown {
+					t.Errorf("%s%q, never read well: reading got %q %s", dir, text, out.kind, out.text)
+				}
+				if text != "{" { // the last one
+					continue
+				}
+				r.File(dir+"notebookPermissions", nil)
+				r.shutAt(access.Read)
+				if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != "" {
+					t.Errorf("repaired: %q %s", out.kind, out.text)
+				}
+				r.File(dir+"notebookPermissions", []byte(text))
+				r.source.Levels().Forget()
+				if out := write(r); out.kind != tool.LevelsUnknown || len(out.writes) > 0 {
+					t.Errorf("%s%q, read well before: writing got %q %s, wrote %q", dir, text, out.kind, out.text, out.writes)
+				}
+				if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != "" {
+					t.Errorf("%s%q, read well before: reading got %q %s", dir, text, out.kind, out.text)
+				}
+				if out := r.call("fs.read", object{"path": r.hidden.human("a")}); out.kind != tool.Unknown {
+					t.Errorf("%s%q: what was hidden got %q %s", dir, text, out.kind, out.text)
+				}
 			}
-			if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != tool.LevelsUnknown {
-				t.Errorf("%s%q, never read well: reading got %q %s", dir, text, out.kind, out.text)
-			}
-			if text != "{" { // the last one
-				continue
-			}
-			r.File(dir+"notebookPermissions", nil)
-			r.shutAt(access.Read)
-			if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != "" {
-				t.Errorf("repaired: %q %s", out.kind, out.text)
-			}
-			r.File(dir+"notebookPermissions", []byte(text))
-			r.source.Levels().Forget()
-			if out := write(r); out.kind != tool.LevelsUnknown || len(out.writes) > 0 {
-				t.Errorf("%s%q, read well before: writing got %q %s, wrote %q", dir, text, out.kind, out.text, out.writes)
-			}
-			if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != "" {
-				t.Errorf("%s%q, read well before: reading got %q %s", dir, text, out.kind, out.text)
-			}
-			if out := r.call("fs.read", object{"path": r.hidden.human("a")}); out.kind != tool.Unknown {
-				t.Errorf("%s%q: what was hidden got %q %s", dir, text, out.kind, out.text)
-			}
-		}
+		})
 	}
 }
 

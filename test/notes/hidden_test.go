@@ -45,7 +45,9 @@ func TestHiddenNotebookNeverShows(t *testing.T) {
 // were left out (PF).
 func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 	t.Parallel()
-	with, without := newRoad(t, newWorld(t, layout{})), newRoad(t, newWorld(t, layout{without: true}))
+	with := newRoad(t, newWorld(t, layout{}))
+	with.NeedsVault("two worlds at once want two kernels")
+	without := newRoad(t, newWorld(t, layout{without: true}))
 	with.shutAt(access.Read)
 	without.shutAt(access.Read)
 	if diff := cmp.Diff(without.lists(), with.lists()); diff != "" {

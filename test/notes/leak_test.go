@@ -99,7 +99,7 @@ func walk(v any, f func(string)) {
 // secrets are the forms in which something of a place could show, in lower case.
 func (p *place) secrets() []string {
 	out := append([]string{string(p.nb)}, p.made...)
-	for _, word := range []string{"zq" + p.code, "-" + p.code, p.cjk} {
+	for _, word := range []string{"zq" + p.code, "20240102030405-" + p.code, p.cjk} {
 		escaped := strings.Trim(strconv.QuoteToASCII(word), `"`)
 		out = append(out, word, escaped, url.QueryEscape(word), hex.EncodeToString([]byte(word)))
 		out = append(out, inBase64(word)...)

@@ -77,8 +77,28 @@ func TestPermissionMatrix(t *testing.T) {
 type stock struct {
 	*road
 	t     *testing.T
+	life  *life // of the road
 	used  bool
 	wrote map[string]bool // the actions that have written somewhere
+}
+
+// life is a part of a test, whose cleanups come when it ends.
+type life struct {
+	testing.TB
+	cleanups []func()
+}
+
+// Cleanup has f called when the part ends.
+func (l *life) Cleanup(f func()) { l.cleanups = append(l.cleanups, f) }
+
+// end ends it. Ending twice is harmless.
+func (l *life) end() {
+	for len(l.cleanups) > 0 {
+		last := len(l.cleanups) - 1
+		f := l.cleanups[last]
+		l.cleanups = l.cleanups[:last]
+		f()
+	}
 }
 
 // fresh makes sure that nothing was changed yet.
@@ -86,9 +106,14 @@ func (s *stock) fresh() {
 	if s.road != nil && !s.used {
 		return
 	}
-	w := newWorld(s.t, layout{crossed: true})
+	if s.life != nil {
+		s.life.end() // a real kernel has one world at a time
+	}
+	s.life = &life{TB: s.t}
+	s.t.Cleanup(s.life.end)
+	w := newWorld(s.life, layout{crossed: true})
 	plain(w)
-	s.road, s.used = newRoad(s.t, w), false
+	s.road, s.used = newRoad(s.life, w), false
 	localFile(s.road)
 }
 

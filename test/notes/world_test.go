@@ -183,9 +183,9 @@ func (w *world) fill(p, other *place) {
 	w.must(err)
 	p.cards = map[string]string{}
 	for part, d := range map[string]kernel.ID{"par2": kernel.BuiltInDeck, "par3": kernel.ID(w.deck)} {
-		due, err := w.client.DueInDeck(w.t.Context(), d, nil)
+		due, err := w.client.DueInDeck(w.t.Context(), d)
 		w.must(err)
-		for _, c := range due {
+		for _, c := range due.Cards {
 			if c.BlockID == p.id(part) {
 				p.cards[part] = string(c.CardID)
 			}
@@ -335,4 +335,6 @@ func (w *world) cross(p, other *place) {
 	w.do(kernel.Operation{"action": "updateAttrViewCell", "avID": db, "keyID": rel, "rowID": p.id("rowd"), "data": object{
 		"relation": object{"blockIDs": []any{other.id("rowd")}},
 	}})
+	// What the index has of a database is from when its block was last written.
+	w.must(w.client.SetAttrs(w.t.Context(), p.id("dbbl"), map[string]string{"memo": p.word("dbmemo")}))
 }

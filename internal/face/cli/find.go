@@ -74,7 +74,7 @@ func (p *program) find(ctx context.Context, b backend, words []string, profile s
 		return p.findExposed(ctx, b, words[0], profile, tools)
 	case i < 0:
 		return found{}, p.notOffered(ctx, b, name, names(tools))
-	case !anyOn(&tools[i]):
+	case len(words) == 1 && !anyOn(&tools[i]): // of a call the road says so, once it has looked again
 		return found{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + first(tools[i].Off, "all its actions are")}
 	case len(words) == 1:
 		return found{}, usage("which action of %s? %s", name, actionList(&tools[i]))

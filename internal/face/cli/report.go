@@ -120,7 +120,8 @@ func exitOf(kind tool.ErrorKind) int {
 		return exitUnconfirmed
 	case tool.Invalid, tool.Unknown, tool.Busy, tool.Upstream, tool.Crashed, tool.TooLarge, tool.Timeout,
 		tool.Canceled, tool.Removed, tool.Unaudited, tool.Internal, tool.Conflicting, tool.InvalidPath, tool.Ambiguous,
-		tool.Exists, tool.API, tool.NotInKernel, tool.OutcomeUnknown, tool.StateChanged, tool.Mismatch, tool.WriteSafety:
+		tool.Exists, tool.API, tool.NotInKernel, tool.OutcomeUnknown, tool.StateChanged, tool.Mismatch, tool.WriteSafety,
+		tool.ComplexBlocks, tool.StructuredAssets:
 	}
 	return exitFailed
 }

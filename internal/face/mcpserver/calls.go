@@ -116,7 +116,8 @@ func codeOf(kind tool.ErrorKind, call tool.Kind, modern bool) int {
 		}
 		return mcp.CodeInvalidParams
 	case tool.Invalid, tool.Disabled, tool.Denied, tool.Unconfirmed, tool.Declined, tool.Removed,
-		tool.Conflicting, tool.InvalidPath, tool.Ambiguous, tool.Exists, tool.StateChanged, tool.WriteSafety:
+		tool.Conflicting, tool.InvalidPath, tool.Ambiguous, tool.Exists, tool.StateChanged, tool.WriteSafety,
+		tool.ComplexBlocks, tool.StructuredAssets:
 		return mcp.CodeInvalidParams
 	case tool.Busy, tool.Upstream, tool.Crashed, tool.Unavailable, tool.TooLarge, tool.Timeout,
 		tool.Canceled, tool.NeedsAuth, tool.Unaudited, tool.Internal, tool.API, tool.Unauthorized, tool.LevelsUnknown,

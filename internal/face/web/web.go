@@ -209,7 +209,7 @@ func statusOf(kind tool.ErrorKind) int {
 		return http.StatusForbidden
 	case tool.Unknown, tool.Removed:
 		return http.StatusNotFound
-	case tool.Exists, tool.StateChanged, tool.WriteSafety:
+	case tool.Exists, tool.StateChanged, tool.WriteSafety, tool.ComplexBlocks, tool.StructuredAssets:
 		return http.StatusConflict
 	case tool.Busy:
 		return http.StatusTooManyRequests

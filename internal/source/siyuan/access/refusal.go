@@ -37,6 +37,9 @@ var notFoundHints = map[What]string{
 	Notebook: `notebook(action="list") shows the notebooks`,
 	Database: `av(action="search") finds databases`,
 	Path:     `fs(action="ls", path="/") shows what there is`,
+	Asset:    `search(action="search_assets", query="…") finds assets by their names`,
+	Deck:     `flashcard(action="get_decks") shows the decks and their ids`,
+	Card:     `flashcard(action="list_cards", scope="all") shows cards with their decks and ids`,
 }
 
 // NotFound is the error for a thing that does not exist, or that the caller must not know of:

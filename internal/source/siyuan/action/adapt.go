@@ -10,9 +10,9 @@ import (
 
 // Adapt replaces aliases and other spellings of names in args, a JSON object, and puts values of
 // an obvious wrong type right: "5" for 5, "true" for true, 5 for "5", one item for a list of one,
-// JSON in a string for what is to be an object or a list. A null for what need not be given is
-// left out, arguments of other actions included: some clients send all that a tool declares. What
-// it does not understand stays as it is, for the validation to name.
+// JSON in a string for what is to be an object or a list; within lists and objects too. A null for
+// what need not be given is left out, arguments of other actions included: some clients send all
+// that a tool declares. What it does not understand stays as it is, for the validation to name.
 func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
 	if !gjson.ValidBytes(args) {
 		return args
@@ -98,26 +98,10 @@ func (a *Action) find(name string) *Param {
 
 // fit is a value in the type that an argument has, as far as that is obvious.
 func fit(v gjson.Result, p *Param) json.RawMessage {
-	raw := json.RawMessage(v.Raw)
 	if p == nil {
-		return raw
+		return json.RawMessage(v.Raw)
 	}
-	switch p.Type {
-	case "array":
-		if v.IsArray() || v.Type == gjson.Null {
-			return raw
-		}
-		if inner := gjson.Parse(v.String()); v.Type == gjson.String && inner.IsArray() && gjson.Valid(v.String()) {
-			return json.RawMessage(inner.Raw)
-		}
-		return json.RawMessage("[" + string(fitType(v, p.Items)) + "]")
-	case "object":
-		if inner := gjson.Parse(v.String()); v.Type == gjson.String && inner.IsObject() && gjson.Valid(v.String()) {
-			return json.RawMessage(inner.Raw)
-		}
-		return raw
-	}
-	return fitType(v, p.Type)
+	return p.shape.fit(v)
 }
 
 func fitType(v gjson.Result, typ string) json.RawMessage {

@@ -28,8 +28,12 @@ type sample struct {
 }
 
 type sampleCell struct {
-	Row    string `json:"row" req:"true"`
-	Column string `json:"column" req:"true"`
+	Row    string          `json:"row" req:"true"`
+	Column string          `json:"column" req:"true"`
+	Number float64         `json:"number"`
+	Names  []string        `json:"names"`
+	On     bool            `json:"isOn"`
+	Value  json.RawMessage `json:"value"`
 }
 
 // echo is an action that returns its arguments as it got them.
@@ -60,6 +64,17 @@ func TestAdapt(t *testing.T) {
 		"unknown stays":      {`{"nope":"5","count":"1"}`, `{"nope":"5","count":1}`},
 		"of all actions":     {`{"verbose":"true","validateOnly":"false"}`, `{"verbose":true,"validateOnly":false}`},
 		"no object":          {`[1]`, `[1]`},
+		"nothing within":     {`{"cells":[{"row":"r", "number":5, "names":["a"]}]}`, `{"cells":[{"row":"r", "number":5, "names":["a"]}]}`},
+		"types within":       {`{"cells":[{"row":7,"number":"5","names":"a","isOn":"True"}]}`, `{"cells":[{"row":"7","number":5,"names":["a"],"isOn":true}]}`},
+		"lists within":       {`{"cells":[{"names":[1,"b"]}]}`, `{"cells":[{"names":["1","b"]}]}`},
+		"one within":         {`{"cells":{"row":"r","number":"5"}}`, `{"cells":[{"row":"r","number":5}]}`},
+		"texts within":       {`{"cells":["{\"row\":\"r\",\"number\":\"5\"}"]}`, `{"cells":[{"row":"r","number":5}]}`},
+		"a list in text":     {`{"cells":"[{\"number\":\"5\"}]"}`, `{"cells":[{"number":5}]}`},
+		"spelling within":    {`{"cells":[{"Row":"r","is_on":true}]}`, `{"cells":[{"row":"r","isOn":true}]}`},
+		"spelt twice":        {`{"cells":[{"Row":"r","row":"s"}]}`, `{"cells":[{"Row":"r","row":"s"}]}`},
+		"null within":        {`{"cells":[{"row":null,"number":null,"value":null}]}`, `{"cells":[{"row":null,"value":null}]}`},
+		"any value within":   {`{"cells":[{"value":"5"}]}`, `{"cells":[{"value":"5"}]}`},
+		"unknown within":     {`{"cells":[{"nope":"5"}],"more":{"text":1}}`, `{"cells":[{"nope":"5"}],"more":{"text":"1"}}`},
 		"hexadecimal is not": {`{"count":"0x10"}`, `{"count":"0x10"}`},
 	} {
 		if got := string(a.Adapt(json.RawMessage(c.args))); got != c.want {

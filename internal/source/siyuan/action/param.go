@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // Param is one argument of an action, read from the tags of a struct field:
@@ -31,6 +33,7 @@ type Param struct {
 	Unique      []string // members of items that differ together; empty where Unique is off
 	UniqueItems bool
 	schema      json.RawMessage
+	shape       *shape
 }
 
 // Schema is the JSON Schema of the argument.
@@ -71,6 +74,7 @@ func paramOf(name string, f reflect.StructField) Param {
 		p.Unique = strings.Split(u, ",")
 	}
 	p.schema, p.Type, p.Items = fieldSchema(f.Type, f.Tag, &p)
+	p.shape = shapeOf(gjson.ParseBytes(p.schema))
 	if d, ok := f.Tag.Lookup("default"); ok {
 		p.Default = literal(d, p.Type)
 	}

@@ -64,7 +64,13 @@ func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath strin
 	if i < 0 {
 		return "", access.NotFound(access.Notebook, string(notebook))
 	}
-	return NotebookPath(visible, &visible[i]) + strings.TrimRight(hpath, "/"), nil
+	path := NotebookPath(visible, &visible[i])
+	for title := range strings.SplitSeq(strings.Trim(hpath, "/"), "/") {
+		if title != "" {
+			path += "/" + EncodeName(title)
+		}
+	}
+	return path, nil
 }
 
 // NotebookPath is the human path of a notebook among those that may be read.
@@ -105,17 +111,22 @@ func (r *Request) one(ctx context.Context, path string, found lookup, level acce
 	case len(targets) == 1:
 		return targets[0], nil
 	case len(targets) == 0 && found.closed != "":
-		return Target{}, &tool.Error{
-			Op: "resolve", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: path,
-			Message: fmt.Sprintf("the notebook %q is closed", found.closed),
-			Hint:    `open it with notebook(action="set_open_state", notebook=…, opened=true)`,
-		}
+		return Target{}, ClosedNotebook(path, found.closed)
 	case len(targets) == 0:
 		return Target{}, r.missing(ctx, path)
 	case found.notebooks != nil:
 		return Target{}, ambiguousPath(path, "notebooks", r.paths(ctx, targets))
 	}
 	return Target{}, ambiguousPath(path, "documents", r.paths(ctx, targets))
+}
+
+// ClosedNotebook is the error for a path into a notebook that is closed.
+func ClosedNotebook(path, name string) *tool.Error {
+	return &tool.Error{
+		Op: "resolve", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: path,
+		Message: fmt.Sprintf("the notebook %q is closed", name),
+		Hint:    `open it with notebook(action="set_open_state", notebook=…, opened=true)`,
+	}
 }
 
 // paths are paths that only one thing has.
@@ -292,15 +303,20 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 	}
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	title := DecodeName(parts[len(parts)-1])
-	switch {
+	above := "/" + strings.Join(parts[:len(parts)-1], "/")
+	switch trimmed := strings.TrimSpace(title); {
 	case len(parts) == 1:
 		return Target{}, BadPath(path, "has one name only, and no notebook is called that")
+	case trimmed == "", trimmed == ".", trimmed == "..":
+		return Target{}, BadPath(path, "ends in a title that SiYuan does not allow")
+	case trimmed != title: // as SiYuan does
+		return r.resolveNew(ctx, above+"/"+EncodeName(trimmed), level)
 	case strings.Contains(title, "/"):
 		return Target{}, BadPath(path, "ends in a title with a slash, which SiYuan does not allow")
 	case utf8.RuneCountInString(title) > maxTitle:
 		return Target{}, BadPath(path[:min(len(path), 80)]+"…", fmt.Sprintf("ends in a title of more than %d characters", maxTitle))
 	}
-	parent, err := r.resolve(ctx, "/"+strings.Join(parts[:len(parts)-1], "/"), level)
+	parent, err := r.resolve(ctx, above, level)
 	if err != nil {
 		return Target{}, err
 	}

@@ -83,6 +83,9 @@ type Saves string
 const (
 	SavesBlocks Saves = "blocks" // their text, attributes and place
 	SavesTrees  Saves = "trees"  // of documents, all those below them as well
+	// SavesRemoved is SavesBlocks for blocks that will be gone, and with them the containers that
+	// hold nothing else.
+	SavesRemoved Saves = "removed"
 )
 
 // Inverse is the call that takes another one back.

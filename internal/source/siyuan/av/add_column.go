@@ -2,7 +2,12 @@ package av
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -43,7 +48,11 @@ func addColumn(p patience) *action.Action {
 			{Name: "keyType", About: "what its cells hold"},
 		},
 		Example: `{"avID":"20240801120000-avmain1","keyName":"Price","keyType":"number"}`,
+		Adapt:   selections,
 	}, func(ctx context.Context, r *action.Request, a addColumnArgs) (any, error) {
+		if strings.TrimSpace(a.KeyName) == "" {
+			return nil, r.Invalid("keyName", "is blank")
+		}
 		db, err := load(ctx, r, a.AVID)
 		if err != nil {
 			return nil, err
@@ -101,4 +110,17 @@ func previousColumn(r *action.Request, db *kernel.Database, given *kernel.ID) (k
 		return db.Columns[n-1].Column.ID, nil
 	}
 	return "", nil
+}
+
+// selections takes the word for several options that set_cells has.
+func selections(args json.RawMessage) json.RawMessage {
+	for _, name := range []string{"keyType", "type"} {
+		if gjson.GetBytes(args, name).Str != "multi_select" {
+			continue
+		}
+		if out, err := sjson.SetBytes(args, name, "mSelect"); err == nil {
+			return out
+		}
+	}
+	return args
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -91,12 +92,24 @@ func addRows(p patience) *action.Action {
 // placing checks what says where the rows go: the kernel takes anything.
 func placing(ctx context.Context, r *action.Request, db *kernel.Database, a *addRowsArgs) error {
 	for i, text := range a.PrimaryKeyTexts {
-		if text == "" {
+		if strings.TrimSpace(text) == "" {
 			return r.Invalid(fmt.Sprintf("primaryKeyTexts/%d", i), "is empty, a row needs a text")
+		}
+	}
+	for i, id := range a.BlockIDs {
+		if id == "" {
+			return r.Invalid(fmt.Sprintf("blockIDs/%d", i), "is empty, expected the id of a block or document")
 		}
 	}
 	if a.ViewID != "" && !slices.ContainsFunc(db.Views, func(v kernel.DatabaseView) bool { return v.ID == a.ViewID }) {
 		return r.Invalid("viewID", fmt.Sprintf("%q is no view of this database; render lists the views", a.ViewID))
+	}
+	if a.GroupID != "" { // a kernel that is told another view drops the rows
+		view := grouped(db, a.GroupID)
+		if view == "" || a.ViewID != "" && a.ViewID != view {
+			return r.Invalid("groupID", fmt.Sprintf("%q is no group of the view; render lists those of a view as table.groups", a.GroupID))
+		}
+		a.ViewID = view
 	}
 	if a.PreviousID == "" {
 		return nil
@@ -106,6 +119,18 @@ func placing(ctx context.Context, r *action.Request, db *kernel.Database, a *add
 		return err
 	}
 	return checkRow(r, db, m, "previousID", a.PreviousID)
+}
+
+// grouped is the view that has a group, empty if none has it.
+func grouped(db *kernel.Database, group kernel.ID) kernel.ID {
+	for i := range db.Views {
+		for _, g := range db.Views[i].Groups {
+			if g.ID == group {
+				return db.Views[i].ID
+			}
+		}
+	}
+	return ""
 }
 
 // sources are the rows to be, and what the kernel has to be given to make those that are new.
@@ -130,7 +155,7 @@ func sources(db *kernel.Database, a *addRowsArgs) (rows []added, srcs []map[stri
 // boundRow is the row that is bound to a block, empty if there is none.
 func boundRow(db *kernel.Database, block kernel.ID) kernel.ID {
 	for _, v := range db.Primary() {
-		if v.Block != nil && v.Block.ID == block {
+		if block != "" && v.Block != nil && v.Block.ID == block {
 			return v.RowID
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -50,8 +51,8 @@ func (p patience) mirrored(ctx context.Context, k *kernel.Client, id, block kern
 	})
 }
 
-// insert puts a block that shows a database after another block, or if that is a document, last
-// into it.
+// insert puts a block that shows a database after another block, or if that is a document or an
+// item of a list, last into it: a list holds items only.
 func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at action.Target) error {
 	dom, err := r.Kernel.SpinDOM(ctx, fmt.Sprintf(
 		`<div class="av" data-node-id=%q data-av-id=%q data-type="NodeAttributeView" data-av-type="table"></div>`, block, id))
@@ -64,7 +65,15 @@ func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at acti
 			Message: "the kernel does not know the form of a block that shows a database", Facts: map[string]any{"dom": dom},
 		}
 	}
-	if at.ID == at.Root {
+	into := at.ID == at.Root
+	if !into {
+		around, err := r.Kernel.DOM(ctx, at.ID)
+		if err != nil {
+			return err
+		}
+		into = strings.Contains(head(around), `data-type="NodeListItem"`)
+	}
+	if into {
 		_, err = r.Kernel.Append(ctx, at.ID, "dom", dom)
 	} else {
 		err = transact(ctx, r, "", kernel.Operation{"action": "insert", "id": block, "data": dom, "previousID": at.ID})

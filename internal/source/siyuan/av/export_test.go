@@ -2,6 +2,7 @@ package av
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,8 @@ func Hide(raw []byte, id string) (json.RawMessage, error) {
 // ReadDate reads a date as callers write it.
 func ReadDate(raw []byte) (time.Time, error) {
 	var m moment
-	err := m.UnmarshalJSON(raw)
-	return m.at, err
+	if err := m.UnmarshalJSON(raw); err != nil || m.wrong != "" {
+		return m.at, errors.Join(err, errors.New(m.wrong))
+	}
+	return m.at, nil
 }

@@ -13,6 +13,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
 )
 
 // grouped answers what a real kernel answered of a grouped table, and leaves everything else to
@@ -108,5 +109,34 @@ func TestRenderGroupsOfHiddenRows(t *testing.T) {
 	}
 	if n := got.Get("total").Int(); n == 0 || got.Get("data.view.rowCount").Int() != n {
 		t.Errorf("total %d: %s", n, got.Get("data.view.rowCount").Raw)
+	}
+}
+
+// Rows for a group go through the view that has it: through another one the kernel drops them.
+func TestAddRowsToAGroup(t *testing.T) {
+	t.Parallel()
+	w, _ := newGrouped(t)
+	w.NeedsVault("it keeps databases in memory, so that no file can give one groups")
+	stored, err := w.Client.Database(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var view, group kernel.ID
+	for _, v := range stored.Views {
+		if len(v.Groups) > 0 {
+			view, group = v.ID, v.Groups[0].ID
+		}
+	}
+	a := act(t, "add_rows")
+	w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", ghost), tool.Invalid)
+	for _, v := range stored.Views {
+		if v.ID != view {
+			w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", group, "viewID", v.ID), tool.Invalid)
+		}
+	}
+	w.ResetCalls()
+	w.Must(t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", group))
+	if op := w.Writes()[0].Get("transactions.0.doOperations.0"); op.Get("groupID").Str != string(group) || op.Get("viewID").Str != string(view) {
+		t.Errorf("group %s of view %s: %s", group, view, op.Raw)
 	}
 }

@@ -3,8 +3,12 @@ package av
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -13,7 +17,7 @@ import (
 type input struct {
 	RowID     kernel.ID       `json:"rowID" about:"row id, never a block's or a value's"`
 	ColumnID  kernel.ID       `json:"columnID" about:"column id"`
-	ValueType string          `json:"valueType" about:"must fit the column" enum:"text,number,date,checkbox,select,multi_select,relation,url,email,phone,mAsset"`
+	ValueType string          `json:"valueType" about:"must fit the column" enum:"text,number,date,checkbox,select,multi_select,mSelect,relation,url,email,phone,mAsset"`
 	Value     json.RawMessage `json:"value" about:"the value, instead of the member for its type"`
 	Clear     bool            `json:"clear" about:"empty the cell instead"`
 
@@ -39,16 +43,38 @@ type assetInput struct {
 	Name    string `json:"name"`
 }
 
-// columnTypes says which type of column takes which valueType.
-var columnTypes = map[string]string{
-	"text": "text", "number": "number", "date": "date", "checkbox": "checkbox", "select": "select", "multi_select": "mSelect",
-	"relation": "relation", "url": "url", "email": "email", "phone": "phone", "mAsset": "mAsset",
+// valueType is a way to write cells.
+type valueType struct {
+	name   string
+	column string // the type of column that it is for
+	member string // where the value stands
+	wants  string // what that is to be, for an error
 }
 
-// members says in which member the value of a valueType stands.
-var members = map[string]string{
-	"text": "text", "number": "number", "date": "date", "checkbox": "checked", "select": "option", "multi_select": "options",
-	"relation": "relationBlockIDs", "url": "url", "email": "email", "phone": "phone", "mAsset": "assets",
+// valueTypes are all there are. A selection of several may also be called what its column is.
+var valueTypes = []valueType{
+	{"text", "text", "text", "a text"},
+	{"number", "number", "number", "a number"},
+	{"date", "date", "date", "a date"},
+	{"checkbox", "checkbox", "checked", "true or false"},
+	{"select", "select", "option", "the name of an option"},
+	{"multi_select", "mSelect", "options", "a list of names of options"},
+	{"relation", "relation", "relationBlockIDs", "a list of row ids"},
+	{"url", "url", "url", "a text"},
+	{"email", "email", "email", "a text"},
+	{"phone", "phone", "phone", "a text"},
+	{"mAsset", "mAsset", "assets", `a list such as [{"type":"file","content":"assets/a.pdf"}]`},
+	{"mSelect", "mSelect", "options", "a list of names of options"},
+}
+
+// typeNamed is the valueType of a name, nil if there is none.
+func typeNamed(name string) *valueType {
+	for i := range valueTypes {
+		if valueTypes[i].name == name {
+			return &valueTypes[i]
+		}
+	}
+	return nil
 }
 
 // given are the members of an input that hold a value.
@@ -79,46 +105,70 @@ func (in *input) given() []string {
 	return out
 }
 
-// settle moves what stands in value to the member that it belongs to. It returns the member at
-// fault with what is wrong with it.
-func (in *input) settle() (member, wrong string) {
-	want := members[in.ValueType]
-	if want == "" {
+// settle moves what stands in value to the member that it belongs to, and checks it. It returns
+// the member at fault with what is wrong with it.
+func (in *input) settle(a *action.Action) (member, wrong string) {
+	typ := typeNamed(in.ValueType)
+	if typ == nil {
 		return "valueType", fmt.Sprintf("is %q, expected one of text, number, date, checkbox, select, multi_select, relation, url, email, phone, mAsset", in.ValueType)
 	}
 	got := in.given()
 	switch {
 	case len(got) == 0:
-		return want, fmt.Sprintf("is missing, it holds the value of a %s; clear=true empties the cell", in.ValueType)
+		return typ.member, fmt.Sprintf("is missing, it holds the value of a %s; clear=true empties the cell", typ.name)
 	case len(got) > 1:
 		return got[0], "and " + strings.Join(got[1:], ", ") + " are given, a cell has one value"
-	case got[0] != "value" && got[0] != "clear" && got[0] != want:
-		return got[0], fmt.Sprintf("does not go with valueType %s, whose value stands in %s", in.ValueType, want)
+	case got[0] != "value" && got[0] != "clear" && got[0] != typ.member:
+		return got[0], fmt.Sprintf("does not go with valueType %s, whose value stands in %s", typ.name, typ.member)
 	}
-	if in.ValueType != "date" && (in.EndDate != nil || in.IncludeTime != nil) {
+	if typ.name != "date" && (in.EndDate != nil || in.IncludeTime != nil) {
 		return "endDate", "and includeTime are for dates only"
 	}
-	if in.ValueType != "number" && in.NumberFormat != "" {
+	if typ.name != "number" && in.NumberFormat != "" {
 		return "numberFormat", "is for numbers only"
 	}
 	if in.EndDate != nil && got[0] == "clear" {
 		return "endDate", "needs a date to begin with"
 	}
-	if got[0] != "value" {
-		return in.assetsFit()
+	if got[0] == "value" {
+		return in.take(typ, a.Param(typ.member))
 	}
-	raw, err := json.Marshal(map[string]json.RawMessage{want: in.Value})
+	return in.fits()
+}
+
+// take takes over what stands in value.
+func (in *input) take(typ *valueType, p *action.Param) (member, wrong string) {
+	value := gjson.ParseBytes(in.Value)
+	if list := value.Array(); typ.member == "option" && value.IsArray() && len(list) == 1 {
+		value = list[0]
+	}
+	raw, err := json.Marshal(map[string]json.RawMessage{typ.member: p.Fit(json.RawMessage(value.Raw))})
 	if err == nil {
 		err = json.Unmarshal(raw, in)
 	}
 	if err != nil {
-		return "value", fmt.Sprintf("does not fit valueType %s: %v", in.ValueType, err)
+		return "value", fmt.Sprintf("is %s, expected %s for valueType %s", shortened(in.Value), typ.wants, typ.name)
 	}
-	return in.assetsFit()
+	if member, wrong = in.fits(); member == typ.member {
+		member = "value"
+	}
+	return member, wrong
 }
 
-// assetsFit checks what the schema says of assets, for those that came in value.
-func (in *input) assetsFit() (member, wrong string) {
+// fits checks what no schema says, and what it says of those that came in value. What is chosen
+// twice is chosen.
+func (in *input) fits() (member, wrong string) {
+	switch {
+	case in.Date != nil && in.Date.wrong != "":
+		return "date", in.Date.wrong
+	case in.EndDate != nil && in.EndDate.wrong != "":
+		return "endDate", in.EndDate.wrong
+	}
+	for i, name := range in.Options {
+		if name == "" {
+			return fmt.Sprintf("options/%d", i), "is empty, expected the name of an option"
+		}
+	}
 	for i, a := range in.Assets {
 		switch {
 		case a.Type != "image" && a.Type != "file":
@@ -127,5 +177,20 @@ func (in *input) assetsFit() (member, wrong string) {
 			return fmt.Sprintf("assets/%d/content", i), "is empty, expected a path below assets/ or an address"
 		}
 	}
+	in.Options, in.RelationBlockIDs = once(in.Options), once(in.RelationBlockIDs)
 	return "", ""
+}
+
+// once is a list without what was in it before.
+func once[T comparable](list []T) []T {
+	var out []T
+	for _, one := range list {
+		if !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	if out == nil && list != nil {
+		return list
+	}
+	return out
 }

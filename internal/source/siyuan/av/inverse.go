@@ -56,6 +56,10 @@ func former(v *kernel.Value) map[string]any {
 			}
 			return out
 		}
+	case kernel.ColumnBlock:
+		if text := plain(v); text != nil {
+			return map[string]any{"text": text}
+		}
 	case "mSelect":
 		if options := plain(v); options != nil {
 			return map[string]any{"options": options}

@@ -3,7 +3,6 @@ package av
 import (
 	"context"
 	"regexp"
-	"slices"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -21,14 +20,12 @@ type mask struct {
 	// rows are the visible ones of the same databases; nil where nobody has looked. A row that is
 	// in neither was made a moment ago, and nobody knows whose it is.
 	rows map[kernel.ID]bool
-	// cells of visible rows that show hidden ones.
-	cells map[cell]bool
+	// cells of visible rows that show hidden ones, by row and column.
+	cells map[kernel.ID]map[kernel.ID]bool
 	// databases that may not be named.
 	databases map[kernel.ID]bool
 	hidden    int // rows of this database
 }
-
-type cell struct{ row, column kernel.ID }
 
 // maskOf finds what of a database a caller may not see.
 func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask, error) {
@@ -36,7 +33,7 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 	if err != nil || !restricted {
 		return nil, err
 	}
-	m := &mask{ids: map[kernel.ID]bool{}, rows: map[kernel.ID]bool{}, cells: map[cell]bool{}, databases: map[kernel.ID]bool{}}
+	m := &mask{ids: map[kernel.ID]bool{}, rows: map[kernel.ID]bool{}, cells: map[kernel.ID]map[kernel.ID]bool{}, databases: map[kernel.ID]bool{}}
 	if m.hidden, err = m.look(ctx, r, db); err != nil {
 		return nil, err
 	}
@@ -50,8 +47,12 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 			return nil, err
 		}
 	}
-	for i := range db.Columns {
-		m.computed(db, &db.Columns[i].Column, related)
+	for _, template := range []bool{false, true} { // templates show what the others hold
+		for i := range db.Columns {
+			if c := &db.Columns[i].Column; (c.Type == kernel.ColumnTemplate) == template {
+				m.computed(db, c, related)
+			}
+		}
 	}
 	return m, nil
 }
@@ -102,24 +103,31 @@ func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.Databa
 	} else {
 		m.databases[id] = true
 	}
+	there := map[kernel.ID]bool{}
+	if other != nil {
+		for _, p := range other.Primary() {
+			there[p.RowID] = true
+		}
+	}
 	for _, v := range c.Values {
 		if v.Relation == nil {
 			continue
 		}
 		for _, row := range v.Relation.RowIDs {
-			if other == nil || !slices.ContainsFunc(other.Primary(), func(p kernel.Value) bool { return p.RowID == row }) {
+			if !there[row] {
 				m.ids[row] = true
 			}
 			if m.ids[row] {
-				m.cells[cell{v.RowID, c.Column.ID}] = true
+				m.hide(v.RowID, c.Column.ID)
 			}
 		}
 	}
 	return other, nil
 }
 
-// reading finds templates that read other things than the row they are in.
-var reading = regexp.MustCompile(`(?i)query|getBlock|statBlock|sql`)
+// reading finds templates that read other things than the row they are in, by the names of the
+// functions that do: queryBlocks, getBlock, getHPathByID and their like.
+var reading = regexp.MustCompile(`(?i)query|sql|statBlock|\bget\w`)
 
 // computed hides cells whose values are made of what is hidden.
 func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kernel.ID]*kernel.Database) {
@@ -128,7 +136,7 @@ func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kerne
 	case c.Type == kernel.ColumnTemplate:
 		for i := range rows {
 			if reading.MatchString(c.Template) || m.touched(rows[i].RowID) {
-				m.cells[cell{rows[i].RowID, c.ID}] = true
+				m.hide(rows[i].RowID, c.ID)
 			}
 		}
 	case c.Rollup != nil:
@@ -137,23 +145,23 @@ func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kerne
 			m.ids[c.Rollup.Column] = true // a column of what may not be read
 		}
 		for i := range rows {
-			at := cell{rows[i].RowID, c.Rollup.RelationColumn}
-			if other == nil || derived(other, c.Rollup.Column) || m.cells[at] {
-				m.cells[cell{rows[i].RowID, c.ID}] = true
+			if other == nil || derived(other, c.Rollup.Column) || m.cells[rows[i].RowID][c.Rollup.RelationColumn] {
+				m.hide(rows[i].RowID, c.ID)
 			}
 		}
 	}
 }
 
-// touched reports whether a row has a relation cell that shows hidden rows.
-func (m *mask) touched(row kernel.ID) bool {
-	for at := range m.cells {
-		if at.row == row {
-			return true
-		}
+// hide hides a cell.
+func (m *mask) hide(row, column kernel.ID) {
+	if m.cells[row] == nil {
+		m.cells[row] = map[kernel.ID]bool{}
 	}
-	return false
+	m.cells[row][column] = true
 }
+
+// touched reports whether a row has a cell that shows what is hidden.
+func (m *mask) touched(row kernel.ID) bool { return len(m.cells[row]) > 0 }
 
 // derived reports whether a column shows things of yet another database, or may.
 func derived(db *kernel.Database, column kernel.ID) bool {

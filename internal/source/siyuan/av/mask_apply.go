@@ -22,6 +22,28 @@ func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(m.walk(v))
 }
 
+// searched is [mask.apply] for an answer that the kernel has searched. It searched what is hidden as
+// well: a row with a hidden cell stays only if what is left of it holds the query too.
+func (m *mask) searched(raw json.RawMessage, query string) (json.RawMessage, error) {
+	if m == nil || query == "" || len(m.cells) == 0 {
+		return m.apply(raw)
+	}
+	left, err := m.apply(raw)
+	if err != nil {
+		return nil, err
+	}
+	got, err := parse(left)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range tableOf(&got.View).Rows {
+		if m.touched(row.ID) && !row.holds(query) {
+			m.ids[row.ID] = true
+		}
+	}
+	return m.apply(raw)
+}
+
 func (m *mask) walk(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -79,7 +101,7 @@ func (m *mask) stranger(row string) bool { return m.rows != nil && !m.rows[kerne
 func (m *mask) object(v map[string]any) {
 	row, _ := v["blockID"].(string)
 	column, _ := v["keyID"].(string)
-	if m.cells[cell{kernel.ID(row), kernel.ID(column)}] {
+	if m.cells[kernel.ID(row)][kernel.ID(column)] {
 		delete(v, "rollup")
 		delete(v, "template")
 	}

@@ -100,7 +100,7 @@ func TestHiddenRelations(t *testing.T) {
 			w.do(kernel.Operation{
 				"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": numbers,
 				"data": map[string]any{"calc": map[string]any{"operator": "Sum"}},
-			}, kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "data": "computed text"})
+			}, kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "type": "template", "data": "computed text"})
 			before := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells")
 			if !strings.HasSuffix(before.Raw, `["target A","hidden row 暗"],[4721],"computed text"]`) {
 				t.Fatalf("readable: %s", before.Raw)
@@ -127,18 +127,65 @@ func TestHiddenRelations(t *testing.T) {
 	}
 }
 
-// A template may read any block, so that where something is hidden it shows nothing.
+// A template may read any block, so that where something is hidden it shows nothing, unless it
+// calls no function that reads.
 func TestTemplatesThatReadOtherThings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	template := w.column("template")
-	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "data": ".action{ queryBlocks }"})
-	if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells.4"); got.Str == "" {
-		t.Fatal("the kernel computed no template")
+	for source, harmless := range map[string]bool{
+		"by queryBlocks": false, "by getHPathByID": false, "by statBlock": false, "by querySQL": false, "Target, status": true,
+	} {
+		delete(w.Levels, w.secret)
+		w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "type": "template", "data": source})
+		if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells.4"); got.Str != source {
+			t.Fatalf("the kernel computed %s of %q", got.Raw, source)
+		}
+		w.Levels[w.secret] = access.None
+		if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.1.cells.4"); (got.Raw == "null") == harmless {
+			t.Errorf("%q shows %s", source, got.Raw)
+		}
+	}
+}
+
+// A template shows what the other cells of its row hold, whichever columns come first.
+func TestTemplatesOfWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	template := w.column("template")
+	relation := w.relation(w.home)
+	nested, rollup := w.columnOf(other, "template"), w.column("rollup")
+	w.cell(db, own, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{"20240801130100-second1"}}})
+	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": other, "id": nested, "type": "template", "data": "classified"},
+		kernel.Operation{"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": nested, "data": map[string]any{}},
+		kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "type": "template", "data": "of this row"})
+	w.Levels[w.secret] = access.None
+	got := w.Must(t, act(t, "render"), args("id", db))
+	w.leaks("render", got)
+	if cells := got.Get("table.rows.1.cells"); cells.Get("4").Raw != "null" {
+		t.Errorf("the template that comes before the rollup shows %s", cells.Raw)
+	}
+}
+
+// A search finds no row by what is hidden in it.
+func TestSearchesOfWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.relation(w.home)
+	render := func(query string) gjson.Result {
+		return w.Must(t, act(t, "render"), args("id", db, "query", query, "verbose", true))
+	}
+	if got := render("hidden row"); got.Get("total").Int() != 2 {
+		t.Fatalf("readable: %s", got.Raw)
 	}
 	w.Levels[w.secret] = access.None
-	if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.1.cells.4"); got.Raw != "null" {
-		t.Errorf("got %s", got.Raw)
+	if got := render("hidden row"); got.Get("total").Int() != 0 || got.Get("data.view.rows.#").Int() != 0 || got.Get("data.view.rowCount").Int() != 0 {
+		t.Errorf("a row is found by the hidden row that it is related to: %s", got.Raw)
+	}
+	for _, query := range []string{"TARGET a", "游离"} {
+		if got := render(query); got.Get("total").Int() != 1 || got.Get("table.rows.0.id").Str != string(own) {
+			t.Errorf("%q is not found by what is seen of it: %s", query, got.Raw)
+		}
 	}
 }
 
@@ -150,7 +197,7 @@ func TestRollupsOfWhatIsComputed(t *testing.T) {
 	relation := w.relation(w.home)
 	w.cell(db, own, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{"20240801130100-second1"}}})
 	template, rollup := w.columnOf(other, "template"), w.column("rollup")
-	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": other, "id": template, "data": "from elsewhere"},
+	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": other, "id": template, "type": "template", "data": "from elsewhere"},
 		kernel.Operation{"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": template, "data": map[string]any{}})
 	if got := w.Must(t, act(t, "render"), args("id", db)); got.Get("table.rows.2.cells.5").Raw != `["from elsewhere"]` {
 		t.Fatalf("readable: %s", got.Get("table.rows.2").Raw)

@@ -3,6 +3,8 @@ package av
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,11 +30,7 @@ const (
 // on needs a level on the database that an argument names.
 func on(level access.Level, param string) action.Need {
 	return action.On(level, "database "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		id := r.Strings(param)
-		if len(id) == 0 {
-			return nil, nil
-		}
-		t, err := resolve(ctx, r, level, kernel.ID(id[0]))
+		t, err := resolve(ctx, r, level, named(r, param))
 		if err != nil {
 			return nil, err
 		}
@@ -40,11 +38,19 @@ func on(level access.Level, param string) action.Need {
 	})
 }
 
+// named is the id that an argument has, empty if it has none.
+func named(r *action.Request, param string) kernel.ID {
+	for _, id := range r.Strings(param) {
+		return kernel.ID(id)
+	}
+	return ""
+}
+
 // resolve finds the database that a call is about, in the notebook that decides. A block that
 // the caller names beside it decides, and must show it.
 func resolve(ctx context.Context, r *action.Request, level access.Level, id kernel.ID) (action.Target, error) {
 	if err := exists(ctx, r, id); err != nil {
-		return action.Target{}, err
+		return action.Target{}, mistaken(ctx, r, id, err)
 	}
 	block := r.Strings("blockID")
 	if len(block) == 0 {
@@ -74,6 +80,30 @@ func exists(ctx context.Context, r *action.Request, id kernel.ID) error {
 		return access.NotFound(access.Database, string(id))
 	}
 	return nil
+}
+
+// shownDatabase finds which database a block shows.
+var shownDatabase = regexp.MustCompile(`data-av-id="([^"]*)"`)
+
+// mistaken is an error of [exists] that names the database where the id is that of a block which
+// shows one, as lists of blocks have it.
+func mistaken(ctx context.Context, r *action.Request, id kernel.ID, err error) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind != tool.Unknown || !id.Valid() {
+		return err
+	}
+	at, wrong := r.Place(ctx, access.Block, string(id))
+	if wrong != nil {
+		return err
+	}
+	dom, wrong := r.Kernel.DOM(ctx, at.ID)
+	if wrong != nil {
+		return err
+	}
+	if m := shownDatabase.FindStringSubmatch(dom); m != nil && at.ID != at.Root && shows(dom, kernel.ID(m[1])) {
+		e.Hint = fmt.Sprintf("this is the id of a block; a database that it shows is %q", m[1])
+	}
+	return e
 }
 
 // databases are the ids of all databases, those nobody may see included.
@@ -112,8 +142,14 @@ func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string)
 
 // shows reports whether the first block of a DOM or of Markdown shows a database.
 func shows(dom string, id kernel.ID) bool {
-	head, _, _ := strings.Cut(dom, ">")
-	return strings.Contains(head, `data-type="NodeAttributeView"`) && strings.Contains(head, `data-av-id="`+string(id)+`"`)
+	of := head(dom)
+	return strings.Contains(of, `data-type="NodeAttributeView"`) && strings.Contains(of, `data-av-id="`+string(id)+`"`)
+}
+
+// head is the first tag of a block's DOM, which says what it is.
+func head(dom string) string {
+	of, _, _ := strings.Cut(dom, ">")
+	return of
 }
 
 // decisive is the database in the notebook that decides: one with the level, else the one with
@@ -151,7 +187,8 @@ func orphan(ctx context.Context, r *action.Request, id kernel.ID, stale bool) er
 	if restricted { // it may be one of a hidden notebook that is closed
 		return e
 	}
-	e.Code, e.Message = codeOwnerMissing, "no block shows database "+string(id)+", so that it belongs to no notebook"
+	e.Code, e.Message = codeOwnerMissing, "no block of an open notebook shows database "+string(id)
+	e.Hint = `its notebook may be closed, which notebook(action="list") shows; or the block is gone, and it belongs to no notebook`
 	if stale {
 		e.Code, e.Message = codeOwnerStale, "the blocks that showed database "+string(id)+" are gone, or in a closed notebook"
 	}
@@ -162,6 +199,11 @@ func orphan(ctx context.Context, r *action.Request, id kernel.ID, stale bool) er
 func target(id kernel.ID, at action.Target) action.Target {
 	at.What, at.Subject, at.ID = access.Database, string(id), id
 	return at
+}
+
+// part is a row or a column of the database of a call as a target, which a person knows by its name.
+func part(r *action.Request, what access.What, id kernel.ID, name string) action.Target {
+	return action.Target{What: what, Subject: fmt.Sprintf("%q", name), ID: id, Notebook: r.Target("avID").Notebook, Title: name}
 }
 
 // owners are the places of the blocks that show a database, whatever their levels, and how many

@@ -28,7 +28,10 @@ func removeColumn(p patience) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "remove_column", Purpose: "Remove a column with all its cells", Dangerous: true,
 		Class: action.State,
-		Needs: []action.Need{on(access.Write, "avID"), action.On(access.Write, "the related database", "removeRelationDest", relationDest)},
+		Needs: []action.Need{
+			on(access.Write, "avID"), action.On(access.Read, "column keyID", "keyID", removedColumn),
+			action.On(access.Write, "the related database", "removeRelationDest", relationDest),
+		},
 		Endpoints: []string{
 			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions",
 		},
@@ -41,7 +44,7 @@ func removeColumn(p patience) *action.Action {
 		},
 		Example: `{"avID":"20240801120000-avmain1","keyID":"20240801120008-keytel1"}`,
 		Effect: func(r *action.Request) string {
-			return "removes the column " + r.Strings("keyID")[0] + " with all its cells from the database"
+			return "removes the column " + r.Target("keyID").Subject + " with all its cells from the database"
 		},
 	}, func(ctx context.Context, r *action.Request, a removeColumnArgs) (any, error) {
 		db, err := load(ctx, r, a.AVID)
@@ -49,11 +52,8 @@ func removeColumn(p patience) *action.Action {
 			return nil, err
 		}
 		c := db.Column(a.KeyID)
-		switch {
-		case c == nil:
-			return nil, r.Invalid("keyID", fmt.Sprintf("%q is no column of this database; get_attribute_view_keys lists them", a.KeyID))
-		case c.Column.Type == kernel.ColumnBlock:
-			return nil, r.Invalid("keyID", "is the primary column, which cannot be removed")
+		if c == nil {
+			return nil, noColumn(r, a.KeyID)
 		}
 		through, err := block(ctx, r, r.Target("avID"))
 		if err != nil {
@@ -77,23 +77,44 @@ func removeColumn(p patience) *action.Action {
 	})
 }
 
+func noColumn(r *action.Request, id kernel.ID) error {
+	return r.Invalid("keyID", fmt.Sprintf("%q is no column of this database; get_attribute_view_keys lists them", id))
+}
+
+// removedColumn is the column that is to be removed. It is looked at before a person is asked.
+func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	db, err := load(ctx, r, r.Target("avID").ID)
+	if err != nil {
+		return nil, err
+	}
+	id := named(r, "keyID")
+	c := db.Column(id)
+	switch {
+	case c == nil:
+		return nil, noColumn(r, id)
+	case c.Column.Type == kernel.ColumnBlock:
+		return nil, r.Invalid("keyID", "is the primary column, which cannot be removed")
+	}
+	return []action.Target{part(r, "column", id, c.Column.Name)}, nil
+}
+
 // relationDest is the database that loses a column together with the one that is removed.
 func relationDest(ctx context.Context, r *action.Request) ([]action.Target, error) {
-	if both := r.Strings("removeRelationDest"); len(both) == 0 || both[0] != "true" {
+	if named(r, "removeRelationDest") != "true" {
 		return nil, nil
 	}
 	db, err := load(ctx, r, r.Target("avID").ID)
 	if err != nil {
 		return nil, err
 	}
-	c := db.Column(kernel.ID(r.Strings("keyID")[0]))
+	c := db.Column(named(r, "keyID"))
 	if c == nil || c.Column.Relation == nil || c.Column.Relation.Database == db.ID {
 		return nil, nil
 	}
 	t, err := decisive(ctx, r, access.Write, c.Column.Relation.Database)
 	if tool.KindOf(err) == tool.Unknown { // which would name it
 		err = &tool.Error{
-			Op: "check", Kind: tool.Denied, Subject: r.Strings("keyID")[0], Message: "the database that this relation is to may not be written",
+			Op: "check", Kind: tool.Denied, Subject: string(c.Column.ID), Message: "the database that this relation is to may not be written",
 			Hint: "remove the column without removeRelationDest",
 		}
 	}

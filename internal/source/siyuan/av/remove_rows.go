@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -40,7 +42,7 @@ func removeRows(p patience) *action.Action {
 		Tool: "av", Name: "remove_rows", Purpose: "Remove rows; blocks that they are bound to stay", Dangerous: true,
 		Guide:     "srcIDs are row ids, as add_rows, render and get_primary_key_values give them, never block ids.",
 		Class:     action.Manifest,
-		Needs:     []action.Need{on(access.Write, "avID")},
+		Needs:     []action.Need{on(access.Write, "avID"), action.On(access.Read, "rows srcIDs", "srcIDs", removedRows)},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "rowIDs": "srcIDs"}, Positional: []string{"avID"},
 		Returns: []action.Field{
@@ -52,25 +54,13 @@ func removeRows(p patience) *action.Action {
 		},
 		Example: `{"avID":"20240801120000-avmain1","srcIDs":["20240801130000-detach1"]}`,
 		Effect: func(r *action.Request) string {
-			return fmt.Sprintf("removes %d rows with all their cells from the database; blocks that they are bound to stay", len(r.Strings("srcIDs")))
+			rows := "1 row with all its cells"
+			if n := len(r.Strings("srcIDs")); n != 1 {
+				rows = fmt.Sprintf("%d rows with all their cells", n)
+			}
+			return "removes " + rows + " from the database; blocks that rows are bound to stay"
 		},
 	}, func(ctx context.Context, r *action.Request, a removeRowsArgs) (any, error) {
-		if len(a.SrcIDs) == 0 {
-			return nil, r.Invalid("srcIDs", "is empty")
-		}
-		db, err := load(ctx, r, a.AVID)
-		if err != nil {
-			return nil, err
-		}
-		m, err := maskOf(ctx, r, db)
-		if err != nil {
-			return nil, err
-		}
-		for i, id := range a.SrcIDs {
-			if err := checkRow(r, db, m, fmt.Sprintf("srcIDs/%d", i), id); err != nil {
-				return nil, err
-			}
-		}
 		through, err := block(ctx, r, r.Target("avID"))
 		if err != nil {
 			return nil, err
@@ -91,4 +81,39 @@ func removeRows(p patience) *action.Action {
 		}
 		return removeRowsResult{Success: true, AVID: a.AVID, SrcIDs: a.SrcIDs, Removed: len(a.SrcIDs), Verification: readBack(0)}, nil
 	})
+}
+
+// removedRows are the rows that are to be removed. They are looked at before a person is asked.
+func removedRows(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	ids := gjson.GetBytes(r.Args(), "srcIDs").Array()
+	if len(ids) == 0 {
+		return nil, r.Invalid("srcIDs", "is empty")
+	}
+	db, err := load(ctx, r, r.Target("avID").ID)
+	if err != nil {
+		return nil, err
+	}
+	m, err := maskOf(ctx, r, db)
+	if err != nil {
+		return nil, err
+	}
+	var out []action.Target
+	for i, given := range ids {
+		id := kernel.ID(given.String())
+		if err := checkRow(r, db, m, fmt.Sprintf("srcIDs/%d", i), id); err != nil {
+			return nil, err
+		}
+		out = append(out, part(r, "row", id, called(db, id)))
+	}
+	return out, nil
+}
+
+// called is the text of a row.
+func called(db *kernel.Database, row kernel.ID) string {
+	for _, v := range db.Primary() {
+		if v.RowID == row && v.Block != nil {
+			return v.Block.Content
+		}
+	}
+	return ""
 }

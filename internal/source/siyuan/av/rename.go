@@ -3,6 +3,7 @@ package av
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -37,6 +38,9 @@ func rename(p patience) *action.Action {
 		},
 		Example: `{"avID":"20240801120000-avmain1","name":"Projects"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
+		if strings.TrimSpace(a.Name) == "" {
+			return nil, r.Invalid("name", "is blank")
+		}
 		through, err := block(ctx, r, r.Target("avID"))
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -90,9 +91,14 @@ func render(p patience) *action.Action {
 			return nil, r.Invalid("pageSize", "is 0, it is -1 for all rows or 1 to 1000")
 		}
 		out := renderResult{ID: a.ID, AVID: a.ID, RowFormat: "cells in the order of table.columns"}
-		if r.Targets("blockID") != nil { // there is none yet
+		switch {
+		case r.Targets("blockID") != nil: // there is none yet
 			if err := create(ctx, r, p, &a, &out); err != nil {
 				return nil, err
+			}
+		case a.CreateIfNotExist && a.BlockID != "":
+			if _, err := shownBy(ctx, r, a.ID, string(a.BlockID)); err != nil {
+				a.BlockID = "" // it is where the database was to be put
 			}
 		}
 		if err := show(ctx, r, &a, &out); err != nil {
@@ -106,21 +112,27 @@ func render(p patience) *action.Action {
 // to make it at.
 func renderTargets(level access.Level, creating bool) func(context.Context, *action.Request) ([]action.Target, error) {
 	return func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		id := kernel.ID(r.Strings("id")[0])
+		id := named(r, "id")
 		if found := r.Targets("id"); creating && found != nil {
 			return nil, nil
 		}
-		create := len(r.Strings("createIfNotExist")) > 0 && r.Strings("createIfNotExist")[0] == "true"
+		create := named(r, "createIfNotExist") == "true"
 		err := exists(ctx, r, id)
 		missing := tool.KindOf(err) == tool.Unknown && id.Valid() && create
 		switch {
 		case err != nil && !missing:
-			return nil, err
+			return nil, mistaken(ctx, r, id, err)
 		case missing != creating:
 			return nil, nil
 		case !missing:
 			t, err := resolve(ctx, r, level, id)
+			if err != nil && create { // it is there, so that blockID may be where it was to be put
+				t, err = decisive(ctx, r, level, id)
+			}
 			return []action.Target{t}, err
+		}
+		if _, err := r.Place(ctx, access.Block, string(id)); err == nil {
+			return nil, r.Invalid("id", fmt.Sprintf("is the id of a block, and a new database needs one of its own, such as %s", kernel.NewID()))
 		}
 		at := r.Strings("blockID")
 		if len(at) == 0 {
@@ -131,12 +143,10 @@ func renderTargets(level access.Level, creating bool) func(context.Context, *act
 	}
 }
 
-// show renders the page that is asked for.
+// show renders the page that is asked for. The kernel is never told to leave the rows out: it would
+// count none.
 func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResult) error {
-	ask := kernel.Rendering{
-		ID: a.ID, Block: a.BlockID, View: a.ViewID, Query: a.Query, IgnoreRows: a.IgnoreRows, GroupPaging: a.GroupPaging,
-		Page: a.Page, Size: a.PageSize,
-	}
+	ask := kernel.Rendering{ID: a.ID, Block: a.BlockID, View: a.ViewID, Query: a.Query, GroupPaging: a.GroupPaging, Page: a.Page, Size: a.PageSize}
 	m, err := renderMask(ctx, r, a.ID)
 	if err != nil {
 		return err
@@ -150,6 +160,9 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 		return err
 	}
 	got, err := parse(raw)
+	if err == nil {
+		err = thereIs(r, a, got)
+	}
 	if err == nil && len(got.View.Groups) > 0 && a.GroupPaging == nil {
 		here = true
 		raw, err = wholeGroups(ctx, r, ask, got, raw)
@@ -161,7 +174,7 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 		}
 	}
 	if err == nil {
-		raw, err = m.apply(raw)
+		raw, err = m.searched(raw, a.Query)
 	}
 	if err == nil {
 		got, err = parse(raw)
@@ -173,6 +186,20 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 		r.Filtered(m.hidden)
 	}
 	out.fill(r, a, got, raw, here)
+	return nil
+}
+
+// thereIs checks the view and the groups that a call names: the kernel shows the current view
+// instead of one that is not there, and overlooks groups.
+func thereIs(r *action.Request, a *renderArgs, got *rendering) error {
+	if a.ViewID != "" && got.ViewID != a.ViewID {
+		return r.Invalid("viewID", fmt.Sprintf("%q is no view of this database; without it, render lists them as views", a.ViewID))
+	}
+	for id := range a.GroupPaging {
+		if !slices.ContainsFunc(got.View.Groups, func(g layout) bool { return g.ID == id }) {
+			return r.Invalid("groupPaging", fmt.Sprintf("names %q, which is no group of this view; without it, render lists them as table.groups", id))
+		}
+	}
 	return nil
 }
 
@@ -198,7 +225,7 @@ func wholeGroups(ctx context.Context, r *action.Request, ask kernel.Rendering, g
 		paging[g.ID] = kernel.GroupPage{Page: 1, Size: everything}
 		missing = missing || len(g.items()) < g.count()
 	}
-	if !missing || ask.IgnoreRows {
+	if !missing {
 		return raw, nil
 	}
 	ask.GroupPaging = paging
@@ -223,7 +250,7 @@ func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, 
 		out.Page, out.PageSize, out.PageCount = 1, size, 1
 		out.HasNextPage = len(out.Table.Rows) < out.Total
 	case here:
-		if n := len(out.Table.Rows); n < out.Table.RowCount && !a.IgnoreRows {
+		if n := len(out.Table.Rows); n < out.Table.RowCount {
 			out.Warning = fmt.Sprintf("the kernel rendered only %d of %d rows; groupPaging asks for the others", n, out.Table.RowCount)
 		}
 		p := action.Paged(out.Table.Rows, a.Page, size)
@@ -236,7 +263,7 @@ func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, 
 	}
 	out.Table.RowCount = out.Total
 	if a.IgnoreRows {
-		out.HasNextPage = false
+		out.Table.Rows, out.HasNextPage = []tableRow{}, false
 	}
 	if r.Meta.Verbose {
 		out.RawRows, out.Data = true, raw

@@ -43,29 +43,52 @@ func TestRender(t *testing.T) {
 
 func TestRenderPages(t *testing.T) {
 	t.Parallel()
-	for _, restricted := range []bool{false, true} {
-		w := newWorld(t)
-		if restricted {
-			w.Levels[ghost] = access.None // some notebook is hidden, none of ours
-		}
-		a := act(t, "render")
-		got := w.Must(t, a, args("id", db, "page", 99, "pageSize", 2))
-		if got.Get("page").Int() != 2 || got.Get("total").Int() != 3 || got.Get("table.rows.#").Int() != 1 || got.Get("hasNextPage").Bool() {
-			t.Errorf("restricted %v, beyond the end: %s", restricted, got.Raw)
-		}
-		if got = w.Must(t, a, args("id", db, "pageSize", 2)); !got.Get("hasNextPage").Bool() || got.Get("pageCount").Int() != 2 {
-			t.Errorf("restricted %v, first: %s", restricted, got.Raw)
-		}
-		if got = w.Must(t, a, args("id", db, "pageSize", -1)); got.Get("table.rows.#").Int() != 3 || got.Get("pageCount").Int() != 1 {
-			t.Errorf("restricted %v, all: %s", restricted, got.Raw)
-		}
-		if got = w.Must(t, a, args("id", db, "query", "游离")); got.Get("total").Int() != 1 {
-			t.Errorf("restricted %v, query: %s", restricted, got.Raw)
-		}
-		if got = w.Must(t, a, args("id", db, "ignoreRows", true)); got.Get("table.rows").Raw != "[]" || got.Get("table.columns.#").Int() != 4 {
-			t.Errorf("restricted %v, ignoreRows: %s", restricted, got.Raw)
+	for name, restricted := range map[string]bool{"all readable": false, "restricted": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if restricted {
+				w.Levels[ghost] = access.None // some notebook is hidden, none of ours
+			}
+			a := act(t, "render")
+			got := w.Must(t, a, args("id", db, "page", 99, "pageSize", 2))
+			if got.Get("page").Int() != 2 || got.Get("total").Int() != 3 || got.Get("table.rows.#").Int() != 1 || got.Get("hasNextPage").Bool() {
+				t.Errorf("beyond the end: %s", got.Raw)
+			}
+			if got = w.Must(t, a, args("id", db, "pageSize", 2)); !got.Get("hasNextPage").Bool() || got.Get("pageCount").Int() != 2 {
+				t.Errorf("first: %s", got.Raw)
+			}
+			if got = w.Must(t, a, args("id", db, "pageSize", -1)); got.Get("table.rows.#").Int() != 3 || got.Get("pageCount").Int() != 1 {
+				t.Errorf("all: %s", got.Raw)
+			}
+			if got = w.Must(t, a, args("id", db, "query", "游离")); got.Get("total").Int() != 1 {
+				t.Errorf("query: %s", got.Raw)
+			}
+			got = w.Must(t, a, args("id", db, "ignoreRows", true))
+			if got.Get("table.rows").Raw != "[]" || got.Get("table.columns.#").Int() != 4 || got.Get("total").Int() != 3 || got.Get("hasNextPage").Bool() {
+				t.Errorf("ignoreRows: %s", got.Raw)
+			}
+		})
+	}
+}
+
+// The kernel shows another view instead of one that is not there, and overlooks groups that are not.
+func TestRenderOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for path, call := range map[string]string{
+		"/viewID":      args("id", db, "viewID", ghost),
+		"/groupPaging": args("id", db, "groupPaging", map[string]any{string(ghost): map[string]any{"page": 1, "pageSize": 1}}),
+	} {
+		if e := w.refusal(act(t, "render"), call, tool.Invalid); e.Fields[0].Path != path {
+			t.Errorf("%s: %v", call, e)
 		}
 	}
+	e := w.refusal(act(t, "render"), args("id", dbBlock), tool.Unknown) // lists of blocks give that id
+	if !strings.Contains(e.Hint, string(db)) {
+		t.Errorf("the hint does not name the database: %q", e.Hint)
+	}
+	w.Levels[w.home] = access.None
+	same(t, w.refusal(act(t, "render"), args("id", dbBlock), tool.Unknown), w.refusal(act(t, "render"), args("id", ghost), tool.Unknown), dbBlock, ghost)
 }
 
 func TestRenderCreates(t *testing.T) {
@@ -90,10 +113,27 @@ func TestRenderCreates(t *testing.T) {
 	if at, err := w.Client.Place(t.Context(), block); err != nil || at.Notebook != w.home {
 		t.Errorf("the block is in %v: %v", at, err)
 	}
-	w.ResetCalls()
-	got = w.Must(t, a, args("id", fresh, "createIfNotExist", true, "blockID", block))
-	if n := len(w.Writes()); n != 0 || got.Get("materialized").Exists() {
-		t.Errorf("once it is there, rendering writes %d times: %s", n, got.Raw)
+	for _, at := range []kernel.ID{block, w.open} { // the second is the same call again
+		w.ResetCalls()
+		got = w.Must(t, a, args("id", fresh, "createIfNotExist", true, "blockID", at))
+		if n := len(w.Writes()); n != 0 || got.Get("materialized").Exists() {
+			t.Errorf("once it is there, rendering writes %d times: %s", n, got.Raw)
+		}
+	}
+	w.refused(a, args("id", fresh, "blockID", w.open), tool.Invalid)
+	w.refused(a, args("id", w.open, "createIfNotExist", true, "blockID", w.open), tool.Invalid) // a block has that id
+}
+
+// A list holds items only, so that a block beside an item goes into it.
+func TestRenderCreatesInList(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	list := w.child(kernel.ID(w.Doc(string(w.home), "/List", "* one\n* two")))
+	item := w.child(list)
+	got := w.Must(t, act(t, "render"), args("id", kernel.NewID(), "createIfNotExist", true, "blockID", item))
+	blocks, err := w.Client.ChildBlocks(t.Context(), item)
+	if err != nil || len(blocks) != 2 || string(blocks[1].ID) != got.Get("blockID").Str {
+		t.Errorf("the item has %v, %v", blocks, err)
 	}
 }
 

@@ -49,28 +49,28 @@ func checkRow(r *action.Request, db *kernel.Database, m *mask, param string, id 
 	}
 	switch {
 	case id == "":
-		return rowError(r, param, rowIDRequired, "is required", all)
+		return rowError(r, db, param, rowIDRequired, "is required", all)
 	case len(rows) == 1:
 		return nil
 	case len(rows) > 1:
-		return rowError(r, param, rowIDAmbiguous, fmt.Sprintf("%q is the id of several rows", id), nil)
+		return rowError(r, db, param, rowIDAmbiguous, fmt.Sprintf("%q is the id of several rows", id), nil)
 	case len(alias) == 1:
-		e := rowError(r, param, rowIDAlias, fmt.Sprintf("%q is the id of a bound block or of a cell's value, the row is %q", id, alias[0]), alias)
+		e := rowError(r, db, param, rowIDAlias, fmt.Sprintf("%q is the id of a bound block or of a cell's value, the row is %q", id, alias[0]), alias)
 		e.Facts["suggestedRowID"] = alias[0]
 		return e
 	case len(alias) > 1:
-		return rowError(r, param, rowIDAliasMany, fmt.Sprintf("%q is no row id, and belongs to several rows", id), alias)
+		return rowError(r, db, param, rowIDAliasMany, fmt.Sprintf("%q is no row id, and belongs to several rows", id), alias)
 	}
-	return rowError(r, param, rowIDNotCanonical, fmt.Sprintf("%q is no row of this database", id), all)
+	return rowError(r, db, param, rowIDNotCanonical, fmt.Sprintf("%q is no row of this database", id), all)
 }
 
-func rowError(r *action.Request, param, reason, message string, candidates []kernel.ID) *tool.Error {
+func rowError(r *action.Request, db *kernel.Database, param, reason, message string, candidates []kernel.ID) *tool.Error {
 	e := r.Invalid(param, message)
 	e.Code = reason
 	e.Facts = map[string]any{"reason": reason}
 	if len(candidates) > 0 {
 		e.Facts["candidateRowIDs"] = candidates[:min(len(candidates), maxCandidates)]
 	}
-	e.Hint = fmt.Sprintf(`av(action="get_primary_key_values", avID=%q) lists the rows with their ids`, r.AllTargets()[0].ID)
+	e.Hint = fmt.Sprintf(`av(action="get_primary_key_values", avID=%q) lists the rows with their ids`, db.ID)
 	return e
 }

@@ -34,7 +34,7 @@ func setCells(p patience) *action.Action {
 		Guide: "One cell stands beside avID, several in cells. valueType must be that of the column; its value stands in: text, " +
 			"number (numberFormat), date (endDate, includeTime), checkbox: checked, select: option, multi_select: options, " +
 			"relation: relationBlockIDs, url, email, phone, mAsset: assets; or in value. clear=true empties the cell. " +
-			"The primary column is the text of the row's block: edit that block.",
+			"The primary column takes a text where the row is bound to no block; else edit the block.",
 		Class:     action.Manifest,
 		Inverse:   restoreCells,
 		Needs:     []action.Need{on(access.Write, "avID")},
@@ -124,7 +124,7 @@ func checked(r *action.Request, cells []input, where func(i int) at) ([]input, e
 		if cells[i].ValueType == "" {
 			return nil, r.Invalid(place("valueType"), "is required")
 		}
-		if member, wrong := cells[i].settle(); wrong != "" {
+		if member, wrong := cells[i].settle(r.Action); wrong != "" {
 			return nil, r.Invalid(place(member), wrong)
 		}
 	}
@@ -154,8 +154,8 @@ func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells 
 		if c == nil {
 			return nil, r.Invalid(place(i, "columnID"), fmt.Sprintf("%q is no column of this database; get_attribute_view_keys lists them", in.ColumnID))
 		}
-		if wrong := misfit(in.ValueType, &c.Column); wrong != "" {
-			return nil, r.Invalid(place(i, "valueType"), wrong)
+		if member, wrong := misfit(in, db, &c.Column); wrong != "" {
+			return nil, r.Invalid(place(i, member), wrong)
 		}
 		if in.ValueType == "relation" {
 			if err := related(ctx, r, m, db, &c.Column, in, func(n int) string {
@@ -169,20 +169,35 @@ func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells 
 	return out, nil
 }
 
-// misfit says why a valueType is not for a column.
-func misfit(valueType string, c *kernel.Column) string {
-	if columnTypes[valueType] == c.Type {
-		return ""
+// misfit says why an input is not for a column, and which member of it.
+func misfit(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
+	if c.Type == kernel.ColumnBlock {
+		return primaryMisfit(in, db, c)
 	}
-	for v, t := range columnTypes {
-		if t == c.Type {
-			return fmt.Sprintf("is %s, and column %q takes %s", valueType, c.Name, v)
+	if typeNamed(in.ValueType).column == c.Type {
+		return "", ""
+	}
+	for _, t := range valueTypes {
+		if t.column == c.Type {
+			return "valueType", fmt.Sprintf("is %s, and column %q takes %s", in.ValueType, c.Name, t.name)
 		}
 	}
-	if c.Type == kernel.ColumnBlock {
-		return fmt.Sprintf("cannot be written: column %q is the primary one, the text of the row's block", c.Name)
+	return "valueType", fmt.Sprintf("cannot be written: the cells of column %q are computed (%s)", c.Name, c.Type)
+}
+
+// primaryMisfit says why an input is not for the primary column: what a row is called that is
+// bound to a block is the block's text.
+func primaryMisfit(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
+	v := db.Value(in.RowID, c.ID)
+	switch {
+	case v != nil && v.Block != nil && v.Block.ID != "":
+		return "columnID", fmt.Sprintf(`is that of the primary column, which shows the text of the block that the row is bound to; block(action="update", id=%q) writes that`, v.Block.ID)
+	case in.ValueType != "text":
+		return "valueType", fmt.Sprintf("is %s, and column %q takes text", in.ValueType, c.Name)
+	case in.Text == nil || *in.Text == "":
+		return "text", "is empty, a row needs a text"
 	}
-	return fmt.Sprintf("cannot be written: the cells of column %q are computed (%s)", c.Name, c.Type)
+	return "", ""
 }
 
 // related checks the rows that a relation is to point to. A two-way relation writes to the other

@@ -56,8 +56,19 @@ func TestSetCells(t *testing.T) {
 			return v.Date.HasEnd && v.Date.NotEmpty2 && v.Date.Content2 == noon && !v.Date.DateOnly
 		}},
 		{"date", "date", []any{"date", "2024-08-01 12:30", "includeTime", false}, `"2024-08-01"`, func(v *kernel.Value) bool { return v.Date.DateOnly }},
+		{"date", "date", []any{"date", "20240801"}, `"2024-08-01"`, func(v *kernel.Value) bool { return v.Date.Content == day }},
+		{"date", "date", []any{"date", "2024/8/1 12:30"}, `"2024-08-01 12:30"`, func(v *kernel.Value) bool { return v.Date.Content == noon }},
+		{"date", "date", []any{"value", "2024年8月1日"}, `"2024-08-01"`, func(v *kernel.Value) bool { return v.Date.Content == day }},
+		{"date", "date", []any{"date", "20240801123000"}, `"2024-08-01 12:30"`, func(v *kernel.Value) bool { return v.Date.Content == noon }},
 		{"date", "date", []any{"clear", true}, `null`, func(v *kernel.Value) bool { return !v.Date.NotEmpty }},
 		{"checkbox", "checkbox", []any{"checked", true}, `true`, func(v *kernel.Value) bool { return v.Checkbox.Checked }},
+		{"number", "number", []any{"value", "7.5"}, `7.5`, func(v *kernel.Value) bool { return v.Number.Content == 7.5 }},
+		{"text", "text", []any{"value", 5}, `"5"`, func(v *kernel.Value) bool { return v.Text.Content == "5" }},
+		{"checkbox", "checkbox", []any{"value", "true"}, `true`, func(v *kernel.Value) bool { return v.Checkbox.Checked }},
+		{"select", "select", []any{"value", []string{"one"}}, `"one"`, func(v *kernel.Value) bool { return len(v.Selection) == 1 }},
+		{"multi_select", "mSelect", []any{"value", "a"}, `["a"]`, func(v *kernel.Value) bool { return len(v.Selection) == 1 }},
+		{"mSelect", "mSelect", []any{"options", []string{"a", "b", "a"}}, `["a","b"]`, func(v *kernel.Value) bool { return len(v.Selection) == 2 }},
+		{"mAsset", "mAsset", []any{"value", map[string]any{"type": "file", "content": "assets/b.pdf"}}, `["assets/b.pdf"]`, func(v *kernel.Value) bool { return len(v.Assets) == 1 }},
 		{"checkbox", "checkbox", []any{"checked", false}, `false`, func(v *kernel.Value) bool { return !v.Checkbox.Checked }},
 		{"select", "select", []any{"option", "进行"}, `"进行"`, func(v *kernel.Value) bool { return len(v.Selection) == 1 && v.Selection[0].Color != "" }},
 		{"select", "select", []any{"clear", true}, `null`, func(v *kernel.Value) bool { return len(v.Selection) == 0 }},
@@ -118,13 +129,13 @@ func TestSetCellsRelation(t *testing.T) {
 	call := func(row string) string {
 		return args("avID", db, "rowID", rowA, "columnID", column, "valueType", "relation", "relationBlockIDs", []string{row})
 	}
-	w.Must(t, a, call("20240801130100-second1"))
+	w.Must(t, a, args("avID", db, "rowID", rowA, "columnID", column, "valueType", "relation", "relationBlockIDs", []string{"20240801130100-second1", "20240801130100-second1"}))
 	if v := w.stored(rowA, column); len(v.Relation.RowIDs) != 1 {
 		t.Errorf("stored %+v", v)
 	}
 	e := w.refusal(a, call(string(w.hidden)), tool.Invalid)
-	if e.Code != "row_id_alias_detected" || e.Fields[0].Path != "/relationBlockIDs/0" {
-		t.Errorf("a bound block: %s %v", e.Code, e.Fields)
+	if e.Code != "row_id_alias_detected" || e.Fields[0].Path != "/relationBlockIDs/0" || !strings.Contains(e.Hint, string(other)) {
+		t.Errorf("a bound block: %s %v, hint %q", e.Code, e.Fields, e.Hint)
 	}
 	w.refused(a, call(string(own)), tool.Invalid) // a row of the wrong database
 	w.Levels[w.secret] = access.None
@@ -154,7 +165,17 @@ func TestSetCellsRefuses(t *testing.T) {
 		{"/columnID", cell("columnID", ghost, "valueType", "text", "text", "a")},
 		{"/valueType", cell("columnID", w.text, "text", "a")},
 		{"/valueType", cell("columnID", w.number, "valueType", "text", "text", "a")},
-		{"/valueType", cell("columnID", w.primary, "valueType", "text", "text", "a")},
+		{"/columnID", args("avID", db, "rowID", rowA, "columnID", w.primary, "valueType", "text", "text", "a")},
+		{"/valueType", cell("columnID", w.primary, "valueType", "number", "number", 1)},
+		{"/text", cell("columnID", w.primary, "valueType", "text", "clear", true)},
+		{"/date", cell("columnID", w.column("date"), "valueType", "date", "date", "31.12.2024")},
+		{"/date", cell("columnID", w.column("date"), "valueType", "date", "date", 1722470400)},
+		{"/cells/0/endDate", args("avID", db, "cells", []any{map[string]any{
+			"rowID": own, "columnID": w.column("date"), "valueType": "date", "date": "2024-08-01", "endDate": "soon",
+		}})},
+		{"/value", cell("columnID", w.column("date"), "valueType", "date", "value", "soon")},
+		{"/options/1", cell("columnID", w.column("mSelect"), "valueType", "multi_select", "options", []string{"a", ""})},
+		{"/value", cell("columnID", w.column("checkbox"), "valueType", "checkbox", "value", "perhaps")},
 		{"/valueType", cell("columnID", computed, "valueType", "date", "date", "2024-08-01")},
 		{"/text", cell("columnID", w.text, "valueType", "text")},
 		{"/number", cell("columnID", w.text, "valueType", "text", "number", 1)},
@@ -216,4 +237,39 @@ func TestKernelsForm(t *testing.T) {
 	w.OwnForm(t, "/api/transactions", " spaced  text ", "spaced text")
 	w.Must(t, act(t, "set_cells"), args("avID", db, "rowID", own, "columnID", w.text, "valueType", "text", "text", " spaced  text "))
 	w.Must(t, act(t, "rename"), args("avID", db, "name", " spaced  text "))
+}
+
+// The kernel merges what it is told into what a cell has: nothing of a range may stay behind.
+func TestSetCellsOverARange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, column := act(t, "set_cells"), w.column("date")
+	cell := func(pairs ...any) string {
+		return args(append([]any{"avID", db, "rowID", own, "columnID", column, "valueType", "date"}, pairs...)...)
+	}
+	w.Must(t, a, cell("date", "2024-08-01 12:30", "endDate", "2024-08-03"))
+	w.Must(t, a, cell("date", "2024-08-02"))
+	if d := w.stored(own, column).Date; d.HasEnd || d.NotEmpty2 || d.Content2 != 0 || !d.DateOnly {
+		t.Errorf("after a range, a day is %+v", d)
+	}
+	w.Must(t, a, cell("date", "2024-08-01", "endDate", "2024-08-03"))
+	w.Must(t, a, cell("clear", true))
+	if d := w.stored(own, column).Date; d.NotEmpty || d.HasEnd || d.NotEmpty2 {
+		t.Errorf("after a range, nothing is %+v", d)
+	}
+}
+
+// A row that is bound to no block is called what its primary cell says.
+func TestSetCellsOfThePrimaryColumn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := act(t, "set_cells")
+	w.Must(t, a, args("avID", db, "rowID", own, "columnID", w.primary, "valueType", "text", "text", "umbenannt 改名"))
+	if v := w.stored(own, w.primary); v.Block.Content != "umbenannt 改名" || v.Block.ID != "" || !v.Detached {
+		t.Errorf("stored %+v, %+v", v, v.Block)
+	}
+	e := w.refusal(a, args("avID", db, "rowID", rowA, "columnID", w.primary, "valueType", "text", "text", "x"), tool.Invalid)
+	if !strings.Contains(e.Message, string(w.open)) {
+		t.Errorf("the block to edit is not named: %v", e)
+	}
 }

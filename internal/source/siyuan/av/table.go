@@ -2,7 +2,9 @@ package av
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"collie/internal/source/siyuan/kernel"
 )
@@ -142,4 +144,11 @@ func tableRowOf(it *item, columns []column, group kernel.ID) tableRow {
 		}
 	}
 	return row
+}
+
+// holds reports whether a text is in a cell of the row.
+func (row *tableRow) holds(text string) bool {
+	return slices.ContainsFunc(row.Cells, func(c any) bool {
+		return c != nil && strings.Contains(strings.ToLower(fmt.Sprint(c)), strings.ToLower(text))
+	})
 }

@@ -18,6 +18,10 @@ type write struct {
 // value is an input as the kernel's value, for a column that it fits.
 func value(in *input, c *kernel.Column) write {
 	w := write{row: in.RowID, column: in.ColumnID}
+	if c.Type == kernel.ColumnBlock {
+		w.data, w.is = title(*in.Text)
+		return w
+	}
 	switch in.ValueType {
 	case "text":
 		w.data, w.is = textual("text", in.Text, func(v *kernel.Value) *kernel.Content { return v.Text })
@@ -41,7 +45,7 @@ func value(in *input, c *kernel.Column) write {
 			names = []string{*in.Option}
 		}
 		w.data, w.is = selection("select", names, c)
-	case "multi_select":
+	case "multi_select", "mSelect":
 		w.data, w.is = selection("mSelect", in.Options, c)
 	case "mAsset":
 		w.data, w.is = assets(in.Assets)
@@ -56,6 +60,13 @@ func value(in *input, c *kernel.Column) write {
 		}
 	}
 	return w
+}
+
+// title is the text of a row that is bound to no block.
+func title(want string) (map[string]any, func(*kernel.Value) bool) {
+	return map[string]any{"type": "block", "isDetached": true, "block": map[string]any{"content": want}}, func(v *kernel.Value) bool {
+		return v.Block != nil && sameText(v.Block.Content, want)
+	}
 }
 
 func textual(typ string, in *string, of func(*kernel.Value) *kernel.Content) (map[string]any, func(*kernel.Value) bool) {
@@ -85,24 +96,26 @@ func number(in *input) (map[string]any, func(*kernel.Value) bool) {
 	}
 }
 
+// dated is a date. All its members are named: the kernel keeps those that are not (README 40), and
+// the end of a former range would stay.
 func dated(in *input) (map[string]any, func(*kernel.Value) bool) {
+	d := map[string]any{"content": 0, "isNotEmpty": false, "hasEndDate": false, "isNotTime": true, "content2": 0, "isNotEmpty2": false}
+	data := map[string]any{"type": "date", "date": d}
 	if in.Date == nil {
-		return map[string]any{"type": "date", "date": map[string]any{"isNotEmpty": false}}, func(v *kernel.Value) bool {
-			return v.Date == nil || !v.Date.NotEmpty
-		}
+		return data, func(v *kernel.Value) bool { return v.Date == nil || !v.Date.NotEmpty }
 	}
 	withTime := in.Date.hasTime || in.EndDate != nil && in.EndDate.hasTime
 	if in.IncludeTime != nil {
 		withTime = *in.IncludeTime
 	}
 	start := in.Date.at.UnixMilli()
-	d := map[string]any{"content": start, "isNotEmpty": true, "isNotTime": !withTime}
+	d["content"], d["isNotEmpty"], d["isNotTime"] = start, true, !withTime
 	var end int64
 	if in.EndDate != nil {
 		end = in.EndDate.at.UnixMilli()
 		d["hasEndDate"], d["content2"], d["isNotEmpty2"] = true, end, true
 	}
-	return map[string]any{"type": "date", "date": d}, func(v *kernel.Value) bool {
+	return data, func(v *kernel.Value) bool {
 		return v.Date != nil && v.Date.NotEmpty && v.Date.Content == start && v.Date.DateOnly == !withTime &&
 			v.Date.HasEnd == (in.EndDate != nil) && (in.EndDate == nil || v.Date.NotEmpty2 && v.Date.Content2 == end)
 	}

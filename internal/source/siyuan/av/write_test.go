@@ -71,6 +71,28 @@ func TestWritesThatDoNotShow(t *testing.T) {
 	}
 }
 
+// An id that is empty is no database, for no action.
+func TestEmptyIDs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, call := range map[string]string{
+		"get":                            args("id", ""),
+		"render":                         args("id", "", "createIfNotExist", true),
+		"get_attribute_view_keys":        args("id", ""),
+		"get_attribute_view_filter_sort": args("id", ""),
+		"rename":                         args("avID", "", "name", "x"),
+		"add_rows":                       args("avID", "", "primaryKeyTexts", []string{"x"}),
+		"remove_rows":                    args("avID", "", "srcIDs", []kernel.ID{own}),
+		"add_column":                     args("avID", "", "keyName", "x", "keyType", "text"),
+		"remove_column":                  args("avID", "", "keyID", w.text),
+		"set_cells":                      args("avID", "", "rowID", own, "columnID", w.text, "valueType", "text", "text", "x"),
+		"duplicate":                      args("avID", ""),
+		"get_primary_key_values":         args("avID", ""),
+	} {
+		w.refused(act(t, name), call, tool.Unknown)
+	}
+}
+
 // Lost answers are never tried again.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
@@ -120,6 +142,9 @@ func TestAddRowsRefuses(t *testing.T) {
 	a := act(t, "add_rows")
 	w.refused(a, args("avID", db), tool.Conflicting)
 	w.refused(a, args("avID", db, "primaryKeyTexts", []string{""}), tool.Invalid)
+	w.refused(a, args("avID", db, "primaryKeyTexts", []string{" \t"}), tool.Invalid)
+	w.refused(a, args("avID", db, "blockIDs", []kernel.ID{""}), tool.Invalid) // not a row that is bound to nothing
+	w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", ghost), tool.Invalid)
 	w.refused(a, args("avID", db, "blockIDs", []kernel.ID{ghost}), tool.Unknown)
 	w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "viewID", ghost), tool.Invalid)
 	e := w.refusal(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "previousID", w.open), tool.Invalid)
@@ -138,8 +163,13 @@ func TestRemoveRows(t *testing.T) {
 	w := newWorld(t)
 	a := act(t, "remove_rows")
 	call := args("avID", db, "srcIDs", []kernel.ID{own, rowA})
-	if effect := a.Effect(w.Request(t, a, call)); !strings.Contains(effect, "2 rows") {
-		t.Errorf("effect %q", effect)
+	r := w.Request(t, a, call)
+	if err := r.Check(t.Context()); err != nil || !strings.Contains(a.Effect(r), "2 rows") || r.Targets("srcIDs")[0].Subject != `"own 游离"` {
+		t.Errorf("effect %q on %v: %v", a.Effect(r), r.Targets("srcIDs"), err)
+	}
+	r = w.Request(t, a, args("avID", db, "srcIDs", []kernel.ID{ghost}))
+	if err := r.Check(t.Context()); tool.KindOf(err) != tool.Invalid {
+		t.Errorf("a person would be asked about a row that is not there: %v", err)
 	}
 	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "srcIDs", []kernel.ID{own}) })
 	got := w.Must(t, a, call)
@@ -207,6 +237,7 @@ func sorted(fact any) any {
 func TestRowIDsThatSeveralRowsHave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.NeedsVault("it keeps databases in memory, and makes no two rows of one id")
 	file := "/data/storage/av/" + string(db) + ".json"
 	raw, err := w.Client.ReadFile(t.Context(), file)
 	if err != nil {
@@ -239,6 +270,11 @@ func TestAddColumn(t *testing.T) {
 	if diff := cmp.Diff([]string{first.Get("keyID").Str, "20240801120001-mykeyid"}, w.columns()[:2]); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
+	if got := w.Must(t, a, args("avID", db, "keyName", "several", "type", "multi_select")); got.Get("keyType").Str != "mSelect" {
+		t.Errorf("in the word of set_cells: %s", got.Raw)
+	}
+	w.refused(a, args("avID", db, "keyName", " ", "keyType", "text"), tool.Invalid)
+	w.refused(act(t, "rename"), args("avID", db, "name", " \t"), tool.Invalid)
 	w.refused(a, args("avID", db, "keyName", "again", "keyType", "text", "keyID", after.Get("keyID").Str), tool.Invalid)
 	w.refused(a, args("avID", db, "keyName", "bad", "keyType", "text", "keyID", "x"), tool.Invalid)
 	w.refused(a, args("avID", db, "keyName", "bad", "keyType", "text", "previousKeyID", ghost), tool.Invalid)
@@ -251,7 +287,12 @@ func TestRemoveColumn(t *testing.T) {
 	a := act(t, "remove_column")
 	w.refused(a, args("avID", db, "keyID", ghost), tool.Invalid)
 	w.refused(a, args("avID", db, "keyID", w.primary), tool.Invalid)
+	w.refused(a, args("avID", db, "keyID", "", "removeRelationDest", true), tool.Invalid)
 	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyID", w.text) })
+	r := w.Request(t, a, args("avID", db, "keyID", w.text))
+	if err := r.Check(t.Context()); err != nil || !strings.Contains(a.Effect(r), `"Col text"`) {
+		t.Errorf("a person is asked: %s: %v", a.Effect(r), err)
+	}
 	got := w.Must(t, a, args("avID", db, "columnID", w.text))
 	if got.Get("keyName").Str != "Col text" || slices.Contains(w.columns(), string(w.text)) {
 		t.Errorf("got %s, columns %v", got.Raw, w.columns())

@@ -36,7 +36,7 @@ func addToDailyNote() *action.Action {
 		Purpose:   "Add content to a notebook's note of today, which is made if needed",
 		Class:     action.Creates,
 		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook")},
-		Endpoints: []string{"block/appendDailyNoteBlock", "block/prependDailyNoteBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns"},
+		Endpoints: []string{"block/appendDailyNoteBlock", "block/prependDailyNoteBlock", "block/insertBlock", "block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "notebook", About: "as given"},

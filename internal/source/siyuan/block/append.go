@@ -17,13 +17,13 @@ type childArgs struct {
 func appendTo() *action.Action {
 	return childAction(action.Spec{
 		Name: "append", Purpose: "Add content at the end of a document or container block", Common: true,
-		Endpoints: []string{"block/appendBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns"},
-	}, (*kernel.Client).Append)
+		Endpoints: []string{"block/appendBlock", "block/insertBlock", "block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns"},
+	}, last, (*kernel.Client).Append)
 }
 
 // childAction is an action that adds content to a parent by way of put.
 func childAction(
-	spec action.Spec, put func(*kernel.Client, context.Context, kernel.ID, string, string) ([]kernel.Transaction, error),
+	spec action.Spec, at side, put func(*kernel.Client, context.Context, kernel.ID, string, string) ([]kernel.Transaction, error),
 ) *action.Action {
 	spec.Tool, spec.Class = name, action.Creates
 	spec.Guide = "A heading holds nothing: insert behind it instead. New blocks get new ids. References are written ((id 'text'))."
@@ -36,7 +36,15 @@ func childAction(
 		if err := notHidden(r, "parentID", parent); err != nil {
 			return nil, err
 		}
-		data, warnings, err := prepare(ctx, r, a.DataType, a.Data, nil)
+		place, _, err := spotAt(ctx, r, a.ParentID, at)
+		if err != nil {
+			return nil, err
+		}
+		text, err := place.fits(r, "data", a.DataType, a.Data)
+		if err != nil {
+			return nil, err
+		}
+		data, warnings, err := prepare(ctx, r, a.DataType, text, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,8 @@ package block
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -11,46 +13,168 @@ import (
 // created returns the blocks that insertions made, one list for each transaction, in order. The
 // kernel names the first of each only, and names blocks that never came to be: one without an
 // anchor, or a list whose items went into another list (README 15, 21, 22). So each id is held
-// against what is there; in place of a list that is gone stand its items. Nothing at all for a
-// transaction is an error whose reason is empty_transaction_result.
+// against what is there; in place of a list that is gone stand its items. What the kernel dropped
+// behind the first, as it does with the items of a list beside an item, is put there now. Nothing
+// at all for a transaction is an error whose reason is empty_transaction_result.
 func created(ctx context.Context, r *action.Request, done []kernel.Transaction) ([][]kernel.ID, error) {
-	forests := make([][]kernel.DOMBlock, len(done))
-	var ask []kernel.ID
+	made := make([][]part, len(done))
 	for i, t := range done {
-		forests[i] = kernel.Inserted(t)
-		for _, b := range forests[i] {
-			ask = append(ask, b.ID)
-			for _, child := range b.Blocks {
-				ask = append(ask, child.ID)
-			}
-		}
+		made[i] = partsOf(t)
 	}
-	there, err := r.Kernel.Nodes(ctx, distinct(ask))
+	there, err := siblings(ctx, r, done, made)
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]kernel.ID, len(done))
-	for i, forest := range forests {
-		for _, b := range forest {
-			if _, ok := there[b.ID]; ok {
-				out[i] = append(out[i], b.ID)
-				continue
-			}
-			for _, child := range b.Blocks {
-				if _, ok := there[child.ID]; ok {
-					out[i] = append(out[i], child.ID)
-				}
-			}
-		}
-		out[i] = distinct(out[i])
-		if len(out[i]) == 0 {
+	for i, parts := range made {
+		have, missing := landed(parts, there)
+		if len(have) == 0 {
 			return nil, nothingCreated(r)
+		}
+		if out[i], err = addMissing(ctx, r, have, missing); err != nil {
+			return nil, err
 		}
 	}
 	if len(done) == 0 {
 		return nil, nothingCreated(r)
 	}
 	return out, nil
+}
+
+// siblings are all blocks in the containers that insertions wrote to. Asking for each new block by
+// itself would take the kernel some milliseconds for each, in a long document.
+func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction, made [][]part) (map[kernel.ID]bool, error) {
+	var parents, unplaced []kernel.ID
+	for i, t := range done {
+		named := false
+		for _, op := range t.DoOperations {
+			if op.ParentID != "" {
+				parents, named = append(parents, op.ParentID), true
+			}
+		}
+		if named {
+			continue
+		}
+		for _, p := range made[i][:min(2, len(made[i]))] { // into a list, of which the answer names nothing
+			unplaced = append(unplaced, p.id)
+			if len(p.items) > 0 {
+				unplaced = append(unplaced, p.items[0].id)
+			}
+		}
+	}
+	nodes, err := r.Kernel.Nodes(ctx, distinct(unplaced))
+	if err != nil {
+		return nil, err
+	}
+	for _, node := range nodes {
+		parents = append(parents, node.ParentID)
+	}
+	there := map[kernel.ID]bool{}
+	for _, parent := range distinct(parents) {
+		children, err := r.Kernel.ChildBlocks(ctx, parent)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range children {
+			there[b.ID] = true
+		}
+	}
+	return there, nil
+}
+
+// part is a block that an insertion was to make.
+type part struct {
+	id    kernel.ID
+	dom   string
+	items []part    // of a list
+	after kernel.ID // the block that it belongs behind, where it is missing
+}
+
+func partsOf(t kernel.Transaction) []part {
+	var out []part
+	for _, op := range t.DoOperations {
+		if op.Action != "insert" {
+			continue
+		}
+		dom := kernel.DOMOf(op.Data)
+		blocks := kernel.ParseDOM(dom)
+		if op.ID != "" && (len(blocks) == 0 || blocks[0].ID != op.ID) {
+			out = append(out, part{id: op.ID}) // DOM without an id of its own got one
+		}
+		for _, b := range blocks {
+			p := part{id: b.ID, dom: dom[b.Start:b.End]}
+			for _, inner := range b.Blocks {
+				if b.Type == listNode {
+					p.items = append(p.items, part{id: inner.ID, dom: dom[inner.Start:inner.End]})
+				}
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// landed sorts parts into the blocks that are there and those that are missing behind the first.
+func landed(parts []part, there map[kernel.ID]bool) (have []kernel.ID, missing []part) {
+	for _, p := range parts {
+		if there[p.id] {
+			have = append(have, p.id)
+			continue
+		}
+		ownItems := slices.ContainsFunc(p.items, func(item part) bool { return there[item.id] })
+		if ownItems { // they are in another list
+			inner, gone := landed(p.items, there)
+			have, missing = append(have, inner...), append(missing, gone...)
+			continue
+		}
+		if p.dom != "" && len(have) > 0 {
+			p.after = have[len(have)-1]
+			missing = append(missing, p)
+		}
+	}
+	return distinct(have), missing
+}
+
+// addMissing puts parts where they belong and returns the blocks with them among have, in order.
+func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missing []part) ([]kernel.ID, error) {
+	last := map[kernel.ID]kernel.ID{} // put behind a block
+	for n, p := range missing {
+		after, ok := last[p.after]
+		if !ok {
+			after = p.after
+		}
+		_, err := r.Kernel.Insert(ctx, kernel.Insertion{
+			BlockContent: kernel.BlockContent{DataType: dataDOM, Data: p.dom}, Anchor: kernel.Anchor{PreviousID: after},
+		})
+		var there map[kernel.ID]kernel.Node
+		if err == nil {
+			there, err = r.Kernel.Nodes(ctx, []kernel.ID{p.id})
+		}
+		if _, ok := there[p.id]; !ok {
+			return nil, halfCreated(r, have, missing[n:], err)
+		}
+		have = slices.Insert(have, slices.Index(have, after)+1, p.id)
+		last[p.after] = p.id
+	}
+	return have, nil
+}
+
+// halfCreated is the error for content of which a part was written. It carries the rest.
+func halfCreated(r *action.Request, have []kernel.ID, missing []part, err error) error {
+	rest := ""
+	for _, p := range missing {
+		rest += p.dom
+	}
+	kind := tool.Mismatch
+	if err != nil {
+		kind = tool.KindOf(err)
+	}
+	return &tool.Error{
+		Op: "call", Kind: kind, Subject: r.Action.Tool + "." + r.Action.Name, Err: err, OutcomeUnknown: kind == tool.OutcomeUnknown,
+		Message: fmt.Sprintf("the kernel wrote a part of the content: the last %d blocks of it are not there", len(missing)),
+		Hint:    fmt.Sprintf(`block(action="insert", previousID="%s", dataType="dom", data=…) adds what notWritten holds`, missing[0].after),
+		Facts:   map[string]any{"partial": true, "createdBlockIDs": have, "notWritten": cutDOM(rest, mostDOM)},
+	}
 }
 
 func nothingCreated(r *action.Request) error {

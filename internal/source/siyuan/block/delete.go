@@ -20,7 +20,7 @@ func remove() *action.Action {
 		Purpose: "Delete a block with all that is in it",
 		Guide:   "The blocks below a heading stay. Documents are deleted with document remove.",
 		Off:     true, Dangerous: true,
-		Class: action.State, Saves: action.SavesBlocks,
+		Class: action.State, Saves: action.SavesRemoved,
 		Needs:      []action.Need{action.OnBlock(access.Delete, "id")},
 		Endpoints:  []string{"block/deleteBlock", "sqlite/flushTransaction", "block/getBlockTreeInfos"},
 		Positional: []string{"id"},

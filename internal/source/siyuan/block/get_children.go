@@ -48,6 +48,9 @@ func getChildren() *action.Action {
 		if err != nil {
 			return nil, err
 		}
+		if err := content.UnboundBlocks(ctx, r, all); err != nil {
+			return nil, err
+		}
 		for i := range all {
 			all[i].Content, all[i].Markdown = content.Clean(all[i].Content), content.Clean(all[i].Markdown)
 		}

@@ -44,9 +44,22 @@ func leafHint(r *action.Request, parent kernel.ID, err error) error {
 	if !ok || e.Kind != tool.API || !strings.Contains(e.Message, "leaf block") {
 		return err
 	}
-	out := r.Invalid("parentID", fmt.Sprintf("%s is a block that cannot hold others", parent))
-	out.Hint = fmt.Sprintf(`block(action="insert", previousID="%s", …) puts the content behind it`, parent)
-	return out
+	return leaf(r, parent)
+}
+
+// leaf is the refusal to put something into a block that cannot hold others.
+func leaf(r *action.Request, id kernel.ID) error {
+	e := r.Invalid("parentID", fmt.Sprintf("%s is a block that cannot hold others", id))
+	e.Hint = fmt.Sprintf(`block(action="%s", previousID="%s", …) puts it behind`, puts(r), id)
+	return e
+}
+
+// puts is the action that puts behind a block what this one would put into it.
+func puts(r *action.Request) string {
+	if r.Action.Name == "move" {
+		return "move"
+	}
+	return "insert"
 }
 
 // mismatch is the error for a write that the kernel accepted and that is not there afterwards.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -68,7 +69,7 @@ func insert() *action.Action {
 			"the content has. References are written ((id 'text')).",
 		Class:     action.Creates,
 		Needs:     []action.Need{action.On(access.Write, "every anchor", "", anchorTargets)},
-		Endpoints: []string{"block/insertBlock", "block/batchInsertBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns"},
+		Endpoints: []string{"block/insertBlock", "block/batchInsertBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns", "block/getChildBlocks"},
 		Returns: append(
 			writeReturns(),
 			action.Field{Name: "count", About: "insertions, where blocks was given"},
@@ -104,6 +105,14 @@ func (a *insertArgs) insertions(r *action.Request) ([]insertItem, error) {
 		out[i] = item
 	}
 	return out, nil
+}
+
+// dataParam is the name of the content of an insertion for errors.
+func dataParam(several bool, i int) string {
+	if several {
+		return fmt.Sprintf("blocks/%d/data", i)
+	}
+	return "data"
 }
 
 func anchorPointers(several bool, i int) []string {
@@ -146,24 +155,20 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 	if err != nil {
 		return nil, err
 	}
-	var warnings []string
-	in := make([]kernel.Insertion, len(items))
-	for i, item := range items {
-		if err := checkAnchors(ctx, r, item.anchorArgs); err != nil {
-			return nil, err
-		}
-		data, notes, err := prepare(ctx, r, item.DataType, item.Data, nil)
-		if err != nil {
-			return nil, err
-		}
-		in[i] = kernel.Insertion{BlockContent: data, Anchor: kernel.Anchor(item.anchorArgs)}
-		warnings = append(warnings, notes...)
+	in, warnings, err := placed(ctx, r, items, len(a.Blocks) > 0)
+	if err != nil {
+		return nil, err
+	}
+	order := sendOrder(in)
+	send := make([]kernel.Insertion, len(in))
+	for n, i := range order {
+		send[n] = in[i]
 	}
 	var done []kernel.Transaction
 	if len(a.Blocks) > 0 {
-		done, err = r.Kernel.BatchInsert(ctx, in)
+		done, err = r.Kernel.BatchInsert(ctx, send)
 	} else {
-		done, err = r.Kernel.Insert(ctx, in[0])
+		done, err = r.Kernel.Insert(ctx, send[0])
 	}
 	if err != nil {
 		return nil, leafHint(r, in[0].ParentID, err)
@@ -176,6 +181,13 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 		r.RefreshDocument(t.Root)
 	}
 	out := insertResult{Success: true, Action: "insert", Transactions: done, Warning: joinWarnings(warnings)}
+	if len(ids) == len(order) {
+		asGiven := make([][]kernel.ID, len(ids))
+		for n, i := range order {
+			asGiven[i] = ids[n]
+		}
+		ids = asGiven
+	}
 	for _, list := range ids {
 		out.Created = append(out.Created, list...)
 	}
@@ -186,6 +198,57 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 	}
 	out.NextID, out.PreviousID, out.ParentID, out.DataType = a.NextID, a.PreviousID, a.ParentID, a.DataType
 	return out, nil
+}
+
+// placed makes items ready to be written, each where it is to go, and says what the caller should
+// know.
+func placed(ctx context.Context, r *action.Request, items []insertItem, several bool) (in []kernel.Insertion, warnings []string, err error) {
+	type found struct {
+		spot
+		anchorArgs
+	}
+	places := map[anchorArgs]found{}
+	for i, item := range items {
+		if err := checkAnchors(ctx, r, item.anchorArgs); err != nil {
+			return nil, nil, err
+		}
+		place, known := places[item.anchorArgs]
+		if !known {
+			if place.spot, place.anchorArgs, err = spotOf(ctx, r, item.anchorArgs); err != nil {
+				return nil, nil, err
+			}
+			places[item.anchorArgs] = place
+		}
+		text, err := place.fits(r, dataParam(several, i), item.DataType, item.Data)
+		if err != nil {
+			return nil, nil, err
+		}
+		data, notes, err := prepare(ctx, r, item.DataType, text, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		in = append(in, kernel.Insertion{BlockContent: data, Anchor: kernel.Anchor(place.anchorArgs)})
+		warnings = append(warnings, notes...)
+	}
+	return in, warnings, nil
+}
+
+// sendOrder is the order in which insertions are sent, so that those with the same anchor stand as
+// given: each goes right behind its anchor, or first into it, so the last one goes first; those
+// before an anchor go in their order.
+func sendOrder(in []kernel.Insertion) []int {
+	var out []int
+	for i := range slices.Backward(in) {
+		if in[i].NextID == "" {
+			out = append(out, i)
+		}
+	}
+	for i := range in {
+		if in[i].NextID != "" {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // checkAnchors refuses places where the kernel would write nothing, or where nobody would see it.

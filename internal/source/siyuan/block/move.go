@@ -41,7 +41,8 @@ func move() *action.Action {
 			action.OnBlock(access.Write, "id"), action.OnBlock(access.Write, "ids"),
 			action.OnBlock(access.Write, "previousID"), action.OnBlock(access.Write, "parentID"),
 		},
-		Endpoints: []string{"block/moveBlock", "block/getBlockTreeInfos", "attr/getBlockAttrs", "block/getChildBlocks"},
+		Endpoints: []string{"block/moveBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns", "transactions", "sqlite/flushTransaction",
+			"attr/getBlockAttrs", "block/getChildBlocks"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "id", About: "the block"},
@@ -97,17 +98,22 @@ func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := r.Kernel.Nodes(ctx, ids)
+	before, err := r.Kernel.Nodes(ctx, append(slices.Clone(ids), a.target()))
 	if err != nil {
 		return nil, err
 	}
-	// Each goes to the same place, so the last one goes first.
-	calls := slices.Clone(ids)
-	slices.Reverse(calls)
-	for n, id := range calls {
-		if err := r.Kernel.Move(ctx, id, a.PreviousID, a.ParentID); err != nil {
-			return nil, halfMoved(leafHint(r, a.ParentID, err), calls[:n])
-		}
+	bare, err := a.bareItems(r, ids, before)
+	if err != nil {
+		return nil, err
+	}
+	calls := ids
+	if bare {
+		err = moveAsList(ctx, r, &a, ids)
+	} else {
+		calls, err = moveEach(ctx, r, &a, ids)
+	}
+	if err != nil {
+		return nil, err
 	}
 	astray, err := a.verify(ctx, r, ids, before)
 	if err != nil {
@@ -121,6 +127,27 @@ func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
 		out.Warning = fmt.Sprintf(`the kernel put %v in another place than was asked for; block(action="breadcrumb", id=…) shows where`, astray)
 	}
 	return out, nil
+}
+
+// moveEach moves blocks one by one and returns the order it did that in. Each goes to the same
+// place, so the last one goes first.
+func moveEach(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.ID) ([]kernel.ID, error) {
+	calls := slices.Clone(ids)
+	slices.Reverse(calls)
+	for n, id := range calls {
+		if err := r.Kernel.Move(ctx, id, a.PreviousID, a.ParentID); err != nil {
+			return nil, halfMoved(leafHint(r, a.ParentID, err), calls[:n])
+		}
+	}
+	return calls, nil
+}
+
+// target is the block that says where to.
+func (a *moveArgs) target() kernel.ID {
+	if a.PreviousID != "" {
+		return a.PreviousID
+	}
+	return a.ParentID
 }
 
 // check returns the blocks to move, in the order they shall have.
@@ -140,9 +167,9 @@ func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
 	if len(distinct(ids)) != len(ids) {
 		return nil, r.Invalid("ids", "names a block twice")
 	}
-	to, param := a.PreviousID, "previousID"
-	if to == "" {
-		to, param = a.ParentID, "parentID"
+	to, param := a.target(), "previousID"
+	if a.PreviousID == "" {
+		param = "parentID"
 	}
 	if slices.Contains(ids, to) {
 		return nil, r.Invalid(param, fmt.Sprintf("is %s, which is itself to be moved", to))

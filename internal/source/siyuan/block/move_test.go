@@ -90,3 +90,32 @@ func TestMoveSaysWhereABlockWentAstray(t *testing.T) {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
 }
+
+// A kernel would put an item into a document as it is, and anything into a list.
+func TestMoveKeepsListsWhole(t *testing.T) {
+	w := newWorld(t, "1. a\n2. b\n3. c\n\npara\n\n> quote\n\n- [ ] d")
+	a := act(t, "move")
+	list, para, quote, tasks := w.blocks[0], w.blocks[1], w.blocks[2], w.blocks[3]
+	items := w.children(list)
+	w.setAttrs(items[2], map[string]string{"memo": "m"})
+	got := w.Must(t, a, args("ids", []kernel.ID{items[2], items[0]}, "previousID", para))
+	if diff := cmp.Diff([]string{"2. b", "para", "3. c\n1. a", "> quote", "- [ ] d"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("behind a paragraph (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]kernel.ID{items[2], items[0]}, ids(got.Get("finalOrder"))); diff != "" || got.Get("warning").Exists() || w.attrs(items[2])["memo"] != "m" {
+		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
+	}
+	w.Must(t, a, args("id", w.children(tasks)[0], "parentID", quote))
+	if diff := cmp.Diff([]string{"lt", "p"}, w.types(quote)); diff != "" {
+		t.Errorf("first in a quote (-want +got):\n%s", diff)
+	}
+	w.Must(t, a, args("id", items[1], "previousID", items[2])) // into the list that was made
+	if diff := cmp.Diff([]string{"p", "lo", "b"}, w.types(w.doc)); diff != "" {
+		t.Errorf("into a list (-want +got):\n%s", diff)
+	}
+	w.Must(t, a, args("id", para, "parentID", items[1]))
+	w.refused(a, args("id", quote, "previousID", items[1]), tool.Invalid)
+	w.refused(a, args("id", quote, "parentID", w.children(w.doc)[0]), tool.Invalid)
+	w.refused(a, args("ids", []kernel.ID{items[0], para}, "previousID", quote), tool.Invalid)
+	w.refused(a, args("id", items[0], "parentID", para), tool.Invalid) // a leaf
+}

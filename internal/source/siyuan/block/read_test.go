@@ -123,7 +123,7 @@ func TestDOMIsCutAtABlock(t *testing.T) {
 }
 
 func TestRecentUpdatedGroupsAndFilters(t *testing.T) {
-	w := newWorld(t, "a\n\nb\n\nc\n\nd")
+	w := newWorld(t, "aa\n\nbb\n\ncc\n\ndd")
 	other := kernel.ID(w.Notebook("Other"))
 	w.add(other, "/Secret", "secret text")
 	w.Levels[other] = access.None
@@ -149,6 +149,21 @@ func TestRecentUpdatedGroupsAndFilters(t *testing.T) {
 	w.Default = access.None
 	if got := w.Must(t, act(t, "recent_updated"), args()); got.Get("documents").Raw != "[]" || got.Get("items").Raw != "[]" {
 		t.Errorf("nothing may be read: %s", got.Raw)
+	}
+}
+
+// The kernel answers both for a web page.
+func TestNamesAreText(t *testing.T) {
+	w := newWorld(t, "x")
+	doc := w.add(w.nb, `/R&D "q" 'a' <b> 😀`, "# P & <Q>\n\nit's \"so\" & 1 < 2")
+	got := w.Must(t, act(t, "breadcrumb"), args("id", w.children(doc)[1]))
+	if got.Get("0.name").Str != `Notes 笔记/R&D "q" 'a' <b> 😀` || got.Get("1.name").Str != "P & <Q>" {
+		t.Errorf("breadcrumb: %s", got.Raw)
+	}
+	recent := w.Must(t, act(t, "recent_updated"), args()).Get(`documents.#(documentId=="` + string(doc) + `")`)
+	if recent.Get("name").Str != `R&D "q" 'a' <b> 😀` || recent.Get("hPath").Str != `/R&D "q" 'a' <b> 😀` ||
+		recent.Get("sampleBlocks.0.excerpt").Str != `it's "so" & 1 < 2` || recent.Get("updatedBlockCount").Int() != 1 {
+		t.Errorf("recent: %s", recent.Raw)
 	}
 }
 

@@ -3,6 +3,7 @@ package block
 import (
 	"context"
 	"path"
+	"slices"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
@@ -77,6 +78,12 @@ func recentUpdated() *action.Action {
 		if err != nil {
 			return nil, err
 		}
+		seen := map[kernel.ID]bool{}
+		all = slices.DeleteFunc(all, func(b kernel.RecentBlock) bool { // README 30
+			twice := seen[b.ID]
+			seen[b.ID] = true
+			return twice
+		})
 		visible := make([]kernel.RecentBlock, 0, len(all))
 		for _, b := range all {
 			if r.Readable(b.Notebook) {

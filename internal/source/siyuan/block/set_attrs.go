@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -146,11 +148,16 @@ func checkAttr(r *action.Request, t action.Target, key, value string, allow bool
 		}
 	case key == "title" && !isDocument(t):
 		return attrError(r, key, "is of documents only, and "+string(t.ID)+" is a block in one")
-	case key == "title" && (strings.TrimSpace(value) == "" || strings.Contains(value, "/")):
-		return attrError(r, key, "renames the document: it must not be empty and holds no /")
+	case key == "title" && (strings.TrimSpace(value) == "" || strings.Contains(value, "/") || strings.ContainsFunc(value, unicode.IsControl)):
+		return attrError(r, key, "renames the document: it must be one line, not empty, without /")
+	case key == "title" && utf8.RuneCountInString(value) > longestTitle:
+		return attrError(r, key, fmt.Sprintf("renames the document: it must not have more than %d characters", longestTitle))
 	}
 	return nil
 }
+
+// longestTitle is how many characters a kernel takes where it renames a document (README 16).
+const longestTitle = 512
 
 func attrError(r *action.Request, key, message string) error {
 	return r.Invalid("attrs/"+key, message)

@@ -37,7 +37,9 @@ func TestSetAttrsRefusesNames(t *testing.T) { // R-1-13
 	w.refused(a, args("id", w.blocks[0], "attrs", map[string]string{}), tool.Invalid)
 	w.refused(a, args("id", w.blocks[0], "attrs", map[string]string{"title": "x"}), tool.Invalid)
 	w.refused(a, args("id", w.doc, "attrs", map[string]string{"title": " "}), tool.Invalid)
-	w.refused(a, args("id", w.doc, "attrs", map[string]string{"title": "a/b"}), tool.Invalid)
+	for _, title := range []string{"a/b", "a\nb", "\t", strings.Repeat("名", 513)} {
+		w.refused(a, args("id", w.doc, "attrs", map[string]string{"title": title}), tool.Invalid)
+	}
 	w.refused(a, args("id", w.nb, "attrs", map[string]string{"title": "x"}), tool.Invalid)
 	w.guarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "attrs", map[string]string{"memo": "x"}))
 }

@@ -156,3 +156,32 @@ func TestUpdateTellsOfADatabase(t *testing.T) {
 		t.Errorf("result: %s", got.Raw)
 	}
 }
+
+// Text that was read and is written again carries the time of the last change, which a kernel keeps.
+func TestUpdateIsAChangeOfNow(t *testing.T) {
+	w := newWorld(t, "one\n\ntwo\n\nthree")
+	const old = "20240101000000"
+	for _, id := range w.blocks {
+		w.setAttrs(id, map[string]string{"updated": old, "memo": "m"})
+		if w.attrs(id)["updated"] != old {
+			t.Fatalf("attributes: %v", w.attrs(id))
+		}
+	}
+	text := w.Must(t, act(t, "get_kramdown"), args("id", w.blocks[0])).Get("kramdown").Str
+	dom := w.Must(t, act(t, "dom"), args("id", w.blocks[1])).Get("dom").Str
+	a := act(t, "update")
+	got := w.Must(t, a, args("id", w.blocks[0], "dataType", "markdown", "data", strings.Replace(text, "one", "eins", 1)))
+	w.Must(t, a, args("id", w.blocks[1], "dataType", "dom", "data", strings.Replace(dom, "two", "zwei", 1)))
+	w.Must(t, act(t, "replace"), args("id", w.blocks[2], "edit", map[string]any{"old": "three", "new": "drei"}))
+	if diff := cmp.Diff([]string{"eins", "zwei", "drei"}, w.texts(w.doc)); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+	for _, id := range w.blocks {
+		if attrs := w.attrs(id); attrs["updated"] <= old || attrs["memo"] != "m" {
+			t.Errorf("attributes: %v", attrs)
+		}
+	}
+	if got.Get("updated").Str <= old {
+		t.Errorf("result: %s", got.Raw)
+	}
+}

@@ -72,31 +72,45 @@ func (w *updating) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replacem
 	}
 	in := make([]kernel.Replacement, len(w.items))
 	for i, item := range w.items {
-		if _, there := nodes[item.ID]; !there {
+		node, there := nodes[item.ID]
+		if !there {
 			return nil, access.NotFound(access.Block, string(item.ID))
 		}
-		if nodes[item.ID].Type == "NodeListItem" && item.DataType == dataMarkdown && listItems(item.Data) > 1 {
-			e := w.r.Invalid(w.param(i, "data"), fmt.Sprintf("has several list items, and %s is one", item.ID))
-			e.Hint = fmt.Sprintf(`update it with one, and add the others with block(action="insert", previousID="%s", …)`, item.ID)
-			return nil, e
+		text, err := w.fit(w.param(i, "data"), &item, &node)
+		if err != nil {
+			return nil, err
 		}
 		keep := map[kernel.ID]bool{item.ID: true}
 		for id := range content.Attributes(w.before[item.ID]) {
 			keep[id] = true
 		}
-		data, warnings, err := prepare(ctx, w.r, item.DataType, item.Data, keep)
+		data, warnings, err := prepare(ctx, w.r, item.DataType, text, keep)
 		if err != nil {
 			return nil, err
 		}
 		in[i] = kernel.Replacement{ID: item.ID, BlockContent: data}
 		u := &updated{ID: item.ID, DataType: item.DataType, attributes: attrs[item.ID]}
 		u.warn(warnings...)
-		if nodes[item.ID].Type == "NodeAttributeView" && !strings.Contains(data.Data, "NodeAttributeView") {
+		if node.Type == "NodeAttributeView" && !strings.Contains(data.Data, "NodeAttributeView") {
 			u.Database = replacedDatabase(w.before[item.ID])
 		}
 		w.out = append(w.out, u)
 	}
 	return in, nil
+}
+
+// fit makes new content what may stand where the block is: of an item of a list, one item.
+func (w *updating) fit(param string, item *updateItem, node *kernel.Node) (string, error) {
+	s := spot{listed: node.ParentType == listNode}
+	if s.listed {
+		s.marker, _, _ = markersOf(w.before[item.ID])
+		if item.DataType == dataMarkdown && listItems(item.Data) > 1 {
+			e := w.r.Invalid(param, fmt.Sprintf("has several list items, and %s is one", item.ID))
+			e.Hint = fmt.Sprintf(`update it with one, and add the others with block(action="insert", previousID="%s", …)`, item.ID)
+			return "", e
+		}
+	}
+	return s.fits(w.r, param, item.DataType, item.Data)
 }
 
 // write sends the new content and returns what the kernel made of it, as DOM by block.
@@ -220,29 +234,6 @@ func (w *updating) insertRest(ctx context.Context, u *updated, dom string) error
 
 func (u *updated) warn(warnings ...string) {
 	u.Warning = joinWarnings(append([]string{u.Warning}, warnings...))
-}
-
-var listMarker = regexp.MustCompile(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
-
-// listItems counts the items of a list that text begins with, without those in items; 0 if it
-// begins with no list.
-func listItems(text string) int {
-	n, indent, fenced := 0, 0, false
-	for line := range strings.SplitSeq(strings.TrimLeft(text, "\r\n"), "\n") {
-		if rest := strings.TrimLeft(line, " \t"); strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "~~~") {
-			fenced = !fenced
-		}
-		m := listMarker.FindStringSubmatch(line)
-		switch {
-		case n == 0 && m == nil:
-			return 0
-		case n == 0:
-			n, indent = 1, len(m[1])
-		case m != nil && !fenced && len(m[1]) <= indent:
-			n++
-		}
-	}
-	return n
 }
 
 // lostInside says which blocks in a block had attributes of a person's and are gone.

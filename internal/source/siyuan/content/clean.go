@@ -5,17 +5,17 @@ import (
 	"unicode/utf16"
 )
 
-// zeroWidth are the characters that the editor leaves in texts and nobody sees (0.7).
-const zeroWidth = "\u200b\u200c\u200d\u2060\ufeff"
+// ZeroWidth are the characters that the editor leaves in texts and nobody sees (0.7).
+const ZeroWidth = "\u200b\u200c\u200d\u2060\ufeff"
 
 // Clean removes the characters without a width that the editor leaves in texts: U+200B, U+200C,
 // U+200D, U+2060 and U+FEFF (0.7).
 func Clean(text string) string {
-	if !strings.ContainsAny(text, zeroWidth) {
+	if !strings.ContainsAny(text, ZeroWidth) {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(zeroWidth, r) {
+		if strings.ContainsRune(ZeroWidth, r) {
 			return -1
 		}
 		return r

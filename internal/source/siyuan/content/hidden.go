@@ -157,7 +157,7 @@ func (f fence) closes(text string) bool {
 // inner is a line without the marks of the quotes and lists around it.
 func inner(text string) string {
 	for {
-		rest := strings.TrimLeft(text, " \t>"+zeroWidth)
+		rest := strings.TrimLeft(text, " \t>"+ZeroWidth)
 		rest = rest[len(listMarker.FindString(rest)):]
 		rest = rest[len(attrList.FindString(rest)):]
 		rest = rest[len(taskMarker.FindString(rest)):]
@@ -206,7 +206,7 @@ func inlineLists(text string, at int) []span {
 			i += len(list)
 		default:
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if size > 1 && strings.ContainsRune(zeroWidth, r) {
+			if size > 1 && strings.ContainsRune(ZeroWidth, r) {
 				out = append(out, span{at + i, at + i + size, width})
 			}
 			i += size
@@ -243,12 +243,12 @@ func (u *unclosed) closing(text string, n int) int {
 
 // widthless finds characters without a width.
 func widthless(text string, at int) []span {
-	if !strings.ContainsAny(text, zeroWidth) {
+	if !strings.ContainsAny(text, ZeroWidth) {
 		return nil
 	}
 	var out []span
 	for i, r := range text {
-		if r != utf8.RuneError && strings.ContainsRune(zeroWidth, r) {
+		if r != utf8.RuneError && strings.ContainsRune(ZeroWidth, r) {
 			out = append(out, span{at + i, at + i + utf8.RuneLen(r), width})
 		}
 	}

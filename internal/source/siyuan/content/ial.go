@@ -11,7 +11,7 @@ import (
 var (
 	attrList = regexp.MustCompile(`^\{:(?:[ \t]+[A-Za-z][\w:.-]*="[^"\n]*")+[ \t]*\}`)
 	attrPair = regexp.MustCompile(`([A-Za-z][\w:.-]*)="([^"\n]*)"`)
-	anyList  = regexp.MustCompile(`\{:(?:[ \t]+[A-Za-z][\w:.-]*="[^"\n]*")+[ \t]*\}`)
+	anyList  = regexp.MustCompile(`\{:(?:[\s\v]+[A-Za-z][\w:.-]*=(?:"[^"\n]*"|'[^'\n]*'|[^\s"'}]+))+[\s\v]*\}`)
 
 	unescape = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")
 )

@@ -21,17 +21,23 @@ var (
 // ((id 'anchor')), where the anchor follows the block's text, or ((id "anchor")), where it
 // stays. A bare ((id)) gets the beginning of the block's text for an anchor; where there is no
 // such block, or none that the caller may know of, the anchor becomes the id and a warning says
-// so. Code is left alone. Footnotes and siyuan:// links are allowed, with a warning that they
-// make no backlink (0.7).
+// so; one with an anchor gets a warning only. Code is left alone, but for what [Guarded] does.
+// Footnotes and siyuan:// links are allowed, with a warning that they make no backlink (0.7).
 func Normalize(ctx context.Context, r *action.Request, markdown string) (string, []string, error) {
 	places := outsideCode(markdown, blockRef)
-	var bare []kernel.ID
+	var named, bare []kernel.ID
 	for _, m := range places {
-		if id := kernel.ID(markdown[m[2]:m[3]]); !anchored(m) && !slices.Contains(bare, id) {
-			bare = append(bare, id)
+		id := kernel.ID(markdown[m[2]:m[3]])
+		named = appendNew(named, id)
+		if !anchored(m) {
+			bare = appendNew(bare, id)
 		}
 	}
-	anchors, err := anchorsOf(ctx, r, bare)
+	found, err := readable(ctx, r, named)
+	if err != nil {
+		return "", nil, err
+	}
+	anchors, err := anchorsOf(ctx, r, found, bare)
 	if err != nil {
 		return "", nil, err
 	}
@@ -42,6 +48,9 @@ func Normalize(ctx context.Context, r *action.Request, markdown string) (string,
 		b.WriteString(markdown[at:m[0]])
 		at = m[1]
 		id := markdown[m[2]:m[3]]
+		if _, ok := found[kernel.ID(id)]; !ok && anchored(m) { // the kernel drops the id
+			warnings = appendNew(warnings, fmt.Sprintf("reference ((%s)): no such block was found, so only its anchor may stay", id))
+		}
 		switch {
 		case m[4] >= 0 && m[4] < m[5]:
 			b.WriteString("((" + id + " '" + markdown[m[4]:m[5]] + "'))")
@@ -63,41 +72,51 @@ func Normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	if len(outsideCode(markdown, siyuanLink)) > 0 {
 		warnings = append(warnings, "links to siyuan://blocks/… make no backlink; ((id 'anchor')) does")
 	}
-	return b.String(), warnings, nil
+	return Guarded(b.String()), warnings, nil
 }
 
 // anchored reports whether a reference has an anchor that is not empty.
 func anchored(m []int) bool { return m[4] >= 0 && m[4] < m[5] || m[6] >= 0 && m[6] < m[7] }
 
-func appendNew(list []string, s string) []string {
+func appendNew[T comparable](list []T, s T) []T {
 	if slices.Contains(list, s) {
 		return list
 	}
 	return append(list, s)
 }
 
-// anchorsOf finds a text for blocks by their first line that can be read. Blocks that the caller
-// may not read have none, as those that do not exist (R-6-2).
-func anchorsOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
-	out := map[kernel.ID]string{}
+// readable are the places of those blocks that the caller may read. Others are as if they did not
+// exist (R-6-2).
+func readable(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]action.Target, error) {
 	if len(ids) == 0 {
-		return out, nil
+		return nil, nil
 	}
 	found, err := r.Places(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	var readable []kernel.ID
-	for _, id := range ids {
-		if t, ok := found[id]; ok && r.Readable(t.Notebook) {
-			readable = append(readable, id)
+	out := map[kernel.ID]action.Target{}
+	for id, t := range found {
+		if r.Readable(t.Notebook) {
+			out[id] = t
 		}
 	}
-	texts, err := r.Kernel.Kramdowns(ctx, readable, "md")
+	return out, nil
+}
+
+// anchorsOf finds a text for blocks by their first line that can be read. Those that are not in
+// found have none.
+func anchorsOf(ctx context.Context, r *action.Request, found map[kernel.ID]action.Target, ids []kernel.ID) (map[kernel.ID]string, error) {
+	out := map[kernel.ID]string{}
+	ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { _, ok := found[id]; return !ok })
+	if len(ids) == 0 {
+		return out, nil
+	}
+	texts, err := r.Kernel.Kramdowns(ctx, ids, "md")
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range readable {
+	for _, id := range ids {
 		t := found[id]
 		if out[id] = anchorOf(texts[id]); id != t.Root && out[id] != "" {
 			continue
@@ -148,61 +167,4 @@ func anchorText(text string) string {
 		text = string(runes[:most]) + "…"
 	}
 	return strings.TrimSpace(text)
-}
-
-// outsideCode finds a pattern in what is no code and no formula block. Each match is as
-// FindStringSubmatchIndex returns it.
-func outsideCode(markdown string, pattern *regexp.Regexp) [][]int {
-	if !pattern.MatchString(markdown) {
-		return nil
-	}
-	var out [][]int
-	var in fence
-	at := 0
-	for text := range strings.SplitAfterSeq(markdown, "\n") {
-		bare := strings.TrimSuffix(text, "\n")
-		if in.open() {
-			if in.closes(bare) {
-				in = fence{}
-			}
-			at += len(text)
-			continue
-		}
-		for _, m := range pattern.FindAllStringSubmatchIndex(codeless(bare), -1) {
-			for i := range m {
-				if m[i] >= 0 {
-					m[i] += at
-				}
-			}
-			out = append(out, m)
-		}
-		in = opens(bare)
-		at += len(text)
-	}
-	return out
-}
-
-// codeless is a line whose inline code is blanked out, of the same length.
-func codeless(text string) string {
-	if !strings.Contains(text, "`") {
-		return text
-	}
-	out := []byte(text)
-	var ticks unclosed
-	for i := 0; i < len(text); {
-		switch {
-		case text[i] == '\\':
-			i += 2
-		case text[i] == '`':
-			n := run(text[i:], '`')
-			end := ticks.closing(text[i+n:], n)
-			for j := i; end > 0 && j < i+n+end; j++ {
-				out[j] = '`'
-			}
-			i += n + end
-		default:
-			i++
-		}
-	}
-	return string(out)
 }

@@ -23,13 +23,8 @@ type piece struct {
 
 func newPiece(b kernel.Block, kramdown string) *piece {
 	p := &piece{block: b, before: kramdown, body: kramdown}
-	spans := hidden(kramdown)
-	for i := len(spans) - 1; i >= 0; i-- {
-		s := spans[i]
-		if s.kind == line && attrsOf(kramdown[s.from:s.to])["id"] == string(b.ID) && strings.Trim(kramdown[s.to:], " \t\n") == "" {
-			p.own, p.body = strings.TrimSpace(kramdown[s.from:s.to]), kramdown[:s.from]
-			break
-		}
+	if own, ok := ownList(kramdown, b.ID); ok {
+		p.own, p.body = strings.TrimSpace(kramdown[own.from:own.to]), kramdown[:own.from]
 	}
 	switch {
 	case Complex(b.Type):
@@ -39,6 +34,16 @@ func newPiece(b kernel.Block, kramdown string) *piece {
 	}
 	p.first, p.view = p.body, viewOf(p.body)
 	return p
+}
+
+// ownList is the attribute list of a block itself, which is the last line of its kramdown.
+func ownList(kramdown string, id kernel.ID) (own span, ok bool) {
+	for _, s := range slices.Backward(hidden(kramdown)) {
+		if s.kind == line && attrsOf(kramdown[s.from:s.to])["id"] == string(id) && strings.Trim(kramdown[s.to:], " \t\n") == "" {
+			return s, true
+		}
+	}
+	return span{}, false
 }
 
 func (p *piece) text() string { return p.view.text }
@@ -89,8 +94,11 @@ func (p *piece) replace(i, j int, with string) why {
 func (p *piece) set(body string) { p.body, p.view = body, viewOf(body) }
 
 // check makes sure that readers see what was asked for and that no attribute list has come out
-// of the text or gone into it.
+// of the text or gone into it, one that several edits have put together among them.
 func (p *piece) check(want string) why {
+	if hasID(p.view.text) && !hasID(viewOf(p.first).text) {
+		return touchesAttributes
+	}
 	if strings.TrimRight(p.view.text, " \t\n>") != strings.TrimRight(Clean(want), " \t\n>") {
 		return touchesAttributes
 	}

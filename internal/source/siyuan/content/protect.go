@@ -45,7 +45,7 @@ func Overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]
 		return nil, err
 	}
 	if len(s.complex) > 0 {
-		return nil, s.refuse("complex_blocks_not_supported_by_fs", "the document holds blocks that are no plain text and would be lost", map[string]any{
+		return nil, s.refuse(tool.ComplexBlocks, "", "the document holds blocks that are no plain text and would be lost", map[string]any{
 			"complexBlocks": s.complex, "recommendedTools": recommended(s.complex),
 		}, `change single texts with fs(action="replace"), or single blocks with block(action="update")`)
 	}
@@ -54,7 +54,7 @@ func Overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]
 		return nil, s.unknown(err)
 	}
 	if n := len(protected); n > 0 {
-		return nil, s.refuse("structured_assets_overwrite_rejected",
+		return nil, s.refuse(tool.StructuredAssets, "",
 			"blocks of the document have names, bookmarks, styles or other attributes, or other documents refer to them; all that would be lost",
 			map[string]any{
 				"protectedBlockCount": n, "protectedBlocks": protected[:min(n, maxNamed)], "truncated": n > maxNamed,
@@ -81,7 +81,18 @@ func (s *scan) blocks(ctx context.Context) ([]kernel.Block, error) {
 		return nil, s.unknown(err)
 	}
 	level := s.note(top)
+	asked := false
 	for len(level) > 0 && len(s.ids) <= maxScan {
+		if !asked && len(level) > few {
+			asked = true
+			known, err := s.indexed(ctx)
+			if err != nil {
+				return nil, s.unknown(err)
+			}
+			if known {
+				break
+			}
+		}
 		var next []kernel.ID
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(pool)
@@ -104,11 +115,50 @@ func (s *scan) blocks(ctx context.Context) ([]kernel.Block, error) {
 		level = next
 	}
 	if len(s.ids) > maxScan {
-		return nil, s.refuse("overwrite_scan_limit", fmt.Sprintf("the document has more than %d blocks, too many to make sure that nothing is lost", maxScan),
+		return nil, s.refuse(tool.Conflicting, "overwrite_scan_limit", fmt.Sprintf("the document has more than %d blocks, too many to make sure that nothing is lost", maxScan),
 			map[string]any{"scannedBlocks": maxScan}, `change single texts with fs(action="replace")`)
 	}
 	slices.SortFunc(s.complex, func(a, b ComplexBlock) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return top, nil
+}
+
+// few is how many blocks are asked for what is below them, one by one: the kernel takes tens of
+// milliseconds for each in a long document.
+const few = 8
+
+// indexed takes all blocks from the index, after a flush, and reports whether it has all that are
+// in the document now; if not, they have to be listed.
+func (s *scan) indexed(ctx context.Context) (bool, error) {
+	if err := s.r.Kernel.FlushNow(ctx); err != nil { // others write, too
+		return false, err
+	}
+	doc := kernel.Quote(string(s.doc.ID))
+	rows, err := kernel.SQL[kernel.Block](ctx, s.r.Kernel,
+		fmt.Sprintf("SELECT DISTINCT id, type FROM blocks WHERE root_id = %s AND id <> %s LIMIT %d", doc, doc, 2*maxScan))
+	if err != nil {
+		return false, err
+	}
+	body, err := s.r.Kernel.Kramdown(ctx, s.doc.ID)
+	if err != nil {
+		return false, err
+	}
+	known := map[kernel.ID]bool{s.doc.ID: true}
+	for _, b := range rows {
+		known[b.ID] = true
+	}
+	for _, id := range s.ids { // seen in the document
+		if !known[id] {
+			return false, nil
+		}
+	}
+	for id := range Attributes(body) {
+		if !known[id] {
+			return false, nil
+		}
+	}
+	s.ids, s.complex = nil, nil
+	s.note(rows)
+	return true, nil
 }
 
 // note keeps blocks and returns those that have others below them.
@@ -200,9 +250,13 @@ func assetKind(name string) string {
 	return ""
 }
 
-func (s *scan) refuse(code, message string, facts map[string]any, hint string) error {
+// refuse is an error of a kind. Those that are for overwriting alone have themselves for a code.
+func (s *scan) refuse(kind tool.ErrorKind, code, message string, facts map[string]any, hint string) error {
 	facts["path"], facts["id"] = s.doc.Subject, s.doc.ID
-	return &tool.Error{Op: "overwrite", Kind: tool.Conflicting, Code: code, Subject: s.doc.Subject, Message: message, Hint: hint, Facts: facts}
+	if code == "" {
+		code = string(kind)
+	}
+	return &tool.Error{Op: "overwrite", Kind: kind, Code: code, Subject: s.doc.Subject, Message: message, Hint: hint, Facts: facts}
 }
 
 // unknown is the error where it cannot be found out what an overwrite would lose.

@@ -33,7 +33,7 @@ type Replacements struct {
 	All      bool `json:"replace_all"`
 }
 
-// Replace makes exact edits in blocks: those of a document as getChildBlocks lists them, or one.
+// Replace makes exact edits in a few blocks; [ReplaceDocument] does in those of a document.
 // subject is what the caller named, for errors. Edits are made in order in the text that
 // [Visible] shows, each within one block; all of them are found and checked before anything is
 // written. Blocks keep their ids and attributes, those inside them too. A paragraph that becomes
@@ -43,16 +43,33 @@ type Replacements struct {
 // once without All, that reaches over the end of a block, or that stands in a block which is no
 // text ([Complex]), and an edit that would touch attributes. The caller's level has been checked.
 func Replace(ctx context.Context, r *action.Request, subject string, blocks []kernel.Block, edits Edits) (Replaced, error) {
-	e := editor{subject: subject}
-	for some := range slices.Chunk(blocks, chunk) {
-		texts, err := r.Kernel.Kramdowns(ctx, blockIDs(some), "md")
-		if err != nil {
-			return Replaced{}, err
-		}
-		for _, b := range some {
-			if kramdown, ok := texts[b.ID]; ok {
-				e.pieces = append(e.pieces, newPiece(b, kramdown))
-			}
+	known, err := r.Kernel.Kramdowns(ctx, blockIDs(blocks), "md")
+	if err != nil {
+		return Replaced{}, err
+	}
+	return replace(ctx, r, editor{subject: subject}, blocks, known, edits)
+}
+
+// ReplaceDocument is [Replace] in all of a document.
+func ReplaceDocument(ctx context.Context, r *action.Request, doc action.Target, edits Edits) (Replaced, error) {
+	blocks, err := r.Kernel.ChildBlocks(ctx, doc.ID)
+	if err != nil {
+		return Replaced{}, err
+	}
+	known, err := texts(ctx, r.Kernel, doc.ID, blocks, blocks)
+	if err != nil {
+		return Replaced{}, err
+	}
+	return replace(ctx, r, editor{subject: doc.Subject, doc: doc.ID}, blocks, known, edits)
+}
+
+// replace is Replace in blocks whose kramdown is known.
+func replace(
+	ctx context.Context, r *action.Request, e editor, blocks []kernel.Block, known map[kernel.ID]string, edits Edits,
+) (Replaced, error) {
+	for _, b := range blocks {
+		if kramdown, ok := known[b.ID]; ok {
+			e.pieces = append(e.pieces, newPiece(b, kramdown))
 		}
 	}
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
@@ -90,6 +107,7 @@ func Replace(ctx context.Context, r *action.Request, subject string, blocks []ke
 // editor holds the blocks that are edited.
 type editor struct {
 	subject string
+	doc     kernel.ID // the document whose blocks they all are, empty for a few of some
 	pieces  []*piece
 }
 
@@ -195,7 +213,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			first = cut[0]
 			rests[p.block.ID] = strings.Join(cut[1:], "\n\n")
 		}
-		data := withOwn(first, p.own)
+		data := Guarded(Undated(withOwn(first, p.own)))
 		if strings.TrimSpace(first) == "" {
 			data = "" // what the kernel is known to make an empty paragraph of
 		}
@@ -219,7 +237,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 		if !several {
 			continue
 		}
-		in := kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: rest}, Anchor: kernel.Anchor{PreviousID: p.block.ID}}
+		in := kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: Guarded(rest)}, Anchor: kernel.Anchor{PreviousID: p.block.ID}}
 		done, err := r.Kernel.Insert(ctx, in)
 		if err == nil && len(kernel.Created(done)) == 0 {
 			err = e.mismatch(p.block.ID)
@@ -253,25 +271,35 @@ func update(ctx context.Context, r *action.Request, updates []kernel.Replacement
 // verify reads back what was written and restores attributes that got lost (R-1-11). A block that
 // the kernel says it has written may be as before: it has one form for many texts.
 func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece, named map[kernel.ID]bool) error {
-	for some := range slices.Chunk(changed, chunk) {
-		ids := make([]kernel.ID, len(some))
-		for i, p := range some {
-			ids[i] = p.block.ID
+	now, err := e.read(ctx, r, changed)
+	if err != nil {
+		return err
+	}
+	for _, p := range changed {
+		if p.updated && !named[p.block.ID] && canonical(now[p.block.ID]) == canonical(p.before) {
+			return e.mismatch(p.block.ID)
 		}
-		now, err := r.Kernel.Kramdowns(ctx, ids, "md")
-		if err != nil {
+		if err := KeepAttrs(ctx, r.Kernel, Attributes(p.kramdown()), Attributes(now[p.block.ID])); err != nil {
 			return err
-		}
-		for _, p := range some {
-			if p.updated && !named[p.block.ID] && canonical(now[p.block.ID]) == canonical(p.before) {
-				return e.mismatch(p.block.ID)
-			}
-			if err := KeepAttrs(ctx, r.Kernel, Attributes(p.kramdown()), Attributes(now[p.block.ID])); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// read reads blocks again.
+func (e *editor) read(ctx context.Context, r *action.Request, changed []*piece) (map[kernel.ID]string, error) {
+	some := make([]kernel.Block, len(changed))
+	for i, p := range changed {
+		some[i] = p.block
+	}
+	var all []kernel.Block
+	if e.doc != "" && len(changed) > few {
+		var err error
+		if all, err = r.Kernel.ChildBlocks(ctx, e.doc); err != nil {
+			return nil, err
+		}
+	}
+	return texts(ctx, r.Kernel, e.doc, all, some)
 }
 
 func (e *editor) mismatch(id kernel.ID) error {

@@ -85,8 +85,8 @@ type Database struct {
 const tokenMode = "approx_context_v1"
 
 // ReadWindow reads a part of a document, which the caller may read. It costs one request for the
-// list of blocks and one for the text of each 50 of them; the first block is returned however
-// long it is. A start behind the end gives an empty window.
+// list of blocks and one for the text of each 50 of them, of a long document one for all; the
+// first block is returned however long it is. A start behind the end gives an empty window.
 func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts WindowOptions) (Window, error) {
 	blocks, err := r.Kernel.ChildBlocks(ctx, doc)
 	if err != nil {
@@ -99,22 +99,20 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 		TokenBudget: opts.TokenBudget, TokenMode: tokenMode,
 	}
 	read := reader{opts: opts, window: &w}
+	var known map[kernel.ID]string
 	for at := start; at < end && !read.full; at += chunk {
 		some := blocks[at:min(at+chunk, end)]
-		ids := blockIDs(some)
-		if start == 0 && at == 0 && len(some) == len(blocks) {
-			ids = append(ids, doc) // the whole of it, for its hash
+		if known[doc] == "" {
+			if known, err = texts(ctx, r.Kernel, doc, blocks, some); err != nil {
+				return Window{}, err
+			}
 		}
-		texts, err := r.Kernel.Kramdowns(ctx, ids, "md")
-		if err != nil {
-			return Window{}, err
-		}
-		read.blocks(at, some, texts)
-		if whole := texts[doc]; whole != "" && !read.full {
-			w.StateHash = StateHash(Saved{ID: doc, Kramdown: whole})
-		}
+		read.blocks(at, some, known)
 	}
 	read.finish(blocks, start)
+	if whole := known[doc]; whole != "" && start == 0 && !w.Truncated {
+		w.StateHash = StateHash(Saved{ID: doc, Kramdown: whole})
+	}
 	return w, nil
 }
 

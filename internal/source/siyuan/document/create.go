@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -38,8 +39,8 @@ func create() *action.Action {
 			"refused unless allowDuplicate is true. A first line \"# Title\" that repeats the title is left out. " +
 			"SiYuan allows 7 levels of documents.",
 		Class:      action.Creates,
-		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
-		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/createDocWithMd", "filetree/getHPathByID", "filetree/moveDocsByID", "block/getBlockInfo", "attr/setBlockAttrs"},
+		Needs:      []action.Need{inOpen(access.Write, "notebook")},
+		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/createDocWithMd", "filetree/getHPathByID", "filetree/moveDocsByID", "block/getBlockInfo", "attr/setBlockAttrs", "query/sql", "sqlite/flushTransaction"},
 		Positional: []string{"notebook", "path"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
@@ -77,7 +78,7 @@ func create() *action.Action {
 		}
 		r.RefreshDocument(id)
 		r.RefreshTree()
-		out := created{Success: true, place: at, Title: to.title, ParentPath: a.ParentPath, Warnings: warnings}
+		out := created{Success: true, place: at, Title: lastTitle(at.HPath), ParentPath: a.ParentPath, Warnings: warnings}
 		if a.ParentPath != "" {
 			out.ResolvedParentPath = to.parentHPath()
 		}
@@ -103,7 +104,7 @@ func (d *destination) make(ctx context.Context, r *action.Request, markdown stri
 			return id, nil // only the answer was lost
 		}
 	}
-	return id, err
+	return id, tooDeep(err, strings.Count(d.hpath, "/"))
 }
 
 // settle finds the new document, and moves it where it was wanted if the kernel took another
@@ -122,5 +123,8 @@ func (d *destination) settle(ctx context.Context, r *action.Request, id kernel.I
 		return place{}, mismatch(id, "the kernel accepted the document, and it is not there")
 	}
 	hpath, err := r.Kernel.HPathByID(ctx, id)
+	if err == nil && d.hpath != "" && strings.Count(hpath, "/") != strings.Count(d.hpath, "/") {
+		err = mismatch(id, "the document was made, and it is at "+hpath)
+	}
 	return place{id, p.Notebook, p.Path, hpath}, err
 }

@@ -18,7 +18,7 @@ func createDailyNote() *action.Action {
 		Tool: "document", Name: "create_daily_note", Purpose: "Create today's daily note, or find it",
 		Guide:      `Where it goes, notebook(action="get_conf") says: dailyNoteSavePath.`,
 		Class:      action.Creates,
-		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
+		Needs:      []action.Need{inOpen(access.Write, "notebook")},
 		Endpoints:  []string{"filetree/createDailyNote", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"notebook"},
 		Returns: []action.Field{

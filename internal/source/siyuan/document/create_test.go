@@ -77,6 +77,12 @@ func TestCreateRefused(t *testing.T) {
 		{tool.Conflicting, args("notebook", nb, "title", "B")},
 		{tool.Invalid, args("notebook", nb, "path", "/")},
 		{tool.Invalid, args("notebook", nb, "path", "/A/ /B")},
+		{tool.Invalid, args("notebook", nb, "path", "/A/../B")}, // the kernel would make /B
+		{tool.Invalid, args("notebook", nb, "path", "/A/.")},
+		{tool.Invalid, args("notebook", nb, "path", "/\u200b\u200d")}, // "Untitled"
+		{tool.Conflicting, args("notebook", nb, "parentPath", inOther, "title", "B")},
+		{tool.Conflicting, args("notebook", nb, "parentPath", other, "title", "B")},
+		{tool.Unknown, args("notebook", nb, "parentPath", ghost, "title", "B")},
 		{tool.Invalid, args("notebook", nb, "parentPath", "/", "title", "a/b")},
 		{tool.Invalid, args("notebook", nb, "path", "/A", "icon", "book")},
 		{tool.Invalid, args("notebook", nb, "path", "/"+strings.Repeat("长", 513))},
@@ -90,6 +96,91 @@ func TestCreateRefused(t *testing.T) {
 	}
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
+	}
+}
+
+// A parent may be named by its id too.
+func TestCreateBelowID(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	id := k.Doc(nb, "/P", "")
+	for parent, want := range map[string]string{id: "/P/C", nb: "/C", path(nb): "/D"} {
+		got := k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", parent, "title", want[len(want)-1:]))
+		if got.Get("hPath").String() != want {
+			t.Errorf("below %s: %s", parent, got.Raw)
+		}
+	}
+}
+
+// The result has the title that the kernel made of the one that was given.
+func TestCreateTitles(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	for given, want := range map[string]string{
+		"a\u200bb": "ab", "会议 😀": "会议 😀", "100% #x": "100% #x", `"q" & <b> 's`: `"q" & <b> 's`, "a\\b": "a\\b", "家 👨\u200d👩\u200d👧": "家 👨\u200d👩\u200d👧",
+		"...": "...", "a%2Fb": "a%2Fb", "&amp;": "&amp;", " 全角　": "全角", "{{.x}}": "{{.x}}", strings.Repeat("😀", 512): strings.Repeat("😀", 512),
+	} {
+		got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "/"+given))
+		if got.Get("title").String() != want || hpath(t, k, got.Get("id").String()) != "/"+want {
+			t.Errorf("%q: %s", given, got.Raw)
+		}
+		if found := k.Must(t, act(t, "lookup"), args("notebook", nb, "hpath", got.Get("hPath").String())); found.Get("idPath.id").String() != got.Get("id").String() {
+			t.Errorf("%q is not found again: %s", want, found.Raw)
+		}
+	}
+}
+
+// A title with joined emoji is not found by its path as others are.
+func TestCreateBelowJoined(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	const up = "/👩\u200d💻 dev"
+	paths := []string{up, up + "/a", up + "/b/c", "/plain/👨\u200d👩\u200d👧/x"}
+	for _, at := range paths {
+		got := k.Must(t, act(t, "create"), args("notebook", nb, "path", at, "markdown", "text"))
+		if got.Get("hPath").Str != at || hpath(t, k, got.Get("id").Str) != at {
+			t.Errorf("created %s", got.Raw)
+		}
+		k.Refused(t, act(t, "create"), args("notebook", nb, "path", at), tool.Exists)
+	}
+	k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", up, "title", "d"))
+	docs, err := k.Client.Documents(t.Context(), kernel.ID(nb), "/")
+	if err != nil || len(docs) != 2 {
+		t.Errorf("at the top are %+v, %v", docs, err)
+	}
+	for _, c := range k.Calls() {
+		if at := c.Get("path").String(); c.Path == "/api/filetree/createDocWithMd" && strings.Contains(at[:strings.LastIndex(at, "/")], "\u200d") {
+			t.Errorf("the kernel would not find the parent of %q", at)
+		}
+	}
+	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: canned("/api/filetree/getIDsByHPath", "[]")})
+	t.Cleanup(k.Client.Close)
+	for _, at := range paths {
+		if got := k.Must(t, act(t, "lookup"), args("notebook", nb, "hpath", at)); got.Get("humanPath.hPath").Str != at {
+			t.Errorf("%s is %s", at, got.Raw)
+		}
+	}
+}
+
+// A kernel whose settings allow more levels may have them; one that refuses does so in its own language.
+func TestCreateTooDeep(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("A")
+	id := k.Doc(nb, "/1/2/3/4/5/6/7", "")
+	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailMessage("当前设置不允许"))
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "create"), args("notebook", nb, "parentPath", id, "title", "8"), tool.API))
+	if !ok || !strings.Contains(e.Hint, "level 8") {
+		t.Errorf("the hint is %q", e.Hint)
+	}
+	other := k.Doc(nb, "/O", "")
+	k.Fail("/api/filetree/moveDocsByID", 1, kerneltest.FailMessage("当前设置不允许"))
+	e, ok = errors.AsType[*tool.Error](k.Refused(t, act(t, "move"), args("fromIDs", []string{other}, "toID", id), tool.API))
+	if !ok || !strings.Contains(e.Hint, "level 8") {
+		t.Errorf("the hint is %q", e.Hint)
 	}
 }
 

@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -94,10 +95,17 @@ func (d *destination) below(ctx context.Context, r *action.Request, a *createArg
 	return nil
 }
 
-// parentAt is the document at a storage or human path, the notebook for "/".
+// parentAt is the document at a storage or human path or of an id, the notebook for "/".
 func (d *destination) parentAt(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	if path == "/" || storagePath.MatchString(path) {
 		return atPath(ctx, r, string(d.notebook), path)
+	}
+	if kernel.ID(path).Valid() {
+		t, err := parent(ctx, r, "parentPath", path)
+		if err == nil && t.Notebook != d.notebook {
+			err = r.Conflicting(fmt.Sprintf("%s is not in notebook %s", path, d.notebook), "parentPath", "notebook")
+		}
+		return t, err
 	}
 	titles, err := titlesOf(r, "parentPath", path)
 	if err != nil {
@@ -148,6 +156,18 @@ func (d *destination) levels(ctx context.Context, r *action.Request) error {
 		return err
 	}
 	return r.Invalid("path", fmt.Sprintf("has %d levels of documents, SiYuan allows %d", strings.Count(d.hpath, "/"), maxLevels))
+}
+
+// tooDeep is err with what to do about it, where it refuses a document at a level that may be
+// too deep: the kernel says so in the language of its interface.
+func tooDeep(err error, level int) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || level <= maxLevels || e.Kind != tool.API || e.Facts["kernelCode"] != -1 {
+		return err
+	}
+	out := *e
+	out.Hint = fmt.Sprintf("this would be level %d of documents, and SiYuan allows %d unless its settings say otherwise: choose a parent higher up", level, maxLevels)
+	return &out
 }
 
 // free refuses a human path that is taken: the kernel would make a second document (R-1-8).

@@ -47,6 +47,9 @@ func getChildBlocks() *action.Action {
 		if err != nil {
 			return nil, err
 		}
+		if err := content.UnboundBlocks(ctx, r, blocks); err != nil {
+			return nil, err
+		}
 		page := action.Paged(blocks, a.Page, a.PageSize)
 		out := action.Page[child]{
 			Data: make([]child, 0, len(page.Data)), Total: page.Total, Page: page.Page, PageSize: page.PageSize,

@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 	"fmt"
+	"html"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
@@ -27,7 +28,7 @@ func headingToDoc() *action.Action {
 			action.On(access.Write, "the parent of the new document", "targetPath", newParent),
 			action.On(access.Write, "the document before it", "previousPath", predecessor),
 		},
-		Endpoints: []string{"filetree/heading2Doc", "block/getBlockDOM", "filetree/getHPathByID", "block/getBlockInfo"},
+		Endpoints: []string{"filetree/heading2Doc", "filetree/renameDocByID", "block/getBlockDOM", "filetree/getHPathByID", "block/getBlockInfo"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "id", About: "id of the new document, the heading's"},
@@ -39,11 +40,12 @@ func headingToDoc() *action.Action {
 		Example: `{"headingID":"20240101120000-abcdefg","targetNotebook":"20240101120000-hijklmn"}`,
 	}, func(ctx context.Context, r *action.Request, a headingToDocArgs) (any, error) {
 		h, to := r.Target("headingID"), r.Target("targetPath")
-		if err := isHeading(ctx, r, h); err != nil {
+		dom, err := headingDOM(ctx, r, h)
+		if err != nil {
 			return nil, err
 		}
 		if err := r.Kernel.HeadingToDocument(ctx, h.ID, to.Notebook, to.Path, a.PreviousPath); err != nil {
-			return nil, err
+			return nil, tooDeep(err, strings.Count(folder(to.Path), "/")+1)
 		}
 		p, err := now(ctx, r, h.ID)
 		switch {
@@ -51,6 +53,11 @@ func headingToDoc() *action.Action {
 			return nil, err
 		case p == nil || p.Root != h.ID || p.Notebook != to.Notebook:
 			return nil, mismatch(h.ID, "the kernel accepted the request, and the heading is no document")
+		}
+		if title := unescaped(p.Title, dom); title != p.Title {
+			if err := r.Kernel.RenameDocument(ctx, h.ID, title); err != nil {
+				return nil, err
+			}
 		}
 		hpath, err := r.Kernel.HPathByID(ctx, h.ID)
 		if err != nil {
@@ -96,16 +103,27 @@ func predecessor(ctx context.Context, r *action.Request) ([]action.Target, error
 	return []action.Target{t}, nil
 }
 
-// isHeading refuses a block that is none.
-func isHeading(ctx context.Context, r *action.Request, t action.Target) error {
+// headingDOM is a heading as the editor has it; a block that is none is refused.
+func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string, error) {
 	dom, err := r.Kernel.DOM(ctx, t.ID)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if tag, _, _ := strings.Cut(dom, ">"); !strings.Contains(tag, `"NodeHeading"`) {
 		e := r.Invalid("headingID", fmt.Sprintf("%s is no heading", t.ID))
 		e.Hint = `document(action="get_outline") lists the headings of a document`
-		return e
+		return "", e
 	}
-	return nil
+	return dom, nil
+}
+
+// unescaped is the title that a document should have got from its heading. The kernel writes it
+// with the entities of HTML ("R &amp; D") and with the marks that its editor puts beside code. A
+// heading that has such entities in its own text keeps what the kernel made of it.
+func unescaped(title, dom string) string {
+	title = strings.ReplaceAll(title, "\u200b", "")
+	if text := html.UnescapeString(dom); html.UnescapeString(text) != text {
+		return title
+	}
+	return html.UnescapeString(title)
 }

@@ -1,11 +1,15 @@
 package document_test
 
 import (
+	"html"
+	"net/http"
+	"strings"
 	"testing"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
@@ -25,6 +29,44 @@ func TestHeadingToDoc(t *testing.T) {
 	if got.Get("hPath").String() != "/Two" || len(children(t, k, id)) != 1 {
 		t.Errorf("split to the top: %s", got.Raw)
 	}
+}
+
+// The kernel writes the title as HTML.
+func TestHeadingToDocTitle(t *testing.T) {
+	t.Parallel()
+	for heading, want := range map[string]string{
+		`R & D <x> "q" 's`: `R & D <x> "q" 's`, "`code` x": "code x", "会议 😀": "会议 😀",
+		"`&lt;` stays": "&lt; stays", // what is in the heading itself is not taken for the kernel's
+	} {
+		k := actiontest.New(t)
+		nb := k.Notebook("A")
+		id := children(t, k, k.Doc(nb, "/D", "# "+heading+"\n\nbody"))[0]
+		own := strings.Contains(heading, "&lt;")
+		if !own {
+			k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: escaping(k, id, want)})
+			t.Cleanup(k.Client.Close)
+		}
+		got := k.Must(t, act(t, "heading_to_doc"), args("headingID", id, "targetNotebook", nb))
+		if own && strings.Contains(got.Get("hPath").String(), "&amp;lt;") {
+			want = "&amp;lt; stays" // a real kernel's, and it is left alone
+		}
+		if at := got.Get("hPath").String(); at != "/"+want || hpath(t, k, id) != at {
+			t.Errorf("%q became %q", heading, at)
+		}
+	}
+}
+
+// escaping is a kernel that makes the title of a heading HTML, with a character of no width.
+func escaping(k *actiontest.Kit, id, title string) http.RoundTripper {
+	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err == nil && req.URL.Path == "/api/filetree/heading2Doc" {
+			c := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})
+			defer c.Close()
+			err = c.RenameDocument(req.Context(), kernel.ID(id), html.EscapeString(title))
+		}
+		return resp, err
+	})
 }
 
 func TestHeadingToDocRefused(t *testing.T) {

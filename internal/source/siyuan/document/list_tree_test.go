@@ -17,6 +17,9 @@ func TestListTree(t *testing.T) {
 	one := k.Doc(nb, "/1", "")
 	k.Doc(nb, "/1/2/3/4", "")
 	k.Doc(nb, "/1/b", "")
+	if got := k.Must(t, act(t, "list_tree"), args("notebook", nb, "path", path(nb))); got.Get("tree.0.id").String() != one || got.Get("path").String() != "/" {
+		t.Errorf("below the page of the notebook: %s", got.Raw)
+	}
 	got := k.Must(t, act(t, "list_tree"), args("notebook", nb, "path", "/"))
 	three := got.Get("tree.0.children.#(name==2).children.0")
 	if got.Get("box").String() != nb || got.Get("tree.0.id").String() != one || three.Get("name").String() != "3" {

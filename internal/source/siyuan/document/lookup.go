@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +51,7 @@ func lookup() *action.Action {
 		Common:     true,
 		Class:      action.Reads,
 		Needs:      []action.Need{action.On(access.Read, "the document", "id", looked)},
-		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/getHPathByID", "block/getBlockInfo", "block/getDocInfo", "notebook/lsNotebooks"},
+		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/getHPathByID", "block/getBlockInfo", "block/getDocInfo", "notebook/lsNotebooks", "query/sql", "sqlite/flushTransaction"},
 		Aliases:    map[string]string{"hPath": "hpath"},
 		Positional: []string{"id"},
 		Returns: []action.Field{
@@ -152,30 +153,47 @@ func looked(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id, notebook, path, hpath := r.Strings("id"), r.Strings("notebook"), r.Strings("path"), r.Strings("hpath")
 	switch {
 	case len(id) == 1 && len(notebook)+len(path)+len(hpath) == 0:
+		if n, err := listed(ctx, r, id[0]); err == nil && n.Closed { // its page may be seen for a moment longer
+			_, err = openNotebook(ctx, r, id[0])
+			return nil, err
+		}
 		t, err := r.Place(ctx, access.Document, id[0])
 		return []action.Target{t}, err
 	case len(id) == 0 && len(notebook) == 1 && len(path) == 1 && len(hpath) == 0:
 		if path[0] != "/" && !strings.HasSuffix(path[0], ".sy") { // a human path in the wrong place
 			return byHPath(ctx, r, notebook[0], path[0])
 		}
-		t, err := atPath(ctx, r, notebook[0], path[0])
-		return []action.Target{t}, err
+		return byPathOrTop(ctx, r, notebook[0], path[0])
 	case len(id) == 0 && len(notebook) == 1 && len(path) == 0 && len(hpath) == 1:
+		if storagePath.MatchString(hpath[0]) { // a storage path in the wrong place
+			return byPathOrTop(ctx, r, notebook[0], hpath[0])
+		}
 		return byHPath(ctx, r, notebook[0], hpath[0])
 	}
 	return nil, r.Conflicting("give exactly one of id, notebook and path, notebook and hpath", "id", "notebook", "path", "hpath")
 }
 
+// byPathOrTop is the document at a storage path, or the notebook, which may be closed.
+func byPathOrTop(ctx context.Context, r *action.Request, notebook, path string) ([]action.Target, error) {
+	if path == "/" {
+		n, err := notebookOf(ctx, r, notebook)
+		return []action.Target{n}, err
+	}
+	t, err := atPath(ctx, r, notebook, path)
+	return []action.Target{t}, err
+}
+
 // byHPath are the documents of a human path, which needs no slash at its start.
 func byHPath(ctx context.Context, r *action.Request, notebook, hpath string) ([]action.Target, error) {
-	n, err := notebookOf(ctx, r, notebook)
+	titles := slices.DeleteFunc(strings.Split(hpath, "/"), func(title string) bool { return title == "" })
+	if len(titles) == 0 {
+		return byPathOrTop(ctx, r, notebook, "/")
+	}
+	n, err := openNotebook(ctx, r, notebook)
 	if err != nil {
 		return nil, err
 	}
-	hpath = "/" + strings.Trim(hpath, "/")
-	if hpath == "/" {
-		return []action.Target{n}, nil
-	}
+	hpath = "/" + strings.Join(titles, "/")
 	ids, err := r.Kernel.IDsByHPath(ctx, n.ID, hpath)
 	if err != nil {
 		return nil, err
@@ -191,7 +209,11 @@ func byHPath(ctx context.Context, r *action.Request, notebook, hpath string) ([]
 		}
 	}
 	if len(out) == 0 {
-		return nil, access.NotFound(access.Document, hpath)
+		e := access.NotFound(access.Document, hpath)
+		if titles[0] == n.Title {
+			e.Hint = fmt.Sprintf("a human path has no name of a notebook here: hpath=%q", "/"+strings.Join(titles[1:], "/"))
+		}
+		return nil, e
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -24,7 +25,8 @@ func TestLookup(t *testing.T) {
 	storage := "/" + up + "/" + id + ".sy"
 	for _, call := range []string{
 		args("id", id), args("id", blocks[0].ID), args("notebook", nb, "path", storage), args("notebook", nb, "hpath", "/上/下"),
-		args("notebook", nb, "hPath", "上/下/"), args("notebook", nb, "path", "/上/下"),
+		args("notebook", nb, "hPath", "上/下/"), args("notebook", nb, "path", "/上/下"), args("notebook", nb, "hpath", "//上//下"),
+		args("notebook", nb, "hpath", storage),
 	} {
 		got := k.Must(t, act(t, "lookup"), call)
 		if got.Get("humanPath.notebookName").String() != "笔记" || got.Get("humanPath.hPath").String() != "/上/下" ||
@@ -38,9 +40,15 @@ func TestLookup(t *testing.T) {
 		got.Get("docInfo.name").String() != "下" {
 		t.Errorf("with ids and docInfo: %s", got.Raw)
 	}
-	got = k.Must(t, act(t, "lookup"), args("notebook", nb, "path", "/"))
-	if got.Get("humanPath.hPath").String() != "/" || got.Get("idPath.id").String() != nb || got.Get("idPath.path").String() != "/" {
-		t.Errorf("of the notebook: %s", got.Raw)
+	for _, call := range []string{args("notebook", nb, "path", "/"), args("notebook", nb, "hpath", "//"), args("notebook", nb, "path", path(nb))} {
+		got = k.Must(t, act(t, "lookup"), call)
+		if got.Get("humanPath.hPath").String() != "/" || got.Get("idPath.id").String() != nb || got.Get("idPath.path").String() != "/" {
+			t.Errorf("of the notebook by %s: %s", call, got.Raw)
+		}
+	}
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "lookup"), args("notebook", nb, "hpath", "/笔记/上/下"), tool.Unknown))
+	if !ok || !strings.Contains(e.Hint, `"/上/下"`) {
+		t.Errorf("with the notebook's name the hint is %q", e.Hint)
 	}
 }
 

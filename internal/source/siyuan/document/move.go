@@ -3,6 +3,8 @@ package document
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -20,14 +22,14 @@ type moveArgs struct {
 func move() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "move", Purpose: "Move documents below another document or notebook",
-		Guide:     "Give fromIDs and toID, or fromPaths, toNotebook and toPath. Documents below come along.",
+		Guide:     "Give fromIDs and toID, or fromPaths, toNotebook and toPath. Documents below come along, also where they are named too.",
 		Dangerous: true,
 		Class:     action.Structure,
 		Needs: []action.Need{
 			action.On(access.Write, "each document that moves", "fromIDs", movers),
 			action.On(access.Write, "where they go", "toID", goal),
 		},
-		Endpoints: []string{"filetree/moveDocsByID", "block/getBlockInfo", "notebook/lsNotebooks", "query/sql"},
+		Endpoints: []string{"filetree/moveDocsByID", "filetree/upsertIndexes", "block/getBlockInfo", "notebook/lsNotebooks", "query/sql"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "fromIDs", About: "the documents"},
@@ -49,19 +51,29 @@ func move() *action.Action {
 			}
 			ids = append(ids, t.Root)
 		}
-		if err := r.Kernel.MoveDocuments(ctx, ids, to.ID); err != nil {
-			return nil, err
+		var moved []kernel.ID // the others come along with one of these
+		for _, t := range topmost(from) {
+			moved = append(moved, t.Root)
+		}
+		if err := r.Kernel.MoveDocuments(ctx, moved, to.ID); err != nil {
+			return nil, tooDeep(err, strings.Count(folder(to.Path), "/")+1)
 		}
 		paths := make([]string, 0, len(ids))
-		for _, id := range ids {
+		for i, id := range ids {
 			p, err := now(ctx, r, id)
 			if err != nil {
 				return nil, err
 			}
-			if want := folder(to.Path) + "/" + string(id) + ".sy"; p == nil || p.Notebook != to.Notebook || p.Path != want {
+			top := slices.Contains(moved, id)
+			if p == nil || p.Notebook != to.Notebook || top && p.Path != folder(to.Path)+"/"+string(id)+".sy" {
 				return nil, mismatch(id, "the kernel accepted the move, and the document is not there")
 			}
 			paths = append(paths, p.Path)
+			if top && from[i].Notebook != to.Notebook {
+				if err := r.Kernel.Reread(ctx, p.Notebook, p.Path); err != nil {
+					return nil, err
+				}
+			}
 		}
 		for _, id := range ids {
 			r.RefreshDocument(id)

@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"strings"
 	"testing"
 
 	"collie/internal/source/siyuan/access"
@@ -30,6 +31,27 @@ func TestMove(t *testing.T) {
 	got = k.Must(t, act(t, "move"), args("fromPaths", []string{"/" + to + "/" + a + ".sy"}, "toNotebook", nb, "toPath", "/"))
 	if hpath(t, k, a) != "/a" {
 		t.Errorf("moved to the top: %s", got.Raw)
+	}
+}
+
+// What is below a document comes along, also where it is named itself.
+func TestMoveWithBelow(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb, other := k.Notebook("A"), k.Notebook("B")
+	up, down, beside := k.Doc(nb, "/Up", ""), k.Doc(nb, "/Up/x/down", ""), k.Doc(nb, "/beside", "")
+	got := k.Must(t, act(t, "move"), args("fromIDs", []string{down, beside, up}, "toID", other))
+	if hpath(t, k, down) != "/Up/x/down" || got.Get("count").Int() != 3 || got.Get("notebook").String() != other {
+		t.Errorf("moved %s", got.Raw)
+	}
+	for i, want := range []string{"/" + up + "/", path(beside), path(up)} {
+		if at := got.Get("paths").Array()[i].String(); !strings.HasPrefix(at, want) {
+			t.Errorf("path %d is %s, want %s", i, at, want)
+		}
+	}
+	got = k.Must(t, act(t, "move"), args("fromPaths", []string{path(beside)}, "toNotebook", nb, "toPath", path(nb))) // its page
+	if got.Get("toID").String() != nb || hpath(t, k, beside) != "/beside" {
+		t.Errorf("moved to the page of a notebook: %s", got.Raw)
 	}
 }
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
-	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -51,7 +51,7 @@ func rename() *action.Action {
 			return nil, err
 		}
 		// The kernel may write a title in a form of its own; one that did not change was not written.
-		if p == nil || p.Title == t.Title && content.Clean(title) != content.Clean(t.Title) {
+		if p == nil || p.Title == t.Title && seen(title) != seen(t.Title) {
 			return nil, mismatch(t.Root, "the kernel accepted the title, and the document has the one that it had")
 		}
 		hpath, err := r.Kernel.HPathByID(ctx, t.Root)
@@ -84,14 +84,33 @@ func cleanTitle(r *action.Request, param, text string) (string, error) {
 	title := strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\t' || c == '\r' || c == '\n' }), " ")
 	title = strings.TrimSpace(title)
 	switch {
-	case title == "":
+	case !strings.ContainsFunc(title, visible):
 		return "", r.Invalid(param, "must not be empty")
+	case title == ".", title == "..":
+		return "", r.Invalid(param, fmt.Sprintf("must not be %q: in a path it means another document", title))
 	case strings.Contains(title, "/"):
 		return "", r.Invalid(param, `must not have "/" in it: it parts the titles of a path`)
 	case utf8.RuneCountInString(title) > longestTitle:
 		return "", r.Invalid(param, fmt.Sprintf("must not be longer than %d characters", longestTitle))
 	}
 	return title, nil
+}
+
+// visible reports whether a character can be seen; of a title without any the kernel makes
+// "Untitled".
+func visible(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
+
+// seen is what can be seen of a title: the kernel drops most of the rest.
+func seen(title string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case !unicode.IsGraphic(c):
+			return -1
+		}
+		return c
+	}, title)
 }
 
 // renameBack gives the document the title that it has now.

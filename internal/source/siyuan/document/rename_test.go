@@ -45,6 +45,9 @@ func TestRenameRefused(t *testing.T) {
 		{tool.Invalid, args("id", blocks[0].ID, "title", "B")}, // a block is no document
 		{tool.Invalid, args("id", nb, "title", "B")},           // that would rename the notebook
 		{tool.Invalid, args("notebook", nb, "path", "/", "title", "B")},
+		{tool.Invalid, args("notebook", nb, "path", path(nb), "title", "B")}, // so would that
+		{tool.Invalid, args("id", id, "title", "..")},
+		{tool.Invalid, args("id", id, "title", "\u200b")},
 		{tool.Conflicting, args("title", "B")},
 		{tool.Conflicting, args("id", id, "path", path(id), "title", "B")},
 		{tool.Conflicting, args("path", path(id), "title", "B")},

@@ -2,12 +2,15 @@ package document
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
-	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type searchDocsArgs struct {
@@ -22,14 +25,20 @@ type hit struct {
 	Name string `json:"name"`
 }
 
+const (
+	shownDocs    = 200  // hits that one call shows
+	longestQuery = 3000 // bytes; as an SQL pattern it gets longer
+)
+
 func searchDocs() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "search_docs", Purpose: "Find documents of a notebook by their titles",
-		Guide:      `Text in documents: search(action="fulltext").`,
+		Guide: "Each word must be in the title, or in the name or alias of the document, or in a title above it. " +
+			`Text in documents: search(action="fulltext").`,
 		Common:     true,
 		Class:      action.Reads,
-		Needs:      []action.Need{action.OnNotebook(access.Read, "notebook")},
-		Endpoints:  []string{"filetree/searchDocs"},
+		Needs:      []action.Need{inOpen(access.Read, "notebook")},
+		Endpoints:  []string{"query/sql", "sqlite/flushTransaction", "filetree/searchDocs"},
 		Positional: []string{"notebook", "query"},
 		Returns: []action.Field{
 			{Name: "docs", About: "documents found, those of other notebooks left out"},
@@ -42,60 +51,120 @@ func searchDocs() *action.Action {
 			{Name: "path", About: "the scope that was given"},
 			{Name: "pathApplied", About: "whether a scope was given"},
 			{Name: "pathFilteredOutCount", About: "how many were outside of it"},
+			{Name: "truncated", About: "true where not all are shown"},
+			{Name: "hint", About: "what to do about it"},
 		},
 		Example: `{"notebook":"20240101120000-abcdefg","query":"meeting"}`,
 	}, func(ctx context.Context, r *action.Request, a searchDocsArgs) (any, error) {
 		query := strings.TrimSpace(a.Query)
-		if query == "" {
+		switch {
+		case query == "":
 			return nil, r.Invalid("query", "must not be empty")
+		case len(query) > longestQuery:
+			return nil, r.Invalid("query", "is longer than any title: give a word or two of it")
 		}
-		all, err := r.Kernel.SearchDocuments(ctx, query)
+		hits, err := titled(ctx, r, query)
 		if err != nil {
 			return nil, err
 		}
-		hits := ofNotebook(all, r.Target("notebook"))
-		kept := make([]hit, 0, len(hits))
-		for _, h := range hits {
-			if within(&h, a.Path) {
-				kept = append(kept, h)
-			}
-		}
-		return struct {
+		kept := slices.DeleteFunc(slices.Clone(hits), func(h hit) bool { return !within(&h, a.Path) })
+		out := struct {
 			Docs        []hit  `json:"docs"`
 			Total       int    `json:"total"`
 			Path        string `json:"path,omitempty"`
 			PathApplied bool   `json:"pathApplied"`
 			Outside     int    `json:"pathFilteredOutCount,omitempty"`
-		}{kept, len(kept), a.Path, a.Path != "", len(hits) - len(kept)}, nil
+			Truncated   bool   `json:"truncated,omitempty"`
+			Hint        string `json:"hint,omitempty"`
+		}{append([]hit{}, kept...), len(kept), a.Path, a.Path != "", len(hits) - len(kept), false, ""}
+		if len(kept) > shownDocs {
+			out.Docs, out.Truncated = out.Docs[:shownDocs], true
+			out.Hint = fmt.Sprintf("the first %d are shown: give more words, or path", shownDocs)
+		}
+		return out, nil
 	})
 }
 
-// ofNotebook are the hits in one notebook, each once: the kernel searches all of them (R-1-9),
-// and may find a document twice.
-func ofNotebook(all []kernel.FoundDocument, n action.Target) []hit {
-	var out []hit
-	seen := map[string]bool{}
-	for _, f := range all {
-		if f.Notebook != n.ID || seen[f.Path] || !storagePath.MatchString(f.Path) {
-			continue
+// titled are the documents of the notebook that a query finds, each once, those with just that
+// title first. They are taken from the index: filetree/searchDocs ends after as many hits as a
+// setting says, those of other notebooks among them (R-1-9). It is asked only where a kernel is
+// read-only, and so refuses SQL.
+func titled(ctx context.Context, r *action.Request, query string) ([]hit, error) {
+	n := r.Target("notebook")
+	rows, err := kernel.SQL[place](ctx, r.Kernel, statement(n.ID, strings.Fields(query)))
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == kernel.CodeReadOnly {
+		var all []kernel.FoundDocument
+		all, err = r.Kernel.SearchDocuments(ctx, query)
+		rows = ofNotebook(all, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]hit, 0, len(rows))
+	seen := map[kernel.ID]bool{n.ID: true} // the notebook's own page is no document of it
+	for _, p := range rows {
+		if !seen[p.ID] {
+			seen[p.ID] = true
+			hits = append(hits, hit{place{p.ID, n.ID, p.Path, p.HPath}, lastTitle(p.HPath)})
 		}
-		seen[f.Path] = true
-		hpath := content.Clean(strings.TrimPrefix(f.HPath, n.Title))
-		name := hpath[strings.LastIndex(hpath, "/")+1:]
-		out = append(out, hit{place{lastID(f.Path), n.ID, f.Path, hpath}, name})
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		if x, y := strings.EqualFold(a.Name, query), strings.EqualFold(b.Name, query); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.HPath, b.HPath)
+	})
+	return hits, nil
+}
+
+// statement asks for the documents of a notebook that have all words, and at least one of them
+// in their own title, name or alias. A word with a slash is part of a path.
+func statement(notebook kernel.ID, words []string) string {
+	const own = "(content || char(10) || name || char(10) || alias)"
+	const all = "(hpath || char(10) || name || char(10) || alias)"
+	var every, some []string
+	for _, word := range words {
+		every = append(every, kernel.Contains(all, word))
+		if strings.Contains(word, "/") {
+			some = append(some, kernel.Contains("hpath", word))
+		} else {
+			some = append(some, kernel.Contains(own, word))
+		}
+	}
+	return "SELECT DISTINCT id, path, hpath FROM blocks WHERE type = 'd' AND box = " + kernel.Quote(string(notebook)) +
+		" AND " + strings.Join(every, " AND ") + " AND (" + strings.Join(some, " OR ") + ") LIMIT 100000"
+}
+
+// ofNotebook are the places in one notebook of what the kernel found in all of them.
+func ofNotebook(all []kernel.FoundDocument, n action.Target) []place {
+	var out []place
+	for _, f := range all {
+		if f.Notebook == n.ID && storagePath.MatchString(f.Path) {
+			out = append(out, place{lastID(f.Path), n.ID, f.Path, strings.TrimPrefix(f.HPath, n.Title)})
+		}
 	}
 	return out
 }
 
-// within reports whether a hit is at or below a scope, which is a storage path, a human path, or
-// empty for everywhere.
+// within reports whether a hit is at or below a scope, which is a storage path, the id of a
+// document or of the notebook, a human path, or empty for everywhere.
 func within(h *hit, scope string) bool {
-	if scope == "" {
-		return true
-	}
+	scope = strings.TrimSpace(scope)
+	id := kernel.ID(scope)
 	if storagePath.MatchString(scope) {
-		return h.Path == scope || strings.HasPrefix(h.Path, folder(scope)+"/")
+		id = lastID(scope)
+	}
+	if id.Valid() {
+		return id == h.Notebook || h.below(id)
 	}
 	scope = "/" + strings.Trim(scope, "/")
 	return scope == "/" || h.HPath == scope || strings.HasPrefix(h.HPath, scope+"/")
+}
+
+// below reports whether a hit is a document or lies below it.
+func (h *hit) below(id kernel.ID) bool {
+	return h.ID == id || strings.Contains(h.Path, "/"+string(id)+"/")
 }

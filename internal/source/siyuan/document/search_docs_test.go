@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,17 +43,90 @@ func TestSearchDocs(t *testing.T) {
 	guarded(t, "search_docs", access.Read, on, missing)
 }
 
-// The kernel's index may have a document several times.
-func TestSearchDocsDoubled(t *testing.T) {
+// The kernel's own search of titles ends after 64 hits in whatever notebook.
+func TestSearchDocsCrowded(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	crowd, nb := k.Notebook("A"), k.Notebook("B")
+	for n := range 65 {
+		k.Doc(crowd, fmt.Sprintf("/plan %d", n), "")
+	}
+	k.Doc(nb, "/plan", "")
+	if got := k.Must(t, act(t, "search_docs"), args("notebook", nb, "query", "plan")); got.Get("total").Int() != 1 {
+		t.Errorf("found %s", got.Raw)
+	}
+	if got := k.Must(t, act(t, "search_docs"), args("notebook", crowd, "query", "PLAN")); got.Get("total").Int() != 65 {
+		t.Errorf("found %s of 65", got.Get("total").Raw)
+	}
+}
+
+func TestSearchDocsQueries(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	nb := k.Notebook("Plan")
+	for _, hpath := range []string{"/plans/plan", "/plans/DreiÜnÏ", "/a_b 100%", "/it's [x] * ?", "/家 👨\u200d👩\u200d👧"} {
+		k.Doc(nb, hpath, "")
+	}
+	id := k.Doc(nb, "/odd", "")
+	if err := k.Client.SetAttrs(t.Context(), kernel.ID(id), map[string]string{"alias": "Ersatz", "name": "quux"}); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		"plan": "/plans/plan /plans", "PLANS/plan": "/plans/plan", "plans dreiünï": "/plans/DreiÜnÏ", "_": "/a_b 100%", "0%": "/a_b 100%",
+		"[X] *": "/it's [x] * ?", "it's ?": "/it's [x] * ?", "👩": "/家 👨\u200d👩\u200d👧", "ersatz": "/odd", "QUUX": "/odd", "plan nothing": "", "a?b": "",
+	} {
+		var paths []string
+		for _, h := range k.Must(t, act(t, "search_docs"), args("notebook", nb, "query", query)).Get("docs.#.hPath").Array() {
+			paths = append(paths, h.Str)
+		}
+		if got := strings.Join(paths, " "); got != want {
+			t.Errorf("%q finds %q, want %q", query, got, want)
+		}
+	}
+	plans := k.Must(t, act(t, "lookup"), args("notebook", nb, "hpath", "/plans")).Get("idPath.id").Str
+	for _, scope := range []string{plans, path(plans)} {
+		if got := k.Must(t, act(t, "search_docs"), args("notebook", nb, "query", "plan", "path", scope)); got.Get("total").Int() != 2 {
+			t.Errorf("below %s: %s", scope, got.Raw)
+		}
+	}
+	for _, all := range []string{nb, path(nb)} {
+		if got := k.Must(t, act(t, "search_docs"), args("notebook", nb, "query", "plan", "path", all)); got.Get("pathFilteredOutCount").Int() != 0 {
+			t.Errorf("below %s: %s", all, got.Raw)
+		}
+	}
+	k.Refused(t, act(t, "search_docs"), args("notebook", nb, "query", strings.Repeat("长", 2000)), tool.Invalid)
+}
+
+func TestSearchDocsCut(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
-	id := k.Doc(nb, "/D", "")
-	row := `{"box":"` + nb + `","boxIcon":"","hPath":"A/D","path":"` + path(id) + `"}`
-	page := `{"box":"` + nb + `","boxIcon":"","hPath":"A/","path":"/"}`
-	k.Client = kernel.New(k.URL(), kernel.Options{Transport: canned("/api/filetree/searchDocs", "["+row+","+page+","+row+"]")})
+	row := func(n int) string {
+		return fmt.Sprintf(`{"id":"20240101120000-%07d","path":"/20240101120000-%07d.sy","hpath":"/d%d"}`, n, n, n)
+	}
+	rows := []string{row(1)} // the index may have a document twice
+	for n := range 201 {
+		rows = append(rows, row(n))
+	}
+	k.Client = kernel.New(k.URL(), kernel.Options{Transport: canned("/api/query/sql", "["+strings.Join(rows, ",")+"]")})
 	t.Cleanup(k.Client.Close)
-	if got := k.Must(t, act(t, "search_docs"), args("notebook", nb, "query", "D")); got.Get("total").Int() != 1 {
+	got := k.Must(t, act(t, "search_docs"), args("notebook", nb, "query", "D"))
+	if got.Get("total").Int() != 201 || got.Get("docs.#").Int() != 200 || !got.Get("truncated").Bool() || got.Get("hint").Str == "" {
+		t.Errorf("%s of %s, truncated %s, %s", got.Get("docs.#").Raw, got.Get("total").Raw, got.Get("truncated").Raw, got.Get("hint").Raw)
+	}
+}
+
+// A read-only kernel refuses SQL.
+func TestSearchDocsReadOnly(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	k.NeedsVault("it has to be started read-only")
+	nb, other := k.Notebook("A"), k.Notebook("B")
+	id := k.Doc(nb, "/P/D", "")
+	k.Doc(other, "/D", "")
+	k.ReadOnly(true)
+	got := k.Must(t, act(t, "search_docs"), args("notebook", nb, "query", "D"))
+	if got.Get("total").Int() != 1 || got.Get("docs.0.id").Str != id || got.Get("docs.0.hPath").Str != "/P/D" {
 		t.Errorf("found %s", got.Raw)
 	}
 }

@@ -32,16 +32,66 @@ func folder(path string) string {
 
 // notebookOf is the notebook of an id; one that may not be read is not found.
 func notebookOf(ctx context.Context, r *action.Request, id string) (action.Target, error) {
-	visible, err := r.Levels.Visible(ctx)
+	n, err := listed(ctx, r, id)
 	if err != nil {
 		return action.Target{}, err
 	}
+	return action.NotebookTarget(n), nil
+}
+
+func listed(ctx context.Context, r *action.Request, id string) (*kernel.Notebook, error) {
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
 	i := slices.IndexFunc(visible, func(n kernel.Notebook) bool { return string(n.ID) == id })
 	if i < 0 {
-		return action.Target{}, access.NotFound(access.Notebook, id)
+		return nil, access.NotFound(access.Notebook, id)
 	}
-	return action.NotebookTarget(&visible[i]), nil
+	return &visible[i], nil
 }
+
+// openNotebook is [notebookOf] for what is about the documents in it: of a closed notebook the
+// kernel shows none, so that nothing would seem to be there.
+func openNotebook(ctx context.Context, r *action.Request, id string) (action.Target, error) {
+	n, err := listed(ctx, r, id)
+	if err != nil {
+		return action.Target{}, err
+	}
+	e := &tool.Error{Op: "open", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: id}
+	switch {
+	case n.Locked():
+		e.Message = fmt.Sprintf("notebook %q is locked", n.Name)
+		e.Hint = "a person has to unlock it in SiYuan"
+		err = e
+	case n.Closed:
+		e.Message = fmt.Sprintf("notebook %q is closed, and what is in it cannot be seen", n.Name)
+		e.Hint = fmt.Sprintf(`notebook(action="set_open_state", notebook="%s", opened=true) opens it`, n.ID)
+		err = e
+	}
+	return action.NotebookTarget(n), err
+}
+
+// inOpen needs a level on the notebook whose id an argument has, and that it is open.
+func inOpen(level access.Level, param string) action.Need {
+	need := action.OnNotebook(level, param)
+	need.Targets = func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		ids := r.Strings(param)
+		if len(ids) == 0 {
+			return nil, r.Invalid(param, "must not be empty")
+		}
+		t, err := notebookOf(ctx, r, ids[0])
+		if err == nil && r.Levels.Of(t.ID) >= level { // else that is what is wrong
+			t, err = openNotebook(ctx, r, ids[0])
+		}
+		return []action.Target{t}, err
+	}
+	return need
+}
+
+// pageOf is the storage path of the page that a notebook has under its own id. It stands for the
+// notebook: what is done to the page would be done to that.
+func pageOf(notebook kernel.ID) string { return "/" + string(notebook) + ".sy" }
 
 // notebookName is the name of a notebook that may be read.
 func notebookName(ctx context.Context, r *action.Request, id kernel.ID) (string, error) {
@@ -68,10 +118,11 @@ func whole(ctx context.Context, r *action.Request, param, id string) (action.Tar
 	return t, nil
 }
 
-// atPath is the document at a storage path of a notebook; "/" is the notebook itself.
+// atPath is the document at a storage path of an open notebook; "/", or the path of its page, is
+// the notebook itself.
 func atPath(ctx context.Context, r *action.Request, notebook, path string) (action.Target, error) {
-	n, err := notebookOf(ctx, r, notebook)
-	if err != nil || path == "/" {
+	n, err := openNotebook(ctx, r, notebook)
+	if err != nil || path == "/" || path == pageOf(n.ID) {
 		return n, err
 	}
 	t, err := byPath(ctx, r, path)
@@ -163,9 +214,9 @@ func documentAt(ctx context.Context, r *action.Request, notebook, path string) (
 	return t, err
 }
 
-// parent is what documents are below: the document or the notebook of an id.
+// parent is what documents are below: the document or the open notebook of an id.
 func parent(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
-	n, err := notebookOf(ctx, r, id)
+	n, err := openNotebook(ctx, r, id)
 	if tool.KindOf(err) != tool.Unknown || err == nil {
 		return n, err
 	}

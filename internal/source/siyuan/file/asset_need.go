@@ -98,6 +98,9 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 	case len(seen) < len(all): // refused, without a word about where
 		return nil, r.Levels.Everywhere(ctx, level)
 	}
+	if err := unseenUsers(ctx, r, level, e); err != nil {
+		return nil, err
+	}
 	target.Notebook, target.Also = all[0], all[1:]
 	return []action.Target{target}, nil
 }

@@ -1,11 +1,18 @@
 package file_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -47,6 +54,189 @@ func TestRenameAsset(t *testing.T) {
 	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.Unknown) // the kernel would answer code 0
 }
 
+// TestRenameAssetOverNone covers R-1-24: a name that ends in an id would write over the asset that has it.
+func TestRenameAssetOverNone(t *testing.T) {
+	w := newWorld(t).hide()
+	for _, name := range []string{"CANARY-20240101120000-ddddddd", "CANARY-20240101120000-ddddddd.png", "CANARY_2024010112000#0-ddddddd"} {
+		if strings.Contains(name, "#") {
+			w.refused("rename_asset", args("oldPath", shown, "newName", name), tool.Invalid)
+			continue
+		}
+		got := w.Must(t, act(t, "rename_asset"), args("oldPath", shown, "newName", name))
+		if now := got.Get("newPath").Str; now == secret || !strings.HasPrefix(now, "assets/CANARY-") || strings.Contains(now, "ddddddd") {
+			t.Errorf("%s: %s", name, got.Raw)
+		}
+		w.Must(t, act(t, "rename_asset"), args("oldPath", got.Get("newPath").Str, "newName", "plan"))
+		w.File("/data/"+shown, []byte("again"))
+	}
+	if raw, err := w.Client.ReadFile(t.Context(), "/data/"+secret); err != nil || string(raw) != "content of "+secret {
+		t.Errorf("an asset of a hidden notebook was written over: %q %v", raw, err)
+	}
+}
+
+// TestRenameAssetInFolder: an asset in the folder of a notebook or document is known to SiYuan by what documents write.
+func TestRenameAssetInFolder(t *testing.T) {
+	w := newWorld(t)
+	id := kernel.ID(w.Doc(string(w.other), "/Show", "![x](assets/own-20240101120000-fffffff.png)"))
+	got := w.Must(t, act(t, "rename_asset"), args("oldPath", w.own, "newName", "自己的"))
+	renamed := got.Get("newPath").Str
+	if !strings.HasPrefix(renamed, string(w.other)+"/assets/自己的-") || !w.exists(renamed) || w.exists(w.own) {
+		t.Errorf("%s", got.Raw)
+	}
+	if text, err := w.Client.Kramdown(t.Context(), id); err != nil || !strings.Contains(text, "](assets/自己的-") {
+		t.Errorf("the document: %s %v", text, err)
+	}
+	w.File("/data/"+renamed[len(w.other)+1:], []byte("another"))
+	w.refused("rename_asset", args("oldPath", renamed, "newName", "x"), tool.Conflicting)
+}
+
+// TestRenameAssetOfAnotherFolder: of several files that documents write alike SiYuan renames one, whoever's it is.
+func TestRenameAssetOfAnotherFolder(t *testing.T) {
+	w := newWorld(t)
+	alike := strings.Replace(w.own, string(w.other), string(w.nb), 1)
+	deep := string(w.nb) + "/" + string(w.doc) + "/assets/own-20240101120000-fffffff.png"
+	for _, p := range []string{alike, deep} {
+		w.File("/data/"+p, []byte(p))
+	}
+	refused := 0
+	for _, p := range []string{w.own, alike, deep} {
+		if _, err := w.Do(t, act(t, "rename_asset"), args("oldPath", p, "newName", "x")); tool.KindOf(err) == tool.Conflicting {
+			refused++
+			if !w.exists(p) {
+				t.Errorf("%s was refused, and is gone", p)
+			}
+		} else if err != nil || w.exists(p) {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	if refused == 0 {
+		t.Error("each of three files of one name was the one that SiYuan renames")
+	}
+}
+
+// TestChangesInClosedNotebooks: SiYuan rewrites closed notebooks, of which no index tells what they use.
+func TestChangesInClosedNotebooks(t *testing.T) {
+	w := newWorld(t)
+	if err := w.Client.CloseNotebook(t.Context(), w.other); err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range []access.Level{access.None, access.Read} {
+		w.Levels[w.other] = level
+		w.refused("rename_asset", args("oldPath", shared, "newName", "x"), tool.Denied)
+		w.refused("delete_asset", args("path", shared, "force", true), tool.Denied)
+	}
+	w.Levels[w.other] = access.Delete
+	w.run("rename_asset", args("oldPath", shared, "newName", "x"))
+}
+
+// TestChangesInDatabases: a database of a notebook without the level uses the asset as well.
+func TestChangesInDatabases(t *testing.T) {
+	w := newWorld(t)
+	const database = "20240801120000-avmain1"
+	w.File("/data/storage/av/"+database+".json", []byte(`{"id":"`+database+`","spec":5,"name":"`+shown+`","keyValues":[],"views":[]}`))
+	show := func(doc kernel.ID, block string) {
+		t.Helper()
+		dom := `<div class="av" data-node-id="` + block + `" data-av-id="` + database + `" data-type="NodeAttributeView" data-av-type="table"></div>`
+		if _, err := w.Client.Append(t.Context(), doc, "dom", dom); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.hide()
+	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.Denied) // no block shows it: it may be anyone's
+	show(w.doc, "20240801120000-blockav")
+	got := w.Must(t, act(t, "rename_asset"), args("oldPath", shown, "newName", "plan"))
+	w.File("/data/storage/av/"+database+".json", []byte(`{"id":"`+database+`","spec":5,"name":"`+got.Get("newPath").Str+`","keyValues":[],"views":[]}`))
+	show(w.their, "20240801120000-blocktw")
+	w.refused("rename_asset", args("oldPath", got.Get("newPath").Str, "newName", "x"), tool.Denied)
+	w.refused("delete_asset", args("path", got.Get("newPath").Str, "force", true), tool.Denied)
+}
+
+// TestRenameAssetKeepsBlocks: what of a block would be read anew as several is kept.
+func TestRenameAssetKeepsBlocks(t *testing.T) {
+	w := newWorld(t)
+	escaped := strings.ReplaceAll(spaced, " ", "%20")
+	id := kernel.ID(w.Doc(string(w.nb), "/HTML", "first"))
+	html := `<div data-node-id="20240801120000-htmlblk" data-type="NodeHTMLBlock" class="render-node" data-subtype="block"><div class="protyle-icons"></div><div>` +
+		`<protyle-html data-content="&lt;div&gt;\n&lt;img src=&quot;` + escaped + `&quot;&gt;\n\nsecond\n\n&lt;b&gt;third&lt;/b&gt;\n&lt;/div&gt;"></protyle-html></div><div class="protyle-attr"></div></div>`
+	text := `<div data-node-id="20240801120000-textblk" data-type="NodeParagraph" class="p" memo="kept"><div contenteditable="true">` +
+		"# no heading " + escaped + "\n1. no list\n* no item</div></div>"
+	if _, err := w.Client.Append(t.Context(), id, "dom", strings.ReplaceAll(html+text, "\\n", "\n")); err != nil {
+		t.Fatal(err)
+	}
+	got := w.Must(t, act(t, "rename_asset"), args("oldPath", spaced, "newName", "new name"))
+	after, err := w.Client.Kramdown(t.Context(), id)
+	if err != nil || got.Get("warning").Exists() || strings.Contains(after, "bbbbbbb") {
+		t.Errorf("%s %v:\n%s", got.Raw, err, after)
+	}
+	for _, part := range []string{"second", "<b>third</b>\n</div>", "no list\n", "no item", `memo="kept"`} {
+		if !strings.Contains(after, part) {
+			t.Errorf("%q is gone:\n%s", part, after)
+		}
+	}
+	if blocks, err := w.Client.ChildBlocks(t.Context(), id); err != nil || len(blocks) != 3 {
+		t.Errorf("%d blocks, %v", len(blocks), err)
+	}
+}
+
+// TestRenameAssetEverywhere: blocks that write the path with escapes follow as well.
+func TestRenameAssetEverywhere(t *testing.T) {
+	w := newWorld(t)
+	escaped := strings.ReplaceAll(spaced, " ", "%20")
+	full := "assets/%E7%BA%A2%20plan-20240101120000-bbbbbbb.png"
+	id := kernel.ID(w.Doc(string(w.nb), "/Uses", strings.Join([]string{
+		`<div><img src="` + escaped + `"></div>`, "- ![x](" + escaped + ` "标题") **b** [l](` + full + ")", "| h |\n| --- |\n| ![x](" + escaped + ") |",
+		"![x](<" + spaced + ">)",
+	}, "\n\n")))
+	uses, err := w.Client.Naming(t.Context(), []string{escaped, full})
+	if err != nil || len(uses) < 4 {
+		t.Fatalf("%v use it with escapes, %v", uses, err)
+	}
+	plain := w.Client
+	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: literal{plain, uses}})
+	t.Cleanup(w.Client.Close)
+	got := w.Must(t, act(t, "rename_asset"), args("oldPath", spaced, "newName", "新 名字"))
+	renamed := got.Get("newPath").Str
+	after, err := w.Client.Kramdown(t.Context(), id)
+	if err != nil || got.Get("staleBlocks").Exists() || got.Get("warning").Exists() {
+		t.Errorf("%s %v", got.Raw, err)
+	}
+	if strings.Contains(after, "bbbbbbb") || strings.Count(after, strings.ReplaceAll(renamed, " ", "%20")) < 3 {
+		t.Errorf("renamed to %s:\n%s", renamed, after)
+	}
+}
+
+// literal makes a kernel rewrite only what is written as the file is called, as SiYuan does: it puts back the others.
+type literal struct {
+	kernel *kernel.Client
+	uses   []kernel.NamingBlock
+}
+
+func (l literal) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path != "/api/asset/renameAsset" {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	var ids []kernel.ID
+	for _, u := range l.uses {
+		ids = append(ids, u.ID)
+	}
+	texts, err := l.kernel.Kramdowns(r.Context(), ids, "md")
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	var back []kernel.Replacement
+	for id, text := range texts {
+		back = append(back, kernel.Replacement{ID: id, BlockContent: kernel.BlockContent{DataType: "markdown", Data: text}})
+	}
+	if _, err := l.kernel.BatchUpdate(r.Context(), back); err != nil {
+		return nil, errors.Join(err, resp.Body.Close())
+	}
+	return resp, nil
+}
+
 // TestRenameAssetNames covers R-1-24 for the new name: the kernel takes anything.
 func TestRenameAssetNames(t *testing.T) {
 	w := newWorld(t)
@@ -58,7 +248,7 @@ func TestRenameAssetNames(t *testing.T) {
 func TestListUnusedAssets(t *testing.T) {
 	w := newWorld(t)
 	// The folder assets/sub and the asset that is written as %20 are in the kernel's list.
-	w.run("list_unused_assets", "{}").is(args("assets", []string{loose}, "count", 1))
+	w.run("list_unused_assets", "{}").is(args("assets", []string{w.own, loose}, "count", 2))
 	w.hide()
 	w.run("list_unused_assets", "{}").is(args("assets", []string{loose}, "count", 1))
 	if err := w.Client.CloseNotebook(t.Context(), w.other); err != nil {
@@ -84,9 +274,109 @@ func TestRemoveUnusedAssets(t *testing.T) {
 		}
 	}
 	w.Levels[w.other] = access.Delete
-	w.run("remove_unused_assets", "{}").is(args("removed", []string{loose}, "count", 1, "kept", []string{spaced}))
-	if !w.exists(spaced) || w.exists(loose) {
+	w.run("remove_unused_assets", "{}").is(args("removed", []string{w.own, loose}, "count", 2, "kept", []string{spaced}))
+	if !w.exists(spaced) || w.exists(loose) || w.exists(w.own) {
 		t.Error("the wrong files are gone")
+	}
+}
+
+// TestRemoveUnusedAssetsKeeps: what a document names is never removed, however it writes the name, though the kernel
+// sees none of these uses.
+func TestRemoveUnusedAssetsKeeps(t *testing.T) {
+	w := newWorld(t)
+	kept := []string{"assets/f h.png", "assets/html b.png", "assets/link 中.pdf", "assets/video v.mp4"}
+	for _, p := range append(kept, "assets/closed c.png") {
+		w.File("/data/"+p, []byte(p))
+	}
+	w.Doc(string(w.nb), "/Uses", strings.Join([]string{
+		`<div><img src="assets/html%20b.png"></div>`, `<video controls src="assets/video%20v.mp4"></video>`,
+		"[x](assets/link%20%E4%B8%AD.pdf)", "[x](assets/f%20h.png#top)",
+	}, "\n\n"))
+	closed := w.Notebook("Closed")
+	w.Doc(closed, "/C", "![x](assets/closed%20c.png)")
+	w.run("remove_unused_assets", "{}").is(args("kept", append([]string{"assets/closed c.png"}, append(kept, spaced)...)))
+	if err := w.Client.CloseNotebook(t.Context(), kernel.ID(closed)); err != nil {
+		t.Fatal(err)
+	}
+	w.run("remove_unused_assets", "{}")
+	w.refused("delete_asset", args("path", "assets/closed c.png"), tool.Conflicting)
+	for _, p := range append(kept, "assets/closed c.png", spaced) {
+		if !w.exists(p) {
+			t.Errorf("%s is gone, and a document shows it", p)
+		}
+	}
+}
+
+// TestRemoveUnusedAssetsBeyondTheList: the kernel names 512 at most, and would remove the others as well.
+func TestRemoveUnusedAssetsBeyondTheList(t *testing.T) {
+	w := newWorld(t)
+	const many = kernel.MaxUnusedAssets + 20
+	for i := range many {
+		if err := w.Client.WriteFile(t.Context(), fmt.Sprintf("/data/assets/data/many-%04d.txt", i), []byte{byte(i), byte(i >> 8)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := w.Must(t, act(t, "remove_unused_assets"), "{}")
+	if got.Get("count").Int() != many+2 || !strings.HasPrefix(got.Get("removed.1").Str, "assets/data/many-") || !w.exists(spaced) {
+		t.Errorf("%d of %d are gone, and %s is there: %v", got.Get("count").Int(), many+2, spaced, w.exists(spaced))
+	}
+	reads := 0
+	for _, c := range w.Calls() {
+		if c.Path == "/api/file/readDir" {
+			reads++
+		}
+	}
+	if reads > 60 {
+		t.Errorf("folders are read %d times", reads)
+	}
+}
+
+// TestRemoveUnusedAssetsPartly: what is gone is told although the rest failed.
+func TestRemoveUnusedAssetsPartly(t *testing.T) {
+	w := newWorld(t)
+	w.File("/data/assets/first.txt", []byte("1"))
+	before := w.Client
+	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: failing{loose}})
+	t.Cleanup(w.Client.Close)
+	err := w.Refused(t, act(t, "remove_unused_assets"), "{}", tool.API)
+	e, ok := errors.AsType[*tool.Error](err)
+	if removed, _ := e.Facts["removed"].([]string); !ok || !slices.Contains(removed, "assets/first.txt") {
+		t.Errorf("%v: %v", err, e.Facts)
+	}
+	w.Client = before
+	if w.exists("assets/first.txt") || !w.exists(loose) {
+		t.Error("the wrong files are gone")
+	}
+}
+
+// failing makes a kernel refuse to remove one asset.
+type failing struct{ asset string }
+
+func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path != "/api/asset/removeUnusedAsset" {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(string(body), f.asset) {
+		answer := `{"code":-1,"msg":"permission denied","data":null}`
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestUnusedAssetsOfDatabases: a database that writes a name with escapes uses the asset.
+func TestUnusedAssetsOfDatabases(t *testing.T) {
+	w := newWorld(t)
+	w.File("/data/assets/data base.png", []byte("x"))
+	w.File("/data/storage/av/20240801120000-avmain1.json", []byte(`{"id":"20240801120000-avmain1","spec":5,"name":"assets/data%20base.png","keyValues":[],"views":[]}`))
+	w.refused("delete_asset", args("path", "assets/data base.png"), tool.Conflicting)
+	w.run("remove_unused_assets", "{}").is(args("kept", []string{"assets/data base.png", spaced}))
+	if !w.exists("assets/data base.png") {
+		t.Error("it is gone")
 	}
 }
 
@@ -105,6 +395,8 @@ func TestGetDocAssets(t *testing.T) {
 	escaped := strings.ReplaceAll(spaced, " ", "%20")
 	w.run("get_doc_assets", args("id", w.doc)).is(args("id", w.doc, "assets", []string{shown, escaped, shared}, "count", 3, "assetType", "all"))
 	w.run("get_doc_assets", args("id", w.doc, "assetType", "image")).is(args("assets", []string{shown, escaped}, "count", 2))
+	twice := w.Doc(string(w.nb), "/Twice", "![a]("+shown+")\n\n![b]("+shown+")")
+	w.run("get_doc_assets", args("id", twice, "assetType", "image")).is(args("assets", []string{shown}, "count", 1))
 	blocks, err := w.Client.ChildBlocks(t.Context(), w.doc)
 	if err != nil {
 		t.Fatal(err)

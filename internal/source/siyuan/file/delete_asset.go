@@ -23,7 +23,7 @@ func deleteAsset() *action.Action {
 		Dangerous: true, Class: action.State,
 		Needs: []action.Need{needsAsset(access.Delete, "path")},
 		Endpoints: []string{
-			"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/removeUnusedAsset",
+			"file/readDir", "file/getFile", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/removeUnusedAsset",
 		},
 		Positional: []string{"path"},
 		Returns:    []action.Field{{Name: "success", About: "true"}, {Name: "path", About: "the asset that is gone"}},

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
@@ -57,32 +59,53 @@ func exportResources() *action.Action {
 				return nil, err
 			}
 		}
-		var paths []string
-		for _, text := range a.Paths {
-			e, _, err := locateResource(ctx, r, text)
-			if err != nil {
-				return nil, err
-			}
-			paths = append(paths, "/data/"+e.path)
-		}
-		path, err := r.Kernel.ExportResources(ctx, paths, a.Name)
+		paths, err := packed(ctx, r, a.Paths)
 		if err != nil {
 			return nil, err
 		}
-		if !archive.MatchString(path) {
-			return nil, &tool.Error{Op: "export", Kind: tool.API, Subject: path, Message: "the kernel names an archive outside of temp/export"}
+		made, err := r.Kernel.ExportResources(ctx, paths, a.Name)
+		if err != nil {
+			return nil, err
 		}
-		res := exportResourcesResult{Path: path}
+		if !archive.MatchString(made) {
+			return nil, &tool.Error{Op: "export", Kind: tool.API, Subject: made, Message: "the kernel names an archive outside of temp/export"}
+		}
+		res := exportResourcesResult{Path: made}
 		if a.Output != "" {
 			res.Output = out.path()
 			if res.Bytes, err = save(out, a.Output, func(w io.Writer) (int64, error) {
-				return r.Kernel.CopyFile(ctx, path, w, maxArchive)
+				return r.Kernel.CopyFile(ctx, made, w, maxArchive)
 			}); err != nil {
 				return nil, err
 			}
 		}
 		return res, nil
 	})
+}
+
+// packed are the paths to pack, each once. The kernel packs what it is given by name alone, so that of two files which
+// share one the second would take the place of the first.
+func packed(ctx context.Context, r *action.Request, given []string) (paths []string, err error) {
+	names := map[string]string{}
+	for _, text := range given {
+		e, _, err := locateResource(ctx, r, text)
+		if err != nil {
+			return nil, err
+		}
+		p := "/data/" + e.path
+		if slices.Contains(paths, p) {
+			continue
+		}
+		paths = append(paths, p)
+		if e.folder {
+			continue
+		}
+		if other := names[path.Base(p)]; other != "" {
+			return nil, r.Conflicting(other+" and "+p+" would have one name in the archive; pack them one at a time", "paths")
+		}
+		names[path.Base(p)] = p
+	}
+	return paths, nil
 }
 
 // maxArchive bounds an archive that is written to this machine.

@@ -66,6 +66,10 @@ func TestExportResources(t *testing.T) {
 		w.refused("export_resources", args("paths", []string{shown}, "name", name), tool.Invalid)
 	}
 	w.refused("export_resources", args("paths", []string{nothing}), tool.Unknown)
+	// SiYuan packs what it is given by name alone: of two that share one the second would take the place of the first.
+	w.File("/data/emojis/sub/"+shown[len("assets/"):], []byte("another"))
+	w.refused("export_resources", args("paths", []string{shown, "/data/emojis/sub/" + shown[len("assets/"):]}), tool.Conflicting)
+	w.run("export_resources", args("paths", []string{shown, "/data/" + shown}))
 }
 
 // TestExportResourcesFolder: a folder may hold anyone's assets.
@@ -100,8 +104,8 @@ func TestExportResourcesOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer z.Close() //nolint:errcheck // a test
-	if len(z.File) != 1 || z.File[0].Name != filepath.Base(shown) {
-		t.Errorf("packed: %v", z.File)
+	if len(z.File) != 1 || filepath.Base(z.File[0].Name) != filepath.Base(shown) {
+		t.Errorf("packed: %d files, the first %q", len(z.File), z.File[0].Name)
 	}
 	w.Refused(t, act(t, "export_resources"), args("paths", []string{shown}, "outputPath", out), tool.Exists)
 	w.Files.Allowed = false

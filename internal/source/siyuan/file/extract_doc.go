@@ -179,7 +179,7 @@ func localName(title string) string {
 		name = string(runes[:60]) // 240 bytes at most, with the ending
 	}
 	name = strings.Trim(name, ". ")
-	if strings.Trim(plainDots(name), ". ") == "" || devices.MatchString(name) {
+	if strings.Trim(plainDots(name), "._ ") == "" || devices.MatchString(name) {
 		return "document"
 	}
 	return name

@@ -123,7 +123,7 @@ func TestExtractDocAssets(t *testing.T) {
 	if got.Get("extractedAssetCount").Int() != 2 || got.Get("skippedAssetCount").Int() != 4 {
 		t.Errorf("extracted: %s", got.Raw)
 	}
-	if dir := got.Get("extractedDir").String(); filepath.Dir(dir) != filepath.Join(w.dir, "siyuan-extracted") || !strings.Contains(dir, "document-") {
+	if dir := got.Get("extractedDir").String(); filepath.Dir(dir) != filepath.Join(w.dir, "siyuan-extracted") || strings.HasPrefix(filepath.Base(dir), ".") {
 		t.Errorf("extracted to %s", dir)
 	}
 	if p := filepath.Join(w.dir, "siyuan-extracted", "conf.json"); exists(p) {

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"slices"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -43,7 +44,7 @@ func getDocAssets() *action.Action {
 	})
 }
 
-// visible leaves out assets in the folders of notebooks that may not be read.
+// visible leaves out assets in the folders of notebooks that may not be read, and what is named again.
 func visible(r *action.Request, paths []string) []string {
 	out := []string{}
 	for _, p := range paths {
@@ -51,7 +52,9 @@ func visible(r *action.Request, paths []string) []string {
 			r.Filtered(1)
 			continue
 		}
-		out = append(out, p)
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func getImageOCRText() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		text, err := r.Kernel.ImageText(ctx, at)
+		text, err := r.Kernel.ImageText(ctx, tail(at)) // as documents write it
 		if err != nil {
 			return nil, err
 		}

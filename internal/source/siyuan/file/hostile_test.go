@@ -46,10 +46,6 @@ var hostile = []string{
 func TestHostilePaths(t *testing.T) {
 	w := newWorld(t)
 	w.Lenient() // what the kernel would make of it is not the point
-	w.Symlink("/data/assets/link", nil)
-	w.File("/data/assets/link/passwd", []byte("root"))
-	w.Symlink("/data/assets/link.png", []byte("root"))
-	w.Symlink("/data/templates/link.md", []byte("root"))
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "passwd"), []byte("root"), 0o600); err != nil {
 		t.Fatal(err)
@@ -57,38 +53,8 @@ func TestHostilePaths(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(w.dir, "link")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	takers := map[string]func(path string) string{
-		"delete_asset":       func(p string) string { return args("path", p, "force", true) },
-		"rename_asset":       func(p string) string { return args("oldPath", p, "newName", "x") },
-		"get_image_ocr_text": func(p string) string { return args("path", p) },
-		"read_template":      func(p string) string { return args("path", p) },
-		"render":             func(p string) string { return args("engine", "template", "id", w.doc, "path", p) },
-		"export_resources":   func(p string) string { return args("paths", []string{p}) },
-		"upload_asset":       func(p string) string { return args("localFilePath", p) },
-	}
-	for name, make := range takers {
-		a := act(t, name)
-		for _, p := range hostile {
-			p = strings.ReplaceAll(p, "NB", string(w.nb))
-			if name == "export_resources" && (p == "assets" || p == "assets/") {
-				continue // the folder is allowed there, see TestExportResourcesFolder
-			}
-			w.ResetCalls()
-			got, err := w.Do(t, a, make(p))
-			if err == nil {
-				t.Errorf("%s took %q: %s", name, p, got.Raw)
-			}
-			if kind := tool.KindOf(err); kind == tool.Internal || kind == tool.API {
-				t.Errorf("%s of %q got as far as %v", name, p, err)
-			}
-			for _, c := range w.Calls() {
-				switch c.Path {
-				case "/api/asset/removeUnusedAsset", "/api/asset/renameAsset", "/api/asset/getImageOCRText", "/api/asset/upload",
-					"/api/export/exportResources", "/api/template/render", "/api/file/getFile", "/api/file/putFile", "/api/file/removeFile":
-					t.Errorf("%s of %q sent %s %s", name, p, c.Path, c.Body)
-				}
-			}
-		}
+	for _, p := range hostile {
+		w.refusesPath(strings.ReplaceAll(p, "NB", string(w.nb)))
 	}
 	for name, make := range map[string]func(string) string{ // what writes to this machine, or names a folder
 		"upload_asset":     func(p string) string { return args("localFilePath", w.local("x.png", "x"), "assetsDirPath", p) },
@@ -110,6 +76,51 @@ func TestHostilePaths(t *testing.T) {
 	}
 	if !w.exists(shown) {
 		t.Error("an asset is gone")
+	}
+}
+
+// TestSymlinks: a link in the workspace may lead to any file.
+func TestSymlinks(t *testing.T) {
+	w := newWorld(t)
+	w.Symlink("/data/assets/link", nil)
+	w.File("/data/assets/link/passwd", []byte("root"))
+	w.Symlink("/data/assets/link.png", []byte("root"))
+	w.Symlink("/data/templates/link.md", []byte("root"))
+	for _, p := range []string{"assets/link/passwd", "assets/link.png", "assets/link", "link.md", "templates/link.md", "/data/templates/link.md"} {
+		w.refusesPath(p)
+	}
+}
+
+// refusesPath holds every action that takes a path of the workspace, or a local one, to refusing p.
+func (w *world) refusesPath(p string) {
+	w.t.Helper()
+	for name, make := range map[string]func(path string) string{
+		"delete_asset":       func(p string) string { return args("path", p, "force", true) },
+		"rename_asset":       func(p string) string { return args("oldPath", p, "newName", "x") },
+		"get_image_ocr_text": func(p string) string { return args("path", p) },
+		"read_template":      func(p string) string { return args("path", p) },
+		"render":             func(p string) string { return args("engine", "template", "id", w.doc, "path", p) },
+		"export_resources":   func(p string) string { return args("paths", []string{p}) },
+		"upload_asset":       func(p string) string { return args("localFilePath", p) },
+	} {
+		if name == "export_resources" && (p == "assets" || p == "assets/") {
+			continue // the folder is allowed there, see TestExportResourcesFolder
+		}
+		w.ResetCalls()
+		got, err := w.Do(w.t, act(w.t, name), make(p))
+		if err == nil {
+			w.t.Errorf("%s took %q: %s", name, p, got.Raw)
+		}
+		if kind := tool.KindOf(err); kind == tool.Internal || kind == tool.API {
+			w.t.Errorf("%s of %q got as far as %v", name, p, err)
+		}
+		for _, c := range w.Calls() {
+			switch c.Path {
+			case "/api/asset/removeUnusedAsset", "/api/asset/renameAsset", "/api/asset/getImageOCRText", "/api/asset/upload",
+				"/api/export/exportResources", "/api/template/render", "/api/file/getFile", "/api/file/putFile", "/api/file/removeFile":
+				w.t.Errorf("%s of %q sent %s %s", name, p, c.Path, c.Body)
+			}
+		}
 	}
 }
 
@@ -137,15 +148,25 @@ func TestSymlinkedTemplate(t *testing.T) {
 // TestUnicodeNames makes sure that the rules against disguises let ordinary names through.
 func TestUnicodeNames(t *testing.T) {
 	w := newWorld(t)
-	for _, p := range []string{
-		"assets/你好。世界.png", "assets/和／或-20240101120000-aaaaaaa.png", "assets/等等….png", "assets/100%.png", "assets/a b c.png", "assets/naïve é.png",
-		"assets/家族👨‍👩‍👧.png", "assets/O'Brien.png", "assets/(1) [2] {3}.png", "assets/a&b=c;d,e.png", "assets/sub/deep/x.pdf", "assets/no-ending",
-	} {
+	w.named(
+		"assets/你好。世界.png", "assets/和／或-20240101120000-aaaaaaa.png", "assets/等等….png", "assets/a b c.png", "assets/naïve é.png",
+		"assets/sub/deep/x.pdf", "assets/no-ending", string(w.nb)+"/20240101120000-abcdefg/assets/x.png",
+	)
+}
+
+// TestOddNames is about names that files have which a person put into the workspace.
+func TestOddNames(t *testing.T) {
+	w := newWorld(t)
+	w.NeedsVault("its file API takes no such names")
+	w.named("assets/100%.png", "assets/家族👨‍👩‍👧.png", "assets/O'Brien.png", "assets/(1) [2] {3}.png", "assets/a&b=c;d,e.png")
+}
+
+// named makes assets and asks for them by their names.
+func (w *world) named(paths ...string) {
+	w.t.Helper()
+	w.Levels[w.nb] = access.Read
+	for _, p := range paths {
 		w.File("/data/"+p, []byte("x"))
 		w.run("get_image_ocr_text", args("path", p)).is(args("path", p, "text", ""))
 	}
-	own := string(w.nb) + "/20240101120000-abcdefg/assets/x.png"
-	w.File("/data/"+own, []byte("x"))
-	w.Levels[w.nb] = access.Read
-	w.run("get_image_ocr_text", args("path", own))
 }

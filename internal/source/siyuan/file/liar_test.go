@@ -34,7 +34,7 @@ func TestReadBack(t *testing.T) {
 	}{
 		{liar{"/api/asset/removeUnusedAsset", `{"path":"/x"}`}, "delete_asset", args("path", loose), tool.Mismatch},
 		{liar{"/api/asset/renameAsset", `{"newPath":"assets/x-20240101120000-aaaaaaa.png"}`}, "rename_asset", args("oldPath", shown, "newName", "x"), tool.Mismatch},
-		{liar{"/api/asset/renameAsset", `{"newPath":""}`}, "rename_asset", args("oldPath", shown, "newName", "x"), tool.Mismatch},
+		{liar{"/api/asset/renameAsset", `{"newPath":""}`}, "rename_asset", args("oldPath", shown, "newName", "x"), tool.Invalid}, // nothing was left of the name
 		{liar{"/api/asset/upload", `{"errFiles":null,"succMap":{}}`}, "upload_asset", args("localFilePath", p), tool.Mismatch},
 		{liar{"/api/asset/upload", `{"errFiles":["x.png"],"succMap":{}}`}, "upload_asset", args("localFilePath", p), tool.Mismatch},
 		{liar{"/api/asset/upload", `{"errFiles":null,"succMap":{"x.png":"../conf/x.png"}}`}, "upload_asset", args("localFilePath", p), tool.Mismatch},

@@ -22,11 +22,35 @@ type entry struct {
 // it is refused; only the first folder may be one, which is how people move their assets to
 // another disk. Nil means that there is no such thing.
 func locate(ctx context.Context, k *kernel.Client, path string) (*entry, error) {
+	return newFolders(k).locate(ctx, path)
+}
+
+// folders are those of the workspace, each read once, for a call that looks for many files.
+type folders struct {
+	kernel *kernel.Client
+	read   map[string][]kernel.DirEntry
+}
+
+func newFolders(k *kernel.Client) *folders { return &folders{k, map[string][]kernel.DirEntry{}} }
+
+func (f *folders) list(ctx context.Context, dir string) ([]kernel.DirEntry, error) {
+	if list, done := f.read[dir]; done {
+		return list, nil
+	}
+	list, err := f.kernel.ReadDir(ctx, dir)
+	if err == nil {
+		f.read[dir] = list
+	}
+	return list, err
+}
+
+// locate is [locate].
+func (f *folders) locate(ctx context.Context, path string) (*entry, error) {
 	names := strings.Split(path, "/")
 	at := "/data/" + names[0]
 	found := &entry{path: path, folder: true}
 	for i, name := range names[1:] {
-		list, err := k.ReadDir(ctx, at)
+		list, err := f.list(ctx, at)
 		if tool.KindOf(err) == tool.Unknown {
 			return nil, nil
 		}

@@ -2,10 +2,14 @@ package file
 
 import (
 	"context"
-	"strings"
+	"errors"
+	"maps"
+	"slices"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type removedAssets struct {
@@ -22,69 +26,88 @@ func removeUnusedAssets() *action.Action {
 		Dangerous: true, Class: action.Manifest,
 		Needs: []action.Need{action.Everywhere(access.Delete)},
 		Endpoints: []string{
-			"asset/getUnusedAssets", "query/sql", "asset/removeUnusedAssets", "file/readDir", "asset/removeUnusedAsset", "notebook/lsNotebooks",
+			"asset/getUnusedAssets", "query/sql", "file/readDir", "file/getFile", "asset/removeUnusedAsset", "notebook/lsNotebooks",
 		},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "removed", About: "paths that are gone"},
 			{Name: "count", About: "how many"},
-			{Name: "kept", About: "paths SiYuan calls unused, and a document uses"},
+			{Name: "kept", About: "paths SiYuan calls unused, and a document uses or may use"},
 		},
 		Example: `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
-		u, err := unusedAssets(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		out := removedAssets{Success: true, Removed: []string{}, Kept: u.used}
-		switch {
-		case u.total == 0:
-		case len(u.used) == 0:
-			gone, err := r.Kernel.RemoveUnusedAssets(ctx)
+		out := removedAssets{Success: true, Removed: []string{}}
+		for {
+			u, err := unusedAssets(ctx, r)
 			if err != nil {
-				return nil, err
+				return nil, afterRemoving(err, out.Removed)
 			}
-			for _, p := range gone {
-				out.Removed = append(out.Removed, belowData(p))
+			out.Kept = u.used
+			gone, err := removeEach(ctx, r, u.files)
+			out.Removed = append(out.Removed, gone...)
+			if err != nil {
+				return nil, afterRemoving(err, out.Removed)
 			}
-		default: // the kernel would remove those that are in use as well
-			if out.Removed, err = removeEach(ctx, r, u.files); err != nil {
-				return nil, err
+			if u.total < kernel.MaxUnusedAssets || len(gone) == 0 {
+				break
 			}
 		}
+		slices.Sort(out.Removed)
 		out.Count = len(out.Removed)
 		return out, nil
 	})
 }
 
-// removeEach removes files one by one; what is no plain file is left alone.
+// removeEach removes files one by one, and returns those that are gone; what is no plain file is
+// left alone. The kernel could remove all at once, but then it would take more than the list it
+// gives, and assets that are in use with them.
 func removeEach(ctx context.Context, r *action.Request, paths []string) ([]string, error) {
-	gone := []string{}
+	before, after := newFolders(r.Kernel), newFolders(r.Kernel)
+	asked, gone := []string{}, []string{}
 	for _, path := range paths {
 		a, wrong := parseAsset(path)
 		if wrong != "" || a.plain != path {
 			continue
 		}
-		e, err := locate(ctx, r.Kernel, path)
+		e, err := before.locate(ctx, path)
+		if tool.KindOf(err) == tool.InvalidPath { // a link: the file may lie anywhere
+			continue
+		}
 		if err != nil {
-			return gone, err
+			return asked, err
 		}
 		if e == nil || e.folder {
 			continue
 		}
 		if err := r.Kernel.RemoveUnusedAsset(ctx, path); err != nil {
-			return gone, err
+			return asked, err
 		}
-		gone = append(gone, path)
+		asked = append(asked, path)
+	}
+	for _, path := range asked {
+		e, err := after.locate(ctx, path)
+		if err != nil {
+			return asked, err
+		}
+		if e == nil {
+			gone = append(gone, path)
+		}
 	}
 	return gone, nil
 }
 
-// belowData is what the kernel calls by its path on its machine.
-func belowData(path string) string {
-	path = strings.ReplaceAll(path, `\`, "/")
-	if i := strings.LastIndex(path, "/data/"); i >= 0 {
-		return path[i+len("/data/"):]
+// afterRemoving is an error that came after some assets were removed.
+func afterRemoving(err error, gone []string) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || len(gone) == 0 {
+		return err
 	}
-	return path[strings.LastIndex(path, "/")+1:]
+	facts := maps.Clone(e.Facts)
+	if facts == nil {
+		facts = map[string]any{}
+	}
+	facts["removed"] = gone
+	partly := *e
+	partly.Facts = facts
+	return &partly
 }

@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -15,13 +16,25 @@ type renameAssetArgs struct {
 	Name string `json:"newName" about:"new name, without folder and id" req:"true" min:"1" max:"200"`
 }
 
+type renamedAsset struct {
+	Success bool        `json:"success"`
+	Old     string      `json:"oldPath"`
+	Name    string      `json:"newName"`
+	New     string      `json:"newPath"`
+	Stale   []kernel.ID `json:"staleBlocks,omitempty"`
+	Warning string      `json:"warning,omitempty"`
+}
+
 func renameAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "rename_asset", Purpose: "Rename an asset, in all documents that use it as well",
 		Guide:     "The ending stays and the name gets a new id. Needs rw in every notebook that uses it.",
 		Dangerous: true, Class: action.State,
-		Needs:      []action.Need{needsAsset(access.Write, "oldPath")},
-		Endpoints:  []string{"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/renameAsset"},
+		Needs: []action.Need{needsAsset(access.Write, "oldPath")},
+		Endpoints: []string{
+			"file/readDir", "file/getFile", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/resolveAssetPath",
+			"asset/renameAsset", "block/getBlockDOMs", "block/batchUpdateBlock",
+		},
 		Aliases:    map[string]string{"path": "oldPath", "name": "newName"},
 		Positional: []string{"oldPath", "newName"},
 		Returns: []action.Field{
@@ -29,6 +42,8 @@ func renameAsset() *action.Action {
 			{Name: "oldPath", About: "path as it was"},
 			{Name: "newName", About: "the name that was asked for"},
 			{Name: "newPath", About: "path as it is"},
+			{Name: "staleBlocks", About: "blocks that still write the old path"},
+			{Name: "warning", About: "what is left to do"},
 		},
 		Example: `{"oldPath":"assets/plan-20240101120000-abcdefg.png","newName":"计划 plan"}`,
 		Effect: func(r *action.Request) string {
@@ -39,30 +54,60 @@ func renameAsset() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		name := strings.TrimSpace(a.Name)
-		if ext := path.Ext(at); ext != "" && strings.EqualFold(path.Ext(name), ext) {
-			name = name[:len(name)-len(ext)] // the kernel puts it back
-		}
-		if _, wrong := checkPath(name); wrong != "" {
-			return nil, r.Invalid("newName", wrong+"; expected a plain file name")
-		}
-		if strings.ContainsAny(name, "/%#") {
-			return nil, r.Invalid("newName", "has a slash, a percent sign or a number sign; expected a plain file name")
-		}
-		renamed, err := r.Kernel.RenameAsset(ctx, at, name)
+		name, err := newStem(r, at, a.Name)
 		if err != nil {
 			return nil, err
 		}
-		if err := renamedTo(ctx, r, a.Old, renamed); err != nil {
+		if err := unambiguous(ctx, r, at); err != nil {
 			return nil, err
 		}
-		return struct {
-			Success bool   `json:"success"`
-			Old     string `json:"oldPath"`
-			Name    string `json:"newName"`
-			New     string `json:"newPath"`
-		}{true, a.Old, a.Name, renamed}, nil
+		renamed, err := r.Kernel.RenameAsset(ctx, tail(at), name)
+		if err != nil {
+			return nil, err
+		}
+		if renamed == "" {
+			return nil, r.Invalid("newName", "has no character that SiYuan keeps in names; expected letters or digits")
+		}
+		renamed = strings.TrimSuffix(at, tail(at)) + renamed
+		if err := renamedTo(ctx, r, at, renamed); err != nil {
+			return nil, err
+		}
+		out := renamedAsset{Success: true, Old: a.Old, Name: a.Name, New: renamed}
+		if out.Stale, err = rewriteUses(ctx, r, at, renamed); err != nil {
+			out.Warning = "the asset was renamed; that some blocks write its old path could not be mended: " + err.Error()
+		} else if len(out.Stale) > 0 {
+			out.Warning = "blocks still write the old path"
+		}
+		return out, nil
 	})
+}
+
+// newStem is the new name for the kernel: without an ending, which stays, and without an id, which it makes.
+func newStem(r *action.Request, at, given string) (string, error) {
+	name := strings.TrimSpace(given)
+	if ext := path.Ext(at); ext != "" && strings.EqualFold(path.Ext(name), ext) {
+		name = name[:len(name)-len(ext)] // the kernel puts it back
+	}
+	if _, wrong := checkPath(name); wrong != "" {
+		return "", r.Invalid("newName", wrong+"; expected a plain file name")
+	}
+	if strings.ContainsAny(name, "/%#") {
+		return "", r.Invalid("newName", "has a slash, a percent sign or a number sign; expected a plain file name")
+	}
+	return freshStem(name), nil
+}
+
+// unambiguous refuses an asset in the folder of a notebook or document that is not the one the kernel would rename: it
+// is told the path from assets/ on, as documents write it, and there may be that of all, or another notebook's.
+func unambiguous(ctx context.Context, r *action.Request, at string) error {
+	if tail(at) == at {
+		return nil
+	}
+	file, err := r.Kernel.AssetFile(ctx, tail(at))
+	if err != nil || strings.HasSuffix(file, "/data/"+at) {
+		return err
+	}
+	return r.Conflicting("there is another asset "+tail(at)+", which SiYuan would rename instead", "oldPath")
 }
 
 // renamedTo makes sure that the asset is where the kernel says: it says so of any name.

@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"html"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -56,9 +55,9 @@ func render() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		content, err := r.Kernel.RenderTemplate(ctx, a.ID, t.Path, a.Preview)
+		content, err := r.Kernel.RenderTemplate(ctx, r.Target("id").Root, t.Path, a.Preview) // of a block it would have no title
 		if err != nil {
-			return nil, templateErrors(err, html.UnescapeString)
+			return nil, templateErrors(err)
 		}
 		return renderResult{a.Engine, content, t.Path}, nil
 	})
@@ -73,7 +72,7 @@ func renderSprig(ctx context.Context, r *action.Request, a renderArgs) (any, err
 	}
 	content, err := r.Kernel.RenderSprig(ctx, a.Template)
 	if err != nil {
-		return nil, templateErrors(err, html.UnescapeString)
+		return nil, templateErrors(err)
 	}
 	return renderResult{Engine: a.Engine, Content: content}, nil
 }

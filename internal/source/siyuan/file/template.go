@@ -2,6 +2,8 @@ package file
 
 import (
 	"context"
+	"errors"
+	"html"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
@@ -59,10 +61,16 @@ func findTemplate(ctx context.Context, r *action.Request, path string) (kernel.T
 	return kernel.Template{}, missing
 }
 
-// templateErrors makes an error of a template readable: the kernel escapes it for HTML.
-func templateErrors(err error, unescape func(string) string) error {
-	if e, ok := err.(*tool.Error); ok && e.Kind == tool.API { //nolint:errorlint // the kernel package returns it as it is
-		e.Message = unescape(e.Message)
+// templateErrors makes an error of a template readable: the kernel escapes it for HTML. A template that the kernel does
+// not come to an end with may be the reason for its silence.
+func templateErrors(err error) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	switch {
+	case !ok:
+	case e.Kind == tool.API:
+		e.Message = html.UnescapeString(e.Message)
+	case e.Code == kernel.CodeUnreachable:
+		e.Hint = "if SiYuan is there, the template is more work than it can do in time: make its loops and queries smaller"
 	}
 	return err
 }

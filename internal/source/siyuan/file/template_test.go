@@ -1,10 +1,14 @@
 package file_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
@@ -27,7 +31,8 @@ func TestReadTemplate(t *testing.T) {
 	w := newWorld(t)
 	const path, text = "work/meeting 会议.md", "# .action{.title}\n\n会议 notes"
 	w.run("read_template", args("path", path)).is(args("markdown", text, "totalChars", 27, "truncated", false))
-	w.run("read_template", args("path", "/workspace/data/templates/"+path)).is(args("relativePath", path))
+	whole := w.Must(t, act(t, "list_templates"), args("query", "会议")).Get("data.0.path").Str
+	w.run("read_template", args("path", whole)).is(args("relativePath", path))
 	w.run("read_template", args("path", path, "offset", 19, "limit", 2)).is(args("markdown", "会议", "truncated", true, "nextOffset", 21))
 	w.refused("read_template", args("path", path, "offset", 28), tool.Invalid)
 	w.refused("read_template", args("path", "work/none.md"), tool.Unknown)
@@ -85,4 +90,38 @@ func TestRenderReadsEverything(t *testing.T) {
 	}
 	missing := w.refused("render", args("engine", "template", "id", ghost, "path", "x.md"), tool.Unknown)
 	same(t, w.refused("render", args("engine", "template", "id", w.their, "path", "x.md"), tool.Unknown), missing, string(w.their), ghost)
+}
+
+// TestRenderOfBlock: a template for a block is one for its document, which alone has a title.
+func TestRenderOfBlock(t *testing.T) {
+	w := newWorld(t)
+	blocks, err := w.Client.ChildBlocks(t.Context(), w.doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := w.Must(t, act(t, "render"), args("engine", "template", "id", blocks[0].ID, "path", "work/meeting 会议.md"))
+	if !strings.Contains(got.Get("content").Str, "Doc 文档") {
+		t.Errorf("%s", got.Raw)
+	}
+}
+
+// TestRenderOnce: a template that keeps the kernel busy is not given to it again.
+func TestRenderOnce(t *testing.T) {
+	w := newWorld(t)
+	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, ReadTimeout: time.Second})
+	t.Cleanup(w.Client.Close)
+	w.Fail("/api/template/renderSprig", 4, kerneltest.FailHang)
+	err := w.Refused(t, act(t, "render"), args("engine", "sprig", "template", "{{ range until 100000000 }}x{{ end }}"), tool.Unavailable)
+	if e, ok := errors.AsType[*tool.Error](err); !ok || !strings.Contains(e.Hint, "loops") {
+		t.Errorf("%v", err)
+	}
+	n := 0
+	for _, c := range w.Calls() {
+		if c.Path == "/api/template/renderSprig" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("the kernel was asked %d times", n)
+	}
 }

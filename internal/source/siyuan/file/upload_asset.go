@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -47,7 +50,7 @@ const defaultMaxUpload = 200 << 20
 func uploadAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "upload_asset", Purpose: "Store a local file as an asset",
-		Guide: "The stored name gets an id. Show it with ![text](PATH). A relative localFilePath is below the first allowed folder; " +
+		Guide: "The stored name gets an id; the same file is not stored twice, whatever the folder. Show it with ![text](PATH). A relative localFilePath is below the first allowed folder; " +
 			"hidden files and keys are refused.",
 		Dangerous: true, Class: action.Source,
 		Needs:      []action.Need{needsSource("localFilePath")}, // no level: a new asset is in no notebook yet
@@ -60,7 +63,7 @@ func uploadAsset() *action.Action {
 			{Name: "succMap", About: "uploaded name to asset path", Verbose: true},
 			{Name: "errFiles", About: "files that failed", Verbose: true},
 			{Name: "localFilePath", About: "the local file"},
-			{Name: "uploadedFileName", About: "its name as sent"},
+			{Name: "uploadedFileName", About: "its name as sent, without an id"},
 			{Name: "requiresConfirmation", About: "the file is large: call again with confirmLargeFile=true"},
 			{Name: "reason", About: "file_too_large"},
 			{Name: "fileSizeBytes", About: "size of the file"},
@@ -86,12 +89,12 @@ func uploadAsset() *action.Action {
 		if stop, err := tooMuch(r, info.Size(), a.Large); stop != nil || err != nil {
 			return stop, err
 		}
-		name := filepath.Base(at.rel)
+		name := freshName(filepath.Base(at.rel))
 		done, err := r.Kernel.UploadAsset(ctx, dir, name, f, info.Size())
 		if err != nil {
 			return nil, err
 		}
-		stored := done.Stored[name]
+		stored := storedAs(&done, name)
 		if _, wrong := parseAsset(stored); wrong != "" || len(done.Failed) > 0 {
 			return nil, &tool.Error{
 				Op: "upload", Kind: tool.Mismatch, Subject: a.Local, OutcomeUnknown: stored != "",
@@ -100,6 +103,14 @@ func uploadAsset() *action.Action {
 		}
 		return uploadResult{true, append([]string{}, done.Failed...), done.Stored, stored, at.path(), name}, nil
 	})
+}
+
+// storedAs is where a file was stored. The kernel may call it by another form of its name.
+func storedAs(done *kernel.Uploaded, name string) string {
+	if p, ok := done.Stored[name]; ok || len(done.Stored) != 1 {
+		return p
+	}
+	return slices.Collect(maps.Values(done.Stored))[0]
 }
 
 // fileAlias takes "file" for the local path. With a fileName beside it that is the shape of old

@@ -25,6 +25,12 @@ func TestUploadAsset(t *testing.T) {
 	if err != nil || string(raw) != content {
 		t.Errorf("stored %d bytes, %v", len(raw), err)
 	}
+	// The same file is not stored twice, whatever the folder.
+	got = w.Must(t, act(t, "upload_asset"), args("localFilePath", "pictures/图 plan.png", "assetsDirPath", "assets/trip"))
+	if got.Get("path").String() != stored {
+		t.Errorf("uploaded: %s", got.Raw)
+	}
+	w.local("pictures/图 plan.png", "other")
 	got = w.Must(t, act(t, "upload_asset"), args("localFilePath", "pictures/图 plan.png", "assetsDirPath", "assets/trip"))
 	if !strings.HasPrefix(got.Get("path").String(), "assets/trip/图 plan-") {
 		t.Errorf("uploaded: %s", got.Raw)
@@ -35,6 +41,38 @@ func TestUploadAsset(t *testing.T) {
 	}
 	w.refused("upload_asset", args("localFilePath", "nowhere.png"), tool.Unknown)
 	w.refused("upload_asset", args("localFilePath", "pictures"), tool.Invalid)
+}
+
+// TestUploadOverNone covers R-1-24: a file whose name ends in an id would be written over the asset that has it.
+func TestUploadOverNone(t *testing.T) {
+	w := newWorld(t).hide()
+	for name, sent := range map[string]string{
+		"CANARY-20240101120000-ddddddd.png":                        "CANARY.png",
+		"CANARY_20240101120000-ddddddd.png":                        "CANARY.png",
+		"CANARY-20240101120000-aaaaaaa-20240101120000-ddddddd.png": "CANARY.png",
+		"CANARY-2024010112000#0-ddddddd.png":                       "CANARY-2024010112000#0-ddddddd-copy.png",
+		"20240101120000-ddddddd.png":                               "asset.png",
+		"plan 2024-01-01 (2).png":                                  "plan 2024-01-01 (2).png",
+	} {
+		got := w.Must(t, act(t, "upload_asset"), args("localFilePath", w.local(name, "over "+name)))
+		if got.Get("uploadedFileName").Str != sent || got.Get("path").Str == secret || !w.exists(got.Get("path").Str) {
+			t.Errorf("%s: %s", name, got.Raw)
+		}
+	}
+	if raw, err := w.Client.ReadFile(t.Context(), "/data/"+secret); err != nil || string(raw) != "content of "+secret {
+		t.Errorf("an asset of a hidden notebook was written over: %q %v", raw, err)
+	}
+}
+
+// TestUploadOddNames: what SiYuan makes of a name is told, whatever it is.
+func TestUploadOddNames(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a b.png", "中文 😀.png", "a#b.png", "a%20b.png", "a&b=c.png", "it's.png", "(1)[2].png", "x.tar.gz", "noext", "a+b~c.png"} {
+		got := w.Must(t, act(t, "upload_asset"), args("localFilePath", w.local(name, name)))
+		if !w.exists(got.Get("path").Str) || got.Get("errFiles.#").Int() != 0 {
+			t.Errorf("%s: %s", name, got.Raw)
+		}
+	}
 }
 
 // TestUploadLevels: an upload needs no level (table 1.6), and local files are asked for first.

@@ -13,6 +13,7 @@ import (
 
 // Front and back of a card, and how it is to be reviewed.
 type sides struct {
+	HPath  string `json:"hPath,omitempty"`
 	Front  string `json:"front"`
 	Back   string `json:"back"`
 	Review review `json:"review"`
@@ -30,13 +31,14 @@ type block struct {
 	ID       kernel.ID `json:"id"`
 	Type     string    `json:"type"`
 	Markdown string    `json:"markdown"`
+	HPath    string    `json:"hpath"`
 }
 
 // sidesOf reads the blocks of cards and turns them into questions and answers.
 func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]sides, error) {
 	out := map[kernel.ID]sides{}
 	for chunk := range slices.Chunk(ids, 50) {
-		rows, err := kernel.SQL[block](ctx, r.Kernel, "SELECT DISTINCT id, type, markdown FROM blocks WHERE id IN ("+kernel.QuoteIDs(chunk)+") LIMIT 200")
+		rows, err := kernel.SQL[block](ctx, r.Kernel, "SELECT DISTINCT id, type, markdown, hpath FROM blocks WHERE id IN ("+kernel.QuoteIDs(chunk)+") LIMIT 200")
 		if err != nil {
 			return nil, err
 		}
@@ -48,28 +50,37 @@ func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kerne
 			if err != nil {
 				return nil, err
 			}
+			s.HPath = row.HPath
 			out[row.ID] = s
 		}
 	}
 	return out, nil
 }
 
+// verbatim are the types of blocks whose text has no marks.
+var verbatim = map[string]bool{"c": true, "m": true, "html": true}
+
 // nested are the types whose children are the back.
 var nested = map[string]string{"h": "heading", "s": "super-block", "l": "list", "i": "list"}
 
 func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (sides, error) {
 	kind, ok := nested[b.Type]
-	if !ok {
+	switch {
+	case verbatim[b.Type]:
+		return bare(content.Clean(b.Markdown)), nil
+	case !ok:
 		return plainSides(content.Clean(b.Markdown)), nil
 	}
 	children, err := r.Kernel.ChildBlocks(ctx, b.ID)
 	if err != nil {
 		return sides{}, err
 	}
-	if b.Type == "l" && len(children) > 0 { // the first item of a list holds question and answer
-		if children, err = r.Kernel.ChildBlocks(ctx, children[0].ID); err != nil {
+	if b.Type == "l" && len(children) > 0 { // the first item of a list holds question and answer, and so may the others
+		first, err := r.Kernel.ChildBlocks(ctx, children[0].ID)
+		if err != nil {
 			return sides{}, err
 		}
+		children = append(first, children[1:]...)
 	}
 	var parts []string
 	for _, c := range children {
@@ -91,19 +102,31 @@ func firstLine(s string) string {
 	return line
 }
 
-// mark is ==text== that a card hides.
-var mark = regexp.MustCompile(`==([^=\n]+)==`)
+// mark is ==text== that a card hides, which may be bold and have a single = in it; or a stretch of code, in which
+// there are no marks.
+var mark = regexp.MustCompile("(`+)[^`]+`+|==(\\S|\\S.*?\\S)==")
 
 // plainSides is a card of one paragraph: its marks are what is asked for.
 func plainSides(text string) sides {
 	var answers []string
-	for _, m := range mark.FindAllStringSubmatch(text, -1) {
-		answers = append(answers, m[1])
+	fill := func(with func(answer string) string) string {
+		return mark.ReplaceAllStringFunc(text, func(found string) string {
+			if found[0] == '`' {
+				return found
+			}
+			return with(found[2 : len(found)-2])
+		})
 	}
+	front := fill(func(answer string) string {
+		answers = append(answers, answer)
+		return "____"
+	})
 	if len(answers) == 0 {
-		return sides{Front: text, Review: review{Kind: "plain", Prompt: text}}
+		return bare(text)
 	}
-	front := mark.ReplaceAllString(text, "____")
-	answer := strings.Join(answers, "; ")
-	return sides{Front: front, Back: mark.ReplaceAllString(text, "$1"), Review: review{"cloze", front, answer, true}}
+	back := fill(func(answer string) string { return answer })
+	return sides{Front: front, Back: back, Review: review{"cloze", front, strings.Join(answers, "; "), true}}
 }
+
+// bare is a card with nothing to compare an answer with.
+func bare(text string) sides { return sides{Front: text, Review: review{Kind: "plain", Prompt: text}} }

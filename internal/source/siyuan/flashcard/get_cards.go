@@ -2,6 +2,8 @@ package flashcard
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -21,7 +23,7 @@ type deckCard struct {
 	State   int       `json:"state"`
 	Reps    int       `json:"reps"`
 	Lapses  int       `json:"lapses"`
-	Due     string    `json:"due,omitempty"`
+	Due     time.Time `json:"due,omitzero"`
 }
 
 func getCards() *action.Action {
@@ -60,34 +62,37 @@ type deckPage struct {
 // cardsOf are the cards of a deck that may be read. All are read before any is shown: the
 // kernel's own pages and totals count those that may not be read and those without a block.
 func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard, error) {
-	const each = 512
-	var all []deckCard
-	for page := 1; ; page++ {
-		got, err := r.Kernel.Cards(ctx, deck, page, each)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, shown(r, got.Blocks)...)
-		if page >= got.PageCount {
-			return all, nil
-		}
+	blocks, err := deckBlocks(ctx, r, deck)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// shown are the cards that may be read. One whose block is gone, or is not indexed yet, has no
-// notebook and is left out.
-func shown(r *action.Request, blocks []kernel.CardBlock) []deckCard {
 	out := []deckCard{}
 	for _, b := range blocks {
-		if !r.Readable(b.Box) {
-			r.Filtered(1)
+		if !r.Readable(b.Box) { // also where the block is gone or not indexed yet: it has no notebook
 			continue
 		}
-		c := deckCard{Card: b.Card, Block: b.ID, HPath: b.HPath, Content: b.Content}
+		c := deckCard{Card: b.Card, Block: b.ID, HPath: b.HPath, Content: strings.TrimSpace(b.Content)}
 		if b.Riff != nil {
 			c.State, c.Reps, c.Lapses, c.Due = b.Riff.State, b.Riff.Reps, b.Riff.Lapses, b.Riff.Due
 		}
 		out = append(out, c)
 	}
-	return out
+	return out, leftOut(ctx, r, len(blocks)-len(out))
+}
+
+// deckBlocks are the blocks of all cards of a deck, of all decks where it is empty. They are asked for at once, since
+// their order may change between two pages.
+func deckBlocks(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel.CardBlock, error) {
+	const each = 1 << 16
+	var all []kernel.CardBlock
+	for page := 1; ; page++ {
+		got, err := r.Kernel.Cards(ctx, deck, page, each)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, got.Blocks...)
+		if page >= got.PageCount {
+			return all, nil
+		}
+	}
 }

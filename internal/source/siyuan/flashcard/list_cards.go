@@ -1,9 +1,9 @@
 package flashcard
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -20,12 +20,11 @@ type listArgs struct {
 	Deck     kernel.ID  `json:"deckID" about:"for scope deck"`
 	Notebook kernel.ID  `json:"notebook" about:"for scope notebook"`
 	Root     kernel.ID  `json:"rootID" about:"document, for scope tree"`
-	Seen     []seenCard `json:"reviewedCards" about:"cards of this session"`
+	Seen     []seenCard `json:"reviewedCards" about:"cards to leave out"`
 }
 
 type dueCard struct {
 	kernel.DueCard
-	HPath string `json:"hPath,omitempty"`
 	sides
 }
 
@@ -47,12 +46,12 @@ const mostCards = 20
 func listCards() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "list_cards", Purpose: "List cards that are due, with front and back",
-		Guide:  "Ask the front, wait for an answer, then show the back and rate with review_card. Pass reviewedCards to go on.",
+		Guide:  "Ask the front, wait for an answer, then show the back and rate with review_card. Rated cards are not listed again before they are due; pass those that were skipped as reviewedCards.",
 		Common: true, Class: action.Reads,
 		Needs: []action.Need{action.OnNotebook(access.Read, "notebook"), action.OnDocument(access.Read, "rootID")},
 		Endpoints: []string{
-			"riff/getRiffDueCards", "riff/getNotebookRiffDueCards", "riff/getTreeRiffDueCards", "riff/getRiffDecks", "query/sql",
-			"block/getChildBlocks", "sqlite/flushTransaction", "block/getBlockInfo",
+			"riff/getRiffDueCards", "riff/getNotebookRiffDueCards", "riff/getTreeRiffDueCards", "riff/getRiffDecks", "riff/getRiffCards",
+			"system/currentTime", "query/sql", "block/getChildBlocks", "sqlite/flushTransaction", "block/getBlockInfo",
 		},
 		Returns: []action.Field{
 			{Name: "scope", About: "where"}, {Name: "filter", About: "which"}, {Name: "cards", About: "at most 20 of them"},
@@ -70,31 +69,24 @@ func listCards() *action.Action {
 }
 
 func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
-	seen := make([]kernel.ID, len(a.Seen))
-	for i, s := range a.Seen {
-		seen[i] = s.Card
-	}
-	due, err := dueIn(ctx, r, &a, seen)
+	s, err := scopeOf(ctx, r, &a)
 	if err != nil {
 		return nil, err
 	}
-	blocks := make([]kernel.ID, len(due))
-	for i, c := range due {
-		blocks[i] = c.BlockID
-	}
-	places, err := readable(ctx, r, blocks)
+	due, err := dueIn(ctx, r, &s)
 	if err != nil {
 		return nil, err
 	}
-	out := dueList{Scope: a.Scope, Filter: a.Filter, Cards: []dueCard{}}
+	due = slices.DeleteFunc(due, func(c kernel.DueCard) bool { return slices.Contains(a.Seen, seenCard{c.CardID}) })
+	if due, err = visible(ctx, r, due, s.within); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(due, inTurn)
+	out := dueList{Scope: a.Scope, Filter: a.Filter, Cards: []dueCard{}, Unreviewed: len(due)}
 	var matching []kernel.DueCard
 	for _, c := range due {
-		if _, ok := places[c.BlockID]; !ok {
-			r.Filtered(1)
-			continue
-		}
 		isNew := c.State == 0
-		if out.Unreviewed++; isNew {
+		if isNew {
 			out.New++
 		} else {
 			out.Old++
@@ -106,89 +98,54 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	out.Total = len(matching)
 	out.Truncated = out.Total > mostCards
 	matching = matching[:min(len(matching), mostCards)]
-	ids := make([]kernel.ID, len(matching))
-	for i, c := range matching {
-		ids[i] = c.BlockID
-	}
-	texts, err := sidesOf(ctx, r, ids)
+	texts, err := sidesOf(ctx, r, blocksOf(matching))
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range matching {
-		out.Cards = append(out.Cards, dueCard{c, places[c.BlockID].HPath, texts[c.BlockID]})
+		out.Cards = append(out.Cards, dueCard{c, texts[c.BlockID]})
 	}
 	out.Showing = len(out.Cards)
 	return out, nil
 }
 
-// dueIn asks for what is due in a scope. The kernel's wide scopes know the cards of the built-in
-// deck only, so the other decks are asked as well.
-func dueIn(ctx context.Context, r *action.Request, a *listArgs, seen []kernel.ID) ([]kernel.DueCard, error) {
-	var cards []kernel.DueCard
-	var err error
-	var within func(action.Target) bool // nil is everywhere
-	switch a.Scope {
-	case "deck":
-		if a.Deck == "" {
-			return nil, r.Invalid("deckID", "is required with scope deck; get_decks lists them")
-		}
-		if _, err := checkDeck(ctx, r, a.Deck); err != nil {
-			return nil, err
-		}
-		return r.Kernel.DueInDeck(ctx, a.Deck, seen)
-	case "notebook":
-		if a.Notebook == "" {
-			return nil, r.Invalid("notebook", "is required with scope notebook")
-		}
-		cards, err = r.Kernel.DueInNotebook(ctx, a.Notebook, seen)
-		within = func(t action.Target) bool { return t.Notebook == a.Notebook }
-	case "tree":
-		if a.Root == "" {
-			return nil, r.Invalid("rootID", "is required with scope tree")
-		}
-		root := r.Target("rootID")
-		cards, err = r.Kernel.DueInTree(ctx, root.Root, seen)
-		within = func(t action.Target) bool {
-			return t.Root == root.Root || t.Notebook == root.Notebook && strings.HasPrefix(t.Path, strings.TrimSuffix(root.Path, ".sy")+"/")
-		}
-	default:
-		cards, err = r.Kernel.DueInDeck(ctx, kernel.BuiltInDeck, seen)
+// inTurn is the order of a session: first what was learned before, the longest ago first, then what is new as it was
+// made. It is the same from call to call, other than the kernel's.
+func inTurn(a, b kernel.DueCard) int {
+	switch {
+	case a.State == 0 && b.State != 0:
+		return 1
+	case a.State != 0 && b.State == 0:
+		return -1
 	}
-	if err != nil {
-		return nil, err
-	}
-	others, err := dueElsewhere(ctx, r, seen, within)
-	return append(cards, others...), err
+	return cmp.Or(cmp.Compare(a.LastReview, b.LastReview), cmp.Compare(a.CardID, b.CardID))
 }
 
-// dueElsewhere is what is due in all decks but the built-in one, of blocks that are within a
-// scope; nil takes all.
-func dueElsewhere(ctx context.Context, r *action.Request, seen []kernel.ID, within func(action.Target) bool) ([]kernel.DueCard, error) {
-	decks, err := r.Kernel.Decks(ctx)
+// visible are the cards whose blocks are within a scope and may be read.
+func visible(ctx context.Context, r *action.Request, due []kernel.DueCard, within func(action.Target) bool) ([]kernel.DueCard, error) {
+	places, err := r.Places(ctx, blocksOf(due))
 	if err != nil {
 		return nil, err
 	}
-	var out []kernel.DueCard
-	for _, d := range decks {
-		if d.ID == kernel.BuiltInDeck || d.Size == 0 {
-			continue
-		}
-		cards, err := r.Kernel.DueInDeck(ctx, d.ID, seen)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, cards...)
-	}
-	if within == nil || len(out) == 0 {
-		return out, nil
-	}
-	blocks := make([]kernel.ID, len(out))
-	for i, c := range out {
-		blocks[i] = c.BlockID
-	}
-	places, err := r.Places(ctx, blocks)
-	return slices.DeleteFunc(out, func(c kernel.DueCard) bool {
+	hidden := 0
+	due = slices.DeleteFunc(due, func(c kernel.DueCard) bool {
 		t, ok := places[c.BlockID]
-		return !ok || !within(t)
-	}), err
+		if within != nil && (!ok || !within(t)) {
+			return true
+		}
+		if ok && r.Readable(t.Notebook) {
+			return false
+		}
+		hidden++
+		return true
+	})
+	return due, leftOut(ctx, r, hidden)
+}
+
+func blocksOf(cards []kernel.DueCard) []kernel.ID {
+	ids := make([]kernel.ID, len(cards))
+	for i, c := range cards {
+		ids[i] = c.BlockID
+	}
+	return ids
 }

@@ -11,7 +11,6 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
-	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
@@ -48,7 +47,8 @@ func TestListCardsByScope(t *testing.T) {
 		{args("scope", "deck", "deckID", w.deck), sorted(w.heading, below, elsewhere)},
 		{args("scope", "notebook", "notebook", w.nb), sorted(w.cloze, w.list, w.heading, other, below)},
 		{args("scope", "tree", "rootID", w.doc), sorted(w.cloze, w.list, w.heading, below)},
-		{args("scope", "tree", "rootID", w.text), sorted(w.cloze, w.list, w.heading, below)}, // a block means its document
+		{args("scope", "tree", "rootID", w.text), sorted(w.cloze, w.list, w.heading, below)},      // a block means its document
+		{args("scope", "tree", "rootID", w.nb), sorted(w.cloze, w.list, w.heading, other, below)}, // the notebook's own document
 	}
 	for _, tt := range tests {
 		got := w.Must(t, list, tt.args)
@@ -93,10 +93,32 @@ func TestListCardsShowsFrontAndBack(t *testing.T) {
 	}
 }
 
+// TestListCardsMarks: a mark is what SiYuan shows as one.
+func TestListCardsMarks(t *testing.T) {
+	w := newWorld(t)
+	doc := kernel.ID(w.Doc(string(w.nb), "/Marks", strings.Join([]string{
+		"**==bold==** and ==E=mc²== and `==code==` and a == b == c", "```\n==code==\n```", "$$\na==b==c\n$$", "1. one\n2. two",
+	}, "\n\n")))
+	blocks := w.children(doc)
+	w.add(kernel.BuiltInDeck, blocks...)
+	got := w.Must(t, act(t, "list_cards"), args("scope", "tree", "rootID", doc))
+	for i, want := range []string{
+		"**____** and ____ and `==code==` and a == b == c|bold; E=mc²|cloze", "```\n==code==\n```||plain", "$$\na==b==c\n$$||plain", "one|2. two|list",
+	} {
+		c := got.Get(`cards.#(blockID=="` + string(blocks[i]) + `")`)
+		if have := c.Get("front").Str + "|" + c.Get("review.referenceAnswer").Str + "|" + c.Get("review.kind").Str; have != want {
+			t.Errorf("%q, want %q", have, want)
+		}
+		if c.Get("hPath").Str != "/Marks" {
+			t.Errorf("%s", c.Raw)
+		}
+	}
+}
+
 func TestListCardsFilters(t *testing.T) {
 	w := newWorld(t)
 	id := w.card(kernel.BuiltInDeck, w.cloze)
-	if err := w.Client.ReviewCard(t.Context(), kernel.BuiltInDeck, id, 3, nil); err != nil {
+	if err := w.Client.ReviewCard(t.Context(), kernel.BuiltInDeck, id, 3); err != nil {
 		t.Fatal(err)
 	}
 	list := act(t, "list_cards")
@@ -115,23 +137,115 @@ func TestListCardsFilters(t *testing.T) {
 			t.Errorf("%s: %s", filter, got.Raw)
 		}
 	}
-	w.Must(t, list, args("scope", "deck", "deckID", kernel.BuiltInDeck, "reviewedCards", []any{map[string]any{"cardID": id}}))
-	asked := w.Calls()[slices.IndexFunc(w.Calls(), func(c kerneltest.Call) bool { return strings.HasSuffix(c.Path, "DueCards") })]
-	if got := asked.Get("reviewedCards.0.cardID").Str; got != string(id) {
-		t.Errorf("the kernel was not told what has been seen: %s", asked.Body)
+	// SiYuan lists what a session has seen again, also what was skipped.
+	got := w.Must(t, list, args("scope", "deck", "deckID", kernel.BuiltInDeck, "reviewedCards", []any{map[string]any{"cardID": id}}))
+	if diff := cmp.Diff(sorted(w.list), blocksOf(got)); diff != "" || got.Get("unreviewedCount").Int() != 1 {
+		t.Errorf("a card of this session is listed: %s\n%s", diff, got.Raw)
 	}
 }
 
-func TestListCardsCutsAtTwenty(t *testing.T) {
-	w := newWorld(t)
+// many makes a document of n cards and returns it with its blocks.
+func (w *world) many(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID, blocks []kernel.ID) {
+	w.t.Helper()
 	var text strings.Builder
-	for i := range 30 {
+	for i := range n {
 		fmt.Fprintf(&text, "n ==%d==\n\n", i)
 	}
-	doc := kernel.ID(w.Doc(string(w.nb), "/Many", text.String()))
-	w.add(kernel.BuiltInDeck, w.children(doc)...)
-	got := w.Must(t, act(t, "list_cards"), args("scope", "tree", "rootID", doc))
-	if got.Get("cards.#").Int() != 20 || got.Get("showing").Int() != 20 || got.Get("total").Int() != 30 || !got.Get("truncated").Bool() {
+	doc = kernel.ID(w.Doc(string(nb), hpath, text.String()))
+	blocks = w.children(doc)
+	w.add(deck, blocks...)
+	return doc, blocks
+}
+
+// TestListCardsCutsAtTwenty: what is due is counted whole and comes in an order, though SiYuan names twenty new cards
+// at most, by lot.
+func TestListCardsCutsAtTwenty(t *testing.T) {
+	w := newWorld(t)
+	doc, blocks := w.many(w.nb, kernel.BuiltInDeck, "/Many", 30)
+	list := act(t, "list_cards")
+	seen := []any{}
+	found := map[string]bool{}
+	for _, want := range []struct{ showing, total int64 }{{20, 30}, {10, 10}} {
+		for range 2 { // again the same
+			got := w.Must(t, list, args("scope", "tree", "rootID", doc, "reviewedCards", seen))
+			if got.Get("cards.#").Int() != want.showing || got.Get("showing").Int() != want.showing ||
+				got.Get("total").Int() != want.total || got.Get("unreviewedNewCardCount").Int() != want.total ||
+				got.Get("truncated").Bool() != (want.total > 20) {
+				t.Errorf("%s", got.Raw)
+			}
+			for _, id := range strs(got.Get("cards.#.cardID")) {
+				found[id] = true
+			}
+			if c := got.Get("cards.#(nextDues.4!=\"16 days\")"); c.Exists() {
+				t.Errorf("when it comes back is left out: %s", c.Raw)
+			}
+		}
+		if len(found) != len(seen)+int(want.showing) {
+			t.Errorf("%d different cards on two equal calls", len(found)-len(seen))
+		}
+		for id := range found {
+			seen = append(seen, map[string]any{"cardID": id})
+		}
+	}
+	if len(found) != len(blocks) {
+		t.Errorf("%d cards were listed, want %d", len(found), len(blocks))
+	}
+}
+
+// TestListCardsInTurn: what was learned before comes first.
+func TestListCardsInTurn(t *testing.T) {
+	w := newWorld(t)
+	_, blocks := w.many(w.nb, kernel.BuiltInDeck, "/Many", 3)
+	for _, b := range []kernel.ID{blocks[2], blocks[0]} {
+		id := w.card(kernel.BuiltInDeck, b)
+		if err := w.Client.ReviewCard(t.Context(), kernel.BuiltInDeck, id, 3); err != nil {
+			t.Fatal(err)
+		}
+		w.post("/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})
+	}
+	got := strs(w.Must(t, act(t, "list_cards"), args("scope", "deck", "deckID", kernel.BuiltInDeck)).Get("cards.#.blockID"))
+	if len(got) != 5 || got[0] != string(blocks[2]) || got[1] != string(blocks[0]) {
+		t.Errorf("cards come as %q, want %s and %s first", got, blocks[2], blocks[0])
+	}
+}
+
+// TestListCardsBesideMany: cards that are not meant or may not be read take no place from those that are.
+func TestListCardsBesideMany(t *testing.T) {
+	w := newWorld(t)
+	list := act(t, "list_cards")
+	for _, deck := range []kernel.ID{kernel.BuiltInDeck, w.deck} {
+		secret := kernel.ID(w.Notebook("Secret"))
+		w.many(secret, deck, "/Many", 60)
+		w.Levels[secret] = access.None
+	}
+	late, later := w.block(w.nb, "/Deck doc/Late", "a ==b=="), w.block(w.nb, "/Deck doc/Later", "c ==d==")
+	w.add(kernel.BuiltInDeck, late)
+	w.add(w.deck, later)
+	for _, tt := range []struct {
+		args string
+		want []string
+	}{
+		{args("scope", "all"), sorted(w.cloze, w.list, w.heading, late, later)},
+		{args("scope", "deck", "deckID", w.deck), sorted(w.heading, later)},
+		{args("scope", "notebook", "notebook", w.nb), sorted(w.cloze, w.list, w.heading, late, later)},
+		{args("scope", "tree", "rootID", w.doc), sorted(w.cloze, w.list, w.heading, late, later)},
+	} {
+		if diff := cmp.Diff(tt.want, blocksOf(w.Must(t, list, tt.args))); diff != "" {
+			t.Errorf("%s:\n%s", tt.args, diff)
+		}
+	}
+}
+
+// TestListCardsOfClosedNotebook: SiYuan answers such a scope with what is due anywhere.
+func TestListCardsOfClosedNotebook(t *testing.T) {
+	w := newWorld(t)
+	closed := kernel.ID(w.Notebook("Closed"))
+	w.add(kernel.BuiltInDeck, w.block(closed, "/C", "a ==b=="))
+	if err := w.Client.CloseNotebook(t.Context(), closed); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Do(t, act(t, "list_cards"), args("scope", "notebook", "notebook", closed))
+	if err == nil && (got.Get("total").Int() != 0 || got.Get("partial").Exists()) {
 		t.Errorf("%s", got.Raw)
 	}
 }

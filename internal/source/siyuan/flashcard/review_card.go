@@ -2,7 +2,12 @@ package flashcard
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -10,20 +15,22 @@ import (
 )
 
 type reviewArgs struct {
-	Deck   kernel.ID  `json:"deckID" about:"deck" req:"true"`
-	Card   kernel.ID  `json:"cardID" about:"card" req:"true"`
-	Rating int        `json:"rating" about:"1 again, 2 hard, 3 good, 4 easy" min:"1" max:"4"`
-	Skip   bool       `json:"skip" about:"leave it out of this round instead"`
-	Seen   []seenCard `json:"reviewedCards" about:"cards of this session"`
+	Deck   kernel.ID `json:"deckID" about:"deck" req:"true"`
+	Card   kernel.ID `json:"cardID" about:"card" req:"true"`
+	Rating int       `json:"rating" about:"1 again, 2 hard, 3 good, 4 easy" min:"1" max:"4"`
+	Skip   bool      `json:"skip" about:"leave it out of this round instead"`
 }
 
 func reviewCard() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "review_card", Purpose: "Rate a card, or skip it",
-		Guide: "Rate what the person answered, never for them. Give rating or skip.", Common: true, Class: action.State,
+		Guide: "Rate what the person answered, never for them. Give rating or skip. A skipped card stays due: give it to " +
+			"list_cards in reviewedCards.",
+		Common: true, Class: action.State,
 		Needs: []action.Need{action.On(access.Read, "the block of cardID", "cardID", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 			return cardTarget(ctx, r)
 		})},
+		Adapt:     ratingInWords,
 		Endpoints: []string{"riff/getRiffDueCards", "riff/getRiffCards", "riff/reviewRiffCard", "riff/skipReviewRiffCard", "block/getBlockInfo"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"}, {Name: "deckID", About: "its deck"}, {Name: "cardID", About: "the card"},
@@ -41,11 +48,7 @@ func reviewCard() *action.Action {
 		if a.Skip {
 			err = r.Kernel.SkipCard(ctx, a.Deck, a.Card)
 		} else {
-			seen := make([]kernel.ID, len(a.Seen))
-			for i, s := range a.Seen {
-				seen[i] = s.Card
-			}
-			err = r.Kernel.ReviewCard(ctx, a.Deck, a.Card, a.Rating, seen)
+			err = r.Kernel.ReviewCard(ctx, a.Deck, a.Card, a.Rating)
 		}
 		return struct {
 			Success bool      `json:"success"`
@@ -57,6 +60,31 @@ func reviewCard() *action.Action {
 	})
 }
 
+// ratingInWords takes the words for ratings, and "skip" in the place of one.
+func ratingInWords(args json.RawMessage) json.RawMessage {
+	rating := gjson.GetBytes(args, "rating")
+	if rating.Type != gjson.String {
+		return args
+	}
+	name, value := "rating", any(nil)
+	switch word := strings.ToLower(strings.TrimSpace(rating.Str)); word {
+	case "again", "hard", "good", "easy":
+		value = 1 + slices.Index([]string{"again", "hard", "good", "easy"}, word)
+	case "skip":
+		name, value = "skip", true
+	default:
+		return args
+	}
+	out, err := sjson.DeleteBytes(slices.Clone(args), "rating")
+	if err == nil {
+		out, err = sjson.SetBytes(out, name, value)
+	}
+	if err != nil {
+		return args
+	}
+	return out
+}
+
 // cardTarget finds the block of a card: among what is due, else in its whole deck. The kernel
 // would accept any id (README 42).
 func cardTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
@@ -65,25 +93,21 @@ func cardTarget(ctx context.Context, r *action.Request) ([]action.Target, error)
 	if !card.Valid() || !deck.Valid() {
 		return nil, missing
 	}
-	due, err := r.Kernel.DueInDeck(ctx, deck, nil)
+	due, err := r.Kernel.DueInDeck(ctx, deck)
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(due, func(c kernel.DueCard) bool { return c.CardID == card }); i >= 0 {
-		return blockTarget(ctx, r, due[i].BlockID, missing)
+	if i := slices.IndexFunc(due.Cards, func(c kernel.DueCard) bool { return c.CardID == card }); i >= 0 {
+		return blockTarget(ctx, r, due.Cards[i].BlockID, missing)
 	}
-	for page := 1; ; page++ {
-		got, err := r.Kernel.Cards(ctx, deck, page, 512)
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(got.Blocks, func(b kernel.CardBlock) bool { return b.Card == card }); i >= 0 {
-			return blockTarget(ctx, r, got.Blocks[i].ID, missing)
-		}
-		if page >= got.PageCount {
-			return nil, missing
-		}
+	blocks, err := deckBlocks(ctx, r, deck)
+	if err != nil {
+		return nil, err
 	}
+	if i := slices.IndexFunc(blocks, func(b kernel.CardBlock) bool { return b.Card == card }); i >= 0 {
+		return blockTarget(ctx, r, blocks[i].ID, missing)
+	}
+	return nil, missing
 }
 
 // blockTarget is the place of a card's block, called by the name of the card.

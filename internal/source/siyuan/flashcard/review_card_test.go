@@ -20,10 +20,19 @@ func TestReviewCard(t *testing.T) {
 		t.Errorf("the card is still due: %s", due.Raw)
 	}
 	// A card that is not due may be rated too: it is found in its deck.
-	w.Must(t, review, args("deckID", w.deck, "cardID", card, "rating", 4, "reviewedCards", []any{map[string]any{"cardID": card}}))
+	w.Must(t, review, args("deckID", w.deck, "cardID", card, "rating", 4))
 	if c := w.Must(t, act(t, "get_cards"), args("deckID", w.deck)).Get("data.0"); c.Get("reps").Int() != 2 {
 		t.Errorf("%s", c.Raw)
 	}
+	for word, rating := range map[string]int64{"again": 1, "Easy": 4} {
+		if got := w.Must(t, review, args("deckID", w.deck, "cardID", card, "rating", word)); got.Get("rating").Int() != rating {
+			t.Errorf("%s: %s", word, got.Raw)
+		}
+	}
+	if got := w.Must(t, review, args("deckID", w.deck, "cardID", card, "rating", "skip")); !got.Get("skipped").Bool() {
+		t.Errorf("skip: %s", got.Raw)
+	}
+	w.refused(review, args("deckID", w.deck, "cardID", card, "rating", "so so"), tool.Invalid)
 	skipped := w.card(kernel.BuiltInDeck, w.cloze)
 	if got := w.Must(t, review, args("deckID", kernel.BuiltInDeck, "cardID", skipped, "skip", true)); !got.Get("skipped").Bool() || got.Get("rating").Exists() {
 		t.Errorf("%s", got.Raw)
@@ -31,7 +40,9 @@ func TestReviewCard(t *testing.T) {
 	if c := w.card(kernel.BuiltInDeck, w.cloze); c != skipped {
 		t.Errorf("the card changed")
 	}
-	if n := len(w.Must(t, act(t, "list_cards"), args("scope", "deck", "deckID", kernel.BuiltInDeck)).Get("cards").Array()); n != 1 {
+	// SiYuan forgets at once that it was skipped; the session has to say it.
+	left := args("scope", "deck", "deckID", kernel.BuiltInDeck, "reviewedCards", []any{map[string]any{"cardID": skipped}})
+	if n := len(w.Must(t, act(t, "list_cards"), left).Get("cards").Array()); n != 1 {
 		t.Errorf("%d cards are due after one was skipped, want 1", n)
 	}
 }

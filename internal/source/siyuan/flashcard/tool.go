@@ -16,7 +16,7 @@ import (
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "flashcard",
-		About:   "Spaced repetition: list due cards with front and back, rate them, make cards of blocks.",
+		About:   "Spaced repetition: list due cards with front and back, rate or skip them, make cards of blocks.",
 		Actions: []*action.Action{listCards(), getDecks(), getCards(), reviewCard(), createCard(), removeCard()},
 	}
 }
@@ -43,16 +43,15 @@ func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.D
 	return decks[i], nil
 }
 
-// readable are the places of blocks that may be read.
-func readable(ctx context.Context, r *action.Request, blocks []kernel.ID) (map[kernel.ID]action.Target, error) {
-	found, err := r.Places(ctx, blocks)
-	if err != nil {
-		return nil, err
+// leftOut says that n cards were left out because they may not be read. Where everything may be read their blocks are
+// gone, or in a closed notebook, of which there is nothing to say.
+func leftOut(ctx context.Context, r *action.Request, n int) error {
+	if n == 0 {
+		return nil
 	}
-	for id, t := range found {
-		if !r.Readable(t.Notebook) {
-			delete(found, id)
-		}
+	restricted, err := r.Levels.Restricted(ctx)
+	if restricted {
+		r.Filtered(n)
 	}
-	return found, nil
+	return err
 }

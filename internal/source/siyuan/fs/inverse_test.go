@@ -1,7 +1,10 @@
 package fs_test
 
 import (
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
@@ -35,5 +38,38 @@ func TestMoveCanBeTakenBack(t *testing.T) {
 				t.Errorf("after both moves /Plan is %v, %v; want %s", ids, err, id)
 			}
 		})
+	}
+}
+
+// TestOrderCanBeTakenBack orders documents and runs the call that takes that back.
+func TestOrderCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	work := kit.Notebook("Work")
+	for _, hpath := range []string{"/乙", "/B", "/Twice", "/Twice"} {
+		kit.Doc(work, hpath, "x")
+	}
+	before := texts(kit.Must(t, act(t, "ls"), args(t, "path", "/Work")), "items.#.path")
+	order := slices.Clone(before)
+	slices.Reverse(order)
+	reorder := act(t, "reorder")
+	r := kit.Request(t, reorder, args(t, "path", "/Work", "orderedPaths", order))
+	if err := r.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	inverse, err := reorder.Inverse(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now := func() []string { return texts(kit.Must(t, act(t, "ls"), args(t, "path", "/Work")), "items.#.path") }
+	if diff := cmp.Diff(order, now()); diff != "" {
+		t.Errorf("ordered: -want +got:\n%s", diff)
+	}
+	kit.Must(t, reorder, string(inverse.Args))
+	if diff := cmp.Diff(before, now()); diff != "" {
+		t.Errorf("taken back: -want +got:\n%s", diff)
 	}
 }

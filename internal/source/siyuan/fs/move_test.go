@@ -1,6 +1,7 @@
 package fs_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -34,6 +36,40 @@ func TestMv(t *testing.T) {
 		}
 		kit.Refused(t, act(t, "read"), args(t, "path", step.from), tool.Unknown)
 	}
+}
+
+// A kernel remembers what a document held when it left a notebook; one that comes back must not be
+// that again, or the next write loses what was written meanwhile.
+func TestMvBackToANotebookKeepsWhatWasWrittenElsewhere(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	work, _ := notebook(t, kit, "Work"), notebook(t, kit, "Archive")
+	doc := document(t, kit, work, "/Plan", "x")
+	sub := document(t, kit, work, "/Plan/Sub", "y")
+	add := func(id kernel.ID, text string) {
+		t.Helper()
+		if _, err := kit.Client.Append(t.Context(), id, "markdown", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kit.Must(t, act(t, "mv"), args(t, "from", "/Work/Plan", "to", "/Archive"))
+	add(doc, "elsewhere")
+	add(sub, "elsewhere")
+	reset(kit)
+	kit.Must(t, act(t, "mv"), args(t, "from", "/Archive/Plan", "to", "/Work"))
+	add(doc, "after")
+	add(sub, "after")
+	for path, want := range map[string]string{"/Work/Plan": "x\n\nelsewhere\n\nafter", "/Work/Plan/Sub": "y\n\nelsewhere\n\nafter"} {
+		if text := shown(t, kit, path); text != want {
+			t.Errorf("%s holds %q", path, text)
+		}
+	}
+	for _, c := range kit.Writes() {
+		if at := fmt.Sprintf("/%s/%s", work, doc); c.Path == "/api/filetree/upsertIndexes" && c.Get("paths.0").String() == at+".sy" && c.Get("paths.1").String() == at+"/" {
+			return
+		}
+	}
+	t.Errorf("the kernel was not made to read the files again: %v", kit.Writes())
 }
 
 func TestMvOnlyRenamesWhatStays(t *testing.T) {

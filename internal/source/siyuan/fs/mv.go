@@ -32,7 +32,7 @@ func move() *action.Action {
 		Needs: []action.Need{
 			action.OnPath(access.Write, "from"), action.OnNewPath(access.Write, "to", action.PathNotebook),
 		},
-		Endpoints:  []string{"filetree/getPathByID", "filetree/moveDocsByID", "filetree/renameDocByID", "filetree/getHPathByID"},
+		Endpoints:  []string{"filetree/getPathByID", "filetree/moveDocsByID", "filetree/upsertIndexes", "filetree/renameDocByID", "filetree/getHPathByID"},
 		Positional: []string{"from", "to"},
 		Returns: []action.Field{
 			{Name: "success", About: "true unless partial"}, {Name: "path", About: "where it was"},
@@ -73,8 +73,14 @@ func runMove(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
 			return nil, err
 		}
 		r.RefreshTree()
-		if err := arrived(ctx, r, from, to, parent); err != nil {
+		path, err := arrived(ctx, r, from, to, parent)
+		if err != nil {
 			return nil, err
+		}
+		if from.Notebook != to.Notebook {
+			if err := r.Kernel.Reread(ctx, to.Notebook, path); err != nil {
+				out.Warning = "it was moved, but SiYuan may show what it held when it was in that notebook before: " + err.Error()
+			}
 		}
 	}
 	if from.Title != to.Title {
@@ -129,17 +135,14 @@ func parentOf(t action.Target) kernel.ID {
 	return kernel.ID(parts[len(parts)-2])
 }
 
-// arrived makes sure that a document was moved: the kernel answers code 0 where it does nothing
-// (README 19).
-func arrived(ctx context.Context, r *action.Request, from, to action.Target, parent kernel.ID) error {
+// arrived makes sure that a document was moved, and returns its storage path: the kernel answers
+// code 0 where it does nothing (README 19).
+func arrived(ctx context.Context, r *action.Request, from, to action.Target, parent kernel.ID) (string, error) {
 	notebook, path, err := r.Kernel.PathByID(ctx, from.ID)
-	if err != nil {
-		return err
+	if err != nil || notebook == to.Notebook && parentOf(action.Target{Notebook: notebook, Path: path}) == parent {
+		return path, err
 	}
-	if notebook == to.Notebook && parentOf(action.Target{Notebook: notebook, Path: path}) == parent {
-		return nil
-	}
-	return &tool.Error{
+	return "", &tool.Error{
 		Op: "move", Kind: tool.Mismatch, Subject: from.Subject, Message: "the kernel accepted the move, and the document is where it was",
 		Hint: `fs(action="ls") shows where it is`,
 	}

@@ -29,7 +29,7 @@ func between(t *testing.T, kit *actiontest.Kit, edit func(path, body string) (ne
 			_, _ = io.WriteString(w, answer)
 			return
 		}
-		r.Body = io.NopCloser(bytes.NewReader([]byte(body)))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader([]byte(body))), int64(len(body))
 		kit.Handler().ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)

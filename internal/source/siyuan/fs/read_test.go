@@ -126,8 +126,57 @@ func TestReadWindow(t *testing.T) {
 	}
 	reset(kit)
 	read("blockLimit", 200, "tokenBudget", 32000)
-	if n := len(slices.DeleteFunc(asked(kit), func(p string) bool { return p != "/api/block/getBlockKramdowns" })); n != 3 {
-		t.Errorf("120 blocks took %d requests, want one for each 50", n)
+	texts := slices.DeleteFunc(asked(kit), func(p string) bool { return !strings.Contains(p, "Kramdown") })
+	if diff := cmp.Diff([]string{"/api/block/getBlockKramdown"}, texts); diff != "" {
+		t.Errorf("120 blocks, -want +got:\n%s", diff)
+	}
+	document(t, kit, nb, "/Shorter", strings.Join(parts[:90], "\n\n"))
+	reset(kit)
+	kit.Must(t, act(t, "read"), args(t, "path", "/Work/Shorter", "blockLimit", 200, "tokenBudget", 32000))
+	texts = slices.DeleteFunc(asked(kit), func(p string) bool { return !strings.Contains(p, "Kramdown") })
+	if diff := cmp.Diff([]string{"/api/block/getBlockKramdowns", "/api/block/getBlockKramdowns"}, texts); diff != "" {
+		t.Errorf("90 blocks, one request for each 50, -want +got:\n%s", diff)
+	}
+}
+
+// TestReadLongDocuments: the text of a long document, which is read at once and cut, is that of its
+// blocks.
+func TestReadLongDocuments(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Long", strings.Repeat("para 段\n\n## head\n\n- a\n  - b\n\n    c\n\n> q\n> > r\n\n"+
+		"```\n{: id=\"20240101000000-abcdefg\"}\n\n# no\n```\n\n| a |\n|--|\n| b |\n\n---\n\n$$\nx\n$$\n\n<iframe src=\"https://example.com\"></iframe>\n\n"+
+		"{{{row\nleft\n\nright\n}}}\n\n<div>\nhtml\n</div>\n\n", 12))
+	blocks, err := kit.Client.ChildBlocks(t.Context(), doc)
+	if err != nil || len(blocks) != 132 {
+		t.Fatalf("%d blocks, %v", len(blocks), err)
+	}
+	if err := kit.Client.SetAttrs(t.Context(), blocks[40].ID, map[string]string{"memo": "says \"{: id='x'}\"\nand more", "custom-a": "b"}); err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(blocks); at += 44 {
+		some := blocks[at : at+44]
+		ids := make([]kernel.ID, len(some))
+		for i, b := range some {
+			ids[i] = b.ID
+		}
+		texts, err := kit.Client.Kramdowns(t.Context(), ids, "md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, id := range ids {
+			want = append(want, content.Visible(texts[id]))
+		}
+		got := kit.Must(t, act(t, "read"), args(t, "path", "/Work/Long", "blockStart", at, "blockLimit", 44, "tokenBudget", 32000))
+		if diff := cmp.Diff(strings.Join(want, "\n\n"), got.Get("content").String()); diff != "" {
+			t.Errorf("from block %d: -want +got:\n%s", at, diff)
+		}
+	}
+	reset(kit)
+	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Long", "edit", edit("para 段", "para 改", true)))
+	if n := len(slices.DeleteFunc(asked(kit), func(p string) bool { return !strings.Contains(p, "Kramdown") })); n != 2 {
+		t.Errorf("an edit of 12 blocks read the document %d times, want once before and once after", n)
 	}
 }
 

@@ -47,7 +47,26 @@ func reorder() *action.Action {
 			{Name: "previousOrder", About: "paths as they were", Verbose: true}, {Name: "order", About: "paths as they are"},
 		},
 		Example: `{"path":"/Work notes","orderedPaths":["/Work notes/B","/Work notes/A"]}`,
+		Inverse: orderBack,
 	}, runReorder)
+}
+
+// orderBack is the order that is shown now. What it was sorted by is not put back.
+func orderBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+	f, err := folderOf(ctx, r, r.Target("path"))
+	if err != nil {
+		return nil, err
+	}
+	children, err := list(ctx, r, f)
+	if err != nil || len(children) == 0 {
+		return nil, err
+	}
+	paths := make([]string, len(children))
+	for i, c := range children {
+		paths[i] = c.human
+	}
+	args, err := action.Encode(map[string]any{"path": f.human, "orderedPaths": paths})
+	return &action.Inverse{Tool: "fs", Action: "reorder", Args: args}, err
 }
 
 func runReorder(ctx context.Context, r *action.Request, a reorderArgs) (any, error) {

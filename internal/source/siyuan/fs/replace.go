@@ -27,7 +27,7 @@ func replace() *action.Action {
 			"An old text repeated in new with a paragraph behind it inserts that paragraph.",
 		Needs: []action.Need{action.OnPath(access.Write, "path", action.PathVirtual)},
 		Endpoints: []string{
-			"block/getChildBlocks", "block/getBlockKramdowns", "block/updateBlock", "block/batchUpdateBlock", "block/insertBlock",
+			"block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown", "block/updateBlock", "block/batchUpdateBlock", "block/insertBlock",
 			"attr/getBlockAttrs", "attr/setBlockAttrs", "query/sql", "block/getBlockInfo",
 		},
 		Positional: []string{"path"},
@@ -49,11 +49,7 @@ func replace() *action.Action {
 			return replaceVirtual(ctx, r, a)
 		}
 		t := targets[0]
-		blocks, err := r.Kernel.ChildBlocks(ctx, t.ID)
-		if err != nil {
-			return nil, err
-		}
-		done, err := content.Replace(ctx, r, t.Subject, blocks, a.Edit)
+		done, err := content.ReplaceDocument(ctx, r, t, a.Edit)
 		if len(done.ChangedBlocks) > 0 {
 			r.RefreshDocument(t.ID)
 			r.RefreshTree()

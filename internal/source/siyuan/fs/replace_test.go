@@ -95,12 +95,29 @@ func TestReplaceRefusals(t *testing.T) {
 	refusedEdits(t, kit, "text_not_found", tool.Unknown, edit("nothing", "x", false))
 	refusedEdits(t, kit, "several_matches", tool.Conflicting, edit("word", "x", false))
 	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("one", "{: name=\"n\"}", false))
+	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("one", "one\n{: id='20240101000000-abcdefg' name=n}", false))
+	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("one", "one\n{:\nid=\"20240101000000-abcdefg\"}", false))
+	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("one word", "{: Z", false), edit("Z", "id='20240101000000-abcdefg'}", false))
 	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("- item\n", "", false))
 	// The first edit is good, the second is not: neither is made.
 	refusedEdits(t, kit, "text_not_found", tool.Unknown, edit("one", "1", false), edit("one", "x", false))
 	got := kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("one", "1", false)))
 	if got.Get("skippedComplexBlocks.0.type").String() != "iframe" || got.Get("warning").String() == "" || !got.Get("recommendedTools").Exists() {
 		t.Errorf("blocks that were skipped are not named: %s", got.Raw)
+	}
+}
+
+// TestReplaceKeepsCode: what the kernel would take out of inline code stays, in what an edit leaves alone too.
+func TestReplaceKeepsCode(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	notebook(t, kit, "Work")
+	const code = "`<b>` and `((20240101000000-abcdefg))` and `<kbd>`"
+	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "one "+code))
+	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("one", "two", false)))
+	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("two", "three\n\nfour `<i>`", false)))
+	if got := shown(t, kit, "/Work/Doc"); got != "three\n\nfour `<i>` "+code {
+		t.Errorf("the document holds %q", got)
 	}
 }
 

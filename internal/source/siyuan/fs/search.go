@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -33,6 +31,8 @@ type hit struct {
 	Text      string `json:"text"`
 	Truncated bool   `json:"textTruncated,omitempty"`
 	Length    int    `json:"originalTextLength,omitempty"`
+
+	document document
 }
 
 type searchResult struct {
@@ -110,9 +110,16 @@ func runSearch(ctx context.Context, r *action.Request, a searchArgs) (any, error
 		return nil, err
 	}
 	out.Page = action.Paged(s.hits, a.Page, a.PageSize)
+	if err := s.tellApart(ctx, out.Data); err != nil {
+		return nil, err
+	}
 	out.Scanned, out.Remaining, out.FailedDocs = s.scanned, s.remaining, int(s.failed.Load())
-	if out.Partial = out.Remaining > 0 || out.FailedDocs > 0; out.Remaining > 0 {
+	out.Partial = out.Remaining > 0 || out.FailedDocs > 0
+	switch {
+	case out.Remaining > 0:
 		out.Hint = "not all documents were read: give a narrower path"
+	case len(s.closed) > 0:
+		out.Hint = "closed notebooks were not searched: " + strings.Join(s.closed, ", ")
 	}
 	return out, nil
 }
@@ -124,7 +131,9 @@ func patternOf(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
 		if strings.ContainsAny(text, "\n\r") {
 			return nil, r.Invalid("query", "has several lines, and lines are searched one by one")
 		}
-		text = regexp.QuoteMeta(content.Clean(text))
+		if text = regexp.QuoteMeta(content.Clean(text)); text == "" {
+			return nil, r.Invalid("query", "has only characters that nobody sees")
+		}
 	}
 	if !a.CaseSensitive {
 		text = "(?i)" + text
@@ -145,6 +154,7 @@ type searcher struct {
 	pattern *regexp.Regexp
 
 	hits               []hit
+	closed             []string // names of notebooks that were left out
 	scanned, remaining int
 	failed             atomic.Int64
 }
@@ -187,14 +197,25 @@ func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
 
 // where is the condition of a scope, "" if there is nothing in it.
 func (s *searcher) where(ctx context.Context, scope *action.Target) (string, error) {
-	if scope == nil {
-		visible, err := s.r.Levels.Visible(ctx)
-		if err != nil || len(visible) == 0 {
-			return "", err
+	visible, err := s.r.Levels.Visible(ctx)
+	if err != nil {
+		return "", err
+	}
+	var boxes []kernel.ID
+	for i := range visible {
+		n := &visible[i]
+		switch closed := n.Closed || n.Locked(); {
+		case scope == nil && closed:
+			s.closed = append(s.closed, n.Name)
+		case scope == nil:
+			boxes = append(boxes, n.ID)
+		case closed && n.ID == scope.Notebook:
+			return "", action.ClosedNotebook(scope.Subject, n.Name)
 		}
-		boxes := make([]kernel.ID, len(visible))
-		for i := range visible {
-			boxes[i] = visible[i].ID
+	}
+	if scope == nil {
+		if len(boxes) == 0 {
+			return "", nil
 		}
 		return "box IN (" + kernel.QuoteIDs(boxes) + ")", nil
 	}
@@ -211,20 +232,22 @@ func (s *searcher) where(ctx context.Context, scope *action.Target) (string, err
 }
 
 // plausible is a condition that leaves out documents which cannot have the query in them, ""
-// where the index cannot tell (R-1-3). Its LIKE ignores the case of ASCII letters only.
+// where the index cannot tell (R-1-3). Documents stay in where the index has what readers do not
+// see between two characters: characters without a width, and the styles of words.
 func (s *searcher) plausible(where string) string {
-	if s.args.Regex || !s.args.CaseSensitive && strings.ContainsFunc(s.args.Query, func(c rune) bool {
-		return c >= utf8.RuneSelf && unicode.SimpleFold(c) != c
-	}) || strings.ContainsFunc(s.args.Query, marks) {
+	if s.args.Regex {
 		return ""
 	}
-	like := kernel.Quote("%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(content.Clean(s.args.Query)) + "%")
-	return " AND id IN (SELECT root_id FROM blocks WHERE " + where + " AND (content LIKE " + like + ` ESCAPE '\' OR markdown LIKE ` + like + ` ESCAPE '\'))`
+	query := content.Clean(s.args.Query)
+	has := func(column string) string {
+		if s.args.CaseSensitive {
+			return "instr(" + column + ", " + kernel.Quote(query) + ") > 0"
+		}
+		return kernel.Contains(column, query)
+	}
+	return " AND id IN (SELECT root_id FROM blocks WHERE " + where + " AND (" + has("markdown") + " OR " + has("content") +
+		" OR markdown GLOB " + kernel.Quote("*["+content.ZeroWidth+"]*") + " OR instr(markdown, '{: ') > 0))"
 }
-
-// marks are characters that Markdown writes in more than one way, so that the index may have the
-// text in another form than readers see.
-func marks(c rune) bool { return strings.ContainsRune("*_~^`|<>{}()[]#+-!\\&:$\"'=\t", c) }
 
 // scan reads documents and finds lines, in their order. A document that cannot be read is
 // counted; if none can be, that is an error.
@@ -246,6 +269,9 @@ func (s *searcher) scan(ctx context.Context, documents []document) error {
 				return err
 			}
 			hits[i] = s.lines(path, content.Visible(kramdown))
+			for j := range hits[i] {
+				hits[i][j].document = d
+			}
 			return nil
 		})
 	}
@@ -256,6 +282,33 @@ func (s *searcher) scan(ctx context.Context, documents []document) error {
 		return *last.Load()
 	}
 	s.hits = append(s.hits, slices.Concat(hits...)...)
+	return nil
+}
+
+// tellApart puts ids behind the paths that several documents have.
+func (s *searcher) tellApart(ctx context.Context, hits []hit) error {
+	var boxes []kernel.ID
+	var titles []string
+	for _, h := range hits {
+		if d := h.document; d.ID != "" {
+			boxes, titles = append(boxes, d.Box), append(titles, kernel.Quote(d.HPath))
+		}
+	}
+	if len(boxes) == 0 {
+		return nil
+	}
+	slices.Sort(titles)
+	rows, err := kernel.SQL[document](ctx, s.r.Kernel, "SELECT DISTINCT id, box, hpath FROM blocks WHERE type = 'd' AND box IN ("+
+		kernel.QuoteIDs(boxes)+") AND hpath IN ("+strings.Join(slices.Compact(titles), ",")+") LIMIT 10000")
+	if err != nil {
+		return err
+	}
+	for i := range hits {
+		h := &hits[i]
+		if d := h.document; slices.ContainsFunc(rows, func(o document) bool { return o.ID != d.ID && o.Box == d.Box && o.HPath == d.HPath }) {
+			h.Path += "#" + string(d.ID)
+		}
+	}
 	return nil
 }
 

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -151,4 +153,83 @@ func TestSearchSaysWhatItCouldNotRead(t *testing.T) {
 	kit.Refused(t, act(t, "search"), args(t, "path", "/Work", "query", "word"), tool.API)
 	kit.Levels[nb] = access.None
 	kit.Refused(t, act(t, "search"), args(t, "path", "/Work", "query", "word"), tool.Unknown)
+}
+
+// What the index leaves out must not have the text in it: each part of a line that a pattern finds,
+// a plain search finds too.
+func TestSearchFindsAllThatIsShown(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Work"), "/Doc", "# H <b> & \"q\" it's\n\n"+
+		"**bold** *it* ~~s~~ ==m== `c_d` <u>u</u> ^p^ snake_case 50% [l](https://e.com/a_b?x=1&y=2 \"t\") #tag# $E=mc^2$ a\\*b \\_ c:\\d\n\n"+
+		"a **red**{: style=\"color: red;\"}word\n\n"+
+		"- one\n  - two_three\n    para\n- [x] done\n\n1. ```js\n   a_b = [\"1 < 2\"];\n   ```\n\n> quote\n> > inner\n\n"+
+		"```go\nfunc f() { return '?' }\n\n\ttab\n```\n\n$$\n\\frac{a}{b} & c\n$$\n\n| a | b_c |\n|:--|--:|\n| 1 \\| x | **2** |\n\n---\n\n"+
+		"{{{row\nleft\n\nright\n}}}\n\nfamily 👨‍👩‍👧 😀 中文，标点。\n\nΣίσυφος straße İI K")
+	lines := strings.Split(shown(t, kit, "/Work/Doc"), "\n")
+	for i, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		runes := []rune(line)
+		for _, query := range []string{line, string(runes[len(runes)/2:]), strings.ToUpper(line)} {
+			if strings.TrimSpace(query) == "" || !strings.EqualFold(query, line) && !strings.Contains(line, query) {
+				continue
+			}
+			got := kit.Must(t, act(t, "search"), args(t, "path", "/Work", "query", query))
+			if !slices.ContainsFunc(got.Get("data").Array(), func(h gjson.Result) bool { return int(h.Get("line").Int()) == i+1 }) {
+				t.Errorf("%q is not found in line %d, %q", query, i+1, line)
+			}
+		}
+	}
+	kit.Refused(t, act(t, "search"), args(t, "path", "/Work", "query", "\u200b"), tool.Invalid)
+}
+
+// TestSearchTellsDocumentsOfOneTitleApart: the path of a hit is one that leads to the document.
+func TestSearchTellsDocumentsOfOneTitleApart(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	nb := notebook(t, kit, "Work")
+	document(t, kit, nb, "/Twice", "the first")
+	second := document(t, kit, nb, "/Twice", "the second one")
+	document(t, kit, nb, "/100%2F", "a second here")
+	got := kit.Must(t, act(t, "search"), args(t, "path", "/Work", "query", "second"))
+	want := []string{"/Work/100%252F", "/Work/Twice#" + string(second)}
+	paths := texts(got, "data.#.path")
+	for i, path := range paths {
+		if text := shown(t, kit, path); !strings.Contains(text, "second") {
+			t.Errorf("%s holds %q", path, text)
+		}
+		if path != want[i] {
+			t.Errorf("got %s, want %s", path, want[i])
+		}
+	}
+	if len(paths) != 2 {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
+// TestSearchSaysThatANotebookIsClosed: that nothing is found in what cannot be searched would be misleading.
+func TestSearchSaysThatANotebookIsClosed(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	document(t, kit, notebook(t, kit, "Open"), "/Doc", "word")
+	shut := notebook(t, kit, "关")
+	document(t, kit, shut, "/Doc", "word")
+	if err := kit.Client.FlushNow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := kit.Client.CloseNotebook(t.Context(), shut); err != nil {
+		t.Fatal(err)
+	}
+	reset(kit)
+	got := kit.Must(t, act(t, "search"), args(t, "path", "/", "query", "word"))
+	if got.Get("total").Int() != 1 || !strings.Contains(got.Get("hint").String(), "关") {
+		t.Errorf("got %s", got.Raw)
+	}
+	for _, path := range []string{"/关", "/关/Doc"} {
+		if e := failure(t, kit.Refused(t, act(t, "search"), args(t, "path", path, "query", "word"), tool.API)); e.Code != kernel.CodeNotebookClosed {
+			t.Errorf("%s: %s", path, e.Payload())
+		}
+	}
 }

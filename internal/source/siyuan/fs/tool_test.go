@@ -52,30 +52,32 @@ func TestR_1_4_ToolIsUsableAlone(t *testing.T) {
 func TestExamplesWork(t *testing.T) {
 	t.Parallel()
 	for _, a := range fs.Tool().Actions {
-		kit := actiontest.New(t)
-		nb := notebook(t, kit, "Work notes")
-		notebook(t, kit, "Archive")
-		if a.Name == "reorder" {
-			document(t, kit, nb, "/A", "x")
-			document(t, kit, nb, "/B", "x")
-		} else if a.Name != "write" {
-			document(t, kit, nb, "/Plan", "draft")
-			document(t, kit, nb, "/Old plan", "x")
-		}
-		got := kit.Must(t, a, a.Example)
-		known := map[string]bool{}
-		for _, f := range a.Returns {
-			known[strings.Split(f.Name, "[")[0]] = true
-		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(got.Raw), &members); err != nil {
-			t.Fatal(err)
-		}
-		for name := range members {
-			if !known[name] {
-				t.Errorf("%s returns %s, which Returns does not list", a.Name, name)
+		t.Run(a.Name, func(t *testing.T) {
+			kit := actiontest.New(t)
+			nb := notebook(t, kit, "Work notes")
+			notebook(t, kit, "Archive")
+			if a.Name == "reorder" {
+				document(t, kit, nb, "/A", "x")
+				document(t, kit, nb, "/B", "x")
+			} else if a.Name != "write" {
+				document(t, kit, nb, "/Plan", "draft")
+				document(t, kit, nb, "/Old plan", "x")
 			}
-		}
+			got := kit.Must(t, a, a.Example)
+			known := map[string]bool{}
+			for _, f := range a.Returns {
+				known[strings.Split(f.Name, "[")[0]] = true
+			}
+			var members map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(got.Raw), &members); err != nil {
+				t.Fatal(err)
+			}
+			for name := range members {
+				if !known[name] {
+					t.Errorf("%s returns %s, which Returns does not list", a.Name, name)
+				}
+			}
+		})
 	}
 }
 

@@ -34,8 +34,8 @@ func write() *action.Action {
 			action.AgentsFile + " takes your own notes on how to work here.",
 		Needs: []action.Need{action.OnNewPath(access.Write, "path", action.PathVirtual)},
 		Endpoints: []string{
-			"filetree/createDocWithMd", "filetree/getPathByID", "filetree/moveDocsByID", "block/getChildBlocks", "attr/batchGetBlockAttrs",
-			"query/sql", "block/getBlockKramdown", "block/getBlockKramdowns", "block/getBlockInfo", "block/appendBlock", "block/deleteBlock", "transactions",
+			"filetree/createDocWithMd", "filetree/getPathByID", "filetree/getHPathByID", "filetree/moveDocsByID", "filetree/renameDocByID",
+			"block/getChildBlocks", "attr/batchGetBlockAttrs", "query/sql", "sqlite/flushTransaction", "block/getBlockKramdown", "block/getBlockKramdowns", "block/getBlockInfo", "block/appendBlock", "block/deleteBlock", "transactions",
 		},
 		Positional: []string{"path", "markdown"},
 		Returns: []action.Field{
@@ -68,23 +68,25 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := writeResult{Success: true, Path: shown(ctx, r, t), ID: t.ID, Overwritten: exists, Created: !exists, Warnings: warnings}
+	out := writeResult{Success: true, Overwritten: exists, Created: !exists, Warnings: warnings}
 	if exists {
 		err = content.Overwrite(ctx, r, t, markdown)
 	} else {
-		out.ID, err = create(ctx, r, t, markdown)
+		t, err = create(ctx, r, t, markdown)
 	}
 	if err != nil {
 		return nil, err
 	}
+	out.ID, out.Path = t.ID, shown(ctx, r, t)
 	r.RefreshDocument(out.ID)
 	r.RefreshTree()
 	return out, nil
 }
 
 // create makes a document with an id of our own, so that it is known even if the answer is lost
-// (R-1-7), and makes sure that it is where it belongs.
-func create(ctx context.Context, r *action.Request, t action.Target, markdown string) (kernel.ID, error) {
+// (R-1-7), and makes sure that it is where it belongs. It returns t as it is then: the kernel may
+// write a title in a form of its own.
+func create(ctx context.Context, r *action.Request, t action.Target, markdown string) (action.Target, error) {
 	id := kernel.NewID()
 	if _, err := r.Kernel.CreateDocument(ctx, t.Notebook, t.HPath, markdown, id); err != nil {
 		if e, ok := err.(*tool.Error); ok && e.OutcomeUnknown { //nolint:errorlint // our own, not wrapped
@@ -94,23 +96,51 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 			e.Facts["id"], e.Facts["path"] = id, t.Subject
 			e.Hint = `look whether it is there: fs(action="read", path=…)`
 		}
-		return "", err
+		return t, err
 	}
 	notebook, path, err := r.Kernel.PathByID(ctx, id)
 	if err != nil || notebook != t.Notebook {
-		return "", &tool.Error{
+		return t, &tool.Error{
 			Op: "create", Kind: tool.Mismatch, Subject: t.Subject, Err: err,
 			Message: "the kernel accepted the document, but it is not there", Hint: `fs(action="ls") shows what is`,
 			Facts: map[string]any{"id": id},
 		}
 	}
+	t.ID = id
 	if t.Root != "" && !strings.HasSuffix(path, "/"+string(t.Root)+"/"+string(id)+".sy") {
 		// Another document has the parent's path, too, and the kernel took that one.
 		if err := r.Kernel.MoveDocuments(ctx, []kernel.ID{id}, t.Root); err != nil {
-			return "", err
+			return t, half(t, err)
 		}
 	}
-	return id, nil
+	if t, err = titled(ctx, r, t); err != nil {
+		return t, half(t, err)
+	}
+	return t, nil
+}
+
+// half is the error where a document is there and may not be at its path: to write it again would
+// make another one.
+func half(t action.Target, err error) error {
+	kind := tool.KindOf(err)
+	return &tool.Error{
+		Op: "create", Kind: kind, Subject: t.Subject, Err: err, OutcomeUnknown: kind == tool.OutcomeUnknown,
+		Message: "the document was created, but its place or title may be another", Hint: `fs(action="ls") shows where it is`,
+		Facts: map[string]any{"id": t.ID},
+	}
+}
+
+// titled gives a new document the title that its path ends in if it has another: the kernel takes
+// ".sy" for the end of a file's name.
+func titled(ctx context.Context, r *action.Request, t action.Target) (action.Target, error) {
+	now, err := r.Kernel.HPathByID(ctx, t.ID)
+	if err == nil && strings.HasSuffix(t.Title, ".sy") && !strings.HasSuffix(now, ".sy") {
+		if err = r.Kernel.RenameDocument(ctx, t.ID, t.Title); err == nil {
+			now, err = r.Kernel.HPathByID(ctx, t.ID)
+		}
+	}
+	t.HPath = now
+	return t, err
 }
 
 func writeVirtual(ctx context.Context, r *action.Request, a writeArgs) (any, error) {

@@ -3,6 +3,7 @@ package fs_test
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 
@@ -48,6 +49,27 @@ func TestWriteCreates(t *testing.T) {
 	}
 	if _, path, err := kit.Client.PathByID(t.Context(), kernel.ID(sent)); err != nil || !strings.HasPrefix(path, "/"+string(plan)+"/") {
 		t.Errorf("it is at %s, %v", path, err)
+	}
+}
+
+// The path in the result is one that leads to the document, whatever the kernel makes of a title.
+func TestWriteSaysWhereTheDocumentIs(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	notebook(t, kit, "Work")
+	for path, want := range map[string]string{
+		"/Work/  spaced": "/Work/spaced", "/Work/100%252F": "/Work/100%252F", "/Work/note.sy": "/Work/note.sy",
+		"/Work/50% of": "/Work/50% of", "/Work/计划 📅 #1": "/Work/计划 📅 #1",
+	} {
+		got := kit.Must(t, act(t, "write"), args(t, "path", path, "markdown", "of "+path))
+		at := got.Get("path").String()
+		if text := shown(t, kit, at); at != want || text != "of "+path {
+			t.Errorf("%s: said to be at %s, want %s; that holds %q", path, at, want, text)
+		}
+	}
+	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/ spaced", "markdown", "x"), tool.Exists)
+	for _, bad := range []string{"/Work/..", "/Work/.", "/Work/ . ", "/Work/  /", "/Work/%2F"} {
+		kit.Refused(t, act(t, "write"), args(t, "path", bad, "markdown", "x"), tool.InvalidPath)
 	}
 }
 
@@ -102,12 +124,18 @@ func TestWriteNormalisesReferences(t *testing.T) {
 	}
 	kit.Levels[hidden] = access.None
 	para := blocks[0].ID
-	markdown := fmt.Sprintf("a ((%s)) b ((%s)) c ((%s 'mine')) d ((%s)) e ((20990101000000-zzzzzzz)) `((%s))` [^1]", para, target, para, secret, para)
-	got := kit.Must(t, act(t, "write"), args(t, "path", "/Work/New", "markdown", markdown))
-	want := fmt.Sprintf("a ((%s 'first line')) b ((%s 'Target 目标')) c ((%s 'mine')) d ((%s '%s')) e ((20990101000000-zzzzzzz '20990101000000-zzzzzzz')) `((%s))` [^1]",
+	markdown := fmt.Sprintf("a ((%s)) b ((%s)) c ((%s 'mine')) d ((%s)) `((%s))` [^1]", para, target, para, secret, para)
+	reset(kit)
+	got := kit.Must(t, act(t, "write"), args(t, "path", "/Work/New", "markdown", markdown+"\n\ne ((20990101000000-zzzzzzz))"))
+	want := fmt.Sprintf("a ((%s 'first line')) b ((%s 'Target 目标')) c ((%s 'mine')) d ((%s '%s')) `((%s))` [^1]",
 		para, target, para, secret, secret, para)
-	if text := shown(t, kit, "/Work/New"); text != want {
+	if text := shown(t, kit, "/Work/New"); !strings.HasPrefix(text, want+"\n\ne ((") {
 		t.Errorf("got  %s\nwant %s", text, want)
+	}
+	// The kernel takes the id out of a reference to a block that does not exist; the anchor has it.
+	want += "\n\ne ((20990101000000-zzzzzzz '20990101000000-zzzzzzz'))"
+	if sent := kit.Writes()[0].Get("markdown").String(); content.Clean(sent) != want {
+		t.Errorf("sent %s\nwant %s", sent, want)
 	}
 	if n := len(got.Get("warnings").Array()); n != 3 {
 		t.Errorf("%d warnings, want one for each unknown block and one for the footnote: %s", n, got.Raw)
@@ -166,7 +194,7 @@ func TestCheck14_NestedListItemWithName(t *testing.T) {
 		}
 	})
 	facts := parse(e.Payload()).Get("error")
-	if e.Code != "structured_assets_overwrite_rejected" || facts.Get("protectedBlockCount").Int() != 1 ||
+	if e.Code != "structured_assets_overwrite_rejected" || facts.Get("type").String() != e.Code || facts.Get("protectedBlockCount").Int() != 1 ||
 		facts.Get("protectedBlocks.0.id").String() != string(item) || facts.Get("protectedBlocks.0.assetKinds").Raw != `["custom","name"]` ||
 		facts.Get("truncated").Bool() || facts.Get("path").String() != "/Work/Doc" || !facts.Get("recommendedFlow").Exists() {
 		t.Errorf("got %s", facts.Raw)
@@ -197,7 +225,7 @@ func TestCheck14_DatabaseInAQuote(t *testing.T) {
 		}
 	})
 	facts := parse(e.Payload()).Get("error")
-	if e.Code != "complex_blocks_not_supported_by_fs" || facts.Get("complexBlocks.0.type").String() != "av" ||
+	if e.Code != "complex_blocks_not_supported_by_fs" || facts.Get("type").String() != e.Code || facts.Get("complexBlocks.0.type").String() != "av" ||
 		facts.Get("complexBlocks.0.id").String() != "20240801120000-avblk01" || !strings.Contains(facts.Get("recommendedTools").Raw, "av(") {
 		t.Errorf("got %s", facts.Raw)
 	}
@@ -211,19 +239,83 @@ func TestCheck14_10001Blocks(t *testing.T) {
 	}
 }
 
+// TestOverwriteOfALongListIsJudgedAtOnce: what is deep in a document with many lists is found, by a
+// number of requests that does not grow with them.
+func TestOverwriteOfALongListIsJudgedAtOnce(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("- a\n  - b\n\n> q\n\n", 20)+"- last\n  - deep")
+	named := deep(t, kit, doc, "p", "deep")
+	overwrite := func(want tool.ErrorKind, id string) {
+		t.Helper()
+		reset(kit)
+		e := failure(t, kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), want))
+		if !strings.Contains(string(e.Payload()), id) {
+			t.Errorf("%s is not named: %s", id, e.Payload())
+		}
+		if n := len(kit.Calls()); n > 20 || len(kit.Writes()) > 0 {
+			t.Errorf("%d requests, writes %v", n, kit.Writes())
+		}
+	}
+	if err := kit.Client.SetAttrs(t.Context(), named, map[string]string{"memo": "keep"}); err != nil {
+		t.Fatal(err)
+	}
+	overwrite(tool.StructuredAssets, string(named))
+	if err := kit.Client.SetAttrs(t.Context(), named, map[string]string{"memo": ""}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kit.Client.Update(t.Context(), named, "markdown", "<iframe src=\"https://example.com\"></iframe>"); err != nil {
+		t.Fatal(err)
+	}
+	overwrite(tool.ComplexBlocks, string(named))
+	if _, err := kit.Client.Update(t.Context(), named, "markdown", "text"); err != nil {
+		t.Fatal(err)
+	}
+	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	if text := shown(t, kit, "/Work/Doc"); text != "new" {
+		t.Errorf("it holds %q", text)
+	}
+}
+
+// An index that is behind, even after a flush, is not believed.
+func TestOverwriteDoesNotTrustAnIndexThatIsBehind(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("> q\n\n- a\n\n", 10))
+	blocks, err := kit.Client.ChildBlocks(t.Context(), doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	between(t, kit, func(path, body string) (string, string) {
+		if path == "/api/query/sql" && strings.Contains(body, "id, type FROM blocks") {
+			return body, `{"code":0,"msg":"","data":[{"id":"` + string(blocks[0].ID) + `","type":"b"}]}`
+		}
+		return body, ""
+	})
+	if _, err := kit.Client.Insert(t.Context(), kernel.Insertion{
+		BlockContent: kernel.BlockContent{DataType: "markdown", Data: "<iframe src=\"https://example.com\"></iframe>"},
+		Anchor:       kernel.Anchor{ParentID: blocks[0].ID},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.ComplexBlocks)
+}
+
 func TestCheck14_AttributeReadFailure(t *testing.T) {
 	t.Parallel()
 	for _, endpoint := range []string{"/api/attr/batchGetBlockAttrs", "/api/query/sql", "/api/block/getChildBlocks"} {
-		e := check14(t, "- a", func(kit *actiontest.Kit, _ kernel.ID) {
-			kit.Must(t, act(t, "read"), `{"path":"/Work/Doc"}`)
-			if endpoint == "/api/block/getChildBlocks" {
-				kit.Fail(endpoint, 1, "") // that of the read in check14
+		t.Run(path.Base(endpoint), func(t *testing.T) {
+			e := check14(t, "- a", func(kit *actiontest.Kit, _ kernel.ID) {
+				kit.Must(t, act(t, "read"), `{"path":"/Work/Doc"}`)
+				if endpoint == "/api/block/getChildBlocks" {
+					kit.Fail(endpoint, 1, "") // that of the read in check14
+				}
+				kit.Fail(endpoint, 1, kerneltest.FailMessage("broken"))
+			})
+			if e.Code != "overwrite_scan_failed" {
+				t.Errorf("got %s", e.Payload())
 			}
-			kit.Fail(endpoint, 1, kerneltest.FailMessage("broken"))
 		})
-		if e.Code != "overwrite_scan_failed" {
-			t.Errorf("%s: got %s", endpoint, e.Payload())
-		}
 	}
 }
 
@@ -279,18 +371,20 @@ func TestR_1_2_OverwriteAppendsBeforeItDeletes(t *testing.T) {
 func TestR_1_2_FailedAppendLeavesTheOldText(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []kerneltest.Mode{kerneltest.FailMessage("no"), kerneltest.FailServer, kerneltest.FailLost, kerneltest.FailClose} {
-		kit := actiontest.New(t)
-		document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
-		kit.Fail("/api/block/appendBlock", 1, mode)
-		if _, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true)); err == nil {
-			t.Errorf("%s: no error", mode)
-		}
-		if err := kit.Client.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if text := shown(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
-			t.Errorf("%s: the document holds %q", mode, text)
-		}
+		t.Run(string(mode), func(t *testing.T) {
+			kit := actiontest.New(t)
+			document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+			kit.Fail("/api/block/appendBlock", 1, mode)
+			if _, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true)); err == nil {
+				t.Errorf("%s: no error", mode)
+			}
+			if err := kit.Client.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if text := shown(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
+				t.Errorf("%s: the document holds %q", mode, text)
+			}
+		})
 	}
 }
 
@@ -329,24 +423,26 @@ func TestR_1_2_HalfDeletedKeepsTheOldTextInTheError(t *testing.T) {
 func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []kerneltest.Mode{"", kerneltest.FailLost, kerneltest.FailMessage("no")} {
-		kit := actiontest.New(t)
-		document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("old\n\n", 100))
-		kit.Fail("/api/transactions", 1, mode)
-		reset(kit)
-		_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
-		failed := strings.HasPrefix(string(mode), "msg")
-		if (err != nil) != failed {
-			t.Errorf("%s: %v", mode, err)
-		}
-		if err := kit.Client.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if text := shown(t, kit, "/Work/Doc"); !failed && text != "new" || failed && strings.Contains(text, "new") {
-			t.Errorf("%s: the document holds %.60q", mode, text)
-		}
-		if n := len(kit.Writes()); n > 3 {
-			t.Errorf("%s: %d writes for 100 blocks", mode, n)
-		}
+		t.Run("mode "+string(mode), func(t *testing.T) {
+			kit := actiontest.New(t)
+			document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("old\n\n", 100))
+			kit.Fail("/api/transactions", 1, mode)
+			reset(kit)
+			_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+			failed := strings.HasPrefix(string(mode), "msg")
+			if (err != nil) != failed {
+				t.Errorf("%s: %v", mode, err)
+			}
+			if err := kit.Client.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if text := shown(t, kit, "/Work/Doc"); !failed && text != "new" || failed && strings.Contains(text, "new") {
+				t.Errorf("%s: the document holds %.60q", mode, text)
+			}
+			if n := len(kit.Writes()); n > 3 {
+				t.Errorf("%s: %d writes for 100 blocks", mode, n)
+			}
+		})
 	}
 }
 

@@ -58,12 +58,13 @@ func (c *Client) RemoveUnusedAsset(ctx context.Context, path string) error {
 	return c.call(ctx, "/api/asset/removeUnusedAsset", writeData, map[string]any{"path": path}, nil)
 }
 
-// RemoveUnusedAssets removes what [Client.UnusedAssets] would name, and returns where it was on
-// the kernel's machine.
-func (c *Client) RemoveUnusedAssets(ctx context.Context) ([]string, error) {
-	var out struct{ Paths []string }
-	err := c.call(ctx, "/api/asset/removeUnusedAssets", writeData, nil, &out)
-	return out.Paths, err
+// AssetFile is the file, on the kernel's machine, that the kernel takes for an address such as
+// "assets/a.png", as documents write it: that in the folder of all, else one in the folder of any
+// notebook or document. [Client.RenameAsset] renames the same.
+func (c *Client) AssetFile(ctx context.Context, address string) (string, error) {
+	var out string
+	err := c.call(ctx, "/api/asset/resolveAssetPath", readData, map[string]any{"path": address}, &out)
+	return strings.ReplaceAll(out, `\`, "/"), err
 }
 
 // RenameAsset renames an asset in its folder and in every document that uses it. The new name
@@ -108,10 +109,6 @@ func (c *Client) AssetUses(ctx context.Context, spellings []string) ([]AssetUse,
 		") OR instr(path, '%') > 0 OR instr(path, '?') > 0 OR instr(path, '#') > 0 LIMIT 1000000")
 }
 
-// EncodedAssets returns all uses of assets whose path is written with an escape, a query or a
-// fragment: those that [Client.UnusedAssets] gets wrong.
-func (c *Client) EncodedAssets(ctx context.Context) ([]AssetUse, error) { return c.AssetUses(ctx, nil) }
-
 // Mentions returns the notebooks in which a block's text or attributes have one of some texts.
 func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
 	var where []string
@@ -124,6 +121,48 @@ func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
 		out = append(out, row.Notebook)
 	}
 	return out, err
+}
+
+// leaf is what holds of a block that has text of its own, in SQL.
+const leaf = "type NOT IN ('d','l','i','b','s','callout')"
+
+// NamingBlock is a block in which a text stands. InText is 0 where it stands in attributes only.
+type NamingBlock struct {
+	ID     ID  `json:"id"`
+	Root   ID  `json:"root_id"`
+	InText int `json:"in_text"`
+}
+
+// Naming returns the blocks in whose own text or attributes one of some texts stands.
+func (c *Client) Naming(ctx context.Context, texts []string) ([]NamingBlock, error) {
+	var text, attrs []string
+	for _, t := range texts {
+		text = append(text, "instr(markdown, "+Quote(t)+") > 0")
+		attrs = append(attrs, "instr(ial, "+Quote(t)+") > 0")
+	}
+	inText := "(" + leaf + " AND (" + strings.Join(text, " OR ") + "))"
+	return SQL[NamingBlock](ctx, c, "SELECT DISTINCT id, root_id, "+inText+" AS in_text FROM blocks WHERE "+
+		inText+" OR "+strings.Join(attrs, " OR ")+" LIMIT 10000")
+}
+
+// AssetTexts returns all texts and attributes of blocks in which "assets/" stands, for the caller to look for names that
+// are written in other forms than [Client.UnusedAssets] knows.
+func (c *Client) AssetTexts(ctx context.Context) ([]string, error) {
+	c.dirty.Store(true)
+	var out []string
+	for _, from := range []string{
+		"markdown AS text FROM blocks WHERE " + leaf + " AND instr(markdown, 'assets/') > 0",
+		"ial AS text FROM blocks WHERE instr(ial, 'assets/') > 0",
+	} {
+		rows, err := SQL[struct{ Text string }](ctx, c, "SELECT DISTINCT "+from+" LIMIT 1000000")
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			out = append(out, row.Text)
+		}
+	}
+	return out, nil
 }
 
 // quoteAll writes texts as an SQL list.

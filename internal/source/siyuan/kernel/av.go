@@ -64,6 +64,9 @@ type DatabaseView struct {
 			ID ID `json:"id"`
 		} `json:"columns"`
 	} `json:"table"`
+	Groups []struct {
+		ID ID `json:"id"`
+	} `json:"groups"`
 }
 
 // Value is the value of one cell; one of its members is set, which of them Type says.
@@ -210,8 +213,7 @@ type Rendering struct {
 	Page, Size      int // from 1; 0 leaves them to the kernel
 	Query           string
 	GroupPaging     map[ID]GroupPage // by the id of a group
-	IgnoreRows      bool
-	Create          bool // make the database if there is none (R-1-16)
+	Create          bool             // make the database if there is none (R-1-16)
 }
 
 // GroupPage is a page of one group of a view.
@@ -236,9 +238,6 @@ func (c *Client) RenderDatabase(ctx context.Context, r Rendering) (json.RawMessa
 	}
 	if r.GroupPaging != nil {
 		body["groupPaging"] = r.GroupPaging
-	}
-	if r.IgnoreRows {
-		body["ignoreRows"] = true
 	}
 	var raw json.RawMessage
 	err := c.call(ctx, "/api/av/renderAttributeView", kind{write: r.Create, data: true}, body, &raw)

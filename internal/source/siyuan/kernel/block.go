@@ -48,6 +48,16 @@ func (c *Client) DOM(ctx context.Context, id ID) (string, error) {
 	return out.DOM, err
 }
 
+// DOMs returns the editor's form of many blocks; those that do not exist are left out or "".
+func (c *Client) DOMs(ctx context.Context, ids []ID) (map[ID]string, error) {
+	if len(ids) == 0 {
+		return map[ID]string{}, nil
+	}
+	out := map[ID]string{}
+	err := c.call(ctx, "/api/block/getBlockDOMs", readData, map[string]any{"ids": ids}, &out)
+	return out, err
+}
+
 // Attrs returns the attributes of a block, up to date at once; none if it does not exist.
 func (c *Client) Attrs(ctx context.Context, id ID) (map[string]string, error) {
 	var out map[string]string

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"html"
 )
 
 // Node says what a block is and where it stands in its document. Types are those of the DOM:
@@ -44,6 +45,9 @@ func (c *Client) Breadcrumb(ctx context.Context, id ID, excludeTypes []string) (
 	}
 	var out []Crumb
 	err := c.call(ctx, "/api/block/getBlockBreadcrumb", readData, body, &out)
+	for i := range out { // names are made for a web page
+		out[i].Name = html.UnescapeString(out[i].Name)
+	}
 	return out, err
 }
 
@@ -100,13 +104,16 @@ type RecentBlock struct {
 	IAL      map[string]string `json:"ial"`
 }
 
-// RecentBlocks returns the blocks that were written last, the newest first; how many is the
-// kernel's own small limit.
+// RecentBlocks returns the paragraphs that were written last, the newest first; how many is the
+// kernel's own small limit. One may be there twice (README 30).
 func (c *Client) RecentBlocks(ctx context.Context) ([]RecentBlock, error) {
 	if err := c.Flush(ctx); err != nil {
 		return nil, err
 	}
 	var out []RecentBlock
 	err := c.call(ctx, "/api/block/getRecentUpdatedBlocks", read, nil, &out)
+	for i := range out { // both are made for a web page
+		out[i].Content, out[i].HPath = html.UnescapeString(out[i].Content), html.UnescapeString(out[i].HPath)
+	}
 	return out, err
 }

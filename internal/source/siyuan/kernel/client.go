@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"collie/internal/tool"
 )
 
 // Options of a [Client]. The zero value is useful.
@@ -38,7 +40,8 @@ type Client struct {
 	http *http.Client
 
 	// dirty says that something was written that an index may not show yet (R-0-6). It is set
-	// when a write has ended: a flush before that would not do.
+	// when a write has ended: a flush before that would not do. It is set at the start too: who
+	// had the kernel before, such as a command that has ended, may just have written.
 	dirty atomic.Bool
 	// flushing is held while a flush is under way, so that who needs it waits for it too.
 	flushing chan struct{}
@@ -60,6 +63,7 @@ func New(base string, opts Options) *Client {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	c.dirty.Store(true)
 	transport := opts.Transport
 	if transport == nil {
 		transport = &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, Proxy: nil}
@@ -83,6 +87,9 @@ type kind struct {
 	// data says that an answer of code 0 always carries data, so that null means that nothing
 	// was done (siyuan/README 10).
 	data bool
+	// once says that it is not asked again though it changes nothing: what it asks for may keep
+	// the kernel busy, and it goes on when nobody waits any more.
+	once bool
 }
 
 // The kinds of call.
@@ -213,7 +220,7 @@ func (c *Client) attempts(
 			return nil, c.failure(ctx, endpoint, k, err)
 		}
 		// A kernel that hangs is asked once more only: nobody waits four times ten seconds.
-		if k.write || n >= len(c.opts.Waits) || late > 1 || !transient(err) {
+		if k.write || k.once || n >= len(c.opts.Waits) || late > 1 || !transient(err) {
 			return nil, c.failure(ctx, endpoint, k, err)
 		}
 		c.log.Debug("kernel asked again", "endpoint", endpoint, "attempt", n+2, "error", err)
@@ -225,8 +232,9 @@ func (c *Client) attempts(
 	}
 }
 
-// Flush makes what this client has written visible to what reads an index: SQL, search, tags
-// and cards (R-0-6). It asks the kernel only if something was written since the last time.
+// Flush makes what was written visible to what reads an index: SQL, search, tags and cards
+// (R-0-6). It asks the kernel the first time, and then only if this client has written since. A
+// kernel that refuses because it is read-only, or that cannot flush, is read as it is.
 func (c *Client) Flush(ctx context.Context) error {
 	select {
 	case c.flushing <- struct{}{}:
@@ -237,9 +245,12 @@ func (c *Client) Flush(ctx context.Context) error {
 	if !c.dirty.Swap(false) {
 		return nil
 	}
-	if err := c.call(ctx, "/api/sqlite/flushTransaction", read, nil, nil); err != nil {
-		c.dirty.Store(true)
-		return err
+	err := c.call(ctx, "/api/sqlite/flushTransaction", read, nil, nil)
+	if e, ok := errors.AsType[*tool.Error](err); ok && (e.Code == CodeReadOnly || e.Kind == tool.NotInKernel) {
+		return nil
 	}
-	return nil
+	if err != nil {
+		c.dirty.Store(true)
+	}
+	return err
 }

@@ -337,8 +337,8 @@ func TestClientIsLazy(t *testing.T) {
 		return nil, errors.New("no")
 	})})
 	c.Close()
-	if err := c.Flush(t.Context()); err != nil || asked {
-		t.Errorf("a client that was not used asked for something: %v", err)
+	if asked {
+		t.Error("a client that was not used asked for something")
 	}
 }
 
@@ -358,7 +358,6 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 func TestFlushOnlyAfterWrites(t *testing.T) {
 	t.Parallel()
-	const flushPath = "/api/sqlite/flushTransaction"
 	k := kerneltest.New(t)
 	k.DelayIndex(true)
 	c := at(t, k.URL(), kernel.Options{})

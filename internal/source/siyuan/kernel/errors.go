@@ -3,6 +3,7 @@ package kernel
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ const (
 	CodeNoEffect         = "no_effect"
 	CodeReadOnly         = "kernel_read_only"
 	CodeNotSiYuan        = "not_a_siyuan_kernel"
+	CodeNotSecure        = "kernel_not_secure"
 	CodeNoRepoKey        = "repo_key_missing"
 )
 
@@ -218,11 +220,26 @@ func (c *Client) unreachable(endpoint string, err error) error {
 		Message: "no SiYuan kernel answers at " + c.base,
 		Hint:    "start SiYuan, or see collie siyuan doctor",
 	}
+	if strings.HasPrefix(c.base, "https:") && !unsent(err) && secured(err) {
+		out.Code, out.Message = CodeNotSecure, "no secure connection to "+c.base+" comes about"
+		out.Hint = "write http:// for a SiYuan on this machine; the certificate of another one has to be trusted here"
+	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 		out.Message = "the SiYuan kernel at " + c.base + " does not answer in time"
 		out.Err = nil
 	}
 	return out
+}
+
+// secured reports whether an error is one of TLS: a certificate that is not trusted, or a program that knows no TLS.
+func secured(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return true
+	}
+	return errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // texts tell from a message, which is in the language of the user's interface, what was
@@ -234,13 +251,13 @@ var texts = []struct {
 	code    string
 	hint    string
 }{
-	{regexp.MustCompile(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.Unknown, CodeDatabaseNotFound, "av search finds databases"},
-	{regexp.MustCompile(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), tool.API, CodeNotebookClosed, "open it with notebook set_open_state"},
-	{regexp.MustCompile(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.Unknown, CodeNotebookNotFound, "notebook list shows the notebooks"},
-	{regexp.MustCompile(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, "document lookup and fs ls find documents"},
-	{regexp.MustCompile(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, "search fulltext and block info find blocks"},
-	{regexp.MustCompile(`(?i)path escapes notebook directory|invalid path`), tool.InvalidPath, "", "fs ls and document list_tree show valid paths"},
-	{regexp.MustCompile(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), tool.API, CodeReadOnly, "the kernel runs read-only; writes wait until it does not"},
+	{regexp.MustCompile(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.Unknown, CodeDatabaseNotFound, `av(action="search") finds databases`},
+	{regexp.MustCompile(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), tool.API, CodeNotebookClosed, `notebook(action="set_open_state", opened=true) opens it`},
+	{regexp.MustCompile(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.Unknown, CodeNotebookNotFound, `notebook(action="list") shows the notebooks`},
+	{regexp.MustCompile(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, `document(action="lookup") and fs(action="ls") find documents`},
+	{regexp.MustCompile(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, `search(action="fulltext") finds blocks by their text`},
+	{regexp.MustCompile(`(?i)path escapes notebook directory|invalid path`), tool.InvalidPath, "", `fs(action="ls") and document(action="list_tree") show valid paths`},
+	{regexp.MustCompile(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), tool.API, CodeReadOnly, "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly"},
 	{regexp.MustCompile(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), tool.API, CodeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
 	{regexp.MustCompile(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), tool.API, "permission_denied", ""},
 }

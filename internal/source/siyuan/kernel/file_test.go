@@ -17,7 +17,7 @@ func TestFiles(t *testing.T) {
 	for _, content := range [][]byte{
 		{}, []byte("text 文字"), []byte(`{"code":-1,"msg":"looks like an error","data":null}`), bytes.Repeat([]byte{0, 255, '\r', '\n'}, 70_000),
 	} {
-		const path = "/data/storage/petal/x/文件.json"
+		const path = "/data/storage/petal/files/x/文件.json"
 		if err := c.WriteFile(t.Context(), path, content); err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%.40q became %.40q (%v)", content, got, err)
 		}
 	}
-	entries, err := c.ReadDir(t.Context(), "/data/storage/petal")
+	entries, err := c.ReadDir(t.Context(), "/data/storage/petal/files")
 	if err != nil || len(entries) != 1 || entries[0].Name != "x" || !entries[0].IsDir || entries[0].Updated == 0 {
 		t.Errorf("%v %v", entries, err)
 	}

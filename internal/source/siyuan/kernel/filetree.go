@@ -1,6 +1,9 @@
 package kernel
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // Document is a document as listDocsByPath lists it.
 type Document struct {
@@ -45,11 +48,23 @@ func (c *Client) documents(ctx context.Context, body map[string]any) ([]Document
 // notebook. Missing parents are made too, a path that exists gets a second document, and an id
 // that is taken is an error (README 5, 12, 16).
 func (c *Client) CreateDocument(ctx context.Context, notebook ID, hpath, markdown string, id ID) (ID, error) {
+	if strings.Contains(hpath[:max(0, strings.LastIndex(hpath, "/"))], joiner) {
+		return c.createBelow(ctx, notebook, hpath, markdown, id)
+	}
 	var out ID
 	err := c.call(ctx, "/api/filetree/createDocWithMd", writeData, map[string]any{
 		"notebook": notebook, "path": hpath, "markdown": markdown, "id": id,
 	}, &out)
 	return out, err
+}
+
+// CreateDocumentAt makes a document at a storage path of a notebook, whose last part is its id. The document above it
+// must be there, and the id must not be taken. Unlike [Client.CreateDocument] it looks for nothing by its title, and so
+// needs no index to be up to date.
+func (c *Client) CreateDocumentAt(ctx context.Context, notebook ID, path, title, markdown string) error {
+	return c.call(ctx, "/api/filetree/createDoc", writeData, map[string]any{
+		"notebook": notebook, "path": path, "title": title, "md": markdown,
+	}, nil)
 }
 
 // RenameDocument gives a document another title. The kernel removes "/" from it, and makes an

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // Place says where a block is.
@@ -51,5 +52,8 @@ func (c *Client) HPathByID(ctx context.Context, id ID) (string, error) {
 func (c *Client) IDsByHPath(ctx context.Context, notebook ID, hpath string) ([]ID, error) {
 	var out []ID
 	err := c.call(ctx, "/api/filetree/getIDsByHPath", read, map[string]any{"notebook": notebook, "path": hpath}, &out)
+	if err == nil && len(out) == 0 && strings.Contains(hpath, joiner) {
+		return c.indexedIDs(ctx, notebook, hpath)
+	}
 	return out, err
 }

@@ -59,6 +59,10 @@ func TestSQLStaysReadOnly(t *testing.T) {
 		var modes []string
 		c := serving(t, func(w http.ResponseWriter, r *http.Request) {
 			raw, _ := io.ReadAll(r.Body)
+			if r.URL.Path == flushPath {
+				_, _ = io.WriteString(w, `{"code":0,"msg":"","data":null}`)
+				return
+			}
 			modes = append(modes, gjson.GetBytes(raw, "mode").String())
 			_, _ = fmt.Fprintf(w, `{"code":%d,"msg":%q,"data":null}`, tt.code, tt.msg)
 		})

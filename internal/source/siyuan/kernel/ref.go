@@ -33,22 +33,23 @@ type BacklinkBlock struct {
 }
 
 // BacklinksIn returns the blocks of the document ref that refer to a block, or to anything in a
-// document. ok is false where the kernel gave no answer to speak of.
-func (c *Client) BacklinksIn(ctx context.Context, id, ref ID, keyword string) (blocks []BacklinkBlock, ok bool, err error) {
-	return c.backlinksIn(ctx, "/api/ref/getBacklinkDoc", id, ref, keyword)
+// document. ok is false where the kernel gave no answer to speak of. There is no keyword, since the kernel makes SQL of
+// one without care: what is in it could write.
+func (c *Client) BacklinksIn(ctx context.Context, id, ref ID) (blocks []BacklinkBlock, ok bool, err error) {
+	return c.backlinksIn(ctx, "/api/ref/getBacklinkDoc", id, ref)
 }
 
 // MentionsIn is [Client.BacklinksIn] for the blocks that mention without referring.
-func (c *Client) MentionsIn(ctx context.Context, id, ref ID, keyword string) (blocks []BacklinkBlock, ok bool, err error) {
-	return c.backlinksIn(ctx, "/api/ref/getBackmentionDoc", id, ref, keyword)
+func (c *Client) MentionsIn(ctx context.Context, id, ref ID) (blocks []BacklinkBlock, ok bool, err error) {
+	return c.backlinksIn(ctx, "/api/ref/getBackmentionDoc", id, ref)
 }
 
-func (c *Client) backlinksIn(ctx context.Context, endpoint string, id, ref ID, keyword string) ([]BacklinkBlock, bool, error) {
+func (c *Client) backlinksIn(ctx context.Context, endpoint string, id, ref ID) ([]BacklinkBlock, bool, error) {
 	if err := c.Flush(ctx); err != nil {
 		return nil, false, err
 	}
 	var out *struct{ Backlinks, Backmentions []BacklinkBlock }
-	err := c.call(ctx, endpoint, read, map[string]any{"defID": id, "refTreeID": ref, "keyword": keyword}, &out)
+	err := c.call(ctx, endpoint, read, map[string]any{"defID": id, "refTreeID": ref, "keyword": ""}, &out)
 	if err != nil || out == nil {
 		return nil, false, err
 	}
@@ -69,7 +70,8 @@ type Reference struct {
 }
 
 // References returns the blocks that refer to a block, or to anything in a document if id is
-// one, from the index and in no more than limit rows. Rows may come twice (README 30).
+// one, from the index and in no more than limit rows. Rows may come twice (README 30). A reference to what does not
+// exist has no def_block_id there, and the document of something else.
 func (c *Client) References(ctx context.Context, id ID, document bool, limit int) ([]Reference, error) {
 	column := "def_block_id"
 	if document {
@@ -79,6 +81,6 @@ func (c *Client) References(ctx context.Context, id ID, document bool, limit int
 		return nil, nil
 	}
 	return SQL[Reference](ctx, c, fmt.Sprintf("SELECT DISTINCT b.id, b.box, b.root_id, b.path, b.hpath, b.type, b.content, "+
-		"r.def_block_id AS target, r.content AS anchor FROM refs AS r JOIN blocks AS b ON b.id = r.block_id WHERE r.%s = %s "+
+		"r.def_block_id AS target, r.content AS anchor FROM refs AS r JOIN blocks AS b ON b.id = r.block_id WHERE r.%s = %s AND r.def_block_id <> '' "+
 		"ORDER BY b.updated DESC, b.id LIMIT %d", column, Quote(string(id)), limit))
 }

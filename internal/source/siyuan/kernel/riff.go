@@ -1,6 +1,9 @@
 package kernel
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // BuiltInDeck is the deck that cards made in the editor belong to (README 42).
 const BuiltInDeck ID = "20230218211946-2kw8jgx"
@@ -38,11 +41,11 @@ type CardBlock struct {
 	Type    string `json:"type"`
 	Card    ID     `json:"riffCardID"`
 	Riff    *struct {
-		Due        string `json:"due"`
-		Reps       int    `json:"reps"`
-		Lapses     int    `json:"lapses"`
-		State      int    `json:"state"`
-		LastReview string `json:"lastReview"`
+		Due        time.Time `json:"due"` // of a new card, the moment of the answer
+		Reps       int       `json:"reps"`
+		Lapses     int       `json:"lapses"`
+		State      int       `json:"state"`
+		LastReview time.Time `json:"lastReview"` // of a new card, the year 1
 	} `json:"riffCard"`
 }
 
@@ -53,43 +56,37 @@ func (c *Client) Decks(ctx context.Context) ([]Deck, error) {
 	return out, err
 }
 
-// reviewed is what a session has already seen, as the kernel wants it: a list of card ids.
-func reviewed(ids []ID) []map[string]ID {
-	out := make([]map[string]ID, len(ids))
-	for i, id := range ids {
-		out[i] = map[string]ID{"cardID": id}
-	}
-	return out
+// DueList is what is due. The kernel names at most as many cards as the user's settings have for one round, by
+// default 20 new ones and 200 others, and picks the new ones by lot.
+type DueList struct {
+	Cards []DueCard `json:"cards"`
+	Due   int       `json:"unreviewedCount"` // named or not
 }
 
-// due asks for cards that are due. The counts of the answer are left alone: they are over cards
-// that may be of any notebook.
-func (c *Client) due(ctx context.Context, endpoint string, body map[string]any, seen []ID) ([]DueCard, error) {
+func (c *Client) due(ctx context.Context, endpoint string, body map[string]any) (DueList, error) {
 	if err := c.Flush(ctx); err != nil {
-		return nil, err
+		return DueList{}, err
 	}
-	if len(seen) > 0 {
-		body["reviewedCards"] = reviewed(seen)
-	}
-	var out struct{ Cards []DueCard }
+	var out DueList
 	err := c.call(ctx, endpoint, readData, body, &out)
-	return out.Cards, err
+	return out, err
 }
 
 // DueInDeck lists what is due in a deck; an empty id is the built-in one, not all of them.
-func (c *Client) DueInDeck(ctx context.Context, deck ID, seen []ID) ([]DueCard, error) {
-	return c.due(ctx, "/api/riff/getRiffDueCards", map[string]any{"deckID": deck}, seen)
+func (c *Client) DueInDeck(ctx context.Context, deck ID) (DueList, error) {
+	return c.due(ctx, "/api/riff/getRiffDueCards", map[string]any{"deckID": deck})
 }
 
-// DueInNotebook lists what is due of the built-in deck in a notebook.
-func (c *Client) DueInNotebook(ctx context.Context, notebook ID, seen []ID) ([]DueCard, error) {
-	return c.due(ctx, "/api/riff/getNotebookRiffDueCards", map[string]any{"notebook": notebook}, seen)
+// DueInNotebook lists what is due of the built-in deck in a notebook. For a closed one the kernel lists what is due
+// anywhere.
+func (c *Client) DueInNotebook(ctx context.Context, notebook ID) (DueList, error) {
+	return c.due(ctx, "/api/riff/getNotebookRiffDueCards", map[string]any{"notebook": notebook})
 }
 
 // DueInTree lists what is due of the built-in deck in a document and those below it. An unknown
 // root gives the cards of all trees (README 42): make sure that it exists.
-func (c *Client) DueInTree(ctx context.Context, root ID, seen []ID) ([]DueCard, error) {
-	return c.due(ctx, "/api/riff/getTreeRiffDueCards", map[string]any{"rootID": root}, seen)
+func (c *Client) DueInTree(ctx context.Context, root ID) (DueList, error) {
+	return c.due(ctx, "/api/riff/getTreeRiffDueCards", map[string]any{"rootID": root})
 }
 
 // CardPage is a page of the cards of a deck.
@@ -111,12 +108,8 @@ func (c *Client) Cards(ctx context.Context, deck ID, page, size int) (CardPage, 
 
 // ReviewCard rates a card, 1 to 4. The kernel checks nothing, and any other rating makes it
 // forget the whole history of the card.
-func (c *Client) ReviewCard(ctx context.Context, deck, card ID, rating int, seen []ID) error {
-	body := map[string]any{"deckID": deck, "cardID": card, "rating": rating}
-	if len(seen) > 0 {
-		body["reviewedCards"] = reviewed(seen)
-	}
-	return c.call(ctx, "/api/riff/reviewRiffCard", write, body, nil)
+func (c *Client) ReviewCard(ctx context.Context, deck, card ID, rating int) error {
+	return c.call(ctx, "/api/riff/reviewRiffCard", write, map[string]any{"deckID": deck, "cardID": card, "rating": rating}, nil)
 }
 
 // SkipCard leaves a card out of this round.

@@ -24,9 +24,10 @@ func (c *Client) RenderTemplate(ctx context.Context, id ID, path string, preview
 	return out.Content, err
 }
 
-// RenderSprig renders a text with actions in {{ }}. These may read the whole workspace (R-1-25).
+// RenderSprig renders a text with actions in {{ }}. These may read the whole workspace (R-1-25). It is
+// never tried again, nor is [Client.RenderTemplate]: a loop in a template keeps the kernel busy.
 func (c *Client) RenderSprig(ctx context.Context, template string) (string, error) {
 	var out string
-	err := c.call(ctx, "/api/template/renderSprig", readData, map[string]any{"template": template}, &out)
+	err := c.call(ctx, "/api/template/renderSprig", kind{data: true, once: true}, map[string]any{"template": template}, &out)
 	return out, err
 }

@@ -38,7 +38,7 @@ func create() *action.Action {
 			action.Field{Name: "warnings", About: "what did not work although the notebook is there"}),
 		Example: `{"name":"Reading","icon":"1f4d4"}`,
 	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {
-		title, err := name(r, a.Name)
+		title, err := name(r, "name", a.Name)
 		if err != nil {
 			return nil, err
 		}

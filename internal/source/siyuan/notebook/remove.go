@@ -21,7 +21,7 @@ func remove() *action.Action {
 		Dangerous: true,
 		Class:     action.State,
 		Needs:     []action.Need{action.OnNotebook(access.Delete, "notebook")},
-		Endpoints: []string{"notebook/removeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction"},
+		Endpoints: []string{"notebook/removeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "notebook", About: "id that the notebook had"},
@@ -35,15 +35,9 @@ func remove() *action.Action {
 		if err := r.Kernel.FlushNow(ctx); err != nil {
 			return nil, err
 		}
-		if err := r.Kernel.RemoveNotebook(ctx, a.Notebook); err != nil {
-			return nil, unknownEnd(a.Notebook, err)
-		}
-		n, err := now(ctx, r, a.Notebook)
-		switch {
-		case err != nil:
-			return nil, unknownEnd(a.Notebook, err)
-		case n != nil:
-			return nil, mismatch(a.Notebook, "the kernel accepted the removal, and the notebook is still there")
+		err := r.Kernel.RemoveNotebook(ctx, a.Notebook)
+		if err = settle(ctx, r, a.Notebook, err, func(n *kernel.Notebook) bool { return n == nil }); err != nil {
+			return nil, err
 		}
 		r.RefreshTree()
 		return struct {

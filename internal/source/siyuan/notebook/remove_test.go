@@ -1,11 +1,17 @@
 package notebook_test
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -32,12 +38,69 @@ func TestRemove(t *testing.T) {
 	k.Refused(t, a, on("")(id), tool.Unknown)
 }
 
-func TestRemoveNothingDone(t *testing.T) {
+// The kernel may end over it, and somebody starts it again.
+func TestRemoveKernelEnds(t *testing.T) {
 	t.Parallel()
+	const endpoint, boot = "/api/notebook/removeNotebook", "/api/system/bootProgress"
 	k := actiontest.New(t)
 	id := k.Notebook("A")
-	k.Fail("/api/notebook/removeNotebook", 1, kerneltest.FailLost)
+	k.Fail(endpoint, 1, kerneltest.FailClose) // it ended before the notebook was gone
 	k.Refused(t, act(t, "remove"), on("")(id), tool.OutcomeUnknown)
+	k.Fail(endpoint, 1, kerneltest.FailLost) // it ended afterwards
+	k.Fail(boot, 1, kerneltest.FailClose)
+	if got := k.Must(t, act(t, "remove"), on("")(id)); !got.Get("success").Bool() {
+		t.Errorf("removed %s", got.Raw)
+	}
+
+	id = k.Notebook("B")
+	k.Fail(endpoint, 1, kerneltest.FailLost)
+	k.Fail(boot, 10000, kerneltest.FailClose) // and nobody starts it
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	r := k.Request(t, act(t, "remove"), on("")(id))
+	if err := r.Check(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Run(ctx); tool.KindOf(err) != tool.OutcomeUnknown {
+		t.Errorf("of a kernel that stays away: %v", err)
+	}
+}
+
+// While it starts, a kernel may not list what is there.
+func TestRemoveKernelStarts(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	k.NeedsVault("it does not start at the right moment")
+	id := k.Notebook("A")
+	starts := &starting{id: id}
+	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: starts})
+	t.Cleanup(k.Client.Close)
+	k.Refused(t, act(t, "remove"), on("")(id), tool.OutcomeUnknown)
+}
+
+// starting is a kernel that ends when a notebook is to be removed. It says that it starts, and
+// lists no notebooks, when it is asked for the first time after that.
+type starting struct {
+	id    string
+	ended bool
+	asked int
+}
+
+func (s *starting) RoundTrip(req *http.Request) (*http.Response, error) {
+	say := func(body string) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+	}
+	switch {
+	case req.URL.Path == "/api/notebook/removeNotebook":
+		s.ended = true
+		return nil, io.ErrUnexpectedEOF
+	case s.ended && req.URL.Path == "/api/system/bootProgress":
+		s.asked++
+		return say(fmt.Sprintf(`{"code":0,"msg":"","data":{"progress":%d}}`, min(100, 50*s.asked)))
+	case s.ended && s.asked < 2 && req.URL.Path == "/api/notebook/lsNotebooks":
+		return say(`{"code":0,"msg":"","data":{"notebooks":[]}}`)
+	}
+	return http.DefaultTransport.RoundTrip(req)
 }
 
 func TestRemoveGuarded(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type renameArgs struct {
@@ -30,9 +31,20 @@ func rename() *action.Action {
 		},
 		Example: `{"notebook":"20240101120000-abcdefg","name":"Archive 2025"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
-		title, err := name(r, a.Name)
+		title, err := name(r, "name", a.Name)
 		if err != nil {
 			return nil, err
+		}
+		was, err := before(ctx, r, a.Notebook)
+		if err != nil {
+			return nil, err
+		}
+		if was.Closed { // the kernel says so in the language of its interface
+			return nil, &tool.Error{
+				Op: "rename", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: string(a.Notebook),
+				Message: fmt.Sprintf("notebook %q is closed, and SiYuan renames only open ones", was.Name),
+				Hint:    fmt.Sprintf(`notebook(action="set_open_state", notebook="%s", opened=true) opens it`, a.Notebook),
+			}
 		}
 		if err := r.Kernel.RenameNotebook(ctx, a.Notebook, title); err != nil {
 			return nil, err
@@ -41,8 +53,8 @@ func rename() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if was := r.Target("notebook").Title; n == nil || n.Name == was && title != was {
-			return nil, mismatch(a.Notebook, fmt.Sprintf("the kernel accepted the name, and the notebook is still %q", was))
+		if n == nil || n.Name == was.Name && title != was.Name {
+			return nil, mismatch(a.Notebook, fmt.Sprintf("the kernel accepted the name, and the notebook is still %q", was.Name))
 		}
 		r.RefreshTree()
 		return struct {

@@ -1,6 +1,8 @@
 package notebook_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"collie/internal/source/siyuan/access"
@@ -30,5 +32,23 @@ func TestRenameClosed(t *testing.T) {
 	if err := k.Client.CloseNotebook(t.Context(), kernel.ID(id)); err != nil {
 		t.Fatal(err)
 	}
-	k.Refused(t, act(t, "rename"), on(`"name":"B"`)(id), tool.API)
+	k.ResetCalls()
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "rename"), on(`"name":"B"`)(id), tool.API))
+	if !ok || e.Code != kernel.CodeNotebookClosed || len(k.Writes()) > 0 {
+		t.Errorf("%v, after %v", e, k.Writes())
+	}
+}
+
+func TestRenameRefused(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Notebook("A")
+	for _, name := range []string{"/", "\u200b", strings.Repeat("长", 513)} { // "Untitled", or refused in the kernel's language
+		k.Refused(t, act(t, "rename"), on(`"name":`+quoted(name))(id), tool.Invalid)
+		k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":`+quoted(name)+`}`)(id), tool.Invalid)
+		k.Refused(t, act(t, "create"), `{"name":`+quoted(name)+`}`, tool.Invalid)
+	}
+	if w := k.Writes(); len(w) > 0 {
+		t.Errorf("what was refused wrote: %v", w)
+	}
 }

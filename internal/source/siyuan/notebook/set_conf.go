@@ -38,10 +38,11 @@ func setConf() *action.Action {
 		Guide:     "Only the settings that are given change. One that this version of SiYuan lacks is refused.",
 		Class:     action.State,
 		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook")},
-		Endpoints: []string{"notebook/getNotebookConf", "notebook/setNotebookConf", "notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction"},
+		Endpoints: []string{"notebook/getNotebookConf", "notebook/setNotebookConf", "notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress", "filetree/listDocsByPath", "block/getBlockTreeInfos"},
 		Returns: []action.Field{
 			{Name: "name", About: "name of the notebook"},
 			{Name: "closed", About: "whether it is closed"},
+			{Name: "indexing", About: "as of set_open_state"},
 			{Name: "dailyNoteSavePath", About: "where daily notes go"},
 			{Name: "dailyNoteTemplatePath", About: "template of daily notes"},
 			{Name: "docCreateSavePath", About: "where new documents go"},
@@ -66,8 +67,14 @@ func setConf() *action.Action {
 			return nil, err
 		}
 		if open != nil && gjson.GetBytes(conf, "closed").Bool() != *open {
-			if err := turn(ctx, r, a.Notebook, !*open); err != nil {
+			indexing, err := turn(ctx, r, a.Notebook, !*open)
+			if err != nil {
 				return nil, err
+			}
+			if indexing {
+				if conf, err = sjson.SetBytes(conf, "indexing", true); err != nil {
+					return nil, err
+				}
 			}
 			if conf, err = sjson.SetBytes(conf, "closed", *open); err != nil {
 				return nil, err
@@ -89,9 +96,9 @@ func (s *settings) changes(r *action.Request) (map[string]any, error) {
 		return nil, err
 	}
 	if s.Name != nil {
-		title, err := name(r, *s.Name)
+		title, err := name(r, "conf/name", *s.Name)
 		if err != nil {
-			return nil, r.Invalid("conf/name", "must not be empty")
+			return nil, err
 		}
 		out["name"] = strings.ReplaceAll(title, "/", "") // as renameNotebook does
 	}

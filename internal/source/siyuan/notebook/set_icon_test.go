@@ -18,10 +18,11 @@ func TestSetIcon(t *testing.T) {
 		}
 	}
 	k.Refused(t, act(t, "set_icon"), on(`"icon":"a book"`)(id), tool.Invalid)
-	guarded(t, "set_icon", access.Write, on(`"icon":"1f4d4"`))
+	k.Refused(t, act(t, "set_icon"), on(`"icon":"1f4d4"`)(ghost), tool.Unknown)
 	if all, err := k.Client.Notebooks(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("the kernel has %+v, %v", all, err)
 	}
+	guarded(t, "set_icon", access.Write, on(`"icon":"1f4d4"`))
 }
 
 // A kernel may write what it is given in a form of its own, which is no failure.

@@ -16,17 +16,18 @@ type setOpenStateArgs struct {
 func setOpenState() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_open_state", Purpose: "Open or close a notebook",
-		Guide: "Nothing in a closed notebook can be read or found. After opening, SiYuan indexes in the " +
-			"background: what is not found at once is there a moment later.",
+		Guide: "Nothing in a closed notebook can be read or found. The call waits until SiYuan has changed its " +
+			"index, 10 seconds at most.",
 		Class:      action.State,
 		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
-		Endpoints:  []string{"notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction"},
+		Endpoints:  []string{"notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress", "filetree/listDocsByPath", "block/getBlockTreeInfos"},
 		Positional: []string{"notebook", "opened"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "notebook", About: "notebook id"},
 			{Name: "opened", About: "whether it is open now"},
 			{Name: "changed", About: "whether it was not before"},
+			{Name: "indexing", About: "true where SiYuan has not yet changed its index: what is not found may be there"},
 		},
 		Example: `{"notebook":"20240101120000-abcdefg","opened":true}`,
 	}, func(ctx context.Context, r *action.Request, a setOpenStateArgs) (any, error) {
@@ -34,9 +35,9 @@ func setOpenState() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		changed := was.Closed == a.Opened
+		changed, indexing := was.Closed == a.Opened, false
 		if changed {
-			if err := turn(ctx, r, a.Notebook, a.Opened); err != nil {
+			if indexing, err = turn(ctx, r, a.Notebook, a.Opened); err != nil {
 				return nil, err
 			}
 			r.RefreshTree()
@@ -46,27 +47,31 @@ func setOpenState() *action.Action {
 			Notebook kernel.ID `json:"notebook"`
 			Opened   bool      `json:"opened"`
 			Changed  bool      `json:"changed"`
-		}{true, a.Notebook, a.Opened, changed}, nil
+			Indexing bool      `json:"indexing,omitempty"`
+		}{true, a.Notebook, a.Opened, changed, indexing}, nil
 	})
 }
 
-// turn opens or closes a notebook and makes sure that it is.
-func turn(ctx context.Context, r *action.Request, id kernel.ID, open bool) error {
-	var err error
+// turn opens or closes a notebook, makes sure that it is, and waits for the kernel's index.
+// indexing says that this is not done yet.
+func turn(ctx context.Context, r *action.Request, id kernel.ID, open bool) (indexing bool, err error) {
+	done := func(n *kernel.Notebook) bool { return n != nil && n.Closed != open }
 	if open {
-		err = r.Kernel.OpenNotebook(ctx, id)
-	} else if err = r.Kernel.FlushNow(ctx); err == nil {
-		err = r.Kernel.CloseNotebook(ctx, id)
+		if err := settle(ctx, r, id, r.Kernel.OpenNotebook(ctx, id), done); err != nil {
+			return false, err
+		}
+		ids, err := index(ctx, r, id)
+		return err != nil || !indexed(ctx, r, ids, true), nil //nolint:nilerr // it is open
+	}
+	ids, err := index(ctx, r, id) // a closed one lists none
+	if err == nil {
+		err = r.Kernel.FlushNow(ctx)
 	}
 	if err != nil {
-		return unknownEnd(id, err)
+		return false, err // nothing was closed
 	}
-	n, err := now(ctx, r, id)
-	switch {
-	case err != nil:
-		return unknownEnd(id, err)
-	case n == nil || n.Closed == open:
-		return mismatch(id, "the kernel accepted the request, and the notebook is as it was")
+	if err := settle(ctx, r, id, r.Kernel.CloseNotebook(ctx, id), done); err != nil {
+		return false, err
 	}
-	return nil
+	return !indexed(ctx, r, ids, false), nil
 }

@@ -1,10 +1,17 @@
 package notebook_test
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -56,8 +63,75 @@ func TestSetOpenStateKernelEnds(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	id := k.Notebook("A")
-	k.Fail("/api/notebook/closeNotebook", 1, kerneltest.FailLost)
+	const endpoint = "/api/notebook/closeNotebook"
+	k.Fail("/api/sqlite/flushTransaction", 1, kerneltest.FailMessage("no")) // before anything is closed
+	k.Refused(t, act(t, "set_open_state"), on(`"opened":false`)(id), tool.API)
+	k.Fail(endpoint, 1, kerneltest.FailClose)
 	k.Refused(t, act(t, "set_open_state"), on(`"opened":false`)(id), tool.OutcomeUnknown)
+	k.Fail(endpoint, 1, kerneltest.FailLost)
+	if got := k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id)); !got.Get("changed").Bool() {
+		t.Errorf("closed: %s", got.Raw)
+	}
+}
+
+// What is in a notebook is found as soon as it is said to be open.
+func TestSetOpenStateIndexed(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	id := k.Notebook("A")
+	for _, title := range []string{"a", "b", "c", "d", "e"} {
+		k.Doc(id, "/"+title+"/below", "text")
+	}
+	slow := &indexer{}
+	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: slow})
+	t.Cleanup(k.Client.Close)
+	for range 3 {
+		slow.asked, slow.has = 0, true
+		k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id))
+		if slow.asked < 2 {
+			t.Error("said to be closed before the index was")
+		}
+		slow.asked, slow.has = 0, false
+		got := k.Must(t, act(t, "set_open_state"), on(`"opened":true`)(id))
+		rows, err := kernel.SQL[struct{ ID kernel.ID }](t.Context(), k.Client, "SELECT DISTINCT id FROM blocks WHERE type = 'd' AND id <> box LIMIT 100")
+		ids, hpathErr := k.Client.IDsByHPath(t.Context(), kernel.ID(id), "/e/below")
+		if err != nil || hpathErr != nil || len(rows) != 10 || len(ids) != 1 || got.Get("indexing").Exists() {
+			t.Errorf("%s: %d documents of 10, %d of the path (%v, %v)", got.Raw, len(rows), len(ids), err, hpathErr)
+		}
+		if slow.asked < 2 {
+			t.Errorf("%s before the index was there", got.Raw)
+		}
+	}
+	k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id))
+	k.Fail("/api/filetree/listDocsByPath", 1, kerneltest.FailMessage("no"))
+	if got := k.Must(t, act(t, "set_open_state"), on(`"opened":true`)(id)); !got.Get("indexing").Bool() {
+		t.Errorf("nobody knows whether the index is there: %s", got.Raw)
+	}
+}
+
+// indexer is a kernel whose index is empty, or has what it is asked for, when it is asked for the
+// first time.
+type indexer struct {
+	asked int
+	has   bool
+}
+
+func (s *indexer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Path == "/api/block/getBlockTreeInfos" {
+		if s.asked++; s.asked == 1 {
+			there := "{}"
+			if s.has {
+				asked, err := io.ReadAll(req.Body)
+				if err != nil {
+					return nil, err
+				}
+				there = fmt.Sprintf(`{"%s":{"type":"NodeDocument"}}`, gjson.GetBytes(asked, "ids.0").Str)
+			}
+			body := io.NopCloser(strings.NewReader(`{"code":0,"msg":"","data":` + there + `}`))
+			return &http.Response{StatusCode: http.StatusOK, Body: body, Request: req}, nil
+		}
+	}
+	return http.DefaultTransport.RoundTrip(req)
 }
 
 func TestSetOpenStateGuarded(t *testing.T) {

@@ -9,8 +9,11 @@ package notebook
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -66,8 +69,8 @@ func mismatch(id kernel.ID, message string) error {
 	}
 }
 
-// unknownEnd is err after a notebook was closed or removed: the kernel can end over that
-// (siyuan/README 1), and then the answer says nothing about what became of the write.
+// unknownEnd is err after a notebook was opened, closed or removed, where nobody can say what
+// became of the write.
 func unknownEnd(id kernel.ID, err error) error {
 	switch tool.KindOf(err) {
 	case tool.Unavailable, tool.OutcomeUnknown:
@@ -80,11 +83,18 @@ func unknownEnd(id kernel.ID, err error) error {
 	return err
 }
 
-// name is a name that a caller gave, without spaces around it; an empty one is an error.
-func name(r *action.Request, text string) (string, error) {
+// longestName is in characters.
+const longestName = 512
+
+// name is a name that a caller gave, without spaces around it. What the kernel would refuse, or
+// make "Untitled", is an error.
+func name(r *action.Request, param, text string) (string, error) {
 	text = strings.TrimSpace(text)
-	if text == "" {
-		return "", r.Invalid("name", "must not be empty")
+	switch {
+	case !strings.ContainsFunc(text, func(c rune) bool { return c != '/' && unicode.IsGraphic(c) && !unicode.IsSpace(c) }):
+		return "", r.Invalid(param, "must not be empty")
+	case utf8.RuneCountInString(text) > longestName:
+		return "", r.Invalid(param, fmt.Sprintf("must not be longer than %d characters", longestName))
 	}
 	return text, nil
 }

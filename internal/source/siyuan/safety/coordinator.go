@@ -160,6 +160,9 @@ func (w *writing) finish(ctx context.Context, raw json.RawMessage, err error) (j
 		_ = w.note(state) // the error itself is what matters now
 		return nil, err
 	}
+	if w.r.Action.Saves != "" && len(w.entry.Before) == 0 && w.entry.NoUndo == "" {
+		w.entry.NoUndo = "there was nothing before: it only added something, which can be removed"
+	}
 	w.entry.Result = kept(raw)
 	_ = w.note(Committed) // the write has happened
 	return w.report(ctx, raw)

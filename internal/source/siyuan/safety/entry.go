@@ -36,16 +36,18 @@ const (
 
 // Entry is what is kept of one write.
 type Entry struct {
-	ID       string          `json:"requestId"`
-	Tool     string          `json:"tool"`
-	Action   string          `json:"action"`
-	ArgsHash string          `json:"argsHash"`
-	Targets  []string        `json:"targets,omitempty"` // ids
-	State    State           `json:"state"`
-	Created  time.Time       `json:"createdAt"`
-	Updated  time.Time       `json:"updatedAt"`
-	Error    string          `json:"error,omitempty"`  // its kind
-	Result   json.RawMessage `json:"result,omitempty"` // for the same request again
+	ID       string   `json:"requestId"`
+	Tool     string   `json:"tool"`
+	Action   string   `json:"action"`
+	ArgsHash string   `json:"argsHash"`
+	Targets  []string `json:"targets,omitempty"` // ids
+	// Names are the targets for people: their paths where those were known.
+	Names   []string        `json:"names,omitempty"`
+	State   State           `json:"state"`
+	Created time.Time       `json:"createdAt"`
+	Updated time.Time       `json:"updatedAt"`
+	Error   string          `json:"error,omitempty"`  // its kind
+	Result  json.RawMessage `json:"result,omitempty"` // for the same request again
 	// Before is what the targets were; Inverse the call that takes the write back. Without both
 	// it cannot be undone, and NoUndo says why.
 	Before  []Before        `json:"before,omitempty"`
@@ -69,7 +71,13 @@ type Before struct {
 	Parent   kernel.ID `json:"parent,omitempty"`
 	Previous kernel.ID `json:"previous,omitempty"`
 	Next     kernel.ID `json:"next,omitempty"`
+	// Holder is the container that goes with the block, where it holds nothing else: a list goes
+	// with its only item.
+	Holder *Before `json:"holder,omitempty"`
 }
+
+// alone reports whether nothing stands beside the block.
+func (b *Before) alone() bool { return b.Previous == "" && b.Next == "" }
 
 // mostEntries bounds how many writes are kept (11).
 const mostEntries = 2048

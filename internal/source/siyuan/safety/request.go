@@ -5,12 +5,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/tidwall/sjson"
 
+	"collie/internal/source/siyuan/action"
 	"collie/internal/tool"
 )
 
@@ -42,8 +45,24 @@ func (w *writing) begin() error {
 		if t.ID != "" {
 			w.entry.Targets = append(w.entry.Targets, string(t.ID))
 		}
+		if name := nameOf(&t); name != "" && !slices.Contains(w.entry.Names, name) {
+			w.entry.Names = append(w.entry.Names, name)
+		}
 	}
 	return nil
+}
+
+// nameOf is a target for people: the path it was named by, or that of its document in its notebook, or its title.
+func nameOf(t *action.Target) string {
+	switch {
+	case strings.HasPrefix(t.Subject, "/") && !strings.HasSuffix(t.Subject, ".sy"):
+		return t.Subject
+	case t.HPath != "" && t.HPath != "/":
+		return t.HPath
+	case t.Title != "":
+		return t.Title
+	}
+	return string(t.ID)
 }
 
 // newID makes a request id: a UUIDv7.

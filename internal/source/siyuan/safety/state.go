@@ -38,6 +38,9 @@ func (w *writing) look(ctx context.Context) error {
 			blocks = append(blocks, t.ID)
 		}
 	}
+	if a.Class == action.Creates {
+		w.entry.NoUndo = "it only added something, which can be removed"
+	}
 	wants := w.r.Meta.IfMatch != "" || w.r.Meta.Expected != "" || w.r.Meta.ValidateOnly || w.mode == Strict
 	saves := w.mode != Off && a.Saves != "" && !w.r.Meta.ValidateOnly
 	if !guarded(a.Class) || !wants && !saves && a.Inverse == nil {
@@ -51,7 +54,10 @@ func (w *writing) look(ctx context.Context) error {
 		}
 	}
 	if wants && len(blocks) == 0 {
-		w.hash = w.manifest()
+		var err error
+		if w.hash, err = w.manifest(ctx); err != nil {
+			return err
+		}
 	}
 	switch {
 	case w.r.Meta.ValidateOnly || w.mode == Off:
@@ -73,24 +79,38 @@ func (w *writing) look(ctx context.Context) error {
 	return nil
 }
 
-// manifest is a hash of what the targets are, for those that have no text of their own.
-func (w *writing) manifest() string {
+// manifest is a hash of what the targets are, for those that have no text of their own. A database
+// has all that it holds.
+func (w *writing) manifest(ctx context.Context) (string, error) {
 	type target struct {
-		What access.What
-		ID   kernel.ID
-		Path string
-		Name string
+		What  access.What
+		ID    kernel.ID
+		Path  string
+		Name  string
+		State string `json:",omitempty"`
 	}
 	var list []target
 	for _, t := range w.r.AllTargets() {
-		list = append(list, target{t.What, t.ID, t.Path, t.Title})
+		one := target{What: t.What, ID: t.ID, Path: t.Path, Name: t.Title}
+		if t.What == access.Database {
+			db, err := w.r.Kernel.Database(ctx, t.ID)
+			if err != nil {
+				return "", err
+			}
+			one.State = hashOf(db.Raw)
+		}
+		list = append(list, one)
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
 		panic("safety: targets do not encode: " + err.Error())
 	}
+	return hashPrefix + hashOf(raw), nil
+}
+
+func hashOf(raw []byte) string {
 	sum := sha256.Sum256(raw)
-	return hashPrefix + hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:])
 }
 
 // guard holds the write against the hashes that its caller gave.
@@ -204,14 +224,49 @@ func (w *writing) save(ctx context.Context, saved []content.Saved) error {
 			Saved: s, Document: t.ID == t.Root, Notebook: t.Notebook, Root: t.Root, Path: t.Path, HPath: t.HPath,
 			Parent: around[s.ID].Parent, Previous: around[s.ID].Previous, Next: around[s.ID].Next,
 		}
+		if b.Document && b.Path == "" {
+			if t, err := w.r.Located(ctx, t); err == nil {
+				b.Path = t.Path
+			}
+		}
 		if b.Document && b.HPath == "" {
 			if hpath, err := w.r.Kernel.HPathByID(ctx, t.ID); err == nil {
 				b.HPath = hpath
 			}
 		}
+		if w.r.Action.Saves == action.SavesRemoved && b.alone() {
+			if b.Holder, err = w.holder(ctx, &b); err != nil {
+				w.entry.Before, w.entry.NoUndo = nil, "what holds it could not be read"
+				return nil //nolint:nilerr // as above
+			}
+		}
 		w.entry.Before = append(w.entry.Before, b)
 	}
 	return nil
+}
+
+// holder is the outermost container that holds nothing but a block, nil if there is none but the document.
+func (w *writing) holder(ctx context.Context, b *Before) (*Before, error) {
+	var out *Before
+	for at := b; at.alone() && at.Parent != "" && at.Parent != b.Root; {
+		around, err := w.r.Kernel.Neighbours(ctx, []kernel.ID{at.Parent})
+		if err != nil {
+			return nil, err
+		}
+		n := around[at.Parent]
+		next := &Before{Notebook: b.Notebook, Root: b.Root, Path: b.Path, Parent: n.Parent, Previous: n.Previous, Next: n.Next}
+		next.ID = at.Parent
+		out, at = next, next
+	}
+	if out == nil {
+		return nil, nil
+	}
+	_, saved, err := content.State(ctx, w.r.Kernel, []kernel.ID{out.ID})
+	if err != nil {
+		return nil, err
+	}
+	out.Saved = saved[0]
+	return out, nil
 }
 
 // placeOf is where something that was saved is.

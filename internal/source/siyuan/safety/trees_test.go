@@ -1,6 +1,7 @@
 package safety_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,10 @@ func TestUndoOfATree(t *testing.T) {
 	nb := kit.Notebook("Work")
 	doc := kernel.ID(kit.Doc(nb, "/Idea", "the idea 想法"))
 	child := kernel.ID(kit.Doc(nb, "/Idea/Detail", "a detail"))
+	grand := kernel.ID(kit.Doc(nb, "/Idea/Detail/Of it & <more>", ""))
+	if err := kit.Client.SetAttrs(t.Context(), child, map[string]string{"icon": "1f600", "alias": "细节"}); err != nil {
+		t.Fatal(err)
+	}
 	sibling := kernel.ID(kit.Doc(nb, "/Other", "other"))
 	var rm *action.Action
 	for _, a := range fs.Tool().Actions {
@@ -38,7 +43,7 @@ func TestUndoOfATree(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := writes.List()
-	if err != nil || len(list) != 1 || len(list[0].Before) != 2 {
+	if err != nil || len(list) != 1 || len(list[0].Before) != 3 {
 		t.Fatalf("entries %+v, %v", list, err)
 	}
 	if err := writes.Restore(t.Context(), kit.Client, &list[0]); err != nil {
@@ -49,7 +54,20 @@ func TestUndoOfATree(t *testing.T) {
 			t.Errorf("%s has %q, %v; want %q", id, got, err, want)
 		}
 	}
-	if path, err := kit.Client.HPathByID(t.Context(), child); err != nil || path != "/Idea/Detail" {
-		t.Errorf("the child is at %q, %v", path, err)
+	for id, want := range map[kernel.ID]string{doc: "/Idea", child: "/Idea/Detail", grand: "/Idea/Detail/Of it & <more>"} {
+		if path, err := kit.Client.HPathByID(t.Context(), id); err != nil || path != want {
+			t.Errorf("%s is at %q, %v; want %q", id, path, err, want)
+		}
+	}
+	for above, want := range map[string]kernel.ID{
+		"/": doc, "/" + string(doc) + ".sy": child, "/" + string(doc) + "/" + string(child) + ".sy": grand,
+	} { // a list tells what is on the disk
+		got, err := kit.Client.Documents(t.Context(), kernel.ID(nb), above)
+		if err != nil || !slices.ContainsFunc(got, func(d kernel.Document) bool { return d.ID == want }) {
+			t.Errorf("below %s there is %v, %v; want %s", above, got, err, want)
+		}
+	}
+	if attrs, err := kit.Client.Attrs(t.Context(), child); err != nil || attrs["icon"] != "1f600" || attrs["alias"] != "细节" {
+		t.Errorf("attributes of the child %v, %v", attrs, err)
 	}
 }

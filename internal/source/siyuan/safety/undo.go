@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,10 +69,24 @@ func (c *Coordinator) Restore(ctx context.Context, k *kernel.Client, e *Entry) e
 	if !e.CanUndo() || len(e.Before) == 0 {
 		return notUndoable(e)
 	}
+	var made []*Before
 	for i := range e.Before {
-		if err := restore(ctx, k, &e.Before[i]); err != nil {
-			return fmt.Errorf("restore %s: %w", e.Before[i].ID, err)
+		b := &e.Before[i]
+		gone, err := restore(ctx, k, b)
+		if err != nil {
+			return fmt.Errorf("restore %s: %w", b.ID, err)
 		}
+		if gone && b.Document {
+			made = append(made, b)
+		}
+	}
+	for _, b := range made {
+		if err := finishDocument(ctx, k, b); err != nil {
+			return fmt.Errorf("restore %s: %w", b.ID, err)
+		}
+	}
+	if err := listed(ctx, k, made); err != nil {
+		return err
 	}
 	return c.Undone(e)
 }
@@ -84,7 +99,7 @@ func notUndoable(e *Entry) error {
 	case e.State == Failed:
 		why = "nothing was written"
 	case why == "":
-		why = "it keeps nothing that could be put back"
+		why = "nothing is kept of what was there; SiYuan's own history may have it"
 	}
 	return &tool.Error{Op: "undo", Kind: tool.Conflicting, Subject: e.ID, Message: fmt.Sprintf("%s.%s cannot be undone: %s", e.Tool, e.Action, why)}
 }
@@ -95,23 +110,32 @@ func (c *Coordinator) Undone(e *Entry) error {
 	return c.ledger.put(e)
 }
 
-// restore puts back one block or document.
-func restore(ctx context.Context, k *kernel.Client, b *Before) error {
+// restore puts back one block or document; gone says that it was not there any more.
+func restore(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {
 	if b.Document {
 		return restoreDocument(ctx, k, b)
 	}
-	_, err := k.Place(ctx, b.ID)
+	_, err = k.Place(ctx, b.ID)
 	if err == nil {
 		_, err = k.Update(ctx, b.ID, "markdown", b.Kramdown)
-		return err
+		return false, err
 	}
 	if tool.KindOf(err) != tool.Unknown {
-		return err
+		return false, err
 	}
+	return true, insert(ctx, k, b)
+}
+
+// insert puts back a block that is gone, as near to where it was as there is something left.
+func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 	for _, at := range []kernel.Anchor{{PreviousID: b.Previous}, {NextID: b.Next}, {ParentID: b.Parent}, {ParentID: b.Root}} {
 		id := at.PreviousID + at.NextID + at.ParentID
 		if id == "" {
 			continue
+		}
+		if id == b.Root && b.Holder != nil {
+			_, err := restore(ctx, k, b.Holder)
+			return err
 		}
 		if _, err := k.Place(ctx, id); err != nil {
 			if tool.KindOf(err) == tool.Unknown {
@@ -120,27 +144,128 @@ func restore(ctx context.Context, k *kernel.Client, b *Before) error {
 			return err
 		}
 		_, err := k.Insert(ctx, kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: b.Kramdown}, Anchor: at})
+		if err == nil && b.alone() && id == b.Root {
+			err = dropFiller(ctx, k, b)
+		}
 		return err
 	}
 	return &tool.Error{Op: "undo", Kind: tool.Unknown, Subject: string(b.ID), Message: "the document it was in is gone"}
 }
 
+// dropFiller removes the empty paragraph that the kernel puts into a document which had nothing but the block (README
+// 25), if that is all there is beside it.
+func dropFiller(ctx context.Context, k *kernel.Client, b *Before) error {
+	children, err := k.ChildBlocks(ctx, b.Root)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(children, func(c kernel.Block) bool { return c.ID == b.ID })
+	if len(others) != 1 || others[0].Type != "p" || others[0].Markdown != "" {
+		return nil
+	}
+	return remove(ctx, k, others)
+}
+
 // documentIAL is the line of attributes of the document itself, at the end of its kramdown.
 var documentIAL = regexp.MustCompile(`\n?\{: [^\n]*type="doc"[^\n]*\}\s*$`)
 
-// restoreDocument makes the body what it was: a document that is gone is made again with its id
-// where it was.
-func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) error {
+// restoreDocument makes the body what it was. A document that is gone is made again with its id where it was.
+func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {
 	body := strings.TrimSpace(documentIAL.ReplaceAllString(b.Kramdown, ""))
-	if _, _, err := k.PathByID(ctx, b.ID); err != nil {
-		if b.HPath == "" || tool.KindOf(err) != tool.Unknown { // only one that is gone is made again
-			return err
-		}
-		if _, err := k.CreateDocument(ctx, b.Notebook, b.HPath, body, b.ID); err != nil {
-			return err
-		}
-		return k.SetAttrs(ctx, b.ID, ownAttrs(b.Attrs))
+	_, _, err = k.PathByID(ctx, b.ID)
+	switch {
+	case err == nil:
+		return false, rewrite(ctx, k, b, body)
+	case b.HPath == "" || tool.KindOf(err) != tool.Unknown: // only one that is gone is made again
+		return false, err
 	}
+	path, err := pathFor(ctx, k, b)
+	if err != nil {
+		return true, err
+	}
+	// A kernel may remember a document that went with the one above it, and then it writes no file for one that is the
+	// same. So it is another one first.
+	if path == "" {
+		_, err = k.CreateDocument(ctx, b.Notebook, b.HPath+unfinished, body, b.ID)
+	} else {
+		err = k.CreateDocumentAt(ctx, b.Notebook, path, b.title()+unfinished, body)
+	}
+	if err != nil {
+		return true, err
+	}
+	return true, k.RenameDocument(ctx, b.ID, b.title())
+}
+
+// unfinished ends the title of a document while it is made again.
+const unfinished = " …"
+
+// title is that of a document.
+func (b *Before) title() string { return b.HPath[strings.LastIndex(b.HPath, "/")+1:] }
+
+// pathFor is the storage path for a document that is to be made again: below the one it was below, wherever that is
+// now; empty if that is gone as well, or in another notebook.
+func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
+	file := "/" + string(b.ID) + ".sy"
+	above, own := strings.CutSuffix(b.Path, file)
+	if !own || above == "" {
+		return b.Path, nil
+	}
+	notebook, path, err := k.PathByID(ctx, kernel.ID(above[strings.LastIndex(above, "/")+1:]))
+	if err != nil && tool.KindOf(err) != tool.Unknown {
+		return "", err
+	}
+	if err != nil || notebook != b.Notebook {
+		return "", nil
+	}
+	return strings.TrimSuffix(path, ".sy") + file, nil
+}
+
+// finishDocument gives a document that was made again what is its own. It comes after all are made, since the kernel
+// may take what it writes for a document that it has just made from before it was made.
+func finishDocument(ctx context.Context, k *kernel.Client, b *Before) error {
+	if err := k.FlushNow(ctx); err != nil {
+		return err
+	}
+	if attrs := ownAttrs(b.Attrs); len(attrs) > 0 {
+		if err := k.SetAttrs(ctx, b.ID, attrs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listed makes sure that documents that were made again are in the folders of their notebooks, and not only in what the
+// kernel remembers.
+func listed(ctx context.Context, k *kernel.Client, made []*Before) error {
+	folders := map[string][]kernel.Document{}
+	for _, b := range made {
+		notebook, path, err := k.PathByID(ctx, b.ID)
+		if err != nil {
+			return err
+		}
+		folder := strings.TrimSuffix(path, "/"+string(b.ID)+".sy")
+		at := string(notebook) + folder
+		if _, known := folders[at]; !known {
+			above := "/"
+			if folder != "" {
+				above = folder + ".sy"
+			}
+			if folders[at], err = k.Documents(ctx, notebook, above); err != nil {
+				return err
+			}
+		}
+		if !slices.ContainsFunc(folders[at], func(d kernel.Document) bool { return d.ID == b.ID }) {
+			return &tool.Error{
+				Op: "undo", Kind: tool.Mismatch, Subject: string(b.ID), OutcomeUnknown: true,
+				Message: "the kernel accepted " + b.HPath + ", and no list shows it", Hint: "SiYuan's own history has the document",
+			}
+		}
+	}
+	return nil
+}
+
+// rewrite makes the body of a document that is there what it was.
+func rewrite(ctx context.Context, k *kernel.Client, b *Before, body string) error {
 	children, err := k.ChildBlocks(ctx, b.ID)
 	if err != nil {
 		return err
@@ -163,12 +288,17 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) error {
 	return k.SetAttrs(ctx, b.ID, ownAttrs(b.Attrs))
 }
 
-// remove deletes blocks and waits until that shows.
+// remove deletes blocks, all in one request since each takes its time, and waits until that shows.
 func remove(ctx context.Context, k *kernel.Client, blocks []kernel.Block) error {
-	for _, b := range blocks {
-		if err := k.Delete(ctx, b.ID); err != nil {
-			return err
-		}
+	if len(blocks) == 0 {
+		return nil
+	}
+	steps := make([]kernel.Operation, len(blocks))
+	for i, b := range blocks {
+		steps[i] = kernel.Operation{"action": "delete", "id": b.ID}
+	}
+	if _, err := k.Transact(ctx, time.Now().UnixMilli(), steps...); err != nil {
+		return err
 	}
 	return k.Flush(ctx)
 }

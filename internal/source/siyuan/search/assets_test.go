@@ -14,10 +14,13 @@ const (
 	looseAsset = "assets/loose-" + assetID + ".txt"
 )
 
-func withAssets(w *world) {
-	w.File("/data/"+openAsset, []byte("hello asset 你好"))
-	w.File("/data/"+hideAsset, []byte("hello CANARY"))
-	w.File("/data/"+looseAsset, []byte("hello loose"))
+// withAssets writes files, and calls written after each of those with a text how many there are. The text begins with
+// word.
+func withAssets(w *world, word string, written func(n int)) {
+	for i, file := range [][2]string{{openAsset, " asset 你好"}, {hideAsset, " CANARY"}, {looseAsset, " loose"}} {
+		w.File("/data/"+file[0], []byte(word+file[1]))
+		written(i + 1)
+	}
 	w.File("/data/assets/pic-"+assetID+".png", []byte{1})
 	w.Doc(w.fruit, "/Assets", "[note](assets/note%20"+assetID+".txt) ![](assets/pic-"+assetID+".png)")
 	w.Doc(w.secret, "/CANARY assets", "[x]("+hideAsset+")")
@@ -25,7 +28,7 @@ func withAssets(w *world) {
 
 func TestSearchAssets(t *testing.T) {
 	w := newWorld(t)
-	withAssets(w)
+	withAssets(w, "hello", func(int) {})
 	if got := w.do("search_assets"); got.Get("total").Int() != 4 {
 		t.Errorf("all: %s", got.Raw)
 	}
@@ -43,28 +46,33 @@ func TestSearchAssets(t *testing.T) {
 
 func TestFulltextAssetContent(t *testing.T) {
 	w := newWorld(t)
-	withAssets(w)
-	all := w.do("fulltext_asset_content", "query", "hello", "types", []string{"txt"}, "sortBy", 3, "pageSize", 2)
+	word := "hello" + w.doc[15:] // a real kernel remembers the texts of files from runs before
+	withAssets(w, word, func(n int) {
+		w.until("the texts of files are indexed", func() bool {
+			return w.do("fulltext_asset_content", "query", word).Get("total").Int() == int64(n)
+		})
+	})
+	all := w.do("fulltext_asset_content", "query", word, "types", []string{"txt"}, "sortBy", 3, "pageSize", 2)
 	if all.Get("total").Int() != 3 || all.Get("data.#").Int() != 2 || !all.Get("hasNextPage").Bool() {
 		t.Errorf("got %s", all.Raw)
 	}
-	if sent := w.asked("search/fullTextSearchAssetContent")[0]; sent.Get("types").Raw != `{".txt":true}` {
+	if sent := w.last("search/fullTextSearchAssetContent"); sent.Get("types").Raw != `{".txt":true}` {
 		t.Errorf("sent %s", sent.Raw)
 	}
 	var hidden, visible string
-	for _, hit := range w.do("fulltext_asset_content", "query", "hello").Get("data").Array() {
+	for _, hit := range w.do("fulltext_asset_content", "query", word).Get("data").Array() {
 		switch hit.Get("path").Str {
 		case hideAsset:
 			hidden = hit.Get("id").Str
 		case openAsset:
 			visible = hit.Get("id").Str
-			if hit.Get("plainContent").Str != "hello asset 你好" || hit.Get("content").Str != "<mark>hello</mark> asset 你好" {
+			if hit.Get("plainContent").Str != word+" asset 你好" || hit.Get("content").Str != "<mark>"+word+"</mark> asset 你好" {
 				t.Errorf("hit %s", hit.Raw)
 			}
 		}
 	}
 	w.hide()
-	got := w.do("fulltext_asset_content", "query", "hello")
+	got := w.do("fulltext_asset_content", "query", word)
 	w.silent(got)
 	if got.Get("total").Int() != 1 || got.Get("filteredOutCount").Int() != 2 {
 		t.Errorf("got %s", got.Raw)

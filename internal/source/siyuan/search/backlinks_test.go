@@ -14,7 +14,7 @@ func idOf(s string) kernel.ID { return kernel.ID(s) }
 func linked(w *world) (ref, secretRef string) {
 	w.t.Helper()
 	target := w.children(w.doc)[1]
-	ref = w.Doc(w.fruit, "/Links", "see (("+target+" 'pie')) here\n\n- item with (("+w.doc+" 'Apple 苹果'))\n\nthis names Apple 苹果 in passing")
+	ref = w.Doc(w.fruit, "/Links", "see (("+target+" 'pie')) here\n\n- item with (("+w.doc+" 'Apple 苹果')) (("+nowhere+" 'gone'))\n\nthis names Apple 苹果 in passing")
 	secretRef = w.Doc(w.secret, "/CANARY refs", "CANARY refers to (("+target+" 'pie'))")
 	return ref, secretRef
 }
@@ -48,10 +48,19 @@ func TestGetBacklinksInOneDocument(t *testing.T) {
 	w := newWorld(t)
 	ref, secretRef := linked(w)
 	got := w.do("get_backlinks", "id", w.doc, "refTreeID", nowhere, "scopeRootId", ref, "keyword", "ITEM")
-	if links := texts(got.Get("backlinks"), "content"); !slices.Equal(links, []string{"item with Apple 苹果"}) {
+	if links := texts(got.Get("backlinks"), "content"); !slices.Equal(links, []string{"item with Apple 苹果 gone"}) {
 		t.Errorf("links: %s", got.Raw)
 	}
-	if sent := w.asked("ref/getBacklinkDoc"); len(sent) != 1 || sent[0].Get("refTreeID").Str != ref {
+	if path := got.Get("backlinks.0.hPath").Str; path != "/Links" {
+		t.Errorf("where: %s", path)
+	}
+	if other := w.do("get_backlinks", "id", w.doc, "refTreeID", ref, "keyword", "苹果 nobody"); len(other.Get("backlinks").Array()) > 0 {
+		t.Errorf("without the keyword: %s", other.Raw)
+	}
+	if passing := w.do("get_backlinks", "id", w.doc, "mode", "mentions", "keyword", "PASSING"); len(passing.Get("backmentions").Array()) != 2 {
+		t.Errorf("mentions with the keyword: %s", passing.Raw)
+	}
+	if sent := w.asked("ref/getBacklinkDoc"); len(sent) != 2 || sent[0].Get("refTreeID").Str != ref {
 		t.Errorf("sent %v", sent)
 	}
 	w.hiddenLikeMissing("get_backlinks", secretRef, "id", w.doc, "refTreeID", secretRef)

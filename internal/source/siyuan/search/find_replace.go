@@ -49,7 +49,8 @@ type replacedResult struct {
 func findReplace() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "find_replace", Purpose: "Replace a text in blocks, at once and without undo",
-		Guide: "fulltext finds the blocks. A document's id stands for its title, not for its blocks. regex is RE2, $1 stands for a group. " +
+		Guide: "fulltext finds the blocks. A document's id stands for its title, not for its blocks. keyword takes no notice of upper and lower case. " +
+			"regex is RE2, $1 stands for a group. " +
 			"replaceTypes: " + strings.Join(slices.Sorted(maps.Keys(replaceTypes)), " ") + ". changed counts the blocks that changed, of 50 at most.",
 		Dangerous: true, Class: action.Manifest,
 		Needs: []action.Need{action.OnBlock(access.Write, "ids"), onPaths(access.Write, "paths")},
@@ -88,8 +89,8 @@ func findReplace() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		err = r.Kernel.FindReplace(ctx, kernel.Replacing{Find: a.K, Replace: a.R, IDs: ids, Method: methods[a.Method], Types: types})
-		if err != nil {
+		q := kernel.Replacing{Find: a.K, Replace: a.R, IDs: ids, Method: methods[a.Method], Types: types}
+		if err := r.Kernel.FindReplace(ctx, literal(q)); err != nil {
 			return nil, err
 		}
 		refreshAll(r, targets)
@@ -107,6 +108,16 @@ func findReplace() *action.Action {
 		}
 		return out, nil
 	})
+}
+
+// literal has what is put in the place of plain text stand there as it is. Of plain text the kernel takes a $ for a group
+// of a pattern, in some kinds of text, and makes text of a tag that it replaces in; of a pattern it does neither.
+func literal(q kernel.Replacing) kernel.Replacing {
+	if q.Method != kernel.MethodRegex && (strings.Contains(q.Replace, "$") || q.Types["tag"]) {
+		q.Method = kernel.MethodRegex
+		q.Find, q.Replace = "(?i)"+regexp.QuoteMeta(q.Find), strings.ReplaceAll(q.Replace, "$", "$$")
+	}
+	return q
 }
 
 // checkReplacing refuses what the kernel would take for something else, or for nothing.

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -46,6 +47,31 @@ func TestFindReplace(t *testing.T) {
 	none := w.do("find_replace", "k", "nowhere to be found", "r", "x", "ids", blocks[:1])
 	if none.Get("replaced").Bool() || none.Get("changed").Int() != 0 || none.Get("warning").Str == "" {
 		t.Errorf("nothing changed: %s", none.Raw)
+	}
+}
+
+// TestFindReplaceIsLiteral: a kernel takes a $ for a group of a pattern, in plain text and without one, and makes text
+// of a tag.
+func TestFindReplaceIsLiteral(t *testing.T) {
+	w := newWorld(t)
+	doc := w.Doc(w.fruit, "/Prices", "costs 5 or (5.0)\n\n**5** `5`\n\n#old/tag# old\n\na.b axb A.B")
+	blocks := w.children(doc)
+	for i, c := range []struct{ k, r, types, want string }{
+		{"5", "$1 ${x} $$", "", "costs $1 ${x} $$ or ($1 ${x} $$.0)"},
+		{"5", "$1", "", "**$1** `$1`"},
+		{"old", "new", `{"tag":true}`, "#new/tag# old"},
+		{"a.b", "$0", "", "$0 axb $0"},
+	} {
+		pairs := []any{"k", c.k, "r", c.r, "ids", blocks[i]}
+		if c.types != "" {
+			pairs = append(pairs, "replaceTypes", json.RawMessage(c.types))
+		}
+		if got := w.do("find_replace", pairs...); got.Get("changed").Int() != 1 {
+			t.Errorf("%s: %s", c.k, got.Raw)
+		}
+		if text := strings.ReplaceAll(w.text(blocks[i]), "\u200b", ""); text != c.want {
+			t.Errorf("%s: %q, want %q", c.k, text, c.want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -31,7 +32,7 @@ type fulltextArgs struct {
 
 type resolvedArgs struct {
 	Method  string   `json:"method"`
-	OrderBy string   `json:"orderBy"`
+	OrderBy string   `json:"orderBy,omitempty"` // a statement has its own
 	GroupBy int      `json:"groupBy"`
 	Types   []string `json:"types,omitempty"`
 }
@@ -40,8 +41,8 @@ func fulltext() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "fulltext", Purpose: "Find blocks by the words in them", Common: true, Class: action.Reads,
 		Guide: "Without types the kernel looks in its usual ones: no lists, list items, quotes and super blocks, since what is in them is found " +
-			"by itself. query_syntax is that of SQLite's full text search: apple NOT pie, app*, \"two words\". regex is RE2. " +
-			"A page whose size is not given shows 20 hits at most. If a notebook may not be read, sql is refused: query_sql takes its place.",
+			"by itself. query_syntax is that of SQLite's full text search: apple NOT pie, app*, \"two words\". regex is RE2. sql is a SELECT with " +
+			"a column id, which says itself which types, where and in what order. A page whose size is not given shows 20 hits at most.",
 		Needs:      []action.Need{action.OnBlock(access.Read, "parentId")},
 		Endpoints:  []string{"search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
 		Aliases:    map[string]string{"methodName": "method", "sortBy": "orderBy", "parentID": "parentId"},
@@ -53,20 +54,9 @@ func fulltext() *action.Action {
 			action.Field{Name: "resolvedArgs", About: "how the arguments were understood", Verbose: true}),
 		Example: `{"query":"travel plan","typeShortcodes":["h","p"],"pageSize":10}`,
 	}, func(ctx context.Context, r *action.Request, a fulltextArgs) (any, error) {
-		q, err := question(ctx, r, &a)
-		if err != nil {
+		f := finder{r: r, args: &a}
+		if err := f.prepare(ctx); err != nil {
 			return nil, err
-		}
-		documents := 0
-		ask := func(ctx context.Context, page, size int) (kernel.FoundPage, error) {
-			if q == nil {
-				return kernel.FoundPage{}, nil
-			}
-			once := *q
-			once.Page, once.PageSize = page, size
-			got, err := r.Kernel.FullText(ctx, once)
-			documents = got.Documents
-			return got, err
 		}
 		keep, err := sieve(ctx, r, &a)
 		if err != nil {
@@ -77,9 +67,15 @@ func fulltext() *action.Action {
 			Documents int          `json:"matchedRootCount,omitempty"`
 			Resolved  resolvedArgs `json:"resolvedArgs"`
 		}{Resolved: resolvedArgs{a.Method, a.OrderBy, a.GroupBy, slices.Sorted(maps.Keys(a.Types))}}
-		out.list, err = fetch(ctx, r, ask, a.Page, a.PageSize, keep, !a.StripHTML)
+		if a.Method == "sql" {
+			out.Resolved.OrderBy = ""
+		}
+		out.list, err = fetch(ctx, r, f.page, a.Page, a.PageSize, keep, !a.StripHTML)
 		if err == nil && out.Mode == "kernel" {
-			out.Documents = documents
+			out.Documents = f.documents
+		}
+		if f.more {
+			out.Incomplete, out.Hint = true, "only the first rows were looked at: add conditions to the statement"
 		}
 		return out, err
 	})
@@ -109,16 +105,33 @@ func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.
 	if err := checkQuery(r, a, restricted); err != nil {
 		return nil, err
 	}
-	if target := r.Targets("parentId"); len(target) > 0 && len(paths) == 0 && target[0].Path != "" && target[0].Path != "/" {
-		paths = []string{string(target[0].Notebook) + target[0].Path}
+	if target := r.Targets("parentId"); len(target) > 0 && len(paths) == 0 {
+		switch t := target[0]; {
+		case t.ID == t.Notebook:
+			paths = []string{string(t.Notebook)}
+		case t.Path != "" && t.Path != "/":
+			paths = []string{string(t.Notebook) + t.Path}
+		}
 	}
 	paths, nothing, err := scope(ctx, r, paths)
 	if err != nil || nothing {
 		return nil, err
 	}
+	if restricted {
+		a.Types = withoutDatabases(a.Types)
+	}
 	return &kernel.FullText{
-		Query: a.Query, Method: methods[a.Method], Types: a.Types, Paths: paths, GroupBy: a.GroupBy, OrderBy: orders[a.OrderBy],
+		Query: quoted(a), Method: methods[a.Method], Types: a.Types, Paths: paths, GroupBy: a.GroupBy, OrderBy: orders[a.OrderBy],
 	}, nil
+}
+
+// quoted is the query as the kernel takes it. It puts an expression of the full text search between the quotes of a
+// statement as it is, so that one with a quote could end that statement and begin another, which may write.
+func quoted(a *fulltextArgs) string {
+	if a.Method == "query_syntax" {
+		return strings.ReplaceAll(a.Query, "'", "''")
+	}
+	return a.Query
 }
 
 // checkQuery refuses what the kernel would answer with no hits and no word about why (README
@@ -129,15 +142,9 @@ func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 		if _, err := regexp.Compile(a.Query); err != nil {
 			return r.Invalid("query", "is no regular expression of RE2: "+err.Error())
 		}
-	case "sql":
-		if restricted {
-			return &tool.Error{
-				Op: "search", Kind: tool.Denied, Message: "some notebook may not be read, and rows of SQL do not tell where they come from",
-				Hint: `search(action="query_sql", stmt="…") narrows a statement to the notebooks that may be read`,
-			}
-		}
-		if _, err := guard.Parse(a.Query); err != nil {
-			return sqlError(r, "query", err)
+	case "query_syntax":
+		if err := guard.Words(a.Query); err != nil {
+			return wordsError(r, err)
 		}
 	}
 	// The kernel makes SQL of these, and whether it does so with care cannot be seen from here.
@@ -145,6 +152,17 @@ func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 		return r.Invalid("query", "must have no ' in it while some notebook may not be read; method keyword takes it")
 	}
 	return nil
+}
+
+// wordsError is the error for a query that is none of the full text search.
+func wordsError(r *action.Request, err error) error {
+	refused, ok := errors.AsType[*guard.Refused](err)
+	if !ok {
+		return &tool.Error{Op: "check a search", Kind: tool.Internal, Subject: name, Err: err}
+	}
+	out := r.Invalid("query", "is wrong in query_syntax: "+refused.Message)
+	out.Hint = refused.Hint + "; method keyword takes any text"
+	return out
 }
 
 // sieve is what hits have to pass beyond what the kernel can be asked; nil lets everything pass.
@@ -163,19 +181,17 @@ func sieve(ctx context.Context, r *action.Request, a *fulltextArgs) (func(kernel
 	if len(keeps) == 0 {
 		return nil, nil
 	}
-	var keep func(kernel.Found) bool
-	keep = func(f kernel.Found) bool {
-		if len(f.Children) > 0 { // a group stays for the sake of its hits
-			return slices.ContainsFunc(f.Children, keep)
-		}
+	return func(f kernel.Found) bool {
 		return !slices.ContainsFunc(keeps, func(k func(kernel.Found) bool) bool { return !k(f) })
-	}
-	return keep, nil
+	}, nil
 }
 
 // descendants tells what is in a document or below a block in it.
 func descendants(ctx context.Context, r *action.Request, t action.Target) (func(kernel.Found) bool, error) {
-	if t.What == access.Document {
+	switch {
+	case t.ID == t.Notebook:
+		return func(f kernel.Found) bool { return f.Notebook == t.Notebook && f.ID != t.ID }, nil
+	case t.What == access.Document:
 		return func(f kernel.Found) bool { return f.Root == t.Root && f.ID != t.ID }, nil
 	}
 	type row struct {

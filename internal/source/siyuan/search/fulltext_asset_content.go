@@ -33,8 +33,8 @@ const mostAssetPages = 20
 func fulltextAssetContent() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "fulltext_asset_content", Purpose: "Find assets by the text in them: PDF, office files, text", Class: action.Reads,
-		Guide: "Either query, or assetId with the id of an entry that was found. If a notebook may not be read, only assets are found that " +
-			"notebooks use which may be.",
+		Guide: "Either query, or assetId with the id of an entry that was found. A new file is found some seconds later. If a notebook may not be " +
+			"read, only assets are found that notebooks use which may be.",
 		Unguarded: "assets that only notebooks use which may not be read are left out",
 		Endpoints: []string{
 			"search/fullTextSearchAssetContent", "search/getAssetContent", "query/sql", "sqlite/flushTransaction",

@@ -14,8 +14,8 @@ import (
 func TestFulltextFindsBlocksWithOneRequest(t *testing.T) {
 	w := newWorld(t)
 	got := w.do("fulltext", "query", "pie")
-	if n := len(w.Calls()); n != 1 {
-		t.Errorf("%d requests, want 1: %v", n, w.Calls())
+	if n := len(w.asked("search/fullTextSearchBlock")); n != 1 || len(w.asked("query/sql")) > 0 {
+		t.Errorf("%d searches, want 1: %v", n, w.Calls())
 	}
 	if got.Get("total").Int() != 2 || len(got.Get("data").Array()) != 2 || got.Get("matchedRootCount").Int() != 2 {
 		t.Errorf("got %s, want one block of each notebook", got.Raw)
@@ -87,7 +87,10 @@ func TestFulltextNarrowsToWhatMayBeRead(t *testing.T) {
 	if got := w.do("fulltext", "query", "apple", "paths", []string{w.secret, w.fruit}); got.Get("total").Int() == 0 {
 		t.Errorf("nothing of the readable notebook: %s", got.Raw)
 	}
-	w.silent(w.do("fulltext", "query", w.secretDoc))
+	hidden, missing := w.do("fulltext", "query", w.secretDoc), w.do("fulltext", "query", nowhere)
+	if w.silent(hidden); hidden.Raw != missing.Raw {
+		t.Errorf("an id that is hidden: %s\none that does not exist: %s", hidden.Raw, missing.Raw)
+	}
 	w.silent(w.do("fulltext", "query", "apple", "groupBy", 1))
 	w.silent(w.do("fulltext", "query", "apple OR CANARY", "method", "query_syntax"))
 }
@@ -96,7 +99,7 @@ func TestFulltextNarrowsToWhatMayBeRead(t *testing.T) {
 func TestFulltextFiltersWhatTheKernelShouldNotHaveAnswered(t *testing.T) {
 	w := newWorld(t)
 	w.hide()
-	w.between(func(_, body string) string {
+	w.between(func(_, body string) string { // no other request has this
 		body, _ = sjson.Delete(body, "paths")
 		return body
 	})
@@ -126,6 +129,9 @@ func TestFulltextInsideABlock(t *testing.T) {
 	inDoc := w.do("fulltext", "query", "apple", "parentId", w.doc)
 	if inDoc.Get("total").Int() != 4 {
 		t.Errorf("in the document: %s, want 4 hits", inDoc.Raw)
+	}
+	if inNotebook := w.do("fulltext", "query", "apple", "parentId", w.fruit); inNotebook.Get("total").Int() != 5 {
+		t.Errorf("in the notebook: %s, want 5 hits", inNotebook.Raw)
 	}
 	tagged := w.do("fulltext", "query", "apple", "hasTags", true, "paths", []string{w.fruit})
 	if tags := texts(tagged.Get("data"), "tag"); !slices.Equal(tags, []string{"#fruit/apple#"}) {
@@ -165,19 +171,138 @@ func TestFulltextRefuses(t *testing.T) {
 		t.Errorf("sql finds nothing: %s", got.Raw)
 	}
 	w.hide()
-	w.refused(tool.Denied, "fulltext", "query", fmt.Sprintf("select id, '%s' as box, content from blocks", w.fruit), "method", "sql")
+	w.refused(tool.Denied, "fulltext", "query", "select * from main.blocks", "method", "sql")
 	w.refused(tool.Invalid, "fulltext", "query", "x') OR ('1'='1", "method", "regex")
 }
 
 // TestFulltextShowsABlockOnce: the index may hold rows twice.
 func TestFulltextShowsABlockOnce(t *testing.T) {
 	w := newWorld(t)
-	w.between(func(_, body string) string {
+	w.between(func(endpoint, body string) string {
+		if endpoint != "/api/search/fullTextSearchBlock" {
+			return body
+		}
 		body, _ = sjson.Set(body, "query", "select * from blocks where type = 'h' union all select * from blocks where type = 'h'")
 		body, _ = sjson.Set(body, "method", 2)
 		return body
 	})
 	if got := w.do("fulltext", "query", "apple"); got.Get("data.#").Int() != 1 {
 		t.Errorf("got %s, want one block", got.Raw)
+	}
+}
+
+// TestFulltextByStatement: the kernel's own search by SQL counts and pages wrongly, and is silent about what it does
+// not understand.
+func TestFulltextByStatement(t *testing.T) {
+	w := newWorld(t)
+	for sql, want := range map[string]int64{
+		"select * from blocks where content like '%a!_b%' escape '!'":                                             0,
+		"select * from blocks where type = 'p' and box = '" + w.fruit + "' and content like '%apple%' limit 2":    2,
+		"select id from blocks where type = 'p' and box = '" + w.fruit + "' and content like '%apple%' limit 1,1": 1,
+		"with p as (select * from blocks where content like '%cinnamon%') select id from p -- one":                1,
+		"select distinct b.id from blocks b join spans s on s.block_id = b.id where s.content = 'fruit/apple';":   1,
+		"select block_id as id from spans where content = 'fruit/apple'":                                          1,
+		"select id from blocks where content = 'nobody'":                                                          0,
+	} {
+		got := w.do("fulltext", "query", sql, "method", "sql")
+		if got.Get("total").Int() != want || int64(len(got.Get("data").Array())) != want {
+			t.Errorf("%s: %s, want %d", sql, got.Raw, want)
+		}
+	}
+	const all = "select id, content from blocks where type in ('p', 'h') and content like '%apple%' order by content desc"
+	whole := texts(w.do("fulltext", "query", all, "method", "sql", "pageSize", 100).Get("data"), "id")
+	var paged []string
+	for page := 1; page <= (len(whole)+1)/2; page++ {
+		got := w.do("fulltext", "query", all, "method", "sql", "pageSize", 2, "page", page)
+		if got.Get("total").Int() != int64(len(whole)) || got.Get("hasNextPage").Bool() != (page < (len(whole)+1)/2) {
+			t.Errorf("page %d: %s", page, got.Raw)
+		}
+		paged = append(paged, texts(got.Get("data"), "id")...)
+	}
+	if len(whole) < 5 || !slices.Equal(paged, whole) {
+		t.Errorf("pages %v, all %v", paged, whole)
+	}
+	if beyond := w.do("fulltext", "query", all, "method", "sql", "pageSize", 2, "page", 99); len(beyond.Get("data").Array()) == 0 {
+		t.Errorf("beyond the end: %s", beyond.Raw)
+	}
+	if groups := w.do("fulltext", "query", all, "method", "sql", "groupBy", 1); groups.Get("data.#").Int() != 2 ||
+		groups.Get("total").Int() != int64(len(whole)) || groups.Get("data.0.children.0.id").Str != whole[0] {
+		t.Errorf("grouped: %s", groups.Raw)
+	}
+	w.hide()
+	hidden := w.do("fulltext", "query", "select id, '"+w.fruit+"' as box from blocks", "method", "sql", "pageSize", 128)
+	if w.silent(hidden); hidden.Get("total").Int() < 8 {
+		t.Errorf("what may be read is not found: %s", hidden.Raw)
+	}
+	for _, more := range [][]any{{"types", map[string]bool{"heading": true}}, {"paths", []string{w.fruit}}, {"orderBy", "relevance"}} {
+		w.refused(tool.Conflicting, "fulltext", append([]any{"query", all, "method", "sql"}, more...)...)
+	}
+	if e := w.refused(tool.Invalid, "fulltext", "query", "select count(*) from blocks", "method", "sql"); !strings.Contains(e.Message, "column id") {
+		t.Errorf("no ids: %v", e)
+	}
+	if e := w.refused(tool.Invalid, "fulltext", "query", "a-b", "method", "query_syntax"); !strings.Contains(e.Hint, "double quotes") {
+		t.Errorf("no query: %v", e)
+	}
+}
+
+// TestFulltextTotals: what follows hits, comes twice or stands on a page beyond the last one is not counted.
+func TestFulltextTotals(t *testing.T) {
+	w := newWorld(t)
+	w.Doc(w.fruit, "/Sour & <b> \"q\" it's", "lemon\n\nlime")
+	w.Doc(w.fruit, "/Top & x/Leaf 叶", "green")
+	for _, c := range []struct {
+		query string
+		want  int
+	}{
+		{"apple pie", 2}, {"apple nobody", 0},
+	} {
+		got := w.do("fulltext", "query", c.query)
+		if got.Get("total").Int() != int64(c.want) || len(got.Get("data").Array()) != c.want {
+			t.Errorf("%s: %s, want %d", c.query, got.Raw, c.want)
+		}
+	}
+	if nested := w.do("fulltext", "query", "leaf").Get("data.0"); nested.Get("hPath").Str != "/Top & x/Leaf 叶" || nested.Get("fsPath").Str != "/Fruit 水果/Top & x/Leaf 叶" {
+		t.Errorf("a document below another: %s", nested.Raw)
+	}
+	for _, query := range []string{"lemon", "lemon lime"} { // the vault finds no words all over a document, and both tell the path of one above it
+		for _, found := range w.do("fulltext", "query", query).Get("data").Array() {
+			if found.Get("hPath").Str != `/Sour & <b> "q" it's` || found.Get("fsPath").Str != `/Fruit 水果/Sour & <b> "q" it's` {
+				t.Errorf("%s: %s", query, found.Raw)
+			}
+		}
+	}
+	all := w.do("fulltext", "query", "apple", "groupBy", 1, "pageSize", 128)
+	tagged := w.do("fulltext", "query", "apple", "groupBy", 1, "hasTags", true, "pageSize", 1)
+	if tagged.Get("total").Int() != 2 || tagged.Get("pageCount").Int() != 2 || tagged.Get("data.#").Int() != 1 || tagged.Get("data.0.children.#").Int() != 1 {
+		t.Errorf("groups that are filtered count otherwise than others: %s", tagged.Raw)
+	}
+	var n int64
+	for _, group := range all.Get("data").Array() {
+		n += group.Get("children.#").Int()
+	}
+	if n != all.Get("total").Int() || n < 5 {
+		t.Errorf("%d hits in groups: %s", n, all.Raw)
+	}
+}
+
+// TestFulltextQuotes: a kernel puts an expression into a statement as it is, where a quote of it would end a text. Behind
+// that anything could follow, and be carried out.
+func TestFulltextQuotes(t *testing.T) {
+	w := newWorld(t)
+	w.Doc(w.fruit, "/Quotes", "it's a quince")
+	count := func() int64 {
+		return w.do("query_sql", "stmt", "select count(*) as n from blocks").Get("data.0.n").Int()
+	}
+	before := count()
+	for query, want := range map[string]int64{
+		`"it's"`: 1, `quince AND "it's a"`: 1, `"x'); DELETE FROM blocks /*"`: 0, `"x'; DELETE FROM blocks /*"`: 0, `"x')); DELETE FROM blocks /*"`: 0,
+		`"x') OR 1 /*"`: 0,
+	} {
+		if got := w.do("fulltext", "query", query, "method", "query_syntax"); got.Get("total").Int() != want {
+			t.Errorf("%s: %s, want %d", query, got.Raw, want)
+		}
+	}
+	if after := count(); after != before {
+		t.Errorf("%d blocks, then %d", before, after)
 	}
 }

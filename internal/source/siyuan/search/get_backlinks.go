@@ -14,6 +14,7 @@ import (
 const (
 	mostReferences = 200 // rows that are read of the index
 	mostMentioning = 20  // documents that are read for mentions
+	mostMentions   = 64  // blocks that the kernel looks at for mentions, and it does not say whether there are more
 )
 
 type backlinksArgs struct {
@@ -53,7 +54,7 @@ func getBacklinks() *action.Action {
 			"20 documents at most. refTreeID looks into one document only.",
 		Needs: []action.Need{action.OnBlock(access.Read, "id"), action.OnDocument(access.Read, "refTreeID")},
 		Endpoints: []string{
-			"query/sql", "ref/getBacklink2", "ref/getBacklinkDoc", "ref/getBackmentionDoc", "sqlite/flushTransaction",
+			"query/sql", "filetree/getHPathByID", "ref/getBacklink2", "ref/getBacklinkDoc", "ref/getBackmentionDoc", "sqlite/flushTransaction",
 		},
 		Aliases:    map[string]string{"scopeRootId": "refTreeID"},
 		Positional: []string{"id"},
@@ -81,6 +82,10 @@ func getBacklinks() *action.Action {
 		b := backlinks{r: r, target: r.Target("id"), args: a, out: backlinksResult{Mode: a.Mode, Links: []backlink{}, Mentions: []backlink{}}}
 		if in := r.Targets("refTreeID"); len(in) > 0 {
 			b.in = &in[0]
+			var err error
+			if b.in.HPath, err = r.Kernel.HPathByID(ctx, b.in.Root); err != nil {
+				return nil, err
+			}
 		}
 		if a.Mode != "mentions" {
 			if err := b.links(ctx); err != nil {
@@ -112,7 +117,7 @@ func (b *backlinks) links(ctx context.Context) error {
 	if b.in == nil {
 		return b.indexed(ctx)
 	}
-	found, ok, err := b.r.Kernel.BacklinksIn(ctx, b.target.ID, b.in.Root, b.args.Keyword)
+	found, ok, err := b.r.Kernel.BacklinksIn(ctx, b.target.ID, b.in.Root)
 	switch {
 	case err != nil:
 		return err
@@ -164,7 +169,11 @@ func (b *backlinks) mentions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all := len(mentioning)
+		blocks, all := 0, len(mentioning)
+		for _, d := range mentioning {
+			blocks += d.Count
+		}
+		b.out.Incomplete = b.out.Incomplete || blocks >= mostMentions
 		mentioning = slices.DeleteFunc(mentioning, func(d kernel.BacklinkDocument) bool { return !b.r.Readable(d.Notebook) })
 		b.r.Filtered(all - len(mentioning))
 		if len(mentioning) > mostMentioning {
@@ -176,7 +185,7 @@ func (b *backlinks) mentions(ctx context.Context) error {
 		}
 	}
 	for _, d := range documents {
-		found, ok, err := b.r.Kernel.MentionsIn(ctx, b.target.ID, d.Root, b.args.Keyword)
+		found, ok, err := b.r.Kernel.MentionsIn(ctx, b.target.ID, d.Root)
 		if err != nil {
 			return err
 		}
@@ -186,7 +195,8 @@ func (b *backlinks) mentions(ctx context.Context) error {
 	return nil
 }
 
-// blocks are blocks of one document as the kernel shows them.
+// blocks are blocks of one document as the kernel shows them, those that have the keyword: the kernel's own notion of
+// one is another.
 func (b *backlinks) blocks(found []kernel.BacklinkBlock, in action.Target) []backlink {
 	var out []backlink
 	for _, f := range found {
@@ -194,13 +204,11 @@ func (b *backlinks) blocks(found []kernel.BacklinkBlock, in action.Target) []bac
 		if len(blocks) == 0 {
 			continue
 		}
-		hpath := in.HPath
-		if hpath == "" {
-			hpath = in.Title
+		if text := textOfDOM(f.DOM); contains(text, b.args.Keyword) {
+			out = append(out, backlink{
+				ID: blocks[0].ID, Type: blocks[0].Type, HPath: in.HPath, Content: clip(text, longContent), Root: in.Root, Notebook: in.Notebook,
+			})
 		}
-		out = append(out, backlink{
-			ID: blocks[0].ID, Type: blocks[0].Type, HPath: hpath, Content: clip(textOfDOM(f.DOM), longContent), Root: in.Root, Notebook: in.Notebook,
-		})
 	}
 	return out
 }

@@ -12,6 +12,7 @@ type hit struct {
 	Type     string    `json:"type"`
 	SubType  string    `json:"subtype,omitempty"`
 	HPath    string    `json:"hPath"`
+	FSPath   string    `json:"fsPath,omitempty"`
 	Plain    string    `json:"plainContent,omitempty"`
 	Name     string    `json:"name,omitempty"`
 	Alias    string    `json:"alias,omitempty"`
@@ -34,7 +35,7 @@ func slim(f *kernel.Found, withMarks bool) hit {
 	text := parsePassage(f.Content)
 	plain := func(s string) string { return parsePassage(s).whole() }
 	h := hit{
-		ID: f.ID, Type: f.Type, SubType: f.SubType, HPath: f.HPath, Plain: text.plain(), Name: plain(f.Name), Alias: plain(f.Alias),
+		ID: f.ID, Type: f.Type, SubType: f.SubType, HPath: hpath(f), Plain: text.plain(), Name: plain(f.Name), Alias: plain(f.Alias),
 		Memo: plain(f.Memo), Tag: plain(f.Tag), Notebook: f.Notebook, Root: f.Root, Parent: f.Parent, Path: f.Path,
 		Excerpt: clip(text.whole(), excerptRunes), Content: text.plain(), Markdown: clip(content.Clean(f.Markdown), longContent),
 		RefText: clip(f.RefText, longContent),
@@ -63,7 +64,8 @@ func hitFields(list string) []action.Field {
 		{Name: list + "[].id", About: "id of the block"},
 		{Name: list + "[].type", About: "NodeParagraph, NodeHeading, NodeDocument, …"},
 		{Name: list + "[].subtype", About: "h1 to h6 of a heading, u, o or t of a list"},
-		{Name: list + "[].hPath", About: "human path of its document"},
+		{Name: list + "[].hPath", About: "human path of its document in its notebook"},
+		{Name: list + "[].fsPath", About: "the same with the notebook, as fs takes it"},
 		{Name: list + "[].plainContent", About: "its text; of a long one what is around the matches"},
 		{Name: list + "[].name", About: "its name, alias, memo and tags, where it has them"},
 	}

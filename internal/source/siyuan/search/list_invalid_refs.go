@@ -17,7 +17,7 @@ func listInvalidRefs() *action.Action {
 		Class:     action.Reads,
 		Guide:     "A reference to a block of a closed notebook counts as one that leads nowhere.",
 		Unguarded: "what is in notebooks that may not be read is left out",
-		Endpoints: []string{"search/listInvalidBlockRefs", "sqlite/flushTransaction"},
+		Endpoints: []string{"search/listInvalidBlockRefs", "sqlite/flushTransaction", "notebook/lsNotebooks"},
 		Returns:   append(pageFields(), action.Field{Name: "blocks", About: "the same as data", Verbose: true}),
 		Example:   `{"pageSize":20}`,
 	}, func(ctx context.Context, r *action.Request, a invalidRefsArgs) (any, error) {

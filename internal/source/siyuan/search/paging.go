@@ -2,9 +2,12 @@ package search
 
 import (
 	"context"
+	"errors"
+	"maps"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 const (
@@ -55,11 +58,7 @@ func fetch(ctx context.Context, r *action.Request, ask pages, page, size int, ke
 // kernelPageOf is one page as the kernel has it. all is false if something in it may not be
 // read, so that its totals are wrong.
 func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size int, withMarks bool) (out list, all bool, err error) {
-	got, err := ask(ctx, page, size)
-	if err == nil && page > got.Pages && got.Pages > 0 { // beyond the end is the last one (0.4)
-		page = got.Pages
-		got, err = ask(ctx, page, size)
-	}
+	got, page, err := existing(ctx, ask, page, size)
 	if err != nil {
 		return list{}, false, err
 	}
@@ -67,18 +66,39 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 	if dropped > 0 {
 		return list{}, false, nil
 	}
-	out.Page = action.Page[hit]{
-		Data: slimAll(kept, withMarks), Total: got.Matched, PageSize: size, PageCount: max(1, got.Pages),
+	total := got.Matched
+	if got.Pages <= 1 { // what the index holds twice was counted twice
+		hits, _ := ungroup(kept)
+		total = len(hits)
 	}
-	out.Page.Page = min(page, out.PageCount)
-	out.HasNextPage = out.Page.Page < out.PageCount
-	out.Data, out.shown = cut(out.Data, !r.Given("pageSize"))
+	out.Page = action.Page[hit]{Total: total, Page: page, PageSize: size, PageCount: max(1, got.Pages)}
+	out.HasNextPage = page < out.PageCount
 	out.Mode = "kernel"
-	return out, true, nil
+	return out, true, out.show(ctx, r, kept, withMarks)
+}
+
+// existing is a page, the last one instead of one beyond the end (0.4). There the kernel answers a page without hits,
+// in which its totals may be missing as well, or fails.
+func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage, int, error) {
+	got, err := ask(ctx, page, size)
+	if page == 1 || err == nil && len(got.Blocks) > 0 {
+		return got, page, err
+	}
+	if e, ok := errors.AsType[*tool.Error](err); err != nil && (!ok || e.Code != kernel.CodeNoEffect) {
+		return got, page, err
+	}
+	first, err := ask(ctx, 1, size)
+	if err != nil || first.Pages <= 1 {
+		return first, 1, err
+	}
+	page = min(page, first.Pages)
+	got, err = ask(ctx, page, size)
+	return got, page, err
 }
 
 func filtered(ctx context.Context, r *action.Request, ask pages, page, size int, keep func(kernel.Found) bool, withMarks bool) (list, error) {
 	var kept []kernel.Found
+	documents, seen := map[kernel.ID]kernel.Found{}, map[kernel.ID]bool{}
 	dropped, incomplete := 0, false
 	for n := 1; ; n++ {
 		got, err := ask(ctx, n, kernelPage)
@@ -87,10 +107,13 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 		}
 		may, hidden := readable(r, got.Blocks)
 		dropped += hidden
-		for _, f := range may {
-			if keep == nil || keep(f) {
+		hits, groups := ungroup(may)
+		maps.Copy(documents, groups)
+		for _, f := range hits {
+			if !seen[f.ID] && (keep == nil || keep(f)) {
 				kept = append(kept, f)
 			}
+			seen[f.ID] = true
 		}
 		if n >= got.Pages {
 			break
@@ -103,14 +126,18 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 	r.Filtered(dropped)
 	at := action.Paged(kept, page, size)
 	out := list{Mode: "post_filtered_window", Incomplete: incomplete}
-	out.Page = action.Page[hit]{
-		Data: slimAll(at.Data, withMarks), Total: at.Total, Page: at.Page, PageSize: at.PageSize, PageCount: at.PageCount, HasNextPage: at.HasNextPage,
-	}
-	out.Data, out.shown = cut(out.Data, !r.Given("pageSize"))
+	out.Page = action.Page[hit]{Total: at.Total, Page: at.Page, PageSize: at.PageSize, PageCount: at.PageCount, HasNextPage: at.HasNextPage}
+	err := out.show(ctx, r, regroup(at.Data, documents), withMarks)
 	if incomplete {
 		out.Hint = "only the first hits were looked at: narrow the search down"
 	}
-	return out, nil
+	return out, err
+}
+
+// show puts hits onto a page.
+func (l *list) show(ctx context.Context, r *action.Request, found []kernel.Found, withMarks bool) error {
+	l.Data, l.shown = cut(slimAll(found, withMarks), !r.Given("pageSize"))
+	return place(ctx, r, l.Data)
 }
 
 // pageFields describe a page of hits.

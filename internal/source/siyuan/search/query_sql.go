@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/source/siyuan/action"
-	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/search/guard"
 	"collie/internal/tool"
 )
@@ -47,11 +48,15 @@ func querySQL() *action.Action {
 		},
 		Example: `{"stmt":"SELECT DISTINCT id, hpath, content FROM blocks WHERE type='d' ORDER BY updated DESC","maxRows":20}`,
 	}, func(ctx context.Context, r *action.Request, a querySQLArgs) (any, error) {
-		sent, err := allowed(ctx, r, a.Stmt, a.MaxRows+1)
+		statement, err := guard.Parse(a.Stmt)
+		if err != nil {
+			return nil, sqlError(r, "stmt", err)
+		}
+		sent, err := narrowed(ctx, r, "stmt", statement, a.MaxRows+1)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := kernel.SQL[json.RawMessage](ctx, r.Kernel, sent)
+		rows, err := rowsOf(ctx, r, "stmt", sent)
 		if err != nil {
 			return nil, err
 		}
@@ -69,13 +74,8 @@ func querySQL() *action.Action {
 	})
 }
 
-// allowed is a statement as it may be sent: narrowed to the notebooks that may be read, if some
-// may not (R-1-26).
-func allowed(ctx context.Context, r *action.Request, sql string, rows int) (string, error) {
-	statement, err := guard.Parse(sql)
-	if err != nil {
-		return "", sqlError(r, "stmt", err)
-	}
+// narrowed is a statement as it may be sent: narrowed to the notebooks that may be read, if some may not (R-1-26).
+func narrowed(ctx context.Context, r *action.Request, param string, statement *guard.Statement, rows int) (string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return "", err
@@ -93,7 +93,7 @@ func allowed(ctx context.Context, r *action.Request, sql string, rows int) (stri
 	}
 	sent, err := statement.Scoped(boxes, rows)
 	if err != nil {
-		return "", sqlError(r, "stmt", err)
+		return "", sqlError(r, param, err)
 	}
 	return sent, nil
 }
@@ -114,11 +114,11 @@ func sqlError(r *action.Request, param string, err error) error {
 	return out
 }
 
-// doubled reports whether two rows are the same.
+// doubled reports whether two rows of blocks are the same.
 func doubled(rows []json.RawMessage) bool {
 	seen := make(map[string]bool, len(rows))
 	for _, row := range rows {
-		if seen[string(row)] {
+		if seen[string(row)] && gjson.GetBytes(row, "id").Exists() {
 			return true
 		}
 		seen[string(row)] = true

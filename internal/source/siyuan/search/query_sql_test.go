@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/sjson"
+
 	"collie/internal/tool"
 )
 
@@ -67,7 +69,7 @@ func TestQuerySQLShowsNothingHidden(t *testing.T) {
 		"select group_concat(content) from blocks", "select * from refs", "select * from spans", "select * from attributes", "select * from assets",
 		"select * from blocks_fts", "select distinct box from blocks", "with x as (select * from blocks) select * from x where content like 'CANARY%'",
 		`select * from "blocks"`, "select * from [blocks] order by length desc", "select * from file_annotation_refs",
-		"select content from blocks union select content from spans",
+		"select content from blocks union select content from spans", "select 1 from blocks where content like '%!%%' escape '!'",
 	} {
 		if got := w.do("query_sql", "stmt", sql, "maxRows", 1000); strings.Contains(got.Raw, "CANARY") || strings.Contains(got.Raw, w.secret) {
 			t.Errorf("%s: %s", sql, got.Raw)
@@ -105,6 +107,45 @@ func TestQuerySQLRefuses(t *testing.T) {
 		e := w.refused(tool.Invalid, "query_sql", "stmt", sql)
 		if !strings.Contains(e.Message, want) || len(w.Calls()) != 0 {
 			t.Errorf("%q: %s, %d requests", sql, e.Message, len(w.Calls()))
+		}
+	}
+}
+
+// TestQuerySQLTellsWhenTheKernelGaveUp: a kernel answers code 0, and no rows or some, if a statement fails on the way.
+func TestQuerySQLTellsWhenTheKernelGaveUp(t *testing.T) {
+	for statement, want := range map[string]string{
+		"update blocks set memo = 'x'": "failed on some row", "select 5 as collie_count, 1 as x": "to its end", "select 1 as x": "to its end",
+		"select nosuch() as x": "refused by the kernel: ",
+	} {
+		t.Run(statement, func(t *testing.T) {
+			w := newWorld(t)
+			w.Lenient()
+			w.between(func(endpoint, body string) string {
+				if endpoint != "/api/query/sql" {
+					return body
+				}
+				body, _ = sjson.Set(body, "stmt", statement)
+				body, _ = sjson.Delete(body, "mode")
+				return body
+			})
+			if e := w.refused(tool.Invalid, "query_sql", "stmt", "select id from blocks"); !strings.Contains(e.Message, want) || e.Hint == "" {
+				t.Errorf("%v, %q; want %q", e, e.Hint, want)
+			}
+			if e := w.refused(tool.Invalid, "fulltext", "query", "select id from blocks", "method", "sql"); !strings.Contains(e.Message, want) {
+				t.Errorf("fulltext: %v; want %q", e, want)
+			}
+		})
+	}
+}
+
+// TestQuerySQLFailures: what fails while it runs says so, whether the kernel has a word about it or not.
+func TestQuerySQLFailures(t *testing.T) {
+	w := newWorld(t)
+	for _, sql := range []string{
+		"select abs(-9223372036854775807 - 1)", "select sum(9223372036854775807) from blocks", "select json_extract('{', '$')", "select id from blocks where json_extract(content, '$') is null",
+	} {
+		if e := w.refused(tool.Invalid, "query_sql", "stmt", sql); e.Hint == "" {
+			t.Errorf("%s: %v", sql, e)
 		}
 	}
 }

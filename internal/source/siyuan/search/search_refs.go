@@ -24,7 +24,7 @@ func searchRefs() *action.Action {
 		Guide:      "Without k nothing is searched. get_backlinks lists what refers to a block already.",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id"), action.OnDocument(access.Read, "rootID")},
-		Endpoints:  []string{"search/searchRefBlock", "sqlite/flushTransaction"},
+		Endpoints:  []string{"search/searchRefBlock", "sqlite/flushTransaction", "notebook/lsNotebooks"},
 		Aliases:    map[string]string{"keyword": "k", "query": "k"},
 		Positional: []string{"id", "k"},
 		Returns: append(hitFields("data"),
@@ -43,9 +43,18 @@ func searchRefs() *action.Action {
 		if err != nil {
 			return nil, err
 		}
+		if found, err = noDatabases(ctx, r, found); err != nil {
+			return nil, err
+		}
 		kept, dropped := readable(r, found)
 		r.Filtered(dropped)
+		if err := withoutNotebooks(ctx, r, kept); err != nil {
+			return nil, err
+		}
 		hits := slimAll(kept, true)
+		if err := place(ctx, r, hits); err != nil {
+			return nil, err
+		}
 		return struct {
 			Data   []hit `json:"data"`
 			Blocks []hit `json:"blocks"`

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
@@ -106,6 +107,18 @@ func (w *world) silent(got gjson.Result) {
 	}
 }
 
+// until waits for what a real kernel does on its own, some seconds later and whether it is flushed or not.
+func (w *world) until(what string, done func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for begun := time.Now(); !done(); <-tick.C {
+		if time.Since(begun) > time.Minute {
+			w.t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
 // children are the ids of the blocks right below a document.
 func (w *world) children(id string) []string {
 	w.t.Helper()
@@ -129,6 +142,15 @@ func (w *world) asked(endpoint string) []gjson.Result {
 		}
 	}
 	return out
+}
+
+// last is the body of the last call to an endpoint.
+func (w *world) last(endpoint string) gjson.Result {
+	all := w.asked(endpoint)
+	if len(all) == 0 {
+		w.t.Fatalf("no call to %s", endpoint)
+	}
+	return all[len(all)-1]
 }
 
 func texts(list gjson.Result, member string) []string {

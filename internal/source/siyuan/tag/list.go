@@ -3,6 +3,7 @@ package tag
 import (
 	"context"
 	"encoding/json"
+	"html"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ type listArgs struct {
 	Sort  *int   `json:"sort" about:"SiYuan's order 0-7; kept as the user's own" min:"0" max:"7"`
 }
 
-// counted is a tag and how many blocks have it.
+// counted is a tag and how often blocks have it.
 type counted struct {
 	Label string `json:"label"`
 	Count int    `json:"count"`
@@ -35,9 +36,9 @@ func list() *action.Action {
 		Aliases:   map[string]string{"keyword": "query", "k": "query"},
 		Adapt:     queryWins,
 		Returns: []action.Field{
-			{Name: "tags", About: "tags with the number of blocks that have them"},
+			{Name: "tags", About: "tags with the number of their uses"},
 			{Name: "tags[].label", About: "the whole tag, levels included"},
-			{Name: "tags[].count", About: "blocks that have it"},
+			{Name: "tags[].count", About: "how often blocks have it"},
 			{Name: "total", About: "how many tags"},
 		},
 		Example: `{"query":"travel"}`,
@@ -92,7 +93,7 @@ func all(ctx context.Context, r *action.Request, sort *int) ([]counted, error) {
 	walk = func(tags []kernel.Tag) {
 		for _, t := range tags {
 			if t.Count > 0 || len(t.Children) == 0 {
-				out = append(out, counted{t.Label, t.Count})
+				out = append(out, counted{html.UnescapeString(t.Label), t.Count}) // made for a web page
 			}
 			walk(t.Children)
 		}

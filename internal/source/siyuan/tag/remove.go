@@ -39,7 +39,7 @@ func remove() *action.Action {
 
 // removed makes sure that no block has the tag itself any more.
 func removed(ctx context.Context, r *action.Request, label string) error {
-	left, err := uses(ctx, r, like(label))
+	left, err := uses(ctx, r, having(label))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,9 @@ type renameArgs struct {
 	New string `json:"newLabel" about:"tag as it shall be" req:"true" min:"1"`
 }
 
+// marks are the characters that the kernel lets no new tag have: Markdown has a use for them.
+const marks = "!#$&()*<=>[\\]^_`{}~"
+
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "rename", Purpose: "Rename a tag, and those below it, in all notes",
@@ -27,9 +30,9 @@ func rename() *action.Action {
 		},
 		Example: `{"oldLabel":"travel/china","newLabel":"travel/中国"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
-		old, label := clean(a.Old), clean(a.New)
-		if label == "" || strings.ContainsAny(label, "#\n") {
-			return nil, r.Invalid("newLabel", "must be a tag without # and line breaks")
+		old, label := clean(a.Old), strings.Trim(clean(a.New), "/ ") // which the kernel would trim
+		if label == "" || strings.Contains(label, "//") || strings.ContainsAny(label, marks+"\n") {
+			return nil, r.Invalid("newLabel", "must be a tag with a name on each level and without line breaks and these: "+marks)
 		}
 		if old == label {
 			return nil, r.Conflicting("the tag has that name already", "oldLabel", "newLabel")
@@ -37,8 +40,10 @@ func rename() *action.Action {
 		if err := r.Kernel.RenameTag(ctx, old, label); err != nil {
 			return nil, err
 		}
-		if err := gone(ctx, r, old); err != nil && !strings.HasPrefix(label, old+"/") {
-			return nil, err
+		if !strings.HasPrefix(label, old+"/") {
+			if err := gone(ctx, r, old); err != nil {
+				return nil, err
+			}
 		}
 		r.RefreshTags()
 		return struct {
@@ -51,7 +56,7 @@ func rename() *action.Action {
 
 // gone makes sure that no block has a tag any more: the kernel says yes to anything.
 func gone(ctx context.Context, r *action.Request, label string) error {
-	left, err := uses(ctx, r, like(label))
+	left, err := uses(ctx, r, having(label))
 	if err != nil {
 		return err
 	}
@@ -69,9 +74,13 @@ func leftOver(label string, n int) error {
 	if n == 0 {
 		return nil
 	}
-	return &tool.Error{
+	out := &tool.Error{
 		Op: "write", Kind: tool.Mismatch, Subject: label, OutcomeUnknown: true,
 		Message: "the kernel accepted the change, and blocks still have the tag", Facts: map[string]any{"blocks": n},
 		Hint: `tag(action="list") shows the tags as they are`,
 	}
+	if strings.ContainsAny(label, "&<>") { // the kernel compares with the escaped text of a block
+		out.Hint = `the kernel passes over & < > in tags of texts: search(action="fulltext", hasTags=true) finds the blocks, block(action="update") changes them`
+	}
+	return out
 }

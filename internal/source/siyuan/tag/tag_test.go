@@ -88,6 +88,43 @@ func TestListCountsTags(t *testing.T) {
 	}
 }
 
+// TestOddTags: a kernel tells tags as HTML, trims what they are renamed to, and has those of a list's items on the list
+// as well.
+func TestOddTags(t *testing.T) {
+	w := newWorld(t)
+	doc := w.Doc(string(w.travel), "/Odd", "#a&b# #it's# #back\\slash# #q\"q# #x, y# #Case# #case# #case#\n\n- #in list#\n\n> #in quote#")
+	if err := w.Client.SetAttrs(t.Context(), kernel.ID(doc), map[string]string{"tags": "of document,中/文"}); err != nil {
+		t.Fatal(err)
+	}
+	odd := []string{"Case:1", "a&b:1", "back\\slash:1", "case:2", "in list:1", "in quote:1", "it's:1", "of document:1", "q\"q:1", "x, y:1", "中/文:1"}
+	for _, level := range []access.Level{access.Delete, access.None} {
+		w.Levels[w.secret] = level
+		tags := counts(w.do("list", `{}`))
+		for _, want := range odd {
+			if !slices.Contains(tags, want) {
+				t.Errorf("%v: no %s in %v", level, want, tags)
+			}
+		}
+	}
+	w.Levels[w.secret] = access.Delete
+	if found := counts(w.do("list", `{"query":"IT'S"}`)); !slices.Equal(found, []string{"it's:1"}) {
+		t.Errorf("found %v", found)
+	}
+	for _, c := range [][2]string{{"it's", "its"}, {"in list", "/in a list/"}, {"Case", "CASE"}, {"of document", "doc"}, {"中/文", "文/中"}, {`q"q`, "q"}} {
+		got := w.do("rename", actiontest.Args("oldLabel", c[0], "newLabel", c[1]))
+		label := strings.Trim(c[1], "/")
+		if tags := counts(w.do("list", `{}`)); got.Get("newLabel").Str != label || !slices.Contains(tags, label+":1") {
+			t.Errorf("%v: %s, %v", c, got.Raw, tags)
+		}
+	}
+	for _, label := range []string{"in quote", "case", "doc", "文/中", `back\slash`} {
+		w.do("remove", actiontest.Args("label", label))
+	}
+	if tags := counts(w.do("list", `{}`)); !slices.Contains(tags, "CASE:1") || slices.Contains(tags, "case:2") || slices.Contains(tags, "doc:1") {
+		t.Errorf("after removals: %v", tags)
+	}
+}
+
 // TestListLeavesTheUsersOrder: the kernel keeps the order that it is asked for (R-1-32).
 func TestListLeavesTheUsersOrder(t *testing.T) {
 	w := newWorld(t)
@@ -157,7 +194,10 @@ func (w *world) reloads() (out []string) {
 
 func TestRenameRefuses(t *testing.T) {
 	w := newWorld(t)
-	for _, args := range []string{`{"oldLabel":"travel","newLabel":"#"}`, `{"oldLabel":"travel","newLabel":"a#b"}`, `{"oldLabel":"travel"}`} {
+	for _, args := range []string{
+		`{"oldLabel":"travel","newLabel":"#"}`, `{"oldLabel":"travel","newLabel":"a#b"}`, `{"oldLabel":"travel"}`, `{"oldLabel":"travel","newLabel":" / "}`,
+		`{"oldLabel":"travel","newLabel":"a//b"}`, `{"oldLabel":"travel","newLabel":"a_b"}`, `{"oldLabel":"travel","newLabel":"a&b"}`, `{"oldLabel":"travel","newLabel":"a\nb"}`,
+	} {
 		w.refused(tool.Invalid, "rename", args)
 	}
 	w.refused(tool.Conflicting, "rename", `{"oldLabel":"travel","newLabel":"#travel"}`)

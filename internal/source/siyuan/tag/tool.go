@@ -28,9 +28,11 @@ type use struct {
 	Tag string    `json:"tag"` // "#a# #b/c#"
 }
 
-// uses returns the blocks that match a condition of SQL on their tags, each once.
+// uses returns the blocks that match a condition of SQL on their tags, each once. What only holds such blocks, such as
+// a list, has their tags in the index, and none of its own.
 func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
-	rows, err := kernel.SQL[use](ctx, r.Kernel, "SELECT DISTINCT id, box, tag FROM blocks WHERE tag <> '' AND "+where+" LIMIT 1000000")
+	rows, err := kernel.SQL[use](ctx, r.Kernel,
+		"SELECT DISTINCT id, box, tag FROM blocks WHERE tag <> '' AND type NOT IN ('l', 'i', 'b', 's', 'callout') AND "+where+" LIMIT 1000000")
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +67,10 @@ func (u *use) has(label string) bool {
 	return false
 }
 
-// like is the condition that a block may have the tag or one below it.
-func like(label string) string {
-	escaped := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(label)
-	return "(tag LIKE " + kernel.Quote("%#"+escaped+"#%") + ` ESCAPE '\' OR tag LIKE ` + kernel.Quote("%#"+escaped+"/%") + ` ESCAPE '\')`
+// having is the condition that a block has the tag or one below it. It names no pattern: the kernel panics over the
+// ESCAPE that one with a % or _ takes.
+func having(label string) string {
+	return "(instr(tag, " + kernel.Quote("#"+label+"#") + ") > 0 OR instr(tag, " + kernel.Quote("#"+label+"/") + ") > 0)"
 }
 
 // needsEverywhere needs a level in every notebook that has the tag an argument names. One that
@@ -76,7 +78,7 @@ func like(label string) string {
 func needsEverywhere(level access.Level, param string) action.Need {
 	return action.On(level, "every notebook that has "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		label := clean(r.Strings(param)[0])
-		found, err := uses(ctx, r, like(label))
+		found, err := uses(ctx, r, having(label))
 		if err != nil {
 			return nil, err
 		}

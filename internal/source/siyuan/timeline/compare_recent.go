@@ -35,7 +35,7 @@ func compareRecent() *action.Action {
 		Tool: "timeline", Name: "compare_recent", Purpose: "Show what changed in a document since its last different copy", Late: true, Common: true,
 		Guide: "Reads only. SiYuan keeps copies every few minutes of editing; one that was just made shows after some seconds.",
 		Class: action.Reads, Needs: []action.Need{action.OnDocument(access.Read, "documentId")},
-		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "filetree/getDoc", "sqlite/flushTransaction"},
+		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "block/getBlockDOM", "block/getChildBlocks", "sqlite/flushTransaction"},
 		Aliases:   map[string]string{"id": "documentId"},
 		Returns: []action.Field{
 			{Name: "documentId", About: "the document"}, {Name: "found", About: "whether one of the last 5 copies differs from now"},

@@ -80,7 +80,7 @@ func createNode() *action.Action {
 	})
 }
 
-// snapshotNow is a snapshot of the workspace as it is now.
+// snapshotNow is a snapshot of the workspace as it is now. It takes up to a second, see nextSecond.
 func snapshotNow(ctx context.Context, r *action.Request, memo string) (kernel.Snapshot, error) {
 	if err := r.Kernel.FlushNow(ctx); err != nil { // a block that was deleted just now may still be in its file
 		return kernel.Snapshot{}, err
@@ -95,5 +95,19 @@ func snapshotNow(ctx context.Context, r *action.Request, memo string) (kernel.Sn
 	if err != nil {
 		return kernel.Snapshot{}, err
 	}
-	return list[0], nil // the newest; where nothing has changed there is no new one
+	return list[0], nextSecond(ctx, list[0].Created) // the newest; where nothing has changed there is no new one
+}
+
+// nextSecond waits until the second of a moment in milliseconds is over on the kernel's clock. A
+// snapshot takes a file for unchanged whose time is in the same second as when it was taken last:
+// what is written in what is left of the second would be in no snapshot, ever.
+func nextSecond(ctx context.Context, moment int64) error {
+	rest := time.NewTimer(time.Duration(1000-moment%1000) * time.Millisecond)
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -45,8 +45,8 @@ func diff(before, after []piece) []change {
 		switch {
 		case !was:
 			out = append(out, change{Kind: added, ID: p.ID, Type: p.Type, After: cut(p.Text)})
-		case before[i].Text != p.Text || before[i].Type != p.Type || before[i].look != p.look:
-			out = append(out, change{changed, p.ID, p.Type, cut(before[i].Text), cut(p.Text), before[i].Text == p.Text})
+		case before[i].says() != p.says() || before[i].Type != p.Type || before[i].look != p.look:
+			out = append(out, change{changed, p.ID, p.Type, cut(before[i].Text), cut(p.Text), before[i].says() == p.says()})
 		case before[i].Parent != p.Parent || !kept[p.ID]:
 			out = append(out, change{Kind: moved, ID: p.ID, Type: p.Type, After: cut(p.Text)})
 		}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -128,6 +129,7 @@ func TestNodesNeedLevels(t *testing.T) {
 // TestNoRepoKey is README 48: nothing of it works before a person has made a key.
 func TestNoRepoKey(t *testing.T) {
 	w := newWorld(t)
+	w.NeedsVault("its repository has a key")
 	fresh := actiontest.New(t)
 	w.Kit = fresh
 	w.doc = kernel.ID(w.Doc(w.Notebook("N"), "/D", "x"))
@@ -145,4 +147,25 @@ func TestCreateNodeVerifies(t *testing.T) {
 	w := newWorld(t)
 	w.Fail("/api/repo/tagSnapshot", 1, kerneltest.FailLost)
 	w.Refused(t, act(t, "create_node"), args("name", "x"), tool.OutcomeUnknown)
+}
+
+// A kernel does not see, not even later, that a file has changed in the second in which a snapshot took it.
+func TestNodesSeeWhatIsWrittenRightBehindOneBefore(t *testing.T) {
+	w := newWorld(t)
+	create, rollback := act(t, "create_node"), act(t, "rollback_document")
+	var tags []string
+	for _, text := range []string{"first", "second", "third"} {
+		w.update(w.blocks[0], text)
+		tags = append(tags, w.Must(t, create, args("name", text, "documentId", w.doc)).Get("tag").Str)
+		made, err := w.Client.Snapshots(t.Context(), 1)
+		if err != nil || time.Now().Unix() <= made[0].Created/1000 {
+			t.Errorf("the second of the snapshot is not over: %v %v", made, err)
+		}
+	}
+	for _, i := range []int{0, 1, 0} {
+		w.Must(t, rollback, args("documentId", w.doc, "tag", tags[i]))
+		if want := []string{"first", "second"}[i] + "|two|three"; w.texts() != want {
+			t.Errorf("%s, want %s", w.texts(), want)
+		}
+	}
 }

@@ -2,10 +2,10 @@ package timeline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/action"
@@ -19,31 +19,29 @@ type piece struct {
 	ID, Parent kernel.ID
 	Type       string
 	Text       string
+	// words is Text without the anchors of references that follow what they refer to, which the
+	// kernel writes anew as it likes; empty where there are none.
+	words string
 	// look is everything else that a reader could tell it by: targets of links, attributes. What
 	// differs between a document that can be edited and a copy of it is left out.
 	look string
 }
 
-// most bounds the blocks of a document that are asked for at once.
-const most = 102_400
-
-// now are the blocks of a document as it is, in order.
+// now are the blocks of a document as it is, in order; those below a folded heading, which getDoc
+// leaves out, are among them.
 func now(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
-	raw, err := r.Kernel.DocumentHTML(ctx, doc, most)
+	dom, err := r.Kernel.DOM(ctx, doc)
 	if err != nil {
 		return nil, err
 	}
-	var got struct {
-		Content    string `json:"content"`
-		BlockCount int    `json:"blockCount"` // at the top
+	children, err := r.Kernel.ChildBlocks(ctx, doc)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(raw, &got); err != nil {
-		return nil, &tool.Error{Op: "read document", Kind: tool.API, Subject: string(doc), Message: "the answer has another shape than expected", Err: err}
+	if top := len(kernel.ParseDOM(dom)); top < len(children) {
+		return nil, tooLarge(doc, fmt.Sprintf("%d of its %d blocks could be read", top, len(children)))
 	}
-	if top := len(kernel.ParseDOM(got.Content)); top < got.BlockCount {
-		return nil, tooLarge(doc, fmt.Sprintf("%d of its %d blocks could be read", top, got.BlockCount))
-	}
-	return piecesOf(got.Content), nil
+	return piecesOf(dom), nil
 }
 
 func tooLarge(doc kernel.ID, message string) error {
@@ -57,7 +55,11 @@ func piecesOf(dom string) []piece {
 	walk = func(blocks []kernel.DOMBlock, parent kernel.ID) {
 		for _, b := range blocks {
 			own := ownPart(dom, &b)
-			out = append(out, piece{ID: b.ID, Parent: parent, Type: b.Type, Text: textOf(own), look: lookOf(own)})
+			p := piece{ID: b.ID, Parent: parent, Type: b.Type, Text: textOf(own), look: lookOf(own)}
+			if following.MatchString(own) {
+				p.words = textOf(following.ReplaceAllString(own, "$1\ufffc$2"))
+			}
+			out = append(out, p)
 			walk(b.Blocks, b.ID)
 		}
 	}
@@ -65,7 +67,18 @@ func piecesOf(dom string) []piece {
 	return out
 }
 
-// chrome begins what the editor shows around a block: handles before, attributes after.
+// following is a reference whose anchor follows the block that it refers to.
+var following = regexp.MustCompile(`(<span data-type="[^"]*block-ref[^"]*" data-subtype="d"[^>]*>)[^<]*(</span>)`)
+
+// says is what a block says for itself.
+func (p *piece) says() string {
+	if p.words != "" {
+		return p.words
+	}
+	return p.Text
+}
+
+// chrome begins what the editor shows around a block: handles before, attributes behind.
 var chrome = regexp.MustCompile(`<div class="protyle-(?:action|attr)`)
 
 // ownPart is the text of a block without the blocks in it and what the editor puts around.
@@ -78,10 +91,45 @@ func ownPart(dom string, b *kernel.DOMBlock) string {
 	}
 	own.WriteString(dom[at:b.End])
 	text := own.String()
-	if i := chrome.FindStringIndex(text); i != nil {
-		text = text[:i[0]]
+	for {
+		i := chrome.FindStringIndex(text)
+		if i == nil {
+			return text
+		}
+		end := divEnd(text, i[0])
+		text = text[:i[0]] + language(text[i[0]:end]) + text[end:]
 	}
-	return text
+}
+
+// divEnd is where a text goes on behind the div that begins at start.
+func divEnd(text string, start int) int {
+	depth := 0
+	for at := start; ; {
+		i := strings.IndexByte(text[at:], '<')
+		if i < 0 {
+			return len(text)
+		}
+		tag := text[at+i:]
+		at = kernel.TagEnd(text, at+i)
+		switch {
+		case strings.HasPrefix(tag, "</div"):
+			if depth--; depth == 0 {
+				return at
+			}
+		case strings.HasPrefix(tag, "<div"):
+			depth++
+		}
+	}
+}
+
+var languageName = regexp.MustCompile(`protyle-action__language"[^>]*>([^<]+)<`)
+
+// language keeps that of a code block, which is in its handle, as an attribute.
+func language(handle string) string {
+	if m := languageName.FindStringSubmatch(handle); m != nil {
+		return `<i data-content="` + m[1] + `"></i>`
+	}
+	return ""
 }
 
 var breaks = regexp.MustCompile(`(?i)^<(?:br|/td|/th|/tr|/div)\b`)
@@ -111,6 +159,15 @@ func textOf(own string) string {
 
 var sourceAttr = regexp.MustCompile(`\sdata-content="([^"]*)"`)
 
-var lookAttr = regexp.MustCompile(`\s(?:data-type|data-subtype|data-href|data-src|src|data-content|data-id|data-av-id|fold|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
+// lookAttr are the attributes that count. Whether a block is folded does not: a copy is shown unfolded.
+var lookAttr = regexp.MustCompile(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
+	`align|colspan|rowspan|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
 
-func lookOf(own string) string { return strings.Join(lookAttr.FindAllString(own, -1), "") }
+// lookOf is what a reader could tell a block by beside its text. The kernel writes the attributes
+// of a block, which stand in its first tag, in any order.
+func lookOf(own string) string {
+	end := kernel.TagEnd(own, 0)
+	block := lookAttr.FindAllString(own[:end], -1)
+	slices.Sort(block)
+	return strings.Join(append(block, lookAttr.FindAllString(own[end:], -1)...), "")
+}

@@ -176,3 +176,38 @@ func FuzzParseTag(f *testing.F) {
 		}
 	})
 }
+
+// TestPiecesOfSiYuan holds what a kernel shows in one way in a document and in another in a copy of it.
+func TestPiecesOfSiYuan(t *testing.T) {
+	t.Parallel()
+	block := func(attrs, inner string) string {
+		return `<div data-node-id="20240101000000-aaaaaaa" data-type="NodeParagraph" class="p" ` + attrs + `>` + inner + `<div class="protyle-attr" contenteditable="false"></div></div>`
+	}
+	code := func(language, text string) string {
+		return block("", `<div class="protyle-action"><span class="protyle-action--first protyle-action__language" contenteditable="false">`+language+
+			`</span><span class="fn__flex-1"></span></div><div class="hljs"><div></div><div contenteditable="true">`+text+`</div></div>`)
+	}
+	ref := func(subtype, anchor string) string {
+		return block("", `<div>see <span data-type="block-ref" data-subtype="`+subtype+`" data-id="20240101000000-bbbbbbb">`+anchor+`</span></div>`)
+	}
+	for _, c := range []struct {
+		name, before, after string
+		same                bool
+	}{
+		{"attributes in another order", block(`memo="m" custom-a="1"`, "x"), block(`custom-a="1" memo="m"`, "x"), true},
+		{"another attribute", block(`custom-a="1"`, "x"), block(`custom-a="2"`, "x"), false},
+		{"folded", block(`fold="1" heading-fold="1"`, "x"), block("", "x"), true},
+		{"code", code("go", "a"), code("go", "b"), false},
+		{"language", code("go", "a"), code("js", "a"), false},
+		{"an anchor that follows", ref("d", "old"), ref("d", "new"), true},
+		{"an anchor that stays", ref("s", "old"), ref("s", "new"), false},
+		{"layout", block(`data-sb-layout="row"`, "x"), block(`data-sb-layout="col"`, "x"), false},
+	} {
+		if d := diff(piecesOf(c.before), piecesOf(c.after)); (len(d) == 0) != c.same {
+			t.Errorf("%s: %+v", c.name, d)
+		}
+	}
+	if got := piecesOf(code("go", "a &lt; b"))[0].Text; got != "a < b" {
+		t.Errorf("code is %q", got)
+	}
+}

@@ -20,8 +20,7 @@ type rollbackArgs struct {
 
 // version is an earlier state of a document.
 type version struct {
-	content string // in the editor's form
-	pieces  []piece
+	pieces []piece
 	// same reports whether the document is like that already.
 	same func(ctx context.Context, present []piece) (bool, error)
 	read func(ctx context.Context) (content string, err error)
@@ -46,7 +45,7 @@ func rollbackDocument() *action.Action {
 			}),
 		},
 		Endpoints: []string{
-			"filetree/getDoc", "history/getDocHistoryContent", "file/getFile", "history/createDocHistory", "history/rollbackDocHistory",
+			"block/getBlockDOM", "block/getChildBlocks", "history/getDocHistoryContent", "file/getFile", "history/createDocHistory", "history/rollbackDocHistory",
 			"repo/getRepoTagSnapshots", "repo/createSnapshot", "repo/getRepoSnapshots", "repo/diffRepoSnapshots", "repo/openRepoSnapshotFile",
 			"repo/rollbackRepoSnapshotFile", "block/getBlockKramdown", "filetree/listDocsByPath", "sqlite/flushTransaction", "notebook/lsNotebooks",
 		},
@@ -135,7 +134,7 @@ func exchange(ctx context.Context, r *action.Request, target *action.Target, v *
 	if err != nil {
 		return err
 	}
-	if again != v.content {
+	if len(diff(v.pieces, piecesOf(again))) > 0 {
 		return &tool.Error{
 			Op: "bring back", Kind: tool.StateChanged, Subject: string(doc), Message: "the version is not what it was a moment ago; nothing was changed",
 			Hint: fmt.Sprintf(`wait a second, then timeline(action="compare_recent", documentId=%q)`, doc),

@@ -58,6 +58,7 @@ func TestRollbackToACopy(t *testing.T) {
 		t.Errorf("the document was shown again %d times", reloaded)
 	}
 	// What was before is a copy too, so the way leads back.
+	w.until(patience, func() bool { return w.copies() > 1 })
 	w.Must(t, rollback, args("documentId", w.doc, "historyPath", w.lastCopy()))
 	if w.texts() != "changed|two|three|added" {
 		t.Errorf("back again: %s", w.texts())
@@ -73,7 +74,7 @@ func TestRollbackToANode(t *testing.T) {
 			a = args("name", "before", "documentId", w.doc)
 		}
 		tag := w.Must(t, act(t, "create_node"), a).Get("tag").Str
-		w.update(w.blocks[0], "changed")
+		w.update(w.blocks[0], "changed since")
 		got := w.Must(t, rollback, args("documentId", w.doc, "tag", tag))
 		if w.texts() != "one 一|two|three" || got.Get("tag").Str != tag || got.Get("undone.changed").Int() != 1 {
 			t.Errorf("%s: %s %s", scope, w.texts(), got.Raw)
@@ -183,4 +184,36 @@ func TestRollbackIsHonest(t *testing.T) {
 	w.update(w.blocks[0], "changed again")
 	w.Fail(historyRollback, 1, kerneltest.FailMessage("history path not exist"))
 	w.Refused(t, rollback, args("documentId", w.doc, "historyPath", p), tool.API)
+}
+
+// TestRollbackOfEveryKind brings a document back that holds all that a kernel shows in another way in a copy: a folded
+// heading, code, attributes, references whose anchors follow.
+func TestRollbackOfEveryKind(t *testing.T) {
+	w := newWorld(t)
+	w.appendBlock("```go\nfirst()\n```\n\n# 折叠\n\nin fold\n\nsee ((" + string(w.blocks[1]) + " 'two'))")
+	blocks := w.children(w.doc)
+	code, head := blocks[3], blocks[4]
+	if err := w.Client.SetAttrs(t.Context(), w.blocks[1], map[string]string{"memo": "m", "custom-a": "1", "name": "n"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Client.Fold(t.Context(), head, true); err != nil {
+		t.Fatal(err)
+	}
+	w.keep()
+	compare, rollback := act(t, "compare_recent"), act(t, "rollback_document")
+	if got := w.Must(t, compare, args("documentId", w.doc)); got.Get("found").Bool() || got.Get("checkpoints").Int() == 0 {
+		t.Errorf("nothing has changed: %s", got.Raw)
+	}
+	tag := w.Must(t, act(t, "create_node"), args("name", "n", "documentId", w.doc)).Get("tag").Str
+	before := w.texts()
+	for _, a := range []func() string{
+		func() string { return args("documentId", w.doc, "historyPath", w.lastCopy()) },
+		func() string { return args("documentId", w.doc, "tag", tag) },
+	} {
+		w.update(code, "```go\nother()\n```")
+		got := w.Must(t, rollback, a())
+		if w.texts() != before || got.Get("undone").Raw != `{"added":0,"changed":1,"moved":0,"removed":0}` {
+			t.Errorf("%s\n%s, want %s", got.Raw, w.texts(), before)
+		}
+	}
 }

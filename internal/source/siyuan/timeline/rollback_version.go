@@ -19,7 +19,7 @@ func fromHistory(ctx context.Context, r *action.Request, target *action.Target, 
 	if err != nil {
 		return nil, err
 	}
-	v := &version{content: got.Content, pieces: piecesOf(got.Content)}
+	v := &version{pieces: piecesOf(got.Content)}
 	v.same = func(ctx context.Context, present []piece) (bool, error) {
 		same, known, err := sameFiles(ctx, r, "/data/"+string(target.Notebook)+target.Path, historyPath)
 		if err != nil || known {
@@ -103,7 +103,7 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	if got.Text {
 		return nil, tooLarge(target.Root, "its copy is shown as plain text")
 	}
-	v := &version{content: got.Content, pieces: piecesOf(got.Content)}
+	v := &version{pieces: piecesOf(got.Content)}
 	v.same = func(_ context.Context, present []piece) (bool, error) {
 		return got.Title == target.Title && len(diff(v.pieces, present)) == 0, nil
 	}

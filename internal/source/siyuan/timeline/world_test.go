@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -67,12 +68,49 @@ func (w *world) texts() string {
 	return strings.Join(out, "|")
 }
 
-// keep makes a copy of the document in its history.
+// keep makes a copy of the document in its history, and waits until it is found there. A real kernel finds it after
+// some seconds, and keeps one copy a second.
 func (w *world) keep() {
 	w.t.Helper()
-	if err := w.Client.KeepHistory(w.t.Context(), w.doc); err != nil {
+	before := w.copies()
+	for begun := time.Now(); time.Since(begun) < patience; {
+		if err := w.Client.KeepHistory(w.t.Context(), w.doc); err != nil {
+			w.t.Fatal(err)
+		}
+		if w.until(5*time.Second, func() bool { return w.copies() > before }) {
+			return
+		}
+	}
+	w.t.Fatal("the copy is not found")
+}
+
+// patience is how long a real kernel may take.
+const patience = 30 * time.Second
+
+// until looks whether something is so, again and again for some time.
+func (w *world) until(limit time.Duration, ok func() bool) bool {
+	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		if ok() {
+			return true
+		}
+		if time.Since(begun) > limit {
+			return false
+		}
+	}
+}
+
+// copies counts those of the document.
+func (w *world) copies() (n int) {
+	w.t.Helper()
+	times, err := w.Client.HistoryTimes(w.t.Context(), w.doc)
+	for _, at := range times {
+		items, failed := w.Client.HistoryItems(w.t.Context(), w.doc, at)
+		n, err = n+len(items), errors.Join(err, failed)
+	}
+	if err != nil {
 		w.t.Fatal(err)
 	}
+	return n
 }
 
 func (w *world) update(id kernel.ID, text string) {

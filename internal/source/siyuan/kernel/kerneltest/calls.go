@@ -129,5 +129,13 @@ var writes = map[string]bool{
 	"/api/attr/batchGetBlockAttrs": false,
 }
 
+// guardedReads are what a kernel started with --readonly refuses although it changes nothing.
+var guardedReads = map[string]bool{
+	"/api/query/sql": true, "/api/sqlite/flushTransaction": true, "/api/system/getWorkspaceInfo": true,
+	"/api/asset/getImageOCRText": true, "/api/search/searchAsset": true, "/api/search/searchTemplate": true,
+	"/api/av/getAttributeView": true, "/api/av/getAttributeViewFilterSort": true, "/api/av/getAttributeViewKeysByAvID": true,
+	"/api/av/getAttributeViewPrimaryKeyValues": true, "/api/av/getMirrorDatabaseBlocks": true, "/api/av/searchAttributeView": true,
+}
+
 // guarded reports whether a kernel started with --readonly refuses an endpoint.
-func guarded(endpoint string) bool { return Writes(endpoint) || endpoint == "/api/query/sql" }
+func guarded(endpoint string) bool { return Writes(endpoint) || guardedReads[endpoint] }

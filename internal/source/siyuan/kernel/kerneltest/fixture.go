@@ -30,9 +30,11 @@ func (k *Kernel) Doc(notebook, hpath, markdown string) string {
 // do makes a call that is neither recorded nor subject to faults, and fails the test unless it answers code 0.
 func (k *Kernel) do(endpoint string, body map[string]any) gjson.Result {
 	k.t.Helper()
-	answer := httptest.NewRecorder()
-	k.backend.ServeHTTP(answer, httptest.NewRequestWithContext(k.t.Context(), http.MethodPost, endpoint, bytes.NewReader(mustJSON(body))))
+	answer := k.post(endpoint, body)
 	if k.vault == nil {
+		if answer.Code == http.StatusBadGateway && await(k.backend) == nil { // it ended over a notebook of the test before
+			answer = k.post(endpoint, body)
+		}
 		ask(k.backend, "/api/sqlite/flushTransaction", nil)
 	}
 	got := gjson.ParseBytes(answer.Body.Bytes())
@@ -40,6 +42,12 @@ func (k *Kernel) do(endpoint string, body map[string]any) gjson.Result {
 		k.t.Fatalf("kerneltest: %s answers %s", endpoint, got.Raw)
 	}
 	return got
+}
+
+func (k *Kernel) post(endpoint string, body map[string]any) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	k.backend.ServeHTTP(answer, httptest.NewRequestWithContext(k.t.Context(), http.MethodPost, endpoint, bytes.NewReader(mustJSON(body))))
+	return answer
 }
 
 // File writes a file into the workspace; p begins with /data, /temp or another folder of the workspace.

@@ -32,7 +32,8 @@ func (k *Kernel) answerFrozen(answer *httptest.ResponseRecorder, r *http.Request
 		http.Error(answer, err.Error(), http.StatusBadRequest)
 		return true
 	}
-	r.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, databaseOperation, frozenOperation)))
+	body = bytes.ReplaceAll(body, databaseOperation, frozenOperation)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	k.backend.ServeHTTP(answer, r)
 	answer.Body = bytes.NewBuffer(bytes.ReplaceAll(answer.Body.Bytes(), frozenOperation, databaseOperation))
 	return true

@@ -73,7 +73,7 @@ func (k *Kernel) answerLate(w http.ResponseWriter, r *http.Request) bool {
 	case path == "/api/sqlite/flushTransaction":
 		k.catchUp()
 		return false
-	case path == "/api/query/sql" || strings.HasPrefix(path, "/api/search/"):
+	case path == "/api/query/sql", path == "/api/filetree/searchDocs", strings.HasPrefix(path, "/api/search/"):
 		now.past.ServeHTTP(w, r)
 		return true
 	}

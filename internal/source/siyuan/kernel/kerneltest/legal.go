@@ -57,7 +57,18 @@ func Legal(c Call) error {
 			problems = append(problems, fmt.Errorf("%s: key %q is missing", c.Path, key))
 		}
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, legalSQL(c))...)
+}
+
+var escape = regexp.MustCompile(`(?i)\bESCAPE\b`)
+
+// legalSQL reports a statement that was seen to make a kernel panic: its own parser of SQL cannot write down a LIKE …
+// ESCAPE that it has read. Of a statement with a materialized expression it reads nothing.
+func legalSQL(c Call) error {
+	if c.Path == "/api/query/sql" && escape.MatchString(c.Body) && !strings.Contains(c.Body, "AS MATERIALIZED (") {
+		return fmt.Errorf("%s: a kernel panics over LIKE … ESCAPE", c.Path)
+	}
+	return nil
 }
 
 // grammar is what the recordings show to be legal for one endpoint. Keys of nested objects are written a.b, those of

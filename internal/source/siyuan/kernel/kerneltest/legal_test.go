@@ -26,6 +26,8 @@ func TestLegal(t *testing.T) {
 		{"/api/filetree/setDocSortMode", `{"id":"x","sortMode":1}`, "the kernel may not have it"},
 		{"/api/notebook/makeTea", `{}`, "the kernel may not have it"},
 		{"/api/query/sql", `{`, "not JSON"},
+		{"/api/query/sql", `{"stmt":"select 1 where '%' like '!%' escape '!'","mode":"readonly"}`, "panics"},
+		{"/api/query/sql", `{"stmt":"WITH a AS MATERIALIZED (select 1) select 1 where '%' like '!%' escape '!'","mode":"readonly"}`, ""},
 	}
 	for _, tt := range tests {
 		err := kerneltest.Legal(kerneltest.Call{Path: tt.path, Body: tt.body})

@@ -39,10 +39,13 @@ var realKernel = sync.OnceValues(func() (http.Handler, error) {
 	}
 	token := target.User.Username()
 	target.User = nil
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.Header.Set("Authorization", "Token "+token)
-	}}
+	proxy := &httputil.ReverseProxy{
+		Transport: &http.Transport{DisableKeepAlives: true}, // so that no goroutine outlives a test
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Set("Authorization", "Token "+token)
+		},
+	}
 	if err := await(proxy); err != nil {
 		return nil, err
 	}
@@ -61,14 +64,19 @@ func (k *Kernel) onReal(backend http.Handler) {
 	k.backend = backend
 	before := k.things()
 	k.t.Cleanup(func() {
-		_ = await(backend) // a kernel may end where a notebook goes
-		ask(backend, "/api/sqlite/flushTransaction", nil)
-		for _, thing := range k.things() {
-			if !slices.Contains(before, thing) {
+		_ = await(backend)
+		forgetCards(backend)
+		for range 5 { // a kernel may end where a notebook goes, and has it again when it has started
+			_ = await(backend)
+			ask(backend, "/api/sqlite/flushTransaction", nil)
+			left := slices.DeleteFunc(k.things(), func(th thing) bool { return slices.Contains(before, th) })
+			for _, thing := range left {
 				thing.remove(backend)
 			}
+			if len(left) == 0 {
+				return
+			}
 		}
-		ask(backend, "/api/sqlite/flushTransaction", nil)
 	})
 }
 
@@ -103,6 +111,21 @@ func (k *Kernel) things() []thing {
 		}
 	}
 	return all
+}
+
+// forgetCards removes all decks and cards: they outlive their blocks and their files.
+func forgetCards(backend http.Handler) {
+	for _, deck := range ask(backend, "/api/riff/getRiffDecks", nil).Get("data").Array() {
+		ask(backend, "/api/riff/removeRiffDeck", map[string]any{"deckID": deck.Get("id").Str})
+	}
+	const builtIn = "20230218211946-2kw8jgx"
+	blocks := []string{}
+	for _, card := range ask(backend, "/api/riff/getRiffCards", map[string]any{"id": builtIn, "page": 1, "pageSize": 1 << 20}).Get("data.blocks").Array() {
+		blocks = append(blocks, card.Get("id").Str)
+	}
+	if len(blocks) > 0 {
+		ask(backend, "/api/riff/removeRiffCards", map[string]any{"deckID": builtIn, "blockIDs": blocks})
+	}
 }
 
 func notebooks(backend http.Handler) (ids []string) {

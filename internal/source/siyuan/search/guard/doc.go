@@ -5,8 +5,8 @@
 // The entry point is [Parse]: it reads a statement with a lexer of SQLite's rules, and has
 // SQLite itself compile it against an empty database with the kernel's tables, under an
 // authorizer. What is left is one statement that only reads, from the tables that [Tables]
-// names, with functions from a list, without recursion, and without a cost that grows with the
-// third power of the workspace: nothing can stop a kernel that is busy with a statement.
+// names, with functions from a list, without recursion, and without a plan whose cost grows with the
+// third power of the workspace, as far as a plan tells: nothing can stop a kernel that is busy with a statement.
 //
 // [Statement.Limited] is for a caller that may read everything. [Statement.Scoped] is for one
 // that may not: each table is shadowed by a common table expression of the same name that holds

@@ -42,7 +42,10 @@ func Parse(sql string) (*Statement, error) {
 		return nil, err
 	}
 	return s, withTables(s.used["blocks_fts"], func(c *scratch) error {
-		if err := c.compile(s, s.sql); err != nil {
+		if err := c.accept(s); err != nil {
+			return err
+		}
+		if err := c.allowed(s.sql); err != nil {
 			return err
 		}
 		return c.affordable(s.Limited(1))
@@ -86,7 +89,7 @@ func (s *Statement) inspect(tokens []token) error {
 		case !t.named():
 			continue
 		case strings.HasPrefix(name, reserved):
-			return refuse("names that begin with "+reserved+" are reserved", "")
+			return refuseName()
 		case isTable(name):
 			s.used[name] = true
 		}
@@ -98,10 +101,16 @@ func (s *Statement) inspect(tokens []token) error {
 			continue
 		}
 		if i+1 < len(solid) && solid[i+1].is("(") && !functions[name] && (t.kind == quoted || !before[name]) {
-			return refuse("the function "+clip(t.raw)+" is not allowed", "common functions of text, numbers, dates, JSON and aggregation are")
+			return refuseFunction(t.raw)
 		}
 	}
 	return nil
+}
+
+func refuseName() error { return refuse("names that begin with "+reserved+" are reserved", "") }
+
+func refuseFunction(name string) error {
+	return refuse("the function "+clip(name)+" is not allowed", "common functions of text, numbers, dates, JSON and aggregation are")
 }
 
 // define takes in the name of a common table expression.
@@ -109,7 +118,7 @@ func (s *Statement) define(name string) error {
 	if isTable(name) {
 		return refuse("WITH "+clip(name)+" hides the table of that name", "choose another name")
 	}
-	for _, begin := range []string{"sqlite_", "pragma_", "json_"} {
+	for _, begin := range []string{"sqlite_", "pragma_", "json_", "dbstat"} {
 		if strings.HasPrefix(name, begin) {
 			return refuse("WITH "+clip(name)+": names that begin with "+begin+" are SQLite's", "choose another name")
 		}
@@ -148,13 +157,6 @@ func defines(tokens []token, i int) bool {
 	}
 	skip("materialized")
 	return skip("(")
-}
-
-// Limited is the statement as it is to be sent where every notebook may be read. It returns at
-// most n rows, in its own order. Without an outer LIMIT the kernel would cut at 64 rows (siyuan
-// README 31); columns of the same name come apart instead of into one (32).
-func (s *Statement) Limited(n int) string {
-	return fmt.Sprintf("WITH %srows AS (%s\n) SELECT * FROM %srows LIMIT %d", reserved, s.sql, reserved, n)
 }
 
 // clip shortens a text for a message.

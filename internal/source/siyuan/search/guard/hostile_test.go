@@ -18,6 +18,7 @@ var hostile = []string{
 	"with x as (select 1) insert into blocks(id) select * from x", "replace into blocks(id) values (1)",
 	// functions and modules
 	"select load_extension('x')", `select "load_extension"('x')`, "select [load_extension]('x')", "select `load_extension`('x')",
+	"select load_extension \v('x')", "select hex(randomblob\n\v (9))", "select load_extension \ufeff('x')", "select \ufeffload_extension('x')",
 	"select load_extension /* */ ('x')", "select load_extension --\n('x')", "select load_extension('x') as materialized",
 	"select readfile('/etc/passwd')", "select writefile('/tmp/x', 'y')", "select edit('x')", "select fts3_tokenizer('simple')",
 	"select randomblob(1000000000)", "select zeroblob(1000000000)", "select hex(zeroblob(1000000000))", "select printf('%.*c', 1000000000, 'x')",
@@ -26,6 +27,7 @@ var hostile = []string{
 	"select * from dbstat", "select * from sqlite_dbpage", "select * from generate_series(1, 10)", "select * from fts5vocab",
 	"select * from sqlite_master", "select count(*) from sqlite_master", "select name from sqlite_schema", "select * from sqlite_temp_master",
 	`select * from "sqlite_master"`, "select * from main.sqlite_master", "select * from sqlite_stmt", "select count(*) from sqlite_sequence",
+	"select count(*) from (with dbstat as (select 1) select 1), dbstat", "select count(*) from 'sqlite_master'", "select * from 'pragma_table_info'('blocks')",
 	"with sqlite_master as (select 1) select count(*) from sqlite_master", "select * from block_embeddings", "select * from blocks_fts_data",
 	"select * from blocks_fts_config", "select * from blocks_fts_content", "select count(*) from blocks_fts_docsize", "select * from blocks_fts_idx",
 	"select 1 where exists (select 1 from sqlite_master where sql like '%CANARY%')",
@@ -36,6 +38,11 @@ var hostile = []string{
 	"select count(*) from blocks a, blocks b, blocks c", "select count(*) from blocks a, blocks b, blocks c, blocks d, blocks e",
 	"select (select count(*) from blocks b, blocks c where b.content > a.content) from blocks a",
 	"select (select (select (select count(*) from spans d where d.content > c.content) from spans c where c.content > b.content) from blocks b where b.content > a.content) from blocks a",
+	"with b as materialized (select x.id from blocks x, blocks y), c as materialized (select x.id from b x, b y) select count(*) from c",
+	"with b as (select id from blocks union select x.id from blocks x, blocks y) select count(*) from b x, b y",
+	"select count(*) from blocks a, blocks b, blocks c, blocks d where b.id > a.id and c.id > b.id and d.id > c.id",
+	"select count(*) from blocks a, blocks b, blocks c where (b.id > a.id or b.parent_id > a.id) and (c.id > b.id or c.parent_id > b.id)",
+	"select count(*) from blocks a join blocks b using (box) join blocks c using (box)",
 	// variables, stray text
 	"select ?", "select :a", "select @a", "select $a", "select ?1", "select 1 /* open", "select 'open", `select "open`, "select [open", "select `open",
 	"", "   ", ";", "-- nothing", "/* nothing */", "select 1) union select * from (select 2", "select 1) select * from blocks --",
@@ -65,6 +72,8 @@ var hostile = []string{
 	"with x as not materialized (select * from blocks) select * from x", "with x as materialized (select * from blocks) select x.content from x",
 	"select * from (with x as (select * from main.refs) select * from x)", "with collie_rows as (select 1) select * from collie_rows",
 	"select * from collie_blocks", "select * from collie_rows", "with a as (select * from b), b as (select * from blocks) select * from a",
+	"with 'blocks' as (select * from main.blocks) select * from blocks", "with 'collie_rows' as (select * from blocks) select * from 'collie_rows'",
+	"select * from 'blocks'", "select * from 'blocks', blocks", "select * from 'main'.'blocks'", "select 5 as 'collie_count' from blocks", "select * from 'collie_blocks'",
 	"select * from (with blocks as (select 1) select 1), blocks", "with spans as (select 1) select * from spans, main.spans",
 	// rowid and what is beside the columns
 	"select rowid from blocks", "select rowid, * from blocks", "select oid from blocks", "select _rowid_ from blocks", "select max(rowid) from blocks",

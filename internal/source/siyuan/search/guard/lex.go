@@ -58,6 +58,8 @@ func next(sql string) (token, string, error) {
 	switch {
 	case blank(c):
 		return take(space, span(sql, blank))
+	case strings.HasPrefix(sql, "\ufeff"): // a byte order mark, which SQLite passes over between two tokens
+		return token{kind: space, raw: " "}, sql[len("\ufeff"):], nil
 	case strings.HasPrefix(sql, "--"):
 		end := strings.IndexByte(sql, '\n')
 		if end < 0 {
@@ -130,7 +132,9 @@ func span(s string, in func(byte) bool) int {
 	return i
 }
 
-func blank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\v' }
+// blank reports whether a character separates tokens. A vertical tab does so only behind another blank; elsewhere SQLite
+// refuses it.
+func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // inName reports whether a character may be in a name: letters, digits, _, $ and all that is

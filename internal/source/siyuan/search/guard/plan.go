@@ -16,48 +16,100 @@ type step struct {
 	detail string
 }
 
+// plan is how SQLite would carry a statement out.
+type plan struct {
+	below map[int][]step
+	// largest is how many tables, multiplied with each other, have at most as many rows as what has been put together
+	// so far and is gone through later.
+	largest int
+}
+
 // affordable refuses a statement that goes through too many whole tables for each other's rows:
-// a join without a condition that an index, or an equality, can serve.
+// a join without a condition that an index, or an equality, can serve. sql is written by [Statement.limited].
 func (c *scratch) affordable(sql string) error {
-	stmt, _, err := c.conn.PrepareTransient("EXPLAIN QUERY PLAN " + sql)
+	p, err := c.plan(sql)
 	if err != nil {
-		return refuse(sqliteFrame.ReplaceAllString(err.Error(), ""), "")
+		return err
 	}
-	below := map[int][]step{}
-	for {
-		row, err := stmt.Step()
-		if err != nil || !row {
-			if err = errors.Join(err, stmt.Finalize()); err != nil {
-				return fmt.Errorf("check SQL: %w", err)
-			}
-			break
+	most := 0
+	for _, s := range p.below[0] {
+		if !s.whole() { // those are ours, and go through the rows that are returned
+			most = max(most, p.scans(s.id))
 		}
-		parent := stmt.ColumnInt(1)
-		below[parent] = append(below[parent], step{stmt.ColumnInt(0), stmt.ColumnText(3)})
 	}
-	if n := scans(below, 0); n > mostScans {
+	if most > mostScans {
 		return refuse(
-			fmt.Sprintf("the statement reads %d whole tables once for every row of each other, and the kernel cannot stop it", n),
+			fmt.Sprintf("the statement reads %d whole tables once for every row of each other, and the kernel cannot stop it", most),
 			"join tables with conditions like a.root_id = b.id")
 	}
 	return nil
 }
 
+func (c *scratch) plan(sql string) (*plan, error) {
+	stmt, _, err := c.conn.PrepareTransient("EXPLAIN QUERY PLAN " + sql)
+	if err != nil {
+		return nil, refuse(sqliteFrame.ReplaceAllString(err.Error(), ""), "")
+	}
+	p := &plan{below: map[int][]step{}, largest: 1}
+	for {
+		row, err := stmt.Step()
+		if err != nil || !row {
+			if err = errors.Join(err, stmt.Finalize()); err != nil {
+				return nil, fmt.Errorf("check SQL: %w", err)
+			}
+			return p, nil
+		}
+		parent := stmt.ColumnInt(1)
+		p.below[parent] = append(p.below[parent], step{stmt.ColumnInt(0), stmt.ColumnText(3)})
+	}
+}
+
 // scans counts the whole tables that are gone through inside each other below a step. What
-// depends on an outer row is inside; the rest is done once, beside it.
-func scans(below map[int][]step, at int) int {
+// depends on an outer row is inside; the rest is done once, beside it. The plan does not say which expression a step
+// goes through, so each may be the largest before it.
+func (p *plan) scans(at int) int {
 	here, inside, beside := 0, 0, 0
-	for _, s := range below[at] {
-		n := scans(below, s.id)
+	for _, s := range p.below[at] {
+		n := p.scans(s.id)
 		switch {
-		case strings.HasPrefix(s.detail, "SCAN ") && !strings.Contains(s.detail, "CONSTANT ROW") && !strings.Contains(s.detail, "VALUES"):
-			here++
+		case s.whole():
+			here += p.largest
 			beside = max(beside, n)
-		case strings.HasPrefix(s.detail, "CORRELATED"):
+		case s.begins("MULTI-INDEX OR"): // one loop, over what either index finds
+			here += n
+		case s.begins("CORRELATED"):
 			inside = max(inside, n)
+		case s.begins("MATERIALIZE"), s.begins("CO-ROUTINE"):
+			p.largest = max(p.largest, n)
+			beside = max(beside, n)
 		default:
 			beside = max(beside, n)
 		}
 	}
 	return max(here+inside, beside)
+}
+
+func (s step) begins(word string) bool { return strings.HasPrefix(s.detail, word) }
+
+// shared are the columns that many rows have the same of: to look for those is hardly better than to read all.
+var shared = setOf("box type subtype sort")
+
+// whole reports whether a step goes through a table, or through so much of it that the cost is of the same kind.
+func (s step) whole() bool {
+	switch {
+	case s.begins("SCAN "):
+		return !strings.Contains(s.detail, "CONSTANT ROW") && !strings.Contains(s.detail, "VALUES")
+	case s.begins("SEARCH "):
+		_, terms, found := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(s.detail, " LEFT-JOIN"), ")"), "(")
+		if !found { // the first or last entry of an index
+			return false
+		}
+		for term := range strings.SplitSeq(terms, " AND ") {
+			if column, equal := strings.CutSuffix(term, "=?"); equal && !shared[strings.ToLower(column)] {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }

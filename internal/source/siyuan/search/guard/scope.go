@@ -23,9 +23,15 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	}
 	list := quoteBoxes(boxes)
 	sent := s.within(n, func(table string) string {
-		rows := fmt.Sprintf("SELECT * FROM main.%s WHERE box IN (%s)", table, list)
-		if table == "refs" {
-			rows += fmt.Sprintf(" AND def_block_root_id IN (SELECT id FROM main.blocks WHERE type = 'd' AND box IN (%s))", list)
+		rows := fmt.Sprintf("SELECT %s FROM main.%s WHERE box IN (%s)", masked(table), table, list)
+		documents := fmt.Sprintf("(SELECT id FROM main.blocks WHERE type = 'd' AND box IN (%s))", list)
+		switch table {
+		case "attributes":
+			rows += " AND name NOT IN ('" + strings.Join(bound, "', '") + "')"
+		case "refs":
+			rows += " AND def_block_root_id IN " + documents
+		case "spans": // the tags of a document itself have no box
+			rows += " OR box = '' AND root_id IN " + documents
 		}
 		return rows
 	})
@@ -55,7 +61,7 @@ func (s *Statement) within(n int, rows func(table string) string) string {
 			fmt.Fprintf(&b, "%s AS MATERIALIZED (%s), ", table, rows(table))
 		}
 	}
-	fmt.Fprintf(&b, "%srows AS (%s\n) SELECT * FROM %srows LIMIT %d", reserved, s.sql, reserved, n)
+	b.WriteString(s.limited(n))
 	return b.String()
 }
 

@@ -73,7 +73,7 @@ func (c *scratch) authorize(a sqlite.Action) sqlite.AuthResult {
 		return sqlite.AuthResultOK
 	case sqlite.OpRead:
 		table := strings.ToLower(a.Table())
-		if slices.Contains(c.known, table) || slices.Contains(modules, table) || a.Column() == "" && c.aliases[table] {
+		if slices.Contains(c.known, table) || slices.Contains(modules, table) || a.Column() == "" && (c.aliases[table] || table == reserved+"rows") {
 			return sqlite.AuthResultOK
 		}
 		// Where the tables have other names, these are the expressions that shadow them.
@@ -94,6 +94,21 @@ func (c *scratch) deny(message, hint string) {
 	if c.reason == nil {
 		c.reason = refuse(message, hint)
 	}
+}
+
+// accept has SQLite compile the statement as it came. A column may be named by a text as well, which is no name to the
+// lexer, and one of ours would stand in the place of ours.
+func (c *scratch) accept(s *Statement) error {
+	stmt, err := c.prepare(s, s.sql)
+	if err != nil {
+		return err
+	}
+	for i := range stmt.ColumnCount() {
+		if strings.HasPrefix(strings.ToLower(stmt.ColumnName(i)), reserved) {
+			err = refuseName()
+		}
+	}
+	return errors.Join(err, stmt.Finalize())
 }
 
 // compile has SQLite compile a statement, and nothing more.

@@ -1,0 +1,294 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// The types of nodes that decide what may stand where.
+const (
+	listNode  = "NodeList"
+	itemNode  = "NodeListItem"
+	superNode = "NodeSuperBlock"
+)
+
+// marker begins an item of a list: "-", or a number with what follows it, and the box of a task.
+type marker struct {
+	number int // of a numbered item, -1 of others
+	close  byte
+	box    string // "[ ]", "[X]" or "" for what is no task
+}
+
+func (m marker) String() string {
+	if m.number < 0 {
+		return "-"
+	}
+	return strconv.Itoa(m.number) + string(m.close)
+}
+
+// next is the marker of the item behind.
+func (m marker) next() marker {
+	if m.number >= 0 {
+		m.number++
+	}
+	return m
+}
+
+var itemStart = regexp.MustCompile(`(?m)^(?:[-*+]|(\d{1,9})([.)]))[ \t]+(?:\{:[^}\n]*\})?(\[[^\]\n]\])?`)
+
+// markersOf are the markers of the first and the last item of a list, or of the one item, whose
+// kramdown is given.
+func markersOf(kramdown string) (first, last marker, ok bool) {
+	all := itemStart.FindAllStringSubmatch(kramdown, -1)
+	if len(all) == 0 {
+		return marker{number: -1}, marker{number: -1}, false
+	}
+	return markerOf(all[0]), markerOf(all[len(all)-1]), true
+}
+
+func markerOf(m []string) marker {
+	out := marker{number: -1, box: m[3]}
+	if n, err := strconv.Atoi(m[1]); err == nil {
+		out.number, out.close = n, m[2][0]
+	}
+	return out
+}
+
+// asItems makes Markdown the items of a list, the first of which has a marker. What is no list
+// becomes one item; of a list the markers change, so that all are of the kind of the list. ok is
+// false for a list with other blocks beside it.
+func asItems(text string, m marker) (items string, ok bool) {
+	text = strings.Trim(text, "\r\n")
+	if listItems(text) == 0 {
+		return oneItem(text, m), true
+	}
+	var out []string
+	width := 0
+	ok = eachLine(text, func(line string, at itemLine) bool {
+		switch {
+		case at.begins:
+			head := m.String() + " "
+			width = len(head)
+			if m.box != "" && !taskBox.MatchString(at.text) {
+				head += m.box + " "
+			}
+			out = append(out, at.indent+head+at.text)
+			m = m.next()
+		case at.beside:
+			return false
+		default:
+			out = append(out, shift(line, at.width, width))
+		}
+		return true
+	})
+	return strings.Join(out, "\n"), ok
+}
+
+var taskBox = regexp.MustCompile(`^(?:\{:[^}\n]*\})?\[[^\]\n]\](?:[ \t]|$)`)
+
+// oneItem is text as one item.
+func oneItem(text string, m marker) string {
+	head := m.String() + " "
+	if head == "- " && strings.HasPrefix(text, "-") {
+		head = "* " // "- ---" would be a line
+	}
+	pad := strings.Repeat(" ", len(head))
+	if m.box != "" {
+		head += m.box + " "
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if i > 0 && strings.TrimSpace(line) != "" {
+			lines[i] = pad + line
+		}
+	}
+	return head + strings.Join(lines, "\n")
+}
+
+// shift moves a line of an item whose content was from columns behind its margin, to where it is to.
+func shift(line string, from, to int) string {
+	rest := strings.TrimLeft(line, " \t")
+	switch {
+	case rest == "":
+		return line
+	case to >= from:
+		return strings.Repeat(" ", to-from) + line
+	case len(line)-len(rest) < from: // it was in the item for other reasons
+		return line
+	}
+	return line[from-to:]
+}
+
+// itemLine says what a line of a list is.
+type itemLine struct {
+	begins       bool // an item at the top
+	indent, text string
+	width        int  // how far from its margin the content of the item is
+	beside       bool // the line belongs to no item
+}
+
+var (
+	listMarker  = regexp.MustCompile(`^([ \t]*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))`)
+	beginsBlock = regexp.MustCompile("^(?:#{1,6}[ \t]|>|```|~~~|\\$\\$|\\{\\{|(?:-[ \t]*){3,}$|(?:\\*[ \t]*){3,}$|(?:_[ \t]*){3,}$)")
+)
+
+// eachLine walks over the lines of a text that begins with a list, until visit returns false,
+// which it returns.
+func eachLine(text string, visit func(line string, at itemLine) bool) bool {
+	fence, blank := "", false
+	margin, content := -1, 0 // columns
+	for line := range strings.SplitSeq(text, "\n") {
+		rest := strings.TrimLeft(line, " \t")
+		indent := len(line) - len(rest)
+		at := itemLine{width: content - max(margin, 0)}
+		m := listMarker.FindStringSubmatch(line)
+		switch {
+		case fence != "":
+		case m != nil && (margin < 0 || indent <= margin) && !beginsBlock.MatchString(rest):
+			rest = rest[len(m[2]):]
+			at = itemLine{begins: true, indent: m[1], text: rest, width: len(m[2])}
+			margin, content = indent, indent+len(m[2])
+		case rest != "" && !strings.HasPrefix(rest, "{:") && indent < content:
+			at.beside = indent <= margin && (blank || beginsBlock.MatchString(rest))
+		}
+		fence = fenceAfter(fence, rest)
+		blank = rest == ""
+		if !visit(line, at) {
+			return false
+		}
+	}
+	return true
+}
+
+// fenceAfter is the fence of code that is open behind a line, "" for none.
+func fenceAfter(open, line string) string {
+	for _, fence := range []string{"```", "~~~"} {
+		switch {
+		case !strings.HasPrefix(line, fence):
+		case open == fence:
+			return ""
+		case open == "":
+			return fence
+		}
+	}
+	return open
+}
+
+// listItems counts the items of a list that text begins with, without those in items; 0 if it
+// begins with no list.
+func listItems(text string) (n int) {
+	text = strings.TrimLeft(text, "\r\n")
+	if first, _, _ := strings.Cut(text, "\n"); !listMarker.MatchString(first) || beginsBlock.MatchString(strings.TrimSpace(first)) {
+		return 0
+	}
+	eachLine(text, func(_ string, at itemLine) bool {
+		if at.begins {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// spot is where content is put: among the items of a list or elsewhere.
+type spot struct {
+	listed bool
+	marker marker // for the first new item
+}
+
+// fits makes data what may stand at a spot. A kernel puts into a list whatever it is given, and an
+// item of a list anywhere, and so makes documents that no editor can show.
+func (s spot) fits(r *action.Request, param, dataType, data string) (string, error) {
+	switch {
+	case dataType == dataDOM:
+		return data, s.fitsDOM(r, param, data)
+	case !s.listed:
+		return data, nil
+	}
+	out, ok := asItems(data, s.marker)
+	if !ok {
+		e := r.Invalid(param, "has list items and other blocks side by side, and goes into a list, which holds items only")
+		e.Hint = `indent what belongs to an item, or put the other blocks behind the list: block(action="insert", previousID=…)`
+		return "", e
+	}
+	return out, nil
+}
+
+func (s spot) fitsDOM(r *action.Request, param, dom string) error {
+	for _, b := range kernel.ParseDOM(dom) {
+		switch item := b.Type == itemNode; {
+		case s.listed && !item && b.Type != listNode:
+			return r.Invalid(param, fmt.Sprintf("begins with a %s and goes into a list, which holds items (NodeListItem) only", b.Type))
+		case !s.listed && item:
+			return r.Invalid(param, "is an item of a list, and goes where there is no list: put a NodeList around it")
+		}
+	}
+	return nil
+}
+
+// side is where content goes beside or in the block that says where.
+type side int
+
+const (
+	before side = iota
+	behind
+	first
+	last
+)
+
+// spotAt finds out what may stand at a side of a block, and what the block is.
+func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (spot, kernel.Node, error) {
+	nodes, err := r.Kernel.Nodes(ctx, []kernel.ID{id})
+	if err != nil {
+		return spot{}, kernel.Node{}, err
+	}
+	node := nodes[id]
+	list := node.ParentType
+	if at == first || at == last {
+		list = node.Type
+	}
+	if list != listNode {
+		return spot{}, node, nil
+	}
+	texts, err := r.Kernel.Kramdowns(ctx, []kernel.ID{id}, "md")
+	if err != nil {
+		return spot{}, node, err
+	}
+	from, to, ok := markersOf(texts[id])
+	s := spot{listed: true, marker: from}
+	if ok && (at == behind || at == last) {
+		s.marker = to.next()
+	}
+	if s.marker.box != "" {
+		s.marker.box = "[ ]"
+	}
+	return s, node, nil
+}
+
+// spotOf is spotAt for an anchor. The anchor it returns is one at which the kernel puts all of the
+// content: of what goes first into a list or a super block it would take a part.
+func spotOf(ctx context.Context, r *action.Request, a anchorArgs) (spot, anchorArgs, error) {
+	switch {
+	case a.NextID != "":
+		s, _, err := spotAt(ctx, r, a.NextID, before)
+		return s, a, err
+	case a.PreviousID != "":
+		s, _, err := spotAt(ctx, r, a.PreviousID, behind)
+		return s, a, err
+	}
+	s, node, err := spotAt(ctx, r, a.ParentID, first)
+	if err != nil || !s.listed && node.Type != superNode {
+		return s, a, err
+	}
+	children, err := r.Kernel.ChildBlocks(ctx, a.ParentID)
+	if err == nil && len(children) > 0 {
+		a = anchorArgs{NextID: children[0].ID}
+	}
+	return s, a, err
+}

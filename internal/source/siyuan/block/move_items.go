@@ -1,0 +1,106 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// containers are the types of nodes that hold blocks of any kind.
+var containers = []string{"NodeDocument", "NodeBlockquote", "NodeCallout", itemNode, superNode}
+
+// bareItems reports whether the blocks are items of lists that go where there is no list, and so
+// need one around them. A kernel moves whatever it is told, and makes documents that no editor can
+// show: what is no item must not go into a list.
+func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kernel.ID]kernel.Node) (bool, error) {
+	to := nodes[a.target()]
+	listed := to.Type == listNode
+	if a.PreviousID != "" {
+		listed = to.ParentType == listNode
+	}
+	items := 0
+	for _, id := range ids {
+		item := nodes[id].Type == itemNode
+		if item {
+			items++
+		}
+		if listed && !item {
+			e := r.Invalid(a.param(), fmt.Sprintf("means a place in a list, which holds items only, and %s is a %s", id, nodes[id].Type))
+			e.Hint = fmt.Sprintf(`block(action="move", id="%s", parentID=…) puts it into an item of the list; of a list move the items`, id)
+			return false, e
+		}
+	}
+	if listed || items == 0 {
+		return false, nil
+	}
+	if a.PreviousID == "" && !slices.Contains(containers, to.Type) {
+		return false, leaf(r, a.ParentID)
+	}
+	if items < len(ids) {
+		e := r.Invalid(a.param(), "means a place outside of lists: items of lists and other blocks cannot go there together")
+		e.Hint = "move the items of lists by themselves; they get a list around them"
+		return false, e
+	}
+	return true, nil
+}
+
+// moveAsList moves items of lists into a new list, in one transaction: all of it is done or
+// nothing (README 27).
+func moveAsList(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.ID) error {
+	texts, err := r.Kernel.Kramdowns(ctx, ids[:1], "md")
+	if err != nil {
+		return err
+	}
+	list := kernel.NewID()
+	first, _, _ := markersOf(texts[ids[0]])
+	insert := kernel.Operation{"action": "insert", "id": list, "data": emptyList(list, first.subtype())}
+	if a.PreviousID != "" {
+		insert["previousID"] = a.PreviousID
+	} else {
+		insert["parentID"] = a.ParentID
+	}
+	steps := []kernel.Operation{insert}
+	for i, id := range ids {
+		step := kernel.Operation{"action": "move", "id": id, "parentID": list}
+		if i > 0 {
+			step["previousID"] = ids[i-1]
+		}
+		steps = append(steps, step)
+	}
+	if _, err := r.Kernel.Transact(ctx, time.Now().UnixMilli(), steps...); err != nil {
+		return err
+	}
+	if err := r.Kernel.Flush(ctx); err != nil {
+		return err
+	}
+	a.PreviousID, a.ParentID = "", list // that is where they are to be
+	return nil
+}
+
+// subtype is what kind of list an item with the marker is in.
+func (m marker) subtype() string {
+	switch {
+	case m.box != "":
+		return "t"
+	case m.number >= 0:
+		return "o"
+	}
+	return "u"
+}
+
+func emptyList(id kernel.ID, subtype string) string {
+	return fmt.Sprintf(`<div data-subtype="%s" data-node-id="%s" data-type="NodeList" class="list">`+
+		`<div class="protyle-attr" contenteditable="false"></div></div>`, subtype, id)
+}
+
+// param is the name of the argument that says where to.
+func (a *moveArgs) param() string {
+	if a.PreviousID != "" {
+		return "previousID"
+	}
+	return "parentID"
+}

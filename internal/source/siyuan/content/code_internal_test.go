@@ -1,0 +1,62 @@
+package content
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestGuarded: what the kernel would take out of inline code is kept from it, and nothing else is touched.
+func TestGuarded(t *testing.T) {
+	t.Parallel()
+	const ref = "((20240101000000-abcdefg 'x'))"
+	for _, text := range []string{
+		"`|" + ref + "`", "a `b\n|" + ref + "` c", "> a `b\n> |" + ref + "` c", "`|<b>x</b>`", "``|<KBD>``", "|`", "`|<br />` `|<img src=\"x\">`",
+		"`|<a@b.c>`", "`|<sub>|<sup>`", "- a `|<i>`", "| `|<u>` | `|<s>` |",
+		ref, "<b>x</b>", "a `x\ny` " + ref + " `w", "- a `x\n- " + ref + " ` y", "a `\n\n" + ref + " `", "# a `\n" + ref + " `",
+		"```\n<b> `<b>`\n```", "\\`<b>\\`", "`<T>` `<div>` `<b x>` `a<b` `</b>` `<http://x.y>` `a@b.c`", "| ` |\n| <b> ` |", "> a `\n\n<b> `",
+	} {
+		given := strings.NewReplacer("|((", "((", "|<", "<").Replace(text)
+		want := strings.NewReplacer("|((", "((\u200b", "|<", "<\u200b").Replace(text)
+		if got := Guarded(given); got != want {
+			t.Errorf("%q becomes %q, want %q", given, got, want)
+		}
+	}
+}
+
+// TestGuardedLongLine: a line full of what is to be guarded takes no more than its length.
+func TestGuardedLongLine(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("`((20240101000000-abcdefg))` ", 100_000)
+	if got := Guarded(text); strings.Count(got, "\u200b") != 100_000 {
+		t.Errorf("%d are guarded", strings.Count(got, "\u200b"))
+	}
+}
+
+func FuzzGuarded(f *testing.F) {
+	for _, seed := range []string{
+		"`((20240101000000-abcdefg))`", "a `b\n((20240101000000-abcdefg 'c'))` `<b>", "> `x\n> y` <kbd> `<kbd>`", "```\n`<b>`\n```\n`<b>`", "\\``<a@b.c>`",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, markdown string) {
+		if !utf8.ValidString(markdown) { // an argument is JSON
+			return
+		}
+		got := Guarded(markdown)
+		if Clean(got) != Clean(markdown) {
+			t.Fatalf("%q becomes %q", markdown, got)
+		}
+		if again := Guarded(got); again != got {
+			t.Fatalf("%q becomes %q and then %q", markdown, got, again)
+		}
+		for _, m := range outsideCode(got, eaten) {
+			if !strings.Contains(markdown, got[m[0]:m[1]]) {
+				t.Fatalf("%q becomes %q, changed outside code", markdown, got)
+			}
+		}
+		if a, b := len(outsideCode(markdown, eaten)), len(outsideCode(got, eaten)); a != b {
+			t.Fatalf("%q: %d references and tags outside code become %d", markdown, a, b)
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package file
+
+import (
+	"html"
+	"net/url"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever an asset is called, it is found in each form in which a document may write it.
+func TestNamingFindsAllForms(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := "assets/" + rapid.StringMatching(`[a-z &'"<>()+,;=@$!#?中é.~-]{1,12}`).Draw(t, "name") + ".png"
+		other := "assets/other 1.png"
+		for _, form := range []string{
+			name, html.EscapeString(name), (&url.URL{Path: name}).EscapedPath(), "assets/" + url.PathEscape(name[len("assets/"):]),
+			html.EscapeString((&url.URL{Path: name}).EscapedPath()),
+		} {
+			n := newNaming([]string{name, other, "notebook/" + other})
+			n.read(`见 "` + form + `" here`)
+			if !n.has(name) || n.has(other) {
+				t.Fatalf("%q in %q: %v, another: %v", name, form, n.has(name), n.has(other))
+			}
+		}
+	})
+}

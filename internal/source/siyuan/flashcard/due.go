@@ -1,0 +1,133 @@
+package flashcard
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// scope is where cards are looked for.
+type scope struct {
+	deck    kernel.ID                                     // the only deck, empty for all of them
+	builtIn func(context.Context) (kernel.DueList, error) // what is due there of the built-in deck
+	within  func(action.Target) bool                      // whether a block is there; nil takes all
+}
+
+// scopeOf is the scope that arguments name.
+func scopeOf(ctx context.Context, r *action.Request, a *listArgs) (scope, error) {
+	s := scope{builtIn: func(ctx context.Context) (kernel.DueList, error) { return r.Kernel.DueInDeck(ctx, kernel.BuiltInDeck) }}
+	notebook := func(id kernel.ID) {
+		s.builtIn = func(ctx context.Context) (kernel.DueList, error) { return r.Kernel.DueInNotebook(ctx, id) }
+		s.within = func(t action.Target) bool { return t.Notebook == id }
+	}
+	switch a.Scope {
+	case "deck":
+		if a.Deck == "" {
+			return s, r.Invalid("deckID", "is required with scope deck; get_decks lists them")
+		}
+		_, err := checkDeck(ctx, r, a.Deck)
+		s.deck = a.Deck
+		return s, err
+	case "notebook":
+		if a.Notebook == "" {
+			return s, r.Invalid("notebook", "is required with scope notebook")
+		}
+		notebook(a.Notebook)
+	case "tree":
+		if a.Root == "" {
+			return s, r.Invalid("rootID", "is required with scope tree")
+		}
+		root := r.Target("rootID")
+		if root.Root == root.Notebook { // the notebook's own document, which has no others below its path
+			notebook(root.Notebook)
+			break
+		}
+		s.builtIn = func(ctx context.Context) (kernel.DueList, error) { return r.Kernel.DueInTree(ctx, root.Root) }
+		s.within = func(t action.Target) bool {
+			return t.Root == root.Root || t.Notebook == root.Notebook && strings.HasPrefix(t.Path, strings.TrimSuffix(root.Path, ".sy")+"/")
+		}
+	}
+	return s, nil
+}
+
+// dueIn lists what is due in the decks of a scope, within it or not. The kernel's wide scopes know the cards of the
+// built-in deck only, so the other decks are asked as well.
+func dueIn(ctx context.Context, r *action.Request, s *scope) ([]kernel.DueCard, error) {
+	if s.deck != "" {
+		return dueInDeck(ctx, r, s.deck)
+	}
+	list, err := s.builtIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := whole(ctx, r, kernel.BuiltInDeck, list)
+	if err != nil {
+		return nil, err
+	}
+	decks, err := r.Kernel.Decks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range decks {
+		if d.ID == kernel.BuiltInDeck || d.Size == 0 {
+			continue
+		}
+		cards, err := dueInDeck(ctx, r, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cards...)
+	}
+	return out, nil
+}
+
+func dueInDeck(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel.DueCard, error) {
+	list, err := r.Kernel.DueInDeck(ctx, deck)
+	if err != nil {
+		return nil, err
+	}
+	return whole(ctx, r, deck, list)
+}
+
+// whole is all that is due in a deck, of which the kernel's list may have a part: a few picked by lot, so that those of
+// a document may all be missing, and those that may be read. The rest is found among all cards of the deck.
+func whole(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.DueList) ([]kernel.DueCard, error) {
+	if len(list.Cards) >= list.Due {
+		return list.Cards, nil
+	}
+	clock, err := r.Kernel.CurrentTime(ctx) // the kernel's, which may be another than ours
+	if err != nil {
+		return nil, err
+	}
+	now := time.UnixMilli(clock)
+	blocks, err := deckBlocks(ctx, r, deck)
+	if err != nil {
+		return nil, err
+	}
+	var fresh map[string]string // one new card comes back as the other does
+	named := map[kernel.ID]map[string]string{}
+	for _, c := range list.Cards {
+		named[c.CardID] = c.NextDues
+		if c.State == 0 {
+			fresh = c.NextDues
+		}
+	}
+	var out []kernel.DueCard
+	for _, b := range blocks {
+		if b.Box == "" || b.Riff == nil || b.Riff.State != 0 && b.Riff.Due.After(now) {
+			continue
+		}
+		c := kernel.DueCard{
+			DeckID: deck, CardID: b.Card, BlockID: b.ID, Lapses: b.Riff.Lapses, Reps: b.Riff.Reps, State: b.Riff.State,
+			LastReview: b.Riff.LastReview.UnixMilli(), NextDues: named[b.Card],
+		}
+		if c.State == 0 {
+			c.NextDues = fresh
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

@@ -1,0 +1,48 @@
+package kernel_test
+
+import (
+	"testing"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+const flushPath = "/api/sqlite/flushTransaction"
+
+// TestFlushAtTheStart: what another program wrote just before, such as a command that has ended, is found.
+func TestFlushAtTheStart(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.New(t)
+	k.DelayIndex(true)
+	nb := k.Notebook("N")
+	k.Doc(nb, "/D", "text")
+	k.ResetCalls()
+	c := at(t, k.URL(), kernel.Options{})
+	for range 2 {
+		rows, err := kernel.SQL[struct{ ID kernel.ID }](t.Context(), c, "SELECT DISTINCT id FROM blocks WHERE content = 'D' LIMIT 10")
+		if err != nil || len(rows) != 1 {
+			t.Errorf("%d rows, %v; want the document that was there before", len(rows), err)
+		}
+	}
+	if n := calls(k, flushPath); n != 1 {
+		t.Errorf("%d flushes, want 1", n)
+	}
+}
+
+// TestFlushThatCannotBe: a kernel that does not flush has nothing to flush, or never had the endpoint.
+func TestFlushThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []kerneltest.Mode{kerneltest.FailMessage("Currently in read-only mode"), kerneltest.FailEmpty} {
+		k := kerneltest.New(t)
+		k.Fail(flushPath, 1, mode)
+		c := at(t, k.URL(), kernel.Options{})
+		if _, err := kernel.SQL[struct{}](t.Context(), c, "SELECT 1 LIMIT 1"); err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+	k := kerneltest.New(t)
+	k.Fail(flushPath, 1, kerneltest.FailMessage("the index is broken"))
+	_, err := kernel.SQL[struct{}](t.Context(), at(t, k.URL(), kernel.Options{}), "SELECT 1 LIMIT 1")
+	toolError(t, err, tool.API)
+}

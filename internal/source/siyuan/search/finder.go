@@ -1,0 +1,115 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/search/guard"
+)
+
+// mostRows is how many rows of a statement one search looks at.
+const mostRows = 10_000
+
+// finder asks the kernel for pages of blocks.
+type finder struct {
+	r    *action.Request
+	args *fulltextArgs
+
+	question *kernel.FullText // nil where there is nothing to find
+	ids      []kernel.ID      // what a statement found, in its order
+	more     bool             // it would find more
+
+	documents int // how many documents the last page says there are
+}
+
+// prepare reads the arguments, and has a statement find what it finds.
+func (f *finder) prepare(ctx context.Context) error {
+	if f.args.Method == "sql" {
+		return f.find(ctx)
+	}
+	var err error
+	f.question, err = question(ctx, f.r, f.args)
+	return err
+}
+
+// find carries a statement out. The kernel's own search by one takes no notice of a LIMIT, of types and of paths, and
+// answers what it does not understand with no hits (README 34).
+func (f *finder) find(ctx context.Context) error {
+	for _, param := range []string{"types", "typeShortcodes", "paths", "orderBy"} {
+		if f.r.Given(param) {
+			return f.r.Conflicting("a statement says itself what it finds: put "+param+" into it, such as WHERE type = 'p' ORDER BY updated DESC", param, "method")
+		}
+	}
+	statement, err := guard.Parse(f.args.Query)
+	if err == nil {
+		statement, err = statement.IDs()
+	}
+	if err != nil {
+		return sqlError(f.r, "query", err)
+	}
+	sent, err := narrowed(ctx, f.r, "query", statement, mostRows+1)
+	if err != nil {
+		return err
+	}
+	rows, err := rowsOf(ctx, f.r, "query", sent)
+	if err != nil {
+		return err
+	}
+	if f.more = len(rows) > mostRows; f.more {
+		rows = rows[:mostRows]
+	}
+	f.ids = idsOf(rows)
+	f.question = &kernel.FullText{Method: kernel.MethodSQL, GroupBy: f.args.GroupBy, Page: 1}
+	return nil
+}
+
+// page is one page of what is found.
+func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, error) {
+	if f.question == nil {
+		return kernel.FoundPage{}, nil
+	}
+	if f.args.Method == "sql" {
+		return f.named(ctx, page, size)
+	}
+	q := *f.question
+	q.Page, q.PageSize = page, size
+	got, err := f.r.Kernel.FullText(ctx, q)
+	f.documents = got.Documents
+	if kernel.ID(q.Query).Valid() { // the kernel takes no notice of where, and a count would tell that there is such a block
+		got.Blocks, _ = readable(f.r, got.Blocks)
+		got.Matched, got.Pages, f.documents = len(got.Blocks), min(len(got.Blocks), 1), len(got.Blocks)
+	}
+	if got.DocMode && q.GroupBy == 0 {
+		got.Blocks = withoutFollowers(got.Blocks, q.Query, min(max(got.Matched-(page-1)*size, 0), size))
+	}
+	return got, err
+}
+
+// named is one page of the blocks that a statement found.
+func (f *finder) named(ctx context.Context, page, size int) (kernel.FoundPage, error) {
+	out := kernel.FoundPage{Matched: len(f.ids), Pages: (len(f.ids) + size - 1) / size}
+	ids := f.ids[min((page-1)*size, len(f.ids)):min(page*size, len(f.ids))]
+	if len(ids) == 0 {
+		return out, nil
+	}
+	q := *f.question
+	q.Query, q.PageSize = "SELECT * FROM blocks WHERE id IN ("+kernel.QuoteIDs(ids)+")", 2*len(ids) // rows may come twice
+	got, err := f.r.Kernel.FullText(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	if got.Blocks, err = noDatabases(ctx, f.r, got.Blocks); err != nil {
+		return out, err
+	}
+	hits, documents := ungroup(got.Blocks)
+	at := map[kernel.ID]int{}
+	for i, id := range ids {
+		at[id] = i
+	}
+	slices.SortStableFunc(hits, func(a, b kernel.Found) int { return cmp.Compare(at[a.ID], at[b.ID]) })
+	out.Blocks = regroup(hits, documents)
+	return out, nil
+}

@@ -1,0 +1,31 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+var stepFrame = regexp.MustCompile(`^sqlite: (?:step|prepare): (?:SQL logic error: )?(?:fts5: )?`)
+
+// Words checks an expression of SQLite's full text search over blocks, as MATCH takes it: the kernel answers a wrong
+// one with no hits, and not a word about why (siyuan README 34). Errors are a *[Refused].
+func Words(expression string) (err error) {
+	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
+	if err != nil {
+		return fmt.Errorf("check a search: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := sqlitex.ExecuteScript(conn, "CREATE VIRTUAL TABLE words USING fts5("+strings.Join(columns("blocks"), ", ")+");", nil); err != nil {
+		return fmt.Errorf("check a search: %w", err)
+	}
+	wrong := sqlitex.ExecuteTransient(conn, "SELECT 1 FROM words WHERE words MATCH ?", &sqlitex.ExecOptions{Args: []any{expression}})
+	if wrong == nil {
+		return nil
+	}
+	return refuse(stepFrame.ReplaceAllString(wrong.Error(), ""), `a word with other characters than letters and digits stands in double quotes: "a-b"`)
+}

@@ -1,0 +1,76 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// document is the type of documents among hits.
+const document = "NodeDocument"
+
+// place gives hits the paths that the tool fs takes.
+func place(ctx context.Context, r *action.Request, hits []hit) (err error) {
+	for i := range hits {
+		h := &hits[i]
+		if h.FSPath, err = r.HumanPath(ctx, h.Notebook, h.HPath); err != nil {
+			return err
+		}
+		if err := place(ctx, r, h.Children); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hpath is the human path of the document of a hit, in its notebook. Of a document the kernel tells that of the one
+// above it, with a slash at its end.
+func hpath(f *kernel.Found) string {
+	path := parsePassage(f.HPath).whole()
+	switch {
+	case f.ID == f.Notebook:
+		return "/"
+	case f.Type == document && strings.HasSuffix(path, "/"):
+		return path + parsePassage(f.Content).whole()
+	}
+	return path
+}
+
+// withoutNotebooks takes the names of notebooks off the beginning of paths.
+func withoutNotebooks(ctx context.Context, r *action.Request, found []kernel.Found) error {
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		f := &found[i]
+		if n := slices.IndexFunc(visible, func(n kernel.Notebook) bool { return n.ID == f.Notebook }); n >= 0 {
+			f.HPath = strings.TrimPrefix(parsePassage(f.HPath).whole(), visible[n].Name)
+		}
+	}
+	return nil
+}
+
+// withoutFollowers leaves out documents that are on a page beside the hits in them, and are no hits themselves: a
+// search for several words has them. hits is how many hits the page has.
+func withoutFollowers(found []kernel.Found, query string, hits int) []kernel.Found {
+	inside := map[kernel.ID]bool{}
+	for i := range found {
+		if found[i].ID != found[i].Root {
+			inside[found[i].Root] = true
+		}
+	}
+	for i := len(found) - 1; i >= 0 && len(found) > hits; i-- {
+		if f := &found[i]; f.ID == f.Root && inside[f.ID] && !containsAll(parsePassage(f.Content).whole(), strings.Fields(query)) {
+			found = slices.Delete(found, i, i+1)
+		}
+	}
+	return found
+}
+
+func containsAll(text string, words []string) bool {
+	return !slices.ContainsFunc(words, func(word string) bool { return !contains(text, word) })
+}
