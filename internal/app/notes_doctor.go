@@ -190,6 +190,10 @@ func (x *examination) reach(ctx context.Context, choice KernelChoice) bool {
 	x.report.Kernel = &facts
 	x.ok("kernel", "", "SiYuan "+facts.Version, "")
 	x.ok("token", "", fmt.Sprintf("%s, accepted; notebooks: %d", choice.Token, facts.Notebooks), "")
+	if facts.ReadOnly {
+		x.ok("workspace", "kernel_read_only", "a read-only kernel does not say", "its notes can be read; what writes or needs SQL is refused until it is started without --readonly")
+		return true
+	}
 	if err := choice.Verify(facts.Workspace); err != nil {
 		x.failed("workspace", "other_workspace", err)
 		return false

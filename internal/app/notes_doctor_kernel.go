@@ -29,10 +29,12 @@ func (x *examination) endpoints(ctx context.Context) {
 		{"flashcards", func() error { _, err := x.kernel.Decks(ctx); return err }},
 		{"tags", func() error { _, err := x.kernel.TagSort(ctx); return err }},
 	}
-	var lacking []string
+	var lacking, refused []string
 	for _, f := range families {
 		if err := f.ask(); tool.KindOf(err) == tool.NotInKernel && err != nil {
 			lacking = append(lacking, f.name)
+		} else if readOnly(err) {
+			refused = append(refused, f.name)
 		} else if err != nil {
 			x.failed("endpoints", "endpoint_failed", fmt.Errorf("%s: %w", f.name, err))
 			return
@@ -43,6 +45,10 @@ func (x *examination) endpoints(ctx context.Context) {
 			Op: "check", Kind: tool.NotInKernel, Message: "this kernel has none for " + strings.Join(lacking, ", "),
 			Hint: "update SiYuan; the tools that need no more than it has work",
 		})
+		return
+	}
+	if len(refused) > 0 {
+		x.ok("endpoints", "kernel_read_only", "a read-only kernel refuses "+strings.Join(refused, ", "), "")
 		return
 	}
 	x.ok("endpoints", "", fmt.Sprintf("%d families asked, all there", len(families)), "")
@@ -87,6 +93,9 @@ func (x *examination) levels(ctx context.Context) {
 		if count[l] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[l], l))
 		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "none")
 	}
 	issue, hint := "", ""
 	if count[access.Write]+count[access.Delete] == 0 && len(all) > 0 {

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/config"
+	"collie/internal/source/siyuan/connection"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -140,9 +142,21 @@ func TestTryKernel(t *testing.T) {
 	k.SetToken(true)
 	k.Notebook("工作")
 	got, err := TryKernel(t.Context(), k.URL(), kerneltest.Token, nil)
-	if err != nil || got != (KernelFacts{kerneltest.Version, "/workspace", 1}) {
+	if err != nil || got != (KernelFacts{Version: kerneltest.Version, Workspace: "/workspace", Notebooks: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	k.ReadOnly(true)
+	got, err = TryKernel(t.Context(), k.URL(), kerneltest.Token, nil)
+	if err != nil || got != (KernelFacts{Version: kerneltest.Version, Notebooks: 1, ReadOnly: true}) {
+		t.Errorf("read-only: %+v, %v", got, err)
+	}
+	recorded := verifyWorkspace(connection.Choice{URL: k.URL(), Workspace: "/workspace"})
+	client := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})
+	defer client.Close()
+	if err := recorded(t.Context(), client); err != nil {
+		t.Errorf("a read-only kernel is not used: %v", err)
+	}
+	k.ReadOnly(false)
 	if got, err = TryKernel(t.Context(), k.URL(), "wrong", nil); tool.KindOf(err) != tool.Unauthorized || got.Version == "" {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -12,8 +13,9 @@ import (
 // KernelFacts are what a kernel says of itself.
 type KernelFacts struct {
 	Version   string `json:"version"`
-	Workspace string `json:"workspace"` // its folder on the kernel's machine
+	Workspace string `json:"workspace"` // its folder on the kernel's machine; a read-only kernel does not say
 	Notebooks int    `json:"notebooks"`
+	ReadOnly  bool   `json:"readOnly,omitempty"`
 }
 
 // Why a kernel does not answer as one should; see [tool.Error] Code.
@@ -51,8 +53,17 @@ func (facts KernelFacts) ask(ctx context.Context, k *kernel.Client) (KernelFacts
 	}
 	facts.Notebooks = len(list)
 	info, err := k.WorkspaceInfo(ctx)
-	facts.Workspace = info.Dir
+	facts.Workspace, facts.ReadOnly = info.Dir, readOnly(err)
+	if facts.ReadOnly {
+		return facts, nil
+	}
 	return facts, err
+}
+
+// readOnly reports whether a kernel has refused something because it runs read-only.
+func readOnly(err error) bool {
+	e, ok := errors.AsType[*tool.Error](err)
+	return ok && e.Code == kernel.CodeReadOnly
 }
 
 // notSiYuan is err where what answers says that it is something else: an endpoint that every

@@ -330,6 +330,9 @@ func verifyWorkspace(c connection.Choice) func(context.Context, *kernel.Client) 
 		if tool.KindOf(err) == tool.Unauthorized {
 			info, err = k.WorkspaceInfo(ctx)
 		}
+		if readOnly(err) {
+			return nil // it says nothing of its workspace, and gets nothing to write
+		}
 		if err != nil {
 			return err
 		}

@@ -150,8 +150,10 @@ func (p *program) siyuanConnectionTest(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := choice.Verify(facts.Workspace); err != nil {
-		return err
+	if !facts.ReadOnly {
+		if err := choice.Verify(facts.Workspace); err != nil {
+			return err
+		}
 	}
 	if p.json {
 		return p.printJSON(map[string]any{"connection": choice.Name, "url": choice.URL, "kernel": facts})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -109,7 +110,7 @@ func (p *program) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	if err != nil {
 		return err
 	}
-	if there && n.url == "" && facts != nil { // nobody has said that it is another one now
+	if there && n.url == "" && facts != nil && !facts.ReadOnly { // nobody has said that it is another one now
 		if err := (app.KernelChoice{Name: n.name, URL: address, Workspace: old.Workspace}).Verify(facts.Workspace); err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func (p *program) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	if n.url != "" && n.url != old.URL {
 		fields["url"], fields["workspace"] = &n.url, nil
 	}
-	if facts != nil {
+	if facts != nil && !facts.ReadOnly {
 		fields["workspace"] = savedMember(facts.Workspace)
 	}
 	if n.tokenGiven {
@@ -181,16 +182,20 @@ func (p *program) tryToSave(ctx context.Context, n *newKernel, address, token st
 		p.note("not tested: %s; collie siyuan connection test %s does it later", e.Message, n.name)
 		return nil, nil //nolint:nilnil // nobody answered
 	case ok:
-		e.Hint = fmt.Sprintf("%s; --no-test saves it all the same", unsaved(e))
+		e.Hint = fmt.Sprintf("%s; --no-test saves it all the same", unsaved(e, address))
 	}
 	return nil, err
 }
 
-// unsaved is what to do about a kernel that cannot be saved.
-func unsaved(e *tool.Error) string {
+// unsaved is what to do about a kernel at an address that cannot be saved.
+func unsaved(e *tool.Error, address string) string {
 	switch {
 	case e.Kind == tool.Unauthorized:
-		return "copy the token from SiYuan: Settings - About - API token"
+		return "copy the token from SiYuan: Settings - About - API token, which is another thing than the access authorization code"
+	case e.Code == app.NotAKernel && strings.Count(address, "/") > 2:
+		scheme, rest, _ := strings.Cut(address, "://")
+		host, _, _ := strings.Cut(rest, "/")
+		return "leave out what follows the host: " + scheme + "://" + host
 	case e.Code == app.NotAKernel:
 		return "another program has that port; SiYuan shows its own in Settings - About"
 	case e.Code == app.KernelUnreachable:

@@ -81,7 +81,7 @@ func (p *program) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	if !n.untested {
 		got, err := app.TryKernel(ctx, n.url, n.token, nil)
 		if e, ok := errors.AsType[*tool.Error](err); ok {
-			e.Hint = unsaved(e) + "; --no-test saves it all the same"
+			e.Hint = unsaved(e, n.url) + "; --no-test saves it all the same"
 		}
 		if err != nil {
 			return err

@@ -168,5 +168,8 @@ func savedMember(text string) *string {
 
 // kernelLine is what is told of a kernel that answered.
 func kernelLine(address string, facts *app.KernelFacts) string {
+	if facts.ReadOnly {
+		return fmt.Sprintf("✓ SiYuan %s at %s: read-only, %s; its workspace is not recorded, since it does not say which it has", facts.Version, address, count(facts.Notebooks, "notebook"))
+	}
 	return fmt.Sprintf("✓ SiYuan %s at %s: workspace %s, %s", facts.Version, address, facts.Workspace, count(facts.Notebooks, "notebook"))
 }

@@ -54,16 +54,28 @@ func (p *program) siyuanWrites(ctx context.Context) error {
 		var rows [][]string
 		for i := range all {
 			w := &all[i]
-			rows = append(rows, []string{w.ID, ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoable(w), strings.Join(w.Targets, ", ")})
+			rows = append(rows, []string{w.ID, ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoable(w), cut(strings.Join(shown(w), ", "))})
 		}
 		return p.table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows)
 	})
 }
 
+// shown are the targets of a write for people.
+func shown(w *app.Write) []string {
+	out := w.Targets
+	if len(w.Names) > 0 {
+		out = w.Names
+	}
+	if most := 3; len(out) > most {
+		out = append(out[:most:most], fmt.Sprintf("… %d more", len(out)-most))
+	}
+	return out
+}
+
 func writeJSON(w *app.Write) map[string]any {
 	return map[string]any{
 		"requestId": w.ID, "tool": w.Tool, "action": w.Action, "state": w.State, "createdAt": w.Created,
-		"targets": append([]string{}, w.Targets...), "canUndo": w.CanUndo(), "noUndo": w.NoUndo,
+		"targets": append([]string{}, w.Targets...), "names": append([]string{}, w.Names...), "canUndo": w.CanUndo(), "noUndo": w.NoUndo,
 	}
 }
 

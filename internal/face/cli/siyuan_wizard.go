@@ -45,7 +45,7 @@ func (p *program) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if ask, err = p.askAgain(ctx, err); err != nil || ask == 's' {
+		if ask, err = p.askAgain(ctx, n.url, err); err != nil || ask == 's' {
 			return nil, err
 		}
 	}
@@ -90,10 +90,10 @@ func (p *program) askAddress(ctx context.Context, proposed string, n *newKernel)
 
 // askAgain says what went wrong and asks how to go on: u is another address, t another token, r
 // the same again, s saves it all the same.
-func (p *program) askAgain(ctx context.Context, failed error) (rune, error) {
+func (p *program) askAgain(ctx context.Context, address string, failed error) (rune, error) {
 	usual, message, hint := 'u', failed.Error(), ""
 	if e, ok := errors.AsType[*tool.Error](failed); ok {
-		message, hint = first(e.Message, message), unsaved(e)
+		message, hint = first(e.Message, message), unsaved(e, address)
 		switch {
 		case e.Kind == tool.Unauthorized:
 			usual = 't'
