@@ -66,3 +66,25 @@ func TestListItems(t *testing.T) {
 		}
 	}
 }
+
+// The kernel takes an id in whatever spelling HTML allows; one that is not to be kept must not reach it.
+func TestIDsOfADOMInEverySpelling(t *testing.T) {
+	t.Parallel()
+	const id = "20240801120000-aaaaaaa"
+	for _, spelt := range []string{
+		`data-node-id="` + id + `"`, `data-node-id='` + id + `'`, `data-node-id=` + id, `DATA-Node-ID="` + id + `"`,
+		"data-node-id \n=\t'" + id + `'`, `data-node-id="2024&#48;801120000-aaaaaaa"`, `data-node-id="` + id + `" data-node-id='` + id + `'`,
+	} {
+		for _, before := range []string{`<div `, "<div\n", `<div/`, `<div class="p"`} {
+			dom := before + spelt + ` data-type="NodeParagraph">text</div>`
+			got := withNewIDs(dataDOM, dom, nil)
+			if strings.Contains(got, id) || strings.Contains(got, "&#48;") || !strings.Contains(got, ` data-type="NodeParagraph">text</div>`) {
+				t.Errorf("%s\nbecomes %s", dom, got)
+			}
+			kept := withNewIDs(dataDOM, dom, map[kernel.ID]bool{id: true})
+			if !strings.Contains(spelt, "&") && !strings.Contains(kept, `data-node-id="`+id+`"`) {
+				t.Errorf("%s\nloses the id that is to be kept: %s", dom, kept)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package block
 
 import (
 	"regexp"
+	"strings"
 	"time"
 
 	"collie/internal/source/siyuan/content"
@@ -11,15 +12,23 @@ import (
 // domTime is when a block was changed, in its tag.
 var domTime = regexp.MustCompile(`(<div\s[^<>]*\supdated=")\d{14}(")`)
 
-var domIDPattern = regexp.MustCompile(`(\sdata-node-id=")([^"]*)(")`)
+// domID is the id of a block in its tag, in every spelling that HTML has.
+var domID = regexp.MustCompile(`(?i)data-node-id\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)`)
 
-// withNewIDs gives blocks of data whose ids are not in keep new ones, as [content.RenewIDs] does.
+// withNewIDs gives blocks of data whose ids are not in keep new ones, as [content.RenewIDs] does. What looks like such an
+// attribute in the text of a DOM is changed too.
 // The times of changes in data, which the kernel would keep, are those of now.
 func withNewIDs(dataType, data string, keep map[kernel.ID]bool) string {
 	if dataType == dataDOM {
 		now := time.Now().Format("20060102150405")
 		data = domTime.ReplaceAllString(data, "${1}"+now+"${2}")
-		return content.RenewAttr(domIDPattern, data, keep)
+		return domID.ReplaceAllStringFunc(data, func(attr string) string {
+			id := kernel.ID(strings.Trim(domID.FindStringSubmatch(attr)[1], `"'`))
+			if !keep[id] {
+				id = kernel.NewID()
+			}
+			return `data-node-id="` + string(id) + `"`
+		})
 	}
 	return content.RenewIDs(content.Undated(data), keep)
 }

@@ -62,15 +62,3 @@ func renew(list string, keep map[kernel.ID]bool, old func(value string) bool) st
 		return attr
 	})
 }
-
-// RenewAttr gives new ids to what pattern finds in a text: three groups, the second of which is
-// the id.
-func RenewAttr(pattern *regexp.Regexp, text string, keep map[kernel.ID]bool) string {
-	return pattern.ReplaceAllStringFunc(text, func(attr string) string {
-		part := pattern.FindStringSubmatch(attr)
-		if keep[kernel.ID(part[2])] {
-			return attr
-		}
-		return part[1] + string(kernel.NewID()) + part[3]
-	})
-}
