@@ -36,16 +36,6 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 	"/api/block/batchUpdateTaskListItemMarker": repeatOperations,
 	"/api/transactions/undo":                   repeatOperations,
 	"/api/transactions/redo":                   repeatOperations,
-	"/api/filetree/createDoc": func(body, answer gjson.Result) []call {
-		id := answer.Get("data.id").Str
-		if path.Base(body.Get("path").Str) != id+".sy" {
-			return nil // makes a document that no listing shows
-		}
-		title := strings.ReplaceAll(body.Get("title").Str, "/", "")
-		return []call{{endpoint: "/api/filetree/createDocWithMd", body: object{
-			"notebook": body.Get("notebook").Str, "path": "/" + title, "markdown": body.Get("md").Str, "id": id,
-		}}}
-	},
 	"/api/filetree/renameDoc": func(body, _ gjson.Result) []call {
 		return []call{{endpoint: "/api/filetree/renameDocByID", body: object{"id": idOf(body.Get("path")), "title": body.Get("title").Str}}}
 	},
