@@ -105,6 +105,9 @@ type Action struct {
 	Extra []string
 	// Positional are the arguments that a command line may give without their names, in order.
 	Positional []string
+	// Example is a command line that calls the action with arguments that make sense; empty where
+	// its author has given none.
+	Example string
 	// Aliases are other names of arguments that its Source understands: alias, name.
 	Aliases map[string]string
 	// DirectOnly actions are listed for nobody and refused to every origin but [Direct].

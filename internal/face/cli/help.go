@@ -108,7 +108,11 @@ func (p *program) page(g page) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(p.out, "Example:\n  %s\n", oneLine(example(words, params, positional)))
+	line := example(words, params, positional)
+	if a := g.target.action; g.target.ours() && a != nil && a.Example != "" {
+		line = a.Example
+	}
+	_, err := fmt.Fprintf(p.out, "Example:\n  %s\n", oneLine(line))
 	return err
 }
 

@@ -2,6 +2,7 @@ package siyuan_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"collie/internal/source"
@@ -77,4 +78,17 @@ func grouped(t *testing.T) []byte {
 	t.Cleanup(catalog.Close)
 	raw, _ := catalog.List(t.Context(), tool.ListTools, "")
 	return raw
+}
+
+// TestExamplesAreOffered: a help page in a terminal shows the example of the action, and no made-up one.
+func TestExamplesAreOffered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, tl := range d.source.Offer().Tools {
+		for _, a := range tl.Actions {
+			if want := "collie " + tl.Name + " "; !strings.HasPrefix(a.Example, want) {
+				t.Errorf("%s.%s has the example %q, want one that begins with %q", tl.Name, a.Name, a.Example, want)
+			}
+		}
+	}
 }

@@ -43,6 +43,9 @@ type Client struct {
 	// when a write has ended: a flush before that would not do. It is set at the start too: who
 	// had the kernel before, such as a command that has ended, may just have written.
 	dirty atomic.Bool
+	// settled is when the kernel is done with what it does after the answer to a write, in
+	// milliseconds since 1970: until then one flush may not do.
+	settled atomic.Int64
 	// flushing is held while a flush is under way, so that who needs it waits for it too.
 	flushing chan struct{}
 }
@@ -90,7 +93,12 @@ type kind struct {
 	// once says that it is not asked again though it changes nothing: what it asks for may keep
 	// the kernel busy, and it goes on when nobody waits any more.
 	once bool
+	// late says that a write goes on after its answer.
+	late bool
 }
+
+// settling is how long a write may go on after its answer.
+const settling = 3 * time.Second
 
 // The kinds of call.
 var (
@@ -98,6 +106,7 @@ var (
 	readData  = kind{data: true}
 	write     = kind{write: true}
 	writeData = kind{write: true, data: true}
+	writeLate = kind{write: true, late: true}
 )
 
 // call posts body, which is encoded as JSON, to an endpoint, and decodes the data of the answer
@@ -116,6 +125,9 @@ func (c *Client) call(ctx context.Context, endpoint string, k kind, body, out an
 func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType string, body []byte, out any) error {
 	if k.write {
 		defer c.dirty.Store(true)
+	}
+	if k.late {
+		defer func() { c.settled.Store(time.Now().Add(settling).UnixMilli()) }()
 	}
 	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (json.RawMessage, error) {
 		resp, err := c.send(ctx, http.MethodPost, endpoint, contentType, body)
@@ -233,8 +245,9 @@ func (c *Client) attempts(
 }
 
 // Flush makes what was written visible to what reads an index: SQL, search, tags and cards
-// (R-0-6). It asks the kernel the first time, and then only if this client has written since. A
-// kernel that refuses because it is read-only, or that cannot flush, is read as it is.
+// (R-0-6). It asks the kernel the first time, and then only if this client has written since, or has
+// removed documents a moment ago, whose rows go some time after the answer. A kernel that refuses
+// because it is read-only, or that cannot flush, is read as it is.
 func (c *Client) Flush(ctx context.Context) error {
 	select {
 	case c.flushing <- struct{}{}:
@@ -242,7 +255,7 @@ func (c *Client) Flush(ctx context.Context) error {
 	case <-ctx.Done():
 		return c.failure(ctx, "/api/sqlite/flushTransaction", read, ctx.Err())
 	}
-	if !c.dirty.Swap(false) {
+	if !c.dirty.Swap(false) && time.Now().UnixMilli() >= c.settled.Load() {
 		return nil
 	}
 	err := c.call(ctx, "/api/sqlite/flushTransaction", read, nil, nil)

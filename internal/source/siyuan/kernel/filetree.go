@@ -75,7 +75,7 @@ func (c *Client) RenameDocument(ctx context.Context, id ID, title string) error 
 
 // RemoveDocument removes a document with all documents below it.
 func (c *Client) RemoveDocument(ctx context.Context, id ID) error {
-	return c.call(ctx, "/api/filetree/removeDocByID", write, map[string]any{"id": id}, nil)
+	return c.call(ctx, "/api/filetree/removeDocByID", writeLate, map[string]any{"id": id}, nil)
 }
 
 // MoveDocuments moves documents below another document or to the top of a notebook. Moving one

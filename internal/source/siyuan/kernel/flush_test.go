@@ -30,6 +30,27 @@ func TestFlushAtTheStart(t *testing.T) {
 	}
 }
 
+// TestFlushAfterARemoval: a kernel removes the rows of a document some time after it has answered, so that the first
+// flush may come too early.
+func TestFlushAfterARemoval(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.New(t)
+	doc := kernel.ID(k.Doc(k.Notebook("N"), "/D", "text"))
+	c := at(t, k.URL(), kernel.Options{})
+	if err := c.RemoveDocument(t.Context(), doc); err != nil {
+		t.Fatal(err)
+	}
+	k.ResetCalls()
+	for range 2 {
+		if err := c.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := calls(k, flushPath); n != 2 {
+		t.Errorf("%d flushes, want 2", n)
+	}
+}
+
 // TestFlushThatCannotBe: a kernel that does not flush has nothing to flush, or never had the endpoint.
 func TestFlushThatCannotBe(t *testing.T) {
 	t.Parallel()

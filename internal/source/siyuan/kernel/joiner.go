@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 	"strings"
+
+	"collie/internal/tool"
 )
 
 // joiner is the character that makes one emoji of several (U+200D). The kernel keeps it in titles
@@ -10,13 +12,20 @@ import (
 // it: neither a document, nor the parent of a new one, which it makes a second time then.
 const joiner = "\u200d"
 
-// indexedIDs are the documents of a human path as the index has them.
+// indexedIDs are the documents of a human path as the index has them. It may have one that is gone (README 30), so each
+// is looked for.
 func (c *Client) indexedIDs(ctx context.Context, notebook ID, hpath string) ([]ID, error) {
 	rows, err := SQL[struct{ ID ID }](ctx, c, "SELECT DISTINCT id FROM blocks WHERE type = 'd' AND box = "+Quote(string(notebook))+
 		" AND hpath = "+Quote(hpath)+" ORDER BY id LIMIT 100")
 	ids := make([]ID, 0, len(rows))
 	for _, row := range rows {
-		ids = append(ids, row.ID)
+		now, err := c.HPathByID(ctx, row.ID)
+		if err != nil && tool.KindOf(err) != tool.Unknown {
+			return nil, err
+		}
+		if now == hpath {
+			ids = append(ids, row.ID)
+		}
 	}
 	return ids, err
 }

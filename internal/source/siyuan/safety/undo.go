@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -117,7 +118,7 @@ func restore(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err e
 	}
 	_, err = k.Place(ctx, b.ID)
 	if err == nil {
-		_, err = k.Update(ctx, b.ID, "markdown", b.Kramdown)
+		_, err = k.Update(ctx, b.ID, "markdown", content.Guarded(b.Kramdown))
 		return false, err
 	}
 	if tool.KindOf(err) != tool.Unknown {
@@ -143,7 +144,7 @@ func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 			}
 			return err
 		}
-		_, err := k.Insert(ctx, kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: b.Kramdown}, Anchor: at})
+		_, err := k.Insert(ctx, kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: content.Guarded(b.Kramdown)}, Anchor: at})
 		if err == nil && b.alone() && id == b.Root {
 			err = dropFiller(ctx, k, b)
 		}
@@ -171,7 +172,7 @@ var documentIAL = regexp.MustCompile(`\n?\{: [^\n]*type="doc"[^\n]*\}\s*$`)
 
 // restoreDocument makes the body what it was. A document that is gone is made again with its id where it was.
 func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {
-	body := strings.TrimSpace(documentIAL.ReplaceAllString(b.Kramdown, ""))
+	body := content.Guarded(strings.TrimSpace(documentIAL.ReplaceAllString(b.Kramdown, "")))
 	_, _, err = k.PathByID(ctx, b.ID)
 	switch {
 	case err == nil:
