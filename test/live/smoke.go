@@ -139,7 +139,7 @@ func (s *smoke) off(name string, a args) bool {
 	if code == 0 {
 		return false
 	}
-	if got := result.Get("error.type").String(); got != "action_disabled" {
+	if got := result.Get("error.type").String(); got != "action_disabled" && got != "disabled_error" {
 		s.t.Fatalf("%s: %.800s", name, result.Raw)
 	}
 	return true

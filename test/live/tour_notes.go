@@ -141,7 +141,7 @@ func (s *smoke) documents() {
 	s.want("child documents", s.do("document.get_child_docs", args{"id": doc}).Raw, one, two)
 	s.want("tree", s.do("document.list_tree", args{"notebook": s.notebook, "path": "/"}).Raw, one, two)
 	s.do("document.reorder", args{"parentID": doc, "orderedIDs": []string{two, one}})
-	if order := ids(s.do("document.get_child_docs", args{"id": doc}).Get("data")); !slices.Equal(order, []string{two, one}) {
+	if order := ids(s.do("document.get_child_docs", args{"id": doc})); !slices.Equal(order, []string{two, one}) {
 		s.t.Fatalf("the order is %v, want %v", order, []string{two, one})
 	}
 	s.do("fs.reorder", args{"path": s.path("Doc"), "orderedPaths": []string{s.path("Doc/One 一"), s.path("Doc/Two")}})

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -89,13 +90,27 @@ func (s *smoke) undoTree() {
 	for _, title := range []string{"Tree 树", "Tree 树/Branch", "Tree 树/Branch/Leaf", "Tree 树/Twig"} {
 		s.write(title, "text of "+title)
 	}
-	shape := func() string { return s.do("fs.tree", args{"path": s.path("Tree 树")}).Get("tree").Raw }
-	before := shape()
+	before := s.below("Tree 树")
 	s.takeBack(s.do("fs.rm", args{"path": s.path("Tree 树")}))
-	if now := shape(); now != before {
-		s.t.Fatalf("the tree was %s, and is %s", before, now)
+	if now := s.below("Tree 树"); len(before) != 3 || !slices.Equal(now, before) {
+		s.t.Fatalf("below the tree were %q, and are %q", before, now)
 	}
 	s.want("a leaf", s.text("Tree 树/Branch/Leaf"), "text of Tree 树/Branch/Leaf")
+}
+
+// below are the paths of all documents below one, sorted: what is made again may stand in another order.
+func (s *smoke) below(title string) []string {
+	var paths []string
+	var walk func(list gjson.Result)
+	walk = func(list gjson.Result) {
+		for _, d := range list.Array() {
+			paths = append(paths, d.Get("path").String())
+			walk(d.Get("children"))
+		}
+	}
+	walk(s.do("fs.tree", args{"path": s.path(title)}).Get("tree"))
+	slices.Sort(paths)
+	return paths
 }
 
 func (s *smoke) cleanup() {
