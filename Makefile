@@ -2,6 +2,8 @@
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
 SOAKTIME ?= 1h
+# Two large libraries that no call of a server passes: without inlining the binary is 0.45 MB smaller.
+SMALL     = -gcflags='github.com/88250/lute/...=-l' -gcflags='github.com/nats-io/...=-l'
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .PHONY: help build run test stories soak crash conformance live real bench fuzz lint vuln cross clean
@@ -10,7 +12,7 @@ help: ## this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
 build: ## bin/collie, static and stripped
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
+	CGO_ENABLED=0 go build -trimpath $(SMALL) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
 
 run: build ## serve your notes, and the example servers if Node is here
 	@if command -v npx >/dev/null; then echo "Node is here: serving your notes and examples/mcp-servers.json; in a second terminal: bin/collie connect claude-code, and bin/collie tools --config examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
