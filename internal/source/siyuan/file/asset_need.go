@@ -39,7 +39,18 @@ func usersOf(ctx context.Context, r *action.Request, a asset) (use, error) {
 			u.others = append(u.others, n)
 		}
 	}
-	return u, nil
+	gone, err := remnants(ctx, r)
+	u.owners, u.others = slices.DeleteFunc(u.owners, gone), slices.DeleteFunc(u.others, gone)
+	return u, err
+}
+
+// remnants tells notebooks that are no more: the index keeps rows of a notebook for a while after it was removed, and
+// nothing that is there belongs to it. One that is hidden counts though it is not listed (R-6-1).
+func remnants(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
+	all, err := r.Levels.All(ctx)
+	return func(n kernel.ID) bool {
+		return r.Readable(n) && !slices.ContainsFunc(all, func(there kernel.Notebook) bool { return there.ID == n })
+	}, err
 }
 
 // needsAsset needs a level on the asset that an argument names: to read, in one of its

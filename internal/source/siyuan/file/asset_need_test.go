@@ -1,11 +1,13 @@
 package file_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
@@ -145,4 +147,22 @@ func TestNotebookFolder(t *testing.T) {
 	if kernel.ID(w.own[:22]) != w.other {
 		t.Error("the fixture is not what it seems")
 	}
+}
+
+// TestRemnants: the index keeps rows of a notebook that somebody else has removed. It made a hidden notebook's asset one
+// of a notebook that can be read.
+func TestRemnants(t *testing.T) {
+	w := newWorld(t).hide()
+	gone := w.Notebook("Gone")
+	w.Doc(gone, "/Doc", "![c]("+secret+")")
+	w.run("get_image_ocr_text", args("path", secret)) // the third notebook shows it
+	w.DelayIndex(true)
+	answer, err := http.Post(w.URL()+"/api/notebook/removeNotebook", "application/json", strings.NewReader(args("notebook", gone)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	w.Fail("/api/sqlite/flushTransaction", 2, kerneltest.FailEmpty) // which would not help at a real kernel
+	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
+	same(t, w.refused("get_image_ocr_text", args("path", secret), tool.Unknown), missing, secret, nothing)
 }
