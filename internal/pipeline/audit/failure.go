@@ -1,16 +1,12 @@
 package audit
 
 // fail notes that the disk does not take the log, tells those who wait, and has the writer
-// try again later. Records stay in memory meanwhile.
+// try again later. Records stay in memory meanwhile. The log has the error before anybody is
+// told: whoever has seen a record fail must not see the next one pass as written.
 func (w *writer) fail(err error) {
 	w.failed = true
 	w.disarm()
 	w.arm(retryTime)
-	for _, synced := range w.waiters {
-		synced <- err
-	}
-	w.waiters = w.waiters[:0]
-	tell(w.batch[w.next:], err)
 
 	l := w.log
 	l.mu.Lock()
@@ -20,6 +16,12 @@ func (w *writer) fail(err error) {
 	tell(l.queue, err)
 	l.moved.Broadcast()
 	l.mu.Unlock()
+
+	for _, synced := range w.waiters {
+		synced <- err
+	}
+	w.waiters = w.waiters[:0]
+	tell(w.batch[w.next:], err)
 	if first {
 		w.opts.Logger.Warn("the audit log cannot be written", "dir", l.dir, "err", err)
 	}

@@ -103,6 +103,33 @@ func TestDiskFullAndBack(t *testing.T) {
 	})
 }
 
+// Whoever was told that a record is not on disk is told so of the next one too: with
+// onFailure "refuse" that answer decides whether a call may run.
+func TestNoRecordPassesAfterOneFailed(t *testing.T) {
+	t.Parallel()
+	for range 60 {
+		var d disk
+		l, err := Open(t.TempDir(), &Options{create: d.create})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.AppendSync(t.Context(), rec("before")); err != nil {
+			t.Fatal(err)
+		}
+		d.full.Store(true)
+		if err := l.AppendSync(t.Context(), rec("failed")); !errors.Is(err, errDisk) {
+			t.Fatalf("AppendSync = %v, want %v", err, errDisk)
+		}
+		if err := l.Append(rec("next")); !errors.Is(err, errDisk) {
+			t.Fatalf("Append = %v, want %v", err, errDisk)
+		}
+		d.full.Store(false)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // What does not fit in memory is counted.
 func TestGap(t *testing.T) {
 	t.Parallel()
