@@ -75,6 +75,7 @@ func NewConn(s Stream, h Handler, opts *ConnOptions) *Conn {
 // Call sends req; see [Link].
 func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 	id := c.lastID.Add(1)
+	req.tellID(id)
 	w := c.waiters.Get().(*waiter)
 	w.owner, w.long = req.Owner, req.Method == "subscriptions/listen"
 	c.mu.Lock()
@@ -137,9 +138,7 @@ func (c *Conn) forget(id uint64) bool {
 }
 
 func (c *Conn) sendCancel(id uint64, cause error) {
-	params := Edit(nil,
-		Field{"requestId", json.RawMessage(strconv.FormatUint(id, 10))},
-		Field{"reason", Quote(cause.Error())})
+	params := cancelParams(strconv.AppendUint(nil, id, 10), cause)
 	if err := c.stream.Write(AppendNotification(nil, "notifications/cancelled", params)); err != nil {
 		c.log.Debug("cancel not sent", "error", err)
 	}
@@ -402,7 +401,7 @@ func (c *Conn) cancelled(m Message) {
 	cancel := c.serving[id]
 	c.mu.Unlock()
 	if cancel != nil {
-		cancel(context.Canceled)
+		cancel(&TakenBack{Params: m.Params})
 		return
 	}
 	if w := c.claimLong(id); w != nil {

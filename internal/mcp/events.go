@@ -86,6 +86,41 @@ func (s *events) left() (at time.Time, bytes int, ok bool) {
 	return s.used, s.bytes, s.ended && s.reader == 0
 }
 
+// read reports whether somebody reads the stream.
+func (s *events) read() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reader != 0 && !s.ended
+}
+
+// readerWait is how long a question on a stream that nobody reads waits for a client that is
+// just opening it.
+const readerWait = 5 * time.Second
+
+// awaitReader waits a moment for somebody to read the stream, and reports whether anybody does.
+func (s *events) awaitReader(ctx context.Context) bool {
+	limit := time.NewTimer(readerWait)
+	defer limit.Stop()
+	for {
+		s.mu.Lock()
+		reader, ended, more := s.reader, s.ended, s.more
+		s.mu.Unlock()
+		switch {
+		case ended:
+			return false
+		case reader != 0:
+			return true
+		}
+		select {
+		case <-more: // a reader that comes says so too
+		case <-limit.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
 // unread stands for the number of the newest event that a reader has got.
 const unread = -1
 

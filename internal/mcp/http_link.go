@@ -140,6 +140,7 @@ func DialHTTP(url string, h Handler, opts *HTTPOptions) *HTTPLink {
 // the server answers with one.
 func (l *HTTPLink) Call(ctx context.Context, req *Request) (Response, error) {
 	id := l.lastID.Add(1)
+	req.tellID(id)
 	body := make([]byte, 0, len(req.Method)+len(req.Params)+80)
 	body = AppendRequest(body, ID(strconv.FormatUint(id, 10)), req.Method, req.Params)
 	x, err := l.begin(ctx, body)

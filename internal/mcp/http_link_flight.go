@@ -142,9 +142,7 @@ func (x *flight) sendCancel() {
 	if x.req.NoCancel || !x.sent.Load() || IsModern(x.version()) {
 		return
 	}
-	params := Edit(nil,
-		Field{"requestId", strconv.AppendUint(nil, x.id, 10)},
-		Field{"reason", Quote(context.Cause(x.caller).Error())})
+	params := cancelParams(strconv.AppendUint(nil, x.id, 10), context.Cause(x.caller))
 	l := x.link
 	l.spawn(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)

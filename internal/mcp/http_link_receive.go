@@ -77,6 +77,6 @@ func (l *HTTPLink) cancelled(m *Message) bool {
 	if cancel == nil {
 		return false
 	}
-	cancel(context.Canceled)
+	cancel(&TakenBack{Params: m.Params})
 	return true
 }

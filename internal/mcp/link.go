@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 )
 
 // A Link carries requests to one MCP server and brings their responses back. It knows
@@ -38,11 +39,19 @@ type Request struct {
 	// Header holds further header fields in pairs, name then value, for transports that
 	// have headers (Mcp-Param-* of 2026-07-28). Values are already encoded.
 	Header []string
+	// ID is set to the request's id on this link before it is sent; nil tells nobody.
+	ID *atomic.Uint64
 	// Owner is handed to the [Handler] with whatever arrives for this request alone.
 	Owner any
 	// NoCancel keeps the link from sending notifications/cancelled for this request, as
 	// the protocol asks for initialize.
 	NoCancel bool
+}
+
+func (r *Request) tellID(id uint64) {
+	if r.ID != nil {
+		r.ID.Store(id)
+	}
 }
 
 // Response is the answer to a Request: exactly one of Result and Error is set.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 )
 
 // Field is a member of a JSON object: to be set, or to be removed where Value is nil.
@@ -128,6 +129,19 @@ func GetAll(obj json.RawMessage, keys []string, values []json.RawMessage) {
 				values[i] = obj[m.start:m.end:m.end]
 				break
 			}
+		}
+	}
+}
+
+// Members yields the members of obj, which must be valid JSON, in their order. A value that is
+// not an object has none.
+func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		if !isObject(obj) {
+			return
+		}
+		m := members{b: obj, i: space(obj, 0), depth: MaxDepth + 1}
+		for m.next() && m.skip() && yield(m.name(), obj[m.start:m.end:m.end]) {
 		}
 	}
 }

@@ -251,6 +251,14 @@ func (r *run) send(raw []byte) {
 	}
 }
 
+// heard reports whether the client is there: between an input_required result and the retry
+// it is not, and its next question waits for that.
+func (r *run) heard() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out != nil
+}
+
 func (r *run) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{method: method, params: params, answer: make(chan json.RawMessage, 1)}
 	select {

@@ -181,6 +181,9 @@ func (h *HTTPServer) isModern(r *http.Request, m *Message) bool {
 func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	if !m.IsRequest() {
 		if m.IsNotification() {
+			if m.Method != "notifications/cancelled" { // a request is taken back by closing its stream
+				h.svc.Notified(&Peer{Era: Modern, Version: ModernVersions[0], Capabilities: json.RawMessage("{}"), Key: key}, m)
+			}
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
@@ -322,6 +325,17 @@ func (e *exchange) begin() bool {
 
 // send puts a message before the response and reports whether there was still room for it.
 func (e *exchange) send(raw []byte) bool { return e.begin() && e.stream.add(raw) }
+
+// heard reports whether the client still reads the answer: over the connection it asked on,
+// or over the one it came back on.
+func (e *exchange) heard() bool {
+	if e.r.Context().Err() == nil {
+		return true
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.stream != nil && e.stream.read()
+}
 
 // acceptsStream reports whether a client takes an SSE stream for an answer.
 func acceptsStream(head http.Header) bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -71,6 +70,12 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	own := newEvents("s")
 	s.streams["s"] = own
 	s.peer.notify = func(raw []byte) { own.add(raw) }
+	s.peer.ask = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		if !own.awaitReader(ctx) {
+			return nil, ErrNoAsking
+		}
+		return s.ask(ctx, own.add, method, params)
+	}
 	h.mu.Lock()
 	var gone *session
 	if len(h.sessions) >= h.opts.MaxSessions {
@@ -152,7 +157,7 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 		h.slow.add(ex)
 	}
 	result, err := h.answerLegacy(t.ctx, r, s, ex, m)
-	taken := errors.Is(context.Cause(t.ctx), errTakenBack)
+	taken := isTakenBack(t.ctx)
 	t.done() // before the response, after which the client may use the id again
 	if taken {
 		ex.finish(http.StatusAccepted, nil)
@@ -176,6 +181,8 @@ type httpOutlet struct {
 }
 
 func (o *httpOutlet) send(raw []byte) { o.ex.send(raw) }
+
+func (o *httpOutlet) heard() bool { return o.ex.heard() }
 
 func (o *httpOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return o.s.ask(ctx, o.ex.send, method, params)
@@ -321,6 +328,8 @@ type batchOutlet struct {
 }
 
 func (o batchOutlet) send(raw []byte) { o.own.add(raw) }
+
+func (o batchOutlet) heard() bool { return o.own.read() }
 
 func (o batchOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return o.s.ask(ctx, o.own.add, method, params)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"collie/internal/mcp"
 )
 
@@ -78,8 +80,8 @@ func TestServeModernHTTP(t *testing.T) {
 			t.Errorf("%s gives %d %s, want %d", body, r.status, r.body, status)
 		}
 	}
-	if d := s.desk.noted(); len(d) != 0 {
-		t.Errorf("modern clients opened sessions: %q", d)
+	if d := cmp.Diff([]string{"notified notifications/x"}, s.desk.noted()); d != "" {
+		t.Errorf("what the service was told (-want +got):\n%s", d)
 	}
 }
 

@@ -30,6 +30,9 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	v.session.peer.Key = opts.Key
 	v.session.peer.Session = newSessionID()
 	v.session.peer.notify = v.send
+	v.session.peer.ask = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		return v.session.ask(ctx, func(raw []byte) bool { v.send(raw); return true }, method, params)
+	}
 	stop := context.AfterFunc(ctx, func() {
 		v.session.end(context.Cause(ctx))
 		_ = s.Close() // makes Read return; its error comes from there
@@ -143,7 +146,7 @@ func (v *streamServer) request(m Message) {
 		return
 	}
 	result, err := v.answer(t.ctx, m)
-	taken := errors.Is(context.Cause(t.ctx), errTakenBack)
+	taken := isTakenBack(t.ctx)
 	t.done() // before the response, after which the client may use the id again
 	if taken {
 		return // 2025-11-25 Cancellation: no response to a request taken back
@@ -178,6 +181,8 @@ type streamOutlet struct {
 }
 
 func (o streamOutlet) send(raw []byte) { o.v.send(raw) }
+
+func (streamOutlet) heard() bool { return true }
 
 func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if o.task.Err() != nil {
@@ -226,6 +231,8 @@ func mayBeAsked(p *Peer) bool {
 type oneWay func(raw []byte)
 
 func (o oneWay) send(raw []byte) { o(raw) }
+
+func (oneWay) heard() bool { return true }
 
 func (oneWay) ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, ErrNoAsking

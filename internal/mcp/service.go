@@ -47,6 +47,7 @@ type Peer struct {
 	Data any
 
 	notify func(raw []byte) // nil for a modern peer over HTTP
+	ask    asking           // nil where the client can be asked in its own requests alone
 	opened sync.Once
 }
 
@@ -56,6 +57,19 @@ func (p *Peer) Notify(method string, params json.RawMessage) {
 	if p.notify != nil {
 		p.notify(AppendNotification(nil, method, params))
 	}
+}
+
+// asking sends a client a request and waits for the answer.
+type asking func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+
+// Ask sends the client a request that belongs to none of its own and waits for the result.
+// Only a legacy session can be asked so, over HTTP if it reads its stream; else the error is
+// [ErrNoAsking]. An error of the client's is an [*RPCError].
+func (p *Peer) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if p.ask == nil || p.Version == "" {
+		return nil, ErrNoAsking
+	}
+	return p.ask(ctx, method, params)
 }
 
 // Can reports whether the client declared a capability, by path.
@@ -80,6 +94,8 @@ type outlet interface {
 	send(raw []byte)
 	// ask delivers a request to the client and waits for the answer.
 	ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// heard reports whether the client reads what is sent.
+	heard() bool
 }
 
 // Notify sends a notification that belongs to this request.
@@ -93,6 +109,10 @@ func (r *Incoming) Notify(method string, params json.RawMessage) {
 func (r *Incoming) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return r.out.ask(ctx, method, params)
 }
+
+// Heard reports whether the client still reads what belongs to this request: over HTTP it may
+// have closed the connection and not come back for the answer.
+func (r *Incoming) Heard() bool { return r.out.heard() }
 
 // ErrNoAsking says that the client cannot be asked over this transport.
 var ErrNoAsking = errors.New("the client cannot be asked")

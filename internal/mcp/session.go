@@ -101,9 +101,6 @@ func (t *task) done() {
 	t.s.wg.Done()
 }
 
-// errTakenBack is the cause of a context that the client ended.
-var errTakenBack = errors.New("the client took the request back")
-
 // cancelled carries out a client's notifications/cancelled.
 func (s *session) cancelled(m *Message) {
 	id := ID(Get(m.Params, "requestId"))
@@ -111,7 +108,7 @@ func (s *session) cancelled(m *Message) {
 	cancel := s.running[id]
 	s.mu.Unlock()
 	if cancel != nil {
-		cancel(errTakenBack)
+		cancel(&TakenBack{Params: m.Params})
 	}
 }
 
@@ -143,7 +140,7 @@ func (s *session) ask(ctx context.Context, send func(raw []byte) bool, method st
 	}
 	s.forgetAsk(n)
 	send(AppendNotification(nil, "notifications/cancelled",
-		Edit(nil, Field{"requestId", json.RawMessage(id)}, Field{"reason", Quote(cause.Error())})))
+		cancelParams([]byte(id), cause)))
 	return nil, cause
 }
 
