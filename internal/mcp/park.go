@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -9,13 +10,16 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A modern client cannot be sent requests: a server that needs something ends the request
 // with an input_required result, and the client's retry brings the answers (2026-07-28,
 // Multi Round-Trip Requests). A Service that asks in mid-call is therefore parked: its
 // request goes on in a goroutine while the client is away, under a random requestState
-// that only the same principal can present.
+// that only the same client of the same principal can present, with the parameters of the
+// request: what goes on is the first request, about which somebody may have been asked.
 
 const (
 	parkPrefix   = "collie.park."
@@ -42,6 +46,7 @@ type run struct {
 	in     *Incoming
 	owner  string
 	about  string // method and subject, which a retry must repeat
+	client string // the name of the client
 	cancel context.CancelCauseFunc
 	asks   chan *question
 	done   chan outcome
@@ -71,7 +76,7 @@ type outcome struct {
 func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify func(raw []byte), handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &run{
-		in: in, owner: owner, about: subject(&in.Message), cancel: cancel,
+		in: in, owner: owner, about: subject(&in.Message), client: clientName(&in.Message), cancel: cancel,
 		asks: make(chan *question), done: make(chan outcome, 1), open: map[string]*question{}, out: notify,
 		over: make(chan struct{}),
 	}
@@ -89,6 +94,27 @@ func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify func
 
 func subject(m *Message) string {
 	return m.Method + " " + string(Get(m.Params, "name")) + string(Get(m.Params, "uri"))
+}
+
+// clientName is the name that a modern client gives itself, empty if it gives none.
+func clientName(m *Message) string {
+	_, info, _ := peerMeta(m.Params)
+	return GetString(info, "name")
+}
+
+// repeats reports whether a retry has the parameters of the request that was parked, but for those that bring the
+// answers or describe the exchange. Order, space and the spelling of strings make no difference.
+func repeats(retry, parked *Message) bool {
+	return bytes.Equal(wanted(retry.Params), wanted(parked.Params))
+}
+
+// wanted is what parameters ask for, in a canonical form.
+func wanted(params json.RawMessage) []byte {
+	out := jsontext.Value(Edit(params, Field{Key: "_meta"}, Field{Key: "requestState"}, Field{Key: "inputResponses"}))
+	if plain := out.Clone(); plain.Format(jsontext.ReorderRawObjects(true)) == nil {
+		return plain
+	}
+	return out // a name stands in an object twice: it can be understood in two ways, and only the same bytes repeat it
 }
 
 // attach waits for the outcome of a request that was started or resumed, or for its
@@ -204,7 +230,14 @@ func (l *lot) resume(state, owner string, m *Message, notify func(raw []byte)) (
 	l.mu.Lock()
 	r := l.parked[state]
 	l.mu.Unlock()
-	if r == nil || r.owner != owner || r.about != subject(m) || l.take(state) != r {
+	if r == nil || r.owner != owner || r.about != subject(m) || r.client != clientName(m) {
+		return nil, unknown
+	}
+	if !repeats(m, &r.in.Message) {
+		return nil, &Error{Code: CodeInvalidParams, Message: "params are not those of the request that requestState stands for, " +
+			"and nothing was done: repeat them as they were, or send a new request without requestState and inputResponses"}
+	}
+	if l.take(state) != r {
 		return nil, unknown
 	}
 	r.timer.Stop()

@@ -103,7 +103,13 @@ func TestParkedRequestIsBound(t *testing.T) {
 	refused("a made up state", string(s.askTool("ada", args, `"collie.park.AAAAAAAAAAAAAAAAAAAAAAAAAA"`, answers)))
 	other := `{"name":"echo","arguments":{},"requestState":` + state + `,"inputResponses":` + answers + `,` + meta(canAll) + `}`
 	refused("another tool", s.do("POST", rpc(1, "tools/call", other), modern("tools/call", "Mcp-Name", "echo", "Who", "ada")...).body)
-	if got := textOf(t, s.askTool("ada", args, state, answers)); got != `{"roots":[]}` {
+	renamed := strings.Replace(other, `"name":"echo","arguments":{}`, `"name":"ask","arguments":`+args, 1)
+	renamed = strings.Replace(renamed, `{"name":"t","version":"1"}`, `{"name":"eve","version":"1"}`, 1)
+	refused("a client of another name", s.do("POST", rpc(1, "tools/call", renamed), modern("tools/call", "Mcp-Name", "ask", "Who", "ada")...).body)
+	refused("other arguments", string(s.askTool("ada", `{"ask":"roots/list","times":2}`, state, answers)))
+	refused("arguments twice", string(s.askTool("ada", `{"ask":"x"},"arguments":`+args, state, answers)))
+	refused("one more parameter", string(s.askTool("ada", args+`,"more":1`, state, answers)))
+	if got := textOf(t, s.askTool("ada", `{ "\u0061sk": "roots\/list" }`, state, answers)); got != `{"roots":[]}` {
 		t.Errorf("answered %s", got)
 	}
 	// A state that is not ours is the Service's affair.
