@@ -374,6 +374,9 @@ const (
 	// CanConfirm means that the caller answers [MethodConfirm]: it is a program of ours that
 	// asks the person in front of it, or was told beforehand what that person wants.
 	CanConfirm Capability = "collie/confirm"
+	// SpeaksForPerson means that the gate takes what the caller answers to an elicitation for the word of the
+	// person in front of it. A caller that can elicit without it still answers what servers ask.
+	SpeaksForPerson Capability = "collie/speaks-for-person"
 	// WantsProgress means that progress notifications reach somebody.
 	WantsProgress Capability = "progress"
 )
@@ -390,6 +393,14 @@ type Question struct {
 	Effect  string   `json:"effect"`            // what would happen, in a sentence
 	Targets []string `json:"targets,omitempty"` // by name and path
 	Args    string   `json:"args"`              // as JSON, cut where they are long
+}
+
+// Identified is a [Caller] that can be told from others of the same [Call.Principal]. One that is not, as a program
+// that sends single requests with a token, is all of its principal's callers of that kind.
+type Identified interface {
+	// CallerID is the same for the Calls of one caller and differs from that of any other: a session, or the name
+	// that a client without sessions gives itself. It may hold a session's id, and is never shown in clear.
+	CallerID() string
 }
 
 // Caller is the way back to whoever made a Call: it carries what a server asks and tells

@@ -16,7 +16,22 @@ type caller struct {
 	in     *mcp.Incoming
 }
 
-var _ tool.Caller = (*caller)(nil)
+var (
+	_ tool.Caller     = (*caller)(nil)
+	_ tool.Identified = (*caller)(nil)
+)
+
+// CallerID is the session or the stream of the client. A modern client over HTTP has neither (2026-07-28 is
+// stateless) and is known by the name it gives itself: who lies about it holds the same token.
+func (c *caller) CallerID() string {
+	if c.in.Peer.Session != "" {
+		return "session " + c.in.Peer.Session
+	}
+	if stream := client(c.in.Peer).Stream; stream != "" {
+		return "stream " + stream
+	}
+	return "client " + mcp.GetString(c.in.Peer.Info, "name")
+}
 
 // Supports goes by what the client declared.
 func (c *caller) Supports(what tool.Capability) bool {
@@ -25,6 +40,8 @@ func (c *caller) Supports(what tool.Capability) bool {
 		return c.in.Peer.Can(string(what))
 	case tool.TakesInputRequired:
 		return c.in.Peer.Era == mcp.Modern
+	case tool.SpeaksForPerson:
+		return !client(c.in.Peer).Mute
 	case tool.CanConfirm: // what a client declares makes it no program of ours
 	case tool.WantsProgress:
 		return mcp.Get(c.in.Params, "_meta", "progressToken") != nil

@@ -28,6 +28,19 @@ type Client struct {
 	// NoHeaders says that the client speaks over a pipe that something carries to HTTP, and so
 	// cannot know which of its arguments a tool wants in Mcp-Param headers.
 	NoHeaders bool
+	// Stream tells the pipes apart that are carried to HTTP under one principal. Who may name one is for
+	// whoever fills this in to decide; empty where there is none.
+	Stream string
+	// Mute says that what the client answers to an elicitation is not taken for a person's word.
+	Mute bool
+}
+
+// owner is what sessions and parked requests are bound to.
+func (c Client) owner() string {
+	if c.Stream == "" {
+		return c.Principal
+	}
+	return c.Principal + "\x00" + c.Stream
 }
 
 // Options are the optional parts of a [Server].
@@ -78,14 +91,14 @@ func New(road *pipeline.Pipeline, opts Options) *Server {
 // Close stops telling clients of changes.
 func (s *Server) Close() { s.stop() }
 
-// Handler answers at one URL. identify says who sent a request; owner in it is what
-// sessions are bound to. The caller closes the handler.
+// Handler answers at one URL. identify says who sent a request; sessions are bound to
+// its Principal and Stream. The caller closes the handler.
 func (s *Server) Handler(identify func(*http.Request) Client, maxBody int64, maxSessions int) *mcp.HTTPServer {
 	return mcp.NewHTTPServer(s, &mcp.HTTPServerOptions{
 		Logger: s.log, MaxBody: maxBody, MaxSessions: maxSessions, Headers: s.checkParams,
 		Identify: func(r *http.Request) (string, any) {
 			c := identify(r)
-			return c.Principal, c
+			return c.owner(), c
 		},
 	})
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -31,12 +32,16 @@ var identities = map[string]web.Identity{
 	"anonymous": {},
 }
 
-// Only the command line is believed to have a person in front of it, whoever says so.
-func TestOnlyTheControlKeyConfirms(t *testing.T) {
-	t.Parallel()
+// dangerous is a gateway with one dangerous action, and one that asks its caller.
+func dangerous(t *testing.T) (*httptest.Server, *tooltest.Fake) {
+	t.Helper()
 	drop := tooltest.Action("drop")
 	drop.Dangerous = true
-	fake := tooltest.NewFake("s", tooltest.Offer("s", drop))
+	fake := tooltest.NewFake("s", tooltest.Offer("s", drop, tooltest.Action("ask")))
+	fake.On("ask", func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+		raw, err := c.Caller.Ask(ctx, "elicitation/create", []byte(`{"message":"?"}`))
+		return tool.Result{Raw: []byte(`{"content":[],"answer":` + string(raw) + `}`)}, err
+	})
 	log, err := audit.Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +58,13 @@ func TestOnlyTheControlKeyConfirms(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return srv, fake
+}
+
+// Only the command line is believed to have a person in front of it, whoever says so.
+func TestOnlyTheControlKeyConfirms(t *testing.T) {
+	t.Parallel()
+	srv, fake := dangerous(t)
 	for key := range identities {
 		for _, capabilities := range []string{`{}`, `{"collie/confirm":{},"confirms":true}`} {
 			before := len(fake.Calls())
@@ -123,4 +135,29 @@ func post(t *testing.T, srv *httptest.Server, key, body string) string {
 		t.Errorf("no JSON: %s", w.Body)
 	}
 	return w.Body.String()
+}
+
+// A token is no person: who holds it answers what servers ask, and not what the gate asks. Whoever may manage is
+// asked in the client's own way.
+func TestElicitationOfATokenConfirmsNothing(t *testing.T) {
+	t.Parallel()
+	srv, fake := dangerous(t)
+	const body = `{"name":"s__drop","capabilities":{"elicitation":{}}}`
+	for key, who := range identities {
+		before := len(fake.Calls())
+		asked, last := converse(t, srv, key, body)
+		ran := len(fake.Calls()) - before
+		if who.Manage {
+			if asked != "elicitation/create" || ran != 0 || gjson.Get(last, "error.type").String() != string(tool.Declined) {
+				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last) // the answer of converse fits another question
+			}
+			continue
+		}
+		if asked != "" || ran != 0 || gjson.Get(last, "error.type").String() != string(tool.Unconfirmed) {
+			t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last)
+		}
+	}
+	if asked, last := converse(t, srv, "token", `{"name":"s__ask","capabilities":{"elicitation":{}}}`); asked != "elicitation/create" {
+		t.Errorf("a server's question: asked %q, %s", asked, last)
+	}
 }

@@ -36,6 +36,7 @@ const goodbye = time.Second
 type dialogue struct {
 	capabilities json.RawMessage
 	confirms     bool
+	manages      bool
 	progress     bool
 
 	mu      sync.Mutex
@@ -63,7 +64,7 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	d := &dialogue{
-		capabilities: req.Capabilities, confirms: req.Confirms, progress: gjson.GetBytes(c.Params, "_meta.progressToken").Exists(),
+		capabilities: req.Capabilities, confirms: req.Confirms, manages: a.opts.Identify(r).Manage, progress: gjson.GetBytes(c.Params, "_meta.progressToken").Exists(),
 		out: w, flush: rc.Flush, waiting: map[int]chan reply{},
 	}
 	if len(d.capabilities) == 0 {
@@ -131,6 +132,8 @@ func (d *dialogue) Supports(what tool.Capability) bool {
 		return gjson.GetBytes(d.capabilities, string(what)).Exists()
 	case tool.CanConfirm:
 		return d.confirms
+	case tool.SpeaksForPerson: // a token is no person: who holds it would confirm its own calls
+		return d.manages
 	case tool.WantsProgress:
 		return d.progress
 	case tool.TakesInputRequired:

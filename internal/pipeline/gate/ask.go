@@ -28,7 +28,7 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) answer {
 		return answer{}
 	case c.Caller.Supports(tool.CanConfirm):
 		put = confirm
-	case showsForms(c.Caller):
+	case showsForms(c.Caller) && c.Caller.Supports(tool.SpeaksForPerson):
 		put = elicit
 	default:
 		return answer{}

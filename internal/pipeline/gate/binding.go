@@ -11,19 +11,28 @@ import (
 	"collie/internal/tool"
 )
 
-// binding is what an approval is good for: this call of this principal, and no other. Calls
-// have the same one if they have the same origin, principal, tool, action and arguments, and
+// binding is what an approval is good for: this call of this caller, and no other. Calls have
+// the same one if they have the same origin, principal, caller, tool, action and arguments, and
 // would do the same to the same targets.
 func binding(c *tool.Call, plan tool.Plan) string {
 	args := sha256.Sum256(canonical(c.Args))
 	raw, err := json.Marshal([]any{
-		c.Origin, c.Principal, c.Tool, c.Action.Name, hex.EncodeToString(args[:]), plan.Targets, plan.Effect,
+		c.Origin, c.Principal, callerID(c), c.Tool, c.Action.Name, hex.EncodeToString(args[:]), plan.Targets, plan.Effect,
 	})
 	if err != nil {
 		panic("gate: strings do not encode: " + err.Error())
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
+}
+
+// callerID tells the callers of one principal apart, so that nobody uses an approval but who was
+// shown its code. It is empty where the principal is all that is known.
+func callerID(c *tool.Call) string {
+	if who, ok := c.Caller.(tool.Identified); ok {
+		return who.CallerID()
+	}
+	return ""
 }
 
 // canonical is args without what means nothing: space, the order of members, the way a string

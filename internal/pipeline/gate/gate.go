@@ -6,10 +6,12 @@
 // There are three ways to a person, tried in this order:
 //
 //   - a program of ours that asks the one in front of it ([tool.CanConfirm]);
-//   - an MCP client that shows questions (elicitation), of either era;
+//   - an MCP client that shows questions (elicitation), of either era, if what it answers counts
+//     as a person's ([tool.SpeaksForPerson]);
 //   - a code. The call is refused, and waits in a file of [Pending] until a person at a
 //     terminal has said yes with "collie confirm CODE", in a process of its own. The same call,
-//     made again, then runs. The code itself opens nothing: whoever makes calls may know it.
+//     made again by the same caller ([tool.Identified]), then runs. The code itself opens nothing:
+//     whoever makes calls may know it.
 //
 // The stage also keeps actions that are for people alone ([tool.Action.DirectOnly]) from
 // everybody else, whether they are dangerous or not.

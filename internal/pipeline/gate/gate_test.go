@@ -26,11 +26,15 @@ type person struct {
 	answer func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	asked  []string // methods
 	saw    json.RawMessage
+	id     string
+	mute   bool // what it answers to elicitation is nobody's word
 }
 
 func (p *person) Supports(what tool.Capability) bool {
-	return slices.Contains(p.can, what)
+	return what == tool.SpeaksForPerson && !p.mute || slices.Contains(p.can, what)
 }
+
+func (p *person) CallerID() string { return p.id }
 
 func (p *person) Capabilities() json.RawMessage {
 	if p.caps == "" {
@@ -265,11 +269,13 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 	}}
 	pages := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
 	pages.caps = `{"elicitation":{"url":{}}}`
+	mute := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
+	mute.mute = true
 	both := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
 	both.caps = `{"elicitation":{"url":{},"form":{}}}`
 	s := gate.New(gate.Options{Dir: t.TempDir()})
 	for name, who := range map[string]*person{
-		"fails": failing, "shows pages alone": pages, "can do other things": says(tool.CanSample, `{"confirm":true}`),
+		"fails": failing, "shows pages alone": pages, "speaks for nobody": mute, "can do other things": says(tool.CanSample, `{"confirm":true}`),
 	} {
 		if e := refusal(t, s, removal(who), tool.Unconfirmed); e.Code != "confirmation_required" || e.Facts["confirmationCode"] == "" {
 			t.Errorf("%s: %+v", name, e)

@@ -175,6 +175,8 @@ func TestApprovalIsBound(t *testing.T) {
 		"more arguments":       func(c *tool.Call) { c.Args = json.RawMessage(`{"notebook":"20210808180117-czj9bvb","force":true}`) },
 		"two meanings":         func(c *tool.Call) { c.Args = json.RawMessage(`{"notebook":"x","notebook":"20210808180117-czj9bvb"}`) },
 		"the code as argument": func(c *tool.Call) { c.Args = json.RawMessage(`{"notebook":"20210808180117-czj9bvb","confirm":"CODE"}`) },
+		"caller":               func(c *tool.Call) { c.Caller = &person{id: "session 2"} },
+		"no caller":            func(c *tool.Call) { c.Caller = nil },
 		"targets": func(c *tool.Call) {
 			c.Source = prepared{prepare: func(*tool.Call) (tool.Plan, error) {
 				return tool.Plan{Targets: []string{"重要"}, Effect: plan.Effect}, nil
@@ -186,15 +188,15 @@ func TestApprovalIsBound(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			s := gate.New(gate.Options{Dir: dir})
-			approved := code(t, s, removal(nil))
+			approved := code(t, s, removal(&person{id: "session 1"}))
 			answer(t, dir, approved, true)
-			other := removal(nil)
+			other := removal(&person{id: "session 1"})
 			change(other)
 			other.Args = json.RawMessage(strings.Replace(string(other.Args), "CODE", approved, 1))
 			if _, err := do(t, s, other); tool.KindOf(err) != tool.Unconfirmed {
 				t.Errorf("another call: %v, want it to wait", err)
 			}
-			mustRun(t, s, removal(nil)) // the approval is still there for its own call
+			mustRun(t, s, removal(&person{id: "session 1"})) // the approval is still there for its own call
 		})
 	}
 	dir := t.TempDir()
