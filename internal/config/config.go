@@ -58,6 +58,8 @@ type HTTP struct {
 	NoAuth         bool     // no bearer token; the listener refuses it off loopback
 	MaxBody        int64    // bytes of a request body; default 16 MiB
 	Metrics        bool     // serve /metrics; default false
+	// ElicitationConfirms lets clients with the token answer for their person what the gate asks; default true.
+	ElicitationConfirms bool
 }
 
 // MCP is what holds for all upstream servers together.
@@ -221,7 +223,7 @@ type Input struct {
 func defaults(p Paths) *Config {
 	return &Config{
 		Paths: p,
-		HTTP:  HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20},
+		HTTP:  HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20, ElicitationConfirms: true},
 		MCP: MCP{
 			Enabled: true, MaxParallelStarts: 64, MaxRunnerStarts: 4, Drain: 5 * time.Second, WarmParallel: 4,
 			Logs: ServerLogs{Enabled: true, MaxSize: 5 << 20, Files: 3},

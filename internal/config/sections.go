@@ -43,6 +43,8 @@ func (h *HTTP) field() field {
 		"noAuth":         boolField(&h.NoAuth),
 		"maxBody":        sizeField(&h.MaxBody),
 		"metrics":        boolField(&h.Metrics),
+
+		"elicitationConfirms": boolField(&h.ElicitationConfirms),
 	}
 	s := section(fs)
 	return field{func(d *decoder, n node) {

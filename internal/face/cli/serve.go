@@ -18,6 +18,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/door"
 	"collie/internal/face/mcpserver"
+	"collie/internal/face/mcpserver/bridge"
 	"collie/internal/face/web"
 	"collie/internal/process"
 	"collie/internal/tool"
@@ -105,11 +106,12 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 				profile = name
 			}
 		}
-		who := mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile}
-		if k.Name == bridgeKey {
-			who.Principal, who.NoHeaders = me, true // nobody else can read the key
+		if k.Name == bridgeKey { // nobody else can read the key
+			return mcpserver.Client{
+				Principal: me, Origin: k.Origin, Profile: profile, NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream),
+			}
 		}
-		return who
+		return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Mute: !cfg.HTTP.ElicitationConfirms}
 	}, cfg.HTTP.MaxBody, cfg.MCP.Limits.MaxSessions)
 	defer mcp.Close() //nolint:errcheck // it returns nil
 	gateway.URL = d.URL()

@@ -39,6 +39,10 @@ const (
 	headerLastEvent = "Last-Event-Id"
 )
 
+// HeaderStream names the client's pipe to the gateway. Clients of one user share a key there, and a modern one has
+// no session to be known by; the gateway believes the header of a bridge alone.
+const HeaderStream = "Collie-Stream"
+
 // httpLink is the way to a gateway in another process.
 type httpLink struct {
 	gateway Gateway
@@ -50,7 +54,7 @@ type httpLink struct {
 	session atomic.Value // http.Header of a POST in the legacy session; read only
 }
 
-func newHTTPLink(g Gateway) *httpLink {
+func newHTTPLink(g Gateway, stream string) *httpLink {
 	l := &httpLink{gateway: g, wire: &http.Transport{
 		DialContext:     (&net.Dialer{Timeout: dialTime}).DialContext,
 		TLSClientConfig: g.TLS, TLSHandshakeTimeout: dialTime,
@@ -65,6 +69,7 @@ func newHTTPLink(g Gateway) *httpLink {
 		"Content-Type":  {"application/json"},
 		"Authorization": {"Bearer " + g.Key},
 		"User-Agent":    {"collie"},
+		HeaderStream:    {stream},
 	}
 	return l
 }

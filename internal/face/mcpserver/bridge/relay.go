@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -23,6 +24,7 @@ type relay struct {
 	box     *outbox
 	sent    chan struct{} // closed when the outbox has been sent
 	session session
+	stream  string // names the client's pipe to every gateway
 	asks    asks
 	road    road
 
@@ -33,7 +35,7 @@ type relay struct {
 func newRelay(out io.Writer, opts Options) *relay {
 	r := &relay{
 		opts: opts, log: opts.Logger, out: &output{w: out, log: opts.Logger}, box: newOutbox(), sent: make(chan struct{}),
-		flights: map[mcp.ID]*flight{}, asks: asks{open: map[mcp.ID]int{}}, road: road{changed: make(chan struct{})},
+		stream: rand.Text(), flights: map[mcp.ID]*flight{}, asks: asks{open: map[mcp.ID]int{}}, road: road{changed: make(chan struct{})},
 	}
 	r.life, r.end = context.WithCancelCause(context.Background())
 	return r
@@ -41,7 +43,7 @@ func newRelay(out io.Writer, opts Options) *relay {
 
 // begin attaches the client to the gateway that was found.
 func (r *relay) begin(g Gateway) {
-	r.road.to(newAttachment(r.life, newHTTPLink(g), 1))
+	r.road.to(newAttachment(r.life, newHTTPLink(g, r.stream), 1))
 	r.wg.Go(r.send)
 }
 

@@ -217,7 +217,7 @@ func (r *relay) attach(g Gateway) bool {
 		r.road.to(last)
 		return true
 	}
-	if err := r.move(newAttachment(r.life, newHTTPLink(g), last.generation+1)); err != nil {
+	if err := r.move(newAttachment(r.life, newHTTPLink(g, r.stream), last.generation+1)); err != nil {
 		r.log.Debug("no session at the gateway that was found", "error", err)
 		return false
 	}
