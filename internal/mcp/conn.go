@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -227,49 +228,54 @@ func (c *Conn) read() {
 	}
 }
 
+// badFrame fails the request that a frame which is not a message was to answer. What answers
+// nothing is noise.
 func (c *Conn) badFrame(f *FrameError) {
-	if f.TooLong {
-		if id, ok := parseID(responseID(f.Head)); ok {
-			if w := c.claim(id); w != nil {
-				w.err, w.large = f.Err, true
-				w.ch <- Response{}
-				return
-			}
-		}
+	if w := c.claimFor(f.marks); w != nil {
+		c.log.Warn("the server's answer cannot be read", "error", f.Err)
+		w.err, w.large = f.unreadableAnswer(), f.TooLong
+		w.ch <- Response{}
+		return
 	}
 	if c.noise != nil {
 		c.noise(f.Head, f.Err)
 	}
 }
 
-// responseID looks for the id of a response in the beginning of a frame. The ids of a
-// server's requests are its own and may equal ours.
-func responseID(b []byte) ID {
-	id, method := headOf(b)
-	if method {
-		return ""
+// claimFor is claim for an answer that could not be read: by its id, or, where it has none
+// that can be read, as the answer to the only request there is. The ids of a server's requests
+// are its own and may equal ours.
+func (c *Conn) claimFor(m marks) *waiter {
+	if !m.answer {
+		return nil
 	}
-	return id
+	if id, ok := parseID(m.id); ok {
+		return c.claim(id)
+	}
+	if m.id == "" || m.id == "null" {
+		return c.claimOnly()
+	}
+	return nil
 }
 
-// headOf looks for a message's id and method in the beginning of a frame, which need not be
-// whole.
-func headOf(b []byte) (id ID, method bool) {
-	i := space(b, 0)
-	if i >= len(b) || b[i] != '{' {
-		return "", false
-	}
-	m := members{b: b, i: i, depth: MaxDepth}
-	for m.next() {
-		method = method || m.is("method")
-		if !m.skip() {
-			break
-		}
-		if c := b[m.start]; m.is("id") && (c == '"' || c == '-' || c >= '0' && c <= '9') {
-			id = ID(CleanUTF8(b[m.start:m.end]))
+// claimOnly takes the request off the waiting table that alone waits for an answer, and
+// returns nil where there is none or more than one. Subscriptions do not count.
+func (c *Conn) claimOnly() *waiter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var only uint64
+	for id, w := range c.waiting {
+		switch {
+		case w.long:
+		case only != 0:
+			return nil
+		default:
+			only = id
 		}
 	}
-	return id, method
+	w := c.waiting[only] // ids begin at 1
+	delete(c.waiting, only)
+	return w
 }
 
 func (c *Conn) receive(m Message) {
@@ -306,8 +312,11 @@ func (c *Conn) respond(m Message) {
 		c.warnTextID(m.ID)
 	}
 	var w *waiter
-	if ok {
+	switch {
+	case ok:
 		w = c.claim(id)
+	case m.Error != nil && (m.ID == "" || m.ID == "null"):
+		w = c.claimOnly() // JSON-RPC 2.0, 5: what a server answers when it could not read the id
 	}
 	if w == nil {
 		c.dropped.Add(1)
@@ -341,6 +350,7 @@ func parseID(id ID) (uint64, bool) {
 	if len(s) > 2 && s[0] == '"' {
 		s = s[1 : len(s)-1]
 	}
+	s = strings.TrimSuffix(s, ".0") // some write every number as a float
 	n, err := strconv.ParseUint(s, 10, 64)
 	return n, err == nil
 }

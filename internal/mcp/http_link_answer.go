@@ -1,11 +1,11 @@
 package mcp
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 )
 
 // answer reads what a 2xx answer to a request brings.
@@ -23,7 +23,7 @@ func (x *flight) answer(resp *http.Response) (Response, error) {
 	if err != nil {
 		return Response{}, x.unread(err)
 	}
-	raw = bytes.TrimSpace(raw)
+	raw = tidy(raw)
 	switch {
 	case len(raw) == 0:
 		err = fmt.Errorf("http status %d without the response that a request expects", resp.StatusCode)
@@ -51,15 +51,14 @@ func (x *flight) adoptSession(resp *http.Response) error {
 }
 
 func (x *flight) answerJSON(raw []byte) (Response, error) {
-	raw = CleanUTF8(raw)
 	msgs, err := x.messages(raw)
 	if err != nil {
-		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: err}
+		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
 	}
 	r, ok := x.receive(msgs)
 	if !ok {
-		err := errors.New("the answer has no response with the request's id")
-		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: err}
+		err := &InvalidError{Message: "expected a response with the request's id " + strconv.FormatUint(x.id, 10)}
+		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
 	}
 	return r, nil
 }

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +54,7 @@ func (x *flight) follow(resp *http.Response) (Response, error) {
 		}
 		_ = resp.Body.Close()
 		if frame, ok := errors.AsType[*FrameError](err); ok {
-			return Response{}, &LinkError{Sent: true, TooLarge: frame.TooLong, Err: frame.Err}
+			return Response{}, &LinkError{Sent: true, TooLarge: frame.TooLong, Err: frame.unreadableAnswer()}
 		}
 		at.advance(r)
 		if x.ctx.Err() != nil || at.lastID == "" || IsModern(x.version()) {
@@ -76,7 +75,10 @@ func (x *flight) events(r *sseReader) (Response, error) {
 		}
 		msgs, err := x.link.decode(ev)
 		if err != nil {
-			x.link.opts.Logger.Debug("event is no message", "error", err)
+			if frame, ok := errors.AsType[*FrameError](err); ok && x.isAnswer(frame.marks) {
+				return Response{}, err
+			}
+			x.link.opts.Logger.Warn("event of the server dropped: it is not a message", "error", err)
 			continue
 		}
 		if out, ok := x.receive(msgs); ok {
@@ -85,14 +87,24 @@ func (x *flight) events(r *sseReader) (Response, error) {
 	}
 }
 
-// decode returns the messages of an event, none for an event of another kind.
+// isAnswer reports whether an event that is not a message was to answer this request.
+func (x *flight) isAnswer(m marks) bool {
+	n, ok := parseID(m.id)
+	return m.answer && (ok && n == x.id || m.id == "" || m.id == "null")
+}
+
+// decode returns the messages of an event, none for an event of another kind. The error is a
+// [*FrameError].
 func (l *HTTPLink) decode(ev sseEvent) ([]Message, error) {
-	data := bytes.TrimSpace(CleanUTF8(ev.data))
+	data := tidy(ev.data)
 	if ev.name != "" && ev.name != "message" || len(data) == 0 {
 		return nil, nil
 	}
 	msgs, _, err := ParseBatch(data)
-	return msgs, err
+	if err != nil {
+		return nil, badFrame(data, err)
+	}
+	return msgs, nil
 }
 
 // resume opens the stream again where it broke off. A refusal says nothing about the

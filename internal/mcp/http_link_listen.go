@@ -88,7 +88,7 @@ func (l *HTTPLink) hear(ctx context.Context, resp *http.Response, at *cursor) {
 		}
 		msgs, err := l.decode(ev)
 		if err != nil {
-			l.opts.Logger.Debug("event is no message", "error", err)
+			l.opts.Logger.Warn("event of the server dropped: it is not a message", "error", err)
 			continue
 		}
 		for i := range msgs {

@@ -22,26 +22,30 @@ const (
 func (x *flight) refused(resp *http.Response) (Response, *LinkError) {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // as much as can be had
 	_ = resp.Body.Close()
-	r, own := x.errorIn(raw)
+	r, own := x.answerIn(raw)
 	e := &LinkError{Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(raw)}
 	switch status := resp.StatusCode; {
 	case status == http.StatusNotFound && x.state.header[headerSession] != nil && !isNoMethod(r, own) && !IsModern(x.version()):
 		e.Err = ErrSessionGone
-	case r.Error == nil || isAboutAccess(status):
+	case r.Error == nil && r.Result == nil || isAboutAccess(status):
 	case own || status < 500:
 		return r, nil
 	}
 	return r, e
 }
 
-// errorIn returns the JSON-RPC error in a refusal's body, if it can be meant for this
-// request, and whether it names the request's id.
-func (x *flight) errorIn(raw []byte) (r Response, own bool) {
-	m, err := Parse(CleanUTF8(raw))
-	if err != nil || m.Error == nil || x.id == 0 || !x.isMine(&m) {
+// answerIn returns the answer in a refusal's body, if it can be meant for this request, and
+// whether it names the request's id. An error may stand there without one; a result, which
+// some servers send under any status, may not.
+func (x *flight) answerIn(raw []byte) (r Response, own bool) {
+	m, err := Parse(tidy(raw))
+	if err != nil || !m.IsResponse() || x.id == 0 || !x.isMine(&m) {
 		return Response{}, false
 	}
 	own = m.ID != "" && m.ID != "null"
+	if m.Error == nil {
+		return Response{Result: m.Result, IsError: m.IsError, ResultType: m.ResultType}, own
+	}
 	code := errorCode(m.Error)
 	if !own && !(code >= -32099 && code <= -32000 || code >= CodeInternal && code <= CodeInvalidRequest || code == CodeParse) {
 		return Response{}, false

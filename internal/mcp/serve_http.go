@@ -120,7 +120,7 @@ func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, "", &Error{Code: CodeInvalidRequest, Message: err.Error()})
 		return
 	}
-	body = CleanUTF8(body)
+	body = tidy(body)
 	if i := space(body, 0); i < len(body) && body[i] == '[' {
 		h.batch(w, r, body)
 		return

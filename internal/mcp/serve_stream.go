@@ -103,8 +103,7 @@ func frameAnswer(f *FrameError) (*Error, ID) {
 		return &Error{Code: CodeInvalidRequest, Message: invalid.Error()}, invalid.ID
 	}
 	if f.TooLong {
-		id, _ := headOf(f.Head)
-		return &Error{Code: CodeInvalidRequest, Message: f.Err.Error()}, id
+		return &Error{Code: CodeInvalidRequest, Message: f.Err.Error()}, f.marks.id
 	}
 	return &Error{Code: CodeParse, Message: f.Err.Error()}, ""
 }

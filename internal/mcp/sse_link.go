@@ -110,12 +110,12 @@ func (s *sseStream) Read() (Message, error) {
 		if err != nil {
 			return Message{}, s.ended(err)
 		}
-		data := bytes.TrimSpace(CleanUTF8(ev.data))
+		data := tidy(ev.data)
 		if ev.name != "" && ev.name != "message" || len(data) == 0 {
 			continue
 		}
 		if s.queue, _, err = ParseBatch(data); err != nil {
-			return Message{}, &FrameError{Head: head(data), Err: err}
+			return Message{}, badFrame(data, err)
 		}
 	}
 	m := s.queue[0]

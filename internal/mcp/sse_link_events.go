@@ -192,7 +192,7 @@ func (r *sseReader) skip() {
 
 func (r *sseReader) tooLong(begin, end int) *FrameError {
 	text := bytes.TrimLeft(r.buf[r.lo+min(begin, r.hi-r.lo):r.lo+end], " ")
-	return &FrameError{Head: head(text), TooLong: true, Err: fmt.Errorf("event longer than %d bytes", r.max)}
+	return cutFrame(text, text, fmt.Errorf("event longer than %d bytes", r.max))
 }
 
 // field takes one line of an event in.

@@ -29,6 +29,9 @@ type FrameError struct {
 	Head    []byte // the frame, or its first 4 KiB
 	TooLong bool
 	Err     error // a SyntaxError or an InvalidError, or what the limit was
+
+	marks  marks
+	answer *AnswerError // where the frame was read
 }
 
 // Error names the cause.
@@ -65,12 +68,9 @@ func (l *Lines) Read() (Message, error) {
 		if err != nil {
 			return Message{}, err
 		}
-		line = bytes.TrimPrefix(line, []byte("\uFEFF")) // some write one before each line
-		line = bytes.Trim(line, " \t\r\n")
-		if len(line) == 0 {
+		if line = tidy(line); len(line) == 0 {
 			continue
 		}
-		line = CleanUTF8(line)
 		if line[0] == '[' {
 			if err := l.batch(line); err != nil {
 				return Message{}, err
@@ -79,7 +79,7 @@ func (l *Lines) Read() (Message, error) {
 		}
 		m, err := Parse(line)
 		if err != nil {
-			return Message{}, &FrameError{Head: head(line), Err: err}
+			return Message{}, badFrame(line, err)
 		}
 		return m, nil
 	}
@@ -92,7 +92,7 @@ func (l *Lines) batch(line []byte) error {
 	msgs, bad, err := ParseBatch(line)
 	switch {
 	case err != nil:
-		return &FrameError{Head: head(line), Err: err}
+		return badFrame(line, err)
 	case len(msgs) == 0:
 		return &FrameError{Head: head(line), Err: &InvalidError{Message: "expected messages in a batch"}}
 	}
@@ -130,16 +130,24 @@ func (l *Lines) line() ([]byte, error) {
 // bounded refuses a whole line that is too long without its end.
 func (l *Lines) bounded(line []byte) ([]byte, error) {
 	if len(line) > l.max && len(bytes.TrimRight(line, "\r\n")) > l.max {
-		return nil, &FrameError{Head: head(line), TooLong: true, Err: l.tooLong()}
+		return nil, cutFrame(line, line, l.tooLong())
 	}
 	return line, nil
 }
 
 // skip drops the rest of a line that is too long.
 func (l *Lines) skip(begin []byte) error {
+	var end []byte // the last bytes so far
 	for {
-		if _, err := l.r.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
-			return &FrameError{Head: head(begin), TooLong: true, Err: l.tooLong()}
+		part, err := l.r.ReadSlice('\n')
+		if len(part) < frameHead {
+			end = append(end, part...)
+		} else {
+			end = append(end[:0], part...)
+		}
+		end = end[max(0, len(end)-frameHead):]
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return cutFrame(begin, end, l.tooLong())
 		}
 	}
 }

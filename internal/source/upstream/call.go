@@ -42,7 +42,7 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 			s.answered()
 			return result, nil
 		}
-		if _, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		if _, ok := errors.AsType[*tool.ProtocolError](err); ok || unreadable(err) {
 			s.answered()
 		}
 		switch {
@@ -126,7 +126,14 @@ const startNews = 2 * time.Second
 // lost reports whether a call may or may not have reached a server that went away.
 func lost(err error) bool {
 	e, ok := errors.AsType[*mcp.LinkError](err)
-	return ok && !e.TooLarge && e.Status == 0
+	return ok && !e.TooLarge && e.Status == 0 && !unreadable(err)
+}
+
+// unreadable reports whether a server answered a call with something that cannot be read:
+// the call has been carried out.
+func unreadable(err error) bool {
+	_, ok := errors.AsType[*mcp.AnswerError](err)
+	return ok
 }
 
 // mayRepeat reports whether a call that was lost may be sent again: the user says so, or a
@@ -393,6 +400,9 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	}
 	out := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: c.server.name, OutcomeUnknown: effects && link.Sent && link.Status == 0}
 	switch {
+	case unreadable(err):
+		out.Kind, out.Message = tool.Upstream, c.server.redact(link.Error())
+		out.Hint = "this is for the server's author: every answer has to be valid JSON-RPC, without NaN or Infinity, at most 1,000 levels deep"
 	case link.TooLarge:
 		out.Kind, out.Message, out.Hint = tool.TooLarge, link.Error(), "ask for less, or raise limits.maxFrame"
 	case link.Status != 0:

@@ -1,0 +1,193 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// AnswerError says that a server has answered a request with something that cannot be read.
+// The request has been carried out, as far as anybody can tell.
+type AnswerError struct {
+	// Offset is the byte of the message, from 0, at which reading it ended.
+	Offset int
+	// Found is what stands there: a few bytes, in quotes.
+	Found string
+	// Err says what was expected: a [*SyntaxError] or an [*InvalidError].
+	Err error
+}
+
+// Error names the place and what was found there.
+func (e *AnswerError) Error() string {
+	text := e.Err.Error()
+	if _, ok := errors.AsType[*SyntaxError](e.Err); !ok {
+		text = fmt.Sprintf("at byte %d: %s", e.Offset, text)
+	}
+	return "the answer cannot be read: " + text + ", found " + e.Found
+}
+
+// Unwrap returns the cause.
+func (e *AnswerError) Unwrap() error { return e.Err }
+
+// maxFound bounds AnswerError.Found in bytes, before quoting.
+const maxFound = 24
+
+// unreadable is the error for the answer b, which err kept from being read.
+func unreadable(b []byte, err error) *AnswerError {
+	e := &AnswerError{Err: err}
+	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
+		e.Offset = min(syntax.Offset, len(b))
+	}
+	rest := b[e.Offset:]
+	switch {
+	case len(rest) == 0:
+		e.Found = "its end"
+	case len(rest) > maxFound:
+		e.Found = fmt.Sprintf("%q…", strings.ToValidUTF8(string(rest[:maxFound]), ""))
+	default:
+		e.Found = fmt.Sprintf("%q", rest)
+	}
+	return e
+}
+
+// marks are what can be told of a frame that is not a message.
+type marks struct {
+	id     ID   // as it is written; empty where none can be read
+	answer bool // it is meant to be a response
+	method bool // it is meant to be a request or a notification
+}
+
+// The members that give a frame away, as bits; see [marksOf].
+const (
+	sawVersion = 1 << iota
+	sawOutcome // "result" or "error"
+)
+
+// marksOf looks for what a frame was meant to be. It needs no valid JSON: it follows quotes
+// and brackets only, so that a word that is not JSON, too much depth or a missing end are no
+// hindrance. A program that writes its log as JSON lines to its output must not be taken for
+// one that answers, so what has neither an id nor "jsonrpc" is not an answer.
+func marksOf(b []byte) marks {
+	var m marks
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return m
+	}
+	saw, depth, key := 0, 0, false
+	lost := false // the quotes do not pair up
+	for i < len(b) {
+		switch b[i] {
+		case '{', '[':
+			depth++
+			key = depth == 1
+		case '}', ']':
+			depth--
+		case ',':
+			key = depth == 1
+		case '"':
+			end := looseString(b, i)
+			if end < 0 {
+				lost, end = true, len(b)
+			} else if at := space(b, end); key && at < len(b) && b[at] == ':' {
+				saw |= m.member(b, b[i+1:end-1], space(b, at+1))
+				key = false
+			}
+			i = end
+			continue
+		}
+		i++
+	}
+	if m.id == "" && !m.method && (lost || depth <= 0) {
+		m.id = lastID(b)
+	}
+	m.judge(saw)
+	return m
+}
+
+// member takes one member of the outermost object in; its value begins at i.
+func (m *marks) member(b, name []byte, i int) (saw int) {
+	switch string(name) {
+	case "jsonrpc":
+		return sawVersion
+	case "result", "error":
+		return sawOutcome
+	case "method":
+		m.method = true
+	case "id":
+		if end, err := skipValue(b, i, 0); err == nil && m.id == "" && b[i] != '{' && b[i] != '[' && b[i] != 't' && b[i] != 'f' {
+			m.id = ID(CleanUTF8(b[i:end]))
+		}
+	}
+	return 0
+}
+
+func (m *marks) judge(saw int) {
+	m.answer = !m.method && (saw&sawVersion != 0 && (saw&sawOutcome != 0 || m.id != "") || saw&sawOutcome != 0 && m.id != "")
+}
+
+// marksOfCut is marksOf for a frame of which only the beginning and the end were kept.
+func marksOfCut(head, tail []byte) marks {
+	m := marksOf(head)
+	if m.id == "" && !m.method {
+		m.id = lastID(tail)
+	}
+	m.answer = !m.method && (m.answer || m.id != "")
+	return m
+}
+
+// looseString returns the index behind the string that begins at i, -1 where it has no end.
+func looseString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// endsWithID is the end of a response that has its id behind its result.
+var endsWithID = regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+
+// lastID returns the id that the last bytes of a response name, empty if they do not.
+func lastID(b []byte) ID {
+	found := endsWithID.FindSubmatch(b[max(0, len(b)-frameHead):])
+	if found == nil {
+		return ""
+	}
+	return ID(CleanUTF8(found[1]))
+}
+
+// badFrame is the error for the frame b, which err kept from being a message.
+func badFrame(b []byte, err error) *FrameError {
+	return &FrameError{Head: head(b), Err: err, marks: marksOf(b), answer: unreadable(b, err)}
+}
+
+// cutFrame is the error for a frame over the limit, of which begin and end were kept.
+func cutFrame(begin, end []byte, err error) *FrameError {
+	begin = head(begin)
+	return &FrameError{Head: begin, TooLong: true, Err: err, marks: marksOfCut(begin, end)}
+}
+
+// unreadableAnswer is why the request fails that the frame was to answer.
+func (e *FrameError) unreadableAnswer() error {
+	if e.answer != nil {
+		return e.answer
+	}
+	return e.Err
+}
+
+// tidy returns a message as it came, without what does not belong to it: white space around
+// it, a byte order mark that some write before it, and bytes that are not UTF-8.
+func tidy(raw []byte) []byte {
+	const blank = " \t\r\n"
+	raw = bytes.Trim(raw, blank)
+	if rest, ok := bytes.CutPrefix(raw, []byte("\uFEFF")); ok {
+		raw = bytes.Trim(rest, blank)
+	}
+	return CleanUTF8(raw)
+}
