@@ -99,7 +99,7 @@ func newGateway(tb testing.TB, name string) *gateway {
 // open makes a handler without sessions.
 func (g *gateway) open() {
 	g.serves.Store(g.face.Handler(func(r *http.Request) mcpserver.Client {
-		return mcpserver.Client{Principal: "me", Origin: tool.MCPLocal, Profile: r.URL.Query().Get("profile"), NoHeaders: true}
+		return mcpserver.Client{Principal: "me", Origin: tool.MCPLocal, Profile: r.URL.Query().Get("profile"), NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream)}
 	}, 0, 16))
 }
 

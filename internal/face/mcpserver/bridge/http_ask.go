@@ -180,7 +180,7 @@ func (f *flight) isCutResponse(head []byte) bool {
 func (l *httpLink) resume(ctx context.Context, last string) (*http.Response, error) {
 	session := l.legacy()
 	h := http.Header{}
-	for _, k := range []string{"Authorization", headerSession, headerVersion} {
+	for _, k := range []string{"Authorization", HeaderStream, headerSession, headerVersion} {
 		if v := session[k]; v != nil {
 			h[k] = v
 		}
