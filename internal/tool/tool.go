@@ -115,6 +115,8 @@ type Action struct {
 	// Strict refuses argument names that the schema does not know, even where the schema
 	// itself would allow them. It is set for our own actions only.
 	Strict bool
+	// Unchecked lets arguments pass that do not fit the schema.
+	Unchecked bool
 	// ReadOnly and Idempotent repeat the author's hints. They are claims.
 	ReadOnly, Idempotent bool
 	// Dangerous actions are confirmed by a person, whoever calls.

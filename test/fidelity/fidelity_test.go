@@ -256,7 +256,10 @@ func (p *path) arguments(seed int64) {
 	sent = put(p.t, sent, "_meta", strip(p.t, get(p.t, sent, "_meta"), own...))
 	heard = put(p.t, heard, "_meta", strip(p.t, get(p.t, heard, "_meta"), own...))
 	p.same("the parameters of a call", sent, heard)
-	for _, params := range []string{``, `,"arguments":{}`, `,"arguments":{ }`} { // not even an empty object is made up
+	if got := p.client.call(p.tool("log"), `{"level":null,"text":"x"}`); get(p.t, got, "isError") != nil {
+		p.t.Errorf("%s: null for what may be left out: %s", p.server.name, got)
+	}
+	for _, params := range []string{``, `,"arguments":{}`, `,"arguments":{ }`, `,"arguments":null`} { // not even an empty object is made up
 		mark := fmt.Sprintf("mark-%s-%s-%d", p.client.version, p.server.name, rand.Int64())
 		meta := `,"_meta":{"mark":"` + mark + `"`
 		if p.client.version == modern {

@@ -97,11 +97,14 @@ func (f *form) prepare(s *jsonschema.Schema) error {
 	if cost > free {
 		f.meter = new(meter)
 	}
+	// Where no part has an $id of its own, a dynamic reference leads where a plain one does, and
+	// its cost is known.
+	alone := !slices.ContainsFunc(all, func(sub *jsonschema.Schema) bool { return sub != s && sub.ID != s.ID })
 	f.acceptsAll = !f.strict && acceptsObjects(s)
 	f.schemas = make(map[string]*jsonschema.Schema, len(all))
 	for _, sub := range all {
-		if sub.DynamicRef != nil || sub.RecursiveRef != nil {
-			return errors.New("$dynamicRef and $recursiveRef are not supported")
+		if (sub.DynamicRef != nil || sub.RecursiveRef != nil) && !alone {
+			return errors.New("$dynamicRef and $recursiveRef are not supported beside an $id inside the schema")
 		}
 		if !f.strict {
 			sub.Format = nil

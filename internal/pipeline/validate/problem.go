@@ -38,7 +38,11 @@ func (f *form) problems(obj map[string]any, values int) []problem {
 		switch err := f.validate(obj, values).(type) {
 		case nil:
 		case *jsonschema.ValidationError:
-			ps = (&explainer{schemas: f.schemas, doc: obj}).problems(err)
+			if f.strict {
+				ps = (&explainer{schemas: f.schemas, doc: obj}).problems(err)
+			} else {
+				ps = f.lenient(obj, values, err)
+			}
 		default:
 			return []problem{unchecked(err)}
 		}

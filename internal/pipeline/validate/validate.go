@@ -26,7 +26,8 @@ type Options struct {
 }
 
 // Stage refuses Calls of kind call whose arguments do not fit, with a [tool.Error] of kind
-// Invalid. The dialect of a schema is what its $schema says, else draft 2020-12; its formats
+// Invalid. Of actions that are not strict it refuses only what cannot have been meant: null for
+// a field that may be left out fits, and so does text that holds the value. The dialect of a schema is what its $schema says, else draft 2020-12; its formats
 // are asserted for strict actions only. A pattern that Go's regular expressions cannot
 // express is not applied, the rest of its schema is. A Stage is safe for concurrent use.
 type Stage struct {
@@ -46,7 +47,7 @@ func New(opts Options) *Stage {
 
 // Do runs next if the arguments of c fit. Missing and null arguments count as {}.
 func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Result, error) {
-	if c.Kind == tool.KindCall && c.Action != nil {
+	if c.Kind == tool.KindCall && c.Action != nil && !c.Action.Unchecked {
 		if ps := s.check(ctx, c); len(ps) > 0 {
 			return tool.Result{}, refusal(c, ps)
 		}

@@ -4,7 +4,10 @@ import "github.com/santhosh-tekuri/jsonschema/v6"
 
 // beside calls f for each schema that s applies to the same value.
 func beside(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
-	each(f, s.Ref, s.Not, s.If, s.Then, s.Else)
+	each(f, s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else)
+	if s.DynamicRef != nil {
+		each(f, s.DynamicRef.Ref)
+	}
 	each(f, s.AllOf...)
 	each(f, s.AnyOf...)
 	each(f, s.OneOf...)

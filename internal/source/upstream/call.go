@@ -301,8 +301,9 @@ func (c *conn) params(f *flight, token uint64) json.RawMessage {
 	switch call.Kind {
 	case tool.KindCall:
 		fields = append(fields, mcp.Field{Key: "name", Value: mcp.Quote(call.Target)})
-		// Arguments that a client left out are not made up.
-		if call.Params == nil || string(call.Args) != "{}" || mcp.Get(call.Params, "arguments") != nil {
+		// Arguments that a client left out are not made up, and null stays null.
+		given := mcp.Get(call.Params, "arguments")
+		if call.Params == nil || string(call.Args) != "{}" || given != nil && string(given) != "null" {
 			fields = append(fields, mcp.Field{Key: "arguments", Value: call.Args})
 		}
 	case tool.KindRead:

@@ -49,7 +49,8 @@ func (s *Server) action(def json.RawMessage) (tool.Action, error) {
 	if depth(a.InputSchema) > maxSchemaDepth {
 		return a, fmt.Errorf("tool %q: inputSchema is nested deeper than %d", name, maxSchemaDepth)
 	}
-	a.Off, a.Timeout = s.switchedOff(name), s.settings().MaxToolTimeout
+	conf := s.settings()
+	a.Off, a.Timeout, a.Unchecked = s.switchedOff(name), conf.MaxToolTimeout, conf.Unchecked
 	return a, nil
 }
 

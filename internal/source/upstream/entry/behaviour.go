@@ -23,6 +23,9 @@ func (o *object) behaviour() {
 	setWord(o, &e.Sampling, []Answer{Forward, Ask, Off}, "sampling")
 	setWord(o, &e.Elicitation, []Answer{Forward, Ask, Off}, "elicitation")
 	setWord(o, &e.Isolation, []Isolation{Shared, Session}, "isolation")
+	validate := "on"
+	setWord(o, &validate, []string{"on", "off"}, "validate")
+	e.Unchecked = validate == "off"
 	o.timing()
 	o.prefix()
 	o.trust()

@@ -65,7 +65,9 @@ type Entry struct {
 	Sampling    Answer
 	Elicitation Answer
 	Isolation   Isolation
-	Trust       Trust
+	// Unchecked lets arguments pass that do not fit a tool's schema: "validate" is off.
+	Unchecked bool
+	Trust     Trust
 
 	// Secrets are the values that must be struck out of logs, longest first.
 	Secrets []string

@@ -276,7 +276,7 @@ func TestBehaviour(t *testing.T) {
 		"command": "x", "disabled": false, "enabled": false, "description": "d", "displayName": "D", "lifecycle": "eager",
 		"idleTimeout": "0", "startTimeout": "2m", "toolTimeout": "1.5s", "maxToolTimeout": "1d", "view": "grouped", "prefix": "gh",
 		"restart": {"max": 0, "base": "2s"}, "health": {"ping": "off", "failures": 1}, "cache": {"maxStale": "0s"},
-		"sampling": "off", "elicitation": "ask", "isolation": "session", "trust": "pin", "autoApprove": ["a"],
+		"sampling": "off", "elicitation": "ask", "isolation": "session", "validate": "off", "trust": "pin", "autoApprove": ["a"],
 		"tools": {"include": ["get_*"], "exclude": ["x"], "override": {"get_me": {"enabled": false, "alias": "me", "retry": true}}},
 		"disabledTools": ["y"], "toolFilter": {"mode": "block", "list": ["z"]}, "protocol": "2025-11-25", "dockerManaged": false
 	}`)
@@ -297,20 +297,21 @@ func TestBehaviour(t *testing.T) {
 		Cache                     entry.Cache
 		Sampling, Elicitation     entry.Answer
 		Isolation                 entry.Isolation
+		Unchecked                 bool
 		Trust                     entry.Trust
 		Approve                   entry.AutoApprove
 	}
 	got := rest{
 		e.Disabled, e.IdleTimeout, e.StartTimeout, e.ToolTimeout, e.MaxToolTimeout,
 		string(e.View), e.Prefix, string(e.Lifecycle), e.Protocol, e.Restart, e.Health, e.Cache,
-		e.Sampling, e.Elicitation, e.Isolation, e.Trust, e.AutoApprove,
+		e.Sampling, e.Elicitation, e.Isolation, e.Unchecked, e.Trust, e.AutoApprove,
 	}
 	if diff := cmp.Diff(rest{
 		true, 0, 2 * time.Minute, 1500 * time.Millisecond, 24 * time.Hour, "grouped", "gh__", "eager", "2025-11-25",
 		entry.Restart{Base: 2 * time.Second, Window: 10 * time.Minute, Cap: 5 * time.Minute},
 		entry.Health{Failures: 1},
 		entry.Cache{Enabled: true, MaxAge: 24 * time.Hour},
-		entry.Off, entry.Ask, entry.Session, entry.Pin,
+		entry.Off, entry.Ask, entry.Session, true, entry.Pin,
 		entry.AutoApprove{Names: []string{"a"}},
 	}, got); diff != "" {
 		t.Errorf("behaviour (-want +got):\n%s", diff)
