@@ -20,7 +20,7 @@ import (
 // Test files are free.
 var layers = map[string]string{
 	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
-	"jsonc": "", "units": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
+	"jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
 	"chat": "tool", "llm": "tool", "llm/keypool": "tool", "store": "tool chat",
 
 	"vault":                 "atomicfile",

@@ -1,0 +1,335 @@
+package puretemplate
+
+import (
+	"fmt"
+	"slices"
+	"text/template/parse"
+	"unicode"
+	"unicode/utf8"
+)
+
+// judge goes through a template once, loops a few times more.
+type judge struct {
+	kind     Kind
+	findings []Finding
+	vars     []variable
+	times    int // how often the part in hand is evaluated
+	made     int
+	steps    int
+	depth    int
+	work     int // of the judge itself
+}
+
+type variable struct {
+	name string
+	value
+}
+
+// given is what a template is given.
+func given(kind Kind) value {
+	if kind == Path {
+		return texted(16) // <no value>
+	}
+	return value{sort: data, size: 64 << 10}
+}
+
+func (j *judge) refuse(name, why string) {
+	f := Finding{name, why}
+	if len(j.findings) < maxFindings && !slices.Contains(j.findings, f) {
+		j.findings = append(j.findings, f)
+	}
+}
+
+// make counts a value that is made as often as the part in hand is evaluated.
+func (j *judge) make(v value) value {
+	j.steps = plus(j.steps, j.times)
+	j.made = plus(j.made, times(v.size, j.times))
+	return v
+}
+
+// enter bounds how deep the judge goes; leave is to be called at the end.
+func (j *judge) enter() (leave func(), ok bool) {
+	if j.depth++; j.depth > maxDepth {
+		j.refuse("", fmt.Sprintf("is nested deeper than %d", maxDepth))
+		j.depth--
+		return func() {}, false
+	}
+	return func() { j.depth-- }, true
+}
+
+func (j *judge) list(l *parse.ListNode, dot value) {
+	leave, ok := j.enter()
+	defer leave()
+	if l == nil || !ok {
+		return
+	}
+	for _, node := range l.Nodes {
+		// Loops in loops are gone through more than once each, and branches remember all variables.
+		if j.work += 1 + len(j.vars); j.work > maxWork || len(j.vars) > maxVariables {
+			j.refuse("", "has too many variables, or loops in loops that change them")
+			return
+		}
+		j.steps = plus(j.steps, j.times)
+		switch n := node.(type) {
+		case *parse.TextNode:
+			j.make(texted(len(n.Text)))
+		case *parse.ActionNode:
+			if v := j.pipe(n.Pipe, dot); len(n.Pipe.Decl) == 0 {
+				j.make(v)
+			}
+		case *parse.IfNode:
+			mark := len(j.vars)
+			j.pipe(n.Pipe, dot)
+			j.branches(n.List, n.ElseList, dot, dot)
+			j.vars = j.vars[:mark]
+		case *parse.WithNode:
+			mark := len(j.vars)
+			v := j.pipe(n.Pipe, dot)
+			j.branches(n.List, n.ElseList, v, dot)
+			j.vars = j.vars[:mark]
+		case *parse.RangeNode:
+			j.loop(n, dot)
+		case *parse.BreakNode, *parse.ContinueNode, *parse.CommentNode:
+		case *parse.TemplateNode:
+			j.refuse("template", "runs a template of its own, which may call itself")
+		default:
+			j.refuse(node.String(), "is not known here")
+		}
+	}
+}
+
+// branches are two lists of which one is run.
+func (j *judge) branches(first, second *parse.ListNode, dot, otherwise value) {
+	before := slices.Clone(j.vars)
+	j.list(first, dot)
+	after := j.vars
+	j.vars = before
+	j.list(second, otherwise)
+	for i := range j.vars[:min(len(j.vars), len(after))] {
+		j.vars[i].value = join(j.vars[i].value, after[i].value)
+	}
+}
+
+// loop is a range. Its body is gone through until nothing is learnt of the variables around it, so that one that grows
+// from turn to turn is found.
+func (j *judge) loop(n *parse.RangeNode, dot value) {
+	mark := len(j.vars)
+	outer := j.times
+	defer func() { j.vars, j.times = j.vars[:min(mark, len(j.vars))], outer }()
+	over := j.command(n.Pipe, dot)
+	turns, element := 0, over.of()
+	switch c, ok := over.counted(); {
+	case over.sort == list || over.sort == dict:
+		turns = over.length
+	case ok:
+		turns, element = max(c, 0), numbered
+	default:
+		j.refuse("range", fmt.Sprintf("goes over something whose length does not stand in the template, or is above %d", MaxCount))
+		return
+	}
+	element.literal = nil
+	switch d := n.Pipe.Decl; {
+	case len(d) == 0:
+	case n.Pipe.IsAssign:
+		for _, v := range d {
+			j.assign(v.Ident[0], join(element, join(numbered, texted(over.size))))
+		}
+	default:
+		for i, v := range d {
+			if i == len(d)-1 {
+				j.vars = append(j.vars, variable{v.Ident[0], element})
+				continue
+			}
+			j.vars = append(j.vars, variable{v.Ident[0], join(numbered, value{size: over.size})}) // an index or a key
+		}
+	}
+	before := slices.Clone(j.vars)
+	j.times = times(outer, turns)
+	j.steps = plus(j.steps, j.times)
+	const rounds = 3
+	for round := range rounds {
+		made, steps := j.made, j.steps
+		j.list(n.List, element)
+		stable := true
+		for i := range before {
+			if i < len(j.vars) && !j.vars[i].within(before[i].value) {
+				stable = false
+				before[i].value = join(before[i].value, j.vars[i].value)
+			}
+		}
+		j.vars = slices.Clone(before)
+		if stable {
+			break
+		}
+		if round == rounds-1 {
+			j.refuse("range", "has a variable that may grow from turn to turn")
+			return
+		}
+		j.made, j.steps = made, steps
+	}
+	j.times = outer
+	j.list(n.ElseList, dot)
+	for i := range before {
+		j.vars[i].value = join(j.vars[i].value, before[i].value)
+	}
+}
+
+// pipe is a pipeline with the variables that it sets.
+func (j *judge) pipe(p *parse.PipeNode, dot value) value {
+	v := j.command(p, dot)
+	for _, d := range p.Decl {
+		if p.IsAssign {
+			j.assign(d.Ident[0], v)
+		} else {
+			j.vars = append(j.vars, variable{d.Ident[0], v})
+		}
+	}
+	return v
+}
+
+func (j *judge) assign(name string, v value) {
+	for i := len(j.vars) - 1; i >= 0; i-- {
+		if j.vars[i].name == name {
+			j.vars[i].value = v
+			return
+		}
+	}
+}
+
+// command is the value of a pipeline.
+func (j *judge) command(p *parse.PipeNode, dot value) value {
+	leave, ok := j.enter()
+	defer leave()
+	var v value
+	if !ok {
+		return v
+	}
+	for i, c := range p.Cmds {
+		var args []value
+		for _, a := range c.Args[1:] {
+			args = append(args, j.operand(a, nil, dot))
+		}
+		if i > 0 {
+			args = append(args, v)
+		}
+		v = j.operand(c.Args[0], args, dot)
+	}
+	return v
+}
+
+// operand is the value of the first part of a command with its arguments, or of an argument with none.
+func (j *judge) operand(node parse.Node, args []value, dot value) value {
+	switch n := node.(type) {
+	case *parse.IdentifierNode:
+		return j.call(n.Ident, args)
+	case *parse.FieldNode:
+		return j.chain(dot, n.Ident, args)
+	case *parse.VariableNode:
+		return j.chain(j.variable(n.Ident[0]), n.Ident[1:], args)
+	case *parse.ChainNode:
+		return j.chain(j.operand(n.Node, nil, dot), n.Field, args)
+	}
+	if len(args) > 0 {
+		j.refuse(node.String(), "takes no arguments")
+		return value{}
+	}
+	switch n := node.(type) {
+	case *parse.DotNode:
+		return dot
+	case *parse.NilNode:
+		return texted(8)
+	case *parse.BoolNode:
+		return boolean
+	case *parse.StringNode:
+		v := texted(len(n.Text))
+		v.literal = n.Text
+		return v
+	case *parse.NumberNode:
+		v := numbered
+		if n.IsInt {
+			v.literal = n.Int64
+		}
+		return v
+	case *parse.PipeNode:
+		return j.command(n, dot)
+	}
+	j.refuse(node.String(), "is not known here")
+	return value{}
+}
+
+func (j *judge) variable(name string) value {
+	for i := len(j.vars) - 1; i >= 0; i-- {
+		if j.vars[i].name == name {
+			return j.vars[i].value
+		}
+	}
+	return value{}
+}
+
+// call is a function with all its arguments.
+func (j *judge) call(name string, args []value) value {
+	f, ok := byName(name)
+	switch {
+	case !ok:
+		j.refuse(name, "is not a function of texts, numbers and dates alone")
+		return value{}
+	case len(args) < f.Min || f.Max >= 0 && len(args) > f.Max:
+		j.refuse(name, "has too few arguments or too many")
+		return value{}
+	}
+	for _, i := range f.Counts {
+		if i >= len(args) {
+			continue
+		}
+		if _, ok := args[i].counted(); !ok {
+			j.refuse(name, fmt.Sprintf("takes a number that stands in the template and is at most %d", MaxCount))
+			return value{}
+		}
+	}
+	made, why := f.shape(args)
+	if why != "" {
+		j.refuse(name, why)
+	}
+	return j.make(made)
+}
+
+// chain is a value's field, that one's field and so on; the arguments belong to the last.
+func (j *judge) chain(v value, names []string, args []value) value {
+	for i, name := range names {
+		own := args
+		if i < len(names)-1 {
+			own = nil
+		}
+		v = j.field(v, name, own)
+	}
+	if len(names) == 0 && len(args) > 0 {
+		j.refuse("", "gives arguments to a variable")
+	}
+	return v
+}
+
+func (j *judge) field(v value, name string, args []value) value {
+	m, method := methods[name]
+	key, _ := utf8.DecodeRuneInString(name)
+	switch {
+	case v.sort == data && len(args) == 0 && (j.kind == Column || slices.Contains(fields, name)):
+		return value{size: 4 << 10}
+	case v.sort == moment || v.sort == span || v.sort == unknown && method:
+		if !method || len(args) != m.most {
+			break
+		}
+		made, why := m.shape(args)
+		if why != "" {
+			j.refuse("."+name, why)
+		}
+		return j.make(made)
+	case (v.sort == dict || v.sort == unknown) && len(args) == 0 && !unicode.IsUpper(key):
+		out := v.of()
+		out.literal = nil
+		return out
+	case v.sort == dict && len(args) == 0:
+		return v.of()
+	}
+	j.refuse("."+name, "is not a field or a method that templates here may use")
+	return value{}
+}

@@ -1,0 +1,245 @@
+package puretemplate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"text/template"
+	"time"
+
+	"collie/internal/puretemplate"
+	vault "collie/internal/vault/template"
+)
+
+// pure are templates that people write.
+var pure = []struct {
+	kind puretemplate.Kind
+	text string
+}{
+	{puretemplate.Path, ""},
+	{puretemplate.Path, "/Inbox 收件箱/"},
+	{puretemplate.Path, `/daily note/{{now | date "2006/01"}}/{{now | date "2006-01-02"}}`},
+	{puretemplate.Path, `/{{now.Format "2006"}}/{{ (now).Year }}/{{ now.AddDate 0 0 -1 }}/{{ now.Weekday.String }}`},
+	{puretemplate.Path, `/{{ $t := now }}{{ $t.Format "2006" }}W{{ now | ISOWeek }} {{ now | WeekdayCN2 }}`},
+	{puretemplate.Path, `{{ upper "abc" }} {{ list 1 2 3 | join "-" }} {{ 3 | add 4 }}`},
+	{puretemplate.Path, `{{/* a comment with queryBlocks */}}{{- "queryBlocks" -}}`},
+	{puretemplate.Path, `{{ if eq (now | date "1") "1" }}new year{{ else if gt 2 1 }}x{{ else }}y{{ end }}`},
+	{puretemplate.Path, `{{ $sum := 0 }}{{ range until 10 }}{{ $sum = add $sum . }}{{ end }}{{ $sum }}`},
+	{puretemplate.Path, `{{ range $i, $w := list "a" "b" }}{{ if $i }}{{ break }}{{ end }}{{ $w | upper | quote }}{{ else }}none{{ end }}`},
+	{puretemplate.Path, `{{ with dict "a" 1 "b" now }}{{ .a }}{{ .b.Format "2006" }}{{ end }}{{ (dict "K" "v").K }}`},
+	{puretemplate.Path, `{{ repeat 3 "x" }}{{ printf "%03d %q" 7 "x" }}{{ range 3 }}{{ . }}{{ end }}`},
+	{puretemplate.Path, `{{ "}}" }}{{ "{{ queryBlocks }}" }}`},
+	{puretemplate.File, "# .action{now | date \"2006-01-02\"}\n.action{.title} .action{.id} .action{.name}\n.action{ $n := 3 } .action{ range $i := until $n }item .action{$i}\n.action{ end }"},
+	{puretemplate.File, "{{ SELECT * FROM blocks }}"}, // an embed block, which is text here
+	{puretemplate.File, `.action{ "}" }.action{ now.Format "2006" }`},
+	{puretemplate.Column, `.action{.Price__}-.action{ .title }`},
+	{puretemplate.Column, `.action{ if .Done }.action{ mul .Price 2 }.action{ end }`},
+}
+
+// impure are templates of all other kinds, with a word of what is said of each.
+var impure = []struct {
+	kind       puretemplate.Kind
+	text, name string
+}{
+	{puretemplate.Path, `/x{{range (queryBlocks "SELECT * FROM blocks")}}-{{.Content}}{{end}}`, "queryBlocks"},
+	{puretemplate.Path, `{{ querySQL "SELECT 1" }}`, "querySQL"},
+	{puretemplate.Path, `{{ querySpans "SELECT 1" | len }}`, "querySpans"},
+	{puretemplate.Path, `{{ getHPathByID "20240102030405-abcdefg" }}`, "getHPathByID"},
+	{puretemplate.Path, `{{ (getBlock "20240102030405-abcdefg").Content }}`, "getBlock"},
+	{puretemplate.Path, `{{ (statBlock "20240102030405-abcdefg").RuneCount }}`, "statBlock"},
+	{puretemplate.Path, `{{ env "HOME" }}`, "env"},
+	{puretemplate.Path, `{{ nosuch }}`, "nosuch"},
+	{puretemplate.Path, `{{ if false }}{{ queryBlocks "x" }}{{ end }}`, "queryBlocks"},
+	{puretemplate.Path, `{{ if 0 }}{{ else }}{{ queryBlocks "x" }}{{ end }}`, "queryBlocks"},
+	{puretemplate.Path, `{{ with 0 }}{{ else with queryBlocks "x" }}{{ end }}`, "queryBlocks"},
+	{puretemplate.Path, `{{ range until 0 }}{{ else }}{{ queryBlocks "x" }}{{ end }}`, "queryBlocks"},
+	{puretemplate.Path, `{{ $x := (print (queryBlocks "x")) }}`, "queryBlocks"},
+	{puretemplate.Path, `{{ print "x" queryBlocks }}`, "queryBlocks"},
+	{puretemplate.Path, `{{ "x" | queryBlocks | print }}`, "queryBlocks"},
+	{puretemplate.Path, `{{ call (index (dict "a" 1) "a") }}`, "call"},
+	{puretemplate.Path, `{{ .title }}`, ".title"},
+	{puretemplate.Path, `{{ $.title }}`, ".title"},
+	{puretemplate.Path, `{{ now.Location }}`, ".Location"},
+	{puretemplate.Path, `{{ now.GobDecode "x" }}`, ".GobDecode"},
+	{puretemplate.Path, `{{ (first (list now)).Zone }}`, ".Zone"},
+	{puretemplate.Path, `{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`, "template"},
+	{puretemplate.Path, `{{ define "a" }}{{ queryBlocks "x" }}{{ end }}`, "define"},
+	{puretemplate.Path, `{{ block "a" . }}x{{ end }}`, "template"},
+	{puretemplate.Path, `{{ now | `, ""},
+	{puretemplate.Path, `{{ $none }}`, ""},
+	{puretemplate.Path, `.action{ queryBlocks "x" }`, ".action{"},
+	{puretemplate.Path, strings.Repeat("x", puretemplate.MaxText+1), ""},
+	{puretemplate.File, `.action{ queryBlocks "SELECT * FROM blocks" }`, "queryBlocks"},
+	{puretemplate.File, `.action{ .Content }`, ".Content"},
+	{puretemplate.File, `.action{ range queryBlocks "x" }- .action{.ID}` + "\n" + `.action{ end }`, "queryBlocks"},
+	{puretemplate.Column, `.action{ (queryBlocks "x") }`, "queryBlocks"},
+	{puretemplate.Column, `.action{ queryAnything }`, "queryAnything"},
+	{puretemplate.Column, `{{ queryBlocks "x" }}`, "queryBlocks"},
+	// More work than a note is worth.
+	{puretemplate.Path, `{{ range until 1000000000 }}{{ end }}`, "until"},
+	{puretemplate.Path, `{{ range 1000000000 }}{{ end }}`, "range"},
+	{puretemplate.Path, `{{ $n := mul 100000 100000 }}{{ range until $n }}{{ end }}`, "until"},
+	{puretemplate.Path, `{{ $n := 3 }}{{ if now }}{{ $n = 100000000 }}{{ end }}{{ range until $n }}{{ end }}`, "until"},
+	{puretemplate.Path, `{{ range 1000 }}{{ range 1000 }}{{ range 1000 }}{{ end }}{{ end }}{{ end }}`, ""},
+	{puretemplate.Path, `{{ range until 1000 }}{{ range until 1000 }}x{{ end }}{{ end }}`, ""},
+	{puretemplate.Path, `{{ repeat 100000000 "x" }}`, "repeat"},
+	{puretemplate.Path, `{{ repeat 1000 (repeat 1000 (repeat 1000 "x")) }}`, ""},
+	{puretemplate.Path, `{{ $x := "ab" }}{{ range 64 }}{{ $x = print $x $x }}{{ end }}`, "range"},
+	{puretemplate.Path, `{{ $x := "abcdefghij" }}` + strings.Repeat(`{{ $x = print $x $x }}`, 64), ""},
+	{puretemplate.Path, `{{ $x := "a" }}{{ $y := "b" }}{{ range 64 }}{{ $x = $y }}{{ $y = print $x $y $x }}{{ end }}`, "range"},
+	{puretemplate.Path, `{{ $x := list 1 2 }}` + strings.Repeat(`{{ $x = list $x $x }}`, 64), ""},
+	{puretemplate.Path, `{{ printf "%100000000d" 1 }}`, "printf"},
+	{puretemplate.Path, `{{ printf "%*d" 100000000 1 }}`, "printf"},
+	{puretemplate.Path, `{{ $d := dict }}{{ set $d "a" $d }}`, "set"},
+	{puretemplate.Path, `{{ $x := "a" }}` + strings.Repeat(`{{ $x = replace "" $x $x }}`, 9), ""},
+	{puretemplate.Path, strings.Repeat(`{{ if 1 }}`, 5000) + strings.Repeat(`{{ end }}`, 5000), ""},
+	{puretemplate.Path, `{{ $a := "x" }}` + strings.Repeat(`{{ range 2 }}{{ $a = print $a 1 }}`, 60) + strings.Repeat(`{{ end }}`, 60), ""},
+	{puretemplate.Path, "{{ " + strings.Repeat("(", 20000) + "1" + strings.Repeat(")", 20000) + " }}", ""},
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for _, tt := range pure {
+		if got := puretemplate.Judge(tt.kind, tt.text); got != nil {
+			t.Errorf("%s is not pure: %v", tt.text, got)
+		}
+	}
+	for _, tt := range impure {
+		begun := time.Now()
+		got := puretemplate.Judge(tt.kind, tt.text)
+		named := false
+		for _, f := range got {
+			named = named || f.Name == tt.name
+		}
+		if !named {
+			t.Errorf("%.200s: %v, want a finding of %q", tt.text, got, tt.name)
+		}
+		if took := time.Since(begun); took > 25*time.Second {
+			t.Errorf("%.200s took %v", tt.text, took)
+		}
+	}
+}
+
+// reading are functions of SiYuan and of Sprig that read notes or the machine. A pure template never comes to call one.
+var reading = []string{
+	"queryBlocks", "querySpans", "querySQL", "getBlock", "getHPathByID", "statBlock", "env", "expandenv", "getHostByName", "osBase",
+	"set", "unset", "call", "derivePassword", "genPrivateKey", "dateInZone", "regexReplaceAll",
+}
+
+// TestFunctions keeps the table to functions that are what it says, each once.
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, f := range puretemplate.Functions() {
+		if seen[f.Name] {
+			t.Errorf("%s is there twice", f.Name)
+		}
+		seen[f.Name] = true
+		if f.Max >= 0 && f.Min > f.Max || f.Group == "" || f.Source == "" {
+			t.Errorf("%+v", f)
+		}
+		for _, i := range f.Counts {
+			if f.Max >= 0 && i >= f.Max {
+				t.Errorf("%s counts argument %d of %d", f.Name, i, f.Max)
+			}
+		}
+	}
+	for _, name := range reading {
+		if seen[name] {
+			t.Errorf("%s is not pure", name)
+		}
+	}
+}
+
+// traps are functions that do what their names say as far as the vault knows them, stand-ins for all others, and those
+// that read, which say that they were called.
+func traps(called *string) template.FuncMap {
+	out := template.FuncMap{}
+	for _, f := range puretemplate.Functions() {
+		if f.Source == "go" {
+			continue // text/template has it
+		}
+		switch f.Name {
+		case "now":
+			out[f.Name] = time.Now
+		case "until":
+			out[f.Name] = func(n int) []int { return make([]int, max(n, 0)) }
+		case "list":
+			out[f.Name] = func(items ...any) []any { return items }
+		case "repeat":
+			out[f.Name] = func(n int, s string) string { return strings.Repeat(s, max(n, 0)) }
+		case "dict":
+			out[f.Name] = func(items ...any) map[string]any {
+				d := map[string]any{}
+				for i := 0; i+1 < len(items); i += 2 {
+					d[fmt.Sprint(items[i])] = items[i+1]
+				}
+				return d
+			}
+		default:
+			out[f.Name] = func(...any) string { return f.Name }
+		}
+	}
+	for _, name := range reading {
+		out[name] = func(...any) (string, error) { *called = name; return "", fmt.Errorf("%s was called", name) }
+	}
+	delete(out, "call") // text/template keeps its own
+	return out
+}
+
+// limited refuses what is more than a pure template writes.
+type limited struct{ left int }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, fmt.Errorf("wrote too much")
+	}
+	return len(p), nil
+}
+
+// FuzzJudge holds that what is judged pure calls nothing that reads, and comes to an end before a bound is met.
+func FuzzJudge(f *testing.F) {
+	for _, tt := range pure {
+		f.Add(uint8(tt.kind), tt.text)
+	}
+	for _, tt := range impure {
+		if len(tt.text) < 1000 {
+			f.Add(uint8(tt.kind), tt.text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, text string) {
+		k := puretemplate.Kind(kind % 3)
+		begun := time.Now()
+		found := puretemplate.Judge(k, text)
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Fatalf("took %v", took)
+		}
+		if found != nil {
+			return
+		}
+		left, right := "", ""
+		if k != puretemplate.Path {
+			left, right = puretemplate.ActionLeft, puretemplate.ActionRight
+		}
+		called := ""
+		parsed, err := template.New("").Delims(left, right).Funcs(traps(&called)).Parse(text)
+		if err != nil {
+			t.Fatalf("%q is pure and cannot be read: %v", text, err)
+		}
+		out := &limited{left: 1 << 20}
+		err = parsed.Execute(out, map[string]string{"title": "t", "id": "i"})
+		if called != "" || out.left < 0 {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if k != puretemplate.Path {
+			return
+		}
+		if _, err := vault.Execute(text, vault.Options{}); err != nil {
+			for _, bound := range []string{"more than 1 MiB", "grow too long", "too many steps", "takes too long"} {
+				if strings.Contains(err.Error(), bound) {
+					t.Fatalf("%q: %v", text, err)
+				}
+			}
+		}
+	})
+}

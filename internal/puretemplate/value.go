@@ -1,0 +1,98 @@
+package puretemplate
+
+// sort is the kind of a value, as far as it can be told from the text.
+type sort uint8
+
+const (
+	unknown sort = iota // an element of something; it may be any of the others
+	text
+	number
+	truth
+	moment
+	span // a duration
+	list
+	dict
+	data // what the template is given
+)
+
+// value is what is known of a value before a template runs: bounds, never too small.
+type value struct {
+	sort sort
+	// size is how many bytes it is at most when printed.
+	size int
+	// length is how many elements a list or dict has at most.
+	length int
+	// element bounds what is in a list or dict.
+	element *value
+	// literal is the number or the text itself where it stands in the template.
+	literal any // int64 or string
+}
+
+// huge stands for all sizes from there on, so that no sum or product overflows.
+const huge = 1 << 30
+
+func plus(a, b int) int { return min(a+b, huge) }
+
+func times(a, b int) int {
+	if a != 0 && b > huge/a {
+		return huge
+	}
+	return min(a*b, huge)
+}
+
+var (
+	numbered = value{sort: number, size: 32}
+	boolean  = value{sort: truth, size: 5}
+	timed    = value{sort: moment, size: 80}
+	lasting  = value{sort: span, size: 32}
+)
+
+func texted(size int) value { return value{sort: text, size: min(size, huge)} }
+
+// listed is a list of so many elements like one.
+func listed(length int, element value) value {
+	element.literal = nil
+	return value{sort: list, length: length, element: &element, size: plus(2, times(length, plus(element.size, 1)))}
+}
+
+// of is the bound of any element of a value.
+func (v value) of() value {
+	if v.element != nil {
+		return *v.element
+	}
+	return value{size: v.size}
+}
+
+// join is what bounds two values.
+func join(a, b value) value {
+	out := value{sort: a.sort, size: max(a.size, b.size), length: max(a.length, b.length)}
+	if a.literal != nil && a.literal == b.literal {
+		out.literal = a.literal
+	}
+	switch {
+	case a.sort != b.sort:
+		out.sort, out.length = unknown, 0
+	case a.element != nil && b.element != nil:
+		e := join(*a.element, *b.element)
+		out.element = &e
+	case a.element != nil:
+		out.element = a.element
+	default:
+		out.element = b.element
+	}
+	return out
+}
+
+// within reports whether all that is known of a holds for b too.
+func (a value) within(b value) bool {
+	if b.literal != nil && a.literal != b.literal || a.sort != b.sort && b.sort != unknown || a.size > b.size || a.length > b.length {
+		return false
+	}
+	return a.element == nil || b.element != nil && a.element.within(*b.element) || b.element == nil && b.sort == unknown
+}
+
+// counted is the number that a value is, where it stands in the template and is not too large.
+func (v value) counted() (n int, ok bool) {
+	i, ok := v.literal.(int64)
+	return int(i), ok && v.sort == number && -MaxCount <= i && i <= MaxCount
+}
