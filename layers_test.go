@@ -47,8 +47,9 @@ var layers = map[string]string{
 	"source/siyuan/action":            "tool source/siyuan/kernel/... source/siyuan/access",
 	"source/siyuan/content":           "tool source/siyuan/kernel source/siyuan/access source/siyuan/action/...",
 	"source/siyuan/search/guard":      "tool",
-	"source/siyuan/*": "tool event atomicfile source/siyuan/kernel source/siyuan/access source/siyuan/action " +
-		"source/siyuan/content",
+	"source/siyuan/datafile":          "tool puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action",
+	"source/siyuan/*": "tool event atomicfile puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action " +
+		"source/siyuan/content source/siyuan/datafile",
 	"source/upstream":               "tool event mcp process atomicfile",
 	"source/upstream/*":             "tool event mcp process atomicfile jsonc units",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",

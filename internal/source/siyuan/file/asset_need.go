@@ -6,6 +6,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -66,7 +67,7 @@ func needsAsset(level access.Level, param string) action.Need {
 		for _, text := range r.Strings(param) {
 			a, wrong := parseAsset(text)
 			if wrong != "" {
-				return nil, badPath(text, wrong, assetHint)
+				return nil, datafile.BadPath(text, wrong, assetHint)
 			}
 			e, err := locateAsset(ctx, r, a)
 			if err != nil {
@@ -84,7 +85,7 @@ func needsAsset(level access.Level, param string) action.Need {
 
 // assetTargets are the notebooks that must have a level for an asset, as targets; none for one
 // that is free. e is its file, and subject what the caller wrote.
-func assetTargets(ctx context.Context, r *action.Request, level access.Level, a asset, e *entry, subject string) ([]action.Target, error) {
+func assetTargets(ctx context.Context, r *action.Request, level access.Level, a asset, e *datafile.Entry, subject string) ([]action.Target, error) {
 	u, err := usersOf(ctx, r, a)
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 		return nil, unowned(ctx, r, level, e, subject)
 	}
 	seen := slices.DeleteFunc(slices.Clone(all), func(n kernel.ID) bool { return !r.Readable(n) })
-	target := action.Target{What: access.Asset, Subject: subject, Path: e.path}
+	target := action.Target{What: access.Asset, Subject: subject, Path: e.Path}
 	if level == access.Read {
 		i := slices.IndexFunc(u.owners, r.Readable)
 		if i < 0 {
@@ -119,14 +120,14 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 // unowned decides about an asset that no document is seen to use. What the kernel calls unused
 // is nobody's. Anything else is used where the index does not look, in a database say, so it
 // may be any notebook's; and so it is while a hidden notebook is closed, which no index covers.
-func unowned(ctx context.Context, r *action.Request, level access.Level, e *entry, subject string) error {
+func unowned(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
 	blind, err := hiddenClosed(ctx, r)
 	if err != nil {
 		return err
 	}
 	if !blind {
 		unused, err := r.Kernel.UnusedAssets(ctx)
-		if err != nil || slices.Contains(unused, e.path) {
+		if err != nil || slices.Contains(unused, e.Path) {
 			return err
 		}
 	}

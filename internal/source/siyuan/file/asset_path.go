@@ -2,12 +2,11 @@ package file
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
-	"collie/internal/tool"
 )
 
 // asset is the path of an asset as a caller or a document writes it.
@@ -17,23 +16,19 @@ type asset struct {
 	notebook kernel.ID // whose folder it is in; empty for the folder of all
 }
 
-// encoded are percent-encoded characters that no program encodes in the path of an asset: a
-// control, a percent sign, a dot, a slash, a backslash.
-var encoded = regexp.MustCompile(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
-
 // parseAsset takes apart "assets/…" and "<notebook>/…/assets/…" (R-1-19), or says what is wrong.
 // A name with a space may be written as in Markdown: "assets/a%20b.png".
 func parseAsset(text string) (asset, string) {
 	a := asset{given: text, plain: text}
-	names, wrong := checkPath(text)
+	names, wrong := datafile.Check(text)
 	if wrong != "" {
 		return asset{}, wrong
 	}
-	if encoded.MatchString(text) {
+	if datafile.Encoded(text) {
 		return asset{}, "has an encoded character that no asset has"
 	}
 	if decoded, err := url.PathUnescape(text); err == nil && decoded != text {
-		if names, wrong = checkPath(decoded); wrong != "" {
+		if names, wrong = datafile.Check(decoded); wrong != "" {
 			return asset{}, wrong
 		}
 		a.plain = decoded
@@ -103,11 +98,6 @@ func readings(address string) []string {
 		}
 	}
 	return out
-}
-
-// badPath is the error for a path that may not be used.
-func badPath(path, wrong, hint string) *tool.Error {
-	return &tool.Error{Op: "check path", Kind: tool.InvalidPath, Subject: path, Message: wrong, Hint: hint}
 }
 
 const assetHint = `expected assets/name.ext or NOTEBOOK/…/assets/name.ext; file(action="get_doc_assets", id="…") shows the paths`

@@ -8,6 +8,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/tool"
 )
 
@@ -67,7 +68,7 @@ func isUnused(ctx context.Context, r *action.Request, path string) error {
 
 // isGone makes sure that a file is not there any more.
 func isGone(ctx context.Context, r *action.Request, path string) error {
-	e, err := locate(ctx, r.Kernel, path)
+	e, err := datafile.Locate(ctx, r.Kernel, path)
 	if err != nil || e == nil {
 		return err
 	}

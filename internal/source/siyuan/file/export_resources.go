@@ -13,6 +13,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/tool"
 )
 
@@ -49,7 +50,7 @@ func exportResources() *action.Action {
 		},
 		Example: `{"paths":["/data/assets/plan-20240101120000-abcdefg.png"],"name":"plans"}`,
 	}, func(ctx context.Context, r *action.Request, a exportResourcesArgs) (any, error) {
-		if _, wrong := checkPath(a.Name); a.Name != "" && (wrong != "" || strings.ContainsAny(a.Name, "/%")) {
+		if _, wrong := datafile.Check(a.Name); a.Name != "" && (wrong != "" || strings.ContainsAny(a.Name, "/%")) {
 			return nil, r.Invalid("name", "is no plain file name")
 		}
 		var out local
@@ -92,12 +93,12 @@ func packed(ctx context.Context, r *action.Request, given []string) (paths []str
 		if err != nil {
 			return nil, err
 		}
-		p := "/data/" + e.path
+		p := "/data/" + e.Path
 		if slices.Contains(paths, p) {
 			continue
 		}
 		paths = append(paths, p)
-		if e.folder {
+		if e.Folder {
 			continue
 		}
 		if other := names[path.Base(p)]; other != "" {

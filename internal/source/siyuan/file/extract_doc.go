@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -126,7 +127,7 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 			skip(address, "there is no such file")
 			continue
 		}
-		err = x.copy(ctx, r.Kernel, e.path, a.plain)
+		err = x.copy(ctx, r.Kernel, e.Path, a.plain)
 		if wrong := localTrouble(err); wrong != "" {
 			skip(address, wrong)
 			continue
@@ -142,7 +143,7 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 // documentAsset finds the file of an asset as a document names it: in the folder of all, or in
 // one of the document's own folders, from the innermost. What lies in a hidden notebook is not
 // there. Nil means that there is none.
-func documentAsset(ctx context.Context, r *action.Request, t action.Target, a asset) (*entry, error) {
+func documentAsset(ctx context.Context, r *action.Request, t action.Target, a asset) (*datafile.Entry, error) {
 	if a.notebook != "" && !r.Readable(a.notebook) {
 		return nil, nil
 	}
@@ -155,11 +156,11 @@ func documentAsset(ctx context.Context, r *action.Request, t action.Target, a as
 		}
 	}
 	for _, p := range places {
-		e, err := locate(ctx, r.Kernel, p)
+		e, err := datafile.Locate(ctx, r.Kernel, p)
 		if isBadPath(err) { // a link
 			continue
 		}
-		if err != nil || e != nil && !e.folder {
+		if err != nil || e != nil && !e.Folder {
 			return e, err
 		}
 	}
@@ -170,7 +171,7 @@ func documentAsset(ctx context.Context, r *action.Request, t action.Target, a as
 func localName(title string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
-		case strings.ContainsRune(forbidden, r), unprintable(r):
+		case strings.ContainsRune(datafile.Forbidden, r), datafile.Unprintable(r):
 			return '_'
 		}
 		return r
@@ -179,7 +180,7 @@ func localName(title string) string {
 		name = string(runes[:60]) // 240 bytes at most, with the ending
 	}
 	name = strings.Trim(name, ". ")
-	if strings.Trim(plainDots(name), "._ ") == "" || devices.MatchString(name) {
+	if strings.Trim(datafile.PlainDots(name), "._ ") == "" || datafile.Device(name) {
 		return "document"
 	}
 	return name

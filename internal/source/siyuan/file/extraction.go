@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -51,7 +52,7 @@ func openExtraction(at local, dir string) (*extraction, error) {
 		return nil, diskError("write", shown, err)
 	default:
 		if info, err := allowed.Lstat(rel); err != nil || !info.IsDir() {
-			return nil, badPath(shown, "is there and is no folder", "choose another outputDir")
+			return nil, datafile.BadPath(shown, "is there and is no folder", "choose another outputDir")
 		}
 	}
 	root, err := allowed.OpenRoot(rel)
@@ -85,7 +86,7 @@ func (x *extraction) takeOver(shown string) error {
 		return diskError("write", shown, err)
 	}
 	for _, name := range old {
-		if _, wrong := checkPath(name); wrong == "" {
+		if _, wrong := datafile.Check(name); wrong == "" {
 			_ = x.root.Remove(filepath.FromSlash(name)) // what cannot go is refused when it is written
 		}
 	}

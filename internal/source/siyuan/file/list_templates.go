@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 )
 
 type listTemplatesArgs struct {
@@ -54,7 +55,7 @@ func listTemplates() *action.Action {
 		}
 		list := make([]listedTemplate, 0, len(found))
 		for _, t := range found {
-			rel := relative(&t)
+			rel := datafile.Relative(&t)
 			list = append(list, listedTemplate{
 				Path: t.Path, Relative: rel, Name: strings.TrimSuffix(path.Base(rel), path.Ext(rel)), Content: t.Content,
 				Read:   map[string]any{"path": rel},

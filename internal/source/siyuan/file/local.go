@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/tool"
 )
 
@@ -69,7 +70,7 @@ func localPath(r *action.Request, text string) (local, error) {
 }
 
 func badLocal(text, wrong string) error {
-	return badPath(text, wrong, "use a file below a folder of siyuan.localFileRoots, which a person can change in collie.json")
+	return datafile.BadPath(text, wrong, "use a file below a folder of siyuan.localFileRoots, which a person can change in collie.json")
 }
 
 // checkLocal says what is wrong with the text of a local path.
@@ -80,7 +81,7 @@ func checkLocal(text string) string {
 		return "is empty"
 	case len(text) > 4096:
 		return "is longer than 4096 bytes"
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, unprintable):
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, datafile.Unprintable):
 		return "has a character that cannot be seen"
 	case strings.Contains(slashed, `\`):
 		return "has a backslash"
@@ -89,7 +90,7 @@ func checkLocal(text string) string {
 		return wrong
 	}
 	for name := range strings.SplitSeq(slashed, "/") {
-		if len(name) > maxName {
+		if len(name) > datafile.MaxName {
 			return "has a part of more than 255 bytes"
 		}
 	}
@@ -98,11 +99,11 @@ func checkLocal(text string) string {
 
 // checkSpelling finds ways out of a folder, also where they are written with other characters.
 func checkSpelling(path string) string {
-	if encoded.MatchString(path) {
+	if datafile.Encoded(path) {
 		return "has an encoded character"
 	}
-	for name := range strings.SplitSeq(plainSlashes(path), "/") {
-		if name != "." && name != "" && strings.Trim(plainDots(name), ". ") == "" {
+	for name := range strings.SplitSeq(datafile.PlainSlashes(path), "/") {
+		if name != "." && name != "" && strings.Trim(datafile.PlainDots(name), ". ") == "" {
 			return `has a part ".."`
 		}
 	}
@@ -123,9 +124,9 @@ func checkOpen(rel string) string {
 			return "has the name of a key, a password store or a file of credentials"
 		case strings.EqualFold(name, "conf.json") && i > 0 && strings.EqualFold(names[i-1], "conf"):
 			return "is the configuration of a SiYuan workspace, which holds its token"
-		case document(name):
+		case datafile.Document(name):
 			return "is a SiYuan document, which is no asset"
-		case strings.ContainsAny(name, `:`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || devices.MatchString(name):
+		case strings.ContainsAny(name, `:`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || datafile.Device(name):
 			return "has a name that not every system takes as it is"
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/datafile"
 )
 
 func TestAddresses(t *testing.T) {
@@ -87,7 +89,7 @@ func FuzzParseAsset(f *testing.F) {
 				if once, err := url.PathUnescape(p); err == nil {
 					p = once
 				}
-				forms = append(forms, p, plainDots(p), plainSlashes(p), plainDots(plainSlashes(p)), strings.ReplaceAll(p, `\`, "/"))
+				forms = append(forms, p, datafile.PlainDots(p), datafile.PlainSlashes(p), datafile.PlainDots(datafile.PlainSlashes(p)), strings.ReplaceAll(p, `\`, "/"))
 			}
 		}
 		for _, form := range forms {
@@ -142,7 +144,7 @@ func FuzzCheckLocal(f *testing.F) {
 		if checkLocal(text) != "" {
 			return
 		}
-		for _, form := range []string{text, plainDots(plainSlashes(text))} {
+		for _, form := range []string{text, datafile.PlainDots(datafile.PlainSlashes(text))} {
 			if slices.Contains(strings.Split(form, "/"), "..") {
 				t.Fatalf("%q is taken", text)
 			}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/tool"
 )
 
@@ -46,11 +47,11 @@ func readTemplate() *action.Action {
 		},
 		Example: `{"path":"work/meeting.md"}`,
 	}, func(ctx context.Context, r *action.Request, a readTemplateArgs) (any, error) {
-		t, err := findTemplate(ctx, r, a.Path)
+		t, err := datafile.FindTemplate(ctx, r, a.Path)
 		if err != nil {
 			return nil, err
 		}
-		raw, err := r.Kernel.ReadFile(ctx, "/data/templates/"+relative(&t))
+		raw, err := r.Kernel.ReadFile(ctx, "/data/templates/"+datafile.Relative(&t))
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +62,7 @@ func readTemplate() *action.Action {
 		if a.Offset > len(text) {
 			return nil, r.Invalid("offset", fmt.Sprintf("is beyond the end: the template has %d characters", len(text)))
 		}
-		out := readTemplateResult{Path: t.Path, Relative: relative(&t), Total: len(text), Offset: a.Offset, Limit: a.Limit}
+		out := readTemplateResult{Path: t.Path, Relative: datafile.Relative(&t), Total: len(text), Offset: a.Offset, Limit: a.Limit}
 		end := min(a.Offset+a.Limit, len(text))
 		out.Markdown = string(text[a.Offset:end])
 		if end < len(text) {

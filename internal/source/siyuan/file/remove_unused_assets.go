@@ -8,6 +8,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -62,21 +63,21 @@ func removeUnusedAssets() *action.Action {
 // left alone. The kernel could remove all at once, but then it would take more than the list it
 // gives, and assets that are in use with them.
 func removeEach(ctx context.Context, r *action.Request, paths []string) ([]string, error) {
-	before, after := newFolders(r.Kernel), newFolders(r.Kernel)
+	before, after := datafile.NewFolders(r.Kernel), datafile.NewFolders(r.Kernel)
 	asked, gone := []string{}, []string{}
 	for _, path := range paths {
 		a, wrong := parseAsset(path)
 		if wrong != "" || a.plain != path {
 			continue
 		}
-		e, err := before.locate(ctx, path)
+		e, err := before.Locate(ctx, path)
 		if tool.KindOf(err) == tool.InvalidPath { // a link: the file may lie anywhere
 			continue
 		}
 		if err != nil {
 			return asked, err
 		}
-		if e == nil || e.folder {
+		if e == nil || e.Folder {
 			continue
 		}
 		if err := r.Kernel.RemoveUnusedAsset(ctx, path); err != nil {
@@ -85,7 +86,7 @@ func removeEach(ctx context.Context, r *action.Request, paths []string) ([]strin
 		asked = append(asked, path)
 	}
 	for _, path := range asked {
-		e, err := after.locate(ctx, path)
+		e, err := after.Locate(ctx, path)
 		if err != nil {
 			return asked, err
 		}

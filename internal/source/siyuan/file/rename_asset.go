@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -88,7 +89,7 @@ func newStem(r *action.Request, at, given string) (string, error) {
 	if ext := path.Ext(at); ext != "" && strings.EqualFold(path.Ext(name), ext) {
 		name = name[:len(name)-len(ext)] // the kernel puts it back
 	}
-	if _, wrong := checkPath(name); wrong != "" {
+	if _, wrong := datafile.Check(name); wrong != "" {
 		return "", r.Invalid("newName", wrong+"; expected a plain file name")
 	}
 	if strings.ContainsAny(name, "/%#") {
@@ -113,7 +114,7 @@ func unambiguous(ctx context.Context, r *action.Request, at string) error {
 // renamedTo makes sure that the asset is where the kernel says: it says so of any name.
 func renamedTo(ctx context.Context, r *action.Request, old, renamed string) error {
 	if _, wrong := parseAsset(renamed); wrong == "" {
-		e, err := locate(ctx, r.Kernel, renamed)
+		e, err := datafile.Locate(ctx, r.Kernel, renamed)
 		if err != nil || e != nil {
 			return err
 		}

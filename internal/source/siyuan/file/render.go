@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -51,7 +52,7 @@ func render() *action.Action {
 		case a.Template != "":
 			return nil, r.Conflicting("template is for engine=sprig; engine=template takes path", "template")
 		}
-		t, err := findTemplate(ctx, r, a.Path)
+		t, err := datafile.FindTemplate(ctx, r, a.Path)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 )
 
 const resourceHint = `expected assets, emojis or templates: /data/assets/a.png, /data/NOTEBOOK/assets, /data/emojis, /data/templates/x.md`
@@ -23,13 +24,13 @@ func parseResource(text string) (below string, a *asset, wrong string) {
 		return "", nil, "is not below /data/"
 	}
 	below = strings.TrimSuffix(strings.TrimPrefix(below, "data/"), "/")
-	names, wrong := checkPath(below)
+	names, wrong := datafile.Check(below)
 	if wrong != "" {
 		return "", nil, wrong
 	}
 	switch names[0] {
 	case "emojis", "templates":
-		if encoded.MatchString(below) {
+		if datafile.Encoded(below) {
 			return "", nil, "has an encoded character"
 		}
 		return below, nil, ""
@@ -70,21 +71,21 @@ func resourceTargets(ctx context.Context, r *action.Request, level access.Level,
 	if err != nil || a == nil {
 		return nil, err
 	}
-	if !e.folder {
+	if !e.Folder {
 		return assetTargets(ctx, r, level, *a, e, text)
 	}
 	if a.notebook != "" {
-		return []action.Target{{What: access.Asset, Subject: text, Notebook: a.notebook, Path: e.path}}, nil
+		return []action.Target{{What: access.Asset, Subject: text, Notebook: a.notebook, Path: e.Path}}, nil
 	}
 	return nil, r.Levels.Everywhere(ctx, level)
 }
 
 // locateResource finds what a path of the workspace names, and makes sure that no link and no
 // document is in it.
-func locateResource(ctx context.Context, r *action.Request, text string) (*entry, *asset, error) {
+func locateResource(ctx context.Context, r *action.Request, text string) (*datafile.Entry, *asset, error) {
 	below, a, wrong := parseResource(text)
 	if wrong != "" {
-		return nil, nil, badPath(text, wrong, resourceHint)
+		return nil, nil, datafile.BadPath(text, wrong, resourceHint)
 	}
 	missing := access.NotFound(access.Asset, text)
 	tries := []string{below}
@@ -95,16 +96,16 @@ func locateResource(ctx context.Context, r *action.Request, text string) (*entry
 		tries = a.files()
 	}
 	for _, try := range tries {
-		e, err := locate(ctx, r.Kernel, try)
+		e, err := datafile.Locate(ctx, r.Kernel, try)
 		if err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
 			continue
 		}
-		if e.folder {
+		if e.Folder {
 			budget := maxWalk
-			if err := plainFolder(ctx, r, text, "/data/"+e.path, &budget); err != nil {
+			if err := plainFolder(ctx, r, text, "/data/"+e.Path, &budget); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -117,7 +118,7 @@ func locateResource(ctx context.Context, r *action.Request, text string) (*entry
 // packs all of it.
 func plainFolder(ctx context.Context, r *action.Request, text, at string, budget *int) error {
 	if *budget--; *budget < 0 {
-		return badPath(text, "has too many folders in it", "name smaller folders, or files")
+		return datafile.BadPath(text, "has too many folders in it", "name smaller folders, or files")
 	}
 	list, err := r.Kernel.ReadDir(ctx, at)
 	if err != nil {
@@ -126,9 +127,9 @@ func plainFolder(ctx context.Context, r *action.Request, text, at string, budget
 	for _, e := range list {
 		switch {
 		case e.IsSymlink:
-			return badPath(text, "has a symbolic link in it", "name the files themselves")
-		case document(e.Name):
-			return badPath(text, "has a document in it", "name the files themselves")
+			return datafile.BadPath(text, "has a symbolic link in it", "name the files themselves")
+		case datafile.Document(e.Name):
+			return datafile.BadPath(text, "has a document in it", "name the files themselves")
 		case e.IsDir:
 			if err := plainFolder(ctx, r, text, path.Join(at, e.Name), budget); err != nil {
 				return err

@@ -6,13 +6,14 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 )
 
 // unseenUsers refuses to change an asset that may be used where no index of documents tells: in a
 // closed notebook without the level, or in a database of such a notebook, open or not (R-1-24). The
 // kernel changes both when it renames. Databases are read only where some notebook lacks the level.
-func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *entry) error {
+func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry) error {
 	denied := r.Levels.Everywhere(ctx, level)
 	if denied == nil {
 		return nil
@@ -25,7 +26,7 @@ func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *
 	if slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed && lacks(n.ID) }) {
 		return denied
 	}
-	databases, err := databasesNaming(ctx, r, e.path)
+	databases, err := databasesNaming(ctx, r, e.Path)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -133,7 +134,7 @@ func fileAlias(args json.RawMessage) json.RawMessage {
 // uploadDir is the folder to upload to, which must be the assets folder or one below it.
 func uploadDir(text string) (string, error) {
 	dir := strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/")
-	names, wrong := checkPath(dir)
+	names, wrong := datafile.Check(dir)
 	switch {
 	case wrong != "":
 	case names[0] != "assets":
@@ -142,7 +143,7 @@ func uploadDir(text string) (string, error) {
 		wrong = "has an encoded character"
 	}
 	if wrong != "" {
-		return "", badPath(text, wrong, "expected /assets/ or a folder below it, such as /assets/travel/")
+		return "", datafile.BadPath(text, wrong, "expected /assets/ or a folder below it, such as /assets/travel/")
 	}
 	return "/" + path.Clean(dir) + "/", nil
 }

@@ -1,0 +1,75 @@
+package datafile
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Entry is a file or folder of the workspace that is there.
+type Entry struct {
+	Path   string // below data/
+	Folder bool
+}
+
+// Locate finds a path below data/, name by name as the folders list them, so that neither the
+// case nor the form of a letter can be another. A symbolic link on the way may lead anywhere, so
+// it is refused; only the first folder may be one, which is how people move their assets to
+// another disk. Nil means that there is no such thing.
+func Locate(ctx context.Context, k *kernel.Client, path string) (*Entry, error) {
+	return NewFolders(k).Locate(ctx, path)
+}
+
+// Folders are those of the workspace, each read once, for a call that looks for many files.
+type Folders struct {
+	kernel *kernel.Client
+	read   map[string][]kernel.DirEntry
+}
+
+// NewFolders returns the folders of a kernel's workspace, none of them read yet.
+func NewFolders(k *kernel.Client) *Folders { return &Folders{k, map[string][]kernel.DirEntry{}} }
+
+func (f *Folders) list(ctx context.Context, dir string) ([]kernel.DirEntry, error) {
+	if list, done := f.read[dir]; done {
+		return list, nil
+	}
+	list, err := f.kernel.ReadDir(ctx, dir)
+	if err == nil {
+		f.read[dir] = list
+	}
+	return list, err
+}
+
+// Locate is [Locate] among them.
+func (f *Folders) Locate(ctx context.Context, path string) (*Entry, error) {
+	names := strings.Split(path, "/")
+	at := "/data/" + names[0]
+	found := &Entry{Path: path, Folder: true}
+	for i, name := range names[1:] {
+		list, err := f.list(ctx, at)
+		if tool.KindOf(err) == tool.Unknown {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		j := slices.IndexFunc(list, func(e kernel.DirEntry) bool { return e.Name == name })
+		switch {
+		case j < 0:
+			return nil, nil
+		case list[j].IsSymlink && !ownAssets(names[:i+2]):
+			return nil, BadPath(path, "leads through a symbolic link", "name the file itself")
+		case !list[j].IsDir && i < len(names)-2:
+			return nil, nil
+		}
+		found.Folder = list[j].IsDir
+		at += "/" + name
+	}
+	return found, nil
+}
+
+// ownAssets reports whether names are those of the assets folder of a notebook.
+func ownAssets(names []string) bool { return len(names) == 2 && names[1] == "assets" }
