@@ -49,11 +49,17 @@ var fileCases = []kase{
 	}},
 	{act: "file.list_templates", kind: free, args: nothing},
 	{act: "file.read_template", kind: free, args: func(*world, *place) object { return object{"path": "zqtemplate.md"} }},
-	{act: "file.render", how: "template", kind: everywhere, need: r, args: func(_ *world, p *place) object {
+	{act: "file.render", how: "template", need: r, args: func(_ *world, p *place) object {
 		return object{"engine": "template", "id": p.id("doca"), "path": "zqtemplate.md"}
 	}},
-	{act: "file.render", how: "sprig", kind: everywhere, need: r, args: func(*world, *place) object {
+	{act: "file.render", how: "template that queries", kind: everywhere, need: r, args: func(_ *world, p *place) object {
+		return object{"engine": "template", "id": p.id("doca"), "path": "zqquery.md"}
+	}},
+	{act: "file.render", how: "sprig", kind: free, args: func(*world, *place) object {
 		return object{"engine": "sprig", "template": "{{now | date \"2006\"}}"}
+	}},
+	{act: "file.render", how: "sprig that queries", kind: everywhere, need: r, args: func(*world, *place) object {
+		return object{"engine": "sprig", "template": "{{ queryBlocks \"SELECT * FROM blocks\" | len }}"}
 	}},
 	{act: "file.export_md", need: r, args: byID("docb")},
 	{act: "file.export_resources", need: r, args: func(_ *world, p *place) object {

@@ -69,6 +69,7 @@ const (
 	pluginDir = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
 	ownDir    = "/data/storage/petal/collie/"
 	template  = "/data/templates/zqtemplate.md"
+	querying  = "/data/templates/zqquery.md"
 	sharedTag = "zqshared"
 	sharedPic = "assets/zqshared.png"
 )
@@ -100,7 +101,8 @@ func newWorld(t testing.TB, l layout) *world {
 	w.shut = &place{code: "sht", cjk: "关闭暗号"}
 	w.hidden = &place{code: "hdn", cjk: "隐秘暗号", nb: "20240102030405-hdnnbnb"}
 	w.ghost = &place{code: "gho", cjk: "空无暗号", nb: "20240102030405-ghonbnb"}
-	k.File(template, []byte("zqtemplate text"))
+	k.File(template, []byte("zqtemplate text .action{ now | date \"2006\" }"))
+	k.File(querying, []byte(".action{ range queryBlocks \"SELECT * FROM blocks\" }.action{ .Content } .action{ end }"))
 	k.File("/data/"+sharedPic, []byte("shared"))
 	w.post("/api/repo/initRepoKey", object{})
 	places := []*place{w.open, w.shut, w.hidden}

@@ -2,8 +2,8 @@ package av
 
 import (
 	"context"
-	"regexp"
 
+	"collie/internal/puretemplate"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -125,17 +125,14 @@ func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.Databa
 	return other, nil
 }
 
-// reading finds templates that read other things than the row they are in, by the names of the
-// functions that do: queryBlocks, getBlock, getHPathByID and their like.
-var reading = regexp.MustCompile(`(?i)query|sql|statBlock|\bget\w`)
-
 // computed hides cells whose values are made of what is hidden.
 func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kernel.ID]*kernel.Database) {
 	rows := db.Primary()
 	switch {
 	case c.Type == kernel.ColumnTemplate:
+		reads := puretemplate.Judge(puretemplate.Column, c.Template) != nil // other things than the row, or it may
 		for i := range rows {
-			if reading.MatchString(c.Template) || m.touched(rows[i].RowID) {
+			if reads || m.touched(rows[i].RowID) {
 				m.hide(rows[i].RowID, c.ID)
 			}
 		}

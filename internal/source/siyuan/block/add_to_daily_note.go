@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -35,8 +36,8 @@ func addToDailyNote() *action.Action {
 		Tool: name, Name: "add_to_daily_note",
 		Purpose:   "Add content to a notebook's note of today, which is made if needed",
 		Class:     action.Creates,
-		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook")},
-		Endpoints: []string{"block/appendDailyNoteBlock", "block/prependDailyNoteBlock", "block/insertBlock", "block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns"},
+		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook"), datafile.DailyNote("notebook")},
+		Endpoints: []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "block/appendDailyNoteBlock", "block/prependDailyNoteBlock", "block/insertBlock", "block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "notebook", About: "as given"},

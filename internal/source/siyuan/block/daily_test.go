@@ -48,3 +48,22 @@ func TestAddToDailyNoteRefuses(t *testing.T) {
 		t.Errorf("closed: %s", e.Payload())
 	}
 }
+
+// TestAddToDailyNoteThatReadsEverything: the kernel renders the path and template of a notebook, which can read all.
+func TestAddToDailyNoteThatReadsEverything(t *testing.T) {
+	w := newWorld(t, "one")
+	hidden := kernel.ID(w.Notebook("CANARY"))
+	w.Levels[hidden] = access.None
+	w.File("/data/templates/query.md", []byte(`.action{ querySQL "SELECT * FROM blocks" }`))
+	call := args("notebook", w.nb, "dataType", "markdown", "data", "x", "position", "append")
+	for setting, value := range map[string]string{"dailyNoteSavePath": `/x{{ querySQL "SELECT 1" | print }}`, "dailyNoteTemplatePath": "/query.md"} {
+		conf := map[string]any{"dailyNoteSavePath": "/plain", "dailyNoteTemplatePath": ""}
+		conf[setting] = value
+		if _, err := w.Client.SetNotebookConf(t.Context(), w.nb, conf); err != nil {
+			t.Fatal(err)
+		}
+		if e := w.refused(act(t, "add_to_daily_note"), call, tool.Denied); !strings.Contains(e.Message, "querySQL") {
+			t.Errorf("%s: %s", setting, e.Payload())
+		}
+	}
+}

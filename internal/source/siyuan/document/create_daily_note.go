@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -18,8 +19,8 @@ func createDailyNote() *action.Action {
 		Tool: "document", Name: "create_daily_note", Purpose: "Create today's daily note, or find it",
 		Guide:      `Where it goes, notebook(action="get_conf") says: dailyNoteSavePath.`,
 		Class:      action.Creates,
-		Needs:      []action.Need{inOpen(access.Write, "notebook")},
-		Endpoints:  []string{"filetree/createDailyNote", "filetree/getHPathByID", "block/getBlockInfo"},
+		Needs:      []action.Need{inOpen(access.Write, "notebook"), datafile.DailyNote("notebook")},
+		Endpoints:  []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "filetree/createDailyNote", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"notebook"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},

@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 
+	"collie/internal/puretemplate"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/datafile"
@@ -27,13 +28,14 @@ func render() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "render", Purpose: "Render a template for a document, or a sprig text",
 		Guide: "engine=template takes id and path and gives block DOM; engine=sprig takes template and gives text. " +
-			"Both can query all notes, so every notebook must be readable.",
+			"Anyone may use functions of texts, numbers and dates; others, such as queryBlocks, can read all notes and " +
+			"need every notebook to be readable.",
 		Class: action.Reads,
 		Needs: []action.Need{
 			action.OnBlock(access.Read, "id"),
-			action.Everywhere(access.Read), // templates can query every notebook (R-1-25)
+			action.On(access.Read, "every notebook, where the template does more than texts, numbers and dates", "template", needsRendering),
 		},
-		Endpoints: []string{"search/searchTemplate", "file/readDir", "template/render", "template/renderSprig"},
+		Endpoints: []string{"search/searchTemplate", "file/readDir", "file/getFile", "template/render", "template/renderSprig"},
 		Returns: []action.Field{
 			{Name: "engine", About: "the engine"},
 			{Name: "content", About: "what was rendered"},
@@ -76,4 +78,20 @@ func renderSprig(ctx context.Context, r *action.Request, a renderArgs) (any, err
 		return nil, templateErrors(err)
 	}
 	return renderResult{Engine: a.Engine, Content: content}, nil
+}
+
+// needsRendering needs that what is to be rendered may be: templates can query every notebook.
+func needsRendering(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	if text := given(r, "template", ""); text != "" {
+		return nil, datafile.Rendering(ctx, r, puretemplate.Path, "the template", text)
+	}
+	path := given(r, "path", "")
+	if path == "" || !r.Given("id") || r.Levels.Everywhere(ctx, access.Read) == nil {
+		return nil, nil // nothing is rendered without them, or anything may be
+	}
+	t, err := datafile.FindTemplate(ctx, r, path)
+	if err != nil {
+		return nil, err
+	}
+	return nil, datafile.RenderingFile(ctx, r, &t)
 }

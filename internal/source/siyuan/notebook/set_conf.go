@@ -10,8 +10,10 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"collie/internal/puretemplate"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -35,10 +37,15 @@ type settings struct {
 func setConf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_conf", Purpose: "Change settings of a notebook",
-		Guide:     "Only the settings that are given change. One that this version of SiYuan lacks is refused.",
-		Class:     action.State,
-		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook")},
-		Endpoints: []string{"notebook/getNotebookConf", "notebook/setNotebookConf", "notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress", "filetree/listDocsByPath", "block/getBlockTreeInfos"},
+		Guide: "Only the settings that are given change. One that this version of SiYuan lacks is refused. Paths may have " +
+			"actions in {{ }} with functions of texts, numbers and dates; others, such as queryBlocks, can read all notes and need every " +
+			"notebook to be readable. dailyNoteTemplatePath is a template below data/templates, by the same rule.",
+		Class: action.State,
+		Needs: []action.Need{
+			action.OnNotebook(access.Write, "notebook"),
+			action.On(access.Read, "every notebook, where a path or template does more than texts, numbers and dates", "conf", needsRendering),
+		},
+		Endpoints: []string{"search/searchTemplate", "file/readDir", "file/getFile", "notebook/getNotebookConf", "notebook/setNotebookConf", "notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress", "filetree/listDocsByPath", "block/getBlockTreeInfos"},
 		Returns: []action.Field{
 			{Name: "name", About: "name of the notebook"},
 			{Name: "closed", About: "whether it is closed"},
@@ -138,4 +145,16 @@ func apply(ctx context.Context, r *action.Request, id kernel.ID, changes map[str
 		}
 	}
 	return got, nil
+}
+
+// needsRendering needs that the kernel may render the settings that are given: it does so when somebody makes a
+// document, who may be a person that knows nothing of the change.
+func needsRendering(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	conf := gjson.GetBytes(r.Args(), "conf")
+	for _, setting := range datafile.Rendered {
+		if err := datafile.Rendering(ctx, r, puretemplate.Path, setting, conf.Get(setting).String()); err != nil {
+			return nil, err
+		}
+	}
+	return nil, datafile.DailyTemplate(ctx, r, conf.Get("dailyNoteTemplatePath").String())
 }
