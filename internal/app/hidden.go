@@ -100,7 +100,7 @@ func hiddenKey(section, was json.RawMessage) json.RawMessage {
 }
 
 // plainMembers of "auth" tell no secret.
-var plainMembers = []string{"type", "scopes", "redirectPort", "clientId"}
+var plainMembers = []string{"type", "scopes", "redirectPort", "clientId", "clientMetadataUrl", "grantType"}
 
 // hideTexts hides the texts and numbers in a value of any depth.
 func hideTexts(raw json.RawMessage) json.RawMessage {

@@ -22,6 +22,10 @@ func TestHiddenEntry(t *testing.T) {
 		},
 		{"headers as a list", `{"url":"u","headers":["X-Key: abcdef","Z: ${Z}"]}`, `{"headers":["X-Key: ***","Z: ${Z}"],"url":"u"}`},
 		{"auth", `{"url":"u","auth":{"type":"basic","username":"me","password":"pw"}}`, `{"auth":{"password":"***","type":"basic","username":"***"},"url":"u"}`},
+		{
+			"oauth", `{"url":"u","auth":{"grantType":"client_credentials","clientId":"c","clientSecret":"pw","clientMetadataUrl":"https://h/c"}}`,
+			`{"auth":{"clientId":"c","clientMetadataUrl":"https://h/c","clientSecret":"***","grantType":"client_credentials"},"url":"u"}`,
+		},
 		{"args", `{"command":"x","args":["--api-key","hunter2hunter2","--token=abcdefghij"]}`, `{"args":["--api-key","***","--token=***"],"command":"x"}`},
 		{"url", `{"url":"https://me:geheimnis1@h/x"}`, `{"url":"https://***@h/x"}`},
 		{"no object", `"x"`, `"x"`},

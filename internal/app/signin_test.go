@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -71,10 +72,10 @@ func TestSignInWithAConfiguredClient(t *testing.T) {
 
 func TestSignInIsNotForAll(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct{ entry, want string }{
-		"header": {`,"headers":{"authorization":"Bearer x"}`, "Authorization header"},
-		"bearer": {`,"auth":{"type":"bearer","token":"x"}`, "auth of type bearer"},
-		"none":   {`,"auth":{"type":"none"}`, "auth of type none"},
+	for name, test := range map[string]struct{ entry, want, hint string }{
+		"header": {`,"headers":{"authorization":"Bearer x"}`, "Authorization header", "check the token"},
+		"bearer": {`,"auth":{"type":"bearer","token":"x"}`, "auth of type bearer", "check the token"},
+		"none":   {`,"auth":{"type":"none"}`, "auth of type none", "change auth"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,6 +83,9 @@ func TestSignInIsNotForAll(t *testing.T) {
 			err := app.SignIn(t.Context(), cfg, config.Env{}, "notes", app.SignInOptions{})
 			if tool.KindOf(err) != tool.Invalid || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error = %v, want %q", err, test.want)
+			}
+			if e, _ := errors.AsType[*tool.Error](err); e == nil || !strings.Contains(e.Hint, test.hint) {
+				t.Errorf("error = %#v, want a hint with %q", err, test.hint)
 			}
 		})
 	}

@@ -43,6 +43,7 @@ type ServerStatus struct {
 	Since     time.Time `json:"since"`
 	Reason    string    `json:"reason,omitempty"` // a stable code
 	Detail    string    `json:"detail,omitempty"` // one sentence, for people
+	Hint      string    `json:"hint,omitempty"`   // what a person can do about StateNeedsAuth
 	Transport string    `json:"transport"`        // stdio, http or sse
 	Command   string    `json:"command,omitempty"`
 	Era       string    `json:"era,omitempty"`

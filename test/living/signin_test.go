@@ -95,3 +95,57 @@ func TestSituation34AnotherUser(t *testing.T) {
 	g.Act(t, "r", "restart")
 	awaitNames(t, c, "r__echo", "b__echo")
 }
+
+// A client with credentials of its own is signed in from the start: no person, no command.
+func TestClientCredentials(t *testing.T) {
+	t.Parallel()
+	p, far := newGuarded(t, "--offer", "echo")
+	p.Register("robot", "canary-robot", "")
+	server := `{"url":"http://` + far.addr + `/mcp","auth":{"grantType":"client_credentials","clientId":"robot","clientSecret":"${secret:ROBOT}"}}`
+	h := newHouse(t, []gateway.Server{{Name: "r", Entry: server}}, keptInFiles)
+	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets, err := app.OpenSecrets(cfg, nil)
+	if err == nil {
+		err = secrets.Set(t.Context(), "ROBOT", "canary-robot")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := h.serve(t)
+	c := legacy(t, g)
+	awaitNames(t, c, "r__echo")
+	works(t, c, "r")
+	if n := p.Seen().Credentials; n != 1 {
+		t.Errorf("%d tokens for the client, want one", n)
+	}
+	p.ForgetTokens(true)
+	works(t, c, "r")
+
+	out, stderr, code := h.run(t, "mcp", "auth", "r")
+	if code != 0 || !strings.Contains(out, "signed in at r") || p.Seen().Authorize != nil {
+		t.Errorf("mcp auth: exit code %d, authorization %v: %s%s", code, p.Seen().Authorize, out, stderr)
+	}
+}
+
+// Where a token stands in the settings, no hint sends a person to a command that refuses it.
+func TestWrongTokenInTheSettings(t *testing.T) {
+	t.Parallel()
+	_, far := newGuarded(t, "--offer", "echo")
+	server := `{"url":"http://` + far.addr + `/mcp","headers":{"Authorization":"Bearer wrong"}}`
+	h := newHouse(t, []gateway.Server{{Name: "r", Entry: server}}, keptInFiles)
+	for _, running := range []bool{false, true} {
+		if running {
+			h.settled(t)
+		}
+		for _, args := range [][]string{{"tools", "r"}, {"call", "r", "echo", "text=a"}, {"mcp", "auth", "r"}, {"mcp", "doctor", "r"}} {
+			out, stderr, code := h.run(t, args...)
+			said := out + stderr
+			if code == 0 || !strings.Contains(said, "check the token in its settings") || strings.Contains(said, "mcp auth r") {
+				t.Errorf("%q, gateway running %v: exit code %d: %s", args, running, code, said)
+			}
+		}
+	}
+}

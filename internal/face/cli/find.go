@@ -227,7 +227,7 @@ func (p *program) notOffered(ctx context.Context, b backend, name string, known 
 				e.Hint = "put that right, then collie mcp restart " + s.Name
 			}
 		case tool.StateNeedsAuth:
-			e.Kind, e.Message, e.Hint = tool.NeedsAuth, "the server wants to know who asks", "collie mcp auth "+s.Name+" signs you in"
+			e.Kind, e.Message, e.Hint = tool.NeedsAuth, "the server wants to know who asks", s.Hint
 		case tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
 			if s.Freshness != tool.FreshNone { // its tools are known, and this is none of them
 				return p.unknownTool(name, known)

@@ -26,7 +26,9 @@ func (p *program) mcpAuthCommand() *cobra.Command {
 			"to five minutes, for the browser to come back to 127.0.0.1. Where the browser is on another\n" +
 			"machine that fails there: copy the address it ended at and paste it here, or give it within\n" +
 			"15 minutes to a second run with --code. Tokens are kept as secrets are, and refreshed by\n" +
-			"the gateway.",
+			"the gateway.\n\n" +
+			"A server whose auth.grantType is client_credentials needs no person: the gateway gets its\n" +
+			"tokens by itself, and this command only tries whether it can.",
 		Example: "  collie mcp auth github\n" +
 			"  collie mcp auth github --code 'http://127.0.0.1:40213/callback?code=…&state=…'",
 		ValidArgsFunction: p.completeServers,

@@ -125,9 +125,16 @@ func TestSignedOutInMidSession(t *testing.T) {
 		more   string
 		hint   string
 	}{
-		"oauth":      {tokens: &shelf{}, hint: "collie mcp auth s0 signs you in"},
-		"no oauth":   {hint: "collie mcp auth s0 signs you in"},
-		"own header": {more: `,"headers":{"Authorization":"Bearer x"}`, hint: "check the token in its settings"},
+		"oauth":          {tokens: &shelf{}, hint: "collie mcp auth s0 signs you in"},
+		"no oauth":       {hint: "collie mcp auth s0 signs you in"},
+		"own header":     {more: `,"headers":{"Authorization":"Bearer x"}`, hint: "check the token in its settings"},
+		"another header": {more: `,"headers":{"X-Team":"x"}`, hint: "collie mcp auth s0 signs you in"},
+		"token":          {more: `,"apiKey":"x"`, hint: "check the token in its settings"},
+		"nobody":         {more: `,"auth":{"type":"none"}`, hint: `change auth in its settings: "none" tells the server nothing`},
+		"credentials": {
+			tokens: &shelf{}, more: `,"auth":{"grantType":"client_credentials","clientId":"i","clientSecret":"s"}`,
+			hint: "check auth.clientId and auth.clientSecret of s0 in the settings, and what the authorization server lets that client do",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +156,7 @@ func TestSignedOutInMidSession(t *testing.T) {
 					t.Fatalf("a call of one who is signed out: %#v", err)
 				}
 			}
-			if st := s.Status(); st.State != tool.StateNeedsAuth || st.Reason != "auth_required" || st.Detail != test.hint {
+			if st := s.Status(); st.State != tool.StateNeedsAuth || st.Reason != "auth_required" || st.Detail != test.hint || st.Hint != test.hint {
 				t.Errorf("it is %s (%s): %s", st.State, st.Reason, st.Detail)
 			}
 			shut.Store(false)

@@ -23,7 +23,7 @@ type SignInOptions struct {
 // [tool.Invalid] for a server that is not signed in at so: see [NoSignIn].
 func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Session, error) {
 	if why := NoSignIn(e); why != "" {
-		return nil, &tool.Error{Op: "sign in", Kind: tool.Invalid, Subject: e.Name, Message: why}
+		return nil, &tool.Error{Op: "sign in", Kind: tool.Invalid, Subject: e.Name, Message: why, Hint: authHint(e)}
 	}
 	config, err := tlsConfig(&e.TLS)
 	if err != nil {
@@ -31,6 +31,7 @@ func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Sessio
 	}
 	return signin.New(signin.Server{
 		Name: e.Name, URL: e.URL.Reveal(), ClientID: e.Auth.ClientID.Reveal(), ClientSecret: e.Auth.ClientSecret.Reveal(),
+		ClientMetadataURL: e.Auth.ClientMetadataURL.Reveal(), ClientCredentials: e.Auth.GrantType == entry.ClientCredentials,
 		Scopes: e.Auth.Scopes, RedirectPort: e.Auth.RedirectPort,
 	}, store, signin.Options{Transport: mcp.NewHTTPTransport(config), LockDir: o.LockDir, Logger: o.Logger}), nil
 }
@@ -50,4 +51,24 @@ func NoSignIn(e *entry.Entry) string {
 		return "it is reached over a socket of this machine; there is nothing to sign in at"
 	}
 	return ""
+}
+
+// authHint says what a person can do where the server wants to know who asks. It never names a
+// command that [SignIn] would refuse.
+func (s *Server) authHint() string { return authHint(s.settings()) }
+
+func authHint(e *entry.Entry) string {
+	switch {
+	case e.Transport == entry.Stdio:
+		return ""
+	case e.Auth.Type == "none":
+		return `change auth in its settings: "none" tells the server nothing`
+	case NoSignIn(e) != "":
+		return "check the token in its settings"
+	case e.HeadersCommand != nil:
+		return "check what its headersCommand prints"
+	case e.Auth.GrantType == entry.ClientCredentials:
+		return signin.CredentialsHint(e.Name)
+	}
+	return "collie mcp auth " + e.Name + " signs you in"
 }

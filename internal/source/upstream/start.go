@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"collie/internal/mcp"
-	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
 )
 
@@ -269,18 +268,6 @@ func (s *Server) untilRetry() time.Duration {
 		return max(0, time.Until(*next))
 	}
 	return 0
-}
-
-// authHint says what a person can do where a server wants to know who asks.
-func (s *Server) authHint() string {
-	conf := s.settings()
-	if conf.Transport == entry.Stdio {
-		return ""
-	}
-	if len(conf.Headers) > 0 || conf.Auth.Type == "bearer" || conf.Auth.Type == "basic" {
-		return "check the token in its settings"
-	}
-	return "collie mcp auth " + s.name + " signs you in"
 }
 
 func first(a, b string) string {

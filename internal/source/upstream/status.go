@@ -66,6 +66,9 @@ func (s *Server) Status() tool.ServerStatus {
 	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.up.Load() {
 		st.Freshness = tool.FreshHit // it was live a moment ago, and the cache has it
 	}
+	if st.State == tool.StateNeedsAuth {
+		st.Hint = s.authHint()
+	}
 	st.NoiseLines = s.noise.total()
 	st.Lifecycle = string(conf.Lifecycle)
 	st.AutoApprove = conf.AutoApprove.Names

@@ -111,9 +111,18 @@ type Auth struct {
 	Password     Value
 	ClientID     Value // oauth; empty means registering
 	ClientSecret Value
+	// ClientMetadataURL is where a document describes the client; it is the client id at servers
+	// that read such documents.
+	ClientMetadataURL Value
+	// GrantType is authorization_code, for a person, or client_credentials, for the client
+	// itself; empty means the first.
+	GrantType    string
 	Scopes       []string
 	RedirectPort int // 0 means any
 }
+
+// ClientCredentials is the GrantType of a client that signs in by itself, with no person.
+const ClientCredentials = "client_credentials"
 
 // TLS is what differs from the system's settings. Files are absolute.
 type TLS struct {

@@ -92,6 +92,8 @@ func (a Auth) identity(digest func(Value) string) present {
 	id.put("password", digest(a.Password))
 	id.put("clientId", a.ClientID.text)
 	id.put("clientSecret", digest(a.ClientSecret))
+	id.put("clientMetadataUrl", a.ClientMetadataURL.text)
+	id.put("grantType", a.GrantType)
 	id.put("scopes", a.Scopes)
 	id.put("redirectPort", a.RedirectPort)
 	return id

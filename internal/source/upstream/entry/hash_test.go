@@ -48,6 +48,8 @@ func TestConfigHash(t *testing.T) {
 				`{"url": "http://h/mcp2", "headers": {"A": "1", "B": "2"}}`,
 				`{"url": "http://h/mcp", "headers": {"A": "1", "B": "3"}}`,
 				`{"url": "http://h/mcp", "headers": {"A": "1", "B": "2"}, "apiKey": "k"}`,
+				`{"url": "http://h/mcp", "headers": {"A": "1", "B": "2"}, "auth": {"clientMetadataUrl": "https://h/c.json"}}`,
+				`{"url": "http://h/mcp", "headers": {"A": "1", "B": "2"}, "auth": {"grantType": "authorization_code"}}`,
 				`{"url": "http://h/mcp", "headers": {"A": "1", "B": "2"}, "type": "sse"}`,
 			},
 		},

@@ -121,52 +121,56 @@ func TestProblems(t *testing.T) {
 		raw  string
 		want []string
 	}{
-		"no object":       {`"x"`, []string{`error type : expected an object with a command or a url, got string`}},
-		"null":            {`null`, []string{`error type : expected an object with a command or a url, got null`}},
-		"empty command":   {`{"command": ""}`, []string{`error R-CV-1 /command: the command is empty`}},
-		"both":            {`{"command": "x", "url": "http://h"}`, []string{`error R-CV-1 : both a command and a url; a server has one of them`}},
-		"neither":         {`{}`, []string{`error R-CV-1 : neither a command nor a url; a server needs one of them`}},
-		"type misfits":    {`{"url": "http://h", "type": "stdio"}`, []string{`error R-CV-1 /type: type stdio does not fit: there is a url`}},
-		"type misfits 2":  {`{"command": "x", "type": "http"}`, []string{`error R-CV-1 /type: type http does not fit: there is a command`}},
-		"type unknown":    {`{"url": "http://h", "type": "grpc"}`, []string{`error R-CV-1 /type: expected stdio, http or sse, got "grpc"`}},
-		"wrong types":     {`{"command": 1, "args": "x", "cwd": []}`, []string{`error type /command: expected a string such as "npx", got number`, `error type /args: expected a list of strings, got string`, `error type /cwd: expected a string, got array`}},
-		"tilde":           {`{"command": "~/bin/x"}`, []string{`error R-CV-7 /command: ~ is not expanded; write ${userHome}/bin/x`}},
-		"bare duration":   {`{"command": "x", "toolTimeout": 30}`, []string{`error R-CV-8 /toolTimeout: write a unit: 30s, 500ms`}},
-		"quoted duration": {`{"command": "x", "startTimeout": "30"}`, []string{`error R-CV-8 /startTimeout: write a unit: 30s, 500ms`}},
-		"zero timeout":    {`{"command": "x", "toolTimeout": "0s"}`, []string{`error value /toolTimeout: expected more than 0`}},
-		"timeout":         {`{"command": "x", "timeout": 60}`, []string{`warning R-CV-8 /timeout: programs disagree on the unit of "timeout", so it is not used; write "toolTimeout": "60s"`}},
-		"unknown":         {`{"command": "x", "arg": [], "colour": 1, "x-own": 1}`, []string{`warning unknown /arg: unknown field; did you mean "args"?`, `warning unknown /colour: unknown field`}},
-		"unknown inside":  {`{"command": "x", "tools": {"exlude": []}}`, []string{`warning unknown /tools/exlude: unknown field; did you mean "exclude"?`}},
-		"alias twice":     {`{"url": "http://h", "serverUrl": "http://g"}`, []string{`warning alias /serverUrl: "url" says the same; "url" counts`}},
-		"unset":           {`{"command": "x", "args": ["${NOPE}"]}`, []string{`error var_unset /args/0: NOPE is not set; set it, or write ${NOPE:-text} for a default`}},
-		"unset input":     {`{"command": "x", "env": {"K": "${input:db-name}"}}`, []string{`error var_unset /env/K: COLLIE_INPUT_DB_NAME is not set; it stands for ${input:db-name}`}},
-		"unset secret":    {`{"command": "x", "env": {"K": "${secret:NOPE}"}}`, []string{`error var_unset /env/K: secret NOPE is not set; collie secret set NOPE keeps one`}},
-		"bad variable":    {`{"command": "x", "args": ["${a b}"]}`, []string{`error R-VA-1 /args/0: ${a b} is no form of variable; write ${NAME}, ${NAME:-text}, ${secret:NAME} or ${input:id}`}},
-		"nested variable": {`{"command": "x", "args": ["${A:-${B}}"]}`, []string{`error R-VA-1 /args/0: ${A:-${B}: a variable inside a variable is not possible`}},
-		"env number":      {`{"command": "x", "env": {"N": 1, "T": true}}`, []string{`warning type /env/N: number as a value of a variable; write "1"`, `warning type /env/T: boolean as a value of a variable; write "true"`}},
-		"env name":        {`{"command": "x", "env": {"A=B": "1", "o": {}}}`, []string{`error value /env/A=B: "A=B" is no name of a variable`, `error type /env/o: expected a string, got object`}},
-		"envFile missing": {`{"command": "x", "envFile": "none.env"}`, []string{`error envFile /envFile: file does not exist`}},
-		"inheritEnv":      {`{"command": "x", "inheritEnv": "some"}`, []string{`error value /inheritEnv: expected minimal, all, none or a list of names, got "some"`}},
-		"inheritEnv list": {`{"command": "x", "inheritEnv": ["A*B"]}`, []string{`error value /inheritEnv/0: expected a name or PREFIX_*, got "A*B"`}},
-		"url":             {`{"url": "ftp://h"}`, []string{`error url /url: expected http://host/…, https://host/… or unix:///path#/route`}},
-		"url relative":    {`{"url": "/mcp"}`, []string{`error url /url: expected a URL such as "https://host/mcp"`}},
-		"header name":     {`{"url": "http://h", "headers": {"A B": "x", "C": "${WHO}\n"}}`, []string{`error header /headers/A B: "A B" is no name of a header`, `error header /headers/C: a header cannot hold a line break or NUL`}},
-		"header line":     {`{"url": "http://h", "headers": ["X: y", "Z"]}`, []string{`error header /headers/1: expected "Name: value"`}},
-		"bearer":          {`{"url": "http://h", "auth": {"type": "bearer"}}`, []string{`error auth /auth: bearer needs a token`}},
-		"auth type":       {`{"url": "http://h", "auth": {"type": "magic"}}`, []string{`error value /auth/type: expected one of none, bearer, basic, oauth, got "magic"`}},
-		"insecure":        {`{"url": "https://h", "tls": {"insecure": true}}`, []string{`warning tls /tls/insecure: certificates are not checked: anybody on the way can read and change everything`}},
-		"half a key":      {`{"url": "https://h", "tls": {"certFile": "c"}}`, []string{`error value /tls: certFile and keyFile belong together; only one of them is set`}},
-		"protocol":        {`{"command": "x", "protocol": "new"}`, []string{`error value /protocol: expected auto, legacy or a version such as 2025-11-25, got "new"`}},
-		"lifecycle":       {`{"command": "x", "lifecycle": "always"}`, []string{`error value /lifecycle: expected one of auto, lazy, eager, keepalive, got "always"`}},
-		"glob":            {`{"command": "x", "tools": {"include": ["[a"]}}`, []string{`error value /tools/include/0: "[a" is no pattern: syntax error in pattern`}},
-		"prefix":          {`{"command": "x", "prefix": "a b"}`, []string{`error value /prefix: expected up to 32 of A-Z a-z 0-9 _ -, got "a b"`}},
-		"secret in args":  {`{"command": "x", "args": ["--key", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"]}`, []string{`warning R-CV-6 /args/1: this looks like a secret; keep it out of the file and write ${secret:NAME} or ${NAME}`}},
-		"secret in =":     {`{"command": ["x", "--key=sk-0123456789abcdefghijklmn"]}`, []string{`warning R-CV-6 /command/1: this looks like a secret; keep it out of the file and write ${secret:NAME} or ${NAME}`}},
-		"secret header":   {`{"url": "http://h", "headers": {"Authorization": "Bearer q8Zt4Lw0Xr7Nb2Vc9Km5Hs1Jd6Pf3Gy0"}}`, []string{`warning R-CV-6 /headers/Authorization: this looks like a secret; keep it out of the file and write ${secret:NAME} or ${NAME}`}},
-		"secret query":    {`{"url": "http://h/?key=q8Zt4Lw0Xr7Nb2Vc9Km5Hs1Jd6Pf3Gy0"}`, []string{`warning R-CV-6 /url: the query holds what looks like a secret; write ${secret:NAME} or ${NAME}, or send it as a header`}},
-		"docker":          {`{"command": "docker", "args": ["run", "-dt", "img"]}`, []string{`error R-CV-5 /args: a detached container has no stdio; leave out -d`, `error R-CV-5 /args: a terminal changes line breaks and mixes the streams; leave out -t`, `error R-CV-5 /args: without -i the container does not read its input; add it`, `warning R-CV-5 /args: without --rm each start leaves a container behind; add it`}},
-		"docker, values":  {`{"command": "/usr/bin/podman", "args": ["run", "--name", "-d", "-e", "-t", "-i", "--rm", "img", "-d", "-t"]}`, nil},
-		"docker, no run":  {`{"command": "docker", "args": ["mcp", "gateway", "run"]}`, nil},
+		"no object":                 {`"x"`, []string{`error type : expected an object with a command or a url, got string`}},
+		"null":                      {`null`, []string{`error type : expected an object with a command or a url, got null`}},
+		"empty command":             {`{"command": ""}`, []string{`error R-CV-1 /command: the command is empty`}},
+		"both":                      {`{"command": "x", "url": "http://h"}`, []string{`error R-CV-1 : both a command and a url; a server has one of them`}},
+		"neither":                   {`{}`, []string{`error R-CV-1 : neither a command nor a url; a server needs one of them`}},
+		"type misfits":              {`{"url": "http://h", "type": "stdio"}`, []string{`error R-CV-1 /type: type stdio does not fit: there is a url`}},
+		"type misfits 2":            {`{"command": "x", "type": "http"}`, []string{`error R-CV-1 /type: type http does not fit: there is a command`}},
+		"type unknown":              {`{"url": "http://h", "type": "grpc"}`, []string{`error R-CV-1 /type: expected stdio, http or sse, got "grpc"`}},
+		"wrong types":               {`{"command": 1, "args": "x", "cwd": []}`, []string{`error type /command: expected a string such as "npx", got number`, `error type /args: expected a list of strings, got string`, `error type /cwd: expected a string, got array`}},
+		"tilde":                     {`{"command": "~/bin/x"}`, []string{`error R-CV-7 /command: ~ is not expanded; write ${userHome}/bin/x`}},
+		"bare duration":             {`{"command": "x", "toolTimeout": 30}`, []string{`error R-CV-8 /toolTimeout: write a unit: 30s, 500ms`}},
+		"quoted duration":           {`{"command": "x", "startTimeout": "30"}`, []string{`error R-CV-8 /startTimeout: write a unit: 30s, 500ms`}},
+		"zero timeout":              {`{"command": "x", "toolTimeout": "0s"}`, []string{`error value /toolTimeout: expected more than 0`}},
+		"timeout":                   {`{"command": "x", "timeout": 60}`, []string{`warning R-CV-8 /timeout: programs disagree on the unit of "timeout", so it is not used; write "toolTimeout": "60s"`}},
+		"unknown":                   {`{"command": "x", "arg": [], "colour": 1, "x-own": 1}`, []string{`warning unknown /arg: unknown field; did you mean "args"?`, `warning unknown /colour: unknown field`}},
+		"unknown inside":            {`{"command": "x", "tools": {"exlude": []}}`, []string{`warning unknown /tools/exlude: unknown field; did you mean "exclude"?`}},
+		"alias twice":               {`{"url": "http://h", "serverUrl": "http://g"}`, []string{`warning alias /serverUrl: "url" says the same; "url" counts`}},
+		"unset":                     {`{"command": "x", "args": ["${NOPE}"]}`, []string{`error var_unset /args/0: NOPE is not set; set it, or write ${NOPE:-text} for a default`}},
+		"unset input":               {`{"command": "x", "env": {"K": "${input:db-name}"}}`, []string{`error var_unset /env/K: COLLIE_INPUT_DB_NAME is not set; it stands for ${input:db-name}`}},
+		"unset secret":              {`{"command": "x", "env": {"K": "${secret:NOPE}"}}`, []string{`error var_unset /env/K: secret NOPE is not set; collie secret set NOPE keeps one`}},
+		"bad variable":              {`{"command": "x", "args": ["${a b}"]}`, []string{`error R-VA-1 /args/0: ${a b} is no form of variable; write ${NAME}, ${NAME:-text}, ${secret:NAME} or ${input:id}`}},
+		"nested variable":           {`{"command": "x", "args": ["${A:-${B}}"]}`, []string{`error R-VA-1 /args/0: ${A:-${B}: a variable inside a variable is not possible`}},
+		"env number":                {`{"command": "x", "env": {"N": 1, "T": true}}`, []string{`warning type /env/N: number as a value of a variable; write "1"`, `warning type /env/T: boolean as a value of a variable; write "true"`}},
+		"env name":                  {`{"command": "x", "env": {"A=B": "1", "o": {}}}`, []string{`error value /env/A=B: "A=B" is no name of a variable`, `error type /env/o: expected a string, got object`}},
+		"envFile missing":           {`{"command": "x", "envFile": "none.env"}`, []string{`error envFile /envFile: file does not exist`}},
+		"inheritEnv":                {`{"command": "x", "inheritEnv": "some"}`, []string{`error value /inheritEnv: expected minimal, all, none or a list of names, got "some"`}},
+		"inheritEnv list":           {`{"command": "x", "inheritEnv": ["A*B"]}`, []string{`error value /inheritEnv/0: expected a name or PREFIX_*, got "A*B"`}},
+		"url":                       {`{"url": "ftp://h"}`, []string{`error url /url: expected http://host/…, https://host/… or unix:///path#/route`}},
+		"url relative":              {`{"url": "/mcp"}`, []string{`error url /url: expected a URL such as "https://host/mcp"`}},
+		"header name":               {`{"url": "http://h", "headers": {"A B": "x", "C": "${WHO}\n"}}`, []string{`error header /headers/A B: "A B" is no name of a header`, `error header /headers/C: a header cannot hold a line break or NUL`}},
+		"header line":               {`{"url": "http://h", "headers": ["X: y", "Z"]}`, []string{`error header /headers/1: expected "Name: value"`}},
+		"bearer":                    {`{"url": "http://h", "auth": {"type": "bearer"}}`, []string{`error auth /auth: bearer needs a token`}},
+		"auth type":                 {`{"url": "http://h", "auth": {"type": "magic"}}`, []string{`error value /auth/type: expected one of none, bearer, basic, oauth, got "magic"`}},
+		"grant type":                {`{"url": "http://h", "oauth": {"grantType": "password"}}`, []string{`error value /oauth/grantType: expected one of authorization_code, client_credentials, got "password"`}},
+		"no credentials":            {`{"url": "http://h", "auth": {"grantType": "client_credentials", "clientId": "i"}}`, []string{`error auth /auth: grantType client_credentials needs a clientId and a clientSecret`}},
+		"unset secret, credentials": {`{"url": "http://h", "auth": {"grantType": "client_credentials", "clientId": "i", "clientSecret": "${secret:NOPE}"}}`, []string{`error var_unset /auth/clientSecret: secret NOPE is not set; collie secret set NOPE keeps one`}},
+		"two clients":               {`{"url": "http://h", "auth": {"clientId": "i", "clientMetadataUrl": "https://h/c.json"}}`, []string{`warning auth /auth/clientMetadataUrl: it is not used: clientId says which client this is`}},
+		"insecure":                  {`{"url": "https://h", "tls": {"insecure": true}}`, []string{`warning tls /tls/insecure: certificates are not checked: anybody on the way can read and change everything`}},
+		"half a key":                {`{"url": "https://h", "tls": {"certFile": "c"}}`, []string{`error value /tls: certFile and keyFile belong together; only one of them is set`}},
+		"protocol":                  {`{"command": "x", "protocol": "new"}`, []string{`error value /protocol: expected auto, legacy or a version such as 2025-11-25, got "new"`}},
+		"lifecycle":                 {`{"command": "x", "lifecycle": "always"}`, []string{`error value /lifecycle: expected one of auto, lazy, eager, keepalive, got "always"`}},
+		"glob":                      {`{"command": "x", "tools": {"include": ["[a"]}}`, []string{`error value /tools/include/0: "[a" is no pattern: syntax error in pattern`}},
+		"prefix":                    {`{"command": "x", "prefix": "a b"}`, []string{`error value /prefix: expected up to 32 of A-Z a-z 0-9 _ -, got "a b"`}},
+		"secret in args":            {`{"command": "x", "args": ["--key", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"]}`, []string{`warning R-CV-6 /args/1: this looks like a secret; keep it out of the file and write ${secret:NAME} or ${NAME}`}},
+		"secret in =":               {`{"command": ["x", "--key=sk-0123456789abcdefghijklmn"]}`, []string{`warning R-CV-6 /command/1: this looks like a secret; keep it out of the file and write ${secret:NAME} or ${NAME}`}},
+		"secret header":             {`{"url": "http://h", "headers": {"Authorization": "Bearer q8Zt4Lw0Xr7Nb2Vc9Km5Hs1Jd6Pf3Gy0"}}`, []string{`warning R-CV-6 /headers/Authorization: this looks like a secret; keep it out of the file and write ${secret:NAME} or ${NAME}`}},
+		"secret query":              {`{"url": "http://h/?key=q8Zt4Lw0Xr7Nb2Vc9Km5Hs1Jd6Pf3Gy0"}`, []string{`warning R-CV-6 /url: the query holds what looks like a secret; write ${secret:NAME} or ${NAME}, or send it as a header`}},
+		"docker":                    {`{"command": "docker", "args": ["run", "-dt", "img"]}`, []string{`error R-CV-5 /args: a detached container has no stdio; leave out -d`, `error R-CV-5 /args: a terminal changes line breaks and mixes the streams; leave out -t`, `error R-CV-5 /args: without -i the container does not read its input; add it`, `warning R-CV-5 /args: without --rm each start leaves a container behind; add it`}},
+		"docker, values":            {`{"command": "/usr/bin/podman", "args": ["run", "--name", "-d", "-e", "-t", "-i", "--rm", "img", "-d", "-t"]}`, nil},
+		"docker, no run":            {`{"command": "docker", "args": ["mcp", "gateway", "run"]}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,6 +265,17 @@ func TestRemote(t *testing.T) {
 	}
 	if a := e.Auth; a.Type != "oauth" || a.ClientID.Reveal() != "id" || a.RedirectPort != 8123 || len(a.Scopes) != 1 {
 		t.Errorf("auth is %+v", a)
+	}
+	for raw, want := range map[string]string{
+		`{"url": "http://h", "auth": {"grantType": "client_credentials", "clientId": "${WHO}", "clientSecret": "${PIN}"}}`: "client_credentials world 1234 ",
+		`{"url": "http://h", "auth": {"clientMetadataUrl": "https://${WHO}:8443/client.json"}}`:                            "   https://world:8443/client.json",
+		`{"url": "http://h", "oauth": {"grant_type": "authorization_code", "client_metadata_url": "https://h/c"}}`:         "authorization_code   https://h/c",
+	} {
+		a := clean(t, raw).Auth
+		got := strings.Join([]string{a.GrantType, a.ClientID.Reveal(), a.ClientSecret.Reveal(), a.ClientMetadataURL.Reveal()}, " ")
+		if a.Type != "oauth" || got != want {
+			t.Errorf("%s gives %s %q, want oauth %q", raw, a.Type, got, want)
+		}
 	}
 	if a := clean(t, `{"url": "http://h", "apiKey": "${PIN}"}`).Auth; a.Type != "bearer" || a.Token.Reveal() != "1234" {
 		t.Errorf("apiKey gives %+v", a)
@@ -434,4 +449,19 @@ func FuzzParse(f *testing.F) {
 		}
 		entry.Environment(e, nil, entry.EnvironmentOptions{})
 	})
+}
+
+// A client id that is an address has to be one that cannot be written in another way.
+func TestClientMetadataURL(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{
+		"http://h/client.json", "https://h", "https://h/", "https:///client.json", "https://me@h/client.json", "https://h/a/../client.json",
+		"https://h/./client.json", "https://h/client.json#x", "https://h/client.json#", "client.json", "https://h/%zz",
+	} {
+		_, got := parse(t, `{"url": "http://h", "auth": {"clientMetadataUrl": "`+address+`"}}`)
+		want := []string{`error value /auth/clientMetadataUrl: expected an https URL with a path such as "https://example.org/client.json"`}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", address, diff)
+		}
+	}
 }

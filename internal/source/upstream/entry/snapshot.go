@@ -76,9 +76,10 @@ func (snapshot) hide(text string) string {
 func (s snapshot) auth(a Auth) present {
 	out := present{}
 	out.put("type", a.Type)
+	out.put("grantType", a.GrantType)
 	for name, v := range map[string]Value{
 		"token": a.Token, "username": a.Username, "password": a.Password,
-		"clientId": a.ClientID, "clientSecret": a.ClientSecret,
+		"clientId": a.ClientID, "clientSecret": a.ClientSecret, "clientMetadataUrl": a.ClientMetadataURL,
 	} {
 		out.put(name, s.hide(v.text))
 	}

@@ -66,6 +66,7 @@ var planted = []string{
 	`{"url": "https://h/mcp", "auth": {"type": "basic", "username": "u", "password": "%s"}}`,
 	`{"url": "https://h/mcp", "auth": {"type": "oauth", "clientId": "%s"}}`,
 	`{"url": "https://h/mcp", "oauth": {"clientId": "c", "clientSecret": "%s", "scopes": ["%[1]s"]}}`,
+	`{"url": "https://h/mcp", "auth": {"clientMetadataUrl": "https://h/%s"}}`,
 	`{"url": "https://h/mcp", "headersCommand": {"command": "vault", "args": ["read", "%s"]}}`,
 	`{"url": "https://h/mcp", "headersCommand": {"command": "${PLANTED}"}}`,
 	`{"url": "https://h/mcp", "tls": {"keyFile": "/k/%s", "certFile": "/c"}}`,
@@ -143,6 +144,7 @@ func TestSnapshotKeepsWhatTellsAServer(t *testing.T) {
 		`{"command": "/u/bin/serve", "args": ["/u/notes", "/user/notes"], "cwd": "/u"}`:                                                         `{"args":["~/notes","/user/notes"],"command":"~/bin/serve","cwd":"~","type":"stdio"}`,
 		`{"url": "https://api.example.org:8443/mcp/v1?team=7", "headers": {"X-A": "1"}, "protocol": "legacy"}`:                                  `{"headers":{"X-A":"***"},"protocol":"legacy","type":"http","url":"https://api.example.org:8443/mcp/v1?team=***"}`,
 		`{"url": "https://h/sse", "apiKey": "k"}`: `{"auth":{"token":"***","type":"bearer"},"type":"sse","url":"https://h/sse"}`,
+		`{"url": "https://h/mcp", "auth": {"grantType": "client_credentials", "clientId": "c", "clientSecret": "s"}}`: `{"auth":{"clientId":"***","clientSecret":"***","grantType":"client_credentials","type":"oauth"},"type":"http","url":"https://h/mcp"}`,
 	} {
 		e, _ := entry.Parse("s", json.RawMessage(raw), options())
 		if diff := cmp.Diff(want, string(e.Snapshot("/u"))); diff != "" {

@@ -130,6 +130,10 @@ func TestSecrets(t *testing.T) {
 		{`{"url":"https://u:pw@h/s/` + token + `/mcp?key=k&q=1"}`, `https://u:${secret:GITHUB_PASSWORD}@h/s/${secret:GITHUB_URL}/mcp?key=${secret:GITHUB_KEY}&q=1`, "GITHUB_PASSWORD GITHUB_URL GITHUB_KEY"},
 		{`{"url":"https://h/mcp","headers":{"Authorization":"Bearer abc","X-A":"b"}}`, `{"Authorization":"Bearer ${secret:GITHUB_AUTHORIZATION}","X-A":"b"}`, "GITHUB_AUTHORIZATION"},
 		{`{"url":"https://h/mcp","auth":{"type":"oauth","clientId":"i","clientSecret":"s"}}`, `"clientSecret":"${secret:GITHUB_CLIENTSECRET}"`, "GITHUB_CLIENTSECRET"},
+		{
+			`{"url":"https://h/mcp","oauth":{"grantType":"client_credentials","clientMetadataUrl":"https://h/c","clientSecret":"s"}}`,
+			`{"clientSecret":"${secret:GITHUB_CLIENTSECRET}","clientMetadataUrl":"https://h/c","grantType":"client_credentials"}`, "GITHUB_CLIENTSECRET",
+		},
 		{`{"command":"x","args":["postgres://u:p@h/db"]}`, `postgres://u:${secret:GITHUB_PASSWORD}@h/db`, "GITHUB_PASSWORD"},
 		{`{"command":"x","env":{"TOKEN":"$${literal}"}}`, `"TOKEN":"${secret:GITHUB_TOKEN}"`, "GITHUB_TOKEN"},
 	} {

@@ -30,7 +30,8 @@ type override struct {
 var order = []string{
 	"displayName", "description", "type", "command", "args", "env", "envFile", "inheritEnv", "cwd",
 	"url", "headers", "headersCommand.command", "headersCommand.args",
-	"auth.type", "auth.token", "auth.username", "auth.password", "auth.clientId", "auth.clientSecret", "auth.scopes", "auth.redirectPort",
+	"auth.type", "auth.token", "auth.username", "auth.password", "auth.clientId", "auth.clientSecret",
+	"auth.clientMetadataUrl", "auth.grantType", "auth.scopes", "auth.redirectPort",
 	"disabled", "lifecycle", "startTimeout", "toolTimeout",
 	"tools.include", "tools.exclude", "tools.override", "autoApprove",
 }

@@ -66,6 +66,8 @@ func readOurs(r *reading) {
 		r.field(at+"client_id", field{"", "auth.clientId", text})
 		r.field(at+"clientSecret", field{"", "auth.clientSecret", text})
 		r.field(at+"client_secret", field{"", "auth.clientSecret", text})
+		r.field(at+"clientMetadataUrl", field{"", "auth.clientMetadataUrl", text})
+		r.field(at+"grantType", field{"", "auth.grantType", plain})
 		r.field(at+"scopes", field{"", "auth.scopes", names})
 		r.field(at+"redirectPort", field{"", "auth.redirectPort", count})
 	}

@@ -40,7 +40,7 @@ func (r *record) secret() string {
 	return r.ClientSecret
 }
 
-// identify gives rec a client id: the configured one, our metadata document, the one that was
+// identify gives rec a client id: the configured one, the metadata document, the one that was
 // registered before, a new one, or what a person knows (6.2, step 3).
 func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, before *record, o *LoginOptions) error {
 	methods := m.TokenEndpointAuthMethodsSupported
@@ -48,8 +48,8 @@ func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, 
 	case s.server.ClientID != "":
 		rec.ClientID, rec.ClientSecret = s.server.ClientID, s.server.ClientSecret
 		rec.ClientAuth = authWith(methods, rec.ClientSecret)
-	case s.opts.ClientMetadataURL != "" && m.ClientIDMetadataDocumentSupported:
-		rec.ClientID, rec.ClientAuth = s.opts.ClientMetadataURL, authNone
+	case s.server.ClientMetadataURL != "" && m.ClientIDMetadataDocumentSupported:
+		rec.ClientID, rec.ClientAuth = s.server.ClientMetadataURL, authNone
 	case before.fits(rec, s.opts.Now()):
 		rec.ClientID, rec.ClientSecret = before.ClientID, before.ClientSecret
 		rec.ClientAuth, rec.ClientEnds, rec.Registered = before.ClientAuth, before.ClientEnds, true

@@ -167,7 +167,7 @@ func (s *Session) readAuthority(ctx context.Context, issuer string) (*oauthex.Au
 	}
 	var wrong error
 	for _, place := range authorityPlaces(issuer) {
-		m, err := oauthex.GetAuthServerMeta(ctx, place, issuer, s.guard.client())
+		m, err := s.readAuthorityAt(ctx, place, issuer)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil, context.Cause(ctx)
@@ -181,6 +181,24 @@ func (s *Session) readAuthority(ctx context.Context, issuer string) (*oauthex.Au
 		wrong = errNothing
 	}
 	return nil, fmt.Errorf("authorization server %s: %w", quoted(issuer), wrong)
+}
+
+// readAuthorityAt reads the metadata at one place; nil where there is none. The SDK's reader refuses
+// a server without PKCE, which a client that signs in by itself has no use for.
+func (s *Session) readAuthorityAt(ctx context.Context, place, issuer string) (*oauthex.AuthServerMeta, error) {
+	if !s.server.ClientCredentials {
+		return oauthex.GetAuthServerMeta(ctx, place, issuer, s.guard.client())
+	}
+	var m oauthex.AuthServerMeta
+	if err := s.readJSON(ctx, "issuer", place, &m); errors.Is(err, errNothing) {
+		return nil, nil //nolint:nilnil // as the SDK's reader has it
+	} else if err != nil {
+		return nil, err
+	}
+	if strings.TrimSuffix(m.Issuer, "/") != strings.TrimSuffix(issuer, "/") { // RFC 8414, section 3.3
+		return nil, fmt.Errorf("the metadata at %s is of the issuer %q, expected %q", place, m.Issuer, issuer)
+	}
+	return &m, nil
 }
 
 // authorityPlaces are the places of an authorization server's metadata (RFC 8414, 3.1; OpenID
@@ -205,7 +223,7 @@ func (s *Session) checkAuthority(m *oauthex.AuthServerMeta) error {
 		field, value string
 		needed       bool
 	}{
-		{"authorization_endpoint", m.AuthorizationEndpoint, true},
+		{"authorization_endpoint", m.AuthorizationEndpoint, !s.server.ClientCredentials},
 		{"token_endpoint", m.TokenEndpoint, true},
 		{"registration_endpoint", m.RegistrationEndpoint, false},
 		{"revocation_endpoint", m.RevocationEndpoint, false},
@@ -217,7 +235,7 @@ func (s *Session) checkAuthority(m *oauthex.AuthServerMeta) error {
 			return err
 		}
 	}
-	if !slices.Contains(m.CodeChallengeMethodsSupported, "S256") {
+	if !s.server.ClientCredentials && !slices.Contains(m.CodeChallengeMethodsSupported, "S256") {
 		return fmt.Errorf("code_challenge_methods_supported is %q, expected S256 in it", m.CodeChallengeMethodsSupported)
 	}
 	return nil

@@ -20,6 +20,9 @@ type NeedsAuthError struct {
 	Server string
 	// Scopes are those that a new sign-in asks for: the granted ones and the missing (R-OA-5).
 	Scopes []string
+
+	byItself bool  // the client signs in, and no person can
+	err      error // why it is refused
 }
 
 // Error says what is missing and what to do.
@@ -27,14 +30,28 @@ func (e *NeedsAuthError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns the same as a [*tool.Error].
 func (e *NeedsAuthError) Unwrap() error {
-	message := "nobody is signed in"
-	if len(e.Scopes) > 0 {
-		message = "the sign-in does not cover this; it has to ask for " + strings.Join(e.Scopes, " ")
+	out := &tool.Error{Op: op, Subject: e.Server}
+	cause, known := errors.AsType[*tool.Error](e.err)
+	if known {
+		*out = *cause
 	}
-	return &tool.Error{
-		Op: op, Kind: tool.NeedsAuth, Subject: e.Server, Message: message,
-		Hint: "collie mcp auth " + e.Server,
+	out.Kind, out.Hint = tool.NeedsAuth, "collie mcp auth "+e.Server
+	if e.byItself {
+		out.Hint = CredentialsHint(e.Server)
 	}
+	switch {
+	case known:
+	case len(e.Scopes) > 0:
+		out.Message = "the sign-in does not cover this; it has to ask for " + strings.Join(e.Scopes, " ")
+	default:
+		out.Message = "nobody is signed in"
+	}
+	return out
+}
+
+// CredentialsHint says what a person can do about a client that signs in by itself and is refused.
+func CredentialsHint(server string) string {
+	return "check auth.clientId and auth.clientSecret of " + server + " in the settings, and what the authorization server lets that client do"
 }
 
 // failed wraps the error of one step.

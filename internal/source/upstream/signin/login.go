@@ -6,9 +6,12 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"collie/internal/tool"
 )
@@ -36,10 +39,14 @@ type LoginOptions struct {
 
 // Login signs a person in: it finds the authorization server, sends the person there and waits
 // for the browser to come back to 127.0.0.1, for [Session.Complete] in another process, or for
-// a pasted answer, up to [LoginTime]. What it changes is stored when it returns nil.
+// a pasted answer, up to [LoginTime]. With [Server.ClientCredentials] it gets a new token and asks
+// nobody. What it changes is stored when it returns nil.
 func (s *Session) Login(ctx context.Context, o LoginOptions) error {
 	if s.origin == nil {
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: s.server.Name, Message: "only servers with an http or https URL can be signed in at"}
+	}
+	if s.server.ClientCredentials {
+		return s.loginByItself(ctx, o.Scopes)
 	}
 	before, err := s.reload(ctx)
 	if err != nil {
@@ -64,21 +71,49 @@ func (s *Session) Login(ctx context.Context, o LoginOptions) error {
 
 // begin prepares a sign-in and stores it for [Session.Complete].
 func (s *Session) begin(ctx context.Context, before *record, redirect string, o *LoginOptions) (*pending, error) {
+	f, err := s.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rec := s.newRecord(f)
+	rec.Redirect, rec.Login = redirect, rand.Text()
+	if err := s.identify(ctx, f.authority, rec, before, o); err != nil {
+		return nil, s.noClient(redirect, err)
+	}
+	p := newPending(f.authority, rec, s.opts.Now())
+	p.Scopes = s.scopes(f, before, o.Scopes)
+	if slices.Contains(f.authority.ScopesSupported, "offline_access") {
+		p.Scopes = union(p.Scopes, []string{"offline_access"}) // without it some servers give no refresh token
+	}
+	return p, s.keep(ctx, p)
+}
+
+// found is what the documents of a server and of its authorization server say.
+type found struct {
+	challenge challenge
+	resource  resource
+	authority *oauthex.AuthServerMeta
+	wanted    []string // scopes that a refusal in this process named
+}
+
+// discover follows the server's challenge to its authorization server.
+func (s *Session) discover(ctx context.Context) (*found, error) {
 	c, err := s.ask(ctx)
 	if err != nil {
 		return nil, s.failed("reach the server", err)
 	}
+	f := &found{challenge: c}
 	s.mu.Lock()
-	if c.metadata == "" {
-		c.metadata = s.challenge.metadata
+	if f.challenge.metadata == "" {
+		f.challenge.metadata = s.challenge.metadata
 	}
-	wanted := s.challenge.scopes // of a refusal in this process
+	f.wanted = s.challenge.scopes
 	s.mu.Unlock()
-	r, err := s.describe(ctx, c)
+	f.resource, err = s.describe(ctx, f.challenge)
 	if err != nil {
 		return nil, s.failed("read the resource metadata", upstream(err))
 	}
-	m, err := s.authority(ctx, r.issuers)
+	f.authority, err = s.authority(ctx, f.resource.issuers)
 	if errors.Is(err, errNothing) {
 		return nil, &tool.Error{
 			Op: op, Kind: tool.Upstream, Subject: s.server.Name, Message: "the server offers no OAuth", Err: err,
@@ -88,39 +123,32 @@ func (s *Session) begin(ctx context.Context, before *record, redirect string, o 
 	if err != nil {
 		return nil, s.failed("read the authorization server's metadata", upstream(err))
 	}
-	rec := &record{
-		Issuer: m.Issuer, Resource: r.id, Redirect: redirect, TokenURL: m.TokenEndpoint, RevokeURL: m.RevocationEndpoint,
-		Inside: s.guard.inside(), Login: rand.Text(),
+	return f, nil
+}
+
+// newRecord is the record of a sign-in that begins.
+func (s *Session) newRecord(f *found) *record {
+	return &record{
+		Issuer: f.authority.Issuer, Resource: f.resource.id, Inside: s.guard.inside(),
+		TokenURL: f.authority.TokenEndpoint, RevokeURL: f.authority.RevocationEndpoint,
 	}
-	if err := s.identify(ctx, m, rec, before, o); err != nil {
-		return nil, s.noClient(redirect, err)
-	}
-	p := newPending(m, rec, s.opts.Now())
-	p.Scopes = s.scopes(c, r, m.ScopesSupported, before, union(wanted, o.Scopes))
-	return p, s.keep(ctx, p)
 }
 
 // scopes are what is asked for: the configured ones, or those of the challenge, or those that
 // the resource knows (MCP authorization, Scope Selection Strategy); with them what was granted
-// and wanted before, so that a step-up takes nothing away (R-OA-5), and offline_access, without
-// which some servers give no refresh token.
-func (s *Session) scopes(c challenge, r resource, supported []string, before *record, more []string) []string {
+// and wanted before, so that a step-up takes nothing away.
+func (s *Session) scopes(f *found, before *record, more []string) []string {
 	base := s.server.Scopes
 	if len(base) == 0 {
-		base = c.scopes
+		base = f.challenge.scopes
 	}
 	if len(base) == 0 {
-		base = r.scopes
+		base = f.resource.scopes
 	}
-	if before != nil && before.Resource == r.id {
+	if before != nil && before.Resource == f.resource.id {
 		base = union(base, before.Scopes, before.Wanted)
 	}
-	for _, scope := range supported {
-		if scope == "offline_access" {
-			base = union(base, []string{scope})
-		}
-	}
-	return cleanScopes(union(base, more))
+	return cleanScopes(union(base, f.wanted, more))
 }
 
 // noClient says what a person can do about a client id that is missing.

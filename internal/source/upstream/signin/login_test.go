@@ -308,7 +308,7 @@ func TestConfiguredClient(t *testing.T) {
 func TestClientMetadataDocument(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{ClientDocuments: true})
-	s := signin.New(signin.Server{Name: "notes", URL: x.MCP()}, x.store, signin.Options{ClientMetadataURL: "https://collie.example/client.json"})
+	s := signin.New(signin.Server{Name: "notes", URL: x.MCP(), ClientMetadataURL: "https://collie.example/client.json"}, x.store, signin.Options{})
 	t.Cleanup(func() { _ = s.Close() })
 	x.login(s)
 	x.wants(s, 200)

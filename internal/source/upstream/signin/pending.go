@@ -205,11 +205,16 @@ func (s *Session) trade(ctx context.Context, p *pending, code string) error {
 		return err
 	}
 	rec.take(tok, s.opts.Now())
+	return s.replace(ctx, &rec)
+}
+
+// replace stores rec in the place of what was there, and makes requests use it. The lock is held.
+func (s *Session) replace(ctx context.Context, rec *record) error {
 	_, old, err := s.load(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.save(ctx, &rec); err != nil {
+	if err := s.save(ctx, rec); err != nil {
 		return err
 	}
 	if old != "" && old != rec.key() {
@@ -220,7 +225,7 @@ func (s *Session) trade(ctx context.Context, p *pending, code string) error {
 	s.mu.Lock()
 	s.unsaved, s.challenge = nil, challenge{}
 	s.mu.Unlock()
-	s.adopt(&rec)
+	s.adopt(rec)
 	return nil
 }
 

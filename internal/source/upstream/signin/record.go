@@ -30,6 +30,7 @@ type record struct {
 	Wanted       []string  `json:"wanted,omitempty"`       // asked for by the server since (R-OA-5)
 	Subject      string    `json:"subject,omitempty"`      // who signed in
 	Login        string    `json:"login"`                  // random; one sign-in
+	ByItself     bool      `json:"byItself,omitempty"`     // got with the client's own credentials
 }
 
 // key is the name of the record in the store.
@@ -68,6 +69,9 @@ func (s *Session) load(ctx context.Context) (rec *record, key string, err error)
 	if err := json.Unmarshal([]byte(raw), rec); err != nil || rec.key() != key {
 		s.log.Warn("what is stored of the sign-in is damaged: sign in again") // its text is secret
 		return nil, key, nil
+	}
+	if rec.ByItself != s.server.ClientCredentials {
+		return nil, key, nil // a token of a person is not the client's, nor the other way round
 	}
 	if rec.ClientID == s.server.ClientID {
 		rec.ClientSecret = s.server.ClientSecret // it may have been changed since

@@ -35,6 +35,7 @@ func (s *Session) usable(ctx context.Context) (*record, error) {
 	switch {
 	case !rec.stale(now, early):
 		return rec, nil
+	case s.server.ClientCredentials: // another one can be had
 	case rec.RefreshToken == "" && ended:
 		return nil, nil //nolint:nilnil // the server's refusal tells what it wants
 	case rec.RefreshToken == "":
@@ -91,14 +92,16 @@ func (s *Session) renewOnce(ctx context.Context, had *record) (*record, error) {
 		return nil, err
 	}
 	rec, err := s.reload(ctx)
-	if err != nil || !rec.signedIn() {
+	if err != nil || !rec.signedIn() && !s.server.ClientCredentials {
 		return nil, err
 	}
 	now := s.opts.Now()
-	news := had == nil || rec.AccessToken != had.AccessToken
+	news := rec.signedIn() && (had == nil || rec.AccessToken != had.AccessToken)
 	switch {
 	case news && !rec.stale(now, early):
 		return rec, nil
+	case s.server.ClientCredentials:
+		return s.obtain(ctx, rec, nil)
 	case rec.RefreshToken != "":
 		return s.refresh(ctx, rec)
 	case news && !rec.stale(now, 0):

@@ -13,6 +13,9 @@ const drainLimit = 64 << 10
 // RoundTripper returns base with the sign-in around it. Requests that have an Authorization
 // field, and those to another origin than the server's, pass untouched.
 //
+// With [Server.ClientCredentials] the try after a refusal has a new token, also one with the scopes
+// that a 403 names, the first time it names them.
+//
 // A 401 is answered with one more try, where a stored or refreshed token may help and the
 // body can be sent again; else it is returned as it is, and [Session.NeedsAuth] is true from
 // then on. A 403 with insufficient_scope becomes a [*NeedsAuthError]: only a person can agree
@@ -37,28 +40,36 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
-	resp, err := t.send(req, rec)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized {
-		return s.judge(req.Context(), resp, rec, err)
-	}
-	s.remember(resp)
-	again, ok := replay(req)
-	better, err := s.renew(req.Context(), rec)
-	switch {
-	case err != nil:
+	for tried := 0; ; tried++ {
+		resp, err := t.send(req, rec)
+		if err != nil || !s.curable(resp, rec, tried) {
+			return s.judge(req.Context(), resp, rec, err)
+		}
+		s.remember(resp)
+		again, ok := replay(req)
+		better, err := s.renew(req.Context(), rec)
+		switch {
+		case err != nil:
+			discard(resp)
+			closeBody(again)
+			return nil, err
+		case better == nil:
+			closeBody(again)
+			s.setNeeds(true)
+			return resp, nil
+		case !ok:
+			return resp, nil // the next request has the better token
+		}
 		discard(resp)
-		closeBody(again)
-		return nil, err
-	case better == nil:
-		closeBody(again)
-		s.setNeeds(true)
-		return resp, nil
-	case !ok:
-		return resp, nil // the next request has the better token
+		req, rec = again, better
 	}
-	discard(resp)
-	resp, err = t.send(again, better)
-	return s.judge(req.Context(), resp, better, err)
+}
+
+// curable reports whether another token may help after an answer to a request with that of rec,
+// which was tried before: once after a 401, and once more where a client that signs in by itself
+// lacks scopes.
+func (s *Session) curable(resp *http.Response, rec *record, tried int) bool {
+	return tried == 0 && resp.StatusCode == http.StatusUnauthorized || tried < 2 && s.mayAskForMore(resp, rec)
 }
 
 // send sends req with the token of rec, if it has one.
@@ -121,9 +132,9 @@ func (s *Session) judge(ctx context.Context, resp *http.Response, rec *record, e
 // process.
 func (s *Session) stepUp(ctx context.Context, rec *record, scopes []string) error {
 	if rec == nil {
-		return &NeedsAuthError{s.server.Name, scopes}
+		return &NeedsAuthError{Server: s.server.Name, Scopes: scopes}
 	}
-	missing := &NeedsAuthError{s.server.Name, union(rec.Scopes, rec.Wanted, scopes)}
+	missing := &NeedsAuthError{Server: s.server.Name, Scopes: union(rec.Scopes, rec.Wanted, scopes), byItself: rec.ByItself}
 	if len(union(rec.Wanted, scopes)) == len(rec.Wanted) {
 		return missing
 	}

@@ -1,5 +1,5 @@
-// Package signin signs a person in at one remote MCP server with OAuth, and keeps requests to
-// it signed in (mcp-client-and-cache.md 6.2; MCP authorization, 2025-11-25 and 2026-07-28).
+// Package signin signs a person, or a client by itself, in at one remote MCP server with OAuth,
+// and keeps requests to it signed in (MCP authorization, 2025-11-25 and 2026-07-28).
 //
 // A [Session] is one server. Its [Session.RoundTripper] stands between the MCP client and the
 // network: it adds the access token, refreshes it in time, and notes what the server wants when
@@ -8,6 +8,9 @@
 //
 //	401 → challenge → resource metadata → authorization server metadata → client id
 //	    → browser (code, PKCE, state, resource) → callback (state, iss) → tokens → Store
+//
+// With [Server.ClientCredentials] the client id and its secret are traded for a token at once,
+// with no browser between, and again when the token ends.
 //
 // Tokens lie in a [Store], which several processes share; in this package alone they are in
 // the clear, and it logs none. What a server's settings say is its caller's business, and so is
@@ -36,6 +39,14 @@ type Server struct {
 	URL  string // http or https
 	// ClientID and ClientSecret are those of a client that was registered by hand.
 	ClientID, ClientSecret string
+	// ClientMetadataURL is the https address of a document that describes the client. It is the
+	// client id at authorization servers that read such documents, unless ClientID is set (MCP
+	// 2025-11-25, Authorization, Client ID Metadata Documents).
+	ClientMetadataURL string
+	// ClientCredentials says that the client signs in for itself with ClientID and ClientSecret,
+	// which are needed then (RFC 6749, section 4.4). No person takes part: a token is got when a
+	// request needs one, and [Session.Login] only does so at once.
+	ClientCredentials bool
 	// Scopes are asked for instead of those that the server names.
 	Scopes []string
 	// RedirectPort is the port of the callback on 127.0.0.1; 0 means any.
@@ -66,9 +77,6 @@ type Options struct {
 	LockDir string
 	// ClientName is what people see when they are asked to agree; empty means "Collie".
 	ClientName string
-	// ClientMetadataURL is the https address of our client id metadata document, where there
-	// is one.
-	ClientMetadataURL string
 	// Now is the clock; nil means the real one.
 	Now func() time.Time
 	// Logger; nil discards. No token, code or secret is logged.

@@ -31,6 +31,8 @@ type Behaviour struct {
 	OpenIDOnly         bool   // the authorization server's metadata is at OpenID's place
 	Issuer             string // in the metadata and the answers; empty is the true one
 	NoPKCE             bool   // code_challenge_methods_supported is missing
+	CredentialsOnly    bool   // no person can sign in: neither PKCE nor an authorization endpoint
+	Grants             string // the scope that is granted, whatever is asked for; empty grants what is asked for
 	TokenEndpoint      string // in the metadata
 	AuthMethods        []string
 	NoRegistration     bool
@@ -55,11 +57,11 @@ type Behaviour struct {
 
 // Seen counts what the servers were asked.
 type Seen struct {
-	Registrations, Refreshes, Codes, Calls int
-	Revoked                                []string
-	Registration                           map[string]any // the last one's body
-	Authorize                              url.Values     // the last request's
-	Token                                  url.Values     // the last request's
+	Registrations, Refreshes, Codes, Credentials, Calls int
+	Revoked                                             []string
+	Registration                                        map[string]any // the last one's body
+	Authorize                                           url.Values     // the last request's
+	Token                                               url.Values     // the last request's
 }
 
 // Provider is both servers at one address.
@@ -272,8 +274,11 @@ func (p *Provider) serveMetadata(openID bool) http.HandlerFunc {
 		set(p.b.AuthMethods != nil, "token_endpoint_auth_methods_supported", p.b.AuthMethods)
 		set(p.b.ClientDocuments, "client_id_metadata_document_supported", true)
 		set(p.b.AnnounceIss, "authorization_response_iss_parameter_supported", true)
-		if p.b.NoPKCE {
+		if p.b.NoPKCE || p.b.CredentialsOnly {
 			delete(doc, "code_challenge_methods_supported")
+		}
+		if p.b.CredentialsOnly {
+			delete(doc, "authorization_endpoint")
 		}
 		p.document(w, doc)
 	}
@@ -386,6 +391,13 @@ func (p *Provider) serveToken(w http.ResponseWriter, r *http.Request) {
 			delete(p.refresh, old)
 			p.burnt[old] = true
 		}
+	case "client_credentials":
+		p.seen.Credentials++
+		g = grant{client: id, resource: f.Get("resource"), scope: f.Get("scope")}
+		if p.clients[id].secret == "" { // only a confidential client (RFC 6749, 4.4)
+			reply(w, http.StatusBadRequest, map[string]any{"error": "unauthorized_client"})
+			return
+		}
 	default:
 		reply(w, http.StatusBadRequest, map[string]any{"error": "unsupported_grant_type"})
 		return
@@ -393,6 +405,9 @@ func (p *Provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	if !ok || g.client != id || g.resource != f.Get("resource") {
 		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "not yours"})
 		return
+	}
+	if p.b.Grants != "" {
+		g.scope = p.b.Grants
 	}
 	reply(w, http.StatusOK, p.tokens(g))
 }
