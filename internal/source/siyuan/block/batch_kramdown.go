@@ -47,7 +47,7 @@ func batchKramdown() *action.Action {
 		Late:       true,
 		Class:      action.Reads,
 		Unguarded:  "the level is checked for each id by itself, so that one fails alone",
-		Endpoints:  []string{"block/getBlockKramdowns"},
+		Endpoints:  []string{"block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"ids"},
 		Returns: []action.Field{
 			{Name: "items[].id", About: "as it was asked for"},

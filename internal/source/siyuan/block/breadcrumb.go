@@ -20,7 +20,7 @@ func breadcrumb() *action.Action {
 		Purpose:    "Show the way from its document down to a block",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
-		Endpoints:  []string{"block/getBlockBreadcrumb"},
+		Endpoints:  []string{"block/getBlockBreadcrumb", "block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"id"},
 		Returns: []action.Field{
 			{Name: "[].id", About: "the step; the document comes first"},
@@ -37,9 +37,29 @@ func breadcrumb() *action.Action {
 		if len(crumbs) == 0 {
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
+		if err := unboundCrumbs(ctx, r, crumbs); err != nil {
+			return nil, err
+		}
 		for i := range crumbs {
 			crumbs[i].Name = content.Clean(crumbs[i].Name)
 		}
 		return crumbs, nil
 	})
+}
+
+// unboundCrumbs takes out of the names of steps what the kernel has put into their text of blocks that may not be read.
+func unboundCrumbs(ctx context.Context, r *action.Request, crumbs []kernel.Crumb) error {
+	ids := make([]kernel.ID, 0, len(crumbs))
+	for _, c := range crumbs {
+		if c.Type != "NodeDocument" { // its name is its title
+			ids = append(ids, c.ID)
+		}
+	}
+	texts, err := content.PlainTexts(ctx, r, ids)
+	for i := range crumbs {
+		if text, other := texts[crumbs[i].ID]; other {
+			crumbs[i].Name = excerpt(text, 64)
+		}
+	}
+	return err
 }

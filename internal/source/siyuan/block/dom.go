@@ -29,7 +29,7 @@ func dom() *action.Action {
 		Guide:      "For text get_kramdown is shorter. A longer DOM is cut after a whole block.",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
-		Endpoints:  []string{"block/getBlockDOM"},
+		Endpoints:  []string{"block/getBlockDOM", "query/sql"},
 		Positional: []string{"id"},
 		Returns: []action.Field{
 			{Name: "id", About: "the block"},

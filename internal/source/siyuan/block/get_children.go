@@ -27,7 +27,7 @@ func getChildren() *action.Action {
 		Guide:      "Below a heading stands its section, down to the next heading of its level. A leaf has no children.",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
-		Endpoints:  []string{"block/getChildBlocks"},
+		Endpoints:  []string{"block/getChildBlocks", "query/sql"},
 		Positional: []string{"id"},
 		Returns: []action.Field{
 			{Name: "data[].id", About: "the child"},

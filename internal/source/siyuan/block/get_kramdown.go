@@ -23,7 +23,7 @@ func getKramdown() *action.Action {
 		Common:     true,
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
-		Endpoints:  []string{"block/getBlockKramdown"},
+		Endpoints:  []string{"block/getBlockKramdown", "query/sql"},
 		Positional: []string{"id"},
 		Returns: []action.Field{
 			{Name: "id", About: "the block"},

@@ -56,7 +56,7 @@ func recentUpdated() *action.Action {
 		Purpose:   "List what was written last, by document",
 		Class:     action.Reads,
 		Unguarded: "what is in notebooks that may not be read is left out",
-		Endpoints: []string{"block/getRecentUpdatedBlocks", "sqlite/flushTransaction"},
+		Endpoints: []string{"block/getRecentUpdatedBlocks", "sqlite/flushTransaction", "query/sql"},
 		Returns: []action.Field{
 			{Name: "documents[].documentId", About: "document, the latest first"},
 			{Name: "documents[].notebook", About: "its notebook"},
@@ -91,6 +91,11 @@ func recentUpdated() *action.Action {
 			}
 		}
 		r.Filtered(len(all) - len(visible))
+		if err := content.UnboundTexts(ctx, r, visible, func(b *kernel.RecentBlock) (string, *string, *string) {
+			return b.Type, &b.Content, &b.Markdown
+		}); err != nil {
+			return nil, err
+		}
 		return groupRecent(visible[:min(len(visible), a.Count)]), nil
 	})
 }

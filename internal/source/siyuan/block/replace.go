@@ -30,7 +30,7 @@ func replace() *action.Action {
 		Needs: []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints: []string{
 			"block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns", "block/updateBlock", "block/batchUpdateBlock",
-			"block/insertBlock", "attr/setBlockAttrs", "attr/getBlockAttrs",
+			"block/insertBlock", "attr/setBlockAttrs", "attr/getBlockAttrs", "query/sql",
 		},
 		Positional: []string{"id"},
 		Adapt:      content.AdaptEdits,

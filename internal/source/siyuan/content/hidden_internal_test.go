@@ -93,7 +93,7 @@ func TestStateHashIgnoresTimesAndOrderOfAttributes(t *testing.T) {
 
 // checkView fails if the text and the raw text of a view do not belong together.
 func checkView(t interface{ Fatalf(string, ...any) }, raw string) {
-	v := viewOf(raw)
+	v := viewOf(raw, nil)
 	if v.text != Visible(raw) || len(v.off) != len(v.text)+1 {
 		t.Fatalf("the view of %q is %q with %d offsets", raw, v.text, len(v.off))
 	}

@@ -58,8 +58,13 @@ func Attributes(kramdown string) map[kernel.ID]map[string]string {
 }
 
 // canonical is kramdown in a form in which equal states are equal texts: attributes sorted,
-// without the times, which change with every write, and without what nobody sees.
+// without the times, which change with every write, and without what nobody sees. Nor are anchors
+// in it that follow another block: the kernel writes them anew when that one changes, and a hash
+// would let anybody try what a text says that may not be read.
 func canonical(kramdown string) string {
+	if strings.Contains(kramdown, "((") {
+		kramdown = followingRef.ReplaceAllString(kramdown, "$1$4")
+	}
 	var b strings.Builder
 	at := 0
 	for _, s := range hidden(kramdown) {

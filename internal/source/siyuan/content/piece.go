@@ -19,10 +19,11 @@ type piece struct {
 	view    *view  // of body
 	skipped string // the type that keeps it from being edited, "" if it can be
 	updated bool   // it was written
+	veil    *Veil  // what its reader must not see
 }
 
-func newPiece(b kernel.Block, kramdown string) *piece {
-	p := &piece{block: b, before: kramdown, body: kramdown}
+func newPiece(b kernel.Block, kramdown string, veil *Veil) *piece {
+	p := &piece{block: b, before: kramdown, body: kramdown, veil: veil}
 	if own, ok := ownList(kramdown, b.ID); ok {
 		p.own, p.body = strings.TrimSpace(kramdown[own.from:own.to]), kramdown[:own.from]
 	}
@@ -32,7 +33,7 @@ func newPiece(b kernel.Block, kramdown string) *piece {
 	case container(b.Type):
 		p.skipped = complexInside(kramdown)
 	}
-	p.first, p.view = p.body, viewOf(p.body)
+	p.first, p.view = p.body, viewOf(p.body, p.veil)
 	return p
 }
 
@@ -91,15 +92,15 @@ func (p *piece) replace(i, j int, with string) why {
 }
 
 // set replaces the body.
-func (p *piece) set(body string) { p.body, p.view = body, viewOf(body) }
+func (p *piece) set(body string) { p.body, p.view = body, viewOf(body, p.veil) }
 
 // check makes sure that readers see what was asked for and that no attribute list has come out
 // of the text or gone into it, one that several edits have put together among them.
 func (p *piece) check(want string) why {
-	if hasID(p.view.text) && !hasID(viewOf(p.first).text) {
+	if hasID(p.view.text) && !hasID(viewOf(p.first, p.veil).text) {
 		return touchesAttributes
 	}
-	if strings.TrimRight(p.view.text, " \t\n>") != strings.TrimRight(Clean(want), " \t\n>") {
+	if strings.TrimRight(p.view.text, " \t\n>") != strings.TrimRight(Clean(p.veil.Text(want)), " \t\n>") {
 		return touchesAttributes
 	}
 	return ""

@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,9 +68,17 @@ func ReplaceDocument(ctx context.Context, r *action.Request, doc action.Target, 
 func replace(
 	ctx context.Context, r *action.Request, e editor, blocks []kernel.Block, known map[kernel.ID]string, edits Edits,
 ) (Replaced, error) {
+	read := slices.Collect(maps.Values(known))
+	for _, edit := range edits {
+		read = append(read, edit.New)
+	}
+	veil, err := NewVeil(ctx, r, read...)
+	if err != nil {
+		return Replaced{}, err
+	}
 	for _, b := range blocks {
 		if kramdown, ok := known[b.ID]; ok {
-			e.pieces = append(e.pieces, newPiece(b, kramdown))
+			e.pieces = append(e.pieces, newPiece(b, kramdown, veil))
 		}
 	}
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
@@ -97,7 +106,6 @@ func replace(
 		out.Warning = "blocks that are no plain text were not searched"
 		out.RecommendedTools = recommended(out.SkippedBlocks)
 	}
-	var err error
 	out.ChangedBlocks, err = e.write(ctx, r)
 	out.Changed = len(out.ChangedBlocks) > 0
 	out.AttributesPreserved = err == nil

@@ -38,7 +38,7 @@ func TextWindow(text string, opts WindowOptions) Window {
 // not found, or found more than once without All, is an error. It returns the new text.
 func ReplaceText(subject, text string, edits Edits) (string, Replaced, error) {
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
-	p := newPiece(kernel.Block{Type: "text"}, text)
+	p := newPiece(kernel.Block{Type: "text"}, text, nil)
 	e := editor{subject: subject, pieces: []*piece{p}}
 	for i, edit := range edits {
 		n, err := e.edit(i, edit)

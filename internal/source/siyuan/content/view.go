@@ -1,6 +1,9 @@
 package content
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // view is kramdown beside the text that readers see of it.
 type view struct {
@@ -10,8 +13,9 @@ type view struct {
 	off   []int // of each byte of text: where it stands in raw; one more for the end
 }
 
-func viewOf(raw string) *view {
-	v := &view{raw: raw, spans: hidden(raw)}
+// viewOf leaves out the anchors that a veil hides as well.
+func viewOf(raw string, veil *Veil) *view {
+	v := &view{raw: raw, spans: without(hidden(raw), veil.anchors(raw))}
 	var b strings.Builder
 	v.off = make([]int, 0, len(raw)+1)
 	at := 0
@@ -30,6 +34,19 @@ func viewOf(raw string) *view {
 	v.text = b.String()
 	v.off = append(v.off, len(raw))
 	return v
+}
+
+// without puts anchors among spans, and leaves out those that stand in one.
+func without(spans, anchors []span) []span {
+	if len(anchors) == 0 {
+		return spans
+	}
+	spans = slices.DeleteFunc(spans, func(s span) bool {
+		return slices.ContainsFunc(anchors, func(a span) bool { return s.from < a.to && s.to > a.from })
+	})
+	spans = append(spans, anchors...)
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	return spans
 }
 
 // lists reports whether an attribute list stands in raw[from:to].

@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,6 +93,9 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 	if err != nil {
 		return Window{}, err
 	}
+	if err := UnboundBlocks(ctx, r, blocks); err != nil {
+		return Window{}, err
+	}
 	start := min(opts.BlockStart, len(blocks))
 	end := min(start+opts.BlockLimit, len(blocks))
 	w := Window{
@@ -104,6 +108,9 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 		some := blocks[at:min(at+chunk, end)]
 		if known[doc] == "" {
 			if known, err = texts(ctx, r.Kernel, doc, blocks, some); err != nil {
+				return Window{}, err
+			}
+			if read.veil, err = NewVeil(ctx, r, slices.Collect(maps.Values(known))...); err != nil {
 				return Window{}, err
 			}
 		}
@@ -135,6 +142,7 @@ type reader struct {
 	units  int // of 4 to a token
 	full   bool
 	types  []string // of complex blocks
+	veil   *Veil    // nil where all may be read
 }
 
 // blocks adds blocks as long as they fit.
@@ -144,7 +152,7 @@ func (d *reader) blocks(at int, blocks []kernel.Block, texts map[kernel.ID]strin
 		if !ok {
 			kramdown = b.Markdown // it went away in between
 		}
-		text := Visible(kramdown)
+		text := Visible(d.veil.Text(kramdown))
 		cost := 4*Tokens(text) + 2
 		if len(d.parts) > 0 && (d.units+cost+3)/4 > d.opts.TokenBudget {
 			d.full = true

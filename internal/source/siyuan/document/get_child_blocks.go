@@ -30,7 +30,7 @@ func getChildBlocks() *action.Action {
 		Guide:      "Blocks inside lists, quotes and the like are listed by their own container's id.",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
-		Endpoints:  []string{"block/getChildBlocks"},
+		Endpoints:  []string{"block/getChildBlocks", "query/sql"},
 		Positional: []string{"id"},
 		Returns: append([]action.Field{
 			{Name: "data", About: "blocks in order"},

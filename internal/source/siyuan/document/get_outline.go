@@ -34,7 +34,7 @@ func getOutline() *action.Action {
 		Late:       true,
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
-		Endpoints:  []string{"outline/getDocOutline"},
+		Endpoints:  []string{"outline/getDocOutline", "block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"id"},
 		Returns: []action.Field{
 			{Name: "id", About: "document id"},
@@ -55,6 +55,9 @@ func getOutline() *action.Action {
 			return nil, err
 		}
 		tree, count := headings(gjson.ParseBytes(raw))
+		if err := unboundTitles(ctx, r, tree); err != nil {
+			return nil, err
+		}
 		return struct {
 			ID           kernel.ID `json:"id"`
 			Notebook     kernel.ID `json:"notebook"`
@@ -94,4 +97,28 @@ func headings(list gjson.Result) (out []heading, count int) {
 func plainText(text string) string {
 	text = strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " ")
 	return strings.TrimSpace(content.Clean(text))
+}
+
+// unboundTitles takes out of headings what the kernel has put into their text of blocks that may not be read.
+func unboundTitles(ctx context.Context, r *action.Request, tree []heading) error {
+	var all []*heading
+	var walk func([]heading)
+	walk = func(list []heading) {
+		for i := range list {
+			all = append(all, &list[i])
+			walk(list[i].Children)
+		}
+	}
+	walk(tree)
+	ids := make([]kernel.ID, len(all))
+	for i, h := range all {
+		ids[i] = h.ID
+	}
+	texts, err := content.PlainTexts(ctx, r, ids)
+	for _, h := range all {
+		if text, other := texts[h.ID]; other {
+			h.Title = text
+		}
+	}
+	return err
 }

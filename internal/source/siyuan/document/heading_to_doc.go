@@ -8,7 +8,9 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type headingToDocArgs struct {
@@ -28,7 +30,7 @@ func headingToDoc() *action.Action {
 			action.On(access.Write, "the parent of the new document", "targetPath", newParent),
 			action.On(access.Write, "the document before it", "previousPath", predecessor),
 		},
-		Endpoints: []string{"filetree/heading2Doc", "filetree/renameDocByID", "block/getBlockDOM", "filetree/getHPathByID", "block/getBlockInfo"},
+		Endpoints: []string{"filetree/heading2Doc", "filetree/renameDocByID", "block/getBlockDOM", "filetree/getHPathByID", "block/getBlockInfo", "query/sql"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},
 			{Name: "id", About: "id of the new document, the heading's"},
@@ -42,6 +44,9 @@ func headingToDoc() *action.Action {
 		h, to := r.Target("headingID"), r.Target("targetPath")
 		dom, err := headingDOM(ctx, r, h)
 		if err != nil {
+			return nil, err
+		}
+		if err := ownWords(ctx, r, h, dom); err != nil {
 			return nil, err
 		}
 		if err := r.Kernel.HeadingToDocument(ctx, h.ID, to.Notebook, to.Path, a.PreviousPath); err != nil {
@@ -115,6 +120,20 @@ func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string
 		return "", e
 	}
 	return dom, nil
+}
+
+// ownWords refuses a heading that shows the text of a block which may not be read: as a title it could be told from the
+// heading's own words no more.
+func ownWords(ctx context.Context, r *action.Request, t action.Target, dom string) error {
+	veil, err := content.NewVeil(ctx, r, dom)
+	if err != nil || !veil.Covers(dom) {
+		return err
+	}
+	return &tool.Error{
+		Op: "make a document of", Kind: tool.Denied, Subject: t.Subject,
+		Message: "the heading refers to a block that cannot be read, and its title would be the text of that block",
+		Hint:    `take the reference out of the heading first: block(action="update")`,
+	}
 }
 
 // unescaped is the title that a document should have got from its heading. The kernel writes it

@@ -42,6 +42,9 @@ func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kerne
 		if err != nil {
 			return nil, err
 		}
+		if err := content.UnboundTexts(ctx, r, rows, func(b *block) (string, *string, *string) { return b.Type, new(string), &b.Markdown }); err != nil {
+			return nil, err
+		}
 		for _, row := range rows {
 			if _, done := out[row.ID]; done {
 				continue
@@ -81,6 +84,9 @@ func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (sides, erro
 			return sides{}, err
 		}
 		children = append(first, children[1:]...)
+	}
+	if err := content.UnboundBlocks(ctx, r, children); err != nil {
+		return sides{}, err
 	}
 	var parts []string
 	for _, c := range children {

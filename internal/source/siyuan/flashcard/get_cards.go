@@ -30,7 +30,7 @@ func getCards() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "get_cards", Purpose: "List the cards of a deck, due or not",
 		Class: action.Reads, Unguarded: deckArgument,
-		Endpoints: []string{"riff/getRiffDecks", "riff/getRiffCards", "sqlite/flushTransaction"},
+		Endpoints: []string{"riff/getRiffDecks", "riff/getRiffCards", "sqlite/flushTransaction", "query/sql"},
 		Returns: []action.Field{
 			{Name: "deckID", About: "the deck"}, {Name: "data", About: "its cards"}, {Name: "data[].cardID", About: "the card"},
 			{Name: "data[].blockID", About: "its block"}, {Name: "data[].content", About: "text of the block"},

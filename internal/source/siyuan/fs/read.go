@@ -25,7 +25,7 @@ func read() *action.Action {
 			"outline shows all headings with the block to start at.",
 		Needs: []action.Need{action.OnPath(access.Read, "path", action.PathVirtual)},
 		Endpoints: []string{
-			"notebook/lsNotebooks", "filetree/getIDsByHPath", "block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown",
+			"notebook/lsNotebooks", "filetree/getIDsByHPath", "block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown", "query/sql",
 		},
 		Positional: []string{"path"},
 		Returns:    append([]action.Field{{Name: "path", About: "path of the document"}}, content.WindowFields()...),

@@ -172,8 +172,12 @@ func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
 	if err != nil || where == "" {
 		return err
 	}
+	restricted, err := s.r.Levels.Restricted(ctx)
+	if err != nil {
+		return err
+	}
 	rows, err := kernel.SQL[document](ctx, s.r.Kernel,
-		"SELECT DISTINCT id, box, hpath FROM blocks WHERE type = 'd' AND "+where+s.plausible(where)+" ORDER BY box, hpath, id LIMIT 100000")
+		"SELECT DISTINCT id, box, hpath FROM blocks WHERE type = 'd' AND "+where+s.plausible(where, restricted)+" ORDER BY box, hpath, id LIMIT 100000")
 	if err != nil {
 		return err
 	}
@@ -234,7 +238,10 @@ func (s *searcher) where(ctx context.Context, scope *action.Target) (string, err
 // plausible is a condition that leaves out documents which cannot have the query in them, ""
 // where the index cannot tell (R-1-3). Documents stay in where the index has what readers do not
 // see between two characters: characters without a width, and the styles of words.
-func (s *searcher) plausible(where string) string {
+//
+// Where some notebook may not be read, the index has texts of it as those of blocks that may be: what embedded queries
+// found, and anchors of references. The number of documents that are looked at must not depend on these.
+func (s *searcher) plausible(where string, restricted bool) string {
 	if s.args.Regex {
 		return ""
 	}
@@ -245,7 +252,11 @@ func (s *searcher) plausible(where string) string {
 		}
 		return kernel.Contains(column, query)
 	}
-	return " AND id IN (SELECT root_id FROM blocks WHERE " + where + " AND (" + has("markdown") + " OR " + has("content") +
+	text := has("content")
+	if restricted {
+		text = "instr(markdown, '((') > 0"
+	}
+	return " AND id IN (SELECT root_id FROM blocks WHERE " + where + " AND (" + has("markdown") + " OR " + text +
 		" OR markdown GLOB " + kernel.Quote("*["+content.ZeroWidth+"]*") + " OR instr(markdown, '{: ') > 0))"
 }
 
@@ -268,7 +279,11 @@ func (s *searcher) scan(ctx context.Context, documents []document) error {
 			if err != nil {
 				return err
 			}
-			hits[i] = s.lines(path, content.Visible(kramdown))
+			veil, err := content.NewVeil(groupCtx, s.r, kramdown)
+			if err != nil {
+				return err
+			}
+			hits[i] = s.lines(path, content.Visible(veil.Text(kramdown)))
 			for j := range hits[i] {
 				hits[i][j].document = d
 			}

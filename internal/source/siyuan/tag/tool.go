@@ -5,10 +5,12 @@ package tag
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -26,13 +28,15 @@ type use struct {
 	ID  kernel.ID `json:"id"`
 	Box kernel.ID `json:"box"`
 	Tag string    `json:"tag"` // "#a# #b/c#"
+	// Markdown is that of a block with references, in which a tag may be what one of them shows.
+	Markdown string `json:"markdown"`
 }
 
 // uses returns the blocks that match a condition of SQL on their tags, each once. What only holds such blocks, such as
 // a list, has their tags in the index, and none of its own.
 func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
 	rows, err := kernel.SQL[use](ctx, r.Kernel,
-		"SELECT DISTINCT id, box, tag FROM blocks WHERE tag <> '' AND type NOT IN ('l', 'i', 'b', 's', 'callout') AND "+where+" LIMIT 1000000")
+		"SELECT DISTINCT id, box, tag, CASE WHEN instr(markdown, '((') > 0 THEN markdown ELSE '' END AS markdown FROM blocks WHERE tag <> '' AND type NOT IN ('l', 'i', 'b', 's', 'callout') AND "+where+" LIMIT 1000000")
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +47,29 @@ func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
 			out = append(out, row)
 		}
 	}
-	return out, nil
+	return out, ownTags(ctx, r, out)
+}
+
+// ownTags takes out of the tags of blocks those that are the text of a block which may not be read.
+func ownTags(ctx context.Context, r *action.Request, list []use) error {
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = list[i].Markdown
+	}
+	veil, err := content.NewVeil(ctx, r, texts...)
+	for i := range list {
+		u := &list[i]
+		if !veil.Covers(u.Markdown) {
+			continue
+		}
+		shown := veil.Text(u.Markdown)
+		labels := slices.DeleteFunc(u.labels(), func(label string) bool { return !strings.Contains(shown, "#"+label+"#") })
+		u.Tag = ""
+		for _, label := range labels {
+			u.Tag += "#" + label + "# "
+		}
+	}
+	return err
 }
 
 // labels are the tags of a block.

@@ -8,6 +8,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -35,7 +36,7 @@ func compareRecent() *action.Action {
 		Tool: "timeline", Name: "compare_recent", Purpose: "Show what changed in a document since its last different copy", Late: true, Common: true,
 		Guide: "Reads only. SiYuan keeps copies every few minutes of editing; one that was just made shows after some seconds.",
 		Class: action.Reads, Needs: []action.Need{action.OnDocument(access.Read, "documentId")},
-		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "block/getBlockDOM", "block/getChildBlocks", "sqlite/flushTransaction"},
+		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "block/getBlockDOM", "block/getChildBlocks", "sqlite/flushTransaction", "query/sql"},
 		Aliases:   map[string]string{"id": "documentId"},
 		Returns: []action.Field{
 			{Name: "documentId", About: "the document"}, {Name: "found", About: "whether one of the last 5 copies differs from now"},
@@ -51,7 +52,7 @@ func compareRecent() *action.Action {
 	}, func(ctx context.Context, r *action.Request, a compareArgs) (any, error) {
 		target := r.Target("documentId")
 		out := comparison{Document: target.Root, Summary: count(nil)}
-		present, err := now(ctx, r, target.Root)
+		present, err := shownNow(ctx, r, target.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -66,6 +67,9 @@ func compareRecent() *action.Action {
 				return nil, err
 			}
 			out.Looked++
+			if version.Content, err = content.Unbound(ctx, r, version.Content); err != nil {
+				return nil, err
+			}
 			if changes = diff(piecesOf(version.Content), present); len(changes) > 0 {
 				out.Found, out.Path, out.Created, out.Summary = true, c.Path, c.created, count(changes)
 				break

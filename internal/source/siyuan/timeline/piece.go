@@ -27,9 +27,18 @@ type piece struct {
 	look string
 }
 
+// shownNow is [now] for somebody who reads it.
+func shownNow(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
+	return blocksOf(ctx, r, doc, func(dom string) (string, error) { return content.Unbound(ctx, r, dom) })
+}
+
 // now are the blocks of a document as it is, in order; those below a folded heading, which getDoc
 // leaves out, are among them.
 func now(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
+	return blocksOf(ctx, r, doc, func(dom string) (string, error) { return dom, nil })
+}
+
+func blocksOf(ctx context.Context, r *action.Request, doc kernel.ID, read func(dom string) (string, error)) ([]piece, error) {
 	dom, err := r.Kernel.DOM(ctx, doc)
 	if err != nil {
 		return nil, err
@@ -40,6 +49,9 @@ func now(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error)
 	}
 	if top := len(kernel.ParseDOM(dom)); top < len(children) {
 		return nil, tooLarge(doc, fmt.Sprintf("%d of its %d blocks could be read", top, len(children)))
+	}
+	if dom, err = read(dom); err != nil {
+		return nil, err
 	}
 	return piecesOf(dom), nil
 }

@@ -1,0 +1,249 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// Veil hides what the kernel has copied out of blocks that a caller may not read: the anchors of
+// references that follow the text of their block. Such an anchor is the text of that block, also
+// where the block itself shows others in its text. A block that may not be read and one that does
+// not exist are treated alike.
+//
+// A nil Veil hides nothing. A Veil does not change and is safe for concurrent use.
+type Veil struct {
+	hides map[kernel.ID]bool
+	known map[kernel.ID]bool // ids that were looked up
+}
+
+// The forms of a reference whose anchor follows its block. The kernel writes a quote in an anchor
+// as an entity, so that the next one ends it.
+var (
+	followingRef  = regexp.MustCompile(`(\(\([ \t]*(\d{14}-[0-9a-z]{7})[ \t]+')([^'\n]*)('[ \t]*\)\))`)
+	followingSpan = regexp.MustCompile(`(?s)(<span\s[^>]*data-type="[^"]*block-ref[^"]*"[^>]*>)(.*?)(</span>)`)
+	spanID        = regexp.MustCompile(`\sdata-id="(\d{14}-[0-9a-z]{7})"`)
+)
+
+// deepest is how many references in a row are followed; beyond, an anchor is hidden.
+const deepest = 8
+
+// NewVeil returns what is to be hidden in texts: Markdown, kramdown or the editor's form. It costs
+// nothing where every notebook may be read or no text has such a reference, else one request for
+// each step from a block to those that it refers to.
+func NewVeil(ctx context.Context, r *action.Request, texts ...string) (*Veil, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return nil, err
+	}
+	return newVeil(ctx, r, follows(texts...))
+}
+
+// NewVeilOf returns what is to be hidden where the texts of blocks are copied, as into the rows of a database.
+func NewVeilOf(ctx context.Context, r *action.Request, blocks []kernel.ID) (*Veil, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return nil, err
+	}
+	return newVeil(ctx, r, slices.DeleteFunc(slices.Clone(blocks), func(id kernel.ID) bool { return !id.Valid() }))
+}
+
+func newVeil(ctx context.Context, r *action.Request, next []kernel.ID) (_ *Veil, err error) {
+	v := &Veil{hides: map[kernel.ID]bool{}, known: map[kernel.ID]bool{}}
+	refs := map[kernel.ID][]kernel.ID{} // of blocks that may be read
+	for range deepest {
+		if next, err = v.look(ctx, r, next, refs); err != nil || len(next) == 0 {
+			break
+		}
+	}
+	for _, id := range next {
+		v.hides[id] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		for id, to := range refs {
+			if !v.hides[id] && slices.ContainsFunc(to, func(to kernel.ID) bool { return v.hides[to] }) {
+				v.hides[id], changed = true, true
+			}
+		}
+	}
+	return v, err
+}
+
+// look finds out about blocks, and returns those that they refer to and nobody knows yet.
+func (v *Veil) look(ctx context.Context, r *action.Request, ids []kernel.ID, refs map[kernel.ID][]kernel.ID) (next []kernel.ID, err error) {
+	type row struct {
+		ID       kernel.ID `json:"id"`
+		Notebook kernel.ID `json:"box"`
+		Type     string    `json:"type"`
+		Markdown string    `json:"markdown"`
+	}
+	for chunk := range slices.Chunk(ids, 200) {
+		rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, box, type, markdown FROM blocks WHERE id IN ("+
+			kernel.QuoteIDs(chunk)+") LIMIT 1000")
+		if e, ok := errors.AsType[*tool.Error](err); err != nil && (!ok || e.Code != kernel.CodeReadOnly) {
+			return nil, err
+		}
+		for _, id := range chunk {
+			v.hides[id], v.known[id] = true, true
+		}
+		for i := range rows {
+			row := &rows[i]
+			if !r.Readable(row.Notebook) {
+				continue
+			}
+			switch {
+			case row.Type == "d": // an anchor to it is its title
+				v.hides[row.ID] = false
+			case !collects(row.Type, row.Markdown):
+				v.hides[row.ID] = false
+				refs[row.ID] = follows(row.Markdown)
+			}
+		}
+	}
+	for _, to := range refs {
+		for _, id := range to {
+			if !v.known[id] {
+				next = appendNew(next, id)
+			}
+		}
+	}
+	return next, nil
+}
+
+// follows are the blocks whose texts the references in texts show.
+func follows(texts ...string) []kernel.ID {
+	var ids []kernel.ID
+	seen := map[kernel.ID]bool{}
+	add := func(id string) {
+		if id := kernel.ID(id); id.Valid() && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, text := range texts {
+		if strings.Contains(text, "((") {
+			for _, m := range followingRef.FindAllStringSubmatch(text, -1) {
+				add(m[2])
+			}
+		}
+		if strings.Contains(text, "block-ref") {
+			for _, m := range followingSpan.FindAllStringSubmatch(text, -1) {
+				add(spanTarget(m[1]))
+			}
+		}
+	}
+	return ids
+}
+
+// spanTarget is the block that a reference of the editor's form follows, "" if it follows none.
+func spanTarget(tag string) string {
+	m := spanID.FindStringSubmatch(tag)
+	if m == nil || strings.Contains(tag, ` data-subtype="s"`) {
+		return ""
+	}
+	return m[1]
+}
+
+// Text is a text without the anchors that are to be hidden. A reference without its anchor stays.
+func (v *Veil) Text(text string) string {
+	if v == nil {
+		return text
+	}
+	if strings.Contains(text, "((") {
+		text = followingRef.ReplaceAllStringFunc(text, func(found string) string {
+			if m := followingRef.FindStringSubmatch(found); v.hidden(m[2]) {
+				return m[1] + m[4]
+			}
+			return found
+		})
+	}
+	if strings.Contains(text, "block-ref") {
+		text = followingSpan.ReplaceAllStringFunc(text, func(found string) string {
+			if m := followingSpan.FindStringSubmatch(found); v.hidden(spanTarget(m[1])) {
+				return m[1] + m[3]
+			}
+			return found
+		})
+	}
+	return text
+}
+
+// Covers reports whether a text has an anchor that is to be hidden.
+func (v *Veil) Covers(text string) bool {
+	return v != nil && slices.ContainsFunc(follows(text), func(id kernel.ID) bool { return v.hidden(string(id)) })
+}
+
+// Hides reports whether the text of a block must not show where it was copied.
+func (v *Veil) Hides(id kernel.ID) bool { return v != nil && v.hidden(string(id)) }
+
+// hidden reports whether the text of a block is hidden. One that nobody has asked about is.
+func (v *Veil) hidden(id string) bool {
+	return id != "" && (v.hides[kernel.ID(id)] || !v.known[kernel.ID(id)])
+}
+
+// anchors are where the anchors that are to be hidden stand in kramdown.
+func (v *Veil) anchors(kramdown string) []span {
+	if v == nil || !strings.Contains(kramdown, "((") {
+		return nil
+	}
+	var out []span
+	for _, m := range followingRef.FindAllStringSubmatchIndex(kramdown, -1) {
+		if v.hidden(kramdown[m[4]:m[5]]) && m[6] < m[7] {
+			out = append(out, span{m[6], m[7], width})
+		}
+	}
+	return out
+}
+
+// collects reports whether the kernel puts into the text of a block what it has found elsewhere:
+// the results of an embedded query, or the rows of a database.
+func collects(blockType, markdown string) bool {
+	return databaseOrQuery(blockType) || (container(blockType) || containers[blockType]) && collectsInside(markdown)
+}
+
+// databaseOrQuery reports whether blocks of a type show what is elsewhere.
+func databaseOrQuery(blockType string) bool {
+	switch blockType {
+	case "query_embed", "av", "NodeBlockQueryEmbed", "NodeAttributeView":
+		return true
+	}
+	return false
+}
+
+// containers are the types of [container] as searches name them.
+var containers = map[string]bool{
+	"NodeList": true, "NodeListItem": true, "NodeBlockquote": true, "NodeSuperBlock": true, "NodeCallout": true,
+}
+
+// collectsInside reports whether there is such a block in Markdown.
+func collectsInside(markdown string) bool {
+	return strings.Contains(markdown, "NodeAttributeView") || strings.Contains(strings.ReplaceAll(markdown, "{{{", ""), "{{")
+}
+
+var (
+	lineMarks  = regexp.MustCompile(`^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)]|\[[^\]]\])(?:[ \t]+|$)|[ \t>]+)*`)
+	anyRef     = regexp.MustCompile(`\(\([ \t]*\d{14}-[0-9a-z]{7}(?:[ \t]+(?:'([^'\n]*)'|"([^"\n]*)"))?[ \t]*\)\)`)
+	collecting = regexp.MustCompile(`\{\{[^\n]*|<div data-type="NodeAttributeView"[^\n]*|^\}\}\}`)
+)
+
+// Plain is about the text of a block's Markdown, for where the kernel's own has in it what is to
+// be hidden.
+func Plain(markdown string) string {
+	var out []string
+	for text := range strings.SplitSeq(Visible(markdown), "\n") {
+		text = collecting.ReplaceAllString(text[len(lineMarks.FindString(text)):], "")
+		text = strings.NewReplacer("**", "", "==", "").Replace(anyRef.ReplaceAllString(text, "$1$2"))
+		if text = strings.TrimSpace(html.UnescapeString(text)); text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, " ")
+}
