@@ -65,8 +65,11 @@ type Reference struct {
 	HPath    string `json:"hpath"`
 	Type     string `json:"type"` // p, h, …
 	Content  string `json:"content"`
+	Markdown string `json:"markdown"`
 	Target   ID     `json:"target"` // what it refers to
 	Anchor   string `json:"anchor"` // what it shows there
+	// Reference is the reference itself, as Markdown.
+	Reference string `json:"reference"`
 }
 
 // References returns the blocks that refer to a block, or to anything in a document if id is
@@ -80,7 +83,7 @@ func (c *Client) References(ctx context.Context, id ID, document bool, limit int
 	if !id.Valid() {
 		return nil, nil
 	}
-	return SQL[Reference](ctx, c, fmt.Sprintf("SELECT DISTINCT b.id, b.box, b.root_id, b.path, b.hpath, b.type, b.content, "+
-		"r.def_block_id AS target, r.content AS anchor FROM refs AS r JOIN blocks AS b ON b.id = r.block_id WHERE r.%s = %s AND r.def_block_id <> '' "+
+	return SQL[Reference](ctx, c, fmt.Sprintf("SELECT DISTINCT b.id, b.box, b.root_id, b.path, b.hpath, b.type, b.content, b.markdown, "+
+		"r.def_block_id AS target, r.content AS anchor, r.markdown AS reference FROM refs AS r JOIN blocks AS b ON b.id = r.block_id WHERE r.%s = %s AND r.def_block_id <> '' "+
 		"ORDER BY b.updated DESC, b.id LIMIT %d", column, Quote(string(id)), limit))
 }

@@ -9,18 +9,19 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// The type of blocks that show a database, as a search is narrowed to it and as a hit has it. The index holds as its
-// text what its rows say, and those may be blocks of any notebook, with nothing that tells which.
+// The types of blocks whose text in the index is what they collect, as a search is narrowed to them: of databases what
+// their rows say, of embedded queries what they found. That may be of any notebook, with nothing that tells which.
 const (
 	databaseType = "databaseBlock"
+	queryType    = "embedBlock"
 	databaseNode = "NodeAttributeView"
 )
 
 // usualTypes are those that a kernel looks in where nobody has changed that, without databases.
 var usualTypes = []string{"document", "heading", "paragraph", "codeBlock", "mathBlock", "table", "htmlBlock"}
 
-// withoutDatabases are types of blocks without databases, for where some notebook may not be read (6.3).
-func withoutDatabases(types map[string]bool) map[string]bool {
+// withoutCollections are types of blocks without those that collect, for where some notebook may not be read.
+func withoutCollections(types map[string]bool) map[string]bool {
 	out := maps.Clone(types)
 	if out == nil {
 		out = map[string]bool{}
@@ -28,7 +29,7 @@ func withoutDatabases(types map[string]bool) map[string]bool {
 			out[name] = true
 		}
 	}
-	out[databaseType] = false
+	out[databaseType], out[queryType] = false, false
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 // mostCompared is how many blocks are read before and after, to count those that changed
@@ -84,6 +85,9 @@ func findReplace() *action.Action {
 			if !slices.Contains(ids, t.ID) {
 				ids = append(ids, t.ID)
 			}
+		}
+		if err := ownWords(ctx, r, ids); err != nil {
+			return nil, err
 		}
 		before, err := texts(ctx, r, ids)
 		if err != nil {
@@ -195,6 +199,33 @@ func onPaths(level access.Level, param string) action.Need {
 		}
 		return out, nil
 	})
+}
+
+// ownWords refuses blocks that show the text of one which may not be read: whether it was found in there would tell what
+// it says.
+func ownWords(ctx context.Context, r *action.Request, ids []kernel.ID) error {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return err
+	}
+	all, err := r.Kernel.Kramdowns(ctx, ids, "md")
+	if err != nil {
+		return err
+	}
+	veil, err := content.NewVeil(ctx, r, slices.Collect(maps.Values(all))...)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if veil.Covers(all[id]) {
+			return &tool.Error{
+				Op: "replace in", Kind: tool.Denied, Subject: string(id),
+				Message: "the block refers to one that cannot be read and shows its text, in which nothing can be replaced",
+				Hint:    `block(action="replace") edits the rest of it`,
+			}
+		}
+	}
+	return nil
 }
 
 // texts are blocks as they are; nil where there are too many to compare.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/search/guard"
 )
@@ -15,14 +14,15 @@ const mostRows = 10_000
 
 // finder asks the kernel for pages of blocks.
 type finder struct {
-	r    *action.Request
 	args *fulltextArgs
 
 	question *kernel.FullText // nil where there is nothing to find
 	ids      []kernel.ID      // what a statement found, in its order
 	more     bool             // it would find more
 
-	documents int // how many documents the last page says there are
+	cleaning
+	docMode   bool // documents have all words, and hits one of them
+	documents int  // how many documents the last page says there are
 }
 
 // prepare reads the arguments, and has a statement find what it finds.
@@ -32,6 +32,10 @@ func (f *finder) prepare(ctx context.Context) error {
 	}
 	var err error
 	f.question, err = question(ctx, f.r, f.args)
+	f.matches = matcher(f.args.Method, f.args.Query, false)
+	if kernel.ID(f.args.Query).Valid() { // it finds that block, whatever that says
+		f.matches = anyMatch
+	}
 	return err
 }
 
@@ -62,6 +66,7 @@ func (f *finder) find(ctx context.Context) error {
 		rows = rows[:mostRows]
 	}
 	f.ids = idsOf(rows)
+	f.matches = anyMatch // what the statement saw is what readers see
 	f.question = &kernel.FullText{Method: kernel.MethodSQL, GroupBy: f.args.GroupBy, Page: 1}
 	return nil
 }
@@ -85,7 +90,21 @@ func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, er
 	if got.DocMode && q.GroupBy == 0 {
 		got.Blocks = withoutFollowers(got.Blocks, q.Query, min(max(got.Matched-(page-1)*size, 0), size))
 	}
+	if err == nil {
+		if got.DocMode && !f.docMode {
+			f.docMode, f.matches = true, matcher(f.args.Method, f.args.Query, true)
+		}
+		got.Blocks, err = f.of(ctx, got.Blocks)
+	}
 	return got, err
+}
+
+// whole is all that was found, where it was looked at here.
+func (f *finder) whole(found []kernel.Found) []kernel.Found {
+	if f.docMode {
+		found = wholeQuery(found, f.args.Query)
+	}
+	return f.order(found)
 }
 
 // named is one page of the blocks that a statement found.
@@ -102,6 +121,9 @@ func (f *finder) named(ctx context.Context, page, size int) (kernel.FoundPage, e
 		return out, err
 	}
 	if got.Blocks, err = noDatabases(ctx, f.r, got.Blocks); err != nil {
+		return out, err
+	}
+	if got.Blocks, err = f.of(ctx, got.Blocks); err != nil {
 		return out, err
 	}
 	hits, documents := ungroup(got.Blocks)

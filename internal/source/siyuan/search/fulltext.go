@@ -54,14 +54,18 @@ func fulltext() *action.Action {
 			action.Field{Name: "resolvedArgs", About: "how the arguments were understood", Verbose: true}),
 		Example: `{"query":"travel plan","typeShortcodes":["h","p"],"pageSize":10}`,
 	}, func(ctx context.Context, r *action.Request, a fulltextArgs) (any, error) {
-		f := finder{r: r, args: &a}
+		f := finder{args: &a, cleaning: cleaning{r: r}}
 		if err := f.prepare(ctx); err != nil {
 			return nil, err
 		}
-		keep, err := sieve(ctx, r, &a)
+		only, err := sieve(ctx, r, &a)
 		if err != nil {
 			return nil, err
 		}
+		if only.hidden, err = r.Levels.Restricted(ctx); err != nil {
+			return nil, err
+		}
+		only.all = f.whole
 		out := struct {
 			list
 			Documents int          `json:"matchedRootCount,omitempty"`
@@ -70,7 +74,7 @@ func fulltext() *action.Action {
 		if a.Method == "sql" {
 			out.Resolved.OrderBy = ""
 		}
-		out.list, err = fetch(ctx, r, f.page, a.Page, a.PageSize, keep, !a.StripHTML)
+		out.list, err = fetch(ctx, r, f.page, a.Page, a.PageSize, only, !a.StripHTML)
 		if err == nil && out.Mode == "kernel" {
 			out.Documents = f.documents
 		}
@@ -118,7 +122,7 @@ func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.
 		return nil, err
 	}
 	if restricted {
-		a.Types = withoutDatabases(a.Types)
+		a.Types = withoutCollections(a.Types)
 	}
 	return &kernel.FullText{
 		Query: quoted(a), Method: methods[a.Method], Types: a.Types, Paths: paths, GroupBy: a.GroupBy, OrderBy: orders[a.OrderBy],
@@ -165,8 +169,8 @@ func wordsError(r *action.Request, err error) error {
 	return out
 }
 
-// sieve is what hits have to pass beyond what the kernel can be asked; nil lets everything pass.
-func sieve(ctx context.Context, r *action.Request, a *fulltextArgs) (func(kernel.Found) bool, error) {
+// sieve is what hits have to pass beyond what the kernel can be asked.
+func sieve(ctx context.Context, r *action.Request, a *fulltextArgs) (filter, error) {
 	var keeps []func(kernel.Found) bool
 	if a.HasTags {
 		keeps = append(keeps, func(f kernel.Found) bool { return strings.TrimSpace(f.Tag) != "" })
@@ -174,16 +178,16 @@ func sieve(ctx context.Context, r *action.Request, a *fulltextArgs) (func(kernel
 	if targets := r.Targets("parentId"); len(targets) > 0 {
 		inside, err := descendants(ctx, r, targets[0])
 		if err != nil {
-			return nil, err
+			return filter{}, err
 		}
 		keeps = append(keeps, inside)
 	}
 	if len(keeps) == 0 {
-		return nil, nil
+		return filter{}, nil
 	}
-	return func(f kernel.Found) bool {
+	return filter{each: func(f kernel.Found) bool {
 		return !slices.ContainsFunc(keeps, func(k func(kernel.Found) bool) bool { return !k(f) })
-	}, nil
+	}}, nil
 }
 
 // descendants tells what is in a document or below a block in it.

@@ -125,8 +125,9 @@ func (b *backlinks) links(ctx context.Context) error {
 		b.out.Missing, b.out.Fallback = true, true
 		return b.indexed(ctx)
 	}
-	b.out.Links = append(b.out.Links, b.blocks(found, *b.in)...)
-	return nil
+	links, err := b.blocks(ctx, found, *b.in)
+	b.out.Links = append(b.out.Links, links...)
+	return err
 }
 
 // indexed are the links as the index has them.
@@ -137,6 +138,9 @@ func (b *backlinks) indexed(ctx context.Context) error {
 	}
 	if len(rows) > mostReferences {
 		rows, b.out.Incomplete = rows[:mostReferences], true
+	}
+	if err := unboundReferences(ctx, b.r, rows); err != nil {
+		return err
 	}
 	hidden := 0
 	seen := map[[2]kernel.ID]bool{}
@@ -190,16 +194,29 @@ func (b *backlinks) mentions(ctx context.Context) error {
 			return err
 		}
 		b.out.Missing = b.out.Missing || !ok
-		b.out.Mentions = append(b.out.Mentions, b.blocks(found, d)...)
+		mentions, err := b.blocks(ctx, found, d)
+		if err != nil {
+			return err
+		}
+		b.out.Mentions = append(b.out.Mentions, mentions...)
 	}
 	return nil
 }
 
 // blocks are blocks of one document as the kernel shows them, those that have the keyword: the kernel's own notion of
 // one is another.
-func (b *backlinks) blocks(found []kernel.BacklinkBlock, in action.Target) []backlink {
+func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in action.Target) ([]backlink, error) {
 	var out []backlink
+	doms := make([]string, len(found))
+	for i, f := range found {
+		doms[i] = f.DOM
+	}
+	veil, err := content.NewVeil(ctx, b.r, doms...)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range found {
+		f.DOM = veil.Text(f.DOM)
 		blocks := kernel.ParseDOM(f.DOM)
 		if len(blocks) == 0 {
 			continue
@@ -210,7 +227,24 @@ func (b *backlinks) blocks(found []kernel.BacklinkBlock, in action.Target) []bac
 			})
 		}
 	}
-	return out
+	return out, nil
+}
+
+// unboundReferences takes out of the texts of blocks that refer to one what they show of others that may not be read.
+func unboundReferences(ctx context.Context, r *action.Request, rows []kernel.Reference) error {
+	texts := make([]string, len(rows))
+	for i := range rows {
+		texts[i] = rows[i].Markdown + " " + rows[i].Reference
+	}
+	veil, err := content.NewVeil(ctx, r, texts...)
+	for i := range rows {
+		row := &rows[i]
+		if veil.Covers(row.Reference) {
+			row.Anchor = ""
+		}
+		row.Content, row.Markdown = veil.Both(row.Type, row.Content, row.Markdown)
+	}
+	return err
 }
 
 func contains(text, keyword string) bool {

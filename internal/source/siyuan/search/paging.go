@@ -42,17 +42,26 @@ func cut[T any](data []T, open bool) ([]T, shown) {
 // pages asks for one page of hits.
 type pages func(ctx context.Context, page, size int) (kernel.FoundPage, error)
 
-// fetch is a page of what may be read and passes keep; nil keeps everything. Where nothing has
+// filter is what hits have to pass. The zero value lets everything pass.
+type filter struct {
+	each func(kernel.Found) bool // one by one; nil passes all
+	all  func([]kernel.Found) []kernel.Found
+	// hidden says that some notebook may not be read, so that the kernel's own totals count what it found in texts that
+	// must not show.
+	hidden bool
+}
+
+// fetch is a page of what may be read and passes a filter. Where nothing has
 // to be left out it is the kernel's own page, for one request. Else all pages are asked for, up
 // to a limit, and the totals are those of what is left (R-1-29).
-func fetch(ctx context.Context, r *action.Request, ask pages, page, size int, keep func(kernel.Found) bool, withMarks bool) (list, error) {
-	if keep == nil {
+func fetch(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
+	if only.each == nil && !only.hidden {
 		out, all, err := kernelPageOf(ctx, r, ask, page, size, withMarks)
 		if err != nil || all {
 			return out, err
 		}
 	}
-	return filtered(ctx, r, ask, page, size, keep, withMarks)
+	return filtered(ctx, r, ask, page, size, only, withMarks)
 }
 
 // kernelPageOf is one page as the kernel has it. all is false if something in it may not be
@@ -96,7 +105,7 @@ func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage,
 	return got, page, err
 }
 
-func filtered(ctx context.Context, r *action.Request, ask pages, page, size int, keep func(kernel.Found) bool, withMarks bool) (list, error) {
+func filtered(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
 	var kept []kernel.Found
 	documents, seen := map[kernel.ID]kernel.Found{}, map[kernel.ID]bool{}
 	dropped, incomplete := 0, false
@@ -110,7 +119,7 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 		hits, groups := ungroup(may)
 		maps.Copy(documents, groups)
 		for _, f := range hits {
-			if !seen[f.ID] && (keep == nil || keep(f)) {
+			if !seen[f.ID] && (only.each == nil || only.each(f)) {
 				kept = append(kept, f)
 			}
 			seen[f.ID] = true
@@ -124,6 +133,9 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 		}
 	}
 	r.Filtered(dropped)
+	if only.all != nil {
+		kept = only.all(kept)
+	}
 	at := action.Paged(kept, page, size)
 	out := list{Mode: "post_filtered_window", Incomplete: incomplete}
 	out.Page = action.Page[hit]{Total: at.Total, Page: at.Page, PageSize: at.PageSize, PageCount: at.PageCount, HasNextPage: at.HasNextPage}

@@ -24,7 +24,7 @@ func searchRefs() *action.Action {
 		Guide:      "Without k nothing is searched. get_backlinks lists what refers to a block already.",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id"), action.OnDocument(access.Read, "rootID")},
-		Endpoints:  []string{"search/searchRefBlock", "sqlite/flushTransaction", "notebook/lsNotebooks"},
+		Endpoints:  []string{"search/searchRefBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
 		Aliases:    map[string]string{"keyword": "k", "query": "k"},
 		Positional: []string{"id", "k"},
 		Returns: append(hitFields("data"),
@@ -46,6 +46,11 @@ func searchRefs() *action.Action {
 		if found, err = noDatabases(ctx, r, found); err != nil {
 			return nil, err
 		}
+		clean := cleaning{r: r, matches: matcher("keyword", a.K, false)}
+		if found, err = clean.of(ctx, found); err != nil {
+			return nil, err
+		}
+		found = clean.order(found)
 		kept, dropped := readable(r, found)
 		r.Filtered(dropped)
 		if err := withoutNotebooks(ctx, r, kept); err != nil {

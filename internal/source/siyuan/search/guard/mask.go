@@ -9,22 +9,68 @@ import (
 // bound are the attributes of a block that say which databases it is a row of: their ids, and their names.
 var bound = []string{"custom-avs", "av-names"}
 
-// masked are the columns of a table where some notebook may not be read, for SELECT. The index holds as the text of a
-// database what its rows say, and in the attributes of a block the names of the databases that have it as a row: both
-// may be of any notebook, with nothing that tells which (siyuan-tools.md 6.3).
-func masked(table string) string {
+// Names of the expressions that stand before the tables where some notebook may not be read.
+const (
+	followed  = reserved + "followed"  // references whose anchor follows the text of their block
+	collected = reserved + "collected" // blocks whose text is what they have found elsewhere, and what holds them
+	veiled    = reserved + "veiled"    // blocks with an anchor that is the text of what may not be read, and what holds them
+)
+
+// veils are those expressions, over the notebooks of a list.
+//
+// The index holds as the text of a block the anchors of its references, and an anchor that follows its block is the
+// text of that; as the text of an embedded query what it found, and of a database what its rows say. All of that may be
+// of any notebook. What is above such a block has its text too, and a reference to such a block has it for an anchor.
+func veils(list string) string {
+	// The place of a reference in the Markdown of its row is that of the first "((": marks may stand before it.
+	const target = "substr(markdown, instr(markdown, '((') + 2, 22)"
+	dynamic := "box IN (" + list + ") AND instr(markdown, " + target + " || ' ''') > 0"
+	return fmt.Sprintf(`RECURSIVE %[1]s(id, target) AS MATERIALIZED (`+
+		`SELECT block_id, %[4]s FROM main.spans WHERE type LIKE '%%block-ref%%' AND %[5]s `+
+		`UNION SELECT block_id, %[4]s FROM main.refs WHERE %[5]s), `+
+		`%[2]s(id) AS MATERIALIZED (SELECT id FROM main.blocks WHERE box IN (%[6]s) `+
+		`AND (type IN ('av', 'query_embed') OR type IN ('s', 'l', 'i', 'b', 'callout') AND instr(markdown, 'NodeAttributeView') > 0) `+
+		`UNION SELECT b.parent_id FROM %[2]s AS c JOIN main.blocks AS b ON b.id = c.id JOIN main.blocks AS p ON p.id = b.parent_id AND p.type <> 'd'), `+
+		`%[3]s(id) AS MATERIALIZED (`+
+		`SELECT f.id FROM %[1]s AS f WHERE f.target IN (SELECT id FROM %[2]s) `+
+		`OR NOT EXISTS (SELECT 1 FROM main.blocks AS b WHERE b.id = f.target AND b.box IN (%[6]s)) `+
+		`UNION SELECT f.id FROM %[3]s AS v JOIN %[1]s AS f ON f.target = v.id `+
+		`UNION SELECT b.parent_id FROM %[3]s AS v JOIN main.blocks AS b ON b.id = v.id JOIN main.blocks AS p ON p.id = b.parent_id AND p.type <> 'd'), `,
+		followed, collected, veiled, target, dynamic, list)
+}
+
+// masked are the columns of a table where some notebook may not be read, for SELECT.
+func masked(table, list string) string {
 	names := slices.Clone(columns(table))
-	if !slices.Contains(names, "fcontent") {
-		return "*"
+	in := func(id string, sets ...string) string {
+		var or []string
+		for _, set := range sets {
+			or = append(or, id+" IN (SELECT id FROM "+set+")")
+		}
+		return strings.Join(or, " OR ")
 	}
+	hide := func(name, where, instead string) string {
+		return "CASE WHEN " + where + " THEN " + instead + " ELSE " + name + " END AS " + name
+	}
+	// What a reference shows whose block may not be read, or shows such text itself.
+	own := table + ".markdown"
+	target := "substr(" + own + ", instr(" + own + ", '((') + 2, 22)"
+	shows := "instr(" + own + ", " + target + " || ' ''') > 0 AND (" + in(target, veiled, collected) +
+		" OR NOT EXISTS (SELECT 1 FROM main.blocks AS b WHERE b.id = " + target + " AND b.box IN (" + list + ")))"
 	for i, name := range names {
-		switch name {
-		case "content":
-			names[i] = "CASE type WHEN 'av' THEN '' ELSE content END AS content"
-		case "fcontent": // what a container begins with
-			names[i] = "CASE WHEN instr(markdown, 'NodeAttributeView') > 0 THEN '' ELSE fcontent END AS fcontent"
-		case "ial":
-			names[i] = fmt.Sprintf(`CASE WHEN instr(ial, ' %s="') + instr(ial, ' %s="') > 0 THEN '{: id="' || id || '"}' ELSE ial END AS ial`, bound[0], bound[1])
+		switch table + "." + name {
+		case "blocks.content", "blocks.fcontent", "blocks_fts.content", "blocks_fts.fcontent":
+			names[i] = hide(name, in("id", veiled, collected), "''")
+		case "blocks.markdown", "blocks.tag", "blocks.hash", "blocks_fts.markdown", "blocks_fts.tag", "blocks_fts.hash":
+			names[i] = hide(name, in("id", veiled), "''")
+		case "blocks.length", "blocks_fts.length":
+			names[i] = hide(name, in("id", veiled, collected), "0")
+		case "blocks.ial", "blocks_fts.ial":
+			names[i] = hide(name, fmt.Sprintf(`instr(ial, ' %s="') + instr(ial, ' %s="') > 0`, bound[0], bound[1]), `'{: id="' || id || '"}'`)
+		case "refs.content", "refs.markdown":
+			names[i] = hide(name, shows, "''")
+		case "spans.content", "spans.markdown":
+			names[i] = hide(name, "type LIKE '%block-ref%' AND "+shows, "''")
 		}
 	}
 	return strings.Join(names, ", ")

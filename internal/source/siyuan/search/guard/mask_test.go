@@ -43,3 +43,57 @@ INSERT INTO attributes (id, name, value, block_id, box) VALUES ('a1', 'custom-av
 		}
 	}
 }
+
+// TestScopedMasksCopies: what an embedded query found, and the anchor of a reference that follows its block, may be the
+// text of what may not be read; so may the text of a block above, and of one that refers to such a block.
+func TestScopedMasksCopies(t *testing.T) {
+	t.Parallel()
+	conn := database(t, false)
+	const (
+		hiddenID, dynID, seenID, secondID = "20260101000000-hidden1", "20260101000000-dynamic", "20260101000000-visible", "20260101000000-second1"
+	)
+	if err := sqlitex.ExecuteScript(conn, `
+DELETE FROM blocks; DELETE FROM spans; DELETE FROM refs;
+INSERT INTO blocks (id, parent_id, root_id, box, type, content, fcontent, markdown, tag, hash, length) VALUES
+	('`+hiddenID+`', 'hdoc', 'hdoc', 'elsewhere', 'p', 'CANARY', '', 'CANARY', '', '', 6),
+	('doc', '', 'doc', '`+open+`', 'd', 'the title', 'the title', '', '', '', 9),
+	('embed', 'super', 'doc', '`+open+`', 'query_embed', 'found CANARY', 'CANARY', '{{select 1}}', '', '', 12),
+	('super', 'doc', 'doc', '`+open+`', 's', 'found CANARY', 'CANARY', '{{{row', '', '', 12),
+	('`+dynID+`', 'quote', 'doc', '`+open+`', 'p', 'see CANARY', '', 'see ((`+hiddenID+` ''CANARY''))', '#CANARY#', 'CANARY', 10),
+	('quote', 'doc', 'doc', '`+open+`', 'b', 'see CANARY', 'see CANARY', '> see ((`+hiddenID+` ''CANARY''))', '#CANARY#', '', 10),
+	('`+secondID+`', 'doc', 'doc', '`+open+`', 'p', 'at see CANARY', '', 'at ((`+dynID+` ''see CANARY''))', '', '', 10),
+	('`+seenID+`', 'doc', 'doc', '`+open+`', 'p', 'plain text', '', 'plain ((doc ''the title'')) text', '#mine#', 'abc', 10),
+	('static', 'doc', 'doc', '`+open+`', 'p', 'my own words', '', '((`+hiddenID+` "my own words"))', '', '', 10);
+INSERT INTO spans (id, block_id, root_id, box, content, markdown, type) VALUES
+	('s1', '`+dynID+`', 'doc', '`+open+`', 'CANARY', '**((`+hiddenID+` ''CANARY''))**', 'textmark strong block-ref'),
+	('s2', '`+secondID+`', 'doc', '`+open+`', 'see CANARY', '((`+dynID+` ''see CANARY''))', 'textmark block-ref'),
+	('s3', 'static', 'doc', '`+open+`', 'my own words', '((`+hiddenID+` "my own words"))', 'textmark block-ref'),
+	('s4', '`+seenID+`', 'doc', '`+open+`', 'strong words', '**strong words**', 'textmark strong');
+INSERT INTO refs (id, block_id, root_id, box, def_block_id, def_block_root_id, content, markdown) VALUES
+	('r1', '`+dynID+`', 'doc', '`+open+`', '`+hiddenID+`', 'hdoc', 'CANARY', '((`+hiddenID+` ''CANARY''))'),
+	('r2', '`+secondID+`', 'doc', '`+open+`', '`+dynID+`', 'doc', 'see CANARY', '((`+dynID+` ''see CANARY''))');
+INSERT INTO blocks_fts (rowid, id, box, type, content, fcontent, markdown, tag) SELECT rowid, id, box, type, content, fcontent, markdown, tag FROM blocks;
+`, nil); err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]string{
+		"select * from blocks":     "plain text",
+		"select * from blocks_fts": "my own words",
+		"select * from spans":      "strong words",
+		"select * from refs":       dynID,
+		"select b.content from blocks b join spans s on s.block_id = b.id":                                                                  "my own words",
+		"select count(*) || ' rows' from blocks where content like '%CANARY%' or fcontent like '%c%a%n%a%r%y%' or markdown like '%CANARY%'": "0 rows",
+		"select count(*) || ' rows' from blocks where length > 10":                                                                          "0 rows",
+		"select content, tag, hash from blocks where id = '" + seenID + "'":                                                                 "#mine#",
+	} {
+		sent, err := scoped(sql)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		rows, err := run(t, conn, sent)
+		if got := strings.Join(rows, "\n"); err != nil || strings.Contains(got, canary) || !strings.Contains(got, want) {
+			t.Errorf("%s: %v, want %q and no %s in\n%s", sql, err, want, canary, got)
+		}
+	}
+}

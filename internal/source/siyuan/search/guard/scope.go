@@ -22,8 +22,8 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 			`use LIKE, or search(action="fulltext")`)
 	}
 	list := quoteBoxes(boxes)
-	sent := s.within(n, func(table string) string {
-		rows := fmt.Sprintf("SELECT %s FROM main.%s WHERE box IN (%s)", masked(table), table, list)
+	sent := s.within(n, veils(list), func(table string) string {
+		rows := fmt.Sprintf("SELECT %s FROM main.%s WHERE box IN (%s)", masked(table, list), table, list)
 		documents := fmt.Sprintf("(SELECT id FROM main.blocks WHERE type = 'd' AND box IN (%s))", list)
 		switch table {
 		case "attributes":
@@ -37,7 +37,7 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	})
 	// The same text but for the bodies of our own expressions, where the tables have names that
 	// the statement cannot say.
-	proof := s.within(n, func(table string) string { return "SELECT * FROM " + reserved + table })
+	proof := s.within(n, "", func(table string) string { return "SELECT * FROM " + reserved + table })
 	err := withoutTables(func(c *scratch) error {
 		if err := c.compile(s, proof); err != nil {
 			return err
@@ -52,10 +52,10 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	return sent, nil
 }
 
-// within shadows each table that the statement may name by an expression of the same name.
-func (s *Statement) within(n int, rows func(table string) string) string {
+// within shadows each table that the statement may name by an expression of the same name, behind others of ours.
+func (s *Statement) within(n int, before string, rows func(table string) string) string {
 	var b strings.Builder
-	b.WriteString("WITH ")
+	b.WriteString("WITH " + before)
 	for _, table := range Tables() {
 		if s.used[table] && table != "stat" {
 			fmt.Fprintf(&b, "%s AS MATERIALIZED (%s), ", table, rows(table))

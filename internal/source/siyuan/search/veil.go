@@ -1,0 +1,146 @@
+package search
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// cleaning takes out of hits what the kernel has put into their texts of blocks that may not be read. A search looks at
+// those texts too: a hit whose text was changed stays where matches says of its texts that they are found all the same,
+// and goes without a word where they are not, or where matches is nil.
+type cleaning struct {
+	r       *action.Request
+	matches func(texts []string) bool
+	changed map[kernel.ID]bool // hits whose text was changed, which may stand where they do for what it was
+}
+
+// of are the hits that stay.
+func (c *cleaning) of(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
+	r := c.r
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return found, err
+	}
+	var texts []string
+	for i := range found {
+		texts = append(texts, found[i].Markdown)
+		for j := range found[i].Children {
+			texts = append(texts, found[i].Children[j].Markdown)
+		}
+	}
+	veil, err := content.NewVeil(ctx, r, texts...)
+	if err != nil {
+		return nil, err
+	}
+	kept := found[:0]
+	for _, f := range found {
+		if grouped := len(f.Children) > 0; grouped {
+			if f.Children = c.hits(veil, f.Children); len(f.Children) > 0 {
+				kept = append(kept, f)
+			}
+			continue
+		}
+		kept = append(kept, c.hits(veil, []kernel.Found{f})...)
+	}
+	return kept, nil
+}
+
+func (c *cleaning) hits(veil *content.Veil, found []kernel.Found) []kernel.Found {
+	var kept []kernel.Found
+	for _, f := range found {
+		covered := veil.Covers(f.Markdown)
+		text, markdown := veil.Both(f.Type, f.Content, f.Markdown)
+		if text == f.Content && !covered {
+			kept = append(kept, f)
+			continue
+		}
+		f.Content, f.Markdown = text, markdown
+		if f.RefText != "" {
+			f.RefText = text
+		}
+		if covered {
+			f.Tag = ""
+		}
+		if c.matches == nil || !c.matches([]string{plainOf(f.Name), plainOf(f.Alias), plainOf(f.Memo), plainOf(f.Tag), text, markdown}) {
+			continue
+		}
+		if c.changed == nil {
+			c.changed = map[kernel.ID]bool{}
+		}
+		c.changed[f.ID] = true
+		kept = append(kept, f)
+	}
+	return kept
+}
+
+func plainOf(marked string) string { return parsePassage(marked).whole() }
+
+// anyMatch keeps every hit.
+func anyMatch([]string) bool { return true }
+
+// matcher says of the texts of a block whether a search finds them; nil where nobody but the kernel knows what it finds.
+// With oneWord a word of several will do.
+func matcher(method, query string, oneWord bool) func(texts []string) bool {
+	switch method {
+	case "keyword":
+		words := strings.Fields(query)
+		return func(texts []string) bool {
+			in := func(word string) bool {
+				return slices.ContainsFunc(texts, func(text string) bool { return contains(text, word) })
+			}
+			if oneWord {
+				return slices.ContainsFunc(words, in)
+			}
+			return !slices.ContainsFunc(words, func(word string) bool { return !in(word) })
+		}
+	case "regex":
+		pattern, err := regexp.Compile(query)
+		if err != nil {
+			return nil
+		}
+		return func(texts []string) bool { return slices.ContainsFunc(texts, pattern.MatchString) }
+	case "sql": // the statement saw what readers see
+		return anyMatch
+	}
+	return nil
+}
+
+// order puts the hits behind the others whose text was changed: where they stood depends on what it was.
+func (c *cleaning) order(found []kernel.Found) []kernel.Found {
+	if len(c.changed) > 0 {
+		slices.SortStableFunc(found, func(a, b kernel.Found) int { return rank(c.changed[a.ID]) - rank(c.changed[b.ID]) })
+	}
+	return found
+}
+
+func rank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// wholeQuery leaves out the hits of documents that have all of several words only with texts which may not be read: a
+// kernel finds what has one of the words in documents that have all of them.
+func wholeQuery(found []kernel.Found, query string) []kernel.Found {
+	words := strings.Fields(query)
+	if len(words) < 2 {
+		return found
+	}
+	texts := map[kernel.ID][]string{}
+	for i := range found {
+		f := &found[i]
+		texts[f.Root] = append(texts[f.Root], plainOf(f.Name), plainOf(f.Alias), plainOf(f.Memo), plainOf(f.Tag), plainOf(f.Content), f.Markdown)
+	}
+	return slices.DeleteFunc(found, func(f kernel.Found) bool {
+		return slices.ContainsFunc(words, func(word string) bool {
+			return !slices.ContainsFunc(texts[f.Root], func(text string) bool { return contains(text, word) })
+		})
+	})
+}
