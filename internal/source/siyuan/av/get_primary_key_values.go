@@ -6,6 +6,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -108,8 +109,19 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 	if err != nil {
 		return nil, err
 	}
+	veil, err := content.NewVeilOf(ctx, r, boundTo(primary))
+	if err != nil {
+		return nil, err
+	}
 	var kept []kernel.Value
 	for _, v := range primary {
+		if v.Block != nil && v.Block.ID != "" && r.Readable(places[v.Block.ID].Notebook) && veil.Hides(v.Block.ID) {
+			if keyword != "" { // it was found in a text that must not show
+				continue
+			}
+			bare := *v.Block
+			bare.Content, v.Block = "", &bare
+		}
 		if v.Block == nil || v.Block.ID == "" || r.Readable(places[v.Block.ID].Notebook) {
 			kept = append(kept, v)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/puretemplate"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -22,6 +23,8 @@ type mask struct {
 	rows map[kernel.ID]bool
 	// cells of visible rows that show hidden ones, by row and column.
 	cells map[kernel.ID]map[kernel.ID]bool
+	// copied are blocks whose texts, which rows have for theirs, show what may not be read.
+	copied map[kernel.ID]bool
 	// databases that may not be named.
 	databases map[kernel.ID]bool
 	hidden    int // rows of this database
@@ -33,7 +36,7 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 	if err != nil || !restricted {
 		return nil, err
 	}
-	m := &mask{ids: map[kernel.ID]bool{}, rows: map[kernel.ID]bool{}, cells: map[kernel.ID]map[kernel.ID]bool{}, databases: map[kernel.ID]bool{}}
+	m := &mask{ids: map[kernel.ID]bool{}, rows: map[kernel.ID]bool{}, cells: map[kernel.ID]map[kernel.ID]bool{}, copied: map[kernel.ID]bool{}, databases: map[kernel.ID]bool{}}
 	if m.hidden, err = m.look(ctx, r, db); err != nil {
 		return nil, err
 	}
@@ -65,6 +68,10 @@ func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database)
 	if err != nil {
 		return 0, err
 	}
+	veil, err := content.NewVeilOf(ctx, r, boundTo(primary))
+	if err != nil {
+		return 0, err
+	}
 	for i := range primary {
 		v := &primary[i]
 		if b := v.Block; b != nil && b.ID != "" && !r.Readable(places[b.ID].Notebook) {
@@ -73,6 +80,10 @@ func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database)
 			continue
 		}
 		m.rows[v.RowID] = true
+		if b := v.Block; b != nil && b.ID != "" && veil.Hides(b.ID) {
+			m.copied[b.ID], m.copied[v.RowID] = true, true
+			m.hide(v.RowID, v.ColumnID)
+		}
 	}
 	for i := range db.Columns {
 		for _, v := range db.Columns[i].Values {
@@ -117,7 +128,7 @@ func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.Databa
 			if !there[row] {
 				m.ids[row] = true
 			}
-			if m.ids[row] {
+			if m.ids[row] || m.copied[row] {
 				m.hide(v.RowID, c.Column.ID)
 			}
 		}

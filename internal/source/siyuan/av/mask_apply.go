@@ -105,6 +105,11 @@ func (m *mask) object(v map[string]any) {
 		delete(v, "rollup")
 		delete(v, "template")
 	}
+	if b, ok := v["block"].(map[string]any); ok {
+		if id, ok := b["id"].(string); ok && m.copied[kernel.ID(id)] {
+			b["content"] = ""
+		}
+	}
 	if r, ok := v["relation"].(map[string]any); ok {
 		if id, ok := r["avID"].(string); ok && m.databases[kernel.ID(id)] {
 			delete(v, "relation")

@@ -15,15 +15,15 @@ func plain(v *kernel.Value) any {
 			return text(v.Block.Content)
 		}
 	case "text":
-		return content(v.Text)
+		return textOf(v.Text)
 	case "url":
-		return content(v.URL)
+		return textOf(v.URL)
 	case "email":
-		return content(v.Email)
+		return textOf(v.Email)
 	case "phone":
-		return content(v.Phone)
+		return textOf(v.Phone)
 	case "template":
-		return content(v.Template)
+		return textOf(v.Template)
 	case "number":
 		if v.Number != nil && v.Number.NotEmpty {
 			return v.Number.Content
@@ -54,7 +54,7 @@ func plain(v *kernel.Value) any {
 	return nil
 }
 
-func content(c *kernel.Content) any {
+func textOf(c *kernel.Content) any {
 	if c == nil {
 		return nil
 	}

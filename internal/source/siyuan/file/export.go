@@ -2,6 +2,9 @@ package file
 
 import (
 	"context"
+	"html"
+	"regexp"
+	"strings"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
@@ -11,21 +14,34 @@ import (
 
 // exported is the document of a target as Markdown, with nothing in it from notebooks that may
 // not be read. The user's settings can have the kernel copy what references point to, and it
-// always copies what embedded queries find. So where a notebook is hidden, references become
-// links, and a document with such queries is refused.
+// always copies what embedded queries find and what the rows of databases say. So where a notebook
+// is hidden, references become links, a document with such blocks is refused, and one with an
+// anchor that is the text of a block which may not be read is put together here: in the kernel's
+// export nothing tells where such an anchor begins.
 func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.Markdown, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return kernel.Markdown{}, err
 	}
+	var veil *content.Veil
+	var kramdown string
 	if restricted {
-		if err := noQueries(ctx, r, t); err != nil {
+		if err := noCollections(ctx, r, t); err != nil {
+			return kernel.Markdown{}, err
+		}
+		if kramdown, err = r.Kernel.Kramdown(ctx, t.Root); err != nil {
+			return kernel.Markdown{}, err
+		}
+		if veil, err = content.NewVeil(ctx, r, kramdown); err != nil {
 			return kernel.Markdown{}, err
 		}
 	}
 	md, err := r.Kernel.ExportMarkdown(ctx, t.Root, restricted)
 	if err != nil {
 		return kernel.Markdown{}, err
+	}
+	if veil.Covers(kramdown) {
+		md.Content = withFront(md.Content, veil.Text(kramdown))
 	}
 	if md.HPath == "" && md.Content == "" { // how the kernel says that there is no such document
 		return kernel.Markdown{}, &tool.Error{
@@ -37,17 +53,49 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 	return md, nil
 }
 
-// noQueries refuses a document that embeds what a query finds.
-func noQueries(ctx context.Context, r *action.Request, t action.Target) error {
-	rows, err := kernel.SQL[struct{ ID kernel.ID }](ctx, r.Kernel,
-		"SELECT DISTINCT id FROM blocks WHERE root_id="+kernel.Quote(string(t.Root))+" AND type='query_embed' LIMIT 1")
+// reference is a reference to a block in Markdown.
+var reference = regexp.MustCompile(`\(\([ \t]*(\d{14}-[0-9a-z]{7})(?:[ \t]+(?:'([^'\n]*)'|"([^"\n]*)"))?[ \t]*\)\)`)
+
+// withFront puts the front matter and the title of an export before a text of notes, with references as links.
+func withFront(exported, kramdown string) string {
+	const fence = "---\n"
+	front := ""
+	if rest, found := strings.CutPrefix(exported, fence); found {
+		if matter, after, found := strings.Cut(rest, "\n"+fence); found {
+			front = fence + matter + "\n" + fence + "\n"
+			if line, _, _ := strings.Cut(strings.TrimLeft(after, "\n"), "\n"); strings.HasPrefix(line, "# ") {
+				front += line + "\n\n"
+			}
+		}
+	}
+	text := reference.ReplaceAllStringFunc(content.Visible(kramdown), func(found string) string {
+		m := reference.FindStringSubmatch(found)
+		anchor := html.UnescapeString(m[2] + m[3])
+		if anchor == "" {
+			anchor = m[1]
+		}
+		return "[" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(anchor) + "](siyuan://blocks/" + m[1] + ")"
+	})
+	return front + strings.TrimSpace(text) + "\n"
+}
+
+// noCollections refuses a document with what queries find in all notebooks, or with a database.
+func noCollections(ctx context.Context, r *action.Request, t action.Target) error {
+	rows, err := kernel.SQL[struct{ Type string }](ctx, r.Kernel,
+		"SELECT DISTINCT type FROM blocks WHERE root_id="+kernel.Quote(string(t.Root))+" AND type IN ('query_embed', 'av') ORDER BY type DESC LIMIT 2")
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	return &tool.Error{
+	out := &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: t.Subject,
 		Message: "the document embeds what queries find in all notebooks, and not every notebook may be read",
 		Hint:    `fs(action="read") and document(action="get_doc") show the document with the queries themselves`,
 		Facts:   map[string]any{"reason": "embedded_queries"},
 	}
+	if rows[0].Type == "av" {
+		out.Message = "the document has a database, whose rows may be blocks of any notebook, and not every notebook may be read"
+		out.Hint = `fs(action="read") and document(action="get_doc") show the document without its rows, av(action="render") shows the database`
+		out.Facts = map[string]any{"reason": "databases"}
+	}
+	return out
 }

@@ -18,7 +18,7 @@ func exportMD() *action.Action {
 		Guide: "The whole document of the block, with front matter. Where a notebook is hidden, references become links.",
 		Class: action.Reads, Common: true,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
-		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks"},
+		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "block/getBlockKramdown"},
 		Positional: []string{"id"},
 		Returns: []action.Field{
 			{Name: "hPath", About: "human path in its notebook"},

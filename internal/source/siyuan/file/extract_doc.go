@@ -46,7 +46,7 @@ func extractDoc() *action.Action {
 			"and then only the files in it that were; nothing else is ever removed.",
 		Dangerous: true, Class: action.External,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id"), needsPlace("outputDir", "siyuan-extracted")},
-		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "file/readDir", "file/getFile"},
+		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "file/readDir", "file/getFile", "block/getBlockKramdown"},
 		Aliases:    map[string]string{"outputPath": "outputDir"},
 		Positional: []string{"id", "outputDir"},
 		Returns: []action.Field{
