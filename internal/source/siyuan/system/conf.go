@@ -23,9 +23,9 @@ type confArgs struct {
 func conf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "conf", Purpose: "Look into the kernel's configuration, a little at a time, with secrets hidden",
-		Guide: "Begin with the summary, then ask for one keyPath with mode get.",
-		Off:   true, Class: action.Reads, Unguarded: noNotes,
-		Endpoints: []string{"system/getConf"},
+		Guide: "Begin with the summary, then ask for one keyPath with mode get. If a notebook may not be read, the sections that tell of notes are left out.",
+		Off:   true, Class: action.Reads, Unguarded: "what tells of notes is left out where some notebook may not be read",
+		Endpoints: []string{"system/getConf", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"path": "keyPath", "key": "keyPath"},
 		Returns: []action.Field{
 			{Name: "mode", About: "summary or get"}, {Name: "totalTopLevelKeys", About: "how many there are"},
@@ -37,6 +37,9 @@ func conf() *action.Action {
 	}, func(ctx context.Context, r *action.Request, a confArgs) (any, error) {
 		raw, err := r.Kernel.Conf(ctx)
 		if err != nil {
+			return nil, err
+		}
+		if raw, err = readableConf(ctx, r, raw); err != nil {
 			return nil, err
 		}
 		root := gjson.ParseBytes(raw)

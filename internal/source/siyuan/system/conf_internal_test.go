@@ -21,7 +21,7 @@ var secretKeys = []string{
 	"client-secret", "password", "PASSWD", "cookie", "Cookies", "Authorization", "credential", "credentials", "privateKey", "jwt",
 	"ticket", "assertion", "SAMLResponse", "oauth_verifier",
 	"accessAuthCode", "cookieKey", "key", "userData", "accessKey", "secretKey", "secrets", "masterSalt", "kekVerifier",
-	"verifierNonce", "mcpOAuth", "passphrase", "pwd", "env", "headers",
+	"verifierNonce", "mcpOAuth", "passphrase", "pwd", "env", "headers", "args",
 }
 
 func TestSecretKeys(t *testing.T) {
@@ -216,14 +216,17 @@ func TestRecordedConfIsShown(t *testing.T) {
 func TestAddressHidesCredentials(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"http://127.0.0.1:16806":                 "http://127.0.0.1:16806",
-		"https://me:pass@example.org/dav?a=b":    "https://[REDACTED]@example.org/dav?a=b",
-		"https://me:p@ss@example.org":            "https://[REDACTED]@example.org",
-		"socks5://token@example.org:1080":        "socks5://[REDACTED]@example.org:1080",
-		"me:pass@example.org:8080":               "[REDACTED]@example.org:8080",
-		"https://example.org/a@b":                "https://example.org/a@b",
-		"write to me@example.org":                "write to me@example.org",
-		"https://a.example?x=1 https://b:c@d.ex": "https://a.example?x=1 https://[REDACTED]@d.ex",
+		"http://127.0.0.1:16806":                  "http://127.0.0.1:16806",
+		"https://me:pass@example.org/dav?a=b":     "https://[REDACTED]@example.org/dav?a=b",
+		"https://me:p@ss@example.org":             "https://[REDACTED]@example.org",
+		"socks5://token@example.org:1080":         "socks5://[REDACTED]@example.org:1080",
+		"me:pass@example.org:8080":                "[REDACTED]@example.org:8080",
+		"https://example.org/a@b":                 "https://example.org/a@b",
+		"write to me@example.org":                 "write to me@example.org",
+		"https://a.example/mcp?api_key=b&c=d":     "https://a.example/mcp?api_key=[REDACTED]&c=d",
+		"https://a.example/mcp?c=d&sig=b#token=e": "https://a.example/mcp?c=d&sig=[REDACTED]#token=[REDACTED]",
+		"https://a.example/?access%5Ftoken=b":     "https://a.example/?access%5Ftoken=[REDACTED]",
+		"https://a.example?x=1 https://b:c@d.ex":  "https://a.example?x=1 https://[REDACTED]@d.ex",
 	} {
 		if got := address(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
 	"unicode"
@@ -23,7 +24,7 @@ var secretEnds = []string{
 // secretNames are keys that are secret where nothing else stands in them.
 var secretNames = map[string]bool{
 	"key": true,
-	"env": true, "header": true, // of the servers that SiYuan's own assistant uses
+	"env": true, "header": true, "arg": true, // of the servers that SiYuan's own assistant uses
 }
 
 // secret reports whether the value of a key must not be shown.
@@ -49,8 +50,23 @@ func secret(key string) bool {
 // user matches the name and password before the host of an address.
 var user = regexp.MustCompile(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
 
+// parameter matches a parameter of an address with its value.
+var parameter = regexp.MustCompile(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
+
+// secretParameters are names that a parameter of an address has a secret under, besides those of keys.
+var secretParameters = map[string]bool{"auth": true, "code": true, "sig": true, "signature": true, "pass": true}
+
 // address is a text of the configuration without the credentials of an address in it.
 func address(text string) string {
+	if strings.Contains(text, "=") {
+		text = parameter.ReplaceAllStringFunc(text, func(found string) string {
+			m := parameter.FindStringSubmatch(found)
+			if name, err := url.QueryUnescape(m[2]); err != nil || secret(name) || secretParameters[strings.ToLower(name)] {
+				return m[1] + m[2] + "=" + hidden
+			}
+			return found
+		})
+	}
 	if !strings.Contains(text, "@") {
 		return text
 	}
