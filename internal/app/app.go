@@ -119,7 +119,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.Notes = &Notes{log: a.log, env: opts.Env, opts: opts, app: a}
 	a.Notes.open(ctx, cfg)
 	a.catalog = source.New(a.sources(), source.Options{
-		Profiles: profiles(cfg, a.Notes.profiles()), Instructions: a.instructions(), ListWait: cfg.Cache.FirstListWait, Logger: a.log,
+		Profiles: profiles(cfg, a.Notes.profiles()), Reserved: reservedTools(cfg), Instructions: a.instructions(), ListWait: cfg.Cache.FirstListWait, Logger: a.log,
 	})
 	a.Road = pipeline.New(a.catalog, pipeline.Options{
 		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,

@@ -256,7 +256,7 @@ type names struct {
 
 func newNames(cfg *config.Config) *names {
 	n := &names{map[string]hosts.Entry{}, map[string]string{}}
-	for _, r := range reserved {
+	for _, r := range takenNames(cfg) {
 		n.taken[r], n.as[r] = hosts.Entry{}, r
 	}
 	for _, s := range cfg.Servers {

@@ -180,7 +180,7 @@ func TestWhyThereAreNoNotes(t *testing.T) {
 		{kind: tool.Unavailable},
 		{vault: true, offered: true},
 		{vault: true, server: "mine", offered: true},
-		{vault: true, server: server, kind: tool.Unavailable},
+		{vault: true, server: server, offered: true}, // which is not offered itself
 		{vault: true, off: true, kind: tool.Disabled},
 		{server: server, kind: tool.Unavailable},
 		{server: server, vault: true, env: "http://k", offered: true},

@@ -19,8 +19,6 @@ func (n *Notes) Missing() error {
 		return n.err
 	case !n.enabled:
 		return notesOff()
-	case n.inTheWay != "":
-		return vaultHidden(n.inTheWay)
 	}
 	return noKernel()
 }
@@ -35,8 +33,6 @@ func NotesMissing(ctx context.Context, cfg *config.Config, env config.Env, flags
 	switch {
 	case err != nil:
 		return err
-	case !choice.Configured && cfg.Vault.Enabled && vaultInTheWay(cfg) != "":
-		return vaultHidden(vaultInTheWay(cfg))
 	case !choice.Configured && !cfg.Vault.Enabled:
 		return noKernel()
 	}
@@ -63,15 +59,6 @@ func noKernel() error {
 	return &tool.Error{
 		Op: "use SiYuan", Kind: tool.Unavailable, Code: "not_configured", Message: "no SiYuan is configured, and the built-in vault is switched off",
 		Hint: "collie siyuan init sets SiYuan up, or give --url and --token; collie config set vault.enabled true switches the vault on",
-	}
-}
-
-// vaultHidden is why the vault is not offered where a server has the name of one of its tools.
-func vaultHidden(server string) error {
-	return &tool.Error{
-		Op: "use the vault", Kind: tool.Unavailable, Code: "name_taken", Subject: server,
-		Message: "the tools of the built-in vault are not offered: your MCP server " + server + " has the name of one of them",
-		Hint:    "collie mcp rename " + server + " NEW gives it another name",
 	}
 }
 

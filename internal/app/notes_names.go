@@ -22,7 +22,7 @@ func NotesTools() []string { return slices.Clone(ownTools) }
 // NotesOffered reports whether the tools for notes are on: those of the SiYuan kernel that somebody
 // has named, or of the built-in vault. It asks nobody, so what was said of a kernel may be wrong.
 func NotesOffered(cfg *config.Config, env config.Env, flags KernelFlags) bool {
-	return cfg.SiYuan.Enabled && (kernelNamed(cfg, env, flags) || vaultOffered(cfg))
+	return cfg.SiYuan.Enabled && (cfg.Vault.Enabled || kernelNamed(cfg, env, flags))
 }
 
 // kernelNamed reports whether somebody has said which SiYuan kernel to use.
@@ -37,18 +37,10 @@ func kernelNamed(cfg *config.Config, env config.Env, flags KernelFlags) bool {
 	return len(saved.Connections) > 0 || len(problems) > 0
 }
 
-// vaultOffered reports whether the vault serves where no kernel is named. A server that has the
-// name of one of the tools for notes keeps it: nobody has asked for the vault.
-func vaultOffered(cfg *config.Config) bool {
-	return cfg.Vault.Enabled && vaultInTheWay(cfg) == ""
-}
-
-// vaultInTheWay is a server that has the name of a tool for notes, "" if there is none.
-func vaultInTheWay(cfg *config.Config) string {
-	for _, s := range cfg.Servers {
-		if slices.Contains(ownTools, s.Name) {
-			return s.Name
-		}
+// reservedTools are the names of tools that are ours, whether they are offered at the moment or not.
+func reservedTools(cfg *config.Config) []string {
+	if !cfg.SiYuan.Enabled {
+		return nil
 	}
-	return ""
+	return ownTools
 }

@@ -35,7 +35,7 @@ func (a *App) reload(cfg *config.Config) {
 	a.hide(secrets(specs))
 	a.set.Apply(switched(specs, cfg.MCP.Enabled))
 	a.Notes.open(context.Background(), cfg) // what it starts lasts longer than any caller
-	a.catalog.Set(a.sources(), profiles(cfg, a.Notes.profiles()))
+	a.catalog.Set(a.sources(), profiles(cfg, a.Notes.profiles()), reservedTools(cfg))
 }
 
 // switched is specs, all of them off where MCP servers are off altogether.

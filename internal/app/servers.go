@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -24,11 +25,7 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 	for i, s := range cfg.Servers {
 		names[i] = s.Name
 	}
-	taken := reserved
-	if kernelNamed(cfg, env, KernelFlags{}) {
-		taken = append(slices.Clone(reserved), NotesTools()...) // architecture.md 8, Grouping
-	}
-	wrong := entry.CheckNames(names, taken)
+	wrong := checkNames(cfg, names)
 	secrets := newSecretLookup(cfg)
 	for _, s := range cfg.Servers {
 		o := entry.Options{
@@ -57,6 +54,34 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 		specs = append(specs, spec)
 	}
 	return specs, findings
+}
+
+// checkNames returns what is wrong with the names of servers, by name. The names of the tools for notes are never a
+// server's: what is asked of them has notes in it, and whoever calls fs means no other.
+func checkNames(cfg *config.Config, names []string) map[string]entry.Problem {
+	wrong := entry.CheckNames(names, reserved)
+	for _, name := range names {
+		if !slices.Contains(takenNames(cfg), strings.ToLower(name)) || slices.Contains(reserved, strings.ToLower(name)) {
+			continue
+		}
+		if wrong == nil {
+			wrong = map[string]entry.Problem{}
+		}
+		wrong[name] = entry.Problem{
+			Rule: "R-CV-2", Severity: entry.SeverityError,
+			Message: fmt.Sprintf("%q is the name of a tool for notes, and a server cannot have it; choose another, such as %[1]s-server "+
+				"(collie mcp rename), and \"prefix\" says what the names of its tools begin with", name),
+		}
+	}
+	return wrong
+}
+
+// takenNames are all names in lower case that no server of cfg may have.
+func takenNames(cfg *config.Config) []string {
+	if !cfg.SiYuan.Enabled {
+		return reserved
+	}
+	return slices.Concat(reserved, ownTools)
 }
 
 // Owners are the servers of cfg that may own what name stands for: a server, "server/tool",

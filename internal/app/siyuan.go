@@ -87,9 +87,8 @@ type Notes struct {
 	client *kernel.Client      // the same
 	// warnings are what people should know about how the kernel was chosen.
 	warnings []string
-	err      error  // why there is no source though something is configured
-	inTheWay string // the server whose name keeps the vault from being offered
-	enabled  bool   // siyuan.enabled
+	err      error // why there is no source though something is configured
+	enabled  bool  // siyuan.enabled
 }
 
 // ChooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
@@ -157,7 +156,7 @@ func runForToken(ctx context.Context, env config.Env, line string) (string, erro
 func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	raw := fmt.Sprintf("%s\x00%t\x00%t\x00%s", cfg.SiYuan.Raw, cfg.SiYuan.Enabled, vaultOffered(cfg), cfg.Vault.File)
+	raw := fmt.Sprintf("%s\x00%t\x00%t\x00%s", cfg.SiYuan.Raw, cfg.SiYuan.Enabled, cfg.Vault.Enabled, cfg.Vault.File)
 	var choice connection.Choice
 	var warnings []string
 	var err error
@@ -173,12 +172,8 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	for _, w := range warnings {
 		n.log.Warn("SiYuan connection", "warning", w)
 	}
-	if n.err == nil && (choice.Configured || cfg.SiYuan.Enabled && vaultOffered(cfg)) {
+	if n.err == nil && (choice.Configured || cfg.SiYuan.Enabled && cfg.Vault.Enabled) {
 		n.err = n.make(cfg)
-	}
-	n.inTheWay = ""
-	if cfg.SiYuan.Enabled && !choice.Configured && cfg.Vault.Enabled {
-		n.inTheWay = vaultInTheWay(cfg)
 	}
 	if n.err != nil {
 		n.log.Warn("SiYuan tools not offered", "error", n.err)

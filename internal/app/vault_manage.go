@@ -91,7 +91,7 @@ func (v *Vault) Close() error { return v.vault.Close() }
 // InsteadOfVault says what keeps the vault from being what the tools for notes work in, a sentence
 // without a full stop; empty if they do. It asks nobody.
 func InsteadOfVault(cfg *config.Config, env config.Env, flags KernelFlags) string {
-	switch server := vaultInTheWay(cfg); {
+	switch {
 	case !cfg.SiYuan.Enabled:
 		return "the tools for notes are switched off: siyuan.enabled is false"
 	case flags.URL != "":
@@ -104,8 +104,6 @@ func InsteadOfVault(cfg *config.Config, env config.Env, flags KernelFlags) strin
 		return "SiYuan is used instead: collie siyuan connection list shows it"
 	case !cfg.Vault.Enabled:
 		return "it is switched off: vault.enabled is false"
-	case server != "":
-		return "your MCP server " + server + " has the name of one of its tools"
 	}
 	return ""
 }

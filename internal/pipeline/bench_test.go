@@ -23,7 +23,7 @@ func BenchmarkRoad(b *testing.B) {
 	for _, kind := range []tool.Kind{tool.KindCall, tool.KindRead} {
 		b.Run(string(kind), func(b *testing.B) {
 			r := newRoad(b)
-			r.Catalog.(*source.Catalog).Set([]tool.Source{&quick{r.fake, tooltest.Text("hello")}}, nil)
+			r.Catalog.(*source.Catalog).Set([]tool.Source{&quick{r.fake, tooltest.Text("hello")}}, nil, nil)
 			c := tool.Call{Kind: kind, Name: "srv__echo", Args: json.RawMessage(`{"n":1}`), Origin: tool.MCPLocal, Session: "s"}
 			if kind == tool.KindRead {
 				c.Name = "srv://a"

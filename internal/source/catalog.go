@@ -30,6 +30,9 @@ type Options struct {
 	// Profiles by name; "" is the default profile, which shows everything unless it is
 	// given.
 	Profiles map[string]Profile
+	// Reserved are names that only a Tool of that name has, whether it is shown or not. What another source calls so,
+	// or by such a name with __ behind it, is called SOURCE__NAME.
+	Reserved []string
 	// Instructions is our own advice to models, at most 4 KiB of it.
 	Instructions string
 	// ListWait is how long after New a list waits for sources that are still starting for the
@@ -60,6 +63,7 @@ type Catalog struct {
 	dirty    atomic.Bool
 	current  atomic.Pointer[snapshot]
 	profiles atomic.Pointer[map[string]Profile]
+	reserved atomic.Pointer[[]string]
 
 	mu      sync.Mutex
 	sources []tool.Source
@@ -82,21 +86,23 @@ func New(sources []tool.Source, opts Options) *Catalog {
 	}
 	c.changes.quiet = opts.Quiet
 	c.profiles.Store(&opts.Profiles)
+	c.reserved.Store(&opts.Reserved)
 	c.replace(sources) // which is no change to anybody
 	c.dirty.Store(true)
 	return c
 }
 
-// Set replaces the sources and the profiles. Sources that stay are not disturbed. What is the
+// Set replaces the sources, the profiles and the reserved names. Sources that stay are not disturbed. What is the
 // same as before is no change to anybody.
-func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile) {
+func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserved []string) {
 	c.mu.Lock()
 	same := slices.Equal(c.sources, sources)
 	c.mu.Unlock()
-	if same && reflect.DeepEqual(*c.profiles.Load(), profiles) {
+	if same && reflect.DeepEqual(*c.profiles.Load(), profiles) && slices.Equal(*c.reserved.Load(), reserved) {
 		return
 	}
 	c.profiles.Store(&profiles)
+	c.reserved.Store(&reserved)
 	for _, stop := range c.replace(sources) {
 		stop() // it waits for a change being told, which may need c.mu
 	}

@@ -227,7 +227,7 @@ func TestSetReplacesSources(t *testing.T) {
 	d := tooltest.NewFake("d", tooltest.Offer("d", tooltest.Action("x")))
 	c := open(t, source.Options{}, a, b)
 	_, before := c.List(t.Context(), tool.ListTools, "")
-	c.Set([]tool.Source{b, d}, nil)
+	c.Set([]tool.Source{b, d}, nil, nil)
 	want(t, "tools", names(t, c, tool.ListTools, ""), []string{"b__x", "d__x"})
 	want(t, "watchers", []int{a.Watchers(), b.Watchers(), d.Watchers()}, []int{0, 1, 1})
 	if _, after := c.List(t.Context(), tool.ListTools, ""); after <= before {

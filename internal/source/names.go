@@ -3,6 +3,7 @@ package source
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"collie/internal/tool"
@@ -41,11 +42,15 @@ type named struct {
 // expose gives each of list the name clients see: prefix and original name, cleaned, at
 // most 64 characters. Where two would be the same, an empty prefix is given up first, then
 // both get a digest of what they stand for. The result depends on list alone, not on its
-// order, but for our own names, which always win.
-func expose(list []named) []string {
+// order, but for our own names, which always win: those that are reserved even where nobody
+// has them.
+func expose(list []named, reserved ...string) []string {
 	names := make([]string, len(list))
 	for i, n := range list {
 		names[i] = short(n.prefix, n)
+		if tool, _, _ := strings.Cut(names[i], "__"); slices.Contains(reserved, tool) && n.owner != tool {
+			names[i] = short(clean(n.owner)+"__", n)
+		}
 	}
 	for _, i := range clashing(list, names) {
 		if list[i].prefix == "" {

@@ -181,3 +181,42 @@ func TestNameRules(t *testing.T) {
 		})
 	}
 }
+
+// TestReservedNames: what is asked of a tool of ours reaches no other, also where ours is off, hidden by a profile or not
+// there at all.
+func TestReservedNames(t *testing.T) {
+	t.Parallel()
+	foreign := tool.Offer{Tools: []tool.Tool{tooltest.Tool("bare"), tooltest.Tool("near")}}
+	foreign.Tools[0].Prefix, foreign.Tools[1].Prefix = "", "fs__"
+	for _, name := range []string{"fs", "fs__read", "fsx", "notebook"} {
+		foreign.Tools[0].Actions = append(foreign.Tools[0].Actions, tooltest.Action(name))
+	}
+	foreign.Tools[1].Actions = []tool.Action{tooltest.Action("read")}
+	grouped := tooltest.Tool("fs")
+	grouped.View, grouped.Actions = tool.Grouped, []tool.Action{tooltest.Action("read")}
+	off := grouped
+	off.Off = "a person has switched it off"
+	for name, tools := range map[string][]tool.Tool{"there": {grouped}, "off": {off}, "gone": nil} {
+		own, other := tooltest.NewFake("own", tool.Offer{Tools: tools}), tooltest.NewFake("other", foreign)
+		c := source.New([]tool.Source{other, own}, source.Options{
+			Reserved: []string{"fs", "notebook"}, Profiles: map[string]source.Profile{"without": {Hide: []string{"fs"}}},
+		})
+		defer c.Close()
+		for _, profile := range []string{"", "without"} {
+			for _, called := range []string{"fs", "fs__read", "fs/read", "fs.read", "notebook"} {
+				call := toolCall(called, `{"action":"read"}`)
+				call.Profile = profile
+				if err := c.Resolve(t.Context(), call); err == nil && call.Source == tool.Source(other) {
+					t.Errorf("own tool %s, profile %q: %s reaches the other source", name, profile, called)
+				}
+			}
+			for _, called := range []string{"bare__fs", "bare__fs__read", "near__read", "fsx"} {
+				call := toolCall(called, `{}`)
+				call.Profile = profile
+				if err := c.Resolve(t.Context(), call); err != nil || call.Source != tool.Source(other) {
+					t.Errorf("own tool %s, profile %q: %s: %v", name, profile, called, err)
+				}
+			}
+		}
+	}
+}

@@ -34,7 +34,7 @@ func TestSetTellsChangesOnly(t *testing.T) {
 			{"another profile", []tool.Source{two, one}, profiles("one"), 3},
 			{"the same again", []tool.Source{two, one}, profiles("one"), 0},
 		} {
-			c.Set(step.sources, step.profiles)
+			c.Set(step.sources, step.profiles, nil)
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if got := told.Swap(0); got != step.want {
@@ -56,7 +56,7 @@ func TestUnsubscribeFromASuccessor(t *testing.T) {
 	if err := next.Subscribe(t.Context(), "x://a"); err != nil { // as servers do
 		t.Fatal(err)
 	}
-	c.Set([]tool.Source{next}, nil)
+	c.Set([]tool.Source{next}, nil, nil)
 	if err := c.Unsubscribe(t.Context(), "", "x://a"); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestUnsubscribeFromASuccessor(t *testing.T) {
 	if !slices.Equal(old.Subscribed(), []string{"x://a"}) {
 		t.Error("the one that has gone was asked")
 	}
-	c.Set(nil, nil)
+	c.Set(nil, nil, nil)
 	if err := c.Unsubscribe(t.Context(), "", "x://a"); err != nil {
 		t.Errorf("of a source that has gone for good: %v", err)
 	}

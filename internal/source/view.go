@@ -73,7 +73,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 			}
 		}
 	}
-	names, size := expose(want), 0
+	names, size := expose(want, *s.catalog.reserved.Load()...), 0
 	for i, name := range names { // very long lists would be copied again and again as they grow
 		if a := targets[i].action; a != nil {
 			size += len(a.Definition) + len(name) + 1
