@@ -24,8 +24,11 @@ var documentCases = []kase{
 	{act: "document.remove", how: "paths", need: rwd, args: func(w *world, p *place) object {
 		return object{"paths": []any{w.open.path("b"), p.path("b")}}
 	}},
-	{act: "document.move", how: "from", need: rw, args: func(w *world, p *place) object {
+	{act: "document.move", how: "from", need: rwd, args: func(w *world, p *place) object {
 		return object{"fromIDs": []any{w.open.id("docb"), p.id("docb")}, "toID": w.open.id("doca")}
+	}},
+	{act: "document.move", how: "within", need: rw, args: func(_ *world, p *place) object {
+		return object{"fromIDs": []any{p.id("docb")}, "toID": p.id("doca")}
 	}},
 	{act: "document.move", how: "to", need: rw, args: func(w *world, p *place) object {
 		return object{"fromIDs": []any{w.open.id("docb")}, "toID": p.id("doca")}
@@ -33,7 +36,7 @@ var documentCases = []kase{
 	{act: "document.move", how: "to a notebook", need: rw, args: func(w *world, p *place) object {
 		return object{"fromIDs": []any{w.open.id("docb")}, "toID": p.nb}
 	}},
-	{act: "document.move", how: "paths from", need: rw, args: func(w *world, p *place) object {
+	{act: "document.move", how: "paths from", need: rwd, args: func(w *world, p *place) object {
 		return object{"fromPaths": []any{w.open.path("b"), p.path("b")}, "toNotebook": w.open.nb, "toPath": w.open.path("a")}
 	}},
 	{act: "document.move", how: "paths to", need: rw, args: func(w *world, p *place) object {
@@ -61,7 +64,7 @@ var documentCases = []kase{
 	{act: "document.heading_to_doc", need: rw, args: func(_ *world, p *place) object {
 		return object{"headingID": p.id("hedb"), "targetNotebook": p.nb}
 	}},
-	{act: "document.heading_to_doc", how: "from", need: rw, args: func(w *world, p *place) object {
+	{act: "document.heading_to_doc", how: "from", need: rwd, args: func(w *world, p *place) object {
 		return object{"headingID": p.id("hedb"), "targetNotebook": w.open.nb}
 	}},
 	{act: "document.heading_to_doc", how: "to", need: rw, args: func(w *world, p *place) object {

@@ -31,7 +31,7 @@ var fsCases = []kase{
 	{act: "fs.mv", how: "rename", need: rw, args: func(_ *world, p *place) object {
 		return object{"from": p.human("b"), "to": "/" + p.name() + "/renamed"}
 	}},
-	{act: "fs.mv", how: "from", need: rw, args: func(w *world, p *place) object {
+	{act: "fs.mv", how: "from", need: rwd, args: func(w *world, p *place) object {
 		return object{"from": p.human("b"), "to": "/" + w.open.name() + "/moved"}
 	}},
 	{act: "fs.mv", how: "to", need: rw, args: func(w *world, p *place) object {

@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"slices"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
@@ -63,6 +64,26 @@ func OnDocument(level access.Level, param string) Need {
 func OnMembers(level access.Level, param, member string) Need {
 	return Need{Level: level, Of: "block " + param + "[]." + member, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		return r.blocks(ctx, access.Block, r.Strings(param+".#."+member))
+	}}
+}
+
+// Leaving needs rwd on those targets of from that are in another notebook than the one target of to: for the notebook
+// that they leave it is a removal. from and to are further Needs of the same action; Leaving stands before them, so
+// that a refusal names the level that is enough. of says what leaves: "documents".
+func Leaving(of string, from, to Need) Need {
+	return Need{Level: access.Delete, Of: of + " that leave their notebook", Targets: func(ctx context.Context, r *Request) ([]Target, error) {
+		goal, err := to.Targets(ctx, r)
+		if err != nil || len(goal) == 0 {
+			return nil, err
+		}
+		if err := r.allowed(goal[0], access.Read); err != nil { // else its notebook would show in which error comes
+			return nil, err
+		}
+		moving, err := from.Targets(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(slices.Clone(moving), func(t Target) bool { return t.Notebook == goal[0].Notebook }), nil
 	}}
 }
 

@@ -29,6 +29,15 @@ type moveResult struct {
 }
 
 func move() *action.Action {
+	blocks := action.On(access.Write, "the blocks", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		return places(ctx, r, "id", "ids")
+	})
+	place := action.On(access.Write, "where they go", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+		if len(r.Strings("previousID")) > 0 { // counts before parentID
+			return places(ctx, r, "previousID")
+		}
+		return places(ctx, r, "parentID")
+	})
 	return action.New(action.Spec{
 		Tool: name, Name: "move",
 		Purpose:   "Move blocks behind a block, or first into a document or container",
@@ -36,8 +45,7 @@ func move() *action.Action {
 		Dangerous: true,
 		Class:     action.Structure,
 		Needs: []action.Need{
-			// First, so that a refusal names the level that would be enough.
-			action.On(access.Delete, "blocks that leave their notebook", "", leaving),
+			action.Leaving("blocks", blocks, place),
 			action.OnBlock(access.Write, "id"), action.OnBlock(access.Write, "ids"),
 			action.OnBlock(access.Write, "previousID"), action.OnBlock(access.Write, "parentID"),
 		},
@@ -67,26 +75,15 @@ func move() *action.Action {
 	}, runMove)
 }
 
-// leaving are the blocks that would leave their notebook: for it that is a deletion (R-1-15).
-func leaving(ctx context.Context, r *action.Request) ([]action.Target, error) {
-	to := r.Strings("previousID")
-	if len(to) == 0 {
-		to = r.Strings("parentID")
-	}
-	if len(to) == 0 {
-		return nil, nil
-	}
-	target, err := r.Place(ctx, access.Block, to[0])
-	if err != nil {
-		return nil, err
-	}
+// places are the blocks that some arguments name.
+func places(ctx context.Context, r *action.Request, params ...string) ([]action.Target, error) {
 	var out []action.Target
-	for _, id := range append(r.Strings("id"), r.Strings("ids")...) {
-		t, err := r.Place(ctx, access.Block, id)
-		if err != nil {
-			return nil, err
-		}
-		if t.Notebook != target.Notebook {
+	for _, param := range params {
+		for _, id := range r.Strings(param) {
+			t, err := r.Place(ctx, access.Block, id)
+			if err != nil {
+				return nil, err
+			}
 			out = append(out, t)
 		}
 	}

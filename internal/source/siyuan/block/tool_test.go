@@ -15,7 +15,7 @@ func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
 			"get_children", "transfer_references", "set_attrs", "get_attrs", "info", "breadcrumb", "dom", "recent_updated",
 			"word_count", "add_to_daily_note", "docs_info",
 		},
-		Dangerous: []string{"delete", "move"},
+		Dangerous: []string{"delete", "move", "transfer_references"},
 		Off:       []string{"delete"},
 		About:     100,
 	})

@@ -33,9 +33,9 @@ type transferResult struct {
 func transferReferences() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "transfer_references",
-		Purpose: "Make references to one block refer to another",
-		Guide:   "The blocks that hold the references change too, so those in notebooks that may not be written are left out.",
-		Class:   action.Manifest,
+		Purpose:   "Make references to one block refer to another",
+		Guide:     "The blocks that hold the references change too, so those in notebooks that may not be written are left out.",
+		Dangerous: true, Class: action.Manifest,
 		Needs: []action.Need{
 			action.OnBlock(access.Write, "fromID"), action.OnBlock(access.Write, "toID"), action.OnBlock(access.Write, "refIDs"),
 		},
@@ -50,6 +50,13 @@ func transferReferences() *action.Action {
 			{Name: "warning", About: "what was left out"},
 		},
 		Example: `{"fromID":"20260102030405-abcdefg","toID":"20260102030405-bcdefgh"}`,
+		Effect: func(r *action.Request) string {
+			which := "all references"
+			if n := len(r.Targets("refIDs")); n > 0 {
+				which = fmt.Sprintf("the references in %d blocks", n)
+			}
+			return fmt.Sprintf("make %s to %s, in whatever document, refer to %s", which, r.Target("fromID").ID, r.Target("toID").ID)
+		},
 	}, runTransfer)
 }
 

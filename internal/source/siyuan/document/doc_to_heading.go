@@ -20,7 +20,7 @@ func docToHeading() *action.Action {
 		Tool: "document", Name: "doc_to_heading", Purpose: "Put a document as a heading into another document",
 		Guide: "The document goes away, so rwd is needed where it is. It must have no documents below it. targetID " +
 			"is a block inside the other document, never the document itself.",
-		Class: action.Structure,
+		Dangerous: true, Class: action.Structure,
 		Needs: []action.Need{
 			document(access.Delete, "srcID"),
 			action.OnBlock(access.Write, "targetID"),
@@ -34,6 +34,9 @@ func docToHeading() *action.Action {
 			{Name: "srcTreePath", About: "storage path that it had"},
 		},
 		Example: `{"srcID":"20240101120000-abcdefg","targetID":"20240101120000-hijklmn","after":true}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("remove this document and put what it holds into the document of %s", r.Target("targetID").ID)
+		},
 	}, func(ctx context.Context, r *action.Request, a docToHeadingArgs) (any, error) {
 		src, to := r.Target("srcID"), r.Target("targetID")
 		if err := mergeable(ctx, r, src, to); err != nil {

@@ -21,13 +21,14 @@ type headingToDocArgs struct {
 }
 
 func headingToDoc() *action.Action {
+	from, to := action.OnBlock(access.Write, "headingID"), action.On(access.Write, "the parent of the new document", "targetPath", newParent)
 	return action.New(action.Spec{
 		Tool: "document", Name: "heading_to_doc", Purpose: "Make a heading and what is under it a document of its own",
-		Guide: "The new document has the heading's id, so references to it go on working.",
-		Class: action.Structure,
+		Guide: "The new document has the heading's id, so references to it go on working. In another notebook it needs rwd " +
+			"where the heading is.",
+		Dangerous: true, Class: action.Structure,
 		Needs: []action.Need{
-			action.OnBlock(access.Write, "headingID"),
-			action.On(access.Write, "the parent of the new document", "targetPath", newParent),
+			action.Leaving("blocks", from, to), from, to,
 			action.On(access.Write, "the document before it", "previousPath", predecessor),
 		},
 		Endpoints: []string{"filetree/heading2Doc", "filetree/renameDocByID", "block/getBlockDOM", "filetree/getHPathByID", "block/getBlockInfo", "query/sql"},
@@ -40,6 +41,9 @@ func headingToDoc() *action.Action {
 			{Name: "hPath", About: "its human path"},
 		},
 		Example: `{"headingID":"20240101120000-abcdefg","targetNotebook":"20240101120000-hijklmn"}`,
+		Effect: func(r *action.Request) string {
+			return "take this heading and what is under it out of its document, and make them a document of their own"
+		},
 	}, func(ctx context.Context, r *action.Request, a headingToDocArgs) (any, error) {
 		h, to := r.Target("headingID"), r.Target("targetPath")
 		dom, err := headingDOM(ctx, r, h)

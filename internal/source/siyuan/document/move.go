@@ -20,15 +20,14 @@ type moveArgs struct {
 }
 
 func move() *action.Action {
+	from, to := action.On(access.Write, "each document that moves", "fromIDs", movers), action.On(access.Write, "where they go", "toID", goal)
 	return action.New(action.Spec{
 		Tool: "document", Name: "move", Purpose: "Move documents below another document or notebook",
-		Guide:     "Give fromIDs and toID, or fromPaths, toNotebook and toPath. Documents below come along, also where they are named too.",
+		Guide: "Give fromIDs and toID, or fromPaths, toNotebook and toPath. Documents below come along, also where they are named too. " +
+			"Into another notebook it needs rwd where they come from.",
 		Dangerous: true,
 		Class:     action.Structure,
-		Needs: []action.Need{
-			action.On(access.Write, "each document that moves", "fromIDs", movers),
-			action.On(access.Write, "where they go", "toID", goal),
-		},
+		Needs:     []action.Need{action.Leaving("documents", from, to), from, to},
 		Endpoints: []string{"filetree/moveDocsByID", "filetree/upsertIndexes", "block/getBlockInfo", "notebook/lsNotebooks", "query/sql"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"},

@@ -112,7 +112,7 @@ func TestTool(t *testing.T) {
 			"create", "lookup", "rename", "remove", "move", "reorder", "get_child_blocks", "get_child_docs", "set_attr", "list_tree",
 			"search_docs", "get_doc", "get_outline", "create_daily_note", "duplicate", "heading_to_doc", "doc_to_heading",
 		},
-		Dangerous: []string{"remove", "move"},
+		Dangerous: []string{"remove", "move", "heading_to_doc", "doc_to_heading"},
 		Off:       []string{"remove"},
 	})
 	for _, a := range document.Tool().Actions {

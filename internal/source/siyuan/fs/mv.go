@@ -26,12 +26,12 @@ type moveResult struct {
 }
 
 func move() *action.Action {
+	from, to := action.OnPath(access.Write, "from"), action.OnNewPath(access.Write, "to", action.PathNotebook)
 	return action.New(action.Spec{
 		Tool: "fs", Name: "mv", Purpose: "Move or rename a document with all below it", Class: action.Structure, Dangerous: true,
-		Guide: "to is the whole new path; what is above it must exist, and nothing may be at it.",
-		Needs: []action.Need{
-			action.OnPath(access.Write, "from"), action.OnNewPath(access.Write, "to", action.PathNotebook),
-		},
+		Guide: "to is the whole new path; what is above it must exist, and nothing may be at it. Into another notebook it " +
+			"needs rwd where the document comes from.",
+		Needs:      []action.Need{action.Leaving("documents", from, to), from, to},
 		Endpoints:  []string{"filetree/getPathByID", "filetree/moveDocsByID", "filetree/upsertIndexes", "filetree/renameDocByID", "filetree/getHPathByID"},
 		Positional: []string{"from", "to"},
 		Returns: []action.Field{

@@ -66,9 +66,9 @@ const Instructions = `SiYuan notes. Tools: fs (human paths, begin here), noteboo
 
 Common arguments: id = block or document id (14 digits-7 letters); notebook = notebook id; path = human path /Notebook/Doc in fs, hPath or storage path elsewhere (siyuan://help/document-path-semantics); page from 1, pageSize; verbose:true = all fields of a result.
 
-Levels per notebook: none (does not exist for you), r read, rw write, rwd also delete. permission_denied says what is needed; a person changes it, so do not try another way round.
+Levels per notebook: none (does not exist for you), r read, rw write, rwd also delete and move out. permission_denied says what is needed; a person changes it, so do not try another way round.
 
-Dangerous actions (fs rm, mv; document remove, move; block delete, move; notebook remove; av remove_rows, remove_column; file upload, rename, delete, extract; search find_replace; tag rename, remove; flashcard remove_card) are confirmed by a person. Refused is refused.
+Dangerous actions (fs rm, mv; document remove, move, heading_to_doc, doc_to_heading; block delete, move, transfer_references; notebook remove; av remove_rows, remove_column; file upload, rename, delete, extract; search find_replace; tag rename, remove; flashcard remove_card) are confirmed by a person. Refused is refused.
 
 Errors are JSON with type, message and hint; the hint names the next call. outcome_unknown: read before you write again. state_changed: read again.
 

@@ -1,0 +1,204 @@
+package notes_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// edits are the cases in which something goes without a question, since the caller edits it: rw is the level for
+// that, and undo puts it back.
+var edits = map[string]string{
+	"fs.write overwrite":            "the text of a document is written anew",
+	"fs.write overwrite by nothing": "the document stays, empty",
+	"block.update of a container":   "the text of a block is written anew, and with it the blocks in it",
+	"notebook.set_open_state close": "what is in a closed notebook is shown again when it is opened",
+}
+
+// lighter are the cases in which something is gone after a question for which rw is the level.
+var lighter = map[string]string{
+	"av.remove_rows":               "rows are what a database holds, as text is what a block holds; bound blocks stay",
+	"av.remove_column":             "as rows",
+	"flashcard.remove_card":        "the block stays",
+	"block.transfer_references to": "the reference stays, to another block",
+	"block.transfer_references in": "the reference stays, to another block",
+}
+
+// nothings are further cases, that write nothing where something was.
+var nothings = []kase{
+	{act: "fs.write", how: "overwrite by nothing", need: rw, args: func(_ *world, p *place) object {
+		return object{"path": p.human("p"), "markdown": " ", "overwrite": true}
+	}},
+	{act: "fs.replace", how: "by nothing", need: rw, args: func(_ *world, p *place) object {
+		return object{"path": p.human("p"), "edit": object{"old": "plain " + p.word("plain"), "new": ""}}
+	}},
+	{act: "block.update", how: "by nothing", need: rw, args: func(_ *world, p *place) object {
+		return object{"id": p.id("par4"), "dataType": "markdown", "data": ""}
+	}},
+	{act: "block.update", how: "by space", need: rw, args: func(_ *world, p *place) object {
+		return object{"id": p.id("par4"), "dataType": "markdown", "data": "\n"}
+	}},
+	{act: "block.update", how: "by another block", need: rw, args: func(_ *world, p *place) object {
+		return object{"id": p.id("par4"), "dataType": "markdown", "data": "{: id=\"" + string(p.id("par3")) + "\"}"}
+	}},
+	{act: "block.update", how: "by an empty block", need: rw, args: func(_ *world, p *place) object {
+		return object{"id": p.id("par4"), "dataType": "dom", "data": "<div></div>"}
+	}},
+	{act: "block.replace", how: "by nothing", need: rw, args: func(_ *world, p *place) object {
+		return object{"id": p.id("par4"), "edit": object{"old": p.word("four"), "new": ""}}
+	}},
+	{act: "block.update", how: "of a container", need: rw, args: func(_ *world, p *place) object {
+		return object{"id": p.id("quot"), "dataType": "markdown", "data": "text"}
+	}},
+}
+
+// belongings are the things of a world that somebody would miss, and where each of them is. What is in a notebook
+// begins with the notebook's id.
+func (w *world) belongings() map[string]string {
+	w.t.Helper()
+	w.must(w.client.FlushNow(w.t.Context()))
+	out := map[string]string{}
+	rows := func(stmt string, f func(gjson.Result)) {
+		for _, row := range w.post("/api/query/sql", object{"stmt": stmt + " LIMIT 10000"}).Array() {
+			f(row)
+		}
+	}
+	rows("SELECT id, root_id, box FROM blocks", func(row gjson.Result) {
+		out["block "+row.Get("id").String()] = row.Get("box").String() + "/" + row.Get("root_id").String()
+	})
+	rows("SELECT block_id, def_block_id, box FROM refs", func(row gjson.Result) {
+		out["reference in "+row.Get("block_id").String()+" to "+row.Get("def_block_id").String()] = row.Get("box").String()
+	})
+	for _, n := range w.post("/api/notebook/lsNotebooks", object{}).Get("notebooks").Array() {
+		out["notebook "+n.Get("id").String()] = n.Get("id").String()
+	}
+	for _, p := range []*place{w.open, w.shut, w.hidden} {
+		av := w.post("/api/av/getAttributeView", object{"id": p.id("daba")}).Get("av")
+		for _, column := range av.Get("keyValues").Array() {
+			out["column "+column.Get("key.id").String()] = string(p.nb) + "/database"
+			for _, v := range column.Get("values").Array() {
+				out["row "+v.Get("blockID").String()] = string(p.nb) + "/database"
+			}
+		}
+		w.files(out, "/data/"+string(p.nb)+"/assets", string(p.nb))
+	}
+	w.files(out, "/data/assets", "assets")
+	for _, deck := range []kernel.ID{kernel.BuiltInDeck, kernel.ID(w.deck)} {
+		page, err := w.client.Cards(w.t.Context(), deck, 1, 100)
+		w.must(err)
+		for _, b := range page.Blocks {
+			out["card of "+string(b.ID)] = string(w.shut.nb) + "/" + string(deck)
+			if w.shut.id("par2") != b.ID && w.shut.id("par3") != b.ID {
+				out["card of "+string(b.ID)] = string(deck)
+			}
+		}
+	}
+	tags, err := w.client.Tags(w.t.Context(), 0, true)
+	w.must(err)
+	for _, tag := range tags {
+		out["tag "+tag.Label] = "tags"
+	}
+	return out
+}
+
+func (w *world) files(out map[string]string, dir, place string) {
+	entries, err := w.client.ReadDir(w.t.Context(), dir)
+	if tool.KindOf(err) == tool.Unknown { // of a notebook that is gone
+		return
+	}
+	w.must(err)
+	for _, e := range entries {
+		out["file "+e.Name] = place
+	}
+}
+
+// TestWhatRemovesOrMovesIsAskedAbout runs every case of every action that writes and looks what became of everything
+// that was there before: where something is gone, or is in another document, a person was asked, and where it has left
+// its notebook, rwd was needed there.
+func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	byTool := map[string][]kase{}
+	for _, k := range append(cases(), nothings...) {
+		tl, _, _ := strings.Cut(k.act, ".")
+		byTool[tl] = append(byTool[tl], k)
+	}
+	var mu sync.Mutex
+	used := map[string]bool{} // the exceptions that were needed
+	t.Run("tools", func(t *testing.T) {
+		for tl, list := range byTool {
+			t.Run(tl, func(t *testing.T) {
+				t.Parallel()
+				l := &loss{stock: &stock{t: t, wrote: map[string]bool{}}, needed: func(name string) {
+					mu.Lock()
+					defer mu.Unlock()
+					used[name] = true
+				}}
+				for _, k := range list {
+					if a := registered()[k.act]; a != nil && a.Class.Writes() && k.kind != people && !k.vain && !(thrifty && l.wrote[k.act]) {
+						t.Run(strings.TrimSpace(k.act+" "+k.how), func(t *testing.T) { l.look(t, k) })
+					}
+				}
+			})
+		}
+	})
+	for _, list := range []map[string]string{edits, lighter} {
+		for name := range list {
+			if !used[name] && !thrifty {
+				t.Errorf("the exception for %q is not needed", name)
+			}
+		}
+	}
+}
+
+// loss is the cases of a tool.
+type loss struct {
+	*stock
+	needed func(name string)
+}
+
+// look runs one case and looks what is not where it was.
+func (l *loss) look(t *testing.T, k kase) {
+	name := strings.TrimSpace(k.act + " " + k.how)
+	l.fresh()
+	l.levels(map[*place]access.Level{l.shut: access.Delete, l.hidden: access.Delete})
+	before := l.belongings()
+	out := l.call(k.act, k.args(l.world, l.shut))
+	l.used, l.wrote[k.act] = true, true
+	if out.kind != "" {
+		t.Fatalf("it is refused: %s", out.text)
+	}
+	now := l.belongings()
+	var lost, left []string
+	for _, what := range slices.Sorted(maps.Keys(before)) {
+		was, is := before[what], now[what]
+		if is == was {
+			continue
+		}
+		lost = append(lost, fmt.Sprintf("%s was in %q and is in %q", what, was, is))
+		if nb := string(l.shut.nb); strings.HasPrefix(was, nb) && !strings.HasPrefix(is, nb) {
+			left = append(left, what)
+		}
+	}
+	t.Logf("asked: %t, level %s, not where it was: %d, not in its notebook: %d", out.asked, k.need, len(lost), len(left))
+	if len(lost) > 0 && !out.asked {
+		l.needed(name)
+		if edits[name] == "" {
+			t.Errorf("nobody was asked:\n%s", strings.Join(lost, "\n"))
+		}
+	}
+	if len(left) > 0 && k.need < access.Delete && edits[name] == "" {
+		l.needed(name)
+		if lighter[name] == "" {
+			t.Errorf("%s was enough, and it left its notebook: %q", k.need, left)
+		}
+	}
+}
