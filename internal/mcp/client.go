@@ -21,8 +21,15 @@ type ClientOptions struct {
 	Capabilities json.RawMessage
 	// Protocol is "auto" or empty: find the era out; "legacy"; or a version date.
 	Protocol string
+	// First is the era that is tried first where it is to be found out: with Legacy the server is
+	// asked to initialize, and for server/discover where it refuses; else the other way round.
+	First Era
+	// Early returns from Connect before the server has accepted notifications/initialized, which
+	// over HTTP is a round trip of its own. Until [Client.Ready] has returned only [Client.Request]
+	// may be used, for what may be sent twice.
+	Early bool
 	// FirstOutput is closed when the server has written its first byte. A server that
-	// leaves the probe unanswered for ProbeWait (3 s) after that, or for ProbeMax (10 s)
+	// leaves the probe unanswered for ProbeWait (3 s) after that, or for ProbeMax (3.5 s)
 	// from the start, counts as legacy. Without it only ProbeMax applies.
 	FirstOutput         <-chan struct{}
 	ProbeWait, ProbeMax time.Duration
@@ -42,6 +49,8 @@ type Client struct {
 	Version string
 	// Versions the server speaks as well, as far as it said so.
 	Versions []string
+	// NotModern says that the server was asked for the modern era and does not speak it.
+	NotModern bool
 	// Info, Capabilities and Instructions as the server gave them. Info may be nil.
 	Info         json.RawMessage
 	Capabilities json.RawMessage
@@ -53,6 +62,10 @@ type Client struct {
 	info, caps json.RawMessage
 	reopened   func()
 	log        *slog.Logger
+
+	early   bool
+	ready   chan struct{} // closed when the server has answered notifications/initialized; nil where nobody waits for it
+	unready error         // why it was not accepted; written before ready is closed
 
 	mu    sync.Mutex
 	renew chan struct{} // closed when the running renewal of a lost session has ended
@@ -70,15 +83,20 @@ func (e *VersionError) Error() string {
 // hands where the era has it. Errors of the server come as a [*VersionError], a
 // [*HandshakeError] or a [*LinkError]. Connect does not close link.
 func Connect(ctx context.Context, link Link, opts ClientOptions) (*Client, error) {
-	c := &Client{Link: link, info: opts.Info, caps: opts.Capabilities, reopened: opts.Reopened, log: opts.Logger}
+	c := &Client{
+		Link: link, info: opts.Info, caps: opts.Capabilities, reopened: opts.Reopened, log: opts.Logger, early: opts.Early,
+	}
 	if c.caps == nil {
 		c.caps = json.RawMessage("{}")
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	auto := opts.Protocol == "" || opts.Protocol == "auto"
 	switch {
-	case opts.Protocol == "" || opts.Protocol == "auto":
+	case auto && opts.First == Legacy:
+		return c, c.legacyFirst(ctx)
+	case auto:
 		return c, c.probe(ctx, &opts)
 	case opts.Protocol == "legacy":
 		return c, c.initialize(ctx, LegacyVersions[0])
@@ -114,6 +132,29 @@ func (c *Client) stamp(params json.RawMessage, version string, caps json.RawMess
 	return Edit(params, Field{"_meta", meta})
 }
 
+// legacyFirst asks to initialize, and a server that refuses for what it speaks.
+func (c *Client) legacyFirst(ctx context.Context) error {
+	err := c.initialize(ctx, LegacyVersions[0])
+	if err == nil || ctx.Err() != nil || !mayBeModern(err) {
+		return err
+	}
+	r, discoverErr := c.discover(ctx, ModernVersions[0])
+	if discoverErr != nil || !isModernAnswer(r) {
+		return err
+	}
+	return c.discovered(ctx, r)
+}
+
+// mayBeModern reports whether a failed initialize leaves it open that the server speaks the modern
+// era: it answered, and what it refused was the request.
+func mayBeModern(err error) bool {
+	if _, ok := errors.AsType[*VersionError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*HandshakeError](err)
+	return ok || fallsBack(err)
+}
+
 // probe asks a modern question first (2026-07-28, stdio and HTTP: Backward Compatibility).
 func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	probing, stop := context.WithCancel(ctx)
@@ -135,6 +176,7 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 		if a.err == nil && isModernAnswer(a.resp) {
 			return c.discovered(ctx, a.resp)
 		}
+		c.NotModern = true
 		return c.initialize(ctx, LegacyVersions[0])
 	case <-silent(probing, opts):
 	}
@@ -144,6 +186,7 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	c.log.Debug("server/discover unanswered, trying initialize")
 	err := c.initialize(ctx, LegacyVersions[0])
 	if err == nil {
+		c.NotModern = true
 		return nil
 	}
 	late := time.NewTimer(lateAnswer)
@@ -169,7 +212,7 @@ func silent(ctx context.Context, opts *ClientOptions) <-chan struct{} {
 		wait = 3 * time.Second
 	}
 	if most <= 0 {
-		most = 10 * time.Second
+		most = 3500 * time.Millisecond
 	}
 	out := make(chan struct{})
 	go func() { // ends with the longest of its timers, or with ctx
@@ -228,6 +271,7 @@ func (c *Client) discovered(ctx context.Context, r Response) error {
 		version := newestCommon(ModernVersions, theirs)
 		if version == "" {
 			if v := newestCommon(LegacyVersions, theirs); v != "" {
+				c.NotModern = true
 				return c.initialize(ctx, v)
 			}
 			return c.refused("server/discover", r.Error, theirs)
@@ -244,6 +288,7 @@ func (c *Client) discovered(ctx context.Context, r Response) error {
 	c.Version = newestCommon(ModernVersions, theirs)
 	if c.Version == "" {
 		if v := newestCommon(LegacyVersions, theirs); v != "" {
+			c.NotModern = true
 			return c.initialize(ctx, v)
 		}
 		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, LegacyVersions), ", "), Theirs: string(theirs)}
@@ -284,6 +329,14 @@ func (c *Client) initialize(ctx context.Context, version string) error {
 	c.Versions = []string{agreed}
 	c.take(r.Result, Get(r.Result, "serverInfo"))
 	c.Link.Agreed(agreed)
+	if l, ok := c.Link.(*HTTPLink); ok && c.early {
+		return c.initializedBehind(ctx, l)
+	}
+	return c.initialized(ctx)
+}
+
+// initialized tells the server that the session may begin.
+func (c *Client) initialized(ctx context.Context) error {
 	if err := c.Link.Notify(ctx, "notifications/initialized", nil); err != nil {
 		return err
 	}
@@ -291,6 +344,56 @@ func (c *Client) initialize(ctx context.Context, version string) error {
 		l.Listen()
 	}
 	return nil
+}
+
+// initializedBehind is initialized without waiting for the answer, which has as long as ctx. It
+// returns when the notification has left: whatever is sent next is sent after it.
+func (c *Client) initializedBehind(ctx context.Context, l *HTTPLink) error {
+	telling, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
+	if due, ok := ctx.Deadline(); ok {
+		telling, cancel = context.WithDeadlineCause(telling, due, errNotAccepted)
+	}
+	c.ready = make(chan struct{})
+	err := l.notifyBehind(telling, "notifications/initialized", nil, func(err error) {
+		defer cancel()
+		if c.unready = err; err == nil {
+			l.Listen()
+		}
+		close(c.ready)
+	})
+	if err != nil {
+		cancel()
+	}
+	return err
+}
+
+var errNotAccepted = errors.New("the server did not answer notifications/initialized in time")
+
+// Ready returns when the server has accepted the end of the handshake, or why it has not; at once
+// where [ClientOptions.Early] was not asked for or nothing is to be waited for.
+func (c *Client) Ready(ctx context.Context) error {
+	if c.ready == nil {
+		return nil
+	}
+	select {
+	case <-c.ready:
+		return c.unready
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// tooEarly reports whether the server has not yet said that the session may begin.
+func (c *Client) tooEarly() bool {
+	if c.ready == nil {
+		return false
+	}
+	select {
+	case <-c.ready:
+		return false
+	default:
+		return true
+	}
 }
 
 func (c *Client) take(result, info json.RawMessage) {
@@ -308,9 +411,14 @@ func (c *Client) Can(path ...string) bool {
 }
 
 // Request sends a request of our own: in the modern era it is stamped with our own
-// identity and capabilities.
+// identity and capabilities. One that is refused before [Client.Ready] is sent once more then:
+// a server need not serve a session whose handshake has not ended (2025-11-25, Lifecycle).
 func (c *Client) Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	r, err := c.Call(ctx, &Request{Method: method, Params: c.Own(params)})
+	req, early := &Request{Method: method, Params: c.Own(params)}, c.tooEarly()
+	r, err := c.Call(ctx, req)
+	if early && (r.Error != nil || fallsBack(err)) && c.Ready(ctx) == nil {
+		r, err = c.Call(ctx, req)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -95,6 +96,7 @@ type HTTPLink struct {
 	err      error
 	serving  map[ID]context.CancelCauseFunc // requests of the server being answered
 	unlisten context.CancelFunc             // ends the listening stream
+	hearing  *hearing                       // the first request for it; nil before Listen
 	warned   bool
 }
 
@@ -161,6 +163,31 @@ func (l *HTTPLink) Notify(ctx context.Context, method string, params json.RawMes
 	defer x.end()
 	x.req = &Request{Method: method, Params: params, NoCancel: true}
 	return x.tell()
+}
+
+// notifyBehind is Notify that returns when the notification has been written. answered is called
+// once, on a goroutine that ends with ctx or the link, with what Notify would have returned; not
+// where notifyBehind returns an error.
+func (l *HTTPLink) notifyBehind(ctx context.Context, method string, params json.RawMessage, answered func(error)) error {
+	x, err := l.begin(ctx, AppendNotification(nil, method, params))
+	if err != nil {
+		return err
+	}
+	x.req = &Request{Method: method, Params: params, NoCancel: true}
+	written := make(chan struct{})
+	leave := sync.OnceFunc(func() { close(written) })
+	x.ctx = httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { leave() }})
+	begun := l.spawn(func() {
+		defer leave() // a transport of another kind does not say when
+		defer x.end()
+		answered(x.tell())
+	})
+	if !begun {
+		x.end()
+		return &LinkError{Err: l.Err()}
+	}
+	<-written
+	return nil
 }
 
 // Agreed sets the version that requests name from now on; "" takes it back.

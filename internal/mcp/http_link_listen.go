@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -31,23 +32,61 @@ func (l *HTTPLink) Listen() {
 		cancel()
 		return
 	}
+	h := &hearing{over: make(chan struct{})}
+	l.hearing = h
 	l.wg.Go(func() {
 		defer cancel()
-		l.listen(ctx)
+		defer h.answered(false)
+		l.listen(ctx, h)
 	})
 }
 
-func (l *HTTPLink) listen(ctx context.Context) {
+// hearing is what became of the first request for the listening stream.
+type hearing struct {
+	once   sync.Once
+	over   chan struct{}
+	stands bool // written before over is closed
+}
+
+func (h *hearing) answered(stands bool) {
+	h.once.Do(func() {
+		h.stands = stands
+		close(h.over)
+	})
+}
+
+// AwaitStream returns when the server has answered the request for the listening stream that Listen
+// has made: true where it stands, so that what the server sends from now on arrives.
+func (l *HTTPLink) AwaitStream(ctx context.Context) bool {
+	l.mu.Lock()
+	h := l.hearing
+	l.mu.Unlock()
+	if h == nil {
+		return false
+	}
+	select {
+	case <-h.over:
+		return h.stands
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// listen keeps the stream open. What comes of the first request for it goes to h.
+func (l *HTTPLink) listen(ctx context.Context, h *hearing) {
 	at := cursor{retry: -1}
 	for {
 		at.fails++ // taken back by whatever the stream brings
 		resp, err := l.get(ctx, at.lastID)
 		switch {
 		case err != nil:
+			h.answered(false)
 			l.opts.Logger.Debug("listening stream not opened", "error", err)
 		case resp.StatusCode == http.StatusOK && mediaType(resp) == mediaEvents:
+			h.answered(true)
 			l.hear(ctx, resp, &at)
 		default:
+			h.answered(false)
 			discard(resp.Body)
 			if !isPassing(resp.StatusCode) {
 				l.opts.Logger.Debug("no listening stream", "status", resp.StatusCode)

@@ -40,21 +40,32 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case o.exitCode >= 0:
 		return o.exitCode
 	}
-	code, err := live(o, stdin, stdout, stderr)
+	code, err := live(o, stdin, stdout, stderr, (*server).attend)
 	if err != nil {
 		fmt.Fprintf(stderr, "fakemcp: %v\n", err)
 	}
 	return code
 }
 
-// live serves until something ends the process.
-func live(o *options, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+// Serve is Main for a test that lets it run in its own process: it takes no signals, which a bubble
+// of testing/synctest cannot have.
+func Serve(args []string, stdin io.Reader, stdout io.Writer) error {
+	o, err := parseOptions(args, io.Discard)
+	if err != nil {
+		return err
+	}
+	_, err = live(o, stdin, stdout, io.Discard, func(*server) (func(), error) { return func() {}, nil })
+	return err
+}
+
+// live serves until something ends the process. attend sets up what surrounds it.
+func live(o *options, stdin io.Reader, stdout, stderr io.Writer, attend func(*server) (func(), error)) (int, error) {
 	s, err := newServer(o, stderr)
 	if err != nil {
 		return exitFailed, err
 	}
 	defer s.close()
-	release, err := s.attend()
+	release, err := attend(s)
 	if err != nil {
 		return exitFailed, err
 	}
