@@ -60,6 +60,11 @@ func (s *Server) recall(quick bool) (v toolcache.Verdict, why string) {
 	case mcp.Legacy.String():
 		s.home = mcp.Legacy
 	}
+	s.spoken = ""
+	switch known := spoken(e.Eras); known {
+	case speaksLegacy, speaksModern, speaksBoth: // what a later version may say means nothing here
+		s.spoken = known
+	}
 	s.mu.Unlock()
 	fresh := tool.FreshHit
 	if v == toolcache.Stale {
@@ -74,7 +79,7 @@ func (s *Server) recall(quick bool) (v toolcache.Verdict, why string) {
 func (s *Server) speaksForItself() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.up.Load() || s.opening[slot{}] != nil
+	return s.up.Load() || len(s.opening) > 0
 }
 
 // forget takes back what the cache had told, since somebody has cleared it, and learns it anew
@@ -96,15 +101,16 @@ func (s *Server) forget() {
 	s.validated = time.Time{}
 	lazy := s.settings().Lifecycle == entry.Lazy && s.set.opts.Policy.Warmup == "off"
 	if !lazy && !s.closed && s.primary == nil && s.opening[slot{}] == nil {
-		s.begin(slot{}) // nobody waits for it
+		s.begin(slot{}, 0) // nobody waits for it
 	}
 }
 
-// remember keeps what a live server has told. Lists that are empty where tools were announced
-// never replace what is kept (R-WR-1).
-func (s *Server) remember(k *known) {
+// remember keeps what c has told, if its lists are those on offer. Lists that are empty where tools
+// were announced never replace what is kept.
+func (s *Server) remember(c *conn) {
+	k := s.known.Load()
 	conf := s.settings()
-	if s.hash == "" || !conf.Cache.Enabled {
+	if k == nil || s.hash == "" || !conf.Cache.Enabled || !s.isTeacher(c) {
 		return
 	}
 	cache := s.set.cache()
@@ -114,11 +120,12 @@ func (s *Server) remember(k *known) {
 		}
 		return
 	}
-	s.mu.Lock()
 	era := mcp.Legacy
-	if k.modern || s.both {
+	if k.modern {
 		era = mcp.Modern
 	}
+	s.mu.Lock()
+	eras := s.spoken.heard(c.client) // which a connection that is just being made has not noted yet
 	transport := string(conf.Transport)
 	if s.overSSE {
 		transport = string(entry.SSE)
@@ -128,10 +135,25 @@ func (s *Server) remember(k *known) {
 		Tools: k.tools, Prompts: k.prompts, Resources: k.resources, ResourceTemplates: k.templates,
 		ConfigHash: s.hash, Fingerprint: s.fingerprint(), Principal: s.principal(),
 		ServerConfig: conf.Snapshot(s.set.opts.Home),
-		Era:          era.String(), ProtocolVersion: k.version, Transport: transport,
+		Era:          era.String(), Eras: string(eras), ProtocolVersion: k.version, Transport: transport,
 		ServerInfo: k.info, Capabilities: k.capabilities, Instructions: k.instructions,
 		TTL: k.ttl, CacheScope: k.scope, Truncated: k.truncated, Dropped: k.dropped,
 	})
+}
+
+// rememberEras keeps what has been found out about the eras of a server beside its lists.
+func (s *Server) rememberEras() {
+	s.mu.Lock()
+	c := s.teacher
+	s.mu.Unlock()
+	if c == nil {
+		return
+	}
+	select {
+	case <-c.listed:
+		s.remember(c)
+	default: // it is kept with the lists
+	}
 }
 
 // relist asks a live server for its tools again when they have reached their age; see

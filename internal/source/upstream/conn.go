@@ -27,7 +27,11 @@ type conn struct {
 	env    []string         // of the process
 	stop   sync.Once
 
-	used bool // a call was made over it; guarded by the server's mu
+	used    bool                 // a call was made over it; guarded by the server's mu
+	teaches bool                 // its lists are taken; written before it is delivered
+	hears   chan struct{}        // closed when changed lists are told, or will not be
+	listed  chan struct{}        // closed when it has told all its lists, or none is asked of it
+	asking  [allLists]sync.Mutex // one fetch of a list after the other: the later one knows better
 
 	lastToken atomic.Uint64
 	mu        sync.Mutex
@@ -57,17 +61,18 @@ func (e *exitError) Error() string {
 	return msg
 }
 
-// connect starts or reaches the server and opens a session. era 0 finds the era out.
-func (s *Server) connect(ctx context.Context, era mcp.Era) (*conn, error) {
+// connect starts or reaches the server and opens a session. It tries an era first, or that one
+// only. Over HTTP the session may still have to be made ready; see [mcp.Client.Ready].
+func (s *Server) connect(ctx context.Context, first mcp.Era, only bool) (*conn, error) {
 	conf := s.settings()
-	c := &conn{server: s, calls: map[uint64]*flight{}, last: time.Now()}
-	opts := mcp.ClientOptions{Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, Logger: s.log}
+	c := &conn{server: s, calls: map[uint64]*flight{}, last: time.Now(), hears: make(chan struct{}), listed: make(chan struct{})}
+	opts := mcp.ClientOptions{
+		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
+	}
 	opts.Reopened = func() { s.apply(s.life, c, s.wants.now()) }
-	if conf.Protocol == "auto" {
-		switch era {
-		case mcp.Legacy:
-			opts.Protocol = "legacy"
-		case mcp.Modern:
+	if conf.Protocol == "auto" && only {
+		opts.Protocol = "legacy"
+		if first == mcp.Modern {
 			opts.Protocol = mcp.ModernVersions[0]
 		}
 	}

@@ -132,7 +132,10 @@ func (d *diagnosis) environment() (string, error) {
 }
 
 func (d *diagnosis) connect() (detail string, err error) {
-	if d.conn, err = d.server.connect(d.ctx, 0); err != nil {
+	if d.conn, err = d.server.connect(d.ctx, mcp.Modern, false); err != nil {
+		return "", err
+	}
+	if err = d.conn.client.Ready(d.ctx); err != nil {
 		return "", err
 	}
 	c := d.conn.client
@@ -158,7 +161,7 @@ func (d *diagnosis) resources() (string, error) {
 	if !d.conn.client.Can("resources") {
 		return "", errSkipped
 	}
-	err := d.server.learnResources(d.ctx, d.conn, &d.known)
+	err := errors.Join(d.server.learnResources(d.ctx, d.conn, &d.known), d.server.learnTemplates(d.ctx, d.conn, &d.known))
 	return fmt.Sprintf("%d, and %d templates", len(d.known.resources), len(d.known.templates)), err
 }
 

@@ -76,6 +76,35 @@ func TestOneEraOneProcess(t *testing.T) {
 	}
 }
 
+// A process that was started without a call makes room for the one of the first caller's era.
+func TestAnUnusedProcessMakesRoom(t *testing.T) {
+	t.Parallel()
+	s := bothEras(t)
+	if err := s.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, s, mcp.Modern)
+	if st := s.Status(); s.connections() != 1 || st.Era != "modern" || st.Tools == 0 || !s.up.Load() {
+		t.Errorf("%d connections, it speaks %s and has %d tools", s.connections(), st.Era, st.Tools)
+	}
+}
+
+// A modern client is spoken to in his era also where legacy ones were first, and nobody knew that
+// the server speaks it.
+func TestAModernClientBesideLegacyOnes(t *testing.T) {
+	t.Parallel()
+	s := bothEras(t)
+	drive(t, s, mcp.Legacy)
+	drive(t, s, mcp.Modern)
+	drive(t, s, mcp.Legacy)
+	s.mu.Lock()
+	c := s.extra[slot{era: mcp.Modern}]
+	s.mu.Unlock()
+	if s.connections() != 2 || c == nil || c.client.Era != mcp.Modern {
+		t.Errorf("%d connections", s.connections())
+	}
+}
+
 // After a stop the first connection is in the era of who asks for it, and the server is as ready as
 // it was.
 func TestTheFirstConnectionAfterAStop(t *testing.T) {

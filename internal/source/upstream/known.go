@@ -32,6 +32,9 @@ func (k *known) can(path ...string) bool {
 	return v != nil && string(v) != "false" && string(v) != "null"
 }
 
+// isKnown reports whether it is known what the server offers.
+func (s *Server) isKnown() bool { return s.known.Load() != nil }
+
 func same(a, b []json.RawMessage) bool {
 	return slices.EqualFunc(a, b, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
 }

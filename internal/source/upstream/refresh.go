@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -20,8 +21,6 @@ type refresher struct {
 	failed  int // refreshes in a row
 	closed  bool
 	wg      sync.WaitGroup
-
-	one sync.Mutex // held by a refresh: the later one knows better
 }
 
 // again asks for what could not be fetched, later and later (7.3).
@@ -102,60 +101,56 @@ func (r *refresher) close() {
 // relearn fetches the lists of some kinds again. What fails keeps the old list.
 func (s *Server) relearn(kinds map[tool.ChangeKind]bool) {
 	s.mu.Lock()
-	c, starting := s.primary, s.opening[slot{}] != nil
+	c, starting := s.teacher, len(s.opening) > 0
 	s.mu.Unlock()
-	if starting { // the lists may have been fetched before they changed
+	standing := c != nil && c.alive()
+	if !standing && starting { // the lists may have been fetched before they changed
 		for kind := range kinds {
 			s.lists.ask(kind)
 		}
 		return
 	}
-	if c == nil || !c.alive() {
-		return
-	}
-	if !s.refresh(s.life, c, kinds) {
+	if standing && !s.refresh(s.life, c, kinds) {
 		s.lists.again(kinds)
 	}
 }
 
-// refresh fetches the lists of some kinds from a live server and takes those that came off
-// kinds. What fails keeps the old list.
+// refresh fetches the lists of some kinds from a live server, side by side, and takes those that
+// came off kinds. What fails keeps the old list.
 func (s *Server) refresh(ctx context.Context, c *conn, kinds map[tool.ChangeKind]bool) (ok bool) {
-	s.lists.one.Lock()
-	defer s.lists.one.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	confirmed := kinds[tool.ToolsChanged]
-	fetch := []struct {
-		kind tool.ChangeKind
-		get  func(context.Context, *conn, *known) error
-	}{{tool.ToolsChanged, s.learnTools}, {tool.ResourcesChanged, s.learnResources}, {tool.PromptsChanged, s.learnPrompts}}
-	k, ok, any := s.fresh(c), true, false
-	for _, f := range fetch {
-		if !kinds[f.kind] {
-			continue
+	var errs [allLists]error
+	var wg sync.WaitGroup
+	for l := range allLists {
+		if kinds[l.kind()] {
+			wg.Go(func() { errs[l] = s.fetch(ctx, c, l) })
 		}
-		next := *k
-		if err := f.get(ctx, c, &next); err != nil {
-			ok = false
-			confirmed = confirmed && f.kind != tool.ToolsChanged
-			if c.alive() && ctx.Err() == nil { // else it says nothing about the list
-				s.log.Warn("list not refreshed, the old one stays", "kind", string(f.kind), "error", err)
-				s.set.cache().Failed(s.name, "list_failed")
-			}
-			continue
-		}
-		k, any = &next, true
-		delete(kinds, f.kind)
 	}
-	s.mu.Lock()
-	current := s.primary == c // else a later connection has told its own
-	s.mu.Unlock()
-	if any && current {
-		s.learned(k, confirmed)
-		if !kinds[tool.ToolsChanged] { // what is kept says when its tools were confirmed
-			s.remember(k)
+	wg.Wait()
+	ok = true
+	came := maps.Clone(kinds)
+	for l, err := range errs {
+		if err == nil {
+			continue
 		}
+		ok = false
+		delete(came, list(l).kind())
+		if c.alive() && ctx.Err() == nil { // else it says nothing about the list
+			s.log.Warn("list not refreshed, the old one stays", "kind", string(list(l).kind()), "error", err)
+			s.set.cache().Failed(s.name, "list_failed")
+		}
+	}
+	for kind := range came {
+		delete(kinds, kind)
+	}
+	if len(came) > 0 && !kinds[tool.ToolsChanged] { // what is kept says when its tools were confirmed
+		s.remember(c)
 	}
 	return ok
+}
+
+// kind is what changes when a list does.
+func (l list) kind() tool.ChangeKind {
+	return [allLists]tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.ResourcesChanged, tool.PromptsChanged}[l]
 }

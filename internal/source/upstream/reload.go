@@ -55,11 +55,12 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	s.configured(next)
 	for _, srv := range fresh {
 		srv.wants.setLevel(level)
-		switch {
-		case begun && (srv.begin1st(true, true) || srv.wants.any()):
+		starts := begun && (srv.begin1st(true, true) || srv.wants.any())
+		if !starts || srv.isKnown() {
+			srv.begunAll()
+		}
+		if starts {
 			go srv.startFirst() // Close waits for the start
-		default:
-			srv.first.Do(func() { close(srv.started) })
 		}
 	}
 	for _, srv := range woken {

@@ -106,6 +106,7 @@ func TestApplyChanges(t *testing.T) {
 				m := &memory{}
 				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
 				defer done()
+				synctest.Wait() // what it told is kept when all its lists are there
 				was, starts := set.Server("m"), m.starts.Load()
 				if changed := set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, test.now))}); changed != test.replace {
 					t.Errorf("changed is %v", changed)

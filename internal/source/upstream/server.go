@@ -48,8 +48,11 @@ type Server struct {
 	lists      refresher
 	wants      wants
 
-	started chan struct{} // closed when the first start is over, or none is needed
-	first   sync.Once     // closes started
+	started  chan struct{} // closed when the first start is over, or none is needed
+	first    sync.Once     // closes started
+	listed   chan struct{} // closed when the lists of the first start are all there, or will not come
+	all      sync.Once     // closes listed
+	endLease func()        // of the first start; nil where it has none
 
 	life   context.Context // ends with Close
 	cancel context.CancelCauseFunc
@@ -63,8 +66,10 @@ type Server struct {
 	changed   []string  // tools that differ from their pins
 	primary   *conn
 	extra     map[slot]*conn // beside the primary one: another era, or a session of its own
-	home      mcp.Era        // of the primary connection, once it is known
-	both      bool           // the server speaks both eras
+	teacher   *conn          // whose lists are on offer
+	home      mcp.Era        // of the primary connection, or of the last one; 0 where there was none
+	spoken    spoken         // which eras the server speaks
+	caller    mcp.Era        // of the last call; 0 where nobody has called
 	overSSE   bool           // it was found to speak HTTP with SSE only
 	opening   map[slot]*opening
 	stopping  chan struct{} // closed when connections that were given up have ended; nil if none
@@ -76,7 +81,8 @@ type Server struct {
 	closed    bool
 }
 
-// slot names a connection: the primary one is the zero slot.
+// slot names a connection: the primary one is the zero slot. A session has one connection, in
+// the era of its client, and its slot names no era.
 type slot struct {
 	era     mcp.Era
 	session string
@@ -95,7 +101,10 @@ type opening struct {
 	ctx     context.Context //nolint:containedctx // of the start itself, whoever waits for it
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
-	forCall bool // somebody will make a call; guarded by the server's mu
+	first   mcp.Era // the era that is tried first
+	only    bool    // and no other
+	forCall bool    // somebody will make a call; guarded by the server's mu
+	key     slot    // where it will be; guarded by the server's mu
 	conn    *conn
 	err     error
 }
@@ -104,7 +113,7 @@ func newServer(set *Set, spec Spec) *Server {
 	e := spec.Entry
 	s := &Server{
 		set: set, name: e.Name, wrong: spec.wrong(), off: spec.Off, extra: map[slot]*conn{},
-		opening: map[slot]*opening{}, started: make(chan struct{}),
+		opening: map[slot]*opening{}, started: make(chan struct{}), listed: make(chan struct{}),
 	}
 	s.conf.Store(&e)
 	s.log = slog.New(discreet{set.log.Handler(), s.redact}).With("server", e.Name)
@@ -142,6 +151,16 @@ func (s *Server) Offer() *tool.Offer { return s.offer.Load() }
 // without one; see [tool.Starter].
 func (s *Server) Started() <-chan struct{} { return s.started }
 
+// Listed is closed when the other lists of the first start are there too, or will not come; see
+// [tool.Starter].
+func (s *Server) Listed() <-chan struct{} { return s.listed }
+
+// begunAll notes that nothing more is to be waited for before what the server offers is known.
+func (s *Server) begunAll() {
+	s.first.Do(func() { close(s.started) })
+	s.all.Do(func() { close(s.listed) })
+}
+
 // Watch tells f of changes; see [tool.Source].
 func (s *Server) Watch(f func(tool.Change)) (stop func()) { return s.watch.add(f) }
 
@@ -157,39 +176,63 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
+	for {
+		c, o, err := s.board(want, forCall)
+		if o == nil {
+			return c, err
+		}
+		select {
+		case <-o.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if o.err != nil || s.isFor(o, want, forCall) {
+			return o.conn, o.err
+		}
+	}
+}
+
+// board returns the live connection for a caller, or the start that he has to wait for.
+func (s *Server) board(want slot, forCall bool) (*conn, *opening, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed { // what still stands takes no more calls
-		s.mu.Unlock()
-		return nil, &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "the gateway is stopping"}
+		return nil, nil, &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "the gateway is stopping"}
+	}
+	if forCall && want.era != 0 {
+		s.caller = want.era
+		s.set.called(want.era)
 	}
 	key := s.slotOf(want)
 	if c := s.at(key); c != nil {
 		if c.alive() {
 			c.used = c.used || forCall
-			s.mu.Unlock()
-			return c, nil
+			return c, nil, nil
 		}
 		s.bury(key, c)
 	}
-	if key.era != 0 && key.session == "" && s.primary == nil && s.opening[slot{}] == nil {
-		s.home, key = key.era, slot{} // the first connection is in the era of who asks for it
+	if c, o := s.anyOf(want, forCall); c != nil || o != nil {
+		return c, o, nil
+	}
+	if c := s.adopt(key, want.era); c != nil {
+		c.used = c.used || forCall
+		return c, nil, nil
+	}
+	if key.session == "" && key.era != 0 && s.primary == nil && (s.spoken == "" || s.opening[slot{}] == nil) {
+		key = slot{} // the first connection is in the era of who asks for it, and tells what the server speaks
 	}
 	o := s.opening[key]
 	if o == nil {
+		o = s.claim(key, want.era)
+	}
+	if o == nil {
 		if err := s.barred(time.Now()); err != nil {
-			s.mu.Unlock()
-			return nil, err
+			return nil, nil, err
 		}
-		o = s.begin(key)
+		o = s.begin(key, want.era)
 	}
-	o.forCall = o.forCall || forCall
-	s.mu.Unlock()
-	select {
-	case <-o.done:
-		return o.conn, o.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	o.forCall = o.forCall || forCall && s.suits(o.first, want.era)
+	return nil, o, nil
 }
 
 // standing reports whether there is a connection for a caller already.
@@ -210,9 +253,13 @@ func (s *Server) bury(key slot, c *conn) {
 	s.wg.Go(func() { c.close(s.life) }) // its process may linger
 }
 
-// begin starts to open the connection of a slot. s.mu is held.
-func (s *Server) begin(key slot) *opening {
-	o := &opening{done: make(chan struct{})}
+// begin starts to open the connection of a slot for a caller of an era, 0 where there is none.
+// s.mu is held.
+func (s *Server) begin(key slot, era mcp.Era) *opening {
+	o := &opening{done: make(chan struct{}), key: key}
+	if o.first, o.only = s.tongue(era); o.only && key == (slot{}) {
+		s.home = o.first // who comes in this era meanwhile waits for this one
+	}
 	o.ctx, o.cancel = context.WithCancelCause(s.life)
 	s.opening[key] = o
 	if key != (slot{}) {
@@ -229,17 +276,6 @@ func (s *Server) begin(key slot) *opening {
 	return o
 }
 
-// slotOf is where the connection for a caller is kept. s.mu is held.
-func (s *Server) slotOf(want slot) slot {
-	if s.settings().Isolation != entry.Session {
-		want.session = ""
-	}
-	if !s.both || want.era == s.home {
-		want.era = 0
-	}
-	return want
-}
-
 // at returns the connection of a slot, nil if there is none. s.mu is held.
 func (s *Server) at(key slot) *conn {
 	if key == (slot{}) {
@@ -250,12 +286,13 @@ func (s *Server) at(key slot) *conn {
 
 // put sets the connection of a slot. s.mu is held.
 func (s *Server) put(key slot, c *conn) {
+	if c == nil && s.teacher != nil && s.at(key) == s.teacher {
+		s.teacher = nil
+		s.up.Store(false)
+	}
 	switch {
 	case key == (slot{}):
 		s.primary = c
-		if c == nil {
-			s.up.Store(false)
-		}
 	case c == nil:
 		delete(s.extra, key)
 	default:
@@ -323,11 +360,16 @@ var errStopping = errors.New("the gateway is stopping")
 func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.mu.Lock()
 	s.closed = true
-	conns := s.conns()
+	conns, teacher := s.conns(), s.teacher
 	s.mu.Unlock()
+	if teacher != nil && teacher.alive() {
+		telling, cancel := context.WithTimeout(ctx, listsAtEnd)
+		_ = teacher.awaitLists(telling) // what does not come is learnt another time
+		cancel()
+	}
 	drainAll(ctx, conns, drain)
 	s.mu.Lock()
-	s.primary, s.extra = nil, map[slot]*conn{}
+	s.primary, s.extra, s.teacher = nil, map[slot]*conn{}, nil
 	s.up.Store(false)
 	for _, t := range []*time.Timer{s.retry, s.idle} {
 		if t != nil {
@@ -346,7 +388,7 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.closeSignIn()
 	s.said.Close()
 	s.enter(tool.StateStopped, "")
-	s.first.Do(func() { close(s.started) })
+	s.begunAll()
 }
 
 // capabilities is what we announce to a legacy server, and to a modern one for ourselves:

@@ -18,10 +18,23 @@ import (
 func (s *Server) startFirst() {
 	defer s.first.Do(func() { close(s.started) })
 	if s.usable() != nil {
+		s.begunAll()
 		return
 	}
-	if _, err := s.connection(s.life); err != nil && s.life.Err() == nil {
-		s.log.Warn("server did not start", "error", shorten(s.redact(err.Error())))
+	c, err := s.connection(s.life)
+	if s.endLease != nil {
+		go func() { // ends with the lists, which have a limit, or with the server
+			if c != nil {
+				c.awaitLists(s.life)
+			}
+			s.endLease()
+		}()
+	}
+	if err != nil {
+		s.begunAll()
+		if s.life.Err() == nil {
+			s.log.Warn("server did not start", "error", shorten(s.redact(err.Error())))
+		}
 	}
 }
 
@@ -29,36 +42,42 @@ func (s *Server) startFirst() {
 func (s *Server) open(o *opening) {
 	defer o.cancel(nil)
 	begun := time.Now()
-	c, err := s.reach(o.ctx)
+	c, err := s.reach(o)
 	if err == nil {
-		err = s.taught(o.ctx, c)
+		err = s.taught(o.ctx, c, true)
 	}
 	if o.ctx.Err() != nil {
 		err = context.Cause(o.ctx)
 	}
 	s.mu.Lock()
-	delete(s.opening, slot{})
+	delete(s.opening, o.key)
 	if err == nil && s.closed {
 		err = errStopping
 	}
 	if err == nil {
 		s.status.StartSeconds = time.Since(begun).Seconds()
-		s.primary, c.used = c, o.forCall
+		s.put(o.key, c)
+		c.used = o.forCall
+		s.spoken = s.spoken.heard(c.client)
 		s.home = c.client.Era
-		s.both = s.both || s.speaksBoth(c)
-		s.up.Store(true)
+		s.up.Store(s.teacher == c)
 		s.opened(c)
 	} else {
-		s.home, s.both = 0, false // what was known of its era may be why
+		if contradicts(err) {
+			s.home, s.spoken = 0, "" // what was known of its era may be why
+		}
 		s.startFailed(err)
 	}
 	s.mu.Unlock()
 	s.deliver(o, c, err)
+	if err == nil {
+		s.learnRest(s.life, c)
+	}
 }
 
-// taught learns what the server offers. Of a process that ended meanwhile the error says how.
-func (s *Server) taught(ctx context.Context, c *conn) error {
-	err := s.learn(ctx, c)
+// taught learns the server's tools; see learn. Of a process that ended meanwhile the error says how.
+func (s *Server) taught(ctx context.Context, c *conn, always bool) error {
+	err := s.learn(ctx, c, always)
 	if err == nil || c.alive() {
 		return err
 	}
@@ -68,22 +87,20 @@ func (s *Server) taught(ctx context.Context, c *conn) error {
 	return err
 }
 
-// reach connects in the era that is remembered, and finds the era out where that fails.
-func (s *Server) reach(ctx context.Context) (*conn, error) {
+// reach connects in the era that the start begins with. Where the server is known to speak it and
+// does not, it is found out again, with a new process.
+func (s *Server) reach(o *opening) (*conn, error) {
 	s.awaitStop()
-	s.mu.Lock()
-	home := s.home
-	s.mu.Unlock()
-	c, err := s.connect(ctx, home)
-	if err == nil || home == 0 || ctx.Err() != nil || !contradicts(err) {
+	c, err := s.connect(o.ctx, o.first, o.only)
+	if err == nil || !o.only || o.ctx.Err() != nil || !contradicts(err) {
 		return c, err
 	}
-	s.log.Info("the server is not what it was, asking anew", "was", home.String(), "error", err)
+	s.log.Info("the server is not what it was, asking anew", "was", o.first.String(), "error", err)
 	c.close(s.life)
 	s.mu.Lock()
-	s.home, s.overSSE = 0, false
+	s.home, s.spoken, s.overSSE = 0, "", false
 	s.mu.Unlock()
-	return s.connect(ctx, 0)
+	return s.connect(o.ctx, o.first, false)
 }
 
 // contradicts reports whether a failed start speaks against what was remembered of the
@@ -109,13 +126,6 @@ func (s *Server) awaitStop() {
 	}
 }
 
-// speaksBoth reports whether a server that was found to be modern speaks a legacy version
-// as well.
-func (s *Server) speaksBoth(c *conn) bool {
-	return c.client.Era == mcp.Modern && s.settings().Protocol == "auto" &&
-		slices.ContainsFunc(c.client.Versions, func(v string) bool { return !mcp.IsModern(v) })
-}
-
 // openExtra makes a connection beside the primary one: in the era that it is not of, or for
 // one session alone. A server that speaks both eras is spoken to in the caller's: it asks
 // back, logs and reports progress as that era does, and nothing needs translating.
@@ -125,15 +135,9 @@ func (s *Server) speaksBoth(c *conn) bool {
 func (s *Server) openExtra(o *opening, key slot) {
 	defer o.cancel(nil)
 	s.awaitStop()
-	s.mu.Lock()
-	era := key.era
-	if era == 0 {
-		era = s.home
-	}
-	s.mu.Unlock()
-	c, err := s.connect(o.ctx, era)
-	if err == nil && key.session != "" && !s.up.Load() {
-		err = s.taught(o.ctx, c) // no other connection has confirmed the lists
+	c, err := s.connect(o.ctx, o.first, o.only)
+	if err == nil {
+		err = s.brief(o.ctx, c, key)
 	}
 	if o.ctx.Err() != nil {
 		err = context.Cause(o.ctx)
@@ -145,30 +149,59 @@ func (s *Server) openExtra(o *opening, key slot) {
 	}
 	var old *conn
 	alone := false // the primary connection has to do
+	before := s.spoken
+	if err == nil {
+		s.spoken = s.spoken.heard(c.client)
+	}
 	switch {
 	case err != nil:
 		alone = s.extraFailed(key, err)
-	case key.session == "" && era == mcp.Legacy && !c.keepsSession():
-		s.both, alone = false, true // it has no way to ask a caller back: the primary connection is as good
+	case key.session == "" && s.needless(c):
+		s.spoken, alone = spoken(s.home.String()), true
 	default:
-		old = s.place(key, c, era)
+		old = s.place(key, c)
 		c.used = o.forCall
 	}
+	news := s.spoken != before
 	s.mu.Unlock()
-	switch {
-	case alone:
+	if news {
+		defer s.rememberEras()
+	}
+	if alone {
 		if err != nil {
-			s.log.Warn("no second connection, clients of both eras share the first", "era", era.String(), "error", err)
+			s.log.Warn("no second connection, clients of both eras share the first", "era", o.first.String(), "error", err)
 		}
-		c.close(s.life)
+		s.wg.Go(func() { c.close(s.life) })
 		o.conn, o.err = s.connectionFor(s.life, slot{}, o.forCall)
 		close(o.done)
 		return
-	case old != nil:
-		s.wg.Go(func() { s.listen(s.life, c) })
+	}
+	if old != nil {
+		s.hear(s.life, c)
 		s.wg.Go(func() { old.close(s.life) })
 	}
 	s.deliver(o, c, err)
+	if err == nil {
+		s.learnRest(s.life, c)
+	}
+}
+
+// brief learns over a connection beside the primary one what has to be known before its first call:
+// the tools, where no other connection has confirmed them.
+func (s *Server) brief(ctx context.Context, c *conn, key slot) error {
+	if key.session != "" && !s.up.Load() {
+		return s.taught(ctx, c, false)
+	}
+	return c.client.Ready(ctx)
+}
+
+// needless reports whether a connection beside the primary one is no better than that: it is in the
+// same era, since the server speaks no other, or has no way to ask a caller back. s.mu is held.
+func (s *Server) needless(c *conn) bool {
+	if s.primary == nil || !s.primary.alive() {
+		return false
+	}
+	return c.client.Era == s.home || c.client.Era == mcp.Legacy && !c.keepsSession()
 }
 
 // extraFailed records that a connection beside the primary one was not made. It reports whether
@@ -178,7 +211,7 @@ func (s *Server) extraFailed(key slot, err error) (alone bool) {
 	switch {
 	case s.closed:
 	case key.session == "" && s.primary != nil && s.primary.alive():
-		s.both = false
+		s.spoken = spoken(s.home.String())
 		return true
 	case len(s.conns()) == 0 && s.opening[slot{}] == nil:
 		s.startFailed(err)
@@ -188,13 +221,17 @@ func (s *Server) extraFailed(key slot, err error) (alone bool) {
 
 // place puts an extra connection where it belongs and returns the one whose place it takes; nil
 // if there is none. s.mu is held.
-func (s *Server) place(key slot, c *conn, era mcp.Era) (old *conn) {
+func (s *Server) place(key slot, c *conn) (old *conn) {
 	if key.session == "" && c.proc != nil && s.primary != nil && !s.primary.used {
-		old, s.primary, s.home = s.primary, c, era
+		old, s.primary, s.home = s.primary, c, c.client.Era
+		s.teacher, c.teaches = c, true
 		s.opened(c)
 		return old
 	}
 	s.extra[key] = c
+	if s.teacher == c {
+		s.up.Store(true)
+	}
 	if key.session != "" && s.primary == nil && s.opening[slot{}] == nil {
 		s.opened(c)
 	}
@@ -202,13 +239,12 @@ func (s *Server) place(key slot, c *conn, era mcp.Era) (old *conn) {
 	return nil
 }
 
-// deliver hands a connection, or why there is none, to all who wait for it.
+// deliver hands a connection, or why there is none, to all who wait for it. They do not wait for
+// what is left of a failed start to end, but the next start does.
 func (s *Server) deliver(o *opening, c *conn, err error) {
 	if err != nil {
-		if c != nil {
-			c.close(s.life)
-		}
 		o.err = s.failure(err, s.untilRetry())
+		s.clear(c)
 		close(o.done)
 		return
 	}
@@ -218,6 +254,30 @@ func (s *Server) deliver(o *opening, c *conn, err error) {
 	s.wg.Go(func() { s.apply(s.life, c, wanted) })
 	s.wg.Go(func() { s.mourn(c) })
 	s.lookAfter(c)
+}
+
+// clear closes the connection of a start that failed, in the background.
+func (s *Server) clear(c *conn) {
+	if c == nil {
+		return
+	}
+	done := make(chan struct{})
+	s.mu.Lock()
+	before := s.stopping
+	s.stopping = done
+	s.mu.Unlock()
+	s.wg.Go(func() { // ends by the ladder of a stop
+		c.close(s.life)
+		if before != nil {
+			<-before
+		}
+		s.mu.Lock()
+		if s.stopping == done {
+			s.stopping = nil
+		}
+		s.mu.Unlock()
+		close(done)
+	})
 }
 
 // opened records a start that worked. s.mu is held.
@@ -304,10 +364,15 @@ func (s *Server) Restart(ctx context.Context) error {
 // Refresh fetches all lists from the live server, starting it if need be.
 func (s *Server) Refresh(ctx context.Context) error {
 	s.mu.Lock()
-	c := s.primary
+	c := s.teacher
 	s.mu.Unlock()
 	if c == nil || !c.alive() {
-		return s.Start(ctx) // which learns the lists
+		s.pardon()
+		c, err := s.connection(ctx) // which learns the lists
+		if err != nil {
+			return err
+		}
+		return c.awaitLists(ctx)
 	}
 	if !s.refresh(ctx, c, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
 		return &tool.Error{

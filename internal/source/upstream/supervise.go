@@ -90,7 +90,7 @@ func (s *Server) tryAt(next, now time.Time) {
 			s.mu.Unlock()
 			return
 		}
-		s.begin(slot{}) // nobody waits for it
+		s.begin(slot{}, 0) // nobody waits for it
 		s.mu.Unlock()
 	})
 }
@@ -278,7 +278,7 @@ func (s *Server) restSessions(now time.Time) {
 		if key.session == "" || d <= 0 || len(s.conns()) == 1 || c.retireIdle(now, d) > 0 {
 			continue
 		}
-		delete(s.extra, key)
+		s.put(key, nil)
 		s.wg.Go(func() { c.close(s.life) })
 	}
 }
@@ -289,7 +289,7 @@ func (s *Server) abandon(conns []*conn) {
 	for _, c := range conns {
 		c.retire()
 	}
-	s.primary, s.extra = nil, map[slot]*conn{}
+	s.primary, s.extra, s.teacher = nil, map[slot]*conn{}, nil
 	s.up.Store(false)
 	s.history.stopped(time.Now())
 	s.stopping = make(chan struct{})

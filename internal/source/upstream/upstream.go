@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -157,6 +158,8 @@ type Set struct {
 	closed  bool
 	leaving sync.WaitGroup // servers that were taken out and are stopping
 
+	caller atomic.Int32 // the mcp.Era of the last call to any server; 0 where nobody has called
+
 	starts, runners *semaphore.Weighted
 	packages        turns
 	folders         folders
@@ -195,6 +198,15 @@ func NewSet(specs []Spec, opts Options) *Set {
 	return s
 }
 
+// called notes the era of a caller, and lastCaller returns that of the last one.
+func (s *Set) called(era mcp.Era) {
+	if s.lastCaller() != era {
+		s.caller.Store(int32(era))
+	}
+}
+
+func (s *Set) lastCaller() mcp.Era { return mcp.Era(s.caller.Load()) }
+
 // cache is the cache, which may be nil and keeps nothing then.
 func (s *Set) cache() *toolcache.Cache { return s.opts.Cache }
 
@@ -226,10 +238,12 @@ func (s *Set) Start(names []string) {
 	var wg sync.WaitGroup
 	for _, srv := range servers {
 		chosen := names == nil || slices.Contains(names, srv.name)
-		if srv.begin1st(chosen, names == nil) {
+		starts := srv.begin1st(chosen, names == nil)
+		if !starts || srv.isKnown() {
+			srv.begunAll()
+		}
+		if starts {
 			wg.Go(srv.startFirst)
-		} else {
-			srv.first.Do(func() { close(srv.started) })
 		}
 	}
 	s.stopWatch = s.cache().Watch(s.adopt)

@@ -181,6 +181,11 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool)
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, settleTime)
 		defer cancel()
+		if l, ok := c.client.Link.(interface{ AwaitStream(context.Context) }); ok {
+			opening, cancel := context.WithTimeout(ctx, listenWait)
+			l.AwaitStream(opening) // updates come over it
+			cancel()
+		}
 		if _, err := c.client.Request(ctx, "resources/subscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)})); err != nil {
 			return wireError(err)
 		}
@@ -294,13 +299,14 @@ func wireError(err error) error {
 	return err
 }
 
-// listenWait is how long a start waits for the server to confirm that it tells of changes.
+// listenWait is how long is waited for the server to confirm that it tells of changes.
 const listenWait = 2 * time.Second
 
-// listen opens the stream on which a modern server tells of changed lists.
-func (s *Server) listen(ctx context.Context, c *conn) {
+// listen opens the stream on which a modern server tells of changed lists, and reports whether it
+// has confirmed that.
+func (s *Server) listen(ctx context.Context, c *conn) bool {
 	if c.client.Era != mcp.Modern {
-		return
+		return false
 	}
 	filter := map[string]bool{}
 	for capability, field := range map[string]string{
@@ -311,7 +317,7 @@ func (s *Server) listen(ctx context.Context, c *conn) {
 		}
 	}
 	if len(filter) == 0 {
-		return
+		return false
 	}
 	raw, err := json.Marshal(filter)
 	if err != nil {
@@ -319,7 +325,9 @@ func (s *Server) listen(ctx context.Context, c *conn) {
 	}
 	if _, err := s.stream(ctx, c, raw, listenWait); err != nil { // it ends with the connection
 		s.log.Debug("not confirmed that changed lists will be told", "error", err)
+		return false
 	}
+	return true
 }
 
 // listen holds a subscriptions/listen request open until ctx or the connection ends. A

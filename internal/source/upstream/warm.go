@@ -70,15 +70,9 @@ func recallAll(servers []*Server) {
 }
 
 // leased reports whether this gateway is the one to refresh the server's list. The right lasts
-// until the server's start is over.
-func (s *Server) leased() bool {
-	release, ok := s.lease()
-	if ok {
-		go func() { // the start has a limit
-			<-s.started
-			release()
-		}()
-	}
+// until what the first start tells is known.
+func (s *Server) leased() (ok bool) {
+	s.endLease, ok = s.lease()
 	return ok
 }
 

@@ -34,7 +34,8 @@ type Entry struct {
 	// ServerConfig is the redacted snapshot of the configuration, entry.Snapshot (8.5).
 	ServerConfig json.RawMessage
 
-	Era             string // legacy or modern
+	Era             string // legacy or modern: what was spoken last
+	Eras            string // legacy, modern or both: what the server speaks; empty where only one was tried
 	ProtocolVersion string
 	Transport       string // stdio, http or sse: what worked
 	ServerInfo      json.RawMessage

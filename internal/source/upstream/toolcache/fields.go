@@ -32,6 +32,7 @@ var fields = []field{
 	text("principal", anyText, func(r *record) *string { return &r.Principal }),
 	{"serverConfig", true, putConfig, getConfig},
 	text("era", word, func(r *record) *string { return &r.Era }),
+	text("eras", word, func(r *record) *string { return &r.Eras }),
 	text("protocolVersion", anyText, func(r *record) *string { return &r.ProtocolVersion }),
 	text("transport", word, func(r *record) *string { return &r.Transport }),
 	object("serverInfo", func(r *record) *json.RawMessage { return &r.ServerInfo }),

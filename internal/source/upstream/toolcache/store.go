@@ -150,7 +150,7 @@ func sameOffer(a, b *Entry) bool {
 // sameOrigin reports whether both come from the same server, reached in the same way.
 func sameOrigin(a, b *Entry) bool {
 	return a.ConfigHash == b.ConfigHash && a.Fingerprint == b.Fingerprint && a.Principal == b.Principal &&
-		a.Era == b.Era && a.ProtocolVersion == b.ProtocolVersion && a.Transport == b.Transport &&
+		a.Era == b.Era && a.Eras == b.Eras && a.ProtocolVersion == b.ProtocolVersion && a.Transport == b.Transport &&
 		a.TTL == b.TTL && a.CacheScope == b.CacheScope && a.Truncated == b.Truncated &&
 		slices.Equal(a.Dropped, b.Dropped) && sameJSON(a.ServerConfig, b.ServerConfig)
 }

@@ -1,0 +1,564 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/mcp/mcptest"
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
+)
+
+// scripted is a fakemcp within the test's process that is slow where a test says so, and knows what
+// it was asked for. Time in it is the bubble's.
+type scripted struct {
+	flags []string
+	boot  time.Duration
+	http  bool
+	slow  map[string]time.Duration // what a method takes; for HTTP every request under ""
+	hung  map[string]bool          // methods that are never answered
+	list  map[string]string        // results of methods, in the place of the server's own
+
+	mu    sync.Mutex
+	procs [][]string // the methods each start was asked for, in their order
+	kills []func()
+}
+
+func (s *scripted) asked(start int, method string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.procs[start] = append(s.procs[start], method)
+}
+
+// starts returns what each start was asked for.
+func (s *scripted) starts() [][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([][]string, len(s.procs))
+	for i := range s.procs {
+		out[i] = slices.Clone(s.procs[i])
+	}
+	return out
+}
+
+func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (err error) {
+	s.mu.Lock()
+	start := len(s.procs)
+	s.procs = append(s.procs, nil)
+	s.mu.Unlock()
+	if s.http {
+		h, err := mcptest.Handler(s.flags...)
+		if err != nil {
+			return err
+		}
+		c.base = s.transport(h, start)
+		link := mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.base})
+		c.client, err = mcp.Connect(ctx, link, opts)
+		if err != nil {
+			return errors.Join(err, link.Close())
+		}
+		return nil
+	}
+	fromUs, toServer := io.Pipe()
+	fromServer, toUs := io.Pipe()
+	filtered, toFake := io.Pipe()
+	go s.filter(start, fromUs, toFake, toUs) // ends with its pipe
+	go func() {                              // ends with its input
+		time.Sleep(s.boot)
+		_ = mcptest.Serve(s.flags, filtered, toUs)
+		_ = toUs.Close()
+	}()
+	kill := func() {
+		_ = toUs.Close()
+		_ = fromUs.Close()
+		_ = toFake.Close()
+	}
+	s.mu.Lock()
+	s.kills = append(s.kills, kill)
+	s.mu.Unlock()
+	lines := mcp.NewLines(fromServer, toServer, 0, func() error {
+		kill()
+		_ = toServer.Close()
+		return fromServer.Close()
+	})
+	c.client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
+	return err
+}
+
+// filter passes on what the server is to answer by itself.
+func (s *scripted) filter(start int, from io.Reader, to io.WriteCloser, out io.Writer) {
+	defer to.Close()
+	buf := make([]byte, 0, 1<<20)
+	chunk := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(chunk)
+		buf = append(buf, chunk[:n]...)
+		for {
+			i := bytes.IndexByte(buf, '\n')
+			if i < 0 {
+				break
+			}
+			line := bytes.Clone(buf[:i+1])
+			buf = buf[i+1:]
+			method := mcp.GetString(json.RawMessage(line), "method")
+			s.asked(start, method)
+			result, own := s.list[method]
+			switch {
+			case s.hung[method]:
+			case own:
+				fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", mcp.Get(line, "id"), result)
+			case s.slow[method] > 0:
+				time.AfterFunc(s.slow[method], func() { _, _ = to.Write(line) })
+			default:
+				_, _ = to.Write(line)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// transport reaches h over connections in memory.
+func (s *scripted) transport(h http.Handler, start int) *http.Transport {
+	return &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // in memory
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			method := mcp.GetString(body, "method")
+			if r.Method == http.MethodPost {
+				s.asked(start, method)
+				time.Sleep(max(s.slow[""], s.slow[method]))
+			}
+			if s.hung[method] {
+				<-r.Context().Done()
+				return
+			}
+			h.ServeHTTP(w, r)
+		})}
+		go server.Serve(&once{conn: theirs}) //nolint:errcheck // it ends with the connection
+		return ours, nil
+	}}
+}
+
+// once is a listener of one connection.
+type once struct {
+	conn net.Conn
+	done bool
+}
+
+func (o *once) Accept() (net.Conn, error) {
+	if o.done {
+		return nil, net.ErrClosed
+	}
+	o.done = true
+	return o.conn, nil
+}
+
+func (o *once) Close() error   { return nil }
+func (o *once) Addr() net.Addr { return o.conn.LocalAddr() }
+
+// playing returns a server that s plays, and what is kept of it.
+func playing(t *testing.T, s *scripted, more string, o Options) (srv *Server, set *Set, done func()) {
+	t.Helper()
+	o.open, o.Key = s.open, make([]byte, 32)
+	if o.Cache == nil {
+		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
+		t.Cleanup(func() { _ = o.Cache.Close() })
+	}
+	entry := `{"command":"true"` + more + `}`
+	if s.http {
+		entry = `{"url":"http://server/mcp"` + more + `}`
+	}
+	set = NewSet([]Spec{specOf(t, "m", entry)}, o)
+	return set.servers[0], set, func() { set.Close(context.Background()) }
+}
+
+// firstCall makes a call as the road does, and returns how long it took.
+func firstCall(t *testing.T, s *Server, era mcp.Era, session string) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	call := &tool.Call{
+		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{"text":"a"}`),
+		Action: &tool.Action{Name: "echo"}, Caller: ofEra{era: era}, Origin: tool.MCPLocal, Session: session,
+	}
+	a, err := s.Current(t.Context(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call.Action = a
+	if _, err := s.Run(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(begun)
+}
+
+// What a server takes over its optional lists delays no call and no list of tools, and what was
+// known of a list that does not come stays known.
+func TestOptionalListsDelayNothing(t *testing.T) {
+	t.Parallel()
+	optional := []string{"resources/list", "resources/templates/list", "prompts/list"}
+	for name, s := range map[string]*scripted{
+		"hung": {hung: map[string]bool{"resources/list": true, "resources/templates/list": true, "prompts/list": true}},
+		"slow": {slow: map[string]time.Duration{optional[0]: 2 * time.Second, optional[1]: 2 * time.Second, optional[2]: 2 * time.Second}},
+	} {
+		for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern} {
+			t.Run(name+"_"+era.String(), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := &scripted{flags: []string{"--era", era.String()}, boot: time.Second, slow: s.slow, hung: s.hung}
+					srv, set, done := playing(t, s, "", Options{})
+					defer done()
+					begun := time.Now()
+					set.Start(nil)
+					<-srv.Started()
+					if took := time.Since(begun); took > s.boot || srv.Status().Tools == 0 || srv.Status().State != tool.StateReady {
+						t.Errorf("cold: %d tools after %v, it is %s", srv.Status().Tools, took, srv.Status().State)
+					}
+					srv.Stop(t.Context())
+					if took := firstCall(t, srv, era, ""); took > s.boot {
+						t.Errorf("the first call took %v of a server that starts in %v", took, s.boot)
+					}
+					begun = time.Now()
+					<-srv.Listed()
+					if took := time.Since(begun); took > pageLimit {
+						t.Errorf("the other lists are waited for for %v", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A list that hangs costs nothing of what the cache knew of it, here and in the file.
+func TestAHungListKeepsWhatWasKnown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{hung: map[string]bool{}}
+		srv, set, done := playing(t, s, "", Options{})
+		defer done()
+		if err := srv.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before := srv.Status()
+		srv.Stop(t.Context())
+		s.hung["prompts/list"] = true
+		if err := srv.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		now := srv.Status()
+		e, v, _ := set.cache().Lookup(*srv.want())
+		if before.Prompts == 0 || before.Resources == 0 || now.Prompts != before.Prompts || now.Resources != before.Resources ||
+			v != toolcache.Hit || len(e.Prompts) != before.Prompts || len(e.Resources) != before.Resources {
+			t.Errorf("before %d prompts, %d resources; now %d and %d; kept (%v) %d and %d", before.Prompts, before.Resources,
+				now.Prompts, now.Resources, v, len(e.Prompts), len(e.Resources))
+		}
+		if now.State != tool.StateReady {
+			t.Errorf("it is %s", now.State)
+		}
+	})
+}
+
+// An entry of the cache never says that a server has no prompts because nobody has waited for them.
+func TestNoHalfEntryOfAnUnknownServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{hung: map[string]bool{"prompts/list": true}}
+		srv, set, done := playing(t, s, "", Options{})
+		if err := srv.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w := srv.want()
+		done()
+		if e, _, _ := set.cache().Lookup(*w); e != nil && len(e.Tools) > 0 {
+			t.Errorf("kept before its lists had come: %d tools, %d prompts", len(e.Tools), len(e.Prompts))
+		}
+	})
+}
+
+// What an old connection tells late does not replace what a newer one has told.
+func TestALateListOfAnOldConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv, _, done := playing(t, &scripted{}, "", Options{})
+		defer done()
+		if err := srv.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		old := srv.teacher
+		if err := srv.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		before := srv.Status()
+		srv.amend(old, false, func(k *known) { k.prompts = nil })
+		srv.takeTools(old, &known{})
+		if now := srv.Status(); now.Prompts != before.Prompts || now.Tools != before.Tools || before.Tools == 0 {
+			t.Errorf("an old connection took away lists: %d tools and %d prompts of %d and %d", now.Tools, now.Prompts, before.Tools, before.Prompts)
+		}
+	})
+}
+
+// A change that is told while the lists are being fetched is not missed, and a hung list does not
+// keep another one from being fetched again.
+func TestChangesWhileLearning(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{hung: map[string]bool{"resources/list": true}}
+		srv, _, done := playing(t, s, "", Options{})
+		defer done()
+		if err := srv.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		n := srv.Status().Tools
+		_, err := srv.Run(t.Context(), &tool.Call{
+			Kind: tool.KindCall, Name: "m__change", Target: "change", Args: json.RawMessage(`{"list":"tools"}`), Action: &tool.Action{Name: "change"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if now := srv.Status().Tools; now == n {
+			t.Errorf("still %d tools after the list has changed", now)
+		}
+	})
+}
+
+// A server of both eras is started once, in the era of who calls, whatever is known of it.
+func TestTheCallDecidesTheEra(t *testing.T) {
+	t.Parallel()
+	for _, isolation := range []string{"", `,"isolation":"session"`} {
+		for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern} {
+			t.Run(era.String()+isolation, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := &scripted{flags: []string{"--era", "both"}, boot: time.Second}
+					// Somebody of the other era has found out that it speaks both.
+					srv, set, done := playing(t, s, isolation, Options{})
+					firstCall(t, srv, mcp.Modern, "x")
+					<-srv.Listed()
+					synctest.Wait()
+					e, _, _ := set.cache().Lookup(*srv.want())
+					done()
+					if e == nil || e.Eras != "both" {
+						t.Fatalf("kept: %+v", e)
+					}
+					again := &scripted{flags: s.flags, boot: s.boot}
+					srv, set, done = playing(t, again, isolation, Options{Cache: set.cache()})
+					defer done()
+					set.Start(nil)
+					if took := firstCall(t, srv, era, "a"); took > s.boot {
+						t.Errorf("the first call took %v", took)
+					}
+					synctest.Wait()
+					starts := again.starts()
+					first := map[mcp.Era]string{mcp.Legacy: "initialize", mcp.Modern: "server/discover"}[era]
+					if len(starts) != 1 || starts[0][0] != first || srv.Status().Era != era.String() {
+						t.Errorf("a caller of the %s era caused %d starts, which began with %v; it speaks %s", era, len(starts), starts, srv.Status().Era)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Where nothing is known, a call begins in its own era and goes on in the other one in the same
+// process; what was found out is kept. A start without a call takes the era of the last caller.
+func TestUnknownEras(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		server string
+		caller mcp.Era // 0: nobody calls
+		begins []string
+		eras   string
+	}{
+		{"legacy", mcp.Legacy, []string{"initialize"}, ""},
+		{"legacy", mcp.Modern, []string{"server/discover", "initialize"}, "legacy"},
+		{"modern", mcp.Legacy, []string{"initialize", "server/discover"}, "modern"},
+		{"modern", mcp.Modern, []string{"server/discover"}, "modern"},
+		{"both", mcp.Legacy, []string{"initialize"}, ""},
+		{"both", mcp.Modern, []string{"server/discover"}, "both"},
+		{"both", 0, []string{"initialize"}, ""},
+		{"modern", 0, []string{"initialize", "server/discover"}, "modern"},
+	} {
+		t.Run(fmt.Sprintf("%s_%s", test.server, test.caller), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &scripted{flags: []string{"--era", test.server}}
+				srv, set, done := playing(t, s, "", Options{})
+				defer done()
+				if test.caller == 0 {
+					set.Start(nil)
+				} else {
+					firstCall(t, srv, test.caller, "")
+				}
+				<-srv.Listed()
+				synctest.Wait()
+				starts := s.starts()
+				if len(starts) != 1 || len(starts[0]) < len(test.begins) || !slices.Equal(starts[0][:len(test.begins)], test.begins) {
+					t.Errorf("asked for %v, want one start that begins with %v", starts, test.begins)
+				}
+				if e, _, _ := set.cache().Lookup(*srv.want()); e == nil || e.Eras != test.eras {
+					t.Errorf("kept %+v, want that it speaks %q", e, test.eras)
+				}
+			})
+		})
+	}
+}
+
+// A modern client of a server that was learnt in the legacy era is spoken to in his own where the
+// server speaks it; where it does not, that is found out once.
+func TestAModernCallerAfterALegacyStart(t *testing.T) {
+	t.Parallel()
+	for server, want := range map[string]string{"both": "modern", "legacy": "legacy"} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &scripted{flags: []string{"--era", server}}
+				srv, set, done := playing(t, s, "", Options{})
+				defer done()
+				set.Start(nil)
+				<-srv.Listed()
+				for range 3 {
+					firstCall(t, srv, mcp.Modern, "")
+				}
+				synctest.Wait()
+				e, _, _ := set.cache().Lookup(*srv.want())
+				c, err := srv.connectionFor(t.Context(), slot{era: mcp.Modern}, false)
+				if n := len(s.starts()); err != nil || n != 2 || c.client.Era.String() != want || e.Eras != server {
+					t.Errorf("%d starts, he is spoken to in the era %s and it is kept as %q: %v", n, c.client.Era, e.Eras, err)
+				}
+				srv.Stop(t.Context())
+				firstCall(t, srv, mcp.Modern, "")
+				if n := len(s.starts()); n != 3 {
+					t.Errorf("%d starts after a stop", n-2)
+				}
+			})
+		})
+	}
+}
+
+// With "isolation": "session" the first session gets the process that the lists came from, whether
+// it is up already or being started, and no session's process is asked for lists that are known.
+func TestTheFirstSessionGetsTheFirstProcess(t *testing.T) {
+	t.Parallel()
+	for _, early := range []bool{false, true} {
+		t.Run(fmt.Sprint("early_", early), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &scripted{boot: time.Second}
+				srv, set, done := playing(t, s, `,"isolation":"session"`, Options{})
+				defer done()
+				set.Start(nil)
+				if !early {
+					<-srv.Listed()
+				}
+				firstCall(t, srv, mcp.Legacy, "a")
+				if n := len(s.starts()); n != 1 || srv.connections() != 1 {
+					t.Errorf("the first session caused %d starts, %d connections", n, srv.connections())
+				}
+				<-srv.Listed()
+				if took := firstCall(t, srv, mcp.Legacy, "b"); took > s.boot {
+					t.Errorf("the second session's first call took %v", took)
+				}
+				synctest.Wait()
+				starts := s.starts()
+				if len(starts) != 2 || slices.Contains(starts[1], "tools/list") {
+					t.Errorf("the second session's process was asked for %v", starts[1:])
+				}
+				firstCall(t, srv, mcp.Legacy, "a")
+				if n := len(s.starts()); n != 2 || srv.connections() != 2 {
+					t.Errorf("%d starts and %d connections of two sessions", n, srv.connections())
+				}
+				if _, err := srv.Current(t.Context(), &tool.Call{Action: &tool.Action{Name: "echo"}, Session: "a"}); err != nil || !srv.up.Load() {
+					t.Errorf("its lists are live: %v (%v)", srv.up.Load(), err)
+				}
+			})
+		})
+	}
+}
+
+// The first call of a remote server waits for three round trips, whatever else the start asks for.
+func TestRoundTripsOfAFirstCall(t *testing.T) {
+	t.Parallel()
+	const trip = 200 * time.Millisecond
+	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern} {
+		for _, server := range []string{era.String(), "both"} {
+			t.Run(era.String()+"_at_"+server, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := &scripted{http: true, flags: []string{"--era", server}, slow: map[string]time.Duration{"": trip}}
+					srv, _, done := playing(t, s, "", Options{})
+					defer done()
+					// A grace of hearGrace is no round trip.
+					if took := firstCall(t, srv, era, "") - hearGrace; took > 3*trip {
+						t.Errorf("it took %v, %.1f round trips: %v", took, float64(took)/float64(trip), s.starts())
+					}
+				})
+			})
+		}
+	}
+}
+
+// A server that does not serve a session before its handshake has ended is asked again then.
+func TestAServerThatWaitsForInitialized(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{http: true, slow: map[string]time.Duration{"notifications/initialized": time.Second}}
+		strict := &strictHandshake{scripted: s}
+		o := Options{open: strict.open}
+		set := NewSet([]Spec{specOf(t, "m", `{"url":"http://server/mcp"}`)}, o)
+		defer set.Close(context.Background())
+		if took := firstCall(t, set.servers[0], mcp.Legacy, ""); took > 2*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// strictHandshake refuses what comes before notifications/initialized has been answered.
+type strictHandshake struct {
+	*scripted
+
+	mu    sync.Mutex
+	ready bool
+}
+
+func (s *strictHandshake) open(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
+	s.procs = append(s.procs, nil)
+	h, err := mcptest.Handler()
+	if err != nil {
+		return err
+	}
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		s.mu.Lock()
+		method := mcp.GetString(body, "method")
+		s.ready = s.ready || method == "notifications/initialized"
+		refuse := !s.ready && method == "tools/list"
+		s.mu.Unlock()
+		if refuse {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Invalid request parameters"}}`, mcp.Get(body, "id"))
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+	c.base = s.transport(guarded, 0)
+	link := mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.base})
+	c.client, err = mcp.Connect(ctx, link, opts)
+	return err
+}
