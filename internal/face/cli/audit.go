@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) auditCommand() *cobra.Command {
-	return group("audit", "What was called, and proof that nobody changed it",
+	return group("audit", "What was called, and whether somebody changed the record",
 		p.auditTailCommand(),
 		p.auditQueryCommand(),
 		p.auditVerifyCommand(),

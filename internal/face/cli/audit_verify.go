@@ -13,10 +13,15 @@ import (
 
 func (p *program) auditVerifyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify", Short: "Prove that no record was changed, removed or moved", Args: cobra.NoArgs,
+		Use: "verify", Short: "Find records that were changed, removed or moved", Args: cobra.NoArgs,
 		Long: "Checks the hash chain of every process that wrote records, its signed head, and what the\n" +
 			"chains say of each other. The exit code is 0 if all is intact, 1 if not. A last line that\n" +
-			"a crash tore, and records newer than the head, are told and are no fault.",
+			"a crash tore, and records newer than the head, are told and are no fault.\n\n" +
+			"What this shows: an edit, a removal, a swap or a cut by somebody who has not the signing key.\n" +
+			"What it cannot show: records that were written anew by somebody who can read the key, which\n" +
+			"lies in the same folder and which every program of your account can read; the newest chains,\n" +
+			"if all that began after them were removed too; the whole folder, removed or put back from a\n" +
+			"backup. If that matters, copy the head.json files to another machine.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.auditVerify(c.Context()) },
 	}
 }

@@ -88,16 +88,7 @@ func newChain(dir string, begin time.Time, r *Redactor, o *Options) (*chain, too
 	c := &chain{
 		id: id, folder: filepath.Join(dir, id), key: key, enc: newEncoder(r, key), create: o.create, fresh: true,
 	}
-	if err := os.Mkdir(c.folder, 0o700); err != nil {
-		return nil, start, err
-	}
-	h := head{Chain: id, Hash: zeroHash}
-	text, err := h.encode(key)
-	if err == nil {
-		err = atomicfile.WriteNoSync(filepath.Join(c.folder, headFile), text, 0o600)
-	}
-	if err != nil {
-		_ = os.RemoveAll(c.folder) // it holds nothing yet
+	if err := c.begin(); err != nil {
 		return nil, start, err
 	}
 	host, _ := os.Hostname() // for people; it may stay empty
@@ -105,7 +96,28 @@ func newChain(dir string, begin time.Time, r *Redactor, o *Options) (*chain, too
 	return c, start, err
 }
 
-// heads reads the heads of the newest chains. A folder without head holds no record yet.
+// begin makes the folder with a head that covers nothing, both at once: a folder without a head is one that somebody
+// has emptied.
+func (c *chain) begin() error {
+	unready := filepath.Join(filepath.Dir(c.folder), "."+c.id)
+	if err := os.Mkdir(unready, 0o700); err != nil {
+		return err
+	}
+	h := head{Chain: c.id, Hash: zeroHash}
+	text, err := h.encode(c.key)
+	if err == nil {
+		err = atomicfile.WriteNoSync(filepath.Join(unready, headFile), text, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(unready, c.folder)
+	}
+	if err != nil {
+		_ = os.RemoveAll(unready) // it holds nothing yet
+	}
+	return err
+}
+
+// heads reads the heads of the newest chains. A folder without a head is for Verify to report.
 func heads(dir string, ids []string) []named {
 	var found []named
 	for _, id := range ids[max(0, len(ids)-namedHeads):] {

@@ -1,5 +1,5 @@
-// Package audit keeps on disk what was called, by whom and how it ended, and proves later
-// that nobody changed it. [Stage] stands in the road and writes a pair of records for each
+// Package audit keeps on disk what was called, by whom and how it ended, and shows later
+// whether somebody who has not the key changed it. [Stage] stands in the road and writes a pair of records for each
 // call; [Log] is what it writes to; [Verify], [Query] and [Tail] read.
 //
 // The package decides nothing about a call, with one exception: what cannot be put on
@@ -61,7 +61,8 @@
 // The first record of a chain has kind chain.start. Its detail names host, pid, version
 // and format of the writer, the number of chains found in dir, and chain, seq and hash of
 // the heads of the 64 newest of them: a chain that is removed is missed by the chains
-// after it. The number is bounded because each short-lived command makes a chain. A clean
+// after it, by name or by number. The names are bounded because each short-lived command
+// makes a chain. A folder appears together with its first head, in one rename. A clean
 // end writes chain.end. Where the disk failed for so long that records were given up,
 // chain.gap tells how many, in detail.dropped.
 //
@@ -93,10 +94,12 @@
 // shows because the head names a later record; what is newer than the head is valid and
 // reported as not covered. A last line without line feed is what a crash leaves behind and
 // harmless, unless the head covers it. A missing chain shows as soon as a later one names
-// it.
+// or counts it, and a chain that holds nothing was emptied.
 //
-// Not shown: whoever can write to the folder and read the key can rewrite everything;
-// whoever can only write can put back an older head together with the segments of its
-// time, unless a later chain names a newer one; and nobody misses the newest chain. Copy
-// heads to another machine if that matters.
+// Not shown: whoever can write to the folder and read the key, which lies beside the chains
+// and is readable by the same user, can rewrite everything; whoever can only write can put
+// back an older head together with the segments of its time, unless a later chain names a
+// newer one; nobody misses the newest chains if all that began after them are removed too,
+// nor the whole folder if it is removed or put back from an earlier day. Copy heads to
+// another machine if that matters.
 package audit

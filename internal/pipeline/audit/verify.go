@@ -30,7 +30,7 @@ func Verify(ctx context.Context, dir string) (Report, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return report, err
 	}
-	witnesses := readWitnesses(dir, ids)
+	witnesses, counted := readWitnesses(dir, ids)
 	for _, id := range ids {
 		v := &verifier{dir: dir, key: key, witnesses: witnesses[id]}
 		v.report.Chain = id
@@ -47,7 +47,21 @@ func Verify(ctx context.Context, dir string) (Report, error) {
 			Message: fmt.Sprintf("chain %s saw it with %d records on disk", w.by, w.Seq),
 		}}})
 	}
+	if all := counted.others + 1; counted.others > 0 && all > len(report.Chains) {
+		c := &report.Chains[slices.Index(ids, counted.by)]
+		c.Problems = append(c.Problems, Problem{
+			Fault: ChainMissing, File: counted.by, Seq: 1,
+			Message: fmt.Sprintf("it found %d chains when it began; %d of them are gone, and none that is left names them",
+				counted.others, all-len(report.Chains)),
+		})
+	}
 	return report, nil
+}
+
+// census is how many chains the chain by found when it began. Chains are never removed, so there can only be more now.
+type census struct {
+	by     string
+	others int
 }
 
 // witness is what the chain by says of another one.
@@ -57,9 +71,9 @@ type witness struct {
 }
 
 // readWitnesses collects what the first records of all chains say, by the chain they speak
-// of.
-func readWitnesses(dir string, ids []string) map[string][]witness {
-	all := map[string][]witness{}
+// of, and the highest count of chains among them.
+func readWitnesses(dir string, ids []string) (all map[string][]witness, counted census) {
+	all = map[string][]witness{}
 	for _, id := range ids {
 		raw, ok := readStart(filepath.Join(dir, id))
 		if !ok {
@@ -72,13 +86,16 @@ func readWitnesses(dir string, ids []string) map[string][]witness {
 		if json.Unmarshal(raw, &start) != nil || start.Kind != kindStart {
 			continue // reported when the chain itself is checked
 		}
+		if start.Detail.Chains > counted.others {
+			counted = census{id, start.Detail.Chains}
+		}
 		for _, n := range start.Detail.Heads {
 			if chainName.MatchString(n.Chain) {
 				all[n.Chain] = append(all[n.Chain], witness{n, id})
 			}
 		}
 	}
-	return all
+	return all, counted
 }
 
 // verifier goes through one chain.
@@ -136,6 +153,8 @@ func (v *verifier) checkHead(h *head, err error, written bool) {
 	case errors.Is(err, fs.ErrNotExist):
 		if written {
 			v.problem(HeadMissing, 0, "records cut off at the end would not show")
+		} else { // a folder is made with its head
+			v.problem(HeadMissing, 0, "the folder is empty: what was in it has been removed")
 		}
 	case err != nil:
 		v.problem(HeadForged, 0, "%v", err)

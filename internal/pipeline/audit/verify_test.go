@@ -268,6 +268,57 @@ func restore(t *testing.T, chain string) {
 	}
 }
 
+// A chain is made with its head, so that one which holds nothing was emptied, also where no later one names it.
+func TestEmptiedChain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, 3, nil)
+	newest := write(t, dir, 3, nil)
+	for _, name := range []string{"head.json", "000001.jsonl"} {
+		if err := os.Remove(filepath.Join(newest, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := wantFault(t, dir, audit.HeadMissing); filepath.Dir(got.File) != filepath.Base(newest) {
+		t.Errorf("found in %s, want %s", got.File, filepath.Base(newest))
+	}
+}
+
+// A chain names the newest 64 chains alone, and counts all.
+func TestCountOfChains(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	newest := ""
+	for range 67 {
+		newest = write(t, dir, 1, nil)
+	}
+	if r := verify(t, dir); !r.OK() || len(r.Chains) != 67 {
+		t.Fatalf("report = %+v, want 67 good chains", r)
+	}
+	// Two that the newest one does not name are gone, and the chains that name them.
+	for _, chain := range folders(t, dir) {
+		if chain == newest {
+			continue
+		}
+		if err := os.RemoveAll(chain); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := verify(t, dir)
+	missing := 0
+	for _, c := range r.Chains {
+		for _, p := range c.Problems {
+			if p.Fault != audit.ChainMissing {
+				t.Errorf("problem %v", p)
+			}
+			missing++
+		}
+	}
+	if last := r.Chains[0].Problems; missing != 65 || len(last) != 1 {
+		t.Errorf("%d problems, want 64 named chains and one count: %v", missing, last)
+	}
+}
+
 func TestFirstRecordNamesHeads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
