@@ -218,6 +218,10 @@ func ids(p *place, group string, pairs ...string) string {
 
 // body is a document with a block of every type.
 func body(p, other *place) string {
+	shared := sharedPic
+	if p.code == "hdn" { // what a hidden notebook shows is not there for anybody
+		shared = p.asset("pic")
+	}
 	return ids(p, "first",
 		"head", "## @heading common",
 		"para", "@para 100% & <"+p.word("angle")+"> "+p.cjk+" common #@tag# #"+sharedTag+"# [@link]("+p.asset("file")+")",
@@ -233,7 +237,7 @@ func body(p, other *place) string {
 		"html", "<div>@html</div>",
 		"ifra", `<iframe src="https://@frame.example"></iframe>`,
 		"embd", "{{select * from blocks where id='"+string(p.id("par3"))+"'}}",
-		"imgp", "![@alt]("+p.asset("pic")+" \"@imgtitle\") ![](assets/"+p.word("own")+".png) ![]("+sharedPic+")",
+		"imgp", "![@alt]("+p.asset("pic")+" \"@imgtitle\") ![](assets/"+p.word("own")+".png) ![]("+shared+")",
 		"par4", "@four spare",
 		"dbbl", fmt.Sprintf(`<div data-type="NodeAttributeView" data-av-id="%s" data-av-type="table"></div>`, p.id("daba")),
 	) + fmt.Sprintf("@named\n{: id=%q name=%q alias=%q memo=%q bookmark=%q}\n",

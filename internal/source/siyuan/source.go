@@ -54,6 +54,7 @@ type Source struct {
 	index    map[string]map[string]*action.Action
 	levels   *access.Levels
 	switches *access.Switches
+	uploads  action.Uploads
 
 	offer atomic.Pointer[tool.Offer]
 

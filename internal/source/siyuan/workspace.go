@@ -34,9 +34,10 @@ func (w workspace) LocalFiles() action.LocalFiles {
 	return w.source.opts.Files(w.call)
 }
 
-func (w workspace) Tools() []action.Tool { return w.source.tools }
-func (w workspace) Version() string      { return w.source.opts.Version }
-func (w workspace) Connection() string   { return w.source.opts.Connection }
+func (w workspace) Uploads() *action.Uploads { return &w.source.uploads }
+func (w workspace) Tools() []action.Tool     { return w.source.tools }
+func (w workspace) Version() string          { return w.source.opts.Version }
+func (w workspace) Connection() string       { return w.source.opts.Connection }
 func (w workspace) WriteMode() string {
 	return string(w.source.opts.Safety.Mode(w.source.switches.Last().Strict))
 }

@@ -52,6 +52,8 @@ type Workspace interface {
 	NewNotebookLevel() access.Level
 	// LocalFiles are the rules for files of this machine.
 	LocalFiles() LocalFiles
+	// Uploads are the assets that have been uploaded.
+	Uploads() *Uploads
 	// Tools are all tools; what is on is in a Request's Config.
 	Tools() []Tool
 	// Version is that of this program; Connection names the connection in use.

@@ -25,7 +25,7 @@ func create(ctx context.Context, r *action.Request, p patience, a *renderArgs, o
 	if err != nil {
 		return err
 	}
-	through, there := at.ID, shows(dom, a.ID)
+	through, there := at.ID, action.ShowsDatabase(dom, a.ID)
 	if !there {
 		through = kernel.NewID()
 		if err := insert(ctx, r, a.ID, through, at); err != nil {
@@ -59,7 +59,7 @@ func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at acti
 	if err != nil {
 		return err
 	}
-	if !shows(dom, id) {
+	if !action.ShowsDatabase(dom, id) {
 		return &tool.Error{
 			Op: "insert database block", Kind: tool.API, Subject: string(id),
 			Message: "the kernel does not know the form of a block that shows a database", Facts: map[string]any{"dom": dom},

@@ -211,21 +211,3 @@ func TestRollupsOfWhatIsComputed(t *testing.T) {
 		t.Errorf("got %s", got.Get("table.rows.1").Raw)
 	}
 }
-
-// A database in two notebooks is found through the one that may be read, and says nothing of the
-// other.
-func TestMirrorsInHiddenNotebooks(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	mirror := kernel.ID("20240801115959-avblk00") // the first in order
-	w.show(db, mirror, kernel.ID(w.Doc(string(w.secret), "/Mirror", "m")))
-	w.Must(t, act(t, "rename"), args("avID", db, "name", "Shared"))
-	w.Levels[w.secret] = access.None
-	found := w.Must(t, act(t, "search"), args("keyword", "Shared", "verbose", true))
-	w.leaks("search", found, string(mirror))
-	if found.Get("results.0.blockID").Str != string(dbBlock) {
-		t.Errorf("search: %s", found.Raw)
-	}
-	w.leaks("get_primary_key_values", w.Must(t, act(t, "get_primary_key_values"), args("avID", db)), string(mirror))
-	w.leaks("get", w.Must(t, act(t, "get"), args("id", db)), string(mirror))
-}

@@ -1,6 +1,7 @@
 package av
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// A database has no notebook of its own. It belongs to those whose blocks show it, and a level
-// on one of them is a level on the database (R-1-17). The blocks that its rows are bound to say
-// nothing: they may be anywhere.
+// Whose a database is, [action.Request.DatabaseOwners] says: the blocks that show it. The blocks
+// that its rows are bound to say nothing: they may be anywhere.
 
 // folder is where the workspace keeps databases, one file each.
 const folder = "/data/storage/av"
@@ -30,7 +30,7 @@ const (
 // on needs a level on the database that an argument names.
 func on(level access.Level, param string) action.Need {
 	return action.On(level, "database "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		t, err := resolve(ctx, r, level, named(r, param))
+		t, err := resolve(ctx, r, named(r, param))
 		if err != nil {
 			return nil, err
 		}
@@ -47,24 +47,23 @@ func named(r *action.Request, param string) kernel.ID {
 }
 
 // resolve finds the database that a call is about, in the notebook that decides. A block that
-// the caller names beside it decides, and must show it.
-func resolve(ctx context.Context, r *action.Request, level access.Level, id kernel.ID) (action.Target, error) {
+// the caller names beside it must show it, and decides nothing.
+func resolve(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
 	if err := exists(ctx, r, id); err != nil {
 		return action.Target{}, mistaken(ctx, r, id, err)
 	}
-	block := r.Strings("blockID")
-	if len(block) == 0 {
-		return decisive(ctx, r, level, id)
-	}
-	// A database that is hidden is not found, whatever is said of the block (R-6-2).
-	if _, err := decisive(ctx, r, access.Read, id); err != nil {
-		return action.Target{}, err
-	}
-	at, err := shownBy(ctx, r, id, block[0])
+	t, err := decisive(ctx, r, id)
 	if err != nil {
 		return action.Target{}, err
 	}
-	return target(id, at), nil
+	if block := r.Strings("blockID"); len(block) > 0 {
+		at, err := shownBy(ctx, r, id, block[0])
+		if err != nil {
+			return action.Target{}, err
+		}
+		t.Also = append(t.Also, at.Notebook) // what shows it now may be in no list yet
+	}
+	return t, nil
 }
 
 // exists is the check before every request that could make what it asks for (R-1-16).
@@ -100,7 +99,7 @@ func mistaken(ctx context.Context, r *action.Request, id kernel.ID, err error) e
 	if wrong != nil {
 		return err
 	}
-	if m := shownDatabase.FindStringSubmatch(dom); m != nil && at.ID != at.Root && shows(dom, kernel.ID(m[1])) {
+	if m := shownDatabase.FindStringSubmatch(dom); m != nil && at.ID != at.Root && action.ShowsDatabase(dom, kernel.ID(m[1])) {
 		e.Hint = fmt.Sprintf("this is the id of a block; a database that it shows is %q", m[1])
 	}
 	return e
@@ -134,16 +133,10 @@ func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string)
 	if err != nil {
 		return action.Target{}, err
 	}
-	if !shows(dom, id) {
+	if !action.ShowsDatabase(dom, id) {
 		return action.Target{}, r.Invalid("blockID", "is no block that shows database "+string(id))
 	}
 	return at, nil
-}
-
-// shows reports whether the first block of a DOM or of Markdown shows a database.
-func shows(dom string, id kernel.ID) bool {
-	of := head(dom)
-	return strings.Contains(of, `data-type="NodeAttributeView"`) && strings.Contains(of, `data-av-id="`+string(id)+`"`)
 }
 
 // head is the first tag of a block's DOM, which says what it is.
@@ -152,91 +145,37 @@ func head(dom string) string {
 	return of
 }
 
-// decisive is the database in the notebook that decides: one with the level, else the one with
-// the highest. One that shows in no readable notebook is not found.
-func decisive(ctx context.Context, r *action.Request, level access.Level, id kernel.ID) (action.Target, error) {
-	owners, candidates, err := owners(ctx, r, id)
-	if err != nil {
-		return action.Target{}, err
+// decisive is the database in the notebook that decides.
+func decisive(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
+	t, err := r.Database(ctx, id)
+	if tool.KindOf(err) != tool.Unknown {
+		return t, err
 	}
-	var best *action.Target
-	for i := range owners {
-		if best == nil || r.Levels.Of(owners[i].Notebook) > r.Levels.Of(best.Notebook) {
-			best = &owners[i]
-		}
-		if r.Levels.Of(best.Notebook) >= level {
-			break
-		}
+	restricted, wrong := r.Levels.Restricted(ctx)
+	if wrong != nil || restricted { // it may be one of a hidden notebook
+		return t, cmp.Or(wrong, err)
 	}
-	if best != nil {
-		if !r.Readable(best.Notebook) {
-			return action.Target{}, access.NotFound(access.Database, string(id))
-		}
-		return target(id, *best), nil
-	}
-	return action.Target{}, orphan(ctx, r, id, candidates > 0)
+	return t, orphan(ctx, r, id)
 }
 
-// orphan is the error for a database that no block shows, as far as the caller may know.
-func orphan(ctx context.Context, r *action.Request, id kernel.ID, stale bool) error {
-	restricted, err := r.Levels.Restricted(ctx)
+// orphan is the error for a database that no block shows, where every notebook may be read.
+func orphan(ctx context.Context, r *action.Request, id kernel.ID) error {
+	_, candidates, err := r.DatabaseOwners(ctx, id)
 	if err != nil {
 		return err
 	}
 	e := access.NotFound(access.Database, string(id))
-	if restricted { // it may be one of a hidden notebook that is closed
-		return e
-	}
 	e.Code, e.Message = codeOwnerMissing, "no block of an open notebook shows database "+string(id)
 	e.Hint = `its notebook may be closed, which notebook(action="list") shows; or the block is gone, and it belongs to no notebook`
-	if stale {
+	if candidates > 0 {
 		e.Code, e.Message = codeOwnerStale, "the blocks that showed database "+string(id)+" are gone, or in a closed notebook"
 	}
 	return e
 }
 
-// target is a database at the place of a block that shows it.
-func target(id kernel.ID, at action.Target) action.Target {
-	at.What, at.Subject, at.ID = access.Database, string(id), id
-	return at
-}
-
 // part is a row or a column of the database of a call as a target, which a person knows by its name.
 func part(r *action.Request, what access.What, id kernel.ID, name string) action.Target {
 	return action.Target{What: what, Subject: fmt.Sprintf("%q", name), ID: id, Notebook: r.Target("avID").Notebook, Title: name}
-}
-
-// owners are the places of the blocks that show a database, whatever their levels, and how many
-// candidates there were.
-func owners(ctx context.Context, r *action.Request, id kernel.ID) (found []action.Target, candidates int, err error) {
-	type row struct {
-		ID       kernel.ID `json:"id"`
-		Markdown string    `json:"markdown"`
-	}
-	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, markdown FROM blocks WHERE type='av' AND markdown LIKE "+
-		kernel.Quote(`%data-av-id="`+string(id)+`"%`)+" LIMIT 200")
-	if err != nil {
-		return nil, 0, err
-	}
-	ids, err := r.Kernel.DatabaseBlocks(ctx, id) // after SQL, which flushes
-	if err != nil && tool.KindOf(err) != tool.NotInKernel {
-		return nil, 0, err
-	}
-	for _, row := range rows {
-		if shows(row.Markdown, id) && !slices.Contains(ids, row.ID) {
-			ids = append(ids, row.ID)
-		}
-	}
-	places, err := r.Places(ctx, ids)
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, b := range ids {
-		if at, ok := places[b]; ok {
-			found = append(found, at)
-		}
-	}
-	return found, len(ids), nil
 }
 
 // block is the block of the database that a call works through: the one it names, else one in
@@ -245,7 +184,7 @@ func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, 
 	if given := r.Strings("blockID"); len(given) > 0 {
 		return kernel.ID(given[0]), nil
 	}
-	found, _, err := owners(ctx, r, t.ID)
+	found, _, err := r.DatabaseOwners(ctx, t.ID)
 	if err != nil {
 		return "", err
 	}
@@ -259,11 +198,11 @@ func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, 
 
 // visible reports whether a database may be read; one that does not exist may not.
 func visible(ctx context.Context, r *action.Request, id kernel.ID) (bool, error) {
-	found, _, err := owners(ctx, r, id)
-	if err != nil {
-		return false, err
+	_, err := r.Database(ctx, id)
+	if tool.KindOf(err) == tool.Unknown {
+		return false, nil
 	}
-	return slices.ContainsFunc(found, func(at action.Target) bool { return r.Readable(at.Notebook) }), nil
+	return err == nil, err
 }
 
 // load reads a database that is known to exist.

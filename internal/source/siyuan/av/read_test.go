@@ -82,7 +82,9 @@ func TestBlockIDDecides(t *testing.T) {
 }
 
 // The blocks that show a database decide, not those that its rows are bound to (R-1-17).
-func TestOwnerIsWhoShowsIt(t *testing.T) {
+// A block that shows a database gives nobody more than they had: of all notebooks that show it, the
+// lowest level counts, whichever block the caller names.
+func TestLowestOwnerDecides(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := act(t, "rename")
@@ -90,17 +92,31 @@ func TestOwnerIsWhoShowsIt(t *testing.T) {
 	w.refused(a, args("avID", db, "name", "x"), tool.Denied)
 	mirror := kernel.ID("20240801120000-avblk09")
 	w.show(db, mirror, kernel.ID(w.Doc(string(w.secret), "/Mirror", "m")))
-	got := w.Must(t, a, args("avID", db, "name", "by the mirror"))
-	if got.Get("blockID").Str != string(mirror) {
-		t.Errorf("renamed through %s, want the mirror in the notebook that allows it", got.Get("blockID").Str)
+	for _, through := range []kernel.ID{"", mirror, dbBlock} {
+		pairs := []any{"avID", db, "name", "x"}
+		if through != "" {
+			pairs = append(pairs, "blockID", through)
+		}
+		w.refused(a, args(pairs...), tool.Denied)
 	}
-	w.refused(a, args("avID", db, "name", "x", "blockID", dbBlock), tool.Denied)
-	w.Levels[w.secret] = access.Read
+	w.Levels[w.home], w.Levels[w.secret] = access.Write, access.Read
 	w.refused(a, args("avID", db, "name", "x"), tool.Denied)
-	w.Levels[w.home] = access.None
-	w.refused(a, args("avID", db, "name", "x"), tool.Denied)
-	w.Levels[w.secret] = access.None
-	w.refused(a, args("avID", db, "name", "x"), tool.Unknown)
+	w.Levels[w.secret] = access.Write
+	w.Must(t, a, args("avID", db, "name", "by both"))
+	for _, hidden := range []kernel.ID{w.home, w.secret} {
+		w.Levels[w.home], w.Levels[w.secret] = access.Delete, access.Delete
+		w.Levels[hidden] = access.None
+		for name, call := range map[string]string{
+			"rename": args("avID", db, "name", "x"), "get": args("id", db), "render": args("id", db, "blockID", mirror),
+			"get_primary_key_values": args("avID", db),
+		} {
+			e := w.refusal(act(t, name), call, tool.Unknown)
+			same(t, e, w.refusal(act(t, name), strings.ReplaceAll(call, string(db), string(ghost)), tool.Unknown), db, ghost)
+		}
+		if got := w.Must(t, act(t, "search"), args("keyword", "by both")); got.Get("results.#").Int() != 0 || got.Get("filteredOutCount").Exists() {
+			t.Errorf("search: %s", got.Raw)
+		}
+	}
 }
 
 func TestOrphans(t *testing.T) {

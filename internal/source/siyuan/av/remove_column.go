@@ -111,7 +111,7 @@ func relationDest(ctx context.Context, r *action.Request) ([]action.Target, erro
 	if c == nil || c.Column.Relation == nil || c.Column.Relation.Database == db.ID {
 		return nil, nil
 	}
-	t, err := decisive(ctx, r, access.Write, c.Column.Relation.Database)
+	t, err := decisive(ctx, r, c.Column.Relation.Database)
 	if tool.KindOf(err) == tool.Unknown { // which would name it
 		err = &tool.Error{
 			Op: "check", Kind: tool.Denied, Subject: string(c.Column.ID), Message: "the database that this relation is to may not be written",

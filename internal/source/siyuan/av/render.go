@@ -125,9 +125,9 @@ func renderTargets(level access.Level, creating bool) func(context.Context, *act
 		case missing != creating:
 			return nil, nil
 		case !missing:
-			t, err := resolve(ctx, r, level, id)
+			t, err := resolve(ctx, r, id)
 			if err != nil && create { // it is there, so that blockID may be where it was to be put
-				t, err = decisive(ctx, r, level, id)
+				t, err = decisive(ctx, r, id)
 			}
 			return []action.Target{t}, err
 		}

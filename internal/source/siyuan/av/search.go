@@ -41,6 +41,8 @@ type searchResult struct {
 	UnresolvedCount int    `json:"unresolvedCount"`
 	Truncated       bool   `json:"truncated,omitempty"`
 	Hint            string `json:"hint,omitempty"`
+
+	restricted bool // some notebook may not be read
 }
 
 // How far a search by rows goes (R-1-18).
@@ -52,7 +54,7 @@ const (
 func search() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "search", Purpose: "Find databases by name, or else by the text of their rows",
-		Guide:     "A search by rows looks at 50 databases at most. What may not be read is counted, not named.",
+		Guide:     "A search by rows looks at 50 databases at most. What may not be read is not there.",
 		Class:     action.Reads,
 		Unguarded: "what is found is filtered by the notebooks that show it",
 		Endpoints: []string{"av/searchAttributeView", "file/readDir", "av/getAttributeViewPrimaryKeyValues", "query/sql"},
@@ -76,7 +78,11 @@ func search() *action.Action {
 		},
 		Example: `{"keyword":"project"}`,
 	}, func(ctx context.Context, r *action.Request, a searchArgs) (any, error) {
-		out := searchResult{Keyword: a.Keyword, SearchScope: "name", Results: []hit{}}
+		restricted, err := r.Levels.Restricted(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := searchResult{Keyword: a.Keyword, SearchScope: "name", Results: []hit{}, restricted: restricted}
 		if err := out.byName(ctx, r, &a); err != nil {
 			return nil, err
 		}
@@ -104,7 +110,9 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 		return err
 	}
 	for i := range hits {
-		out.add(r, flat(&hits[i]), places)
+		if err := out.add(ctx, r, flat(&hits[i]), places); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -115,12 +123,10 @@ func flat(h *kernel.DatabaseHit) []kernel.DatabaseHit {
 }
 
 // add takes over a hit in the first of its blocks that may be read.
-func (out *searchResult) add(r *action.Request, places []kernel.DatabaseHit, at map[kernel.ID]action.Target) {
+func (out *searchResult) add(ctx context.Context, r *action.Request, places []kernel.DatabaseHit, at map[kernel.ID]action.Target) error {
 	var one *hit
-	known := false
 	for _, h := range places {
 		t, ok := at[h.Block]
-		known = known || ok
 		if !ok || !r.Readable(t.Notebook) {
 			continue
 		}
@@ -132,22 +138,27 @@ func (out *searchResult) add(r *action.Request, places []kernel.DatabaseHit, at 
 			one.Views = append(one.Views, hitView{h.ViewID, h.View, h.Layout})
 		}
 	}
-	out.count(r, one, known)
+	return out.take(ctx, r, one)
 }
 
-// count takes over a hit, or counts it where there is nothing to show. known says that some
-// block shows it, though none that may be read.
-func (out *searchResult) count(r *action.Request, one *hit, known bool) {
+// take takes over a hit, nil where no block shows it. One that may not be read is left out without a
+// count: with a keyword of the caller's choice a count would tell what is in it. So is one that no
+// block shows where some notebook may not be read, since it may be of that one.
+func (out *searchResult) take(ctx context.Context, r *action.Request, one *hit) error {
+	if out.restricted && one != nil {
+		if ok, err := visible(ctx, r, one.ID); err != nil || !ok {
+			return err
+		}
+	}
 	switch {
 	case one != nil:
 		out.Results = append(out.Results, *one)
 		out.RawResultCount++
-	case known:
-		r.Filtered(1)
-	default:
+	case !out.restricted:
 		out.UnresolvedCount++
 		out.RawResultCount++
 	}
+	return nil
 }
 
 // byRows looks for the keyword in the primary columns.
@@ -155,6 +166,13 @@ func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searc
 	ids, err := databases(ctx, r)
 	if err != nil {
 		return err
+	}
+	if out.restricted { // the others take no place among the newest
+		may, err := r.VisibleDatabases(ctx)
+		if err != nil {
+			return err
+		}
+		ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { return !may[id] })
 	}
 	ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { return slices.Contains(a.Excludes, id) })
 	slices.Sort(ids)
@@ -181,17 +199,12 @@ func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searc
 }
 
 func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kernel.ID, keyword string, got *kernel.PrimaryValues) error {
-	places, err := r.Places(ctx, got.Blocks)
-	if err != nil {
-		return err
-	}
 	blocks, err := readableBlocks(ctx, r, got.Blocks)
 	if err != nil {
 		return err
 	}
 	if len(blocks) == 0 {
-		out.count(r, nil, len(places) > 0)
-		return nil
+		return out.take(ctx, r, nil)
 	}
 	values, err := readableRows(ctx, r, got.Rows.Values, keyword)
 	if err != nil || len(values) == 0 {
@@ -201,6 +214,5 @@ func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kern
 	for i := range values[:min(len(values), maxRows)] {
 		one.Rows = append(one.Rows, primaryRowOf(&values[i]))
 	}
-	out.count(r, &one, true)
-	return nil
+	return out.take(ctx, r, &one)
 }

@@ -3,7 +3,6 @@ package av
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
@@ -212,12 +211,12 @@ func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Databas
 	}
 	mask := m
 	if other != db.ID {
-		found, _, err := owners(ctx, r, other)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(found, func(t action.Target) bool { return r.Levels.Of(t.Notebook) >= level }) {
+		at, err := r.Database(ctx, other)
+		switch {
+		case tool.KindOf(err) == tool.Unknown, err == nil && r.Levels.Of(at.Notebook) < level:
 			return denied(c, level)
+		case err != nil:
+			return err
 		}
 		if db, err = load(ctx, r, other); err != nil {
 			return err

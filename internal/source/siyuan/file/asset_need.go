@@ -54,15 +54,11 @@ func remnants(ctx context.Context, r *action.Request) (func(kernel.ID) bool, err
 	}, err
 }
 
-// needsAsset needs a level on the asset that an argument names: to read, in one of its
-// notebooks; to change it, in all of them and in those that mention it. An asset that only
-// hidden notebooks use does not exist (R-1-24).
+// needsAsset needs a level on the asset that an argument names: in all notebooks that use it or
+// mention it. An asset that a hidden notebook uses does not exist: to name it in a note of one's
+// own gives nobody more than they had.
 func needsAsset(level access.Level, param string) action.Need {
-	of := "every notebook that uses " + param
-	if level == access.Read {
-		of = "a notebook that uses " + param
-	}
-	return action.On(level, of, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+	return action.On(level, "every notebook that uses "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		var out []action.Target
 		for _, text := range r.Strings(param) {
 			a, wrong := parseAsset(text)
@@ -94,27 +90,13 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 	if len(all) == 0 {
 		return nil, unowned(ctx, r, level, e, subject)
 	}
-	seen := slices.DeleteFunc(slices.Clone(all), func(n kernel.ID) bool { return !r.Readable(n) })
-	target := action.Target{What: access.Asset, Subject: subject, Path: e.Path}
-	if level == access.Read {
-		i := slices.IndexFunc(u.owners, r.Readable)
-		if i < 0 {
-			return nil, access.NotFound(access.Asset, subject)
-		}
-		target.Notebook = u.owners[i]
-		return []action.Target{target}, nil
-	}
-	switch {
-	case len(seen) == 0:
+	if slices.ContainsFunc(all, func(n kernel.ID) bool { return !r.Readable(n) }) || level == access.Read && len(u.owners) == 0 {
 		return nil, access.NotFound(access.Asset, subject)
-	case len(seen) < len(all): // refused, without a word about where
-		return nil, r.Levels.Everywhere(ctx, level)
 	}
-	if err := unseenUsers(ctx, r, level, e); err != nil {
+	if err := unseenUsers(ctx, r, level, e, subject); err != nil {
 		return nil, err
 	}
-	target.Notebook, target.Also = all[0], all[1:]
-	return []action.Target{target}, nil
+	return []action.Target{{What: access.Asset, Subject: subject, Path: e.Path, Notebook: all[0], Also: all[1:]}}, nil
 }
 
 // unowned decides about an asset that no document is seen to use. What the kernel calls unused

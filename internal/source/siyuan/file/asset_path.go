@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -75,7 +76,7 @@ func (a asset) spellings() []string {
 
 // means reports whether an address in a document is that of the asset.
 func (a asset) means(address string) bool {
-	for _, form := range readings(address) {
+	for _, form := range action.AssetReadings(address) {
 		for _, p := range []string{a.given, a.plain, tail(a.given), tail(a.plain)} {
 			if form == p {
 				return true
@@ -83,21 +84,6 @@ func (a asset) means(address string) bool {
 		}
 	}
 	return false
-}
-
-// readings are the paths that an address may stand for: as it is and decoded, with and without
-// what looks like a query or a fragment, since a name may have those characters.
-func readings(address string) []string {
-	out := []string{address}
-	if i := strings.IndexAny(address, "?#"); i >= 0 {
-		out = append(out, address[:i])
-	}
-	for _, form := range out {
-		if decoded, err := url.PathUnescape(form); err == nil && decoded != form {
-			out = append(out, decoded)
-		}
-	}
-	return out
 }
 
 const assetHint = `expected assets/name.ext or NOTEBOOK/…/assets/name.ext; file(action="get_doc_assets", id="…") shows the paths`

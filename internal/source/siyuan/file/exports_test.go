@@ -77,7 +77,7 @@ func TestExportResourcesFolder(t *testing.T) {
 	w := newWorld(t)
 	w.run("export_resources", args("paths", []string{"/data/assets/", "/data/" + string(w.other) + "/assets"}))
 	w.hide()
-	w.run("export_resources", args("paths", []string{shown, "/data/emojis", "/data/" + shared}))
+	w.run("export_resources", args("paths", []string{shown, "/data/emojis"}))
 	w.refused("export_resources", args("paths", []string{shown, "/data/assets"}), tool.Denied)
 	w.refused("export_resources", args("paths", []string{"/data/assets/sub"}), tool.Denied)
 	missing := w.refused("export_resources", args("paths", []string{"/data/" + ghost + "/assets"}), tool.Unknown)

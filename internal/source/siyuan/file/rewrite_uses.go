@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,6 +35,9 @@ func rewriteUses(ctx context.Context, r *action.Request, old, renamed string) (s
 	}
 	return stale, err
 }
+
+// escape is one percent-encoded byte.
+var escape = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
 
 // escapedForms are the ways to write a path with escapes, and each with what to write instead, for a replacer.
 func escapedForms(old, renamed string) (forms, pairs []string) {

@@ -44,7 +44,7 @@ func unusedAssets(ctx context.Context, r *action.Request) (unused, error) {
 	for _, path := range list {
 		switch {
 		case slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(p, path+"/") }): // a folder
-		case named.has(path), closed && escapable.MatchString(tailOf(path)):
+		case named.Has(path), closed && escapable.MatchString(tailOf(path)):
 			out.used = append(out.used, path)
 		default:
 			out.files = append(out.files, path)
@@ -57,19 +57,19 @@ func unusedAssets(ctx context.Context, r *action.Request) (unused, error) {
 
 // namedIn looks in all blocks for assets, and in all databases for those whose names may be
 // escaped: the kernel sees the others itself, and each database is a request.
-func namedIn(ctx context.Context, r *action.Request, list []string) (*naming, error) {
-	n := newNaming(list)
+func namedIn(ctx context.Context, r *action.Request, list []string) (*action.Naming, error) {
+	n := action.NewNaming(list)
 	texts, err := r.Kernel.AssetTexts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, text := range texts {
-		n.read(text)
+		n.Read(text)
 	}
-	if !slices.ContainsFunc(list, func(p string) bool { return escapable.MatchString(tailOf(p)) && !n.has(p) }) {
+	if !slices.ContainsFunc(list, func(p string) bool { return escapable.MatchString(tailOf(p)) && !n.Has(p) }) {
 		return n, nil
 	}
-	return n, r.Kernel.DatabaseTexts(ctx, func(_ kernel.ID, text string) { n.read(text) })
+	return n, r.Kernel.DatabaseTexts(ctx, nil, func(_ kernel.ID, text string) { n.Read(text) })
 }
 
 // tailOf is [tail] of what may have no folder assets/.

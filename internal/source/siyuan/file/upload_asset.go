@@ -102,6 +102,7 @@ func uploadAsset() *action.Action {
 				Message: "the kernel accepted the file and names no asset that it became",
 			}
 		}
+		r.Workspace.Uploads().Add(stored)
 		return uploadResult{true, append([]string{}, done.Failed...), done.Stored, stored, at.path(), name}, nil
 	})
 }

@@ -102,11 +102,16 @@ type AssetUse struct {
 // AssetUses returns the notebooks whose documents may use an asset that can be written in any of
 // these spellings: those that write one of them exactly, and all uses that are written with an
 // escape, a query or a fragment, for the caller to compare. The index is flushed whoever wrote
-// last, since this decides what may be done.
-func (c *Client) AssetUses(ctx context.Context, spellings []string) ([]AssetUse, error) {
+// last, since this decides what may be done. Uses by the blocks but are left out, and those in
+// documents of these ids.
+func (c *Client) AssetUses(ctx context.Context, spellings []string, but ...ID) ([]AssetUse, error) {
 	c.dirty.Store(true)
-	return SQL[AssetUse](ctx, c, "SELECT DISTINCT box, path FROM assets WHERE path IN ("+quoteAll(spellings)+
-		") OR instr(path, '%') > 0 OR instr(path, '?') > 0 OR instr(path, '#') > 0 LIMIT 1000000")
+	without := ""
+	if ids := QuoteIDs(but); ids != "" {
+		without = " AND block_id NOT IN (" + ids + ") AND root_id NOT IN (" + ids + ")"
+	}
+	return SQL[AssetUse](ctx, c, "SELECT DISTINCT box, path FROM assets WHERE (path IN ("+quoteAll(spellings)+
+		") OR instr(path, '%') > 0 OR instr(path, '?') > 0 OR instr(path, '#') > 0)"+without+" LIMIT 1000000")
 }
 
 // Mentions returns the notebooks in which a block's text or attributes have one of some texts.
@@ -161,6 +166,34 @@ func (c *Client) AssetTexts(ctx context.Context) ([]string, error) {
 		for _, row := range rows {
 			out = append(out, row.Text)
 		}
+	}
+	return out, nil
+}
+
+// AssetText is a text of a block, or its attributes, in which "assets/" stands.
+type AssetText struct {
+	Notebook ID     `json:"box"`
+	Text     string `json:"text"`
+}
+
+// AssetTextsOutside returns the texts and attributes of blocks in which "assets/" stands, of all
+// notebooks but some.
+func (c *Client) AssetTextsOutside(ctx context.Context, some []ID) ([]AssetText, error) {
+	c.dirty.Store(true)
+	outside := ""
+	if len(some) > 0 {
+		outside = " AND box NOT IN (" + QuoteIDs(some) + ")"
+	}
+	var out []AssetText
+	for _, from := range []string{
+		"markdown AS text FROM blocks WHERE " + leaf + " AND instr(markdown, 'assets/') > 0",
+		"ial AS text FROM blocks WHERE instr(ial, 'assets/') > 0",
+	} {
+		rows, err := SQL[AssetText](ctx, c, "SELECT DISTINCT box, "+from+outside+" LIMIT 1000000")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
 	}
 	return out, nil
 }

@@ -12,9 +12,12 @@ import (
 // databaseFolder is where the kernel keeps databases, a file each.
 const databaseFolder = "/data/storage/av"
 
-// DatabaseTexts hands over all texts of all databases in which "assets/" stands, those of closed
-// notebooks included. It costs a request for each database.
-func (c *Client) DatabaseTexts(ctx context.Context, yield func(database ID, text string)) error {
+// DatabaseTexts hands over all texts of databases in which "assets/" stands, those of closed
+// notebooks included. some are the databases to look into; nil is all. It costs a request for each.
+func (c *Client) DatabaseTexts(ctx context.Context, some map[ID]bool, yield func(database ID, text string)) error {
+	if some != nil && len(some) == 0 {
+		return nil
+	}
 	files, err := c.ReadDir(ctx, databaseFolder)
 	if tool.KindOf(err) == tool.Unknown { // the folder comes with the first database
 		return nil
@@ -24,7 +27,7 @@ func (c *Client) DatabaseTexts(ctx context.Context, yield func(database ID, text
 	}
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name, ".json")
-		if !ok || f.IsDir {
+		if !ok || f.IsDir || some != nil && !some[ID(name)] {
 			continue
 		}
 		raw, err := c.ReadFile(ctx, databaseFolder+"/"+f.Name)

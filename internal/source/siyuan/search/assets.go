@@ -2,54 +2,11 @@ package search
 
 import (
 	"context"
-	"net/url"
-	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
-
-// visibleAssets tells which of some assets may be seen: all of them, unless some notebook may
-// not be read. Then those that lie in a notebook that may, or that a document of one uses
-// (R-1-24). What nobody is seen to use may be anybody's, and is left out.
-func visibleAssets(ctx context.Context, r *action.Request, paths []string) (func(path string) bool, error) {
-	restricted, err := r.Levels.Restricted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !restricted {
-		return func(string) bool { return true }, nil
-	}
-	visible := map[string]bool{}
-	for chunk := range slices.Chunk(paths, 500) {
-		uses, err := r.Kernel.AssetUses(ctx, chunk)
-		if err != nil {
-			return nil, err
-		}
-		for _, use := range uses {
-			if r.Readable(use.Notebook) {
-				visible[plainAsset(use.Path)] = true
-			}
-		}
-	}
-	return func(path string) bool {
-		own := notebookOf(strings.TrimPrefix(path, "/"))
-		return visible[path] || own.Valid() && r.Readable(own)
-	}, nil
-}
-
-// plainAsset is the path of an asset as a document writes it without escapes and what follows a
-// path.
-func plainAsset(path string) string {
-	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		path = path[:i]
-	}
-	if plain, err := url.PathUnescape(path); err == nil {
-		return plain
-	}
-	return path
-}
 
 // extensions are file types as the kernel wants them, with a dot.
 func extensions(given []string) []string {
@@ -100,7 +57,7 @@ func searchAssets() *action.Action {
 		for i, f := range found {
 			paths[i] = f.Path
 		}
-		may, err := visibleAssets(ctx, r, paths)
+		may, err := r.VisibleAssets(ctx, paths)
 		if err != nil {
 			return nil, err
 		}

@@ -103,7 +103,7 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 	for i := range all {
 		paths[i] = all[i].Path
 	}
-	may, err := visibleAssets(ctx, r, paths)
+	may, err := r.VisibleAssets(ctx, paths)
 	if err != nil {
 		return nil, false, err
 	}
@@ -140,7 +140,7 @@ func oneAsset(ctx context.Context, r *action.Request, a *assetContentArgs) (any,
 	if found == nil {
 		return nil, access.NotFound(access.Asset, a.AssetID)
 	}
-	may, err := visibleAssets(ctx, r, []string{found.Path})
+	may, err := r.VisibleAssets(ctx, []string{found.Path})
 	if err != nil {
 		return nil, err
 	}

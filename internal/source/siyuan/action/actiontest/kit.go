@@ -27,6 +27,7 @@ type Kit struct {
 	Default access.Level
 	Config  access.Config
 	Files   action.LocalFiles
+	Uploads action.Uploads
 	AllTool []action.Tool
 	Purse   action.Coins
 	Origin  tool.Origin // of calls; New makes it MCPLocal
@@ -130,6 +131,7 @@ func (w workspace) EditConfig(_ context.Context, edit func(map[string]any) error
 
 func (w workspace) NewNotebookLevel() access.Level { return access.Read }
 func (w workspace) LocalFiles() action.LocalFiles  { return w.k.Files }
+func (w workspace) Uploads() *action.Uploads       { return &w.k.Uploads }
 func (w workspace) Tools() []action.Tool           { return w.k.AllTool }
 func (w workspace) Version() string                { return "test" }
 func (w workspace) Connection() string             { return "test" }

@@ -1,4 +1,4 @@
-package file
+package action
 
 import (
 	"html"
@@ -18,10 +18,10 @@ func TestNamingFindsAllForms(t *testing.T) {
 			name, html.EscapeString(name), (&url.URL{Path: name}).EscapedPath(), "assets/" + url.PathEscape(name[len("assets/"):]),
 			html.EscapeString((&url.URL{Path: name}).EscapedPath()),
 		} {
-			n := newNaming([]string{name, other, "notebook/" + other})
-			n.read(`见 "` + form + `" here`)
-			if !n.has(name) || n.has(other) {
-				t.Fatalf("%q in %q: %v, another: %v", name, form, n.has(name), n.has(other))
+			n := NewNaming([]string{name, other, "notebook/" + other})
+			n.Read(`见 "` + form + `" here`)
+			if !n.Has(name) || n.Has(other) {
+				t.Fatalf("%q in %q: %v, another: %v", name, form, n.Has(name), n.Has(other))
 			}
 		}
 	})

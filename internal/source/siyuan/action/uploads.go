@@ -1,0 +1,33 @@
+package action
+
+import (
+	"slices"
+	"sync"
+)
+
+// mostUploads is how many uploads are remembered; the oldest go first.
+const mostUploads = 4096
+
+// Uploads remembers which assets have been uploaded in this process, since a new asset belongs to
+// nobody until a note shows it. The zero value is empty. It is safe for concurrent use.
+type Uploads struct {
+	mu    sync.Mutex
+	paths []string
+}
+
+// Add notes an asset by its path as documents write it.
+func (u *Uploads) Add(path string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.paths) >= mostUploads {
+		u.paths = slices.Delete(u.paths, 0, 1)
+	}
+	u.paths = append(u.paths, path)
+}
+
+// Has reports whether an asset was uploaded.
+func (u *Uploads) Has(path string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Contains(u.paths, path)
+}
