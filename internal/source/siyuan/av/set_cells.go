@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -163,9 +164,28 @@ func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells 
 				return nil, err
 			}
 		}
+		if in.ValueType == "mAsset" {
+			if err := admitAssets(ctx, r, in, db.Value(in.RowID, in.ColumnID)); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, value(in, &c.Column))
 	}
 	return out, nil
+}
+
+// admitAssets checks the assets that a cell is to hold beside those that it holds.
+func admitAssets(ctx context.Context, r *action.Request, in *input, now *kernel.Value) error {
+	var values, before []string
+	for _, a := range in.Assets {
+		values = append(values, a.Content)
+	}
+	if now != nil {
+		for _, a := range now.Assets {
+			before = append(before, a.Content)
+		}
+	}
+	return content.AdmitAssets(ctx, r, values, before...)
 }
 
 // misfit says why an input is not for a column, and which member of it.

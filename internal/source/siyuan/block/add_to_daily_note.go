@@ -57,7 +57,7 @@ func runDaily(ctx context.Context, r *action.Request, a dailyArgs) (any, error) 
 	if err := notClosed(ctx, r, a.Notebook); err != nil {
 		return nil, err
 	}
-	data, warnings, err := prepare(ctx, r, a.DataType, a.Data, nil)
+	data, warnings, err := prepare(ctx, r, a.DataType, a.Data, "", nil)
 	if err != nil {
 		return nil, err
 	}

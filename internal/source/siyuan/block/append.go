@@ -44,7 +44,7 @@ func childAction(
 		if err != nil {
 			return nil, err
 		}
-		data, warnings, err := prepare(ctx, r, a.DataType, text, nil)
+		data, warnings, err := prepare(ctx, r, a.DataType, text, "", nil)
 		if err != nil {
 			return nil, err
 		}

@@ -15,17 +15,19 @@ const (
 )
 
 // prepare makes data ready to be written: references in Markdown in the form the kernel wants
-// (0.7), ids that are not in keep new. It returns what the caller should know.
+// (0.7), without what the levels do not let into a note, ids that are not in keep new. over is the
+// block whose content it takes the place of, empty for new ones. It returns what the caller should
+// know.
 func prepare(
-	ctx context.Context, r *action.Request, dataType, data string, keep map[kernel.ID]bool,
-) (kernel.BlockContent, []string, error) {
-	var warnings []string
+	ctx context.Context, r *action.Request, dataType, data string, over kernel.ID, keep map[kernel.ID]bool,
+) (out kernel.BlockContent, warnings []string, err error) {
 	if dataType == dataMarkdown {
-		normal, notes, err := content.Normalize(ctx, r, data)
-		if err != nil {
-			return kernel.BlockContent{}, nil, err
-		}
-		data, warnings = normal, notes
+		data, warnings, err = content.Normalize(ctx, r, data, over)
+	} else {
+		data, warnings, err = content.Admit(ctx, r, content.Written{Data: data, DOM: true, Over: over})
+	}
+	if err != nil {
+		return kernel.BlockContent{}, nil, err
 	}
 	return kernel.BlockContent{DataType: dataType, Data: withNewIDs(dataType, data, keep)}, warnings, nil
 }

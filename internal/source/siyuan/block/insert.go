@@ -223,7 +223,7 @@ func placed(ctx context.Context, r *action.Request, items []insertItem, several 
 		if err != nil {
 			return nil, nil, err
 		}
-		data, notes, err := prepare(ctx, r, item.DataType, text, nil)
+		data, notes, err := prepare(ctx, r, item.DataType, text, "", nil)
 		if err != nil {
 			return nil, nil, err
 		}

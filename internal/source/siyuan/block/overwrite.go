@@ -14,7 +14,7 @@ func overwriteDocument(ctx context.Context, r *action.Request, doc action.Target
 	if item.DataType != dataMarkdown {
 		return nil, r.Invalid("dataType", "must be markdown for a document")
 	}
-	data, warnings, err := prepare(ctx, r, item.DataType, item.Data, nil)
+	data, warnings, err := prepare(ctx, r, item.DataType, item.Data, doc.ID, nil)
 	if err != nil {
 		return nil, err
 	}

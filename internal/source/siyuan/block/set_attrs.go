@@ -13,6 +13,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -58,6 +59,9 @@ func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, e
 	}
 	before, err := r.Kernel.Attrs(ctx, a.ID)
 	if err != nil {
+		return nil, err
+	}
+	if err := content.AdmitAssets(ctx, r, slices.Collect(maps.Values(attrs)), slices.Collect(maps.Values(before))...); err != nil {
 		return nil, err
 	}
 	if err := r.Kernel.SetAttrs(ctx, a.ID, attrs); err != nil {

@@ -84,7 +84,7 @@ func (w *updating) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replacem
 		for id := range content.Attributes(w.before[item.ID]) {
 			keep[id] = true
 		}
-		data, warnings, err := prepare(ctx, w.r, item.DataType, text, keep)
+		data, warnings, err := prepare(ctx, w.r, item.DataType, text, item.ID, keep)
 		if err != nil {
 			return nil, err
 		}

@@ -101,7 +101,7 @@ func TestNormalize(t *testing.T) {
 		"```\n((" + h + "))\n```":     "```\n((" + h + "))\n```",
 		"no reference":                "no reference",
 	} {
-		got, warnings, err := content.Normalize(t.Context(), request(t, kit), given)
+		got, warnings, err := content.Normalize(t.Context(), request(t, kit), given, "")
 		if err != nil || content.Clean(got) != want || len(warnings) > 0 {
 			t.Errorf("%q: got %q, %v, %v, want %q", given, got, warnings, err, want)
 		}
@@ -110,15 +110,15 @@ func TestNormalize(t *testing.T) {
 		}
 	}
 	for given, part := range map[string]string{"x[^1]": "footnotes", "[a](siyuan://blocks/" + h + ")": "siyuan://", "((20990101000000-zzzzzzz))": "no such block"} {
-		_, warnings, err := content.Normalize(t.Context(), request(t, kit), given)
+		_, warnings, err := content.Normalize(t.Context(), request(t, kit), given, "")
 		if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], part) {
 			t.Errorf("%q: warnings %q, %v", given, warnings, err)
 		}
 	}
 	// A hidden block is as one that does not exist.
 	kit.Levels[nb] = access.None
-	got, warnings, err := content.Normalize(t.Context(), request(t, kit), "(("+h+"))")
-	want, others, err2 := content.Normalize(t.Context(), request(t, kit), "((20990101000000-zzzzzzz))")
+	got, warnings, err := content.Normalize(t.Context(), request(t, kit), "(("+h+"))", "")
+	want, others, err2 := content.Normalize(t.Context(), request(t, kit), "((20990101000000-zzzzzzz))", "")
 	swap := func(s string) string { return strings.ReplaceAll(s, "20990101000000-zzzzzzz", h) }
 	if err != nil || err2 != nil || got != swap(want) || strings.Join(warnings, "") != swap(strings.Join(others, "")) {
 		t.Errorf("hidden: %q %q, missing: %q %q", got, warnings, want, others)

@@ -1,8 +1,8 @@
 package content
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,19 +12,29 @@ import (
 )
 
 var (
-	blockRef   = regexp.MustCompile(`\(\([ \t]*(\d{14}-[0-9a-z]{7})(?:[ \t]+(?:'([^'\n]*)'|"([^"\n]*)"))?[ \t]*\)\)`)
 	footnote   = regexp.MustCompile(`\[\^[^\]\s]+\]`)
 	siyuanLink = regexp.MustCompile(`\]\(siyuan://blocks/\d{14}-[0-9a-z]{7}`)
 )
 
-// Normalize writes the block references of a text that is going to be written as SiYuan does:
+// Normalize writes the block references of Markdown that is going to be written as SiYuan does:
 // ((id 'anchor')), where the anchor follows the block's text, or ((id "anchor")), where it
-// stays. A bare ((id)) gets the beginning of the block's text for an anchor; where there is no
-// such block, or none that the caller may know of, the anchor becomes the id and a warning says
-// so; one with an anchor gets a warning only. Code is left alone, but for what [Guarded] does.
-// Footnotes and siyuan:// links are allowed, with a warning that they make no backlink (0.7).
-func Normalize(ctx context.Context, r *action.Request, markdown string) (string, []string, error) {
-	places := outsideCode(markdown, blockRef)
+// stays. A bare ((id)) gets the beginning of the block's text for an anchor. What may not be written
+// is taken out ([Admit]). Code is left alone, but for what [Guarded] does. Footnotes and siyuan://
+// links are allowed, with a warning that they make no backlink (0.7).
+//
+// over is the block or document whose content the text takes the place of; empty for new ones.
+func Normalize(ctx context.Context, r *action.Request, markdown string, over kernel.ID) (string, []string, error) {
+	normal, warnings, err := normalize(ctx, r, markdown)
+	if err != nil {
+		return "", nil, err
+	}
+	admitted, more, err := Admit(ctx, r, Written{Data: normal, Over: over})
+	return Guarded(admitted), append(more, warnings...), err
+}
+
+// normalize is Normalize with what [Admit] would take out still in it.
+func normalize(ctx context.Context, r *action.Request, markdown string) (string, []string, error) {
+	places := outsideCode(markdown, reference)
 	var named, bare []kernel.ID
 	for _, m := range places {
 		id := kernel.ID(markdown[m[2]:m[3]])
@@ -45,24 +55,19 @@ func Normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	var warnings []string
 	at := 0
 	for _, m := range places {
+		id := markdown[m[2]:m[3]]
+		if _, ok := found[kernel.ID(id)]; !ok {
+			continue
+		}
 		b.WriteString(markdown[at:m[0]])
 		at = m[1]
-		id := markdown[m[2]:m[3]]
-		if _, ok := found[kernel.ID(id)]; !ok && anchored(m) { // the kernel drops the id
-			warnings = appendNew(warnings, fmt.Sprintf("reference ((%s)): no such block was found, so only its anchor may stay", id))
-		}
 		switch {
 		case m[4] >= 0 && m[4] < m[5]:
 			b.WriteString("((" + id + " '" + markdown[m[4]:m[5]] + "'))")
 		case m[6] >= 0 && m[6] < m[7]:
 			b.WriteString("((" + id + ` "` + markdown[m[6]:m[7]] + `"))`)
 		default:
-			anchor := anchors[kernel.ID(id)]
-			if anchor == "" {
-				anchor = id
-				warnings = appendNew(warnings, fmt.Sprintf("reference ((%s)): no such block was found, so its anchor is the id", id))
-			}
-			b.WriteString("((" + id + " '" + anchor + "'))")
+			b.WriteString("((" + id + " '" + cmp.Or(anchors[kernel.ID(id)], id) + "'))")
 		}
 	}
 	b.WriteString(markdown[at:])
@@ -72,7 +77,7 @@ func Normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	if len(outsideCode(markdown, siyuanLink)) > 0 {
 		warnings = append(warnings, "links to siyuan://blocks/… make no backlink; ((id 'anchor')) does")
 	}
-	return Guarded(b.String()), warnings, nil
+	return b.String(), warnings, nil
 }
 
 // anchored reports whether a reference has an anchor that is not empty.
@@ -160,7 +165,7 @@ func anchorOf(kramdown string) string {
 // anchorText is a text that may stand between the quotes of a reference: one short line without
 // marks of emphasis.
 func anchorText(text string) string {
-	text = blockRef.ReplaceAllString(Clean(text), "$2$3")
+	text = reference.ReplaceAllString(Clean(text), "$2$3")
 	text = strings.NewReplacer("'", "’", "**", "", "`", "", "==", "", "((", "", "))", "", "\n", " ").Replace(text)
 	const most = 64
 	if runes := []rune(text); len(runes) > most {

@@ -83,14 +83,14 @@ func replace(
 	}
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
 	for i, edit := range edits {
-		with, warnings, err := Normalize(ctx, r, edit.New)
+		with, warnings, err := normalize(ctx, r, edit.New)
 		if err != nil {
 			return Replaced{}, err
 		}
 		for _, w := range warnings {
 			out.Warnings = appendNew(out.Warnings, w)
 		}
-		n, err := e.edit(i, Edit{Clean(edit.Old), with, edit.All})
+		n, err := e.edit(i, Edit{Clean(edit.Old), Guarded(with), edit.All})
 		if err != nil {
 			return Replaced{}, err
 		}
@@ -107,6 +107,9 @@ func replace(
 		out.RecommendedTools = recommended(out.SkippedBlocks)
 	}
 	out.ChangedBlocks, err = e.write(ctx, r)
+	for _, w := range e.warnings {
+		out.Warnings = appendNew(out.Warnings, w)
+	}
 	out.Changed = len(out.ChangedBlocks) > 0
 	out.AttributesPreserved = err == nil
 	return out, err
@@ -117,6 +120,8 @@ type editor struct {
 	subject string
 	doc     kernel.ID // the document whose blocks they all are, empty for a few of some
 	pieces  []*piece
+
+	warnings []string
 }
 
 // match is an occurrence within one piece.
@@ -221,7 +226,15 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			first = cut[0]
 			rests[p.block.ID] = strings.Join(cut[1:], "\n\n")
 		}
-		data := Guarded(Undated(withOwn(first, p.own)))
+		data, err := e.admit(ctx, r, p, Undated(withOwn(first, p.own)))
+		if err != nil {
+			return written, err
+		}
+		if rest, several := rests[p.block.ID]; several {
+			if rests[p.block.ID], err = e.admit(ctx, r, p, rest); err != nil {
+				return written, err
+			}
+		}
 		if strings.TrimSpace(first) == "" {
 			data = "" // what the kernel is known to make an empty paragraph of
 		}
@@ -245,7 +258,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 		if !several {
 			continue
 		}
-		in := kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: Guarded(rest)}, Anchor: kernel.Anchor{PreviousID: p.block.ID}}
+		in := kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: rest}, Anchor: kernel.Anchor{PreviousID: p.block.ID}}
 		done, err := r.Kernel.Insert(ctx, in)
 		if err == nil && len(kernel.Created(done)) == 0 {
 			err = e.mismatch(p.block.ID)
@@ -255,6 +268,15 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 		}
 	}
 	return written, e.verify(ctx, r, changed, named)
+}
+
+// admit is [Admit] for what a piece is to hold: an edit may make of two texts what neither of them is.
+func (e *editor) admit(ctx context.Context, r *action.Request, p *piece, text string) (string, error) {
+	text, warnings, err := Admit(ctx, r, Written{Data: text, Over: p.block.ID})
+	for _, w := range warnings {
+		e.warnings = appendNew(e.warnings, w)
+	}
+	return Guarded(text), err
 }
 
 // update writes blocks and returns those that the kernel says it has written.

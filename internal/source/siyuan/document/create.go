@@ -64,7 +64,7 @@ func create() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		markdown, warnings, err := content.Normalize(ctx, r, content.RenewIDs(content.WithoutTitle(a.Markdown, to.title), nil))
+		markdown, warnings, err := content.Normalize(ctx, r, content.RenewIDs(content.WithoutTitle(a.Markdown, to.title), nil), "")
 		if err != nil {
 			return nil, err
 		}

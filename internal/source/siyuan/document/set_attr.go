@@ -10,6 +10,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -64,6 +65,9 @@ func setAttr() *action.Action {
 		id := r.Target("id").Root
 		before, err := r.Kernel.Attrs(ctx, id)
 		if err != nil {
+			return nil, err
+		}
+		if err := content.AdmitAssets(ctx, r, []string{attrs[coverAttr]}, before[coverAttr]); err != nil {
 			return nil, err
 		}
 		if err := r.Kernel.SetAttrs(ctx, id, attrs); err != nil {

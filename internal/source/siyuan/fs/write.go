@@ -64,7 +64,7 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 	if !exists {
 		text = content.WithoutTitle(text, t.Title)
 	}
-	markdown, warnings, err := content.Normalize(ctx, r, text)
+	markdown, warnings, err := content.Normalize(ctx, r, text, t.ID)
 	if err != nil {
 		return nil, err
 	}

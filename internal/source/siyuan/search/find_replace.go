@@ -93,11 +93,18 @@ func findReplace() *action.Action {
 		if err != nil {
 			return nil, err
 		}
+		was, err := written(ctx, r, targets)
+		if err != nil {
+			return nil, err
+		}
 		q := kernel.Replacing{Find: a.K, Replace: a.R, IDs: ids, Method: methods[a.Method], Types: types}
 		if err := r.Kernel.FindReplace(ctx, literal(q)); err != nil {
 			return nil, err
 		}
 		refreshAll(r, targets)
+		if err := admitted(ctx, r, was); err != nil {
+			return nil, err
+		}
 		out := replacedResult{Success: true, Replaced: true, IDs: a.IDs, K: a.K, R: a.R}
 		after, err := texts(ctx, r, ids)
 		switch {
@@ -112,6 +119,50 @@ func findReplace() *action.Action {
 		}
 		return out, nil
 	})
+}
+
+// written are the blocks that are to be changed, in the editor's form, where some notebook may not be read.
+func written(ctx context.Context, r *action.Request, targets []action.Target) (map[kernel.ID]string, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return nil, err
+	}
+	var ids []kernel.ID
+	for _, t := range targets {
+		if t.ID != t.Root && !slices.Contains(ids, t.ID) {
+			ids = append(ids, t.ID)
+		}
+	}
+	out := map[kernel.ID]string{}
+	for chunk := range slices.Chunk(ids, 100) {
+		doms, err := r.Kernel.DOMs(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, doms)
+	}
+	return out, nil
+}
+
+// admitted takes out of blocks what the replacing has made in them and no text may have: the kernel puts texts together,
+// and reads the result anew.
+func admitted(ctx context.Context, r *action.Request, was map[kernel.ID]string) error {
+	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(was)), 100) {
+		now, err := r.Kernel.Kramdowns(ctx, chunk, "md")
+		if err != nil {
+			return err
+		}
+		for _, id := range chunk {
+			may, _, err := content.Admit(ctx, r, content.Written{Data: now[id], Over: id, Was: was[id]})
+			if err == nil && may != now[id] {
+				_, err = r.Kernel.Update(ctx, id, "markdown", content.Guarded(may))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // literal has what is put in the place of plain text stand there as it is. Of plain text the kernel takes a $ for a group

@@ -1,0 +1,144 @@
+package content
+
+import (
+	"context"
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+)
+
+var (
+	// linkTarget is where a link or an image of Markdown leads.
+	linkTarget = regexp.MustCompile(`(\])(\()\s*(<[^<>\n]*>|(?:[^()\n]|\([^()\n]*\))*)`)
+	// sourceAttr is an attribute that names a file.
+	sourceAttr = regexp.MustCompile(`(?i)((?:^|[\s"'/;])(?:data-)?(?:src|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)`)
+	// styleURL is a file that a style names.
+	styleURL = regexp.MustCompile(`(?i)(\burl\(\s*)((?:"|'|&quot;|&#0*3[49];|&apos;)?)([^"'()&]*)`)
+	// linkTitle is the title behind the target of a link.
+	linkTitle = regexp.MustCompile(`\s+(?:"[^"]*"|'[^']*'|\([^()]*\))\s*$`)
+)
+
+// assetsIn are the assets that a text shows or links to, by their paths.
+func assetsIn(text string) []string {
+	var out []string
+	add := func(target string) {
+		if path, ok := assetPath(target); ok {
+			out = appendNew(out, path)
+		}
+	}
+	for _, m := range linkTarget.FindAllStringSubmatch(text, -1) {
+		add(linkTitle.ReplaceAllString(m[3], ""))
+	}
+	for _, m := range sourceAttr.FindAllStringSubmatch(text, -1) {
+		add(strings.Trim(m[2], `"'`))
+	}
+	for _, m := range styleURL.FindAllStringSubmatch(text, -1) {
+		add(m[3])
+	}
+	return out
+}
+
+// assetPath is the path of the asset that an address leads to, if it is one.
+func assetPath(address string) (path string, ok bool) {
+	path = strings.TrimSpace(html.UnescapeString(strings.Trim(strings.TrimSpace(address), "<>")))
+	if plain, err := url.PathUnescape(path); err == nil && strings.HasPrefix(strings.TrimLeft(plain, "./"), "assets/") {
+		return strings.TrimLeft(path, "./"), true
+	}
+	return strings.TrimLeft(path, "./"), strings.HasPrefix(strings.TrimLeft(path, "./"), "assets/")
+}
+
+// assets makes plain text of links to assets that may not be seen.
+func (a *admission) assets(ctx context.Context) error {
+	restricted, err := a.r.Levels.Restricted(ctx)
+	if err != nil || !restricted || !strings.Contains(html.UnescapeString(a.Data), "ssets") {
+		return err
+	}
+	named := assetsIn(a.Data)
+	if len(named) == 0 {
+		return nil
+	}
+	may, err := a.r.LinkableAssets(ctx, named, a.Over)
+	if err != nil {
+		return err
+	}
+	shut := map[string]bool{}
+	for _, path := range named {
+		if may(path) {
+			continue
+		}
+		was, err := a.was(ctx)
+		if err != nil {
+			return err
+		}
+		if shut[path] = !slices.Contains(assetsIn(was), path); shut[path] {
+			a.warn("%s: no such asset was found, so it is plain text", path)
+		}
+	}
+	gone := func(target string) bool { path, ok := assetPath(target); return ok && shut[path] }
+	inCode := a.inCode()
+	a.replace(linkTarget, func(m []int) (string, bool) {
+		target, _ := a.group(m, 3)
+		if !gone(linkTitle.ReplaceAllString(target, "")) {
+			return "", false
+		}
+		if inCode(m[0]) || a.DOM {
+			return a.Data[m[0]:m[5]] + zero + a.Data[m[5]:m[1]], true
+		}
+		return a.Data[m[0]:m[3]] + `\` + a.Data[m[3]:m[1]], true
+	})
+	inCode = a.inCode()
+	a.replace(sourceAttr, func(m []int) (string, bool) {
+		value, _ := a.group(m, 2)
+		if !gone(strings.Trim(value, `"'`)) {
+			return "", false
+		}
+		name, _ := a.group(m, 1)
+		if inCode(m[0]) || strings.LastIndexByte(a.Data[:m[0]], '<') <= strings.LastIndexByte(a.Data[:m[0]], '>') { // it is in no tag
+			return strings.TrimRight(name, "= \t\n") + zero + "=" + value, true
+		}
+		return name + `""`, true
+	})
+	a.replace(styleURL, func(m []int) (string, bool) {
+		path, _ := a.group(m, 3)
+		if !gone(path) {
+			return "", false
+		}
+		return a.Data[m[0]:m[6]], true
+	})
+	return nil
+}
+
+// AdmitAssets returns [access.NotFound] for the first of some values, addresses of assets or styles,
+// that names an asset which no note may be made to show. before are the values that were there.
+func AdmitAssets(ctx context.Context, r *action.Request, values []string, before ...string) error {
+	var named []string
+	for _, value := range values {
+		list := assetsIn(value)
+		if path, ok := assetPath(value); ok {
+			list = append(list, path)
+		}
+		for _, path := range list {
+			if !slices.ContainsFunc(before, func(was string) bool { return strings.Contains(was, path) }) {
+				named = appendNew(named, path)
+			}
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	may, err := r.LinkableAssets(ctx, named)
+	if err != nil {
+		return err
+	}
+	for _, path := range named {
+		if !may(path) {
+			return access.NotFound(access.Asset, path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,421 @@
+package siyuan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+)
+
+// foreign is a workspace with a notebook that may be written and one that is hidden, in which there is something of
+// everything that a text can name.
+type foreign struct {
+	*kerneltest.Kernel
+	t      *testing.T
+	client *kernel.Client
+	source *siyuan.Source
+
+	open, hidden string // notebooks
+	doc          string // to write into
+	mine         string // a block of it
+	target       string // a hidden block
+	database     string // that a hidden block shows
+	asset        string // that a hidden note shows
+}
+
+// What no workspace has, of the same form as what is hidden.
+const (
+	nowhere      = "20240101000000-zzzzzzz"
+	noAsset      = "assets/none-20240101000000-zzzzzzz.txt"
+	hiddenDB     = "20240801120000-hiddndb"
+	hiddenAsset  = "assets/hidn-20240801120000-aaaaaaa.txt"
+	sharedAsset  = "assets/both-20240801120000-bbbbbbb.txt"
+	visibleAsset = "assets/open-20240801120000-ccccccc.txt"
+)
+
+func newForeign(t *testing.T) *foreign {
+	t.Helper()
+	w := &foreign{Kernel: kerneltest.New(t), t: t, database: hiddenDB, asset: hiddenAsset}
+	w.client = kernel.New(w.URL(), kernel.Options{Token: "TEST_TOKEN"})
+	t.Cleanup(w.client.Close)
+	w.open, w.hidden = w.Notebook("Open"), w.Notebook("Hidden")
+	for _, path := range []string{hiddenAsset, sharedAsset, visibleAsset} {
+		w.File("/data/"+path, []byte("text of "+path))
+	}
+	secret := w.Doc(w.hidden, "/Secret", "hidden text\n\n[a]("+hiddenAsset+") [b]("+sharedAsset+")\n\n"+
+		`<div data-type="NodeAttributeView" data-av-id="`+hiddenDB+`" data-av-type="table"></div>`)
+	w.target = w.blocks(secret)[0]
+	if _, err := w.client.RenderDatabase(t.Context(), kernel.Rendering{ID: hiddenDB, Block: kernel.ID(w.blocks(secret)[2]), Create: true}); err != nil {
+		t.Fatal(err)
+	}
+	w.doc = w.Doc(w.open, "/Doc", "first\n\n[a]("+sharedAsset+") [b]("+visibleAsset+")")
+	w.mine = w.blocks(w.doc)[0]
+	w.levels("rwd")
+	w.source = siyuan.New(siyuan.Options{Kernel: w.client})
+	t.Cleanup(w.source.Close)
+	return w
+}
+
+// levels hides the one notebook and gives the other a level.
+func (w *foreign) levels(level string) {
+	w.File("/data/storage/petal/collie/notebookPermissions", fmt.Appendf(nil, `{%q:%q,%q:"none"}`, w.open, level, w.hidden))
+}
+
+func (w *foreign) blocks(doc string) []string {
+	w.t.Helper()
+	list, err := w.client.ChildBlocks(w.t.Context(), kernel.ID(doc))
+	if err != nil || len(list) == 0 {
+		w.t.Fatalf("blocks of %s: %v, %v", doc, list, err)
+	}
+	var ids []string
+	for _, b := range list {
+		ids = append(ids, string(b.ID))
+	}
+	return ids
+}
+
+// do runs "tool.action" as a client on this machine would have it run.
+func (w *foreign) do(name string, args map[string]any) (gjson.Result, error) {
+	w.t.Helper()
+	tl, act, _ := strings.Cut(name, ".")
+	raw, err := json.Marshal(args)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	res, err := w.source.Run(w.t.Context(), &tool.Call{
+		Kind: tool.KindCall, Tool: tl, Action: &tool.Action{Name: act}, Args: raw, Origin: tool.MCPLocal,
+	})
+	return gjson.GetBytes(res.Raw, "content.0.text"), err
+}
+
+func (w *foreign) must(name string, args map[string]any) gjson.Result {
+	w.t.Helper()
+	got, err := w.do(name, args)
+	if err != nil {
+		w.t.Fatalf("%s %v: %v", name, args, err)
+	}
+	return gjson.Parse(got.Str)
+}
+
+type object = map[string]any
+
+// way writes a text into the open notebook, and says which block or document then has it.
+type way struct {
+	dom   bool
+	write func(w *foreign, text string) (id string, err error)
+}
+
+// made runs an action and returns the id at a path of its result.
+func made(w *foreign, path, name string, args object) (string, error) {
+	got, err := w.do(name, args)
+	return gjson.Get(got.Str, path).Str, err
+}
+
+// paragraph is a text in the editor's form.
+func paragraph(text string) string {
+	return `<div data-node-id="` + string(kernel.NewID()) + `" data-type="NodeParagraph" class="p"><div contenteditable="true" spellcheck="false">` + text + `</div></div>`
+}
+
+// ways are all there are for a text to get into a note.
+var ways = map[string]way{
+	"block.append": {write: func(w *foreign, text string) (string, error) {
+		return made(w, "id", "block.append", object{"dataType": "markdown", "data": text, "parentID": w.doc})
+	}},
+	"block.append dom": {dom: true, write: func(w *foreign, text string) (string, error) {
+		return made(w, "id", "block.append", object{"dataType": "dom", "data": text, "parentID": w.doc})
+	}},
+	"block.prepend": {write: func(w *foreign, text string) (string, error) {
+		return made(w, "id", "block.prepend", object{"dataType": "markdown", "data": text, "parentID": w.doc})
+	}},
+	"block.insert": {write: func(w *foreign, text string) (string, error) {
+		return made(w, "id", "block.insert", object{"dataType": "markdown", "data": text, "previousID": w.mine})
+	}},
+	"block.insert several": {dom: true, write: func(w *foreign, text string) (string, error) {
+		return made(w, "id", "block.insert", object{"blocks": []object{{"dataType": "dom", "data": text, "previousID": w.mine}}})
+	}},
+	"block.update": {write: func(w *foreign, text string) (string, error) {
+		_, err := w.do("block.update", object{"id": w.mine, "dataType": "markdown", "data": text})
+		return w.mine, err
+	}},
+	"block.update dom": {dom: true, write: func(w *foreign, text string) (string, error) {
+		_, err := w.do("block.update", object{"id": w.mine, "dataType": "dom", "data": text})
+		return w.mine, err
+	}},
+	"block.replace": {write: func(w *foreign, text string) (string, error) {
+		id := w.must("block.append", object{"dataType": "markdown", "data": "old", "parentID": w.doc}).Get("id").Str
+		_, err := w.do("block.replace", object{"id": id, "edit": object{"old": "old", "new": text}})
+		return id, err
+	}},
+	"block.replace in pieces": {write: func(w *foreign, text string) (string, error) {
+		id := w.must("block.append", object{"dataType": "markdown", "data": "qq", "parentID": w.doc}).Get("id").Str
+		half := strings.Index(text, "20")
+		if half < 0 {
+			half = len(text) / 2
+		}
+		_, err := w.do("block.replace", object{"id": id, "edit": []object{{"old": "qq", "new": text[:half] + "qq"}, {"old": "qq", "new": text[half:]}}})
+		return id, err
+	}},
+	"block.add_to_daily_note": {write: func(w *foreign, text string) (string, error) {
+		return made(w, "id", "block.add_to_daily_note", object{"notebook": w.open, "dataType": "markdown", "data": text, "position": "append"})
+	}},
+	"fs.write": {write: func(w *foreign, text string) (string, error) {
+		return made(w, "id", "fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": text})
+	}},
+	"fs.write overwrite": {write: func(w *foreign, text string) (string, error) {
+		id := w.must("fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": "old"}).Get("id").Str
+		_, err := w.do("fs.write", object{"path": "/Open/" + w.title(id), "markdown": text, "overwrite": true})
+		return id, err
+	}},
+	"fs.replace": {write: func(w *foreign, text string) (string, error) {
+		id := w.must("fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": "old"}).Get("id").Str
+		_, err := w.do("fs.replace", object{"path": "/Open/" + w.title(id), "edit": object{"old": "old", "new": text}})
+		return id, err
+	}},
+	"document.create": {write: func(w *foreign, text string) (string, error) {
+		return made(w, "id", "document.create", object{"notebook": w.open, "path": "/" + string(kernel.NewID()), "markdown": text})
+	}},
+	"search.find_replace": {write: func(w *foreign, text string) (string, error) {
+		id := w.must("block.append", object{"dataType": "markdown", "data": "a qqq b", "parentID": w.doc}).Get("id").Str
+		_, err := w.do("search.find_replace", object{"k": "qqq", "r": text, "ids": []string{id}})
+		return id, err
+	}},
+}
+
+func (w *foreign) title(doc string) string {
+	hpath, err := w.client.HPathByID(w.t.Context(), kernel.ID(doc))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimPrefix(hpath, "/")
+}
+
+// dom is what a block or document holds now, in the editor's form.
+func (w *foreign) dom(id string) string {
+	w.t.Helper()
+	dom, err := w.client.DOM(w.t.Context(), kernel.ID(id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return dom
+}
+
+// references are the forms of a reference to a block.
+var references = []string{
+	"see ((ID 'x')) there", "see ((ID)) there", "see (( ID\n'x' )) there", "- ((ID 'x'))", "| ((ID 'x')) |\n|---|", "**((ID 'x'))**", "[((ID 'x'))](u)",
+	`a <span data-type="block-ref" data-id="ID" data-subtype="d">x</span> b`, `a <span data-id="ID" data-subtype="d" data-type="strong block-ref">x</span> b`,
+	`((ID "((ID '"))x'))`, `((((ID "ID 'x'"))))`, "`` ((ID 'x'))", "\\`((ID 'x'))`", "    ((ID 'x'))", "$ ((ID 'x'))",
+	"&#40;&#40;ID 'x'))", "((&#50;0REST 'x'))",
+}
+
+var zeroWidth = strings.NewReplacer("\u200b", "", "\u200c", "", "\u200d", "", "\u2060", "", "\ufeff", "")
+
+// TestReferencesToWhatIsHiddenAreText: in whatever way a text is written, it refers to nothing that its writer cannot
+// see, and what is hidden becomes what something becomes that does not exist.
+func TestReferencesToWhatIsHiddenAreText(t *testing.T) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newForeign(t)
+			for _, form := range references {
+				if name == "search.find_replace" && strings.ContainsAny(form, "\n|") {
+					continue
+				}
+				shown := map[string]string{}
+				for _, id := range []string{w.target, nowhere} {
+					text := strings.NewReplacer("ID", id, "REST", strings.TrimPrefix(id, "20")).Replace(form)
+					if way.dom {
+						text = paragraph(strings.ReplaceAll(text, "\n", " "))
+					}
+					at, err := way.write(w, text)
+					if err != nil && strings.Contains(name, ".replace") && strings.Contains(form, "<span") {
+						shown[id] = "refused" // an edit has to be seen as it is written
+						continue
+					}
+					if err != nil {
+						t.Errorf("%q: %v", form, err)
+						continue
+					}
+					dom := zeroWidth.Replace(w.dom(at))
+					if strings.Contains(dom, `data-id="`+id+`"`) || strings.Contains(dom, `data-subtype="d"`) {
+						t.Errorf("%q refers to %s: %s", form, id, dom)
+					}
+					shown[id] = strings.ReplaceAll(unstamped(dom), id, "ID")
+				}
+				if shown[w.target] != shown[nowhere] {
+					t.Errorf("%q: what is hidden is told from what does not exist:\n%s\n%s", form, shown[w.target], shown[nowhere])
+				}
+			}
+		})
+	}
+}
+
+// stamps are what differs between two blocks of the same text.
+var stamps = regexp.MustCompile(`(?:data-node-id|updated|data-node-index|id|data-av-id|custom-dailynote-\d+)="[^"]*"`)
+
+func unstamped(dom string) string { return stamps.ReplaceAllString(dom, "") }
+
+// TestReferencesThatStoodStay: a person's own reference to a hidden block stays one where a text around it is changed,
+// and an anchor that stays does not begin to follow the block.
+func TestReferencesThatStoodStay(t *testing.T) {
+	t.Parallel()
+	w := newForeign(t)
+	doc := w.Doc(w.open, "/Person", "see (("+w.target+" 'mine')) here\n\nsee (("+w.target+" \"fixed\")) here")
+	blocks := w.blocks(doc)
+	w.must("block.replace", object{"id": blocks[0], "edit": object{"old": "here", "new": "there"}})
+	w.must("block.update", object{"id": blocks[1], "dataType": "markdown", "data": "now ((" + w.target + " 'fixed'))"})
+	if dom := w.dom(blocks[0]); !strings.Contains(dom, `data-subtype="d"`) || !strings.Contains(dom, "there") {
+		t.Errorf("a reference that follows its block: %s", dom)
+	}
+	if dom := w.dom(blocks[1]); !strings.Contains(dom, `data-subtype="s"`) || !strings.Contains(dom, "now") {
+		t.Errorf("a reference whose anchor stays: %s", dom)
+	}
+	w.must("fs.write", object{"path": "/Open/Person", "markdown": "all new, see ((" + w.target + " 'mine'))", "overwrite": true})
+	if dom := w.dom(doc); !strings.Contains(dom, `data-id="`+w.target+`"`) {
+		t.Errorf("an overwritten document: %s", dom)
+	}
+}
+
+// TestDatabasesOfOthersAreRefused: no text shows a database that its writer cannot see, and a hidden one is refused as
+// one that does not exist.
+func TestDatabasesOfOthersAreRefused(t *testing.T) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name == "search.find_replace" {
+				t.Skip("replacing in a text makes no block")
+			}
+			w := newForeign(t)
+			for _, form := range []string{
+				`<div data-type="NodeAttributeView" data-av-id="ID" data-av-type="table"></div>`, `<div data-av-id="ID" data-type="NodeAttributeView"></div>`,
+				"text\n\n<div data-type=\"NodeAttributeView\" data-av-id='ID'></div>", `<div data-type="NodeAttributeView" data-av-id="&#50;0REST"></div>`,
+			} {
+				var told []string
+				for _, id := range []string{w.database, nowhere} {
+					text := strings.NewReplacer("ID", id, "REST", strings.TrimPrefix(id, "20")).Replace(form)
+					at, err := way.write(w, text)
+					e, ok := errors.AsType[*tool.Error](err)
+					if !ok {
+						t.Errorf("%q was written, into %s", text, at)
+						continue
+					}
+					told = append(told, strings.ReplaceAll(string(e.Payload()), id, "ID"))
+				}
+				if len(told) == 2 && told[0] != told[1] {
+					t.Errorf("%q: what is hidden is told from what does not exist:\n%s\n%s", form, told[0], told[1])
+				}
+			}
+			for _, name := range []string{"av.render", "av.get"} {
+				if got, err := w.do(name, object{"id": w.database}); tool.KindOf(err) != tool.Unknown {
+					t.Errorf("%s: %s, %v", name, got.Raw, err)
+				}
+			}
+		})
+	}
+}
+
+// TestNewDatabasesMayBeWritten: a block that names no database is a new one, and a database that its writer sees may be
+// shown once more.
+func TestNewDatabasesMayBeWritten(t *testing.T) {
+	t.Parallel()
+	w := newForeign(t)
+	const mine = "20240801120000-mydb001"
+	got := w.must("av.render", object{"id": mine, "createIfNotExist": true, "blockID": w.mine})
+	if !got.Get("materialized").Bool() {
+		t.Fatalf("made %s", got.Raw)
+	}
+	w.must("block.append", object{"dataType": "markdown", "data": `<div data-type="NodeAttributeView" data-av-id="` + mine + `" data-av-type="table"></div>`, "parentID": w.doc})
+	w.must("block.append", object{"dataType": "markdown", "data": "```html\n<div data-type=\"NodeAttributeView\" data-av-id=\"" + nowhere + "\"></div>\n```", "parentID": w.doc})
+}
+
+// links are the forms in which a text shows an asset.
+var links = []string{
+	"[t](PATH)", "![t](PATH)", "[t](<PATH>)", "[t]( PATH \"title\")", "![t](PATH?x=1)", "[t](&#97;REST)", "[t](\nPATH)", `a <img src="PATH"> b`, `<video controls="controls" src="PATH"></video>`,
+	`<iframe src='PATH'></iframe>`, `a <span data-type="a" data-href="PATH">t</span> b`, "| ![t](PATH) |\n|---|", "`` [t](PATH)", "    ![t](PATH)",
+	"[[t](PATH)](PATH)",
+}
+
+// TestLinksToAssetsOfOthersAreText: no text shows an asset that its writer cannot see, so that nobody reads one by
+// naming it.
+func TestLinksToAssetsOfOthersAreText(t *testing.T) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newForeign(t)
+			for _, form := range links {
+				if name == "search.find_replace" && strings.ContainsAny(form, "\n|") {
+					continue
+				}
+				shown := map[string]string{}
+				for _, path := range []string{w.asset, sharedAsset, noAsset} {
+					text := strings.NewReplacer("PATH", path, "REST", path[1:]).Replace(form)
+					if way.dom {
+						text = paragraph(strings.ReplaceAll(text, "\n", " "))
+					}
+					at, err := way.write(w, text)
+					if err != nil {
+						t.Errorf("%q: %v", form, err)
+						continue
+					}
+					shown[path] = strings.NewReplacer(path[1:], "PATH", strings.TrimSuffix(path, ".txt"), "PATH").Replace(unstamped(zeroWidth.Replace(w.dom(at))))
+				}
+				if shown[w.asset] != shown[noAsset] || shown[sharedAsset] != shown[noAsset] {
+					t.Errorf("%q: what is hidden is told from what does not exist:\n%s\n%s\n%s", form, shown[w.asset], shown[sharedAsset], shown[noAsset])
+				}
+			}
+			if err := w.client.FlushNow(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := kernel.SQL[object](t.Context(), w.client, "SELECT * FROM assets WHERE box = '"+w.open+"' AND instr(path, 'hidn') > 0 LIMIT 10")
+			if err != nil || len(rows) > 0 {
+				t.Errorf("notes of the open notebook use %v, %v", rows, err)
+			}
+		})
+	}
+}
+
+// TestAssetsThatMayBeLinked: what nobody uses yet and what the writer sees may be shown.
+func TestAssetsThatMayBeLinked(t *testing.T) {
+	t.Parallel()
+	w := newForeign(t)
+	const fresh = "assets/new-20240801120000-ddddddd.txt"
+	w.File("/data/"+fresh, []byte("new"))
+	for _, path := range []string{visibleAsset, fresh} {
+		got := w.must("block.append", object{"dataType": "markdown", "data": "[t](" + path + ")", "parentID": w.doc})
+		if dom := w.dom(got.Get("id").Str); !strings.Contains(dom, `data-href="`+path+`"`) || got.Get("warning").Exists() {
+			t.Errorf("%s: %s, %s", path, dom, got.Raw)
+		}
+	}
+	for attr, value := range map[string]string{"title-img": `background-image:url("/` + hiddenAsset + `")`, "custom-file": hiddenAsset} {
+		for _, path := range []string{hiddenAsset, sharedAsset, noAsset} {
+			got, err := w.do("block.set_attrs", object{"id": w.doc, "attrs": object{attr: strings.ReplaceAll(value, hiddenAsset, path)}})
+			if tool.KindOf(err) != tool.Unknown {
+				t.Errorf("%s %s: %s, %v", attr, path, got.Raw, err)
+			}
+		}
+		w.must("block.set_attrs", object{"id": w.doc, "attrs": object{attr: strings.ReplaceAll(value, hiddenAsset, visibleAsset)}})
+	}
+	if got, err := w.do("document.set_attr", object{"id": w.doc, "attrs": object{"cover": hiddenAsset}}); tool.KindOf(err) != tool.Unknown {
+		t.Errorf("cover: %s, %v", got.Raw, err)
+	}
+}
+
+// TestScriptsInEmbeds: a script runs with the rights of whoever opens the note, so it is no text like another.
+func TestScriptsInEmbeds(t *testing.T) {
+	t.Parallel()
+	w := newForeign(t)
+	for _, text := range []string{"{{//!js return []}}", "{{ //!js\nreturn []}}"} {
+		if got, err := w.do("block.append", object{"dataType": "markdown", "data": text, "parentID": w.doc}); tool.KindOf(err) != tool.Invalid {
+			t.Errorf("%q: %s, %v", text, got.Raw, err)
+		}
+	}
+	w.must("block.append", object{"dataType": "markdown", "data": "{{select * from blocks limit 1}}", "parentID": w.doc})
+}
