@@ -356,15 +356,15 @@ func (c *Client) initializedBehind(ctx context.Context, l *HTTPLink) error {
 	c.ready = make(chan struct{})
 	err := l.notifyBehind(telling, "notifications/initialized", nil, func(err error) {
 		defer cancel()
-		if c.unready = err; err == nil {
-			l.Listen()
-		}
+		c.unready = err
 		close(c.ready)
 	})
 	if err != nil {
 		cancel()
+		return err
 	}
-	return err
+	l.Listen() // beside the answer: the first call waits for both
+	return nil
 }
 
 var errNotAccepted = errors.New("the server did not answer notifications/initialized in time")

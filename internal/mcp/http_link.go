@@ -84,6 +84,7 @@ type HTTPLink struct {
 	lastID  atomic.Uint64
 	dropped atomic.Uint64
 	state   atomic.Pointer[httpState] // written with mu held
+	unheard atomic.Pointer[hearing]   // what became of the listening stream is not known to calls yet
 	ctx     context.Context           // ends with the link
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
@@ -141,6 +142,7 @@ func DialHTTP(url string, h Handler, opts *HTTPOptions) *HTTPLink {
 // Call sends req; see [Link] and [HTTPLink]. Method initialize opens a new session, when
 // the server answers with one.
 func (l *HTTPLink) Call(ctx context.Context, req *Request) (Response, error) {
+	l.awaitQuestions(ctx, req.Method)
 	id := l.lastID.Add(1)
 	req.tellID(id)
 	body := make([]byte, 0, len(req.Method)+len(req.Params)+80)

@@ -412,6 +412,84 @@ func TestHTTPListen(t *testing.T) {
 	}
 }
 
+// What a server asks while a call runs may come on the listening stream, so that no call goes out
+// before that is open; lists do.
+func TestHTTPCallWaitsForTheStream(t *testing.T) {
+	t.Parallel()
+	listed, called := make(chan struct{}), make(chan struct{}, 1)
+	var open atomic.Bool
+	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+		switch {
+		case r.Method == http.MethodGet:
+			<-listed
+			select {
+			case <-called: // without a stream to ask on
+			case <-time.After(100 * time.Millisecond):
+				open.Store(true)
+			}
+			stream(w, ": open\n\n")
+			<-r.Context().Done()
+		case p.method == "tools/list":
+			answerJSON(w, result(p, `{}`))
+			close(listed)
+		default:
+			if !open.Load() {
+				called <- struct{}{}
+				t.Error("the call came before the stream was open")
+			}
+			answerJSON(w, result(p, `{}`))
+		}
+	})
+	l := dial(t, url, nil, nil)
+	l.Agreed("2025-11-25")
+	l.Listen()
+	for _, method := range []string{"tools/list", "tools/call", "tools/call"} {
+		if _, err := l.Call(t.Context(), &mcp.Request{Method: method}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A server that has no stream, or never says whether, keeps no call for long.
+func TestHTTPCallWaitsNoLonger(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status int // of the GET; 0 never answers
+		want   time.Duration
+	}{"refused": {405, 0}, "down": {503, 0}, "silent": {0, time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := roundTrip(func(req *http.Request) *httptest.ResponseRecorder {
+					w := httptest.NewRecorder()
+					switch {
+					case req.Method != http.MethodGet:
+						w.Header().Set("Content-Type", "application/json")
+						_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+					case test.status == 0:
+						<-req.Context().Done()
+					default:
+						w.WriteHeader(test.status)
+					}
+					return w
+				})
+				l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
+				l.Agreed("2025-11-25")
+				begun := time.Now()
+				l.Listen()
+				if _, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(begun); took != test.want {
+					t.Errorf("the call took %v, want %v", took, test.want)
+				}
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 // A server without a listening stream is not asked for it again; one that is down is.
 func TestHTTPListenAgain(t *testing.T) {
 	t.Parallel()

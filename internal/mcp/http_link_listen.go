@@ -11,12 +11,19 @@ import (
 const (
 	listenWait    = time.Second // before a listening stream is opened again, doubled each time
 	maxListenWait = 30 * time.Second
+	// questionWait bounds how long a call waits for the stream: some servers send the head of one
+	// with its first event only.
+	questionWait = time.Second
 )
 
 // Listen opens the legacy era's standalone stream of server messages in the background and
 // keeps it open until Close, or until the server refuses it for good (405: it has none).
 // It belongs to the present session; call it again after a new initialize. In the modern
 // era it does nothing.
+//
+// Until the server has answered, for a second at most, requests that it may have questions about
+// (tools/call, prompts/get, resources/read) wait: it may ask them on this stream (2025-11-25,
+// Transports, Listening for Messages from the Server), and many servers drop what they cannot send.
 func (l *HTTPLink) Listen() {
 	if IsModern(l.state.Load().version) {
 		return
@@ -32,8 +39,9 @@ func (l *HTTPLink) Listen() {
 		cancel()
 		return
 	}
-	h := &hearing{over: make(chan struct{})}
+	h := &hearing{begun: time.Now(), over: make(chan struct{})}
 	l.hearing = h
+	l.unheard.Store(h)
 	l.wg.Go(func() {
 		defer cancel()
 		defer h.answered(false)
@@ -43,6 +51,7 @@ func (l *HTTPLink) Listen() {
 
 // hearing is what became of the first request for the listening stream.
 type hearing struct {
+	begun  time.Time
 	once   sync.Once
 	over   chan struct{}
 	stands bool // written before over is closed
@@ -53,6 +62,28 @@ func (h *hearing) answered(stands bool) {
 		h.stands = stands
 		close(h.over)
 	})
+}
+
+// awaitQuestions waits where a request may lead to questions and the stream for them is being opened.
+func (l *HTTPLink) awaitQuestions(ctx context.Context, method string) {
+	h := l.unheard.Load()
+	if h == nil {
+		return
+	}
+	switch method {
+	case "tools/call", "prompts/get", "resources/read":
+	default:
+		return
+	}
+	late := time.NewTimer(time.Until(h.begun.Add(questionWait)))
+	defer late.Stop()
+	select {
+	case <-h.over:
+	case <-late.C:
+	case <-ctx.Done():
+		return
+	}
+	l.unheard.CompareAndSwap(h, nil)
 }
 
 // AwaitStream returns when the server has answered the request for the listening stream that Listen

@@ -181,7 +181,7 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool)
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, settleTime)
 		defer cancel()
-		if l, ok := c.client.Link.(interface{ AwaitStream(context.Context) }); ok {
+		if l, ok := c.client.Link.(interface{ AwaitStream(context.Context) bool }); ok {
 			opening, cancel := context.WithTimeout(ctx, listenWait)
 			l.AwaitStream(opening) // updates come over it
 			cancel()
