@@ -3,6 +3,7 @@ module collie/tools
 go 1.26.0
 
 tool (
+	github.com/modelcontextprotocol/go-sdk/conformance/everything-client
 	github.com/modelcontextprotocol/go-sdk/conformance/everything-server
 	mvdan.cc/gofumpt
 )

@@ -17,8 +17,9 @@ import (
 
 // The programs that [Build] makes.
 const (
-	Collie          = "./cmd/collie"
-	EverythingInSDK = "github.com/modelcontextprotocol/go-sdk/conformance/everything-server"
+	Collie           = "./cmd/collie"
+	EverythingInSDK  = "github.com/modelcontextprotocol/go-sdk/conformance/everything-server"
+	EverythingClient = "github.com/modelcontextprotocol/go-sdk/conformance/everything-client"
 )
 
 // Root returns the folder of the module.

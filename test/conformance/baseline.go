@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Baseline lists, for each run of the server alone, named "suite, backend", the scenarios
-// that it does not pass. It may only shrink, and shrinks by `-update`.
+// Baseline lists, for each run of the server alone, named "suite, backend", and of the client
+// alone, named "suite, client", the scenarios that it does not pass. It may only shrink, and shrinks by `-update`.
 type Baseline map[string][]string
 
 // ReadBaseline reads a file that [Baseline.Write] wrote.

@@ -46,6 +46,11 @@ func TestParseSummary(t *testing.T) {
 			conformance.Outcome{Scenario: "server-stateless", Passed: 30, Mark: true},
 			conformance.Outcome{Scenario: "tasks-lifecycle", Passed: 1, Failed: 8},
 		},
+		{
+			"client-2025-11-25.txt", 25, 18,
+			conformance.Outcome{Scenario: "initialize", Passed: 1, Mark: true},
+			conformance.Outcome{Scenario: "auth/basic-cimd", Passed: 14}, // with a warning
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {

@@ -1,0 +1,98 @@
+//go:build stories
+
+package conformance_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/test/binary"
+	"collie/test/conformance"
+)
+
+// asClient stands for the backend in the names of runs in the client role.
+const asClient = "client"
+
+// clientSuites are the suites of the client role. The suite runs all scenarios at once.
+var clientSuites = []struct {
+	name, release string
+	args          []string
+}{
+	{"2025-11-25", "conformance-0.2", []string{"--requirements", "2025-11-25"}},
+	{"2026-07-28", "conformance-0.2", []string{"--requirements", "2026-07-28"}},
+}
+
+// gained are scenarios that the client does not pass and Collie does for it: signing in is Collie's.
+var gained = []string{"auth/client-credentials-basic"}
+
+// notOfGateways are scenarios that a gateway between the two cannot pass by nature, with the reason.
+// It is empty: whatever is added here is lost to those who put Collie in front of a server.
+var notOfGateways = map[string]string{}
+
+// TestClientRole runs the client of the Go SDK against the suites' own servers, first alone and then
+// with a Collie between.
+func TestClientRole(t *testing.T) {
+	modules := binary.Packages(t, ".")
+	b := bench{
+		collie: binary.Build(t, binary.Collie), everything: binary.Build(t, binary.EverythingClient),
+		node: binary.Node(t, modules), modules: modules,
+	}
+	between := binary.Build(t, "./test/conformance/between")
+	alone, behind := map[string][]conformance.Outcome{}, map[string]string{}
+	for _, suite := range clientSuites {
+		alone[runName(suite.name, asClient)], _ = b.client(t, suite.release, b.everything, suite.args)
+	}
+	checkBaseline(t, alone, func(run string) bool { return strings.HasSuffix(run, ", "+asClient) })
+
+	for _, suite := range clientSuites {
+		was := alone[runName(suite.name, asClient)]
+		command := strings.Join([]string{between, "-collie", b.collie, "-client", b.everything}, " ")
+		is, results := b.client(t, suite.release, command, suite.args)
+		behind[suite.name] = fmt.Sprintf("%d/%d alone, %d/%d with Collie between",
+			conformance.Count(was), len(was), conformance.Count(is), len(is))
+		for _, lost := range conformance.Lost(was, is) {
+			if why := notOfGateways[lost]; why != "" {
+				t.Logf("%s: %s: %s", suite.name, lost, why)
+				continue
+			}
+			t.Errorf("%s: %s passes alone and not with Collie between%s%s", suite.name, lost, reasons(results, lost), said(results, lost))
+		}
+		failing := conformance.Failing(is)
+		for _, scenario := range gained {
+			if slices.Contains(failing, scenario) {
+				t.Errorf("%s: %s does not pass%s%s", suite.name, scenario, reasons(results, scenario), said(results, scenario))
+			}
+		}
+		for scenario := range notOfGateways {
+			if !slices.Contains(failing, scenario) {
+				t.Errorf("%s: %s passes: take it out of notOfGateways", suite.name, scenario)
+			}
+		}
+	}
+	for _, suite := range clientSuites {
+		t.Logf("%s: %s", suite.name, behind[suite.name])
+	}
+}
+
+// client runs one suite with a client and returns its outcomes and the folder of its results.
+func (b bench) client(t *testing.T, release, command string, args []string) (all []conformance.Outcome, results string) {
+	t.Helper()
+	return b.suite(t, release, append([]string{"client", "--command", command, "--timeout", "120000"}, args...))
+}
+
+// said is what the programs of a scenario wrote to stderr.
+func said(results, scenario string) string {
+	files, err := filepath.Glob(filepath.Join(results, scenario+"-20*", "stderr.txt"))
+	if err != nil || len(files) == 0 {
+		return ""
+	}
+	raw, err := os.ReadFile(files[0])
+	if err != nil {
+		return ""
+	}
+	return "\n\t| " + strings.ReplaceAll(strings.TrimSpace(string(raw)), "\n", "\n\t| ")
+}
