@@ -60,7 +60,7 @@ func withoutEcho(text string, args object) string {
 // ids stand in what a caller may read and write.
 func (w *world) withoutReferences(text string) string {
 	for _, id := range w.named {
-		for _, before := range []string{"((", `data-id="`, `data-id=\"`, `data-id=\\\"`, "id='", "id=&#39;", `id=\u0026#39;`} {
+		for _, before := range []string{"((", "siyuan://blocks/", `data-id="`, `data-id=\"`, `data-id=\\\"`, "id='", "id=&#39;", `id=\u0026#39;`} {
 			text = strings.ReplaceAll(text, before+id, before)
 		}
 	}

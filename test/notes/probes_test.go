@@ -151,6 +151,17 @@ func (w *world) more() map[string][]object {
 	for _, part := range []string{"doca", "docb", "para", "par2", "par3", "head", "attr", "item", "docr"} {
 		out["search.get_backlinks"] = append(out["search.get_backlinks"], object{"id": o.id(part)}, object{"id": o.id(part), "mode": "mentions"}, object{"id": o.id(part), "mode": "links", "keyword": "zqhdn"})
 	}
+	for _, part := range []string{"docs", "co01", "co02", "co03", "co05", "co08"} {
+		for _, act := range []string{"block.get_kramdown", "block.dom", "block.get_children", "block.breadcrumb", "search.get_backlinks"} {
+			out[act] = append(out[act], object{"id": o.id(part)})
+		}
+	}
+	for _, act := range []string{"document.get_doc", "document.get_outline", "document.get_child_blocks", "file.export_md", "block.docs_info"} {
+		out[act] = append(out[act], object{"id": o.id("docs")})
+	}
+	out["fs.read"] = append(out["fs.read"], object{"path": o.human("s"), "tokenBudget": 32000})
+	out["document.get_doc"] = append(out["document.get_doc"], object{"id": o.id("docs"), "mode": "html"})
+	out["document.heading_to_doc"] = append(out["document.heading_to_doc"], object{"headingID": o.id("co02"), "targetNotebook": o.nb, "validateOnly": true})
 	w.looking(out)
 	w.asking(out)
 	return out

@@ -323,6 +323,25 @@ func mentions(p, other *place) string {
 	return other.word("docname") + " " + other.title("a") + " " + other.word("attrname")
 }
 
+// copies are blocks of p with texts of another place, as SiYuan writes them there: anchors that follow their blocks, in
+// every kind of block, and those of blocks that have such an anchor.
+func (w *world) copies(p, other *place) {
+	w.t.Helper()
+	two, heading, title := other.word("two")+" common", other.word("heading")+" common", other.title("a")
+	ref := func(part, anchor string) string { return "((" + string(other.id(part)) + " '" + anchor + "'))" }
+	w.doc(p, "s", p.hpath("s"), ids(p, "copies",
+		"co01", "@copy1 "+ref("par2", two)+" and **"+ref("doca", title)+"**",
+		"co02", "## @copy2 "+ref("head", heading),
+		"co03", "> @copy3 "+ref("par2", two),
+		"co04", "- @copy4 "+ref("par2", two),
+		"co05", "{{{row\n@copy5 "+ref("par2", two)+"\n\n@copy6\n}}}",
+		"co06", "| "+ref("par2", two)+" | b |\n| --- | --- |\n| c | d |",
+		"co08", "@copy8 (("+string(p.id("co01"))+" '@copy1 "+two+"'))",
+	))
+	_, err := w.client.AddCards(w.t.Context(), kernel.BuiltInDeck, []kernel.ID{p.id("co01"), p.id("co02"), p.id("co08")})
+	w.must(err)
+}
+
 // cross is refer, and rows of a database as well: both ways.
 func (w *world) cross(p, other *place) {
 	w.t.Helper()
@@ -331,7 +350,9 @@ func (w *world) cross(p, other *place) {
 	for _, part := range []string{"par2", "doca", "head", "par3"} {
 		w.named = append(w.named, string(other.id(part)))
 	}
+	w.copies(p, other)
 	w.bind(p, other, "rowx", "par4")
+	w.bind(p, p, "rowc", "co01")
 	w.second(other, p)
 	db, rel, roll := p.id("daba"), p.id("colr"), p.id("colu")
 	w.do(kernel.Operation{"action": "addAttrViewCol", "avID": db, "id": rel, "name": p.word("relation"), "type": "relation", "data": "", "previousID": p.id("colt")})

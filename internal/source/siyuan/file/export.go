@@ -72,7 +72,7 @@ func withFront(exported, kramdown string) string {
 		m := reference.FindStringSubmatch(found)
 		anchor := html.UnescapeString(m[2] + m[3])
 		if anchor == "" {
-			anchor = m[1]
+			anchor = "…"
 		}
 		return "[" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(anchor) + "](siyuan://blocks/" + m[1] + ")"
 	})

@@ -112,3 +112,43 @@ func TestExportResourcesOutput(t *testing.T) {
 	w.refused("export_resources", args("paths", []string{shown}, "outputPath", "y.zip"), tool.Denied)
 	w.run("export_resources", args("paths", []string{shown})) // needs no local file
 }
+
+// TestExportShowsNoCopies: an export prints the rows of databases, and anchors of references as links of which nothing
+// tells where they begin.
+func TestExportShowsNoCopies(t *testing.T) {
+	w := newWorld(t)
+	base := kernel.ID(w.Doc(string(w.nb), "/Base", `<div data-type="NodeAttributeView" data-av-id="20240101120000-avavava" data-av-type="table"></div>`))
+	refs := kernel.ID(w.Doc(string(w.nb), "/Refs", "# Top\n\nsee (("+string(w.their)+" 'a] [CANARY')) and (("+string(w.their)+` "own [words]")) and ((`+string(w.doc)+" 'Doc'))"))
+	if got := w.Must(t, act(t, "export_md"), args("id", refs)); !strings.Contains(got.Raw, "CANARY") {
+		t.Errorf("with nothing hidden: %s", got.Raw)
+	}
+	w.run("export_md", args("id", base))
+	w.hide()
+	w.refused("export_md", args("id", base), tool.Denied)
+	w.refused("extract_doc", args("id", base), tool.Denied)
+	got := w.Must(t, act(t, "export_md"), args("id", refs)).Get("content").String()
+	if strings.Contains(got, "CANARY") {
+		t.Errorf("the export shows an anchor: %s", got)
+	}
+	for _, part := range []string{
+		"---\ntitle: Refs\n", "# Top\n\nsee […](siyuan://blocks/" + string(w.their) + ") and [own \\[words\\]](siyuan://blocks/", "[Doc](siyuan://blocks/" + string(w.doc) + ")",
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%q is not in %s", part, got)
+		}
+	}
+	w.run("extract_doc", args("id", refs))
+	err := filepath.WalkDir(w.dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(p)
+		if strings.Contains(string(raw), "CANARY") {
+			t.Errorf("%s: %s", p, raw)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -64,6 +65,11 @@ type deckPage struct {
 func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard, error) {
 	blocks, err := deckBlocks(ctx, r, deck)
 	if err != nil {
+		return nil, err
+	}
+	if err := content.UnboundTexts(ctx, r, blocks, func(b *kernel.CardBlock) (string, *string, *string) {
+		return b.Type, &b.Content, &b.Markdown
+	}); err != nil {
 		return nil, err
 	}
 	out := []deckCard{}

@@ -32,15 +32,16 @@ type DueCard struct {
 // CardBlock is a block that is a card, as lists of a deck have it. Box is empty where the block
 // is not found.
 type CardBlock struct {
-	ID      ID     `json:"id"`
-	Box     ID     `json:"box"`
-	Path    string `json:"path"`
-	HPath   string `json:"hPath"`
-	Root    ID     `json:"rootID"`
-	Content string `json:"content"`
-	Type    string `json:"type"`
-	Card    ID     `json:"riffCardID"`
-	Riff    *struct {
+	ID       ID     `json:"id"`
+	Box      ID     `json:"box"`
+	Path     string `json:"path"`
+	HPath    string `json:"hPath"`
+	Root     ID     `json:"rootID"`
+	Content  string `json:"content"`
+	Markdown string `json:"markdown"`
+	Type     string `json:"type"`
+	Card     ID     `json:"riffCardID"`
+	Riff     *struct {
 		Due        time.Time `json:"due"` // of a new card, the moment of the answer
 		Reps       int       `json:"reps"`
 		Lapses     int       `json:"lapses"`

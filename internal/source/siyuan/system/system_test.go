@@ -209,3 +209,30 @@ func TestKernelDown(t *testing.T) {
 		kit.Refused(t, a, a.Example, tool.Unavailable)
 	}
 }
+
+// TestConfTellsNothingOfNotes: the layout of the window has ids and titles of what is open, of any notebook.
+func TestConfTellsNothingOfNotes(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	hidden := kernel.ID(kit.Notebook("Hidden"))
+	conf := act(t, "conf")
+	answering(t, kit, "/api/system/getConf", `{"conf":{"editor":{"fontSize":16},"uiLayout":{"layout":{"children":[{"title":"HUSH","rootId":"HUSH"}]}},
+		"stat":{"treeCount":777},"onboarding":{"documentID":"HUSH"},"fileTree":{"sort":6,"refCreateSaveBox":"HUSH","docCreateSavePath":"/HUSH/x"},"later":{"notes":["HUSH"]}}}`)
+	for _, level := range []access.Level{access.Read, access.None} {
+		kit.Levels[hidden] = level
+		for _, args := range []string{`{"maxDepth":5,"maxItems":100}`, `{"keyPath":"fileTree","maxDepth":5}`} {
+			got := kit.Must(t, conf, args)
+			if strings.Contains(got.Raw, "HUSH") != (level == access.Read) || level == access.None && strings.Contains(got.Raw, "777") {
+				t.Errorf("at %s, %s: %s", level, args, got.Raw)
+			}
+			if !strings.Contains(got.Raw, `"value":6`) {
+				t.Errorf("at %s, %s: what is no place is missing: %s", level, args, got.Raw)
+			}
+		}
+	}
+	for _, path := range []string{"uiLayout", "stat.treeCount", "later.notes[0]", "onboarding"} {
+		if err := kit.Refused(t, conf, actiontest.Args("keyPath", path), tool.Invalid); strings.Contains(err.Error(), "HUSH") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// copies adds a block that shows a text of the hidden notebook, and one that refers to that block.
+func (w *world) copies() (direct, second string) {
+	w.t.Helper()
+	their := w.children(w.secretDoc)[0]
+	first := w.Doc(w.fruit, "/Copies", "mango (("+their+" 'qx7391zk plum')) sherbet #mine#")
+	direct = w.children(first)[0]
+	again := w.Doc(w.fruit, "/Again", "cherry (("+direct+" 'mango qx7391zk plum sherbet')) and (("+w.doc+" 'Apple')) tart")
+	second = w.children(again)[0]
+	w.hide()
+	return direct, second
+}
+
+// TestSearchTellsNothingOfCopies: whatever is looked for, a text that must not show is as good as not there.
+func TestSearchTellsNothingOfCopies(t *testing.T) {
+	w := newWorld(t)
+	direct, second := w.copies()
+	for _, c := range [][]any{
+		{"fulltext", "query", "%s"}, {"fulltext", "query", "mango %s"}, {"fulltext", "query", "%s", "groupBy", 1}, {"fulltext", "query", "%s", "method", "regex"},
+		{"fulltext", "query", "%s", "method", "query_syntax"}, {"fulltext", "query", "mango OR %s", "method", "query_syntax"},
+		{"fulltext", "query", "select id from blocks where content like '%%%s%%' or markdown like '%%%s%%'", "method", "sql"},
+		{"fulltext", "query", "%s", "typeShortcodes", []string{"p", "embed", "l", "i"}}, {"fulltext", "query", "mango", "orderBy", "content_asc"},
+		{"search_refs", "id", w.doc, "k", "%s"}, {"get_backlinks", "id", w.doc, "keyword", "%s"},
+		{"query_sql", "stmt", "select count(*) as n from blocks where content || markdown || fcontent like '%%%s%%'"},
+		{"query_sql", "stmt", "select count(*) as n from spans where content || markdown like '%%%s%%'"},
+	} {
+		ask := func(word string) gjson.Result {
+			args := append([]any{}, c[1:]...)
+			for i := range args {
+				if text, ok := args[i].(string); ok {
+					args[i] = strings.NewReplacer("%s", word, "%%", "%").Replace(text)
+				}
+			}
+			return w.do(c[0].(string), args...)
+		}
+		guess, other := ask("qx7391zk"), ask("qx7391zz")
+		if guess.Raw != other.Raw {
+			t.Errorf("%v: a right guess is told from a wrong one:\n%s\n%s", c, guess.Raw, other.Raw)
+		}
+		if strings.Contains(guess.Raw, "qx7391zk") {
+			t.Errorf("%v: %s", c, guess.Raw)
+		}
+	}
+	for query, want := range map[string]string{"mango": direct, "tart": second, "sherbet": direct, direct: direct} {
+		got := w.do("fulltext", "query", query, "verbose", true)
+		hit := got.Get("data.0")
+		if got.Get("total").Int() != 1 || hit.Get("id").Str != want || strings.Contains(got.Raw, "qx7391zk") || !strings.Contains(hit.Get("plainContent").Str, "a") {
+			t.Errorf("%s: the readable words of the block are not found: %s", query, got.Raw)
+		}
+	}
+	if got := w.do("list_invalid_refs"); strings.Contains(got.Raw, "qx7391zk") {
+		t.Errorf("%s", got.Raw)
+	}
+}
