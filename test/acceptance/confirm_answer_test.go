@@ -1,0 +1,182 @@
+package acceptance_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+)
+
+const (
+	shows = `{"elicitation":{}}`
+	yes   = `{"action":"accept","content":{"confirm":true}}`
+	no    = `{"action":"decline"}`
+)
+
+// TestWhoMayAnswerAQuestion has somebody asked about the dangerous call, in each way that there is, and everybody
+// answer yes: it runs on the word of whoever was asked, and on nobody else's.
+func TestWhoMayAnswerAQuestion(t *testing.T) {
+	t.Parallel()
+	w, s, _ := confirmWorld(t)
+	tb := newTable()
+	tb.row("way", "asked", "answered by", "outcome")
+	cell := func(way, asked, by, got, want string) {
+		t.Helper()
+		got, _, _ = strings.Cut(got, " ") // without the code
+		tb.row(way, asked, by, got)
+		if got != want {
+			t.Errorf("%s, asked %s, answered by %s: %s, want %s", way, asked, by, got, want)
+		}
+	}
+	s.legacyAnswers(t, w, cell)
+	s.modernAnswers(t, w, cell)
+	s.programAnswers(t, cell)
+	t.Log(tb.text())
+}
+
+// cells takes one cell of the table.
+type cells func(way, asked, by, got, want string)
+
+// legacyAnswers: the answer to a question comes in the session that was asked.
+func (s *site) legacyAnswers(t *testing.T, w *world, cell cells) {
+	const way = "elicitation legacy"
+	mine, second := s.session(t, s.token, shows), s.session(t, s.token, shows)
+	bridged := s.session(t, s.bridge, shows, "Collie-Stream", "a")
+	thief := &session{site: s, key: s.bridge, id: mine.id}
+	stranger := &session{site: s, key: "no key of this gateway", id: mine.id}
+	for _, by := range []struct {
+		name   string
+		reply  func(t *testing.T, q gjson.Result, result string) int
+		status int
+	}{
+		{"second session", func(t *testing.T, q gjson.Result, r string) int { return second.reply(t, q.Get("id"), r) }, 202},
+		{"session of a bridge", func(t *testing.T, q gjson.Result, r string) int { return bridged.reply(t, q.Get("id"), r) }, 404},
+		{"other key, session 1", func(t *testing.T, q gjson.Result, r string) int { return thief.reply(t, q.Get("id"), r) }, 404},
+		{"no key, session 1", func(t *testing.T, q gjson.Result, r string) int { return stranger.reply(t, q.Get("id"), r) }, 401},
+		{"session 1, other question", func(t *testing.T, _ gjson.Result, r string) int { return mine.reply(t, gjson.Parse("4711"), r) }, 202},
+	} {
+		status := 0
+		got := verdict(mine.call(t, func(q gjson.Result) {
+			status = by.reply(t, q, yes)
+			mine.reply(t, q.Get("id"), no) // which is what counts
+		}))
+		if status != by.status {
+			t.Errorf("%s is answered with status %d, want %d", by.name, status, by.status)
+		}
+		cell(way, "session 1", by.name, got, "confirmation_declined")
+	}
+	cell(way, "session 1", "session 1", verdict(mine.call(t, func(q gjson.Result) { mine.reply(t, q.Get("id"), yes) })), "ran")
+	for _, kind := range []string{"bridge", "pipe"} {
+		settings := w.settings
+		if kind == "pipe" {
+			settings = w.Settings(t, nil, w.section(w.URL()), `"log":{"level":"debug"}`)
+		}
+		a, b := newPipe(t, w.Pipes(t, s.Home, settings), legacy, shows), newPipe(t, w.Pipes(t, s.Home, settings), legacy, shows)
+		answer := func(p *pipe, result string) func(gjson.Result) {
+			return func(q gjson.Result) { p.say(t, `{"jsonrpc":"2.0","id":`+q.Get("id").Raw+`,"result":`+result+`}`) }
+		}
+		cell(way, kind+" 1", kind+" 2", verdict(a.call(t, func(q gjson.Result) { answer(b, yes)(q); answer(a, no)(q) })), "confirmation_declined")
+		cell(way, kind+" 1", kind+" 1", verdict(a.call(t, answer(a, yes))), "ran")
+	}
+}
+
+// modernAnswers: the answer comes with the requestState of the question, from a client of the same key, pipe and name,
+// with the request that was asked about.
+func (s *site) modernAnswers(t *testing.T, w *world, cell cells) {
+	const way = "elicitation modern"
+	ask := func(key, name string, head ...string) string {
+		m := s.modern(t, key, name, shows, dangerousCall, head...)
+		if verdict(m) != "asked" {
+			t.Fatalf("%s is not asked: %s", name, m.Raw)
+		}
+		return m.Get("result.requestState").String()
+	}
+	answered := func(state, result string) string {
+		return fmt.Sprintf(`,"requestState":%q,"inputResponses":{"ask_1":%s}`, state, result)
+	}
+	state := ask(s.token, "editor")
+	for _, by := range []struct {
+		name, key, called, params string
+		head                      []string
+	}{
+		{"agent", s.token, "agent", dangerousCall + answered(state, yes), nil},
+		{"no name", s.token, "-", dangerousCall + answered(state, yes), nil},
+		{"editor of a bridge", s.bridge, "editor", dangerousCall + answered(state, yes), []string{"Collie-Stream", "a"}},
+		{"editor, control key", s.control, "editor", dangerousCall + answered(state, yes), nil},
+		{"editor, other arguments", s.token, "editor", `"name":"system","arguments":{"action":"workspace_info","verbose":true}` + answered(state, yes), nil},
+		{"editor, other tool", s.token, "editor", `"name":"fs","arguments":{"action":"workspace_info"}` + answered(state, yes), []string{"Mcp-Name", "fs"}},
+		{"editor, invented state", s.token, "editor", dangerousCall + answered("collie.park.AAAAAAAAAAAAAAAAAAAAAAAAAA", yes), nil},
+	} {
+		cell(way, "editor", by.name, verdict(s.modern(t, by.key, by.called, shows, by.params, by.head...)), "refused")
+	}
+	cell(way, "editor", "editor, in advance", verdict(s.modern(t, s.token, "editor", shows, dangerousCall+`,"inputResponses":{"ask_1":`+yes+`}`)), "asked")
+	cell(way, "editor", "editor", verdict(s.modern(t, s.token, "editor", shows, dangerousCall+answered(state, yes))), "ran")
+	cell(way, "editor", "editor, again", verdict(s.modern(t, s.token, "editor", shows, dangerousCall+answered(state, yes))), "refused")
+	state = ask(s.bridge, "editor", "Collie-Stream", "a")
+	cell(way, "bridge a", "bridge b", verdict(s.modern(t, s.bridge, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "b")), "refused")
+	cell(way, "bridge a", "editor", verdict(s.modern(t, s.token, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "a")), "refused")
+	cell(way, "bridge a", "bridge a", verdict(s.modern(t, s.bridge, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "a")), "ran")
+	for _, kind := range []string{"bridge", "pipe"} {
+		settings := w.settings
+		if kind == "pipe" {
+			settings = w.Settings(t, nil, w.section(w.URL()), `"log":{"level":"debug"}`)
+		}
+		a, b := newPipe(t, w.Pipes(t, s.Home, settings), modern, shows), newPipe(t, w.Pipes(t, s.Home, settings), modern, shows)
+		state := a.call(t, nil).Get("result.requestState").String()
+		cell(way, kind+" 1", kind+" 2", verdict(b.send(t, dangerousCall+answered(state, yes), nil)), "refused")
+		cell(way, kind+" 1", kind+" 1", verdict(a.send(t, dangerousCall+answered(state, yes), nil)), "ran")
+	}
+}
+
+// programAnswers: only the control key is believed to have a person behind it, and a token is not.
+func (s *site) programAnswers(t *testing.T, cell cells) {
+	for _, by := range []struct{ name, key, confirm, elicit string }{
+		{"control key (own program)", s.control, "ran", "ran"},
+		{"token", s.token, "code", "code"},
+		{"bridge key", s.bridge, "code", "code"},
+	} {
+		for _, way := range []struct{ name, more, method, want string }{
+			{"confirm method", `,"confirms":true`, tool.MethodConfirm, by.confirm},
+			{"elicitation at the API", `,"capabilities":{"elicitation":{}}`, "elicitation/create", by.elicit},
+		} {
+			asked, last := s.api(t, by.key, true, way.more)
+			if (asked == way.method) != (way.want == "ran") || asked != "" && way.want != "ran" {
+				t.Errorf("%s, %s: asked %q", way.name, by.name, asked)
+			}
+			cell(way.name, by.name, by.name, verdict(last), way.want)
+		}
+	}
+	_, last := s.api(t, s.control, false, `,"confirms":true`)
+	cell("confirm method", "control key, no dialogue", "-", verdict(last), "confirmation_needed")
+}
+
+// TestElicitationConfirms: where the settings say so, no client over HTTP answers for its person, and what the user
+// started on a pipe still does.
+func TestElicitationConfirms(t *testing.T) {
+	t.Parallel()
+	w, s, pending := confirmWorld(t, `"http":{"elicitationConfirms":false}`)
+	calls := map[string]func() string{
+		legacy: func() string {
+			return verdict(s.session(t, s.token, shows).call(t, func(q gjson.Result) { t.Errorf("asked %s", q.Raw) }))
+		},
+		modern: func() string { return verdict(s.modern(t, s.token, "editor", shows, dangerousCall)) },
+	}
+	for era, call := range calls {
+		if got := call(); !strings.HasPrefix(got, "code ") {
+			t.Errorf("%s over HTTP: %s, want a code", era, got)
+		}
+	}
+	code := strings.TrimPrefix(calls[modern](), "code ")
+	if _, err := pending.Answer(t.Context(), code, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := calls[modern](); got != "ran" {
+		t.Errorf("after the person's yes: %s", got)
+	}
+	if got := verdict(newPipe(t, w.Pipes(t, s.Home, w.settings), modern, shows).call(t, nil)); got != "asked" {
+		t.Errorf("on a pipe: %s, want a question", got)
+	}
+}
