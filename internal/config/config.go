@@ -58,6 +58,7 @@ type HTTP struct {
 	NoAuth         bool     // no bearer token; the listener refuses it off loopback
 	MaxBody        int64    // bytes of a request body; default 16 MiB
 	Metrics        bool     // serve /metrics; default false
+	ResumeBytes    int64    // bytes of answers kept for clients that lose their connection, all sessions together; default 64 MiB
 	// ElicitationConfirms lets clients with the token answer for their person what the gate asks; default true.
 	ElicitationConfirms bool
 }
@@ -223,7 +224,7 @@ type Input struct {
 func defaults(p Paths) *Config {
 	return &Config{
 		Paths: p,
-		HTTP:  HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20, ElicitationConfirms: true},
+		HTTP:  HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20, ResumeBytes: 64 << 20, ElicitationConfirms: true},
 		MCP: MCP{
 			Enabled: true, MaxParallelStarts: 64, MaxRunnerStarts: 4, Drain: 5 * time.Second, WarmParallel: 4,
 			Logs: ServerLogs{Enabled: true, MaxSize: 5 << 20, Files: 3},

@@ -57,7 +57,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(config.HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20, ElicitationConfirms: true}, c.HTTP); diff != "" {
+	if diff := cmp.Diff(config.HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20, ResumeBytes: 64 << 20, ElicitationConfirms: true}, c.HTTP); diff != "" {
 		t.Errorf("http (-want +got):\n%s", diff)
 	}
 	limits := config.Limits{
@@ -272,7 +272,7 @@ func TestSections(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(file)
-	if want := (config.HTTP{Addr: "127.0.0.1:7420", AllowedOrigins: []string{"https://a"}, TLSCert: filepath.Join(dir, "c.pem"), TLSKey: "/k.pem", MaxBody: 1 << 20, ElicitationConfirms: true}); !cmp.Equal(want, c.HTTP) {
+	if want := (config.HTTP{Addr: "127.0.0.1:7420", AllowedOrigins: []string{"https://a"}, TLSCert: filepath.Join(dir, "c.pem"), TLSKey: "/k.pem", MaxBody: 1 << 20, ResumeBytes: 64 << 20, ElicitationConfirms: true}); !cmp.Equal(want, c.HTTP) {
 		t.Errorf("http %s", cmp.Diff(want, c.HTTP))
 	}
 	if c.MCP.Enabled || len(c.MCP.EnvDeny) != 1 || c.MCP.Limits.MaxFrame != 4096 || c.MCP.Limits.MaxCallTimeout != time.Hour {

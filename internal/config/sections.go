@@ -43,6 +43,7 @@ func (h *HTTP) field() field {
 		"noAuth":         boolField(&h.NoAuth),
 		"maxBody":        sizeField(&h.MaxBody),
 		"metrics":        boolField(&h.Metrics),
+		"resumeBytes":    sizeField(&h.ResumeBytes),
 
 		"elicitationConfirms": boolField(&h.ElicitationConfirms),
 	}

@@ -373,7 +373,11 @@ func (c *Conn) serve(m Message) {
 		delete(c.serving, m.ID)
 		c.mu.Unlock()
 		if ctx.Err() == nil {
-			if err := c.stream.Write(appendAnswer(nil, m.ID, result, err)); err != nil {
+			err := c.stream.Write(appendAnswer(nil, m.ID, result, err))
+			if errors.Is(err, ErrNotReading) { // it would wait for the answer for ever
+				c.fail(err)
+			}
+			if err != nil {
 				c.log.Debug("answer not sent", "method", m.Method, "error", err)
 			}
 		}

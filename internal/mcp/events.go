@@ -2,8 +2,12 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,56 +15,177 @@ import (
 )
 
 const (
-	// maxEvents and maxEventBytes bound what an SSE stream keeps for a client that does
-	// not read or may come back; the oldest notifications are dropped first.
-	maxEvents     = 512
+	// maxUnread bounds notifications for a client that has not connected the stream.
+	maxUnread = 1 << 20
+	// maxEventBytes bounds what a stream that goes on keeps of what was read, for a client that
+	// loses its connection; maxOwnBytes does for a session's own stream, which never ends.
 	maxEventBytes = 8 << 20
+	maxOwnBytes   = 256 << 10
 	// heartbeat is how often a silent stream shows that it lives.
 	heartbeat = 25 * time.Second
 	// comeBack is how long a client that lost a stream is asked to wait.
 	comeBack = time.Second
+	// breath is how long a log message of a call is held for a client that is reading and has
+	// fallen behind.
+	breath = 250 * time.Millisecond
 )
 
 // events is one SSE stream: an ordered list of messages that a client reads as they come,
 // and again from where it lost them.
 type events struct {
-	id     string // empty: events carry no ids and cannot be read again
-	prime  bool   // begin with an empty event, so that the client has an id (SEP-1699)
-	mu     sync.Mutex
-	list   []sent
-	last   int // number of the newest event
-	bytes  int
-	ended  bool
-	more   chan struct{} // closed and replaced when something was added
-	reader int           // number of the reader at work, 0 if there is none
-	came   int           // readers so far: a new one takes over
-	told   int           // number of the newest event written to a reader
-	used   time.Time     // when the last reader left
+	id    string // empty: events carry no ids and cannot be read again
+	prime bool   // begin with an empty event, so that the client has an id (SEP-1699)
+	own   bool   // it is a session's own
+	kept  *keeper
+	by    *session // whose it is, where kept is set
+	stall time.Duration
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	list    []sent // numbered without gaps
+	last    int    // number of the newest event
+	bytes   int    // of list
+	waiting int    // of those that were not written to a reader
+	signals map[string]int
+	gap     gap
+	ended   bool
+	dropped bool          // nothing is kept of it any more
+	final   bool          // nobody can come back for it
+	more    chan struct{} // closed and replaced when something was added
+	less    chan struct{} // closed when something was read; nil where nobody waits for it
+	reader  int           // number of the reader at work, 0 if there is none, coming if there soon is
+	came    int           // readers so far: a new one takes over
+	told    int           // number of the newest event given to a reader
+	safe    int           // number of the newest event written to one
+	used    time.Time     // when the last reader left
+	moved   time.Time     // when something was written last
+	behind  bool          // the reader was waited for in vain
 }
 
 type sent struct {
-	n   int
-	raw []byte
+	n int
+	m outgoing
 }
 
-func newEvents(id string) *events { return &events{id: id, more: make(chan struct{})} }
+func newEvents(id string) *events {
+	return &events{id: id, more: make(chan struct{}), stall: defaultStall, log: slog.New(slog.DiscardHandler)}
+}
 
 // add appends a message and reports whether it will be read, which it is not after the end.
-func (s *events) add(raw []byte) bool {
+// Notifications for which there is no room are left out; see [kind].
+func (s *events) add(m outgoing, k kind) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended || s.dropped {
+		s.mu.Unlock()
 		return false
 	}
-	s.last++
-	s.list = append(s.list, sent{s.last, raw})
-	s.bytes += len(raw)
-	for len(s.list) > 1 && (len(s.list) > maxEvents || s.bytes > maxEventBytes) {
-		s.bytes -= len(s.list[0].raw)
-		s.list = s.list[1:]
+	before := s.bytes
+	if s.admit(m, k) {
+		s.push(m)
+		s.wake()
 	}
-	s.wake()
+	s.trim()
+	grown := s.bytes - before
+	s.mu.Unlock()
+	s.kept.grow(grown)
 	return true
+}
+
+// addSlowly is add for a notification of a call. Where a client reads it and has fallen behind,
+// it is waited for a moment, so that what comes faster than it is read comes slower.
+func (s *events) addSlowly(m outgoing, k kind) bool {
+	for k == note {
+		s.mu.Lock()
+		if s.waiting+m.size() <= maxNotes || s.reader == 0 || s.behind || s.ended || time.Since(s.moved) > time.Second {
+			s.mu.Unlock()
+			break
+		}
+		if s.less == nil {
+			s.less = make(chan struct{})
+		}
+		less := s.less
+		s.mu.Unlock()
+		late := time.NewTimer(breath)
+		select {
+		case <-less:
+		case <-late.C:
+			s.mu.Lock()
+			s.behind = true
+			s.mu.Unlock()
+		}
+		late.Stop()
+	}
+	return s.add(m, k)
+}
+
+// ask appends a question.
+func (s *events) ask(raw []byte) bool { return s.add(outgoing{head: raw}, must) }
+
+// admit decides whether there is room for a message.
+func (s *events) admit(m outgoing, k kind) bool {
+	limit := maxNotes
+	if s.reader == 0 {
+		limit = maxUnread
+	}
+	size := s.waiting + m.size()
+	switch k {
+	case signal:
+		if s.signals[string(m.head)] > s.safe { // one waits; none has the number 0
+			return false
+		}
+		if s.signals == nil || len(s.signals) > 10_000 {
+			s.signals = map[string]int{}
+		}
+		s.signals[string(m.head)] = s.last + 1
+	case progress:
+		return size <= limit/2
+	case note:
+		if size > limit || s.gap.n > 0 && size > limit/2 {
+			s.gap.add(m.head)
+			return false
+		}
+		s.tellGap()
+	case must:
+		s.tellGap()
+	}
+	return true
+}
+
+// tellGap has the client told of what was left out.
+func (s *events) tellGap() {
+	if raw, ok := s.gap.take(); ok {
+		s.push(outgoing{head: raw})
+	}
+}
+
+func (s *events) push(m outgoing) {
+	s.last++
+	s.list = append(s.list, sent{s.last, m})
+	s.bytes += m.size()
+	s.waiting += m.size()
+}
+
+// trim drops what was read, as far as it is not kept for a client that comes back.
+func (s *events) trim() {
+	keep := maxEventBytes
+	switch {
+	case s.id == "":
+		keep = 0
+	case s.own:
+		keep = maxOwnBytes
+	}
+	n, held := 0, s.bytes-s.waiting
+	if s.ended && keep > 0 {
+		return // a whole answer is the keeper's to drop
+	}
+	for n < len(s.list) && s.list[n].n <= s.safe && held > keep {
+		size := s.list[n].m.size()
+		held -= size
+		s.bytes -= size
+		s.list[n] = sent{}
+		n++
+	}
+	s.list = s.list[n:]
 }
 
 func (s *events) wake() {
@@ -72,18 +197,42 @@ func (s *events) wake() {
 func (s *events) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.ended {
-		s.ended = true
-		s.wake()
+	if s.ended {
+		return
 	}
+	s.tellGap()
+	s.ended = true
+	s.wake()
 }
 
-// left reports when the last reader of a stream that has ended left, and how many bytes the
-// stream holds; ok is false while it goes on or is read.
-func (s *events) left() (at time.Time, bytes int, ok bool) {
+// left reports when the last reader of a stream that has ended left; ok is false while it goes
+// on or is read.
+func (s *events) left() (at time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used, s.bytes, s.ended && s.reader == 0
+	return s.used, s.ended && s.reader == 0
+}
+
+// holds reports whether all events after number from are still there.
+func (s *events) holds(from int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.dropped && from >= s.last-len(s.list)
+}
+
+// drop forgets all that is kept, unless it is being read, and reports whether it has. With
+// final, nobody can come back for it, so it is forgotten when its reader leaves.
+func (s *events) drop(final bool) (bytes int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.final = s.final || final
+	if s.reader != 0 || s.dropped {
+		return 0, false
+	}
+	bytes = s.bytes
+	s.dropped, s.list, s.bytes, s.waiting, s.signals = true, nil, 0, 0, nil
+	s.wake()
+	return bytes, true
 }
 
 // read reports whether somebody reads the stream.
@@ -121,68 +270,57 @@ func (s *events) awaitReader(ctx context.Context) bool {
 	}
 }
 
+// coming stands for the number of a reader that has not begun.
+const coming = -1
+
 // unread stands for the number of the newest event that a reader has got.
 const unread = -1
 
-// serve writes the events after number from to w until the stream has ended, ctx has, or
-// another reader takes over. It reports whether everything has been written.
+// serve writes the events after number from to w until the stream has ended, ctx has,
+// another reader takes over, or the client has taken nothing for too long. It reports whether
+// everything has been written.
 func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) bool {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(w)
-	s.mu.Lock()
-	s.came++
-	me := s.came
-	s.reader = me
-	if from == unread {
-		from = s.told
-	}
-	s.wake() // an earlier reader lets go
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		if s.reader == me {
-			s.reader = 0
-		}
-		s.used = time.Now()
-		s.mu.Unlock()
-	}()
+	out := newSlowWriter(w, s.stall)
+	defer out.done()
+	me, from := s.attach(from)
+	defer s.detach(me)
 	var buf []byte
 	if s.prime && from == 0 {
 		buf = fmt.Appendf(buf, "id: %s_0\nretry: %d\ndata: \n\n", s.id, comeBack.Milliseconds())
 	}
-	if _, err := w.Write(buf); err != nil || flush.Flush() != nil {
+	if s.wrote(out.write(buf)) || s.wrote(out.flush()) {
 		return false
 	}
 	alive := time.NewTicker(heartbeat)
 	defer alive.Stop()
 	for {
 		s.mu.Lock()
-		if s.reader != me {
+		if s.reader != me || s.dropped {
 			s.mu.Unlock()
 			return false
 		}
-		buf = buf[:0]
-		for _, e := range s.list {
-			if e.n > from {
-				buf = s.append(buf, e)
-				from = e.n
-			}
-		}
+		batch := s.next(from)
 		before := s.told
-		s.told = max(s.told, from)
+		if len(batch) > 0 {
+			from = batch[len(batch)-1].n
+			s.told = max(s.told, from)
+		}
 		ended, more := s.ended, s.more
 		s.mu.Unlock()
-		if len(buf) > 0 {
-			if _, err := w.Write(buf); err != nil || flush.Flush() != nil {
+		if len(batch) > 0 {
+			if s.wrote(s.emit(out, &buf, batch)) {
 				s.mu.Lock()
 				s.told = before
 				s.mu.Unlock()
 				return false
 			}
+			s.delivered(from)
+			continue
 		}
 		if ended {
 			return true
@@ -192,21 +330,126 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 		case <-ctx.Done():
 			return false
 		case <-alive.C:
-			if _, err := w.Write([]byte(":\n\n")); err != nil || flush.Flush() != nil {
+			if s.wrote(out.write([]byte(":\n\n"))) || s.wrote(out.flush()) {
 				return false
 			}
 		}
 	}
 }
 
-func (s *events) append(buf []byte, e sent) []byte {
-	if s.id != "" {
-		buf = append(append(append(buf, "id: "...), s.id...), '_')
-		buf = append(strconv.AppendInt(buf, int64(e.n), 10), '\n')
+// wrote reports whether a write has failed, and says so where the client did not read.
+func (s *events) wrote(err error) (failed bool) {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		s.log.Warn("a client does not read: its connection was closed", "waited", s.stall)
 	}
-	buf = append(buf, "event: message\ndata: "...)
-	buf = append(buf, oneLine(e.raw)...)
-	return append(buf, "\n\n"...)
+	return err != nil
+}
+
+// attach makes the caller the stream's reader.
+func (s *events) attach(from int) (me, begin int) {
+	s.mu.Lock()
+	s.came++
+	me = s.came
+	s.reader = me
+	s.moved, s.behind = time.Now(), false
+	if from == unread {
+		from = s.told
+	}
+	if s.own && from < s.last-len(s.list) { // it comes back for what is not kept any more
+		s.gap.n += s.last - len(s.list) - from
+		from = s.last - len(s.list)
+		s.tellGap()
+	}
+	s.wake() // an earlier reader lets go
+	s.mu.Unlock()
+	s.kept.take(s)
+	return me, from
+}
+
+// detach lets another one read.
+func (s *events) detach(me int) {
+	s.mu.Lock()
+	last := s.reader == me
+	if last {
+		s.reader = 0
+	}
+	s.used = time.Now()
+	whole, final := s.ended && s.safe == s.last, s.final
+	s.mu.Unlock()
+	switch {
+	case !last:
+	case final:
+		s.kept.forget(s)
+	default:
+		s.kept.put(s, whole)
+	}
+}
+
+// next returns some of the events after number from: as many as are written together.
+func (s *events) next(from int) []sent {
+	i := max(0, from-(s.last-len(s.list)))
+	if i >= len(s.list) {
+		return nil
+	}
+	j, size := i+1, s.list[i].m.size()
+	for j < len(s.list) && size+s.list[j].m.size() <= piece {
+		size += s.list[j].m.size()
+		j++
+	}
+	return slices.Clone(s.list[i:j])
+}
+
+// emit writes events. A large one is not copied.
+func (s *events) emit(out *slowWriter, buf *[]byte, batch []sent) error {
+	b := (*buf)[:0]
+	for _, e := range batch {
+		if s.id != "" {
+			b = append(append(append(b, "id: "...), s.id...), '_')
+			b = append(strconv.AppendInt(b, int64(e.n), 10), '\n')
+		}
+		b = append(b, "event: message\ndata: "...)
+		if e.m.size() < split {
+			b = e.m.appendLine(b)
+		} else {
+			if err := out.write(b); err != nil {
+				return err
+			}
+			if err := e.m.pieces(piece, out.write); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+		b = append(b, "\n\n"...)
+	}
+	*buf = b
+	if err := out.write(b); err != nil {
+		return err
+	}
+	return out.flush()
+}
+
+// delivered notes that the events up to number n were written.
+func (s *events) delivered(n int) {
+	s.mu.Lock()
+	before := s.bytes
+	first := s.last - len(s.list)
+	for i := max(s.safe, first); i < n; i++ {
+		s.waiting -= s.list[i-first].m.size()
+	}
+	s.safe = max(s.safe, n)
+	s.moved = time.Now()
+	s.behind = s.behind && s.waiting > maxNotes/2
+	if s.less != nil {
+		close(s.less)
+		s.less = nil
+	}
+	if s.waiting == 0 {
+		s.tellGap()
+	}
+	s.trim()
+	grown := s.bytes - before
+	s.mu.Unlock()
+	s.kept.grow(grown)
 }
 
 // eventID takes an event's id apart.

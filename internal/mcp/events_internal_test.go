@@ -1,35 +1,43 @@
 package mcp
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// Streams that wait for clients who lost them are bounded in number, bytes and time; those
-// that still go on are not touched, and the newest is kept whatever its size.
+func message(n int) outgoing {
+	return outgoing{head: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":%q}`, strings.Repeat("x", n))}
+}
+
+// Streams that wait for clients who lost them are bounded in number and time; those that still
+// go on are not touched.
 func TestSessionPrunesKeptStreams(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for _, tc := range []struct {
 		name         string
 		streams      int
-		bytes        int
 		apart        time.Duration // between their ends; the newest has just ended
 		want, oldest int
 	}{
-		{"few", 10, 100, time.Second, 10, 0},
-		{"many", 200, 100, time.Millisecond, maxKept, 200 - maxKept},
-		{"large", 20, 1 << 20, time.Millisecond, maxKeptBytes >> 20, 20 - maxKeptBytes>>20},
-		{"one_huge", 1, 2 * maxKeptBytes, 0, 1, 0},
-		{"old", 10, 100, keepStream / 4, 5, 5},
+		{"few", 10, time.Second, 10, 0},
+		{"many", 200, time.Millisecond, maxKept, 200 - maxKept},
+		{"old", 10, keepStream / 4, 5, 5},
 	} {
 		s := newSession("")
-		s.streams["s"] = newEvents("s")
+		own := newEvents("s")
+		own.own = true
+		s.streams["s"] = own
 		s.streams["running"] = newEvents("running")
 		for n := range tc.streams {
 			e := newEvents(fmt.Sprint(n))
-			e.add(make([]byte, tc.bytes))
+			e.add(message(100), must)
 			e.end()
 			e.used = now.Add(-time.Duration(tc.streams-1-n) * tc.apart)
 			s.streams[e.id] = e
@@ -44,4 +52,170 @@ func TestSessionPrunesKeptStreams(t *testing.T) {
 			}
 		}
 	}
+}
+
+// All sessions share one bound. Streams that were read to their end go first, then the oldest;
+// one that is being read stays.
+func TestKeeperDropsWhatWasRead(t *testing.T) {
+	t.Parallel()
+	const each = 1000
+	k := newKeeper(5 * each)
+	var sessions []*session
+	stream := func(name string) *events {
+		s := newSession(name)
+		e := newEvents(name)
+		e.kept, e.by, e.reader = k, s, coming
+		s.keep(e)
+		sessions = append(sessions, s)
+		return e
+	}
+	there := func() string {
+		var names []string
+		for _, s := range sessions {
+			for name := range s.streams {
+				names = append(names, name)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	fill := func(e *events) { e.add(message(each-len(`{"jsonrpc":"2.0","id":1,"result":""}`)), must); e.end() }
+	unread := func(e *events) { // its reader goes before the answer is there
+		me, _ := e.attach(0)
+		e.detach(me)
+		fill(e)
+	}
+	read := func(e *events) {
+		fill(e)
+		if !e.serve(context.Background(), httptest.NewRecorder(), 0) {
+			t.Fatal("not read to its end")
+		}
+	}
+	unread(stream("unread1"))
+	read(stream("read1"))
+	busy := stream("busy")
+	fill(busy)
+	unread(stream("unread2"))
+	read(stream("read2"))
+	if got, want := there(), "unread1 read1 busy unread2 read2"; got != want {
+		t.Fatalf("kept %q, want %q", got, want)
+	}
+	for _, want := range []string{
+		"unread1 busy unread2 read2 more1", "unread1 busy unread2 more1 more2", "busy unread2 more1 more2 more3", "busy more1 more2 more3 more4",
+	} {
+		unread(stream("more" + want[len(want)-1:]))
+		if got := there(); got != want {
+			t.Errorf("kept %q, want %q", got, want)
+		}
+	}
+	if got := k.held.Load(); got != 5*each {
+		t.Errorf("%d bytes are held, want %d", got, 5*each)
+	}
+	for _, s := range sessions {
+		s.close(ErrSessionClosed)
+	}
+	if got := k.held.Load(); got != each {
+		t.Errorf("%d bytes are held with only one stream being read, want %d", got, each)
+	}
+	me, _ := busy.attach(0)
+	busy.detach(me)
+	if got := k.held.Load(); got != 0 || len(k.place) != 0 {
+		t.Errorf("%d bytes in %d streams are held of sessions that ended", got, len(k.place))
+	}
+}
+
+// What is left out for want of room is counted, in its place, at a level that the client takes.
+func TestEventsTellWhatTheyLeftOut(t *testing.T) {
+	t.Parallel()
+	e := newEvents("")
+	e.reader = coming
+	logLine := func(n int, level string) outgoing {
+		return outgoing{head: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":%q,"data":"%d %s"}}`, level, n, strings.Repeat("x", 1<<20))}
+	}
+	for n := range 12 {
+		e.add(logLine(n, []string{"info", "error"}[n%2]), note)
+	}
+	for range 3 {
+		e.add(outgoing{head: []byte(`{"jsonrpc":"2.0","method":"notifications/progress"}`)}, progress)
+	}
+	same := outgoing{head: []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)}
+	for range 1000 {
+		e.add(same, signal)
+	}
+	e.add(message(10), must)
+	e.add(same, signal)
+	e.end()
+	w := httptest.NewRecorder()
+	if !e.serve(t.Context(), w, 0) {
+		t.Fatal("not read to its end")
+	}
+	var got []string
+	for line := range bytes.Lines(w.Body.Bytes()) {
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if !ok {
+			continue
+		}
+		m, err := Parse(bytes.TrimSpace(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s %.40s", m.Method, GetString(m.Params, "level"), GetString(m.Params, "data")))
+	}
+	var want []string
+	for n := range 7 { // as many fit
+		want = append(want, fmt.Sprintf("notifications/message %s %.40s", []string{"info", "error"}[n%2], fmt.Sprintf("%d %s", n, strings.Repeat("x", 50))))
+	}
+	want = append(want, "notifications/tools/list_changed  ", "notifications/message error 5 messages were left out here: they came", "  ")
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("heard\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A client that reads more slowly than log messages of its call come slows them down and loses
+// none; one that has stopped holds their sender for a moment only.
+func TestEventsHoldWhatComesTooFast(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEvents("")
+		const size, count = 1 << 20, 40
+		r := &trickle{ResponseRecorder: httptest.NewRecorder(), each: 20 * time.Millisecond}
+		done := make(chan bool)
+		go func() { done <- e.serve(t.Context(), r, 0) }()
+		synctest.Wait()
+		line := outgoing{head: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%q}}`, strings.Repeat("x", size))}
+		for range count {
+			e.addSlowly(line, note)
+		}
+		e.end()
+		if !<-done {
+			t.Fatal("not read to its end")
+		}
+		if n := bytes.Count(r.Body.Bytes(), []byte(`"info"`)); n != count || bytes.Contains(r.Body.Bytes(), []byte("left out")) {
+			t.Errorf("%d of %d log messages arrived", n, count)
+		}
+
+		e = newEvents("")
+		stuck := &trickle{ResponseRecorder: httptest.NewRecorder(), each: time.Hour}
+		go func() { done <- e.serve(t.Context(), stuck, 0) }()
+		synctest.Wait()
+		begun := time.Now()
+		for range count {
+			e.addSlowly(line, note)
+		}
+		if took := time.Since(begun); took > breath {
+			t.Errorf("a client that does not read held a sender for %v", took)
+		}
+		e.end()
+		<-done
+	})
+}
+
+// trickle is a client that takes a piece in a time.
+type trickle struct {
+	*httptest.ResponseRecorder
+	each time.Duration
+}
+
+func (w *trickle) Write(b []byte) (int, error) {
+	time.Sleep(w.each)
+	return w.ResponseRecorder.Write(b)
 }

@@ -53,10 +53,19 @@ type run struct {
 	over   chan struct{} // closed when the request has its outcome
 
 	mu    sync.Mutex
-	out   func(raw []byte) // where notifications go now; nil while the client is away
+	out   notifier // where notifications go now; nil while the client is away
+	held  []late   // those that came while it was
+	bytes int      // of held
+	gap   gap
 	open  map[string]*question
 	count int
 	timer *time.Timer
+}
+
+// late is a notification that came while the client was away.
+type late struct {
+	raw []byte
+	k   kind
 }
 
 type question struct {
@@ -73,7 +82,7 @@ type outcome struct {
 
 // start runs handle in a goroutine that ends when handle returns; cancel makes it. notify
 // takes its notifications until attach returns.
-func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify func(raw []byte), handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
+func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify notifier, handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &run{
 		in: in, owner: owner, about: subject(&in.Message), client: clientName(&in.Message), cancel: cancel,
@@ -225,7 +234,7 @@ func isParked(m *Message) (string, bool) {
 
 // resume takes a parked request up again with the client's answers. notify takes its
 // notifications until attach returns.
-func (l *lot) resume(state, owner string, m *Message, notify func(raw []byte)) (*run, error) {
+func (l *lot) resume(state, owner string, m *Message, notify notifier) (*run, error) {
 	unknown := &Error{Code: CodeInvalidParams, Message: "requestState is unknown or has expired: send the request again without requestState and inputResponses"}
 	l.mu.Lock()
 	r := l.parked[state]
@@ -268,19 +277,37 @@ func (l *lot) close(cause error) {
 	l.wg.Wait()
 }
 
-// tell says where notifications go from now on.
-func (r *run) tell(out func(raw []byte)) {
+// tell says where notifications go from now on. Those that came while the client was away go
+// there first.
+func (r *run) tell(out notifier) {
 	r.mu.Lock()
-	r.out = out
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	if r.out = out; out == nil {
+		return
+	}
+	for _, h := range r.held {
+		out(h.raw, h.k)
+	}
+	if raw, ok := r.gap.take(); ok {
+		out(raw, note)
+	}
+	r.held, r.bytes = nil, 0
 }
 
-func (r *run) send(raw []byte) {
+func (r *run) send(raw []byte, k kind) {
 	r.mu.Lock()
 	out := r.out
+	if out == nil {
+		switch size := r.bytes + len(raw); {
+		case size <= maxUnread:
+			r.held, r.bytes = append(r.held, late{raw, k}), size
+		case k != progress:
+			r.gap.add(raw)
+		}
+	}
 	r.mu.Unlock()
 	if out != nil {
-		out(raw)
+		out(raw, k)
 	}
 }
 

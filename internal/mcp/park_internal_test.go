@@ -18,7 +18,7 @@ func parkedCall(state string) *Incoming {
 	return &Incoming{Message: m, Peer: &Peer{Era: Modern}}
 }
 
-func drop([]byte) {}
+func drop([]byte, kind) {}
 
 // An answer that comes in time is taken; one that comes later finds the request ended.
 func TestParkedRequestExpires(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,13 @@ type HTTPServerOptions struct {
 	MaxSessions int
 	// Idle ends a legacy session that nobody has used for so long; default 30 min.
 	Idle time.Duration
+	// Kept bounds, in bytes, what all sessions together keep of streams for clients that lose
+	// their connection and come back; default 64 MiB. What is being read counts, and is not
+	// dropped. Less than 0 keeps nothing that is not being read.
+	Kept int64
+	// Stall is how long a client may leave unread what is written to it, before its connection
+	// is closed; default 1 min.
+	Stall time.Duration
 }
 
 // HTTPServer answers MCP clients of both eras at one URL (Streamable HTTP). Who may come
@@ -40,6 +48,7 @@ type HTTPServer struct {
 	log  *slog.Logger
 	lot  lot
 	slow slowly
+	kept *keeper
 	stop chan struct{}
 	wg   sync.WaitGroup
 
@@ -66,6 +75,13 @@ func NewHTTPServer(svc Service, opts *HTTPServerOptions) *HTTPServer {
 	if h.opts.Idle <= 0 {
 		h.opts.Idle = 30 * time.Minute
 	}
+	if h.opts.Kept == 0 {
+		h.opts.Kept = defaultKept
+	}
+	if h.opts.Stall <= 0 {
+		h.opts.Stall = defaultStall
+	}
+	h.kept = newKeeper(max(h.opts.Kept, 0))
 	if h.opts.Identify == nil {
 		h.opts.Identify = func(*http.Request) (string, any) { return "", nil }
 	}
@@ -205,9 +221,9 @@ func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, o
 		refuse(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	ex := &exchange{w: w, r: r}
-	result, err := answerModern(r.Context(), &h.lot, h.svc, in, owner, func(raw []byte) { ex.send(raw) })
-	ex.finish(modernStatus(err), appendAnswer(nil, m.ID, result, err))
+	ex := &exchange{h: h, w: w, r: r}
+	result, err := answerModern(r.Context(), &h.lot, h.svc, in, owner, func(raw []byte, k kind) { ex.send(raw, k) })
+	ex.finish(modernStatus(err), answerTo(m.ID, result, err))
 }
 
 // modernStatus maps an error to the HTTP status that 2026-07-28 asks for.
@@ -291,6 +307,7 @@ func namedBy(m *Message) (string, bool) {
 // exchange is the answer to one POST: a JSON object, or, once something has to go before
 // the response, an SSE stream.
 type exchange struct {
+	h     *HTTPServer
 	w     http.ResponseWriter
 	r     *http.Request
 	begun func(*events) // called once, when the stream begins; nil does nothing
@@ -312,7 +329,8 @@ func (e *exchange) begin() bool {
 	if e.answered || !acceptsStream(e.r.Header) {
 		return false
 	}
-	e.started, e.stream = make(chan struct{}), newEvents("")
+	e.started, e.stream = make(chan struct{}), e.h.newEvents("")
+	e.stream.reader = coming
 	if e.begun != nil {
 		e.begun(e.stream)
 	}
@@ -323,8 +341,19 @@ func (e *exchange) begin() bool {
 	return true
 }
 
-// send puts a message before the response and reports whether there was still room for it.
-func (e *exchange) send(raw []byte) bool { return e.begin() && e.stream.add(raw) }
+// send puts a notification before the response and reports whether it did not come too late.
+func (e *exchange) send(raw []byte, k kind) bool {
+	return e.begin() && e.stream.addSlowly(outgoing{head: raw}, k)
+}
+
+// ask puts a question before the response.
+func (e *exchange) ask(raw []byte) bool { return e.begin() && e.stream.ask(raw) }
+
+func (h *HTTPServer) newEvents(id string) *events {
+	s := newEvents(id)
+	s.stall, s.log = h.opts.Stall, h.log
+	return s
+}
 
 // heard reports whether the client still reads the answer: over the connection it asked on,
 // or over the one it came back on.
@@ -347,26 +376,41 @@ func acceptsStream(head http.Header) bool {
 	return false
 }
 
-// finish sends the response and returns when it is on its way; a response of nil ends the
-// exchange without one.
-func (e *exchange) finish(status int, raw []byte) {
+// finish sends the response and returns when it is on its way; an empty one ends the exchange
+// without a response.
+func (e *exchange) finish(status int, m outgoing) {
 	e.mu.Lock()
 	e.answered = true
 	started := e.started
 	e.mu.Unlock()
 	switch {
 	case started != nil:
-		if raw != nil {
-			e.stream.add(raw)
+		if m.head != nil {
+			e.stream.add(m, must)
 		}
 		e.stream.end()
 		<-started
-	case raw == nil:
+	case m.head == nil:
 		e.w.WriteHeader(status)
+	case m.body == nil:
+		writeJSON(e.w, status, m.head)
 	default:
-		writeJSON(e.w, status, raw)
+		e.large(status, m)
 	}
 	e.w, e.r, e.begun = nil, nil, nil // who still holds e finds answered set, and keeps nothing else alive
+}
+
+// large sends a response that may be more than a client takes at once.
+func (e *exchange) large(status int, m outgoing) {
+	head := e.w.Header()
+	head["Content-Type"] = jsonType
+	head["Content-Length"] = []string{strconv.Itoa(m.size())}
+	e.w.WriteHeader(status)
+	out := newSlowWriter(e.w, e.h.opts.Stall)
+	defer out.done()
+	if err := m.pieces(piece, out.write); errors.Is(err, os.ErrDeadlineExceeded) {
+		e.h.log.Warn("a client does not read its answer: its connection was closed", "waited", e.h.opts.Stall)
+	}
 }
 
 // Close ends all sessions and parked requests and waits for them.
@@ -427,9 +471,7 @@ func (h *HTTPServer) sweepAt(now time.Time) {
 			delete(h.sessions, id)
 			continue
 		}
-		s.mu.Lock()
 		s.prune(now)
-		s.mu.Unlock()
 	}
 	h.mu.Unlock()
 	for _, s := range idle {

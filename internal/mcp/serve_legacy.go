@@ -19,9 +19,9 @@ const (
 	// keepStream is how long the stream of an answered request waits for a client that
 	// lost it.
 	keepStream = time.Minute
-	// maxKept and maxKeptBytes bound such streams in a session; the oldest go first.
-	maxKept      = 64
-	maxKeptBytes = 16 << 20
+	// maxKept bounds such streams in a session; the oldest go first. See [keeper] for the bytes
+	// of all sessions.
+	maxKept = 64
 )
 
 // legacy answers a POST of a session: initialize opens one.
@@ -67,14 +67,15 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	}
 	s.peer.Key = key
 	s.peer.Session = newSessionID()
-	own := newEvents("s")
+	own := h.newEvents("s")
+	own.own = true
 	s.streams["s"] = own
-	s.peer.notify = func(raw []byte) { own.add(raw) }
+	s.peer.notify = func(raw []byte, k kind) { own.add(outgoing{head: raw}, k) }
 	s.peer.ask = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		if !own.awaitReader(ctx) {
 			return nil, ErrNoAsking
 		}
-		return s.ask(ctx, own.add, method, params)
+		return s.ask(ctx, own.ask, method, params)
 	}
 	h.mu.Lock()
 	var gone *session
@@ -144,13 +145,14 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 		refuse(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	ex := &exchange{w: w, r: r}
+	ex := &exchange{h: h, w: w, r: r}
 	resumable := s.peer.Version >= Version20251125
 	gone := context.AfterFunc(r.Context(), func() { t.cancel(context.Cause(r.Context())) })
 	defer gone()
 	ex.begun = func(stream *events) {
 		gone()
 		stream.id, stream.prime = newStreamID(), resumable
+		stream.kept, stream.by = h.kept, s
 		s.keep(stream)
 	}
 	if resumable {
@@ -160,10 +162,10 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 	taken := isTakenBack(t.ctx)
 	t.done() // before the response, after which the client may use the id again
 	if taken {
-		ex.finish(http.StatusAccepted, nil)
+		ex.finish(http.StatusAccepted, outgoing{})
 		return
 	}
-	ex.finish(http.StatusOK, appendAnswer(nil, m.ID, result, err))
+	ex.finish(http.StatusOK, answerTo(m.ID, result, err))
 }
 
 func (h *HTTPServer) answerLegacy(ctx context.Context, r *http.Request, s *session, ex *exchange, m Message) (json.RawMessage, error) {
@@ -180,12 +182,18 @@ type httpOutlet struct {
 	ex *exchange
 }
 
-func (o *httpOutlet) send(raw []byte) { o.ex.send(raw) }
+// send puts a notification before the response. What comes when that is out goes to the
+// session's own stream, but for progress, of which nothing is left to tell.
+func (o *httpOutlet) send(raw []byte, k kind) {
+	if !o.ex.send(raw, k) && k != progress {
+		o.s.peer.notify(raw, k)
+	}
+}
 
 func (o *httpOutlet) heard() bool { return o.ex.heard() }
 
 func (o *httpOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return o.s.ask(ctx, o.ex.send, method, params)
+	return o.s.ask(ctx, o.ex.ask, method, params)
 }
 
 // newStreamID names a stream; it is unguessable, since who knows it may read the stream
@@ -218,10 +226,14 @@ func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 	}
 	stream := s.stream(name)
 	if stream == nil {
-		refuse(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "this stream has ended"})
+		refuse(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "this stream has ended, or is not kept any more (http.resumeBytes)"})
 		return
 	}
 	defer s.release()
+	if !stream.own && from != unread && !stream.holds(from) {
+		refuse(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "what came after this event is not kept any more (http.resumeBytes)"})
+		return
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -327,12 +339,12 @@ type batchOutlet struct {
 	own *events
 }
 
-func (o batchOutlet) send(raw []byte) { o.own.add(raw) }
+func (o batchOutlet) send(raw []byte, k kind) { o.own.addSlowly(outgoing{head: raw}, k) }
 
 func (o batchOutlet) heard() bool { return o.own.read() }
 
 func (o batchOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return o.s.ask(ctx, o.own.add, method, params)
+	return o.s.ask(ctx, o.own.ask, method, params)
 }
 
 func (s *session) touch() {
@@ -355,34 +367,45 @@ func (s *session) lastUsed() time.Time {
 
 // keep remembers a request's stream for a client that may lose it.
 func (s *session) keep(st *events) {
+	s.prune(time.Now())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.finished {
-		return
+	if !s.finished {
+		s.streams[st.id] = st
 	}
-	s.prune(time.Now())
-	s.streams[st.id] = st
 }
 
-// prune drops the streams of answered requests that nobody came back for. s.mu is held.
+// unkeep forgets a stream that is not kept any more.
+func (s *session) unkeep(st *events) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.streams, st.id)
+}
+
+// prune drops the streams of answered requests that nobody came back for.
 func (s *session) prune(now time.Time) {
 	type kept struct {
-		name  string
-		at    time.Time
-		bytes int
+		stream *events
+		at     time.Time
 	}
 	var list []kept
-	for name, e := range s.streams {
-		if at, bytes, ok := e.left(); ok && name != "s" {
-			list = append(list, kept{name, at, bytes})
+	s.mu.Lock()
+	for _, e := range s.streams {
+		if at, ok := e.left(); ok && !e.own {
+			list = append(list, kept{e, at})
 		}
 	}
 	slices.SortFunc(list, func(a, b kept) int { return b.at.Compare(a.at) })
-	held := 0
-	for n, k := range list {
-		if held += k.bytes; n >= maxKept || n > 0 && held > maxKeptBytes || now.Sub(k.at) > keepStream {
-			delete(s.streams, k.name)
-		}
+	n := 0
+	for n < len(list) && n < maxKept && now.Sub(list[n].at) <= keepStream {
+		n++
+	}
+	for _, k := range list[n:] {
+		delete(s.streams, k.stream.id)
+	}
+	s.mu.Unlock()
+	for _, k := range list[n:] {
+		k.stream.kept.forget(k.stream)
 	}
 }
 

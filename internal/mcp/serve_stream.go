@@ -15,24 +15,37 @@ type StreamOptions struct {
 	Logger *slog.Logger  // nil discards
 	Key    any           // becomes Peer.Key
 	Drain  time.Duration // how long requests may finish after the end of input; default 10 s
+	// Stall is how long the client may leave unread what is written to it, where s is a
+	// [*Lines]; default 1 min.
+	Stall time.Duration
 }
 
 // ServeStream answers one client over s, in both eras, until its input ends or ctx does.
-// It closes s and waits for its requests. The end of input is no error.
+// It closes s and waits for its requests. The end of input is no error; a client that does not
+// read for too long is one, with [ErrNotReading] in its chain.
+//
+// Answers and questions to the client wait for it to read; while too many do, no further
+// requests are begun, and in the end none are read. Notifications are bounded, and the client
+// is told how many were left out.
 func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions) error {
 	if opts == nil {
 		opts = &StreamOptions{}
 	}
-	v := &streamServer{stream: s, svc: svc, log: opts.Logger, session: newSession("stream")}
+	v := &streamServer{stream: s, svc: svc, log: opts.Logger, session: newSession("stream"), slots: make(chan struct{}, maxTaken), gone: make(chan struct{})}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}
 	v.session.peer.Key = opts.Key
 	v.session.peer.Session = newSessionID()
-	v.session.peer.notify = v.send
 	v.session.peer.ask = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-		return v.session.ask(ctx, func(raw []byte) bool { v.send(raw); return true }, method, params)
+		return v.session.ask(ctx, func(raw []byte) bool { return v.deliver(outgoing{head: raw}) }, method, params)
 	}
+	if lines, ok := s.(*Lines); ok {
+		v.out = newLineQueue(lines.w.w, opts.Stall, v.lost)
+	} else {
+		v.out = directly{s, v.log}
+	}
+	v.session.peer.notify = v.out.post
 	stop := context.AfterFunc(ctx, func() {
 		v.session.end(context.Cause(ctx))
 		_ = s.Close() // makes Read return; its error comes from there
@@ -45,16 +58,59 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	v.drain(ctx, opts.Drain)
 	v.session.close(ErrSessionClosed)
 	v.lot.close(ErrSessionClosed)
+	v.out.finish()
+	select {
+	case <-v.gone:
+		err = v.why
+	default:
+	}
 	if cerr := s.Close(); err == nil {
 		err = cerr
 	}
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+	if errors.Is(err, io.EOF) || ctx.Err() != nil || unwritten(err) && !errors.Is(err, ErrNotReading) {
 		return nil
 	}
 	return err
 }
 
+// maxTaken bounds the client's requests that are not answered yet, those whose answer waits to
+// be written included. It is more than may run at once, so that a client which reads never
+// meets it, nor the answers of a client to questions.
+const maxTaken = 1024
+
+// sink is where messages for the client go.
+type sink interface {
+	// deliver sends a message that has to arrive; it waits for a client that reads slowly.
+	deliver(m outgoing) error
+	// post sends a notification and does not wait.
+	post(raw []byte, k kind)
+	// room waits until a further request may be begun.
+	room(ctx context.Context) error
+	// finish waits until all is sent.
+	finish()
+}
+
+// directly is the sink of a stream that has a queue of its own.
+type directly struct {
+	s   Stream
+	log *slog.Logger
+}
+
+func (d directly) deliver(m outgoing) error { return d.s.Write(m.appendLine(nil)) }
+func (directly) room(context.Context) error { return nil }
+func (directly) finish()                    {}
+
+func (d directly) post(raw []byte, _ kind) {
+	if err := d.s.Write(raw); err != nil {
+		d.log.Debug("message not sent", "error", err)
+	}
+}
+
 type streamServer struct {
+	out     sink
+	slots   chan struct{} // one for each request that is not answered
+	gone    chan struct{} // closed when the client cannot be reached any more
+	why     error         // set before gone is closed
 	stream  Stream
 	svc     Service
 	log     *slog.Logger
@@ -82,19 +138,40 @@ func (v *streamServer) read() error {
 		case m.Method == "initialize":
 			v.request(m) // before what a client sends without waiting for the answer
 		default:
-			v.wg.Add(1)
-			go func() {
-				defer v.wg.Done()
-				v.request(m)
-			}()
+			v.spawn(func() { v.request(m) })
 		}
 	}
+}
+
+// spawn runs f, which answers something, beside the reading. It waits while too many answers
+// are due.
+func (v *streamServer) spawn(f func()) {
+	select {
+	case v.slots <- struct{}{}:
+	case <-v.session.ctx.Done():
+		return
+	}
+	v.wg.Add(1)
+	go func() {
+		defer v.wg.Done()
+		f()
+		<-v.slots
+	}()
+}
+
+// lost ends the session of a client that cannot be reached any more.
+func (v *streamServer) lost(err error) {
+	v.why = err
+	close(v.gone)
+	v.log.Warn("the client's session has ended: nothing can be written to it", "error", err)
+	v.session.end(err)
+	_ = v.stream.Close() // makes Read return
 }
 
 // refuse answers a frame that is no request.
 func (v *streamServer) refuse(f *FrameError) {
 	e, id := frameAnswer(f)
-	v.send(AppendError(nil, id, e.Object()))
+	v.spawn(func() { v.deliver(outgoing{head: AppendError(nil, id, e.Object())}) })
 }
 
 // frameAnswer is the JSON-RPC error for a frame that is no message.
@@ -108,10 +185,13 @@ func frameAnswer(f *FrameError) (*Error, ID) {
 	return &Error{Code: CodeParse, Message: f.Err.Error()}, ""
 }
 
-func (v *streamServer) send(raw []byte) {
-	if err := v.stream.Write(raw); err != nil {
+// deliver sends what has to arrive. That it could not is known by the end of the session.
+func (v *streamServer) deliver(m outgoing) bool {
+	err := v.out.deliver(m)
+	if err != nil {
 		v.log.Debug("message not sent", "error", err)
 	}
+	return err == nil
 }
 
 func (v *streamServer) notified(m Message) {
@@ -141,16 +221,22 @@ func (v *streamServer) request(m Message) {
 	}
 	t, err := v.session.begin(parent, m.ID)
 	if err != nil {
-		v.send(AppendError(nil, m.ID, errorObject(err)))
+		v.deliver(answerTo(m.ID, nil, err))
 		return
 	}
-	result, err := v.answer(t.ctx, m)
+	var result json.RawMessage
+	if m.Method != "ping" {
+		err = v.out.room(t.ctx)
+	}
+	if err == nil {
+		result, err = v.answer(t.ctx, m)
+	}
 	taken := isTakenBack(t.ctx)
 	t.done() // before the response, after which the client may use the id again
 	if taken {
 		return // 2025-11-25 Cancellation: no response to a request taken back
 	}
-	v.send(appendAnswer(nil, m.ID, result, err))
+	v.deliver(answerTo(m.ID, result, err))
 }
 
 func (v *streamServer) answer(ctx context.Context, m Message) (json.RawMessage, error) {
@@ -179,7 +265,7 @@ type streamOutlet struct {
 	task context.Context //nolint:containedctx // the request's own, to end with it
 }
 
-func (o streamOutlet) send(raw []byte) { o.v.send(raw) }
+func (o streamOutlet) send(raw []byte, k kind) { o.v.out.post(raw, k) }
 
 func (streamOutlet) heard() bool { return true }
 
@@ -187,7 +273,7 @@ func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMes
 	if o.task.Err() != nil {
 		return nil, ErrNoAsking // it has been answered, or taken back
 	}
-	return o.v.session.ask(ctx, func(raw []byte) bool { o.v.send(raw); return true }, method, params)
+	return o.v.session.ask(ctx, func(raw []byte) bool { return o.v.deliver(outgoing{head: raw}) }, method, params)
 }
 
 func (v *streamServer) modern(ctx context.Context, m Message) (json.RawMessage, error) {
@@ -196,11 +282,11 @@ func (v *streamServer) modern(ctx context.Context, m Message) (json.RawMessage, 
 		return nil, err
 	}
 	peer.Key, peer.Session = v.session.peer.Key, v.session.peer.Session
-	return answerModern(ctx, &v.lot, v.svc, &Incoming{Message: m, Peer: peer}, "stream", v.send)
+	return answerModern(ctx, &v.lot, v.svc, &Incoming{Message: m, Peer: peer}, "stream", v.out.post)
 }
 
 // answerModern answers one request of the modern era, whatever the transport.
-func answerModern(ctx context.Context, l *lot, svc Service, in *Incoming, owner string, notify func([]byte)) (json.RawMessage, error) {
+func answerModern(ctx context.Context, l *lot, svc Service, in *Incoming, owner string, notify notifier) (json.RawMessage, error) {
 	switch in.Method {
 	case "server/discover":
 		return discoverResult(svc.Hello(ctx, in.Peer)), nil
@@ -227,9 +313,9 @@ func mayBeAsked(p *Peer) bool {
 }
 
 // oneWay is the way back to a client that declared nothing it could be asked for.
-type oneWay func(raw []byte)
+type oneWay notifier
 
-func (o oneWay) send(raw []byte) { o(raw) }
+func (o oneWay) send(raw []byte, k kind) { o(raw, k) }
 
 func (oneWay) heard() bool { return true }
 
@@ -256,5 +342,15 @@ func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 	case <-ctx.Done():
 	}
 	v.session.end(ErrSessionClosed)
-	<-finished
+	select {
+	case <-finished:
+	case <-v.gone: // one may be held by a write that nothing can end
+		select {
+		case <-finished:
+		case <-time.After(lastWords):
+		}
+	}
 }
+
+// lastWords is how long requests may take to end once nobody can be told.
+const lastWords = time.Second

@@ -46,18 +46,23 @@ type Peer struct {
 	// Data belongs to the Service, which sets it in Opened.
 	Data any
 
-	notify func(raw []byte) // nil for a modern peer over HTTP
-	ask    asking           // nil where the client can be asked in its own requests alone
+	notify notifier // nil for a modern peer over HTTP
+	ask    asking   // nil where the client can be asked in its own requests alone
 	opened sync.Once
 }
 
 // Notify sends a notification that belongs to no request. It does not block; a client that
-// cannot be reached now gets it when it connects its stream, or never.
+// cannot be reached now gets it when it connects its stream. Where too much waits for a client
+// that does not read, log messages and those that this package does not know are left out, and
+// the client is told how many; a notice that is the same as one that waits is not sent twice.
 func (p *Peer) Notify(method string, params json.RawMessage) {
 	if p.notify != nil {
-		p.notify(AppendNotification(nil, method, params))
+		p.notify(AppendNotification(nil, method, params), kindOf(method))
 	}
 }
+
+// notifier takes a notification for a client and does not block for long.
+type notifier func(raw []byte, k kind)
 
 // asking sends a client a request and waits for the answer.
 type asking func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
@@ -90,8 +95,8 @@ type Incoming struct {
 
 // outlet is the way back to the client while its request runs.
 type outlet interface {
-	// send delivers a message before the response. It does not block for long.
-	send(raw []byte)
+	// send delivers a notification before the response. It does not block for long.
+	send(raw []byte, k kind)
 	// ask delivers a request to the client and waits for the answer.
 	ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// heard reports whether the client reads what is sent.
@@ -100,7 +105,7 @@ type outlet interface {
 
 // Notify sends a notification that belongs to this request.
 func (r *Incoming) Notify(method string, params json.RawMessage) {
-	r.out.send(AppendNotification(nil, method, params))
+	r.out.send(AppendNotification(nil, method, params), kindOf(method))
 }
 
 // Ask sends the client a request that belongs to this one and waits for its result. A

@@ -178,6 +178,7 @@ func (s *session) close(cause error) {
 	s.end(cause)
 	for _, st := range streams {
 		st.end()
+		st.kept.forget(st)
 	}
 	s.wg.Wait()
 }

@@ -112,7 +112,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 			}
 		}
 		return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Mute: !cfg.HTTP.ElicitationConfirms}
-	}, cfg.HTTP.MaxBody, cfg.MCP.Limits.MaxSessions)
+	}, mcpserver.Bounds{MaxBody: cfg.HTTP.MaxBody, MaxSessions: cfg.MCP.Limits.MaxSessions, Kept: cfg.HTTP.ResumeBytes})
 	defer mcp.Close() //nolint:errcheck // it returns nil
 	gateway.URL = d.URL()
 	if err := app.Announce(cfg.Paths, gateway); err != nil {

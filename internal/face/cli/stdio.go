@@ -69,7 +69,7 @@ func (p *program) stdio(ctx context.Context, profile string) error {
 	defer p.close(a)
 	defer p.keepUp(ctx, a)()
 	p.frugal()
-	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done()})
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done(), Logger: log})
 	defer face.Close()
 	return p.untilStopped(ctx, func() error {
 		return face.ServeLines(ctx, in, p.out, closer(in), pipeClient(profile))

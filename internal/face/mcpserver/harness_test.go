@@ -55,7 +55,7 @@ func open(t *testing.T) *world {
 	w.server = mcpserver.New(pipeline.New(catalog, pipeline.Options{Audit: log, Gate: gate.Options{Dir: w.pending}}), mcpserver.Options{Version: "9", Stopping: stopping})
 	handler := w.server.Handler(func(r *http.Request) mcpserver.Client {
 		return mcpserver.Client{Principal: "somebody", Origin: tool.MCPRemote, Profile: r.URL.Query().Get("profile")}
-	}, 1<<20, 16)
+	}, mcpserver.Bounds{MaxBody: 1 << 20, MaxSessions: 16})
 	web := httptest.NewServer(handler)
 	w.url = web.URL
 	t.Cleanup(func() {

@@ -91,11 +91,18 @@ func New(road *pipeline.Pipeline, opts Options) *Server {
 // Close stops telling clients of changes.
 func (s *Server) Close() { s.stop() }
 
+// Bounds are what one endpoint holds at most. Zero means the default of [mcp.HTTPServerOptions].
+type Bounds struct {
+	MaxBody     int64 // bytes of a request
+	MaxSessions int   // legacy sessions open at once
+	Kept        int64 // bytes of answers for clients that come back
+}
+
 // Handler answers at one URL. identify says who sent a request; sessions are bound to
 // its Principal and Stream. The caller closes the handler.
-func (s *Server) Handler(identify func(*http.Request) Client, maxBody int64, maxSessions int) *mcp.HTTPServer {
+func (s *Server) Handler(identify func(*http.Request) Client, b Bounds) *mcp.HTTPServer {
 	return mcp.NewHTTPServer(s, &mcp.HTTPServerOptions{
-		Logger: s.log, MaxBody: maxBody, MaxSessions: maxSessions, Headers: s.checkParams,
+		Logger: s.log, MaxBody: b.MaxBody, MaxSessions: b.MaxSessions, Kept: b.Kept, Headers: s.checkParams,
 		Identify: func(r *http.Request) (string, any) {
 			c := identify(r)
 			return c.owner(), c

@@ -100,7 +100,7 @@ func newGateway(tb testing.TB, name string) *gateway {
 func (g *gateway) open() {
 	g.serves.Store(g.face.Handler(func(r *http.Request) mcpserver.Client {
 		return mcpserver.Client{Principal: "me", Origin: tool.MCPLocal, Profile: r.URL.Query().Get("profile"), NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream)}
-	}, 0, 16))
+	}, mcpserver.Bounds{MaxSessions: 16}))
 }
 
 func (g *gateway) handler() *mcp.HTTPServer { return g.serves.Load() }

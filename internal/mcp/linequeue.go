@@ -1,0 +1,354 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxJoined is up to which size lines wait in one buffer, to be written together.
+	maxJoined = 256 << 10
+	// maxNotes bounds what a client is told and does not read; beyond it messages are left out,
+	// which the client is told too.
+	maxNotes = 8 << 20
+	// maxBacklog bounds the answers that wait for a client that reads slowly: while they are
+	// more, no further request of the client is begun.
+	maxBacklog = 16 << 20
+	// defaultStall is how long a client may leave unread what is written to it.
+	defaultStall = time.Minute
+	// piece is how much is written at once: what moves within the time above counts as read.
+	piece = 256 << 10
+)
+
+// lineQueue writes messages as lines to a client that may read slowly. Answers and questions
+// hold whoever sends them until they are written; so a client that does not read has no more
+// in memory than what its requests in flight answer. Notifications never hold their sender,
+// who serves others too. A client that reads nothing for too long has its connection ended.
+//
+// The first one to come writes at once, in its own goroutine; what arrives meanwhile is
+// written by a goroutine that ends when nothing is left.
+type lineQueue struct {
+	w     io.Writer
+	stall time.Duration
+	// broken is called once, in a goroutine of its own, when the client cannot be reached any
+	// more.
+	broken func(error)
+	moved  atomic.Uint64 // pieces written
+	held   atomic.Int64  // bytes of turns
+
+	mu      sync.Mutex
+	writing bool
+	pending []byte // lines to be written together
+	spare   []byte
+	turns   []*turn
+	before  int                 // bytes of lines before them
+	signals map[string]struct{} // those in pending
+	gap     gap
+	err     error
+	less    chan struct{} // closed when held gets small again; nil where nobody waits for it
+	idle    chan struct{} // closed when all is written; nil where nobody waits for it
+	watch   *time.Timer
+	watched bool
+	seen    uint64 // moved, when the watch looked last, and since when it has been that
+	since   time.Time
+}
+
+// turn is a line whose sender waits for it to be written, and what was in line before it.
+type turn struct {
+	before []byte
+	m      outgoing
+	done   chan error
+}
+
+func newLineQueue(w io.Writer, stall time.Duration, broken func(error)) *lineQueue {
+	if stall <= 0 {
+		stall = defaultStall
+	}
+	return &lineQueue{w: w, stall: stall, broken: broken}
+}
+
+// deliver writes a line that has to arrive and returns when it is written, or is in line
+// behind what is being written and small.
+func (q *lineQueue) deliver(m outgoing) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.err != nil {
+		return q.err
+	}
+	size := m.size()
+	if !q.writing {
+		q.begin()
+		var err error
+		if size < maxJoined {
+			q.pending = append(m.appendLine(q.pending[:0]), '\n')
+			err = q.flush()
+		} else {
+			err = q.put(&turn{m: m})
+		}
+		q.hand(err)
+		return err
+	}
+	if len(q.turns) == 0 && len(q.pending)+size <= maxJoined {
+		q.pending = append(m.appendLine(q.pending), '\n')
+		return nil
+	}
+	t := &turn{before: q.pending, m: m, done: make(chan error, 1)}
+	q.turns = append(q.turns, t)
+	q.before += len(t.before)
+	q.pending = nil
+	clear(q.signals)
+	q.held.Add(int64(size))
+	q.mu.Unlock()
+	err := <-t.done
+	q.mu.Lock()
+	return err
+}
+
+// post takes a notification and does not wait for it to be written.
+func (q *lineQueue) post(raw []byte, k kind) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.err != nil || !q.admit(raw, k) {
+		return
+	}
+	m := outgoing{head: raw}
+	q.pending = append(m.appendLine(q.pending), '\n')
+	if !q.writing {
+		q.begin()
+		go q.drain() // ends when all is written, or the client is given up
+	}
+}
+
+// admit decides whether there is room for a notification.
+func (q *lineQueue) admit(raw []byte, k kind) bool {
+	size := q.before + len(q.pending) + len(raw)
+	switch {
+	case !q.writing:
+	case k == signal:
+		if _, waits := q.signals[string(raw)]; waits {
+			return false
+		}
+		if q.signals == nil {
+			q.signals = map[string]struct{}{}
+		}
+		q.signals[string(raw)] = struct{}{}
+	case k == progress:
+		return size <= maxNotes/2
+	case k == note && size > maxNotes:
+		q.gap.add(raw)
+		return false
+	case k == note:
+		q.close(size)
+	}
+	return true
+}
+
+// close tells of messages left out, where there is room again.
+func (q *lineQueue) close(size int) {
+	if q.gap.n > 0 && size <= maxNotes/2 {
+		raw, _ := q.gap.take()
+		q.pending = append(append(q.pending, raw...), '\n')
+	}
+}
+
+// begin takes the turn to write.
+func (q *lineQueue) begin() {
+	q.writing = true
+	if q.watched {
+		return
+	}
+	q.watched, q.seen, q.since = true, q.moved.Load(), time.Now()
+	if q.watch == nil {
+		q.watch = time.AfterFunc(q.stall/4, q.look)
+	} else {
+		q.watch.Reset(q.stall / 4)
+	}
+}
+
+// hand gives the turn back, or to a goroutine that writes what has come meanwhile.
+func (q *lineQueue) hand(err error) {
+	switch {
+	case err != nil:
+		q.fail(err)
+	case len(q.pending) > 0 || len(q.turns) > 0 || q.gap.n > 0:
+		go q.drain() // ends when all is written, or the client is given up
+	default:
+		q.rest()
+	}
+}
+
+// rest gives the turn to write back.
+func (q *lineQueue) rest() {
+	q.writing = false
+	if q.idle != nil {
+		close(q.idle)
+		q.idle = nil
+	}
+}
+
+// drain writes until nothing is left, in the order in which it came.
+func (q *lineQueue) drain() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.err == nil && (len(q.pending) > 0 || len(q.turns) > 0 || q.gap.n > 0) {
+		if len(q.turns) == 0 {
+			q.close(len(q.pending))
+			if err := q.flush(); err != nil {
+				q.fail(err)
+			}
+			continue
+		}
+		t := q.turns[0]
+		q.turns[0] = nil
+		q.turns = q.turns[1:]
+		err := q.put(t)
+		q.before -= len(t.before)
+		q.lighter(t.m.size())
+		t.done <- err
+		if err != nil {
+			q.fail(err)
+		}
+	}
+	q.rest()
+}
+
+// lighter notes that n bytes wait no more.
+func (q *lineQueue) lighter(n int) {
+	if q.held.Add(-int64(n)) <= maxBacklog && q.less != nil {
+		close(q.less)
+		q.less = nil
+	}
+}
+
+// flush writes the lines that wait together, with the lock released.
+func (q *lineQueue) flush() error {
+	if len(q.pending) == 0 {
+		return nil
+	}
+	buf := q.pending
+	q.pending, q.spare = q.spare[:0], nil
+	clear(q.signals)
+	q.mu.Unlock()
+	err := q.chunks(buf)
+	q.mu.Lock()
+	if cap(buf) <= maxSpare {
+		q.spare = buf
+	}
+	return err
+}
+
+// put writes a line and what is before it, with the lock released.
+func (q *lineQueue) put(t *turn) error {
+	q.mu.Unlock()
+	defer q.mu.Lock()
+	if err := q.chunks(t.before); err != nil {
+		return err
+	}
+	if err := t.m.pieces(piece, q.write); err != nil {
+		return err
+	}
+	return q.write([]byte{'\n'})
+}
+
+func (q *lineQueue) chunks(b []byte) error {
+	for part := range slices.Chunk(b, piece) {
+		if err := q.write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *lineQueue) write(b []byte) error {
+	_, err := q.w.Write(b)
+	q.moved.Add(1)
+	return err
+}
+
+// fail gives the client up.
+func (q *lineQueue) fail(err error) {
+	if q.err != nil {
+		return
+	}
+	q.err = err
+	for _, t := range q.turns {
+		q.lighter(t.m.size())
+		t.done <- err
+	}
+	q.turns, q.pending, q.spare, q.signals = nil, nil, nil, nil
+	for _, waiting := range []*chan struct{}{&q.less, &q.idle} {
+		if *waiting != nil {
+			close(*waiting)
+			*waiting = nil
+		}
+	}
+	if d, ok := q.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		_ = d.SetWriteDeadline(time.Unix(1, 0)) // ends a write that waits, where the system can
+	}
+	if q.broken != nil {
+		go q.broken(err)
+	}
+}
+
+// look gives up a client that has read nothing for too long.
+func (q *lineQueue) look() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now, moved := time.Now(), q.moved.Load()
+	switch {
+	case q.err != nil || !q.writing:
+		q.watched = false
+		return
+	case moved != q.seen:
+		q.seen, q.since = moved, now
+	case now.Sub(q.since) >= q.stall:
+		q.fail(fmt.Errorf("%w: nothing was taken for %v", ErrNotReading, q.stall))
+		return
+	}
+	q.watch.Reset(q.stall / 4)
+}
+
+// room waits until the answers that wait are few enough for another request to be begun.
+func (q *lineQueue) room(ctx context.Context) error {
+	for q.held.Load() > maxBacklog {
+		q.mu.Lock()
+		if q.err != nil || q.held.Load() <= maxBacklog {
+			q.mu.Unlock()
+			break
+		}
+		if q.less == nil {
+			q.less = make(chan struct{})
+		}
+		less := q.less
+		q.mu.Unlock()
+		select {
+		case <-less:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// finish waits until all is written or the client is given up, and ends the watch.
+func (q *lineQueue) finish() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.writing && q.err == nil {
+		if q.idle == nil {
+			q.idle = make(chan struct{})
+		}
+		idle := q.idle
+		q.mu.Unlock()
+		<-idle
+		q.mu.Lock()
+	}
+	if q.watch != nil {
+		q.watch.Stop()
+	}
+}

@@ -1,0 +1,151 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/mcp"
+)
+
+// heavy is a Service that answers with a text of the length asked for, after a log message if
+// that is to make the answer a stream.
+type heavy struct{}
+
+func (heavy) Hello(context.Context, *mcp.Peer) mcp.Hello {
+	return mcp.Hello{Info: json.RawMessage("{}"), Capabilities: json.RawMessage("{}")}
+}
+
+func (heavy) Handle(_ context.Context, r *mcp.Incoming) (json.RawMessage, error) {
+	var args struct {
+		Size   int
+		Stream bool
+	}
+	if err := json.Unmarshal(r.Params, &args); err != nil {
+		return nil, err
+	}
+	if args.Stream {
+		r.Notify("notifications/message", json.RawMessage(`{"level":"info","data":"first"}`))
+	}
+	return json.RawMessage(`{"resultType":"complete","t":"` + strings.Repeat("x", args.Size) + `"}`), nil
+}
+func (heavy) Notified(*mcp.Peer, mcp.Message) {}
+func (heavy) Opened(*mcp.Peer)                {}
+func (heavy) Closed(*mcp.Peer)                {}
+
+// safe is a buffer for many writers.
+type safe struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func heavySite(t *testing.T, opts mcp.HTTPServerOptions) (*site, *safe) {
+	t.Helper()
+	log := &safe{}
+	opts.Logger = slog.New(slog.NewTextHandler(log, nil))
+	h := mcp.NewHTTPServer(heavy{}, &opts)
+	web := httptest.NewServer(h)
+	s := &site{t: t, server: h, url: web.URL, client: &http.Client{Transport: &http.Transport{}}}
+	t.Cleanup(func() {
+		s.client.CloseIdleConnections()
+		web.CloseClientConnections() // readers of streams
+		web.Close()
+		_ = h.Close()
+	})
+	return s, log
+}
+
+// A client that does not read its answer has its connection closed after a while, whether the
+// answer is JSON or a stream, and a log line says so. A stream can be resumed then.
+func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	const size = 32 << 20 // more than sockets take
+	for _, streamed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stream_%t", streamed), func(t *testing.T) {
+			t.Parallel()
+			s, log := heavySite(t, mcp.HTTPServerOptions{Stall: 300 * time.Millisecond})
+			id := s.open("2025-11-25")
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close() //nolint:errcheck // it was closed by the server
+			body := rpc(1, "x", fmt.Sprintf(`{"size":%d,"stream":%t}`, size, streamed))
+			if _, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
+				"Mcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", id, len(body), body); err != nil {
+				t.Fatal(err)
+			}
+			for begun := time.Now(); !strings.Contains(log.String(), "does not read"); time.Sleep(time.Millisecond) {
+				if time.Since(begun) > 20*time.Second {
+					t.Fatal("the connection was not given up")
+				}
+				if r := s.do("POST", rpc(2, "x", `{"size":10}`), "Mcp-Session-Id", id); r.status != 200 {
+					t.Fatalf("the next request: %d %s", r.status, r.body)
+				}
+			}
+			raw, err := io.ReadAll(conn)
+			if len(raw) >= size {
+				t.Errorf("%d bytes came, %v", len(raw), err)
+			}
+			if !streamed {
+				return
+			}
+			_, rest, _ := strings.Cut(string(raw), "id: ")
+			last, _, _ := strings.Cut(rest, "\n")
+			said, _ := s.follow(s.send(t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", strings.TrimSpace(last)), -1, "")
+			if len(said) != 2 || said[1] != "1" {
+				t.Errorf("resumed with %q", said)
+			}
+		})
+	}
+}
+
+// A client that comes back for what is not kept any more is told so.
+func TestServeHTTPResumesWhatIsKept(t *testing.T) {
+	t.Parallel()
+	s, _ := heavySite(t, mcp.HTTPServerOptions{Kept: 3 << 20})
+	id := s.open("2025-11-25")
+	var lasts []string
+	for n := range 4 {
+		resp := s.send(t.Context(), http.MethodPost, rpc(n+1, "x", `{"size":1000000,"stream":true}`), "Mcp-Session-Id", id)
+		_, last := s.follow(resp, -1, "")
+		name, _, _ := strings.Cut(last, "_")
+		lasts = append(lasts, name+"_1")
+	}
+	for n, last := range lasts {
+		resp := s.send(t.Context(), http.MethodGet, "", "Mcp-Session-Id", id, "Last-Event-ID", last)
+		if n == 0 {
+			raw, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if resp.StatusCode != http.StatusNotFound || !strings.Contains(string(raw), "not kept any more") || err != nil {
+				t.Errorf("a stream that was dropped: %d %s", resp.StatusCode, raw)
+			}
+			continue
+		}
+		if said, _ := s.follow(resp, -1, ""); len(said) != 1 || said[0] != fmt.Sprint(n+1) {
+			t.Errorf("stream %d resumed with %q", n, said)
+		}
+	}
+}
