@@ -48,6 +48,12 @@ func (p Programs) Pipes(tb testing.TB, home, settings string) *Process {
 	return p.start(tb, home, "stdio", "--config", settings)
 }
 
+// PipesAlone is Pipes for a client whose servers are its own, also where a gateway runs.
+func (p Programs) PipesAlone(tb testing.TB, home, settings string) *Process {
+	tb.Helper()
+	return p.start(tb, home, "stdio", "--local", "--config", settings)
+}
+
 func connect(tb testing.TB, link mcp.Link, protocol string) *Client {
 	tb.Helper()
 	tb.Cleanup(func() { _ = link.Close() })

@@ -11,8 +11,8 @@ import (
 func noticeTools() map[string]builtin {
 	return map[string]builtin{
 		"log": {
-			about:      "Sends text as a log message of this level before it answers.",
-			properties: `"level":{"type":"string"},` + textProperty,
+			about:      "Sends text as a log message of this level, count times, before it answers.",
+			properties: `"level":{"type":"string"},"count":{"type":"integer","minimum":0},` + textProperty,
 			run:        logMessage,
 		},
 		"change": {
@@ -42,7 +42,10 @@ func noticeTools() map[string]builtin {
 func logMessage(_ context.Context, _ *server, c *call, args gjson.Result) {
 	level := text(args, "level", "info")
 	if c.wantsLog(level) {
-		c.notify("notifications/message", `{"level":`+quote(level)+`,"logger":"fakemcp","data":`+raw(args, "text", `"a message"`)+`}`)
+		params := `{"level":` + quote(level) + `,"logger":"fakemcp","data":` + raw(args, "text", `"a message"`) + `}`
+		for range number(args, "count", 1) {
+			c.notify("notifications/message", params)
+		}
 	}
 	c.text("logged")
 }

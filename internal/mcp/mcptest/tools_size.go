@@ -17,9 +17,13 @@ const oddSize = 2000
 func sizeTools() map[string]builtin {
 	return map[string]builtin{
 		"big": {
-			about:      "Returns a text of so many bytes, a's.",
-			properties: bytesProperty,
-			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
+			about:      "Returns a text of so many bytes, a's, after ms.",
+			properties: bytesProperty + "," + msProperty,
+			blocks:     true,
+			run: func(ctx context.Context, s *server, c *call, args gjson.Result) {
+				if !pause(ctx, milliseconds(args, 0)) {
+					return
+				}
 				c.answerParts([]byte(c.begin()+`"content":[{"type":"text","text":"`),
 					s.filler.bytes(number(args, "bytes", 1<<20)), []byte(`"}]}`))
 			},

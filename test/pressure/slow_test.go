@@ -1,0 +1,153 @@
+package pressure_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/test/gateway"
+)
+
+// server is fakemcp of one era, over stdio.
+func server(flags ...string) []gateway.Server { return []gateway.Server{{Name: "f", Flags: flags}} }
+
+// slowAnswers has a client read count answers of 2 MB at a pace, over one way.
+func slowAnswers(t *testing.T, way string, at pace, count int) {
+	const size = 2 << 20
+	p := gateway.Place(t)
+	settings := p.Settings(t, server())
+	var requests []string
+	for n := range count {
+		requests = append(requests, call(n+1, "big", fmt.Sprintf(`{"bytes":%d}`, size)))
+	}
+	begun := time.Now()
+	h := &heard{results: map[int64]int{}}
+	switch way {
+	case "stdio":
+		h = overPipes(t, p, t.TempDir(), settings, true, at, 0, requests...)
+	case "bridge":
+		g := p.Serve(t, settings)
+		g.Settled(t)
+		h = overPipes(t, p, g.Home, settings, false, at, 0, requests...)
+	case "http":
+		g := p.Serve(t, settings)
+		g.Settled(t)
+		h = overHTTP(t, openWeb(t, g), at, requests)
+	}
+	whole := 0
+	for _, n := range h.results {
+		if n > size {
+			whole++
+		}
+	}
+	t.Logf("%s, %s: %d of %d answers of 2 MB in %.1f s", way, at.name, whole, count, time.Since(begun).Seconds())
+	if whole != count {
+		t.Errorf("%d of %d answers arrived, and %d errors: %.3q", whole, count, len(h.errors), h.errors)
+	}
+}
+
+// overHTTP sends the requests side by side; all answers share one pace.
+func overHTTP(t *testing.T, s *webSession, at pace, requests []string) *heard {
+	t.Helper()
+	if at.rate > 0 {
+		at.rate = max(at.rate/len(requests), 1)
+	}
+	h := &heard{results: map[int64]int{}}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, text := range requests {
+		wg.Go(func() {
+			resp, err := s.send(t.Context(), http.MethodPost, text)
+			if err == nil {
+				err = s.read(resp, at, func(m []byte) bool {
+					mu.Lock()
+					defer mu.Unlock()
+					h.take(m)
+					return false
+				})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	return h
+}
+
+// slowLogs has a client read the log messages of one call at a pace, over one way.
+func slowLogs(t *testing.T, way string, at pace, count int, flags ...string) {
+	p := gateway.Place(t)
+	settings := p.Settings(t, server(flags...))
+	request := call(1, "log", fmt.Sprintf(`{"count":%d,"text":"a message of some length, as servers write them, with a number of things in it"}`, count))
+	begun := time.Now()
+	h := &heard{results: map[int64]int{}}
+	switch way {
+	case "stdio":
+		h = overPipes(t, p, t.TempDir(), settings, true, at, count, request)
+	case "bridge":
+		g := p.Serve(t, settings)
+		g.Settled(t)
+		h = overPipes(t, p, g.Home, settings, false, at, count, request)
+	case "http":
+		g := p.Serve(t, settings)
+		g.Settled(t)
+		h = logsOverHTTP(t, openWeb(t, g), at, request, count)
+	}
+	t.Logf("%s, %s: %d of %d log messages in %.1f s", way, at.name, h.logs, count, time.Since(begun).Seconds())
+	if h.logs != count || h.told != "" || len(h.results) != 1 {
+		t.Errorf("%d of %d log messages and %d answers arrived; %s", h.logs, count, len(h.results), h.told)
+	}
+}
+
+// logsOverHTTP makes one call with the session's own stream open beside it.
+func logsOverHTTP(t *testing.T, s *webSession, at pace, request string, count int) *heard {
+	t.Helper()
+	h := &heard{results: map[int64]int{}}
+	var mu sync.Mutex
+	own, err := s.send(t.Context(), http.MethodGet, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	late := time.AfterFunc(limit, func() { _ = own.Body.Close() })
+	defer late.Stop()
+	wg.Go(func() {
+		if err := s.read(own, at, func(m []byte) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			h.take(m)
+			return h.logs >= count || h.told != ""
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	resp, err := s.send(t.Context(), http.MethodPost, request)
+	if err == nil {
+		err = s.read(resp, pace{}, func(m []byte) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			h.take(m)
+			return false
+		})
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	return h
+}
+
+// The short form: enough to fill every buffer on the way, on each way.
+func TestSlowReaderLosesNothing(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"stdio", "bridge", "http"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			slowAnswers(t, way, pace{name: "64 MB/s", rate: 64 << 20}, 50)
+			slowLogs(t, way, pace{name: "1 MB/s", rate: 1 << 20}, 3000)
+		})
+	}
+}
