@@ -248,6 +248,10 @@ func (c *conn) keepsSession() bool {
 	return !ok || link.HasSession()
 }
 
+// cannotAsk reports whether the server has no way to ask a caller back over this connection, but for
+// the era that it is in.
+func (c *conn) cannotAsk() bool { return c.client.Era == mcp.Legacy && !c.keepsSession() }
+
 // droppedResponses counts answers that nobody waited for.
 func (c *conn) droppedResponses() uint64 {
 	if c.client == nil {

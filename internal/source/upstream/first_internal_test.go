@@ -513,6 +513,71 @@ func TestRoundTripsOfAFirstCall(t *testing.T) {
 	}
 }
 
+// A modern call has the headers that its tool wants, in whatever era the list was told.
+func TestHeadersAfterALegacyList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{http: true, flags: []string{"--era", "both"}}
+		srv, set, done := playing(t, s, "", Options{})
+		defer done()
+		set.Start(nil)
+		<-srv.Listed()
+		r, err := srv.Run(t.Context(), &tool.Call{
+			Kind: tool.KindCall, Name: "m__header", Target: "header", Args: json.RawMessage(`{"region":"eu"}`),
+			Action: &tool.Action{Name: "header"}, Caller: ofEra{era: mcp.Modern}, Origin: tool.MCPLocal,
+		})
+		if err != nil || r.IsError || srv.known.Load().modern {
+			t.Errorf("got %s, %v; the list is modern: %v", r.Raw, err, srv.known.Load().modern)
+		}
+	})
+}
+
+// A server of both eras that keeps no session cannot ask back in the legacy one: it is spoken to in
+// the modern era by all, once that is known, and no call is lost for it.
+func TestAServerWithoutSessions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{http: true, slow: map[string]time.Duration{"tools/call": time.Second}}
+		plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			body, _ := io.ReadAll(r.Body)
+			result := map[string]string{
+				"initialize":      `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"m","version":"1"}}`,
+				"server/discover": `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}}}`,
+				"tools/list":      `{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`,
+				"tools/call":      `{"resultType":"complete","content":[]}`,
+			}[mcp.GetString(body, "method")]
+			if result == "" {
+				w.WriteHeader(http.StatusAccepted)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, mcp.Get(body, "id"), result)
+		})
+		open := func(ctx context.Context, c *conn, opts mcp.ClientOptions) (err error) {
+			s.mu.Lock()
+			s.procs = append(s.procs, nil)
+			start := len(s.procs) - 1
+			s.mu.Unlock()
+			c.base = s.transport(plain, start)
+			c.client, err = mcp.Connect(ctx, mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.base}), opts)
+			return err
+		}
+		set := NewSet([]Spec{specOf(t, "m", `{"url":"http://server/mcp"}`)}, Options{open: open, Drain: time.Minute})
+		defer set.Close(context.Background())
+		srv := set.servers[0]
+		firstCall(t, srv, mcp.Legacy, "a") // it is under way when the other connection comes
+		synctest.Wait()
+		firstCall(t, srv, mcp.Legacy, "a")
+		if st := srv.Status(); st.Era != "modern" || srv.connections() != 1 || srv.spoken != speaksModern || len(s.starts()) != 2 {
+			t.Errorf("it speaks %s (%s), %d connections after %d starts", st.Era, srv.spoken, srv.connections(), len(s.starts()))
+		}
+	})
+}
+
 // A server that does not serve a session before its handshake has ended is asked again then.
 func TestAServerThatWaitsForInitialized(t *testing.T) {
 	t.Parallel()

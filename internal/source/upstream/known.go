@@ -120,7 +120,7 @@ func (s *Server) offerOf(k *known) (*tool.Offer, map[string]*mcp.ParamHeaders) {
 		if err != nil {
 			continue // it was checked when it came
 		}
-		if k.remote && k.modern {
+		if k.remote && bytes.Contains(a.InputSchema, []byte("x-mcp-header")) { // whoever told the list: a modern call needs them
 			if h, err := mcp.CompileParamHeaders(a.InputSchema); err == nil && h != nil {
 				if headers == nil {
 					headers = map[string]*mcp.ParamHeaders{}

@@ -72,6 +72,21 @@ func (s *Server) open(o *opening) {
 	s.deliver(o, c, err)
 	if err == nil {
 		s.learnRest(s.life, c)
+		s.askBetter(c)
+	}
+}
+
+// askBetter asks a server that has no way to ask back in the legacy era, since it keeps no session,
+// whether it speaks the modern one: then all are served in that.
+func (s *Server) askBetter(c *conn) {
+	s.mu.Lock()
+	ask := c == s.primary && s.spoken == "" && s.settings().Protocol == "auto" && c.cannotAsk() && c.alive()
+	s.mu.Unlock()
+	if !ask {
+		return
+	}
+	if _, err := s.connectionFor(s.life, slot{era: mcp.Modern}, false); err != nil {
+		s.log.Debug("not asked for the modern era", "error", err)
 	}
 }
 
@@ -178,7 +193,10 @@ func (s *Server) openExtra(o *opening, key slot) {
 	}
 	if old != nil {
 		s.hear(s.life, c)
-		s.wg.Go(func() { old.close(s.life) })
+		s.wg.Go(func() {
+			old.drain(s.life, s.set.opts.Drain)
+			old.close(s.life)
+		})
 	}
 	s.deliver(o, c, err)
 	if err == nil {
@@ -201,7 +219,7 @@ func (s *Server) needless(c *conn) bool {
 	if s.primary == nil || !s.primary.alive() {
 		return false
 	}
-	return c.client.Era == s.home || c.client.Era == mcp.Legacy && !c.keepsSession()
+	return c.client.Era == s.home || c.cannotAsk()
 }
 
 // extraFailed records that a connection beside the primary one was not made. It reports whether
@@ -222,7 +240,10 @@ func (s *Server) extraFailed(key slot, err error) (alone bool) {
 // place puts an extra connection where it belongs and returns the one whose place it takes; nil
 // if there is none. s.mu is held.
 func (s *Server) place(key slot, c *conn) (old *conn) {
-	if key.session == "" && c.proc != nil && s.primary != nil && !s.primary.used {
+	if key.session == "" && s.primary != nil && (c.proc != nil && !s.primary.used || s.primary.cannotAsk()) {
+		if s.primary.cannotAsk() {
+			s.spoken = speaksModern // which is spoken to clients of both eras
+		}
 		old, s.primary, s.home = s.primary, c, c.client.Era
 		s.teacher, c.teaches = c, true
 		s.opened(c)
