@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"collie/internal/atomicfile"
 	"collie/internal/config"
@@ -119,7 +120,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.Notes = &Notes{log: a.log, env: opts.Env, opts: opts, app: a}
 	a.Notes.open(ctx, cfg)
 	a.catalog = source.New(a.sources(), source.Options{
-		Profiles: profiles(cfg, a.Notes.profiles()), Reserved: reservedTools(cfg), Instructions: a.instructions(), ListWait: cfg.Cache.FirstListWait, Logger: a.log,
+		Profiles: profiles(cfg, a.Notes.profiles()), Reserved: reservedTools(cfg), Instructions: a.instructions(), Logger: a.log,
 	})
 	a.Road = pipeline.New(a.catalog, pipeline.Options{
 		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,
@@ -229,6 +230,13 @@ func actions(list []string) []string {
 // Tools is what a profile sees, those that are off included, for people. "NAME@flat" and
 // "NAME@grouped" are profile NAME with every Tool in that view.
 func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile) }
+
+// ListWait is how long the first lists of a client wait for servers that nobody has seen.
+func (a *App) ListWait() time.Duration {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	return a.cfg.Cache.FirstListWait
+}
 
 // Close stops the servers, and kills what is left of them when ctx ends, and puts the
 // audit on disk.

@@ -132,8 +132,8 @@ type Cache struct {
 	// RefreshStartsServers lets that start servers that do not run; default false.
 	RefreshInterval      time.Duration
 	RefreshStartsServers bool
-	// FirstListWait is how long the first list of a client waits for servers without a list;
-	// default 0 (R-RD-1).
+	// FirstListWait is how long the first list of a client waits for servers whose tools nobody has
+	// seen; default 5 s, 0 does not wait.
 	FirstListWait time.Duration
 	// Shared is the URL of a cache that several gateways share, or "serve" to be that place for
 	// others; empty (default) means none. It may hold a password, which [Config.JSON] hides.
@@ -236,7 +236,7 @@ func defaults(p Paths) *Config {
 		},
 		Cache: Cache{
 			Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour, Mode: 0o600, Compression: "auto",
-			RefreshStale: "use", Warmup: "missing", SharedIdentity: "exact",
+			RefreshStale: "use", Warmup: "missing", FirstListWait: 5 * time.Second, SharedIdentity: "exact",
 		},
 		Secrets:   Secrets{Store: "auto"},
 		Log:       Log{Level: "warn", MaxSize: 10 << 20, Files: 3},

@@ -75,7 +75,7 @@ func TestDefaults(t *testing.T) {
 	cache.Fallback = ""
 	if diff := cmp.Diff(config.Cache{
 		Enabled: true, File: filepath.Join(home, "collie.cache.json"), MaxAge: 24 * time.Hour, MaxStale: 720 * time.Hour, Mode: 0o600,
-		Compression: "auto", RefreshStale: "use", Warmup: "missing", SharedIdentity: "exact",
+		Compression: "auto", RefreshStale: "use", Warmup: "missing", FirstListWait: 5 * time.Second, SharedIdentity: "exact",
 	}, cache); diff != "" {
 		t.Errorf("cache (-want +got):\n%s", diff)
 	}

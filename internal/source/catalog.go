@@ -35,9 +35,6 @@ type Options struct {
 	Reserved []string
 	// Instructions is our own advice to models, at most 4 KiB of it.
 	Instructions string
-	// ListWait is how long after New a list waits for sources that are still starting for the
-	// first time; default 0 (R-RD-1). It shows what is there, and changes are told.
-	ListWait time.Duration
 	// Quiet is how long list changes are gathered into one notice; default 250 ms (7.3).
 	Quiet  time.Duration
 	Logger *slog.Logger // nil discards
@@ -194,68 +191,75 @@ func (c *Catalog) snapshot() *snapshot {
 	return s
 }
 
-// List returns the MCP result of a list as it is sent, and the catalog's revision.
-func (c *Catalog) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
-	c.settle(ctx, c.opts.ListWait)
+// List returns the MCP result of a list as it is sent, and the catalog's revision. It shows what is
+// known now, and changes are told; Settle waits for more.
+func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
 	s := c.snapshot()
 	return s.view(profile).lists[kind], s.revision
+}
+
+// Settle returns when every source knows what it offers of a kind, or will not, or when ctx ends.
+func (c *Catalog) Settle(ctx context.Context, kind tool.ListKind) {
+	for _, told := range c.untold(kind) {
+		select {
+		case <-told.soon:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // useWait is how long after New a call or a read of something that nobody offers waits for
 // sources that are starting for the first time: it may be theirs.
 const useWait = 2 * time.Second
 
-// settle waits for sources that are starting for the first time, until limit after New.
-func (c *Catalog) settle(ctx context.Context, limit time.Duration) {
-	if left := time.Until(c.begun.Add(limit)); left > 0 {
-		ctx, cancel := context.WithTimeout(ctx, left)
-		defer cancel()
-		await(ctx, c.starting())
-	}
+// untold is a source that does not know yet what it offers of a kind, and what is closed when it does.
+type untold struct {
+	name string
+	soon <-chan struct{}
 }
 
-// starting returns the sources that do not know yet what they offer.
-func (c *Catalog) starting() []tool.Source {
-	var out []tool.Source
+// untold returns the sources that do not know yet what they offer of a kind.
+func (c *Catalog) untold(kind tool.ListKind) []untold {
+	var out []untold
 	for _, o := range c.snapshot().offers {
-		if s, ok := o.source.(tool.Starter); ok {
-			select {
-			case <-s.Started():
-			default:
-				out = append(out, o.source)
-			}
+		s, ok := o.source.(tool.Starter)
+		if !ok {
+			continue
+		}
+		soon := s.Listed()
+		if kind == tool.ListTools {
+			soon = s.Started()
+		}
+		select {
+		case <-soon:
+		default:
+			out = append(out, untold{o.source.Name(), soon})
 		}
 	}
 	return out
 }
 
-// await waits until sources have started, or ctx ends.
-func await(ctx context.Context, sources []tool.Source) {
-	for _, src := range sources {
-		if s, ok := src.(tool.Starter); ok {
+// awaitOwner waits for the source that a name of a kind of thing seems to belong to, and that does
+// not know yet what it offers; where the name does not tell, for all of them, until useWait after
+// New. It reports whether there was any to wait for.
+func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name string) bool {
+	list := c.untold(kind)
+	for _, told := range list {
+		if owner := clean(told.name); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
 			select {
-			case <-s.Started():
+			case <-told.soon:
 			case <-ctx.Done():
-				return
 			}
-		}
-	}
-}
-
-// awaitOwner waits for the starting source that a name seems to belong to; where the name
-// does not tell, as long as a list would. It reports whether there was any to wait for.
-func (c *Catalog) awaitOwner(ctx context.Context, name string) bool {
-	starting := c.starting()
-	for _, src := range starting {
-		if owner := clean(src.Name()); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
-			await(ctx, []tool.Source{src})
 			return true
 		}
 	}
-	if len(starting) > 0 {
-		c.settle(ctx, useWait)
+	if left := time.Until(c.begun.Add(useWait)); len(list) > 0 && left > 0 {
+		ctx, cancel := context.WithTimeout(ctx, left)
+		defer cancel()
+		c.Settle(ctx, kind)
 	}
-	return len(starting) > 0
+	return len(list) > 0
 }
 
 // Tools returns what a profile sees, for people: the Tools in the order of their sources,

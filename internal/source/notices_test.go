@@ -78,37 +78,56 @@ func TestNoticesAreSerial(t *testing.T) {
 	}
 }
 
-// A list waits for sources that are starting, as long as it is told to and only once.
-func TestListWaitsForStarts(t *testing.T) {
+// Settle waits for sources that are starting, as long as its caller does, and not at all when they
+// have told what they offer of a kind.
+func TestSettle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		quick, slow := tooltest.NewStarting("quick"), tooltest.NewStarting("slow")
-		defer slow.Fail()
-		wait := source.Options{ListWait: 2 * time.Second}
-		c := open(t, wait, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), quick, slow)
+		c := open(t, source.Options{}, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), quick, slow)
 		time.AfterFunc(500*time.Millisecond, func() { quick.Publish(tooltest.Offer("quick", tooltest.Action("x"))) })
 		begin := time.Now()
-		want(t, "tools", names(t, c, tool.ListTools, ""), []string{"one__x", "quick__x"})
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		c.Settle(ctx, tool.ListTools)
 		want(t, "waited", time.Since(begin), 2*time.Second)
-		names(t, c, tool.ListTools, "")
-		want(t, "waited again", time.Since(begin), 2*time.Second)
+		want(t, "tools", names(t, c, tool.ListTools, ""), []string{"one__x", "quick__x"})
+		slow.Fail()
+		c.Settle(t.Context(), tool.ListTools)
+		c.Settle(t.Context(), tool.ListPrompts)
+		want(t, "waited", time.Since(begin), 2*time.Second)
 	})
 }
 
-// A list waits no longer than its caller, and not at all when everything has started.
-func TestListWaitIsBounded(t *testing.T) {
+// behind is a source that knows its tools, and its other lists when rest is closed.
+type behind struct {
+	*tooltest.Fake
+
+	rest chan struct{}
+}
+
+func (b behind) Listed() <-chan struct{} { return b.rest }
+
+// A list of tools does not wait for prompts, and one of prompts does; so does a prompt by its name.
+func TestSettleByKind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		slow := tooltest.NewStarting("slow")
-		c := open(t, source.Options{ListWait: 2 * time.Second}, slow)
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
+		src := behind{tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), make(chan struct{})}
+		c := open(t, source.Options{}, src)
 		begin := time.Now()
-		c.List(ctx, tool.ListTools, "")
-		want(t, "waited", time.Since(begin), 100*time.Millisecond)
-		slow.Publish(tool.Offer{})
-		c.List(t.Context(), tool.ListTools, "")
-		want(t, "waited", time.Since(begin), 100*time.Millisecond)
+		c.Settle(t.Context(), tool.ListTools)
+		want(t, "waited for the tools", time.Since(begin), 0)
+		time.AfterFunc(3*time.Second, func() {
+			offer := tooltest.Offer("one", tooltest.Action("x"))
+			offer.Prompts = []tool.Prompt{tooltest.Prompt("p")}
+			src.Publish(offer)
+			close(src.rest)
+		})
+		call := &tool.Call{Kind: tool.KindPrompt, Name: "one__p"}
+		if err := c.Resolve(t.Context(), call); err != nil {
+			t.Errorf("a prompt whose list is on its way: %v", err)
+		}
+		want(t, "waited for the prompts", time.Since(begin), 3*time.Second)
 	})
 }
 

@@ -33,7 +33,11 @@ func (c *Catalog) Resolve(ctx context.Context, call *tool.Call) error {
 		return c.resolve(call)
 	}
 	found := err == nil && !(call.Kind == tool.KindRead && call.Source == tool.Source(c))
-	if found || err != nil && tool.KindOf(err) != tool.Unknown || !c.awaitOwner(ctx, call.Name) {
+	kind := tool.ListTools
+	if call.Kind != tool.KindCall {
+		kind = tool.ListResources // which come with the prompts, behind the tools
+	}
+	if found || err != nil && tool.KindOf(err) != tool.Unknown || !c.awaitOwner(ctx, kind, call.Name) {
 		return err
 	}
 	return c.resolve(call)

@@ -215,10 +215,12 @@ type Reader interface {
 	Unsubscribe(ctx context.Context, uri string) error
 }
 
-// Starter is a Source that takes a while to know what it offers, such as a server that is
-// starting. Started is closed when its first offer is there, or will not come.
+// Starter is a Source that takes a while to know what it offers, such as a server that nobody has
+// ever seen and that is starting. Started is closed when the tools of its first offer are there, or
+// will not come; Listed, not before it, when all the rest is.
 type Starter interface {
 	Started() <-chan struct{}
+	Listed() <-chan struct{}
 }
 
 // Refresher is a [Source] whose offer may be old while what offers it does not run.

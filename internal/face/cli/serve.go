@@ -95,7 +95,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	defer p.close(a)
-	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: d.Stopping(), Logger: log})
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, ListWait: a.ListWait(), Stopping: d.Stopping(), Logger: log})
 	defer face.Close()
 	me := principal()
 	mcp := face.Handler(func(r *http.Request) mcpserver.Client {

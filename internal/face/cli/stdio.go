@@ -69,7 +69,7 @@ func (p *program) stdio(ctx context.Context, profile string) error {
 	defer p.close(a)
 	defer p.keepUp(ctx, a)()
 	p.frugal()
-	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done(), Logger: log})
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, ListWait: a.ListWait(), Stopping: ctx.Done(), Logger: log})
 	defer face.Close()
 	return p.untilStopped(ctx, func() error {
 		return face.ServeLines(ctx, in, p.out, closer(in), pipeClient(profile))
@@ -137,7 +137,7 @@ func (p *program) alone(ctx context.Context, profile string) (bridge.Opened, err
 		return bridge.Opened{}, err
 	}
 	stop := p.keepUp(ctx, a)
-	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, Stopping: ctx.Done()})
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, ListWait: a.ListWait(), Stopping: ctx.Done()})
 	return bridge.Opened{Serve: face.Streams(pipeClient(profile)), Close: func() {
 		face.Close()
 		stop()

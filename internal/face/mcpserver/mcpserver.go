@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"collie/internal/mcp"
 	"collie/internal/pipeline"
@@ -47,6 +48,9 @@ func (c Client) owner() string {
 type Options struct {
 	// Version of this program.
 	Version string
+	// ListWait is how long, from a client's first list on, its lists wait for servers that nobody
+	// has seen yet and that are starting: many clients list once and never again. 0 does not wait.
+	ListWait time.Duration
 	// Stopping is closed when the gateway stops; long-lived requests end then.
 	Stopping <-chan struct{}
 	Logger   *slog.Logger // nil discards
@@ -64,6 +68,7 @@ type Server struct {
 	mu        sync.Mutex
 	sessions  map[*mcp.Peer]*session
 	listeners map[*listener]struct{}
+	newcomers map[string]time.Time // until when lists wait of clients without a session
 }
 
 var _ mcp.Service = (*Server)(nil)
@@ -72,7 +77,7 @@ var _ mcp.Service = (*Server)(nil)
 func New(road *pipeline.Pipeline, opts Options) *Server {
 	s := &Server{
 		road: road, opts: opts, log: opts.Logger,
-		sessions: map[*mcp.Peer]*session{}, listeners: map[*listener]struct{}{},
+		sessions: map[*mcp.Peer]*session{}, listeners: map[*listener]struct{}{}, newcomers: map[string]time.Time{},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

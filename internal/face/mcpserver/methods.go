@@ -64,6 +64,7 @@ func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (jso
 		if cursor := mcp.Get(in.Params, "cursor"); cursor != nil && string(cursor) != "null" && string(cursor) != `""` {
 			return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor is none of ours: lists here have one page"}
 		}
+		s.awaitFirst(ctx, in.Peer, kind)
 		raw, _ := s.road.List(ctx, kind, client(in.Peer).Profile)
 		if in.Peer.Era != mcp.Modern {
 			return raw, nil

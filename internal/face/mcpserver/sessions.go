@@ -17,6 +17,7 @@ type session struct {
 	mu    sync.Mutex
 	level string
 	uris  map[string]bool
+	until time.Time // until when its lists wait; zero before the first
 }
 
 func (s *session) wantsLog(level string) bool {

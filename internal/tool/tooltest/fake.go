@@ -68,6 +68,9 @@ func (f *Fake) Offer() *tool.Offer { return f.offer.Load() }
 // Started is closed by the first Publish or Fail.
 func (f *Fake) Started() <-chan struct{} { return f.started }
 
+// Listed is closed with Started.
+func (f *Fake) Listed() <-chan struct{} { return f.started }
+
 // Fail ends the start without an offer.
 func (f *Fake) Fail() { f.start.Do(func() { close(f.started) }) }
 

@@ -70,6 +70,7 @@ func testOffer(t *testing.T, f Fixture) {
 	name := f.Source.Name()
 	if s, ok := f.Source.(tool.Starter); ok {
 		wait(t, s.Started(), "the first start")
+		wait(t, s.Listed(), "its lists")
 	}
 	offer := f.Source.Offer()
 	if name == "" || offer == nil {
