@@ -37,6 +37,8 @@ func (p *program) callCommand() *cobra.Command {
 			"  --key @FILE, --key - a text from a file or from stdin; @@x is the text @x\n" +
 			"  --key-json JSON      any value as JSON\n" +
 			"  -- --key value       a flag that has the name of one of these below\n\n" +
+			"A pipe or a file gets the text of a result as the tool wrote it; at a terminal control\n" +
+			"characters in it are not obeyed.\n\n" +
 			"SiYuan tools also take what matters most without a flag, in the order of their help page, and\n" +
 			"other words for the same: ls and list, mv and move, rm, remove and delete.",
 		Example: "  collie call everything echo --message hello\n" +
@@ -48,7 +50,7 @@ func (p *program) callCommand() *cobra.Command {
 	flags.StringVar(&f.args, "args", "", "the arguments as a `JSON` object, @FILE or - for stdin; flags are put into it")
 	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
 	flags.DurationVar(&f.timeout, "timeout", 0, "give up after `DURATION`, such as 30s")
-	flags.BoolVar(&f.yes, "yes", false, "confirm a dangerous action without being asked")
+	flags.BoolVar(&f.yes, "yes", false, "confirm a dangerous action without being asked; whoever has a shell of yours can type it too")
 	p.localFlag(c)
 	p.kernelFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -21,8 +21,10 @@ func (p *program) confirmCommand() *cobra.Command {
 		Use: "confirm [CODE]", Short: "Answer the calls that wait for a person", Args: cobra.MaximumNArgs(1),
 		Long: "Where a client cannot ask you, a dangerous call is refused and waits here for five minutes.\n" +
 			"Without CODE this lists what waits. With CODE it shows the call and asks; after a yes the\n" +
-			"client may make the same call once. The answer is read from the terminal alone: there is\n" +
-			"no --yes, and stdin is not looked at.",
+			"client that was shown the code may make the same call once; a client that has lost its\n" +
+			"session since is another one and gets a new code. The answer is read from the terminal, not\n" +
+			"from stdin, and there is no --yes. That keeps pipes and scripts from answering by accident;\n" +
+			"it does not keep out a program that has a shell on your account and opens a terminal itself.",
 		Example:           "  collie confirm\n  collie confirm K7RM4T\n  collie confirm --deny K7RM4T",
 		ValidArgsFunction: p.completeCodes,
 		RunE: func(c *cobra.Command, args []string) error {
