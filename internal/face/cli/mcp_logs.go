@@ -28,7 +28,8 @@ func (p *program) mcpLogsCommand() *cobra.Command {
 		Use: "logs NAME", Short: "Show what a server wrote to stderr", Args: named("server"),
 		Long: "Shows what a server wrote to stderr (stream stderr), or to stdout without being a message\n" +
 			"(noise), and what Collie noted about it (collie). The running gateway is asked; where none\n" +
-			"runs, the log file is read. With --json one JSON object a line.\n\n" +
+			"runs, the log file is read. Control characters are shown as \uFFFD, in a pipe too; with --json,\n" +
+			"one JSON object a line, they are all there, escaped.\n\n" +
 			"TIME is how long ago, as in 10m, or a moment, as in 15:04 or 2026-01-31.",
 		Example:           "  collie mcp logs files -f\n  collie mcp logs files --since 10m --stream stderr",
 		ValidArgsFunction: p.completeServers,
@@ -101,7 +102,7 @@ func (p *program) logFile(ctx context.Context, cfg *config.Config, name string, 
 	return app.TailServerLog(ctx, cfg.Paths, name, f), nil
 }
 
-// showLog writes lines as they come.
+// showLog writes lines as they come. Without --json they are for people, who may read them in a pager.
 func (p *program) showLog(lines iter.Seq2[tool.LogLine, error], now time.Time) error {
 	for l, err := range lines {
 		if err != nil {
@@ -113,7 +114,7 @@ func (p *program) showLog(lines iter.Seq2[tool.LogLine, error], now time.Time) e
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(p.out, "%s %s %s\n", logTime(l.Time, now), l.Stream, p.safe(p.out, l.Text)); err != nil {
+		if _, err := fmt.Fprintf(p.out, "%s %s %s\n", logTime(l.Time, now), l.Stream, harmless(l.Text)); err != nil {
 			return err
 		}
 	}
