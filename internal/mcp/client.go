@@ -139,7 +139,10 @@ func (c *Client) legacyFirst(ctx context.Context) error {
 		return err
 	}
 	r, discoverErr := c.discover(ctx, ModernVersions[0])
-	if discoverErr != nil || !isModernAnswer(r) {
+	switch {
+	case discoverErr != nil && isRefusal(discoverErr) && !fallsBack(discoverErr):
+		return discoverErr // it wants to know who asks, or is out of order: initialize was not what it minds
+	case discoverErr != nil || !isModernAnswer(r):
 		return err
 	}
 	return c.discovered(ctx, r)
@@ -249,6 +252,12 @@ func fallsBack(err error) bool {
 		return false
 	}
 	return e.Status >= 400 && e.Status < 500
+}
+
+// isRefusal reports whether an error is an HTTP status.
+func isRefusal(err error) bool {
+	e, ok := errors.AsType[*LinkError](err)
+	return ok && e.Status != 0
 }
 
 // isModernAnswer tells a modern server's answer to server/discover, be it an error, from

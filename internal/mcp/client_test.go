@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -348,5 +349,44 @@ func TestClientReopensALostSession(t *testing.T) {
 	<-told
 	if n := reopened.Load(); n != 1 {
 		t.Errorf("opened again %d times, want 1", n)
+	}
+}
+
+// A server of the modern era alone that is asked to initialize first is found out all the same: the
+// request has the header fields that such a server wants of every POST, and where the question after
+// it is refused for who asks, that is what went wrong.
+func TestConnectInitializeFirst(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status int // of server/discover
+		want   int // status of the error, 0 is none
+	}{
+		"modern alone": {200, 0}, "signed out": {401, 401}, "forbidden": {403, 403}, "down": {503, 503}, "neither era": {404, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+				if got := p.header.Get("Mcp-Method"); got != p.method {
+					t.Errorf("Mcp-Method of %s is %q", p.method, got)
+				}
+				switch {
+				case p.method != "server/discover":
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = io.WriteString(w, "no session here")
+				case test.status != 200:
+					w.WriteHeader(test.status)
+				default:
+					answerJSON(w, result(p, `{"supportedVersions":["2026-07-28"],"capabilities":{}}`))
+				}
+			})
+			c, err := mcp.Connect(t.Context(), dial(t, url, nil, nil), mcp.ClientOptions{Info: ourInfo, First: mcp.Legacy})
+			status := 0
+			if e, ok := errors.AsType[*mcp.LinkError](err); ok {
+				status = e.Status
+			}
+			if status != test.want || (err == nil) != (test.want == 0) || err == nil && c.Era != mcp.Modern {
+				t.Errorf("era %v, error %v, want status %d", c.Era, err, test.want)
+			}
+		})
 	}
 }

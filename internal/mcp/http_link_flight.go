@@ -119,6 +119,9 @@ func postHeader(st *httpState, req *Request) http.Header {
 	}
 	h := maps.Clone(st.header)
 	if version == "" {
+		if req.Method == "initialize" { // the server may turn out to be modern, where every POST has it
+			h[headerMethod] = []string{req.Method}
+		}
 		return h
 	}
 	h[headerVersion] = []string{version}

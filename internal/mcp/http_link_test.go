@@ -205,11 +205,11 @@ func TestHTTPHeaders(t *testing.T) {
 		{"probe", nil, mcp.Request{Method: "server/discover", Params: meta}, map[string]string{
 			"X-Key": "k", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover",
 		}},
-		{"initialize", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k"}},
+		{"initialize", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k", "Mcp-Method": "initialize"}},
 		{"legacy", func() { l.Agreed("2025-11-25") }, mcp.Request{Method: "tools/call", Name: "x"}, map[string]string{
 			"X-Key": "k", "Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": "s-1",
 		}},
-		{"initialize again", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k"}},
+		{"initialize again", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k", "Mcp-Method": "initialize"}},
 		{"session forgotten", l.ForgetSession, mcp.Request{Method: "ping"}, map[string]string{
 			"X-Key": "k", "Mcp-Protocol-Version": "2025-11-25",
 		}},

@@ -37,7 +37,11 @@ func (known spoken) heard(c *mcp.Client) spoken {
 }
 
 // tongue is the era in which a connection for a caller of an era begins, 0 for none; only says
-// that the server is known to speak it. s.mu is held.
+// that the server is known to speak it. Where nothing is known and nobody has called yet, a process
+// is asked to initialize, since it may take the other question for the choice of an era; over HTTP
+// the modern question comes first, as 2026-07-28 wants it of clients that speak both (Transports,
+// Streamable HTTP, Backward Compatibility): each request of theirs has the fields of that revision.
+// s.mu is held.
 func (s *Server) tongue(era mcp.Era) (first mcp.Era, only bool) {
 	switch s.spoken {
 	case speaksLegacy:
@@ -47,7 +51,11 @@ func (s *Server) tongue(era mcp.Era) (first mcp.Era, only bool) {
 	case speaksBoth:
 		return cmp.Or(era, s.caller, s.home, mcp.Legacy), true
 	}
-	return cmp.Or(era, s.caller, s.home, s.set.lastCaller(), mcp.Legacy), false
+	otherwise := mcp.Legacy
+	if s.settings().Transport != entry.Stdio {
+		otherwise = mcp.Modern
+	}
+	return cmp.Or(era, s.caller, s.home, s.set.lastCaller(), otherwise), false
 }
 
 // slotOf is where the connection for a caller is kept. s.mu is held.

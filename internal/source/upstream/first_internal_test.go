@@ -376,7 +376,8 @@ func TestTheCallDecidesTheEra(t *testing.T) {
 }
 
 // Where nothing is known, a call begins in its own era and goes on in the other one in the same
-// process; what was found out is kept. A start without a call takes the era of the last caller.
+// process; what was found out is kept. A start without a call takes the era of the last caller;
+// where nobody has called, over HTTP the modern one.
 func TestUnknownEras(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -384,20 +385,24 @@ func TestUnknownEras(t *testing.T) {
 		caller mcp.Era // 0: nobody calls
 		begins []string
 		eras   string
+		http   bool
 	}{
-		{"legacy", mcp.Legacy, []string{"initialize"}, ""},
-		{"legacy", mcp.Modern, []string{"server/discover", "initialize"}, "legacy"},
-		{"modern", mcp.Legacy, []string{"initialize", "server/discover"}, "modern"},
-		{"modern", mcp.Modern, []string{"server/discover"}, "modern"},
-		{"both", mcp.Legacy, []string{"initialize"}, ""},
-		{"both", mcp.Modern, []string{"server/discover"}, "both"},
-		{"both", 0, []string{"initialize"}, ""},
-		{"modern", 0, []string{"initialize", "server/discover"}, "modern"},
+		{"legacy", mcp.Legacy, []string{"initialize"}, "", false},
+		{"legacy", mcp.Modern, []string{"server/discover", "initialize"}, "legacy", false},
+		{"modern", mcp.Legacy, []string{"initialize", "server/discover"}, "modern", false},
+		{"modern", mcp.Modern, []string{"server/discover"}, "modern", false},
+		{"both", mcp.Legacy, []string{"initialize"}, "", false},
+		{"both", mcp.Modern, []string{"server/discover"}, "both", false},
+		{"both", 0, []string{"initialize"}, "", false},
+		{"modern", 0, []string{"initialize", "server/discover"}, "modern", false},
+		{"modern", 0, []string{"server/discover"}, "modern", true},
+		{"legacy", 0, []string{"server/discover", "initialize"}, "legacy", true},
+		{"both", mcp.Legacy, []string{"initialize"}, "", true},
 	} {
-		t.Run(fmt.Sprintf("%s_%s", test.server, test.caller), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s_%s_http_%v", test.server, test.caller, test.http), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := &scripted{flags: []string{"--era", test.server}}
+				s := &scripted{http: test.http, flags: []string{"--era", test.server}}
 				srv, set, done := playing(t, s, "", Options{})
 				defer done()
 				if test.caller == 0 {
