@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"html"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,9 +26,10 @@ type Veil struct {
 }
 
 // The forms of a reference whose anchor follows its block. The kernel writes a quote in an anchor
-// as an entity, so that the next one ends it.
+// as an entity, so that the next one ends it. Where a block with a reference is written while the
+// other is not there, as in a closed notebook, the kernel takes the id out and leaves the anchor.
 var (
-	followingRef  = regexp.MustCompile(`(\(\([ \t]*(\d{14}-[0-9a-z]{7})[ \t]+')([^'\n]*)('[ \t]*\)\))`)
+	followingRef  = regexp.MustCompile(`(\(\([ \t]*(\d{14}-[0-9a-z]{7})?[ \t]+')([^'\n]*)('[ \t]*\)\))`)
 	followingSpan = regexp.MustCompile(`(?s)(<span\s[^>]*data-type="[^"]*block-ref[^"]*"[^>]*>)(.*?)(</span>)`)
 	spanID        = regexp.MustCompile(`\sdata-id="(\d{14}-[0-9a-z]{7})"`)
 )
@@ -122,34 +124,43 @@ func (v *Veil) look(ctx context.Context, r *action.Request, ids []kernel.ID, ref
 func follows(texts ...string) []kernel.ID {
 	var ids []kernel.ID
 	seen := map[kernel.ID]bool{}
-	add := func(id string) {
-		if id := kernel.ID(id); id.Valid() && !seen[id] {
-			seen[id] = true
-			ids = append(ids, id)
-		}
-	}
 	for _, text := range texts {
-		if strings.Contains(text, "((") {
-			for _, m := range followingRef.FindAllStringSubmatch(text, -1) {
-				add(m[2])
-			}
-		}
-		if strings.Contains(text, "block-ref") {
-			for _, m := range followingSpan.FindAllStringSubmatch(text, -1) {
-				add(spanTarget(m[1]))
+		for id := range targets(text) {
+			if id := kernel.ID(id); id.Valid() && !seen[id] {
+				seen[id] = true
+				ids = append(ids, id)
 			}
 		}
 	}
 	return ids
 }
 
-// spanTarget is the block that a reference of the editor's form follows, "" if it follows none.
-func spanTarget(tag string) string {
-	m := spanID.FindStringSubmatch(tag)
-	if m == nil || strings.Contains(tag, ` data-subtype="s"`) {
-		return ""
+// targets are the ids of the references in a text whose anchors follow their blocks, "" where that is lost.
+func targets(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if strings.Contains(text, "((") {
+			for _, m := range followingRef.FindAllStringSubmatch(text, -1) {
+				if !yield(m[2]) {
+					return
+				}
+			}
+		}
+		if strings.Contains(text, "block-ref") {
+			for _, m := range followingSpan.FindAllStringSubmatch(text, -1) {
+				if id, follows := spanTarget(m[1]); follows && !yield(id) {
+					return
+				}
+			}
+		}
 	}
-	return m[1]
+}
+
+// spanTarget is the block of a reference of the editor's form, and whether its anchor follows that.
+func spanTarget(tag string) (id string, follows bool) {
+	if m := spanID.FindStringSubmatch(tag); m != nil {
+		id = m[1]
+	}
+	return id, !strings.Contains(tag, ` data-subtype="s"`)
 }
 
 // Text is a text without the anchors that are to be hidden. A reference without its anchor stays.
@@ -167,7 +178,8 @@ func (v *Veil) Text(text string) string {
 	}
 	if strings.Contains(text, "block-ref") {
 		text = followingSpan.ReplaceAllStringFunc(text, func(found string) string {
-			if m := followingSpan.FindStringSubmatch(found); v.hidden(spanTarget(m[1])) {
+			m := followingSpan.FindStringSubmatch(found)
+			if id, follows := spanTarget(m[1]); follows && v.hidden(id) {
 				return m[1] + m[3]
 			}
 			return found
@@ -178,7 +190,14 @@ func (v *Veil) Text(text string) string {
 
 // Covers reports whether a text has an anchor that is to be hidden.
 func (v *Veil) Covers(text string) bool {
-	return v != nil && slices.ContainsFunc(follows(text), func(id kernel.ID) bool { return v.hidden(string(id)) })
+	if v != nil {
+		for id := range targets(text) {
+			if v.hidden(id) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Hides reports whether the text of a block must not show where it was copied.
@@ -186,7 +205,7 @@ func (v *Veil) Hides(id kernel.ID) bool { return v != nil && v.hidden(string(id)
 
 // hidden reports whether the text of a block is hidden. One that nobody has asked about is.
 func (v *Veil) hidden(id string) bool {
-	return id != "" && (v.hides[kernel.ID(id)] || !v.known[kernel.ID(id)])
+	return v.hides[kernel.ID(id)] || !v.known[kernel.ID(id)]
 }
 
 // anchors are where the anchors that are to be hidden stand in kramdown.
@@ -196,7 +215,11 @@ func (v *Veil) anchors(kramdown string) []span {
 	}
 	var out []span
 	for _, m := range followingRef.FindAllStringSubmatchIndex(kramdown, -1) {
-		if v.hidden(kramdown[m[4]:m[5]]) && m[6] < m[7] {
+		id := ""
+		if m[4] >= 0 {
+			id = kramdown[m[4]:m[5]]
+		}
+		if v.hidden(id) && m[6] < m[7] {
 			out = append(out, span{m[6], m[7], width})
 		}
 	}

@@ -65,6 +65,9 @@ func TestVeil(t *testing.T) {
 		{`<span data-id="` + secret + `" data-type="block-ref" data-subtype="d">HUSH</span>`, `<span data-id="` + secret + `" data-type="block-ref" data-subtype="d"></span>`},
 		{`<span data-type="block-ref" data-subtype="s" data-id="` + secret + `">own</span>`, `<span data-type="block-ref" data-subtype="s" data-id="` + secret + `">own</span>`},
 		{`<span data-type="block-ref" data-subtype="d" data-id="` + doc + `">Copies</span>`, `<span data-type="block-ref" data-subtype="d" data-id="` + doc + `">Copies</span>`},
+		{"was (( 'HUSH')) there", "was (( '')) there"},
+		{`was <span data-type="block-ref" data-subtype="" data-id="">HUSH</span>`, `was <span data-type="block-ref" data-subtype="" data-id=""></span>`},
+		{`<span data-type="strong">strong</span> <span data-type="a" data-href="x">((link 'y'))</span>`, `<span data-type="strong">strong</span> <span data-type="a" data-href="x">((link 'y'))</span>`},
 		{"nothing", "nothing"},
 	} {
 		veil, err := content.NewVeil(t.Context(), k.request(t), c.text)

@@ -24,7 +24,8 @@ const (
 func veils(list string) string {
 	// The place of a reference in the Markdown of its row is that of the first "((": marks may stand before it.
 	const target = "substr(markdown, instr(markdown, '((') + 2, 22)"
-	dynamic := "box IN (" + list + ") AND instr(markdown, " + target + " || ' ''') > 0"
+	// A reference to what was not there when its block was written has lost its id, and kept its anchor.
+	dynamic := "box IN (" + list + ") AND instr(markdown, " + target + " || ' ''') + instr(markdown, '(( ''') > 0"
 	return fmt.Sprintf(`RECURSIVE %[1]s(id, target) AS MATERIALIZED (`+
 		`SELECT block_id, %[4]s FROM main.spans WHERE type LIKE '%%block-ref%%' AND %[5]s `+
 		`UNION SELECT block_id, %[4]s FROM main.refs WHERE %[5]s), `+
@@ -55,7 +56,7 @@ func masked(table, list string) string {
 	// What a reference shows whose block may not be read, or shows such text itself.
 	own := table + ".markdown"
 	target := "substr(" + own + ", instr(" + own + ", '((') + 2, 22)"
-	shows := "instr(" + own + ", " + target + " || ' ''') > 0 AND (" + in(target, veiled, collected) +
+	shows := "instr(" + own + ", " + target + " || ' ''') + instr(" + own + ", '(( ''') > 0 AND (" + in(target, veiled, collected) +
 		" OR NOT EXISTS (SELECT 1 FROM main.blocks AS b WHERE b.id = " + target + " AND b.box IN (" + list + ")))"
 	for i, name := range names {
 		switch table + "." + name {

@@ -63,13 +63,16 @@ INSERT INTO blocks (id, parent_id, root_id, box, type, content, fcontent, markdo
 	('quote', 'doc', 'doc', '`+open+`', 'b', 'see CANARY', 'see CANARY', '> see ((`+hiddenID+` ''CANARY''))', '#CANARY#', '', 10),
 	('`+secondID+`', 'doc', 'doc', '`+open+`', 'p', 'at see CANARY', '', 'at ((`+dynID+` ''see CANARY''))', '', '', 10),
 	('`+seenID+`', 'doc', 'doc', '`+open+`', 'p', 'plain text', '', 'plain ((doc ''the title'')) text', '#mine#', 'abc', 10),
+	('lost', 'doc', 'doc', '`+open+`', 'p', 'was CANARY', '', 'was (( ''CANARY''))', '', '', 10),
 	('static', 'doc', 'doc', '`+open+`', 'p', 'my own words', '', '((`+hiddenID+` "my own words"))', '', '', 10);
 INSERT INTO spans (id, block_id, root_id, box, content, markdown, type) VALUES
 	('s1', '`+dynID+`', 'doc', '`+open+`', 'CANARY', '**((`+hiddenID+` ''CANARY''))**', 'textmark strong block-ref'),
 	('s2', '`+secondID+`', 'doc', '`+open+`', 'see CANARY', '((`+dynID+` ''see CANARY''))', 'textmark block-ref'),
+	('s0', 'lost', 'doc', '`+open+`', 'CANARY', '(( ''CANARY''))', 'textmark block-ref'),
 	('s3', 'static', 'doc', '`+open+`', 'my own words', '((`+hiddenID+` "my own words"))', 'textmark block-ref'),
 	('s4', '`+seenID+`', 'doc', '`+open+`', 'strong words', '**strong words**', 'textmark strong');
 INSERT INTO refs (id, block_id, root_id, box, def_block_id, def_block_root_id, content, markdown) VALUES
+	('r0', 'lost', 'doc', '`+open+`', '', 'doc', 'CANARY', '(( ''CANARY''))'),
 	('r1', '`+dynID+`', 'doc', '`+open+`', '`+hiddenID+`', 'hdoc', 'CANARY', '((`+hiddenID+` ''CANARY''))'),
 	('r2', '`+secondID+`', 'doc', '`+open+`', '`+dynID+`', 'doc', 'see CANARY', '((`+dynID+` ''see CANARY''))');
 INSERT INTO blocks_fts (rowid, id, box, type, content, fcontent, markdown, tag) SELECT rowid, id, box, type, content, fcontent, markdown, tag FROM blocks;
