@@ -100,23 +100,9 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		return nil, err
 	}
 	a.Audit = log
-	a.guardChildren(ctx, cfg, opts)
-	key := a.openCache(ctx, cfg, opts)
-	tokens, err := OpenSecrets(cfg, a.log)
-	if err != nil {
-		return nil, errors.Join(err, a.closeStores())
+	if err := a.openServers(ctx, cfg, opts, specs); err != nil {
+		return nil, err
 	}
-	a.set = upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
-		Info: info(opts.Version), Guard: a.guard, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
-		Starts: int64(cfg.MCP.MaxParallelStarts), RunnerStarts: int64(cfg.MCP.MaxRunnerStarts),
-		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny,
-		RunDir: filepath.Join(cfg.Paths.State, "run"),
-		Cache:  a.cache, Key: key, Portable: cfg.Cache.SharedIdentity == "portable", Home: opts.Env.Get("HOME"), Pins: a.pins,
-		Tokens: tokens, LockDir: locks(cfg), Logs: logFiles(cfg),
-		Policy: policy(&cfg.Cache), Drain: cfg.MCP.Drain, Logger: a.log,
-	})
-	a.Servers = Servers{a.set, a.reread}
-	a.ToolCache = ToolCache{a.cache, a.set.Cleared}
 	a.Notes = &Notes{log: a.log, env: opts.Env, opts: opts, app: a}
 	a.Notes.open(ctx, cfg)
 	a.catalog = source.New(a.sources(), source.Options{
@@ -132,6 +118,28 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.count(cfg, opts.Version, secrets(specs))
 	a.set.Start(opts.Servers)
 	return a, nil
+}
+
+// openServers opens the servers, and what is kept of them. It starts none.
+func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options, specs []upstream.Spec) error {
+	a.guardChildren(ctx, cfg, opts)
+	key := a.openCache(ctx, cfg, opts)
+	tokens, err := OpenSecrets(cfg, a.log)
+	if err != nil {
+		return errors.Join(err, a.closeStores())
+	}
+	a.set = upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
+		Info: info(opts.Version), Guard: a.guard, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
+		Starts: int64(cfg.MCP.MaxParallelStarts), RunnerStarts: int64(cfg.MCP.MaxRunnerStarts),
+		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny,
+		RunDir: filepath.Join(cfg.Paths.State, "run"),
+		Cache:  a.cache, Key: key, Portable: cfg.Cache.SharedIdentity == "portable", Home: opts.Env.Get("HOME"), Pins: a.pins,
+		Tokens: tokens, LockDir: locks(cfg), Logs: logFiles(cfg),
+		Policy: policy(&cfg.Cache), Drain: cfg.MCP.Drain, Logger: a.log,
+	})
+	a.Servers = Servers{a.set, a.reread}
+	a.ToolCache = ToolCache{a.cache, a.set.Cleared}
+	return nil
 }
 
 // sources are all sources in the order in which they win names: our own tools first.
@@ -265,6 +273,9 @@ func (a *App) closeStores() error {
 		if err := a.ledger.Close(); err != nil {
 			a.log.Debug("ledger not written", "error", err)
 		}
+	}
+	if a.Audit == nil { // of what only learns
+		return nil
 	}
 	return a.Audit.Close()
 }

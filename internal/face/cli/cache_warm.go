@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -56,6 +57,7 @@ type learned struct {
 	Note    string         `json:"note,omitempty"` // for people, where it worked
 	Type    tool.ErrorKind `json:"type,omitempty"`
 	Error   string         `json:"error,omitempty"`
+	hint    string
 }
 
 // learn fetches the lists of servers, some at once, and keeps them.
@@ -138,7 +140,7 @@ func (p *program) learners(ctx context.Context, cfg *config.Config, command stri
 }
 
 // learnAll asks servers, parallel at once, and tells of each as it ends.
-func (p *program) learnAll(ctx context.Context, b backend, names []string, parallel int, timeout time.Duration) []learned {
+func (p *program) learnAll(ctx context.Context, b learner, names []string, parallel int, timeout time.Duration) []learned {
 	results := make([]learned, len(names))
 	turns := make(chan struct{}, max(parallel, 1))
 	show := p.newProgress(len(names))
@@ -168,9 +170,21 @@ func (p *program) learnAll(ctx context.Context, b backend, names []string, paral
 	return results
 }
 
+// learner fetches the lists of servers. One that starts them here is a rester too.
+type learner interface {
+	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
+}
+
+type rester interface {
+	Rest(ctx context.Context, name string)
+}
+
+// Rest stops a server that was started here.
+func (l *local) Rest(ctx context.Context, name string) { _, _ = l.app.Servers.Stop(ctx, name) }
+
 // learnOne fetches the lists of one server. One that was started here ends again; those of a
 // running gateway have other clients.
-func learnOne(ctx context.Context, b backend, name string, timeout time.Duration) learned {
+func learnOne(ctx context.Context, b learner, name string, timeout time.Duration) learned {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, &tool.Error{
 		Op: "list the tools of", Kind: tool.Timeout, Subject: name, Message: fmt.Sprintf("no list within --timeout %v", timeout),
@@ -180,9 +194,12 @@ func learnOne(ctx context.Context, b backend, name string, timeout time.Duration
 	r := learned{Name: name, OK: err == nil, Tools: st.Tools, Seconds: time.Since(begun).Seconds()}
 	if err != nil {
 		r.Type, r.Error = tool.KindOf(err), err.Error()
+		if e, ok := errors.AsType[*tool.Error](err); ok {
+			r.hint = e.Hint
+		}
 	}
-	if l, ok := b.(*local); ok {
-		_, _ = l.app.Servers.Stop(context.WithoutCancel(ctx), name) // it is known
+	if l, ok := b.(rester); ok {
+		l.Rest(context.WithoutCancel(ctx), name)
 	}
 	return r
 }

@@ -18,6 +18,7 @@ import (
 
 type connectFlags struct {
 	print, force        bool
+	noWarm              bool
 	name, profile, file string
 }
 
@@ -27,13 +28,15 @@ func (p *program) connectCommand() *cobra.Command {
 		Use: "connect CLIENT", Short: "Write this gateway into the settings of an MCP client", Args: cobra.MaximumNArgs(1),
 		Long: "Writes \"collie stdio\" into the settings of a client, with the --home and --config that it\n" +
 			"has itself, and says what to do next. Comments stay; the old file is kept as FILE.bak. No\n" +
-			"token gets into a foreign file.\n\nClients: " + strings.Join(clientNames(), ", "),
+			"token gets into a foreign file. Servers whose tools nobody has seen are started once to learn\n" +
+			"them, so that the client's first session has them all.\n\nClients: " + strings.Join(clientNames(), ", "),
 		ValidArgs: clientNames(),
 		RunE:      func(c *cobra.Command, args []string) error { return p.connect(c.Context(), args, &f) },
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.print, "print", false, "only show what would be written")
 	flags.BoolVar(&f.force, "force", false, "replace another server of the same name")
+	noWarmFlag(c, &f.noWarm)
 	flags.StringVar(&f.name, "name", "collie", "be called `NAME` in the client")
 	flags.StringVar(&f.profile, "profile", "", "show the client the tools of view profile `NAME`")
 	flags.StringVar(&f.file, "file", "", "write `FILE` instead of the client's usual one")
@@ -78,6 +81,8 @@ func (p *program) connect(ctx context.Context, args []string, f *connectFlags) e
 		p.warn("the settings have errors, so that the client could not start it: collie mcp validate shows them")
 	case len(cfg.Servers) == 0 && !app.NotesOffered(cfg, p.env, app.KernelFlags{}):
 		p.note("no MCP server is configured yet; collie mcp add NAME -- COMMAND adds one")
+	case !f.print && !f.noWarm:
+		p.learnNew(ctx, p.isFollowed(cfg))
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 type addFlags struct {
 	url, cwd, transport, json string
 	headers, env              []string
-	force                     bool
+	force, noWarm             bool
 }
 
 func (p *program) mcpAddCommand() *cobra.Command {
@@ -30,7 +30,8 @@ func (p *program) mcpAddCommand() *cobra.Command {
 		Long: "Writes a server into the settings: one that is started by COMMAND, one at a URL, or what a\n" +
 			"page shows as JSON: a single entry, or any number in {\"mcpServers\": {…}}. The entry is\n" +
 			"checked first, and comments in the file stay. ${NAME} in values is taken from the\n" +
-			"environment when the server starts, so that secrets need not be in the file.",
+			"environment when the server starts, so that secrets need not be in the file. Then servers whose\n" +
+			"tools nobody has seen are started once to learn them, for a minute and a half at most.",
 		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"  collie mcp add github --url https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'\n" +
 			"  collie mcp add --json '{\"command\": \"npx\", \"args\": [\"-y\", \"12306-mcp\"]}'",
@@ -44,6 +45,7 @@ func (p *program) mcpAddCommand() *cobra.Command {
 	flags.StringVar(&f.transport, "type", "", "stdio, http or sse, where it cannot be told")
 	flags.StringVar(&f.json, "json", "", "take the server, or several, from `JSON`, @FILE or - for stdin")
 	flags.BoolVar(&f.force, "force", false, "replace a server of the same name")
+	noWarmFlag(c, &f.noWarm)
 	completeWith(c, "type", "stdio", "http", "sse")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usage("%v; a command with flags of its own stands behind --: collie mcp add NAME -- npx -y PACKAGE", err)
@@ -56,7 +58,7 @@ func (p *program) mcpAdd(ctx context.Context, args []string, f *addFlags) error 
 	if err != nil {
 		return err
 	}
-	file := settingsFile(cfg)
+	followed, file := p.isFollowed(cfg), settingsFile(cfg)
 	servers, err := p.newServers(args, f, filepath.Dir(file))
 	if err != nil {
 		return err
@@ -91,6 +93,9 @@ func (p *program) mcpAdd(ctx context.Context, args []string, f *addFlags) error 
 		p.warn("the settings have other errors: collie mcp validate shows them")
 	}
 	p.changed(ctx, cfg, "mcp add", map[string]any{"servers": names, "file": file})
+	if !f.noWarm {
+		p.learnNew(ctx, followed)
+	}
 	p.note("next: %s shows what it offers", strings.TrimSpace("collie tools "+alone(names)))
 	return nil
 }

@@ -21,6 +21,7 @@ type importFlags struct {
 	from, file, secrets   string
 	choose                []string
 	dryRun, keepApprovals bool
+	noWarm                bool
 }
 
 func (p *program) mcpImportCommand() *cobra.Command {
@@ -32,7 +33,8 @@ func (p *program) mcpImportCommand() *cobra.Command {
 			"programs' files, and what is there already stays: a second import changes nothing.\n\n" +
 			"A secret that stands in an entry as text can be moved into the secret store, so that only\n" +
 			"${secret:NAME} is left in the settings. What runs in the other program without asking is\n" +
-			"shown, and asked about here unless --keep-approvals is given.\n\nPrograms: " + strings.Join(hostNames(), ", "),
+			"shown, and asked about here unless --keep-approvals is given. Servers whose tools nobody has seen\n" +
+			"are started once to learn them.\n\nPrograms: " + strings.Join(hostNames(), ", "),
 		Example: "  collie mcp import --dry-run\n  collie mcp import --from cursor --select github,notes\n" +
 			"  collie mcp import --file ~/Downloads/mcp.json --secrets keyring",
 		RunE: func(c *cobra.Command, _ []string) error { return p.mcpImport(c.Context(), &f) },
@@ -44,6 +46,7 @@ func (p *program) mcpImportCommand() *cobra.Command {
 	flags.StringVar(&f.secrets, "secrets", "ask", "`WHAT` becomes of secrets as text: keyring (into the secret store), keep or ask")
 	flags.BoolVar(&f.keepApprovals, "keep-approvals", false, "take over what runs there without asking a person")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would be written")
+	noWarmFlag(c, &f.noWarm)
 	completeWith(c, "from", append([]string{"auto"}, hostNames()...)...)
 	completeWith(c, "secrets", "keyring", "keep", "ask")
 	return c
@@ -86,6 +89,7 @@ func (p *program) mcpImport(ctx context.Context, f *importFlags) error {
 	if err != nil {
 		return err
 	}
+	followed := p.isFollowed(cfg)
 	plan, err := app.PlanImport(cfg, p.env, app.ImportOptions{
 		From: f.from, File: f.file, Dir: dir, Select: f.choose, KeepApprovals: f.keepApprovals,
 	})
@@ -97,7 +101,7 @@ func (p *program) mcpImport(ctx context.Context, f *importFlags) error {
 	}
 	file := settingsFile(cfg)
 	if p.json {
-		return p.importJSON(ctx, cfg, plan, file, f)
+		return p.importJSON(ctx, cfg, plan, file, f, followed)
 	}
 	if err := p.importTable(plan); err != nil {
 		return err
@@ -109,18 +113,33 @@ func (p *program) mcpImport(ctx context.Context, f *importFlags) error {
 	if wrong != nil {
 		p.warn("the settings have other errors: collie mcp validate shows them")
 	}
-	return p.importSummary(plan, names, file, f)
+	if err := p.importSummary(plan, names, file, f); err != nil {
+		return err
+	}
+	p.learnImported(ctx, names, f, followed)
+	return nil
 }
 
-func (p *program) importJSON(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags) error {
+// learnImported learns the tools of what was imported, and of whatever else has no list.
+func (p *program) learnImported(ctx context.Context, names []string, f *importFlags, followed bool) {
+	if len(names) > 0 && !f.dryRun && !f.noWarm {
+		p.learnNew(ctx, followed)
+	}
+}
+
+func (p *program) importJSON(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags, followed bool) error {
 	names, err := p.takeOver(ctx, cfg, plan, file, f)
 	if err != nil {
 		return err
 	}
-	return p.printJSON(map[string]any{
+	err = p.printJSON(map[string]any{
 		"files": plan.Files, "servers": plan.Servers, "file": file,
 		"changes": len(names), "written": len(names) > 0 && !f.dryRun,
 	})
+	if err == nil {
+		p.learnImported(ctx, names, f, followed)
+	}
+	return err
 }
 
 // importTable shows the servers: one row each, and one more for each further difference.
