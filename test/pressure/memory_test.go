@@ -1,0 +1,132 @@
+//go:build stories && linux
+
+package pressure_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/test/gateway"
+)
+
+// peak is the most memory that a process has had resident, in MiB.
+func peak(t *testing.T, pid int) float64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
+			kib, err := strconv.Atoi(string(bytes.Fields(rest)[0]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return float64(kib) / 1024
+		}
+	}
+	t.Fatal("no VmHWM")
+	return 0
+}
+
+// median is the middle of how long calls took.
+func median(list []time.Duration) time.Duration {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// echo makes calls of a session one after the other until stop says that it is enough.
+func echo(t *testing.T, s *webSession, stop func(n int) bool) (took []time.Duration) {
+	t.Helper()
+	for n := 0; !stop(n); n++ {
+		begun := time.Now()
+		resp, err := s.send(t.Context(), http.MethodPost, call(n+1, "echo", `{"text":"a"}`))
+		if err == nil {
+			err = s.drain(resp)
+		}
+		if err != nil {
+			t.Error(err)
+			return took
+		}
+		took = append(took, time.Since(begun))
+	}
+	return took
+}
+
+// Sessions that read large answers and stay open keep no more than there is a bound for, and
+// another client of the same server hardly notices.
+func TestManySessionsWithLargeAnswers(t *testing.T) {
+	const (
+		sessions, abreast = 150, 8
+		size              = 10 << 20
+		bound             = 150 // MiB
+	)
+	p := gateway.Place(t)
+	g := p.Serve(t, p.Settings(t, server()))
+	g.Settled(t)
+	other := openWeb(t, g)
+	echo(t, other, func(n int) bool { return n == 200 }) // warm
+	idle := median(echo(t, other, func(n int) bool { return n == 1000 }))
+
+	open := make([]*webSession, sessions)
+	for n := range open {
+		open[n] = openWeb(t, g)
+	}
+	turns := make(chan struct{}, abreast)
+	var wg sync.WaitGroup
+	whole := make([]bool, sessions)
+	for n, s := range open {
+		wg.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			resp, err := s.send(t.Context(), http.MethodPost, call(1, "big", fmt.Sprintf(`{"bytes":%d,"ms":80}`, size)))
+			if err == nil {
+				err = s.read(resp, pace{}, func(m []byte) bool {
+					whole[n] = len(m) > size
+					return false
+				})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { // ends with the readers
+		wg.Wait()
+		close(done)
+	}()
+	busy := median(echo(t, other, func(int) bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	}))
+	got := 0
+	for _, ok := range whole {
+		if ok {
+			got++
+		}
+	}
+	most := peak(t, g.PID())
+	t.Logf("%d of %d answers of 10 MB, %d at a time: peak of memory %.0f MiB; another client's p50 %v, idle %v, %.1f times",
+		got, sessions, abreast, most, busy, idle, float64(busy)/float64(idle))
+	if got != sessions {
+		t.Errorf("%d of %d answers arrived", got, sessions)
+	}
+	if most > bound {
+		t.Errorf("%.0f MiB of memory, at most %d are allowed", most, bound)
+	}
+	if busy > 5*idle {
+		t.Errorf("another client's call takes %v, idle %v", busy, idle)
+	}
+}
