@@ -58,6 +58,35 @@ type lineQueue struct {
 	since   time.Time
 }
 
+// Output writes messages as lines to a client that may read slowly, for programs that pass them
+// on. It is safe for concurrent use.
+type Output struct{ q *lineQueue }
+
+// NewOutput returns an Output to w. A client that takes nothing for stall (0 means 1 min) is
+// given up: broken is called, once and in a goroutine of its own, with an error that has
+// [ErrNotReading] in its chain, or with the one that ended a write.
+func NewOutput(w io.Writer, stall time.Duration, broken func(error)) *Output {
+	return &Output{newLineQueue(w, stall, broken)}
+}
+
+// Write sends one message and does not keep raw. It holds its caller while others are being
+// written to a client that reads slowly. It fails once the client has been given up.
+func (o *Output) Write(raw []byte) error { return o.q.deliver(outgoing{head: raw}) }
+
+// Room waits while too many answers wait to be read for another request to be begun, or until
+// ctx ends.
+func (o *Output) Room(ctx context.Context) error { return o.q.room(ctx) }
+
+// Close waits until all is written or the client is given up.
+func (o *Output) Close() { o.q.finish() }
+
+// Busy reports whether something is being written.
+func (o *Output) Busy() bool {
+	o.q.mu.Lock()
+	defer o.q.mu.Unlock()
+	return o.q.writing && o.q.err == nil
+}
+
 // turn is a line whose sender waits for it to be written, and what was in line before it.
 type turn struct {
 	before []byte

@@ -41,6 +41,8 @@ type Options struct {
 	Patience time.Duration
 	// Drain is how long requests may take to finish once the input has ended; default 10 s.
 	Drain time.Duration
+	// Stall is how long the client may leave unread what is written to it; default 1 min.
+	Stall time.Duration
 	// Logger is told when the gateway changes (warn); nil discards.
 	Logger *slog.Logger
 }
@@ -53,7 +55,8 @@ var errEnded = errors.New("the client's connection was closed")
 
 // Serve carries the messages of one client to the gateway at g until in ends or ctx does.
 // close is called to end a read that waits; nil does nothing. The end of the input is no
-// error. Serve waits for what it started, but for a write that a client does not read.
+// error; a client that does not read for too long is one, with [mcp.ErrNotReading] in its chain.
+// Serve waits for what it started, but for a write that nothing can end.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error, g Gateway, opts Options) error {
 	if opts.Patience <= 0 {
 		opts.Patience = 3 * time.Second
@@ -73,12 +76,16 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error,
 		_ = lines.Close() // the read says what came of it
 	})
 	defer stop()
+	defer context.AfterFunc(r.deaf, func() { _ = lines.Close() })()
 	err := r.read(lines)
 	r.drain()
+	if cause := context.Cause(r.deaf); cause != nil {
+		err = cause
+	}
 	if cerr := lines.Close(); err == nil {
 		err = cerr
 	}
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+	if errors.Is(err, io.EOF) || ctx.Err() != nil || r.deaf.Err() != nil && !errors.Is(err, mcp.ErrNotReading) {
 		return nil
 	}
 	return err
@@ -121,10 +128,16 @@ func (r *relay) drain() {
 	}()
 	limit := time.NewTimer(r.opts.Drain)
 	defer limit.Stop()
-	select {
-	case <-finished:
-	case <-limit.C:
-	case <-r.life.Done():
+	for waits := true; waits; {
+		select {
+		case <-finished:
+			waits = false
+		case <-limit.C:
+			waits = r.out.Busy() // the client has not read yet what is there
+			limit.Reset(readWait)
+		case <-r.life.Done():
+			waits = false
+		}
 	}
 	r.leave()
 	r.end(errEnded)
@@ -137,6 +150,9 @@ func (r *relay) drain() {
 	select {
 	case <-gone:
 	case <-limit.C:
-		r.log.Debug("the client does not read its answers")
 	}
+	r.out.Close()
 }
+
+// readWait is how often a client that reads slowly is looked at, once its input has ended.
+const readWait = time.Second

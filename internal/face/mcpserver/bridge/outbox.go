@@ -12,22 +12,53 @@ type parcel struct {
 	about      *flight // the request it takes back, nil for other messages
 }
 
+// maxBox bounds the messages that wait for a gateway, in bytes. A client that sends more waits
+// itself: the delivery of each has an end.
+const maxBox = 16 << 20
+
 // outbox keeps such messages in order, so that the client's input is not held up by a
 // gateway that is slow to take them.
 type outbox struct {
 	mu     sync.Mutex
 	queue  []parcel
+	bytes  int           // of those that wait, or are being delivered
+	less   chan struct{} // closed when they get fewer; nil where nobody waits for it
 	closed bool
 	more   chan struct{} // has one token when there is something to look at
 }
 
 func newOutbox() *outbox { return &outbox{more: make(chan struct{}, 1)} }
 
-func (o *outbox) put(p parcel) {
+// put takes a message in, when there is room or ctx has ended.
+func (o *outbox) put(ctx context.Context, p parcel) {
 	o.mu.Lock()
+	for o.bytes > maxBox && ctx.Err() == nil {
+		if o.less == nil {
+			o.less = make(chan struct{})
+		}
+		less := o.less
+		o.mu.Unlock()
+		select {
+		case <-less:
+		case <-ctx.Done():
+		}
+		o.mu.Lock()
+	}
 	o.queue = append(o.queue, p)
+	o.bytes += len(p.raw)
 	o.mu.Unlock()
 	o.wake()
+}
+
+// done notes that a message was delivered, or given up.
+func (o *outbox) done(p parcel) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.bytes -= len(p.raw)
+	if o.less != nil {
+		close(o.less)
+		o.less = nil
+	}
 }
 
 // close lets the sender end when it has sent what there is.
@@ -77,6 +108,7 @@ func (r *relay) send() {
 		}
 		for _, p := range parcels {
 			r.deliver(p)
+			r.box.done(p)
 			if p.about != nil { // the notification first: it names the reason
 				p.about.cancel(errTakenBack)
 			}

@@ -16,13 +16,15 @@ import (
 type relay struct {
 	opts    Options
 	log     *slog.Logger
-	out     *output
+	out     output
+	deaf    context.Context // ends when nothing can be written to the client any more
 	life    context.Context
 	end     context.CancelCauseFunc
 	flying  sync.WaitGroup // the client's requests
 	wg      sync.WaitGroup // all goroutines
 	box     *outbox
 	sent    chan struct{} // closed when the outbox has been sent
+	slots   chan struct{} // one for each request that flies
 	session session
 	stream  string // names the client's pipe to every gateway
 	asks    asks
@@ -32,12 +34,23 @@ type relay struct {
 	flights map[mcp.ID]*flight
 }
 
+// maxTaken bounds the client's requests that are not answered yet: more than a gateway runs at
+// once, so that a client which reads never meets it.
+const maxTaken = 1024
+
 func newRelay(out io.Writer, opts Options) *relay {
 	r := &relay{
-		opts: opts, log: opts.Logger, out: &output{w: out, log: opts.Logger}, box: newOutbox(), sent: make(chan struct{}),
+		opts: opts, log: opts.Logger, box: newOutbox(), sent: make(chan struct{}), slots: make(chan struct{}, maxTaken),
 		stream: rand.Text(), flights: map[mcp.ID]*flight{}, asks: asks{open: map[mcp.ID]int{}}, road: road{changed: make(chan struct{})},
 	}
 	r.life, r.end = context.WithCancelCause(context.Background())
+	deaf, broken := context.WithCancelCause(context.Background())
+	r.deaf = deaf
+	r.out = output{mcp.NewOutput(out, opts.Stall, func(err error) {
+		r.log.Warn("the client's session has ended: nothing can be written to it", "error", err)
+		broken(err)
+		r.end(err)
+	}), opts.Logger}
 	return r
 }
 
@@ -60,10 +73,17 @@ func (r *relay) request(m mcp.Message) {
 		r.out.line(mcp.AppendError(nil, m.ID, refusal.Object()))
 		return
 	}
+	select {
+	case r.slots <- struct{}{}:
+	case <-r.life.Done():
+		f.cancel(nil)
+		return
+	}
 	r.flying.Add(1)
 	r.wg.Go(func() {
 		defer r.flying.Done()
 		r.fly(f)
+		<-r.slots
 	})
 }
 
@@ -93,7 +113,13 @@ func (r *relay) fly(f *flight) {
 	if f.listens() {
 		f.heard = f.listener(r)
 	}
-	err := r.carry(f)
+	var err error
+	if f.m.Method != "ping" {
+		err = r.out.Room(f.ctx) // while answers wait for a client that reads slowly, no more are fetched
+	}
+	if err == nil {
+		err = r.carry(f)
+	}
 	if f.greets() {
 		r.session.greeted()
 	}
@@ -145,7 +171,7 @@ func (r *relay) heard(generation int, raw []byte) {
 // answered takes the client's answer to a question of a gateway.
 func (r *relay) answered(m mcp.Message) {
 	if raw, generation, ok := r.asks.answered(&m); ok {
-		r.box.put(parcel{raw: raw, generation: generation})
+		r.box.put(r.life, parcel{raw: raw, generation: generation})
 	}
 }
 
@@ -159,7 +185,7 @@ func (r *relay) notified(m mcp.Message) {
 		r.session.initialized(m.Raw)
 	}
 	if r.session.begun() {
-		r.box.put(parcel{raw: m.Raw})
+		r.box.put(r.life, parcel{raw: m.Raw})
 	}
 }
 
@@ -175,7 +201,7 @@ func (r *relay) takeBack(m mcp.Message) {
 	}
 	delete(r.flights, id)
 	r.mu.Unlock()
-	r.box.put(parcel{raw: m.Raw, about: f})
+	r.box.put(r.life, parcel{raw: m.Raw, about: f})
 }
 
 // stopListening ends the requests that last as long as the client does.
