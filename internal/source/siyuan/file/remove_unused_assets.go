@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,7 +26,17 @@ func removeUnusedAssets() *action.Action {
 		Tool: "file", Name: "remove_unused_assets", Purpose: "Delete all assets that no document uses",
 		Guide:     "Needs rwd in every notebook. list_unused_assets shows what would go.",
 		Dangerous: true, Class: action.Manifest,
-		Needs: []action.Need{action.Everywhere(access.Delete)},
+		Needs: []action.Need{
+			action.Everywhere(access.Delete), // first: only then may the files be named
+			action.On(access.None, "the files that nothing uses", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+				u, err := unusedAssets(ctx, r)
+				out := make([]action.Target, 0, len(u.files))
+				for _, path := range u.files {
+					out = append(out, action.Target{What: access.Asset, Subject: path})
+				}
+				return out, err
+			}),
+		},
 		Endpoints: []string{
 			"asset/getUnusedAssets", "query/sql", "file/readDir", "file/getFile", "asset/removeUnusedAsset", "notebook/lsNotebooks",
 		},
@@ -36,6 +47,9 @@ func removeUnusedAssets() *action.Action {
 			{Name: "kept", About: "paths SiYuan calls unused, and a document uses or may use"},
 		},
 		Example: `{}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("delete %d file(s) that no document uses", len(r.AllTargets()))
+		},
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		out := removedAssets{Success: true, Removed: []string{}}
 		for {
