@@ -13,6 +13,7 @@ import (
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/source/siyuan/safety"
 	"collie/internal/tool"
 )
 
@@ -60,9 +61,28 @@ func newForeign(t *testing.T) *foreign {
 	w.doc = w.Doc(w.open, "/Doc", "first\n\n[a]("+sharedAsset+") [b]("+visibleAsset+")")
 	w.mine = w.blocks(w.doc)[0]
 	w.levels("rwd")
-	w.source = siyuan.New(siyuan.Options{Kernel: w.client})
+	w.allOn()
+	w.source = siyuan.New(siyuan.Options{Kernel: w.client, Safety: safety.Open(safety.Options{Dir: t.TempDir()})})
 	t.Cleanup(w.source.Close)
 	return w
+}
+
+// allOn switches every action on.
+func (w *foreign) allOn() {
+	w.t.Helper()
+	config := object{}
+	for _, tl := range siyuan.Tools() {
+		on := object{}
+		for _, a := range tl.Actions {
+			on[a.Name] = true
+		}
+		config[tl.Name] = object{"enabled": true, "actions": on}
+	}
+	raw, err := json.Marshal(config)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.File("/data/storage/petal/collie/mcpToolsConfig", raw)
 }
 
 // levels hides the one notebook and gives the other a level.
@@ -307,7 +327,7 @@ func TestDatabasesOfOthersAreRefused(t *testing.T) {
 						t.Errorf("%q was written, into %s", text, at)
 						continue
 					}
-					told = append(told, strings.ReplaceAll(string(e.Payload()), id, "ID"))
+					told = append(told, timeLike.ReplaceAllString(strings.ReplaceAll(string(e.Payload()), id, "ID"), "TIME"))
 				}
 				if len(told) == 2 && told[0] != told[1] {
 					t.Errorf("%q: what is hidden is told from what does not exist:\n%s\n%s", form, told[0], told[1])

@@ -182,7 +182,7 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 	if err != nil {
 		return err
 	}
-	if m != nil && !a.IgnoreRows {
+	if m != nil && !a.IgnoreRows && a.Query == "" { // with a query the count would tell what is in the rows
 		r.Filtered(m.hidden)
 	}
 	out.fill(r, a, got, raw, here)

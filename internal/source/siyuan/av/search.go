@@ -95,7 +95,11 @@ func search() *action.Action {
 }
 
 func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searchArgs) error {
-	hits, err := r.Kernel.SearchDatabases(ctx, a.Keyword, a.Excludes)
+	excludes, err := out.without(ctx, r, a)
+	if err != nil {
+		return err
+	}
+	hits, err := r.Kernel.SearchDatabases(ctx, a.Keyword, excludes)
 	if err != nil {
 		return err
 	}
@@ -115,6 +119,21 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 		}
 	}
 	return nil
+}
+
+// without are the databases that the kernel is to leave out: it ends after a dozen hits, so that a hidden one would show
+// by taking the place of another.
+func (out *searchResult) without(ctx context.Context, r *action.Request, a *searchArgs) ([]kernel.ID, error) {
+	if !out.restricted {
+		return a.Excludes, nil
+	}
+	all, err := databases(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	may, err := r.VisibleDatabases(ctx)
+	all = slices.DeleteFunc(all, func(id kernel.ID) bool { return may[id] })
+	return append(all, a.Excludes...), err
 }
 
 // flat is a hit with its children, which may be in other blocks.

@@ -93,9 +93,7 @@ func visibleDocs(ctx context.Context, r *action.Request, docs []kernel.DocInfo) 
 				kept = append(kept, id)
 			}
 		}
-		hidden := len(docs[i].RefIDs) - len(kept)
-		r.Filtered(hidden)
-		docs[i].RefIDs, docs[i].RefCount = kept, max(0, docs[i].RefCount-hidden)
+		docs[i].RefIDs, docs[i].RefCount = kept, len(kept) // without a word about the others: they are references to this very document
 	}
 	return nil
 }

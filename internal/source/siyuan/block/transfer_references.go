@@ -83,7 +83,6 @@ func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, e
 		return nil, err
 	}
 	out := transferResult{Success: true, FromID: a.FromID, ToID: a.ToID, RefIDs: []kernel.ID{}}
-	hidden := 0
 	for _, ref := range all {
 		if len(a.RefIDs) > 0 && !slices.Contains(a.RefIDs, ref.ID) {
 			continue
@@ -93,11 +92,8 @@ func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, e
 			out.RefIDs = append(out.RefIDs, ref.ID)
 		case level == access.Read:
 			out.Skipped++
-		default:
-			hidden++
 		}
 	}
-	r.Filtered(hidden)
 	out.RefIDs = distinct(out.RefIDs)
 	for _, id := range a.RefIDs {
 		if !slices.Contains(out.RefIDs, id) {

@@ -55,7 +55,7 @@ func TestTransferReferencesLeavesBlocksThatMayNotBeWritten(t *testing.T) {
 	if !w.refersTo(refs[0], w.blocks[1]) || !w.refersTo(refs[1], w.blocks[0]) || !w.refersTo(refs[2], w.blocks[0]) {
 		t.Error("a block was changed that may not be written, or none at all")
 	}
-	if got.Get("count").Int() != 1 || got.Get("skippedCount").Int() != 1 || got.Get("filteredOutCount").Int() != 1 {
+	if got.Get("count").Int() != 1 || got.Get("skippedCount").Int() != 1 || got.Get("filteredOutCount").Exists() {
 		t.Errorf("result: %s", got.Raw)
 	}
 	if got.Get("warning").Str == "" {

@@ -209,9 +209,10 @@ func (s *scan) protected(ctx context.Context) ([]Protected, error) {
 		return nil, err
 	}
 	type reference struct {
-		Block kernel.ID `json:"def_block_id"`
+		Block    kernel.ID `json:"def_block_id"`
+		Notebook kernel.ID `json:"box"` // of the block that refers
 	}
-	referred, err := kernel.SQL[reference](ctx, s.r.Kernel, "SELECT DISTINCT def_block_id FROM refs WHERE def_block_root_id = "+doc+
+	referred, err := kernel.SQL[reference](ctx, s.r.Kernel, "SELECT DISTINCT def_block_id, box FROM refs WHERE def_block_root_id = "+doc+
 		" AND def_block_id <> "+doc+" AND root_id <> "+doc+" LIMIT 20000")
 	if err != nil {
 		return nil, err
@@ -226,7 +227,7 @@ func (s *scan) protected(ctx context.Context) ([]Protected, error) {
 		}
 	}
 	for _, ref := range referred {
-		if present[ref.Block] {
+		if present[ref.Block] && s.r.Readable(ref.Notebook) { // a refusal would tell that a hidden note refers to it
 			add(ref.Block, "ref")
 		}
 	}

@@ -133,7 +133,6 @@ func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage
 	if len(kept) == len(refs.RefIDs) {
 		return raw, nil
 	}
-	r.Filtered(len(refs.RefIDs) - len(kept))
 	if raw, err = sjson.SetBytes(raw, "refIDs", kept); err != nil {
 		return nil, err
 	}

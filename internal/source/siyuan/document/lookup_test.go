@@ -102,7 +102,7 @@ func TestLookupInfoFiltered(t *testing.T) {
 	}
 	k.Levels[kernel.ID(hidden)] = access.None
 	got := k.Must(t, act(t, "lookup"), call)
-	if got.Get("docInfo.refCount").Int() != 1 || len(got.Get("docInfo.refIDs").Array()) != 1 || got.Get("filteredOutCount").Int() != 1 {
+	if got.Get("docInfo.refCount").Int() != 1 || len(got.Get("docInfo.refIDs").Array()) != 1 || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s", got.Raw)
 	}
 }

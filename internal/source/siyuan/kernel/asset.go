@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/url"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -168,6 +171,30 @@ func (c *Client) AssetTexts(ctx context.Context) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// AssetsOf returns the assets that documents of some notebooks show, each once, by the paths of their
+// files below data/.
+func (c *Client) AssetsOf(ctx context.Context, notebooks []Notebook) ([]string, error) {
+	if len(notebooks) == 0 {
+		return nil, nil
+	}
+	c.dirty.Store(true)
+	rows, err := SQL[AssetUse](ctx, c, "SELECT DISTINCT path FROM assets WHERE box IN ("+notebookIDs(notebooks)+") ORDER BY path LIMIT 1000000")
+	var out []string
+	for _, row := range rows {
+		p := row.Path
+		if i := strings.IndexAny(p, "?#"); i >= 0 {
+			p = p[:i]
+		}
+		if plain, err := url.PathUnescape(p); err == nil {
+			p = plain
+		}
+		if !slices.Contains(out, p) && path.Clean(p) == p {
+			out = append(out, p)
+		}
+	}
+	return out, err
 }
 
 // AssetText is a text of a block, or its attributes, in which "assets/" stands.

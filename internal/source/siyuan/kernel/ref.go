@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // BacklinkDocument is a document that refers to a block or mentions it.
@@ -73,9 +74,10 @@ type Reference struct {
 }
 
 // References returns the blocks that refer to a block, or to anything in a document if id is
-// one, from the index and in no more than limit rows. Rows may come twice (README 30). A reference to what does not
+// one, from the index and in no more than limit rows. Those of other notebooks than in are left out; nil is all of them.
+// Rows may come twice (README 30). A reference to what does not
 // exist has no def_block_id there, and the document of something else.
-func (c *Client) References(ctx context.Context, id ID, document bool, limit int) ([]Reference, error) {
+func (c *Client) References(ctx context.Context, id ID, document bool, in []Notebook, limit int) ([]Reference, error) {
 	column := "def_block_id"
 	if document {
 		column = "def_block_root_id"
@@ -83,7 +85,55 @@ func (c *Client) References(ctx context.Context, id ID, document bool, limit int
 	if !id.Valid() {
 		return nil, nil
 	}
+	within := ""
+	if in != nil {
+		within = "AND b.box IN (" + notebookIDs(in) + ") "
+	}
 	return SQL[Reference](ctx, c, fmt.Sprintf("SELECT DISTINCT b.id, b.box, b.root_id, b.path, b.hpath, b.type, b.content, b.markdown, "+
-		"r.def_block_id AS target, r.content AS anchor, r.markdown AS reference FROM refs AS r JOIN blocks AS b ON b.id = r.block_id WHERE r.%s = %s AND r.def_block_id <> '' "+
+		"r.def_block_id AS target, r.content AS anchor, r.markdown AS reference FROM refs AS r JOIN blocks AS b ON b.id = r.block_id WHERE r.%s = %s AND r.def_block_id <> '' "+within+
 		"ORDER BY b.updated DESC, b.id LIMIT %d", column, Quote(string(id)), limit))
+}
+
+// MentioningDocuments lists documents of some notebooks that may mention a block or document: in which a text has its
+// title, its name or one of its aliases. The one that it is in is no such document. HPath has no name of a notebook.
+func (c *Client) MentioningDocuments(ctx context.Context, id, root ID, in []Notebook, limit int) ([]BacklinkDocument, error) {
+	type row struct{ Content, Name, Alias string }
+	found, err := SQL[row](ctx, c, "SELECT DISTINCT content, name, alias FROM blocks WHERE id = "+Quote(string(id))+" LIMIT 2")
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	names := append(strings.Split(found[0].Alias, ","), found[0].Name)
+	if id == root {
+		names = append(names, found[0].Content)
+	}
+	var has []string
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name != "" {
+			has = append(has, "instr(lower(content), lower("+Quote(name)+")) > 0")
+		}
+	}
+	if len(has) == 0 || len(in) == 0 {
+		return nil, nil
+	}
+	type document struct {
+		ID       ID     `json:"root_id"`
+		Notebook ID     `json:"box"`
+		HPath    string `json:"hpath"`
+	}
+	rows, err := SQL[document](ctx, c, fmt.Sprintf("SELECT root_id, box, hpath FROM blocks WHERE box IN (%s) AND root_id <> %s AND %s AND (%s) "+
+		"GROUP BY root_id, box, hpath ORDER BY max(updated) DESC LIMIT %d", notebookIDs(in), Quote(string(root)), leaf, strings.Join(has, " OR "), limit))
+	var out []BacklinkDocument
+	for _, d := range rows {
+		out = append(out, BacklinkDocument{ID: d.ID, Notebook: d.Notebook, HPath: d.HPath})
+	}
+	return out, err
+}
+
+// notebookIDs are the ids of notebooks as an SQL list.
+func notebookIDs(list []Notebook) string {
+	ids := make([]ID, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	return QuoteIDs(ids)
 }

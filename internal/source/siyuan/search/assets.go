@@ -1,11 +1,16 @@
 package search
 
 import (
+	"cmp"
 	"context"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 // extensions are file types as the kernel wants them, with a dot.
@@ -36,7 +41,7 @@ func searchAssets() *action.Action {
 		Tool: name, Name: "search_assets", Purpose: "Find assets (images, files) by their names", Class: action.Reads,
 		Guide:      "If a notebook may not be read, only assets are listed that notebooks use which may be.",
 		Unguarded:  "assets that only notebooks use which may not be read are left out",
-		Endpoints:  []string{"search/searchAsset", "query/sql", "sqlite/flushTransaction"},
+		Endpoints:  []string{"search/searchAsset", "query/sql", "sqlite/flushTransaction", "file/readDir", "file/getFile", "notebook/lsNotebooks"},
 		Aliases:    map[string]string{"k": "query", "keyword": "query"},
 		Positional: []string{"query"},
 		Adapt:      adaptCodes(map[string]string{"query": "query"}, nil, "k", "keyword"),
@@ -49,30 +54,86 @@ func searchAssets() *action.Action {
 		},
 		Example: `{"query":"diagram","exts":[".png",".svg"]}`,
 	}, func(ctx context.Context, r *action.Request, a searchAssetsArgs) (any, error) {
-		found, err := r.Kernel.SearchAssets(ctx, a.Query, extensions(a.Exts))
+		out, err := assetsNamed(ctx, r, a.Query, extensions(a.Exts))
 		if err != nil {
 			return nil, err
 		}
-		paths := make([]string, len(found))
-		for i, f := range found {
-			paths[i] = f.Path
-		}
-		may, err := r.VisibleAssets(ctx, paths)
-		if err != nil {
-			return nil, err
-		}
-		out := []asset{}
-		for _, f := range found {
-			if may(f.Path) {
-				out = append(out, asset{parsePassage(f.Name).whole(), f.Path, f.Updated})
-			}
-		}
-		r.Filtered(len(found) - len(out))
 		return struct {
 			Data  []asset `json:"data"`
 			Total int     `json:"total"`
 		}{out, len(out)}, nil
 	})
+}
+
+// assetsNamed are the assets whose names have a text. The kernel ends after a number of them, whoever uses them, so that
+// a hidden one would show by taking the place of another. Where some notebook may not be read, the assets are taken that
+// notes show which may.
+func assetsNamed(ctx context.Context, r *action.Request, query string, exts []string) ([]asset, error) {
+	out := []asset{}
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !restricted {
+		found, err := r.Kernel.SearchAssets(ctx, query, exts)
+		for _, f := range found {
+			out = append(out, asset{parsePassage(f.Name).whole(), f.Path, f.Updated})
+		}
+		return out, err
+	}
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := r.Kernel.AssetsOf(ctx, visible)
+	if err != nil {
+		return nil, err
+	}
+	paths := slices.DeleteFunc(shown, func(p string) bool {
+		return !contains(assetName(p), query) || len(exts) > 0 && !slices.Contains(exts, strings.ToLower(path.Ext(p)))
+	})
+	may, err := r.VisibleAssets(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]map[string]int64{} // when the files of a folder were changed
+	for _, p := range paths {
+		dir := path.Dir(p)
+		if _, read := there[dir]; !read && may(p) {
+			if there[dir], err = filesOf(ctx, r, dir); err != nil {
+				return nil, err
+			}
+		}
+		if updated, ok := there[dir][path.Base(p)]; ok && may(p) {
+			out = append(out, asset{assetName(p), p, updated})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b asset) int { return cmp.Compare(b.Updated, a.Updated) })
+	return out, nil
+}
+
+// filesOf are the files of a folder of assets, and when they were changed.
+func filesOf(ctx context.Context, r *action.Request, dir string) (map[string]int64, error) {
+	list, err := r.Kernel.ReadDir(ctx, "/data/"+dir)
+	if err != nil && tool.KindOf(err) != tool.Unknown {
+		return nil, err
+	}
+	out := map[string]int64{}
+	for _, e := range list {
+		if !e.IsDir {
+			out[e.Name] = e.Updated
+		}
+	}
+	return out, nil
+}
+
+// nameID is the id at the end of the name of an asset.
+var nameID = regexp.MustCompile(`-\d{14}-[0-9a-z]{7}$`)
+
+// assetName is the name of an asset's file without its id.
+func assetName(p string) string {
+	ext := path.Ext(p)
+	return nameID.ReplaceAllString(strings.TrimSuffix(path.Base(p), ext), "") + ext
 }
 
 // assetText is an asset with the part of its text that matches.

@@ -39,7 +39,7 @@ func TestSearchAssets(t *testing.T) {
 	got := w.do("search_assets")
 	w.silent(got)
 	paths := texts(got.Get("data"), "path")
-	if len(paths) != 2 || !slices.Contains(paths, openAsset) || got.Get("filteredOutCount").Int() != 2 {
+	if len(paths) != 2 || !slices.Contains(paths, openAsset) || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s", got.Raw)
 	}
 }
@@ -74,7 +74,7 @@ func TestFulltextAssetContent(t *testing.T) {
 	w.hide()
 	got := w.do("fulltext_asset_content", "query", word)
 	w.silent(got)
-	if got.Get("total").Int() != 1 || got.Get("filteredOutCount").Int() != 2 {
+	if got.Get("total").Int() != 1 || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s", got.Raw)
 	}
 	if one := w.do("fulltext_asset_content", "assetId", visible, "query", "你好", "queryMethod", 0); one.Get("data.0.path").Str != openAsset {

@@ -112,7 +112,6 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 			out = append(out, newAssetText(&all[i]))
 		}
 	}
-	r.Filtered(len(all) - len(out))
 	return out, incomplete, nil
 }
 

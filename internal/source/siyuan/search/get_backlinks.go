@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
@@ -80,6 +79,9 @@ func getBacklinks() *action.Action {
 		Example: `{"id":"20240101120000-abcdefg","mode":"links"}`,
 	}, func(ctx context.Context, r *action.Request, a backlinksArgs) (any, error) {
 		b := backlinks{r: r, target: r.Target("id"), args: a, out: backlinksResult{Mode: a.Mode, Links: []backlink{}, Mentions: []backlink{}}}
+		if err := b.narrow(ctx); err != nil {
+			return nil, err
+		}
 		if in := r.Targets("refTreeID"); len(in) > 0 {
 			b.in = &in[0]
 			var err error
@@ -109,8 +111,22 @@ type backlinks struct {
 	r      *action.Request
 	target action.Target
 	in     *action.Target // the one document to look into; nil is all
-	args   backlinksArgs
-	out    backlinksResult
+	// notebooks are those that may be read, where some may not; nil is all. What is hidden takes no place in what is
+	// asked for, and is not counted: it would be told that a hidden note refers to this very block, or has its name.
+	notebooks []kernel.Notebook
+	args      backlinksArgs
+	out       backlinksResult
+}
+
+// narrow finds the notebooks to look into.
+func (b *backlinks) narrow(ctx context.Context) error {
+	restricted, err := b.r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return err
+	}
+	visible, err := b.r.Levels.Visible(ctx)
+	b.notebooks = append([]kernel.Notebook{}, visible...)
+	return err
 }
 
 func (b *backlinks) links(ctx context.Context) error {
@@ -132,7 +148,7 @@ func (b *backlinks) links(ctx context.Context) error {
 
 // indexed are the links as the index has them.
 func (b *backlinks) indexed(ctx context.Context) error {
-	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, mostReferences+1)
+	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, b.notebooks, mostReferences+1)
 	if err != nil {
 		return err
 	}
@@ -142,15 +158,12 @@ func (b *backlinks) indexed(ctx context.Context) error {
 	if err := unboundReferences(ctx, b.r, rows); err != nil {
 		return err
 	}
-	hidden := 0
 	seen := map[[2]kernel.ID]bool{}
 	for _, row := range rows {
 		key := [2]kernel.ID{row.ID, row.Target}
 		text := content.Clean(row.Content)
 		switch {
-		case seen[key]:
-		case !b.r.Readable(row.Notebook):
-			hidden++
+		case seen[key], !b.r.Readable(row.Notebook):
 		case b.in != nil && row.Root != b.in.Root, !contains(text, b.args.Keyword):
 		default:
 			b.out.Links = append(b.out.Links, backlink{
@@ -160,7 +173,6 @@ func (b *backlinks) indexed(ctx context.Context) error {
 		}
 		seen[key] = true
 	}
-	b.r.Filtered(hidden)
 	return nil
 }
 
@@ -169,23 +181,9 @@ func (b *backlinks) mentions(ctx context.Context) error {
 	if b.in != nil {
 		documents = append(documents, *b.in)
 	} else {
-		_, mentioning, err := b.r.Kernel.BacklinkDocuments(ctx, b.target.ID)
-		if err != nil {
+		var err error
+		if documents, err = b.mentioning(ctx); err != nil {
 			return err
-		}
-		blocks, all := 0, len(mentioning)
-		for _, d := range mentioning {
-			blocks += d.Count
-		}
-		b.out.Incomplete = b.out.Incomplete || blocks >= mostMentions
-		mentioning = slices.DeleteFunc(mentioning, func(d kernel.BacklinkDocument) bool { return !b.r.Readable(d.Notebook) })
-		b.r.Filtered(all - len(mentioning))
-		if len(mentioning) > mostMentioning {
-			mentioning, b.out.Incomplete = mentioning[:mostMentioning], true
-		}
-		for _, d := range mentioning {
-			_, hpath, _ := strings.Cut(d.HPath, "/") // the first part is the notebook
-			documents = append(documents, action.Target{Root: d.ID, Notebook: d.Notebook, HPath: "/" + hpath})
 		}
 	}
 	for _, d := range documents {
@@ -201,6 +199,36 @@ func (b *backlinks) mentions(ctx context.Context) error {
 		b.out.Mentions = append(b.out.Mentions, mentions...)
 	}
 	return nil
+}
+
+// mentioning are documents that name the target.
+func (b *backlinks) mentioning(ctx context.Context) (documents []action.Target, err error) {
+	var found []kernel.BacklinkDocument
+	if b.notebooks != nil {
+		found, err = b.r.Kernel.MentioningDocuments(ctx, b.target.ID, b.target.Root, b.notebooks, mostMentioning+1)
+	} else {
+		_, found, err = b.r.Kernel.BacklinkDocuments(ctx, b.target.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	blocks := 0
+	for _, d := range found {
+		blocks += d.Count
+	}
+	b.out.Incomplete = b.out.Incomplete || blocks >= mostMentions
+	if len(found) > mostMentioning {
+		found, b.out.Incomplete = found[:mostMentioning], true
+	}
+	for _, d := range found {
+		hpath := d.HPath
+		if b.notebooks == nil { // the first part is the notebook
+			_, after, _ := strings.Cut(hpath, "/")
+			hpath = "/" + after
+		}
+		documents = append(documents, action.Target{Root: d.ID, Notebook: d.Notebook, HPath: hpath})
+	}
+	return documents, nil
 }
 
 // blocks are blocks of one document as the kernel shows them, those that have the keyword: the kernel's own notion of

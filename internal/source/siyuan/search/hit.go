@@ -83,7 +83,8 @@ func hitFields(list string) []action.Field {
 	return fields
 }
 
-// readable leaves out what is in notebooks that may not be read, and counts it; what the index
+// readable leaves out what is in notebooks that may not be read, and counts it for nobody but us: the
+// count of what fits a text of the caller's choice tells that text. What the index
 // holds twice comes once (siyuan README 30). A document of a group stays with those of its blocks
 // that may be read.
 func readable(r *action.Request, found []kernel.Found) (kept []kernel.Found, dropped int) {

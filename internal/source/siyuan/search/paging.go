@@ -108,14 +108,13 @@ func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage,
 func filtered(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
 	var kept []kernel.Found
 	documents, seen := map[kernel.ID]kernel.Found{}, map[kernel.ID]bool{}
-	dropped, incomplete := 0, false
+	incomplete := false
 	for n := 1; ; n++ {
 		got, err := ask(ctx, n, kernelPage)
 		if err != nil {
 			return list{}, err
 		}
-		may, hidden := readable(r, got.Blocks)
-		dropped += hidden
+		may, _ := readable(r, got.Blocks)
 		hits, groups := ungroup(may)
 		maps.Copy(documents, groups)
 		for _, f := range hits {
@@ -132,7 +131,6 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 			break
 		}
 	}
-	r.Filtered(dropped)
 	if only.all != nil {
 		kept = only.all(kept)
 	}

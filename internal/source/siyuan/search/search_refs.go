@@ -24,7 +24,7 @@ func searchRefs() *action.Action {
 		Guide:      "Without k nothing is searched. get_backlinks lists what refers to a block already.",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id"), action.OnDocument(access.Read, "rootID")},
-		Endpoints:  []string{"search/searchRefBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
+		Endpoints:  []string{"search/searchRefBlock", "search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
 		Aliases:    map[string]string{"keyword": "k", "query": "k"},
 		Positional: []string{"id", "k"},
 		Returns: append(hitFields("data"),
@@ -36,7 +36,7 @@ func searchRefs() *action.Action {
 		if in := r.Targets("rootID"); len(in) > 0 {
 			root = in[0].Root
 		}
-		found, err := r.Kernel.SearchRefs(ctx, kernel.RefSearch{
+		found, err := referable(ctx, r, kernel.RefSearch{
 			ID: r.Target("id").ID, Root: root, Keyword: a.K, BeforeLen: a.BeforeLen, SquareBrackets: a.SquareBrackets, Database: a.Database,
 			ReqID: a.ReqID,
 		})
@@ -51,8 +51,7 @@ func searchRefs() *action.Action {
 			return nil, err
 		}
 		found = clean.order(found)
-		kept, dropped := readable(r, found)
-		r.Filtered(dropped)
+		kept, _ := readable(r, found)
 		if err := withoutNotebooks(ctx, r, kept); err != nil {
 			return nil, err
 		}
@@ -66,4 +65,27 @@ func searchRefs() *action.Action {
 			Total  int   `json:"total"`
 		}{hits, hits, len(hits)}, nil
 	})
+}
+
+// mostReferable is how many blocks to refer to are looked for where some notebook may not be read.
+const mostReferable = 64
+
+// referable are blocks to refer to. The kernel ends after a number of hits, those of all notebooks among them, so that a
+// hidden one would show by taking the place of another. Where some notebook may not be read, the others are searched.
+func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]kernel.Found, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !restricted {
+		return r.Kernel.SearchRefs(ctx, q)
+	}
+	paths, nothing, err := scope(ctx, r, nil)
+	if err != nil || nothing || q.Keyword == "" {
+		return nil, err
+	}
+	got, err := r.Kernel.FullText(ctx, kernel.FullText{
+		Query: q.Keyword, Method: methods["keyword"], Types: withoutCollections(nil), Paths: paths, OrderBy: orders["relevance"], Page: 1, PageSize: mostReferable,
+	})
+	return got.Blocks, err
 }

@@ -1,0 +1,320 @@
+package siyuan_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+// counted are all places where a result says how much was left out since it may not be read, and why that tells
+// nobody what it is: no text, title or filter of the caller's decides what is counted.
+var counted = map[string]string{
+	"av/get.go":                    "rows of a database that are bound to hidden blocks: all of them, whoever asks",
+	"av/get_primary_key_values.go": "the same, without a keyword only",
+	"av/render.go":                 "the same, without a query only",
+	"block/recent_updated.go":      "what was written last, anywhere",
+	"file/get_doc_assets.go":       "assets in folders of hidden notebooks that a document shows",
+	"file/list_unused_assets.go":   "assets that nothing uses",
+	"flashcard/tool.go":            "cards of a deck, or all that are due",
+}
+
+// TestCountsOfWhatIsHidden: a count that is not on the list has to be thought about first.
+func TestCountsOfWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	found := map[string]string{}
+	err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Filtered" {
+					found[filepath.ToSlash(path)] = counted[filepath.ToSlash(path)]
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(counted, found); diff != "" {
+		t.Errorf("what is counted (-on the list +in the code):\n%s", diff)
+	}
+}
+
+// The hidden notebook has the code in every way there is. Those who guess a letter of it ask for secretHit, and for
+// secretMisses where they guess wrong.
+const secretHit = "qx7k"
+
+var secretMisses = []string{"qx7b", "qx7w", "qx7m"}
+
+// secretive is a workspace whose hidden notebook has the code in every way there is.
+func secretive(t *testing.T) *foreign {
+	t.Helper()
+	w := newForeign(t)
+	const code = secretHit + "391z"
+	doc := w.Doc(w.hidden, "/"+code, "text "+code+" with #"+code+"#\n\n# "+code+"\n\nsee (("+w.mine+" 'x')) and (("+w.doc+" '"+code+"'))\n\n"+
+		"[a](assets/"+code+"-20240801120000-eeeeeee.txt)\n\n((20200101000000-zzzzzzz 'gone'))")
+	w.File("/data/assets/"+code+"-20240801120000-eeeeeee.txt", []byte("text of "+code))
+	attrs := map[string]string{"name": code, "alias": code, "memo": code, "bookmark": code, "custom-a": code}
+	if err := w.client.SetAttrs(t.Context(), kernel.ID(w.blocks(doc)[0]), attrs); err != nil {
+		t.Fatal(err)
+	}
+	ops := []kernel.Operation{
+		{"action": "setAttrViewName", "id": hiddenDB, "data": code},
+		{"action": "insertAttrViewBlock", "avID": hiddenDB, "srcs": []any{map[string]any{"itemID": "20240801120000-coderow", "isDetached": true, "content": code}}},
+	}
+	if _, err := w.client.Transact(t.Context(), 1, ops...); err != nil {
+		t.Fatal(err)
+	}
+	shows := w.Doc(w.open, "/Table", "table")
+	w.must("av.render", object{"id": "20240801120000-mydb001", "createIfNotExist": true, "blockID": shows})
+	w.must("av.add_rows", object{"avID": "20240801120000-mydb001", "primaryKeyTexts": []string{"a row"}})
+	if _, err := w.client.Transact(t.Context(), 1, kernel.Operation{"action": "insertAttrViewBlock", "avID": "20240801120000-mydb001", "srcs": []any{
+		map[string]any{"itemID": "20240801120000-bounded", "id": w.blocks(doc)[0], "isDetached": false},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+var (
+	idLike   = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
+	timeLike = regexp.MustCompile(`\d{10,17}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}`) // ids of requests and hashes too
+)
+
+// guess runs an action with a text in the place of one of its arguments, and returns what the caller can tell of it.
+func (w *foreign) guess(a *action.Action, args json.RawMessage, path, text string) string {
+	w.t.Helper()
+	args, err := sjson.SetBytes(args, path, text)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var in object
+	if err := json.Unmarshal(args, &in); err != nil {
+		w.t.Fatal(err)
+	}
+	got, err := w.do(a.Tool+"."+a.Name, in)
+	out := got.Str
+	if err != nil {
+		out = err.Error()
+	}
+	out = idLike.ReplaceAllString(strings.ReplaceAll(out, text, "TEXT"), "ID")
+	return timeLike.ReplaceAllString(out, "TIME")
+}
+
+// fill makes arguments for an action of its example, with ids of this workspace.
+func (w *foreign) fill(a *action.Action) json.RawMessage {
+	for name, id := range map[string]string{"notebook": w.open, "parentID": w.doc, "targetNotebook": w.open, "rootID": w.doc} {
+		if v := gjson.Get(a.Example, name); v.Exists() && idLike.MatchString(v.Str) {
+			a := *a
+			a.Example, _ = sjson.Set(a.Example, name, id)
+			return w.fill2(&a, name)
+		}
+	}
+	return w.fill2(a, "")
+}
+
+func (w *foreign) fill2(a *action.Action, but string) json.RawMessage {
+	args := []byte(a.Example)
+	id := w.mine
+	switch a.Tool {
+	case "av":
+		id = "20240801120000-mydb001"
+	case "document", "file":
+		id = w.doc
+	case "notebook":
+		id = w.open
+	}
+	gjson.ParseBytes(args).ForEach(func(name, value gjson.Result) bool {
+		if name.Str != but {
+			args = bytes.Replace(args, []byte(value.Raw), []byte(idLike.ReplaceAllString(value.Raw, id)), 1)
+		}
+		return true
+	})
+	return args
+}
+
+// needed are the arguments that have to be there with the one that path leads into, and no other that narrows things down.
+func needed(a *action.Action, args json.RawMessage, path string) json.RawMessage {
+	top, _, _ := strings.Cut(path, ".")
+	out := []byte("{}")
+	gjson.ParseBytes(args).ForEach(func(name, v gjson.Result) bool {
+		if p := a.Param(name.Str); name.Str == top || p != nil && p.Required || idLike.MatchString(v.Raw) {
+			out, _ = sjson.SetRawBytes(out, name.Str, []byte(v.Raw))
+		}
+		return true
+	})
+	return out
+}
+
+// texts are the paths of arguments of an action that are texts.
+func texts(a *action.Action, args json.RawMessage) []string {
+	schema := gjson.ParseBytes(a.Schema())
+	out := map[string]bool{}
+	var walk func(path string, v gjson.Result)
+	walk = func(path string, v gjson.Result) {
+		switch {
+		case v.IsObject() || v.IsArray():
+			v.ForEach(func(name, inner gjson.Result) bool {
+				at := name.String()
+				if path != "" {
+					at = path + "." + at
+				}
+				walk(at, inner)
+				return true
+			})
+		case v.Type == gjson.String && !idLike.MatchString(v.Str) && !schema.Get("properties."+path+".enum").Exists():
+			out[path] = true
+		}
+	}
+	parsed := gjson.ParseBytes(args)
+	if parsed.IsArray() {
+		return nil
+	}
+	n := 0
+	parsed.ForEach(func(name, v gjson.Result) bool {
+		walk(name.String(), v)
+		n++
+		return true
+	})
+	schema.Get("properties").ForEach(func(name, p gjson.Result) bool {
+		if p.Get("type").Str == "string" && !p.Get("enum").Exists() && !parsed.Get(name.Str).Exists() {
+			out[name.Str] = true
+		}
+		return true
+	})
+	return slices.Sorted(maps.Keys(out))
+}
+
+// TestNoActionTellsAHiddenCode guesses a letter of a hidden code with every text that every action takes: no answer to the
+// right guess is another one than to the wrong ones. A new action is tried by itself.
+func TestNoActionTellsAHiddenCode(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for _, tl := range siyuan.Tools() {
+		if tl.Name == "mascot" {
+			continue
+		}
+		t.Run(tl.Name, func(t *testing.T) {
+			w := secretive(t)
+			for _, a := range tl.Actions {
+				if a.DirectOnly || a.Tool == "notebook" && a.Name == "remove" {
+					continue
+				}
+				all := w.fill(a)
+				for _, path := range texts(a, all) {
+					for _, args := range []json.RawMessage{all, needed(a, all, path)} {
+						first := w.guess(a, args, path, secretMisses[0])
+						hit := w.guess(a, args, path, secretHit)
+						same := true
+						for _, miss := range secretMisses[1:] {
+							same = same && w.guess(a, args, path, miss) == first
+						}
+						tried++
+						if same && hit != first {
+							t.Errorf("%s.%s tells by %s: \nright %s\nwrong %s", a.Tool, a.Name, path, hit, first)
+						}
+					}
+				}
+			}
+		})
+	}
+	if tried < 100 {
+		t.Errorf("only %d texts were tried", tried)
+	}
+}
+
+// TestNoTitleTellsAHiddenCode: a document of the caller's own, with a title of their choice, is mentioned by hidden notes.
+func TestNoTitleTellsAHiddenCode(t *testing.T) {
+	t.Parallel()
+	w := secretive(t)
+	answers := map[string]bool{}
+	for _, text := range append([]string{secretHit, secretHit + "391z"}, secretMisses...) {
+		id := w.must("document.create", object{"notebook": w.open, "path": "/" + text, "markdown": "x"}).Get("id").Str
+		for _, call := range []struct {
+			name string
+			args object
+		}{
+			{"search.get_backlinks", object{"id": id}}, {"block.docs_info", object{"ids": []string{id}, "refCount": true}},
+			{"document.lookup", object{"id": id, "include": []string{"docInfo"}}}, {"search.search_refs", object{"id": id, "k": text}},
+		} {
+			got, err := w.do(call.name, call.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers[call.name+timeLike.ReplaceAllString(idLike.ReplaceAllString(strings.ReplaceAll(got.Str, text, "TEXT"), "ID"), "TIME")] = true
+		}
+		w.must("document.remove", object{"ids": []string{id}})
+	}
+	if len(answers) != 4 {
+		t.Errorf("different answers: %s", strings.Join(slices.Sorted(maps.Keys(answers)), "\n"))
+	}
+}
+
+// TestNobodyTellsOfHiddenReferences: a hidden note refers to a document, and no answer about that document knows.
+func TestNobodyTellsOfHiddenReferences(t *testing.T) {
+	t.Parallel()
+	w := secretive(t) // it refers to the document and to its first block
+	other := w.Doc(w.open, "/Other", "first\n\n[a]("+sharedAsset+") [b]("+visibleAsset+")")
+	w.levels("rwd")
+	plain := func(doc, block, text string) string {
+		text = strings.NewReplacer(doc, "DOC", block, "BLOCK", "Doc", "TITLE", "Other", "TITLE").Replace(text)
+		return timeLike.ReplaceAllString(idLike.ReplaceAllString(text, "ID"), "TIME")
+	}
+	for _, call := range []struct {
+		name string
+		args func(doc, block string) object
+	}{
+		{"search.get_backlinks", func(doc, _ string) object { return object{"id": doc, "mode": "links"} }},
+		{"search.get_backlinks", func(_, block string) object { return object{"id": block} }},
+		{"block.docs_info", func(doc, _ string) object { return object{"ids": []string{doc}, "refCount": true, "av": true} }},
+		{"block.info", func(_, block string) object { return object{"id": block} }},
+		{"block.get_attrs", func(_, block string) object { return object{"id": block} }},
+		{"block.word_count", func(doc, _ string) object { return object{"ids": []string{doc}} }},
+		{"document.lookup", func(doc, _ string) object { return object{"id": doc, "include": []string{"docInfo"}} }},
+		{"document.get_outline", func(doc, _ string) object { return object{"id": doc} }},
+		{"document.get_doc", func(doc, _ string) object { return object{"id": doc} }},
+		{"block.transfer_references", func(doc, block string) object { return object{"fromID": block, "toID": doc} }},
+		{"fs.write", func(doc, _ string) object {
+			return object{"path": "/Open/" + w.title(doc), "markdown": "all new", "overwrite": true}
+		}},
+	} {
+		var told []string
+		for _, doc := range []string{w.doc, other} {
+			block := w.blocks(doc)[0]
+			got, err := w.do(call.name, call.args(doc, block))
+			if err != nil {
+				got.Str = err.Error()
+			}
+			told = append(told, plain(doc, block, got.Str))
+		}
+		if told[0] != told[1] {
+			t.Errorf("%s:\nwith a hidden reference %s\nwithout               %s", call.name, told[0], told[1])
+		}
+	}
+}
