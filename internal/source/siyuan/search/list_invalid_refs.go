@@ -16,19 +16,15 @@ func listInvalidRefs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "list_invalid_refs", Purpose: "List the blocks whose references lead nowhere",
 		Class:     action.Reads,
-		Guide:     "A reference to a block of a closed notebook counts as one that leads nowhere.",
+		Guide:     "A reference to a block of a closed notebook, or of one that may not be read, counts as one that leads nowhere.",
 		Unguarded: "what is in notebooks that may not be read is left out",
-		Endpoints: []string{"search/listInvalidBlockRefs", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
+		Endpoints: []string{"search/listInvalidBlockRefs", "search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
 		Returns:   append(pageFields(), action.Field{Name: "blocks", About: "the same as data", Verbose: true}),
 		Example:   `{"pageSize":20}`,
 	}, func(ctx context.Context, r *action.Request, a invalidRefsArgs) (any, error) {
-		clean := cleaning{r: r, matches: anyMatch}
-		ask := func(ctx context.Context, page, size int) (kernel.FoundPage, error) {
-			got, err := r.Kernel.InvalidRefs(ctx, page, size)
-			if err == nil {
-				got.Blocks, err = clean.of(ctx, got.Blocks)
-			}
-			return got, err
+		ask, err := invalidRefs(ctx, r)
+		if err != nil {
+			return nil, err
 		}
 		found, err := fetch(ctx, r, ask, a.Page, a.PageSize, filter{}, true)
 		return struct {
@@ -36,4 +32,33 @@ func listInvalidRefs() *action.Action {
 			Blocks []hit `json:"blocks"`
 		}{found, found.Data}, err
 	})
+}
+
+// invalidRefs asks for pages of such blocks. The kernel's own list tells what is hidden from what does not exist, so
+// where some notebook may not be read, the blocks are found in the index.
+func invalidRefs(ctx context.Context, r *action.Request) (pages, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return r.Kernel.InvalidRefs, err
+	}
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var boxes []kernel.ID
+	for _, n := range visible {
+		boxes = append(boxes, n.ID)
+	}
+	in := " IN (" + kernel.QuoteIDs(boxes) + ")"
+	rows, err := kernel.SQL[struct{ ID kernel.ID }](ctx, r.Kernel, "SELECT DISTINCT b.id FROM spans AS s JOIN blocks AS b ON b.id = s.block_id WHERE s.type LIKE '%block-ref%' AND b.box"+in+
+		" AND NOT EXISTS (SELECT 1 FROM blocks AS d WHERE d.box"+in+" AND d.id = substr(s.markdown, instr(s.markdown, '((') + 2, 22))"+
+		" ORDER BY b.updated DESC, b.id LIMIT 10000")
+	if err != nil {
+		return nil, err
+	}
+	f := finder{args: &fulltextArgs{}, cleaning: cleaning{r: r, matches: anyMatch}, question: &kernel.FullText{Method: kernel.MethodSQL, Page: 1}}
+	for _, row := range rows {
+		f.ids = append(f.ids, row.ID)
+	}
+	return f.named, nil
 }

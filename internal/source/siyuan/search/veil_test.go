@@ -56,7 +56,31 @@ func TestSearchTellsNothingOfCopies(t *testing.T) {
 			t.Errorf("%s: the readable words of the block are not found: %s", query, got.Raw)
 		}
 	}
-	if got := w.do("list_invalid_refs"); strings.Contains(got.Raw, "qx7391zk") {
-		t.Errorf("%s", got.Raw)
+}
+
+// TestInvalidRefsTellHiddenFromAbsentNowhere: a reference to a block that may not be read leads nowhere, as one does to a
+// block that does not exist.
+func TestInvalidRefsTellHiddenFromAbsentNowhere(t *testing.T) {
+	w := newWorld(t)
+	their := w.children(w.secretDoc)[0]
+	docs := map[string]string{their: "", nowhere: "", w.doc: ""}
+	for to := range docs {
+		docs[to] = w.children(w.Doc(w.fruit, "/To "+to, "x (("+to+" \"plum\"))"))[0]
+	}
+	w.hide()
+	for _, size := range []int{1, 32} {
+		var listed []string
+		for page := 1; page <= 3; page++ {
+			got := w.do("list_invalid_refs", "page", page, "pageSize", size)
+			listed = append(listed, texts(got.Get("data"), "id")...)
+			if total := got.Get("total").Int(); total != 2 {
+				t.Errorf("%d in all, want 2: %s", total, got.Raw)
+			}
+		}
+		for to, id := range docs {
+			if strings.Contains(strings.Join(listed, " "), id) != (to != w.doc) {
+				t.Errorf("pages of %d: a reference to %s: %v", size, to, listed)
+			}
+		}
 	}
 }
