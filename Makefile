@@ -6,10 +6,10 @@ SOAKTIME ?= 1h
 SMALL     = -gcflags='github.com/88250/lute/...=-l' -gcflags='github.com/nats-io/...=-l'
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test stories soak crash conformance live real bench fuzz lint vuln cross clean
+.PHONY: help build run test stories soak crash conformance live real bench bench-compare fuzz lint vuln cross clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
 build: ## bin/collie, static and stripped
 	CGO_ENABLED=0 go build -trimpath $(SMALL) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
@@ -53,6 +53,10 @@ real: ## the tests of the tools at a SiYuan with an EMPTY workspace, COLLIE_TEST
 
 bench: build ## measure against the budgets and write bench/RESULTS.md
 	go run ./test/bench -collie bin/collie -out bench/RESULTS.md
+
+bench-compare: ## is NEW slower or dearer than OLD? each a program or a git revision; JSON=FILE for the figures; a quiet machine, 2 minutes
+	@test -n "$(OLD)" -a -n "$(NEW)" || { echo "make bench-compare OLD=v1.0.0 NEW=bin/collie"; exit 1; }
+	go run ./test/bench compare -old '$(OLD)' -new '$(NEW)' $(if $(JSON),-json '$(JSON)')
 
 fuzz: ## every fuzz test for FUZZTIME
 	@grep -rnoE '^func Fuzz\w+' --include='*_test.go' internal | sed -E 's|^(.*)/[^/]+:[0-9]+:func (.*)|\1 \2|' | \

@@ -20,4 +20,8 @@
 // -quick takes a few seconds and shows only that the harness works; -only NAME measures
 // the parts whose names contain it. A missed budget is a line in the report and no failure;
 // with -check a ratio five times off its budget is one.
+//
+//	go run ./test/bench compare -old REVISION -new bin/collie
+//
+// measures two programs in turns and says whether the new one is worse; it exits with 1 where it is.
 package main

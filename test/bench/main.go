@@ -22,6 +22,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, log io.Writer) error {
+	if len(args) > 0 && args[0] == "compare" {
+		return compare(ctx, args[1:], os.Stdout, log)
+	}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(log)
 	collie := f.String("collie", "bin/collie", "the program to measure, stripped")

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What counts the cost of a call.
+const (
+	byInstructions = "user instructions"
+	byTime         = "processor time" // user and system
+)
+
+func unitOf(counter string) string {
+	if counter == byInstructions {
+		return ""
+	}
+	return "µs"
+}
+
+func limitOf(counter string) string {
+	if counter == byInstructions {
+		return dearest
+	}
+	return dearer
+}
+
+// counter counts what a process spends.
+type counter interface {
+	// stop ends the count and returns it, in instructions or microseconds.
+	stop() (float64, error)
+}
+
+// counterHere is [byInstructions] where perf can count them, else [byTime].
+func counterHere(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "perf", "stat", "-x", ",", "-e", "instructions:u", "true").CombinedOutput()
+	if err != nil {
+		return byTime
+	}
+	if _, err := instructions(string(out)); err != nil {
+		return byTime
+	}
+	return byInstructions
+}
+
+// instructions reads what `perf stat -x ,` writes, such as "123456,,instructions:u,…".
+func instructions(out string) (float64, error) {
+	for line := range strings.Lines(out) {
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		if len(fields) < 3 || !strings.HasPrefix(fields[2], "instructions") {
+			continue
+		}
+		n, err := strconv.ParseFloat(fields[0], 64)
+		if err != nil {
+			return 0, fmt.Errorf("perf stat: %q", strings.TrimSpace(line))
+		}
+		return n, nil
+	}
+	return 0, fmt.Errorf("perf stat: no instructions in %q", out)
+}
+
+func (c *comparison) count(ctx context.Context, pid int) (counter, error) {
+	if c.counter == byInstructions {
+		return startPerf(ctx, pid)
+	}
+	begun, err := runTime(pid)
+	return &clock{pid, begun}, err
+}
+
+// clock counts processor time.
+type clock struct {
+	pid   int
+	begun time.Duration
+}
+
+func (c *clock) stop() (float64, error) {
+	now, err := runTime(c.pid)
+	return micros(now - c.begun), err
+}
+
+// runTime is how long the threads of a process have run, to the nanosecond where the kernel tells it
+// so (the Go runtime ends no thread that it may need again), else in ticks.
+func runTime(pid int) (total time.Duration, err error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(threads) == 0 {
+		return cpuTime(pid)
+	}
+	for _, file := range threads {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return 0, err
+		}
+		ran, _, _ := strings.Cut(string(text), " ")
+		n, err := strconv.ParseInt(ran, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", file, err)
+		}
+		total += time.Duration(n)
+	}
+	if total == 0 {
+		return cpuTime(pid)
+	}
+	return total, nil
+}
+
+// perf is a running perf stat.
+type perf struct {
+	cmd *exec.Cmd
+	out strings.Builder
+}
+
+// startPerf returns once the counters are there.
+func startPerf(ctx context.Context, pid int) (*perf, error) {
+	p := &perf{cmd: exec.CommandContext(ctx, "perf", "stat", "-x", ",", "-e", "instructions:u", "-p", strconv.Itoa(pid))}
+	p.cmd.Stderr = &p.out
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for begun := time.Now(); time.Since(begun) < startLimit; {
+		open, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.cmd.Process.Pid))
+		if err != nil {
+			return nil, err
+		}
+		for _, fd := range open {
+			if to, err := os.Readlink(fd); err == nil && strings.Contains(to, "perf_event") {
+				return p, pause(ctx, 20*time.Millisecond) // the other threads' counters
+			}
+		}
+		if err := pause(ctx, time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	_, err := p.stop()
+	return nil, errors.Join(fmt.Errorf("perf stat did not count within %v", startLimit), err)
+}
+
+func (p *perf) stop() (float64, error) {
+	_ = p.cmd.Process.Signal(os.Interrupt)
+	_ = p.cmd.Wait() // it ends by the signal
+	return instructions(p.out.String())
+}

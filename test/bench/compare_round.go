@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// comparisonPlan says how much is measured. Each side gets fresh processes in each round, so that
+// rounds are independent, and turns of a few calls within one, so that both have the same machine.
+type comparisonPlan struct {
+	rounds      int
+	blocks      int // turns of each side with one client
+	calls       int // of a turn
+	cold        int // calls before anything counts
+	sessions    int
+	slices      int // turns of each side with many clients
+	slice       time.Duration
+	lesser      int // turns of each side over the bridge, and with lists
+	lesserCalls int
+	servers     int // of a start from the cache
+	settle      time.Duration
+}
+
+var fullComparison = comparisonPlan{
+	blocks: 32, calls: 132, cold: 400, sessions: 16, slices: 8, slice: 100 * time.Millisecond, lesser: 6, lesserCalls: 60,
+	servers: 20, settle: 300 * time.Millisecond,
+}
+
+var shortComparison = comparisonPlan{
+	rounds: 2, blocks: 2, calls: 20, cold: 10, sessions: 4, slices: 2, slice: 20 * time.Millisecond, lesser: 2, lesserCalls: 5,
+	servers: 2, settle: 10 * time.Millisecond,
+}
+
+// comparison is two programs, the old one first.
+type comparison struct {
+	plan    comparisonPlan
+	sides   [2]*bench
+	warm    [2]*installation
+	counter string // what counts a call's cost
+	samples map[string]*samples
+	order   []string // of samples
+	log     io.Writer
+}
+
+// samples are the values of one figure, a round each, by side.
+type samples struct {
+	row    row
+	rounds [2][]float64
+}
+
+// The figures, in the order of the report.
+const (
+	theCost   = "a call, 1 session"
+	thePile   = "a call, 16 sessions"
+	theCall   = "p50 of a call, 1 session"
+	theCrowd  = "calls/s, 16 sessions"
+	theBridge = "p50 of a call, `collie stdio` beside a gateway"
+	theList   = "p50 of tools/list, 200 tools"
+	theStart  = "start from the cache to the whole list"
+	theWeight = "memory at rest"
+)
+
+func (c *comparison) take(side int, r row, v float64) {
+	s, ok := c.samples[r.Name]
+	if !ok {
+		s = &samples{row: r}
+		c.samples[r.Name] = s
+		c.order = append(c.order, r.Name)
+	}
+	s.rounds[side] = append(s.rounds[side], v)
+}
+
+func (c *comparison) run(ctx context.Context) error {
+	c.counter = counterHere(ctx)
+	for i, b := range c.sides {
+		in, err := b.install(c.plan.servers, 20, 0)
+		if err == nil {
+			err = b.fill(ctx, in)
+		}
+		if err != nil {
+			return err
+		}
+		c.warm[i] = in
+	}
+	for n := range c.plan.rounds {
+		begun := time.Now()
+		if err := c.round(ctx, n); err != nil {
+			return fmt.Errorf("round %d: %w", n+1, err)
+		}
+		fmt.Fprintf(c.log, "bench: round %d of %d: %.1f s\n", n+1, c.plan.rounds, time.Since(begun).Seconds())
+	}
+	return nil
+}
+
+// rig is one side in one round.
+type rig struct {
+	gateway *daemon
+	one     *httpClient
+	bridge  *stdioClient
+	many    side
+}
+
+// round measures both sides once. Whoever goes first changes from round to round.
+func (c *comparison) round(ctx context.Context, n int) error {
+	var end stopper
+	defer func() { end.stop(c.log) }()
+	order := []int{0, 1}
+	if n%2 == 1 {
+		slices.Reverse(order)
+	}
+	var rigs [2]*rig
+	for _, i := range order {
+		if err := c.start(ctx, i); err != nil {
+			return err
+		}
+		r, err := c.open(ctx, i, &end)
+		if err != nil {
+			return err
+		}
+		rigs[i] = r
+	}
+	for _, step := range []func(context.Context, [2]*rig, []int) error{c.calls, c.crowds, c.lists, c.bridges} {
+		if err := step(ctx, rigs, order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start measures a start that the cache serves.
+func (c *comparison) start(ctx context.Context, i int) error {
+	b, in := c.sides[i], c.warm[i]
+	d, err := b.start(ctx, in, collieListens)
+	if err != nil {
+		return err
+	}
+	defer d.stop() //nolint:errcheck // it returns nil
+	l, err := in.list(ctx, d.endpoint)
+	if err != nil {
+		return err
+	}
+	c.take(i, row{Name: theStart, Unit: "ms", Limit: slowest}, micros(l.at.Sub(d.begun))/1000)
+	return nil
+}
+
+// open starts a gateway in a home of its own and connects all clients.
+func (c *comparison) open(ctx context.Context, i int, end *stopper) (*rig, error) {
+	b := c.sides[i]
+	home, config, err := b.home(map[string]command{"fake": {b.lean.program}, "many": {b.lean.program, "--tools", "200"}})
+	if err != nil {
+		return nil, err
+	}
+	r := &rig{}
+	if r.gateway, err = end.daemon(b.serveIn(ctx, home, config, collieReady)); err != nil {
+		return nil, err
+	}
+	if err := pause(ctx, c.plan.settle); err != nil {
+		return nil, err
+	}
+	if v, err := memory(r.gateway.cmd.Process.Pid, "VmRSS"); err == nil { // where there is no such figure, none is reported
+		c.take(i, row{Name: theWeight, Unit: "MiB"}, v)
+	}
+	if r.one, err = dialHTTP(ctx, r.gateway.endpoint, legacy); err != nil {
+		return nil, err
+	}
+	end.add(r.one.close)
+	if r.bridge, err = startStdio(ctx, b.collie, "stdio", "--home", home, "--config", config); err != nil {
+		return nil, err
+	}
+	end.add(r.bridge.close)
+	r.many = side{daemon: r.gateway, tool: "fake__echo"}
+	end.add(func() error { r.many.close(); return nil })
+	if err := r.many.open(ctx, c.plan.sessions); err != nil {
+		return nil, err
+	}
+	for _, client := range []client{r.one, r.bridge} {
+		client.prepare(callTool("fake__echo", echoed))
+		if _, err := timed(ctx, client, c.plan.cold); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// calls measures one client, and what its calls cost the gateway.
+func (c *comparison) calls(ctx context.Context, rigs [2]*rig, order []int) error {
+	var counters [2]counter
+	for _, i := range order {
+		var err error
+		if counters[i], err = c.count(ctx, rigs[i].gateway.cmd.Process.Pid); err != nil {
+			return err
+		}
+	}
+	took, err := c.turns(ctx, order, c.plan.blocks, c.plan.calls, func(i int) client { return rigs[i].one })
+	if err != nil {
+		return err
+	}
+	for _, i := range order {
+		spent, err := counters[i].stop()
+		if err != nil {
+			return err
+		}
+		c.take(i, row{Name: c.counter + " " + theCost, Unit: unitOf(c.counter), Limit: limitOf(c.counter)}, spent/float64(len(took[i])))
+		c.take(i, row{Name: theCall, Unit: "µs", Limit: slowest}, micros(percentile(took[i], 50)))
+	}
+	return nil
+}
+
+// crowds measures many clients at once.
+func (c *comparison) crowds(ctx context.Context, rigs [2]*rig, order []int) error {
+	var counters [2]counter
+	var tallies [2]tally
+	for _, i := range order {
+		var err error
+		if counters[i], err = c.count(ctx, rigs[i].gateway.cmd.Process.Pid); err != nil {
+			return err
+		}
+	}
+	turn := slices.Clone(order)
+	for range c.plan.slices {
+		for _, i := range turn {
+			if err := rigs[i].many.run(ctx, c.plan.slice, &tallies[i]); err != nil {
+				return err
+			}
+		}
+		slices.Reverse(turn)
+	}
+	for _, i := range order {
+		spent, err := counters[i].stop()
+		if err != nil {
+			return err
+		}
+		c.take(i, row{Name: theCrowd, Unit: "/s", Limit: slowest, More: true}, tallies[i].rate())
+		c.take(i, row{Name: c.counter + " " + thePile, Unit: unitOf(c.counter)}, spent/float64(tallies[i].calls))
+	}
+	return nil
+}
+
+// lists measures the list of tools.
+func (c *comparison) lists(ctx context.Context, rigs [2]*rig, order []int) error {
+	for _, i := range order {
+		rigs[i].one.prepare(request{method: "tools/list"})
+	}
+	return c.lesser(ctx, order, theList, func(i int) client { return rigs[i].one })
+}
+
+// bridges measures a client that Collie's stdio carries to the gateway.
+func (c *comparison) bridges(ctx context.Context, rigs [2]*rig, order []int) error {
+	return c.lesser(ctx, order, theBridge, func(i int) client { return rigs[i].bridge })
+}
+
+func (c *comparison) lesser(ctx context.Context, order []int, name string, of func(int) client) error {
+	took, err := c.turns(ctx, order, c.plan.lesser, c.plan.lesserCalls, of)
+	if err != nil {
+		return err
+	}
+	for _, i := range order {
+		c.take(i, row{Name: name, Unit: "µs", Limit: slowest}, micros(percentile(took[i], 50)))
+	}
+	return nil
+}
+
+// turns lets both sides call in turns, every other time in reverse order, so that each has either
+// neighbour before it.
+func (c *comparison) turns(ctx context.Context, order []int, blocks, calls int, of func(int) client) (took [2][]time.Duration, err error) {
+	turn := slices.Clone(order)
+	for range blocks {
+		for _, i := range turn {
+			d, err := timed(ctx, of(i), calls)
+			if err != nil {
+				return took, err
+			}
+			took[i] = append(took[i], d...)
+		}
+		slices.Reverse(turn)
+	}
+	return took, nil
+}
+
+// timed makes some calls.
+func timed(ctx context.Context, c client, calls int) ([]time.Duration, error) {
+	took := make([]time.Duration, calls)
+	for n := range took {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		begun := time.Now()
+		if _, err := c.call(); err != nil {
+			return nil, err
+		}
+		took[n] = time.Since(begun)
+	}
+	return took, nil
+}
