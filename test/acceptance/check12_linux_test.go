@@ -25,8 +25,14 @@ type screen struct {
 	seen bytes.Buffer
 }
 
-// terminal runs `collie args…` at a terminal of its own.
+// terminal runs `collie args…` at a terminal of its own, with a home of its own.
 func (w *world) terminal(t *testing.T, args ...string) *screen {
+	t.Helper()
+	return w.terminalIn(t, t.TempDir(), args...)
+}
+
+// terminalIn is terminal for a home.
+func (w *world) terminalIn(t *testing.T, home string, args ...string) *screen {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -45,7 +51,7 @@ func (w *world) terminal(t *testing.T, args ...string) *screen {
 		t.Fatal(err)
 	}
 	s := &screen{t: t, person: person, exited: make(chan struct{})}
-	s.cmd = exec.CommandContext(t.Context(), w.Collie, append([]string{"--home", t.TempDir(), "--config", w.settings}, args...)...)
+	s.cmd = exec.CommandContext(t.Context(), w.Collie, append([]string{"--home", home, "--config", w.settings}, args...)...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = program, program, program
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
