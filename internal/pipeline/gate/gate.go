@@ -1,7 +1,6 @@
-// Package gate is the stage that asks a person before a dangerous call runs (architecture.md
-// D11, siyuan-tools.md R-9-1). Which actions are dangerous is their Source's word; what a
-// person sees and types on is left to whoever made the call, see [tool.Caller]. The entry
-// point is [New].
+// Package gate is the stage that asks a person before a dangerous call runs (ADR 14 and
+// 24). Which actions are dangerous is their Source's word; what a person sees and types on is
+// left to whoever made the call, see [tool.Caller]. The entry point is [New].
 //
 // There are three ways to a person, tried in this order:
 //
