@@ -90,6 +90,9 @@ type layout struct {
 	without bool
 	// crossed has the open notebook name things of the hidden one, in references and databases.
 	crossed bool
+	// canaries has the open notebook name things of the hidden one as far as a world without it can have the same: in
+	// references, and in a row that nobody may see. The settings of the hidden notebook have words of it too.
+	canaries bool
 }
 
 func newWorld(t testing.TB, l layout) *world {
@@ -112,6 +115,9 @@ func newWorld(t testing.TB, l layout) *world {
 	for _, p := range places {
 		p.nb = kernel.ID(k.Notebook(p.name()))
 	}
+	if l.canaries {
+		w.order(places)
+	}
 	w.deck = w.post("/api/riff/createRiffDeck", object{"name": "zqdeck"}).Get("id").String()
 	for _, p := range places {
 		other := w.open
@@ -126,12 +132,39 @@ func newWorld(t testing.TB, l layout) *world {
 	if l.crossed {
 		w.cross(w.open, w.hidden)
 	}
+	if l.canaries {
+		w.refer(w.open, w.hidden)
+		for _, part := range []string{"par2", "doca", "head", "par3"} {
+			w.named = append(w.named, string(w.hidden.id(part)))
+		}
+	}
+	if l.canaries && !l.without {
+		w.bind(w.open, w.hidden, "rowx", "par4")
+		_, err := w.client.SetNotebookConf(t.Context(), w.hidden.nb, object{
+			"dailyNoteSavePath": "/" + w.hidden.word("save"), "docCreateSavePath": "/" + w.hidden.word("create"), "refCreateSavePath": "/" + w.hidden.word("ref"),
+		})
+		w.must(err)
+	}
 	w.must(w.client.FlushNow(t.Context()))
 	for _, p := range places {
 		w.madeIn(p)
 	}
 	k.ResetCalls()
 	return w
+}
+
+// order gives the notebooks of places the order that the places have, by their ids too, which are made at random.
+func (w *world) order(places []*place) {
+	w.t.Helper()
+	ids := make([]kernel.ID, len(places))
+	for i, p := range places {
+		ids[i] = p.nb
+	}
+	slices.Sort(ids)
+	for i, p := range places {
+		p.nb = ids[i]
+		w.must(w.client.RenameNotebook(w.t.Context(), p.nb, p.name()))
+	}
 }
 
 // through makes the client reach the kernel by way of rt.

@@ -27,6 +27,9 @@ func (r *Request) Check(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if p := r.Action.Param(n.Param); p != nil && p.Required && targets == nil && len(r.Strings(n.Param)) == 0 && (p.Type == "string" || p.Type == "array") {
+			return r.Invalid(n.Param, "is empty")
+		}
 		for _, t := range targets {
 			if err := r.allowed(t, n.Level); err != nil {
 				return err

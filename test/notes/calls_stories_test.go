@@ -1,0 +1,5 @@
+//go:build stories
+
+package notes_test
+
+const defaultCalls = 2000

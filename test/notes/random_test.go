@@ -1,0 +1,382 @@
+package notes_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
+)
+
+var (
+	randomCalls = flag.Int("calls", defaultCalls, "how many random calls TestTwoWorlds makes in two worlds each")
+	randomSeed  = flag.Uint64("seed", 1, "what its calls follow from")
+)
+
+// segment is how many calls are made in one pair of worlds: in the end there is little left in them to ask about.
+const segment = 100
+
+// TestTwoWorlds makes random calls of all actions in two worlds that are the same, but that one has a hidden notebook.
+// The answers are the same but for ids and times, and nothing of the hidden notebook is in any of them, nor in a file
+// that a call writes. A failure names the seed and the shortest list of calls that was found to show it.
+//
+//	go test ./test/notes -run TestTwoWorlds -calls 2000 -seed 7
+func TestTwoWorlds(t *testing.T) {
+	t.Parallel()
+	newWorld(t, layout{}).NeedsVault("two worlds at once want two kernels")
+	for n := range (*randomCalls + segment - 1) / segment {
+		seed := *randomSeed<<16 + uint64(n)
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			calls := min(segment, *randomCalls-n*segment)
+			p := newPair(t)
+			g := newGenerator(seed, p.with)
+			var made []randomCall
+			for range calls {
+				c := g.call()
+				made = append(made, c)
+				if wrong := p.try(c); wrong != "" {
+					made, wrong = shrink(t, made, wrong)
+					t.Fatalf("seed %d, call %d of %d: %s\nthe calls that show it:\n%s", *randomSeed, n*segment+len(made), *randomCalls, wrong, listed(made))
+				}
+			}
+			t.Logf("%d calls ran, %d were refused", p.ran, p.refused)
+		})
+	}
+}
+
+// randomCall is a call whose arguments name what differs between worlds by tokens, such as {nb:opn}.
+type randomCall struct {
+	act  string
+	args string // JSON
+}
+
+func listed(calls []randomCall) string {
+	var b strings.Builder
+	for _, c := range calls {
+		fmt.Fprintf(&b, "  %s %s\n", c.act, c.args)
+	}
+	return b.String()
+}
+
+// pair is two worlds that are asked the same.
+type pair struct {
+	with, without *road
+	made          [2][]string // ids that calls have given back, the same thing at the same place
+	sent          map[string]bool
+	seen          map[string]string // files that were looked at, by their times
+	ran, refused  int
+}
+
+func newPair(t testing.TB) *pair {
+	t.Helper()
+	p := &pair{sent: map[string]bool{}, seen: map[string]string{}}
+	p.with = newRoad(t, newWorld(t, layout{canaries: true}))
+	p.without = newRoad(t, newWorld(t, layout{canaries: true, without: true}))
+	for _, id := range p.with.named { // it stands in the text of the open notebook
+		p.sent[id] = true
+	}
+	for _, r := range []*road{p.with, p.without} {
+		r.shutAt(access.Read)
+		localFile(r)
+	}
+	return p
+}
+
+// tokens are what differs between worlds, and what it is called in calls: pairs for a [strings.Replacer].
+func (r *road) tokens() []string {
+	out := []string{r.deck, "{deck}", r.files, "{files}"}
+	for _, p := range []*place{r.open, r.shut, r.hidden} {
+		out = append(out, string(p.nb), "{nb:"+p.code+"}")
+		for _, part := range []string{"par2", "par3"} {
+			if card := p.cards[part]; card != "" {
+				out = append(out, card, "{card:"+p.code+":"+part+"}")
+			}
+		}
+	}
+	return out
+}
+
+var newToken = regexp.MustCompile(`\{new:(\d+)\}`)
+
+// in is a call as one of the two worlds has it.
+func (p *pair) in(r *road, side int, c randomCall) object {
+	pairs := r.tokens()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		pairs[i], pairs[i+1] = pairs[i+1], pairs[i]
+	}
+	for _, part := range []string{"par2", "par3"} { // of a place that is not there
+		pairs = append(pairs, "{card:hdn:"+part+"}", r.hidden.card(part))
+	}
+	text := strings.NewReplacer(pairs...).Replace(c.args)
+	text = newToken.ReplaceAllStringFunc(text, func(token string) string {
+		n, _ := strconv.Atoi(newToken.FindStringSubmatch(token)[1])
+		if made := p.made[side]; n < len(made) {
+			return made[n]
+		}
+		return "20240102030405-nothing"
+	})
+	out := object{}
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		panic(fmt.Sprintf("%s is no JSON: %v", text, err))
+	}
+	return out
+}
+
+// words of the hidden place that a caller has written itself are its own from then on.
+var sentWord = regexp.MustCompile(`zqhdn[a-z0-9]*|\d{14}-[0-9a-z]{7}`)
+
+// try makes a call in both worlds and says what is wrong with the answers, "" if nothing is.
+func (p *pair) try(c randomCall) string {
+	args, other := p.in(p.with, 0, c), p.in(p.without, 1, c)
+	for _, word := range sentWord.FindAllString(strings.ToLower(string(encode(args))), -1) {
+		p.sent[word] = true
+	}
+	if strings.Contains(string(encode(args)), p.with.hidden.cjk) {
+		p.sent[p.with.hidden.cjk] = true
+	}
+	why := cmp.Or(tells[c.act], vary[c.act])
+	if everywhereOnly(c) {
+		why = "needs a level on what is hidden too"
+	}
+	a := p.with.call(c.act, args)
+	if a.kind == "" {
+		p.ran++
+	} else {
+		p.refused++
+	}
+	if leak := p.leak(a.all()); leak != "" {
+		return "the answer " + leak
+	}
+	if leak := p.files(); leak != "" {
+		return leak
+	}
+	if path := gjson.Get(a.text, "structuredContent.path").Str; c.act == "file.export_resources" && path != "" {
+		if leak := p.packed("/" + strings.TrimPrefix(path, "/")); leak != "" {
+			return leak
+		}
+	}
+	if failed(a) {
+		return "it failed inside: " + a.text
+	}
+	if everywhereOnly(c) {
+		if a.kind == "" || len(a.writes) > 0 {
+			return fmt.Sprintf("it ran, and it needs a level on what is hidden: %.300s", a.all())
+		}
+		return "" // refused in one world alone, so the other one is not asked
+	}
+	b := p.without.call(c.act, other)
+	p.remember(a.text, b.text)
+	if why != "" {
+		return ""
+	}
+	if diff := gocmp.Diff(p.shown(p.without, b), p.shown(p.with, a)); diff != "" {
+		return "the answers differ (-without +with the hidden notebook):\n" + diff
+	}
+	return ""
+}
+
+// failed reports whether a call ended in a mistake of the program.
+func failed(o *outcome) bool { return strings.Contains(o.text, "the gateway failed") }
+
+// vary are the actions whose answer is another one each time, and why.
+var vary = map[string]string{
+	"system.notify":            "the id of a message is made up",
+	"search.list_invalid_refs": "lists references to what is nowhere, and not those to what is hidden",
+}
+
+// rendersQueries are arguments with a template that reads notes, or the name of one.
+var rendersQueries = regexp.MustCompile(`queryBlocks|"(path|dailyNoteTemplatePath)":"/?zqquery`)
+
+// everywhereOnly reports whether a call needs a level on every notebook that what it names is in, hidden ones included:
+// it renders what can read all, or takes away a tag or a file that a hidden note uses too. These tell that one does.
+func everywhereOnly(c randomCall) bool {
+	switch c.act {
+	case "file.render", "notebook.set_conf":
+		return rendersQueries.MatchString(c.args)
+	case "file.remove_unused_assets":
+		return true
+	case "timeline.list_nodes", "timeline.create_node": // all but those of a document
+		return !strings.Contains(c.args, "ocument")
+	case "file.delete_asset", "file.rename_asset":
+		return strings.Contains(c.args, sharedPic)
+	case "tag.rename", "tag.remove":
+		return strings.Contains(c.args, sharedTag)
+	}
+	return false
+}
+
+// extracted are folders of documents, which have the ends of their ids.
+var extracted = regexp.MustCompile(`siyuan-extracted/[^/"\\]*`)
+
+// shown is what came of a call in a form that two worlds have in common.
+func (p *pair) shown(r *road, o *outcome) any {
+	out := r.plain(&outcome{kind: o.kind, code: o.code, text: extracted.ReplaceAllString(o.text, "siyuan-extracted/NAME")})
+	told := r.plain(&outcome{text: o.told})
+	var writes []string
+	for _, w := range o.writes {
+		endpoint, _, _ := strings.Cut(w, " ")
+		writes = append(writes, endpoint)
+	}
+	return []any{out, told, writes}
+}
+
+// leak says which secret of the hidden place a text shows that the caller has not written itself.
+func (p *pair) leak(text string) string {
+	text = strings.ToLower(marks.ReplaceAllString(text, ""))
+	text = sentWord.ReplaceAllStringFunc(text, func(word string) string {
+		if p.sent[word] {
+			return ""
+		}
+		return word
+	})
+	// The caller's words may come back cut, or in another form.
+	for _, secret := range p.with.hidden.secrets() {
+		if i := strings.Index(text, secret); i >= 0 && !p.own(secret) {
+			return fmt.Sprintf("shows %q of the hidden notebook: …%s…", secret, around(text, i))
+		}
+	}
+	return ""
+}
+
+// own reports whether a secret is a form of a character that the caller has written.
+func (p *pair) own(secret string) bool {
+	return p.sent[p.with.hidden.cjk] && !strings.Contains(secret, "hdn")
+}
+
+// remember pairs the ids of new things in two answers.
+func (p *pair) remember(a, b string) {
+	var walk func(a, b gjson.Result)
+	walk = func(a, b gjson.Result) {
+		switch {
+		case a.IsObject() && b.IsObject():
+			a.ForEach(func(name, v gjson.Result) bool {
+				walk(v, b.Get(escaper.Replace(name.Str)))
+				return true
+			})
+		case a.IsArray() && b.IsArray() && len(a.Array()) == 1 && len(b.Array()) == 1:
+			walk(a.Array()[0], b.Array()[0])
+		case a.Str != b.Str && kernel.ID(a.Str).Valid() && kernel.ID(b.Str).Valid() && !slices.Contains(p.made[0], a.Str) && len(p.made[0]) < 50:
+			for _, token := range p.with.tokens() {
+				if token == a.Str {
+					return
+				}
+			}
+			p.made[0], p.made[1] = append(p.made[0], a.Str), append(p.made[1], b.Str)
+		}
+	}
+	walk(gjson.Get(a, "structuredContent"), gjson.Get(b, "structuredContent"))
+}
+
+var escaper = strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`, "|", `\|`, "#", `\#`)
+
+// files looks for secrets in the files that calls have written, on this machine and as exports.
+func (p *pair) files() string {
+	wrong := ""
+	dir := os.DirFS(p.with.files)
+	p.with.must(fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || wrong != "" {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if stamp := info.ModTime().String(); p.seen[name] == stamp {
+			return nil
+		} else {
+			p.seen[name] = stamp
+		}
+		raw, err := fs.ReadFile(dir, name)
+		if leak := p.leak(name + "\n" + string(raw)); leak != "" {
+			wrong = "the file " + name + " " + leak
+		}
+		return err
+	}))
+	return wrong
+}
+
+// packed looks for secrets in a zip that the kernel has made.
+func (p *pair) packed(path string) string {
+	raw, err := p.with.client.ReadFile(p.with.t.Context(), path)
+	if err != nil {
+		return ""
+	}
+	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		return ""
+	}
+	for _, f := range z.File {
+		text, _ := fs.ReadFile(z, f.Name)
+		if leak := p.leak(f.Name + "\n" + string(text)); leak != "" {
+			return "the file " + f.Name + " of an export " + leak
+		}
+	}
+	return ""
+}
+
+// shrink looks for fewer calls that are answered wrong, the last one of them.
+func shrink(t *testing.T, calls []randomCall, wrong string) ([]randomCall, string) {
+	t.Helper()
+	replay := func(calls []randomCall) string {
+		l := &life{TB: t}
+		defer l.end()
+		p := newPair(l)
+		for _, c := range calls[:len(calls)-1] {
+			if p.try(c) != "" {
+				return ""
+			}
+		}
+		return p.try(calls[len(calls)-1])
+	}
+	last := calls[len(calls)-1]
+	if w := replay([]randomCall{last}); w != "" {
+		return []randomCall{last}, w
+	}
+	before := calls[:len(calls)-1]
+	for size := (len(before) + 1) / 2; size > 0; size /= 2 {
+		for from := 0; from < len(before); {
+			fewer := slices.Concat(before[:from], before[min(from+size, len(before)):])
+			if w := replay(append(slices.Clone(fewer), last)); w != "" {
+				before, wrong = fewer, w
+				continue
+			}
+			from += size
+		}
+	}
+	return append(slices.Clone(before), last), wrong
+}
+
+// TestEmptyArguments: an argument that must be given and is empty is a mistake of the caller.
+func TestEmptyArguments(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t, newWorld(t, layout{}))
+	r.shutAt(access.Read)
+	for name, a := range registered() {
+		for _, empty := range []any{"", []any{}, []any{""}} {
+			args := object{}
+			for _, p := range a.Params() {
+				if _, list := empty.([]any); p.Required && list == (p.Type == "array") {
+					args[p.Name] = empty
+				}
+			}
+			if out := r.call(name, args); len(args) > 0 && (failed(out) || len(out.writes) > 0) {
+				t.Errorf("%s %s: %q, wrote %q: %s", name, encode(args), out.kind, out.writes, out.text)
+			}
+		}
+	}
+}
