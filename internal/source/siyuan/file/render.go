@@ -6,6 +6,7 @@ import (
 	"collie/internal/puretemplate"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -35,7 +36,7 @@ func render() *action.Action {
 			action.OnBlock(access.Read, "id"),
 			action.On(access.Read, "every notebook, where the template does more than texts, numbers and dates", "template", needsRendering),
 		},
-		Endpoints: []string{"search/searchTemplate", "file/readDir", "file/getFile", "template/render", "template/renderSprig"},
+		Endpoints: []string{"search/searchTemplate", "file/readDir", "file/getFile", "template/render", "template/renderSprig", "query/sql"},
 		Returns: []action.Field{
 			{Name: "engine", About: "the engine"},
 			{Name: "content", About: "what was rendered"},
@@ -58,11 +59,16 @@ func render() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		content, err := r.Kernel.RenderTemplate(ctx, r.Target("id").Root, t.Path, a.Preview) // of a block it would have no title
+		dom, err := r.Kernel.RenderTemplate(ctx, r.Target("id").Root, t.Path, a.Preview) // of a block it would have no title
 		if err != nil {
 			return nil, templateErrors(err)
 		}
-		return renderResult{a.Engine, content, t.Path}, nil
+		// The kernel fills in the anchors of references that the template leaves to it.
+		veil, err := content.NewVeil(ctx, r, dom)
+		if err != nil {
+			return nil, err
+		}
+		return renderResult{a.Engine, veil.Text(dom), t.Path}, nil
 	})
 }
 

@@ -103,6 +103,18 @@ func TestRenderReadsEverything(t *testing.T) {
 	same(t, w.refused("render", args("engine", "template", "id", w.their, "path", "x.md"), tool.Unknown), missing, string(w.their), ghost)
 }
 
+// TestRenderOfReferences: a kernel fills in the anchor of a reference that a template leaves to it, and shows none of what
+// is hidden.
+func TestRenderOfReferences(t *testing.T) {
+	w := newWorld(t)
+	w.File("/data/templates/refs.md", []byte("see (("+string(w.their)+")) and (("+string(w.doc)+"))"))
+	w.hide()
+	got := w.Must(t, act(t, "render"), args("engine", "template", "id", w.doc, "path", "refs.md"))
+	if strings.Contains(got.Raw, "CANARY") || !strings.Contains(got.Raw, "see") {
+		t.Errorf("%s", got.Raw)
+	}
+}
+
 // TestRenderOfBlock: a template for a block is one for its document, which alone has a title.
 func TestRenderOfBlock(t *testing.T) {
 	w := newWorld(t)
