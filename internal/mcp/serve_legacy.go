@@ -24,6 +24,10 @@ const (
 	maxKept = 64
 )
 
+// lastWord is how long a request goes on whose connection was closed: clients that cancel one say so
+// in a message of its own, with their reason, which comes a moment later.
+const lastWord = 50 * time.Millisecond
+
 // legacy answers a POST of a session: initialize opens one.
 func (h *HTTPServer) legacy(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	if m.Method == "initialize" && m.IsRequest() {
@@ -147,7 +151,15 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 	}
 	ex := &exchange{h: h, w: w, r: r}
 	resumable := s.peer.Version >= Version20251125
-	gone := context.AfterFunc(r.Context(), func() { t.cancel(context.Cause(r.Context())) })
+	gone := context.AfterFunc(r.Context(), func() {
+		pause := time.NewTimer(lastWord)
+		defer pause.Stop()
+		select {
+		case <-t.ctx.Done():
+		case <-pause.C:
+			t.cancel(context.Cause(r.Context()))
+		}
+	})
 	defer gone()
 	ex.begun = func(stream *events) {
 		gone()

@@ -1,6 +1,9 @@
 package mcptest
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // handler serves one request; it answers through the call.
 type handler func(s *server, ctx context.Context, c *call)
@@ -78,6 +81,9 @@ func (s *server) lookup(c *call) handler {
 	if h, ok := commonMethods[c.method]; ok {
 		return h
 	}
+	if strings.HasPrefix(c.method, vendorPrefix) {
+		return vendorRequest
+	}
 	if c.modern {
 		return modernMethods[c.method]
 	}
@@ -92,6 +98,12 @@ func (s *server) blocks(c *call) bool {
 
 // notified deals with a notification from the client.
 func (s *server) notified(p *peer, m *message) {
+	if s.opts.askRoots && (m.method == "notifications/initialized" || m.method == "notifications/roots/list_changed") {
+		s.askRoots(p)
+	}
+	if m.method == "notifications/vendor/go" {
+		p.goOn <- struct{}{}
+	}
 	if m.method == "notifications/cancelled" {
 		if id := m.params.Get("requestId").Raw; p.cancel(id) {
 			s.logf("cancelled %s", id)

@@ -23,6 +23,7 @@
 //	--discover-error JSON      this error object answers server/discover
 //	--never-answer             reads everything and answers nothing
 //	--http ADDR, --sse         Streamable HTTP at /mcp; --sse answers with event streams
+//	--ask-roots                ask for the client's roots outside of any call
 //	--name, --version, --instructions, --ttl MS, --scheme NAME, --without a,b
 //
 // Lists:
@@ -42,6 +43,8 @@
 //
 // # Tools
 //
+// Messages MCP does not name: vendor, and requests that begin with vendor/, which come back; withdraw
+// takes a question back, askmany asks several at once.
 // Plain answers: echo, big, raw, deep, fail, rpcerror, env, pid, odd, header. With time:
 // slow, late, hang. Asking back: ask, ask2. Notices: log, change, touch. Faults: crash,
 // garbage, noise, stderr, badjson, toolarge, forget. Their definitions in tools/list say

@@ -25,6 +25,7 @@ type options struct {
 	ttl           int
 	scheme        string
 	without       []string
+	askRoots      bool
 
 	offer         []string // nil: the default
 	tools         int      // -1: no generated tools and all built-in ones
@@ -86,6 +87,7 @@ func (o *options) protocolFlags(f *flag.FlagSet) {
 	f.StringVar(&o.instructions, "instructions", "", "instructions text")
 	f.IntVar(&o.ttl, "ttl", 0, "ttlMs of modern results")
 	f.StringVar(&o.scheme, "scheme", "fake", "URI scheme of the resources")
+	f.BoolVar(&o.askRoots, "ask-roots", false, "ask for roots as soon as there is a session, and when they change")
 	f.Func("without", "capabilities to do without", list(&o.without))
 }
 

@@ -24,6 +24,7 @@ type peer struct {
 	asked        map[string]chan *message
 	asks         int
 	lastAnswered string
+	goOn         chan struct{} // notifications/vendor/go
 }
 
 func newPeer(direct outlet) *peer {
@@ -32,6 +33,7 @@ func newPeer(direct outlet) *peer {
 		subscribed: map[string]bool{},
 		running:    map[string]context.CancelFunc{},
 		asked:      map[string]chan *message{},
+		goOn:       make(chan struct{}, 99),
 	}
 }
 
@@ -96,6 +98,13 @@ func (p *peer) ask(ctx context.Context, out outlet, method, params string) *mess
 	case <-ctx.Done():
 		return nil
 	}
+}
+
+// lastAsk is the id of the newest question.
+func (p *peer) lastAsk() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strconv.Itoa(p.asks)
 }
 
 // deliver hands a response from the client to whoever asked, and reports whether anybody

@@ -25,7 +25,7 @@ func (b builtin) definition(name string) string {
 func builtins() map[string]builtin {
 	all := map[string]builtin{}
 	for _, group := range []map[string]builtin{
-		plainTools(), sizeTools(), timeTools(), askTools(), noticeTools(), faultTools(), wireTools(),
+		plainTools(), sizeTools(), timeTools(), askTools(), noticeTools(), faultTools(), wireTools(), vendorTools(),
 	} {
 		for name, tool := range group {
 			all[name] = tool

@@ -1,0 +1,105 @@
+package mcptest
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// vendorPrefix begins the methods of requests that MCP does not name; the server answers them with
+// what it was sent.
+const vendorPrefix = "vendor/"
+
+// vendorTools send what MCP does not name, and what it names under odd circumstances.
+func vendorTools() map[string]builtin {
+	return map[string]builtin{
+		"vendor": {
+			about: "Sends a notification and a request of these names before it answers with the client's answer; " +
+				"params of both may have \"$id\" and \"$token\", which stand for those of the call.",
+			properties: `"notification":{"type":"string"},"request":{"type":"string"},"params":{"type":"object"}`,
+			blocks:     true,
+			run:        vendor,
+		},
+		"withdraw": {
+			about:      "Asks the client for what, waits for notifications/vendor/go, takes the question back with these params, and answers.",
+			properties: `"what":{"type":"string"},"params":{"type":"object"}`,
+			blocks:     true,
+			run:        withdraw,
+		},
+		"askmany": {
+			about:      "Asks a modern client for the keys all at once, in their order, and returns its answers.",
+			properties: `"keys":{"type":"array","items":{"type":"string"}}`,
+			run:        askMany,
+		},
+	}
+}
+
+func vendor(ctx context.Context, _ *server, c *call, args gjson.Result) {
+	params := raw(args, "params", "{}")
+	params = strings.ReplaceAll(params, `"$id"`, c.id)
+	if c.meta.progressToken != "" {
+		params = strings.ReplaceAll(params, `"$token"`, c.meta.progressToken)
+	}
+	if method := text(args, "notification", ""); method != "" {
+		c.notify(method, params)
+	}
+	method := text(args, "request", "")
+	if method == "" {
+		c.text("told")
+		return
+	}
+	switch m := c.peer.ask(ctx, c.out, method, params); {
+	case m == nil:
+	case m.err != "":
+		c.fail(m.err)
+	default:
+		c.text(m.result)
+	}
+}
+
+func withdraw(ctx context.Context, _ *server, c *call, args gjson.Result) {
+	q := questions[text(args, "what", "elicitation")]
+	asking, cancel := context.WithCancel(ctx)
+	cancel()
+	c.peer.ask(asking, c.out, q.method, q.params) // nobody waits for the answer
+	select {
+	case <-c.peer.goOn:
+	case <-ctx.Done():
+		return
+	}
+	params := strings.Replace(raw(args, "params", "{}"), "{", `{"requestId":`+c.peer.lastAsk()+`,`, 1)
+	c.notify("notifications/cancelled", params)
+	c.text("withdrawn")
+}
+
+func askMany(_ context.Context, _ *server, c *call, args gjson.Result) {
+	if answers := c.params.Get("inputResponses"); answers.Exists() {
+		c.text(answers.Raw)
+		return
+	}
+	var requests []string
+	for _, key := range args.Get("keys").Array() {
+		requests = append(requests, key.Raw+`:{"method":"elicitation/create","params":{"message":`+key.Raw+`,"requestedSchema":{"type":"object","properties":{}}}}`)
+	}
+	c.answer(`{"resultType":"input_required","inputRequests":{` + strings.Join(requests, ",") + `},"requestState":"many"}`)
+}
+
+// vendorRequest answers a request that MCP does not name.
+func vendorRequest(_ *server, _ context.Context, c *call) {
+	params := c.params.Raw
+	if params == "" {
+		params = "null"
+	}
+	c.answer(c.begin() + `"method":` + quote(c.method) + `,"params":` + params + `}`)
+}
+
+// askRoots asks for the client's roots outside of any call; the answer is only recorded.
+func (s *server) askRoots(p *peer) {
+	p.mu.Lock()
+	p.asks++
+	id := p.asks
+	p.mu.Unlock()
+	p.send(`{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"roots/list"}`)
+}
