@@ -154,6 +154,12 @@ func (d *diagnosis) tools() (string, error) {
 	if n := len(d.known.dropped); n > 0 {
 		detail += fmt.Sprintf(", %d left out: %s", n, d.known.dropped[0].Reason)
 	}
+	told := known{capabilities: d.conn.client.Capabilities}
+	for _, def := range d.known.tools {
+		if told.taskOnly(def) {
+			detail += fmt.Sprintf("; %s runs as a task only, which Collie does not carry", mcp.GetString(def, "name"))
+		}
+	}
 	return detail, nil
 }
 

@@ -35,6 +35,12 @@ func (k *known) can(path ...string) bool {
 // isKnown reports whether it is known what the server offers.
 func (s *Server) isKnown() bool { return s.known.Load() != nil }
 
+// taskOnly reports whether a tool can be called as a task alone (2025-11-25, Tasks): without the
+// capability no client may do so, whatever the tool says.
+func (k *known) taskOnly(def json.RawMessage) bool {
+	return k.can("tasks", "requests", "tools", "call") && mcp.GetString(def, "execution", "taskSupport") == "required"
+}
+
 func same(a, b []json.RawMessage) bool {
 	return slices.EqualFunc(a, b, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
 }
@@ -119,6 +125,9 @@ func (s *Server) offerOf(k *known) (*tool.Offer, map[string]*mcp.ParamHeaders) {
 		a, err := s.action(def)
 		if err != nil {
 			continue // it was checked when it came
+		}
+		if k.taskOnly(def) {
+			a.Off = "it runs as a task only (taskSupport: required), which Collie does not carry"
 		}
 		if k.remote && bytes.Contains(a.InputSchema, []byte("x-mcp-header")) { // whoever told the list: a modern call needs them
 			if h, err := mcp.CompileParamHeaders(a.InputSchema); err == nil && h != nil {

@@ -1,0 +1,42 @@
+package upstream
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A tool that runs as a task only is off, with the reason, if its server takes tasks at all. Its
+// definition stays as it is.
+func TestTaskOnlyTools(t *testing.T) {
+	t.Parallel()
+	set := NewSet([]Spec{specOf(t, "s", `{"command":"true"}`)}, Options{})
+	defer set.Close(t.Context())
+	def := func(name, support string) json.RawMessage {
+		return json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"},"execution":{"taskSupport":"` + support + `"}}`)
+	}
+	k := &known{tools: []json.RawMessage{def("a", "required"), def("b", "optional"), def("c", "forbidden")}}
+	for capabilities, off := range map[string]string{
+		`{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`: "a ",
+		`{"tools":{},"tasks":{"list":{}}}`:                        "",
+		`{"tools":{}}`:                                            "",
+	} {
+		k.capabilities = json.RawMessage(capabilities)
+		offer, _ := set.servers[0].offerOf(k)
+		got := ""
+		for i, a := range offer.Tools[0].Actions {
+			if string(a.Definition) != string(k.tools[i]) {
+				t.Errorf("the definition became %s", a.Definition)
+			}
+			if a.Off != "" {
+				got += a.Name + " "
+			}
+			if a.Off != "" && !strings.Contains(a.Off, "taskSupport: required") {
+				t.Errorf("%s is off: %s", a.Name, a.Off)
+			}
+		}
+		if got != off {
+			t.Errorf("with %s off are %q, want %q", capabilities, got, off)
+		}
+	}
+}
