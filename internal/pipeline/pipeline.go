@@ -42,6 +42,11 @@ type Catalog interface {
 	Unsubscribe(ctx context.Context, profile, uri string) error
 	// InputSchema is the schema of the tool that a name means, nil if there is none.
 	InputSchema(profile, name string) json.RawMessage
+	// Tell passes a client's notification on to whom it is for; false where that is nobody.
+	Tell(m *tool.Message) bool
+	// Join and Leave say which sessions there are.
+	Join(s *tool.Session)
+	Leave(id string)
 	// SetLevel says how much holder wants to be told; an empty level means nothing.
 	SetLevel(ctx context.Context, holder any, level string) error
 }

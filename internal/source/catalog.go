@@ -68,6 +68,7 @@ type Catalog struct {
 	closed  bool
 
 	changes notices
+	people  people
 	watched subscriptions
 	levels  levels
 }
@@ -104,6 +105,7 @@ func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserv
 		stop() // it waits for a change being told, which may need c.mu
 	}
 	c.dirty.Store(true)
+	c.introduce()
 	c.changes.all()
 }
 

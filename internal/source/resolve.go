@@ -70,6 +70,8 @@ func (c *Catalog) resolve(call *tool.Call) error {
 		return nil
 	case tool.KindComplete:
 		return c.resolveRef(v, call)
+	case tool.KindRequest:
+		return c.resolveRequest(call)
 	}
 	return &tool.Error{Op: "call", Kind: tool.Internal, Subject: call.Name, Message: fmt.Sprintf("no such kind of call: %q", call.Kind)}
 }

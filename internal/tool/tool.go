@@ -28,6 +28,7 @@ const (
 	KindRead     Kind = "read"     // read a resource (MCP resources/read)
 	KindPrompt   Kind = "prompt"   // get a prompt (MCP prompts/get)
 	KindComplete Kind = "complete" // complete an argument (MCP completion/complete)
+	KindRequest  Kind = "request"  // a request that MCP, or this program, does not name
 )
 
 // ListKind says which list of the catalog is wanted.
@@ -302,6 +303,8 @@ type Change struct {
 	URI string
 	// Level of a LogMessage.
 	Level string
+	// Session is the only one that a LogMessage or Notice is for; empty means all.
+	Session string
 }
 
 // Call is one request for one action, resource, prompt or completion. A face fills the
@@ -314,10 +317,10 @@ type Call struct {
 	Parent string
 	Kind   Kind
 	// Name is what the caller wrote: an exposed tool name, a resource URI, a prompt name;
-	// for a completion the name or URI of its ref.
+	// for a completion the name or URI of its ref, for a request its method.
 	Name string
 	// Args are the arguments as the caller wrote them, always a JSON object. For a
-	// completion they are the whole parameters.
+	// completion or a request they are the whole parameters.
 	Args json.RawMessage
 	// Params are the whole MCP parameters as they came in, for a Source that speaks MCP;
 	// nil where the caller does not.
@@ -326,6 +329,7 @@ type Call struct {
 	Principal string // who is signed in: a token's id or an OS user
 	Client    string // name and version as the client told them, for people
 	Session   string // id of the client's session, never shown in clear
+	RequestID string // id of the client's request as JSON text; empty where there is none
 	Profile   string // the view profile; empty is the default one
 	// Caller is the way back to whoever made the Call. Nil means that nobody can be asked
 	// and nobody is told.
@@ -383,6 +387,11 @@ const (
 	SpeaksForPerson Capability = "collie/speaks-for-person"
 	// WantsProgress means that progress notifications reach somebody.
 	WantsProgress Capability = "progress"
+	// Attends means that the caller reads what it is sent at the moment.
+	Attends Capability = "attends"
+	// TakesAnyRequest means that the caller can be asked by any method, and refuses itself what
+	// it does not know.
+	TakesAnyRequest Capability = "requests"
 )
 
 // MethodConfirm asks a [Caller] that [CanConfirm] whether a dangerous call shall run. Only the

@@ -54,6 +54,9 @@ var attempts = map[tool.Kind][]attempt{
 		{"s__greet", ``, tool.OK},
 		{unknown, ``, tool.Refused},
 	},
+	tool.KindRequest: {
+		{"vendor/x", `{"n":1}`, tool.Refused}, // there are two servers, and it names nothing of either
+	},
 }
 
 // driver drives one entry of class call.
@@ -79,6 +82,7 @@ type world struct {
 var drivers = slicesOf(
 	mcpDrivers("mcp tools/call", tool.KindCall), mcpDrivers("mcp resources/read", tool.KindRead),
 	mcpDrivers("mcp prompts/get", tool.KindPrompt), mcpDrivers("mcp completion/complete", tool.KindComplete),
+	mcpDrivers("mcp *", tool.KindRequest),
 	[]driver{
 		{"http POST /api/v1/calls", "control key", tool.KindCall, tool.Direct, false, post("application/json", func(w *world) string { return w.control })},
 		{"http POST /api/v1/calls", "bridge key", tool.KindCall, tool.MCPLocal, false, post("application/json", func(w *world) string { return w.bridge })},
@@ -126,6 +130,9 @@ func request(t *testing.T, c *gateway.Client, kind tool.Kind) func(attempt) erro
 			method, params = "prompts/get", fmt.Sprintf(`{"name":%q,"arguments":%s}`, a.name, a.args)
 		case tool.KindComplete:
 			method, params = "completion/complete", fmt.Sprintf(`{"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"style","value":"f"}}`, a.name)
+		}
+		if kind == tool.KindRequest {
+			method, params = a.name, a.args
 		}
 		_, err := c.Do(t.Context(), method, params)
 		if _, answered := errors.AsType[*mcp.RPCError](err); answered {

@@ -73,7 +73,7 @@ func (p *program) auditQueryCommand() *cobra.Command {
 	flags.IntVarP(&f.Limit, "lines", "n", 100, "show the newest `N`; 0 shows all")
 	completeWith(c, "outcome", outcomes...)
 	completeWith(c, "origin", origins...)
-	completeWith(c, "kind", "call", "read", "prompt", "complete", "change", "chain")
+	completeWith(c, "kind", "call", "read", "prompt", "complete", "request", "change", "chain")
 	return c
 }
 

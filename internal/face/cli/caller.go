@@ -54,7 +54,7 @@ func (c *caller) Supports(what tool.Capability) bool {
 		return c.person || c.yes
 	case tool.WantsProgress:
 		return true
-	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired, tool.SpeaksForPerson: // the gate asks by CanConfirm
+	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest, tool.SpeaksForPerson: // the gate asks by CanConfirm
 	}
 	return false
 }

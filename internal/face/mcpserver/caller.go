@@ -45,6 +45,10 @@ func (c *caller) Supports(what tool.Capability) bool {
 	case tool.CanConfirm: // what a client declares makes it no program of ours
 	case tool.WantsProgress:
 		return mcp.Get(c.in.Params, "_meta", "progressToken") != nil
+	case tool.Attends:
+		return c.in.Heard()
+	case tool.TakesAnyRequest:
+		return c.in.Peer.Era == mcp.Legacy
 	}
 	return false
 }
@@ -72,7 +76,11 @@ func (c *caller) wantsLog(level string) bool {
 
 // Ask asks the client.
 func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	result, err := c.in.Ask(ctx, method, params)
+	return answerOf(c.in.Ask(ctx, method, params))
+}
+
+// answerOf words a client's refusal as [tool.Caller] has it.
+func answerOf(result json.RawMessage, err error) (json.RawMessage, error) {
 	if e, ok := errors.AsType[*mcp.RPCError](err); ok {
 		return nil, &tool.ProtocolError{Code: e.Code(), Message: mcp.GetString(e.Raw, "message"), Raw: e.Raw}
 	}

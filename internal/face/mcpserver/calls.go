@@ -65,7 +65,7 @@ func required(in *mcp.Incoming, field, what string) (string, error) {
 func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.RawMessage, error) {
 	who := client(in.Peer)
 	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
-	c.Client, c.Session = s.nameOf(in.Peer), in.Peer.Session
+	c.Client, c.Session, c.RequestID = s.nameOf(in.Peer), in.Peer.Session, string(in.ID)
 	c.Caller = &caller{server: s, in: in}
 	modern := in.Peer.Era == mcp.Modern
 	c.Retry = modern && mcp.Get(in.Params, "inputResponses") != nil
@@ -93,6 +93,9 @@ func refusal(c *tool.Call, err error, modern bool) (tool.Result, error) {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		e = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.Name, Err: err}
+	}
+	if c.Kind == tool.KindRequest && e.Kind == tool.Unknown {
+		return tool.Result{}, notFound(c.Name)
 	}
 	if c.Kind == tool.KindCall && (e.Kind != tool.Unknown || c.Action != nil) {
 		return e.ErrorResult(), nil

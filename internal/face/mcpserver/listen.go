@@ -141,7 +141,7 @@ func (s *Server) changed(ch tool.Change) {
 	s.mu.Lock()
 	var peers []*mcp.Peer
 	for p, sess := range s.sessions {
-		if sess.wants(ch) {
+		if (ch.Session == "" || ch.Session == p.Session) && sess.wants(ch) {
 			peers = append(peers, p)
 		}
 	}

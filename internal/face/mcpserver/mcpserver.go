@@ -149,11 +149,6 @@ func clientName(p *mcp.Peer) string {
 	return strings.TrimSpace(mcp.GetString(p.Info, "name") + " " + mcp.GetString(p.Info, "version"))
 }
 
-// Notified takes a client's notification. Those that Collie has a use for do not come here.
-func (s *Server) Notified(_ *mcp.Peer, m mcp.Message) {
-	s.log.Debug("notification of a client ignored", "method", m.Method)
-}
-
 // checkParams holds the Mcp-Param headers of a modern call against its arguments.
 func (s *Server) checkParams(in *mcp.Incoming) error {
 	if in.Method != "tools/call" || client(in.Peer).NoHeaders {

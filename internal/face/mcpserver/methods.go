@@ -40,22 +40,33 @@ var methods = map[string]method{
 	"subscriptions/listen":     {ClassRead, mcp.Modern, (*Server).listen},
 }
 
+// AnyOther stands for the methods that this program does not know, which a server may.
+const AnyOther = "*"
+
 // Methods returns the class of every method, by name.
 func Methods() map[string]Class {
 	out := make(map[string]Class, len(methods))
 	for name, m := range methods {
 		out[name] = m.class
 	}
+	out[AnyOther] = ClassCall
 	return out
 }
 
 // Handle answers one request.
 func (s *Server) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	m, ok := methods[in.Method]
-	if !ok || m.era != 0 && m.era != in.Peer.Era {
-		return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "method not found: " + in.Method}
+	switch {
+	case !ok:
+		return s.forward(ctx, in)
+	case m.era != 0 && m.era != in.Peer.Era:
+		return nil, notFound(in.Method)
 	}
 	return m.run(s, ctx, in)
+}
+
+func notFound(method string) *mcp.Error {
+	return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "method not found: " + method}
 }
 
 // list answers a list request with the bytes that are ready for it, all on one page.

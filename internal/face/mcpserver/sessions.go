@@ -35,8 +35,9 @@ func (s *session) wantsURI(uri string) bool {
 // Opened remembers a session.
 func (s *Server) Opened(p *mcp.Peer) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.sessions[p] = &session{name: clientName(p), uris: map[string]bool{}}
+	s.mu.Unlock()
+	s.road.Join(&tool.Session{ID: p.Session, Profile: client(p).Profile, Caller: &resident{server: s, peer: p}})
 }
 
 // Closed forgets a session and what it asked for. It may come twice.
@@ -48,6 +49,7 @@ func (s *Server) Closed(p *mcp.Peer) {
 	if sess == nil {
 		return
 	}
+	s.road.Leave(p.Session)
 	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
 	defer cancel()
 	sess.mu.Lock()

@@ -136,7 +136,7 @@ func (d *dialogue) Supports(what tool.Capability) bool {
 		return d.manages
 	case tool.WantsProgress:
 		return d.progress
-	case tool.TakesInputRequired:
+	case tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest:
 	}
 	return false
 }

@@ -106,7 +106,7 @@ func (s *Stage) start(ctx context.Context, c *tool.Call, rec tool.Record) error 
 
 // hasEffects reports whether c may change something, as far as anybody declared.
 func hasEffects(c *tool.Call) bool {
-	return c.Kind == tool.KindCall && (c.Action == nil || !c.Action.ReadOnly)
+	return c.Kind == tool.KindRequest || c.Kind == tool.KindCall && (c.Action == nil || !c.Action.ReadOnly)
 }
 
 // gaveUp is the end of a call whose caller left before the start was on disk.

@@ -95,7 +95,7 @@ func ended(c *tool.Call, err error, ours bool, bound, elapsed time.Duration) err
 
 // hasEffects reports whether c may have changed something, going by what its author claims.
 func hasEffects(c *tool.Call) bool {
-	return c.Kind == tool.KindCall && (c.Action == nil || !c.Action.ReadOnly)
+	return c.Kind == tool.KindRequest || c.Kind == tool.KindCall && (c.Action == nil || !c.Action.ReadOnly)
 }
 
 // caught runs next and turns a panic into an error (agent-and-chat.md 3.7). What was

@@ -20,7 +20,7 @@ func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		return s.read(ctx, c)
 	case tool.KindPrompt:
 		return s.prompt(ctx, c)
-	case tool.KindComplete:
+	case tool.KindComplete, tool.KindRequest:
 	}
 	return tool.Result{}, &tool.Error{Op: "call", Kind: tool.Unknown, Subject: c.Name, Message: "nothing here can be completed"}
 }

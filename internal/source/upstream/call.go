@@ -37,6 +37,7 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 		if err != nil {
 			return tool.Result{}, s.startError(err)
 		}
+		conn.meets(call.Session)
 		result, err := conn.run(ctx, call)
 		if err == nil {
 			s.answered()
@@ -140,7 +141,7 @@ func unreadable(err error) bool {
 // server that the user trusts says that it changes nothing or may be repeated (4.6).
 func (s *Server) mayRepeat(call *tool.Call) bool {
 	if call.Kind != tool.KindCall {
-		return true // they read
+		return call.Kind != tool.KindRequest // the others read
 	}
 	conf := s.settings()
 	if conf.Tools.Override[call.Target].Retry {
@@ -198,9 +199,14 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 		return tool.Result{}, tooLate()
 	}
 	defer c.land(f, token)
-	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f, token), Name: call.Target, Owner: f}
-	if call.Kind == tool.KindComplete {
+	defer f.settle()
+	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f, token), Name: call.Target, ID: &f.wire, Owner: f}
+	switch call.Kind {
+	case tool.KindComplete:
 		req.Name = ""
+	case tool.KindRequest:
+		req.Method, req.Name = call.Target, ""
+	case tool.KindCall, tool.KindRead, tool.KindPrompt:
 	}
 	if headers := c.server.headers.Load(); headers != nil && call.Kind == tool.KindCall {
 		if h := (*headers)[call.Target]; h != nil {
@@ -228,7 +234,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 				break
 			}
 		}
-		if req.Params, err = c.server.answers(ctx, f, base, resp.Result); err != nil {
+		if req.Params, err = c.answers(ctx, f, base, resp.Result); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -271,18 +277,17 @@ func protocolError(raw json.RawMessage) *tool.ProtocolError {
 	return &tool.ProtocolError{Code: code, Message: mcp.GetString(raw, "message"), Raw: raw}
 }
 
-// answers asks the caller everything that an input_required result asks for, and returns
-// the parameters of the retry.
-func (s *Server) answers(ctx context.Context, f *flight, params, result json.RawMessage) (json.RawMessage, error) {
+// answers asks the caller everything that an input_required result asks for, in its order, and
+// returns the parameters of the retry.
+func (c *conn) answers(ctx context.Context, f *flight, params, result json.RawMessage) (json.RawMessage, error) {
 	fields := []mcp.Field{{Key: "inputResponses"}, {Key: "requestState", Value: mcp.Get(result, "requestState")}}
-	var asked map[string]json.RawMessage
 	if requests := mcp.Get(result, "inputRequests"); requests != nil {
-		if err := json.Unmarshal(requests, &asked); err != nil {
-			return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.call.Name, Message: "inputRequests is no object", Err: err}
+		if requests[0] != '{' {
+			return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.call.Name, Message: "inputRequests is not an object"}
 		}
 		var given json.RawMessage
-		for key, ask := range asked {
-			answer, err := s.askBack(ctx, f, mcp.GetString(ask, "method"), mcp.Get(ask, "params"))
+		for key, ask := range mcp.Members(requests) {
+			answer, err := c.askBack(ctx, f, mcp.GetString(ask, "method"), mcp.Get(ask, "params"))
 			if err != nil {
 				return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.call.Name, Message: "the server asked for what the client does not give", Err: err}
 			}
@@ -320,12 +325,33 @@ func (c *conn) params(f *flight, token uint64) json.RawMessage {
 		} else {
 			fields = append(fields, mcp.Field{Key: "ref", Value: mcp.Edit(ref, mcp.Field{Key: "uri", Value: mcp.Quote(call.Target)})})
 		}
+	case tool.KindRequest:
+		return c.requestParams(f, token)
 	}
 	meta := mcp.Get(call.Params, "_meta")
 	if edited := c.meta(f, meta, token); edited != nil || meta != nil {
 		fields = append(fields, mcp.Field{Key: "_meta", Value: edited})
 	}
 	return mcp.Edit(call.Params, fields...)
+}
+
+// requestParams are the parameters of a request that we do not know: as they came, but for what
+// names another request, and the metadata.
+func (c *conn) requestParams(f *flight, token uint64) json.RawMessage {
+	call := f.call
+	params := call.Params
+	if len(params) > 0 && params[0] != '{' {
+		return params
+	}
+	about := tool.Message{Method: call.Name, Params: params, Request: true, Principal: call.Principal, Session: call.Session}
+	if theirs, ok := c.translate(&about); ok {
+		params = theirs
+	}
+	meta := mcp.Get(params, "_meta")
+	if edited := c.meta(f, meta, token); edited != nil || meta != nil {
+		params = mcp.Edit(params, mcp.Field{Key: "_meta", Value: edited})
+	}
+	return params
 }
 
 // meta is the caller's metadata as the server gets it; nil where nothing is left of it.
@@ -383,7 +409,7 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 			Op: "call", Kind: tool.NeedsAuth, Subject: c.server.name, Message: c.server.redact(err.Error()), Hint: c.server.authHint(),
 		}
 	}
-	effects := call.Kind == tool.KindCall && (call.Action == nil || !call.Action.ReadOnly)
+	effects := call.Kind == tool.KindRequest || call.Kind == tool.KindCall && (call.Action == nil || !call.Action.ReadOnly)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		if (e.Kind == tool.Timeout || e.Kind == tool.Canceled) && effects && !e.OutcomeUnknown {
 			late := *e

@@ -33,6 +33,8 @@ type conn struct {
 	listed  chan struct{}        // closed when it has told all its lists, or none is asked of it
 	asking  [allLists]sync.Mutex // one fetch of a list after the other: the later one knows better
 
+	notes     notes
+	roots     rooting
 	lastToken atomic.Uint64
 	mu        sync.Mutex
 	calls     map[uint64]*flight

@@ -1,11 +1,14 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"collie/internal/mcp"
@@ -17,13 +20,18 @@ type flight struct {
 	call   *tool.Call
 	caller tool.Caller // never nil
 	token  json.RawMessage
+	seq    uint64        // the progress token that the server knows, which rises
+	wire   atomic.Uint64 // id of the request on the link; 0 before it is sent
 
 	limit  time.Duration
 	begun  time.Time
 	ctx    context.Context //nolint:containedctx // the call's own: what is asked for it ends with it
 	cancel context.CancelCauseFunc
 
+	asking sync.WaitGroup // questions of the server that belong to the call
+
 	mu       sync.Mutex
+	over     bool      // no more questions
 	due      time.Time // when it has taken too long; progress puts it off
 	paused   int
 	progress float64
@@ -58,6 +66,7 @@ func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) 
 	f.token = mcp.Get(call.Params, "_meta", "progressToken")
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	token = c.lastToken.Add(1)
+	f.seq = token
 	c.mu.Lock()
 	if c.retired {
 		c.mu.Unlock()
@@ -132,6 +141,34 @@ func (c *conn) land(f *flight, token uint64) {
 	f.cancel(nil)
 }
 
+// ask notes that a question belongs to the call, and reports whether the call is still there for it.
+// answered must be called.
+func (f *flight) ask() (answered func(), ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return nil, false
+	}
+	f.asking.Add(1)
+	return f.asking.Done, true
+}
+
+// settle ends the questions of a call that has its answer, and returns when their callers have been
+// told so: nothing reaches them after the answer.
+func (f *flight) settle() {
+	f.mu.Lock()
+	f.over = true
+	f.mu.Unlock()
+	f.cancel(errCallOver)
+	f.asking.Wait()
+}
+
+func (f *flight) isOver() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.over
+}
+
 // expire ends the call: it took longer than the server's limit for one.
 func (f *flight) expire() {
 	f.cancel(&tool.Error{
@@ -188,18 +225,6 @@ func (f *flight) advance(params json.RawMessage) {
 	}
 }
 
-// flies reports whether a call is still in flight.
-func (c *conn) flies(f *flight) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, g := range c.calls {
-		if g == f {
-			return true
-		}
-	}
-	return false
-}
-
 // byToken finds the flight of a progress token of ours.
 func (c *conn) byToken(token json.RawMessage) *flight {
 	s, ok := mcp.Text(token)
@@ -215,17 +240,32 @@ func (c *conn) byToken(token json.RawMessage) *flight {
 	return c.calls[n]
 }
 
-// only returns the flight that a message without a link belongs to: the one in flight, or,
-// where several are, one of the only session that has any. Calls without a session may be
-// anybody's.
+// only returns the flight that a message without a link belongs to: the one in flight, or, where
+// several are, one of the only session that has any. That is the newest one whose client reads, else
+// the newest. Calls without a session may be anybody's.
 func (c *conn) only() (f *flight, several bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	var more []*flight
 	for _, g := range c.calls {
-		if f != nil && (g.call.Session == "" || f.call.Session != g.call.Session) {
+		switch {
+		case g.isOver():
+		case f == nil:
+			f = g
+		case g.call.Session == "" || f.call.Session != g.call.Session:
+			c.mu.Unlock()
 			return nil, true
+		default:
+			more = append(more, g)
 		}
-		f = g
 	}
-	return f, false
+	c.mu.Unlock()
+	if len(more) == 0 {
+		return f, false
+	}
+	more = append(more, f)
+	slices.SortFunc(more, func(a, b *flight) int { return cmp.Compare(b.seq, a.seq) })
+	if i := slices.IndexFunc(more, func(g *flight) bool { return g.caller.Supports(tool.Attends) }); i >= 0 {
+		return more[i], false
+	}
+	return more[0], false
 }

@@ -36,7 +36,7 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	_, f, token, _ := c.board(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
 	done := make(chan error, 1)
 	go func() { // ends with the question
-		_, err := c.server.askBack(t.Context(), f, "elicitation/create", nil)
+		_, err := c.askBack(t.Context(), f, "elicitation/create", nil)
 		done <- err
 	}()
 	<-p.asked

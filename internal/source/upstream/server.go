@@ -47,6 +47,8 @@ type Server struct {
 	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
 	lists      refresher
 	wants      wants
+	questions  questions
+	visitors   atomic.Pointer[[]*tool.Session] // who is there and sees this server
 
 	started  chan struct{} // closed when the first start is over, or none is needed
 	first    sync.Once     // closes started
@@ -121,6 +123,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.signIn = onceItWorks(s.openSignIn)
 	s.life, s.cancel = context.WithCancelCause(context.Background())
 	s.lists.server = s
+	s.questions.prefix = "ask-" + e.Name + "-"
 	s.offer.Store(&tool.Offer{})
 	s.status = tool.ServerStatus{Name: e.Name, Transport: string(e.Transport), Command: shown(&e)}
 	switch {
@@ -402,6 +405,6 @@ func (s *Server) capabilities() json.RawMessage {
 	if conf.Elicitation != entry.Off {
 		fields = append(fields, mcp.Field{Key: "elicitation", Value: json.RawMessage(`{"form":{},"url":{}}`)})
 	}
-	fields = append(fields, mcp.Field{Key: "roots", Value: json.RawMessage(`{}`)})
+	fields = append(fields, mcp.Field{Key: "roots", Value: json.RawMessage(`{"listChanged":true}`)})
 	return mcp.Edit(nil, fields...)
 }

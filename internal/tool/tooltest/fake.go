@@ -197,6 +197,7 @@ func (f *Fake) answer(_ context.Context, c *tool.Call) (tool.Result, error) {
 		}
 	case tool.KindComplete:
 		return raw(`{"completion":{"values":[%s],"hasMore":false}}`, quote(c.Target)), nil
+	case tool.KindRequest:
 	}
 	return tool.Result{}, tool.NewProtocolError(-32602, fmt.Sprintf("unknown %s %q", c.Kind, c.Target), nil)
 }

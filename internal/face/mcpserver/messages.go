@@ -1,0 +1,72 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"collie/internal/mcp"
+	"collie/internal/tool"
+)
+
+// ownMethods begin the methods of this program, which nobody on the other side is asked by.
+const ownMethods = "collie/"
+
+// forward takes a request of a method that we do not know to the server that it is for, down the
+// road.
+func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+	if strings.HasPrefix(in.Method, ownMethods) {
+		return nil, notFound(in.Method)
+	}
+	args := in.Params
+	if args == nil {
+		args = json.RawMessage("{}")
+	}
+	return s.take(ctx, in, &tool.Call{Kind: tool.KindRequest, Name: in.Method, Args: args})
+}
+
+// Notified passes a client's notification on. Those that the protocol layer has a use for do not
+// come here.
+func (s *Server) Notified(p *mcp.Peer, m mcp.Message) {
+	who := client(p)
+	if strings.HasPrefix(m.Method, ownMethods) || !s.road.Tell(&tool.Message{
+		Method: m.Method, Params: m.Params, Principal: who.Principal, Session: p.Session, Profile: who.Profile,
+	}) {
+		s.log.Debug("notification of a client is for nobody", "method", m.Method)
+	}
+}
+
+// resident is the way to the client of a session outside of its requests.
+type resident struct {
+	server *Server
+	peer   *mcp.Peer
+}
+
+var _ tool.Caller = (*resident)(nil)
+
+// Supports goes by what the client declared.
+func (r *resident) Supports(what tool.Capability) bool {
+	switch what {
+	case tool.CanSample, tool.CanElicit, tool.CanRoots:
+		return r.peer.Can(string(what))
+	case tool.TakesAnyRequest:
+		return true
+	case tool.TakesInputRequired, tool.CanConfirm, tool.WantsProgress, tool.Attends:
+	}
+	return false
+}
+
+// Capabilities is the client's own object.
+func (r *resident) Capabilities() json.RawMessage { return r.peer.Capabilities }
+
+// Notify passes a notification on. Log messages are held to the level the client asked for.
+func (r *resident) Notify(_ context.Context, method string, params json.RawMessage) {
+	if s := r.server.session(r.peer); method != "notifications/message" || s != nil && s.wantsLog(mcp.GetString(params, "level")) {
+		r.peer.Notify(method, params)
+	}
+}
+
+// Ask asks the client.
+func (r *resident) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return answerOf(r.peer.Ask(ctx, method, params))
+}

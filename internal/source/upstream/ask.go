@@ -1,0 +1,158 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// This file puts to a client what a server asks back (7.5).
+
+const (
+	// ownMethods begin the methods by which the gateway itself asks; no server may.
+	ownMethods  = "collie/"
+	methodRoots = "roots/list"
+	// lookAgain is how often a question looks whether the call that it was put to is still read.
+	lookAgain = time.Second
+)
+
+var (
+	errMoved    = errors.New("the question is put again in a call whose client reads")
+	errCallOver = errors.New("the call that asked is over")
+)
+
+// Request answers what a legacy server asks back.
+func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawMessage, error) {
+	if m.Method == "ping" {
+		return json.RawMessage("{}"), nil
+	}
+	if f, params := c.named(m.Params); f != nil {
+		return c.askBack(ctx, f, m.Method, params)
+	}
+	if f, ok := owner.(*flight); ok && f != nil {
+		return c.askBack(ctx, f, m.Method, m.Params)
+	}
+	for {
+		f, several := c.only()
+		switch {
+		case f == nil && m.Method == methodRoots:
+			return c.rootsOutside(ctx, m.Params)
+		case several:
+			return nil, c.server.whose()
+		}
+		result, err := c.askHere(ctx, f, m)
+		again := errors.Is(err, errMoved) || errors.Is(err, errCallOver) // it was another call's question
+		if f == nil || !again || ctx.Err() != nil {
+			return result, err
+		}
+	}
+}
+
+// whose is the error of a question that nobody knows whom to put to.
+func (s *Server) whose() *mcp.Error {
+	return &mcp.Error{
+		Code: mcp.CodeInternal,
+		Message: fmt.Sprintf("several clients have calls in flight at the server %q, and its transport does not say whose question this is; "+
+			`with "isolation": "session" in the entry %q of mcpServers, in the settings of Collie, each client has a process of its own`, s.name, s.name),
+	}
+}
+
+// askHere puts a question to the caller of f, and ends with errMoved where that has stopped to read
+// while another call of the same session is read: the transport says nothing of whose it is.
+func (c *conn) askHere(ctx context.Context, f *flight, m mcp.Message) (json.RawMessage, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if f != nil && f.caller.Supports(tool.Attends) {
+		go func() { // ends with the question
+			for pauseFor(ctx, nil, lookAgain) {
+				if g, _ := c.only(); g != nil && g != f && !f.caller.Supports(tool.Attends) && g.caller.Supports(tool.Attends) {
+					cancel(errMoved)
+				}
+			}
+		}()
+	}
+	return c.askBack(ctx, f, m.Method, m.Params)
+}
+
+// askBack puts a server's question to the caller of the call it belongs to, or answers it
+// from the configuration. f may be nil.
+func (c *conn) askBack(ctx context.Context, f *flight, method string, params json.RawMessage) (json.RawMessage, error) {
+	conf := c.server.settings()
+	var need tool.Capability
+	var limit time.Duration
+	mode := entry.Forward
+	switch method {
+	case "sampling/createMessage":
+		need, limit, mode = tool.CanSample, 2*time.Minute, conf.Sampling
+	case "elicitation/create":
+		need, limit, mode = tool.CanElicit, 5*time.Minute, conf.Elicitation
+	case methodRoots:
+		need, limit = tool.CanRoots, time.Minute
+		if len(conf.Roots) > 0 {
+			return rootsResult(reveal(conf.Roots)), nil
+		}
+	default:
+		need, limit = tool.TakesAnyRequest, 5*time.Minute
+		if strings.HasPrefix(method, ownMethods) {
+			f = nil
+		}
+	}
+	if f == nil || mode == entry.Off || mode == entry.Ask || !f.caller.Supports(need) {
+		return decline(method, mode)
+	}
+	if method == methodRoots {
+		c.roots.told(f.call.Session)
+	}
+	answered, ok := f.ask()
+	if !ok {
+		return nil, errCallOver
+	}
+	defer answered()
+	resume := f.pause()
+	defer resume()
+	ctx, over := context.WithCancelCause(ctx)
+	defer over(nil)
+	defer context.AfterFunc(f.ctx, func() { over(errCallOver) })() // nobody is there to ask then
+	return c.putTo(ctx, f.caller, f.call.Session, limit, method, params)
+}
+
+// putTo asks a caller.
+func (c *conn) putTo(
+	ctx context.Context, caller tool.Caller, session string, limit time.Duration, method string, params json.RawMessage,
+) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("nobody answered %s within %v", method, limit))
+	defer cancel()
+	params, forget := c.server.questions.note(c, session, params)
+	defer forget()
+	result, err := caller.Ask(ctx, method, params)
+	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		return nil, &mcp.RPCError{Raw: e.Raw}
+	}
+	return result, err
+}
+
+// decline answers for a caller who cannot be asked, or must not be.
+func decline(method string, mode entry.Answer) (json.RawMessage, error) {
+	why := "the client cannot be asked"
+	switch mode {
+	case entry.Off:
+		why = "switched off for this server"
+	case entry.Ask:
+		why = "a person would have to agree first, and nobody can be asked here"
+	case entry.Forward:
+	}
+	switch method {
+	case "elicitation/create":
+		return json.RawMessage(`{"action":"decline"}`), nil
+	case methodRoots:
+		return json.RawMessage(`{"roots":[]}`), nil
+	}
+	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: method + ": " + why}
+}
