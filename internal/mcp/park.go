@@ -46,7 +46,6 @@ type run struct {
 	in     *Incoming
 	owner  string
 	about  string // method and subject, which a retry must repeat
-	client string // the name of the client
 	cancel context.CancelCauseFunc
 	asks   chan *question
 	done   chan outcome
@@ -85,7 +84,7 @@ type outcome struct {
 func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify notifier, handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &run{
-		in: in, owner: owner, about: subject(&in.Message), client: clientName(&in.Message), cancel: cancel,
+		in: in, owner: owner, about: subject(&in.Message), cancel: cancel,
 		asks: make(chan *question), done: make(chan outcome, 1), open: map[string]*question{}, out: notify,
 		over: make(chan struct{}),
 	}
@@ -105,10 +104,11 @@ func subject(m *Message) string {
 	return m.Method + " " + string(Get(m.Params, "name")) + string(Get(m.Params, "uri"))
 }
 
-// clientName is the name that a modern client gives itself, empty if it gives none.
-func clientName(m *Message) string {
-	_, info, _ := peerMeta(m.Params)
-	return GetString(info, "name")
+// sameName reports whether a retry comes from a client of the name that the parked request came from, or both from
+// one without a name.
+func (r *run) sameName(retry *Message) bool {
+	_, info, _ := peerMeta(retry.Params)
+	return GetString(info, "name") == GetString(r.in.Peer.Info, "name")
 }
 
 // repeats reports whether a retry has the parameters of the request that was parked, but for those that bring the
@@ -239,7 +239,7 @@ func (l *lot) resume(state, owner string, m *Message, notify notifier) (*run, er
 	l.mu.Lock()
 	r := l.parked[state]
 	l.mu.Unlock()
-	if r == nil || r.owner != owner || r.about != subject(m) || r.client != clientName(m) {
+	if r == nil || r.owner != owner || r.about != subject(m) || !r.sameName(m) {
 		return nil, unknown
 	}
 	if !repeats(m, &r.in.Message) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 func parkedCall(state string) *Incoming {
@@ -84,5 +86,29 @@ func TestParkedClientHangsUp(t *testing.T) {
 			t.Errorf("%s, %v", result, err)
 		}
 		l.close(ErrSessionClosed)
+	})
+}
+
+// What a retry must repeat is the same for every way of writing it, and another one where a value differs.
+func FuzzRepeats(f *testing.F) {
+	for _, args := range []string{`{}`, `{"a":1,"b":[{"c":"\u00e9"}]}`, `{"a":1,"a":2}`, `[1.0,1]`, `"\ud800"`, `{"requestState":1,"_meta":{}}`} {
+		f.Add(args)
+	}
+	f.Fuzz(func(t *testing.T, args string) {
+		if !json.Valid([]byte(args)) || Check([]byte(args)) != nil {
+			t.Skip("not JSON that reaches this")
+		}
+		parked := &Message{Params: json.RawMessage(`{"name":"x","arguments":` + args + `,"_meta":{"p":1}}`)}
+		retry := &Message{Params: json.RawMessage(`{"_meta":{},"requestState":"s","inputResponses":{}, "name" : "x","arguments":` + args + `}`)}
+		if !repeats(parked, parked) {
+			t.Errorf("%s does not repeat itself", parked.Params)
+		}
+		if v := jsontext.Value(args); v.Format() == nil && !repeats(retry, parked) { // else a name stands in it twice
+			t.Errorf("%s does not repeat %s", retry.Params, parked.Params)
+		}
+		other := &Message{Params: json.RawMessage(`{"name":"x","arguments":[` + args + `]}`)}
+		if repeats(other, parked) {
+			t.Errorf("%s repeats %s", other.Params, parked.Params)
+		}
 	})
 }
