@@ -26,7 +26,8 @@ type HTTPServerOptions struct {
 	Headers func(in *Incoming) error
 	// MaxBody bounds a request's body in bytes; default 16 MiB.
 	MaxBody int64
-	// MaxSessions bounds the legacy sessions open at once; default 1,024.
+	// MaxSessions bounds the legacy sessions open at once; default 1,024. One owner has three
+	// quarters of them at most. Where one more would be too many, an idle one gives way.
 	MaxSessions int
 	// Idle ends a legacy session that nobody has used for so long; default 30 min.
 	Idle time.Duration

@@ -295,20 +295,61 @@ func TestServeHTTPBatch(t *testing.T) {
 	}
 }
 
+// One owner cannot take all sessions. Where one more would be too many, an idle session gives
+// way: the one idle the longest, then one whose client has a stream open; none with a request in
+// flight does.
 func TestServeHTTPSessionLimit(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{MaxSessions: 2})
-	first := s.open("2025-11-25")
-	s.open("2025-11-25")
-	r := s.do("POST", hello)
+	s := newSite(t, mcp.HTTPServerOptions{MaxSessions: 5}) // 3 an owner
+	ping := func(id, who string) int {
+		return s.do("POST", rpc(9, "ping", "{}"), "Mcp-Session-Id", id, "Who", who).status
+	}
+	done := make(chan reply, 1)
+	busy := s.open("2025-06-18", "Who", "ada")
+	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", busy, "Who", "ada") }()
+	<-s.desk.began
+	listening := s.open("2025-06-18", "Who", "ada")
+	own := s.send(t.Context(), "GET", "", "Mcp-Session-Id", listening, "Who", "ada")
+	defer own.Body.Close()
+	used := s.open("2025-06-18", "Who", "ada")
+	ping(used, "ada")
+	unused := s.open("2025-06-18", "Who", "ada") // in the place of used
+	bob := s.open("2025-06-18", "Who", "bob")
+	if got := ping(used, "ada"); got != 404 {
+		t.Errorf("the idle session of an owner who has too many: %d", got)
+	}
+	newer := s.open("2025-06-18", "Who", "ada") // in the place of unused
+	if got := ping(unused, "ada"); got != 404 {
+		t.Errorf("a session that was never used: %d", got)
+	}
+	for who, id := range map[string]string{"ada": newer, "bob": bob} {
+		if got := ping(id, who); got != 200 {
+			t.Errorf("a session of %s that there is room for: %d", who, got)
+		}
+	}
+	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", newer, "Who", "ada") }()
+	<-s.desk.began
+	last := s.open("2025-06-18", "Who", "ada") // in the place of listening
+	if got := ping(listening, "ada"); got != 404 {
+		t.Errorf("a session whose client only listens: %d", got)
+	}
+	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", last, "Who", "ada") }()
+	<-s.desk.began
+	r := s.do("POST", hello, "Who", "ada")
 	if r.status != 503 || r.header.Get("Retry-After") == "" || r.header.Get("Mcp-Session-Id") != "" {
 		t.Errorf("a session too many: %d %v %s", r.status, r.header, r.body)
 	}
-	if r := s.do("POST", rpc(1, "ping", "{}"), "Mcp-Session-Id", first); r.status != 200 {
-		t.Errorf("an open session: %d %s", r.status, r.body)
+	for range 3 {
+		s.desk.gate <- struct{}{}
 	}
-	s.do("DELETE", "", "Mcp-Session-Id", first)
-	s.open("2025-11-25")
+	for range 3 {
+		if r := <-done; r.status != 200 {
+			t.Errorf("a session at work: %d %s", r.status, r.body)
+		}
+	}
+	if got := ping(bob, "bob"); got != 200 {
+		t.Errorf("the session of another owner: %d", got)
+	}
 }
 
 func TestServeHTTPIdleSessions(t *testing.T) {

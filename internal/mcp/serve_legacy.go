@@ -82,11 +82,7 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 		return s.ask(ctx, own.ask, method, params)
 	}
 	h.mu.Lock()
-	var gone *session
-	if len(h.sessions) >= h.opts.MaxSessions {
-		gone = h.forgotten(time.Now())
-	}
-	full := h.closed || len(h.sessions) >= h.opts.MaxSessions
+	gone, full := h.makeRoom(owner)
 	if !full {
 		h.sessions[s.peer.Session] = s
 	}
@@ -103,21 +99,61 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	writeJSON(w, http.StatusOK, AppendResult(nil, m.ID, initializeResult(s.peer.Version, h.svc.Hello(r.Context(), s.peer))))
 }
 
-// forgotten takes the session out of a full table that has been idle the longest, and for at
-// least a minute: clients that never say good-bye must not keep others out. Nil if there is
-// none. h.mu is held.
-func (h *HTTPServer) forgotten(now time.Time) *session {
-	var oldest *session
-	before := now.Add(-time.Minute)
+// makeRoom takes a session out where another one of owner would be too many, and reports
+// whether there is no room all the same. One owner has three quarters of all sessions at most,
+// so that nobody keeps all others out. Sessions that are idle give way, those first that were
+// never used since they were opened, then those that have been idle the longest: clients that
+// never say good-bye must not keep others out, and a client whose session is gone opens another
+// one. A session with a request in flight never gives way. h.mu is held.
+func (h *HTTPServer) makeRoom(owner string) (gone *session, full bool) {
+	own := 0
 	for _, s := range h.sessions {
-		if s.idleSince(before) {
-			oldest, before = s, s.lastUsed()
+		if s.owner == owner {
+			own++
 		}
 	}
-	if oldest != nil {
-		delete(h.sessions, oldest.peer.Session)
+	mine := own >= max(h.opts.MaxSessions*3/4, 1)
+	if !mine && len(h.sessions) < h.opts.MaxSessions {
+		return nil, h.closed
 	}
-	return oldest
+	var best standing
+	for _, s := range h.sessions {
+		if mine && s.owner != owner {
+			continue
+		}
+		if at := s.standing(); at.idle && (gone == nil || at.before(best)) {
+			gone, best = s, at
+		}
+	}
+	if gone == nil {
+		return nil, true
+	}
+	delete(h.sessions, gone.peer.Session)
+	return gone, h.closed
+}
+
+// standing is what decides which session gives way.
+type standing struct {
+	idle bool // no request is in flight
+	read bool // its client has a stream open
+	new  bool // nothing came after initialize
+	used time.Time
+}
+
+func (a standing) before(b standing) bool {
+	switch {
+	case a.read != b.read:
+		return b.read
+	case a.new != b.new:
+		return a.new
+	}
+	return a.used.Before(b.used)
+}
+
+func (s *session) standing() standing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return standing{idle: len(s.running) == 0, read: s.busy > 0, new: s.used.Equal(s.made), used: s.used}
 }
 
 // find returns the session a request belongs to, or refuses the request.
@@ -369,12 +405,6 @@ func (s *session) idleSince(t time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.busy == 0 && s.used.Before(t)
-}
-
-func (s *session) lastUsed() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.used
 }
 
 // keep remembers a request's stream for a client that may lose it.

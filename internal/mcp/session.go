@@ -27,6 +27,7 @@ type session struct {
 	asked    map[uint64]chan Message
 	lastAsk  uint64
 	streams  map[string]*events
+	made     time.Time
 	used     time.Time
 	busy     int // requests and readers at work
 	greeted  bool
@@ -35,9 +36,11 @@ type session struct {
 
 func newSession(owner string) *session {
 	s := &session{
-		peer: &Peer{Era: Legacy, Capabilities: json.RawMessage("{}")}, owner: owner, used: time.Now(),
+		peer: &Peer{Era: Legacy, Capabilities: json.RawMessage("{}")}, owner: owner,
 		running: map[ID]context.CancelCauseFunc{}, asked: map[uint64]chan Message{}, streams: map[string]*events{},
 	}
+	s.made = time.Now()
+	s.used = s.made
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	return s
 }
