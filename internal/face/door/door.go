@@ -92,7 +92,7 @@ type Door struct {
 	local    bool // nobody but programs of this machine can come in
 	log      *slog.Logger
 	cert     *certificate // nil without TLS
-	young    youngConns
+	conns    conns
 
 	stopping <-chan struct{}
 	stop     context.CancelFunc // closes stopping

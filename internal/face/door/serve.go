@@ -31,10 +31,11 @@ func (d *Door) Serve(ctx context.Context, h http.Handler) error {
 	}
 	failed := make(chan error, 1)
 	go func() {
+		at := guard{d.listener, &d.conns}
 		if d.cert != nil {
-			failed <- srv.ServeTLS(d.listener, "", "")
+			failed <- srv.ServeTLS(at, "", "")
 		} else {
-			failed <- srv.Serve(d.listener)
+			failed <- srv.Serve(at)
 		}
 	}()
 	select {
@@ -63,27 +64,18 @@ func (d *Door) start(ctx context.Context, h http.Handler) (*http.Server, error) 
 	d.server = &http.Server{
 		Handler:                      &d.checks,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" would pass by the checks
-		ReadHeaderTimeout:            d.timeout(headerTimeout),
-		IdleTimeout:                  d.timeout(idleTimeout),
 		MaxHeaderBytes:               maxHeader,
-		ConnState:                    d.young.observe,
+		ConnState:                    d.conns.observe,
 		ErrorLog:                     slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 		BaseContext:                  func(net.Listener) context.Context { return base },
+	}
+	if !d.local { // slow headers hold a processor's time too: see conns for what all listeners have
+		d.server.ReadHeaderTimeout, d.server.IdleTimeout = headerTimeout, idleTimeout
 	}
 	if d.cert != nil {
 		d.server.TLSConfig = d.cert.config()
 	}
 	return d.server, nil
-}
-
-// timeout is t for listeners that others than programs of this machine can reach. Setting a
-// deadline twice with each request is a good part of what a local call costs, and there is
-// nobody to guard against: a connection of a local program ends with the program.
-func (d *Door) timeout(t time.Duration) time.Duration {
-	if d.local {
-		return 0
-	}
-	return t
 }
 
 func (d *Door) shutdownWithin(grace time.Duration) error {
@@ -139,7 +131,7 @@ func (d *Door) stopServer(ctx context.Context, srv *http.Server, abort context.C
 		return d.listener.Close()
 	}
 	defer abort()
-	d.young.closeAll()
+	d.conns.closeYoung()
 	err := srv.Shutdown(ctx)
 	if err == nil || ctx.Err() == nil {
 		return err
