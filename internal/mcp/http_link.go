@@ -24,7 +24,7 @@ type HTTPOptions struct {
 	Transport http.RoundTripper
 	// Header returns the user's header fields. It is called once a request, concurrently,
 	// and its result is not changed. Fields of the protocol are left out, and after a
-	// redirect to another origin all are. Nil adds none.
+	// redirect from http to https all are. Nil adds none.
 	Header func() http.Header
 	// MaxRequest, MaxAnswer and MaxEvent bound, in bytes, the body of a request, that of a
 	// JSON answer after expansion, and one event of a stream. 0 means [DefaultMaxFrame].

@@ -1,12 +1,9 @@
 package mcp
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 )
@@ -28,9 +25,10 @@ func redirect(resp *http.Response, method string) string {
 	return resp.Header.Get("Location")
 }
 
-// follow judges a redirect. The server gave us the address, so it may lead neither out of
-// TLS nor, from a public place, into a private network.
-func (w *httpWire) follow(ctx context.Context, from *url.URL, location string) (*url.URL, error) {
+// follow judges a redirect. The server gave us the address, and a request carries what its caller
+// wrote, and headers that open doors: both stay at the origin that the user has named. The same
+// host with TLS in the place of none is that origin too, without the user's headers.
+func (w *httpWire) follow(from *url.URL, location string) (*url.URL, error) {
 	to, err := from.Parse(location)
 	if err != nil {
 		return nil, errors.New("redirect to a location that does not parse")
@@ -48,10 +46,10 @@ func (w *httpWire) follow(ctx context.Context, from *url.URL, location string) (
 		return to, nil
 	case w.socket:
 		return refuse("it leaves the socket")
-	case isPrivateHost(ctx, to.Hostname()) && !isPrivateHost(ctx, w.url.Hostname()):
-		return refuse("a private address")
+	case from.Scheme == "http" && to.Scheme == "https" && strings.EqualFold(from.Hostname(), to.Hostname()):
+		return to, nil
 	}
-	return to, nil
+	return refuse("it is another origin; if the server has moved there, make that its url")
 }
 
 // sameOrigin compares scheme, host and port.
@@ -67,30 +65,4 @@ func port(u *url.URL) string {
 		return "443"
 	}
 	return "80"
-}
-
-// sharedSpace is the address space of carriers, RFC 6598.
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
-
-// isPrivateHost reports whether host is, or has, an address off the public internet. A name
-// that does not resolve is left to a proxy to judge.
-func isPrivateHost(ctx context.Context, host string) bool {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return isPrivate(ip)
-	}
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return false
-	}
-	for _, ip := range ips {
-		if isPrivate(ip) {
-			return true
-		}
-	}
-	return false
-}
-
-func isPrivate(ip netip.Addr) bool {
-	ip = ip.Unmap().WithZone("")
-	return !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedSpace.Contains(ip)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -260,16 +261,38 @@ func TestHTTPRedirects(t *testing.T) {
 	if s := <-got; s != (seen{"Bearer t", "k", "c=1", "tools/call"}) {
 		t.Errorf("same origin got %+v", s)
 	}
-	if err := call("/other"); err != nil {
-		t.Fatal(err)
-	}
-	if s := <-got; s != (seen{"", "", "", "tools/call"}) {
-		t.Errorf("other origin got %+v", s)
-	}
-	for _, path := range []string{"/loop", "/file"} {
+	for _, path := range []string{"/other", "/loop", "/file"} {
 		if e := linkError(t, call(path)); !strings.Contains(e.Error(), "redirect") {
 			t.Errorf("%s: got %v", path, e)
 		}
+	}
+	if len(got) != 0 {
+		t.Errorf("another origin got %+v", <-got)
+	}
+}
+
+// The same host over TLS gets the request, and not what the user's headers open.
+func TestHTTPRedirectToTLS(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	rt := roundTrip(func(r *http.Request) *httptest.ResponseRecorder {
+		asked = append(asked, r.URL.String()+" "+r.Header.Get("X-Key"))
+		w := httptest.NewRecorder()
+		if r.URL.Scheme == "http" {
+			w.Header().Set("Location", "https://tools.example/mcp")
+			w.WriteHeader(http.StatusPermanentRedirect)
+			return w
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		return w
+	})
+	opts := &mcp.HTTPOptions{Transport: rt, Header: func() http.Header { return http.Header{"X-Key": {"k"}} }}
+	if _, err := dial(t, "http://tools.example/mcp", nil, opts).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"http://tools.example/mcp k", "https://tools.example/mcp "}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
 	}
 }
 
@@ -280,6 +303,8 @@ func TestHTTPRedirectsRefused(t *testing.T) {
 		"http://93.184.215.14/":  "http://127.0.0.1/",
 		"http://93.184.215.15/":  "http://169.254.169.254/latest",
 		"http://93.184.215.16/":  "http://[::ffff:10.0.0.1]/",
+		"http://93.184.215.17/":  "http://93.184.215.18/",
+		"http://93.184.215.19/":  "https://93.184.215.20/",
 		"https://93.184.215.14/": "http://93.184.215.14/",
 	} {
 		rt := roundTrip(func(r *http.Request) *httptest.ResponseRecorder {

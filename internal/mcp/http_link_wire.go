@@ -140,7 +140,7 @@ func (w *httpWire) do(ctx context.Context, s *httpSend) (*http.Response, error) 
 		if hops == maxRedirects {
 			return nil, fmt.Errorf("more than %d redirects", maxRedirects)
 		}
-		if target, err = w.follow(ctx, target, location); err != nil {
+		if target, err = w.follow(target, location); err != nil {
 			return nil, err
 		}
 	}
