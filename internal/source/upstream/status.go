@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"collie/internal/mcp"
@@ -123,6 +125,9 @@ func reasonOf(err error) (reason, hint string) {
 	if _, ok := errors.AsType[*listError](err); ok && statusOf(err) == 0 {
 		return "list_failed", ""
 	}
+	if closedPipe(err) {
+		return "bad_handshake", "the server closed its input at once: is it one that speaks MCP over stdio, and are its arguments right?"
+	}
 	if e, ok := errors.AsType[*mcp.LinkError](err); ok {
 		return linkReason(e)
 	}
@@ -130,6 +135,13 @@ func reasonOf(err error) (reason, hint string) {
 		return "handshake_timeout", "raise startTimeout if it only needs longer"
 	}
 	return "bad_handshake", ""
+}
+
+// closedPipe reports whether a program has closed the pipe that we write to. The same happens to
+// network connections.
+func closedPipe(err error) bool {
+	_, network := errors.AsType[*net.OpError](err)
+	return !network && errors.Is(err, syscall.EPIPE)
 }
 
 // statusOf is the HTTP status of a refused start, 0 if it is not about one.

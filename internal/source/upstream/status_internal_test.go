@@ -1,0 +1,21 @@
+package upstream
+
+import (
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"collie/internal/mcp"
+)
+
+// A program has no URL that could be wrong; a server at the other end of a network has.
+func TestReasonOfABrokenPipe(t *testing.T) {
+	t.Parallel()
+	if _, hint := reasonOf(&mcp.LinkError{Err: syscall.EPIPE}); strings.Contains(hint, "url") || !strings.Contains(hint, "stdio") {
+		t.Errorf("a program that closed its input: %s", hint)
+	}
+	if _, hint := reasonOf(&mcp.LinkError{Err: &net.OpError{Op: "write", Err: syscall.EPIPE}}); !strings.Contains(hint, "url") {
+		t.Errorf("a connection that broke: %s", hint)
+	}
+}
