@@ -19,6 +19,7 @@ type resource struct {
 	id      string // what tokens are for
 	scopes  []string
 	issuers []string // where they come from
+	assumed bool     // nothing was found, and these are the server's own URL and origin
 }
 
 // probe is a request that opens no session and changes nothing.
@@ -68,7 +69,16 @@ func (s *Session) describe(ctx context.Context, c challenge) (resource, error) {
 		return resource{}, wrong
 	}
 	root := url.URL{Scheme: s.origin.Scheme, Host: s.origin.Host}
-	return resource{id: s.origin.String(), issuers: []string{root.String()}}, nil
+	return resource{id: s.origin.String(), issuers: []string{root.String()}, assumed: true}, nil
+}
+
+// assumedAuthority is what a server of 2025-03-26 that publishes no metadata at all is taken to have:
+// the default endpoints at the root of its own origin (Authorization, Fallbacks for Servers without
+// Metadata Discovery).
+func assumedAuthority(root string) *oauthex.AuthServerMeta {
+	return &oauthex.AuthServerMeta{
+		Issuer: root, AuthorizationEndpoint: root + "/authorize", TokenEndpoint: root + "/token", RegistrationEndpoint: root + "/register",
+	}
 }
 
 // resourcePlaces are the well-known places of a resource's metadata: with its path, and at the
@@ -102,7 +112,8 @@ func (s *Session) readResource(ctx context.Context, place string) (resource, err
 	if len(m.AuthorizationServers) == 0 {
 		return resource{}, fmt.Errorf("the metadata at %s names no authorization server", place)
 	}
-	return resource{m.Resource, cleanScopes(m.ScopesSupported), m.AuthorizationServers[:min(len(m.AuthorizationServers), 8)]}, nil
+	issuers := m.AuthorizationServers[:min(len(m.AuthorizationServers), 8)]
+	return resource{id: m.Resource, scopes: cleanScopes(m.ScopesSupported), issuers: issuers}, nil
 }
 
 // covers reports whether a resource is u or something that u lies in.

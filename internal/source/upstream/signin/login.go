@@ -78,6 +78,9 @@ func (s *Session) begin(ctx context.Context, before *record, redirect string, o 
 	rec := s.newRecord(f)
 	rec.Redirect, rec.Login = redirect, rand.Text()
 	if err := s.identify(ctx, f.authority, rec, before, o); err != nil {
+		if f.assumed != nil && ctx.Err() == nil {
+			return nil, f.assumed // nobody registers clients there
+		}
 		return nil, s.noClient(redirect, err)
 	}
 	p := newPending(f.authority, rec, s.opts.Now())
@@ -94,6 +97,7 @@ type found struct {
 	resource  resource
 	authority *oauthex.AuthServerMeta
 	wanted    []string // scopes that a refusal in this process named
+	assumed   error    // that there are no documents, where authority is only assumed
 }
 
 // discover follows the server's challenge to its authorization server.
@@ -115,10 +119,15 @@ func (s *Session) discover(ctx context.Context) (*found, error) {
 	}
 	f.authority, err = s.authority(ctx, f.resource.issuers)
 	if errors.Is(err, errNothing) {
-		return nil, &tool.Error{
+		err = &tool.Error{
 			Op: op, Kind: tool.Upstream, Subject: s.server.Name, Message: "the server offers no OAuth", Err: err,
 			Hint: "if it wants a key, put it into the server's headers: \"Authorization\": \"Bearer ${secret:NAME}\"",
 		}
+		if !f.resource.assumed || s.server.ClientCredentials {
+			return nil, err
+		}
+		f.authority, f.assumed = assumedAuthority(f.resource.issuers[0]), err
+		return f, nil
 	}
 	if err != nil {
 		return nil, s.failed("read the authorization server's metadata", upstream(err))

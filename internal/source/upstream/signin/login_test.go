@@ -21,6 +21,7 @@ func TestLogin(t *testing.T) {
 		"well-known":              {SilentChallenge: true},
 		"openid location":         {OpenIDOnly: true},
 		"no resource metadata":    {NoResourceMetadata: true},
+		"no metadata at all":      {Undocumented: true},
 		"issuer announced":        {AnnounceIss: true},
 		"second issuer":           {Issuers: []string{"http://127.0.0.1:1/none", ""}},
 		"client secret, basic":    {ClientSecret: true, AuthMethods: []string{"client_secret_basic"}},

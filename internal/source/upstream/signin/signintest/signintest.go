@@ -30,6 +30,7 @@ type Behaviour struct {
 	Issuers            []string
 	OpenIDOnly         bool   // the authorization server's metadata is at OpenID's place
 	Issuer             string // in the metadata and the answers; empty is the true one
+	Undocumented       bool   // no metadata of either server; the endpoints are at the root
 	NoPKCE             bool   // code_challenge_methods_supported is missing
 	CredentialsOnly    bool   // no person can sign in: neither PKCE nor an authorization endpoint
 	Grants             string // the scope that is granted, whatever is asked for; empty grants what is asked for
@@ -104,6 +105,7 @@ func New(t testing.TB, b Behaviour) *Provider {
 	mux.HandleFunc("GET /as/authorize", p.serveAuthorize)
 	mux.HandleFunc("POST /as/token", p.serveToken)
 	mux.HandleFunc("POST /as/revoke", p.serveRevoke)
+	mux.HandleFunc("/", p.serveUndocumented)
 	p.Server = httptest.NewServer(mux)
 	t.Cleanup(p.Close)
 	return p
@@ -188,6 +190,21 @@ func (p *Provider) serveResource(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{"token": token}})
 }
 
+// serveUndocumented serves the default endpoints of 2025-03-26.
+func (p *Provider) serveUndocumented(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	serve := map[string]http.HandlerFunc{
+		"POST /register": p.serveRegister, "GET /authorize": p.serveAuthorize, "POST /token": p.serveToken,
+	}[r.Method+" "+r.URL.Path]
+	found := p.b.Undocumented && serve != nil
+	p.mu.Unlock()
+	if !found {
+		http.NotFound(w, r)
+		return
+	}
+	serve(w, r)
+}
+
 func (p *Provider) refuse(w http.ResponseWriter, status int, missing string) {
 	var params []string
 	add := func(name, value string) {
@@ -196,7 +213,7 @@ func (p *Provider) refuse(w http.ResponseWriter, status int, missing string) {
 		}
 	}
 	switch {
-	case p.b.NoResourceMetadata || p.b.SilentChallenge:
+	case p.b.NoResourceMetadata || p.b.SilentChallenge || p.b.Undocumented:
 	case p.b.MetadataAt != "":
 		add("resource_metadata", p.b.MetadataAt)
 	default:
@@ -222,7 +239,7 @@ func (p *Provider) resource() string {
 func (p *Provider) serveResourceMetadata(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.b.NoResourceMetadata {
+	if p.b.NoResourceMetadata || p.b.Undocumented {
 		http.NotFound(w, r)
 		return
 	}
@@ -247,7 +264,7 @@ func (p *Provider) serveMetadata(openID bool) http.HandlerFunc {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		atRoot := !strings.HasSuffix(r.URL.Path, "/as") && !openID
-		if p.b.OpenIDOnly && !openID || atRoot && !p.b.NoResourceMetadata {
+		if p.b.OpenIDOnly && !openID || atRoot && !p.b.NoResourceMetadata || p.b.Undocumented {
 			http.NotFound(w, r)
 			return
 		}
