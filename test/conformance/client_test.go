@@ -22,6 +22,7 @@ var clientSuites = []struct {
 	name, release string
 	args          []string
 }{
+	{"0.1.16 all", "conformance-0.1", []string{"--suite", "all"}},
 	{"2025-11-25", "conformance-0.2", []string{"--requirements", "2025-11-25"}},
 	{"2026-07-28", "conformance-0.2", []string{"--requirements", "2026-07-28"}},
 }
@@ -59,6 +60,10 @@ func TestClientRole(t *testing.T) {
 				t.Logf("%s: %s: %s", suite.name, lost, why)
 				continue
 			}
+			if onlyLate(results, lost) {
+				t.Logf("%s: %s: only late by the clock, as on a busy machine", suite.name, lost)
+				continue
+			}
 			t.Errorf("%s: %s passes alone and not with Collie between%s%s", suite.name, lost, reasons(results, lost), said(results, lost))
 		}
 		failing := conformance.Failing(is)
@@ -76,6 +81,15 @@ func TestClientRole(t *testing.T) {
 	for _, suite := range clientSuites {
 		t.Logf("%s: %s", suite.name, behind[suite.name])
 	}
+}
+
+// late are checks that warn where something came late by the clock, and fail where it came early.
+var late = []string{"client-sse-retry-timing"}
+
+// onlyLate reports whether nothing is wrong with a scenario but that.
+func onlyLate(results, scenario string) bool {
+	wrong := troubles(results, scenario)
+	return len(wrong) > 0 && !slices.ContainsFunc(wrong, func(c check) bool { return c.Status != "WARNING" || !slices.Contains(late, c.ID) })
 }
 
 // client runs one suite with a client and returns its outcomes and the folder of its results.

@@ -4,6 +4,7 @@ package conformance_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -210,25 +212,27 @@ func (b bench) config(t *testing.T, backend string, beside bool) (file string) {
 	return file
 }
 
-// reasons reads from a suite's results why a scenario failed, a line for each check.
-func reasons(results, scenario string) string {
+// check is what a suite says of one thing that it looks at.
+type check struct{ ID, Status, Description, ErrorMessage string }
+
+// troubles reads from a suite's results the checks of a scenario that failed or warn.
+func troubles(results, scenario string) (wrong []check) {
 	files, err := filepath.Glob(filepath.Join(results, scenario+"-20*", "checks.json"))
 	if err != nil || len(files) == 0 {
-		return ""
+		return nil
 	}
 	raw, err := os.ReadFile(files[0])
-	if err != nil {
-		return ""
+	if err != nil || json.Unmarshal(raw, &wrong) != nil {
+		return nil
 	}
-	var checks []struct{ ID, Status, ErrorMessage string }
-	if err := json.Unmarshal(raw, &checks); err != nil {
-		return ""
-	}
+	return slices.DeleteFunc(wrong, func(c check) bool { return c.Status != "FAILURE" && c.Status != "WARNING" })
+}
+
+// reasons says why a scenario failed, a line for each check.
+func reasons(results, scenario string) string {
 	var lines strings.Builder
-	for _, c := range checks {
-		if c.Status == "FAILURE" || c.Status == "WARNING" {
-			fmt.Fprintf(&lines, "\n\t%s: %s", c.ID, c.ErrorMessage)
-		}
+	for _, c := range troubles(results, scenario) {
+		fmt.Fprintf(&lines, "\n\t%s: %s", c.ID, cmp.Or(c.ErrorMessage, c.Description))
 	}
 	if lines.Len() == 0 {
 		return ": none of its checks ran, or it did not"
