@@ -101,7 +101,7 @@ func (a *admission) assets(ctx context.Context) error {
 		if inCode(m[0]) || strings.LastIndexByte(a.Data[:m[0]], '<') <= strings.LastIndexByte(a.Data[:m[0]], '>') { // it is in no tag
 			return strings.TrimRight(name, "= \t\n") + zero + "=" + value, true
 		}
-		return name + `""`, true
+		return name + `"#"`, true // of an empty one a kernel makes nothing at all
 	})
 	a.replace(styleURL, func(m []int) (string, bool) {
 		path, _ := a.group(m, 3)

@@ -103,7 +103,8 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 			out.Why = append(out.Why, skippedAsset{path, reason})
 		}
 	}
-	done := map[string]bool{}
+	var order []string
+	named := map[string]asset{}
 	for _, address := range addresses(markdown) {
 		if !assetAddress(address) {
 			continue
@@ -115,10 +116,20 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 			skip(address, wrong)
 			continue
 		}
-		if done[a.plain] {
+		if _, twice := named[a.plain]; !twice {
+			order, named[a.plain] = append(order, a.plain), a
+		}
+	}
+	may, err := r.VisibleAssets(ctx, order)
+	if err != nil {
+		return err
+	}
+	for _, address := range order {
+		a := named[address]
+		if !may(address) { // a hidden note uses it too
+			skip(address, "there is no such file")
 			continue
 		}
-		done[a.plain] = true
 		e, err := documentAsset(ctx, r, t, a)
 		if err != nil {
 			return err

@@ -54,6 +54,9 @@ func TestExtractDoc(t *testing.T) {
 	if got := tree(t, w.dir); slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CANARY") }) {
 		t.Errorf("a hidden document was written: %q", got)
 	}
+	w.run("extract_doc", args("id", w.doc)).is(args("outputRoot", filepath.Dir(dir), "defaultOutputDirUsed", true, "extractedDir", dir,
+		"docMdFile", filepath.Join(dir, "Doc 文档.md"), "extractedAssetCount", 2, "skippedAssetCount", 1,
+		"skippedAssets", []any{map[string]any{"path": shared, "reason": "there is no such file"}}, "structure", []string{"Doc 文档.md", shown, spaced}))
 }
 
 // TestExtractDocKeeps covers R-1-21: nothing that was not made by an extraction is ever removed

@@ -56,7 +56,7 @@ func findReplace() *action.Action {
 		Dangerous: true, Class: action.Manifest,
 		Needs: []action.Need{action.OnBlock(access.Write, "ids"), onPaths(access.Write, "paths")},
 		Endpoints: []string{
-			"search/findReplace", "block/getBlockKramdowns", "block/getBlockInfo", "query/sql", "sqlite/flushTransaction",
+			"search/findReplace", "block/getBlockKramdowns", "block/getBlockDOMs", "block/updateBlock", "block/getBlockInfo", "query/sql", "sqlite/flushTransaction",
 			"notebook/lsNotebooks",
 		},
 		Aliases: map[string]string{"methodName": "method", "id": "ids", "find": "k", "replace": "r"},
@@ -145,17 +145,17 @@ func written(ctx context.Context, r *action.Request, targets []action.Target) (m
 }
 
 // admitted takes out of blocks what the replacing has made in them and no text may have: the kernel puts texts together,
-// and reads the result anew.
+// and reads the result anew. It is done in the editor's form, which alone shows a reference that is a link too.
 func admitted(ctx context.Context, r *action.Request, was map[kernel.ID]string) error {
 	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(was)), 100) {
-		now, err := r.Kernel.Kramdowns(ctx, chunk, "md")
+		now, err := r.Kernel.DOMs(ctx, chunk)
 		if err != nil {
 			return err
 		}
 		for _, id := range chunk {
-			may, _, err := content.Admit(ctx, r, content.Written{Data: now[id], Over: id, Was: was[id]})
+			may, _, err := content.Admit(ctx, r, content.Written{Data: now[id], DOM: true, Over: id, Was: was[id]})
 			if err == nil && may != now[id] {
-				_, err = r.Kernel.Update(ctx, id, "markdown", content.Guarded(may))
+				_, err = r.Kernel.Update(ctx, id, "dom", may)
 			}
 			if err != nil {
 				return err
