@@ -73,7 +73,7 @@ const secretHit = "qx7k"
 var secretMisses = []string{"qx7b", "qx7w", "qx7m"}
 
 // secretive is a workspace whose hidden notebook has the code in every way there is.
-func secretive(t *testing.T) *foreign {
+func secretive(t testing.TB) *foreign {
 	t.Helper()
 	w := newForeign(t)
 	const code = secretHit + "391z"

@@ -3,6 +3,7 @@ package av
 import (
 	"context"
 	"math"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -66,7 +67,7 @@ func primaryKeyValues() *action.Action {
 		},
 		Example: `{"avID":"20240801120000-avmain1","keyword":"row"}`,
 	}, func(ctx context.Context, r *action.Request, a primaryArgs) (any, error) {
-		got, err := r.Kernel.PrimaryValues(ctx, a.AVID, a.Keyword, 1, everything)
+		got, err := primaryValues(ctx, r, a.AVID, a.Keyword)
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +99,21 @@ func primaryRowOf(v *kernel.Value) primaryRow {
 	return row
 }
 
-// readableRows leaves out the rows that are bound to what may not be read. It counts them unless
-// they were searched: the count would tell what is in them.
+// primaryValues are the rows of a database that have a keyword, or where some notebook may not be read all of them, for
+// [readableRows] to search: the time that an answer takes would tell that a hidden row has it.
+func primaryValues(ctx context.Context, r *action.Request, id kernel.ID, keyword string) (kernel.PrimaryValues, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return kernel.PrimaryValues{}, err
+	}
+	if restricted {
+		keyword = ""
+	}
+	return r.Kernel.PrimaryValues(ctx, id, keyword, 1, everything)
+}
+
+// readableRows leaves out the rows that are bound to what may not be read, and those that have no keyword. It counts the
+// former unless they were searched: the count would tell what is in them.
 func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value, keyword string) ([]kernel.Value, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -121,6 +135,9 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 			}
 			bare := *v.Block
 			bare.Content, v.Block = "", &bare
+		}
+		if keyword != "" && (v.Block == nil || !strings.Contains(strings.ToLower(v.Block.Content), strings.ToLower(keyword))) {
+			continue
 		}
 		if v.Block == nil || v.Block.ID == "" || r.Readable(places[v.Block.ID].Notebook) {
 			kept = append(kept, v)

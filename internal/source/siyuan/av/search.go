@@ -201,7 +201,7 @@ func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searc
 		out.Hint = `only the newest 50 databases were looked at; give a part of the database's name`
 	}
 	for _, id := range ids {
-		got, err := r.Kernel.PrimaryValues(ctx, id, a.Keyword, 1, everything)
+		got, err := primaryValues(ctx, r, id, a.Keyword)
 		switch {
 		case tool.KindOf(err) == tool.Unknown || tool.KindOf(err) == tool.API:
 			continue // one that is broken

@@ -37,7 +37,8 @@ func fulltextAssetContent() *action.Action {
 			"read, only assets are found that notebooks use which may be.",
 		Unguarded: "assets that only notebooks use which may not be read are left out",
 		Endpoints: []string{
-			"search/fullTextSearchAssetContent", "search/getAssetContent", "query/sql", "sqlite/flushTransaction",
+			"search/fullTextSearchAssetContent", "search/getAssetContent", "query/sql", "sqlite/flushTransaction", "file/readDir",
+			"file/getFile", "notebook/lsNotebooks",
 		},
 		Aliases:    map[string]string{"methodName": "queryMethod", "method": "queryMethod", "orderBy": "sortBy", "k": "query"},
 		Positional: []string{"query"},
@@ -99,11 +100,7 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 			break
 		}
 	}
-	paths := make([]string, len(all))
-	for i := range all {
-		paths[i] = all[i].Path
-	}
-	may, err := r.VisibleAssets(ctx, paths)
+	may, err := searchable(ctx, r)
 	if err != nil {
 		return nil, false, err
 	}
@@ -113,6 +110,31 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 		}
 	}
 	return out, incomplete, nil
+}
+
+// searchable tells which assets may be found, whatever was found: to look that up for hits alone would take its time only
+// where something hidden has the text.
+func searchable(ctx context.Context, r *action.Request) (func(path string) bool, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !restricted {
+		return func(string) bool { return true }, nil
+	}
+	visible, err := r.Levels.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := r.Kernel.AssetsOf(ctx, visible)
+	if err != nil {
+		return nil, err
+	}
+	may, err := r.VisibleAssets(ctx, shown)
+	if err != nil {
+		return nil, err
+	}
+	return func(path string) bool { return slices.Contains(shown, path) && may(path) }, nil
 }
 
 // order puts entries, which come by relevance, in another order.
