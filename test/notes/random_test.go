@@ -195,12 +195,17 @@ func failed(o *outcome) bool { return strings.Contains(o.text, "the gateway fail
 
 // vary are the actions whose answer is another one each time, and why.
 var vary = map[string]string{
-	"system.notify":            "the id of a message is made up",
-	"search.list_invalid_refs": "lists references to what is nowhere, and not those to what is hidden",
+	"system.notify": "the id of a message is made up",
 }
 
 // rendersQueries are arguments with a template that reads notes, or the name of one.
 var rendersQueries = regexp.MustCompile(`queryBlocks|"(path|dailyNoteTemplatePath)":"/?zqquery`)
+
+// takenID is a hidden database, sharedLabel a tag that hidden notes have too.
+var (
+	takenID     = regexp.MustCompile(`"(id|avID)":"\d+-hdn`)
+	sharedLabel = regexp.MustCompile(`"(label|oldLabel|old)":"` + sharedTag)
+)
 
 // everywhereOnly reports whether a call needs a level on every notebook that what it names is in, hidden ones included:
 // it renders what can read all, or takes away a tag or a file that a hidden note uses too. These tell that one does.
@@ -214,8 +219,10 @@ func everywhereOnly(c randomCall) bool {
 		return !strings.Contains(c.args, "ocument")
 	case "file.delete_asset", "file.rename_asset":
 		return strings.Contains(c.args, sharedPic)
+	case "av.render": // no database is made under the id of a hidden one
+		return strings.Contains(c.args, `"createIfNotExist":true`) && takenID.MatchString(c.args)
 	case "tag.rename", "tag.remove":
-		return strings.Contains(c.args, sharedTag)
+		return sharedLabel.MatchString(c.args)
 	}
 	return false
 }
