@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"collie/internal/mcp"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
 )
@@ -49,4 +52,70 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Error("the question outlives its call")
 	}
+}
+
+// attending is a caller who can be asked; it answers if it reads, and may stop to.
+type attending struct {
+	nobody
+	name    string
+	answers bool
+	reads   atomic.Bool
+	asked   chan string
+}
+
+func (a *attending) Supports(what tool.Capability) bool {
+	return what == tool.CanElicit || what == tool.Attends && a.reads.Load()
+}
+
+func (a *attending) Ask(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	a.asked <- a.name
+	if a.answers {
+		return json.RawMessage(`{"action":"cancel"}`), nil
+	}
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// A question that belongs to one of several calls of a session goes to the newest whose client reads,
+// and on to another where that stops; a client of several sessions' calls is not guessed.
+func TestQuestionsFollowTheReader(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
+		set := NewSet([]Spec{{Entry: e}}, Options{})
+		defer set.Close(t.Context())
+		c := &conn{server: set.servers[0], calls: map[uint64]*flight{}}
+		asked := make(chan string, 9)
+		board := func(name, session string, reads, answers bool) *attending {
+			a := &attending{name: name, answers: answers, asked: asked}
+			a.reads.Store(reads)
+			_, f, token, _ := c.board(t.Context(), &tool.Call{Kind: tool.KindCall, Session: session, Caller: a}, time.Hour)
+			t.Cleanup(func() { c.land(f, token) })
+			return a
+		}
+		question := mcp.Message{ID: "1", Method: "elicitation/create", Params: json.RawMessage(`{}`)}
+		board("old", "a", true, true)
+		newer := board("newer", "a", true, false)
+		board("newest", "a", false, false)
+		done := make(chan error, 1)
+		go func() { // ends with the question
+			_, err := c.Request(t.Context(), question, nil)
+			done <- err
+		}()
+		if got := <-asked; got != "newer" {
+			t.Fatalf("asked %s first", got)
+		}
+		newer.reads.Store(false)
+		if got := <-asked; got != "old" {
+			t.Errorf("then asked %s", got)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		board("stranger", "b", true, true)
+		if _, err := c.Request(t.Context(), question, nil); err == nil || len(asked) != 0 {
+			t.Errorf("asked somebody of two sessions: %v", err)
+		}
+		c.patrol.Stop()
+	})
 }
