@@ -179,4 +179,11 @@ func TestElicitationConfirms(t *testing.T) {
 	if got := verdict(newPipe(t, w.Pipes(t, s.Home, w.settings), modern, shows).call(t, nil)); got != "asked" {
 		t.Errorf("on a pipe: %s, want a question", got)
 	}
+	// The setting is taken up while the gateway runs, and holds for sessions that are open.
+	open := s.session(t, s.token, shows)
+	w.SettingsAt(t, w.settings, nil, w.section(w.URL()))
+	until(t, "a question over HTTP", func() bool { return calls[modern]() == "asked" })
+	if got := verdict(open.call(t, func(q gjson.Result) { open.reply(t, q.Get("id"), yes) })); got != "ran" {
+		t.Errorf("in an open session: %s", got)
+	}
 }

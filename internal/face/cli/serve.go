@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,6 +99,8 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, ListWait: a.ListWait(), Stopping: d.Stopping(), Logger: log})
 	defer face.Close()
 	me := principal()
+	var mute atomic.Bool
+	mute.Store(!cfg.HTTP.ElicitationConfirms)
 	mcp := face.Handler(func(r *http.Request) mcpserver.Client {
 		k, _ := door.KeyFrom(r.Context())
 		profile := f.profile
@@ -111,7 +114,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 				Principal: me, Origin: k.Origin, Profile: profile, NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream),
 			}
 		}
-		return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Mute: !cfg.HTTP.ElicitationConfirms}
+		return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Mute: &mute}
 	}, mcpserver.Bounds{MaxBody: cfg.HTTP.MaxBody, MaxSessions: cfg.MCP.Limits.MaxSessions, Kept: cfg.HTTP.ResumeBytes})
 	defer mcp.Close() //nolint:errcheck // it returns nil
 	gateway.URL = d.URL()
@@ -119,6 +122,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		return fmt.Errorf("write gateway.json: %w", err)
 	}
 	w := &watcher{app: a, log: log, tell: func(now *config.Config) {
+		mute.Store(!now.HTTP.ElicitationConfirms)
 		gateway.Digest = now.Digest() // commands compare theirs with it
 		if err := app.Announce(cfg.Paths, gateway); err != nil {
 			log.Warn("gateway.json not written", "error", err)

@@ -58,11 +58,13 @@ func needRestart(a, b *config.Config) []string {
 	var names []string
 	x, y := a.MCP, b.MCP
 	x.Enabled = y.Enabled
+	h := a.HTTP
+	h.ElicitationConfirms = b.HTTP.ElicitationConfirms
 	for _, s := range []struct {
 		name string
 		a, b any
 	}{
-		{"http", a.HTTP, b.HTTP},
+		{"http", h, b.HTTP},
 		{"mcp", x, y},
 		{"cache", a.Cache, b.Cache},
 		{"audit", a.Audit, b.Audit},

@@ -41,7 +41,8 @@ func (c *caller) Supports(what tool.Capability) bool {
 	case tool.TakesInputRequired:
 		return c.in.Peer.Era == mcp.Modern
 	case tool.SpeaksForPerson:
-		return !client(c.in.Peer).Mute
+		mute := client(c.in.Peer).Mute
+		return mute == nil || !mute.Load()
 	case tool.CanConfirm: // what a client declares makes it no program of ours
 	case tool.WantsProgress:
 		return mcp.Get(c.in.Params, "_meta", "progressToken") != nil

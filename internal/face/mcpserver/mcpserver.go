@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"collie/internal/mcp"
@@ -32,8 +33,9 @@ type Client struct {
 	// Stream tells the pipes apart that are carried to HTTP under one principal. Who may name one is for
 	// whoever fills this in to decide; empty where there is none.
 	Stream string
-	// Mute says that what the client answers to an elicitation is not taken for a person's word.
-	Mute bool
+	// Mute says whether what the client answers to an elicitation is not taken for a person's word; it may change while
+	// the client is connected. Nil: it is taken.
+	Mute *atomic.Bool
 }
 
 // owner is what sessions and parked requests are bound to.
