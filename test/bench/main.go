@@ -86,6 +86,7 @@ func measure(ctx context.Context, p plan, collie, only string, log io.Writer) ([
 		{"big results", func(ctx context.Context) error { return b.bigResults(ctx, b.sdk) }},
 		{"start and rest", b.startAndRest},
 		{"warm start", b.warmStart},
+		{"first call", b.firstCalls},
 		{"many servers", b.many},
 		{"long list", b.longList},
 		{"stop", b.stopping},

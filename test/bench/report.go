@@ -63,6 +63,10 @@ home where the gateway has run before, where no server process may be started, a
 bare HTTP server and ` + "`collie version`" + ` say what a start costs on this machine when there is nothing to do. A
 server is killed with SIGKILL, its end is awaited, and the next call is timed.
 
+A first call is one of a server that the gateway has to start: known from an earlier run, in which a modern client
+called it, or never seen, where the client lists before it calls. Round trips are whole multiples of what a
+request takes.
+
 The vault is a generated file of documents in Chinese and in English with headings, lists, tasks, tags and
 references. Where nothing else is said its handler is asked within the process that measures, as the tools
 ask it; memory is that of ` + "`collie serve`" + ` over the same file. A plain insert and commit, into a table of two

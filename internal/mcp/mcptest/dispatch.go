@@ -2,6 +2,7 @@ package mcptest
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -71,6 +72,21 @@ func (s *server) admit(c *call) handler {
 	if !c.modern && !s.admitLegacy(c) {
 		return nil
 	}
+	return s.late(c, h)
+}
+
+// late is h for a method that is answered late, or never.
+func (s *server) late(c *call, h handler) handler {
+	switch {
+	case slices.Contains(s.opts.hang, c.method):
+		return func(_ *server, ctx context.Context, _ *call) { <-ctx.Done() }
+	case slices.Contains(s.opts.slow, c.method):
+		return func(s *server, ctx context.Context, c *call) {
+			if pause(ctx, s.opts.slowBy) {
+				h(s, ctx, c)
+			}
+		}
+	}
 	return h
 }
 
@@ -93,6 +109,9 @@ func (s *server) lookup(c *call) handler {
 // blocks reports whether the request may wait for something, so that it must not keep
 // stdio from being read.
 func (s *server) blocks(c *call) bool {
+	if slices.Contains(s.opts.hang, c.method) || slices.Contains(s.opts.slow, c.method) {
+		return true
+	}
 	return c.method == "subscriptions/listen" || c.method == "tools/call" && s.tools[c.name].blocks
 }
 

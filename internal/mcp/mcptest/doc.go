@@ -22,6 +22,9 @@
 //	--silent-unknown           no answer to unknown methods, server/discover among them
 //	--discover-error JSON      this error object answers server/discover
 //	--never-answer             reads everything and answers nothing
+//	--hang a,b                 never answers these methods
+//	--slow a,b, --slow-by 2s   answers these methods late
+//	--lag 200ms                over HTTP each POST takes that long
 //	--http ADDR, --sse         Streamable HTTP at /mcp; --sse answers with event streams
 //	--ask-roots                ask for the client's roots outside of any call
 //	--name, --version, --instructions, --ttl MS, --scheme NAME, --without a,b

@@ -63,6 +63,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 	case !localOrigin(r.Header.Get("Origin")):
 		http.Error(w, "foreign origin", http.StatusForbidden)
+	case r.Method == http.MethodPost && s.opts.lag > 0 && !pause(r.Context(), s.opts.lag):
 	case r.Method == http.MethodPost:
 		s.post(w, r)
 	case !s.opts.legacy():

@@ -17,6 +17,10 @@ type options struct {
 	silentUnknown bool
 	discoverError string
 	neverAnswer   bool
+	hang          []string // methods that are never answered
+	slow          []string // methods that are answered after slowBy
+	slowBy        time.Duration
+	lag           time.Duration
 	http          string
 	sse           bool
 	name          string
@@ -80,6 +84,10 @@ func (o *options) protocolFlags(f *flag.FlagSet) {
 	f.BoolVar(&o.silentUnknown, "silent-unknown", false, "do not answer unknown methods")
 	f.StringVar(&o.discoverError, "discover-error", "", "error object for server/discover")
 	f.BoolVar(&o.neverAnswer, "never-answer", false, "answer nothing")
+	f.Func("hang", "methods that are never answered", list(&o.hang))
+	f.Func("slow", "methods that take their time", list(&o.slow))
+	f.DurationVar(&o.slowBy, "slow-by", 2*time.Second, "how much that is")
+	f.DurationVar(&o.lag, "lag", 0, "what each POST takes over HTTP")
 	f.StringVar(&o.http, "http", "", "serve Streamable HTTP on this address")
 	f.BoolVar(&o.sse, "sse", false, "answer over HTTP with event streams")
 	f.StringVar(&o.name, "name", "fakemcp", "name in serverInfo")
