@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"collie/internal/atomicfile"
@@ -34,11 +35,11 @@ type Gateway struct {
 // names it. release gives the home back and removes the file that Announce wrote.
 func Claim(paths config.Paths) (release func(), err error) {
 	if err := os.MkdirAll(paths.State, 0o700); err != nil {
-		return nil, fmt.Errorf("state folder: %w", err)
+		return nil, notKept(paths.State, fmt.Errorf("state folder: %w", err))
 	}
 	unlock, ok, err := atomicfile.TryLock(filepath.Join(paths.State, "gateway.lock"))
 	if err != nil {
-		return nil, fmt.Errorf("lock the home: %w", err)
+		return nil, notKept(paths.State, fmt.Errorf("lock the home: %w", err))
 	}
 	if !ok {
 		e := &tool.Error{Op: "serve", Kind: tool.Busy, Message: "this home already has a gateway", Hint: "stop it, or choose another home with --home"}
@@ -46,6 +47,11 @@ func Claim(paths config.Paths) (release func(), err error) {
 			e.Message = fmt.Sprintf("this home already has a gateway: pid %d at %s", g.PID, g.URL)
 		}
 		return nil, e
+	}
+	// A folder that cannot be written shows now, before anything is started. Nobody takes this for a gateway.
+	if err := Announce(paths, Gateway{}); err != nil {
+		unlock()
+		return nil, err
 	}
 	return func() {
 		_ = os.Remove(gatewayFile(paths)) // a file that stays names a pid that is gone
@@ -59,7 +65,23 @@ func Announce(paths config.Paths, g Gateway) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteNoSync(gatewayFile(paths), append(raw, '\n'), 0o600)
+	if err := atomicfile.WriteNoSync(gatewayFile(paths), append(raw, '\n'), 0o600); err != nil {
+		return notKept(paths.State, fmt.Errorf("write gateway.json: %w", err))
+	}
+	return nil
+}
+
+// notKept says of a state folder that cannot be written what to do about it; other errors stay as
+// they are.
+func notKept(dir string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	return &tool.Error{
+		Op: "serve", Kind: tool.Unavailable, Subject: dir, Err: err,
+		Message: "this folder cannot be written, and a gateway keeps its address, its keys and the record of all calls there",
+		Hint:    "chmod -R u+w it, or choose another home with --home DIR",
+	}
 }
 
 // NewKey returns a random key for a Gateway.

@@ -119,7 +119,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	defer mcp.Close() //nolint:errcheck // it returns nil
 	gateway.URL = d.URL()
 	if err := app.Announce(cfg.Paths, gateway); err != nil {
-		return fmt.Errorf("write gateway.json: %w", err)
+		return asFailure(err)
 	}
 	w := &watcher{app: a, log: log, tell: func(now *config.Config) {
 		mute.Store(!now.HTTP.ElicitationConfirms)

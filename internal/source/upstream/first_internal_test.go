@@ -27,13 +27,14 @@ type scripted struct {
 	flags []string
 	boot  time.Duration
 	http  bool
+	stays time.Duration            // what it takes to be closed
 	slow  map[string]time.Duration // what a method takes; for HTTP every request under ""
 	hung  map[string]bool          // methods that are never answered
 	list  map[string]string        // results of methods, in the place of the server's own
 
 	mu    sync.Mutex
 	procs [][]string // the methods each start was asked for, in their order
-	kills []func()
+	begun []time.Time
 }
 
 func (s *scripted) asked(start int, method string) {
@@ -56,7 +57,7 @@ func (s *scripted) starts() [][]string {
 func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (err error) {
 	s.mu.Lock()
 	start := len(s.procs)
-	s.procs = append(s.procs, nil)
+	s.procs, s.begun = append(s.procs, nil), append(s.begun, time.Now())
 	s.mu.Unlock()
 	if s.http {
 		h, err := mcptest.Handler(s.flags...)
@@ -85,15 +86,18 @@ func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (e
 		_ = fromUs.Close()
 		_ = toFake.Close()
 	}
-	s.mu.Lock()
-	s.kills = append(s.kills, kill)
-	s.mu.Unlock()
+	ctx, cancel := c.server.timed(ctx)
+	defer cancel()
 	lines := mcp.NewLines(fromServer, toServer, 0, func() error {
+		time.Sleep(s.stays)
 		kill()
 		_ = toServer.Close()
 		return fromServer.Close()
 	})
 	c.client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return err
 }
 
@@ -241,6 +245,29 @@ func TestOptionalListsDelayNothing(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Why a start has failed is told when it has, not when what is left of it has ended, for which the
+// next start waits.
+func TestAFailedStartIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{hung: map[string]bool{"initialize": true}, stays: 6 * time.Second}
+		srv, set, done := playing(t, s, `,"startTimeout":"3s"`, Options{})
+		defer done()
+		begun := time.Now()
+		set.Start(nil)
+		<-srv.Started()
+		if st := srv.Status(); time.Since(begun) != 3*time.Second || st.State != tool.StateBackoff || st.Reason != "handshake_timeout" {
+			t.Errorf("after %v it is %s (%s)", time.Since(begun), st.State, st.Reason)
+		}
+		if err := srv.Start(t.Context()); err == nil {
+			t.Error("it has started")
+		}
+		if next := s.begun[1].Sub(begun); next < 9*time.Second {
+			t.Errorf("it was started again after %v, while the first process was ending", next)
+		}
+	})
 }
 
 // A list that hangs costs nothing of what the cache knew of it, here and in the file.

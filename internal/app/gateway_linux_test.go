@@ -1,0 +1,25 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+// A home that cannot be written is refused before anything is started, with what to do.
+func TestClaimOfAHomeThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	// Nobody makes folders there, whoever runs the test.
+	release, err := app.Claim(config.Paths{State: "/sys/collie"})
+	if err == nil {
+		release()
+		t.Fatal("it is claimed")
+	}
+	e, ok := err.(*tool.Error) //nolint:errorlint // Claim returns it as it is
+	if !ok || e.Kind != tool.Unavailable || !strings.Contains(e.Hint, "--home") || !strings.Contains(err.Error(), "cannot be written") {
+		t.Errorf("got %v", err)
+	}
+}
