@@ -253,7 +253,6 @@ func collectsInside(markdown string) bool {
 
 var (
 	lineMarks  = regexp.MustCompile(`^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)]|\[[^\]]\])(?:[ \t]+|$)|[ \t>]+)*`)
-	anyRef     = regexp.MustCompile(`\(\([ \t]*\d{14}-[0-9a-z]{7}(?:[ \t]+(?:'([^'\n]*)'|"([^"\n]*)"))?[ \t]*\)\)`)
 	collecting = regexp.MustCompile(`\{\{[^\n]*|<div data-type="NodeAttributeView"[^\n]*|^\}\}\}`)
 )
 
@@ -263,10 +262,22 @@ func Plain(markdown string) string {
 	var out []string
 	for text := range strings.SplitSeq(Visible(markdown), "\n") {
 		text = collecting.ReplaceAllString(text[len(lineMarks.FindString(text)):], "")
-		text = strings.NewReplacer("**", "", "==", "").Replace(anyRef.ReplaceAllString(text, "$1$2"))
+		text = strings.NewReplacer("**", "", "==", "").Replace(reference.ReplaceAllString(text, "$2$3"))
 		if text = strings.TrimSpace(html.UnescapeString(text)); text != "" {
 			out = append(out, text)
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// Linked is [Visible] with links in the place of references, for readers who know none.
+func Linked(kramdown string) string {
+	return reference.ReplaceAllStringFunc(Visible(kramdown), func(found string) string {
+		m := reference.FindStringSubmatch(found)
+		anchor := html.UnescapeString(m[2] + m[3])
+		if anchor == "" {
+			anchor = "…"
+		}
+		return "[" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(anchor) + "](siyuan://blocks/" + m[1] + ")"
+	})
 }

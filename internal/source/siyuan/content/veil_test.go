@@ -148,3 +148,44 @@ func TestStateTellsNothingOfCopies(t *testing.T) {
 		t.Error("the hash depends on an anchor that follows another block")
 	}
 }
+
+// TestPlain: what stands in the place of a text of the kernel is close to it.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for markdown, want := range map[string]string{
+		"## see ((20240101000000-aaaaaaa ''))":                                                          "see",
+		"a ((20240101000000-aaaaaaa 'b &lt;c')) **d** ((20240101000000-aaaaaaa \"e\"))":                 "a b <c d e",
+		"> quote\n> - [ ] task\n> 1. one":                                                               "quote task one",
+		"{{{row\nfirst\n\n{{select * from blocks}}\n\n<div data-type=\"NodeAttributeView\"></div>\n}}}": "first",
+		"": "",
+	} {
+		if got := content.Plain(markdown); got != want {
+			t.Errorf("%q: %q, want %q", markdown, got, want)
+		}
+	}
+}
+
+// FuzzVeil: no anchor of a text gets through, whatever stands around it.
+func FuzzVeil(f *testing.F) {
+	for _, seed := range []string{"", "x", "((", "'))", "`", "\n", `<span data-type="block-ref">`, "</span>", "((20240101000000-aaaaaaa \"", "{: id=\"x\"}", "\u200b", "((20240101000000-aaaaaaa 'y"} {
+		f.Add(seed, seed)
+	}
+	veil := content.Hidden()
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const anchor, span = "((20240101000000-aaaaaaa 'HUSHED'))", `<span data-type="block-ref" data-subtype="d" data-id="20240101000000-aaaaaaa">HUSHED</span>`
+		if strings.Contains(before+after, "HUSHED") {
+			return
+		}
+		for _, text := range []string{before + anchor + after, before + "\n" + anchor + "\n" + after, before + "\n" + span + after} {
+			got := veil.Text(text)
+			if len(got) > len(text) {
+				t.Fatalf("%q became %q", text, got)
+			}
+			_ = content.Plain(text)
+			_ = content.Linked(text)
+		}
+		if got := veil.Text(anchor + "\n" + after); strings.Contains(got, "HUSHED") {
+			t.Errorf("%q is shown", got)
+		}
+	})
+}

@@ -2,8 +2,6 @@ package file
 
 import (
 	"context"
-	"html"
-	"regexp"
 	"strings"
 
 	"collie/internal/source/siyuan/action"
@@ -53,9 +51,6 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 	return md, nil
 }
 
-// reference is a reference to a block in Markdown.
-var reference = regexp.MustCompile(`\(\([ \t]*(\d{14}-[0-9a-z]{7})(?:[ \t]+(?:'([^'\n]*)'|"([^"\n]*)"))?[ \t]*\)\)`)
-
 // withFront puts the front matter and the title of an export before a text of notes, with references as links.
 func withFront(exported, kramdown string) string {
 	const fence = "---\n"
@@ -68,15 +63,7 @@ func withFront(exported, kramdown string) string {
 			}
 		}
 	}
-	text := reference.ReplaceAllStringFunc(content.Visible(kramdown), func(found string) string {
-		m := reference.FindStringSubmatch(found)
-		anchor := html.UnescapeString(m[2] + m[3])
-		if anchor == "" {
-			anchor = "…"
-		}
-		return "[" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(anchor) + "](siyuan://blocks/" + m[1] + ")"
-	})
-	return front + strings.TrimSpace(text) + "\n"
+	return front + strings.TrimSpace(content.Linked(kramdown)) + "\n"
 }
 
 // noCollections refuses a document with what queries find in all notebooks, or with a database.

@@ -1,0 +1,4 @@
+package content
+
+// Hidden is a veil over every block.
+func Hidden() *Veil { return &Veil{} }
