@@ -47,7 +47,7 @@ conformance: ## of the stories only the official conformance suites
 live: ## work in a notebook of its own at the SiYuan that SIYUAN_API_URL and SIYUAN_TOKEN name
 	go test -tags live -count=1 -v -timeout 10m ./test/live
 
-real: ## the tests of the tools at a SiYuan with an EMPTY workspace, COLLIE_TEST_KERNEL=http://token@127.0.0.1:6806; 15 minutes
+real: ## the tests of the tools at a SiYuan with an EMPTY workspace, COLLIE_TEST_KERNEL=http://token@127.0.0.1:6806; half an hour
 	@test -n "$$COLLIE_TEST_KERNEL" || { echo "set COLLIE_TEST_KERNEL=http://token@host:port; all that the workspace gets is removed again"; exit 1; }
 	go test -count=1 -p 1 -parallel 1 -timeout 60m ./internal/source/siyuan/...
 
