@@ -7,5 +7,8 @@
 // be told. What each action needs is written down here by hand, from the specification: a test
 // that took it from the actions could not find a wrong one.
 //
+// TestTwoWorlds makes random calls of all actions in two such worlds, of which one has the hidden notebook and the other has
+// not, and compares what they answer.
+//
 // An action without a case fails the tests.
 package notes
