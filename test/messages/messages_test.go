@@ -100,8 +100,11 @@ func (p *path) vendorMessages() {
 	if got := params(p.heard("notifications/vendor/x")); got != odd {
 		p.t.Errorf("the server heard %s, want %s", got, odd)
 	}
-	if _, failure, err := p.request(p.t.Context(), "collie/confirm", "{}"); failure == nil || failure.Code() != mcp.CodeMethodNotFound || len(p.server.lines(`"method":"collie/`)) != 0 {
-		p.t.Errorf("a method of ours passed: %v %v", failure, err)
+	for _, method := range []string{"collie/confirm", "tasks/list"} { // ours, and what we do not carry
+		_, failure, err := p.request(p.t.Context(), method, "{}")
+		if failure == nil || failure.Code() != mcp.CodeMethodNotFound || len(p.server.lines(`"method":"`+method)) != 0 {
+			p.t.Errorf("%s passed: %v %v", method, failure, err)
+		}
 	}
 }
 

@@ -12,10 +12,14 @@ import (
 // ownMethods begin the methods of this program, which nobody on the other side is asked by.
 const ownMethods = "collie/"
 
+// taskMethods begin the methods about tasks of 2025-11-25, which we do not announce: those of a server
+// that clients share would be everybody's.
+const taskMethods = "tasks/"
+
 // forward takes a request of a method that we do not know to the server that it is for, down the
 // road.
 func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
-	if strings.HasPrefix(in.Method, ownMethods) {
+	if strings.HasPrefix(in.Method, ownMethods) || strings.HasPrefix(in.Method, taskMethods) {
 		return nil, notFound(in.Method)
 	}
 	args := in.Params
