@@ -39,9 +39,9 @@ type dialogue struct {
 	manages      bool
 	progress     bool
 
+	out lines
+
 	mu      sync.Mutex
-	out     io.Writer
-	flush   func() error
 	lastAsk int
 	waiting map[int]chan reply
 }
@@ -65,7 +65,7 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := &dialogue{
 		capabilities: req.Capabilities, confirms: req.Confirms, manages: a.opts.Identify(r).Manage, progress: gjson.GetBytes(c.Params, "_meta.progressToken").Exists(),
-		out: w, flush: rc.Flush, waiting: map[int]chan reply{},
+		waiting: map[int]chan reply{},
 	}
 	if len(d.capabilities) == 0 {
 		d.capabilities = json.RawMessage("{}")
@@ -88,12 +88,14 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 	}()
 	w.Header().Set("Content-Type", streamType)
 	_ = rc.Flush() // the caller may wait long for the first line
+	d.out.begin(w, rc, cancel)
+	defer d.out.end()
 	result, err := a.opts.Road.Do(ctx, c)
 	last := resultBody(result)
 	if err != nil {
 		_, last = errorBody(err)
 	}
-	d.say(last)
+	d.out.say(last)
 	return nil
 }
 
@@ -117,14 +119,6 @@ func (d *dialogue) listen(body *json.Decoder) error {
 	}
 }
 
-// say writes one line. A caller that has gone is noticed by listen.
-func (d *dialogue) say(line json.RawMessage) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, _ = d.out.Write(append(line, '\n'))
-	_ = d.flush()
-}
-
 // Supports goes by what the caller declared.
 func (d *dialogue) Supports(what tool.Capability) bool {
 	switch what {
@@ -144,9 +138,10 @@ func (d *dialogue) Supports(what tool.Capability) bool {
 // Capabilities is what the caller declared.
 func (d *dialogue) Capabilities() json.RawMessage { return d.capabilities }
 
-// Notify passes a notification on.
+// Notify passes a notification on. It does not wait for a caller that does not read: the server
+// that sends it serves others too.
 func (d *dialogue) Notify(_ context.Context, method string, params json.RawMessage) {
-	d.say(slices.Concat(json.RawMessage(`{"notify":{`), message(method, params), json.RawMessage(`}}`)))
+	d.out.note(slices.Concat(json.RawMessage(`{"notify":{`), message(method, params), json.RawMessage(`}}`)))
 }
 
 // Ask asks the caller.
@@ -157,7 +152,7 @@ func (d *dialogue) Ask(ctx context.Context, method string, params json.RawMessag
 	d.waiting[id] = ch
 	d.mu.Unlock()
 	head := `{"ask":{"id":` + strconv.Itoa(id) + `,`
-	d.say(slices.Concat(json.RawMessage(head), message(method, params), json.RawMessage(`}}`)))
+	d.out.say(slices.Concat(json.RawMessage(head), message(method, params), json.RawMessage(`}}`)))
 	select {
 	case got := <-ch:
 		if len(got.Error) > 0 {

@@ -1,0 +1,49 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// held is a caller that reads nothing until it is freed.
+type held struct {
+	*httptest.ResponseRecorder
+	freed chan struct{}
+}
+
+func (h *held) Write(b []byte) (int, error) {
+	<-h.freed
+	return h.ResponseRecorder.Write(b)
+}
+
+// A caller that does not read holds nobody. It gets what there was room for, is told how much
+// there was not, and its answer comes last.
+func TestLinesOfACallerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &held{httptest.NewRecorder(), make(chan struct{})}
+		var l lines
+		l.begin(w, http.NewResponseController(w), func() { t.Error("given up") })
+		begun := time.Now()
+		l.note(json.RawMessage(`"first"`))
+		synctest.Wait()
+		for range 20 {
+			l.note(json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`))
+		}
+		l.say(json.RawMessage(`"answer"`))
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("senders were held for %v", took)
+		}
+		close(w.freed)
+		l.end()
+		got := strings.Split(strings.TrimSpace(w.Body.String()), "\n")
+		if n := len(got); n != 10 || got[0] != `"first"` || !strings.Contains(got[8], `"13 messages were left out`) || got[9] != `"answer"` {
+			t.Errorf("%d lines came, the last ones %.100q", n, got[max(0, n-2):])
+		}
+	})
+}
