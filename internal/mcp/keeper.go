@@ -23,8 +23,8 @@ type keeper struct {
 	place map[*events]*list.Element
 }
 
-func newKeeper(max int64) *keeper {
-	return &keeper{max: max, place: map[*events]*list.Element{}}
+func newKeeper(limit int64) *keeper {
+	return &keeper{max: limit, place: map[*events]*list.Element{}}
 }
 
 // grow notes that a stream holds n bytes more.

@@ -68,11 +68,11 @@ func (m *outgoing) appendLine(dst []byte) []byte {
 	return dst
 }
 
-// pieces calls put with the parts of the message, line breaks taken out, each of at most max
+// pieces calls put with the parts of the message, line breaks taken out, each of at most size
 // bytes, until put fails. put must not keep them.
-func (m *outgoing) pieces(max int, put func([]byte) error) error {
+func (m *outgoing) pieces(size int, put func([]byte) error) error {
 	for _, part := range [][]byte{m.head, m.body} {
-		for piece := range slices.Chunk(part, max) {
+		for piece := range slices.Chunk(part, size) {
 			if err := put(oneLine(piece)); err != nil {
 				return err
 			}

@@ -1,0 +1,81 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"collie/internal/mcp"
+)
+
+// light is a Service that answers at once.
+type light struct{}
+
+func (light) Hello(context.Context, *mcp.Peer) mcp.Hello {
+	return mcp.Hello{Info: json.RawMessage("{}"), Capabilities: json.RawMessage("{}")}
+}
+
+func (light) Handle(context.Context, *mcp.Incoming) (json.RawMessage, error) {
+	return json.RawMessage(`{"content":[]}`), nil
+}
+func (light) Notified(*mcp.Peer, mcp.Message) {}
+func (light) Opened(*mcp.Peer)                {}
+func (light) Closed(*mcp.Peer)                {}
+
+// BenchmarkServeStream is a call over pipes; its floor is the same lines through the same pipes
+// with nobody reading them as messages.
+func BenchmarkServeStream(b *testing.B) {
+	in, toServer, err1 := os.Pipe()
+	fromServer, out, err2 := os.Pipe()
+	if err := errors.Join(err1, err2); err != nil {
+		b.Fatal(err)
+	}
+	answers := bufio.NewReader(fromServer)
+	round := func(text []byte) {
+		if _, err := toServer.Write(text); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := answers.ReadSlice('\n'); err != nil {
+			b.Fatal(err)
+		}
+	}
+	call := []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{}}}` + "\n")
+	answer := []byte(`{"jsonrpc":"2.0","id":7,"result":{"content":[]}}` + "\n")
+	lines := bufio.NewReader(in)
+	echoes := make(chan struct{})
+	const warm = 2000
+	go func() { // the floor
+		defer close(echoes)
+		for range warm {
+			if _, err := lines.ReadSlice('\n'); err != nil {
+				return
+			}
+			_, _ = out.Write(answer)
+		}
+	}()
+	begun := time.Now()
+	for range warm {
+		round(call)
+	}
+	floor := time.Since(begun) / warm
+	<-echoes
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mcp.ServeStream(context.Background(), mcp.NewLines(in, out, 0, in.Close), light{}, nil)
+	}()
+	round([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}` + "\n"))
+	b.ReportAllocs()
+	for b.Loop() {
+		round(call)
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(floor), "×floor")
+	_ = toServer.Close()
+	if err := <-ended; err != nil {
+		b.Error(err)
+	}
+	_ = out.Close()
+}
