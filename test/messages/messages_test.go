@@ -60,7 +60,7 @@ func TestMessages(t *testing.T) {
 	}
 	t.Run("modern", func(t *testing.T) {
 		t.Parallel()
-		for _, transport := range []string{"http", "stdio"} {
+		for _, transport := range transports {
 			c := g.client(t, transport, modern, "{}", "other")
 			got := c.does("vendor/modern", `{"n":1.0}`)
 			if mcp.GetString(json.RawMessage(got), "method") != "vendor/modern" || string(mcp.Get(json.RawMessage(got), "params", "n")) != "1.0" ||

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file puts to a client what a server asks back (7.5).
+// This file puts to a client what a server asks back.
 
 const (
 	// ownMethods begin the methods by which the gateway itself asks; no server may.

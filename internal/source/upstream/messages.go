@@ -67,7 +67,7 @@ func (c *conn) translate(m *tool.Message) (json.RawMessage, bool) {
 		meta = mcp.Get(m.Params, "_meta")
 		metaToken = mcp.Get(meta, "progressToken")
 	}
-	if id == nil && token == nil && metaToken == nil {
+	if m.Session == "" || id == nil && token == nil && metaToken == nil { // without one ids are everybody's
 		return nil, false
 	}
 	c.mu.Lock()

@@ -173,8 +173,11 @@ func (p *payload) Close() error { return nil }
 // tell posts a message that is not answered.
 func (l *httpLink) tell(ctx context.Context, raw []byte, about *flight) error {
 	h := l.legacy()
-	if h == nil || about != nil && about.modern { // whose exchange is closed instead
+	switch {
+	case about != nil && (about.modern || h == nil): // whose exchange is closed instead
 		return nil
+	case h == nil:
+		h = l.modernNotice(raw)
 	}
 	resp, err := l.send(ctx, http.MethodPost, h, raw)
 	if err != nil {
@@ -185,6 +188,14 @@ func (l *httpLink) tell(ctx context.Context, raw []byte, about *flight) error {
 		return l.refused(resp)
 	}
 	return nil
+}
+
+// modernNotice returns the header of a notification of a client that opens no session.
+func (l *httpLink) modernNotice(raw []byte) http.Header {
+	h := l.common.Clone()
+	h[headerVersion] = []string{mcp.ModernVersions[0]}
+	h[headerMethod] = []string{mcp.EncodeHeaderValue(mcp.GetString(raw, "method"))}
+	return h
 }
 
 // refused is the error of a status that says that the gateway does not know us any more, or

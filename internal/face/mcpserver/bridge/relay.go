@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"collie/internal/mcp"
 )
@@ -29,6 +30,8 @@ type relay struct {
 	stream  string // names the client's pipe to every gateway
 	asks    asks
 	road    road
+
+	modern atomic.Bool // the client has made a request that needs no session
 
 	mu      sync.Mutex
 	flights map[mcp.ID]*flight
@@ -63,6 +66,9 @@ func (r *relay) begin(g Gateway) {
 // request takes a request of the client in and lets it fly.
 func (r *relay) request(m mcp.Message) {
 	f := newFlight(r.life, m)
+	if f.modern {
+		r.modern.Store(true)
+	}
 	if m.Method == "ping" && !f.modern && !r.session.begun() { // allowed before there is a session
 		f.cancel(nil)
 		r.out.line(mcp.AppendResult(nil, m.ID, json.RawMessage("{}")))
@@ -184,7 +190,7 @@ func (r *relay) notified(m mcp.Message) {
 	case "notifications/initialized":
 		r.session.initialized(m.Raw)
 	}
-	if r.session.begun() {
+	if r.session.begun() || r.modern.Load() {
 		r.box.put(r.life, parcel{raw: m.Raw})
 	}
 }
