@@ -190,7 +190,7 @@ func TestRollbackIsHonest(t *testing.T) {
 // heading, code, attributes, references whose anchors follow.
 func TestRollbackOfEveryKind(t *testing.T) {
 	w := newWorld(t)
-	w.appendBlock("```go\nfirst()\n```\n\n# 折叠\n\nin fold\n\nsee ((" + string(w.blocks[1]) + " 'two'))")
+	w.appendBlock("```go\nfirst()\n```\n\n# 折叠\n\nin fold\n\nsee ((" + string(w.blocks[2]) + " 'three'))")
 	blocks := w.children(w.doc)
 	code, head := blocks[3], blocks[4]
 	if err := w.Client.SetAttrs(t.Context(), w.blocks[1], map[string]string{"memo": "m", "custom-a": "1", "name": "n"}); err != nil {
