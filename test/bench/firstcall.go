@@ -132,7 +132,10 @@ func (b *bench) firstCallsOf(ctx context.Context, e era, entry map[string]any, w
 
 // installOne sets up the one server s, from its entry.
 func (b *bench) installOne(entry map[string]any) (*installation, error) {
-	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"s": entry}, "siyuan": map[string]any{"enabled": false}})
+	text, err := json.Marshal(map[string]any{
+		"mcpServers": map[string]any{"s": entry}, "siyuan": map[string]any{"enabled": false},
+		"cache": map[string]any{"firstListWait": "1m"}, // a busy machine may take longer than the default
+	})
 	if err != nil {
 		return nil, err
 	}

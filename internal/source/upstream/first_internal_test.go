@@ -550,10 +550,9 @@ func TestHeadersAfterALegacyList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{http: true, flags: []string{"--era", "both"}}
-		srv, set, done := playing(t, s, "", Options{})
+		srv, _, done := playing(t, s, "", Options{})
 		defer done()
-		set.Start(nil)
-		<-srv.Listed()
+		firstCall(t, srv, mcp.Legacy, "") // whose start the list comes from
 		r, err := srv.Run(t.Context(), &tool.Call{
 			Kind: tool.KindCall, Name: "m__header", Target: "header", Args: json.RawMessage(`{"region":"eu"}`),
 			Action: &tool.Action{Name: "header"}, Caller: ofEra{era: mcp.Modern}, Origin: tool.MCPLocal,
