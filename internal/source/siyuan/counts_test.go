@@ -104,7 +104,7 @@ func secretive(t testing.TB) *foreign {
 
 var (
 	idLike   = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
-	timeLike = regexp.MustCompile(`\d{10,17}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}`) // ids of requests and hashes too
+	timeLike = regexp.MustCompile(`[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f-]{27}|\d{10,17}`) // ids of requests and hashes too
 )
 
 // guess runs an action with a text in the place of one of its arguments, and returns what the caller can tell of it.

@@ -1,0 +1,100 @@
+package content
+
+import (
+	"context"
+	"html"
+	"regexp"
+	"strings"
+
+	"collie/internal/source/siyuan/kernel"
+)
+
+var (
+	// spanTag is a tag that may be a reference.
+	spanTag = regexp.MustCompile(`(?i)<[a-z][^<>]*\bblock-ref\b[^<>]*>`)
+	// refAttr is the attribute of such a tag that names the block.
+	refAttr = regexp.MustCompile(`(?i)([\s"'/]data-id\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)`)
+	tagAttr = regexp.MustCompile(`([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
+)
+
+// attributesOf are those of a tag, by their names in small letters.
+func attributesOf(tag string) map[string]string {
+	out := map[string]string{}
+	for _, m := range tagAttr.FindAllStringSubmatch(tag, -1) {
+		name := strings.ToLower(m[1])
+		if _, twice := out[name]; !twice {
+			out[name] = strings.TrimSpace(html.UnescapeString(strings.Trim(m[2], `"'`)))
+		}
+	}
+	return out
+}
+
+// spans makes plain text of references that are written as tags, which Markdown may have too. A tag
+// that is too odd to be read loses the id.
+func (a *admission) spans(ctx context.Context) error {
+	if !refAttr.MatchString(a.Data) {
+		return nil
+	}
+	if err := a.look(ctx, refAttr, 2); err != nil {
+		return err
+	}
+	var wrong error
+	hidden := func(id string) int { // absent where it has to go
+		if !kernel.ID(id).Valid() || a.open[kernel.ID(id)] {
+			return followed
+		}
+		was, err := a.was(ctx)
+		if err != nil {
+			wrong = err
+		}
+		return standing(was, id)
+	}
+	a.replace(spanTag, func(m []int) (string, bool) {
+		tag := a.Data[m[0]:m[1]]
+		attrs := attributesOf(tag)
+		stood := hidden(attrs["data-id"])
+		if stood == followed || stood == fixed && attrs["data-subtype"] != "d" {
+			return "", false
+		}
+		if stood == absent {
+			a.warn("reference to %s: no such block was found, so it is plain text", attrs["data-id"])
+		}
+		return plainTag(tag, stood == absent), true
+	})
+	a.replace(refAttr, func(m []int) (string, bool) {
+		value, _ := a.group(m, 2)
+		id := strings.TrimSpace(html.UnescapeString(strings.Trim(value, `"'`)))
+		if hidden(id) != absent {
+			return "", false
+		}
+		a.warn("reference to %s: no such block was found, so it is plain text", id)
+		name, _ := a.group(m, 1)
+		return name + `""`, true
+	})
+	return wrong
+}
+
+// plainTag is a tag that is no reference any more, or one whose anchor stays.
+func plainTag(tag string, all bool) string {
+	types := []string{}
+	for _, t := range strings.Fields(attributesOf(tag)["data-type"]) {
+		if !strings.EqualFold(t, "block-ref") {
+			types = append(types, t)
+		}
+	}
+	if len(types) == 0 {
+		types = []string{"text"}
+	}
+	return tagAttr.ReplaceAllStringFunc(tag, func(attr string) string {
+		name, _, _ := strings.Cut(attr, "=")
+		switch name = strings.ToLower(strings.TrimSpace(name)); {
+		case !all && name == "data-subtype":
+			return `data-subtype="s"`
+		case all && name == "data-type":
+			return `data-type="` + html.EscapeString(strings.Join(types, " ")) + `"`
+		case all && (name == "data-id" || name == "data-subtype"):
+			return ""
+		}
+		return attr
+	})
+}
