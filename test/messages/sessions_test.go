@@ -43,7 +43,6 @@ func TestRoots(t *testing.T) {
 
 	bob := g.client(t, "http", legacy, can, "")
 	bob.roots("bob")
-	stop := bob.listens()
 	s.hears(t, 2, noRoots) // whose, nobody can say
 	if got := bob.called(s.tool("ask"), `{"what":"roots"}`, ""); !strings.Contains(got, `"file:///bob","x":1.0`) {
 		t.Errorf("inside a call of bob's the roots are %s", got)
@@ -53,7 +52,7 @@ func TestRoots(t *testing.T) {
 	}
 	own.hears(t, 1, "file:///ada-moved")
 	own.hears(t, 1, "file:///bob")
-	if stop(); len(s.lines("file:///bob")) != 1 {
+	if len(s.lines("file:///bob")) != 1 {
 		t.Errorf("outside of a call the server got the roots of one of two sessions:\n%s", strings.Join(s.lines("roots"), "\n"))
 	}
 	if err := bob.Link.Close(); err != nil {
@@ -63,14 +62,6 @@ func TestRoots(t *testing.T) {
 	if n := len(fixed.lines("list_changed")); n != 0 {
 		t.Errorf("a server with roots of its own was told %d times that they changed", n)
 	}
-}
-
-// listens reads the session's own stream, as clients over HTTP do.
-func (c *client) listens() (stop func()) {
-	if l, ok := c.Link.(interface{ Listen() }); ok {
-		l.Listen()
-	}
-	return func() {}
 }
 
 // A question that a shared process asks while clients have calls in flight is put to nobody, and the
