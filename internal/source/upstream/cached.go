@@ -141,18 +141,14 @@ func (s *Server) remember(c *conn) {
 	})
 }
 
-// rememberEras keeps what has been found out about the eras of a server beside its lists.
+// rememberEras keeps what has been found out about the eras of a server beside its lists, once these
+// are all there.
 func (s *Server) rememberEras() {
 	s.mu.Lock()
 	c := s.teacher
 	s.mu.Unlock()
-	if c == nil {
-		return
-	}
-	select {
-	case <-c.listed:
+	if c != nil && c.awaitLists(s.life) == nil {
 		s.remember(c)
-	default: // it is kept with the lists
 	}
 }
 
