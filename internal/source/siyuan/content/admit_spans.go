@@ -13,7 +13,7 @@ var (
 	// spanTag is a tag that may be a reference.
 	spanTag = regexp.MustCompile(`(?i)<[a-z][^<>]*\bblock-ref\b[^<>]*>`)
 	// refAttr is the attribute of such a tag that names the block.
-	refAttr = regexp.MustCompile(`(?i)([\s"'/]data-id\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)`)
+	refAttr = regexp.MustCompile(`(?i)([\s"'/]data-id\s*=\s*)("[^"]*"?|'[^']*'?|[^\s"'>]+)`)
 	tagAttr = regexp.MustCompile(`([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 )
 
