@@ -27,7 +27,7 @@ func FuzzAdmit(f *testing.F) {
 	kit.Notebook("Hidden")
 	kit.Default = access.None
 	open := regexp.MustCompile(`\(\(\s*` + id)
-	shows := regexp.MustCompile(`(?i:[\s"'/]data-(?:av-)?id)\s*=\s*["']?` + id + `(?:["'\s>]|$)`)
+	shows := regexp.MustCompile(`(?i:[\s"'/]data-(?:av-)?id)\s*=\s*(?:"` + id + `"|'` + id + `'|` + id + `(?:[\s>]|$))`)
 	f.Fuzz(func(t *testing.T, text string, dom bool) {
 		r := request(t, kit)
 		once, _, err := content.Admit(t.Context(), r, content.Written{Data: text, DOM: dom})
