@@ -33,6 +33,10 @@ type HTTPOptions struct {
 	// comment, where the request has a deadline of its own; and a listening stream, which
 	// is then opened anew. 0 means 5 minutes, less than 0 never.
 	IdleTimeout time.Duration
+	// Withheld keeps, for all links to one server, that it did not answer the request for its listening
+	// stream in time, so that calls over the next ones do not wait for that; see [HTTPLink.Listen].
+	// The links read and write it. Nil means that each keeps it for itself.
+	Withheld *atomic.Bool
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -49,6 +53,9 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 	}
 	if opts.IdleTimeout == 0 {
 		opts.IdleTimeout = 5 * time.Minute
+	}
+	if opts.Withheld == nil {
+		opts.Withheld = new(atomic.Bool)
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -85,6 +92,7 @@ type HTTPLink struct {
 	dropped atomic.Uint64
 	state   atomic.Pointer[httpState] // written with mu held
 	unheard atomic.Pointer[hearing]   // what became of the listening stream is not known to calls yet
+	greeted atomic.Int64              // how long the last initialize took, in ns
 	ctx     context.Context           // ends with the link
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
@@ -153,6 +161,9 @@ func (l *HTTPLink) Call(ctx context.Context, req *Request) (Response, error) {
 	}
 	defer x.end()
 	x.req, x.id = req, id
+	if req.Method == "initialize" {
+		defer func(begun time.Time) { l.greeted.Store(int64(time.Since(begun))) }(time.Now())
+	}
 	return x.call()
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -488,6 +489,65 @@ func TestHTTPCallWaitsNoLonger(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a server that answers quickly leaves unanswered is not waited for as long as it may take one
+// that is slow; and nobody waits for it twice, unless the server has changed its ways.
+func TestHTTPCallWaitsOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var round time.Duration
+		var opens bool
+		var posts int
+		rt := roundTrip(func(req *http.Request) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			switch {
+			case req.Method == http.MethodGet && opens:
+				time.Sleep(round)
+				w.Header().Set("Content-Type", "text/event-stream")
+			case req.Method == http.MethodGet:
+				<-req.Context().Done()
+			default:
+				if posts++; posts == 1 { // initialize
+					time.Sleep(round)
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+strconv.Itoa(posts)+`,"result":{}}`)
+			}
+			return w
+		})
+		var withheld atomic.Bool
+		for i, step := range []struct {
+			round time.Duration
+			opens bool
+			want  time.Duration
+		}{
+			{10 * time.Millisecond, false, 200 * time.Millisecond},
+			{10 * time.Millisecond, false, 0},
+			{10 * time.Millisecond, true, 0},
+			{10 * time.Millisecond, true, 10 * time.Millisecond}, // it has been seen to open it in time
+			{100 * time.Millisecond, false, 400 * time.Millisecond},
+		} {
+			round, opens, posts = step.round, step.opens, 0
+			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt, Withheld: &withheld})
+			if _, err := l.Call(t.Context(), &mcp.Request{Method: "initialize"}); err != nil {
+				t.Fatal(err)
+			}
+			l.Agreed("2025-11-25")
+			begun := time.Now()
+			l.Listen()
+			if _, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begun); took != step.want {
+				t.Errorf("step %d: the call took %v, want %v", i, took, step.want)
+			}
+			time.Sleep(round)
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
 
 // A server without a listening stream is not asked for it again; one that is down is.

@@ -11,9 +11,11 @@ import (
 const (
 	listenWait    = time.Second // before a listening stream is opened again, doubled each time
 	maxListenWait = 30 * time.Second
-	// questionWait bounds how long a call waits for the stream: some servers send the head of one
-	// with its first event only.
-	questionWait = time.Second
+	// questionWait bounds how long a call waits for the stream: some servers, and proxies before them,
+	// send the head of one with its first event only. Who answers quickly is waited for a few times as
+	// long as initialize took, and leastQuestionWait at least.
+	questionWait      = time.Second
+	leastQuestionWait = 200 * time.Millisecond
 )
 
 // Listen opens the legacy era's standalone stream of server messages in the background and
@@ -24,6 +26,7 @@ const (
 // Until the server has answered, for a second at most, requests that it may have questions about
 // (tools/call, prompts/get, resources/read) wait: it may ask them on this stream (2025-11-25,
 // Transports, Listening for Messages from the Server), and many servers drop what they cannot send.
+// Where they have waited in vain once, they do not wait again; see [HTTPOptions].
 func (l *HTTPLink) Listen() {
 	if IsModern(l.state.Load().version) {
 		return
@@ -39,9 +42,13 @@ func (l *HTTPLink) Listen() {
 		cancel()
 		return
 	}
-	h := &hearing{begun: time.Now(), over: make(chan struct{})}
+	h := &hearing{begun: time.Now(), wait: l.questionWait(), over: make(chan struct{})}
 	l.hearing = h
-	l.unheard.Store(h)
+	if l.opts.Withheld.Load() {
+		l.unheard.Store(nil)
+	} else {
+		l.unheard.Store(h)
+	}
 	l.wg.Go(func() {
 		defer cancel()
 		defer h.answered(false)
@@ -52,9 +59,18 @@ func (l *HTTPLink) Listen() {
 // hearing is what became of the first request for the listening stream.
 type hearing struct {
 	begun  time.Time
+	wait   time.Duration // of calls, from then on
 	once   sync.Once
 	over   chan struct{}
 	stands bool // written before over is closed
+}
+
+// questionWait is how long calls wait for the stream.
+func (l *HTTPLink) questionWait() time.Duration {
+	if took := time.Duration(l.greeted.Load()); took > 0 {
+		return min(max(4*took, leastQuestionWait), questionWait)
+	}
+	return questionWait
 }
 
 func (h *hearing) answered(stands bool) {
@@ -75,11 +91,12 @@ func (l *HTTPLink) awaitQuestions(ctx context.Context, method string) {
 	default:
 		return
 	}
-	late := time.NewTimer(time.Until(h.begun.Add(questionWait)))
+	late := time.NewTimer(time.Until(h.begun.Add(h.wait)))
 	defer late.Stop()
 	select {
 	case <-h.over:
 	case <-late.C:
+		l.opts.Withheld.Store(true)
 	case <-ctx.Done():
 		return
 	}
@@ -114,6 +131,9 @@ func (l *HTTPLink) listen(ctx context.Context, h *hearing) {
 			h.answered(false)
 			l.opts.Logger.Debug("listening stream not opened", "error", err)
 		case resp.StatusCode == http.StatusOK && mediaType(resp) == mediaEvents:
+			if time.Since(h.begun) < questionWait {
+				l.opts.Withheld.Store(false)
+			}
 			h.answered(true)
 			l.hear(ctx, resp, &at)
 		default:

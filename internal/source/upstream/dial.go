@@ -97,7 +97,7 @@ func (s *Server) httpOptions(ctx context.Context) (*mcp.HTTPOptions, *http.Trans
 	}
 	opts := &mcp.HTTPOptions{
 		Logger: s.log, Header: func() http.Header { return head },
-		MaxAnswer: s.set.opts.MaxFrame, MaxEvent: s.set.opts.MaxFrame,
+		MaxAnswer: s.set.opts.MaxFrame, MaxEvent: s.set.opts.MaxFrame, Withheld: &s.headless,
 	}
 	base := mcp.NewHTTPTransport(config)
 	if opts.Transport, err = s.signedIn(base); err != nil {

@@ -38,6 +38,7 @@ type Server struct {
 	headers    atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
 	up         atomic.Bool                                  // a connection stands, and the lists are its own
 	ailing     atomic.Bool                                  // there are failures that an answer would cure
+	headless   atomic.Bool                                  // it leaves the request for its listening stream unanswered
 	postponed  postponement                                 // of refreshing in the background
 	relistAt   atomic.Int64                                 // when a live list is to be asked for again, in Unix ns
 	watch      watchers
