@@ -25,12 +25,6 @@ func (e *TakenBack) Error() string {
 // Unwrap makes it a [context.Canceled].
 func (e *TakenBack) Unwrap() error { return context.Canceled }
 
-// isTakenBack reports whether a request ended because its sender cancelled it.
-func isTakenBack(ctx context.Context) bool {
-	_, ok := errors.AsType[*TakenBack](context.Cause(ctx))
-	return ok
-}
-
 // cancelParams are the parameters of the notifications/cancelled for a request of ours that
 // ends for cause: those of the side that cancelled it, with our id, or cause as the reason.
 func cancelParams(id []byte, cause error) json.RawMessage {

@@ -207,9 +207,7 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 		h.slow.add(ex)
 	}
 	result, err := h.answerLegacy(t.ctx, r, s, ex, m)
-	taken := isTakenBack(t.ctx)
-	t.done() // before the response, after which the client may use the id again
-	if taken {
+	if !t.done() { // before the response, after which the client may use the id again
 		ex.finish(http.StatusAccepted, outgoing{})
 		return
 	}
@@ -355,30 +353,38 @@ func (h *HTTPServer) batchAnswers(r *http.Request, s *session, msgs []Message) [
 		case m.IsNotification():
 			h.notified(s, m)
 		default:
-			wg.Go(func() { answers[n] = h.batchAnswer(r, s, m) })
+			t, err := s.begin(r.Context(), m.ID) // before what takes it back in the same batch
+			wg.Go(func() { answers[n] = h.batchAnswer(r, s, m, t, err) })
 		}
 	}
 	wg.Wait()
 	return slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
 }
 
-func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message) []byte {
-	t, err := s.begin(r.Context(), m.ID)
-	if err != nil {
-		return AppendError(nil, m.ID, errorObject(err))
+// batchAnswer returns the response to the request of t, nil where it was taken back, or says why it
+// could not begin.
+func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message, t task, err error) []byte {
+	var result json.RawMessage
+	if err == nil {
+		result, err = h.answerBatched(r, s, m, t)
+		if !t.done() {
+			return nil
+		}
 	}
-	defer t.done()
+	return appendAnswer(nil, m.ID, result, err)
+}
+
+func (h *HTTPServer) answerBatched(r *http.Request, s *session, m Message, t task) (json.RawMessage, error) {
 	if m.Method == "ping" {
-		return AppendResult(nil, m.ID, json.RawMessage("{}"))
+		return json.RawMessage("{}"), nil
 	}
 	s.peer.open(h.svc)
 	own := s.stream("s")
 	if own == nil {
-		return AppendError(nil, m.ID, errorObject(ErrSessionClosed))
+		return nil, ErrSessionClosed
 	}
 	defer s.release()
-	result, err := h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own}})
-	return appendAnswer(nil, m.ID, result, err)
+	return h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own}})
 }
 
 // batchOutlet is the way back of a request in a batch: the session's own stream.

@@ -136,20 +136,33 @@ func (v *streamServer) read() error {
 		case m.IsNotification():
 			v.notified(m)
 		case m.Method == "initialize":
-			v.request(m) // before what a client sends without waiting for the answer
+			t, err := v.begin(&m)
+			v.request(t, m, err) // before what a client sends without waiting for the answer
 		default:
-			v.spawn(func() { v.request(m) })
+			t, err := v.begin(&m) // before what takes it back is read
+			if !v.spawn(func() { v.request(t, m, err) }) && err == nil {
+				t.done()
+			}
 		}
 	}
 }
 
+// begin notes a request down.
+func (v *streamServer) begin(m *Message) (task, error) {
+	parent := v.session.ctx
+	if m.Method == "subscriptions/listen" {
+		parent = v.input
+	}
+	return v.session.begin(parent, m.ID)
+}
+
 // spawn runs f, which answers something, beside the reading. It waits while too many answers
-// are due.
-func (v *streamServer) spawn(f func()) {
+// are due, and reports false where the session ended first.
+func (v *streamServer) spawn(f func()) bool {
 	select {
 	case v.slots <- struct{}{}:
 	case <-v.session.ctx.Done():
-		return
+		return false
 	}
 	v.wg.Add(1)
 	go func() {
@@ -157,6 +170,7 @@ func (v *streamServer) spawn(f func()) {
 		f()
 		<-v.slots
 	}()
+	return true
 }
 
 // lost ends the session of a client that cannot be reached any more.
@@ -214,12 +228,8 @@ func (p *Peer) leave(svc Service) {
 	svc.Closed(p)
 }
 
-func (v *streamServer) request(m Message) {
-	parent := v.session.ctx
-	if m.Method == "subscriptions/listen" {
-		parent = v.input
-	}
-	t, err := v.session.begin(parent, m.ID)
+// request answers the request of t, or says why it could not begin.
+func (v *streamServer) request(t task, m Message, err error) {
 	if err != nil {
 		v.deliver(answerTo(m.ID, nil, err))
 		return
@@ -231,9 +241,7 @@ func (v *streamServer) request(m Message) {
 	if err == nil {
 		result, err = v.answer(t.ctx, m)
 	}
-	taken := isTakenBack(t.ctx)
-	t.done() // before the response, after which the client may use the id again
-	if taken {
+	if !t.done() { // before the response, after which the client may use the id again
 		return // 2025-11-25 Cancellation: no response to a request taken back
 	}
 	v.deliver(answerTo(m.ID, result, err))

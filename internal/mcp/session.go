@@ -23,7 +23,8 @@ type session struct {
 	wg    sync.WaitGroup // requests being answered
 
 	mu       sync.Mutex
-	running  map[ID]context.CancelCauseFunc
+	running  map[ID]taken
+	begun    uint64 // requests so far
 	asked    map[uint64]chan Message
 	lastAsk  uint64
 	streams  map[string]*events
@@ -37,7 +38,7 @@ type session struct {
 func newSession(owner string) *session {
 	s := &session{
 		peer: &Peer{Era: Legacy, Capabilities: json.RawMessage("{}")}, owner: owner,
-		running: map[ID]context.CancelCauseFunc{}, asked: map[uint64]chan Message{}, streams: map[string]*events{},
+		running: map[ID]taken{}, asked: map[uint64]chan Message{}, streams: map[string]*events{},
 	}
 	s.made = time.Now()
 	s.used = s.made
@@ -74,6 +75,14 @@ type task struct {
 	cancel context.CancelCauseFunc
 	s      *session
 	id     ID
+	n      uint64
+}
+
+// taken is a request that the client can take back, and its number among those of the session:
+// one that was taken back may end after another one with its id has begun.
+type taken struct {
+	cancel context.CancelCauseFunc
+	n      uint64
 }
 
 // begin registers a request, so that the client can take it back. done must be called.
@@ -84,34 +93,42 @@ func (s *session) begin(ctx context.Context, id ID) (task, error) {
 	if s.finished {
 		return t, ErrSessionClosed
 	}
-	if s.running[id] != nil {
+	if _, ok := s.running[id]; ok {
 		return t, &Error{Code: CodeInvalidRequest, Message: "a request with this id is still running"}
 	}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
-	s.running[id] = t.cancel
+	s.begun++
+	t.n = s.begun
+	s.running[id] = taken{t.cancel, t.n}
 	s.busy++
 	s.wg.Add(1)
 	return t, nil
 }
 
-func (t *task) done() {
+// done ends a request, and reports whether the client has not taken it back.
+func (t *task) done() (waited bool) {
 	t.s.mu.Lock()
-	delete(t.s.running, t.id)
+	if waited = t.s.running[t.id].n == t.n; waited {
+		delete(t.s.running, t.id)
+	}
 	t.s.busy--
 	t.s.used = time.Now()
 	t.s.mu.Unlock()
 	t.cancel(nil)
 	t.s.wg.Done()
+	return waited
 }
 
-// cancelled carries out a client's notifications/cancelled.
+// cancelled carries out a client's notifications/cancelled. The id is free from then on, though the
+// request may take a while to end: it is not answered any more.
 func (s *session) cancelled(m *Message) {
 	id := ID(Get(m.Params, "requestId"))
 	s.mu.Lock()
-	cancel := s.running[id]
+	r, ok := s.running[id]
+	delete(s.running, id)
 	s.mu.Unlock()
-	if cancel != nil {
-		cancel(&TakenBack{Params: m.Params})
+	if ok {
+		r.cancel(&TakenBack{Params: m.Params})
 	}
 }
 
@@ -174,8 +191,8 @@ func (s *session) close(cause error) {
 	s.finished = true
 	streams := s.streams
 	s.streams = map[string]*events{}
-	for _, cancel := range s.running {
-		cancel(cause)
+	for _, r := range s.running {
+		r.cancel(cause)
 	}
 	s.mu.Unlock()
 	s.end(cause)
