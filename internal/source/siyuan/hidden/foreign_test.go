@@ -1,4 +1,4 @@
-package siyuan_test
+package hidden_test
 
 import (
 	"encoding/json"
