@@ -88,6 +88,29 @@ func TestQuestionOfSeveralClients(t *testing.T) {
 	<-ended
 }
 
+// The roots of the only session are not told in the call of a client that has no session.
+func TestRootsInACallOfAnotherClient(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "s", "legacy", false, "")
+	g := open(t, s)
+	ada, bob := g.client(t, "http", legacy, can, ""), g.client(t, "http", modern, can, "")
+	ada.roots("ada")
+	bob.roots("bob")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = ada.calls(ctx, s.tool("hang"), `{"mark":"here"}`, "")
+	}()
+	s.hears(t, 1, `"tools/call"`, "here")
+	got, err := bob.calls(t.Context(), s.tool("ask"), `{"what":"roots"}`, "")
+	if err != nil || !strings.Contains(got, `\"roots\":[]`) && !strings.Contains(got, `"roots":[]`) {
+		t.Errorf("in a call of bob's, beside one of ada's, the roots are %s, %v; want none", got, err)
+	}
+	cancel()
+	<-ended
+}
+
 // Of several calls of one session a question goes to one whose stream is read, and where that ends,
 // to another: a call that its client has given up on hangs no other.
 func TestQuestionGoesWhereItIsRead(t *testing.T) {

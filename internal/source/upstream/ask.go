@@ -43,7 +43,7 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 		f, several := c.only()
 		switch {
 		case f == nil && m.Method == methodRoots:
-			return c.rootsOutside(ctx, m.Params)
+			return c.rootsOutside(ctx, m.Params, several)
 		case several:
 			return nil, c.server.whose()
 		}

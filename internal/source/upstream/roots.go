@@ -132,12 +132,17 @@ func (c *conn) session() string {
 	return session
 }
 
-// rootsOutside answers a question for roots that belongs to no call.
-func (c *conn) rootsOutside(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+// rootsOutside answers a question for roots that belongs to no call, as far as can be seen. With
+// several it may belong to the call of any of those clients: then only a process of one session can
+// be told whose roots are meant.
+func (c *conn) rootsOutside(ctx context.Context, params json.RawMessage, several bool) (json.RawMessage, error) {
 	if conf := c.server.settings(); len(conf.Roots) > 0 {
 		return rootsResult(reveal(conf.Roots)), nil
 	}
 	host := c.host()
+	if several && c.session() == "" {
+		host = nil
+	}
 	c.roots.mu.Lock()
 	c.roots.asked, c.roots.outside = true, ""
 	if host != nil {
