@@ -16,10 +16,21 @@ const ownMethods = "collie/"
 // that clients share would be everybody's.
 const taskMethods = "tasks/"
 
+// isOurs reports whether a method is not for servers, whatever they make of it: it is about the
+// session between a client and this program. A server that clients share would begin anew for all of
+// them with an initialize of one.
+func isOurs(method string) bool {
+	switch method {
+	case "initialize", "server/discover", "ping", "notifications/initialized", "notifications/cancelled":
+		return true
+	}
+	return strings.HasPrefix(method, ownMethods) || strings.HasPrefix(method, taskMethods)
+}
+
 // forward takes a request of a method that we do not know to the server that it is for, down the
 // road.
 func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
-	if strings.HasPrefix(in.Method, ownMethods) || strings.HasPrefix(in.Method, taskMethods) {
+	if isOurs(in.Method) || strings.HasPrefix(in.Method, "notifications/") {
 		return nil, notFound(in.Method)
 	}
 	args := in.Params
@@ -33,7 +44,7 @@ func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage
 // come here.
 func (s *Server) Notified(p *mcp.Peer, m mcp.Message) {
 	who := client(p)
-	if strings.HasPrefix(m.Method, ownMethods) || !s.road.Tell(&tool.Message{
+	if isOurs(m.Method) || !s.road.Tell(&tool.Message{
 		Method: m.Method, Params: m.Params, Principal: who.Principal, Session: p.Session, Profile: who.Profile,
 	}) {
 		s.log.Debug("notification of a client is for nobody", "method", m.Method)

@@ -200,6 +200,11 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	}
 	defer c.land(f, token)
 	defer f.settle()
+	if call.Kind == tool.KindRequest {
+		if err := c.admit(call); err != nil {
+			return tool.Result{}, err
+		}
+	}
 	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f, token), Name: call.Target, ID: &f.wire, Owner: f}
 	switch call.Kind {
 	case tool.KindComplete:
@@ -343,8 +348,7 @@ func (c *conn) requestParams(f *flight, token uint64) json.RawMessage {
 	if len(params) > 0 && params[0] != '{' {
 		return params
 	}
-	about := tool.Message{Method: call.Name, Params: params, Request: true, Principal: call.Principal, Session: call.Session}
-	if theirs, ok := c.translate(&about); ok {
+	if theirs, ok := c.translate(messageOf(call)); ok {
 		params = theirs
 	}
 	meta := mcp.Get(params, "_meta")
@@ -352,6 +356,28 @@ func (c *conn) requestParams(f *flight, token uint64) json.RawMessage {
 		params = mcp.Edit(params, mcp.Field{Key: "_meta", Value: edited})
 	}
 	return params
+}
+
+// messageOf is a request that we do not know as a message.
+func messageOf(call *tool.Call) *tool.Message {
+	return &tool.Message{Method: call.Name, Params: call.Params, Request: true, Principal: call.Principal, Session: call.Session}
+}
+
+// admit refuses a request that we do not know where the server would take it for one about another
+// client's call.
+func (c *conn) admit(call *tool.Call) error {
+	m := messageOf(call)
+	if !c.isAnothers(m) {
+		return nil
+	}
+	if _, theirs := c.translate(m); theirs {
+		return nil
+	}
+	return &tool.Error{
+		Op: "request", Kind: tool.Invalid, Subject: call.Name,
+		Message: "params.requestId or params.progressToken is not that of a request that this session has in flight",
+		Hint:    "name a request by the id or the progress token that it was sent with, in the same session",
+	}
 }
 
 // meta is the caller's metadata as the server gets it; nil where nothing is left of it.

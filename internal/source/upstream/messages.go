@@ -30,17 +30,21 @@ func (s *Server) Tell(m *tool.Message) {
 		s.tellRoots(m.Session)
 		return
 	}
-	c, params := s.addressee(m)
+	about, params := s.addressee(m)
+	c := about
 	if c == nil {
 		s.mu.Lock()
 		c, params = s.at(s.slotOf(slot{session: m.Session})), m.Params
 		s.mu.Unlock()
 	}
-	if c == nil || !c.alive() {
+	switch {
+	case c == nil || !c.alive():
 		s.log.Debug("notification of a client dropped, the server does not run", "method", m.Method)
-		return
+	case about == nil && c.isAnothers(m):
+		s.log.Debug("notification of a client dropped, it names a request that is not the client's", "method", m.Method)
+	default:
+		c.notes.send(c, m.Method, params)
 	}
-	c.notes.send(c, m.Method, params)
 }
 
 // addressee is the connection that a message is about, and its parameters as the server knows what
@@ -88,6 +92,38 @@ func (c *conn) translate(m *tool.Message) (json.RawMessage, bool) {
 		}
 	}
 	return nil, false
+}
+
+// isAnothers reports whether a message, as it came, names a request that is in flight over this
+// connection as the server knows it. Nobody on the client's side knows those names: it would be taken
+// for a message about whatever call has that number now.
+func (c *conn) isAnothers(m *tool.Message) bool {
+	id, token := number(mcp.Get(m.Params, "requestId")), number(mcp.Get(m.Params, "progressToken"))
+	var metaToken uint64
+	if !m.Request {
+		metaToken = number(mcp.Get(m.Params, "_meta", "progressToken"))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.calls {
+		if id != 0 && f.wire.Load() == id || f.token != nil && (f.seq == token || f.seq == metaToken) {
+			return true
+		}
+	}
+	return false
+}
+
+// number is the id that a server may take raw for, a number or a text; 0 for none.
+func number(raw json.RawMessage) uint64 {
+	text, ok := mcp.Text(raw)
+	if !ok {
+		text = string(raw)
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 1 || n > 1<<53 {
+		return 0
+	}
+	return uint64(n)
 }
 
 // named finds the call that a message of the server's names by the id or the progress token of the

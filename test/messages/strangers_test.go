@@ -1,0 +1,81 @@
+package messages_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"collie/internal/mcp"
+)
+
+// What a client does beside the road of a call does not reach the calls and the sessions of others at
+// a server that they share: it cannot name their requests, nor begin the server's session anew.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "shared", "legacy", false, "")
+	g := open(t, s)
+	ada := g.client(t, "bridge", legacy, can, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = ada.calls(ctx, s.tool("hang"), `{"mark":"ada"}`, `"progressToken":"ada"`)
+	}()
+	call := json.RawMessage(s.hears(t, 1, `"tools/call"`, "ada")[0])
+	id := string(mcp.Get(call, "id"))
+	token := string(mcp.Get(call, "params", "_meta", "progressToken"))
+	for _, c := range []*client{g.client(t, "http", legacy, can, ""), g.client(t, "bridge", legacy, can, ""), g.client(t, "http", modern, "{}", "")} {
+		for _, name := range []string{`"requestId":` + id, `"requestId":"` + id + `"`, `"requestId":` + id + `.0`, `"progressToken":` + token, `"progressToken":` + id + `,"requestId":` + id} {
+			c.tells("notifications/vendor/abort", `{"mark":"stranger",`+name+`}`)
+			_, failure, err := c.request(t.Context(), "vendor/abort", `{"mark":"stranger",`+name+`}`)
+			if failure == nil || failure.Code() != mcp.CodeInvalidParams || !strings.Contains(failure.Error(), "in the same session") {
+				t.Errorf("a request about another client's %s: %v, %v", name, failure, err)
+			}
+		}
+		for _, method := range []string{"notifications/initialized", "notifications/cancelled"} {
+			c.tells(method, `{"mark":"stranger","requestId":`+id+`}`)
+			_, failure, err := c.request(t.Context(), method, `{"mark":"stranger","requestId":`+id+`}`)
+			if failure == nil || failure.Code() != mcp.CodeMethodNotFound {
+				t.Errorf("the request %s: %v, %v", method, failure, err)
+			}
+		}
+		c.tells("notifications/vendor/after", `{"by":"`+c.Version+`"}`)
+		s.hears(t, 1, "notifications/vendor/after", c.Version)
+	}
+	for _, method := range []string{"initialize", "server/discover", "notifications/initialized"} {
+		body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"mark":"stranger","protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`
+		session := g.post(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`, "").Header.Get("Mcp-Session-Id")
+		answer, err := io.ReadAll(g.post(t, "["+body+"]", session).Body)
+		if err != nil || !strings.Contains(string(answer), "-32601") {
+			t.Errorf("%s in a batch: %s, %v", method, answer, err)
+		}
+	}
+	if got := s.lines("stranger"); len(got) != 0 {
+		t.Errorf("the server has heard\n%s", strings.Join(got, "\n"))
+	}
+	cancel()
+	<-ended
+}
+
+// post sends a body as it is, in a session if there is one.
+func (g *gateway) post(t *testing.T, body, session string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}
