@@ -88,3 +88,14 @@ func TestCallout(t *testing.T) {
 		}
 	}
 }
+
+// TestBackslashInTag: a block that is written as the editor has it keeps its tags whole.
+func TestBackslashInTag(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`#back\slash#`, `#中\文# #a b\c#`} {
+		blocks := markup.ParseDOM(markup.DOM(markup.Parse(text)[0], 0))
+		if len(blocks) != 1 || blocks[0].Text != text {
+			t.Errorf("%s became %q", text, blocks[0].Text)
+		}
+	}
+}

@@ -19,6 +19,14 @@ func escapeMarks(text string) string {
 	return escapes.Replace(text)
 }
 
+// plainBackslash is one, as escapeMarks writes it, that means itself without that too.
+var plainBackslash = regexp.MustCompile(`\\\\([^!-/:-@\[-\x60{-~])`)
+
+// escapeInTag is escapeMarks for the label of a tag (#label#), which an escaped backslash would cut into several.
+func escapeInTag(text string) string {
+	return plainBackslash.ReplaceAllString(escapeMarks(text), `\$1`)
+}
+
 // tagStart is the beginning of a tag.
 var tagStart = regexp.MustCompile(`<([A-Za-z/!?])`)
 

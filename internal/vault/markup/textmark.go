@@ -149,7 +149,7 @@ func (w *writer) innermost(n *ast.Node, kinds []string) (Span, bool) {
 		}
 		s.Markdown = "[" + w.barred(inner) + "](" + destination(s.Target, s.Title) + ")"
 	case is("tag"):
-		s.Markdown = "#" + w.barred(escapeMarks(text)) + "#"
+		s.Markdown = "#" + w.barred(escapeInTag(text)) + "#"
 	case is("code"):
 		s.Markdown = codeSpan(w.barred(text))
 	case len(rest) == 1 && slices.Contains(elements, rest[0]):
