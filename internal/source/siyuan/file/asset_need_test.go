@@ -49,13 +49,13 @@ func TestAssetLevels(t *testing.T) {
 	}
 }
 
-// TestHiddenAsset covers R-6-2: an asset that only hidden notebooks use is as one that is not
-// there, also by the folder of such a notebook.
+// TestHiddenAsset: an asset that a hidden notebook uses, alone or with others, is as one that is not there, also by the
+// folder of such a notebook.
 func TestHiddenAsset(t *testing.T) {
 	w := newWorld(t).hide()
 	for _, need := range needs {
 		missing := w.refused(need.name, need.args(nothing), tool.Unknown)
-		for _, p := range []string{secret, w.own} {
+		for _, p := range []string{secret, w.own, shared} {
 			hidden := w.refused(need.name, need.args(p), tool.Unknown)
 			same(t, hidden, missing, p, nothing)
 		}
