@@ -38,11 +38,6 @@ func (c *Client) RenameTag(ctx context.Context, old, label string) error {
 	return c.call(ctx, "/api/tag/renameTag", write, map[string]any{"oldLabel": old, "newLabel": label}, nil)
 }
 
-// RemoveTag takes a tag away, in every notebook.
-func (c *Client) RemoveTag(ctx context.Context, label string) error {
-	return c.call(ctx, "/api/tag/removeTag", write, map[string]any{"label": label}, nil)
-}
-
 // Conf is the whole configuration of the kernel, secrets included.
 func (c *Client) Conf(ctx context.Context) (json.RawMessage, error) {
 	var out struct{ Conf json.RawMessage }

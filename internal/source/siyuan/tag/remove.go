@@ -15,18 +15,27 @@ type removeArgs struct {
 func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "remove", Purpose: "Take a tag away from all notes; the text stays",
-		Guide:     "Needs rwd in every notebook that has the tag or one below it.",
+		Guide:     "Needs rwd in every notebook that has the tag or one below it, which stays; notebooks with level none keep the tag.",
 		Dangerous: true, Class: action.Manifest,
 		Needs:     []action.Need{needsEverywhere(access.Delete, "label")},
-		Endpoints: []string{"query/sql", "tag/removeTag", "notebook/lsNotebooks"},
+		Endpoints: rewriting,
 		Returns:   []action.Field{{Name: "success", About: "true"}, {Name: "label", About: "the tag"}},
 		Example:   `{"label":"travel"}`,
 	}, func(ctx context.Context, r *action.Request, a removeArgs) (any, error) {
 		label := clean(a.Label)
-		if err := r.Kernel.RemoveTag(ctx, label); err != nil {
+		// The kernel has a call for it, which takes the text away with the tag, in hidden notebooks too.
+		list, err := tagged(ctx, r, label)
+		if err != nil {
 			return nil, err
 		}
-		if err := removed(ctx, r, label); err != nil {
+		if err := rewrite(ctx, r, list, removal(label)); err != nil {
+			return nil, err
+		}
+		left, err := tagged(ctx, r, label)
+		if err != nil {
+			return nil, err
+		}
+		if err := leftOver(label, len(left)); err != nil {
 			return nil, err
 		}
 		r.RefreshTags()
@@ -37,17 +46,8 @@ func remove() *action.Action {
 	})
 }
 
-// removed makes sure that no block has the tag itself any more.
-func removed(ctx context.Context, r *action.Request, label string) error {
-	left, err := uses(ctx, r, having(label))
-	if err != nil {
-		return err
-	}
-	n := 0
-	for i := range left {
-		if slices.Contains(left[i].labels(), label) {
-			n++
-		}
-	}
-	return leftOver(label, n)
+// tagged are the blocks that may be read and have the tag itself.
+func tagged(ctx context.Context, r *action.Request, label string) ([]use, error) {
+	list, err := having(ctx, r, label)
+	return slices.DeleteFunc(list, func(u use) bool { return !slices.Contains(u.labels(), label) }), err
 }

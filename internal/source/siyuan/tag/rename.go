@@ -6,7 +6,6 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
-	"collie/internal/tool"
 )
 
 type renameArgs struct {
@@ -20,10 +19,11 @@ const marks = "!#$&()*<=>[\\]^_`{}~"
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "rename", Purpose: "Rename a tag, and those below it, in all notes",
-		Guide:     "Needs rw in every notebook that has the tag.",
+		Guide: "Needs rw in every notebook that has the tag; those with level none keep it. What only looks like it, in code, templates " +
+			"and cells of databases, stays.",
 		Dangerous: true, Class: action.Manifest,
 		Needs:     []action.Need{needsEverywhere(access.Write, "oldLabel")},
-		Endpoints: []string{"query/sql", "tag/renameTag", "notebook/lsNotebooks"},
+		Endpoints: append([]string{"tag/renameTag"}, rewriting...),
 		Aliases:   map[string]string{"old": "oldLabel", "new": "newLabel"},
 		Returns: []action.Field{
 			{Name: "success", About: "true"}, {Name: "oldLabel", About: "tag as it was"}, {Name: "newLabel", About: "tag as it is"},
@@ -37,13 +37,8 @@ func rename() *action.Action {
 		if old == label {
 			return nil, r.Conflicting("the tag has that name already", "oldLabel", "newLabel")
 		}
-		if err := r.Kernel.RenameTag(ctx, old, label); err != nil {
+		if err := replace(ctx, r, old, label); err != nil {
 			return nil, err
-		}
-		if !strings.HasPrefix(label, old+"/") {
-			if err := gone(ctx, r, old); err != nil {
-				return nil, err
-			}
 		}
 		r.RefreshTags()
 		return struct {
@@ -54,33 +49,29 @@ func rename() *action.Action {
 	})
 }
 
-// gone makes sure that no block has a tag any more: the kernel says yes to anything.
-func gone(ctx context.Context, r *action.Request, label string) error {
-	left, err := uses(ctx, r, having(label))
+// replace renames a tag where it may be read. The kernel does it in every notebook, and at once, so it is asked only
+// where that is the same, and is not taken at its word: it passes over & < > in the tags of texts.
+func replace(ctx context.Context, r *action.Request, old, label string) error {
+	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return err
 	}
-	n := 0
-	for i := range left {
-		if left[i].has(label) {
-			n++
+	below := strings.HasPrefix(label, old+"/") // after which blocks still have what is below old
+	if !restricted {
+		if err := r.Kernel.RenameTag(ctx, old, label); err != nil || below {
+			return err
 		}
 	}
-	return leftOver(label, n)
-}
-
-// leftOver is the error for n blocks that still have a tag after it was to go; nil for none.
-func leftOver(label string, n int) error {
-	if n == 0 {
-		return nil
+	list, err := having(ctx, r, old)
+	if err != nil || len(list) == 0 {
+		return err
 	}
-	out := &tool.Error{
-		Op: "write", Kind: tool.Mismatch, Subject: label, OutcomeUnknown: true,
-		Message: "the kernel accepted the change, and blocks still have the tag", Facts: map[string]any{"blocks": n},
-		Hint: `tag(action="list") shows the tags as they are`,
+	if err := rewrite(ctx, r, list, renaming(old, label)); err != nil || below {
+		return err
 	}
-	if strings.ContainsAny(label, "&<>") { // the kernel compares with the escaped text of a block
-		out.Hint = `the kernel passes over & < > in tags of texts: search(action="fulltext", hasTags=true) finds the blocks, block(action="update") changes them`
+	left, err := having(ctx, r, old)
+	if err != nil {
+		return err
 	}
-	return out
+	return leftOver(old, len(left))
 }

@@ -1,6 +1,7 @@
-// Package tag is the tool of tags: what there is, and renaming or removing one everywhere. A
-// tag belongs to every notebook that has a block with it, so a write needs the level in all of
-// them (R-1-33).
+// Package tag is the tool of tags: what there is, and renaming or removing one everywhere. A tag
+// belongs to every notebook that has a block with it, so a write needs the level in all of them. A
+// notebook that may not be read counts as one that does not exist: it needs nothing, and keeps the
+// tag. Else whoever writes a tag into a note of their own would learn whether a hidden one has it.
 package tag
 
 import (
@@ -25,18 +26,35 @@ func Tool() action.Tool {
 
 // use is a block that has tags.
 type use struct {
-	ID  kernel.ID `json:"id"`
-	Box kernel.ID `json:"box"`
-	Tag string    `json:"tag"` // "#a# #b/c#"
+	ID   kernel.ID `json:"id"`
+	Box  kernel.ID `json:"box"`
+	Root kernel.ID `json:"root_id"`
+	Type string    `json:"type"`
+	Tag  string    `json:"tag"` // "#a# #b/c#"
 	// Markdown is that of a block with references, in which a tag may be what one of them shows.
 	Markdown string `json:"markdown"`
 }
 
-// uses returns the blocks that match a condition of SQL on their tags, each once. What only holds such blocks, such as
-// a list, has their tags in the index, and none of its own.
+// uses returns the blocks that may be read and match a condition of SQL on their tags, each once. What only holds such
+// blocks, such as a list, has their tags in the index, and none of its own.
 func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if restricted {
+		visible, err := r.Levels.Visible(ctx)
+		if err != nil {
+			return nil, err
+		}
+		boxes := make([]kernel.ID, len(visible))
+		for i := range visible {
+			boxes[i] = visible[i].ID
+		}
+		where += " AND box IN (" + kernel.QuoteIDs(boxes) + ")"
+	}
 	rows, err := kernel.SQL[use](ctx, r.Kernel,
-		"SELECT DISTINCT id, box, tag, CASE WHEN instr(markdown, '((') > 0 THEN markdown ELSE '' END AS markdown FROM blocks WHERE tag <> '' AND type NOT IN ('l', 'i', 'b', 's', 'callout') AND "+where+" LIMIT 1000000")
+		"SELECT DISTINCT id, box, root_id, type, tag, CASE WHEN instr(markdown, '((') > 0 THEN markdown ELSE '' END AS markdown FROM blocks WHERE tag <> '' AND type NOT IN ('l', 'i', 'b', 's', 'callout') AND "+where+" LIMIT 1000000")
 	if err != nil {
 		return nil, err
 	}
@@ -93,41 +111,34 @@ func (u *use) has(label string) bool {
 	return false
 }
 
-// having is the condition that a block has the tag or one below it. It names no pattern: the kernel panics over the
-// ESCAPE that one with a % or _ takes.
-func having(label string) string {
-	return "(instr(tag, " + kernel.Quote("#"+label+"#") + ") > 0 OR instr(tag, " + kernel.Quote("#"+label+"/") + ") > 0)"
+// having are the blocks that may be read and have the tag or one below it. The condition names no pattern: the kernel
+// panics over the ESCAPE that one with a % or _ takes.
+func having(ctx context.Context, r *action.Request, label string) ([]use, error) {
+	found, err := uses(ctx, r, "(instr(tag, "+kernel.Quote("#"+label+"#")+") > 0 OR instr(tag, "+kernel.Quote("#"+label+"/")+") > 0)")
+	return slices.DeleteFunc(found, func(u use) bool { return !u.has(label) }), err
 }
 
-// needsEverywhere needs a level in every notebook that has the tag an argument names. One that
-// only notebooks have which may not be read does not exist.
+// needsEverywhere needs a level in every notebook that may be read and has the tag an argument
+// names. One that only others have does not exist.
 func needsEverywhere(level access.Level, param string) action.Need {
 	return action.On(level, "every notebook that has "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		label := clean(r.Strings(param)[0])
-		found, err := uses(ctx, r, having(label))
+		found, err := having(ctx, r, label)
 		if err != nil {
 			return nil, err
 		}
-		var hidden bool
 		boxes := map[kernel.ID]bool{}
 		var out []action.Target
 		for i := range found {
 			box := found[i].Box
-			if !found[i].has(label) || boxes[box] {
+			if boxes[box] {
 				continue
 			}
 			boxes[box] = true
-			if !r.Readable(box) {
-				hidden = true
-				continue
-			}
 			out = append(out, action.Target{What: access.Tag, Subject: label, Notebook: box})
 		}
-		switch {
-		case len(out) == 0:
+		if len(out) == 0 {
 			return nil, access.NotFound(access.Tag, label)
-		case hidden: // refused, without a word about where
-			return nil, r.Levels.Everywhere(ctx, level)
 		}
 		return out, nil
 	})
