@@ -54,7 +54,7 @@ func unreadable(b []byte, err error) *AnswerError {
 
 // marks are what can be told of a frame that is not a message.
 type marks struct {
-	id     ID   // as it is written; empty where none can be read
+	id     ID   // as it is written, of whatever type; empty where none can be read
 	answer bool // it is meant to be a response
 	method bool // it is meant to be a request or a notification
 }
@@ -116,7 +116,7 @@ func (m *marks) member(b, name []byte, i int) (saw int) {
 	case "method":
 		m.method = true
 	case "id":
-		if end, err := skipValue(b, i, 0); err == nil && m.id == "" && b[i] != '{' && b[i] != '[' && b[i] != 't' && b[i] != 'f' {
+		if end, err := skipValue(b, i, MaxDepth); err == nil && m.id == "" {
 			m.id = ID(CleanUTF8(b[i:end]))
 		}
 	}

@@ -95,6 +95,9 @@ func TestConnUnreadableAnswersOfNobody(t *testing.T) {
 	lines := []string{
 		`{"level":"info","id":` + string(aID) + `,"msg":"a log line"}`, `{"result":"ok","msg":"another"}`, `{"level":NaN}`, `result: {"id":1}`,
 		`{"jsonrpc":"2.0","id":` + string(aID) + `,"method":"x","params":{"a":NaN}}`, `{"jsonrpc":"2.0","id":77,"result":NaN}`,
+		// An id of a type that none of ours has can be read, and is not ours.
+		`{"jsonrpc":"2.0","id":true,"result":{}}`, `{"jsonrpc":"2.0","id":{"a":[1]},"error":{"code":1,"message":"m"}}`, `{"jsonrpc":"2.0","id":[1],"result":NaN}`,
+		`{"jsonrpc":"2.0","id":1.5,"result":NaN}`, `{"jsonrpc":"2.0","id":"x","result":NaN}`, `[{"jsonrpc":"2.0","result":{}}]`, `[1,2]`, `null`,
 	}
 	for _, line := range lines {
 		f.say("%s", line)

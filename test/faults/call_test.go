@@ -20,8 +20,8 @@ func client(t *testing.T, more string, sections ...string) (*gateway.Gateway, *g
 	return g, g.Dial(t, gateway.Legacy, "")
 }
 
-// fails calls a tool that must fail with an error of this type within the limit.
-func fails(t *testing.T, c *gateway.Client, name, args, kind string, limit time.Duration) {
+// fails calls a tool that must fail with an error of this type within the limit, and returns it.
+func fails(t *testing.T, c *gateway.Client, name, args, kind string, limit time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -35,6 +35,7 @@ func fails(t *testing.T, c *gateway.Client, name, args, kind string, limit time.
 		t.Errorf("%s %s failed after %v, want at most %v", name, args, took, limit)
 	}
 	t.Logf("%s %s: %v after %v", name, args, err, took.Round(time.Millisecond))
+	return err
 }
 
 // answers calls a tool that must answer this text.
@@ -90,12 +91,22 @@ func TestAllCallsOfACrashFail(t *testing.T) {
 	t.Logf("all failed within %v", time.Since(begin).Round(time.Millisecond))
 }
 
+// An answer that cannot be read fails its call at once, which says so and does not wait for the
+// limit of its server.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	_, c := client(t, `"toolTimeout":"10m"`)
+	if err := fails(t, c, "s__badjson", "{}", "server_error", 30*time.Second); err != nil && !strings.Contains(err.Error(), "string without an end") {
+		t.Errorf("what was wrong with the answer is not told: %v", err)
+	}
+	works(t, c, "s")
+}
+
 // A call that gets no answer ends with the limit of its server, and the server lives on.
 func TestHang(t *testing.T) {
 	t.Parallel()
 	_, c := client(t, `"toolTimeout":"500ms"`)
 	fails(t, c, "s__hang", "{}", "timeout", 5500*time.Millisecond)
-	fails(t, c, "s__badjson", "{}", "timeout", 5500*time.Millisecond) // no answer that can be read is none
 	fails(t, c, "s__late", `{"ms":800}`, "timeout", 5500*time.Millisecond)
 	works(t, c, "s")
 	time.Sleep(500 * time.Millisecond) // the late answer comes, to nobody
@@ -127,10 +138,10 @@ func TestNoise(t *testing.T) {
 // An answer over the limit of a frame fails its call and no other.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	_, c := client(t, `"toolTimeout":"1s"`, `"mcp":{"limits":{"maxFrame":"256KiB"}}`)
+	_, c := client(t, `"toolTimeout":"10m"`, `"mcp":{"limits":{"maxFrame":"256KiB"}}`)
 	answers(t, c, "s__big", `{"bytes":1000}`, strings.Repeat("a", 1000))
 	fails(t, c, "s__toolarge", `{"bytes":1000000}`, "output_too_large", 5*time.Second)
-	fails(t, c, "s__toolarge", `{"bytes":1000000,"idLast":true}`, "timeout", 6*time.Second) // whose answer it is cannot be read
+	fails(t, c, "s__toolarge", `{"bytes":1000000,"idLast":true}`, "output_too_large", 5*time.Second) // its end names the call
 	works(t, c, "s")
 }
 
