@@ -3,6 +3,7 @@ package av_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -109,6 +110,64 @@ func TestRenderGroupsOfHiddenRows(t *testing.T) {
 	}
 	if n := got.Get("total").Int(); n == 0 || got.Get("data.view.rowCount").Int() != n {
 		t.Errorf("total %d: %s", n, got.Get("data.view.rowCount").Raw)
+	}
+}
+
+// A group is called after its rows: after the text of one that is hidden, or that shows what is. A query and a page leave
+// such rows out, and not their group; cards have what their blocks say.
+func TestGroupsAreNotCalledAfterWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	refs := w.child(kernel.ID(w.Doc(string(w.home), "/Refs", fmt.Sprintf("copied ((%s 'hidden row 暗'))", w.hidden))))
+	const rowC, of = kernel.ID("20240801130000-rowcccc"), "20240801140000-group0"
+	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{map[string]any{"itemID": rowC, "id": refs, "isDetached": false}}})
+	groups := func(key string, rows map[kernel.ID]string, shown bool) []any {
+		var out []any
+		for i, row := range []kernel.ID{rowA, rowS, rowC} {
+			g := map[string]any{
+				"id": fmt.Sprint(of, i), "name": rows[row], "groupKey": map[string]any{"type": key}, "groupValue": map[string]any{"text": rows[row]},
+				"groupVal": map[string]any{"text": rows[row]}, "groupItemIds": []any{row}, "rows": []any{}, "rowCount": 0,
+			}
+			if shown {
+				g["rows"], g["rowCount"] = []any{map[string]any{"id": row, "cells": []any{}, "coverContent": rows[row]}}, 1
+			} else {
+				delete(g, "groupItemIds")
+			}
+			out = append(out, g)
+		}
+		return out
+	}
+	texts := map[kernel.ID]string{rowA: "open row 行", rowS: "hidden row 暗", rowC: "copied hidden row 暗"}
+	answer := func(key string, shown bool) *grouped {
+		raw, err := json.Marshal(map[string]any{"code": 0, "data": map[string]any{"viewID": "v", "view": map[string]any{"id": "v", "groups": groups(key, texts, shown)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &grouped{answer: raw}
+	}
+	client := func(g *grouped) {
+		w.Client = kernel.New(w.URL(), kernel.Options{Transport: g})
+		t.Cleanup(w.Client.Close)
+	}
+	w.Levels[w.secret] = access.None
+	for name, call := range map[string]string{
+		"query": args("id", db, "query", "nowhere", "verbose", true),
+		"pages": args("id", db, "verbose", true, "groupPaging", map[string]any{of + "0": map[string]any{"page": 9, "pageSize": 1}}),
+	} {
+		for _, key := range []string{"block", "text"} {
+			client(answer(key, false))
+			w.leaks(name+" of groups by "+key, w.Must(t, act(t, "render"), call))
+		}
+		client(answer("select", false))
+		if got := w.Must(t, act(t, "render"), call); got.Get("table.groups.#").Int() != 3 {
+			t.Errorf("%s: options are not shown: %s", name, got.Raw)
+		}
+	}
+	client(answer("block", true))
+	got := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
+	w.leaks("rows", got)
+	if n := got.Get("table.groups").Array(); len(n) != 2 || n[0].Get("name").Str != "open row 行" || n[1].Get("name").Str != "" {
+		t.Errorf("groups: %s", got.Get("table.groups").Raw)
 	}
 }
 

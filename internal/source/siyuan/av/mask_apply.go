@@ -121,6 +121,9 @@ func (m *mask) object(v map[string]any) {
 			})
 		}
 	}
+	if _, ok := v["coverContent"]; ok { // what the block of a card says, with all that it shows of others
+		v["coverContent"] = ""
+	}
 	if calc, ok := v["calc"].(map[string]any); ok && (m.hidden > 0 || len(m.cells) > 0) {
 		calc["result"] = nil // counts or adds up hidden rows too
 	}
@@ -156,7 +159,9 @@ func (m *mask) count(v map[string]any, list, number string) {
 }
 
 // group hides what the groups of a view are called where that comes from other rows, and groups
-// that only hidden rows are in.
+// that nothing visible is in. A query and groupPaging leave rows out of groups that stay, so that
+// an empty one may be of hidden rows, unless it is one of the options of its column. Stored
+// groups have the ids of their rows alone.
 func (m *mask) group(v map[string]any) {
 	groups, ok := v["groups"].([]any)
 	if !ok {
@@ -168,26 +173,45 @@ func (m *mask) group(v map[string]any) {
 		if !ok {
 			continue
 		}
-		before, after := 0, 0
-		for _, list := range []string{"rows", "cards"} {
+		before, after, copied := 0, 0, false
+		for _, list := range []string{"rows", "cards", "groupItemIds"} {
 			items, _ := g[list].([]any)
 			before += len(items)
 			for _, item := range items {
-				if !m.names(item) {
-					after++
+				id, isID := item.(string)
+				if m.names(item) || isID && m.stranger(id) {
+					continue
 				}
+				after++
+				if row, ok := item.(map[string]any); ok {
+					id, _ = row["id"].(string)
+				}
+				copied = copied || m.copied[kernel.ID(id)]
 			}
 		}
-		if before > 0 && after == 0 {
-			continue
-		}
 		key, _ := g["groupKey"].(map[string]any)
+		options := false
 		switch key["type"] {
 		case kernel.ColumnRelation, kernel.ColumnRollup, kernel.ColumnTemplate:
-			g["name"] = ""
-			delete(g, "groupValue")
+			unnamed(g)
+		case kernel.ColumnBlock:
+			if copied {
+				unnamed(g)
+			}
+		case "select", "mSelect", "checkbox":
+			options = true
+		}
+		if after == 0 && (before > 0 || !options && (m.hidden > 0 || len(m.cells) > 0)) {
+			continue
 		}
 		kept = append(kept, g)
 	}
 	v["groups"] = kept
+}
+
+// unnamed takes out of a group what its rows have in common: as it was rendered, and as it is stored.
+func unnamed(g map[string]any) {
+	g["name"] = ""
+	delete(g, "groupValue")
+	delete(g, "groupVal")
 }
