@@ -84,6 +84,10 @@ func TestFulltextNarrowsToWhatMayBeRead(t *testing.T) {
 			t.Errorf("%v: %s", paths, got.Raw)
 		}
 	}
+	absent := strings.ReplaceAll(w.do("fulltext", "query", "apple", "verbose", true, "paths", []string{nowhere}).Raw, nowhere, "")
+	if got := w.do("fulltext", "query", "apple", "verbose", true, "paths", []string{w.secret}).Raw; strings.ReplaceAll(got, w.secret, "") != absent {
+		t.Errorf("a notebook that is hidden: %s\none that does not exist: %s", got, absent)
+	}
 	if got := w.do("fulltext", "query", "apple", "paths", []string{w.secret, w.fruit}); got.Get("total").Int() == 0 {
 		t.Errorf("nothing of the readable notebook: %s", got.Raw)
 	}

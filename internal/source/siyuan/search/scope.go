@@ -42,13 +42,15 @@ func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []s
 	if err != nil || !restricted {
 		return paths, false, err
 	}
-	if len(paths) > 0 {
-		paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !r.Readable(notebookOf(p)) })
-		return paths, len(paths) == 0, nil
-	}
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
 		return nil, false, err
+	}
+	if len(paths) > 0 { // one that does not exist is as one that is hidden, though no level holds it back
+		paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+			return !slices.ContainsFunc(visible, func(n kernel.Notebook) bool { return n.ID == notebookOf(p) })
+		})
+		return paths, len(paths) == 0, nil
 	}
 	for _, n := range visible {
 		narrowed = append(narrowed, string(n.ID))
