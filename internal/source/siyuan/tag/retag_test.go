@@ -1,0 +1,142 @@
+package tag_test
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// rich is a text with the tag old in all places, and with what only looks like it.
+const rich = "# head #old#\n\np #old# and #old/x# `#old#` **#old#** #olden# a#old#b x\\*y\\* \\#old\\# end #old#\n\n" +
+	"- item #old#\n\n> quote #old#\n\n| a #old# | b |\n| --- | --- |\n| #old/y# | `#old#` |\n\n```\n#old#\n```\n\n#old#"
+
+// kept is what the kernel has of a document, and all of it that is the same in another one with the same text.
+func (w *world) kept(doc string) (all, plain string) {
+	w.t.Helper()
+	all, err := w.Client.Kramdown(w.t.Context(), kernel.ID(doc))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	lists := regexp.MustCompile(`\{: [^}\n]*\}`).ReplaceAllStringFunc(all, func(list string) string {
+		attrs := regexp.MustCompile(`(custom-\w+|memo|tags)="[^"]*"`).FindAllString(list, -1)
+		slices.Sort(attrs)
+		return "{" + strings.Join(attrs, " ") + "}"
+	})
+	return all, regexp.MustCompile(`-{3,}`).ReplaceAllString(strings.ReplaceAll(lists, "\u200b", ""), "---") // as wide as a table
+}
+
+// TestHiddenNotebooksKeepTheirTags: a hidden notebook that has the tag changes neither what comes of a call nor what it
+// does elsewhere, and stays as it is.
+func TestHiddenNotebooksKeepTheirTags(t *testing.T) {
+	for name, c := range map[string]struct{ action, args, gone, stays string }{
+		"rename":       {"rename", `{"oldLabel":"old","newLabel":"new/中"}`, "old", "new/中/x"},
+		"rename below": {"rename", `{"oldLabel":"old","newLabel":"old/z"}`, "old", "old/z/x"},
+		"remove":       {"remove", `{"label":"old"}`, "old", "old/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var answers, texts []string
+			for _, hides := range []bool{false, true} {
+				w := &world{Kit: actiontest.New(t), t: t}
+				w.travel = kernel.ID(w.Notebook("Travel"))
+				doc := w.Doc(string(w.travel), "/Trip", rich)
+				blocks, err := w.Client.ChildBlocks(t.Context(), kernel.ID(doc))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, b := range blocks {
+					if err := w.Client.SetAttrs(t.Context(), b.ID, map[string]string{"custom-k": "v <&", "memo": "m"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := w.Client.SetAttrs(t.Context(), kernel.ID(doc), map[string]string{"tags": "old,old/b,other"}); err != nil {
+					t.Fatal(err)
+				}
+				var hidden, before string
+				if hides {
+					w.secret = kernel.ID(w.Notebook("Secret"))
+					hidden = w.Doc(string(w.secret), "/Hidden", rich)
+					if err := w.Client.SetAttrs(t.Context(), kernel.ID(hidden), map[string]string{"tags": "old,old/b"}); err != nil {
+						t.Fatal(err)
+					}
+					before, _ = w.kept(hidden)
+					w.Levels[w.secret] = access.None
+				}
+				answers = append(answers, w.do(c.action, c.args).Raw)
+				_, text := w.kept(doc)
+				texts = append(texts, text)
+				if tags := counts(w.do("list", `{}`)); slices.ContainsFunc(tags, func(s string) bool { return strings.HasPrefix(s, c.gone+":") }) ||
+					!slices.ContainsFunc(tags, func(s string) bool { return strings.HasPrefix(s, c.stays+":") }) {
+					t.Errorf("tags %v", tags)
+				}
+				if !hides {
+					continue
+				}
+				if after, _ := w.kept(hidden); sortedLists(after) != sortedLists(before) {
+					t.Errorf("the hidden note changed (-before +after):\n%s", cmp.Diff(before, after))
+				}
+			}
+			if answers[0] != answers[1] {
+				t.Errorf("answers differ: %q", answers)
+			}
+			if diff := cmp.Diff(texts[0], texts[1]); diff != "" {
+				t.Errorf("what may be read differs (-without +with a hidden notebook):\n%s", diff)
+			}
+			for _, same := range []string{"`#old#`", `\#old\#`, "```\n#old#\n```", "#olden#", `x\*y\*`} {
+				if !strings.Contains(texts[1], same) {
+					t.Errorf("%s is gone from\n%s", same, texts[1])
+				}
+			}
+			if c.action == "remove" && !strings.Contains(texts[1], "head old") || strings.Count(texts[1], `custom-k="v &lt;&amp;"`) != 7 {
+				t.Errorf("words or attributes are gone from\n%s", texts[1])
+			}
+		})
+	}
+}
+
+// sortedLists is a text with the words of its attribute lists in order, which a kernel tells in any.
+func sortedLists(text string) string {
+	return regexp.MustCompile(`\{: [^}\n]*\}`).ReplaceAllStringFunc(text, func(list string) string {
+		return strings.Join(slices.Sorted(strings.FieldsSeq(strings.Trim(list, "{:}"))), " ")
+	})
+}
+
+// TestSpecialTags: of the tags with & < > the kernel's own call takes none.
+func TestSpecialTags(t *testing.T) {
+	w := newWorld(t)
+	w.Doc(string(w.travel), "/Odd", "x #a&b# y #a&b/c#\n\n#c<d#")
+	for _, level := range []access.Level{access.Delete, access.None} {
+		w.Levels[w.secret] = level
+		w.do("rename", `{"oldLabel":"a&b","newLabel":"ab"}`)
+		if tags := counts(w.do("list", `{}`)); !slices.Contains(tags, "ab:1") || !slices.Contains(tags, "ab/c:1") {
+			t.Errorf("%v: tags %v", level, tags)
+		}
+		w.do("remove", `{"label":"ab"}`)
+		w.Doc(string(w.travel), "/Odd again", "x #a&b# y")
+		w.do("remove", `{"label":"ab/c"}`)
+		w.Doc(string(w.travel), "/Odd once more", "x #a&b/c# y")
+	}
+}
+
+// TestAnotherPartFails: what was changed before is told.
+func TestAnotherPartFails(t *testing.T) {
+	w := newWorld(t)
+	doc := w.Doc(string(w.travel), "/Tagged", "#both#")
+	if err := w.Client.SetAttrs(t.Context(), kernel.ID(doc), map[string]string{"tags": "both"}); err != nil {
+		t.Fatal(err)
+	}
+	w.Fail("/api/attr/batchSetBlockAttrs", 1, "401")
+	err := w.Refused(t, act(t, "remove"), `{"label":"both"}`, tool.Unauthorized)
+	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Facts["blocks"] != 1 || e.Facts["partial"] != true {
+		t.Errorf("the error does not say what was changed: %v", err)
+	}
+	w.do("remove", `{"label":"both"}`)
+}
