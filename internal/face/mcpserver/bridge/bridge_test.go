@@ -13,6 +13,7 @@ import (
 
 	"collie/internal/face/mcpserver"
 	"collie/internal/mcp"
+	calllimit "collie/internal/pipeline/limit"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
 )
@@ -102,25 +103,58 @@ func TestManyAtOnce(t *testing.T) {
 	g := newGateway(t, "one")
 	c := new(home).start(t, g)
 	c.greet()
-	const hanging, quick = 100, 300
-	for n := range hanging {
-		c.say(`{"jsonrpc":"2.0","id":"h%d","method":"tools/call","params":{"name":"s__hang","arguments":{}}}`, n)
-	}
+	const hanging, quick = 100, 150 // together not more than a session may have in flight
+	hang(c, hanging)
 	for n := range quick {
 		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`, n+1)
 	}
 	got := map[string]bool{}
 	for range quick {
-		m, err := mcp.Parse([]byte(c.hears(`"who":"one"`)))
-		if err != nil || got[string(m.ID)] {
+		m, err := mcp.Parse([]byte(c.hears(`"id":`)))
+		if err != nil || got[string(m.ID)] || !strings.Contains(string(m.Result), `"who":"one"`) {
 			t.Fatalf("%s: %v", m.Raw, err)
 		}
 		got[string(m.ID)] = true
 	}
-	for n := range hanging {
+	eventually(t, "all that hang run", func() bool { return g.running.Load() == hanging })
+	letGo(t, c, g, hanging)
+}
+
+// Of more requests than a session may have in flight the rest is refused: each is answered once.
+func TestMoreThanMayRun(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	c := new(home).start(t, g)
+	c.greet()
+	const hanging = calllimit.DefaultPerSession + 50
+	hang(c, hanging)
+	got := map[string]bool{}
+	for range hanging - calllimit.DefaultPerSession {
+		m, err := mcp.Parse([]byte(c.hears(`"id":`)))
+		if err != nil || got[string(m.ID)] || !strings.Contains(string(m.Raw), "calls in flight, which is the limit") {
+			t.Fatalf("%s: %v", m.Raw, err)
+		}
+		got[string(m.ID)] = true
+	}
+	eventually(t, "as many as may run do", func() bool { return g.running.Load() == calllimit.DefaultPerSession })
+	letGo(t, c, g, hanging)
+}
+
+// hang makes calls that last until they are taken back.
+func hang(c *client, count int) {
+	c.tb.Helper()
+	for n := range count {
+		c.say(`{"jsonrpc":"2.0","id":"h%d","method":"tools/call","params":{"name":"s__hang","arguments":{}}}`, n)
+	}
+}
+
+// letGo takes the calls that hang back, which are not answered.
+func letGo(tb testing.TB, c *client, g *gateway, count int) {
+	tb.Helper()
+	for n := range count {
 		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"h%d"}}`, n)
 	}
-	eventually(t, "no call runs", func() bool { return g.running.Load() == 0 })
+	eventually(tb, "no call runs", func() bool { return g.running.Load() == 0 })
 	c.quiet(`"id":"h`)
 }
 
