@@ -38,10 +38,18 @@ func newHouse(t *testing.T, servers []gateway.Server, more ...string) *house {
 	return h
 }
 
-// configure writes the settings anew, as an editor does.
+// configure writes the settings anew, as an editor does. Lists say what is known at that moment, and
+// do not wait for servers that were never seen: what the file of the cache does for them is to be seen.
 func (h *house) configure(t *testing.T, servers []gateway.Server, more ...string) {
 	t.Helper()
-	h.SettingsAt(t, h.settings, servers, more...)
+	const section, member = `"cache":{`, `"firstListWait":"0s"`
+	sections := slices.Clone(more)
+	if i := slices.IndexFunc(more, func(s string) bool { return strings.HasPrefix(s, section) }); i >= 0 {
+		sections[i] = section + member + "," + strings.TrimPrefix(more[i], section)
+	} else {
+		sections = append(sections, section+member+"}")
+	}
+	h.SettingsAt(t, h.settings, servers, sections...)
 }
 
 // serve runs a gateway and returns when it listens.
