@@ -28,6 +28,7 @@ type conn struct {
 	stop   sync.Once
 
 	used    bool                 // a call was made over it; guarded by the server's mu
+	whose   string               // the session that it was made for or has been given to, for good; guarded by the server's mu
 	teaches bool                 // its lists are taken; written before it is delivered
 	hears   chan struct{}        // closed when changed lists are told, or will not be
 	listed  chan struct{}        // closed when it has told all its lists, or none is asked of it
@@ -63,11 +64,14 @@ func (e *exitError) Error() string {
 	return msg
 }
 
-// connect starts or reaches the server and opens a session. It tries an era first, or that one
-// only. Over HTTP the session may still have to be made ready; see [mcp.Client.Ready].
-func (s *Server) connect(ctx context.Context, first mcp.Era, only bool) (*conn, error) {
+// connect starts or reaches the server and opens a session of its protocol, for a session of ours or,
+// where whose is empty, for all. It tries an era first, or that one only. Over HTTP the session may still have to be made ready; see [mcp.Client.Ready].
+func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only bool) (*conn, error) {
 	conf := s.settings()
-	c := &conn{server: s, calls: map[uint64]*flight{}, last: time.Now(), hears: make(chan struct{}), listed: make(chan struct{})}
+	c := &conn{
+		server: s, whose: whose, calls: map[uint64]*flight{}, last: time.Now(),
+		hears: make(chan struct{}), listed: make(chan struct{}),
+	}
 	opts := mcp.ClientOptions{
 		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
 	}

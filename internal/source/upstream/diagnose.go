@@ -132,7 +132,7 @@ func (d *diagnosis) environment() (string, error) {
 }
 
 func (d *diagnosis) connect() (detail string, err error) {
-	if d.conn, err = d.server.connect(d.ctx, mcp.Modern, false); err != nil {
+	if d.conn, err = d.server.connect(d.ctx, "", mcp.Modern, false); err != nil {
 		return "", err
 	}
 	if err = d.conn.client.Ready(d.ctx); err != nil {

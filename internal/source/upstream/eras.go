@@ -103,7 +103,7 @@ func (s *Server) adopt(key slot, era mcp.Era) *conn {
 	if key.session == "" || c == nil || c.used || !c.alive() || !s.suits(c.client.Era, era) {
 		return nil
 	}
-	s.primary, s.extra[key] = nil, c
+	s.primary, s.extra[key], c.whose = nil, c, key.session
 	s.spare()
 	return c
 }

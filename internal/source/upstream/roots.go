@@ -119,10 +119,10 @@ func (c *conn) session() string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if key, ok := s.holds(c); ok {
-		return key.session
+	if _, held := s.holds(c); held || c.whose != "" {
+		return c.whose // what it says while it is being stopped is that session's too
 	}
-	session := "" // it is being made
+	session := "" // it is being made, to find out what the server offers, and may have been given away
 	for key := range s.opening {
 		if session != "" || key.session == "" {
 			return ""

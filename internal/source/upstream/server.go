@@ -294,6 +294,9 @@ func (s *Server) put(key slot, c *conn) {
 		s.teacher = nil
 		s.up.Store(false)
 	}
+	if c != nil {
+		c.whose = key.session
+	}
 	switch {
 	case key == (slot{}):
 		s.primary = c

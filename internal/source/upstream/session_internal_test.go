@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/mcp"
 	"collie/internal/tool"
 )
 
@@ -161,3 +164,55 @@ type notified struct {
 }
 
 func (c *notified) Notify(_ context.Context, _ string, _ json.RawMessage) { c.n++ }
+
+// What the process of a session says is told to that session alone: while it is started beside
+// another one, while it runs, and while it is being stopped.
+func TestWhatProcessesOfSessionsSay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
+		defer done()
+		if err := echoOf(s, "first"); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		told := map[string]int{}
+		defer s.Watch(func(ch tool.Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			told[ch.Session+" "+string(ch.Params)]++
+		})()
+		say := func(c *conn, text string) {
+			for _, method := range []string{"notifications/message", "notifications/vendor/x"} {
+				c.Notification(mcp.Message{Method: method, Params: json.RawMessage(`"` + text + `"`)}, nil)
+			}
+		}
+		s.set.opts.open = func(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
+			time.Sleep(time.Second) // both are being started
+			say(c, "start")
+			return m.open(ctx, c, opts)
+		}
+		var wg sync.WaitGroup
+		for _, session := range []string{"a", "b"} {
+			wg.Go(func() {
+				if err := echoOf(s, session); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		s.mu.Lock()
+		a := s.extra[slot{session: "a"}]
+		s.mu.Unlock()
+		say(a, "call")
+		s.Stop(t.Context())
+		say(a, "end")
+		want := map[string]int{`a "start"`: 2, `b "start"`: 2, `a "call"`: 2, `a "end"`: 2}
+		mu.Lock()
+		defer mu.Unlock()
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Errorf("who was told what (-want +got):\n%s", diff)
+		}
+	})
+}

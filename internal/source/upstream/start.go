@@ -106,7 +106,7 @@ func (s *Server) taught(ctx context.Context, c *conn, always bool) error {
 // does not, it is found out again, with a new process.
 func (s *Server) reach(o *opening) (*conn, error) {
 	s.awaitStop()
-	c, err := s.connect(o.ctx, o.first, o.only)
+	c, err := s.connect(o.ctx, "", o.first, o.only)
 	if err == nil || !o.only || o.ctx.Err() != nil || !contradicts(err) {
 		return c, err
 	}
@@ -115,7 +115,7 @@ func (s *Server) reach(o *opening) (*conn, error) {
 	s.mu.Lock()
 	s.home, s.spoken, s.overSSE = 0, "", false
 	s.mu.Unlock()
-	return s.connect(o.ctx, o.first, false)
+	return s.connect(o.ctx, "", o.first, false)
 }
 
 // contradicts reports whether a failed start speaks against what was remembered of the
@@ -150,7 +150,7 @@ func (s *Server) awaitStop() {
 func (s *Server) openExtra(o *opening, key slot) {
 	defer o.cancel(nil)
 	s.awaitStop()
-	c, err := s.connect(o.ctx, o.first, o.only)
+	c, err := s.connect(o.ctx, key.session, o.first, o.only)
 	if err == nil {
 		err = s.brief(o.ctx, c, key)
 	}
@@ -249,7 +249,7 @@ func (s *Server) place(key slot, c *conn) (old *conn) {
 		s.opened(c)
 		return old
 	}
-	s.extra[key] = c
+	s.put(key, c)
 	if s.teacher == c {
 		s.up.Store(true)
 	}
