@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"collie/internal/config"
@@ -17,6 +18,10 @@ func (f *addFlags) fromFlags(args []string, base string) ([]config.ServerEntry, 
 	switch {
 	case len(args) == 0:
 		return nil, usage("which name? usage: collie mcp add NAME -- COMMAND ARG…, or NAME --url URL, or --json JSON")
+	case f.url == "" && isAddress(args[0]):
+		return nil, usage("%s is an address, and the server needs a name: collie mcp add NAME --url %s", args[0], args[0])
+	case f.url == "" && len(args) > 1 && isAddress(args[1]): // as other programs take it
+		return nil, usage("%s is an address: collie mcp add %s --url %s", args[1], args[0], args[1])
 	case len(args) == 1 && f.url == "":
 		return nil, usage("what is %s? give a command: collie mcp add %s -- COMMAND ARG…; or an address: --url URL", args[0], args[0])
 	case len(args) > 1 && f.url != "":
@@ -53,6 +58,12 @@ func (f *addFlags) fromFlags(args []string, base string) ([]config.ServerEntry, 
 		return nil, err
 	}
 	return config.Snippet(commandLine, base, text.Bytes())
+}
+
+// isAddress reports whether a word is a URL that a server can be at, which no command is.
+func isAddress(word string) bool {
+	scheme, _, ok := strings.Cut(word, "://")
+	return ok && slices.Contains([]string{"http", "https", "unix"}, strings.ToLower(scheme))
 }
 
 // entry is a server as it is written into the settings.
