@@ -35,7 +35,11 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 	for again := false; ; {
 		conn, err := s.connectionFor(ctx, slotFor(call), true)
 		if err != nil {
-			return tool.Result{}, s.startError(err)
+			next, err := s.instead(ctx, err)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return next.inherit(ctx, call)
 		}
 		conn.meets(call.Session)
 		result, err := conn.run(ctx, call)
@@ -63,7 +67,7 @@ func slotFor(call *tool.Call) slot { return slot{era: eraFor(call), session: cal
 // Current returns the call's action as the server offers it now; see [tool.Refresher]. A
 // server that does not run is started for it, and the caller is told so.
 func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, error) {
-	if s.up.Load() {
+	if s.up.Load() && !s.leaving.Load() {
 		return call.Action, nil
 	}
 	done := func() {}
@@ -73,8 +77,17 @@ func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, er
 	_, err := s.connectionFor(ctx, slotFor(call), false) // Run may want another one
 	done()
 	if err != nil {
-		return nil, s.startError(err)
+		next, err := s.instead(ctx, err)
+		if err != nil {
+			return nil, err
+		}
+		return next.Current(ctx, call)
 	}
+	return s.offered(call)
+}
+
+// offered returns the call's action as the last list of the server has it.
+func (s *Server) offered(call *tool.Call) (*tool.Action, error) {
 	for _, t := range s.Offer().Tools {
 		for i := range t.Actions {
 			if a := &t.Actions[i]; a.Name == call.Action.Name {

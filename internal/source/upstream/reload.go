@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"collie/internal/tool"
@@ -82,6 +83,49 @@ func (s *Server) succeed(old *Server) {
 	s.publishing.Lock()
 	defer s.publishing.Unlock()
 	s.publish(k, tool.FreshStale, "config_changed")
+}
+
+// instead returns the server that has taken the place of s, whose connection failed with err: a
+// call that found s in the list before the settings changed is for its successor. The error is
+// why the call fails where there is none, or where the caller has given up.
+func (s *Server) instead(ctx context.Context, err error) (*Server, error) {
+	if ctx.Err() != nil || !s.leaving.Load() {
+		return nil, s.startError(err)
+	}
+	s.set.mu.Lock()
+	defer s.set.mu.Unlock()
+	i := slices.IndexFunc(s.set.servers, func(srv *Server) bool { return srv.name == s.name })
+	switch {
+	case s.set.closed || i >= 0 && s.set.servers[i] == s:
+		return nil, s.startError(err)
+	case i < 0:
+		return nil, &tool.Error{
+			Op: "call", Kind: tool.Removed, Subject: s.name, Message: "the server has been taken out of the settings",
+			Hint: "list the tools again",
+		}
+	}
+	return s.set.servers[i], nil
+}
+
+// inherit runs a call that was meant for the server whose place s has taken. What was decided
+// about the call was decided by the old definition of its action, so that has to be the new one.
+func (s *Server) inherit(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	if call.Kind == tool.KindCall && call.Action != nil {
+		if _, err := s.Current(ctx, call); err != nil {
+			return tool.Result{}, err
+		}
+		now, err := s.offered(call)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		if !reflect.DeepEqual(now, call.Action) {
+			return tool.Result{}, &tool.Error{
+				Op: "call", Kind: tool.Unavailable, Subject: call.Name, Message: "the settings of the server changed during the call, and its tool with them",
+				Hint: "list the tools again, then call once more",
+			}
+		}
+	}
+	return s.Run(ctx, call)
 }
 
 // reconfigure takes new settings over without a restart. It reports false where they make

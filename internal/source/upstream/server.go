@@ -37,6 +37,7 @@ type Server struct {
 	offer      atomic.Pointer[tool.Offer]
 	headers    atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
 	up         atomic.Bool                                  // a connection stands, and the lists are its own
+	leaving    atomic.Bool                                  // it takes no more calls; see instead
 	ailing     atomic.Bool                                  // there are failures that an answer would cure
 	headless   atomic.Bool                                  // it leaves the request for its listening stream unanswered
 	postponed  postponement                                 // of refreshing in the background
@@ -365,6 +366,7 @@ var errStopping = errors.New("the gateway is stopping")
 // close stops the server for good: calls in flight may end for as long as drain, then they
 // are cancelled (4.9).
 func (s *Server) close(ctx context.Context, drain time.Duration) {
+	s.leaving.Store(true)
 	s.mu.Lock()
 	s.closed = true
 	conns, teacher := s.conns(), s.teacher

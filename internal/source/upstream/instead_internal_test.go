@@ -1,0 +1,117 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// callOf is a call of echo as it is made who found s in the list.
+func callOf(s *Server) *tool.Call {
+	return &tool.Call{
+		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{}`), Source: s, Action: &s.Offer().Tools[0].Actions[0],
+	}
+}
+
+// A call that found a server in the list before the settings made another one of it waits for the
+// start of that one, whether it was about to run, or waited for the start of the old one.
+func TestCallsOutliveAReplacedServer(t *testing.T) {
+	t.Parallel()
+	for _, waiting := range []bool{false, true} {
+		t.Run(fmt.Sprintf("waiting %v", waiting), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{tool: "echo"}
+				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, `,"idleTimeout":"1m"`)))
+				defer done()
+				was := set.Server("m")
+				call := callOf(was)
+				if waiting {
+					settle() // it rests
+				}
+				m.hold = make(chan struct{})
+				errs := make(chan error, 3)
+				run := func() {
+					_, err := was.Run(t.Context(), call)
+					errs <- err
+				}
+				calls := 2
+				if waiting {
+					calls++
+					go run() // its end is awaited below
+					synctest.Wait()
+				}
+				set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, `,"idleTimeout":"1m","env":{"A":"b"}`))})
+				synctest.Wait()
+				go run()
+				go func() {
+					_, err := was.Current(t.Context(), call)
+					errs <- err
+				}()
+				time.Sleep(time.Second)
+				if len(errs) > 0 {
+					t.Fatalf("a call did not wait: %v", <-errs)
+				}
+				close(m.hold)
+				for range calls {
+					if err := <-errs; err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Where no server has taken the place, or its tool is another one, the call fails and says so; a
+// tool is never run by what was decided about another.
+func TestCallsOfAServerThatHasGone(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		now  []string // its settings
+		tool string
+		kind tool.ErrorKind
+		says string
+	}{
+		"taken out":    {nil, "echo", tool.Removed, "taken out of the settings"},
+		"other tool":   {[]string{`,"env":{"A":"b"}`}, "other", tool.Removed, "does not offer this tool"},
+		"switched off": {[]string{`,"disabled":true`}, "echo", tool.Disabled, "switched off"},
+		"tool off":     {[]string{`,"env":{"A":"b"},"tools":{"exclude":["echo"]}`}, "echo", tool.Unavailable, "changed during the call"},
+		"stopping":     {[]string{""}, "echo", tool.Unavailable, "the gateway is stopping"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &memory{tool: "echo"}
+				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+				defer done()
+				was := set.Server("m")
+				call := callOf(was)
+				m.mu.Lock()
+				m.tool = test.tool
+				m.mu.Unlock()
+				var specs []Spec
+				for _, more := range test.now {
+					specs = append(specs, specOf(t, "m", fmt.Sprintf(plain, more)))
+				}
+				set.Apply(specs)
+				synctest.Wait()
+				if name == "stopping" {
+					set.Close(context.Background())
+				}
+				if _, err := was.Run(t.Context(), call); tool.KindOf(err) != test.kind || !strings.Contains(err.Error(), test.says) {
+					t.Errorf("failed with %v", err)
+				}
+				if n := m.calls.Load(); n != 0 {
+					t.Errorf("the server was called %d times", n)
+				}
+			})
+		})
+	}
+}
