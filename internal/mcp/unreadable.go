@@ -54,9 +54,10 @@ func unreadable(b []byte, err error) *AnswerError {
 
 // marks are what can be told of a frame that is not a message.
 type marks struct {
-	id     ID   // as it is written, of whatever type; empty where none can be read
-	answer bool // it is meant to be a response
-	method bool // it is meant to be a request or a notification
+	id      ID   // as it is written; empty where none can be read
+	foreign bool // it has an id of a type that no message may have
+	answer  bool // it is meant to be a response to a request of ours
+	method  bool // it is meant to be a request or a notification
 }
 
 // The members that give a frame away, as bits; see [marksOf].
@@ -116,7 +117,12 @@ func (m *marks) member(b, name []byte, i int) (saw int) {
 	case "method":
 		m.method = true
 	case "id":
-		if end, err := skipValue(b, i, MaxDepth); err == nil && m.id == "" {
+		end, err := skipValue(b, i, MaxDepth)
+		switch {
+		case err != nil || m.id != "":
+		case b[i] == '{' || b[i] == '[' || b[i] == 't' || b[i] == 'f':
+			m.foreign = true
+		default:
 			m.id = ID(CleanUTF8(b[i:end]))
 		}
 	}
@@ -124,7 +130,7 @@ func (m *marks) member(b, name []byte, i int) (saw int) {
 }
 
 func (m *marks) judge(saw int) {
-	m.answer = !m.method && (saw&sawVersion != 0 && (saw&sawOutcome != 0 || m.id != "") || saw&sawOutcome != 0 && m.id != "")
+	m.answer = !m.method && !m.foreign && (saw&sawVersion != 0 && (saw&sawOutcome != 0 || m.id != "") || saw&sawOutcome != 0 && m.id != "")
 }
 
 // marksOfCut is marksOf for a frame of which only the beginning and the end were kept.
@@ -133,7 +139,7 @@ func marksOfCut(head, tail []byte) marks {
 	if m.id == "" && !m.method {
 		m.id = lastID(tail)
 	}
-	m.answer = !m.method && (m.answer || m.id != "")
+	m.answer = !m.method && !m.foreign && (m.answer || m.id != "")
 	return m
 }
 
