@@ -12,8 +12,11 @@ import (
 
 const (
 	kernelPage = 128 // most hits that one request asks for
-	mostPages  = 8   // requests that one call makes to filter hits itself
-	shownHits  = 20  // hits shown of a page whose size the caller left open (T(20))
+	mostPages  = 8   // pages of hits that one call filters itself
+	// mostCleaned is how many requests it makes for them where some notebook may not be read: hits that are left out for
+	// what is hidden in them must not take the place of others, or their number would tell.
+	mostCleaned = 64
+	shownHits   = 20 // hits shown of a page whose size the caller left open (T(20))
 )
 
 // list is a page of hits with what says how it came about.
@@ -108,7 +111,10 @@ func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage,
 func filtered(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
 	var kept []kernel.Found
 	documents, seen := map[kernel.ID]kernel.Found{}, map[kernel.ID]bool{}
-	incomplete := false
+	incomplete, requests := false, mostPages
+	if only.hidden {
+		requests = mostCleaned
+	}
 	for n := 1; ; n++ {
 		got, err := ask(ctx, n, kernelPage)
 		if err != nil {
@@ -123,13 +129,16 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 			}
 			seen[f.ID] = true
 		}
-		if n >= got.Pages {
+		if n >= got.Pages || only.hidden && len(kept) > mostPages*kernelPage {
 			break
 		}
-		if n == mostPages {
+		if n == requests {
 			incomplete = true
 			break
 		}
+	}
+	if only.hidden && len(kept) > mostPages*kernelPage {
+		kept, incomplete = kept[:mostPages*kernelPage], true
 	}
 	if only.all != nil {
 		kept = only.all(kept)

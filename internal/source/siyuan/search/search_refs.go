@@ -43,14 +43,6 @@ func searchRefs() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if found, err = noDatabases(ctx, r, found); err != nil {
-			return nil, err
-		}
-		clean := cleaning{r: r, matches: matcher("keyword", a.K, false)}
-		if found, err = clean.of(ctx, found); err != nil {
-			return nil, err
-		}
-		found = clean.order(found)
 		kept, _ := readable(r, found)
 		if err := withoutNotebooks(ctx, r, kept); err != nil {
 			return nil, err
@@ -71,7 +63,8 @@ func searchRefs() *action.Action {
 const mostReferable = 64
 
 // referable are blocks to refer to. The kernel ends after a number of hits, those of all notebooks among them, so that a
-// hidden one would show by taking the place of another. Where some notebook may not be read, the others are searched.
+// hidden one would show by taking the place of another. Where some notebook may not be read, the others are searched, and
+// page after page, since a hit that is left out for what is hidden in it must not take a place either.
 func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]kernel.Found, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -84,8 +77,26 @@ func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]ke
 	if err != nil || nothing || q.Keyword == "" {
 		return nil, err
 	}
-	got, err := r.Kernel.FullText(ctx, kernel.FullText{
-		Query: q.Keyword, Method: methods["keyword"], Types: withoutCollections(nil), Paths: paths, OrderBy: orders["relevance"], Page: 1, PageSize: mostReferable,
-	})
-	return got.Blocks, err
+	clean := cleaning{r: r, matches: matcher("keyword", q.Keyword, false)}
+	var kept []kernel.Found
+	for n := 1; n <= mostCleaned; n++ {
+		got, err := r.Kernel.FullText(ctx, kernel.FullText{
+			Query: q.Keyword, Method: methods["keyword"], Types: withoutCollections(nil), Paths: paths, OrderBy: orders["relevance"], Page: n, PageSize: mostReferable,
+		})
+		if err != nil {
+			return nil, err
+		}
+		found, err := noDatabases(ctx, r, got.Blocks)
+		if err != nil {
+			return nil, err
+		}
+		if found, err = clean.of(ctx, found); err != nil {
+			return nil, err
+		}
+		kept = append(kept, found...)
+		if len(kept) >= mostReferable || n >= got.Pages {
+			break
+		}
+	}
+	return clean.order(kept[:min(len(kept), mostReferable)]), nil
 }

@@ -1,0 +1,32 @@
+package search_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Hits in what SiYuan has copied out of a hidden notebook take nobody's place: a search of which there are more hits than
+// are looked at would tell by their number what the copies say.
+func TestHiddenHitsTakeNoPlace(t *testing.T) {
+	w := newWorld(t)
+	hidden := w.children(w.secretDoc)[0]
+	var long strings.Builder
+	for i := range 1030 {
+		fmt.Fprintf(&long, "windowed elsewhere %d and many other words that say nothing at all\n\n", i)
+	}
+	refs := strings.Repeat(fmt.Sprintf("((%s 'windowed'))\n\n", hidden), 7)
+	w.Doc(w.fruit, "/First", refs)
+	w.Doc(w.fruit, "/Window", long.String())
+	last := w.Doc(w.fruit, "/Last", refs)
+	w.hide()
+	for _, word := range []string{"windowed", "elsewhere"} {
+		if got := w.do("search_refs", "id", last, "k", word); got.Get("total").Int() != 64 {
+			t.Errorf("search_refs of %s: %d hits", word, got.Get("total").Int())
+		}
+		got := w.do("fulltext", "query", word, "orderBy", "created_asc")
+		if got.Get("total").Int() != 1024 || !got.Get("incomplete").Bool() {
+			t.Errorf("fulltext of %s: %d hits, incomplete %s", word, got.Get("total").Int(), got.Get("incomplete").Raw)
+		}
+	}
+}
