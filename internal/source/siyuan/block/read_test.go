@@ -1,6 +1,7 @@
 package block_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -179,6 +180,20 @@ func TestWordCount(t *testing.T) {
 	other := kernel.ID(w.Notebook("Other"))
 	hidden := w.children(w.add(other, "/O", "x"))[0]
 	w.guarded(act(t, "word_count"), access.Read, hidden, args("ids", []kernel.ID{w.blocks[0], hidden}))
+	refs := w.add(w.nb, "/Refs", fmt.Sprintf("see ((%s 'what it says'))", hidden))
+	if got := w.Must(t, act(t, "word_count"), args("id", refs)); got.Get("wordCount").Int() != 4 {
+		t.Errorf("readable: %s", got.Raw)
+	}
+	w.Levels[other] = access.None
+	for _, id := range append(w.children(refs), refs) { // how long a text is must not tell either
+		got := w.Must(t, act(t, "word_count"), args("id", id))
+		if got.Get("wordCount").Exists() || got.Get("runeCount").Exists() || got.Get("refCount").Int() != 1 || got.Get("hint").Str == "" {
+			t.Errorf("of a reference to what is hidden: %s", got.Raw)
+		}
+	}
+	if got := w.Must(t, act(t, "word_count"), args("ids", w.blocks)); got.Get("wordCount").Int() != 5 || got.Get("hint").Exists() {
+		t.Errorf("of what is readable: %s", got.Raw)
+	}
 }
 
 func TestDocsInfoCountsOnlyReadableReferences(t *testing.T) {

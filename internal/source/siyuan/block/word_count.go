@@ -5,11 +5,20 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
 type wordCountArgs struct {
 	IDs []kernel.ID `json:"ids" about:"blocks or documents" req:"true" min:"1" max:"500"`
+}
+
+type wordCountResult struct {
+	kernel.Stat
+	// Unknown where the kernel counts what must not show.
+	RuneCount *int   `json:"runeCount,omitempty"`
+	WordCount *int   `json:"wordCount,omitempty"`
+	Hint      string `json:"hint,omitempty"`
 }
 
 func wordCount() *action.Action {
@@ -18,7 +27,7 @@ func wordCount() *action.Action {
 		Purpose:    "Count words, characters, links, images and references in blocks",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnBlock(access.Read, "ids")},
-		Endpoints:  []string{"block/getBlocksWordCount"},
+		Endpoints:  []string{"block/getBlocksWordCount", "block/getBlockKramdowns", "query/sql"},
 		Aliases:    map[string]string{"id": "ids"},
 		Positional: []string{"ids"},
 		Returns: []action.Field{
@@ -28,9 +37,20 @@ func wordCount() *action.Action {
 			{Name: "imageCount", About: "images"},
 			{Name: "refCount", About: "block references"},
 			{Name: "blockCount", About: "blocks"},
+			{Name: "hint", About: "why words and characters are missing"},
 		},
 		Example: `{"ids":["20260102030405-abcdefg"]}`,
 	}, func(ctx context.Context, r *action.Request, a wordCountArgs) (any, error) {
-		return r.Kernel.WordCount(ctx, a.IDs)
+		stat, err := r.Kernel.WordCount(ctx, a.IDs)
+		if err != nil {
+			return nil, err
+		}
+		out := wordCountResult{Stat: stat, RuneCount: &stat.RuneCount, WordCount: &stat.WordCount}
+		copied, err := content.Copied(ctx, r, a.IDs)
+		if copied {
+			out.RuneCount, out.WordCount = nil, nil
+			out.Hint = "a reference in there shows a text that cannot be read, so that words and characters are not counted"
+		}
+		return out, err
 	})
 }

@@ -129,3 +129,26 @@ func PlainTexts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[ke
 	}
 	return out, err
 }
+
+// Copied reports whether some blocks or documents show what the kernel has put there of others that may not be read. It
+// costs requests only where some notebook may not be read.
+func Copied(ctx context.Context, r *action.Request, ids []kernel.ID) (bool, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return false, err
+	}
+	texts, err := r.Kernel.Kramdowns(ctx, ids, "md")
+	if err != nil {
+		return false, err
+	}
+	veil, err := NewVeil(ctx, r, slices.Collect(maps.Values(texts))...)
+	if err != nil {
+		return false, err
+	}
+	for _, text := range texts {
+		if veil.Covers(text) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
