@@ -194,7 +194,11 @@ func frameAnswer(f *FrameError) (*Error, ID) {
 		return &Error{Code: CodeInvalidRequest, Message: invalid.Error()}, invalid.ID
 	}
 	if f.TooLong {
-		return &Error{Code: CodeInvalidRequest, Message: f.Err.Error()}, f.marks.id
+		id := f.marks.id
+		if c := id[:min(1, len(id))]; c == "{" || c == "[" || c == "t" || c == "f" { // not of a type that ids have
+			id = ""
+		}
+		return &Error{Code: CodeInvalidRequest, Message: f.Err.Error()}, id
 	}
 	return &Error{Code: CodeParse, Message: f.Err.Error()}, ""
 }
