@@ -364,6 +364,9 @@ func (q *lineQueue) room(ctx context.Context) error {
 	return nil
 }
 
+// due reports whether answers wait to be written, to a client that has not been given up.
+func (q *lineQueue) due() bool { return q.held.Load() > 0 }
+
 // finish waits until all is written or the client is given up, and ends the watch.
 func (q *lineQueue) finish() {
 	q.mu.Lock()

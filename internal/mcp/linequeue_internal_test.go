@@ -245,3 +245,45 @@ func TestServeStreamWaitsForASlowClient(t *testing.T) {
 		}
 	})
 }
+
+// What a client has asked before it ended its input is answered as long as it reads, however slowly:
+// requests that wait for it are not ended for want of time.
+func TestServeStreamEndsWhenAllIsRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const count = 40
+		in, client := io.Pipe()
+		answers, out := io.Pipe()
+		svc := quiet{begun: make(chan struct{}, 1000)}
+		ended := make(chan error, 1)
+		go func() {
+			ended <- ServeStream(t.Context(), NewLines(in, out, 0, in.Close), svc, &StreamOptions{Stall: time.Minute, Drain: time.Second})
+			_ = out.Close()
+		}()
+		_, _ = fmt.Fprintln(client, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
+		reader := bufio.NewReaderSize(answers, 1<<20)
+		if _, err := reader.ReadBytes('\n'); err != nil {
+			t.Fatal(err)
+		}
+		for n := range count {
+			_, _ = fmt.Fprintf(client, `{"jsonrpc":"2.0","id":%d,"method":"x"}`+"\n", n+1)
+			synctest.Wait() // some answers wait to be read then, and the last requests wait for that
+		}
+		_ = client.Close()
+		got := 0
+		for {
+			time.Sleep(10 * time.Second)
+			line, err := reader.ReadBytes('\n')
+			if err != nil {
+				break
+			}
+			if len(line) < 1<<20 {
+				t.Errorf("answered with %.200s", line)
+			}
+			got++
+		}
+		if err := <-ended; err != nil || got != count {
+			t.Errorf("%d of %d answers, %v", got, count, err)
+		}
+	})
+}

@@ -12,9 +12,11 @@ import (
 
 // StreamOptions are the optional parts of [ServeStream].
 type StreamOptions struct {
-	Logger *slog.Logger  // nil discards
-	Key    any           // becomes Peer.Key
-	Drain  time.Duration // how long requests may finish after the end of input; default 10 s
+	Logger *slog.Logger // nil discards
+	Key    any          // becomes Peer.Key
+	// Drain is how long requests may finish after the end of input, or, where answers wait for the
+	// client to read, once it has; default 10 s.
+	Drain time.Duration
 	// Stall is how long the client may leave unread what is written to it, where s is a
 	// [*Lines]; default 1 min.
 	Stall time.Duration
@@ -86,6 +88,8 @@ type sink interface {
 	post(raw []byte, k kind)
 	// room waits until a further request may be begun.
 	room(ctx context.Context) error
+	// due reports whether answers wait to be read.
+	due() bool
 	// finish waits until all is sent.
 	finish()
 }
@@ -98,6 +102,7 @@ type directly struct {
 
 func (d directly) deliver(m outgoing) error { return d.s.Write(m.appendLine(nil)) }
 func (directly) room(context.Context) error { return nil }
+func (directly) due() bool                  { return false }
 func (directly) finish()                    {}
 
 func (d directly) post(raw []byte, _ kind) {
@@ -335,7 +340,8 @@ func (oneWay) ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, ErrNoAsking
 }
 
-// drain lets requests finish after the end of input; long-lived ones are ended at once.
+// drain lets requests finish after the end of input; long-lived ones are ended at once. The time of
+// those that wait for the client to read does not count.
 func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 	if limit <= 0 {
 		limit = 10 * time.Second
@@ -348,10 +354,16 @@ func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 	v.session.peer.leave(v.svc)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	select {
-	case <-finished:
-	case <-timer.C:
-	case <-ctx.Done():
+	for waits := true; waits; {
+		select {
+		case <-finished:
+			waits = false
+		case <-timer.C:
+			waits = v.out.due()
+			timer.Reset(limit)
+		case <-ctx.Done():
+			waits = false
+		}
 	}
 	v.session.end(ErrSessionClosed)
 	select {
