@@ -133,6 +133,10 @@ func (s *events) admit(m outgoing, k kind) bool {
 		if s.signals[string(m.head)] > s.safe { // one waits; none has the number 0
 			return false
 		}
+		if size > 2*limit {
+			s.gap.add(m.head)
+			return false
+		}
 		if s.signals == nil || len(s.signals) > 10_000 {
 			s.signals = map[string]int{}
 		}

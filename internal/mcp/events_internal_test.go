@@ -219,3 +219,37 @@ func (w *trickle) Write(b []byte) (int, error) {
 	time.Sleep(w.each)
 	return w.ResponseRecorder.Write(b)
 }
+
+// Whatever a server may send as it likes, it cannot fill the memory with it: neither that of a stream
+// that nobody reads, nor that of a pipe.
+func TestNoNotificationIsUnbounded(t *testing.T) {
+	t.Parallel()
+	pad := strings.Repeat("x", 100_000)
+	for _, method := range []string{
+		"notifications/elicitation/complete", "notifications/resources/updated", "notifications/tools/list_changed",
+		"notifications/message", "notifications/progress", "notifications/vendor/x",
+	} {
+		unread := newEvents("s")
+		unread.own = true
+		held := &stuck{freed: make(chan struct{})}
+		q := newLineQueue(held, time.Hour, nil)
+		for i := range 3 * maxNotes / len(pad) {
+			raw := AppendNotification(nil, method, fmt.Appendf(nil, `{"uri":"%d%s"}`, i, pad))
+			unread.add(outgoing{head: raw}, kindOf(method))
+			q.post(raw, kindOf(method))
+		}
+		if unread.bytes > 2*maxUnread+2*len(pad) {
+			t.Errorf("%s: %d bytes wait in a stream that nobody reads", method, unread.bytes)
+		}
+		q.mu.Lock()
+		if n := len(q.pending); n > 2*maxNotes+2*len(pad) {
+			t.Errorf("%s: %d bytes wait for a pipe that nobody reads", method, n)
+		}
+		if q.gap.n == 0 && method != "notifications/progress" {
+			t.Errorf("%s: the client will not be told what was left out", method)
+		}
+		q.mu.Unlock()
+		close(held.freed)
+		q.finish()
+	}
+}

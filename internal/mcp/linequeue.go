@@ -162,6 +162,10 @@ func (q *lineQueue) admit(raw []byte, k kind) bool {
 		if _, waits := q.signals[string(raw)]; waits {
 			return false
 		}
+		if size > 2*maxNotes {
+			q.gap.add(raw)
+			return false
+		}
 		if q.signals == nil {
 			q.signals = map[string]struct{}{}
 		}

@@ -14,8 +14,8 @@ import (
 type kind uint8
 
 const (
-	must     kind = iota // arrives, or the connection ends
-	signal               // says that something has changed, not what
+	must     kind = iota // arrives, or the connection ends; none of these can a server send as it likes
+	signal               // says that something has happened, not more; has room of its own beside the notes
 	progress             // may be thinned out
 	note                 // left out where there is no room, and the client is told
 )
@@ -24,11 +24,12 @@ const (
 func kindOf(method string) kind {
 	switch method {
 	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed",
-		"notifications/roots/list_changed", "notifications/resources/updated":
+		"notifications/roots/list_changed", "notifications/resources/updated",
+		"notifications/elicitation/complete":
 		return signal
 	case "notifications/progress":
 		return progress
-	case "notifications/cancelled", "notifications/subscriptions/acknowledged", "notifications/elicitation/complete":
+	case "notifications/cancelled", "notifications/subscriptions/acknowledged":
 		return must
 	}
 	return note
