@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ var calls = []struct {
 	}, "thoughtNumber"},
 }
 
+// taskOnly are the tools that run as tasks only, which Collie does not carry and so does not offer.
+var taskOnly = []string{"everything__simulate-research-query"}
+
 // TestServers starts Collie on examples/mcp-servers.json as the README tells, with the
 // servers that npx brings, and looks at them through the official client of each era.
 func TestServers(t *testing.T) {
@@ -51,8 +55,8 @@ func TestServers(t *testing.T) {
 			}
 			listed := list(t, session)
 			for name := range direct {
-				if !listed[name] {
-					t.Errorf("%s is offered by its server and not by Collie", name)
+				if offered := !slices.Contains(taskOnly, name); listed[name] != offered {
+					t.Errorf("%s, which its server offers: offered by Collie %t, want %t", name, listed[name], offered)
 				}
 			}
 			t.Logf("%d tools", len(listed))
