@@ -9,7 +9,7 @@
 // Those with "toolcache" have a test of the same number in package toolcache as well, which
 // looks closer.
 //
-//	 1  TestSituation01FirstStart; toolcache
+//	 1  TestSituation01FirstStart, …FirstList; toolcache
 //	 2  TestSituation02NothingChanged; toolcache
 //	 3  TestSituation03ConfigurationChanged, …BackAgain, …ServeOldOnChange, …EnvFileChanged; toolcache
 //	 4  TestSituation04TreatedInAnotherWay
@@ -74,7 +74,7 @@
 //	15  the same
 //	16  TestPromise16Crash; upstream: TestDelaysRiseToTheCap, TestRestartAfterACrash
 //	17  TestPromise17ToolsOfEachStep
-//	18  TestSituation01FirstStart
+//	18  TestSituation01FirstList, …FirstStart
 //	19  TestPromise19EveryTransport
 //	20  TestSituation23ListChanges
 //	21  TestSituation03ConfigurationChanged
