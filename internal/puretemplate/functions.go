@@ -92,7 +92,8 @@ var table = slices.Concat(
 	group(OfText, "siyuan", 1, 1, count, "runeCount", "wordCount"),
 
 	// Numbers.
-	group(OfNumber, "sprig", 0, -1, count, "add", "mul", "addf", "mulf", "max", "min", "maxf", "minf", "biggest"),
+	group(OfNumber, "sprig", 0, -1, count, "add", "addf"),
+	group(OfNumber, "sprig", 1, -1, count, "mul", "mulf", "max", "min", "maxf", "minf", "biggest"),
 	group(OfNumber, "sprig", 2, -1, count, "subf", "divf"),
 	group(OfNumber, "sprig", 2, 2, count, "sub", "div", "mod", "randInt"),
 	group(OfNumber, "sprig", 1, 1, count, "add1", "add1f", "floor", "ceil", "int", "int64", "float64", "atoi", "toDecimal"),
