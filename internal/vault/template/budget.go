@@ -8,54 +8,56 @@ type budget struct {
 	deadline             time.Time
 }
 
-// step counts n parts that are about to be evaluated. It writes nothing.
-func (b *budget) step(n int) (string, error) {
+// step counts n parts that are about to be evaluated.
+func (b *budget) step(n int) error {
 	b.nodes += n
 	switch {
-	case b.nodes > maxNodes:
-		return "", errNodes
+	case b.nodes > maxNodes || n > maxNodes:
+		return errNodes
 	case time.Now().After(b.deadline):
-		return "", errTime
+		return errTime
 	}
-	return "", nil
+	return nil
 }
 
 // make counts n bytes that a function is about to make.
 func (b *budget) make(n int) error {
-	if b.made += n; b.made > maxMade || n > maxMade {
+	if n < 0 || n > maxMade {
+		return errMade
+	}
+	if b.made += n; b.made > maxMade {
 		return errMade
 	}
 	return nil
 }
 
-// weight is about how long values are when they are printed. The functions never give lists of lists, so it walks no
-// more than there is in memory.
+// weight is about how long values are when they are printed. What holds other values has been weighed when it was made,
+// each part of it every time that it is held, so there is no value that takes long to go through.
 func weight(values ...any) int {
 	n := 0
 	for _, value := range values {
 		switch v := value.(type) {
+		case nil, bool:
+			n += 5
 		case string:
 			n += len(v)
-		case []byte:
-			n += 4 * len(v)
 		case []any:
-			n += len(v) + weight(v...)
+			n += 2 + len(v) + weight(v...)
+		case []string:
+			for _, s := range v {
+				n += 1 + len(s)
+			}
 		case []int:
-			n += 20 * len(v)
+			n += 2 + 21*len(v)
 		case map[string]any:
+			n += 5
 			for name, held := range v {
 				n += len(name) + 2 + weight(held)
 			}
-		case map[string]string:
-			for name, held := range v {
-				n += len(name) + 2 + len(held)
-			}
-		case []map[string]any:
-			for _, row := range v {
-				n += weight(row)
-			}
-		default:
+		case time.Time:
 			n += 64
+		default:
+			n += 20
 		}
 	}
 	return n

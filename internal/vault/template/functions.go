@@ -2,128 +2,109 @@ package template
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
-	"text/template"
-	"time"
+	"maps"
+	"sync"
 )
 
-// functions is all a template can call. Those of text/template that make texts are replaced by ones that count. What
-// remains of its own (and, or, not, len, index, slice, eq, ne, lt, le, gt, ge) makes nothing.
-func functions(b *budget, query func(string) ([]map[string]any, error)) template.FuncMap {
-	return template.FuncMap{
-		"step":    b.step,
-		"now":     func() moment { return moment{time.Now(), b} },
-		"date":    func(layout string, at moment) (string, error) { return at.Format(layout) },
-		"upper":   func(s string) (string, error) { return strings.ToUpper(s), b.make(2 * len(s)) },
-		"lower":   func(s string) (string, error) { return strings.ToLower(s), b.make(2 * len(s)) },
-		"add":     add,
-		"list":    list,
-		"until":   func(n int) ([]int, error) { return until(b, n) },
-		"join":    func(by string, items []any) (string, error) { return join(b, by, items) },
-		"print":   func(v ...any) (string, error) { return counted(b, 1, fmt.Sprint, v) },
-		"println": func(v ...any) (string, error) { return counted(b, 1, fmt.Sprintln, v) },
-		"printf":  func(format string, v ...any) (string, error) { return printf(b, format, v) },
-		"html":    func(v ...any) (string, error) { return counted(b, 6, template.HTMLEscaper, v) },
-		"js":      func(v ...any) (string, error) { return counted(b, 6, template.JSEscaper, v) },
-		"urlquery": func(v ...any) (string, error) {
-			return counted(b, 3, template.URLQueryEscaper, v)
-		},
-		"call": func(...any) (string, error) { return "", fmt.Errorf("there is nothing to call") },
-		"queryBlocks": func(statement string, args ...string) ([]map[string]any, error) {
-			return queryBlocks(b, query, statement, args)
-		},
-	}
+// function is one that templates can call, or a method.
+type function struct {
+	name string
+	// takes are the types of its arguments, a letter of [kinds] each; a * behind the last one stands for any number of it.
+	takes string
+	// grows is how many times larger than its arguments together what it makes can be. At 0 it makes nothing, or counts
+	// that itself.
+	grows int
+	// call gets arguments of the right number and types.
+	call func(r *run, a []any) (any, error)
 }
 
-// counted makes a text that is at most factor times as long as its parts.
-func counted(b *budget, factor int, text func(...any) string, v []any) (string, error) {
-	if err := b.make(factor * (weight(v...) + len(v))); err != nil {
-		return "", err
+// functions are all that a template can call: those of the table in package puretemplate and [queries].
+var functions = sync.OnceValue(func() map[string]function {
+	all := map[string]function{}
+	for _, some := range []map[string]function{logic, texting, numbering, dating, listing, queries} {
+		maps.Copy(all, some)
 	}
-	return text(v...), nil
+	return all
+})
+
+// logic are conditions and questions about a value.
+var logic = map[string]function{
+	"and": {takes: "aa*"}, "or": {takes: "aa*"}, // evaluated by [run.lazy]
+	"not":      {takes: "a", call: func(_ *run, a []any) (any, error) { return !truth(a[0]), nil }},
+	"eq":       {takes: "aa*", call: func(_ *run, a []any) (any, error) { return equal(a) }},
+	"ne":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(same(a[0], a[1])) }},
+	"lt":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return less(a[0], a[1]) }},
+	"le":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return atMost(a[0], a[1]) }},
+	"gt":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(atMost(a[0], a[1])) }},
+	"ge":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(less(a[0], a[1])) }},
+	"empty":    {takes: "a", call: func(_ *run, a []any) (any, error) { return empty(a[0]), nil }},
+	"default":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return otherwise(a), nil }},
+	"coalesce": {takes: "a*", call: func(_ *run, a []any) (any, error) { return first(a) }},
+	"all":      {takes: "a*", call: func(_ *run, a []any) (any, error) { return count(a, empty) == 0, nil }},
+	"any":      {takes: "a*", call: func(_ *run, a []any) (any, error) { return count(a, empty) < len(a), nil }},
+	"kindOf":   {takes: "a", call: func(_ *run, a []any) (any, error) { return kindOf(a[0]), nil }},
+	"typeOf":   {takes: "a", call: func(_ *run, a []any) (any, error) { return typeOf(a[0]), nil }},
+	"kindIs":   {takes: "sa", call: func(_ *run, a []any) (any, error) { return a[0] == kindOf(a[1]), nil }},
+	"typeIs":   {takes: "sa", call: func(_ *run, a []any) (any, error) { return a[0] == typeOf(a[1]), nil }},
+	"typeIsLike": {takes: "sa", call: func(_ *run, a []any) (any, error) {
+		return a[0] == typeOf(a[1]) || "*"+a[0].(string) == typeOf(a[1]), nil
+	}},
+	"deepEqual": {takes: "aa", call: func(_ *run, a []any) (any, error) { return alike(a[0], a[1]), nil }},
+	"ternary": {takes: "aab", call: func(_ *run, a []any) (any, error) {
+		if a[2] == true {
+			return a[0], nil
+		}
+		return a[1], nil
+	}},
 }
 
-// wide matches widths and precisions of more than three digits and those taken from an argument.
-var wide = regexp.MustCompile(`[0-9]{4,}|\*`)
+func typeOf(value any) string { return fmt.Sprintf("%T", value) }
 
-func printf(b *budget, format string, v []any) (string, error) {
-	if wide.MatchString(format) {
-		return "", fmt.Errorf("printf takes no width above 999 and no *")
+func not(is bool, err error) (any, error) { return !is, err }
+
+// empty is what Sprig takes for it, which is what conditions do.
+func empty(value any) bool { return !truth(value) }
+
+// otherwise is the second value, or the first where that is empty or is not there.
+func otherwise(a []any) any {
+	if len(a) > 1 && !empty(a[1]) {
+		return a[1]
 	}
-	// A verb with an index may name the same argument again and again.
-	verbs := 1 + strings.Count(format, "%")
-	if err := b.make(len(format) + verbs*(1000+6*weight(v...))); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf(format, v...), nil
+	return a[0]
 }
 
-func add(numbers ...int) int {
-	sum := 0
-	for _, n := range numbers {
-		sum += n
-	}
-	return sum
-}
-
-// list makes a list of single values: lists in lists could grow without being long.
-func list(items ...any) ([]any, error) {
-	for _, item := range items {
-		switch item.(type) {
-		case nil, string, bool, int, int64, float64, moment:
-		default:
-			return nil, fmt.Errorf("list takes texts, numbers and times, not %T", item)
+// first is the first value that is not empty.
+func first(values []any) (any, error) {
+	for _, v := range values {
+		if !empty(v) {
+			return v, nil
 		}
 	}
-	return items, nil
+	return nil, nil //nolint:nilnil // nothing is a value of templates
 }
 
-func until(b *budget, n int) ([]int, error) {
-	n = max(n, 0)
-	if _, err := b.step(n); err != nil {
-		return nil, err
-	}
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return numbers, nil
-}
-
-func join(b *budget, by string, items []any) (string, error) {
-	if err := b.make(weight(items...) + len(items)*len(by)); err != nil {
-		return "", err
-	}
-	texts := make([]string, len(items))
-	for i, item := range items {
-		texts[i] = fmt.Sprint(item)
-	}
-	return strings.Join(texts, by), nil
-}
-
-// queryBlocks puts args in place of the question marks of a statement, as texts that cannot end the quotes around
-// them, and asks for blocks.
-func queryBlocks(b *budget, query func(string) ([]map[string]any, error), statement string, args []string) ([]map[string]any, error) {
-	if b.queries++; b.queries > maxQueries {
-		return nil, errQueries
-	}
-	var filled strings.Builder
-	for _, arg := range args {
-		before, after, found := strings.Cut(statement, "?")
-		if !found {
-			break
+func count(values []any, is func(any) bool) int {
+	n := 0
+	for _, v := range values {
+		if is(v) {
+			n++
 		}
-		filled.WriteString(before + strings.ReplaceAll(arg, "'", "''"))
-		statement = after
 	}
-	filled.WriteString(statement)
-	if err := b.make(filled.Len()); err != nil || query == nil {
-		return nil, err
-	}
-	rows, err := query(filled.String())
-	if err != nil {
-		return nil, err
-	}
-	return rows, b.make(weight(rows))
+	return n
+}
+
+// queries are the functions that read notes. Those that the vault does not have say so when they are called.
+var queries = map[string]function{
+	"queryBlocks":  {takes: "ss*", call: queryBlocks},
+	"querySpans":   lacking("querySpans"),
+	"querySQL":     lacking("querySQL"),
+	"getBlock":     lacking("getBlock"),
+	"getHPathByID": lacking("getHPathByID"),
+	"statBlock":    lacking("statBlock"),
+}
+
+func lacking(name string) function {
+	return function{takes: "a*", call: func(*run, []any) (any, error) {
+		return nil, fmt.Errorf("the vault does not have %s; of the functions that read notes it has queryBlocks", name)
+	}}
 }

@@ -1,5 +1,9 @@
-// Package template runs the templates of notes: text/template with a closed set of functions and with bounds, so that a
-// template can neither reach files, the environment or the network nor run for long or write without end.
+// Package template runs the templates of notes: the language of text/template and the functions of package puretemplate,
+// with bounds, so that a template can neither reach files, the environment or the network nor run for long or write
+// without end.
+//
+// The tree of text/template/parse is evaluated here, on a small closed set of types. text/template itself calls methods
+// by their names, and a program that does keeps every exported method that it links.
 //
 // It knows nothing of workspaces: what queryBlocks asks is answered by a function of the caller.
 //
@@ -9,8 +13,7 @@ package template
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"text/template"
+	"text/template/parse"
 	"time"
 )
 
@@ -49,35 +52,47 @@ const (
 	ActionRight = "}"
 )
 
-// Execute runs a template. The error is that of text/template, as SiYuan shows it, or says which bound was reached.
-func Execute(text string, o Options) (string, error) {
+// Execute runs a template. The error is that of text/template, as SiYuan shows it, or says which bound was reached. It is
+// safe for concurrent use.
+func Execute(text string, o Options) (out string, err error) {
 	if len(text) > MaxText {
 		return "", fmt.Errorf("template: the template is longer than %d bytes", MaxText)
 	}
-	b := &budget{deadline: time.Now().Add(maxTime)}
-	t, err := template.New("").Delims(o.Left, o.Right).Funcs(functions(b, o.Query)).Parse(text)
-	if err != nil {
+	r := &run{tree: parse.New(""), shared: &shared{
+		budget: budget{deadline: time.Now().Add(maxTime)}, trees: map[string]*parse.Tree{}, strict: o.Values != nil, query: o.Query,
+	}}
+	known := map[string]any{}
+	for name := range functions() {
+		known[name] = true
+	}
+	if _, err := r.tree.Parse(text, o.Left, o.Right, r.trees, known); err != nil {
 		return "", err
 	}
-	if err := meter(t); err != nil {
-		return "", err
-	}
-	var dot any = o.Data
-	if o.Values != nil {
-		t.Option("missingkey=error")
-		dot = o.Values
-	}
-	var out strings.Builder
-	if err := t.Execute(&limited{&out}, dot); err != nil {
-		if bound, ok := errors.AsType[boundError](err); ok {
-			return "", bound
+	var dot any
+	switch {
+	case o.Values != nil:
+		dot = plain(o.Values)
+	case o.Data != nil:
+		held := make(map[string]any, len(o.Data))
+		for name, value := range o.Data {
+			held[name] = value
 		}
-		if o.Values != nil && strings.Contains(err.Error(), "map has no entry for key") {
-			return "", fmt.Errorf("%w: %w", ErrName, err)
-		}
-		return "", err
+		dot = held
 	}
-	return out.String(), nil
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			f, ok := thrown.(failure)
+			if !ok {
+				panic(thrown)
+			}
+			if out, err = "", f.err; errors.Is(err, errKey) {
+				err = fmt.Errorf("%w: %w", ErrName, err)
+			}
+		}
+	}()
+	r.vars = []variable{{"$", dot}}
+	r.list(dot, r.tree.Root)
+	return r.out.String(), nil
 }
 
 // ErrName is in the error of a template that asks for a name that is not in its values.
@@ -95,13 +110,3 @@ const (
 	errTime    boundError = "it takes too long"
 	errQueries boundError = "it asks queryBlocks too often"
 )
-
-// limited refuses what goes beyond MaxOutput.
-type limited struct{ out *strings.Builder }
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.out.Len()+len(p) > MaxOutput {
-		return 0, errOutput
-	}
-	return l.out.Write(p)
-}

@@ -1,0 +1,170 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/template/parse"
+)
+
+// field is a method or a field of a value.
+func (r *run) field(dot, value any, node parse.Node, name string, args []parse.Node, last any) any {
+	if value == nil {
+		if r.strict {
+			r.fail("nil data; no entry for key %q", name)
+		}
+		return nil
+	}
+	if m, ok := method(value, name); ok {
+		return r.invoke(dot, m, node, args, last)
+	}
+	held, ok := value.(map[string]any)
+	if !ok {
+		r.fail("can't evaluate field %s in type %T", name, value)
+	}
+	if len(args) > 1 || last != missing {
+		r.fail("%s is not a method but has arguments", name)
+	}
+	v, ok := held[name]
+	if !ok && r.strict {
+		r.fail("%w %q", errKey, name)
+	}
+	return v
+}
+
+var errKey = errors.New("map has no entry for key")
+
+// function calls a function by its name; whole is the part that an error of it shows.
+func (r *run) function(dot any, n *parse.IdentifierNode, whole parse.Node, args []parse.Node, last any) any {
+	r.at(n)
+	f, ok := functions()[n.Ident]
+	if !ok {
+		r.fail("%q is not a defined function", n.Ident)
+	}
+	if n.Ident == "and" || n.Ident == "or" {
+		return r.lazy(dot, n.Ident, args, last)
+	}
+	f.name = n.Ident
+	return r.invoke(dot, f, whole, args, last)
+}
+
+// lazy is and and or, which evaluate no more than they need.
+func (r *run) lazy(dot any, name string, args []parse.Node, last any) any {
+	args = args[min(1, len(args)):]
+	if len(args) == 0 && last == missing {
+		r.fail("wrong number of args for %s: want at least 1 got 0", name)
+	}
+	var v any
+	for _, arg := range args {
+		if v = r.argument(dot, 'a', arg); truth(v) == (name == "or") {
+			return v
+		}
+	}
+	if last != missing {
+		v = last
+	}
+	return v
+}
+
+// invoke evaluates the arguments, holds them against what a function takes, and calls it.
+func (r *run) invoke(dot any, f function, whole parse.Node, args []parse.Node, last any) any {
+	args = args[min(1, len(args)):]
+	n := len(args)
+	if last != missing {
+		n++
+	}
+	least, variadic := len(f.takes), strings.HasSuffix(f.takes, "*")
+	if variadic {
+		least -= 2
+	}
+	switch {
+	case variadic && n < least:
+		r.fail("wrong number of args for %s: want at least %d got %d", f.name, least, n)
+	case !variadic && n != least:
+		r.fail("wrong number of args for %s: want %d got %d", f.name, least, n)
+	}
+	values := make([]any, 0, n)
+	for i, arg := range args {
+		values = append(values, r.argument(dot, f.takes[min(i, len(strings.TrimSuffix(f.takes, "*"))-1)], arg))
+	}
+	if last != missing {
+		values = append(values, r.fit(last, f.takes[min(n, len(strings.TrimSuffix(f.takes, "*")))-1]))
+	}
+	r.check(r.step(1))
+	if f.grows > 0 {
+		r.check(r.make(f.grows * (weight(values...) + len(values) + 16)))
+	}
+	made, err := f.call(r, values)
+	if err != nil {
+		r.at(whole)
+		r.fail("error calling %s: %w", f.name, err)
+	}
+	return made
+}
+
+// argument is the value of an argument of a kind, as [function] writes them.
+func (r *run) argument(dot any, kind byte, node parse.Node) any {
+	r.at(node)
+	switch n := node.(type) {
+	case *parse.DotNode:
+		return r.fit(dot, kind)
+	case *parse.NilNode:
+		if !strings.ContainsRune("advV", rune(kind)) {
+			r.fail("cannot assign nil to %s", kinds[kind])
+		}
+		return r.fit(nil, kind)
+	case *parse.FieldNode:
+		return r.fit(r.fields(dot, dot, n, n.Ident, []parse.Node{n}, missing), kind)
+	case *parse.VariableNode:
+		return r.fit(r.named(dot, n, nil, missing), kind)
+	case *parse.PipeNode:
+		return r.fit(r.pipe(dot, n), kind)
+	case *parse.IdentifierNode:
+		return r.fit(r.function(dot, n, n, nil, missing), kind)
+	case *parse.ChainNode:
+		return r.fit(r.chain(dot, n, nil, missing), kind)
+	}
+	number, _ := node.(*parse.NumberNode)
+	switch kind {
+	case 'b':
+		if n, ok := node.(*parse.BoolNode); ok {
+			return n.True
+		}
+		r.fail("expected bool; found %s", node)
+	case 's':
+		if n, ok := node.(*parse.StringNode); ok {
+			return n.Text
+		}
+		r.fail("expected string; found %s", node)
+	case 'i', 'D':
+		if number == nil || !number.IsInt {
+			r.fail("expected integer; found %s", node)
+		}
+		return fromInt(kind, number.Int64)
+	case 'f':
+		if number == nil || !number.IsFloat {
+			r.fail("expected float; found %s", node)
+		}
+		return number.Float64
+	case 't', 'd':
+		r.fail("can't handle %s for arg of type %s", node, kinds[kind])
+	}
+	return r.literal(dot, node)
+}
+
+// fit is a value where one of a kind is wanted.
+func (r *run) fit(value any, kind byte) any {
+	if kind == 'a' || kind == 'v' {
+		return value
+	}
+	if value == nil && kind == 'd' {
+		return map[string]any(nil)
+	}
+	if value == nil {
+		r.fail("invalid value; expected %s", kinds[kind])
+	}
+	if got := fmt.Sprintf("%T", value); got != kinds[kind] {
+		r.fail("wrong type for value; expected %s; got %s", kinds[kind], got)
+	}
+	return value
+}

@@ -1,0 +1,163 @@
+package template
+
+import (
+	"math/rand/v2"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// connects says what stands between the words of a name.
+func connects(c rune) bool { return c == '_' || c == '-' || unicode.IsSpace(c) }
+
+// letter is what a character is for [snakeCase].
+type letter uint8
+
+const (
+	mark letter = iota
+	connector
+	upper
+	lower
+	digit
+	other // of a script without capitals
+)
+
+func letterOf(c rune) letter {
+	switch {
+	case connects(c):
+		return connector
+	case unicode.IsUpper(c):
+		return upper
+	case unicode.IsLower(c):
+		return lower
+	case unicode.IsDigit(c):
+		return digit
+	case unicode.IsLetter(c):
+		return other
+	}
+	return mark
+}
+
+// snakeCase writes a name in small letters, its words with a sign between. A word begins with a capital behind
+// something else, with the last of several capitals in front of a small letter, and with digits in front of one.
+func snakeCase(s string, sign rune) string {
+	runes := []rune(s)
+	is := func(i int) letter {
+		if i < 0 || i >= len(runes) {
+			return mark
+		}
+		return letterOf(runes[i])
+	}
+	var out strings.Builder
+	for i, c := range runes {
+		before, here, begins := is(i-1), is(i), false
+		switch {
+		case before == mark || before == connector:
+		case here == upper:
+			begins = before != upper || is(i+1) == lower
+		case here == digit && before != digit:
+			end := i
+			for is(end) == digit {
+				end++
+			}
+			begins = is(end) == lower
+		case here == other:
+			begins = before == upper || before == digit
+		}
+		if begins {
+			out.WriteRune(sign)
+		}
+		if here == connector {
+			c = sign
+		}
+		out.WriteRune(unicode.ToLower(c))
+	}
+	return out.String()
+}
+
+// camelCase writes the words of a name together, each with a capital. Of several signs between words all but one stay,
+// and all of those around the whole.
+func camelCase(s string) string {
+	words := strings.TrimLeftFunc(s, connects)
+	lead := s[:len(s)-len(words)]
+	if words == "" && lead != "" {
+		return lead + lead[len(lead)-1:] // as with Sprig
+	}
+	trimmed := strings.TrimRightFunc(words, connects)
+	tail := words[len(trimmed):]
+	var out strings.Builder
+	out.WriteString(lead)
+	runes := []rune(trimmed)
+	capitals := false // in those that a word begins with
+	for i, c := range runes {
+		switch {
+		case connects(c):
+			if connects(runes[i+1]) {
+				out.WriteRune(c)
+			}
+			continue
+		case i == 0 || connects(runes[i-1]):
+			capitals = unicode.IsUpper(c)
+			c = unicode.ToUpper(c)
+		case capitals && unicode.IsUpper(c):
+			c = unicode.ToLower(c)
+		default:
+			capitals = false
+		}
+		out.WriteRune(c)
+	}
+	return out.String() + tail
+}
+
+// notInWord says what ends a word for title: spaces, and marks of ASCII but for the underscore.
+func notInWord(c rune) bool {
+	if c < utf8.RuneSelf {
+		return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}
+	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && unicode.IsSpace(c)
+}
+
+// starts changes the first letter of each word.
+func starts(s string, between func(rune) bool, change func(rune) rune) string {
+	last := ' '
+	return strings.Map(func(c rune) rune {
+		first := between(last)
+		if last = c; first {
+			return change(c)
+		}
+		return c
+	}, s)
+}
+
+func swapCase(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsUpper(c) || unicode.IsTitle(c) {
+			return unicode.ToLower(c)
+		}
+		return unicode.ToUpper(c)
+	}, s)
+}
+
+func noSpace(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) {
+			return -1
+		}
+		return c
+	}, s)
+}
+
+func initials(s string) string {
+	var out strings.Builder
+	for _, word := range strings.Fields(s) {
+		c, _ := utf8.DecodeRuneInString(word)
+		out.WriteRune(c)
+	}
+	return out.String()
+}
+
+func shuffle(s string) string {
+	runes := []rune(s)
+	rand.Shuffle(len(runes), func(i, j int) { runes[i], runes[j] = runes[j], runes[i] })
+	return string(runes)
+}

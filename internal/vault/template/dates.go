@@ -1,0 +1,259 @@
+package template
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var dating = map[string]function{
+	"now": {call: func(*run, []any) (any, error) { return time.Now().Round(0), nil }},
+	"date": {takes: "sa", call: func(r *run, a []any) (any, error) {
+		return format(r, instant(a[1]), a[0].(string))
+	}},
+	"htmlDate":      {takes: "a", call: func(r *run, a []any) (any, error) { return format(r, instant(a[0]), time.DateOnly) }},
+	"unixEpoch":     {takes: "t", call: func(_ *run, a []any) (any, error) { return strconv.FormatInt(at(a[0]).Unix(), 10), nil }},
+	"ago":           {takes: "a", call: func(_ *run, a []any) (any, error) { return time.Since(instant(a[0])).Round(time.Second).String(), nil }},
+	"duration":      {takes: "a", call: func(_ *run, a []any) (any, error) { return seconds(a[0]).String(), nil }},
+	"durationRound": {takes: "a", call: func(_ *run, a []any) (any, error) { return rounded(a[0]), nil }},
+	"dateModify":    {takes: "st", call: dateModify},
+	"date_modify":   {takes: "st", call: dateModify},
+	"toDate": {takes: "ss", call: func(_ *run, a []any) (any, error) {
+		t, _ := time.ParseInLocation(a[0].(string), a[1].(string), time.Local)
+		return t, nil
+	}},
+	"parseTime":  {takes: "s", call: func(_ *run, a []any) (any, error) { return parseTime(a[0].(string)), nil }},
+	"Weekday":    {takes: "t", call: func(_ *run, a []any) (any, error) { return int(at(a[0]).Weekday()), nil }},
+	"WeekdayCN":  {takes: "t", call: func(_ *run, a []any) (any, error) { return weekday(a[0], "日"), nil }},
+	"WeekdayCN2": {takes: "t", call: func(_ *run, a []any) (any, error) { return weekday(a[0], "天"), nil }},
+	"ISOYear": {takes: "t", call: func(_ *run, a []any) (any, error) {
+		year, _ := at(a[0]).ISOWeek()
+		return year, nil
+	}},
+	"ISOWeek": {takes: "t", call: func(_ *run, a []any) (any, error) {
+		_, week := at(a[0]).ISOWeek()
+		return week, nil
+	}},
+	// The month of a week of ISO 8601 is that of its Thursday.
+	"ISOMonth":    {takes: "t", call: func(_ *run, a []any) (any, error) { return int(ofWeek(at(a[0]), 4).Month()), nil }},
+	"ISOWeekDate": {takes: "it", call: func(_ *run, a []any) (any, error) { return ofWeek(at(a[1]), a[0].(int)), nil }},
+}
+
+func at(value any) time.Time { return value.(time.Time) }
+
+// format writes a time by a layout of package time.
+func format(r *run, t time.Time, layout string) (any, error) {
+	if err := r.make(4*len(layout) + 16); err != nil {
+		return nil, err
+	}
+	return t.Format(layout), nil
+}
+
+// instant is a time or what a number of seconds stands for, and now for everything else.
+func instant(value any) time.Time {
+	switch v := value.(type) {
+	case time.Time:
+		return v
+	case int:
+		return time.Unix(int64(v), 0)
+	case int64:
+		return time.Unix(v, 0)
+	}
+	return time.Now()
+}
+
+// seconds is a duration by its seconds. A number that stands in the template is none, with Sprig too.
+func seconds(value any) time.Duration {
+	n, _ := value.(int64)
+	if s, ok := value.(string); ok {
+		n, _ = strconv.ParseInt(s, 10, 64)
+	}
+	return time.Duration(n) * time.Second
+}
+
+// rounded is a duration in the largest unit of which there is more than one.
+func rounded(value any) string {
+	var d time.Duration
+	switch v := value.(type) {
+	case string:
+		d, _ = time.ParseDuration(v)
+	case int64:
+		d = time.Duration(v)
+	case time.Time:
+		d = time.Since(v)
+	}
+	d = d.Abs()
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"y", 365 * day}, {"mo", 30 * day}, {"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}} {
+		if d > unit.size {
+			return fmt.Sprintf("%d%s", d/unit.size, unit.name)
+		}
+	}
+	return "0s"
+}
+
+func dateModify(_ *run, a []any) (any, error) {
+	d, err := time.ParseDuration(a[0].(string))
+	if err != nil {
+		return a[1], nil //nolint:nilerr // what cannot be read changes nothing, says Sprig
+	}
+	return at(a[1]).Add(d), nil
+}
+
+func weekday(value any, sunday string) string {
+	return []string{sunday, "一", "二", "三", "四", "五", "六"}[at(value).Weekday()]
+}
+
+// ofWeek is a day of the week that a time is in, from 1 for Monday.
+func ofWeek(t time.Time, day int) time.Time {
+	return t.AddDate(0, 0, day-(int(t.Weekday())+6)%7-1)
+}
+
+// layouts are how times are written that parseTime reads.
+var layouts = []string{
+	time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999 -0700 MST", "2006-1-2 15:04", "2006-1-2T15:04",
+	"2006-1-2 15:04:05", "2006-1-2 3:04 PM", "2006-1-2 3:04:05 PM", "2006-1-2", "2006-1", "2006/1/2", "2006/1/2 15:04", "2006/1/2 15:04:05",
+	"2006.1.2", "2006.1.2 15:04", "2006.1.2 15:04:05", "1/2/2006", "1/2/2006 15:04", "1/2/2006 15:04:05", "1.2.2006",
+	"January 2, 2006", "January 2, 2006 15:04:05", "January 2, 2006 3:04:05 PM", "January 2, 2006 3:04 PM", "January 2, 2006 15:04",
+	"2 January 2006", "2 January 2006 15:04", "2 January 2006 15:04:05",
+	"Jan 2, 2006", "Jan 2, 2006 15:04:05", "Jan 2, 2006 3:04:05 PM", "Jan 2, 2006 3:04 PM", "Jan 2, 2006 15:04",
+	"2 Jan 2006", "2 Jan 2006 15:04", "2 Jan 2006 15:04:05",
+	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, time.RubyDate,
+}
+
+// digits are the layouts of times that are written in digits alone, by how many there are.
+var digits = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
+
+// parseTime reads a time that is written in one of many ways, also as seconds or milliseconds since 1970. What it
+// cannot read is now, as with SiYuan.
+func parseTime(written string) time.Time {
+	if n, err := strconv.ParseInt(written, 10, 64); err == nil && strings.Trim(written, "0123456789") == "" {
+		switch len(written) {
+		case 10:
+			return time.Unix(n, 0)
+		case 13:
+			return time.UnixMilli(n)
+		case 16:
+			return time.UnixMicro(n)
+		case 19:
+			return time.Unix(0, n)
+		}
+		if t, err := time.ParseInLocation(digits[len(written)], written, time.Local); err == nil && digits[len(written)] != "" {
+			return t
+		}
+	}
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, written, time.Local); err == nil {
+			return t
+		}
+	}
+	return time.Now().Round(0)
+}
+
+// method is a method of a time, a duration, a month or a day of the week.
+func method(value any, name string) (function, bool) {
+	var f function
+	switch v := value.(type) {
+	case time.Time:
+		f = ofTime(v, name)
+	case time.Duration:
+		f = ofDuration(v, name)
+	case time.Month:
+		if name == "String" {
+			f = giving(v.String())
+		}
+	case time.Weekday:
+		if name == "String" {
+			f = giving(v.String())
+		}
+	}
+	f.name = name
+	return f, f.call != nil
+}
+
+// giving is a method without arguments.
+func giving(value any) function {
+	return function{call: func(*run, []any) (any, error) { return value, nil }}
+}
+
+func taking(takes string, give func(a []any) any) function {
+	return function{takes: takes, call: func(_ *run, a []any) (any, error) { return give(a), nil }}
+}
+
+func ofTime(t time.Time, name string) function {
+	switch name {
+	case "Format":
+		return function{takes: "s", call: func(r *run, a []any) (any, error) { return format(r, t, a[0].(string)) }}
+	case "String":
+		return giving(t.String())
+	case "Year":
+		return giving(t.Year())
+	case "Month":
+		return giving(t.Month())
+	case "Day":
+		return giving(t.Day())
+	case "Weekday":
+		return giving(t.Weekday())
+	case "YearDay":
+		return giving(t.YearDay())
+	case "Hour":
+		return giving(t.Hour())
+	case "Minute":
+		return giving(t.Minute())
+	case "Second":
+		return giving(t.Second())
+	case "Unix":
+		return giving(t.Unix())
+	case "UnixMilli":
+		return giving(t.UnixMilli())
+	case "IsZero":
+		return giving(t.IsZero())
+	case "Local":
+		return giving(t.Local())
+	case "UTC":
+		return giving(t.UTC())
+	case "AddDate":
+		return taking("iii", func(a []any) any { return t.AddDate(a[0].(int), a[1].(int), a[2].(int)) })
+	case "Add":
+		return taking("D", func(a []any) any { return t.Add(a[0].(time.Duration)) })
+	case "Truncate":
+		return taking("D", func(a []any) any { return t.Truncate(a[0].(time.Duration)) })
+	case "Round":
+		return taking("D", func(a []any) any { return t.Round(a[0].(time.Duration)) })
+	case "Sub":
+		return taking("t", func(a []any) any { return t.Sub(at(a[0])) })
+	case "Before":
+		return taking("t", func(a []any) any { return t.Before(at(a[0])) })
+	case "After":
+		return taking("t", func(a []any) any { return t.After(at(a[0])) })
+	case "Equal":
+		return taking("t", func(a []any) any { return t.Equal(at(a[0])) })
+	case "Compare":
+		return taking("t", func(a []any) any { return t.Compare(at(a[0])) })
+	}
+	return function{}
+}
+
+func ofDuration(d time.Duration, name string) function {
+	switch name {
+	case "String":
+		return giving(d.String())
+	case "Hours":
+		return giving(d.Hours())
+	case "Minutes":
+		return giving(d.Minutes())
+	case "Seconds":
+		return giving(d.Seconds())
+	case "Milliseconds":
+		return giving(d.Milliseconds())
+	case "Truncate":
+		return taking("D", func(a []any) any { return d.Truncate(a[0].(time.Duration)) })
+	case "Round":
+		return taking("D", func(a []any) any { return d.Round(a[0].(time.Duration)) })
+	}
+	return function{}
+}

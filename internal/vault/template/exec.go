@@ -1,0 +1,331 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/template/parse"
+)
+
+// run evaluates one parsed template. Templates that it calls get a run of their own and share what is behind pointers.
+//
+// Semantics and texts of errors are those of text/template; where they name a place, it is that of the node that was
+// looked at last. There is no reflection: all values are of the types that [kindOf] knows.
+type run struct {
+	*shared
+	name string
+	tree *parse.Tree
+	node parse.Node // the last one looked at
+	vars []variable
+}
+
+type shared struct {
+	budget
+	trees  map[string]*parse.Tree
+	strict bool // a name that is not in a dict is an error
+	query  func(string) ([]map[string]any, error)
+	out    strings.Builder
+}
+
+type variable struct {
+	name  string
+	value any
+}
+
+// failure is what a template is stopped by. It is thrown, and caught by [Execute].
+type failure struct{ err error }
+
+// flow says how a list of nodes ended.
+type flow uint8
+
+const (
+	onward flow = iota
+	breaks
+	continues
+)
+
+// missing is in place of a value that a pipeline does not hand on.
+var missing any = new(struct{ _ int })
+
+// maxError is how many bytes of an error are shown: some show values.
+const maxError = 1000
+
+// callCost is what a call of a named template costs; it bounds how deep templates call themselves.
+const callCost = 10
+
+func (r *run) at(node parse.Node) { r.node = node }
+
+// fail ends the execution, with the place.
+func (r *run) fail(format string, args ...any) {
+	err := fmt.Errorf(format, args...)
+	if bound, ok := errors.AsType[boundError](err); ok {
+		panic(failure{bound})
+	}
+	if text := err.Error(); len(text) > maxError && !errors.Is(err, errKey) {
+		err = errors.New(strings.ToValidUTF8(text[:maxError], "") + "…")
+	}
+	location, context := r.tree.ErrorContext(r.node)
+	panic(failure{fmt.Errorf("template: %s: executing %q at <%s>: %w", location, r.name, context, err)})
+}
+
+func (r *run) check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func (r *run) write(text string) {
+	if r.out.Len()+len(text) > MaxOutput {
+		panic(failure{errOutput})
+	}
+	r.out.WriteString(text)
+}
+
+// variable is the place of a variable, the innermost of that name.
+func (r *run) variable(name string) *any {
+	for i := len(r.vars) - 1; i >= 0; i-- {
+		if r.vars[i].name == name {
+			return &r.vars[i].value
+		}
+	}
+	r.fail("undefined variable: %s", name)
+	return nil
+}
+
+func (r *run) list(dot any, list *parse.ListNode) flow {
+	if list == nil {
+		return onward
+	}
+	for _, node := range list.Nodes {
+		r.check(r.step(1))
+		if f := r.walk(dot, node); f != onward {
+			return f
+		}
+	}
+	return onward
+}
+
+func (r *run) walk(dot any, node parse.Node) flow {
+	r.at(node)
+	switch n := node.(type) {
+	case *parse.TextNode:
+		r.write(string(n.Text))
+	case *parse.ActionNode:
+		v := r.pipe(dot, n.Pipe)
+		if len(n.Pipe.Decl) == 0 {
+			r.write(printed(v))
+		}
+	case *parse.IfNode:
+		defer r.pop(len(r.vars))
+		if truth(r.pipe(dot, n.Pipe)) {
+			return r.list(dot, n.List)
+		}
+		return r.list(dot, n.ElseList)
+	case *parse.WithNode:
+		defer r.pop(len(r.vars))
+		if v := r.pipe(dot, n.Pipe); truth(v) {
+			return r.list(v, n.List)
+		}
+		return r.list(dot, n.ElseList)
+	case *parse.RangeNode:
+		return r.loop(dot, n)
+	case *parse.TemplateNode:
+		r.call(dot, n)
+	case *parse.BreakNode:
+		return breaks
+	case *parse.ContinueNode:
+		return continues
+	case *parse.CommentNode:
+	default:
+		r.fail("unknown node: %s", node)
+	}
+	return onward
+}
+
+func (r *run) pop(mark int) { r.vars = r.vars[:mark] }
+
+// call runs a named template.
+func (r *run) call(dot any, n *parse.TemplateNode) {
+	tree := r.trees[n.Name]
+	if tree == nil {
+		r.fail("template %q not defined", n.Name)
+	}
+	var data any
+	if n.Pipe != nil {
+		data = r.pipe(dot, n.Pipe)
+	}
+	r.check(r.step(callCost))
+	inner := &run{shared: r.shared, name: n.Name, tree: tree, vars: []variable{{"$", data}}}
+	inner.list(data, tree.Root)
+}
+
+// loop is a range.
+func (r *run) loop(dot any, n *parse.RangeNode) flow {
+	defer r.pop(len(r.vars))
+	over := r.pipe(dot, n.Pipe)
+	mark, decl, turns := len(r.vars), n.Pipe.Decl, 0
+	// turn runs the body once and says whether to go on.
+	turn := func(index, element any) bool {
+		turns++
+		r.check(r.step(1))
+		switch {
+		case len(decl) == 0:
+		case n.Pipe.IsAssign:
+			if len(decl) > 1 {
+				*r.variable(decl[0].Ident[0]) = index
+			}
+			*r.variable(decl[len(decl)-1].Ident[0]) = element
+		default:
+			r.vars[mark-1].value = element
+			if len(decl) > 1 {
+				r.vars[mark-2].value = index
+			}
+		}
+		f := r.list(element, n.List)
+		r.pop(mark)
+		return f != breaks
+	}
+	if items, ok := items(over); ok {
+		for i, item := range items {
+			if !turn(i, item) {
+				break
+			}
+		}
+	} else if held, ok := over.(map[string]any); ok {
+		for _, name := range names(held) {
+			if !turn(name, held[name]) {
+				break
+			}
+		}
+	} else if count, ok := integer(over); ok {
+		if len(decl) > 1 {
+			r.fail("can't use %v to iterate over more than one variable", over)
+		}
+		for i := int64(0); i < count; i++ {
+			if !turn(nil, like(over, i)) {
+				break
+			}
+		}
+	} else if over != nil {
+		r.fail("range can't iterate over %v", printed(over))
+	}
+	if turns == 0 {
+		return r.list(dot, n.ElseList)
+	}
+	return onward
+}
+
+// pipe is the value of a pipeline, which it also gives to the variables there.
+func (r *run) pipe(dot any, pipe *parse.PipeNode) any {
+	r.at(pipe)
+	value := missing
+	for _, cmd := range pipe.Cmds {
+		value = r.command(dot, cmd, value)
+	}
+	for _, v := range pipe.Decl {
+		if pipe.IsAssign {
+			*r.variable(v.Ident[0]) = value
+		} else {
+			r.vars = append(r.vars, variable{v.Ident[0], value})
+		}
+	}
+	return value
+}
+
+// command is the value of one command of a pipeline; last is what the one before handed on.
+func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
+	first := cmd.Args[0]
+	switch n := first.(type) {
+	case *parse.FieldNode:
+		r.at(n)
+		return r.fields(dot, dot, n, n.Ident, cmd.Args, last)
+	case *parse.ChainNode:
+		return r.chain(dot, n, cmd.Args, last)
+	case *parse.IdentifierNode:
+		return r.function(dot, n, cmd, cmd.Args, last)
+	case *parse.VariableNode:
+		return r.named(dot, n, cmd.Args, last)
+	case *parse.PipeNode:
+		r.alone(cmd.Args, last)
+		return r.pipe(dot, n)
+	}
+	r.at(first)
+	r.alone(cmd.Args, last)
+	switch n := first.(type) {
+	case *parse.NilNode:
+		r.fail("nil is not a command")
+	default:
+		return r.literal(dot, n)
+	}
+	return nil
+}
+
+// alone refuses arguments for what is not a function.
+func (r *run) alone(args []parse.Node, last any) {
+	if len(args) > 1 || last != missing {
+		r.fail("can't give argument to non-function %s", args[0])
+	}
+}
+
+// literal is a value that stands in the template.
+func (r *run) literal(dot any, node parse.Node) any {
+	switch n := node.(type) {
+	case *parse.DotNode:
+		return dot
+	case *parse.BoolNode:
+		return n.True
+	case *parse.StringNode:
+		return n.Text
+	case *parse.NumberNode:
+		switch {
+		// A number with a point or an exponent is a float, if it stands for a whole number too.
+		case n.IsFloat && !hexadecimal(n.Text) && !strings.HasPrefix(n.Text, "'") && strings.ContainsAny(n.Text, ".eEpP"):
+			return n.Float64
+		case n.IsInt:
+			return int(n.Int64)
+		case n.IsUint:
+			r.fail("%s overflows int", n.Text)
+		case n.IsFloat:
+			return n.Float64
+		}
+	}
+	r.fail("can't evaluate command %q", node)
+	return nil
+}
+
+// hexadecimal says that an e in a number is a digit.
+func hexadecimal(text string) bool {
+	text = strings.TrimLeft(text, "+-")
+	return (strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X")) && !strings.ContainsAny(text, "pP")
+}
+
+// named is a variable, or a field of it.
+func (r *run) named(dot any, n *parse.VariableNode, args []parse.Node, last any) any {
+	r.at(n)
+	value := *r.variable(n.Ident[0])
+	if len(n.Ident) == 1 {
+		r.alone(args, last)
+		return value
+	}
+	return r.fields(dot, value, n, n.Ident[1:], args, last)
+}
+
+// chain is a field of what stands in parentheses or of what a function gives.
+func (r *run) chain(dot any, n *parse.ChainNode, args []parse.Node, last any) any {
+	r.at(n)
+	if n.Node.Type() == parse.NodeNil {
+		r.fail("indirection through explicit nil in %s", n)
+	}
+	return r.fields(dot, r.argument(dot, 'v', n.Node), n, n.Field, args, last)
+}
+
+// fields is a value's field, that one's field and so on; the arguments belong to the last.
+func (r *run) fields(dot, value any, node parse.Node, path []string, args []parse.Node, last any) any {
+	for i, name := range path {
+		if i == len(path)-1 {
+			return r.field(dot, value, node, name, args, last)
+		}
+		value = r.field(dot, value, node, name, nil, missing)
+	}
+	return value
+}

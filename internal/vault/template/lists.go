@@ -1,0 +1,301 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var listing = map[string]function{
+	"list":  {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
+	"tuple": {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
+	"dict":  {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return dict(a), nil }},
+	"get": {takes: "ds", call: func(_ *run, a []any) (any, error) {
+		if v, ok := a[0].(map[string]any)[a[1].(string)]; ok {
+			return v, nil
+		}
+		return "", nil
+	}},
+	"hasKey": {takes: "ds", call: func(_ *run, a []any) (any, error) {
+		_, ok := a[0].(map[string]any)[a[1].(string)]
+		return ok, nil
+	}},
+	"keys": {takes: "d*", grows: 1, call: func(_ *run, a []any) (any, error) {
+		out := []string{}
+		for _, d := range a {
+			out = append(out, names(d.(map[string]any))...)
+		}
+		return out, nil
+	}},
+	"values": {takes: "d", grows: 1, call: func(_ *run, a []any) (any, error) {
+		d, out := a[0].(map[string]any), []any{}
+		for _, name := range names(d) {
+			out = append(out, d[name])
+		}
+		return out, nil
+	}},
+
+	"len":   {takes: "a", call: func(_ *run, a []any) (any, error) { return length(a[0]) }},
+	"index": {takes: "aa*", call: func(_ *run, a []any) (any, error) { return index(a) }},
+	"slice": {takes: "aa*", grows: 1, call: func(_ *run, a []any) (any, error) { return slice(a) }},
+	"has": {takes: "aa", call: func(_ *run, a []any) (any, error) {
+		if a[1] == nil {
+			return false, nil
+		}
+		list, err := listOf(a[1], "Cannot find has on type %s")
+		return slices.ContainsFunc(list, func(v any) bool { return alike(v, a[0]) }), err
+	}},
+	"first": picking("first", func(list []any) any {
+		if len(list) == 0 {
+			return nil
+		}
+		return list[0]
+	}),
+	"last": picking("last", func(list []any) any {
+		if len(list) == 0 {
+			return nil
+		}
+		return list[len(list)-1]
+	}),
+	"rest":    arranging("Cannot find rest on type %s", func(list []any) []any { return list[min(1, len(list)):] }),
+	"initial": arranging("Cannot find initial on type %s", func(list []any) []any { return list[:max(len(list)-1, 0)] }),
+	"reverse": arranging("Cannot find reverse on type %s", func(list []any) []any {
+		slices.Reverse(list)
+		return list
+	}),
+	"compact": arranging("Cannot compact on type %s", func(list []any) []any { return slices.DeleteFunc(list, empty) }),
+	"append":  {takes: "aa", grows: 1, call: func(_ *run, a []any) (any, error) { return added(a[0], nil, a[1:]) }},
+	"prepend": {takes: "aa", grows: 1, call: func(_ *run, a []any) (any, error) { return added(a[0], a[1:], nil) }},
+	"concat": {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) {
+		out := []any{}
+		for _, v := range a {
+			list, err := listOf(v, "Cannot concat type %s as list")
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, list...)
+		}
+		return out, nil
+	}},
+
+	"sortAlpha": {takes: "a", grows: 2, call: func(_ *run, a []any) (any, error) {
+		out := texts(a[0])
+		slices.Sort(out)
+		return out, nil
+	}},
+	"toStrings": {takes: "a", grows: 2, call: func(_ *run, a []any) (any, error) {
+		if a[0] == nil {
+			return []string{}, nil
+		}
+		return texts(a[0]), nil
+	}},
+	"join": {takes: "sa", grows: 1, call: func(r *run, a []any) (any, error) {
+		by, parts := a[0].(string), []string{}
+		if a[1] != nil {
+			parts = texts(a[1])
+		}
+		if err := r.make(len(parts) * len(by)); err != nil {
+			return nil, err
+		}
+		return strings.Join(parts, by), nil
+	}},
+	"splitList": {takes: "ss", grows: 2, call: func(_ *run, a []any) (any, error) { return strings.Split(a[1].(string), a[0].(string)), nil }},
+
+	"until": {takes: "i", call: func(r *run, a []any) (any, error) {
+		return steps(r, 0, a[0].(int), direction(0, a[0].(int)))
+	}},
+	"untilStep": {takes: "iii", call: func(r *run, a []any) (any, error) { return steps(r, a[0].(int), a[1].(int), a[2].(int)) }},
+	"seq":       {takes: "i*", call: seq},
+}
+
+// listOf are the elements of a list; wrong says of what kind a value is that is none.
+func listOf(value any, wrong string) ([]any, error) {
+	list, ok := items(value)
+	if !ok {
+		return nil, errors.New(strings.Replace(wrong, "%s", kindOf(value), 1))
+	}
+	return list, nil
+}
+
+// picking is a function that gives an element of a list.
+func picking(name string, pick func([]any) any) function {
+	return function{takes: "a", call: func(_ *run, a []any) (any, error) {
+		list, err := listOf(a[0], "Cannot find "+name+" on type %s")
+		return pick(list), err
+	}}
+}
+
+// arranging is a function that makes a list of one, which it may change.
+func arranging(wrong string, arrange func([]any) []any) function {
+	return function{takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) {
+		list, err := listOf(a[0], wrong)
+		return arrange(append([]any{}, list...)), err
+	}}
+}
+
+func added(value any, before, after []any) (any, error) {
+	list, err := listOf(value, "Cannot push on type %s")
+	return slices.Concat(before, list, after), err
+}
+
+// dict are names and values by turns.
+func dict(a []any) map[string]any {
+	out := map[string]any{}
+	for i := 0; i < len(a); i += 2 {
+		out[text(a[i])] = ""
+		if i+1 < len(a) {
+			out[text(a[i])] = a[i+1]
+		}
+	}
+	return out
+}
+
+func length(value any) (any, error) {
+	switch v := value.(type) {
+	case string:
+		return len(v), nil
+	case map[string]any:
+		return len(v), nil
+	case nil:
+		return nil, errors.New("len of nil pointer")
+	}
+	list, ok := items(value)
+	if !ok {
+		return nil, fmt.Errorf("len of type %T", value)
+	}
+	return len(list), nil
+}
+
+func index(a []any) (any, error) {
+	value := a[0]
+	if value == nil {
+		return nil, errors.New("index of untyped nil")
+	}
+	for _, at := range a[1:] {
+		if d, ok := value.(map[string]any); ok {
+			name, ok := at.(string)
+			switch {
+			case at == nil:
+				return nil, errors.New("value is nil; should be of type string")
+			case !ok:
+				return nil, fmt.Errorf("value has type %T; should be string", at)
+			}
+			value = d[name]
+			continue
+		}
+		s, isText := value.(string)
+		list, isList := items(value)
+		n, isNumber := integer(at)
+		switch {
+		case value == nil:
+			return nil, errors.New("index of nil pointer")
+		case !isText && !isList:
+			return nil, fmt.Errorf("can't index item of type %T", value)
+		case at == nil:
+			return nil, errors.New("cannot index slice/array with nil")
+		case !isNumber:
+			return nil, fmt.Errorf("cannot index slice/array with type %T", at)
+		case n < 0 || n >= int64(max(len(s), len(list))):
+			return nil, fmt.Errorf("index out of range: %d", n)
+		case isText:
+			value = s[n]
+		default:
+			value = list[n]
+		}
+	}
+	return value, nil
+}
+
+// slice is a part of a list: Sprig's function, which comes before that of text/template and takes no texts.
+func slice(a []any) (any, error) {
+	list, ok := items(a[0])
+	if !ok {
+		return nil, fmt.Errorf("list should be type of slice or array but %s", kindOf(a[0]))
+	}
+	if len(list) == 0 {
+		return nil, nil //nolint:nilnil // nothing is a value of templates
+	}
+	from, to := int64(0), int64(len(list))
+	if len(a) > 1 {
+		from = whole(a[1])
+	}
+	if len(a) > 2 {
+		to = whole(a[2])
+	}
+	if from < 0 || from > to || to > int64(len(list)) {
+		return nil, errors.New("reflect.Value.Slice: slice index out of bounds")
+	}
+	switch v := a[0].(type) {
+	case []int:
+		return v[from:to:to], nil
+	case []string:
+		return v[from:to:to], nil
+	}
+	return list[from:to:to], nil
+}
+
+func direction(from, to int) int {
+	if to < from {
+		return -1
+	}
+	return 1
+}
+
+// steps are the numbers from one to before another.
+func steps(r *run, from, to, by int) ([]int, error) {
+	n := 0
+	switch {
+	case by > 0 && from < to:
+		n = int((uint(to)-uint(from)-1)/uint(by)) + 1
+	case by < 0 && from > to:
+		n = int((uint(from)-uint(to)-1)/uint(-by)) + 1
+	}
+	if n < 0 {
+		return nil, errNodes
+	}
+	if err := r.step(n); err != nil {
+		return nil, err
+	}
+	out := make([]int, n)
+	for i := range out {
+		out[i] = from + i*by
+	}
+	return out, r.make(21 * n)
+}
+
+// seq are numbers with spaces between: to one, from one to another, or from one by steps to another, all with both ends.
+func seq(r *run, a []any) (any, error) {
+	n := make([]int, len(a))
+	for i := range a {
+		n[i] = a[i].(int)
+	}
+	from, by, to := 1, 0, 0
+	switch len(n) {
+	case 1:
+		to = n[0]
+	case 2:
+		from, to = n[0], n[1]
+	case 3:
+		from, by, to = n[0], n[1], n[2]
+	default:
+		return "", nil
+	}
+	way := direction(from, to)
+	switch {
+	case len(n) < 3:
+		by = way
+	case by*way <= 0:
+		return "", nil
+	}
+	numbers, err := steps(r, from, to+way, by)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(numbers))
+	for i, number := range numbers {
+		out[i] = strconv.Itoa(number)
+	}
+	return strings.Join(out, " "), nil
+}

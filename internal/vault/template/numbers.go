@@ -1,0 +1,202 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+var numbering = map[string]function{
+	"add":  {takes: "a*", call: func(_ *run, a []any) (any, error) { return fold(a, 0, func(x, y int64) int64 { return x + y }), nil }},
+	"mul":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return fold(a, 1, func(x, y int64) int64 { return x * y }), nil }},
+	"add1": {takes: "a", call: func(_ *run, a []any) (any, error) { return whole(a[0]) + 1, nil }},
+	"sub":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return whole(a[0]) - whole(a[1]), nil }},
+	"div": {takes: "aa", call: func(_ *run, a []any) (any, error) {
+		if whole(a[1]) == 0 {
+			return nil, errZero
+		}
+		return whole(a[0]) / whole(a[1]), nil
+	}},
+	"mod": {takes: "aa", call: func(_ *run, a []any) (any, error) {
+		if whole(a[1]) == 0 {
+			return nil, errZero
+		}
+		return whole(a[0]) % whole(a[1]), nil
+	}},
+	"max": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
+		return fold(a, whole(a[0]), func(x, y int64) int64 { return max(x, y) }), nil
+	}},
+	"biggest": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
+		return fold(a, whole(a[0]), func(x, y int64) int64 { return max(x, y) }), nil
+	}},
+	"min": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
+		return fold(a, whole(a[0]), func(x, y int64) int64 { return min(x, y) }), nil
+	}},
+	"maxf": {takes: "aa*", call: func(_ *run, a []any) (any, error) { return foldf(a, math.Max), nil }},
+	"minf": {takes: "aa*", call: func(_ *run, a []any) (any, error) { return foldf(a, math.Min), nil }},
+
+	"addf":  {takes: "a*", call: func(_ *run, a []any) (any, error) { return decimal(append([]any{0}, a...), (*big.Rat).Add) }},
+	"add1f": {takes: "a", call: func(_ *run, a []any) (any, error) { return decimal([]any{a[0], 1}, (*big.Rat).Add) }},
+	"subf":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, (*big.Rat).Sub) }},
+	"mulf":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, (*big.Rat).Mul) }},
+	"divf":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, nil) }},
+
+	"floor": {takes: "a", call: func(_ *run, a []any) (any, error) { return math.Floor(float(a[0])), nil }},
+	"ceil":  {takes: "a", call: func(_ *run, a []any) (any, error) { return math.Ceil(float(a[0])), nil }},
+	"round": {takes: "aif*", call: func(_ *run, a []any) (any, error) { return round(a), nil }},
+
+	"int":       {takes: "a", call: func(_ *run, a []any) (any, error) { return int(whole(a[0])), nil }},
+	"int64":     {takes: "a", call: func(_ *run, a []any) (any, error) { return whole(a[0]), nil }},
+	"float64":   {takes: "a", call: func(_ *run, a []any) (any, error) { return float(a[0]), nil }},
+	"atoi":      {takes: "s", call: func(_ *run, a []any) (any, error) { n, _ := strconv.Atoi(a[0].(string)); return n, nil }},
+	"toDecimal": {takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) { return octal(text(a[0])), nil }},
+
+	"pow":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return cut(math.Pow(float(a[0]), float(a[1]))), nil }},
+	"powf": {takes: "aa", call: func(_ *run, a []any) (any, error) { return math.Pow(float(a[0]), float(a[1])), nil }},
+	"log":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return cut(logarithm(a)), nil }},
+	"logf": {takes: "aa", call: func(_ *run, a []any) (any, error) { return logarithm(a), nil }},
+
+	"FormatFloat": {takes: "sf", grows: 2, call: func(_ *run, a []any) (any, error) { return formatFloat(a[0].(string), a[1].(float64)) }},
+	"randInt": {takes: "ii", call: func(_ *run, a []any) (any, error) {
+		least, most := a[0].(int), a[1].(int)
+		if most <= least || most-least <= 0 {
+			return nil, errors.New("invalid argument to Intn")
+		}
+		return least + rand.IntN(most-least), nil
+	}},
+}
+
+var errZero = errors.New("runtime error: integer divide by zero")
+
+func fold(values []any, from int64, op func(x, y int64) int64) int64 {
+	for _, v := range values {
+		from = op(from, whole(v))
+	}
+	return from
+}
+
+func foldf(values []any, op func(x, y float64) float64) float64 {
+	from := float(values[0])
+	for _, v := range values[1:] {
+		from = op(from, float(v))
+	}
+	return from
+}
+
+// decimal computes with numbers as they are written, so that 0.1 and 0.2 make 0.3. An operation of nil divides, to 16
+// digits behind the point.
+func decimal(values []any, op func(z, x, y *big.Rat) *big.Rat) (any, error) {
+	var sum *big.Rat
+	for _, value := range values {
+		written := strconv.FormatFloat(float(value), 'f', -1, 64)
+		n, ok := new(big.Rat).SetString(written)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("cannot create a decimal from %s", written)
+		case sum == nil:
+			sum = n
+		case op != nil:
+			op(sum, sum, n)
+		case n.Sign() == 0:
+			return nil, errors.New("decimal division by 0")
+		default:
+			sum.SetString(sum.Quo(sum, n).FloatString(16))
+		}
+		// Numbers are within 10^±308, so what is beyond this is zero or infinite as a number; to go on would only take time.
+		if sum.Num().BitLen() > 1<<13 || sum.Denom().BitLen() > 1<<13 {
+			break
+		}
+	}
+	f, _ := sum.Float64()
+	return f, nil
+}
+
+func round(a []any) float64 {
+	on := 0.5
+	if len(a) > 2 {
+		on = a[2].(float64)
+	}
+	power := math.Pow(10, float64(a[1].(int)))
+	shifted := power * float(a[0])
+	if _, rest := math.Modf(shifted); rest >= on {
+		return math.Ceil(shifted) / power
+	}
+	return math.Floor(shifted) / power
+}
+
+// octal reads a number that is written in octal digits.
+func octal(written string) int64 {
+	n, err := strconv.ParseInt(written, 8, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func logarithm(a []any) float64 { return math.Log(float(a[0])) / math.Log(float(a[1])) }
+
+// formatFloat writes a number in a form like "#,###.##": the first sign that is no digit stands between thousands, the
+// other before the fraction, whose digits are counted. With one sign alone that is the one before the fraction.
+func formatFloat(form string, n float64) (string, error) {
+	switch {
+	case math.IsNaN(n):
+		return "NaN", nil
+	case n > math.MaxFloat64:
+		return "Infinity", nil
+	case n < -math.MaxFloat64:
+		return "-Infinity", nil
+	}
+	precision, point, thousands, plus := 2, ".", ",", ""
+	if form != "" {
+		precision, thousands = 9, ""
+		written := []rune(form)
+		var signs []int
+		for i, c := range written {
+			if c != '#' && c != '0' {
+				signs = append(signs, i)
+			}
+		}
+		if len(signs) > 0 && signs[0] == 0 {
+			if written[0] != '+' {
+				return "", errors.New("FormatFloat(): invalid positive sign directive")
+			}
+			plus, signs = "+", signs[1:]
+		}
+		if len(signs) == 2 {
+			if signs[1]-signs[0] != 4 {
+				return "", errors.New("FormatFloat(): thousands separator directive must be followed by 3 digit-specifiers")
+			}
+			thousands, signs = string(written[signs[0]]), signs[1:]
+		}
+		if len(signs) == 1 {
+			point, precision = string(written[signs[0]]), len(written)-signs[0]-1
+		}
+		if precision > 9 {
+			return "", errors.New("FormatFloat(): at most 9 digits behind the point")
+		}
+	}
+	const tiny = 0.000000001
+	switch {
+	case n <= -tiny:
+		plus, n = "-", -n
+	case n < tiny:
+		plus, n = "", 0
+	}
+	scale := math.Pow10(precision)
+	before, behind := math.Modf(n + 5/(scale*10))
+	out := strconv.FormatInt(cut(before), 10)
+	if thousands != "" {
+		for i := len(out) - 3; i > 0 && out[i-1] != '-'; i -= 3 {
+			out = out[:i] + thousands + out[i:]
+		}
+	}
+	if precision == 0 {
+		return plus + out, nil
+	}
+	fraction := strconv.Itoa(int(behind * scale))
+	return plus + out + point + strings.Repeat("0", max(precision-len(fraction), 0)) + fraction, nil
+}

@@ -1,0 +1,360 @@
+package template
+
+import (
+	crand "crypto/rand"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/adler32"
+	"math/rand/v2"
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var texting = map[string]function{
+	"print":    {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprint(a...), nil }},
+	"println":  {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprintln(a...), nil }},
+	"printf":   {takes: "sa*", call: printf},
+	"html":     {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return markup.Replace(joined(a)), nil }},
+	"js":       {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return script(joined(a)), nil }},
+	"urlquery": {takes: "a*", grows: 3, call: func(_ *run, a []any) (any, error) { return url.QueryEscape(joined(a)), nil }},
+
+	"upper":     changing(2, strings.ToUpper),
+	"lower":     changing(2, strings.ToLower),
+	"title":     changing(2, func(s string) string { return starts(s, notInWord, unicode.ToTitle) }),
+	"untitle":   changing(2, func(s string) string { return starts(s, unicode.IsSpace, unicode.ToLower) }),
+	"swapcase":  changing(2, swapCase),
+	"snakecase": changing(3, func(s string) string { return snakeCase(s, '_') }),
+	"kebabcase": changing(3, func(s string) string { return snakeCase(s, '-') }),
+	"camelcase": changing(3, camelCase),
+	"trim":      changing(1, strings.TrimSpace),
+	"nospace":   changing(1, noSpace),
+	"initials":  changing(1, initials),
+	"shuffle":   changing(1, shuffle),
+	"base":      changing(1, path.Base),
+	"dir":       changing(1, path.Dir),
+	"ext":       changing(1, path.Ext),
+	"clean":     changing(1, path.Clean),
+	"isAbs":     {takes: "s", call: func(_ *run, a []any) (any, error) { return path.IsAbs(a[0].(string)), nil }},
+	"toString":  {takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) { return text(a[0]), nil }},
+
+	"trimAll":    pairing(1, func(a, b string) any { return strings.Trim(b, a) }),
+	"trimSuffix": pairing(1, func(a, b string) any { return strings.TrimSuffix(b, a) }),
+	"trimPrefix": pairing(1, func(a, b string) any { return strings.TrimPrefix(b, a) }),
+	"contains":   pairing(0, func(a, b string) any { return strings.Contains(b, a) }),
+	"hasPrefix":  pairing(0, func(a, b string) any { return strings.HasPrefix(b, a) }),
+	"hasSuffix":  pairing(0, func(a, b string) any { return strings.HasSuffix(b, a) }),
+	"regexMatch": {takes: "ss", call: func(_ *run, a []any) (any, error) {
+		re, err := expression(a)
+		return re != nil && re.MatchString(a[1].(string)), err
+	}},
+	"regexFind": {takes: "ss", grows: 1, call: func(_ *run, a []any) (any, error) {
+		re, err := expression(a)
+		if re == nil && err == nil {
+			_, err = regexp.Compile(a[0].(string))
+			err = fmt.Errorf("regexp: Compile(`%s`): %w", a[0], err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return re.FindString(a[1].(string)), nil
+	}},
+
+	"trunc":      {takes: "is", call: func(_ *run, a []any) (any, error) { return trunc(a[0].(int), a[1].(string)), nil }},
+	"substr":     {takes: "iis", call: func(_ *run, a []any) (any, error) { return substr(a[0].(int), a[1].(int), a[2].(string)) }},
+	"abbrev":     {takes: "is", grows: 1, call: func(_ *run, a []any) (any, error) { return abbreviate(0, a[0].(int), a[1].(string)), nil }},
+	"abbrevboth": {takes: "iis", grows: 1, call: func(_ *run, a []any) (any, error) { return abbreviate(a[0].(int), a[1].(int), a[2].(string)), nil }},
+	"wrap":       {takes: "is", grows: 1, call: func(_ *run, a []any) (any, error) { return wrap(a[0].(int), a[1].(string)), nil }},
+	"plural": {takes: "ssi", call: func(_ *run, a []any) (any, error) {
+		if a[2] == 1 {
+			return a[0], nil
+		}
+		return a[1], nil
+	}},
+	"quote": {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return spaced(a, strconv.Quote), nil }},
+	"squote": {takes: "a*", grows: 3, call: func(_ *run, a []any) (any, error) {
+		return spaced(a, func(s string) string { return "'" + s + "'" }), nil
+	}},
+	"cat": {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return spaced(a, func(s string) string { return s }), nil }},
+	"replace": {takes: "sss", call: func(r *run, a []any) (any, error) {
+		old, by, s := a[0].(string), a[1].(string), a[2].(string)
+		return strings.ReplaceAll(s, old, by), r.make(len(s) + strings.Count(s, old)*len(by))
+	}},
+	"repeat": {takes: "is", call: func(r *run, a []any) (any, error) { return repeat(r, a[1].(string), a[0].(int), 1) }},
+	"indent": {takes: "is", call: func(r *run, a []any) (any, error) { return indent(r, a[0].(int), a[1].(string)) }},
+	"nindent": {takes: "is", call: func(r *run, a []any) (any, error) {
+		s, err := indent(r, a[0].(int), a[1].(string))
+		return "\n" + s, err
+	}},
+
+	"randAlphaNum": random("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+	"randAlpha":    random("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+	"randNumeric":  random("0123456789"),
+	"randAscii":    random(" !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"),
+	"uuidv4":       {grows: 4, call: func(*run, []any) (any, error) { return uuid() }},
+
+	"b64enc": changing(2, func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
+	"b64dec": changing(2, func(s string) string { return decoded(base64.StdEncoding.DecodeString(s)) }),
+	"b32enc": changing(2, func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) }),
+	"b32dec": changing(2, func(s string) string { return decoded(base32.StdEncoding.DecodeString(s)) }),
+
+	"sha1sum":    changing(3, func(s string) string { sum := sha1.Sum([]byte(s)); return hex.EncodeToString(sum[:]) }),
+	"sha256sum":  changing(5, func(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }),
+	"sha512sum":  changing(9, func(s string) string { sum := sha512.Sum512([]byte(s)); return hex.EncodeToString(sum[:]) }),
+	"adler32sum": changing(1, func(s string) string { return strconv.FormatUint(uint64(adler32.Checksum([]byte(s))), 10) }),
+	"toJson":     {takes: "a", grows: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], true), nil }},
+	"toRawJson":  {takes: "a", grows: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], false), nil }},
+	"runeCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { n, _ := counts(a[0].(string)); return n, nil }},
+	"wordCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { _, n := counts(a[0].(string)); return n, nil }},
+}
+
+// expression is a regular expression, or nil if it cannot be read. The time it takes is bounded by what it is long and
+// what it is used on.
+func expression(a []any) (*regexp.Regexp, error) {
+	const maxExpression, maxSearched = 1000, 64 << 10
+	if len(a[0].(string)) > maxExpression || len(a[1].(string)) > maxSearched {
+		return nil, fmt.Errorf("takes expressions of at most %d bytes and texts of at most %d", maxExpression, maxSearched)
+	}
+	re, _ := regexp.Compile(a[0].(string))
+	return re, nil
+}
+
+// changing makes a text of a text.
+func changing(grows int, change func(string) string) function {
+	return function{takes: "s", grows: grows, call: func(_ *run, a []any) (any, error) { return change(a[0].(string)), nil }}
+}
+
+// pairing makes something of two texts.
+func pairing(grows int, of func(a, b string) any) function {
+	return function{takes: "ss", grows: grows, call: func(_ *run, a []any) (any, error) { return of(a[0].(string), a[1].(string)), nil }}
+}
+
+// wide matches widths and precisions of more than three digits and those taken from an argument.
+var wide = regexp.MustCompile(`[0-9]{4,}|\*`)
+
+func printf(r *run, a []any) (any, error) {
+	format, v := a[0].(string), a[1:]
+	if wide.MatchString(format) {
+		return nil, errors.New("printf takes no width above 999 and no *")
+	}
+	// A verb with an index may name the same argument again and again.
+	verbs := 1 + strings.Count(format, "%")
+	if err := r.make(len(format) + verbs*(1000+6*weight(v...))); err != nil {
+		return nil, err
+	}
+	return fmt.Sprintf(format, v...), nil
+}
+
+// markup escapes what has a meaning in HTML.
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\x00", "\uFFFD")
+
+// joined is the text that functions of escaping are given: nothing is told as such there.
+func joined(a []any) string {
+	shown := make([]any, len(a))
+	for i, v := range a {
+		if shown[i] = v; v == nil {
+			shown[i] = printed(v)
+		}
+	}
+	return fmt.Sprint(shown...)
+}
+
+// script escapes a text for one of JavaScript.
+func script(s string) string {
+	var out strings.Builder
+	for _, c := range s {
+		switch {
+		case strings.ContainsRune(`\'"`, c):
+			out.WriteByte('\\')
+			out.WriteRune(c)
+		case c < ' ' || strings.ContainsRune("<>&=", c) || c >= utf8.RuneSelf && !unicode.IsPrint(c):
+			fmt.Fprintf(&out, "\\u%04X", c)
+		default:
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
+
+func trunc(n int, s string) string {
+	switch {
+	case n < 0 && len(s)+n > 0:
+		return s[len(s)+n:]
+	case n >= 0 && len(s) > n:
+		return s[:n]
+	}
+	return s
+}
+
+// substr counts in bytes, as Sprig does, and so do the functions around it.
+func substr(from, to int, s string) (any, error) {
+	switch {
+	case from < 0 && to < 0:
+		return nil, fmt.Errorf("runtime error: slice bounds out of range [:%d]", to)
+	case from < 0 && to > len(s):
+		return nil, fmt.Errorf("runtime error: slice bounds out of range [:%d] with length %d", to, len(s))
+	case from < 0:
+		return s[:to], nil
+	case to < 0 || to > len(s):
+		to = len(s)
+	}
+	if from > to {
+		return nil, fmt.Errorf("runtime error: slice bounds out of range [%d:%d]", from, to)
+	}
+	return s[from:to], nil
+}
+
+// abbreviate shortens a text to a width, with dots for what it leaves out; it begins at about from. What cannot be
+// shortened to that stays.
+func abbreviate(from, width int, s string) string {
+	const dots = "..."
+	if width < 4 || from > 0 && width < 7 || len(s) <= width {
+		return s
+	}
+	from = min(max(from, 0), len(s))
+	if len(s)-from < width-len(dots) {
+		from = len(s) - (width - len(dots))
+	}
+	switch {
+	case from <= 4:
+		return s[:width-len(dots)] + dots
+	case from+width-len(dots) < len(s):
+		return dots + abbreviate(0, width-len(dots), s[from:])
+	}
+	return dots + s[len(s)-(width-len(dots)):]
+}
+
+// wrap breaks lines at spaces so that they have no more than width bytes, where words are not longer.
+func wrap(width int, s string) string {
+	width = max(width, 1)
+	var out strings.Builder
+	at := 0
+	for len(s)-at > width {
+		if s[at] == ' ' {
+			at++
+			continue
+		}
+		space := strings.LastIndexByte(s[at:at+width+1], ' ')
+		if space < 0 {
+			if space = strings.IndexByte(s[at+width:], ' '); space < 0 {
+				break
+			}
+			space += width
+		}
+		out.WriteString(s[at:at+space] + "\n")
+		at += space + 1
+	}
+	return out.String() + s[at:]
+}
+
+// spaced are the values that are something, as texts with spaces between.
+func spaced(a []any, change func(string) string) string {
+	parts := []string{}
+	for _, v := range a {
+		if v != nil {
+			parts = append(parts, change(text(v)))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+var errRepeat = errors.New("strings: negative Repeat count")
+
+// repeat is a text n times, counted as if it were made so many times.
+func repeat(r *run, s string, n, count int) (string, error) {
+	if n < 0 {
+		return "", errRepeat
+	}
+	if s != "" && n > maxMade/len(s) {
+		return "", errMade
+	}
+	if err := r.make(n * len(s) * count); err != nil {
+		return "", err
+	}
+	return strings.Repeat(s, n), nil
+}
+
+func indent(r *run, n int, s string) (string, error) {
+	pad, err := repeat(r, " ", n, 2+strings.Count(s, "\n"))
+	if err == nil {
+		err = r.make(len(s))
+	}
+	if err != nil {
+		return "", err
+	}
+	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
+}
+
+// random makes a text of so many of some characters.
+func random(of string) function {
+	return function{takes: "i", call: func(r *run, a []any) (any, error) {
+		n := max(a[0].(int), 0)
+		if err := r.make(n); err != nil {
+			return nil, err
+		}
+		out := make([]byte, n)
+		for i := range out {
+			out[i] = of[rand.IntN(len(of))]
+		}
+		return string(out), nil
+	}}
+}
+
+func uuid() (string, error) {
+	var b [16]byte
+	if _, err := crand.Read(b[:]); err != nil {
+		return "", err
+	}
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
+}
+
+// decoded is a text, or what is wrong with it.
+func decoded(b []byte, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func toJSON(value any, escape bool) string {
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(escape)
+	if err := e.Encode(value); err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// counts are the characters of a text that are not spaces, and its words: what stands between spaces in ASCII, and each
+// other character for itself.
+func counts(s string) (runes, words int) {
+	inside := false
+	for _, c := range s {
+		switch {
+		case unicode.IsSpace(c):
+			inside = false
+			continue
+		case c >= utf8.RuneSelf:
+			words++
+			inside = false
+		case !inside:
+			words++
+			inside = true
+		}
+		runes++
+	}
+	return runes, words
+}

@@ -1,0 +1,309 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// kinds are the types of arguments by the letters that stand for them in [function].
+var kinds = map[byte]string{
+	's': "string", 'i': "int", 'f': "float64", 'b': "bool", 't': "time.Time", 'D': "time.Duration",
+	'd': "map[string]interface {}", 'a': "interface {}",
+}
+
+// kindOf names what a value is made of. These are all types that values of templates have.
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "invalid"
+	case []any, []int, []string:
+		return "slice"
+	case map[string]any:
+		return "map"
+	case time.Time:
+		return "struct"
+	case time.Duration:
+		return "int64"
+	case time.Month, time.Weekday:
+		return "int"
+	}
+	return fmt.Sprintf("%T", value) // string, int, int64, uint8, float64, bool
+}
+
+// integer is a whole number of any type.
+func integer(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int:
+		return int64(v), true
+	case int64:
+		return v, true
+	case uint8:
+		return int64(v), true
+	case time.Duration:
+		return int64(v), true
+	case time.Month:
+		return int64(v), true
+	case time.Weekday:
+		return int64(v), true
+	}
+	return 0, false
+}
+
+// like is a whole number of the type of another.
+func like(value any, n int64) any {
+	switch value.(type) {
+	case int64:
+		return n
+	case uint8:
+		return uint8(n)
+	case time.Duration:
+		return time.Duration(n)
+	case time.Month:
+		return time.Month(n)
+	case time.Weekday:
+		return time.Weekday(n)
+	}
+	return int(n)
+}
+
+// fromInt is a whole number that stands in the template, where one of a kind is wanted.
+func fromInt(kind byte, n int64) any {
+	if kind == 'D' {
+		return time.Duration(n)
+	}
+	return int(n)
+}
+
+// items are the elements of a list.
+func items(value any) ([]any, bool) {
+	switch v := value.(type) {
+	case []any:
+		return v, true
+	case []int:
+		return each(v), true
+	case []string:
+		return each(v), true
+	}
+	return nil, false
+}
+
+func each[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
+}
+
+// truth is whether a value counts as true: what is not zero and not empty.
+func truth(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return v != ""
+	case float64:
+		return v != 0
+	case map[string]any:
+		return len(v) > 0
+	case time.Time:
+		return true
+	}
+	if n, ok := integer(value); ok {
+		return n != 0
+	}
+	list, _ := items(value)
+	return len(list) > 0
+}
+
+// printed is a value as an action writes it.
+func printed(value any) string {
+	if value == nil {
+		return "<no value>"
+	}
+	return text(value)
+}
+
+// text is a value as functions take it where they take any.
+func text(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	}
+	return fmt.Sprint(value)
+}
+
+// texts are the elements of a list as texts, those that are nothing left out; what is not a list is one element.
+func texts(value any) []string {
+	out := []string{}
+	list, ok := items(value)
+	if !ok {
+		list = []any{value}
+	}
+	for _, v := range list {
+		if v != nil || !ok {
+			out = append(out, text(v))
+		}
+	}
+	return out
+}
+
+// whole is a value as a whole number, and 0 if it is not one. Texts may be written as numbers are in Go, and what is
+// behind a point does not count.
+func whole(value any) int64 {
+	if n, ok := integer(value); ok {
+		return n
+	}
+	switch v := value.(type) {
+	case float64:
+		return cut(v)
+	case bool:
+		if v {
+			return 1
+		}
+	case string:
+		if before, after, ok := strings.Cut(v, "."); ok && strings.Trim(after, "0123456789") == "" {
+			if v = before; strings.Trim(v, "+-") == "" {
+				return 0
+			}
+		}
+		if n, err := strconv.ParseInt(v, 0, 64); err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// cut is a number without what is behind the point. What is too large is the smallest number on every processor, as it
+// is with SiYuan on most.
+func cut(f float64) int64 {
+	const limit = 1 << 63
+	if f >= -limit && f < limit {
+		return int64(f)
+	}
+	return -limit
+}
+
+// float is a value as a number, and 0 if it is not one.
+func float(value any) float64 {
+	switch v := value.(type) {
+	case float64:
+		return v
+	case string:
+		f, err := strconv.ParseFloat(strings.ReplaceAll(v, "_", ""), 64)
+		if err != nil {
+			return 0
+		}
+		return f
+	}
+	return float64(whole(value))
+}
+
+// class is what can be compared with each other: all whole numbers, for one.
+func class(value any) string {
+	if _, ok := integer(value); ok {
+		return "int"
+	}
+	switch value.(type) {
+	case bool, string, float64:
+		return kindOf(value)
+	}
+	return ""
+}
+
+var (
+	errNoComparison  = errors.New("missing argument for comparison")
+	errBadComparison = errors.New("invalid type for comparison")
+)
+
+func incompatible(a, b any) error {
+	return fmt.Errorf("incompatible types for comparison: %T and %T", a, b)
+}
+
+func equal(a []any) (bool, error) {
+	if len(a) < 2 {
+		return false, errNoComparison
+	}
+	for _, other := range a[1:] {
+		same, err := same(a[0], other)
+		if same || err != nil {
+			return same, err
+		}
+	}
+	return false, nil
+}
+
+func same(a, b any) (bool, error) {
+	switch c, d := class(a), class(b); {
+	case c != d && a != nil && b != nil:
+		return false, incompatible(a, b)
+	case a == nil || b == nil:
+		return a == nil && b == nil, nil
+	case c == "int":
+		n, _ := integer(a)
+		m, _ := integer(b)
+		return n == m, nil
+	case c != "":
+		return a == b, nil
+	}
+	at, ok := a.(time.Time)
+	bt, both := b.(time.Time)
+	switch {
+	case ok && both:
+		return at == bt, nil // the same moment in another zone is another value, as with text/template
+	case ok || both || kindOf(a) != kindOf(b):
+		return false, fmt.Errorf("non-comparable types %s: %T, %T: %s", a, a, b, b)
+	}
+	return false, fmt.Errorf("non-comparable type %s: %T", a, a)
+}
+
+func less(a, b any) (bool, error) {
+	c, d := class(a), class(b)
+	switch {
+	case c == "" || d == "":
+		return false, errBadComparison
+	case c != d:
+		return false, incompatible(a, b)
+	}
+	switch v := a.(type) {
+	case string:
+		return v < b.(string), nil
+	case float64:
+		return v < b.(float64), nil
+	case bool:
+		return false, errBadComparison
+	}
+	n, _ := integer(a)
+	m, _ := integer(b)
+	return n < m, nil
+}
+
+// atMost is less or the same.
+func atMost(a, b any) (bool, error) {
+	if is, err := less(a, b); is || err != nil {
+		return is, err
+	}
+	return same(a, b)
+}
+
+// alike compares values with all that they hold.
+func alike(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// names are the keys of a dict in order.
+func names(held map[string]any) []string {
+	out := make([]string, 0, len(held))
+	for name := range held {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
