@@ -24,6 +24,11 @@ func TestBreaches(t *testing.T) {
 		{"another module", "tools/x/a.go", `import _ "collie/internal/app"`, nil},
 		{"OAuth of the SDK", "internal/source/upstream/a.go", `import _ "github.com/modelcontextprotocol/go-sdk/oauthex"`, nil},
 		{"environment in config", "internal/config/a.go", `import "os"; var _ = os.Environ()`, nil},
+		{"parser of templates", "internal/puretemplate/a.go", `import _ "text/template/parse"`, nil},
+		{
+			"templates", "internal/vault/template/a.go", `import _ "text/template"`,
+			[]string{"internal/vault/template/a.go:2:8: vault/template may not import text/template"},
+		},
 		{
 			"upwards", "internal/tool/a.go", `import _ "collie/internal/mcp"`,
 			[]string{"internal/tool/a.go:2:8: tool may not import mcp"},

@@ -231,12 +231,9 @@ func FuzzJudge(f *testing.F) {
 		if called != "" || out.left < 0 {
 			t.Fatalf("%q: %v", text, err)
 		}
-		if k != puretemplate.Path {
-			return
-		}
-		if _, err := vault.Execute(text, vault.Options{}); err != nil {
-			for _, bound := range []string{"more than 1 MiB", "grow too long", "too many steps", "takes too long"} {
-				if strings.Contains(err.Error(), bound) {
+		if _, err := vault.Execute(text, vault.Options{Left: left, Right: right, Data: map[string]string{"title": "t", "id": "i"}}); err != nil {
+			for _, wrong := range []string{"more than 1 MiB", "grow too long", "too many steps", "takes too long", "does not have", "not defined"} {
+				if strings.Contains(err.Error(), wrong) {
 					t.Fatalf("%q: %v", text, err)
 				}
 			}

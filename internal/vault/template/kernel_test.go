@@ -1,0 +1,127 @@
+package template_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/puretemplate"
+	"collie/internal/vault/template"
+)
+
+// TestMain reads times without a zone as the kernel did that was recorded, whose zone was UTC.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+// recorded is what a kernel of SiYuan 3.7.3 answered to /api/template/renderSprig.
+type recorded struct {
+	Template string `json:"template"`
+	Result   string `json:"result"`
+	Error    string `json:"error"`
+}
+
+func recordings(t *testing.T) []recorded {
+	t.Helper()
+	f, err := os.Open("testdata/kernel.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	var out []recorded
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var r recorded
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, r)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// panics are errors that tell of the insides of a kernel; here they say something else.
+var panics = regexp.MustCompile(`nil pointer|reflect: call|index out of range \[`)
+
+func TestKernel(t *testing.T) {
+	t.Parallel()
+	for _, r := range recordings(t) {
+		got, err := template.Execute(r.Template, template.Options{})
+		if want, ok := differing[r.Template]; ok {
+			r.Result, r.Error = want.Result, want.Error
+		}
+		got = string([]rune(got)) // bytes that are no text become U+FFFD, as in JSON
+		switch {
+		case r.Error == "" && (err != nil || got != r.Result):
+			t.Errorf("%s\n gives %q, %v\n want  %q", r.Template, got, err, r.Result)
+		case r.Error != "" && err == nil:
+			t.Errorf("%s\n gives %q\n want  %s", r.Template, got, r.Error)
+		case r.Error != "" && err.Error() != r.Error && !panics.MatchString(r.Error):
+			t.Errorf("%s\n fails with %v\n want       %s", r.Template, err, r.Error)
+		}
+	}
+}
+
+// differing is where the vault answers something else, on purpose.
+var differing = map[string]recorded{
+	// Complex numbers are of no use in notes.
+	`{{ 1i }}`: {Error: `template: :1:3: executing "" at <1i>: can't evaluate command "1i"`},
+	// Where a value comes from is not known.
+	`{{ (dict "a" 1).a.c }}`: {Error: `template: :1:13: executing "" at <1>: can't evaluate field c in type int`},
+	// Nothing can be called.
+	`{{ call 1 }}`: {Error: `template: :1: function "call" not defined`},
+	// The kernel makes two characters of each byte of a text that is not ASCII.
+	`{{ nospace "文 本" }}`: {Result: "文本"},
+}
+
+// unknown are the functions of the table that the vault does not have. It may only become shorter.
+var unknown = map[string]bool{}
+
+// TestFunctions holds the functions against the table of those that are pure: each is there, takes as many arguments as
+// the table says, and is called in a recording.
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	var all strings.Builder
+	for _, r := range recordings(t) {
+		all.WriteString(r.Template + "\n")
+	}
+	for _, f := range puretemplate.Functions() {
+		_, err := template.Execute("{{ "+f.Name+" }}", template.Options{})
+		missing := err != nil && strings.Contains(err.Error(), "not defined")
+		if missing != unknown[f.Name] {
+			t.Errorf("%s: missing is %t", f.Name, missing)
+			continue
+		}
+		if missing {
+			continue
+		}
+		if !regexp.MustCompile(`\b` + f.Name + `\b`).MatchString(all.String()) {
+			t.Errorf("%s is in no recording", f.Name)
+		}
+		for _, n := range []int{f.Min, max(f.Max, f.Min)} {
+			_, err := template.Execute("{{ "+f.Name+strings.Repeat(" .", n)+" }}", template.Options{})
+			if err != nil && strings.Contains(err.Error(), "wrong number of args") {
+				t.Errorf("%s with %d arguments: %v", f.Name, n, err)
+			}
+		}
+	}
+}
+
+// TestQueries holds that a function that reads notes is there or says that it is not.
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"querySpans", "querySQL", "getBlock", "getHPathByID", "statBlock"} {
+		_, err := template.Execute("{{ "+name+` "x" }}`, template.Options{})
+		if err == nil || !strings.Contains(err.Error(), "the vault does not have "+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
