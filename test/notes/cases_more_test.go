@@ -21,7 +21,7 @@ var avCases = []kase{
 	{act: "av.add_rows", need: rw, args: func(_ *world, p *place) object {
 		return object{"avID": p.id("daba"), "primaryKeyTexts": []string{"new row"}}
 	}},
-	{act: "av.add_rows", how: "bound", need: r, writes: true, args: func(w *world, p *place) object {
+	{act: "av.add_rows", how: "bound", need: rw, args: func(w *world, p *place) object {
 		return object{"avID": w.open.id("daba"), "blockIDs": []any{w.open.id("par4"), p.id("par4")}}
 	}},
 	{act: "av.remove_rows", need: rw, args: func(_ *world, p *place) object {

@@ -41,9 +41,9 @@ func addRows(p patience) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "add_rows", Purpose: "Add rows, bound to blocks or with a text of their own",
 		Guide: "A bound row shows its block's text. rows[].rowID is what set_cells takes; it is not the block's id. " +
-			"A block that is a row already stays the row it is.",
+			"A block that is a row already stays the row it is. Binding writes into the block.",
 		Class:     action.Creates,
-		Needs:     []action.Need{on(access.Write, "avID"), action.OnBlock(access.Read, "blockIDs")},
+		Needs:     []action.Need{on(access.Write, "avID"), action.OnBlock(access.Write, "blockIDs")}, // the kernel notes in a block which databases show it
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID"},
 		Returns: []action.Field{
