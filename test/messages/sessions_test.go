@@ -36,6 +36,7 @@ func TestRoots(t *testing.T) {
 
 	ada := g.client(t, "bridge", legacy, can, "")
 	ada.roots("ada")
+	ada.tells("notifications/roots/list_changed", "") // she may have been asked before she had any
 	s.hears(t, 1, "file:///ada")
 	ada.roots("ada-moved")
 	ada.tells("notifications/roots/list_changed", "")
