@@ -58,7 +58,7 @@ func TestScopedHidesWhatAKernelIndexed(t *testing.T) {
 // recordedIndex is a database with the tables of the recording, and the notebook that may be read.
 func recordedIndex(t *testing.T) (conn *sqlite.Conn, open string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "testdata", "canaries.jsonl"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "hidden", "testdata", "canaries.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
