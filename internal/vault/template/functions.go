@@ -18,10 +18,10 @@ type function struct {
 	call func(r *run, a []any) (any, error)
 }
 
-// functions are all that a template can call: those of the table in package puretemplate and [queries].
+// functions are all that a template can call: those of the table in package puretemplate, [queries] and [refused].
 var functions = sync.OnceValue(func() map[string]function {
 	all := map[string]function{}
-	for _, some := range []map[string]function{logic, texting, numbering, dating, listing, queries} {
+	for _, some := range []map[string]function{logic, texting, numbering, dating, listing, queries, refused} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -101,6 +101,13 @@ var queries = map[string]function{
 	"getBlock":     lacking("getBlock"),
 	"getHPathByID": lacking("getHPathByID"),
 	"statBlock":    lacking("statBlock"),
+}
+
+// refused are known where a template is read, as they are to text/template, and fail where they are called.
+var refused = map[string]function{
+	"call": {takes: "aa*", call: func(_ *run, args []any) (any, error) { // no value is a function
+		return nil, fmt.Errorf("non-function %v of type %T", args[0], args[0])
+	}},
 }
 
 func lacking(name string) function {

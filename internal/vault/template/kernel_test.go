@@ -76,8 +76,6 @@ var differing = map[string]recorded{
 	`{{ 1i }}`: {Error: `template: :1:3: executing "" at <1i>: can't evaluate command "1i"`},
 	// Where a value comes from is not known.
 	`{{ (dict "a" 1).a.c }}`: {Error: `template: :1:13: executing "" at <1>: can't evaluate field c in type int`},
-	// Nothing can be called.
-	`{{ call 1 }}`: {Error: `template: :1: function "call" not defined`},
 	// The kernel makes two characters of each byte of a text that is not ASCII.
 	`{{ nospace "文 本" }}`: {Result: "文本"},
 }
