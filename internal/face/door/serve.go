@@ -69,6 +69,10 @@ func (d *Door) start(ctx context.Context, h http.Handler) (*http.Server, error) 
 		ErrorLog:                     slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 		BaseContext:                  func(net.Listener) context.Context { return base },
 	}
+	d.server.RegisterOnShutdown(func() { // once the listener is closed: a client whose stream ends comes back at once
+		d.stop()
+		d.conns.closeYoung()
+	})
 	if !d.local { // slow headers hold a processor's time too: see conns for what all listeners have
 		d.server.ReadHeaderTimeout, d.server.IdleTimeout = headerTimeout, idleTimeout
 	}
@@ -124,14 +128,13 @@ func (d *Door) Shutdown(ctx context.Context) error {
 	return d.stopErr
 }
 
-// stopServer is the ladder: streams, then patience, then contexts, then connections.
+// stopServer is the ladder: the listener, then streams, then patience, then contexts, then connections.
 func (d *Door) stopServer(ctx context.Context, srv *http.Server, abort context.CancelFunc) error {
-	d.stop()
+	defer d.stop()
 	if srv == nil {
 		return d.listener.Close()
 	}
 	defer abort()
-	d.conns.closeYoung()
 	err := srv.Shutdown(ctx)
 	if err == nil || ctx.Err() == nil {
 		return err
