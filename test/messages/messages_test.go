@@ -27,15 +27,16 @@ func TestMessages(t *testing.T) {
 		list = append(list, s)
 		return s
 	}
-	// A process does not say whose call it asks for, so each client has one for itself.
-	pipes := map[string]*server{}
+	// A process does not say whose call it asks for, and a session at a remote server takes back what it asked last, so
+	// that each client has servers for itself.
+	pipes, webs := map[string]*server{}, map[string]*server{}
 	for _, transport := range transports {
-		pipes[transport] = named("pipe_"+transport, "legacy", false)
+		pipes[transport], webs[transport] = named("pipe_"+transport, "legacy", false), named("web_"+transport, "legacy", true)
 	}
 	web, later, other := named("web", "legacy", true), named("later", "modern", false), named("other", "legacy", false)
 	g := open(t, list...)
 	for _, transport := range transports {
-		for _, s := range []*server{pipes[transport], web} {
+		for _, s := range []*server{pipes[transport], webs[transport]} {
 			t.Run(transport+"_to_"+s.name, func(t *testing.T) {
 				t.Parallel()
 				p := &path{client: g.client(t, transport, legacy, can, s.name), server: s, mark: "mark-" + transport + "-"}
