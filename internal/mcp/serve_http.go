@@ -359,11 +359,11 @@ func (h *HTTPServer) newEvents(id string) *events {
 // heard reports whether the client still reads the answer: over the connection it asked on,
 // or over the one it came back on.
 func (e *exchange) heard() bool {
-	if e.r.Context().Err() == nil {
-		return true
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.r != nil && e.r.Context().Err() == nil { // it is nil after the answer, when a caller may still be held
+		return true
+	}
 	return e.stream != nil && e.stream.read()
 }
 
@@ -398,7 +398,9 @@ func (e *exchange) finish(status int, m outgoing) {
 	default:
 		e.large(status, m)
 	}
+	e.mu.Lock()
 	e.w, e.r, e.begun = nil, nil, nil // who still holds e finds answered set, and keeps nothing else alive
+	e.mu.Unlock()
 }
 
 // large sends a response that may be more than a client takes at once.

@@ -1,0 +1,20 @@
+package mcp
+
+import (
+	"net/http/httptest"
+	"testing"
+)
+
+// Who still holds the caller of a request after its answer may ask whether the client reads.
+func TestExchangeIsHeardAfterItsAnswer(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", nil)
+	e := &exchange{w: httptest.NewRecorder(), r: r}
+	if !e.heard() {
+		t.Error("not heard while its connection is open")
+	}
+	e.finish(202, outgoing{})
+	if e.heard() {
+		t.Error("heard after its answer")
+	}
+}
