@@ -85,7 +85,7 @@ func sourceOf(tx *workspace.Tx, query string, method int) (source, marker) {
 	case tree.ValidID(query):
 		return source{statement: "SELECT n FROM node WHERE id = ?", args: []any{query}}, html.EscapeString
 	case method == bySyntax:
-		return byExpression(tx, query), marking(wanted(query))
+		return byExpression(tx, query)
 	case method == byPattern:
 		pattern, err := regexp.Compile(query)
 		if err != nil {
@@ -95,13 +95,6 @@ func sourceOf(tx *workspace.Tx, query string, method int) (source, marker) {
 	}
 	words := strings.Fields(query)
 	return byWords(tx, words), marking(words)
-}
-
-// wanted are the words of an expression before NOT, which are marked.
-func wanted(expression string) []string {
-	positive, _, _ := strings.Cut(expression, " NOT ")
-	return slices.DeleteFunc(strings.FieldsFunc(positive, func(r rune) bool { return strings.ContainsRune(" \t\n\"()", r) }),
-		func(word string) bool { return word == "AND" || word == "OR" })
 }
 
 func markedAll(list []*api.FoundBlock, mark marker) []*api.FoundBlock {

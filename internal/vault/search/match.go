@@ -220,6 +220,33 @@ func (b *bits) add(n int64) bool {
 	return true
 }
 
+func (b *bits) empty() bool {
+	return !slices.ContainsFunc(b.words, func(word uint64) bool { return word != 0 })
+}
+
+// keep drops what is not in other, drop what is, and join adds it.
+func (b *bits) keep(other *bits) {
+	b.words = b.words[:min(len(b.words), len(other.words))]
+	for at := range b.words {
+		b.words[at] &= other.words[at]
+	}
+}
+
+func (b *bits) drop(other *bits) {
+	for at := range min(len(b.words), len(other.words)) {
+		b.words[at] &^= other.words[at]
+	}
+}
+
+func (b *bits) join(other *bits) {
+	if more := len(other.words) - len(b.words); more > 0 {
+		b.words = append(b.words, make([]uint64, more)...)
+	}
+	for at, word := range other.words {
+		b.words[at] |= word
+	}
+}
+
 func (b *bits) has(n int64) bool {
 	at := int(n >> 6)
 	return at < len(b.words) && b.words[at]&(1<<(n&63)) != 0

@@ -1,111 +1,322 @@
 package search
 
 import (
-	"regexp"
+	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"collie/internal/vault/workspace"
 )
 
-// syntaxToken matches a piece of an expression of SQLite's full text search.
-var syntaxToken = regexp.MustCompile(`"(?:[^"]|"")*"|[\w\x{80}-\x{10ffff}]+|\s+|.`)
+// expression is a node of an expression of SQLite's full text search.
+type expression struct {
+	// op is what the two sides are joined by, opNear for a group of phrases without sides.
+	op          operator
+	left, right *expression
 
-// nothing is a phrase that no text has.
-const nothing = "\"\u0001\u0002\u0001\""
-
-// maxTerms is how many words of the index may stand for a short one.
-const maxTerms = 2000
-
-// byExpression finds the blocks that an expression of SQLite's full text search matches, in which a word may also be
-// shorter than those of the index. An expression that is none finds nothing. As in SiYuan it is the inside of a text of
-// SQL: a quote in it is written twice, and one alone finds nothing.
-func byExpression(tx *workspace.Tx, expression string) source {
-	if strings.Contains(strings.ReplaceAll(expression, "''", ""), "'") {
-		return source{}
-	}
-	expression = strings.ReplaceAll(expression, "''", "'")
-	expression = lengthened(tx, expression)
-	if !utf8.ValidString(expression) || strings.ContainsRune(expression, 0) {
-		return source{}
-	}
-	// The statement of a user may be wrong without harm.
-	result, err := tx.Select("SELECT group_concat(rowid) FROM blocks_fts WHERE blocks_fts MATCH '"+strings.ReplaceAll(expression, "'", "''")+"'", 0)
-	if err != nil || len(result.Rows) == 0 {
-		return source{}
-	}
-	list, _ := result.Rows[0][0].(string)
-	return source{statement: "SELECT value AS n FROM json_each(?)", args: []any{"[" + list + "]"}}
+	columns columns
+	phrases []phraseOf
+	within  int // how many characters may lie between the phrases of a group
 }
 
-// lengthened replaces short words of an expression by the words of the index that begin with them. It leaves alone what
-// stands in a list of columns, before a colon, or beside a plus, a star or a caret.
-func lengthened(tx *workspace.Tx, expression string) string {
-	tokens := syntaxToken.FindAllString(expression, -1)
-	var out strings.Builder
-	columns := false
-	for i, token := range tokens {
-		switch token {
-		case "{":
-			columns = true
-		case "}":
-			columns = false
-		}
-		word := strings.ReplaceAll(strings.Trim(token, `"`), `""`, `"`)
-		n := utf8.RuneCountInString(word)
-		if columns || n == 0 || n >= trigram || !isWord(token) || strings.ContainsAny(neighbour(tokens, i, 1), ":*+") ||
-			strings.ContainsAny(neighbour(tokens, i, -1), "+^") || nearCall(tokens, i) {
-			out.WriteString(token)
-			continue
-		}
-		out.WriteString(alternatives(tx, word))
-	}
-	return out.String()
+type operator int
+
+const (
+	opNear operator = iota
+	opAnd
+	opOr
+	opNot
+)
+
+// phraseOf is a text to be found. A star behind it changes nothing: texts are found in the middle of words, too.
+type phraseOf struct {
+	text  string
+	first bool // only at the beginning of a column
 }
 
-// isWord reports whether a token is a word or phrase and no operator.
-func isWord(token string) bool {
-	switch token {
-	case "AND", "OR", "NOT", "NEAR":
-		return false
+// columns are the texts of a block that a search looks into, a bit each.
+type columns uint8
+
+// columnNames are those the index holds, in its order.
+var columnNames = [...]string{"name", "alias", "memo", "tag", "content"}
+
+const everyColumn columns = 1<<len(columnNames) - 1
+
+// blankColumns are the columns that an expression may name though nothing of them is indexed.
+var blankColumns = strings.Fields("id parent_id root_id hash box path hpath fcontent markdown length type subtype ial sort created updated")
+
+// defaultNear is how many characters lie between the phrases of NEAR at most where it does not say.
+const defaultNear = 10
+
+// maxDepth bounds how deep an expression may be, as in SQLite.
+const maxDepth = 256
+
+var errSyntax = errors.New("not an expression of the full text search")
+
+// parseExpression reads an expression by the grammar of SQLite's FTS5: words and quoted phrases, one behind another or joined
+// by AND, OR, NOT and brackets; a + b, ^a, a*, NEAR(a b, 5), column : a, {columns} : a and - column : a. Like SQLite, it lets an
+// empty phrase stand for nothing.
+func parseExpression(text string) (e *expression, err error) {
+	tokens, err := lexExpression(text)
+	if err != nil {
+		return nil, err
 	}
-	first, _ := utf8.DecodeRuneInString(token)
-	return first == '"' || first == '_' || first >= utf8.RuneSelf || '0' <= first && first <= '9' || 'a' <= first|0x20 && first|0x20 <= 'z'
+	p := &expressionParser{tokens: tokens}
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			if thrown != errSyntax { //nolint:errorlint // it is thrown as it is
+				panic(thrown)
+			}
+			e, err = nil, errSyntax
+		}
+	}()
+	if e = p.either(everyColumn, 0); p.at < len(p.tokens) {
+		return nil, errSyntax
+	}
+	return e, nil
 }
 
-// neighbour is the next token in a direction that is no blank, "" at the end.
-func neighbour(tokens []string, i, step int) string {
-	for i += step; 0 <= i && i < len(tokens); i += step {
-		if strings.TrimSpace(tokens[i]) != "" {
-			return tokens[i]
-		}
-	}
-	return ""
+// token is a word, a quoted text, or a mark.
+type token struct {
+	text   string
+	isText bool // a word or a quoted text
+	isWord bool // written without quotes: it may be an operator
 }
 
-// nearCall reports whether a token stands between the brackets of NEAR, which takes phrases only.
-func nearCall(tokens []string, i int) bool {
-	for i--; i >= 0; i-- {
-		switch tokens[i] {
-		case ")":
-			return false
-		case "(":
-			return neighbour(tokens, i, -1) == "NEAR"
+// is reports whether a token is a mark, or a word that is an operator.
+func (t token) is(text string) bool { return t.text == text && (!t.isText || t.isWord) }
+
+func lexExpression(text string) (tokens []token, err error) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		end := i + 1
+		switch {
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+		case strings.IndexByte("(){}:,+*-^", c) >= 0:
+			tokens = append(tokens, token{text: text[i:end]})
+		case c == '"':
+			for end < len(text) && (text[end] != '"' || strings.HasPrefix(text[end+1:], `"`)) {
+				if text[end] == '"' {
+					end++
+				}
+				end++
+			}
+			if end >= len(text) {
+				return nil, errSyntax
+			}
+			tokens = append(tokens, token{text: strings.ReplaceAll(text[i+1:end], `""`, `"`), isText: true})
+			end++
+		case isBare(c):
+			for end < len(text) && isBare(text[end]) {
+				end++
+			}
+			tokens = append(tokens, token{text: text[i:end], isText: true, isWord: true})
+		default:
+			return nil, errSyntax
 		}
+		i = end
+	}
+	return tokens, nil
+}
+
+// isBare reports whether a byte may stand in a word without quotes.
+func isBare(c byte) bool {
+	return c >= utf8.RuneSelf || c == '_' || c == 0x1a || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// expressionParser throws errSyntax.
+type expressionParser struct {
+	tokens []token
+	at     int
+}
+
+func (p *expressionParser) peek(ahead int) token {
+	if p.at+ahead < len(p.tokens) {
+		return p.tokens[p.at+ahead]
+	}
+	return token{}
+}
+
+func (p *expressionParser) take(text string) bool {
+	if p.at < len(p.tokens) && p.tokens[p.at].is(text) {
+		p.at++
+		return true
 	}
 	return false
 }
 
-// alternatives is an expression for any word of the index that begins with word.
-func alternatives(tx *workspace.Tx, word string) string {
-	var terms []string
-	from, to := startingWith(word)
-	tx.Rows(func(row workspace.Row) bool {
-		terms = append(terms, phrase(row.Text(0)))
-		return true
-	}, "SELECT DISTINCT term FROM block_terms WHERE term >= ? AND term < ? LIMIT ?", from, to, maxTerms)
-	if len(terms) == 0 {
-		return nothing
+func (p *expressionParser) need(text string) {
+	if !p.take(text) {
+		panic(errSyntax)
 	}
-	return "(" + strings.Join(terms, " OR ") + ")"
+}
+
+// either, both and unless are joined by OR, AND and NOT, of which the last binds most. Each works on the columns that stand
+// before its brackets.
+func (p *expressionParser) either(within columns, depth int) *expression {
+	e := p.both(within, depth)
+	for p.take("OR") {
+		e = &expression{op: opOr, left: e, right: p.both(within, depth)}
+	}
+	return e
+}
+
+func (p *expressionParser) both(within columns, depth int) *expression {
+	e := p.unless(within, depth)
+	for p.take("AND") {
+		e = &expression{op: opAnd, left: e, right: p.unless(within, depth)}
+	}
+	return e
+}
+
+func (p *expressionParser) unless(within columns, depth int) *expression {
+	e := p.term(within, depth)
+	for p.take("NOT") {
+		e = &expression{op: opNot, left: e, right: p.term(within, depth)}
+	}
+	return e
+}
+
+// term is an expression in brackets, or groups of phrases one behind another, which are joined more tightly than by AND.
+func (p *expressionParser) term(within columns, depth int) *expression {
+	if depth > maxDepth {
+		panic(errSyntax)
+	}
+	start := p.at
+	in, _ := p.filter(within)
+	if p.take("(") {
+		e := p.either(in, depth+1)
+		p.need(")")
+		return e
+	}
+	p.at = start
+	var all *expression
+	for {
+		group := p.group(within)
+		switch {
+		case all == nil || all.blank():
+			all = group
+		case !group.blank():
+			all = &expression{op: opAnd, left: all, right: group}
+		}
+		if !p.moreGroups() {
+			return all
+		}
+	}
+}
+
+// moreGroups reports whether another group of phrases follows.
+func (p *expressionParser) moreGroups() bool {
+	next := p.peek(0)
+	if next.is("AND") || next.is("OR") || next.is("NOT") {
+		return false
+	}
+	return next.isText || next.is("^") || next.is("{") || next.is("-")
+}
+
+// filter reads the columns before a colon; without them it reads nothing.
+func (p *expressionParser) filter(within columns) (in columns, some bool) {
+	minus := p.take("-")
+	switch {
+	case p.take("{"):
+		for !p.take("}") {
+			in |= p.column()
+		}
+		if in == 0 && p.tokens[p.at-2].is("{") { // there are none
+			panic(errSyntax)
+		}
+		some = true
+	case minus || p.peek(0).isText && p.peek(1).is(":"):
+		in, some = p.column(), true
+	}
+	if !some {
+		return within, false
+	}
+	p.need(":")
+	if minus {
+		in = everyColumn &^ in
+	}
+	return in & within, true
+}
+
+// column reads the name of a column.
+func (p *expressionParser) column() columns {
+	t := p.peek(0)
+	if !t.isText || t.is("AND") || t.is("OR") || t.is("NOT") {
+		panic(errSyntax)
+	}
+	p.at++
+	name := strings.ToLower(t.text)
+	if i := slices.Index(columnNames[:], name); i >= 0 {
+		return 1 << i
+	}
+	if !slices.Contains(blankColumns, name) {
+		panic(errSyntax)
+	}
+	return 0
+}
+
+// group is a phrase, or those of NEAR.
+func (p *expressionParser) group(within columns) *expression {
+	in, _ := p.filter(within)
+	e := &expression{columns: in, within: defaultNear}
+	if !p.peek(0).is("NEAR") || !p.peek(1).is("(") {
+		first := p.take("^")
+		e.phrases = []phraseOf{p.phrase(first)}
+		return e
+	}
+	p.at += 2
+	for e.phrases == nil || p.moreGroups() {
+		e.phrases = append(e.phrases, p.phrase(p.take("^")))
+	}
+	if p.take(",") {
+		n, err := strconv.Atoi(p.peek(0).text)
+		if err != nil || !p.peek(0).isText {
+			panic(errSyntax)
+		}
+		e.within = n
+		p.at++
+	}
+	p.need(")")
+	return e
+}
+
+// phrase is one or more texts with a plus between them.
+func (p *expressionParser) phrase(first bool) phraseOf {
+	var text strings.Builder
+	for {
+		t := p.peek(0)
+		if !t.isText || t.is("AND") || t.is("OR") || t.is("NOT") {
+			panic(errSyntax)
+		}
+		p.at++
+		text.WriteString(t.text)
+		p.take("*")
+		if !p.take("+") {
+			return phraseOf{text.String(), first}
+		}
+	}
+}
+
+// blank reports whether nothing is looked for.
+func (e *expression) blank() bool {
+	return e.op == opNear && !slices.ContainsFunc(e.phrases, func(p phraseOf) bool { return p.text != "" })
+}
+
+// sought are the texts that a hit shows marked: all but those behind NOT.
+func (e *expression) sought() []string {
+	if e.op != opNear {
+		words := e.left.sought()
+		if e.op != opNot {
+			words = append(words, e.right.sought()...)
+		}
+		return words
+	}
+	var words []string
+	for _, p := range e.phrases {
+		if p.text != "" {
+			words = append(words, p.text)
+		}
+	}
+	return words
 }

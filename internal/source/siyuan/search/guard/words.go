@@ -27,5 +27,6 @@ func Words(expression string) (err error) {
 	if wrong == nil {
 		return nil
 	}
-	return refuse(stepFrame.ReplaceAllString(wrong.Error(), ""), `a word with other characters than letters and digits stands in double quotes: "a-b"`)
+	message := strings.Replace(stepFrame.ReplaceAllString(wrong.Error(), ""), `syntax error near ""`, "syntax error at its end", 1)
+	return refuse(message, `a word with other characters than letters and digits stands in double quotes: "a-b"`)
 }

@@ -19,7 +19,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for wrong, want := range map[string]string{
-		"a-b": `no such column: b`, "a.b": `near "."`, "apple OR": `near ""`, "AND apple": `near "AND"`, "(apple": "", "apple)": "", "a:b": "no such column: a",
+		"a-b": `no such column: b`, "a.b": `near "."`, "apple OR": "at its end", "AND apple": `near "AND"`, "(apple": "", "apple)": "", "a:b": "no such column: a",
 		`"apple`: "unterminated string", "it's": `near "'"`, "apple, pie": `near ","`, "100%": `near "%"`, "#fruit#": `near "#"`, "NOT apple": `near "NOT"`,
 	} {
 		err := guard.Words(wrong)

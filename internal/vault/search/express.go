@@ -1,0 +1,182 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/vault/workspace"
+)
+
+// byExpression finds the blocks that an expression of SQLite's full text search matches, where every character is a word as for
+// the index of a kernel: a text is found wherever it stands, so that a star behind it says nothing more. What is no expression
+// finds nothing. As in SiYuan it is the inside of a text of SQL: a quote in it is written twice, and one alone finds nothing.
+func byExpression(tx *workspace.Tx, text string) (source, marker) {
+	if strings.Contains(strings.ReplaceAll(text, "''", ""), "'") {
+		return source{}, marking(nil)
+	}
+	text = strings.ReplaceAll(text, "''", "'")
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return source{}, marking(nil)
+	}
+	e, err := parseExpression(text)
+	if err != nil {
+		return source{}, marking(nil)
+	}
+	x := expressed{tx: tx, phrases: map[phraseIn]*bits{}}
+	return listed(x.blocks(e).numbers()), marking(e.sought())
+}
+
+// expressed looks the parts of one expression up.
+type expressed struct {
+	tx      *workspace.Tx
+	phrases map[phraseIn]*bits // those that were looked up already
+}
+
+// phraseIn is a phrase in some columns.
+type phraseIn struct {
+	phraseOf
+	columns columns
+}
+
+// blocks are those that an expression matches. The caller may change the set.
+func (x expressed) blocks(e *expression) *bits {
+	if e.op == opNear {
+		return x.group(e)
+	}
+	found := x.blocks(e.left)
+	if e.op == opAnd && found.empty() {
+		return found
+	}
+	other := x.blocks(e.right)
+	switch e.op {
+	case opAnd:
+		found.keep(other)
+	case opOr:
+		found.join(other)
+	default:
+		found.drop(other)
+	}
+	return found
+}
+
+// group are the blocks that have all phrases of a group, near each other in one text where there are several.
+func (x expressed) group(e *expression) *bits {
+	found := &bits{}
+	if e.blank() || e.columns == 0 {
+		return found
+	}
+	var phrases []phraseOf
+	for _, p := range e.phrases {
+		if p.text != "" {
+			phrases = append(phrases, p)
+		}
+	}
+	for i, p := range phrases {
+		if some := x.phrase(phraseIn{p, e.columns}); i == 0 {
+			found.join(some)
+		} else {
+			found.keep(some)
+		}
+	}
+	if len(phrases) == 1 || found.empty() {
+		return found
+	}
+	return x.read(found, e.columns, func(text string) bool { return near(text, phrases, e.within) })
+}
+
+// phrase are the blocks with a phrase in some columns.
+func (x expressed) phrase(p phraseIn) *bits {
+	if found := x.phrases[p]; found != nil {
+		return found
+	}
+	found := &bits{}
+	collect := func(row workspace.Row) bool {
+		found.add(row.Int(0))
+		return true
+	}
+	names := strings.Join(p.columns.names(), " ")
+	if utf8.RuneCountInString(p.text) >= trigram {
+		src := matching("{" + names + "} : " + phrase(p.text))
+		x.tx.Rows(collect, src.statement, src.args...)
+	} else {
+		from, to := startingWith(p.text)
+		x.tx.Rows(collect, "SELECT doc AS n FROM block_terms WHERE term >= ? AND term < ? AND instr(?, ' ' || col || ' ')",
+			from, to, " "+names+" ")
+	}
+	switch folded := fold(p.text); {
+	case p.first:
+		found = x.read(found, p.columns, func(text string) bool { return strings.HasPrefix(text, folded) })
+	case strings.HasSuffix(folded, " "): // the index has blanks behind each text
+		found = x.read(found, p.columns, func(text string) bool { return strings.Contains(text, folded) })
+	}
+	x.phrases[p] = found
+	return found
+}
+
+// read leaves those blocks of which a text in some columns matches. It is given the texts folded.
+func (x expressed) read(candidates *bits, in columns, match func(text string) bool) *bits {
+	found := &bits{}
+	src := listed(candidates.numbers())
+	if src.statement == "" {
+		return found
+	}
+	x.tx.Rows(func(row workspace.Row) bool {
+		for i := range columnNames {
+			if in&(1<<i) != 0 && match(fold(row.Text(i+1))) {
+				found.add(row.Int(0))
+				break
+			}
+		}
+		return true
+	}, "SELECT node.n, "+strings.Join(columnNames[:], ", ")+" FROM ("+src.statement+") AS s CROSS JOIN node ON node.n = s.n", src.args...)
+	return found
+}
+
+// names are the columns by name.
+func (c columns) names() (list []string) {
+	for i, name := range columnNames {
+		if c&(1<<i) != 0 {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// near reports whether a folded text has all phrases with at most some characters between the last that begins and each
+// other, which is how SQLite counts.
+func near(text string, phrases []phraseOf, within int) bool {
+	places := make([][]int, len(phrases))
+	lengths := make([]int, len(phrases))
+	runes := []rune(text)
+	for i, p := range phrases {
+		sought := []rune(fold(p.text))
+		lengths[i] = len(sought)
+		for at := 0; at+len(sought) <= len(runes) && (at == 0 || !p.first); at++ {
+			if slices.Equal(runes[at:at+len(sought)], sought) {
+				places[i] = append(places[i], at)
+			}
+		}
+		if places[i] == nil {
+			return false
+		}
+	}
+	for i := range places { // which of them begins last
+		for _, last := range places[i] {
+			together := true
+			for j := range places {
+				together = together && someBetween(places[j], last-lengths[j]-within, last)
+			}
+			if together {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// someBetween reports whether one of some sorted numbers lies between two others, these included.
+func someBetween(sorted []int, from, to int) bool {
+	i, _ := slices.BinarySearch(sorted, from)
+	return i < len(sorted) && sorted[i] <= to
+}
