@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
+
+	"collie/internal/sorting"
 )
 
 // splice replaces the bytes [from, to) of a body.
@@ -19,7 +21,7 @@ type splice struct {
 
 // apply makes the edits, which must not overlap, and makes sure that the outcome can be read.
 func (d *Document) apply(text []byte, edits ...splice) ([]byte, error) {
-	slices.SortFunc(edits, func(a, b splice) int { return a.from - b.from })
+	sorting.By(edits, func(a, b splice) int { return a.from - b.from })
 	out := bytes.Clone(text[:d.bom])
 	at := 0
 	for _, e := range edits {

@@ -2,11 +2,12 @@ package jsonc
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"collie/internal/sorting"
 )
 
 // Duplicate is a name that an object has twice.
@@ -33,7 +34,7 @@ func (d *Document) Duplicates() []Duplicate {
 			first[n] = at
 		}
 	})
-	slices.SortFunc(found, func(a, b Duplicate) int { return a.Offset - b.Offset })
+	sorting.By(found, func(a, b Duplicate) int { return a.Offset - b.Offset })
 	return found
 }
 

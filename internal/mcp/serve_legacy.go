@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"collie/internal/sorting"
 )
 
 // becomesStream is how long a request runs before its answer becomes a stream: from then on
@@ -443,7 +445,7 @@ func (s *session) prune(now time.Time) {
 			list = append(list, kept{e, at})
 		}
 	}
-	slices.SortFunc(list, func(a, b kept) int { return b.at.Compare(a.at) })
+	sorting.By(list, func(a, b kept) int { return b.at.Compare(a.at) })
 	n := 0
 	for n < len(list) && n < maxKept && now.Sub(list[n].at) <= keepStream {
 		n++

@@ -3,6 +3,8 @@ package puretemplate
 import (
 	"slices"
 	"strings"
+
+	"collie/internal/sorting"
 )
 
 // Group is what the functions of a template are about.
@@ -36,7 +38,7 @@ type Function struct {
 // Functions are all functions of pure templates by name. The slice is the caller's.
 func Functions() []Function {
 	out := slices.Clone(table)
-	slices.SortFunc(out, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(out, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

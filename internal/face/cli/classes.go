@@ -2,10 +2,11 @@ package cli
 
 import (
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"collie/internal/sorting"
 )
 
 // Class says what a command does with the road, as the test of the one road wants to know.
@@ -136,7 +137,7 @@ func Commands() []Command {
 		}
 	}
 	walk(root)
-	slices.SortFunc(out, func(a, b Command) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(out, func(a, b Command) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 

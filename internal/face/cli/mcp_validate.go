@@ -11,6 +11,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/process"
+	"collie/internal/sorting"
 )
 
 func (p *program) mcpValidateCommand() *cobra.Command {
@@ -75,7 +76,7 @@ func inOrder(cfg *config.Config, found []config.Finding) []config.Finding {
 		}
 		return len(cfg.Files)
 	}
-	slices.SortStableFunc(found, func(a, b config.Finding) int {
+	sorting.Stable(found, func(a, b config.Finding) int {
 		return cmp.Or(cmp.Compare(file(a), file(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return found

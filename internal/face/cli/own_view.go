@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"collie/internal/sorting"
 )
 
 // Limits of what a person is shown (siyuan-tools.md 10.3).
@@ -141,7 +143,7 @@ func (v *ownView) scalars(all []pair) string {
 		}
 		return len(firstMembers)
 	}
-	slices.SortStableFunc(all, func(a, b pair) int { return rank(a) - rank(b) })
+	sorting.Stable(all, func(a, b pair) int { return rank(a) - rank(b) })
 	var rows [][]string
 	for _, e := range all[:min(len(all), mostScalars)] {
 		value := cell(e.value)

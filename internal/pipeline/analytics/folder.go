@@ -8,10 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"collie/internal/sorting"
 )
 
 // folder is where the files are.
@@ -67,7 +68,7 @@ func (f folder) parts() ([]part, error) {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(a, b part) int {
+	sorting.By(out, func(a, b part) int {
 		return cmp.Or(strings.Compare(a.day, b.day), a.index-b.index)
 	})
 	return out, err

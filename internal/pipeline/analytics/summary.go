@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"collie/internal/sorting"
 )
 
 // Summary is what the calls of a time come to. Times are averages in milliseconds, the rate is
@@ -163,7 +165,7 @@ func (t *tally) ranked() []ActionCount {
 	for name, s := range t.actions {
 		out = append(out, ActionCount{name.tool, name.action, s.calls, s.errors, s.average()})
 	}
-	slices.SortFunc(out, func(a, b ActionCount) int {
+	sorting.By(out, func(a, b ActionCount) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Action, b.Action))
 	})
 	return out

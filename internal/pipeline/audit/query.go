@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"collie/internal/sorting"
 )
 
 // clockSlack is how far the clock of a file system may be behind that of a record.
@@ -197,7 +199,7 @@ func newest(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, ma
 		}
 		read[f.path] = int64(bytes.LastIndexByte(data, '\n') + 1)
 		found = append(found, lastWanted(data, f.chain, m, limit)...)
-		slices.SortFunc(found, byTime)
+		sorting.By(found, byTime)
 		found = slices.Clone(found[max(0, len(found)-limit):])
 	}
 	return found, read, nil
@@ -239,7 +241,7 @@ func segmentFiles(dir string) ([]segmentInfo, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(files, func(a, b segmentInfo) int { return b.written.Compare(a.written) })
+	sorting.Stable(files, func(a, b segmentInfo) int { return b.written.Compare(a.written) })
 	return files, nil
 }
 

@@ -8,8 +8,9 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"collie/internal/sorting"
 )
 
 // pollTime is how often Tail looks for new records.
@@ -74,7 +75,7 @@ func (f *follower) fresh() ([]Entry, error) {
 			found = append(found, more...)
 		}
 	}
-	slices.SortFunc(found, byTime)
+	sorting.By(found, byTime)
 	return found, nil
 }
 

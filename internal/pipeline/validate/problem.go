@@ -9,6 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"collie/internal/sorting"
 	"collie/internal/tool"
 )
 
@@ -75,7 +76,7 @@ func (f *form) validate(obj map[string]any, values int) (err error) {
 
 // inOrder makes ps the same each time: the validator goes through objects in random order.
 func inOrder(ps []problem) []problem {
-	slices.SortFunc(ps, func(a, b problem) int {
+	sorting.By(ps, func(a, b problem) int {
 		if c := slices.CompareFunc(a.at, b.at, compareTokens); c != 0 {
 			return c
 		}

@@ -2,9 +2,9 @@ package document
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
+	"collie/internal/sorting"
 	"collie/internal/vault/api"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -117,6 +117,6 @@ func sortDocuments(list []*tree.Document, mode int) {
 		9: byID, 10: reverse(byID),
 	}
 	if by := orders[mode]; by != nil {
-		slices.SortStableFunc(list, by)
+		sorting.Stable(list, by)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/sorting"
 	"collie/internal/vault/api"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -63,7 +64,7 @@ func searchTitles(tx *workspace.Tx, query string, exclude []string) map[string][
 		FROM node JOIN document ON document.n = node.doc
 		WHERE node.type = 'd' AND document.id <> document.box`)
 	for _, hits := range found {
-		slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.HPath, b.HPath), cmp.Compare(a.Path, b.Path)) })
+		sorting.By(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.HPath, b.HPath), cmp.Compare(a.Path, b.Path)) })
 	}
 	return found
 }

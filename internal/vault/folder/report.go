@@ -2,7 +2,8 @@ package folder
 
 import (
 	"cmp"
-	"slices"
+
+	"collie/internal/sorting"
 )
 
 // Codes say what kind of problem a [Problem] is. They do not change.
@@ -67,7 +68,7 @@ func (r *Report) problem(path string, line int, code, what, why string) {
 }
 
 func (r *Report) sort() {
-	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
+	sorting.Stable(r.Problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/sorting"
 	"collie/internal/vault/api"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/workspace"
@@ -72,7 +73,7 @@ func diff(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, f := range before {
 		out.OnlyRight = append(out.OnlyRight, f.shown())
 	}
-	slices.SortFunc(out.OnlyRight, func(a, b shownFile) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(out.OnlyRight, func(a, b shownFile) int { return strings.Compare(a.Path, b.Path) })
 	return api.OK(out)
 }
 
@@ -87,7 +88,7 @@ func without(tx *workspace.Tx, list, other []string) []file {
 			rest = append(rest, f)
 		}
 	}
-	slices.SortFunc(rest, func(a, b file) int { return cmp.Compare(a.Path, b.Path) })
+	sorting.By(rest, func(a, b file) int { return cmp.Compare(a.Path, b.Path) })
 	return rest
 }
 

@@ -1,10 +1,10 @@
 package history
 
 import (
-	"slices"
 	"strings"
 	"time"
 
+	"collie/internal/sorting"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
@@ -37,7 +37,7 @@ func listTags(tx *workspace.Tx, _ api.Request) api.Reply {
 		return api.Fail(-1, noKey)
 	}
 	tags := tx.Records(tagKind, "")
-	slices.SortFunc(tags, func(a, b workspace.Record) int { return strings.Compare(a.ID, b.ID) })
+	sorting.By(tags, func(a, b workspace.Record) int { return strings.Compare(a.ID, b.ID) })
 	shown := []shownSnapshot{}
 	for _, r := range tags {
 		if s, err := findSnapshot(tx, r.Owner); err == nil {

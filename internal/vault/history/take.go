@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/sorting"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
@@ -102,7 +103,7 @@ func types(found []source) []typeCount {
 	for ext, n := range counts {
 		list = append(list, typeCount{ext, n})
 	}
-	slices.SortFunc(list, func(a, b typeCount) int {
+	sorting.By(list, func(a, b typeCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Type, b.Type))
 	})
 	return list

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/sorting"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
@@ -44,7 +45,7 @@ func searchAsset(tx *workspace.Tx, req api.Request) api.Reply {
 // assetFiles are the files below data/assets, the newest first.
 func assetFiles(tx *workspace.Tx) []workspace.File {
 	list := slices.DeleteFunc(tx.FilesBelow(assetsDir), func(f workspace.File) bool { return f.Dir })
-	slices.SortStableFunc(list, func(a, b workspace.File) int { return b.Changed.Compare(a.Changed) })
+	sorting.Stable(list, func(a, b workspace.File) int { return b.Changed.Compare(a.Changed) })
 	return list
 }
 

@@ -2,9 +2,10 @@ package content
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"collie/internal/sorting"
 )
 
 // Visible is kramdown as readers see it: without attribute lists outside code, and without
@@ -58,7 +59,7 @@ func hidden(kramdown string) []span {
 		at = end + 1
 	}
 	out = append(out, trailing(kramdown, out)...)
-	slices.SortFunc(out, func(a, b span) int { return a.from - b.from })
+	sorting.By(out, func(a, b span) int { return a.from - b.from })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
@@ -118,7 +119,7 @@ func (s *scan) blocks(ctx context.Context) ([]kernel.Block, error) {
 		return nil, s.refuse(tool.Conflicting, "overwrite_scan_limit", fmt.Sprintf("the document has more than %d blocks, too many to make sure that nothing is lost", maxScan),
 			map[string]any{"scannedBlocks": maxScan}, `change single texts with fs(action="replace")`)
 	}
-	slices.SortFunc(s.complex, func(a, b ComplexBlock) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	sorting.By(s.complex, func(a, b ComplexBlock) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return top, nil
 }
 

@@ -3,6 +3,8 @@ package content
 import (
 	"slices"
 	"strings"
+
+	"collie/internal/sorting"
 )
 
 // view is kramdown beside the text that readers see of it.
@@ -45,7 +47,7 @@ func without(spans, anchors []span) []span {
 		return slices.ContainsFunc(anchors, func(a span) bool { return s.from < a.to && s.to > a.from })
 	})
 	spans = append(spans, anchors...)
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	sorting.By(spans, func(a, b span) int { return a.from - b.from })
 	return spans
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -108,7 +109,7 @@ func titled(ctx context.Context, r *action.Request, query string) ([]hit, error)
 			hits = append(hits, hit{place{p.ID, n.ID, p.Path, p.HPath}, lastTitle(p.HPath)})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int {
+	sorting.Stable(hits, func(a, b hit) int {
 		if x, y := strings.EqualFold(a.Name, query), strings.EqualFold(b.Name, query); x != y {
 			if x {
 				return -1

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -81,7 +82,7 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	if due, err = visible(ctx, r, due, s.within); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(due, inTurn)
+	sorting.By(due, inTurn)
 	out := dueList{Scope: a.Scope, Filter: a.Filter, Cards: []dueCard{}, Unreviewed: len(due)}
 	var matching []kernel.DueCard
 	for _, c := range due {

@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"collie/internal/atomicfile"
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
@@ -162,7 +162,7 @@ func (l *ledger) list() ([]Entry, error) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return b.Created.Compare(a.Created) })
+	sorting.By(out, func(a, b Entry) int { return b.Created.Compare(a.Created) })
 	return out, nil
 }
 
@@ -182,7 +182,7 @@ func (l *ledger) prune() {
 			all = append(all, aged{f.Name(), info.ModTime()})
 		}
 	}
-	slices.SortFunc(all, func(a, b aged) int { return b.at.Compare(a.at) })
+	sorting.By(all, func(a, b aged) int { return b.at.Compare(a.at) })
 	for i, f := range all {
 		if i >= mostEntries || time.Since(f.at) > l.keep {
 			_ = os.Remove(filepath.Join(l.dir, "writes", f.name)) // the next time will do

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
@@ -108,7 +109,7 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 			out = append(out, asset{assetName(p), p, updated})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b asset) int { return cmp.Compare(b.Updated, a.Updated) })
+	sorting.Stable(out, func(a, b asset) int { return cmp.Compare(b.Updated, a.Updated) })
 	return out, nil
 }
 

@@ -3,8 +3,8 @@ package search
 import (
 	"cmp"
 	"context"
-	"slices"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/search/guard"
 )
@@ -131,7 +131,7 @@ func (f *finder) named(ctx context.Context, page, size int) (kernel.FoundPage, e
 	for i, id := range ids {
 		at[id] = i
 	}
-	slices.SortStableFunc(hits, func(a, b kernel.Found) int { return cmp.Compare(at[a.ID], at[b.ID]) })
+	sorting.Stable(hits, func(a, b kernel.Found) int { return cmp.Compare(at[a.ID], at[b.ID]) })
 	out.Blocks = regroup(hits, documents)
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -143,9 +144,9 @@ func order(list []assetText, by string) {
 	case "relevance_asc":
 		slices.Reverse(list)
 	case "updated_asc":
-		slices.SortStableFunc(list, func(a, b assetText) int { return cmp.Compare(a.Updated, b.Updated) })
+		sorting.Stable(list, func(a, b assetText) int { return cmp.Compare(a.Updated, b.Updated) })
 	case "updated_desc":
-		slices.SortStableFunc(list, func(a, b assetText) int { return cmp.Compare(b.Updated, a.Updated) })
+		sorting.Stable(list, func(a, b assetText) int { return cmp.Compare(b.Updated, a.Updated) })
 	}
 }
 

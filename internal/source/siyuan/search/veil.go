@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
@@ -114,7 +115,7 @@ func matcher(method, query string, oneWord bool) func(texts []string) bool {
 // order puts the hits behind the others whose text was changed: where they stood depends on what it was.
 func (c *cleaning) order(found []kernel.Found) []kernel.Found {
 	if len(c.changed) > 0 {
-		slices.SortStableFunc(found, func(a, b kernel.Found) int { return rank(c.changed[a.ID]) - rank(c.changed[b.ID]) })
+		sorting.Stable(found, func(a, b kernel.Found) int { return rank(c.changed[a.ID]) - rank(c.changed[b.ID]) })
 	}
 	return found
 }

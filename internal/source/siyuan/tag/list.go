@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -118,6 +119,6 @@ func readable(ctx context.Context, r *action.Request) ([]counted, error) {
 	for label, n := range counts {
 		out = append(out, counted{label, n})
 	}
-	slices.SortFunc(out, func(a, b counted) int { return strings.Compare(a.Label, b.Label) })
+	sorting.By(out, func(a, b counted) int { return strings.Compare(a.Label, b.Label) })
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/sorting"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -45,7 +46,7 @@ func listNodes() *action.Action {
 		found = slices.DeleteFunc(found, func(n node) bool {
 			return target != nil && n.Document != target.Root || scope == global && n.Document != ""
 		})
-		slices.SortFunc(found, func(a, b node) int {
+		sorting.By(found, func(a, b node) int {
 			return cmp.Or(strings.Compare(b.at, a.at), strings.Compare(a.Tag, b.Tag))
 		})
 		return action.Paged(found, a.Page, a.Size), nil

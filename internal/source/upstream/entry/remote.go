@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"collie/internal/sorting"
 )
 
 // remote reads how a server is reached over HTTP.
@@ -132,7 +134,7 @@ func (o *object) headers(pointer string, raw json.RawMessage) {
 			}
 		}
 	}
-	slices.SortStableFunc(o.entry.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Stable(o.entry.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, token

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"time"
+
+	"collie/internal/sorting"
 )
 
 // How long is waited after a commit that failed, first and then always (8.6).
@@ -193,7 +194,7 @@ func (c *Cache) pending() (list []pending, create bool) {
 		}
 		list = append(list, p)
 	}
-	slices.SortFunc(list, func(a, b pending) int {
+	sorting.By(list, func(a, b pending) int {
 		if a.name < b.name {
 			return -1
 		}
