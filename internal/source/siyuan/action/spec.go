@@ -100,31 +100,35 @@ type Action struct {
 	Spec
 	params []Param
 	schema json.RawMessage
-	decode func(raw json.RawMessage) (any, error)
-	run    func(context.Context, *Request, any) (any, error)
+	args   reflect.Type
+	run    func(ctx context.Context, r *Request, args any) (any, error)
 }
 
 // New returns an action of spec whose arguments are an A, a struct with the tags of [Param]. It
-// panics if spec contradicts itself: that is a mistake of the programmer.
+// panics if spec contradicts itself: that is a mistake of the programmer. There are a hundred of
+// them, so what each A has compiled for itself is kept to the call of run.
 func New[A any](spec Spec, run func(ctx context.Context, r *Request, a A) (any, error)) *Action {
-	a := &Action{Spec: spec}
+	return made(spec, reflect.TypeFor[A](), func(ctx context.Context, r *Request, args any) (any, error) {
+		return run(ctx, r, *args.(*A))
+	})
+}
+
+func made(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request, args any) (any, error)) *Action {
+	a := &Action{Spec: spec, params: paramsOf(args), args: args, run: run}
 	if a.Spec.Risk == "" {
 		a.Spec.Risk = riskOf(&spec)
 	}
-	a.params = paramsOf(reflect.TypeFor[A]())
 	a.schema = schemaOf(a)
-	a.decode = func(raw json.RawMessage) (any, error) {
-		var v A
-		if err := decodeArgs(a, raw, &v); err != nil {
-			return nil, err
-		}
-		return v, nil
-	}
-	a.run = func(ctx context.Context, r *Request, args any) (any, error) { return run(ctx, r, args.(A)) }
 	if err := a.check(); err != nil {
 		panic(fmt.Sprintf("action %s.%s: %v", spec.Tool, spec.Name, err))
 	}
 	return a
+}
+
+// decode returns a pointer to the action's own struct of arguments.
+func (a *Action) decode(raw json.RawMessage) (any, error) {
+	v := reflect.New(a.args).Interface()
+	return v, decodeArgs(a, raw, v)
 }
 
 // None are the arguments of an action that takes none.
