@@ -15,6 +15,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// raised is why a document with x^2^ and H~2~O is another one here.
+const raised = "a single ^ or ~ is text in the vault"
+
 // contract is what this package claims: every answer of its endpoints in these scenarios but those named.
 var contract = kerneltest.Contract{
 	Scenarios: []string{
@@ -26,6 +29,9 @@ var contract = kerneltest.Contract{
 		"blocks#86":            "lists blocks of several seconds, all written within one here",
 		"blocks#88":            "lists blocks of several seconds, all written within one here",
 		"blocks#108":           "a marker was recorded as a control character",
+		"blocks_rich#5":        raised,
+		"blocks_rich#6":        raised,
+		"blocks_rich#7":        raised,
 		"blocks#121":           "shows a block that deleteBlock had yet to delete; here it is gone",
 		"limits#20":            "the depth of documents is not for this package",
 		"limits#21":            "the depth of documents is not for this package",

@@ -12,7 +12,13 @@ import (
 func TestParseInline(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, text, content string }{
-		{"x^2^ and H~2~O", "x<sup>2</sup> and H<sub>2</sub>O", "x2 and H2O"},
+		{"x^2^ and H~2~O", "x^2^ and H~2~O", "x^2^ and H~2~O"},
+		{"x<sup>2</sup> and H<sub>2</sub>O", "x<sup>2</sup> and H<sub>2</sub>O", "x2 and H2O"},
+		{`x<span data-type="sup">2</span>, <span data-type="sub strong">2</span>`, `x<sup>2</sup>, **<sub>2</sub>**`, "x2, 2"},
+		{"A claim.[^1] Another.[^2]", "A claim.[^1] Another.[^2]", "A claim.[^1] Another.[^2]"},
+		{"2^10=1024 and 2^20=1M", "2^10=1024 and 2^20=1M", "2^10=1024 and 2^20=1M"},
+		{"一般 3~5 天，最多 10~20 天", "一般 3~5 天，最多 10~20 天", "一般 3~5 天，最多 10~20 天"},
+		{"x^x^y^y^z^k = 0^y^ and ~~gone~~", "x^x^y^y^z^k = 0^y^ and ~~gone~~", "x^x^y^y^z^k = 0^y^ and gone"},
 		{"__a__ _b_", "**a** *b*", "a b"},
 		{"**a *b* c**", "**a *b* c**", "a b c"},
 		{`**x**{: style="color:red"}`, `**x**{: style="color:red"}`, "x"},
