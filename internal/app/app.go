@@ -42,6 +42,8 @@ type Options struct {
 	GuardArgs []string
 	// Servers names the servers to start; nil starts all, an empty list none.
 	Servers []string
+	// Brief is for a command that a person waits for: its servers get less time to end.
+	Brief bool
 	// Sweep ends what an earlier gateway of this home left behind.
 	Sweep bool
 	// Kernel is what the command line says of the SiYuan kernel to use.
@@ -51,6 +53,19 @@ type Options struct {
 	WorkDir string
 	Env     config.Env
 	Logger  *slog.Logger // nil discards
+}
+
+// briefly is how long a server that was started for one command may take to end: it has answered,
+// and a person waits. One that ends with its input does so within the first wait, and one that has
+// something to put in order hears SIGTERM.
+var briefly = process.Ladder{CloseWait: 250 * time.Millisecond, TermWait: 750 * time.Millisecond}
+
+// ladder is how long servers may take to end.
+func (o *Options) ladder() process.Ladder {
+	if o.Brief {
+		return briefly
+	}
+	return process.Ladder{}
 }
 
 // App is everything joined. It is safe for concurrent use. Close ends it.
@@ -135,7 +150,7 @@ func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options,
 		RunDir: filepath.Join(cfg.Paths.State, "run"),
 		Cache:  a.cache, Key: key, Portable: cfg.Cache.SharedIdentity == "portable", Home: opts.Env.Get("HOME"), Pins: a.pins,
 		Tokens: tokens, LockDir: locks(cfg), Logs: logFiles(cfg),
-		Policy: policy(&cfg.Cache), Drain: cfg.MCP.Drain, Logger: a.log,
+		Policy: policy(&cfg.Cache), Drain: cfg.MCP.Drain, Ladder: opts.ladder(), Logger: a.log,
 	})
 	a.Servers = Servers{a.set, a.reread}
 	a.ToolCache = ToolCache{a.cache, a.set.Cleared}

@@ -30,7 +30,7 @@ func Diagnose(ctx context.Context, cfg *config.Config, o Options, name string, t
 		}
 		return upstream.Diagnose(ctx, spec, upstream.Options{
 			Info: info(o.Version), Guard: guard, MaxFrame: int(cfg.MCP.Limits.MaxFrame), Tokens: tokens, LockDir: locks(cfg),
-			Environ: o.Env.List(), Deny: cfg.MCP.EnvDeny, Logger: slog.New(slog.DiscardHandler),
+			Environ: o.Env.List(), Deny: cfg.MCP.EnvDeny, Ladder: o.ladder(), Logger: slog.New(slog.DiscardHandler),
 		}, tell), nil
 	}
 	var known []string

@@ -88,6 +88,39 @@ func startStubborn(t *testing.T, p gateway.Programs, face string) (run *gateway.
 	return run, c
 }
 
+// A command that starts servers for itself ends soon after its answer, whatever they ignore. They are
+// gone with it, children of theirs included, and the record is complete.
+func TestCommandEndsWithItsAnswer(t *testing.T) {
+	t.Parallel()
+	const limit = 5 * time.Second // five times what a server may take to end
+	p := gateway.Place(t)
+	home, settings := t.TempDir(), p.Settings(t, stubborn)
+	for _, args := range [][]string{
+		{"call", "family", "echo", "--text", "here"},
+		{"tools", "deaf"},
+		{"mcp", "doctor", "family"},
+		{"cache", "warm"},
+	} {
+		begun := time.Now()
+		stdout, stderr, code := p.Run(t, home, append([]string{"--config", settings}, args...)...)
+		took := time.Since(begun)
+		if code != 0 || took > limit {
+			t.Errorf("%v: exit code %d after %v: %s%s", args, code, took, stdout, stderr)
+		}
+		if left := p.Running(t); len(left) > 0 {
+			t.Errorf("%v left %v", args, left)
+		}
+		t.Logf("%v took %v", args, took.Round(time.Millisecond))
+	}
+	if out, _, _ := p.Run(t, home, "--config", settings, "audit", "query", "--json"); !strings.Contains(out, `"outcome":"ok"`) {
+		t.Errorf("the call is not on record: %s", out)
+	}
+	counted, err := filepath.Glob(filepath.Join(home, "data", "analytics", "*"))
+	if err != nil || len(counted) == 0 {
+		t.Errorf("the call was not counted: %v, %v", counted, err)
+	}
+}
+
 // End of input ends `collie stdio` and its servers.
 func TestEndOfInput(t *testing.T) {
 	t.Parallel()

@@ -65,7 +65,7 @@ func (p *program) backend(ctx context.Context, servers []string) (backend, error
 	if p.logLevel == "" {
 		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
 	}
-	a, err := p.join(ctx, cfg, log, openOptions{servers: servers})
+	a, err := p.join(ctx, cfg, log, openOptions{servers: servers, brief: true})
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (p *program) learnerFor(ctx context.Context, cfg *config.Config, followed b
 		return r, r.Close, nil
 	}
 	here, err := app.OpenLearner(ctx, cfg, app.Options{
-		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Env: p.env, Logger: slog.New(slog.DiscardHandler),
+		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Brief: true, Env: p.env, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -34,7 +34,9 @@ func (p *program) mcpDoctor(ctx context.Context, name string) error {
 			p.showStep(&s)
 		}
 	}
-	ok, err := app.Diagnose(ctx, cfg, app.Options{Version: p.version, Self: self(), GuardArgs: []string{guardName}, Env: p.env}, name, tell)
+	ok, err := app.Diagnose(ctx, cfg, app.Options{
+		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Brief: true, Env: p.env,
+	}, name, tell)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (p *program) withNotes(ctx context.Context, do func(a *app.App, cfg *config
 		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
 	}
 	p.notes = true
-	a, err := p.join(ctx, cfg, log, openOptions{servers: []string{}})
+	a, err := p.join(ctx, cfg, log, openOptions{servers: []string{}, brief: true})
 	if err != nil {
 		return err
 	}

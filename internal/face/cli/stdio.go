@@ -168,6 +168,7 @@ func principal() string {
 type openOptions struct {
 	servers []string // nil: all
 	sweep   bool
+	brief   bool // see [app.Options]
 }
 
 // open reads the settings and joins the parts.
@@ -186,7 +187,7 @@ func (p *program) open(ctx context.Context, o openOptions) (*app.App, error) {
 // join joins the parts.
 func (p *program) join(ctx context.Context, cfg *config.Config, log *slog.Logger, o openOptions) (*app.App, error) {
 	return app.Open(ctx, cfg, app.Options{
-		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Servers: o.servers, Sweep: o.sweep,
+		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Servers: o.servers, Sweep: o.sweep, Brief: o.brief,
 		Kernel: p.kernel, WorkDir: p.workDir, Env: p.env, Logger: log,
 	})
 }

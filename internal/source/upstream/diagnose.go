@@ -199,6 +199,10 @@ func (d *diagnosis) stop() bool {
 		if d.conn.proc == nil {
 			return "closed", nil
 		}
-		return "ended with " + d.conn.proc.Exit().String(), nil
+		exit := d.conn.proc.Exit()
+		if exit.Signal != "" {
+			return "ended with " + exit.String() + "; it does not end with its input", nil
+		}
+		return "ended with " + exit.String(), nil
 	})
 }

@@ -75,6 +75,8 @@ type Options struct {
 	// Drain is how long calls in flight may go on when a server is stopped; 0 means that they
 	// are cancelled at once.
 	Drain time.Duration
+	// Ladder is how long a server may take to end once it is told to; zero means the usual waits.
+	Ladder process.Ladder
 	// Peek changes nothing in the cache: the Set is for looking only.
 	Peek bool
 
