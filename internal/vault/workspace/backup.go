@@ -99,7 +99,7 @@ type Info struct {
 
 // Info counts what the workspace holds.
 func (w *Workspace) Info(ctx context.Context) (Info, error) {
-	info := Info{Path: w.path, Version: len(migrations)}
+	info := Info{Path: w.path, Version: w.version}
 	for _, suffix := range []string{"", "-wal"} {
 		if f, err := os.Stat(w.path + suffix); err == nil {
 			info.Size += f.Size()

@@ -20,7 +20,7 @@ import (
 var schemaFiles embed.FS
 
 // migrations are the files below schema in the order they are applied; PRAGMA user_version counts those a file has had.
-var migrations = []string{"schema/001.sql"}
+var migrations = []string{"schema/001.sql", "schema/002.sql"}
 
 // appID marks a file as ours, in PRAGMA application_id.
 const appID = 0x436f6c76
@@ -36,6 +36,7 @@ type Workspace struct {
 	path     string
 	file     os.FileInfo // which file that is
 	readOnly bool
+	version  int // of the schema when it was opened
 	cache    *cache
 	guard    *query.Guard
 
@@ -47,7 +48,7 @@ type Workspace struct {
 }
 
 // Open opens the workspace in the file at path, which is made when it is not there, readable by its owner only. A file
-// of an older version is brought up to date; one of a newer version, or of another program, is refused. The caller
+// of an older version is brought up to date, or read as it is; one of a newer version, or of another program, is refused. The caller
 // closes it.
 func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
@@ -139,14 +140,15 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 		return err
 	case version > len(migrations):
 		return newer(version)
-	case version < len(migrations) && w.readOnly:
-		return errors.New("it was written by an older Collie: open it once for writing")
+	case version == 0 && w.readOnly:
+		return errors.New("it is empty: open it once for writing")
 	}
+	w.version = version
 	if err := tune(conn, !w.readOnly); err != nil {
 		return err
 	}
-	if version == len(migrations) {
-		return nil // nothing is written
+	if version == len(migrations) || w.readOnly {
+		return nil // nothing is written; an older file can be read
 	}
 	schema := sqlitemigration.Schema{AppID: appID}
 	for _, name := range migrations {
@@ -156,7 +158,11 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 		}
 		schema.Migrations = append(schema.Migrations, string(text))
 	}
-	return sqlitemigration.Migrate(ctx, conn, schema)
+	if err := sqlitemigration.Migrate(ctx, conn, schema); err != nil {
+		return err
+	}
+	w.version = len(migrations)
+	return nil
 }
 
 // newer is the error for a file of a version that is not known yet.

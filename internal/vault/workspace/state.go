@@ -16,6 +16,7 @@ type state struct {
 	ws      *Workspace
 	conn    *sqlite.Conn
 	write   bool
+	old     bool // the file has no table of imports yet
 	err     error
 	running map[string]bool // the statements in the middle of their rows
 
@@ -55,7 +56,7 @@ type nodeRow struct {
 
 func newState(w *Workspace, conn *sqlite.Conn, write bool) state {
 	return state{
-		ws: w, conn: conn, write: write, running: map[string]bool{},
+		ws: w, conn: conn, write: write, old: w.version < 2, running: map[string]bool{},
 		docs: map[int64]*tree.Document{}, blocks: map[string]*tree.Block{}, erased: map[*nodeRow]bool{},
 	}
 }
