@@ -87,3 +87,5 @@ require (
 )
 
 replace github.com/alecthomas/chroma => ./third_party/chroma
+
+replace github.com/santhosh-tekuri/jsonschema/v6 => ./third_party/jsonschema
