@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"collie/internal/config"
+	"collie/internal/lazyregexp"
 	"collie/internal/pipeline/audit"
 	"collie/internal/source/upstream/entry"
 )
@@ -135,7 +135,7 @@ func hideTexts(raw json.RawMessage) json.RawMessage {
 }
 
 // reference is a text that only refers to variables, as the value of a header may.
-var reference = regexp.MustCompile(`^((?:[A-Za-z0-9-]+: *)?(?:Bearer|Basic|token)? *)?(\$\{[^}]*\})+$`)
+var reference = lazyregexp.New(`^((?:[A-Za-z0-9-]+: *)?(?:Bearer|Basic|token)? *)?(\$\{[^}]*\})+$`)
 
 // hideText hides s unless all that may be secret in it comes from variables. The name before
 // the value of a header that is written "Name: value" stays.

@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"collie/internal/config"
+	"collie/internal/lazyregexp"
 	"collie/internal/secret"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/hosts"
@@ -288,7 +288,7 @@ func (n *names) give(name string, e hosts.Entry) (given, state string) {
 	}
 }
 
-var unfitLower = regexp.MustCompile(`[^a-z0-9_-]+`)
+var unfitLower = lazyregexp.New(`[^a-z0-9_-]+`)
 
 // slug makes a name for a server of what a host calls it (R-IM-1).
 func slug(name string, raw json.RawMessage) string {

@@ -3,9 +3,9 @@ package app
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/upstream/entry"
 )
 
@@ -31,6 +31,6 @@ func NameFor(raw json.RawMessage) string {
 }
 
 // unfit is what a server's name cannot hold (R-CV-2).
-var unfit = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+var unfit = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 const longestName = 64

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"collie/internal/config"
+	"collie/internal/lazyregexp"
 	"collie/internal/source/upstream/entry"
 )
 
@@ -114,7 +114,7 @@ func effects(e *entry.Entry, raw json.RawMessage) []string {
 }
 
 // placeholder is a variable in a text.
-var placeholder = regexp.MustCompile(`\$\{(?:env:|(secret:|input:))?([^}:]+)[^}]*\}`)
+var placeholder = lazyregexp.New(`\$\{(?:env:|(secret:|input:))?([^}:]+)[^}]*\}`)
 
 // ofPlaces are variables that tell no secret.
 var ofPlaces = []string{"workspaceFolder", "configDir", "userHome", "pathSeparator", "/"}

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // AnswerError says that a server has answered a request with something that cannot be read.
@@ -157,7 +158,7 @@ func looseString(b []byte, i int) int {
 }
 
 // endsWithID is the end of a response that has its id behind its result.
-var endsWithID = regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+var endsWithID = lazyregexp.New(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 
 // lastID returns the id that the last bytes of a response name, empty if they do not.
 func lastID(b []byte) ID {

@@ -2,22 +2,22 @@ package cli
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"collie/internal/app"
+	"collie/internal/lazyregexp"
 )
 
 // asCall finds the beginning of a call as models write it.
-var asCall = regexp.MustCompile(`\b([a-z]+)\(action="([a-z_]+)"`)
+var asCall = lazyregexp.New(`\b([a-z]+)\(action="([a-z_]+)"`)
 
 // asArgument finds the next argument of one, up to its value.
-var asArgument = regexp.MustCompile(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
+var asArgument = lazyregexp.New(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
 
 // asPage finds the address of a help page.
-var asPage = regexp.MustCompile(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
+var asPage = lazyregexp.New(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
 
 // inCommands writes the calls in a text of ours as a person types them:
 // fs(action="ls", path="/") becomes collie fs ls --path / (siyuan-tools.md 8). What it does not

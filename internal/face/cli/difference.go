@@ -3,9 +3,10 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"collie/internal/lazyregexp"
 )
 
 // maxCompared bounds the work of comparing two texts: lines of one times lines of the other.
@@ -124,7 +125,7 @@ func legible(raw json.RawMessage) []string {
 }
 
 // jsonString finds the strings of a JSON text.
-var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var jsonString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
 // unescaped writes a JSON string with as few escapes as it needs. One that escapes what is no
 // character stays, or two of them would look alike.

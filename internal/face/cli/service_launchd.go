@@ -3,9 +3,10 @@ package cli
 import (
 	"encoding/xml"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // launchdUnit is the service as an agent of launchd, or as a daemon of the system.
@@ -64,7 +65,7 @@ func xmlText(s string) string {
 	return b.String()
 }
 
-var launchdFields = regexp.MustCompile(`(?m)^\t(state|last exit code) = (.+)$`)
+var launchdFields = lazyregexp.New(`(?m)^\t(state|last exit code) = (.+)$`)
 
 // launchdState reads what launchctl print says.
 func launchdState(out string, err error) (state, detail string) {

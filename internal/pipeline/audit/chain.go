@@ -10,11 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"collie/internal/atomicfile"
+	"collie/internal/lazyregexp"
 	"collie/internal/tool"
 )
 
@@ -30,8 +30,8 @@ const (
 const namedHeads = 64
 
 var (
-	chainName   = regexp.MustCompile(`^\d{8}T\d{6}Z-\d+-[0-9a-f]{8}$`)
-	segmentName = regexp.MustCompile(`^\d{6}\.jsonl$`)
+	chainName   = lazyregexp.New(`^\d{8}T\d{6}Z-\d+-[0-9a-f]{8}$`)
+	segmentName = lazyregexp.New(`^\d{6}\.jsonl$`)
 )
 
 // chain is the chain that this process writes.

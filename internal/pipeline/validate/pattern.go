@@ -8,6 +8,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"collie/internal/lazyregexp"
 )
 
 // patterns returns the regular expressions for doc. JSON Schema means those of ECMAScript,
@@ -61,7 +63,7 @@ func propertyPatterns(doc any) error {
 	return nil
 }
 
-var unicodeEscape = regexp.MustCompile(`\\(?:u\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|.)`)
+var unicodeEscape = lazyregexp.New(`\\(?:u\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|.)`)
 
 // expression compiles s with the \u escapes of ECMAScript.
 func expression(s string) (*regexp.Regexp, error) {

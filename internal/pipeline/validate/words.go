@@ -3,12 +3,13 @@ package validate
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"collie/internal/lazyregexp"
 )
 
 const (
@@ -130,10 +131,10 @@ func oneLine(s string) string {
 	}, s)
 }
 
-var secretName = regexp.MustCompile(`(?i)passw|passphrase|pwd|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|authorization|credential|cookie|密码|密钥|令牌`)
+var secretName = lazyregexp.New(`(?i)passw|passphrase|pwd|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|authorization|credential|cookie|密码|密钥|令牌`)
 
 // amountName finds the names of numbers of tokens, which are no secrets.
-var amountName = regexp.MustCompile(`(?i)tokens?[-_]?(budget|limit|count|total|usage)|(max|min|num|total|count|estimated)[-_a-z]*tokens`)
+var amountName = lazyregexp.New(`(?i)tokens?[-_]?(budget|limit|count|total|usage)|(max|min|num|total|count|estimated)[-_a-z]*tokens`)
 
 // isSecret reports whether the value at "at" may be one that must not be repeated, going by
 // its name, the names around it, or its schema.

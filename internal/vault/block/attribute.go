@@ -2,12 +2,12 @@ package block
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/api"
 	"collie/internal/vault/edit"
 	"collie/internal/vault/tree"
@@ -17,7 +17,7 @@ import (
 // maxTitle is how many characters the title of a document has at most.
 const maxTitle = 512
 
-var attributeName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+var attributeName = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 
 // getBlockAttrs lists the attributes of a block; one that does not exist has none.
 func getBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {

@@ -3,11 +3,11 @@ package file
 import (
 	"net/http"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/api"
 	"collie/internal/vault/tree"
 )
@@ -43,7 +43,7 @@ func escapes(p string) bool {
 }
 
 // reserved are the names that are devices on Windows, whatever follows a dot.
-var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
+var reserved = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
 
 // storable reports whether a file may be made at a confined path: every system must be able to hold it, since a
 // workspace may be taken out of the vault.

@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
@@ -55,7 +55,7 @@ func storeAsset(tx *workspace.Tx, dir, name string, data []byte) string {
 }
 
 // nameID is the id behind the name of an asset.
-var nameID = regexp.MustCompile(`-\d{14}-[0-9a-z]{7}$`)
+var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
 // sameAsset is a file in the folder of all assets or below it.
 func sameAsset(tx *workspace.Tx, stem, ext string, data []byte) (found string) {

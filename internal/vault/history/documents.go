@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/api"
 	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
@@ -86,7 +87,7 @@ func keptDOM(root *tree.Block) string {
 	return strings.ReplaceAll(markup.DOMs(root.Children), `contenteditable="true"`, `contenteditable="false"`)
 }
 
-var domPiece = regexp.MustCompile(`<[^>]*>|[^<]+`)
+var domPiece = lazyregexp.New(`<[^>]*>|[^<]+`)
 
 // highlight marks a text in what a DOM says, whatever its case.
 func highlight(dom, text string) string {

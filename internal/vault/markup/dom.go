@@ -1,9 +1,9 @@
 package markup
 
 import (
-	"regexp"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/tree"
 
 	"github.com/88250/lute/ast"
@@ -43,7 +43,7 @@ func plainDOM(blocks []*tree.Block) string {
 }
 
 // tags are those of a DOM.
-var tags = regexp.MustCompile(`<[^<>]*>`)
+var tags = lazyregexp.New(`<[^<>]*>`)
 
 // ParseDOM splits the DOM of the editor into blocks, which keep data-node-id and attributes. It always returns a
 // block: an empty paragraph if there is nothing else. Text that was typed as Markdown is Markdown.

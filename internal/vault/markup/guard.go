@@ -1,8 +1,9 @@
 package markup
 
 import (
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // Lute loses some text that people write: the id of a reference inside a code span, and a tag of formatting that is
@@ -13,7 +14,7 @@ const (
 )
 
 // formatTag is a tag that formats text or stands in it.
-var formatTag = regexp.MustCompile(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
+var formatTag = lazyregexp.New(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
 
 // shield puts stand-ins where lute would lose text or take it for something else.
 func shield(markdown string) string {

@@ -1,8 +1,9 @@
 package markup
 
 import (
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // escapes are the characters that would begin or end a mark.
@@ -20,7 +21,7 @@ func escapeMarks(text string) string {
 }
 
 // plainBackslash is one, as escapeMarks writes it, that means itself without that too.
-var plainBackslash = regexp.MustCompile(`\\\\([^!-/:-@\[-\x60{-~])`)
+var plainBackslash = lazyregexp.New(`\\\\([^!-/:-@\[-\x60{-~])`)
 
 // escapeInTag is escapeMarks for the label of a tag (#label#), which an escaped backslash would cut into several.
 func escapeInTag(text string) string {
@@ -28,7 +29,7 @@ func escapeInTag(text string) string {
 }
 
 // tagStart is the beginning of a tag.
-var tagStart = regexp.MustCompile(`<([A-Za-z/!?])`)
+var tagStart = lazyregexp.New(`<([A-Za-z/!?])`)
 
 // escapeTags writes text such that no part of it is a tag.
 func escapeTags(text string) string {

@@ -2,10 +2,10 @@ package search
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/sorting"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
@@ -14,7 +14,7 @@ import (
 const assetsDir = "/data/assets"
 
 // nameID is the id at the end of an asset's name.
-var nameID = regexp.MustCompile(`-\d{14}-[0-9a-z]{7}$`)
+var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
 // assetName is one asset that was found by its name.
 type assetName struct {

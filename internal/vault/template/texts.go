@@ -20,6 +20,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"collie/internal/lazyregexp"
 )
 
 var texting = map[string]function{
@@ -141,7 +143,7 @@ func pairing(grows int, of func(a, b string) any) function {
 }
 
 // wide matches widths and precisions of more than three digits and those taken from an argument.
-var wide = regexp.MustCompile(`[0-9]{4,}|\*`)
+var wide = lazyregexp.New(`[0-9]{4,}|\*`)
 
 func printf(r *run, a []any) (any, error) {
 	format, v := a[0].(string), a[1:]

@@ -3,14 +3,15 @@ package tree
 import (
 	"crypto/sha256"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"time"
+
+	"collie/internal/lazyregexp"
 )
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
-var idPattern = regexp.MustCompile(`^\d{14}-[0-9a-z]{7}$`)
+var idPattern = lazyregexp.New(`^\d{14}-[0-9a-z]{7}$`)
 
 // ValidID reports whether id has the form yyyyMMddHHmmss-xxxxxxx.
 func ValidID(id string) bool { return len(id) == 22 && idPattern.MatchString(id) }

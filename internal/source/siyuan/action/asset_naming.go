@@ -3,9 +3,10 @@ package action
 import (
 	"encoding/hex"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // Naming finds which of some assets texts name, in whatever form. The work is that of the texts,
@@ -68,7 +69,7 @@ func (n *Naming) scan(text string) {
 }
 
 // percentEncoded is one percent-encoded byte.
-var percentEncoded = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
+var percentEncoded = lazyregexp.New(`%[0-9a-fA-F]{2}`)
 
 // assetTail is the path of an asset from its folder assets/ on, which is how documents write it.
 func assetTail(path string) string {

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -82,7 +82,7 @@ func exists(ctx context.Context, r *action.Request, id kernel.ID) error {
 }
 
 // shownDatabase finds which database a block shows.
-var shownDatabase = regexp.MustCompile(`data-av-id="([^"]*)"`)
+var shownDatabase = lazyregexp.New(`data-av-id="([^"]*)"`)
 
 // mistaken is an error of [exists] that names the database where the id is that of a block which
 // shows one, as lists of blocks have it.

@@ -1,19 +1,19 @@
 package block
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
 // domTime is when a block was changed, in its tag.
-var domTime = regexp.MustCompile(`(<div\s[^<>]*\supdated=")\d{14}(")`)
+var domTime = lazyregexp.New(`(<div\s[^<>]*\supdated=")\d{14}(")`)
 
 // domID is the id of a block in its tag, in every spelling that HTML has.
-var domID = regexp.MustCompile(`(?i)data-node-id\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)`)
+var domID = lazyregexp.New(`(?i)data-node-id\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)`)
 
 // withNewIDs gives blocks of data whose ids are not in keep new ones, as [content.RenewIDs] does. What looks like such an
 // attribute in the text of a DOM is changed too.

@@ -3,10 +3,10 @@ package block
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -40,7 +40,7 @@ func (m marker) next() marker {
 	return m
 }
 
-var itemStart = regexp.MustCompile(`(?m)^(?:[-*+]|(\d{1,9})([.)]))[ \t]+(?:\{:[^}\n]*\})?(\[[^\]\n]\])?`)
+var itemStart = lazyregexp.New(`(?m)^(?:[-*+]|(\d{1,9})([.)]))[ \t]+(?:\{:[^}\n]*\})?(\[[^\]\n]\])?`)
 
 // markersOf are the markers of the first and the last item of a list, or of the one item, whose
 // kramdown is given.
@@ -90,7 +90,7 @@ func asItems(text string, m marker) (items string, ok bool) {
 	return strings.Join(out, "\n"), ok
 }
 
-var taskBox = regexp.MustCompile(`^(?:\{:[^}\n]*\})?\[[^\]\n]\](?:[ \t]|$)`)
+var taskBox = lazyregexp.New(`^(?:\{:[^}\n]*\})?\[[^\]\n]\](?:[ \t]|$)`)
 
 // oneItem is text as one item.
 func oneItem(text string, m marker) string {
@@ -134,8 +134,8 @@ type itemLine struct {
 }
 
 var (
-	listMarker  = regexp.MustCompile(`^([ \t]*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))`)
-	beginsBlock = regexp.MustCompile("^(?:#{1,6}[ \t]|>|```|~~~|\\$\\$|\\{\\{|(?:-[ \t]*){3,}$|(?:\\*[ \t]*){3,}$|(?:_[ \t]*){3,}$)")
+	listMarker  = lazyregexp.New(`^([ \t]*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))`)
+	beginsBlock = lazyregexp.New("^(?:#{1,6}[ \t]|>|```|~~~|\\$\\$|\\{\\{|(?:-[ \t]*){3,}$|(?:\\*[ \t]*){3,}$|(?:_[ \t]*){3,}$)")
 )
 
 // eachLine walks over the lines of a text that begins with a list, until visit returns false,

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
@@ -111,7 +111,7 @@ func attrsBack(ctx context.Context, r *action.Request) (*action.Inverse, error) 
 
 // The names of attributes that may be set (R-1-13).
 var (
-	attrName    = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	attrName    = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 	plainAttrs  = []string{"name", "alias", "memo", "bookmark", "icon", "title", "title-img", "style"}
 	systemAttrs = []string{"custom-riff-decks", "custom-avs"}
 )

@@ -3,9 +3,9 @@ package block
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
@@ -256,7 +256,7 @@ func lostInside(id kernel.ID, before, after string) string {
 	return fmt.Sprintf("%d blocks inside that had attributes were replaced, and their attributes are gone", n)
 }
 
-var avID = regexp.MustCompile(`data-av-id="([^"]*)"`)
+var avID = lazyregexp.New(`data-av-id="([^"]*)"`)
 
 // replacedDatabase says what became of the database that stood in a block.
 func replacedDatabase(kramdown string) *databaseHint {

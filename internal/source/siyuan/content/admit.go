@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -78,7 +78,7 @@ func (a *admission) warn(format string, args ...any) {
 
 // replace puts with in the place of each stretch of the text that pattern finds and that with has
 // something to say about; m are the positions of its groups.
-func (a *admission) replace(pattern *regexp.Regexp, with func(m []int) (string, bool)) {
+func (a *admission) replace(pattern *lazyregexp.Regexp, with func(m []int) (string, bool)) {
 	var b strings.Builder
 	at := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(a.Data, -1) {
@@ -136,7 +136,7 @@ func (a *admission) inCode() func(at int) bool {
 	}
 }
 
-var scriptEmbed = regexp.MustCompile(`(?:\{\{|data-content\s*=\s*["']?)(?:\s|&nbsp;)*(?:/|&#0*47;|&#[xX]0*2[fF];|&sol;){2}\s*!\s*[jJ][sS]`)
+var scriptEmbed = lazyregexp.New(`(?:\{\{|data-content\s*=\s*["']?)(?:\s|&nbsp;)*(?:/|&#0*47;|&#[xX]0*2[fF];|&sol;){2}\s*!\s*[jJ][sS]`)
 
 // scripts refuses embeds that are scripts.
 func (a *admission) scripts(ctx context.Context) error {
@@ -153,7 +153,7 @@ func (a *admission) scripts(ctx context.Context) error {
 }
 
 // databaseAttr is the attribute of a block that names the database it shows.
-var databaseAttr = regexp.MustCompile(`(?i)(data-av-)(id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
+var databaseAttr = lazyregexp.New(`(?i)(data-av-)(id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 
 // databases refuses blocks that show what may not be read, or does not exist.
 func (a *admission) databases(ctx context.Context) error {
@@ -190,10 +190,10 @@ func (a *admission) databases(ctx context.Context) error {
 }
 
 // reference is a block reference as the kernel reads it, anchor and all.
-var reference = regexp.MustCompile(`\(\(\s*(\d{14}-[0-9a-z]{7})(?:\s+(?:'((?:[^'\n]|\n[^'\n])*)'|"((?:[^"\n]|\n[^"\n])*)"))?\s*\)\)`)
+var reference = lazyregexp.New(`\(\(\s*(\d{14}-[0-9a-z]{7})(?:\s+(?:'((?:[^'\n]|\n[^'\n])*)'|"((?:[^"\n]|\n[^"\n])*)"))?\s*\)\)`)
 
 // opening is what a reference begins with, and all that has to be broken for there to be none.
-var opening = regexp.MustCompile(`(\(\()\s*(\d{14}-[0-9a-z]{7})`)
+var opening = lazyregexp.New(`(\(\()\s*(\d{14}-[0-9a-z]{7})`)
 
 // references makes plain text of references in Markdown outside code.
 func (a *admission) references(ctx context.Context) error {
@@ -254,7 +254,7 @@ func standing(dom, id string) int {
 }
 
 // look finds out of ids that a group of a pattern finds in the text whether they may be read.
-func (a *admission) look(ctx context.Context, pattern *regexp.Regexp, group int) error {
+func (a *admission) look(ctx context.Context, pattern *lazyregexp.Regexp, group int) error {
 	var ids []kernel.ID
 	for _, m := range pattern.FindAllStringSubmatch(a.Data, -1) {
 		id := kernel.ID(strings.TrimSpace(html.UnescapeString(strings.Trim(m[group], `"'`))))
@@ -273,7 +273,7 @@ func (a *admission) look(ctx context.Context, pattern *regexp.Regexp, group int)
 }
 
 // letter is a character of a reference that is written as its number.
-var letter = regexp.MustCompile(`&(?:#0*(?:4[05]|4[89]|5[0-7]|9[7-9]|1[01][0-9]|12[0-2])|#[xX]0*(?:2[89dD]|3[0-9]|[67][0-9a-fA-F])|lpar);`)
+var letter = lazyregexp.New(`&(?:#0*(?:4[05]|4[89]|5[0-7]|9[7-9]|1[01][0-9]|12[0-2])|#[xX]0*(?:2[89dD]|3[0-9]|[67][0-9a-fA-F])|lpar);`)
 
 // spelt writes characters as they are where they make a reference of what is none yet: once it is
 // stored, it is a text that anybody's next edit makes one of.

@@ -4,23 +4,23 @@ import (
 	"context"
 	"html"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 )
 
 var (
 	// linkTarget is where a link or an image of Markdown leads.
-	linkTarget = regexp.MustCompile(`(\])(\()\s*(<[^<>\n]*>|(?:[^()\n]|\([^()\n]*\))*)`)
+	linkTarget = lazyregexp.New(`(\])(\()\s*(<[^<>\n]*>|(?:[^()\n]|\([^()\n]*\))*)`)
 	// sourceAttr is an attribute that names a file.
-	sourceAttr = regexp.MustCompile(`(?i)((?:^|[\s"'/;])(?:data-)?(?:src|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)`)
+	sourceAttr = lazyregexp.New(`(?i)((?:^|[\s"'/;])(?:data-)?(?:src|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)`)
 	// styleURL is a file that a style names.
-	styleURL = regexp.MustCompile(`(?i)(\burl\(\s*)((?:"|'|&quot;|&#0*3[49];|&apos;)?)([^"'()&]*)`)
+	styleURL = lazyregexp.New(`(?i)(\burl\(\s*)((?:"|'|&quot;|&#0*3[49];|&apos;)?)([^"'()&]*)`)
 	// linkTitle is the title behind the target of a link.
-	linkTitle = regexp.MustCompile(`\s+(?:"[^"]*"|'[^']*'|\([^()]*\))\s*$`)
+	linkTitle = lazyregexp.New(`\s+(?:"[^"]*"|'[^']*'|\([^()]*\))\s*$`)
 )
 
 // assetsIn are the assets that a text shows or links to, by their paths.

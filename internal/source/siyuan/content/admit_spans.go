@@ -3,18 +3,18 @@ package content
 import (
 	"context"
 	"html"
-	"regexp"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/kernel"
 )
 
 var (
 	// spanTag is a tag that may be a reference.
-	spanTag = regexp.MustCompile(`(?i)<[a-z][^<>]*\bblock-ref\b[^<>]*>`)
+	spanTag = lazyregexp.New(`(?i)<[a-z][^<>]*\bblock-ref\b[^<>]*>`)
 	// refAttr is the attribute of such a tag that names the block.
-	refAttr = regexp.MustCompile(`(?i)([\s"'/]data-id\s*=\s*)("[^"]*"?|'[^']*'?|[^\s"'>]+)`)
-	tagAttr = regexp.MustCompile(`([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
+	refAttr = lazyregexp.New(`(?i)([\s"'/]data-id\s*=\s*)("[^"]*"?|'[^']*'?|[^\s"'>]+)`)
+	tagAttr = lazyregexp.New(`([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 )
 
 // attributesOf are those of a tag, by their names in small letters.

@@ -1,16 +1,17 @@
 package content
 
 import (
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 var (
-	heading   = regexp.MustCompile(`^#{1,6}(?:[ \t]|$)`)
-	rule      = regexp.MustCompile(`^(?:-[ \t]*){3,}$|^(?:\*[ \t]*){3,}$|^(?:_[ \t]*){3,}$`)
-	bullet    = regexp.MustCompile(`^[-*+](?:[ \t]|$)`)
-	ordered   = regexp.MustCompile(`^\d{1,9}[.)](?:[ \t]|$)`)
-	htmlStart = regexp.MustCompile(`^<(?:[A-Za-z!?/])`)
+	heading   = lazyregexp.New(`^#{1,6}(?:[ \t]|$)`)
+	rule      = lazyregexp.New(`^(?:-[ \t]*){3,}$|^(?:\*[ \t]*){3,}$|^(?:_[ \t]*){3,}$`)
+	bullet    = lazyregexp.New(`^[-*+](?:[ \t]|$)`)
+	ordered   = lazyregexp.New(`^\d{1,9}[.)](?:[ \t]|$)`)
+	htmlStart = lazyregexp.New(`^<(?:[A-Za-z!?/])`)
 )
 
 // topLevel cuts kramdown into the blocks at its top, as far as that is needed to see whether one
@@ -95,7 +96,7 @@ func (c *cutter) super() {
 
 // list passes over items of one kind, what is indented below them, and lines that go on with a
 // paragraph in them.
-func (c *cutter) list(marker *regexp.Regexp) {
+func (c *cutter) list(marker *lazyregexp.Regexp) {
 	blank := false
 	in := opens(c.lines[c.at])
 	for c.at++; c.at < len(c.lines); c.at++ {

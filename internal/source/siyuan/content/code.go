@@ -2,14 +2,15 @@ package content
 
 import (
 	"iter"
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // eaten is what the kernel takes for itself in inline code too: the id of a reference and some tags
 // are gone then, and a mail address becomes a link. The character that
 // keeps the kernel from it has to stand behind the group. Nothing keeps it from <scheme:address>.
-var eaten = regexp.MustCompile(`(\(\()\d{14}-[0-9a-z]{7}|` +
+var eaten = lazyregexp.New(`(\(\()\d{14}-[0-9a-z]{7}|` +
 	`(<)(?i:(?:b|del|em|i|kbd|mark|s|strike|strong|sub|sup|u)>|br\s*/?>|(?:img|span)\s|[^\s<>@:\x{200b}]+@[^\s<>]+>)`)
 
 // Guarded keeps inline code as it is written where the kernel would drop a part of it: a character
@@ -35,7 +36,7 @@ func Guarded(markdown string) string {
 
 // outsideCode finds a pattern in what is no code and no formula block. Each match is as
 // FindStringSubmatchIndex returns it.
-func outsideCode(markdown string, pattern *regexp.Regexp) [][]int {
+func outsideCode(markdown string, pattern *lazyregexp.Regexp) [][]int {
 	if !pattern.MatchString(markdown) {
 		return nil
 	}

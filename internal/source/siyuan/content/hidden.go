@@ -1,10 +1,10 @@
 package content
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/sorting"
 )
 
@@ -23,8 +23,8 @@ func Visible(kramdown string) string {
 }
 
 var (
-	listMarker = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])[ \t]+`)
-	taskMarker = regexp.MustCompile(`^\[[^\]\n]\][ \t]+`)
+	listMarker = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])[ \t]+`)
+	taskMarker = lazyregexp.New(`^\[[^\]\n]\][ \t]+`)
 )
 
 // hidden finds what readers do not see, in order and without overlaps. Attribute lists in code

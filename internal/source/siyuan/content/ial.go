@@ -1,17 +1,17 @@
 package content
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/kernel"
 )
 
 var (
-	attrList = regexp.MustCompile(`^\{:(?:[ \t]+[A-Za-z][\w:.-]*="[^"\n]*")+[ \t]*\}`)
-	attrPair = regexp.MustCompile(`([A-Za-z][\w:.-]*)="([^"\n]*)"`)
-	anyList  = regexp.MustCompile(`\{:(?:[\s\v]+[A-Za-z][\w:.-]*=(?:"[^"\n]*"|'[^'\n]*'|[^\s"'}]+))+[\s\v]*\}`)
+	attrList = lazyregexp.New(`^\{:(?:[ \t]+[A-Za-z][\w:.-]*="[^"\n]*")+[ \t]*\}`)
+	attrPair = lazyregexp.New(`([A-Za-z][\w:.-]*)="([^"\n]*)"`)
+	anyList  = lazyregexp.New(`\{:(?:[\s\v]+[A-Za-z][\w:.-]*=(?:"[^"\n]*"|'[^'\n]*'|[^\s"'}]+))+[\s\v]*\}`)
 
 	unescape = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")
 )

@@ -1,19 +1,19 @@
 package content
 
 import (
-	"regexp"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/kernel"
 )
 
 var (
 	// lists is an attribute list with all that follows it up to an empty line: where it ends is for
 	// the kernel to say, which takes it over the ends of lines.
-	lists  = regexp.MustCompile(`\{:[\s\v](?:[^\n]|\n[^\n])*`)
-	list   = regexp.MustCompile(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // up to its end
-	listID = regexp.MustCompile(`([\s\v])id\s*=\s*("\s*[^"\n]*\s*"|'\s*[^'\n]*\s*'|[^\s}"']*)`)
-	idLike = regexp.MustCompile(`\d{14}-[0-9A-Za-z]{7}|&`)
+	lists  = lazyregexp.New(`\{:[\s\v](?:[^\n]|\n[^\n])*`)
+	list   = lazyregexp.New(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // up to its end
+	listID = lazyregexp.New(`([\s\v])id\s*=\s*("\s*[^"\n]*\s*"|'\s*[^'\n]*\s*'|[^\s}"']*)`)
+	idLike = lazyregexp.New(`\d{14}-[0-9A-Za-z]{7}|&`)
 )
 
 // RenewIDs gives the blocks of a Markdown text new ids, but for those in keep. The kernel keeps

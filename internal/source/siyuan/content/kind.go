@@ -1,9 +1,9 @@
 package content
 
 import (
-	"regexp"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -45,8 +45,8 @@ func recommended(blocks []ComplexBlock) []string {
 }
 
 var (
-	databaseID = regexp.MustCompile(`data-av-id="(\d{14}-[0-9a-z]{7})"`)
-	nested     = regexp.MustCompile(`(?i)^(?:<(iframe|video|audio|div|section|table|details|!--)|(\{\{\{)|(\{\{))`)
+	databaseID = lazyregexp.New(`data-av-id="(\d{14}-[0-9a-z]{7})"`)
+	nested     = lazyregexp.New(`(?i)^(?:<(iframe|video|audio|div|section|table|details|!--)|(\{\{\{)|(\{\{))`)
 )
 
 // complexInside is the type of the first block in a container's kramdown that is no text, ""

@@ -3,17 +3,17 @@ package content
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
 
 var (
-	footnote   = regexp.MustCompile(`\[\^[^\]\s]+\]`)
-	siyuanLink = regexp.MustCompile(`\]\(siyuan://blocks/\d{14}-[0-9a-z]{7}`)
+	footnote   = lazyregexp.New(`\[\^[^\]\s]+\]`)
+	siyuanLink = lazyregexp.New(`\]\(siyuan://blocks/\d{14}-[0-9a-z]{7}`)
 )
 
 // Normalize writes the block references of Markdown that is going to be written as SiYuan does:
@@ -139,7 +139,7 @@ func anchorsOf(ctx context.Context, r *action.Request, found map[kernel.ID]actio
 	return out, nil
 }
 
-var leadingMarks = regexp.MustCompile(`^(?:#{1,6}|>|[-*+]|\d{1,9}[.)]|\[[^\]]\])[ \t]+`)
+var leadingMarks = lazyregexp.New(`^(?:#{1,6}|>|[-*+]|\d{1,9}[.)]|\[[^\]]\])[ \t]+`)
 
 // anchorOf is the first line of a block that can be read, without marks.
 func anchorOf(kramdown string) string {

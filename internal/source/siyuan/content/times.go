@@ -1,13 +1,14 @@
 package content
 
 import (
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 var (
-	wholeList = regexp.MustCompile(`\{:(?:[ \t]+[A-Za-z][\w:.-]*="[^"\n]*")+[ \t]*\}`)
-	listTime  = regexp.MustCompile(`[ \t]updated="\d{14}"`)
+	wholeList = lazyregexp.New(`\{:(?:[ \t]+[A-Za-z][\w:.-]*="[^"\n]*")+[ \t]*\}`)
+	listTime  = lazyregexp.New(`[ \t]updated="\d{14}"`)
 )
 
 // Undated takes the times of changes out of the attribute lists of a Markdown text, but not out of

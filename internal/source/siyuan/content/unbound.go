@@ -3,10 +3,10 @@ package content
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -18,13 +18,13 @@ const (
 )
 
 var (
-	boundAttr = regexp.MustCompile(`\s(?:` + boundIDs + `|` + boundNames + `)="[^"]*"`)
+	boundAttr = lazyregexp.New(`\s(?:` + boundIDs + `|` + boundNames + `)="[^"]*"`)
 	// boundShown is how the editor's form shows the names below a block.
-	boundShown = regexp.MustCompile(`(?s)<div class="protyle-attr--av">.*?</div>`)
+	boundShown = lazyregexp.New(`(?s)<div class="protyle-attr--av">.*?</div>`)
 	// How many blocks refer to one, and words that are the name of a block.
-	refCount      = regexp.MustCompile(`\srefcount="[^"]*"`)
-	refCountShown = regexp.MustCompile(`(?s)<div class="protyle-attr--refcount[^>]*>.*?</div>`)
-	virtualRef    = regexp.MustCompile(`(?s)<span data-type="virtual-block-ref"[^>]*>(.*?)</span>`)
+	refCount      = lazyregexp.New(`\srefcount="[^"]*"`)
+	refCountShown = lazyregexp.New(`(?s)<div class="protyle-attr--refcount[^>]*>.*?</div>`)
+	virtualRef    = lazyregexp.New(`(?s)<span data-type="virtual-block-ref"[^>]*>(.*?)</span>`)
 )
 
 // UnboundAttrs takes out of the attributes of a block which databases it is a row of, where some

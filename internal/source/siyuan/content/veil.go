@@ -5,10 +5,10 @@ import (
 	"errors"
 	"html"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
@@ -29,9 +29,9 @@ type Veil struct {
 // as an entity, so that the next one ends it. Where a block with a reference is written while the
 // other is not there, as in a closed notebook, the kernel takes the id out and leaves the anchor.
 var (
-	followingRef  = regexp.MustCompile(`(\(\([ \t]*(\d{14}-[0-9a-z]{7})?[ \t]+')([^'\n]*)('[ \t]*\)\))`)
-	followingSpan = regexp.MustCompile(`(?s)(<span\s[^>]*data-type="[^"]*block-ref[^"]*"[^>]*>)(.*?)(</span>)`)
-	spanID        = regexp.MustCompile(`\sdata-id="(\d{14}-[0-9a-z]{7})"`)
+	followingRef  = lazyregexp.New(`(\(\([ \t]*(\d{14}-[0-9a-z]{7})?[ \t]+')([^'\n]*)('[ \t]*\)\))`)
+	followingSpan = lazyregexp.New(`(?s)(<span\s[^>]*data-type="[^"]*block-ref[^"]*"[^>]*>)(.*?)(</span>)`)
+	spanID        = lazyregexp.New(`\sdata-id="(\d{14}-[0-9a-z]{7})"`)
 )
 
 // deepest is how many references in a row are followed; beyond, an anchor is hidden.
@@ -252,8 +252,8 @@ func collectsInside(markdown string) bool {
 }
 
 var (
-	lineMarks  = regexp.MustCompile(`^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)]|\[[^\]]\])(?:[ \t]+|$)|[ \t>]+)*`)
-	collecting = regexp.MustCompile(`\{\{[^\n]*|<div data-type="NodeAttributeView"[^\n]*|^\}\}\}`)
+	lineMarks  = lazyregexp.New(`^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)]|\[[^\]]\])(?:[ \t]+|$)|[ \t>]+)*`)
+	collecting = lazyregexp.New(`\{\{[^\n]*|<div data-type="NodeAttributeView"[^\n]*|^\}\}\}`)
 )
 
 // Plain is about the text of a block's Markdown, for where the kernel's own has in it what is to

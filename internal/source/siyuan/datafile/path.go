@@ -1,11 +1,11 @@
 package datafile
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/tool"
 )
 
@@ -21,7 +21,7 @@ const (
 const Forbidden = `/\:*?"<>|`
 
 // devices are names that Windows, where a kernel may run, takes for devices whatever the ending.
-var devices = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$`)
+var devices = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$`)
 
 // Device reports whether a name is that of a device somewhere.
 func Device(name string) bool { return devices.MatchString(name) }
@@ -115,7 +115,7 @@ func Check(path string) (names []string, wrong string) {
 
 // encoded are percent-encoded characters that no program encodes in a path of the workspace: a control, a percent sign,
 // a dot, a slash, a backslash.
-var encoded = regexp.MustCompile(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
+var encoded = lazyregexp.New(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
 
 // Encoded reports whether a path has an encoded character that no path has.
 func Encoded(path string) bool { return encoded.MatchString(path) }

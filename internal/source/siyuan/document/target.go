@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
-var storagePath = regexp.MustCompile(`^(?:/[0-9]{14}-[0-9a-z]{7})+\.sy$`)
+var storagePath = lazyregexp.New(`^(?:/[0-9]{14}-[0-9a-z]{7})+\.sy$`)
 
 // lastID is the id of the document at a storage path.
 func lastID(path string) kernel.ID {

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/datafile"
@@ -30,7 +30,7 @@ type exportResourcesResult struct {
 }
 
 // archive is what the kernel names the archives it makes; nothing else is fetched.
-var archive = regexp.MustCompile(`^/?temp/export/[^/\\]+\.zip$`)
+var archive = lazyregexp.New(`^/?temp/export/[^/\\]+\.zip$`)
 
 func exportResources() *action.Action {
 	return action.New(action.Spec{

@@ -2,14 +2,15 @@ package file
 
 import (
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"collie/internal/lazyregexp"
 )
 
 var (
-	tailIDs = regexp.MustCompile(`([-_ ]*[0-9]{14}-[0-9a-z]{7})+$`)
-	tailID  = regexp.MustCompile(`[0-9]{14}-[0-9a-z]{7}$`)
+	tailIDs = lazyregexp.New(`([-_ ]*[0-9]{14}-[0-9a-z]{7})+$`)
+	tailID  = lazyregexp.New(`[0-9]{14}-[0-9a-z]{7}$`)
 )
 
 // freshName is a name for an asset without the id that it may end in. The kernel gives a new asset an id of its own,

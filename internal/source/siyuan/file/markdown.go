@@ -2,22 +2,23 @@ package file
 
 import (
 	"html"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"collie/internal/lazyregexp"
 )
 
 // What Markdown does not know of, or knows only half.
 var (
 	// sources are attributes of HTML elements that name a file.
-	sources = regexp.MustCompile(`(?is)<[a-z][a-z0-9]*\s[^>]*?\b(?:src|href|poster|data|data-src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>` + "`" + `]+))`)
+	sources = lazyregexp.New(`(?is)<[a-z][a-z0-9]*\s[^>]*?\b(?:src|href|poster|data|data-src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>` + "`" + `]+))`)
 	// spaced is an address with spaces, which SiYuan writes and Markdown does not allow.
-	spaced = regexp.MustCompile(`\]\(((?:[^\s()<>]+/)*assets/[^()<>\n"]*?\.[0-9A-Za-z]{1,8})(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
+	spaced = lazyregexp.New(`\]\(((?:[^\s()<>]+/)*assets/[^()<>\n"]*?\.[0-9A-Za-z]{1,8})(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
 	// annotated is a place in a PDF: <<assets/a.pdf/20240101000000-abcdefg "text">>.
-	annotated = regexp.MustCompile(`<<(assets/[^\n<>"]+?)/[0-9]{14}-[0-9a-z]{7}(?:\s[^\n<>]*)?>>`)
+	annotated = lazyregexp.New(`<<(assets/[^\n<>"]+?)/[0-9]{14}-[0-9a-z]{7}(?:\s[^\n<>]*)?>>`)
 )
 
 // addresses are what a text in Markdown links to and shows, in order, each once: images and

@@ -3,10 +3,10 @@ package file
 import (
 	"context"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -37,7 +37,7 @@ func rewriteUses(ctx context.Context, r *action.Request, old, renamed string) (s
 }
 
 // escape is one percent-encoded byte.
-var escape = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
+var escape = lazyregexp.New(`%[0-9a-fA-F]{2}`)
 
 // escapedForms are the ways to write a path with escapes, and each with what to write instead, for a replacer.
 func escapedForms(old, renamed string) (forms, pairs []string) {

@@ -2,10 +2,10 @@ package file
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -18,7 +18,7 @@ type unused struct {
 }
 
 // escapable is a character that documents may write as another.
-var escapable = regexp.MustCompile(`[^0-9A-Za-z/_.~-]`)
+var escapable = lazyregexp.New(`[^0-9A-Za-z/_.~-]`)
 
 // unusedAssets are the files that nothing uses. The kernel does not see a use that is written
 // with an escape, such as "assets/a%20b.png", so those are looked up (assets.jsonl 49). In a

@@ -2,10 +2,10 @@ package flashcard
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
@@ -110,7 +110,7 @@ func firstLine(s string) string {
 
 // mark is ==text== that a card hides, which may be bold and have a single = in it; or a stretch of code, in which
 // there are no marks.
-var mark = regexp.MustCompile("(`+)[^`]+`+|==(\\S|\\S.*?\\S)==")
+var mark = lazyregexp.New("(`+)[^`]+`+|==(\\S|\\S.*?\\S)==")
 
 // plainSides is a card of one paragraph: its marks are what is asked for.
 func plainSides(text string) sides {

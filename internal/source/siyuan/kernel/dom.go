@@ -1,8 +1,9 @@
 package kernel
 
 import (
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // DOMBlock is a block in the editor's form of a text.
@@ -17,8 +18,8 @@ type DOMBlock struct {
 }
 
 var (
-	domNodeID   = regexp.MustCompile(`\sdata-node-id="([^"]*)"`)
-	domNodeType = regexp.MustCompile(`\sdata-type="([^"]*)"`)
+	domNodeID   = lazyregexp.New(`\sdata-node-id="([^"]*)"`)
+	domNodeType = lazyregexp.New(`\sdata-type="([^"]*)"`)
 )
 
 // ParseDOM finds the blocks of a text in the editor's form. Answers to writes name only the

@@ -10,11 +10,11 @@ import (
 	"html"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/tool"
 )
 
@@ -246,20 +246,20 @@ func secured(err error) bool {
 // wrong; the numeric code hardly ever does. Our own checks come first, this is what is left
 // (siyuan-tools.md 8): English, simplified and traditional Chinese, Japanese.
 var texts = []struct {
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	kind    tool.ErrorKind
 	code    string
 	hint    string
 }{
-	{regexp.MustCompile(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.Unknown, CodeDatabaseNotFound, `av(action="search") finds databases`},
-	{regexp.MustCompile(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), tool.API, CodeNotebookClosed, `notebook(action="set_open_state", opened=true) opens it`},
-	{regexp.MustCompile(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.Unknown, CodeNotebookNotFound, `notebook(action="list") shows the notebooks`},
-	{regexp.MustCompile(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, `document(action="lookup") and fs(action="ls") find documents`},
-	{regexp.MustCompile(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, `search(action="fulltext") finds blocks by their text`},
-	{regexp.MustCompile(`(?i)path escapes notebook directory|invalid path`), tool.InvalidPath, "", `fs(action="ls") and document(action="list_tree") show valid paths`},
-	{regexp.MustCompile(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), tool.API, CodeReadOnly, "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly"},
-	{regexp.MustCompile(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), tool.API, CodeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
-	{regexp.MustCompile(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), tool.API, "permission_denied", ""},
+	{lazyregexp.New(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.Unknown, CodeDatabaseNotFound, `av(action="search") finds databases`},
+	{lazyregexp.New(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), tool.API, CodeNotebookClosed, `notebook(action="set_open_state", opened=true) opens it`},
+	{lazyregexp.New(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.Unknown, CodeNotebookNotFound, `notebook(action="list") shows the notebooks`},
+	{lazyregexp.New(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, `document(action="lookup") and fs(action="ls") find documents`},
+	{lazyregexp.New(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, `search(action="fulltext") finds blocks by their text`},
+	{lazyregexp.New(`(?i)path escapes notebook directory|invalid path`), tool.InvalidPath, "", `fs(action="ls") and document(action="list_tree") show valid paths`},
+	{lazyregexp.New(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), tool.API, CodeReadOnly, "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly"},
+	{lazyregexp.New(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), tool.API, CodeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
+	{lazyregexp.New(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), tool.API, "permission_denied", ""},
 }
 
 func apiError(endpoint string, e *codeError) error {

@@ -3,12 +3,13 @@ package kernel
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"collie/internal/lazyregexp"
 )
 
-var iconCode = regexp.MustCompile(`^[0-9a-f]{2,6}(-[0-9a-f]{2,6})*$`)
+var iconCode = lazyregexp.New(`^[0-9a-f]{2,6}(-[0-9a-f]{2,6})*$`)
 
 // errIcon says what an icon may be.
 var errIcon = errors.New(`must be an emoji, its code points in hex such as "1f4d4", or the path of an image in the workspace's emojis folder`)

@@ -2,15 +2,16 @@ package kernel
 
 import (
 	"crypto/rand"
-	"regexp"
 	"time"
+
+	"collie/internal/lazyregexp"
 )
 
 // ID names a block, a document, a notebook, a database, a row or a column: 14 digits of local
 // time, a dash, 7 of [0-9a-z].
 type ID string
 
-var idPattern = regexp.MustCompile(`^[0-9]{14}-[0-9a-z]{7}$`)
+var idPattern = lazyregexp.New(`^[0-9]{14}-[0-9a-z]{7}$`)
 
 // Valid reports whether id has the form of an id (R-0-3). Nothing else may be put into SQL.
 func (id ID) Valid() bool { return idPattern.MatchString(string(id)) }

@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"collie/internal/atomicfile"
+	"collie/internal/lazyregexp"
 	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
@@ -92,7 +92,7 @@ type ledger struct {
 	puts int
 }
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$`)
+var idPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$`)
 
 func (l *ledger) path(id string) string { return filepath.Join(l.dir, "writes", id+".json") }
 

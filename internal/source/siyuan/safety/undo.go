@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
@@ -168,7 +168,7 @@ func dropFiller(ctx context.Context, k *kernel.Client, b *Before) error {
 }
 
 // documentIAL is the line of attributes of the document itself, at the end of its kramdown.
-var documentIAL = regexp.MustCompile(`\n?\{: [^\n]*type="doc"[^\n]*\}\s*$`)
+var documentIAL = lazyregexp.New(`\n?\{: [^\n]*type="doc"[^\n]*\}\s*$`)
 
 // restoreDocument makes the body what it was. A document that is gone is made again with its id where it was.
 func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {

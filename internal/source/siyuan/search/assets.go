@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -129,7 +129,7 @@ func filesOf(ctx context.Context, r *action.Request, dir string) (map[string]int
 }
 
 // nameID is the id at the end of the name of an asset.
-var nameID = regexp.MustCompile(`-\d{14}-[0-9a-z]{7}$`)
+var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
 // assetName is the name of an asset's file without its id.
 func assetName(p string) string {

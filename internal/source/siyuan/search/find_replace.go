@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
@@ -288,8 +289,8 @@ func texts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.
 }
 
 var (
-	attributes = regexp.MustCompile(`\{:(?: [\w-]+="[^"]*")+\}`)
-	attribute  = regexp.MustCompile(` [\w-]+="[^"]*"`)
+	attributes = lazyregexp.New(`\{:(?: [\w-]+="[^"]*")+\}`)
+	attribute  = lazyregexp.New(` [\w-]+="[^"]*"`)
 )
 
 // changed counts the blocks whose text is another one. Attributes come in any order, and the

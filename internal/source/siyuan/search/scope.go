@@ -3,16 +3,16 @@ package search
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
 
 // scopePath is where a search looks: a notebook, or a document and what is below it.
-var scopePath = regexp.MustCompile(`^\d{14}-[0-9a-z]{7}(/\d{14}-[0-9a-z]{7})*(\.sy)?$`)
+var scopePath = lazyregexp.New(`^\d{14}-[0-9a-z]{7}(/\d{14}-[0-9a-z]{7})*(\.sy)?$`)
 
 // checkPaths refuses paths that the kernel would not understand.
 func checkPaths(r *action.Request, paths []string) ([]string, error) {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 )
 
@@ -110,7 +110,7 @@ func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
 	}{"get", a.KeyPath, value, []string{"more with maxDepth and maxItems"}}, nil
 }
 
-var stepPattern = regexp.MustCompile(`^[^.\[\]]+|^\[[0-9]+\]|^\["[^"]+"\]`)
+var stepPattern = lazyregexp.New(`^[^.\[\]]+|^\[[0-9]+\]|^\["[^"]+"\]`)
 
 // splitPath takes "a.b[0]" apart.
 func splitPath(path string) (steps []string, ok bool) {

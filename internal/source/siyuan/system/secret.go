@@ -2,9 +2,10 @@ package system
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"collie/internal/lazyregexp"
 )
 
 const hidden = "[REDACTED]"
@@ -48,10 +49,10 @@ func secret(key string) bool {
 }
 
 // user matches the name and password before the host of an address.
-var user = regexp.MustCompile(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
+var user = lazyregexp.New(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
 
 // parameter matches a parameter of an address with its value.
-var parameter = regexp.MustCompile(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
+var parameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
 
 // secretParameters are names that a parameter of an address has a secret under, besides those of keys.
 var secretParameters = map[string]bool{"auth": true, "code": true, "sig": true, "signature": true, "pass": true}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"html"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
@@ -136,13 +136,13 @@ func retagTexts(ctx context.Context, r *action.Request, ids []kernel.ID, change 
 }
 
 var (
-	typeAttr = regexp.MustCompile(`\sdata-type="([^"]*)"`)
+	typeAttr = lazyregexp.New(`\sdata-type="([^"]*)"`)
 	// follows finds a reference whose text is that of another block, which its reader may not be allowed to know.
-	follows = regexp.MustCompile(`\sdata-subtype="d"`)
+	follows = lazyregexp.New(`\sdata-subtype="d"`)
 	// What the kernel adds where it shows a block: words that are names of others, how many refer to it, and the heading
 	// whose folded section it is in.
-	virtualRef  = regexp.MustCompile(`(?s)<span data-type="virtual-block-ref"[^>]*>(.*?)</span>`)
-	derivedAttr = regexp.MustCompile(`\s(?:refcount|parent-heading)="[^"]*"`)
+	virtualRef  = lazyregexp.New(`(?s)<span data-type="virtual-block-ref"[^>]*>(.*?)</span>`)
+	derivedAttr = lazyregexp.New(`\s(?:refcount|parent-heading)="[^"]*"`)
 )
 
 // zeroWidth stands at the edges of a tag in the editor's form.

@@ -2,12 +2,12 @@ package timeline
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -33,7 +33,7 @@ const (
 // stampLayout is the time in a tag: local, as in ids.
 const stampLayout = "20060102150405"
 
-var tagPattern = regexp.MustCompile(`^sisyphustimeline_(global|[0-9]{14}-[0-9a-z]{7})_([0-9]{14})_(.+)$`)
+var tagPattern = lazyregexp.New(`^sisyphustimeline_(global|[0-9]{14}-[0-9a-z]{7})_([0-9]{14})_(.+)$`)
 
 // parseTag reads a tag; ok is false for one that is not ours.
 func parseTag(tag string) (n node, ok bool) {

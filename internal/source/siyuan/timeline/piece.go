@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
@@ -80,7 +80,7 @@ func piecesOf(dom string) []piece {
 }
 
 // following is a reference whose anchor follows the block that it refers to.
-var following = regexp.MustCompile(`(<span data-type="[^"]*block-ref[^"]*" data-subtype="d"[^>]*>)[^<]*(</span>)`)
+var following = lazyregexp.New(`(<span data-type="[^"]*block-ref[^"]*" data-subtype="d"[^>]*>)[^<]*(</span>)`)
 
 // says is what a block says for itself.
 func (p *piece) says() string {
@@ -91,7 +91,7 @@ func (p *piece) says() string {
 }
 
 // chrome begins what the editor shows around a block: handles before, attributes behind.
-var chrome = regexp.MustCompile(`<div class="protyle-(?:action|attr)`)
+var chrome = lazyregexp.New(`<div class="protyle-(?:action|attr)`)
 
 // ownPart is the text of a block without the blocks in it and what the editor puts around.
 func ownPart(dom string, b *kernel.DOMBlock) string {
@@ -134,7 +134,7 @@ func divEnd(text string, start int) int {
 	}
 }
 
-var languageName = regexp.MustCompile(`protyle-action__language"[^>]*>([^<]+)<`)
+var languageName = lazyregexp.New(`protyle-action__language"[^>]*>([^<]+)<`)
 
 // language keeps that of a code block, which is in its handle, as an attribute.
 func language(handle string) string {
@@ -144,7 +144,7 @@ func language(handle string) string {
 	return ""
 }
 
-var breaks = regexp.MustCompile(`(?i)^<(?:br|/td|/th|/tr|/div)\b`)
+var breaks = lazyregexp.New(`(?i)^<(?:br|/td|/th|/tr|/div)\b`)
 
 // textOf is what a reader sees of a block; of formulas and the like their source.
 func textOf(own string) string {
@@ -169,10 +169,10 @@ func textOf(own string) string {
 	return text
 }
 
-var sourceAttr = regexp.MustCompile(`\sdata-content="([^"]*)"`)
+var sourceAttr = lazyregexp.New(`\sdata-content="([^"]*)"`)
 
 // lookAttr are the attributes that count. Whether a block is folded does not: a copy is shown unfolded.
-var lookAttr = regexp.MustCompile(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
+var lookAttr = lazyregexp.New(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
 	`align|colspan|rowspan|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
 
 // lookOf is what a reader could tell a block by beside its text. The kernel writes the attributes

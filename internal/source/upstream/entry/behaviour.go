@@ -4,11 +4,11 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/tool"
 )
 
@@ -87,7 +87,7 @@ func (o *object) timing() {
 	}, "cache")
 }
 
-var prefixText = regexp.MustCompile(`^[A-Za-z0-9_-]{0,32}$`)
+var prefixText = lazyregexp.New(`^[A-Za-z0-9_-]{0,32}$`)
 
 // prefix reads what stands before the names of tools. A word gets the separator that the
 // server's own name would have.

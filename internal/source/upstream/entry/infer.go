@@ -2,10 +2,11 @@ package entry
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"collie/internal/lazyregexp"
 )
 
 // transports are the words for a transport, in lower case.
@@ -15,7 +16,7 @@ var transports = map[string]Transport{
 	"sse": SSE,
 }
 
-var versionDate = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+var versionDate = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
 // infer decides the transport from type, command and url (R-CV-1), and what hangs on it.
 func (o *object) infer() {

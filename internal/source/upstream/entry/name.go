@@ -2,12 +2,13 @@ package entry
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // validName is what a server may be called (R-CV-2).
-var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var validName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // CheckNames returns what is wrong with the names of servers, by name; nil if nothing is.
 // reserved are the names that are taken while other sources are on. Of two names that differ

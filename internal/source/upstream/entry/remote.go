@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/sorting"
 )
 
@@ -91,8 +91,8 @@ func (o *object) url(pointer, s string) {
 }
 
 var (
-	userinfo   = regexp.MustCompile(`^([a-z]+://)[^/?#@]*@`)
-	queryValue = regexp.MustCompile(`([?&][^=&#]*=)[^&#]*`)
+	userinfo   = lazyregexp.New(`^([a-z]+://)[^/?#@]*@`)
+	queryValue = lazyregexp.New(`([?&][^=&#]*=)[^&#]*`)
 )
 
 // shownURL is a URL as written, wrong or not, without what signs in. Values of a query are shown only where
@@ -137,7 +137,7 @@ func (o *object) headers(pointer string, raw json.RawMessage) {
 	sorting.Stable(o.entry.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
 }
 
-var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, token
+var headerName = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, token
 
 func (o *object) header(pointer, name, s string) {
 	if !headerName.MatchString(name) {

@@ -2,12 +2,13 @@ package entry
 
 import (
 	"math"
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // tokenShapes are the shapes of tokens that their issuers made recognizable.
-var tokenShapes = regexp.MustCompile(`^(` + strings.Join([]string{
+var tokenShapes = lazyregexp.New(`^(` + strings.Join([]string{
 	`sk-[A-Za-z0-9_-]{20,}`,                                      // model providers
 	`gh[pousr]_[A-Za-z0-9]{30,}`, `github_pat_[A-Za-z0-9_]{30,}`, // GitHub
 	`glpat-[A-Za-z0-9_-]{20,}`,
@@ -20,7 +21,7 @@ var tokenShapes = regexp.MustCompile(`^(` + strings.Join([]string{
 	`ntn_[A-Za-z0-9]{30,}`, `secret_[A-Za-z0-9]{30,}`, // Notion
 }, "|") + `)$`)
 
-var tokenAlphabet = regexp.MustCompile(`^[A-Za-z0-9_+/=-]{32,}$`)
+var tokenAlphabet = lazyregexp.New(`^[A-Za-z0-9_+/=-]{32,}$`)
 
 // LooksSecret reports whether a word is a token by its shape, or is long and as mixed as only
 // random text is. Paths, package names and ids made of words are not.
@@ -63,7 +64,7 @@ func isUUID(s string) bool {
 	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
 }
 
-var secretFlag = regexp.MustCompile(`(?i)^--?([a-z0-9-]+[-_])?(api-?key|key|token|secret|password|passwd|pass|auth)$`)
+var secretFlag = lazyregexp.New(`(?i)^--?([a-z0-9-]+[-_])?(api-?key|key|token|secret|password|passwd|pass|auth)$`)
 
 // isSecretFlag reports whether what follows a flag is not for everybody's eyes (8.5).
 func isSecretFlag(flag string) bool {

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // Snapshot is what may be kept of the entry beside its tool list, for people who ask what a
@@ -109,7 +110,7 @@ func (s snapshot) folder(path string) string {
 }
 
 // placeholder is what stands for a variable in a text as written.
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}?`)
+var placeholder = lazyregexp.New(`\$\{[^}]*\}?`)
 
 // known strikes out every value that is known to be a secret, wherever it stands.
 func (s snapshot) known(text string) string {
@@ -140,9 +141,9 @@ func (s snapshot) word(shown string) string {
 // The flags behind which a value stands that nobody needs to see: those of 8.5, and those of
 // programs that hand headers and variables on.
 var (
-	hiddenFlag = regexp.MustCompile(`(?i)^(-p|-H|-e|-u|--?([a-z0-9-]*[-_])?(headers?|env|user|username|credentials?|connection-string|dsn|config|bearer|cookie))$`)
-	assignment = regexp.MustCompile(`^(--?)?[A-Za-z_][A-Za-z0-9_.-]*=`)
-	secretName = regexp.MustCompile(`(?i)(key|token|secret|passw|pass$|pwd|auth|credential|cookie|bearer|session)`)
+	hiddenFlag = lazyregexp.New(`(?i)^(-p|-H|-e|-u|--?([a-z0-9-]*[-_])?(headers?|env|user|username|credentials?|connection-string|dsn|config|bearer|cookie))$`)
+	assignment = lazyregexp.New(`^(--?)?[A-Za-z_][A-Za-z0-9_.-]*=`)
+	secretName = lazyregexp.New(`(?i)(key|token|secret|passw|pass$|pwd|auth|credential|cookie|bearer|session)`)
 )
 
 func (s snapshot) args(values []Value) []string {

@@ -1,8 +1,9 @@
 package hosts
 
 import (
-	"regexp"
 	"slices"
+
+	"collie/internal/lazyregexp"
 )
 
 // claudeCode keeps the servers of all projects beside much else in one file. A project's own
@@ -70,7 +71,7 @@ var claudeCode = Host{
 
 // braces is ${NAME} and ${NAME:-text}, as in our own files.
 var braces = syntax{
-	find: regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}`),
+	find: lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}`),
 	in:   func(_ *reading, m []string) string { return "${" + m[1] + "}" },
 	out: func(v variable) (string, bool) {
 		if v.name == "" {

@@ -1,8 +1,9 @@
 package hosts
 
 import (
-	"regexp"
 	"slices"
+
+	"collie/internal/lazyregexp"
 )
 
 // gemini keeps its servers among all its settings. "httpUrl" is Streamable HTTP and "url" is SSE
@@ -86,7 +87,7 @@ var gemini = Host{
 
 // dollars is $NAME, ${NAME} and ${NAME:-text}.
 var dollars = syntax{
-	find: regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}|\$([A-Za-z_][A-Za-z0-9_]*)`),
+	find: lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}|\$([A-Za-z_][A-Za-z0-9_]*)`),
 	in:   func(_ *reading, m []string) string { return "${" + m[1] + m[2] + "}" },
 	out:  braces.out,
 }

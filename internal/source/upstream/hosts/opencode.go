@@ -2,7 +2,8 @@ package hosts
 
 import (
 	"encoding/json"
-	"regexp"
+
+	"collie/internal/lazyregexp"
 )
 
 // openCode writes program and arguments as one list, and says local and remote.
@@ -63,7 +64,7 @@ var openCode = Host{
 
 // curly is {env:NAME} and {file:path}.
 var curly = syntax{
-	find: regexp.MustCompile(`\{(env|file):([^{}]+)\}`),
+	find: lazyregexp.New(`\{(env|file):([^{}]+)\}`),
 	in: func(r *reading, m []string) string {
 		if m[1] == "env" && isName(m[2]) {
 			return "${" + m[2] + "}"

@@ -3,9 +3,10 @@ package hosts
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // Hide is the entry with a reference ${secret:NAME} in the place of each secret that stands in
@@ -62,7 +63,7 @@ func (h *hider) reference(place, secret string) string {
 	return "${secret:" + h.name(suggested, secret) + "}"
 }
 
-var unfitUpper = regexp.MustCompile(`[^A-Z0-9]+`)
+var unfitUpper = lazyregexp.New(`[^A-Z0-9]+`)
 
 // suggest makes NOTES_TOKEN of notes and token, and GITHUB_TOKEN of github and GITHUB_TOKEN.
 func (h *hider) suggest(place string) string {
@@ -86,7 +87,7 @@ func (h *hider) whole(place, s string) string {
 	return h.reference(place, ps[0].text)
 }
 
-var word = regexp.MustCompile("[^\\s=,;:\"'`(){}<>|\\[\\]]+")
+var word = lazyregexp.New("[^\\s=,;:\"'`(){}<>|\\[\\]]+")
 
 // words hides the words of a text that look like secrets.
 func (h *hider) words(place, s string) string {
@@ -125,7 +126,7 @@ func (h *hider) dict(all map[string]*string) map[string]*string {
 	return out
 }
 
-var scheme = regexp.MustCompile(`(?i)^((?:bearer|basic|token|apikey) +)(\S+)$`)
+var scheme = lazyregexp.New(`(?i)^((?:bearer|basic|token|apikey) +)(\S+)$`)
 
 // named hides the value of a variable or a header.
 func (h *hider) named(name, s string) string {
@@ -162,9 +163,9 @@ func (h *hider) args(args []string) []string {
 func isFlag(s string) bool { return strings.HasPrefix(s, "-") }
 
 var (
-	password  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://[^/?#@:]*:)([^/?#@]+)@`)
-	parameter = regexp.MustCompile(`([?&])([^=&#]+)=([^&#]+)`)
-	segment   = regexp.MustCompile(`[^/?#]+`)
+	password  = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]*://[^/?#@:]*:)([^/?#@]+)@`)
+	parameter = lazyregexp.New(`([?&])([^=&#]+)=([^&#]+)`)
+	segment   = lazyregexp.New(`[^/?#]+`)
 )
 
 // address hides the password, the parameters and the parts of the path of a URL that are secret.
@@ -189,13 +190,13 @@ func (h *hider) address(s string) string {
 }
 
 // replace is ReplaceAllStringFunc with the groups of each match.
-func replace(re *regexp.Regexp, s string, f func(match []string) string) string {
+func replace(re *lazyregexp.Regexp, s string, f func(match []string) string) string {
 	return re.ReplaceAllStringFunc(s, func(m string) string { return f(re.FindStringSubmatch(m)) })
 }
 
 var (
-	hump       = regexp.MustCompile(`([a-z])([A-Z])`)
-	secretName = regexp.MustCompile(`(?i)(^|[_.-])(api[_-]?key|access[_-]?key|key|token|secret|password|passwd|pwd|pass|auth|authorization|credentials?|pat)$`)
+	hump       = lazyregexp.New(`([a-z])([A-Z])`)
+	secretName = lazyregexp.New(`(?i)(^|[_.-])(api[_-]?key|access[_-]?key|key|token|secret|password|passwd|pwd|pass|auth|authorization|credentials?|pat)$`)
 )
 
 // isSecretName reports whether what has a name is not for everybody's eyes.
@@ -212,7 +213,7 @@ func isWorthy(s string) bool {
 	return !isAbs(s) && !strings.HasPrefix(s, "~/") && !strings.HasPrefix(s, "./")
 }
 
-var secretReference = regexp.MustCompile(`\$\{secret:[^}"\\]*\}`)
+var secretReference = lazyregexp.New(`\$\{secret:[^}"\\]*\}`)
 
 // maskSecrets takes the names of secrets out of an entry.
 func maskSecrets(raw json.RawMessage) json.RawMessage {

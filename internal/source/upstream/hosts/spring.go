@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/units"
 )
 
@@ -256,7 +256,7 @@ func (n *springNode) object() *ordered {
 	return out
 }
 
-var isoDuration = regexp.MustCompile(`(?i)^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?$`)
+var isoDuration = lazyregexp.New(`(?i)^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?$`)
 
 // springDuration reads 30s, PT30S and a bare number of milliseconds.
 func springDuration(s string) (time.Duration, error) {
@@ -282,7 +282,7 @@ func springDuration(s string) (time.Duration, error) {
 // colons is ${NAME} and ${NAME:text}. A property's name stands for the variable that Spring
 // would take it from.
 var colons = syntax{
-	find: regexp.MustCompile(`\$\{([^{}:]+)(?::([^{}]*))?\}`),
+	find: lazyregexp.New(`\$\{([^{}:]+)(?::([^{}]*))?\}`),
 	in: func(r *reading, m []string) string {
 		name := m[1]
 		if !isName(name) {

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"collie/internal/lazyregexp"
 )
 
 // maxBrackets bounds how deep a TOML text can be nested.
@@ -70,7 +71,7 @@ func tomlPath(path []string) string {
 	return strings.Join(keys, ".")
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 func tomlKey(s string) string {
 	if bareKey.MatchString(s) {
@@ -133,8 +134,8 @@ func setTOML(text []byte, path []string, tables string) ([]byte, error) {
 }
 
 var (
-	headerLine = regexp.MustCompile(`^\s*\[([^\[\]]+)\]\s*(#.*)?$`)
-	headerPart = regexp.MustCompile(`^\s*(?:([A-Za-z0-9_-]+)|("(?:[^"\\]|\\.)*")|'([^']*)')\s*(?:\.|$)`)
+	headerLine = lazyregexp.New(`^\s*\[([^\[\]]+)\]\s*(#.*)?$`)
+	headerPart = lazyregexp.New(`^\s*(?:([A-Za-z0-9_-]+)|("(?:[^"\\]|\\.)*")|'([^']*)')\s*(?:\.|$)`)
 )
 
 // tomlHeader reads a line such as [mcp_servers."a b"].

@@ -3,8 +3,9 @@ package hosts
 import (
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // types are the words of a host for the transports; empty means that it has no such word, or no
@@ -105,7 +106,7 @@ func (r *reading) program(s string) string {
 	return r.path(s)
 }
 
-var driveLetter = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+var driveLetter = lazyregexp.New(`^[A-Za-z]:[\\/]`)
 
 // isAbs reports whether a path is absolute on any system: a file may come from another one.
 func isAbs(s string) bool {

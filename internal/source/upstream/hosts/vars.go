@@ -4,13 +4,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // syntax is how a host writes what it takes from elsewhere. The zero value is a host that takes
 // every text as it is.
 type syntax struct {
 	// find matches one reference; nil if there are none.
-	find *regexp.Regexp
+	find *lazyregexp.Regexp
 	// in writes a match, with its groups, in our words (2.5).
 	in func(r *reading, match []string) string
 	// out writes one of our variables; false if the host has nothing like it.
@@ -105,12 +107,12 @@ func normal(s string) string {
 	return b.String()
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_()]*$`)
+var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_()]*$`)
 
 func isName(s string) bool { return envName.MatchString(s) }
 
 // inBraces is any ${…}.
-var inBraces = regexp.MustCompile(`\$\{([^{}]*)\}`)
+var inBraces = lazyregexp.New(`\$\{([^{}]*)\}`)
 
 // envBraces is ${env:NAME} and places such as ${userHome}.
 var envBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (string, bool) {
@@ -164,7 +166,7 @@ func (r *reading) asked(written, ref string) string {
 	return "${input:" + id + "}"
 }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+var unfit = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 // askedIn is the variable that the value of an input is taken from.
 func askedIn(id string) string {

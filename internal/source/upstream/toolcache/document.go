@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
+
+	"collie/internal/lazyregexp"
 )
 
 // document is a cache file (8.3). Entries stay as they lie in it.
@@ -29,7 +30,7 @@ type document struct {
 // indentBelow is the size up to which a file is laid out for people.
 const indentBelow = 256 << 10
 
-var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var serverName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 // newDocument is the file before anything was written.
 func newDocument(now time.Time) *document {

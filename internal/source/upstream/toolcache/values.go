@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"collie/internal/lazyregexp"
 )
 
 // timeLayout is the one form of time in the file: UTC with milliseconds (8.3).
@@ -29,8 +30,8 @@ func parseTime(raw json.RawMessage) (time.Time, error) {
 }
 
 var (
-	wordPattern    = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,63}$`)
-	versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+	wordPattern    = lazyregexp.New(`^[a-z][a-zA-Z0-9_]{0,63}$`)
+	versionPattern = lazyregexp.New(`^\d+\.\d+\.\d+$`)
 )
 
 func hexHash(s string) error {

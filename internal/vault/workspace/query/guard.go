@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"sync"
 	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"collie/internal/lazyregexp"
 )
 
 // The defaults of a [Guard].
@@ -155,8 +156,8 @@ func (v verdict) objection(statement string) error {
 }
 
 var (
-	missingColumn = regexp.MustCompile(`^no such column: ([A-Za-z_][A-Za-z0-9_]*)$`)
-	missingQuoted = regexp.MustCompile(`^no such column: "((?s:.*))" - should this be a string literal in single-quotes\?$`)
+	missingColumn = lazyregexp.New(`^no such column: ([A-Za-z_][A-Za-z0-9_]*)$`)
+	missingQuoted = lazyregexp.New(`^no such column: "((?s:.*))" - should this be a string literal in single-quotes\?$`)
 )
 
 // unknownColumn is the name in an error about a column that does not exist, "" for another error.
@@ -165,7 +166,7 @@ func unknownColumn(err error) string {
 	if !errors.As(err, &e) {
 		return ""
 	}
-	for _, pattern := range []*regexp.Regexp{missingColumn, missingQuoted} {
+	for _, pattern := range []*lazyregexp.Regexp{missingColumn, missingQuoted} {
 		if m := pattern.FindStringSubmatch(e.Message); m != nil {
 			return m[1]
 		}

@@ -3,12 +3,13 @@ package query
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"collie/internal/lazyregexp"
 )
 
 // limits hold while a statement of a user is compiled and runs. A function cannot be interrupted, so the values it
@@ -219,7 +220,7 @@ func value(stmt *sqlite.Stmt, column int) any {
 }
 
 // frame is what the library puts around SQLite's words.
-var frame = regexp.MustCompile(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
+var frame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
 
 // plain is an error of SQLite's about a statement without the frame. Another error of it is left alone.
 func plain(err error) error {

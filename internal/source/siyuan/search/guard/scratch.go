@@ -3,12 +3,13 @@ package guard
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"collie/internal/lazyregexp"
 )
 
 // scratch is an empty database that statements are compiled against.
@@ -140,9 +141,9 @@ func (c *scratch) prepare(s *Statement, sql string) (*sqlite.Stmt, error) {
 }
 
 var (
-	sqliteFrame = regexp.MustCompile(`^sqlite: prepare: (?:\d+:\d+: )?(?:SQL logic error: )?`)
-	noColumn    = regexp.MustCompile(`no such column: (\S+)`)
-	noTable     = regexp.MustCompile(`no such table: (\S+)`)
+	sqliteFrame = lazyregexp.New(`^sqlite: prepare: (?:\d+:\d+: )?(?:SQL logic error: )?`)
+	noColumn    = lazyregexp.New(`no such column: (\S+)`)
+	noTable     = lazyregexp.New(`no such table: (\S+)`)
 )
 
 var tablesHint = "tables: " + strings.Join(Tables(), ", ")

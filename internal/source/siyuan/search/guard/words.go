@@ -3,14 +3,15 @@ package guard
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"collie/internal/lazyregexp"
 )
 
-var stepFrame = regexp.MustCompile(`^sqlite: (?:step|prepare): (?:SQL logic error: )?(?:fts5: )?`)
+var stepFrame = lazyregexp.New(`^sqlite: (?:step|prepare): (?:SQL logic error: )?(?:fts5: )?`)
 
 // Words checks an expression of SQLite's full text search over blocks, as MATCH takes it: the kernel answers a wrong
 // one with no hits, and not a word about why (siyuan README 34). Errors are a *[Refused].

@@ -1,0 +1,93 @@
+// Package lazyregexp holds regular expressions that are compiled at their first use. The program has some 150 of them,
+// and compiling those that a command never needs would cost each start a millisecond and 1.5 MB. In a test they are
+// compiled at once, so that a wrong one is found by any test of its package.
+package lazyregexp
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Regexp is a [regexp.Regexp] to be. It is safe for concurrent use.
+type Regexp struct {
+	text string
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+// New returns the expression of text. Where that is wrong, its first use panics.
+func New(text string) *Regexp {
+	r := &Regexp{text: text}
+	if testing {
+		r.compiled()
+	}
+	return r
+}
+
+var testing = len(os.Args) > 0 && strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
+
+func (r *Regexp) compiled() *regexp.Regexp {
+	r.once.Do(func() { r.re = regexp.MustCompile(r.text) })
+	return r.re
+}
+
+// MatchString is that of [regexp.Regexp], and so is what follows.
+func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
+
+// Match reports whether b holds a match.
+func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
+
+// FindString returns the first match.
+func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
+
+// FindStringIndex returns where the first match is.
+func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
+
+// FindStringSubmatch returns the first match and its groups.
+func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex returns where they are.
+func (r *Regexp) FindStringSubmatchIndex(s string) []int {
+	return r.compiled().FindStringSubmatchIndex(s)
+}
+
+// FindSubmatch returns the first match and its groups.
+func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.compiled().FindSubmatch(b) }
+
+// FindAllString returns n matches, all if n is negative.
+func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
+
+// FindAllStringIndex returns where they are.
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return r.compiled().FindAllStringIndex(s, n)
+}
+
+// FindAllStringSubmatch returns n matches with their groups, all if n is negative.
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.compiled().FindAllStringSubmatch(s, n)
+}
+
+// FindAllStringSubmatchIndex returns where they are.
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.compiled().FindAllStringSubmatchIndex(s, n)
+}
+
+// ReplaceAll returns b with each match replaced by the template with.
+func (r *Regexp) ReplaceAll(b, with []byte) []byte { return r.compiled().ReplaceAll(b, with) }
+
+// ReplaceAllString returns s with each match replaced by the template with.
+func (r *Regexp) ReplaceAllString(s, with string) string {
+	return r.compiled().ReplaceAllString(s, with)
+}
+
+// ReplaceAllLiteralString returns s with each match replaced by with.
+func (r *Regexp) ReplaceAllLiteralString(s, with string) string {
+	return r.compiled().ReplaceAllLiteralString(s, with)
+}
+
+// ReplaceAllStringFunc returns s with each match replaced by what f makes of it.
+func (r *Regexp) ReplaceAllStringFunc(s string, f func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, f)
+}
