@@ -62,7 +62,7 @@ var layers = map[string]string{
 	"app": "tool mcp event process atomicfile secret config vault/... chat llm/... store " +
 		"pipeline/... source/... agent",
 	"face/cli":   "app config units tool pipeline agent chat process face/door face/mcpserver/... face/web",
-	"cmd/collie": "face/cli",
+	"cmd/collie": "face/cli process",
 
 	".":        "",
 	"test/...": "...", // tests of the whole program, which nothing imports

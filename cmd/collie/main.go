@@ -2,12 +2,19 @@
 package main
 
 import (
+	"io"
 	"os"
 
 	"collie/internal/face/cli"
+	"collie/internal/process"
 )
 
 // version is set by the build.
 var version = "dev"
 
-func main() { os.Exit(cli.Main(version, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	if process.IsGuard(os.Args) { // it lives as long as the gateway does, and needs nothing of all else
+		os.Exit(process.GuardMain(os.Stdin, io.Discard))
+	}
+	os.Exit(cli.Main(version, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

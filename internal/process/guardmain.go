@@ -16,6 +16,12 @@ import (
 // guardGrace is what a group gets between SIGTERM and SIGKILL.
 const guardGrace = 3 * time.Second
 
+// GuardCommand is the one argument with which this program is started as its guard.
+const GuardCommand = "__guard"
+
+// IsGuard reports whether a command line, with the name of the program, is that of a guard.
+func IsGuard(line []string) bool { return len(line) == 2 && line[1] == GuardCommand }
+
 // GuardMain is what the guard process runs: it reads the list of groups from r, its
 // stdin, and when r ends it ends every group still listed. It takes no notice of SIGINT,
 // SIGTERM and SIGHUP, which are often meant for everyone at once. What it does at the end

@@ -25,7 +25,6 @@ var classes = map[string]Class{
 	"call":              ClassCall,
 	"serve":             ClassManage,
 	"stdio":             ClassManage,
-	guardName:           ClassManage,
 	"connect":           ClassManage,
 	"config set":        ClassManage,
 	"config unset":      ClassManage,

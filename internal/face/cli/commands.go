@@ -25,7 +25,6 @@ func (p *program) commands() []*cobra.Command {
 		p.doctorCommand(),
 		p.configCommand(),
 		p.versionCommand(),
-		p.guardCommand(),
 	}
 }
 

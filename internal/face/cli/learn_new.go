@@ -12,6 +12,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/process"
 	"collie/internal/tool"
 )
 
@@ -93,7 +94,7 @@ func (p *program) learnerFor(ctx context.Context, cfg *config.Config, followed b
 		return r, r.Close, nil
 	}
 	here, err := app.OpenLearner(ctx, cfg, app.Options{
-		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Brief: true, Env: p.env, Logger: slog.New(slog.DiscardHandler),
+		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Brief: true, Env: p.env, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/process"
 	"collie/internal/tool"
 )
 
@@ -35,7 +36,7 @@ func (p *program) mcpDoctor(ctx context.Context, name string) error {
 		}
 	}
 	ok, err := app.Diagnose(ctx, cfg, app.Options{
-		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Brief: true, Env: p.env,
+		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Brief: true, Env: p.env,
 	}, name, tell)
 	if err != nil {
 		return err

@@ -90,7 +90,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	}
 	defer d.Close() //nolint:errcheck // Serve has said what went wrong
 	a, err := app.Open(ctx, cfg, app.Options{
-		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Sweep: true, Env: p.env, Logger: log,
+		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Sweep: true, Env: p.env, Logger: log,
 	})
 	if err != nil {
 		return err

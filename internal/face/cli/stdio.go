@@ -17,6 +17,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/mcpserver"
 	"collie/internal/face/mcpserver/bridge"
+	"collie/internal/process"
 	"collie/internal/tool"
 )
 
@@ -187,7 +188,7 @@ func (p *program) open(ctx context.Context, o openOptions) (*app.App, error) {
 // join joins the parts.
 func (p *program) join(ctx context.Context, cfg *config.Config, log *slog.Logger, o openOptions) (*app.App, error) {
 	return app.Open(ctx, cfg, app.Options{
-		Version: p.version, Self: self(), GuardArgs: []string{guardName}, Servers: o.servers, Sweep: o.sweep, Brief: o.brief,
+		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Servers: o.servers, Sweep: o.sweep, Brief: o.brief,
 		Kernel: p.kernel, WorkDir: p.workDir, Env: p.env, Logger: log,
 	})
 }
