@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -179,6 +180,9 @@ func (v *vaultCase) handler(ctx context.Context) error {
 	if err := v.appends(ctx, a); err != nil {
 		return err
 	}
+	if err := v.longAppends(ctx, a); err != nil {
+		return err
+	}
 	if err := v.search(ctx, a); err != nil {
 		return err
 	}
@@ -227,6 +231,35 @@ func (v *vaultCase) appends(ctx context.Context, a asker) error {
 	v.add("vault: p50 of a plain insert and commit", milliseconds, plain, bound{})
 	v.add("vault: p50 of an append that is the first change of its document", milliseconds, first, bound{})
 	return nil
+}
+
+// longDocument is how many blocks a long document has.
+const longDocument = 20_000
+
+// longAppends measures appended paragraphs of a long document, from the second one on: the first reads it.
+func (v *vaultCase) longAppends(ctx context.Context, a asker) error {
+	made, err := a.ask(ctx, "/api/filetree/createDocWithMd", map[string]any{
+		"notebook": v.box, "path": "/Long 长", "markdown": strings.Repeat("A line of a long document, 一行.\n\n", longDocument),
+	})
+	if err != nil {
+		return err
+	}
+	var p50s []float64
+	for range v.plan.rounds {
+		var took []time.Duration
+		for range v.plan.vaultAppends / 10 {
+			begun := time.Now()
+			_, err := a.ask(ctx, "/api/block/appendBlock", map[string]any{"dataType": "markdown", "data": v.text(), "parentID": made.Str})
+			if err != nil {
+				return err
+			}
+			took = append(took, time.Since(begun))
+		}
+		p50s = append(p50s, micros(percentile(took, 50))/1000)
+	}
+	v.add(fmt.Sprintf("vault: p50 of an append to a document of %d blocks", longDocument), milliseconds, p50s, atMost(50))
+	_, err = a.ask(ctx, "/api/filetree/removeDocByID", map[string]any{"id": made.Str})
+	return err
 }
 
 // append is the body of the next appendBlock.

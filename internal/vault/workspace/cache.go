@@ -3,69 +3,99 @@ package workspace
 import (
 	"container/list"
 	"sync"
+	"time"
+
+	"collie/internal/vault/tree"
 )
 
-// cache keeps the rows of documents lately used, each with the revision it belongs to. It is safe for concurrent use;
-// what it holds is never changed.
+// cache keeps the trees of documents lately used, each with the revision it belongs to. A transaction takes a tree out,
+// has it alone, and gives it back when it ends; one that finds none reads the document. It is safe for concurrent use.
 type cache struct {
 	mu     sync.Mutex
 	most   int // blocks
 	blocks int
 	byDoc  map[int64]*list.Element
-	order  *list.List // of *cached, the latest first
+	order  *list.List // of *rest, the latest first
+	idle   *time.Timer
+	closed bool
 }
 
-type cached struct {
-	doc  int64
-	rev  int64
-	rows []*nodeRow // parents before children, children in order
+// rest is the tree of a document that no transaction has.
+type rest struct {
+	doc, rev int64
+	rows     []*nodeRow // parents before children, children in order
+	children []*tree.Block
+	index    map[string]*tree.Block // of a large one, see [indexFrom]
 }
+
+// restFor is how long trees stay that nobody asks for.
+const restFor = time.Minute
 
 func newCache(most int) *cache {
 	return &cache{most: most, byDoc: map[int64]*list.Element{}, order: list.New()}
 }
 
-// get returns the rows of a document at a revision, or nil.
-func (c *cache) get(doc, rev int64) []*nodeRow {
+// take returns the tree of a document at a revision and forgets it, nil if it is not there.
+func (c *cache) take(doc, rev int64) *rest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byDoc[doc]
-	if e == nil {
+	if e == nil || e.Value.(*rest).rev > rev {
 		return nil
 	}
-	kept := e.Value.(*cached)
+	kept := c.drop(e)
 	if kept.rev != rev {
-		if kept.rev < rev {
-			c.drop(e)
-		}
 		return nil
 	}
-	c.order.MoveToFront(e)
-	return kept.rows
+	return kept
 }
 
-// put keeps the rows of a document; those of a newer revision stay.
-func (c *cache) put(doc, rev int64, rows []*nodeRow) {
+// give keeps the tree of a document; one of a newer revision stays. The latest one is kept however large it is.
+func (c *cache) give(r *rest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.byDoc[doc]; e != nil {
-		if e.Value.(*cached).rev > rev {
+	if c.closed {
+		return
+	}
+	if e := c.byDoc[r.doc]; e != nil {
+		if e.Value.(*rest).rev > r.rev {
 			return
 		}
 		c.drop(e)
 	}
-	if len(rows) > c.most {
-		return
-	}
-	c.byDoc[doc] = c.order.PushFront(&cached{doc: doc, rev: rev, rows: rows})
-	c.blocks += len(rows)
-	for c.blocks > c.most {
+	c.byDoc[r.doc] = c.order.PushFront(r)
+	c.blocks += len(r.rows)
+	for c.blocks > c.most && c.order.Len() > 1 {
 		c.drop(c.order.Back())
+	}
+	if c.idle == nil {
+		c.idle = time.AfterFunc(restFor, c.empty)
+	} else {
+		c.idle.Reset(restFor)
 	}
 }
 
-func (c *cache) drop(e *list.Element) {
-	kept := c.order.Remove(e).(*cached)
+func (c *cache) drop(e *list.Element) *rest {
+	kept := c.order.Remove(e).(*rest)
 	delete(c.byDoc, kept.doc)
 	c.blocks -= len(kept.rows)
+	return kept
+}
+
+// empty forgets all trees.
+func (c *cache) empty() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.byDoc)
+	c.order.Init()
+	c.blocks = 0
+}
+
+func (c *cache) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.idle != nil {
+		c.idle.Stop()
+	}
 }

@@ -50,7 +50,7 @@ func (tx *state) listDocs(condition string, args ...any) []*tree.Document {
 func readDocument(s *sqlite.Stmt) *tree.Document {
 	id, attrs := s.ColumnText(1), tree.ParseIAL(s.ColumnText(10))
 	n := s.ColumnInt64(0)
-	root := &nodeRow{n: s.ColumnInt64(9), doc: n, id: id, kind: tree.Doc, attrs: attrs, size: s.ColumnInt64(12)}
+	root := &nodeRow{n: s.ColumnInt64(9), doc: n, id: id, kind: tree.Doc, attrs: attrList(attrs), size: s.ColumnInt64(12)}
 	row := &docRow{
 		n: n, rev: s.ColumnInt64(8), parent: s.ColumnInt64(3), path: s.ColumnText(4), hpath: s.ColumnText(5),
 		box: s.ColumnText(2), sort: s.ColumnInt(6), size: s.ColumnInt64(11), rows: []*nodeRow{root},
@@ -74,9 +74,6 @@ func (tx *state) join(d *tree.Document, boxID string, parent int64) *tree.Docume
 		if d.Parent = tx.docByN(parent); d.Parent == nil {
 			return nil
 		}
-	}
-	if tx.write {
-		d.Root.Attrs = cloneAttrs(d.Root.Attrs)
 	}
 	tx.docs[n] = d
 	tx.blocks[d.ID()] = d.Root
@@ -303,6 +300,7 @@ func (tx *state) eraseDocument(n int64) {
 	tx.exec("DELETE FROM document WHERE n = ?", n)
 	if d := tx.docs[n]; d != nil {
 		stored(d).removed = true
+		delete(tx.indexes, n)
 		for _, r := range stored(d).rows {
 			tx.erased[r] = true
 		}

@@ -1,7 +1,7 @@
 package workspace
 
 import (
-	"maps"
+	"sync/atomic"
 	"time"
 
 	"collie/internal/vault/tree"
@@ -31,30 +31,27 @@ func (tx *state) flush() {
 // flushTrees writes the blocks that changed and returns those whose text did and that were there before.
 func (tx *state) flushTrees() []*tree.Block {
 	docs := tx.loadedDocs()
-	before := map[string]*nodeRow{} // what the file holds of the documents that changed, by id
 	var changed []*tree.Document
 	for _, d := range docs {
-		if stored(d).removed || !tx.differs(d) {
-			continue
-		}
-		changed = append(changed, d)
-		for _, r := range stored(d).rows {
-			before[r.id] = r
+		if !stored(d).removed && tx.differs(d) {
+			changed = append(changed, d)
 		}
 	}
 	if len(changed) == 0 {
 		tx.flushMoved(docs)
 		return nil
 	}
-	f := tx.newFlusher()
+	f := tx.newFlusher(changed)
 	for _, d := range changed {
-		f.adopt(d, before)
+		f.adopt(d)
 	}
-	for _, r := range before {
-		if !f.live[r.n] {
-			f.lost[r.parent] = true
-			f.erase(r.n)
-			tx.erased[r] = true
+	for _, d := range changed {
+		for _, r := range stored(d).rows {
+			if r.live != f.number {
+				f.lost[r.parent] = true
+				f.erase(r.n)
+				tx.erased[r] = true
+			}
 		}
 	}
 	for _, d := range changed {
@@ -71,7 +68,7 @@ func (tx *state) flushNew(d *tree.Document) {
 	if tx.err != nil {
 		return
 	}
-	f := tx.newFlusher()
+	f := tx.newFlusher(nil)
 	f.document(d)
 	tx.writeIndex(f.indexed)
 }
@@ -80,7 +77,7 @@ func (tx *state) flushNew(d *tree.Document) {
 func (tx *state) differs(d *tree.Document) bool {
 	row := stored(d)
 	if !d.Loaded {
-		return !maps.Equal(d.Root.Attrs, row.rows[0].attrs)
+		return !row.rows[0].hasAttrs(d.Root.Attrs)
 	}
 	i := 0
 	return !unchanged(d.Root, row.rows, &i) || i != len(row.rows)
@@ -104,7 +101,7 @@ func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
 
 // holds reports whether a row says of a block what the block says.
 func (r *nodeRow) holds(b *tree.Block) bool {
-	return r.kind == b.Kind && r.text == b.Text && r.marker == b.Marker && r.task == b.Task && maps.Equal(r.attrs, b.Attrs)
+	return r.kind == b.Kind && r.text == b.Text && r.marker == b.Marker && r.task == b.Task && r.hasAttrs(b.Attrs)
 }
 
 // flushMoved writes where documents lie if titles or orders changed, those below a changed one included.
@@ -123,20 +120,15 @@ func (tx *state) flushMoved(docs []*tree.Document) {
 	}
 }
 
-// remember gives the cache the rows of the documents that were read or written whole. It is called after the commit.
-func (tx *state) remember() {
-	for _, d := range tx.docs {
-		if row := stored(d); d.Loaded && !row.removed {
-			tx.ws.cache.put(row.n, row.rev, row.rows)
-		}
-	}
-}
-
 // flusher writes the trees of a transaction that changed.
 type flusher struct {
-	tx *state
-	// live are the rows that stay, lost those that something was taken out of, by n.
-	live, lost map[int64]bool
+	tx     *state
+	number uint64 // no other flush of this process has it
+	// changed are the documents it writes, and before what the file holds of them, by id; nil until it is asked for.
+	changed []*tree.Document
+	before  map[string]*nodeRow
+	// lost are the rows that something was taken out of, by n.
+	lost map[int64]bool
 	// redefined are the blocks whose text changed and that were there before.
 	redefined []*tree.Block
 	// indexed is what becomes of nodes in the full text index.
@@ -147,49 +139,69 @@ type flusher struct {
 	rows []*nodeRow // its rows so far
 }
 
-func (tx *state) newFlusher() *flusher {
-	return &flusher{tx: tx, live: map[int64]bool{}, lost: map[int64]bool{}, indexed: map[int64]indexChange{}}
+// flushes counts the flushers.
+var flushes atomic.Uint64
+
+func (tx *state) newFlusher(changed []*tree.Document) *flusher {
+	return &flusher{tx: tx, number: flushes.Add(1), changed: changed, lost: map[int64]bool{}, indexed: map[int64]indexChange{}}
 }
 
 // adopt lets new blocks that took the id of an old one keep its row, and notes which rows stay and which lost a child.
-func (f *flusher) adopt(d *tree.Document, before map[string]*nodeRow) {
-	keep := func(b *tree.Block) {
-		r, _ := b.Stored.(*nodeRow)
-		if f.tx.erased[r] { // it was cut off, flushed, and put back
-			r, b.Stored = nil, nil
-		}
-		if old := before[b.ID]; r == nil && old != nil {
-			r, b.Stored = old, old
-		}
-		if r == nil {
-			return
-		}
-		if f.live[r.n] || r.id != b.ID { // a copy of a block that also stays, or one that was given another id
-			b.Stored = nil
-			return
-		}
-		f.live[r.n] = true
-		if b.Parent == nil {
-			return
-		}
-		if up, _ := b.Parent.Stored.(*nodeRow); up == nil || up.n != r.parent {
-			f.lost[r.parent] = true
-		}
-	}
+func (f *flusher) adopt(d *tree.Document) {
 	if !d.Loaded {
-		keep(d.Root)
+		f.keep(d.Root)
 		return
 	}
-	d.Root.Walk(keep)
+	d.Root.Walk(f.keep)
+}
+
+func (f *flusher) keep(b *tree.Block) {
+	r, _ := b.Stored.(*nodeRow)
+	if r != nil && f.tx.erased[r] { // it was cut off, flushed, and put back
+		r, b.Stored = nil, nil
+	}
+	if r == nil {
+		if r = f.rowOf(b.ID); r == nil {
+			return
+		}
+		b.Stored = r
+	}
+	if r.live == f.number || r.id != b.ID { // a copy of a block that also stays, or one that was given another id
+		b.Stored = nil
+		return
+	}
+	r.live = f.number
+	if b.Parent == nil {
+		return
+	}
+	if up, _ := b.Parent.Stored.(*nodeRow); up == nil || up.n != r.parent {
+		f.lost[r.parent] = true
+	}
+}
+
+// rowOf is the row that a block of the documents that changed had, nil if there was none.
+func (f *flusher) rowOf(id string) *nodeRow {
+	if f.before == nil {
+		if _, found := f.tx.number("SELECT 1 FROM node WHERE id = ?", id); !found {
+			return nil
+		}
+		f.before = map[string]*nodeRow{}
+		for _, d := range f.changed {
+			for _, r := range stored(d).rows {
+				f.before[r.id] = r
+			}
+		}
+	}
+	return f.before[id]
 }
 
 // document writes the rows of one document.
 func (f *flusher) document(d *tree.Document) {
 	row := stored(d)
-	f.doc, f.rows, f.open = row.n, nil, f.tx.open(row.n)
+	f.doc, f.rows, f.open = row.n, make([]*nodeRow, 0, len(row.rows)+16), f.tx.open(row.n)
 	f.block(d.Root, place{})
 	row.size += sizeOf(f.rows) - sizeOf(row.rows)
-	row.rows = f.rows
+	row.rows, row.changed = f.rows, true
 	d.Changed = time.Now()
 	f.tx.exec("UPDATE document SET rev = rev + 1, changed = ?, size = ? WHERE n = ?", d.Changed.UnixMilli(), row.size, row.n)
 	row.rev, _ = f.tx.number("SELECT rev FROM document WHERE n = ?", row.n)
@@ -205,50 +217,54 @@ type place struct {
 // since the text of a container follows from theirs.
 func (f *flusher) block(b *tree.Block, at place) (textChanged bool) {
 	old, _ := b.Stored.(*nodeRow)
-	fresh := &nodeRow{
-		doc: f.doc, parent: at.parent, pos: at.pos, above: at.above,
-		id: b.ID, kind: b.Kind, marker: b.Marker, task: b.Task, text: b.Text,
-	}
+	n := int64(0)
 	if old != nil {
-		fresh.n = old.n
+		n = old.n
 	} else {
-		fresh.n = f.tx.nextNode()
+		n = f.tx.nextNode()
 	}
 	index := len(f.rows)
-	f.rows = append(f.rows, fresh)
-	inside := f.children(b, fresh.n)
+	f.rows = append(f.rows, old)
+	inside := f.children(b, n)
 	same := old != nil && old.holds(b)
 	if b.Kind == tree.Doc { // its text is its title
 		inside = false
-		delete(f.lost, fresh.n)
+		delete(f.lost, n)
 	}
-	textChanged = inside || f.lost[fresh.n] || old == nil ||
+	if same && !inside && !f.lost[n] && old.lies(f.doc, at) {
+		return false
+	}
+	textChanged = inside || f.lost[n] || old == nil ||
 		old.kind != b.Kind || old.text != b.Text || old.marker != b.Marker || old.task != b.Task ||
-		b.Kind == tree.Doc && old.attrs["title"] != b.Attrs["title"]
-	switch {
-	case same && !textChanged && old.at(fresh):
-		f.rows[index] = old
-	case same && !textChanged:
+		b.Kind == tree.Doc && old.attr("title") != b.Attrs["title"]
+	fresh := &nodeRow{
+		n: n, doc: f.doc, parent: at.parent, pos: at.pos, above: at.above,
+		id: b.ID, kind: b.Kind, marker: b.Marker, task: b.Task, text: b.Text,
+	}
+	if same && !textChanged {
 		fresh.attrs, fresh.size = old.attrs, old.size
 		f.tx.moveNode(fresh)
-	default:
-		fresh.attrs = maps.Clone(b.Attrs)
+	} else {
+		fresh.attrs = attrList(b.Attrs)
 		f.node(b, fresh, old == nil)
 	}
-	b.Stored = f.rows[index]
+	f.rows[index], b.Stored = fresh, fresh
 	if textChanged && old != nil {
 		f.redefined = append(f.redefined, b)
 	}
 	return textChanged
 }
 
-// at reports whether two rows lie in the same place.
-func (r *nodeRow) at(other *nodeRow) bool {
-	return r.doc == other.doc && r.parent == other.parent && r.pos == other.pos && r.above == other.above
+// lies reports whether a row is that of a place in a document.
+func (r *nodeRow) lies(doc int64, at place) bool {
+	return r.doc == doc && r.parent == at.parent && r.pos == at.pos && r.above == at.above
 }
 
 // children writes what lies in b and reports whether the text of any of it changed, or which blocks they are.
 func (f *flusher) children(b *tree.Block, n int64) (textChanged bool) {
+	if len(b.Children) == 0 {
+		return false
+	}
 	positions := positionsOf(b.Children, n)
 	var headings []*tree.Block
 	for i, child := range b.Children {

@@ -2,12 +2,15 @@ package workspace
 
 import (
 	"fmt"
-	"maps"
 
 	"zombiezen.com/go/sqlite"
 
 	"collie/internal/vault/tree"
 )
+
+// indexFrom is how many blocks a document has whose tree rests with an index of its blocks by id. The blocks of smaller ones
+// are entered into those of the transaction each time.
+const indexFrom = 256
 
 // load gives a document its blocks, from the cache if it holds this revision.
 func (tx *state) load(d *tree.Document) {
@@ -15,21 +18,86 @@ func (tx *state) load(d *tree.Document) {
 		return
 	}
 	row := stored(d)
-	if tx.write && !maps.Equal(d.Root.Attrs, row.rows[0].attrs) {
+	if tx.write && !row.rows[0].hasAttrs(d.Root.Attrs) {
 		tx.flush() // the root alone was changed
 	}
-	rows := tx.ws.cache.get(row.n, row.rev)
-	if rows == nil {
-		if rows = tx.readNodes(row.n); tx.err != nil {
-			return
-		}
-		if !tx.write { // what a write sees may never be committed; it tells the cache when it is
-			tx.ws.cache.put(row.n, row.rev, rows)
-		}
+	if r := tx.ws.cache.take(row.n, row.rev); r != nil {
+		tx.wake(d, r)
+		return
+	}
+	rows := tx.readNodes(row.n)
+	if tx.err != nil {
+		return
 	}
 	row.rows = rows
 	d.Loaded = true
 	tx.build(d, rows)
+}
+
+// wake gives a document its blocks out of the cache.
+func (tx *state) wake(d *tree.Document, r *rest) {
+	stored(d).rows = r.rows
+	d.Loaded = true
+	d.Root.Stored, d.Root.Children = r.rows[0], r.children
+	for _, child := range r.children {
+		child.Parent = d.Root
+		child.Walk(func(b *tree.Block) {
+			b.Doc = d
+			if r.index == nil {
+				tx.blocks[b.ID] = b
+			}
+		})
+	}
+	if r.index != nil {
+		tx.indexes[r.doc] = r.index
+	}
+}
+
+// rest gives the trees at hand back to the cache. It is called when a view ends, and after a commit.
+func (tx *state) rest() {
+	if tx.err != nil {
+		return
+	}
+	for n, d := range tx.docs {
+		row := stored(d)
+		if !d.Loaded || row.removed {
+			continue
+		}
+		if tx.ws.checkViews && !tx.write && tx.differs(d) {
+			panic("vault: a view has changed document " + d.ID())
+		}
+		r := &rest{doc: n, rev: row.rev, rows: row.rows, children: d.Root.Children, index: tx.indexes[n]}
+		if row.changed || r.index == nil {
+			r.index = reindexed(d, r)
+		}
+		d.Root.Children = nil // whoever has kept the document sees none of what others do
+		tx.ws.cache.give(r)
+	}
+}
+
+// reindexed is the index of a tree, made of the one that it had.
+func reindexed(d *tree.Document, r *rest) map[string]*tree.Block {
+	if len(r.rows) < indexFrom {
+		return nil
+	}
+	index := r.index
+	enter := func() {
+		for _, child := range r.children {
+			child.Walk(func(b *tree.Block) {
+				if index[b.ID] != b {
+					index[b.ID] = b
+				}
+			})
+		}
+	}
+	if index != nil {
+		enter()
+	}
+	if len(index) != len(r.rows)-1 { // blocks have gone
+		index = make(map[string]*tree.Block, len(r.rows))
+		enter()
+	}
+	return index
 }
 
 // build hangs blocks made from rows below the root that d has.
@@ -42,9 +110,6 @@ func (tx *state) build(d *tree.Document, rows []*nodeRow) {
 			continue
 		}
 		b := r.block()
-		if tx.write {
-			b.Attrs = cloneAttrs(b.Attrs)
-		}
 		up := byN[r.parent]
 		if up == nil {
 			tx.fail(fmt.Errorf("document %s: block %s lies in none: run collie vault check", d.ID(), r.id))
@@ -57,12 +122,14 @@ func (tx *state) build(d *tree.Document, rows []*nodeRow) {
 	}
 }
 
-// block makes a block as the file holds it. Its attributes are those of the row: only for reading.
+// block makes a block as the file holds it.
 func (r *nodeRow) block() *tree.Block {
-	return &tree.Block{ID: r.id, Kind: r.kind, Attrs: r.attrs, Text: r.text, Marker: r.marker, Task: r.task, Stored: r}
+	attrs := make(map[string]string, len(r.attrs))
+	for _, a := range r.attrs {
+		attrs[a.name] = a.value
+	}
+	return &tree.Block{ID: r.id, Kind: r.kind, Attrs: attrs, Text: r.text, Marker: r.marker, Task: r.task, Stored: r}
 }
-
-func cloneAttrs(attrs map[string]string) map[string]string { return maps.Clone(attrs) }
 
 // readNodes reads the rows of a document, parents before children and children in order.
 func (tx *state) readNodes(doc int64) []*nodeRow {
@@ -72,7 +139,7 @@ func (tx *state) readNodes(doc int64) []*nodeRow {
 		r := &nodeRow{
 			n: s.ColumnInt64(0), id: s.ColumnText(1), doc: doc, parent: s.ColumnInt64(2), pos: s.ColumnInt64(3),
 			above: s.ColumnText(4), kind: s.ColumnText(5), marker: s.ColumnText(6), task: s.ColumnText(7),
-			attrs: tree.ParseIAL(s.ColumnText(8)), size: s.ColumnInt64(10),
+			attrs: attrList(tree.ParseIAL(s.ColumnText(8))), size: s.ColumnInt64(10),
 		}
 		if !(&tree.Block{Kind: r.kind}).Container() {
 			r.text = s.ColumnText(9)

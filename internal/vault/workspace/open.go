@@ -33,12 +33,13 @@ const (
 
 // Workspace is an open file of notes. It is safe for concurrent use, and several processes may have one file open.
 type Workspace struct {
-	path     string
-	file     os.FileInfo // which file that is
-	readOnly bool
-	version  int // of the schema when it was opened
-	cache    *cache
-	guard    *query.Guard
+	path       string
+	file       os.FileInfo // which file that is
+	readOnly   bool
+	checkViews bool
+	version    int // of the schema when it was opened
+	cache      *cache
+	guard      *query.Guard
 
 	writer  chan *sqlite.Conn // holds the one connection that writes, nil until it is opened
 	readers chan *sqlite.Conn
@@ -52,7 +53,7 @@ type Workspace struct {
 // closes it.
 func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
-		path: path, readOnly: o.ReadOnly, cache: newCache(orDefault(o.CacheBlocks, defaultCacheBlocks)),
+		path: path, readOnly: o.ReadOnly, checkViews: o.CheckViews, cache: newCache(orDefault(o.CacheBlocks, defaultCacheBlocks)),
 		guard:   &query.Guard{},
 		writer:  make(chan *sqlite.Conn, 1),
 		readers: make(chan *sqlite.Conn, orDefault(o.Readers, defaultReaders)),
@@ -269,6 +270,7 @@ func (w *Workspace) Close() error {
 			errs = append(errs, conn.Close())
 		}
 		errs = append(errs, w.guard.Close())
+		w.cache.close()
 	})
 	return errors.Join(errs...)
 }

@@ -22,9 +22,10 @@ type state struct {
 
 	boxes    map[string]*box // nil until one is asked for
 	docs     map[int64]*tree.Document
-	blocks   map[string]*tree.Block // those loaded or made; some may have been cut off since
-	lastNode int64                  // the largest number of a node, 0 until a block is added
-	erased   map[*nodeRow]bool      // rows that are gone from the file, though their blocks may yet come back
+	blocks   map[string]*tree.Block           // those loaded or made; some may have been cut off since
+	indexes  map[int64]map[string]*tree.Block // the blocks of large documents, which are not in blocks
+	lastNode int64                            // the largest number of a node, 0 until a block is added
+	erased   map[*nodeRow]bool                // rows that are gone from the file, though their blocks may yet come back
 }
 
 // box is a notebook and what the file holds of it.
@@ -43,21 +44,57 @@ type docRow struct {
 	size        int64
 	rows        []*nodeRow // those of its blocks; only that of the root until it is loaded
 	removed     bool
+	changed     bool // blocks were written in this transaction
 }
 
-// nodeRow is what the file holds of a block. It is never changed.
+// nodeRow is what the file holds of a block. It is never changed, but for the mark.
 type nodeRow struct {
 	n, doc, parent, pos      int64
 	id, above                string
 	kind, marker, task, text string
-	attrs                    map[string]string
-	size                     int64 // its part of the size of the document
+	attrs                    []attr
+	size                     int64  // its part of the size of the document
+	live                     uint64 // the number of the flush that last found that it stays
+}
+
+// attr is an attribute: of two or three, which most blocks have, a list is smaller than a map.
+type attr struct{ name, value string }
+
+func attrList(attrs map[string]string) []attr {
+	list := make([]attr, 0, len(attrs))
+	for name, value := range attrs {
+		list = append(list, attr{name, value})
+	}
+	return list
+}
+
+// hasAttrs reports whether a row says of a block's attributes what the block says.
+func (r *nodeRow) hasAttrs(attrs map[string]string) bool {
+	if len(r.attrs) != len(attrs) {
+		return false
+	}
+	for _, a := range r.attrs {
+		if value, has := attrs[a.name]; !has || value != a.value {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *nodeRow) attr(name string) string {
+	for _, a := range r.attrs {
+		if a.name == name {
+			return a.value
+		}
+	}
+	return ""
 }
 
 func newState(w *Workspace, conn *sqlite.Conn, write bool) state {
 	return state{
 		ws: w, conn: conn, write: write, old: w.version < 2, running: map[string]bool{},
 		docs: map[int64]*tree.Document{}, blocks: map[string]*tree.Block{}, erased: map[*nodeRow]bool{},
+		indexes: map[int64]map[string]*tree.Block{},
 	}
 }
 
@@ -65,6 +102,7 @@ func newState(w *Workspace, conn *sqlite.Conn, write bool) state {
 func (tx *state) forget() {
 	tx.boxes, tx.lastNode = nil, 0
 	tx.docs, tx.blocks, tx.erased = map[int64]*tree.Document{}, map[string]*tree.Block{}, map[*nodeRow]bool{}
+	tx.indexes = map[int64]map[string]*tree.Block{}
 }
 
 func stored(d *tree.Document) *docRow { return d.Stored.(*docRow) }
@@ -93,7 +131,7 @@ func (tx *state) try(fn func() bool) {
 
 func (tx *state) newID() string {
 	for {
-		if id := tree.RandomID(); tx.blocks[id] == nil {
+		if id := tree.RandomID(); tx.held(id) == nil {
 			return id // 36^7 of one second: the unique index guards the rest
 		}
 	}
@@ -146,7 +184,7 @@ func (tx *state) taken(id string, b *tree.Block) bool {
 	if tx.attached(id) != nil {
 		return true
 	}
-	if other := tx.blocks[id]; other != nil && other != b && other.Doc == nil && other.Stored == nil {
+	if other := tx.held(id); other != nil && other != b && other.Doc == nil && other.Stored == nil {
 		return true // made a moment ago and not in its place yet
 	}
 	doc, found := tx.number("SELECT doc FROM node WHERE id = ?", id)
@@ -157,10 +195,28 @@ func (tx *state) taken(id string, b *tree.Block) bool {
 	return d == nil || !d.Loaded // of a loaded document it was cut off, or attached would have found it
 }
 
+// held is the block that an id last named here, wherever it hangs now, or nil.
+func (tx *state) held(id string) *tree.Block {
+	if b := tx.blocks[id]; b != nil {
+		return b
+	}
+	for _, index := range tx.indexes {
+		if b := index[id]; b != nil {
+			return b
+		}
+	}
+	return nil
+}
+
 // attached is the block with an id in a tree at hand, or nil.
 func (tx *state) attached(id string) *tree.Block {
 	if b := tx.blocks[id]; b != nil && tx.hangs(b) {
 		return b
+	}
+	for _, index := range tx.indexes {
+		if b := index[id]; b != nil && tx.hangs(b) {
+			return b
+		}
 	}
 	return nil
 }

@@ -18,7 +18,9 @@ func (w *Workspace) view(ctx context.Context, fn func(*Tx) error) error {
 			return err
 		}
 		defer func() { _ = rollback(conn) }() // also when fn panics
-		return run(&Tx{state: newState(w, conn, false)}, fn)
+		tx := &Tx{state: newState(w, conn, false)}
+		defer tx.rest()
+		return run(tx, fn)
 	})
 }
 
@@ -48,7 +50,7 @@ func (w *Workspace) update(ctx context.Context, fn func(*Tx) error) error {
 			return fmt.Errorf("commit a write: %w", err)
 		}
 		committed = true
-		tx.remember()
+		tx.rest()
 		w.trimLog(conn)
 		return nil
 	})

@@ -13,13 +13,15 @@ type Options struct {
 	Readers int
 	// CacheBlocks is how many blocks of documents lately used stay in memory; 0 means 20,000.
 	CacheBlocks int
+	// CheckViews has a view panic that has changed a tree, which others would then see. It is for tests.
+	CheckViews bool
 }
 
 // ErrReadOnly is what Update returns on a workspace opened for reading.
 var ErrReadOnly = errors.New("the workspace is opened for reading only")
 
-// View runs fn in a snapshot: it sees one state of the file whatever others write meanwhile. Trees it gets may be
-// shared with others, so it must not change them. The error is fn's, or that of the storage, which the methods of Tx
+// View runs fn in a snapshot: it sees one state of the file whatever others write meanwhile. Trees it gets are
+// handed on to others when it ends, so it must not change them, nor keep them. The error is fn's, or that of the storage, which the methods of Tx
 // keep to themselves.
 func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error { return w.view(ctx, fn) }
 

@@ -41,9 +41,20 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 	return out, nil
 }
 
-// siblings are all blocks in the containers that insertions wrote to. Asking for each new block by
-// itself would take the kernel some milliseconds for each, in a long document.
+// mostAlone is how many new blocks are asked for by themselves. A kernel takes some milliseconds for each in a long document;
+// to list all of such a document takes hundreds.
+const mostAlone = 8
+
+// siblings are the new blocks that are there, or all blocks in the containers that insertions wrote to.
 func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction, made [][]part) (map[kernel.ID]bool, error) {
+	there := map[kernel.ID]bool{}
+	if alone := idsOf(slices.Concat(made...)); len(alone) <= mostAlone {
+		nodes, err := r.Kernel.Nodes(ctx, alone)
+		for id := range nodes {
+			there[id] = true
+		}
+		return there, err
+	}
 	var parents, unplaced []kernel.ID
 	for i, t := range done {
 		named := false
@@ -69,7 +80,6 @@ func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction,
 	for _, node := range nodes {
 		parents = append(parents, node.ParentID)
 	}
-	there := map[kernel.ID]bool{}
 	for _, parent := range distinct(parents) {
 		children, err := r.Kernel.ChildBlocks(ctx, parent)
 		if err != nil {
@@ -88,6 +98,15 @@ type part struct {
 	dom   string
 	items []part    // of a list
 	after kernel.ID // the block that it belongs behind, where it is missing
+}
+
+// idsOf are the ids of parts and of their items.
+func idsOf(parts []part) []kernel.ID {
+	var ids []kernel.ID
+	for _, p := range parts {
+		ids = append(append(ids, p.id), idsOf(p.items)...)
+	}
+	return distinct(ids)
 }
 
 func partsOf(t kernel.Transaction) []part {

@@ -34,7 +34,7 @@ func getDoc() *action.Action {
 			"arguments for what follows. html is the editor's own form.",
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
-		Endpoints:  []string{"block/getChildBlocks", "block/getBlockKramdowns", "filetree/getDoc", "filetree/getHPathByID", "notebook/lsNotebooks", "query/sql"},
+		Endpoints:  []string{"block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown", "filetree/getDoc", "filetree/getHPathByID", "notebook/lsNotebooks", "query/sql"},
 		Positional: []string{"id"},
 		Returns: []action.Field{
 			{Name: "id", About: "document id"},

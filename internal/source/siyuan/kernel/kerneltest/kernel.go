@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"collie/internal/vault"
+	"collie/internal/vault/workspace"
 )
 
 // Token is the API token every kernel accepts.
@@ -63,7 +64,7 @@ func newVault(t testing.TB) *vault.Vault {
 	if err := os.WriteFile(file, empty, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v := vault.New(file, vault.Options{})
+	v := vault.New(file, vault.Options{Workspace: workspace.Options{CheckViews: true}})
 	t.Cleanup(func() {
 		if err := v.Close(); err != nil {
 			t.Errorf("kerneltest: close the vault: %v", err)
