@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ const (
 	// maxSignatures bounds the signature lines of one grouped tool, in bytes; what does not
 	// fit is one help away.
 	maxSignatures = 800
-	// mostValues bounds the values of an argument that are listed.
+	// mostValues bounds the values of an argument that several actions take.
 	mostValues = 4
 )
 
@@ -58,7 +59,7 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	if nested(t) {
 		properties.add("args", map[string]any{"type": "object"})
 	} else {
-		addCommon(&properties, actions)
+		addListed(&properties, actions)
 	}
 	properties.add("topic", map[string]any{"type": "string"})
 	schema := orderedObject{}
@@ -86,48 +87,50 @@ func allOurs(actions []*tool.Action) bool {
 	return !slices.ContainsFunc(actions, func(a *tool.Action) bool { return !a.Strict })
 }
 
-// addCommon declares the arguments of the common actions with their types, each once. What two
-// actions want in different types is declared with none.
-func addCommon(properties *orderedObject, actions []*tool.Action) {
+// addListed declares the arguments of the actions with their types, each once.
+func addListed(properties *orderedObject, actions []*tool.Action) {
 	var names []string
-	types := map[string]string{}
+	schemas := map[string]string{}
 	for _, a := range actions {
-		if !a.Common {
-			continue
-		}
-		gjson.GetBytes(a.InputSchema, "properties").ForEach(func(k, v gjson.Result) bool {
+		gjson.ParseBytes(a.Listed).ForEach(func(k, v gjson.Result) bool {
 			name := k.String()
-			if slices.Contains(a.Extra, name) {
-				return true
+			if old, ok := schemas[name]; ok {
+				schemas[name] = both(old, v.Raw)
+			} else {
+				names, schemas[name] = append(names, name), v.Raw
 			}
-			typ := looseType(v)
-			if old, ok := types[name]; !ok {
-				names = append(names, name)
-			} else if old != typ {
-				typ = "{}"
-			}
-			types[name] = typ
 			return true
 		})
 	}
 	for _, name := range names {
-		properties.addRaw(name, json.RawMessage(types[name]))
+		properties.addRaw(name, json.RawMessage(schemas[name]))
 	}
 }
 
-// looseType is of a schema only what type it wants, and which values.
-func looseType(schema gjson.Result) string {
+// both is what holds for an argument that two actions take: their values where they have the same
+// type and few of them, else the type alone. Where the types differ it is text, which can hold JSON.
+func both(a, b string) string {
+	if a == b {
+		return a
+	}
+	typ, want := gjson.Get(a, "type").String(), gjson.Get(b, "type").String()
+	if typ != want {
+		return `{"type":"string"}`
+	}
+	if items := gjson.Get(a, "items"); items.Exists() {
+		return `{"type":"array","items":` + both(items.Raw, gjson.Get(b, "items").Raw) + `}`
+	}
+	var values []string
+	known, other := gjson.Get(a, "enum"), gjson.Get(b, "enum")
+	for _, v := range append(known.Array(), other.Array()...) {
+		if !slices.Contains(values, v.String()) {
+			values = append(values, v.String())
+		}
+	}
 	o := orderedObject{}
-	if t := schema.Get("type"); t.Exists() {
-		o.addRaw("type", json.RawMessage(t.Raw))
-	}
-	if e := schema.Get("enum"); e.Exists() && len(e.Array()) <= mostValues {
-		o.addRaw("enum", json.RawMessage(e.Raw))
-	}
-	if t := schema.Get("items.type"); t.Exists() {
-		items := orderedObject{}
-		items.addRaw("type", json.RawMessage(t.Raw))
-		o.addRaw("items", items.bytes())
+	o.add("type", typ)
+	if known.Exists() && other.Exists() && len(values) <= mostValues {
+		o.add("enum", values)
 	}
 	return string(o.bytes())
 }
@@ -154,7 +157,10 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 		if common && !a.Common {
 			continue
 		}
-		line := Signature(a)
+		line := cmp.Or(a.Short, Signature(a))
+		if common && strings.HasSuffix(line, "()") {
+			continue // its name says it all
+		}
 		if left -= len(line) + 1; left < 0 {
 			break
 		}

@@ -99,11 +99,14 @@ type Action struct {
 	// Signature is one line that shows how the action is called, with types and defaults; where
 	// it is empty, one is made of the schema.
 	Signature string
-	// Common actions have their signature and the types of their arguments in the grouped
-	// view; what a Tool without any has there is chosen by order.
+	// Common actions have their signature in the grouped view; what a Tool without any has there
+	// is chosen by order.
 	Common bool
-	// Extra are arguments that every action of the Tool takes; the grouped view leaves them out.
-	Extra []string
+	// Listed are the arguments that the grouped view declares, a JSON object of their schemas:
+	// at least those without which the action cannot be called. Clients that close the schemas
+	// they get let a model send nothing else. Short is the signature with these alone.
+	Listed json.RawMessage `json:"-"`
+	Short  string          `json:"-"`
 	// Positional are the arguments that a command line may give without their names, in order.
 	Positional []string
 	// Example is a command line that calls the action with arguments that make sense; empty where

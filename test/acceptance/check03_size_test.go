@@ -29,8 +29,8 @@ func TestCheck03Size(t *testing.T) {
 	w := newWorld(t)
 	raw := listed(t, w.serve(t))
 	t.Logf("%d bytes", len(raw))
-	if len(raw) > 8192 {
-		t.Errorf("%d bytes of tools, want at most 8192", len(raw))
+	if len(raw) > 9216 {
+		t.Errorf("%d bytes of tools, want at most 9216", len(raw))
 	}
 	var names, want []string
 	for _, def := range gjson.GetBytes(raw, "tools").Array() {

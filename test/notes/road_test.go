@@ -25,9 +25,10 @@ import (
 type road struct {
 	*world
 	*pipeline.Pipeline
-	source *siyuan.Source
-	person *person
-	files  string // the folder of this machine that calls may use
+	source  *siyuan.Source
+	catalog *source.Catalog
+	person  *person
+	files   string // the folder of this machine that calls may use
 }
 
 func newRoad(t testing.TB, w *world) *road {
@@ -59,6 +60,7 @@ func newRoad(t testing.TB, w *world) *road {
 		catalog.Close()
 		_ = log.Close() // of no interest here
 	})
+	r.catalog = catalog
 	r.Pipeline = pipeline.New(catalog, pipeline.Options{Audit: log})
 	return r
 }

@@ -37,7 +37,13 @@ func TestAdaptNames(t *testing.T) {
 		{"block", "append", `{"parentId":"p","data_type":"markdown","request_id":"r"}`, `{"parentID":"p","dataType":"markdown","requestId":"r"}`},
 		{"fs", "read", `{"path":"/a","markdown":null,"edit":null,"blockStart":null}`, `{"path":"/a"}`},
 		{"av", "set_cells", `{"id":"a","rowID":"r","keyID":"k"}`, `{"avID":"a","rowID":"r","columnID":"k"}`}, // as add_column calls it
-		{"fs", "read", `{"path":null}`, `{"path":null}`},
+		{"fs", "read", `{"path":null}`, `{}`},
+		{"fs", "replace", `{"path":"/a","edit":{"old":"a","new":"b","replace_all":null}}`, `{"path":"/a","edit":{"old":"a","new":"b"}}`},
+		{"fs", "replace", `{"path":"/a","edit":null,"old":"a","new":"b","replace_all":null}`, `{"path":"/a","edit":{"old":"a","new":"b","replace_all":false}}`},
+		{"tag", "list", `{"query":null,"keyword":"a"}`, `{"query":"a"}`},
+		{"av", "set_cells", `{"avID":null,"id":"a","value":null}`, `{"avID":"a"}`},
+		{"av", "set_cells", `{"avID":"a","cells":[{"rowID":"r","value":null,"text":null}]}`, `{"avID":"a","cells":[{"rowID":"r","value":null}]}`},
+		{"document", "set_attr", `{"id":"a","attrs":"{\"icon\":null}"}`, `{"id":"a","attrs":{"icon":null}}`},
 		{"fs", "read", `{"path":"/a","paths":"/b"}`, `{"path":"/a","paths":"/b"}`},
 	} {
 		got := actionOf(t, tt.tool, tt.action).Adapt(json.RawMessage(tt.given))

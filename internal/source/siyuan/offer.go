@@ -64,7 +64,7 @@ func described(a *action.Action) tool.Action {
 	}
 	out := tool.Action{
 		Name: a.Name, Description: about, InputSchema: a.Schema(), Signature: a.Signature(),
-		Common: a.Common, Extra: a.MetaNames(), Positional: a.Positional, Aliases: a.Aliases, Example: guide.CommandLine(a),
+		Common: a.Common, Listed: a.Listed(), Short: a.Short(), Positional: a.Positional, Aliases: a.Aliases, Example: guide.CommandLine(a),
 		DirectOnly: a.DirectOnly, Strict: true,
 		ReadOnly: a.Class == action.Reads, Idempotent: a.Class == action.Reads,
 		Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Risk: a.Risk,

@@ -10,13 +10,14 @@ import (
 
 // Adapt replaces aliases and other spellings of names in args, a JSON object, and puts values of
 // an obvious wrong type right: "5" for 5, "true" for true, 5 for "5", one item for a list of one,
-// JSON in a string for what is to be an object or a list; within lists and objects too. A null for
-// what need not be given is left out, arguments of other actions included: some clients send all
-// that a tool declares. What it does not understand stays as it is, for the validation to name.
+// JSON in a string for what is to be an object or a list; within lists and objects too. A null
+// counts as not given, arguments of other actions included: some clients send all that a tool
+// declares. What it does not understand stays as it is, for the validation to name.
 func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
 	if !gjson.ValidBytes(args) {
 		return args
 	}
+	args = given(args)
 	if a.Spec.Adapt != nil {
 		args = a.Spec.Adapt(args)
 	}
@@ -34,19 +35,36 @@ func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
 		if to := a.meant(name); to != "" && !seen[to] {
 			name, seen[to] = to, true
 		}
-		if p := a.find(name); p != nil && p.Required || v.Type != gjson.Null {
-			o.addRaw(name, fit(v, p))
+		o.addRaw(name, fit(v, a.find(name)))
+		return true
+	})
+	return o.bytes()
+}
+
+// given is args without what is null.
+func given(args json.RawMessage) json.RawMessage {
+	root, o, nulls := gjson.ParseBytes(args), object{}, false
+	if !root.IsObject() {
+		return args
+	}
+	root.ForEach(func(k, v gjson.Result) bool {
+		if v.Type == gjson.Null {
+			nulls = true
+		} else {
+			o.addRaw(k.String(), json.RawMessage(v.Raw))
 		}
 		return true
 	})
+	if !nulls {
+		return args
+	}
 	return o.bytes()
 }
 
 // unfit reports whether there is anything to put right.
 func (a *Action) unfit(root gjson.Result) (found bool) {
 	root.ForEach(func(k, v gjson.Result) bool {
-		p := a.find(k.String())
-		found = a.meant(k.String()) != "" || v.Type == gjson.Null || string(fit(v, p)) != v.Raw
+		found = a.meant(k.String()) != "" || string(fit(v, a.find(k.String()))) != v.Raw
 		return !found
 	})
 	return found

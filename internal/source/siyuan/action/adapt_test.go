@@ -25,6 +25,16 @@ type sample struct {
 	More  struct {
 		Text string `json:"text" about:"a text"`
 	} `json:"more" about:"an object"`
+	Tags  map[string]string `json:"tags" about:"words" list:"json"`
+	Edits sampleEdits       `json:"edits" about:"one or several" list:"yes"`
+}
+
+// sampleEdits may be one object or a list of them.
+type sampleEdits struct{}
+
+func (sampleEdits) ArgSchema() string {
+	const one = `{"type":"object","properties":{"old":{"type":"string"},"all":{"type":"boolean"}},"required":["old"],"additionalProperties":false}`
+	return `{"anyOf":[` + one + `,{"type":"array","items":` + one + `}]}`
 }
 
 type sampleCell struct {
@@ -59,7 +69,12 @@ func TestAdapt(t *testing.T) {
 		"a list in a text":   {`{"ids":"[\"x\",\"y\"]"}`, `{"ids":["x","y"]}`},
 		"an object in text":  {`{"more":"{\"text\":\"t\"}"}`, `{"more":{"text":"t"}}`},
 		"null":               {`{"id":"x","count":null,"ids":null}`, `{"id":"x"}`},
-		"null where needed":  {`{"id":null}`, `{"id":null}`},
+		"null where needed":  {`{"id":null,"count":1}`, `{"count":1}`},
+		"null beside alias":  {`{"id":null,"block":"x"}`, `{"id":"x"}`},
+		"null in a map":      {`{"tags":{"a":null,"b":1}}`, `{"tags":{"b":"1"}}`},
+		"null in a form":     {`{"edits":{"old":"a","all":null}}`, `{"edits":{"old":"a"}}`},
+		"null in its list":   {`{"edits":[{"old":"a","all":null}]}`, `{"edits":[{"old":"a"}]}`},
+		"a form in a text":   {`{"edits":"{\"old\":1}"}`, `{"edits":{"old":"1"}}`},
 		"big number":         {`{"count":"9007199254740993"}`, `{"count":9007199254740993}`},
 		"unknown stays":      {`{"nope":"5","count":"1"}`, `{"nope":"5","count":1}`},
 		"of all actions":     {`{"verbose":"true","validateOnly":"false"}`, `{"verbose":true,"validateOnly":false}`},
@@ -86,8 +101,15 @@ func TestAdapt(t *testing.T) {
 func TestSchemaAndSignature(t *testing.T) {
 	t.Parallel()
 	a := echo()
-	if got, want := a.Signature(), "echo(id, count=3, ratio?, deep?, kind=a, ids?, cells?, more?)"; got != want {
+	if got, want := a.Signature(), "echo(id, count=3, ratio?, deep?, kind=a, ids?, cells?, more?, tags?, edits?)"; got != want {
 		t.Errorf("signature %s, want %s", got, want)
+	}
+	if got, want := a.Short(), "echo(id, tags?, edits?, …)"; got != want {
+		t.Errorf("short signature %s, want %s", got, want)
+	}
+	if got, want := string(a.Listed()), `{"id":{"type":"string"},"tags":{"type":"string","description":"JSON"},`+
+		`"edits":{"type":"object","properties":{"old":{"type":"string"},"all":{"type":"boolean"}}}}`; got != want {
+		t.Errorf("listed %s, want %s", got, want)
 	}
 	schema := gjson.ParseBytes(a.Schema())
 	for path, want := range map[string]string{

@@ -19,6 +19,7 @@ import (
 //	enum:"a,b"         the values it may have; of an array, its items
 //	min:"0" max:"20"   bounds: of a number, of the length of a text, of the count of an array
 //	unique:"true"      items of an array differ; unique:"rowID,columnID" in these members
+//	list:"yes"         it stands in a list of tools: "no", or as "text" or "json" text
 //
 // A field's type gives the JSON type: string kinds, bool, integers, floats, slices, maps with
 // string keys, structs, pointers to these for "not given", and [json.RawMessage] for anything.
@@ -34,6 +35,7 @@ type Param struct {
 	UniqueItems bool
 	schema      json.RawMessage
 	shape       *shape
+	list        string
 }
 
 // Schema is the JSON Schema of the argument.
@@ -62,7 +64,7 @@ func paramsOf(t reflect.Type) []Param {
 }
 
 func paramOf(name string, f reflect.StructField) Param {
-	p := Param{Name: name, About: f.Tag.Get("about"), Required: f.Tag.Get("req") == "true"}
+	p := Param{Name: name, About: f.Tag.Get("about"), Required: f.Tag.Get("req") == "true", list: f.Tag.Get("list")}
 	if e := f.Tag.Get("enum"); e != "" {
 		p.Enum = strings.Split(e, ",")
 	}

@@ -36,29 +36,52 @@ func (a *Action) Schema() json.RawMessage { return a.schema }
 //
 //	read(path, blockStart=0, blockLimit=50, tokenBudget=2000, includeBlockIds=false)
 func (a *Action) Signature() string {
-	var b strings.Builder
-	b.WriteString(a.Name + "(")
-	n := 0
+	return a.signature(func(*Param) bool { return true })
+}
+
+// mostOptional bounds the optional arguments that a short signature names.
+const mostOptional = 3
+
+// Short is the signature for a list of tools: with those arguments alone that the list declares,
+// and … for the others. Beside required ones, many optional ones are
+// left out.
+func (a *Action) Short() string {
+	required, optional := 0, 0
+	for i := range a.params {
+		switch p := &a.params[i]; {
+		case p.Required:
+			required++
+		case a.lists(p):
+			optional++
+		}
+	}
+	all := required == 0 || optional <= mostOptional
+	return a.signature(func(p *Param) bool { return p.Required || all && a.lists(p) })
+}
+
+func (a *Action) signature(shows func(*Param) bool) string {
+	var words []string
+	more := false
 	for _, required := range []bool{true, false} {
 		for i := range a.params {
 			p := &a.params[i]
-			if p.Required != required {
-				continue
-			}
-			if n++; n > 1 {
-				b.WriteString(", ")
-			}
-			b.WriteString(p.Name)
 			switch {
+			case p.Required != required:
+			case !shows(p):
+				more = true
 			case p.Required:
+				words = append(words, p.Name)
 			case p.Default != nil:
-				b.WriteString("=" + strings.Trim(string(p.Default), `"`))
+				words = append(words, p.Name+"="+strings.Trim(string(p.Default), `"`))
 			default:
-				b.WriteByte('?')
+				words = append(words, p.Name+"?")
 			}
 		}
 	}
-	return b.String() + ")"
+	if more {
+		words = append(words, "…")
+	}
+	return a.Name + "(" + strings.Join(words, ", ") + ")"
 }
 
 // MetaNames are the names of the arguments that the action takes beside its own.

@@ -14,13 +14,17 @@ type shape struct {
 	items    *shape            // of a list
 	members  map[string]*shape // of an object
 	required map[string]bool
-	more     *shape // of members that have no name of their own
+	more     *shape   // of members that have no name of their own
+	forms    []*shape // of what may be an object or a list
 }
 
 func shapeOf(schema gjson.Result) *shape {
 	s := &shape{typ: schema.Get("type").String()}
 	if strings.Contains(s.typ, `"null"`) { // a list of types: null is a value like others
 		s.typ = ""
+	}
+	for _, form := range schema.Get("anyOf").Array() {
+		s.forms = append(s.forms, shapeOf(form))
 	}
 	if items := schema.Get("items"); items.IsObject() {
 		s.items = shapeOf(items)
@@ -46,6 +50,9 @@ func (s *shape) fit(v gjson.Result) json.RawMessage {
 	if s == nil {
 		return json.RawMessage(v.Raw)
 	}
+	if s.forms != nil {
+		return s.form(v)
+	}
 	switch s.typ {
 	case "array":
 		return s.list(v)
@@ -53,6 +60,19 @@ func (s *shape) fit(v gjson.Result) json.RawMessage {
 		return s.object(v)
 	}
 	return fitType(v, s.typ)
+}
+
+// form fits a value into the form that it has.
+func (s *shape) form(v gjson.Result) json.RawMessage {
+	if inner, ok := written(v); ok && (inner.IsObject() || inner.IsArray()) {
+		v = inner
+	}
+	for _, f := range s.forms {
+		if f.typ == "object" && v.IsObject() || f.typ == "array" && v.IsArray() {
+			return f.fit(v)
+		}
+	}
+	return json.RawMessage(v.Raw)
 }
 
 func (s *shape) list(v gjson.Result) json.RawMessage {
@@ -103,7 +123,7 @@ func (s *shape) object(v gjson.Result) json.RawMessage {
 		if own, ok := s.members[name]; ok {
 			of = own
 		}
-		if member.Type == gjson.Null && of != nil && of.typ != "" && s.members[name] != nil && !s.required[name] {
+		if member.Type == gjson.Null && of != nil && of.typ != "" && !s.required[name] {
 			changed = true // as if it were not given
 			return true
 		}

@@ -13,8 +13,8 @@ import (
 
 type addRowsArgs struct {
 	AVID              kernel.ID   `json:"avID" about:"database id" req:"true"`
-	BlockIDs          []kernel.ID `json:"blockIDs" about:"blocks or documents to make rows of" min:"1" unique:"true"`
-	PrimaryKeyTexts   []string    `json:"primaryKeyTexts" about:"texts of rows that are bound to no block" min:"1" unique:"true"`
+	BlockIDs          []kernel.ID `json:"blockIDs" about:"blocks or documents to make rows of" min:"1" unique:"true" list:"yes"`
+	PrimaryKeyTexts   []string    `json:"primaryKeyTexts" about:"texts of rows that are bound to no block" min:"1" unique:"true" list:"yes"`
 	BlockID           kernel.ID   `json:"blockID" about:"the block whose view is meant"`
 	ViewID            kernel.ID   `json:"viewID" about:"another view than the current one"`
 	GroupID           kernel.ID   `json:"groupID" about:"group of the view to put them into"`

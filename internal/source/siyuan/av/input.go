@@ -15,10 +15,10 @@ import (
 // input is a cell to write, as callers name it. The value stands in the member that belongs to
 // the valueType, or in value for all of them.
 type input struct {
-	RowID     kernel.ID       `json:"rowID" about:"row id, never a block's or a value's"`
-	ColumnID  kernel.ID       `json:"columnID" about:"column id"`
-	ValueType string          `json:"valueType" about:"must fit the column" enum:"text,number,date,checkbox,select,multi_select,mSelect,relation,url,email,phone,mAsset"`
-	Value     json.RawMessage `json:"value" about:"the value, instead of the member for its type"`
+	RowID     kernel.ID       `json:"rowID" about:"row id, never a block's or a value's" list:"yes"`
+	ColumnID  kernel.ID       `json:"columnID" about:"column id" list:"yes"`
+	ValueType string          `json:"valueType" about:"must fit the column" enum:"text,number,date,checkbox,select,multi_select,mSelect,relation,url,email,phone,mAsset" list:"yes"`
+	Value     json.RawMessage `json:"value" about:"the value, instead of the member for its type" list:"text"`
 	Clear     bool            `json:"clear" about:"empty the cell instead"`
 
 	Text             *string      `json:"text" about:"text"`

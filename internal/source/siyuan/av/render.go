@@ -14,14 +14,14 @@ import (
 
 type renderArgs struct {
 	ID               kernel.ID                      `json:"id" about:"database id" req:"true"`
-	BlockID          kernel.ID                      `json:"blockID" about:"a block that shows it, or to put a new one after"`
-	ViewID           kernel.ID                      `json:"viewID" about:"another view than the current one"`
+	BlockID          kernel.ID                      `json:"blockID" about:"a block that shows it, or to put a new one after" list:"no"`
+	ViewID           kernel.ID                      `json:"viewID" about:"another view than the current one" list:"no"`
 	Page             int                            `json:"page" about:"from 1" default:"1" min:"1"`
 	PageSize         int                            `json:"pageSize" about:"-1 is all" default:"10" min:"-1" max:"1000"`
 	Query            string                         `json:"query" about:"only rows that hold this"`
-	GroupPaging      map[kernel.ID]kernel.GroupPage `json:"groupPaging" about:"{groupID: {page, pageSize}} of a grouped view"`
-	CreateIfNotExist bool                           `json:"createIfNotExist" about:"make the database if there is none" default:"false"`
-	IgnoreRows       bool                           `json:"ignoreRows" about:"columns only" default:"false"`
+	GroupPaging      map[kernel.ID]kernel.GroupPage `json:"groupPaging" about:"{groupID: {page, pageSize}} of a grouped view" list:"no"`
+	CreateIfNotExist bool                           `json:"createIfNotExist" about:"make the database if there is none" default:"false" list:"no"`
+	IgnoreRows       bool                           `json:"ignoreRows" about:"columns only" default:"false" list:"no"`
 }
 
 type renderResult struct {

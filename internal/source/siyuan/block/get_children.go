@@ -11,7 +11,7 @@ import (
 
 type childrenArgs struct {
 	ID       kernel.ID `json:"id" about:"block or document" req:"true"`
-	Page     int       `json:"page" about:"from 1" default:"1" min:"1"`
+	Page     int       `json:"page" about:"from 1" default:"1" min:"1" list:"yes"`
 	PageSize int       `json:"pageSize" about:"blocks a page" default:"50" min:"1" max:"200"`
 }
 

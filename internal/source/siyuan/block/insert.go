@@ -12,8 +12,8 @@ import (
 )
 
 type anchorArgs struct {
-	NextID     kernel.ID `json:"nextID" about:"put it before this block"`
-	PreviousID kernel.ID `json:"previousID" about:"put it after this block"`
+	NextID     kernel.ID `json:"nextID" about:"put it before this block" list:"yes"`
+	PreviousID kernel.ID `json:"previousID" about:"put it after this block" list:"yes"`
 	ParentID   kernel.ID `json:"parentID" about:"put it first into this document or container"`
 }
 

@@ -20,7 +20,7 @@ import (
 
 type setAttrsArgs struct {
 	ID    kernel.ID         `json:"id" about:"block or document" req:"true"`
-	Attrs map[string]string `json:"attrs" about:"name, alias, memo, bookmark, icon, title, title-img, style, custom-*; \"\" removes" req:"true"`
+	Attrs map[string]string `json:"attrs" about:"name, alias, memo, bookmark, icon, title, title-img, style, custom-*; \"\" removes" req:"true" list:"json"`
 	Allow bool              `json:"allowSystemAttrs" about:"also custom-riff-decks and custom-avs; only a person at a terminal" default:"false"`
 }
 

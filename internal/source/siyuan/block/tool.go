@@ -15,7 +15,7 @@ const name = "block"
 func Tool() action.Tool {
 	return action.Tool{
 		Name:  name,
-		About: "Single blocks by id: add, change, move, attributes, references. Ids and attributes stay; get_kramdown gives stateHash for ifMatch.",
+		About: "Single blocks by id. Ids and attributes stay; get_kramdown gives stateHash for ifMatch.",
 		Actions: []*action.Action{
 			insert(), prepend(), appendTo(), update(), replace(), remove(), move(), setFoldState(),
 			getKramdown(), batchKramdown(), getChildren(), transferReferences(), setAttrs(), getAttrs(),

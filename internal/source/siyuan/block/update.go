@@ -19,7 +19,7 @@ type updateArgs struct {
 	ID       kernel.ID    `json:"id" about:"block, or document to overwrite"`
 	DataType string       `json:"dataType" about:"form of data" enum:"markdown,dom"`
 	Data     string       `json:"data" about:"its new content"`
-	Items    []updateItem `json:"items" about:"several blocks, each once" min:"1" max:"100" unique:"id"`
+	Items    []updateItem `json:"items" about:"several blocks, each once" min:"1" max:"100" unique:"id" list:"no"`
 }
 
 // updated says what became of one block.

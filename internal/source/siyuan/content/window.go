@@ -18,7 +18,7 @@ type WindowOptions struct {
 	BlockStart      int  `json:"blockStart" about:"first block to read" default:"0" min:"0"`
 	BlockLimit      int  `json:"blockLimit" about:"blocks at most" default:"50" min:"1" max:"200"`
 	TokenBudget     int  `json:"tokenBudget" about:"tokens at most, estimated" default:"2000" min:"1" max:"32000"`
-	IncludeBlockIDs bool `json:"includeBlockIds" about:"add the ids of the blocks" default:"false"`
+	IncludeBlockIDs bool `json:"includeBlockIds" about:"add the ids of the blocks" default:"false" list:"no"`
 }
 
 // Window is a part of a document: whole blocks in order, as many as fit (0.7). It is embedded

@@ -16,7 +16,7 @@ type createArgs struct {
 	Path           string    `json:"path" about:"human path in the notebook, such as /Projects/Alpha"`
 	ParentPath     string    `json:"parentPath" about:"human or storage path of the parent, with title"`
 	Title          string    `json:"title" about:"title, with parentPath"`
-	Markdown       string    `json:"markdown" about:"body" default:""`
+	Markdown       string    `json:"markdown" about:"body" default:"" list:"yes"`
 	Icon           string    `json:"icon" about:"emoji, or its code points such as 1f4d4"`
 	AllowDuplicate bool      `json:"allowDuplicate" about:"make a second document of the same path" default:"false"`
 }

@@ -11,7 +11,7 @@ import (
 
 type getChildBlocksArgs struct {
 	ID       kernel.ID `json:"id" about:"document id" req:"true"`
-	Page     int       `json:"page" about:"page of the result" default:"1" min:"1"`
+	Page     int       `json:"page" about:"page of the result" default:"1" min:"1" list:"yes"`
 	PageSize int       `json:"pageSize" about:"blocks a page" default:"50" min:"1" max:"200"`
 }
 

@@ -21,7 +21,7 @@ type lookupArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id, with path or hpath"`
 	Path     string    `json:"path" about:"storage path, with notebook"`
 	HPath    string    `json:"hpath" about:"human path, with notebook"`
-	Include  []string  `json:"include" about:"what to return" enum:"id,ids,path,hpath,docInfo" default:"[\"path\",\"hpath\"]"`
+	Include  []string  `json:"include" about:"what to return" enum:"id,ids,path,hpath,docInfo" default:"[\"path\",\"hpath\"]" list:"no"`
 }
 
 // found is what a lookup returns.

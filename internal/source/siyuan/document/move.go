@@ -12,8 +12,8 @@ import (
 )
 
 type moveArgs struct {
-	FromIDs    []kernel.ID `json:"fromIDs" about:"document ids, with toID" unique:"true" min:"1"`
-	ToID       kernel.ID   `json:"toID" about:"document or notebook to move them below"`
+	FromIDs    []kernel.ID `json:"fromIDs" about:"document ids, with toID" unique:"true" min:"1" list:"yes"`
+	ToID       kernel.ID   `json:"toID" about:"document or notebook to move them below" list:"yes"`
 	FromPaths  []string    `json:"fromPaths" about:"storage paths, with toNotebook and toPath" unique:"true" min:"1"`
 	ToNotebook kernel.ID   `json:"toNotebook" about:"notebook id"`
 	ToPath     string      `json:"toPath" about:"storage path of a document there, / for its top"`

@@ -16,7 +16,7 @@ import (
 
 type setAttrArgs struct {
 	ID    kernel.ID  `json:"id" about:"document id" req:"true"`
-	Attrs appearance `json:"attrs" about:"what to change" req:"true"`
+	Attrs appearance `json:"attrs" about:"what to change" req:"true" list:"json"`
 }
 
 // appearance is what a document shows besides its text.

@@ -15,7 +15,7 @@ import "collie/internal/source/siyuan/action"
 func Tool() action.Tool {
 	return action.Tool{
 		Name:  "document",
-		About: "Documents: create, find, read, rename, move, order, copy, split and merge them; their tree, blocks and outline.",
+		About: "Documents by id: create, find, read, move, copy, split, merge.",
 		Actions: []*action.Action{
 			create(), lookup(), rename(), remove(), move(), reorder(), getChildBlocks(), getChildDocs(), setAttr(),
 			listTree(), searchDocs(), getDoc(), getOutline(), createDailyNote(), duplicate(), headingToDoc(), docToHeading(),

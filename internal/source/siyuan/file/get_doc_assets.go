@@ -11,7 +11,7 @@ import (
 
 type docAssetsArgs struct {
 	ID   kernel.ID `json:"id" about:"document, or a block in it" req:"true"`
-	Type string    `json:"assetType" about:"all, or images only" default:"all" enum:"all,image"`
+	Type string    `json:"assetType" about:"all, or images only" default:"all" enum:"all,image" list:"no"`
 }
 
 func getDocAssets() *action.Action {

@@ -15,7 +15,7 @@ type renderArgs struct {
 	Engine   string    `json:"engine" about:"template: a file for a document; sprig: a text" req:"true" enum:"template,sprig"`
 	ID       kernel.ID `json:"id" about:"document the template is for"`
 	Path     string    `json:"path" about:"template, as list_templates gives it"`
-	Template string    `json:"template" about:"text with {{ }} for sprig"`
+	Template string    `json:"template" about:"text with {{ }} for sprig" list:"yes"`
 	Preview  bool      `json:"preview" about:"as a preview, not for insertion" default:"false"`
 }
 

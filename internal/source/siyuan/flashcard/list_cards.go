@@ -21,7 +21,7 @@ type listArgs struct {
 	Deck     kernel.ID  `json:"deckID" about:"for scope deck"`
 	Notebook kernel.ID  `json:"notebook" about:"for scope notebook"`
 	Root     kernel.ID  `json:"rootID" about:"document, for scope tree"`
-	Seen     []seenCard `json:"reviewedCards" about:"cards to leave out"`
+	Seen     []seenCard `json:"reviewedCards" about:"cards to leave out" list:"no"`
 }
 
 type dueCard struct {

@@ -20,7 +20,7 @@ type searchArgs struct {
 	Query         string `json:"query" about:"text, or a pattern with regex" req:"true" min:"1" max:"1000"`
 	Regex         bool   `json:"regex" about:"query is a Go regular expression" default:"false"`
 	CaseSensitive bool   `json:"caseSensitive" about:"upper and lower case differ" default:"false"`
-	Page          int    `json:"page" about:"page, from 1" default:"1" min:"1"`
+	Page          int    `json:"page" about:"page, from 1" default:"1" min:"1" list:"yes"`
 	PageSize      int    `json:"pageSize" about:"lines a page" default:"50" min:"1" max:"200"`
 }
 

@@ -13,7 +13,7 @@ import (
 
 type getChildDocsArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
-	Page     int       `json:"page" about:"page of the result" default:"1" min:"1"`
+	Page     int       `json:"page" about:"page of the result" default:"1" min:"1" list:"yes"`
 	PageSize int       `json:"pageSize" about:"documents a page" default:"50" min:"1" max:"200"`
 }
 

@@ -20,7 +20,7 @@ import (
 
 type setConfArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
-	Conf     settings  `json:"conf" about:"what to change; the rest stays" req:"true"`
+	Conf     settings  `json:"conf" about:"what to change; the rest stays" req:"true" list:"json"`
 }
 
 // settings are those of a notebook that may be changed.

@@ -18,16 +18,16 @@ import (
 type fulltextArgs struct {
 	Query      string          `json:"query" about:"words, all of which must be there; or what method says; an id finds its block" req:"true" min:"1" max:"8000"`
 	Method     string          `json:"method" about:"how query is meant" enum:"keyword,query_syntax,sql,regex" default:"keyword"`
-	Types      map[string]bool `json:"types" about:"types of blocks: document, heading, paragraph, list, listItem, …"`
+	Types      map[string]bool `json:"types" about:"types of blocks: document, heading, paragraph, list, listItem, …" list:"no"`
 	Shortcodes []string        `json:"typeShortcodes" about:"types of blocks, by code" enum:"d,h,p,l,i,b,c,m,t,s,html,embed,av,video,audio,widget,iframe,callout"`
 	Paths      []string        `json:"paths" about:"where: notebook ids, or <notebook>/<storage path>.sy"`
-	GroupBy    int             `json:"groupBy" about:"1: hits below their documents" default:"0" min:"0" max:"1"`
-	OrderBy    string          `json:"orderBy" about:"order of hits" enum:"type,created_asc,created_desc,updated_asc,updated_desc,content_asc,content_desc,relevance" default:"type"`
+	GroupBy    int             `json:"groupBy" about:"1: hits below their documents" default:"0" min:"0" max:"1" list:"no"`
+	OrderBy    string          `json:"orderBy" about:"order of hits" enum:"type,created_asc,created_desc,updated_asc,updated_desc,content_asc,content_desc,relevance" default:"type" list:"no"`
 	Page       int             `json:"page" about:"page, from 1" default:"1" min:"1"`
 	PageSize   int             `json:"pageSize" about:"hits a page" default:"32" min:"1" max:"128"`
 	ParentID   string          `json:"parentId" about:"only what is in this document or block"`
-	HasTags    bool            `json:"hasTags" about:"only blocks that have a tag"`
-	StripHTML  bool            `json:"stripHtml" about:"no <mark> in content"`
+	HasTags    bool            `json:"hasTags" about:"only blocks that have a tag" list:"no"`
+	StripHTML  bool            `json:"stripHtml" about:"no <mark> in content" list:"no"`
 }
 
 type resolvedArgs struct {

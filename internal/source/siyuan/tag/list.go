@@ -17,7 +17,7 @@ import (
 
 type listArgs struct {
 	Query string `json:"query" about:"part of a tag"`
-	Sort  *int   `json:"sort" about:"SiYuan's order 0-7; kept as the user's own" min:"0" max:"7"`
+	Sort  *int   `json:"sort" about:"SiYuan's order 0-7; kept as the user's own" min:"0" max:"7" list:"no"`
 }
 
 // counted is a tag and how often blocks have it.

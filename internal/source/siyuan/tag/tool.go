@@ -19,7 +19,7 @@ import (
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "tag",
-		About:   "Tags (#like this#, #with/levels#) of all notes, written without #: list, rename, remove everywhere, children too. That needs rw or rwd in each notebook that has it, and a person has to confirm it first.",
+		About:   "Tags (#like this#, #with/levels#), written without #. rename and remove change them everywhere, children too; that needs rw or rwd in each notebook that has it, and a person confirms it.",
 		Actions: []*action.Action{list(), rename(), remove()},
 	}
 }

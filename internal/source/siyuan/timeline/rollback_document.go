@@ -14,8 +14,8 @@ import (
 
 type rollbackArgs struct {
 	Document kernel.ID `json:"documentId" about:"document" req:"true"`
-	Path     string    `json:"historyPath" about:"a copy, from compare_recent"`
-	Tag      string    `json:"tag" about:"or a node, from list_nodes"`
+	Path     string    `json:"historyPath" about:"a copy, from compare_recent" list:"yes"`
+	Tag      string    `json:"tag" about:"or a node, from list_nodes" list:"yes"`
 }
 
 // version is an earlier state of a document.

@@ -1,0 +1,163 @@
+package notes_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+)
+
+// otherwise are ways to call an action with what the list of tools declares, where the cases use
+// other arguments.
+var otherwise = map[string]aim{
+	"av.set_cells": func(_ *world, p *place) object {
+		return object{"avID": p.id("daba"), "rowID": p.id("rowd"), "columnID": p.id("colt"), "valueType": "text", "value": "new"}
+	},
+}
+
+// TestClosedForms calls every action that a client sees as one that closes the schemas of the
+// list has to: with declared arguments alone, and in the strict form with null for all others.
+// In front of a real kernel each call does what it does with any arguments.
+func TestClosedForms(t *testing.T) {
+	t.Parallel()
+	forms := apis(t)
+	actions := 0
+	for _, def := range newRoad(t, newWorld(t, layout{})).list(t) {
+		tl := def.Get("name").String()
+		var names []string
+		for _, v := range def.Get("inputSchema.properties.action.enum").Array() {
+			if v.String() != "help" {
+				names = append(names, v.String())
+			}
+		}
+		actions += len(names)
+		t.Run(tl, func(t *testing.T) {
+			t.Parallel()
+			c := &closedTest{stock: stock{t: t}, def: def, forms: forms}
+			for _, name := range names {
+				c.action(t, tl+"."+name)
+			}
+			c.fresh()
+			for _, nulls := range []bool{false, true} {
+				args := c.closed(object{"topic": names[0]}, nulls)
+				if out := c.call(tl+".help", args); out.kind != "" {
+					t.Errorf("help: %s", out.text)
+				}
+			}
+		})
+	}
+	if want := 105; actions < want {
+		t.Errorf("%d actions, want at least %d", actions, want)
+	}
+}
+
+// closedTest calls the actions of one tool.
+type closedTest struct {
+	stock
+	def   gjson.Result
+	forms []api
+}
+
+func (c *closedTest) action(t *testing.T, act string) {
+	ways := []aim{}
+	if other := otherwise[act]; other != nil {
+		ways = append(ways, other)
+	}
+	for _, k := range cases() {
+		if k.act == act {
+			ways = append(ways, k.args)
+		}
+	}
+	vain := slices.ContainsFunc(cases(), func(k kase) bool { return k.act == act && k.vain })
+	for _, nulls := range []bool{false, true} {
+		var last *outcome
+		ran := slices.ContainsFunc(ways, func(way aim) bool {
+			c.fresh()
+			c.levels(map[*place]access.Level{c.shut: access.Delete, c.hidden: access.Delete})
+			given := object{}
+			if err := json.Unmarshal(registered()[act].Adapt(encode(way(c.world, c.shut))), &given); err != nil {
+				t.Fatal(err)
+			}
+			args := c.closed(given, nulls)
+			c.fits(t, act, args, nulls)
+			last = c.call(act, args)
+			c.used = c.used || len(last.writes) > 0
+			return last.kind == "" || vain && last.kind == "not_found"
+		})
+		if !ran {
+			t.Errorf("%s, nulls %t: no call of declared arguments runs: %s", act, nulls, last.text)
+		}
+	}
+}
+
+// closed is of args what the list declares, in the types that it declares. With nulls all that is
+// not given is null.
+func (c *closedTest) closed(args object, nulls bool) object {
+	return closed(c.def.Get("inputSchema.properties"), args, nulls)
+}
+
+func closed(props gjson.Result, args object, nulls bool) object {
+	out := object{}
+	props.ForEach(func(k, schema gjson.Result) bool {
+		name := k.String()
+		if v, ok := args[name]; ok {
+			out[name] = inType(schema, v, nulls)
+		} else if nulls && name != "action" {
+			out[name] = nil
+		}
+		return true
+	})
+	return out
+}
+
+func inType(schema gjson.Result, v any, nulls bool) any {
+	switch members, isObject := v.(object); {
+	case schema.Get("type").String() == "string":
+		if text, ok := v.(string); ok {
+			return text
+		}
+		return string(encode(v))
+	case isObject:
+		return closed(schema.Get("properties"), members, nulls)
+	}
+	return v
+}
+
+// fits fails the test unless each client that sends such arguments may send these.
+func (c *closedTest) fits(t *testing.T, act string, args object, nulls bool) {
+	t.Helper()
+	_, name, _ := strings.Cut(act, ".")
+	call := object{"action": name}
+	maps.Copy(call, args)
+	sent, err := jsonschema.UnmarshalJSON(strings.NewReader(string(encode(call))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range c.forms {
+		if form.Strict != nulls {
+			continue
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(encode(form.of(c.def.Get("inputSchema").Value())))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiler := jsonschema.NewCompiler()
+		if err := compiler.AddResource("mem:list", doc); err != nil {
+			t.Fatal(err)
+		}
+		schema, err := compiler.Compile("mem:list")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(sent); err != nil {
+			t.Errorf("%s as %s gets it: %v", act, form.API, fmt.Sprint(err))
+		}
+	}
+}
