@@ -1,0 +1,104 @@
+package provider
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// usualChunk is how many characters a piece of a stream holds where the script says nothing.
+const usualChunk = 16
+
+// answer is a turn made ready for one request.
+type answer struct {
+	id    string // unlike that of any other answer in the same conversation
+	think string
+	say   string
+	calls []called
+	stop  string
+	usage Usage
+	chunk int
+	pace  time.Duration
+}
+
+// called is a call under the name that the client knows.
+type called struct {
+	id        string
+	namespace string
+	name      string
+	args      string
+}
+
+func newAnswer(r *Request, t Turn, calls []called) answer {
+	a := answer{
+		id: fmt.Sprint(len(r.Messages)), think: t.Think, say: t.Say, calls: calls, stop: t.Stop,
+		chunk: t.Chunk, pace: time.Duration(t.Pace),
+	}
+	if a.chunk <= 0 {
+		a.chunk = usualChunk
+	}
+	if t.Usage != nil {
+		a.usage = *t.Usage
+		return a
+	}
+	text := a.think + a.say
+	for _, c := range calls {
+		text += c.name + c.args
+	}
+	a.usage = Usage{Input: tokens(string(r.Body)), Output: tokens(text)}
+	return a
+}
+
+// resolve finds the tools that the script calls.
+func (r *Request) resolve(calls []Call) (made []called, err error) {
+	for i, c := range calls {
+		tool, err := r.find(c.Tool)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, called{
+			id:        fmt.Sprintf("call_%d_%d", len(r.Messages), i+1),
+			namespace: tool.Namespace, name: tool.Name, args: orElse(c.Raw, orElse(string(c.Args), "{}")),
+		})
+	}
+	return made, nil
+}
+
+// reason returns one of three words, by why the answer ends.
+func (a answer) reason(done, calls, length, filter string) string {
+	switch {
+	case a.stop == StopLength:
+		return length
+	case a.stop == StopFilter:
+		return filter
+	case len(a.calls) > 0:
+		return calls
+	}
+	return done
+}
+
+// object returns the arguments as a JSON object, for APIs that send them as one.
+func (c called) object() json.RawMessage {
+	if !json.Valid([]byte(c.args)) {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(c.args)
+}
+
+// pieces cuts text into pieces of a stream; none for an empty one.
+func (a answer) pieces(text string) (pieces []string) {
+	for text != "" {
+		end := 0
+		for range a.chunk {
+			_, size := utf8.DecodeRuneInString(text[end:])
+			end += size
+		}
+		pieces = append(pieces, text[:end])
+		text = text[end:]
+	}
+	return pieces
+}
+
+// tokens is a rough count, which is all that a fake can know.
+func tokens(text string) int { return (len(text) + 3) / 4 }

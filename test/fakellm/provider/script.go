@@ -1,0 +1,190 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The APIs, as [Request.API] and [When.API] name them.
+const (
+	Anthropic   = "anthropic"
+	Responses   = "responses"
+	Completions = "completions"
+	Gemini      = "gemini"
+)
+
+// Script is all that the model does.
+type Script struct {
+	// Models are what a list of models shows; "fake-1" where empty. Requests may name any.
+	Models []string `json:"models,omitempty"`
+	// Conversations are tried in their order.
+	Conversations []Conversation `json:"conversations"`
+}
+
+// Conversation is what the model does in the conversations that When describes.
+type Conversation struct {
+	When  When   `json:"when,omitzero"`
+	Turns []Turn `json:"turns"`
+	// Aside answers requests beside the conversation; "{}" where empty, which is an
+	// answer for those who want JSON and a short one for all others.
+	Aside string `json:"aside,omitempty"`
+	// Wait is called for as long as a turn calls what the request does not offer, and takes no turn:
+	// a tool of the client that takes a moment, for clients that do not wait for their servers.
+	Wait *Call `json:"wait,omitempty"`
+}
+
+// When describes requests. An empty field says nothing.
+type When struct {
+	API    string `json:"api,omitempty"`
+	Model  string `json:"model,omitempty"`  // exactly
+	Key    string `json:"key,omitempty"`    // exactly
+	Prompt string `json:"prompt,omitempty"` // stands in a message of the user
+}
+
+// Turn is one answer of the model: what it thinks, then says, then calls.
+type Turn struct {
+	Think string `json:"think,omitempty"`
+	Say   string `json:"say,omitempty"`
+	Call  []Call `json:"call,omitempty"`
+	// Stop is why the answer ends: empty for its natural end, [StopLength] or [StopFilter].
+	Stop string `json:"stop,omitempty"`
+	// Usage is counted from the texts where it is nil.
+	Usage *Usage `json:"usage,omitempty"`
+	// Chunk is how many characters one piece of a stream holds; 16 where it is 0.
+	Chunk int `json:"chunk,omitempty"`
+	// Pace is the time between two pieces of a stream.
+	Pace Duration `json:"pace,omitempty"`
+	// Fail is what the first attempts get instead, one each.
+	Fail []Failure `json:"fail,omitempty"`
+}
+
+// Why an answer ends before its natural end.
+const (
+	StopLength = "length"
+	StopFilter = "filter"
+)
+
+// Call is a call of a tool.
+type Call struct {
+	// Tool is the tool's name in the request, or the end of it behind a client's prefix.
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args,omitempty"` // {} where empty
+	// Raw is sent in place of Args, for arguments that are no JSON.
+	Raw string `json:"raw,omitempty"`
+}
+
+// Usage is what the answer cost, in tokens.
+type Usage struct {
+	Input  int `json:"input"`
+	Output int `json:"output"`
+	Cached int `json:"cached,omitempty"` // of Input
+}
+
+// Failure is an attempt that does not give the answer. With a Status it is answered with that and
+// an error; without one it begins well, and after After pieces of the stream there is an error
+// event, or the connection is cut, or nothing more until the client leaves.
+type Failure struct {
+	Status  int               `json:"status,omitempty"`
+	Type    string            `json:"type,omitempty"` // the vendor's word; by Status where empty
+	Message string            `json:"message,omitempty"`
+	Header  map[string]string `json:"header,omitempty"`
+
+	After int  `json:"after,omitempty"`
+	Cut   bool `json:"cut,omitempty"`
+	Hang  bool `json:"hang,omitempty"`
+}
+
+// Duration is written as Go writes it: "20ms".
+type Duration time.Duration
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// ParseScript reads a script as JSON. Fields that it does not know are an error.
+func ParseScript(data []byte) (Script, error) {
+	var s Script
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		return Script{}, fmt.Errorf("read the script: %w", err)
+	}
+	return s, s.check()
+}
+
+// check says what in the script could not be played.
+func (s Script) check() error {
+	for i, c := range s.Conversations {
+		switch c.When.API {
+		case "", Anthropic, Responses, Completions, Gemini:
+		default:
+			return fmt.Errorf("conversations[%d].when.api: %q is none of %s, %s, %s, %s", i, c.When.API, Anthropic, Responses, Completions, Gemini)
+		}
+		for j, t := range c.Turns {
+			if err := t.check(); err != nil {
+				return fmt.Errorf("conversations[%d].turns[%d].%w", i, j, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (t Turn) check() error {
+	switch t.Stop {
+	case "", StopLength, StopFilter:
+	default:
+		return fmt.Errorf("stop: %q is neither %q nor %q", t.Stop, StopLength, StopFilter)
+	}
+	for i, c := range t.Call {
+		if c.Tool == "" {
+			return fmt.Errorf("call[%d].tool: a name is wanted", i)
+		}
+		if len(c.Args) > 0 && !json.Valid(c.Args) {
+			return fmt.Errorf("call[%d].args: no JSON; raw takes any text", i)
+		}
+	}
+	for i, f := range t.Fail {
+		if f.Status == 0 && !f.Cut && !f.Hang && f.Message == "" {
+			return fmt.Errorf("fail[%d]: a status, a message, cut or hang is wanted", i)
+		}
+		if f.Status != 0 && (f.Status < 400 || f.Status > 599) {
+			return fmt.Errorf("fail[%d].status: %d is no error; 400 to 599 are", i, f.Status)
+		}
+	}
+	return nil
+}
+
+// fits says whether w describes r.
+func (w When) fits(r *Request) bool {
+	if w.API != "" && w.API != r.API || w.Model != "" && w.Model != r.Model || w.Key != "" && w.Key != r.Key {
+		return false
+	}
+	if w.Prompt == "" {
+		return true
+	}
+	for _, m := range r.Messages {
+		if m.Role == User && strings.Contains(m.Text, w.Prompt) {
+			return true
+		}
+	}
+	return false
+}
+
+// calls says whether any turn calls a tool.
+func (c Conversation) calls() bool {
+	for _, t := range c.Turns {
+		if len(t.Call) > 0 {
+			return true
+		}
+	}
+	return false
+}

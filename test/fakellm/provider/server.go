@@ -1,0 +1,288 @@
+package provider
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// bodyLimit is more than any API takes.
+const bodyLimit = 64 << 20
+
+// Server is a provider that follows a [Script]. It is an [http.Handler] and may be
+// asked by any number of clients at once.
+type Server struct {
+	script Script
+	record func(Request)
+
+	mu       sync.Mutex
+	requests []Request
+	attempts map[[2]int]int // by conversation and turn
+}
+
+// Options are what a Server can do without.
+type Options struct {
+	// Record is told of each request when it has been answered, one at a time.
+	Record func(Request)
+}
+
+// New returns a Server that follows script, or what is wrong with that.
+func New(script Script, opts Options) (*Server, error) {
+	if err := script.check(); err != nil {
+		return nil, err
+	}
+	return &Server{script: script, record: opts.Record, attempts: map[[2]int]int{}}, nil
+}
+
+// Requests returns what has been asked and answered so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// Faults returns why requests were refused that the script did not refuse.
+func (s *Server) Faults() (faults []string) {
+	for _, r := range s.Requests() {
+		if r.Fault != "" {
+			faults = append(faults, fmt.Sprintf("%s %s: %s", r.Method, r.Path, r.Fault))
+		}
+	}
+	return faults
+}
+
+// dialect is one API: how requests are read and answers written.
+type dialect struct {
+	name  string
+	tools *regexp.Regexp // what a tool may be called
+	read  func(r *Request) error
+	// whole is an answer that is not streamed, frames are the pieces of one that is.
+	whole  func(r *Request, a answer) any
+	frames func(r *Request, a answer) []frame
+	// counted answers a request to count tokens.
+	counted func(n int) any
+	listed  func(models []string) any
+	problem func(p problem) any
+	// broken is the piece of a stream that tells of an error.
+	broken func(p problem) frame
+	// end is what a stream ends with, after its last piece.
+	end string
+}
+
+// problem is an error as an API tells of it.
+type problem struct {
+	status    int
+	kind      string
+	message   string
+	requestID string
+}
+
+// frame is one piece of a stream.
+type frame struct {
+	event string
+	data  any
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	r := &Request{Method: hr.Method, Path: hr.URL.RequestURI(), Header: hr.Header.Clone(), Turn: -1}
+	defer s.keep(r) // an abort passes here too
+	body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, bodyLimit))
+	if err != nil {
+		r.Fault = "read the body: " + err.Error()
+		return
+	}
+	if r.Body = body; !json.Valid(body) {
+		r.Body, _ = json.Marshal(string(body))
+	}
+	d := route(r, hr)
+	if d == nil {
+		r.Status = http.StatusNotFound
+		http.Error(w, `{"error":{"message":"fakellm has no such path"}}`, r.Status)
+		return
+	}
+	s.serve(w, hr, r, d)
+}
+
+// keep records r.
+func (s *Server) keep(r *Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, *r)
+	if s.record != nil {
+		s.record(*r)
+	}
+}
+
+// route finds out which API is asked for what; nil where none is.
+func route(r *Request, hr *http.Request) *dialect {
+	path := strings.TrimSuffix(hr.URL.Path, "/")
+	model, method, isGemini := geminiPath(path)
+	var d *dialect
+	switch {
+	case hr.Method == http.MethodGet && strings.HasSuffix(path, "/models"):
+		r.Lists = true
+		d = listing(hr)
+	case hr.Method != http.MethodPost:
+		return nil
+	case strings.HasSuffix(path, "/messages/count_tokens"):
+		d, r.Counts = &anthropic, true
+	case strings.HasSuffix(path, "/messages"):
+		d = &anthropic
+	case strings.HasSuffix(path, "/responses"):
+		d = &responses
+	case strings.HasSuffix(path, "/chat/completions"):
+		d = &completions
+	case isGemini:
+		d, r.Model = &gemini, model
+		r.Stream, r.Counts = method == "streamGenerateContent", method == "countTokens"
+	}
+	if d != nil {
+		r.API, r.Key = d.name, key(hr)
+	}
+	return d
+}
+
+// listing tells by its headers and path whose list of models a request wants.
+func listing(hr *http.Request) *dialect {
+	switch {
+	case hr.Header.Get("Anthropic-Version") != "":
+		return &anthropic
+	case hr.Header.Get("X-Goog-Api-Key") != "" || hr.URL.Query().Has("key"):
+		return &gemini
+	}
+	return &completions
+}
+
+// key returns the key of a request, wherever the API has it.
+func key(hr *http.Request) string {
+	for _, k := range []string{hr.Header.Get("X-Api-Key"), hr.Header.Get("X-Goog-Api-Key"), hr.URL.Query().Get("key")} {
+		if k != "" {
+			return k
+		}
+	}
+	k, _ := strings.CutPrefix(hr.Header.Get("Authorization"), "Bearer ")
+	return k
+}
+
+// serve answers what an API was asked.
+func (s *Server) serve(w http.ResponseWriter, hr *http.Request, r *Request, d *dialect) {
+	out := &writer{ResponseWriter: w, request: hr, asked: r, dialect: d}
+	if r.Key == "" {
+		out.refuse(http.StatusUnauthorized, "a key is wanted")
+		return
+	}
+	if r.Lists {
+		out.json(http.StatusOK, d.listed(s.models()))
+		return
+	}
+	if err := d.read(r); err != nil {
+		out.refuse(http.StatusBadRequest, err.Error())
+		return
+	}
+	if r.Counts {
+		out.json(http.StatusOK, d.counted(tokens(string(r.Body))))
+		return
+	}
+	if err := r.check(d.tools); err != nil {
+		out.refuse(http.StatusBadRequest, err.Error())
+		return
+	}
+	a, failure, err := s.choose(r)
+	switch {
+	case err != nil:
+		out.refuse(http.StatusBadRequest, err.Error())
+	case failure != nil && failure.Status != 0:
+		out.fail(*failure)
+	case r.Stream && d == &gemini && hr.URL.Query().Get("alt") != "sse":
+		out.json(http.StatusOK, chunks(d.frames(r, a)))
+	case r.Stream:
+		out.stream(d.frames(r, a), a.pace, failure)
+	case failure != nil:
+		out.breakOff(*failure)
+	default:
+		out.json(http.StatusOK, d.whole(r, a))
+	}
+}
+
+// chunks are the pieces of a stream as one array, which is how Gemini streams where nobody asks for events.
+func chunks(frames []frame) (list []any) {
+	for _, f := range frames {
+		list = append(list, f.data)
+	}
+	return list
+}
+
+// models are the names that a list of models shows.
+func (s *Server) models() []string {
+	if len(s.script.Models) == 0 {
+		return []string{"fake-1"}
+	}
+	return s.script.Models
+}
+
+// choose returns what the script has for r, and how this attempt fails if it does.
+func (s *Server) choose(r *Request) (answer, *Failure, error) {
+	at := slices.IndexFunc(s.script.Conversations, func(c Conversation) bool { return c.When.fits(r) })
+	if at < 0 {
+		return answer{}, nil, errors.New("no conversation of the script fits")
+	}
+	c := s.script.Conversations[at]
+	if len(r.Tools) == 0 && c.calls() {
+		return newAnswer(r, Turn{Say: orElse(c.Aside, "{}")}, nil), nil, nil
+	}
+	turn := r.answered(c.waiting(r))
+	if turn >= len(c.Turns) {
+		return answer{}, nil, fmt.Errorf("conversations[%d] of the script has %d turns and is asked for one more", at, len(c.Turns))
+	}
+	t := c.Turns[turn]
+	calls, err := r.resolve(t.Call)
+	if err != nil && c.Wait != nil {
+		calls, err = r.resolve([]Call{*c.Wait})
+		return newAnswer(r, Turn{}, calls), nil, err
+	}
+	if err != nil {
+		return answer{}, nil, err
+	}
+	r.Turn, r.Attempt = turn, s.attempt(at, turn)
+	a := newAnswer(r, t, calls)
+	if r.Attempt < len(t.Fail) {
+		return a, &t.Fail[r.Attempt], nil
+	}
+	return a, nil, nil
+}
+
+// waiting returns the name under which the history has the call that waits; empty where there is none.
+func (c Conversation) waiting(r *Request) string {
+	if c.Wait == nil {
+		return ""
+	}
+	tool, err := r.find(c.Wait.Tool)
+	if err != nil {
+		return ""
+	}
+	return tool.Namespace + tool.Name
+}
+
+// attempt counts the requests for a turn and returns how many there were before.
+func (s *Server) attempt(conversation, turn int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.attempts[[2]int{conversation, turn}]
+	s.attempts[[2]int{conversation, turn}]++
+	return n
+}
+
+// orElse returns s, or other if that is empty.
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

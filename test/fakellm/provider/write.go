@@ -1,0 +1,130 @@
+package provider
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// writer answers one request.
+type writer struct {
+	http.ResponseWriter
+	request *http.Request
+	asked   *Request
+	dialect *dialect
+}
+
+// json answers with a value.
+func (w *writer) json(status int, v any) {
+	w.asked.Status = status
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // all of it is ours
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data)
+}
+
+// refuse answers a request that the real API would refuse, or that the script does not know.
+func (w *writer) refuse(status int, message string) {
+	w.asked.Fault = message
+	w.fail(Failure{Status: status, Message: message})
+}
+
+// fail answers with an error that comes before any answer.
+func (w *writer) fail(f Failure) {
+	for name, value := range f.Header {
+		w.Header().Set(name, value)
+	}
+	w.json(f.Status, w.dialect.problem(f.problem()))
+}
+
+func (f Failure) problem() problem {
+	p := problem{status: f.Status, kind: f.Type, message: f.Message, requestID: "req_fake"}
+	if p.status == 0 {
+		p.status = http.StatusInternalServerError
+	}
+	p.message = orElse(p.message, orElse(http.StatusText(p.status), "overloaded"))
+	return p
+}
+
+// breakOff is what a failure inside the answer is to a client that wants it whole.
+func (w *writer) breakOff(f Failure) {
+	switch {
+	case f.Hang:
+		<-w.request.Context().Done()
+	case f.Cut:
+	default:
+		f.Status = http.StatusInternalServerError
+		w.fail(f)
+		return
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// stream sends the pieces, up to where the failure is.
+func (w *writer) stream(frames []frame, pace time.Duration, f *Failure) {
+	if f == nil || f.After > 0 || !f.Cut {
+		w.asked.Status = http.StatusOK
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.WriteHeader(http.StatusOK)
+	}
+	for i, one := range frames {
+		if f != nil && i == f.After {
+			break
+		}
+		if i > 0 && !w.wait(pace) {
+			return
+		}
+		w.send(one)
+	}
+	if f != nil {
+		w.breakStream(*f)
+		return
+	}
+	_, _ = w.Write([]byte(w.dialect.end))
+}
+
+// breakStream ends a stream as the failure says.
+func (w *writer) breakStream(f Failure) {
+	switch {
+	case f.Hang:
+		_ = http.NewResponseController(w.ResponseWriter).Flush()
+		<-w.request.Context().Done()
+	case !f.Cut:
+		w.send(w.dialect.broken(f.problem()))
+		return
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// wait returns false if the client left meanwhile.
+func (w *writer) wait(pace time.Duration) bool {
+	if pace <= 0 {
+		return w.request.Context().Err() == nil
+	}
+	timer := time.NewTimer(pace)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.request.Context().Done():
+		return false
+	}
+}
+
+// send writes one server-sent event.
+func (w *writer) send(one frame) {
+	data, err := json.Marshal(one.data)
+	if err != nil {
+		panic(err)
+	}
+	if one.event != "" {
+		_, _ = fmt.Fprintf(w, "event: %s\n", one.event)
+	}
+	_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
