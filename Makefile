@@ -76,4 +76,4 @@ cross: ## vet and build for the other platforms
 	go vet ./... && go build -o /dev/null ./cmd/collie || exit 1; done
 
 clean: ## what the targets above made
-	rm -rf bin test/conformance/node_modules
+	rm -rf bin test/conformance/node_modules test/clients/node_modules

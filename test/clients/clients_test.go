@@ -1,0 +1,149 @@
+//go:build stories
+
+package clients_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/test/binary"
+	"collie/test/gateway"
+)
+
+const (
+	// sessionLimit bounds a session of a client, which takes seconds.
+	sessionLimit = 2 * time.Minute
+	// leavingLimit bounds what a client leaves behind.
+	leavingLimit = 30 * time.Second
+	note         = "milk and 面包"
+)
+
+// TestClients has each client work in a home where nobody has been: what its model is shown in the
+// first session, what calls give, and that another session finds the notes of the first.
+func TestClients(t *testing.T) {
+	modules, tools := binary.Packages(t, "."), binary.Packages(t, filepath.Join("..", "conformance"))
+	node := binary.Node(t, tools)
+	names := listed(t, settings(node, tools, t.TempDir()))
+	for _, c := range clients {
+		for _, way := range []struct {
+			name  string
+			known bool
+			args  []string
+		}{{"learnt by connect", true, nil}, {"never seen", false, []string{"--no-warm"}}} {
+			t.Run(c.name+", "+way.name, func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t, c, modules, node)
+				config := filepath.Join(h.dir, "servers.json")
+				write(t, config, settings(node, tools, filepath.Join(h.dir, "work")))
+				h.run(t, h.Collie, append([]string{"connect", c.name, "--config", config}, way.args...)...)
+				h.session(t, way.known, names, c.turns(first), "42", note)
+				h.session(t, true, names, c.turns(second), note, "list.txt")
+				h.AwaitNone(t, leavingLimit)
+				for _, host := range h.asked() {
+					if !slices.Contains(c.asks, host) {
+						t.Errorf("the client asked for %s; the story is to need 127.0.0.1 alone", host)
+					}
+				}
+			})
+		}
+	}
+}
+
+// home is a home with one client in it.
+type home struct {
+	gateway.Programs
+	client client
+	argv   []string // the client
+	dir    string
+
+	outside *httptest.Server // a proxy that lets nobody through
+	mu      sync.Mutex
+	hosts   []string
+}
+
+func newHome(t *testing.T, c client, modules, node string) *home {
+	t.Helper()
+	h := &home{Programs: gateway.Place(t), client: c, argv: []string{filepath.Join(modules, c.program)}}
+	if _, err := os.Stat(h.argv[0]); err != nil {
+		t.Fatalf("%s is not installed: %v; npm ci in test/clients does it, on linux x64", c.name, err)
+	}
+	if c.script {
+		h.argv = append([]string{node}, h.argv...)
+	}
+	var err error
+	if h.dir, err = os.MkdirTemp("", "collie-client-"); err != nil { // sockets lie below, whose paths are short
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(h.dir) })
+	if err := os.MkdirAll(filepath.Join(h.dir, "work"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.outside = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		h.hosts = append(h.hosts, r.Host)
+		h.mu.Unlock()
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	t.Cleanup(h.outside.Close)
+	if c.prepare != nil {
+		c.prepare(t, h.dir)
+	}
+	return h
+}
+
+// asked returns which hosts the proxy was asked for.
+func (h *home) asked() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Compact(slices.Sorted(slices.Values(h.hosts)))
+}
+
+// settings are those of Collie's servers.
+func settings(node, modules, files string) map[string]any {
+	entry := func(name string, args ...string) map[string]any {
+		main := filepath.Join(modules, "@modelcontextprotocol", "server-"+name, "dist", "index.js")
+		return map[string]any{"command": node, "args": append([]string{main}, args...)}
+	}
+	return map[string]any{"mcpServers": map[string]any{"everything": entry("everything"), "filesystem": entry("filesystem", files)}}
+}
+
+// run runs a program in the home and returns what it wrote to stdout.
+func (h *home) run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	return h.runWith(t, nil, name, args...)
+}
+
+func (h *home) runWith(t *testing.T, env []string, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), sessionLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = filepath.Join(h.dir, "work")
+	cmd.Env = h.env(env...)
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s\n%s", filepath.Base(name), args[0], err, stderr.String(), stdout.String())
+	}
+	return stdout.String()
+}
+
+// env is the environment of a home where nothing has been set up.
+func (h *home) env(more ...string) []string {
+	env := []string{
+		"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + h.dir, "LANG=C.UTF-8", "TERM=dumb",
+		"HTTP_PROXY=" + h.outside.URL, "HTTPS_PROXY=" + h.outside.URL, "NO_PROXY=127.0.0.1,localhost",
+		"http_proxy=" + h.outside.URL, "https_proxy=" + h.outside.URL, "no_proxy=127.0.0.1,localhost",
+	}
+	return append(env, more...)
+}

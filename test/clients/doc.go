@@ -1,0 +1,12 @@
+// Package clients runs MCP clients that people use, as they come from npm, against Collie.
+//
+// Each starts with an empty home: `collie connect CLIENT` writes its settings, then the client works through a
+// script of test/fakellm, which stands where its model would. So it is seen what a model is shown of
+// Collie's tools, in the first session too, and what comes back of their calls. Another story holds
+// the fake to the SDKs of the model providers. They lie behind the build tag stories:
+//
+//	go test -tags stories -v ./test/clients
+//
+// package-lock.json pins the programs; nothing but 127.0.0.1 is reached once they are installed. The
+// servers, and a Node that the SDKs run on, are those of test/conformance.
+package clients

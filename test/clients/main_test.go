@@ -1,0 +1,12 @@
+//go:build stories
+
+package clients_test
+
+import (
+	"os"
+	"testing"
+
+	"collie/test/gateway"
+)
+
+func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
