@@ -277,7 +277,7 @@ func (a *App) closeStores() error {
 		a.log.Warn("pins not written", "error", err)
 	}
 	if err := a.cache.Close(); err != nil {
-		a.log.Warn("tool cache not written", "error", err)
+		a.log.Debug("tool cache not written", "error", err) // the cache has told it, once
 	}
 	if a.guard != nil {
 		if err := a.guard.Close(); err != nil {

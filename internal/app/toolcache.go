@@ -132,22 +132,22 @@ func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Option
 	return key
 }
 
-// peekCache is openCache for those who only look: where there is no key yet, there is no cache
-// either, and none is made.
+// peekCache is openCache for those who only look: where there is no key or no file yet, there is no
+// cache either, and none is made. A gateway that has put a broken file aside may be about to write
+// what it knows in its place.
 func (a *App) peekCache(ctx context.Context, cfg *config.Config) (key []byte) {
 	if _, err := os.Stat(keyFile(cfg)); err != nil {
 		return nil
 	}
-	if path, _ := CacheFile(cfg); exists(path) {
-		data, err := ReadCacheFile(path)
-		if err == nil {
-			_, err = toolcache.Migrate(data, toolcache.VerifyOptions{})
-		}
-		if err != nil { // opening would put a broken file aside
-			off := *cfg
-			off.Cache.Enabled = false
-			cfg = &off
-		}
+	path, _ := CacheFile(cfg)
+	data, err := ReadCacheFile(path)
+	if err == nil {
+		_, err = toolcache.Migrate(data, toolcache.VerifyOptions{})
+	}
+	if err != nil { // opening would make a missing file, and put a broken one aside
+		off := *cfg
+		off.Cache.Enabled = false
+		cfg = &off
 	}
 	return a.openCacheWith(ctx, cfg, Options{}, nil)
 }

@@ -20,10 +20,10 @@ import (
 
 // commands are what scripts have beyond testscript's own.
 //
-//	serve [args…]   runs collie serve on a free port until the script ends or stops it, and
+//	serve [args…]   runs collie serve on a free port until the script ends or halts it, and
 //	                waits until start-up has settled; $URL is its address, and its stderr
 //	                is in the file serve.log
-//	stop            ends what serve started and fails if it does not go well
+//	halt            ends what serve started and fails if it does not go well
 //	spoil OLD NEW PATTERN…
 //	                puts NEW in the place of the first OLD in one of the files that the
 //	                patterns match, behind the program's back
@@ -47,7 +47,7 @@ func commands(tb testing.TB) map[string]func(*testscript.TestScript, bool, []str
 		"code":      code,
 		"get":       get,
 		"serve":     serve,
-		"stop":      stop,
+		"halt":      stop,
 		"spoil":     spoil,
 		"take":      take,
 		"kernel":    kernel(tb),
@@ -103,7 +103,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: serve [args…]")
 	}
 	if _, ok := running.Load(ts); ok {
-		ts.Fatalf("serve runs already; stop it first")
+		ts.Fatalf("serve runs already; halt it first")
 	}
 	path := lookIn(ts.Getenv("PATH"), "collie")
 	if path == "" {
@@ -136,7 +136,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 func stop(ts *testscript.TestScript, neg bool, args []string) {
 	got, ok := running.LoadAndDelete(ts)
 	if neg || len(args) > 0 || !ok {
-		ts.Fatalf("usage: stop, after serve")
+		ts.Fatalf("usage: halt, after serve")
 	}
 	g, _ := got.(*gateway)
 	if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
