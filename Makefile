@@ -17,8 +17,8 @@ build: ## bin/collie, static and stripped
 	CGO_ENABLED=0 go build -trimpath $(SMALL) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
 
 run: build ## serve your notes, and the example servers if Node is here
-	@if command -v npx >/dev/null; then echo "Node is here: serving your notes and examples/mcp-servers.json; in a second terminal: bin/collie connect claude-code, and bin/collie tools --config examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
-	else echo "No Node here, so the example servers cannot run: serving your notes; in a second terminal: bin/collie connect claude-code, and bin/collie search fulltext welcome"; exec bin/collie serve; fi
+	@if command -v npx >/dev/null; then echo "Node is here: serving your notes and examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
+	else echo "No Node here, so the example servers cannot run: serving your notes"; exec bin/collie serve; fi
 
 # Folders whose code starts no goroutines and whose tests work with notes: under the race detector SQLite takes ten
 # times as long, and there is nothing to watch. What shares the vault between goroutines is not among them.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -157,7 +158,7 @@ func TestClaim(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(paths.State, "gateway.json")); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("gateway.json: %v, mode %v", err, info.Mode())
 	}
-	if found, err := app.FindGateway(paths); err != nil || found != g || g.Control == g.Bridge || len(g.Control) < 32 {
+	if found, err := app.FindGateway(paths); err != nil || !reflect.DeepEqual(found, g) || g.Control == g.Bridge || len(g.Control) < 32 {
 		t.Errorf("found %+v %v, want %+v", found, err, g)
 	}
 	_, err = app.Claim(paths)

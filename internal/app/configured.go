@@ -60,6 +60,7 @@ type Program struct {
 	Name   string // as it is configured
 	Path   string // where that is, seen with the environment of the child; empty if nowhere
 	Err    error  // why it would not start: a [*process.StartError]
+	Reason string // the stable code of Err
 	Hint   string // what to do about Err
 }
 
@@ -87,6 +88,7 @@ func Programs(cfg *config.Config, env config.Env) []Program {
 			p.Err = &process.StartError{Reason: process.BadDir, Name: p.Name, Dir: e.Dir, Err: err}
 			p.Hint = "make that folder, or change cwd"
 		}
+		p.Reason = string(reasonOf(p.Err))
 		out = append(out, p)
 	}
 	return out

@@ -25,6 +25,10 @@ type Gateway struct {
 	Version string    `json:"version"`
 	URL     string    `json:"url"`
 	Digest  string    `json:"configDigest"`
+	// Settings are the files that it was told to read its settings from, absolute; none means those of
+	// the home. Project is the trusted file of the folder that it was started in, if any.
+	Settings []string `json:"settings,omitempty"`
+	Project  string   `json:"project,omitempty"`
 	// Control is the key of the CLI: origin direct, may manage. Bridge is that of stdio:
 	// origin mcp-local. Both are made anew at each start.
 	Control string `json:"control"`
@@ -104,6 +108,14 @@ func FindGateway(paths config.Paths) (Gateway, error) {
 		return Gateway{}, ErrNoGateway
 	}
 	return g, nil
+}
+
+// TrustedProject is the file of the working folder that counts; empty if there is none.
+func TrustedProject(cfg *config.Config) string {
+	if cfg.Project == nil || cfg.Project.State != config.Trusted {
+		return ""
+	}
+	return cfg.Project.File
 }
 
 func gatewayFile(paths config.Paths) string { return filepath.Join(paths.State, "gateway.json") }

@@ -84,6 +84,23 @@ func (o *Options) files(paths Paths) (files []string, named bool) {
 	return []string{paths.ConfigFile}, false
 }
 
+// Named are the settings files that were asked for, absolute; none where the default file counts.
+func (o *Options) Named() ([]string, error) {
+	files, named := o.files(Paths{})
+	if !named {
+		return nil, nil
+	}
+	out := make([]string, len(files))
+	for i, file := range files {
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = abs
+	}
+	return out, nil
+}
+
 // CacheFileName is the tool cache's name beside the settings file.
 const CacheFileName = "collie.cache.json"
 

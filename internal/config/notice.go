@@ -40,6 +40,10 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 			since = time.Time{}
 			r.read()
 			n.follow(r.files())
+		case done := <-w.Now:
+			r.read()
+			n.follow(r.files())
+			done()
 		}
 		if !seen.update(r.files()) {
 			continue

@@ -22,6 +22,9 @@ type WatchOptions struct {
 	// Debounce is how long a file has to be quiet before it is read; default 300 ms. A file that
 	// never is quiet is read after ten times that.
 	Debounce time.Duration
+	// Now has the files read at once, quiet or not; what it gives is called when f has been told what
+	// is new. Nil asks for nothing.
+	Now <-chan func()
 	// PollOnly asks the system for no notices.
 	PollOnly bool
 	Logger   *slog.Logger // nil discards

@@ -49,15 +49,15 @@ func (p *program) backend(ctx context.Context, servers []string) (backend, error
 		return nil, err
 	}
 	if !p.local {
-		g, err := app.FindGateway(cfg.Paths)
+		g, same, err := p.findGateway(ctx, cfg)
 		switch {
-		case err == nil && g.Version == p.version && g.Digest == cfg.Digest():
+		case err == nil && same:
 			if r := newRemote(cfg, g, servers); r.alive(ctx) {
 				return r, nil
 			}
 			log.Info("the gateway of this home does not answer", "url", g.URL)
 		case err == nil:
-			log.Info("the gateway of this home has other settings or another version", "url", g.URL)
+			log.Info(p.otherGateway(&g, cfg))
 		case !errors.Is(err, app.ErrNoGateway):
 			log.Warn("gateway.json not read", "error", err)
 		}

@@ -163,7 +163,7 @@ func (p *program) openFor(ctx context.Context, words []string, profile string) (
 	var owners []string
 	p.settle(cfg, words)
 	if len(words) > 0 {
-		if owners, err = p.owners(words); err != nil {
+		if owners, err = p.owners(ctx, words); err != nil {
 			return nil, err
 		}
 	}

@@ -82,7 +82,7 @@ func (p *program) connect(ctx context.Context, args []string, f *connectFlags) e
 	case len(cfg.Servers) == 0 && !app.NotesOffered(cfg, p.env, app.KernelFlags{}):
 		p.note("no MCP server is configured yet; collie mcp add NAME -- COMMAND adds one")
 	case !f.print && !f.noWarm:
-		p.learnNew(ctx, p.isFollowed(cfg))
+		p.learnNew(ctx)
 	}
 	return nil
 }
@@ -148,15 +148,20 @@ func (p *program) stdioArgs(profile string) ([]string, error) {
 // path is the one under which a client should start this program: the one that PATH
 // finds, if it leads here, since that outlives an update.
 func (p *program) path() string {
-	real := self()
+	if found, ok := p.inPath(); ok {
+		return found
+	}
+	return self()
+}
+
+// inPath is where PATH finds this program, if it does.
+func (p *program) inPath() (found string, ok bool) {
 	found, err := process.Resolve("collie", p.env.List(), "")
 	if err != nil {
-		return real
+		return "", false
 	}
-	if target, err := filepath.EvalSymlinks(found); err != nil || target != real {
-		return real
-	}
-	return found
+	target, err := filepath.EvalSymlinks(found)
+	return found, err == nil && target == self()
 }
 
 // nearClient makes a mistake of usage out of the name of a client that nobody knows.

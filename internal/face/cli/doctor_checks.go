@@ -184,8 +184,8 @@ func (p *program) checkGateway(ctx context.Context, cfg *config.Config) (check, 
 	}
 	defer r.Close()
 	if !same {
-		c.Health, c.Hint = odd, "restart it"
-		c.Detail += ", has other settings than these (name its file with --config)"
+		c.Health, c.Hint = odd, p.otherGateway(&r.gateway, cfg)
+		c.Detail += ", has other settings than these"
 	}
 	return c, true
 }

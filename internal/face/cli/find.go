@@ -29,7 +29,7 @@ func (f *found) ours() bool { return f.action != nil && f.action.Strict }
 
 // owners are the servers to start for a command line that names a tool: those that may own
 // it; none for a SiYuan tool. The error is for a name that nobody can own.
-func (p *program) owners(words []string) ([]string, error) {
+func (p *program) owners(ctx context.Context, words []string) ([]string, error) {
 	cfg, err := p.load()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (p *program) owners(words []string) ([]string, error) {
 	if app.NotesOffered(cfg, p.env, p.kernel) {
 		known = append(known, app.NotesTools()...)
 	}
-	return nil, p.unknownTool(words[0], known)
+	return nil, p.unknownTool(ctx, words[0], known)
 }
 
 // find looks for TOOL ACTION, TOOL/ACTION or the name that clients see.
@@ -220,7 +220,7 @@ func (p *program) notOffered(ctx context.Context, b backend, name string, known 
 			if name == s.Name {
 				return usage("the server %s offers no tools", name)
 			}
-			return p.unknownTool(name, known)
+			return p.unknownTool(ctx, name, known)
 		case tool.StateFailed, tool.StateBackoff, tool.StateOpen:
 			e.Op, e.Message = "start", "the server did not start ("+s.Reason+"): "+s.Detail
 			if s.State == tool.StateFailed && e.Hint != "" { // it is not tried again by itself
@@ -230,7 +230,7 @@ func (p *program) notOffered(ctx context.Context, b backend, name string, known 
 			e.Kind, e.Message, e.Hint = tool.NeedsAuth, "the server wants to know who asks", s.Hint
 		case tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
 			if s.Freshness != tool.FreshNone { // its tools are known, and this is none of them
-				return p.unknownTool(name, known)
+				return p.unknownTool(ctx, name, known)
 			}
 		}
 		return e
@@ -240,15 +240,21 @@ func (p *program) notOffered(ctx context.Context, b backend, name string, known 
 			return err
 		}
 	}
-	return p.unknownTool(name, known)
+	return p.unknownTool(ctx, name, known)
 }
 
-func (p *program) unknownTool(name string, known []string) error {
+func (p *program) unknownTool(ctx context.Context, name string, known []string) error {
 	what := "tool"
 	if p.expanded {
 		what, known = "command or tool", append(slices.Clone(known), p.commandNames...)
 	}
-	return usage("unknown %s %q%s; collie tools lists them", what, name, didYouMean(name, known))
+	elsewhere := ""
+	if cfg, err := p.load(); err == nil {
+		if g, same, err := p.findGateway(ctx, cfg); err == nil && !same {
+			elsewhere = "\n  " + p.otherGateway(&g, cfg)
+		}
+	}
+	return usage("unknown %s %q%s; collie tools lists them%s", what, name, didYouMean(name, known), elsewhere)
 }
 
 func names(tools []tool.Tool) []string {

@@ -19,28 +19,17 @@ import (
 // This file ends the commands that add servers or clients: the tools of servers that nobody has
 // seen are learnt at once, so that the first session of a client waits for nothing.
 
-const (
-	// learnLimit bounds how long such a command takes for it; packages may have to be downloaded.
-	learnLimit = 90 * time.Second
-	// takeUpLimit bounds how long a running gateway may take to notice new settings.
-	takeUpLimit = 2 * time.Second
-)
+// learnLimit bounds how long such a command takes for it; packages may have to be downloaded.
+const learnLimit = 90 * time.Second
 
 func noWarmFlag(c *cobra.Command, to *bool) {
 	c.Flags().BoolVar(to, "no-warm", false, "do not start servers to learn their tools now")
 }
 
-// isFollowed reports whether the running gateway of this home has these settings, and so will take a
-// change of them up.
-func (p *program) isFollowed(cfg *config.Config) bool {
-	g, err := app.FindGateway(cfg.Paths)
-	return err == nil && g.Version == p.version && g.Digest == cfg.Digest()
-}
-
 // learnNew learns the tools of all servers that have no list yet, by the running gateway where it
-// has these settings or, as isFollowed said before a change, is about to take them up; else here.
-// What cannot be learnt is told, and no error of the command that has done its work.
-func (p *program) learnNew(ctx context.Context, followed bool) {
+// has these settings, else here. What cannot be learnt is told, and no error of the command that has
+// done its work.
+func (p *program) learnNew(ctx context.Context) {
 	cfg, err := p.load()
 	if err != nil || !cfg.Cache.Enabled {
 		return // what is wrong has been told
@@ -51,7 +40,7 @@ func (p *program) learnNew(ctx context.Context, followed bool) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, learnLimit, &tool.Error{Op: "learn the tools", Kind: tool.Timeout, Message: "not within " + learnLimit.String()})
 	defer cancel()
-	l, end, err := p.learnerFor(ctx, cfg, followed)
+	l, end, err := p.learnerFor(ctx, cfg)
 	if err != nil {
 		p.warn("the tools of %s are not learnt yet: %v", strings.Join(names, ", "), err)
 		return
@@ -89,9 +78,13 @@ func (p *program) unseen(ctx context.Context, cfg *config.Config) []string {
 }
 
 // learnerFor is the running gateway, or servers opened here. end is to be called.
-func (p *program) learnerFor(ctx context.Context, cfg *config.Config, followed bool) (l learner, end func(), err error) {
-	if r := p.gatewayWith(ctx, cfg, followed); r != nil {
-		return r, r.Close, nil
+func (p *program) learnerFor(ctx context.Context, cfg *config.Config) (l learner, end func(), err error) {
+	if r, same, err := p.gateway(ctx, cfg); err == nil {
+		r.servers = []string{} // wait for none
+		if same {
+			return r, r.Close, nil
+		}
+		r.Close()
 	}
 	here, err := app.OpenLearner(ctx, cfg, app.Options{
 		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Brief: true, Env: p.env, Logger: slog.New(slog.DiscardHandler),
@@ -106,32 +99,4 @@ func (p *program) learnerFor(ctx context.Context, cfg *config.Config, followed b
 			p.warn("stop: %v", err)
 		}
 	}, nil
-}
-
-// gatewayWith is the running gateway, if it has the settings cfg, or, where it follows a change of
-// them, as soon as it has; nil if there is none.
-func (p *program) gatewayWith(ctx context.Context, cfg *config.Config, followed bool) *remote {
-	ctx, cancel := context.WithTimeout(ctx, takeUpLimit)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		g, err := app.FindGateway(cfg.Paths)
-		switch {
-		case err != nil || g.Version != p.version:
-			return nil
-		case g.Digest == cfg.Digest():
-			if r := newRemote(cfg, g, []string{}); r.alive(ctx) {
-				return r
-			}
-			return nil
-		case !followed:
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
 }

@@ -58,7 +58,7 @@ func (p *program) mcpAdd(ctx context.Context, args []string, f *addFlags) error 
 	if err != nil {
 		return err
 	}
-	followed, file := p.isFollowed(cfg), settingsFile(cfg)
+	file := settingsFile(cfg)
 	servers, err := p.newServers(args, f, filepath.Dir(file))
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (p *program) mcpAdd(ctx context.Context, args []string, f *addFlags) error 
 	}
 	p.changed(ctx, cfg, "mcp add", map[string]any{"servers": names, "file": file})
 	if !f.noWarm {
-		p.learnNew(ctx, followed)
+		p.learnNew(ctx)
 	}
 	p.note("next: %s shows what it offers", strings.TrimSpace("collie tools "+alone(names)))
 	return nil

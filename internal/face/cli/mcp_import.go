@@ -89,7 +89,6 @@ func (p *program) mcpImport(ctx context.Context, f *importFlags) error {
 	if err != nil {
 		return err
 	}
-	followed := p.isFollowed(cfg)
 	plan, err := app.PlanImport(cfg, p.env, app.ImportOptions{
 		From: f.from, File: f.file, Dir: dir, Select: f.choose, KeepApprovals: f.keepApprovals,
 	})
@@ -101,7 +100,7 @@ func (p *program) mcpImport(ctx context.Context, f *importFlags) error {
 	}
 	file := settingsFile(cfg)
 	if p.json {
-		return p.importJSON(ctx, cfg, plan, file, f, followed)
+		return p.importJSON(ctx, cfg, plan, file, f)
 	}
 	if err := p.importTable(plan); err != nil {
 		return err
@@ -116,18 +115,18 @@ func (p *program) mcpImport(ctx context.Context, f *importFlags) error {
 	if err := p.importSummary(plan, names, file, f); err != nil {
 		return err
 	}
-	p.learnImported(ctx, names, f, followed)
+	p.learnImported(ctx, names, f)
 	return nil
 }
 
 // learnImported learns the tools of what was imported, and of whatever else has no list.
-func (p *program) learnImported(ctx context.Context, names []string, f *importFlags, followed bool) {
+func (p *program) learnImported(ctx context.Context, names []string, f *importFlags) {
 	if len(names) > 0 && !f.dryRun && !f.noWarm {
-		p.learnNew(ctx, followed)
+		p.learnNew(ctx)
 	}
 }
 
-func (p *program) importJSON(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags, followed bool) error {
+func (p *program) importJSON(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags) error {
 	names, err := p.takeOver(ctx, cfg, plan, file, f)
 	if err != nil {
 		return err
@@ -137,7 +136,7 @@ func (p *program) importJSON(ctx context.Context, cfg *config.Config, plan *app.
 		"changes": len(names), "written": len(names) > 0 && !f.dryRun,
 	})
 	if err == nil {
-		p.learnImported(ctx, names, f, followed)
+		p.learnImported(ctx, names, f)
 	}
 	return err
 }

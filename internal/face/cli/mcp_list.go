@@ -57,6 +57,9 @@ func (p *program) mcpList(ctx context.Context, args []string) error {
 		}
 		rows = append(rows, row)
 	}
+	if running == nil {
+		p.tellMissing(cfg, rows)
+	}
 	if len(args) == 1 {
 		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == args[0] })
 		if i < 0 {
@@ -69,9 +72,10 @@ func (p *program) mcpList(ctx context.Context, args []string) error {
 		return p.printJSON(map[string]any{"running": running != nil, "servers": rows})
 	case len(rows) == 0:
 		p.note("no MCP server is configured; collie mcp add NAME -- COMMAND adds one")
+		p.tellOther(ctx, cfg)
 		return nil
 	case why != "":
-		p.note("%s; states are of the configuration", why)
+		p.note("%s\nThese states are those of the settings.", why)
 	}
 	if len(args) == 1 {
 		return p.table(nil, details(&rows[0]))
@@ -79,16 +83,26 @@ func (p *program) mcpList(ctx context.Context, args []string) error {
 	return p.table(serverTable(rows, time.Now(), terminalWidth(p.out)))
 }
 
+// tellMissing says of servers that nobody runs whether their programs are there.
+func (p *program) tellMissing(cfg *config.Config, rows []serverRow) {
+	for _, prog := range app.Programs(cfg, p.env) {
+		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == prog.Server })
+		if i >= 0 && prog.Err != nil && rows[i].State == tool.StateIdle {
+			rows[i].Reason, rows[i].Detail = prog.Reason, first(prog.Hint, prog.Err.Error())
+		}
+	}
+}
+
 // statuses asks the running gateway; where none can be asked, why says so and the map is
 // nil.
 func (p *program) statuses(ctx context.Context, cfg *config.Config) (_ map[string]tool.ServerStatus, why string, _ error) {
 	r, same, err := p.gateway(ctx, cfg)
 	if err != nil {
-		return nil, whatWas(err), nil
+		return nil, whatHelps(err), nil
 	}
 	defer r.Close()
 	if !same {
-		return nil, fmt.Sprintf("the gateway that runs (pid %d) has other settings, restart it to use these", r.gateway.PID), nil
+		return nil, p.otherGateway(&r.gateway, cfg), nil
 	}
 	list, err := r.Servers(ctx)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,18 +122,18 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	if err := app.Announce(cfg.Paths, gateway); err != nil {
 		return asFailure(err)
 	}
-	w := &watcher{app: a, log: log, tell: func(now *config.Config) {
+	w := newWatcher(a, log, func(now *config.Config) {
 		mute.Store(!now.HTTP.ElicitationConfirms)
-		gateway.Digest = now.Digest() // commands compare theirs with it
+		gateway.Digest, gateway.Project = now.Digest(), app.TrustedProject(now) // commands compare theirs with it
 		if err := app.Announce(cfg.Paths, gateway); err != nil {
 			log.Warn("gateway.json not written", "error", err)
 		}
-	}}
+	})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", mcp)
 	api := web.New(web.Options{
 		Road: a.Road, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
-		Wrong: w.Wrong,
+		Wrong: w.Wrong, Reread: w.Reread,
 		Identify: func(r *http.Request) web.Identity {
 			k, _ := door.KeyFrom(r.Context())
 			who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
@@ -169,7 +170,12 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 func (p *program) doorOptions(cfg *config.Config, f *serveFlags, tokenFile string) (door.Options, app.Gateway, error) {
 	g := app.Gateway{
 		PID: os.Getpid(), Started: time.Now().UTC(), Version: p.version, Digest: cfg.Digest(),
-		Control: app.NewKey(), Bridge: app.NewKey(),
+		Control: app.NewKey(), Bridge: app.NewKey(), Project: app.TrustedProject(cfg),
+	}
+	var err error
+	settings := p.options()
+	if g.Settings, err = settings.Named(); err != nil {
+		return door.Options{}, g, err
 	}
 	o := door.Options{
 		Addr: first(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
@@ -238,14 +244,14 @@ func (p *program) announce(ctx context.Context, a *app.App, url string, o door.O
 	}
 	switch {
 	case notes && a.Notes.Vault() != "":
-		p.note("your notes are in the built-in vault, %s; connect a client: collie connect claude-code", a.Notes.Vault())
+		p.note("your notes are in the built-in vault, %s", a.Notes.Vault())
 	case notes && len(list) == 0:
-		p.note("serving your SiYuan notes; connect a client: collie connect claude-code")
+		p.note("serving your SiYuan notes")
 	case len(list) == 0:
-		p.note("no MCP server is configured; add one, then connect a client:\n" +
-			"  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
-			"  collie connect claude-code")
+		p.note("no MCP server is configured; add one in a second terminal:\n  %s",
+			p.typed("mcp add everything")+" -- npx -y @modelcontextprotocol/server-everything")
 	}
+	p.note("in a second terminal, to see what is served, and to connect a client:\n  %s\n  %s", p.typed("tools"), p.typed("connect claude-code"))
 	if unknown > 0 {
 		p.note("starting %s to learn the tools; a first start may download packages", count(unknown, "server"))
 	}
@@ -332,7 +338,7 @@ func (p *program) settled(a *app.App, url string, o door.Options) {
 	}
 	line := fmt.Sprintf("ready: %s at %s/mcp", what, url)
 	if idle := listed - running; idle > 0 {
-		line += fmt.Sprintf("; %d of them start when they are used", idle)
+		line += fmt.Sprintf("; %s when used", map[bool]string{true: "1 server starts", false: strconv.Itoa(idle) + " servers start"}[idle == 1])
 	}
 	if !o.NoAuth {
 		line += " (token in " + o.TokenPath + ")"

@@ -36,7 +36,7 @@ func TestServeTellsOfNotes(t *testing.T) {
 	}
 	cancel()
 	_ = cmd.Wait() // it was told to end
-	if !strings.Contains(said, "serving your SiYuan notes; connect a client") || !strings.Contains(said, "ready: 11 tools of SiYuan at http://127.0.0.1:") {
+	if !strings.Contains(said, "serving your SiYuan notes") || !strings.Contains(said, "connect claude-code") || !strings.Contains(said, "ready: 11 tools of SiYuan at http://127.0.0.1:") {
 		t.Errorf("it says\n%s", said)
 	}
 	if strings.Contains(said, "no MCP server") {

@@ -43,21 +43,29 @@ func settingsFile(cfg *config.Config) string {
 	return cfg.Paths.ConfigFile
 }
 
-// changed puts a change of the settings on record and tells what a running gateway makes of
-// it: servers and profiles it takes up by itself.
+// changed puts a change of the settings on record and tells what a running gateway makes of it:
+// servers and profiles it takes up while it runs. It has done so when changed returns, so that the
+// next command finds it with the new settings.
 func (p *program) changed(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
 	p.onRecord(ctx, cfg, command, detail)
-	g, err := app.FindGateway(cfg.Paths)
+	now, wrong, err := p.settings()
 	if err != nil {
 		return
 	}
+	g, same, err := p.findGateway(ctx, now)
 	setting, _ := detail["setting"].(string)
 	names, _ := config.SplitPath(setting)
-	if strings.HasPrefix(command, "mcp ") || len(names) > 0 && slices.Contains(reloaded, names[0]) {
-		p.note("the running gateway (pid %d at %s) takes it up by itself; no restart is needed", g.PID, g.URL)
-		return
+	switch {
+	case err != nil: // none runs
+	case wrong != nil && p.readsAlike(&g, now):
+		p.warn("the settings have errors, so the running gateway (pid %d) keeps the ones it has; collie mcp validate shows them", g.PID)
+	case !same:
+		p.note("%s", p.otherGateway(&g, now))
+	case strings.HasPrefix(command, "mcp ") || len(names) > 0 && slices.Contains(reloaded, names[0]):
+		p.note("the running gateway (pid %d at %s) has taken it up; no restart is needed", g.PID, g.URL)
+	default:
+		p.note("restart the running gateway (pid %d at %s) to use it", g.PID, g.URL)
 	}
-	p.note("restart the running gateway (pid %d at %s) to use it", g.PID, g.URL)
 }
 
 // reloaded are the sections that a running gateway takes up.

@@ -59,6 +59,7 @@ func (p *program) stdio(ctx context.Context, profile string) error {
 			})
 		case errors.Is(err, bridge.ErrOther), errors.Is(err, errSilent):
 			p.note("the servers are started for this client alone: %v", err)
+			p.logAlone(err)
 		case !errors.Is(err, app.ErrNoGateway):
 			return err
 		}
@@ -75,6 +76,18 @@ func (p *program) stdio(ctx context.Context, profile string) error {
 	return p.untilStopped(ctx, func() error {
 		return face.ServeLines(ctx, in, p.out, closer(in), pipeClient(profile))
 	})
+}
+
+// logAlone writes into the log of the settings, where they name a file, why a client does not share the
+// gateway's servers: few clients show what the programs they start say.
+func (p *program) logAlone(why error) {
+	cfg, err := p.load()
+	if err != nil || cfg.Log.File == "" {
+		return
+	}
+	if log, err := p.gatewayLogger(cfg, ""); err == nil {
+		log.Warn("the servers are started for one client alone", "reason", why)
+	}
 }
 
 // untilStopped serves a client. After a signal it does not wait long.
@@ -110,15 +123,12 @@ func (p *program) shared(ctx context.Context, profile string) (bridge.Gateway, e
 	if err != nil {
 		return bridge.Gateway{}, err
 	}
-	g, err := app.FindGateway(cfg.Paths)
+	g, same, err := p.findGateway(ctx, cfg)
 	if err != nil {
 		return bridge.Gateway{}, err
 	}
-	switch {
-	case g.Version != p.version:
-		return bridge.Gateway{}, fmt.Errorf("%w: pid %d has version %s, this is %s", bridge.ErrOther, g.PID, g.Version, p.version)
-	case g.Digest != cfg.Digest():
-		return bridge.Gateway{}, fmt.Errorf("%w: pid %d was started with other settings, restart it to share its servers", bridge.ErrOther, g.PID)
+	if !same {
+		return bridge.Gateway{}, fmt.Errorf("%w: %s", bridge.ErrOther, p.otherGateway(&g, cfg))
 	}
 	r := newRemote(cfg, g, nil)
 	defer r.Close()

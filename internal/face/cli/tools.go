@@ -117,6 +117,9 @@ func (p *program) showTools(ctx context.Context, b backend, tools []tool.Tool) e
 		return err
 	}
 	rows := toolRows(tools, servers)
+	if _, here := b.(*local); here && !p.json {
+		p.tellOtherUnnamed(ctx)
+	}
 	if p.json {
 		return p.printJSON(map[string]any{"tools": rows})
 	}

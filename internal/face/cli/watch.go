@@ -16,15 +16,41 @@ type watcher struct {
 	log  *slog.Logger
 	tell func(*config.Config) // when settings have been taken over; may be nil
 
+	ask   chan func() // has the settings read at once
+	ended chan struct{}
+
 	mu    sync.Mutex
 	wrong error
+}
+
+func newWatcher(a *app.App, log *slog.Logger, tell func(*config.Config)) *watcher {
+	return &watcher{app: a, log: log, tell: tell, ask: make(chan func()), ended: make(chan struct{})}
+}
+
+// Reread has the settings read now, and returns when what is new in them is in effect.
+func (w *watcher) Reread(ctx context.Context) error {
+	done := make(chan struct{})
+	select {
+	case w.ask <- func() { close(done) }:
+	case <-w.ended:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case <-done:
+	case <-w.ended:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // watch takes up what changes in the settings until ctx ends. What is wrong in them keeps the
 // running ones and is told by wrong.
 func (p *program) watch(ctx context.Context, cfg *config.Config, w *watcher) {
 	before := cfg
-	config.Watch(ctx, cfg, p.options(), config.WatchOptions{Extra: app.WatchedFiles(p.env), Logger: w.log}, func(now *config.Config, err error) {
+	defer close(w.ended)
+	config.Watch(ctx, cfg, p.options(), config.WatchOptions{Extra: app.WatchedFiles(p.env), Now: w.ask, Logger: w.log}, func(now *config.Config, err error) {
 		w.mu.Lock()
 		w.wrong = err
 		w.mu.Unlock()
@@ -90,7 +116,7 @@ func (p *program) keepUp(ctx context.Context, a *app.App) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
-	watching.Go(func() { p.watch(ctx, cfg, &watcher{app: a, log: log}) })
+	watching.Go(func() { p.watch(ctx, cfg, newWatcher(a, log, nil)) })
 	return func() {
 		cancel()
 		watching.Wait()

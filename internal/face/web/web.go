@@ -53,6 +53,8 @@ type Options struct {
 	// Wrong says what is wrong with the settings now, so that older ones are in effect; empty if
 	// nothing is.
 	Wrong func() string
+	// Reread reads the settings again, and returns when what is new in them is in effect.
+	Reread func(context.Context) error
 	// CacheStats is what is known of the tool cache.
 	CacheStats func() any
 	// Cache is the tool cache itself.
@@ -90,6 +92,7 @@ func Routes() []Route {
 		{"POST /api/v1/mcp/servers/{name}/stop", ClassManage, act(Servers.Stop)},
 		{"POST /api/v1/mcp/servers/{name}/restart", ClassManage, act(Servers.Restart)},
 		{"POST /api/v1/mcp/servers/{name}/refresh", ClassManage, act(Servers.Refresh)},
+		{"POST /api/v1/settings/reread", ClassManage, (*api).reread},
 		{"GET /api/v1/toolcache/stats", ClassManage, (*api).cacheStats},
 		{"POST /api/v1/toolcache/clear", ClassManage, (*api).clearCache},
 		{"POST /api/v1/toolcache/flush", ClassManage, (*api).flushCache},
@@ -120,6 +123,14 @@ func New(opts Options) http.Handler {
 		})
 	}
 	return mux
+}
+
+// reread is asked by those whose settings are newer than the gateway's.
+func (a *api) reread(w http.ResponseWriter, r *http.Request) error {
+	if err := a.opts.Reread(r.Context()); err != nil {
+		return err
+	}
+	return answer(w, map[string]any{"wrong": a.opts.Wrong()})
 }
 
 // tools lists what a profile sees, those that are off included. With ?await=NAME, or * for

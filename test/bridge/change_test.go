@@ -1,0 +1,59 @@
+//go:build unix
+
+package bridge_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"collie/test/gateway"
+)
+
+// Whoever calls in the moment in which the settings have changed is answered by the gateway's server,
+// and so is a client that starts then: nobody gets a copy of it.
+func TestChangeThenCallAtOnce(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	list := []gateway.Server{{Name: "f"}, {Name: "g"}}
+	settings := p.Settings(t, list)
+	g := p.Serve(t, settings)
+	g.Settled(t)
+	run := func(args ...string) string {
+		t.Helper()
+		stdout, stderr, code := p.Run(t, g.Home, append([]string{"--config", settings}, args...)...)
+		if code != 0 {
+			t.Fatalf("%v: exit code %d: %s", args, code, stderr)
+		}
+		return strings.TrimSpace(stdout)
+	}
+	first := run("call", "f", "pid")
+	for round := range 20 {
+		name := "n" + strconv.Itoa(round)
+		change := ""
+		switch round % 5 {
+		case 0:
+			change = run("mcp", "disable", "g")
+		case 1:
+			change = run("mcp", "enable", "g")
+		case 2:
+			change = run("mcp", "add", name, "--no-warm", "--", p.Fake)
+		case 3:
+			change = run("config", "set", "profiles."+name+".description", "one more")
+		case 4: // as an editor does it, which tells nobody
+			p.SettingsAt(t, settings, append(list, gateway.Server{Name: name}))
+		}
+		if round%2 == 0 {
+			if pid := run("call", "f", "pid"); pid != first {
+				t.Errorf("round %d, after %q: another server answered", round, change)
+			}
+			continue
+		}
+		client, c := p.Stdio(t, gateway.Legacy, g.Home, settings)
+		pid, err := c.Tool(t.Context(), "f__pid", `{}`)
+		if err != nil || pid != first || client.Stderr() != "" {
+			t.Errorf("round %d, after %q: a client that starts then: %v, server %s, not %s: %s", round, change, err, pid, first, client.Stderr())
+		}
+		_ = client.Stdin.Close()
+	}
+}
