@@ -299,7 +299,7 @@ func (v *vaultCase) search(ctx context.Context, a asker) error {
 	}
 	v.add("vault: p50 of full text queries, a mix", milliseconds, all, atMost(20))
 	for i, q := range vaultQueries {
-		v.add("vault: p50 of a full text query, "+q.name, milliseconds, of[i], bound{})
+		v.add("vault: p50 of a full text query, "+q.name, milliseconds, of[i], atMost(20))
 	}
 	return nil
 }

@@ -88,10 +88,11 @@ func (s scope) has(doc int64, kind string) bool {
 	return slices.Contains(s.kinds, kind) && !s.without[doc] && (s.within == nil || s.within[doc])
 }
 
-// hit is a block that was found. Number and text are what it is sorted by.
+// hit is a block that was found. Number, stamp and text are what it is sorted by.
 type hit struct {
 	n, doc int64
 	number int64
+	stamp  uint64
 	text   string
 }
 
@@ -110,6 +111,10 @@ type hits struct {
 func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
 	found := hits{compare: comparison(order), most: keep}
 	if src.statement == "" {
+		return found
+	}
+	if keys := keysFor(tx, order); keys != nil {
+		found.byKeys(tx, keys, src, in, order)
 		return found
 	}
 	documents := bits{}
@@ -132,6 +137,51 @@ func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
 	}, statement, args...)
 	found.trim()
 	return found
+}
+
+// keysFor are the keys of all blocks where they say what an order asks, else nil.
+func keysFor(tx *workspace.Tx, order int) *workspace.Keys {
+	switch order {
+	case orderCreated, orderCreatedDesc, orderContent, orderContentDesc, orderRank:
+		return nil
+	}
+	return tx.Keys()
+}
+
+// byKeys is find with the keys of all blocks at hand.
+func (f *hits) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in scope, order int) {
+	kinds := make([]bool, len(keys.Kinds()))
+	for i, kind := range keys.Kinds() {
+		kinds[i] = slices.Contains(in.kinds, kind)
+	}
+	var seen, documents, looked, inside bits
+	tx.Rows(func(row workspace.Row) bool {
+		h := hit{n: row.Int(0)}
+		key, known := keys.At(h.n)
+		if !known || !kinds[key.Kind] || !seen.add(h.n) {
+			return true
+		}
+		if looked.add(key.Doc) && in.within[key.Doc] == (in.within != nil) && !in.without[key.Doc] {
+			inside.add(key.Doc)
+		}
+		if !inside.has(key.Doc) {
+			return true
+		}
+		f.blocks++
+		if documents.add(key.Doc) {
+			f.documents++
+		}
+		h.doc = key.Doc
+		switch order {
+		case orderKind:
+			h.number, h.stamp, h.text = int64(key.Sort), key.Stamp, key.Odd
+		case orderUpdated, orderUpdatedDesc:
+			h.stamp, h.text = key.Stamp, key.Odd
+		}
+		f.add(h)
+		return true
+	}, src.statement, src.args...)
+	f.trim()
 }
 
 // dense is how many of so many blocks must be hits for it to be faster to go through all entries of an index than to
@@ -182,10 +232,11 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 
 // comparison is an order of hits. Equal ones are in the order they were made.
 func comparison(order int) func(a, b hit) int {
-	text := func(a, b hit) int { return strings.Compare(a.text, b.text) }
+	text := func(a, b hit) int { return cmp.Or(cmp.Compare(a.stamp, b.stamp), strings.Compare(a.text, b.text)) }
 	switch order {
 	case orderKind, orderUpdatedDesc, orderCreatedDesc, orderContentDesc:
-		text = func(a, b hit) int { return strings.Compare(b.text, a.text) }
+		ascending := text
+		text = func(a, b hit) int { return ascending(b, a) }
 	}
 	return func(a, b hit) int { return cmp.Or(cmp.Compare(a.number, b.number), text(a, b), cmp.Compare(a.n, b.n)) }
 }

@@ -3,7 +3,6 @@ package workspace
 import (
 	"container/list"
 	"sync"
-	"time"
 
 	"collie/internal/vault/tree"
 )
@@ -16,7 +15,6 @@ type cache struct {
 	blocks int
 	byDoc  map[int64]*list.Element
 	order  *list.List // of *rest, the latest first
-	idle   *time.Timer
 	closed bool
 }
 
@@ -27,9 +25,6 @@ type rest struct {
 	children []*tree.Block
 	index    map[string]*tree.Block // of a large one, see [indexFrom]
 }
-
-// restFor is how long trees stay that nobody asks for.
-const restFor = time.Minute
 
 func newCache(most int) *cache {
 	return &cache{most: most, byDoc: map[int64]*list.Element{}, order: list.New()}
@@ -68,11 +63,6 @@ func (c *cache) give(r *rest) {
 	for c.blocks > c.most && c.order.Len() > 1 {
 		c.drop(c.order.Back())
 	}
-	if c.idle == nil {
-		c.idle = time.AfterFunc(restFor, c.empty)
-	} else {
-		c.idle.Reset(restFor)
-	}
 }
 
 func (c *cache) drop(e *list.Element) *rest {
@@ -95,7 +85,4 @@ func (c *cache) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	if c.idle != nil {
-		c.idle.Stop()
-	}
 }

@@ -39,6 +39,8 @@ type Workspace struct {
 	checkViews bool
 	version    int // of the schema when it was opened
 	cache      *cache
+	keys       keyring
+	idle       *time.Timer // empties both
 	guard      *query.Guard
 
 	writer  chan *sqlite.Conn // holds the one connection that writes, nil until it is opened
@@ -62,10 +64,21 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	for range cap(w.readers) {
 		w.readers <- nil
 	}
+	w.idle = time.AfterFunc(restFor, w.forget)
 	if err := w.prepareBusyFile(ctx); err != nil {
+		w.idle.Stop()
 		return nil, fmt.Errorf("open the vault %s: %w", path, err)
 	}
 	return w, nil
+}
+
+// restFor is how long trees and keys stay that nobody asks for.
+const restFor = time.Minute
+
+// forget drops what is kept between transactions.
+func (w *Workspace) forget() {
+	w.cache.empty()
+	w.keys.empty()
 }
 
 func orDefault(n, otherwise int) int {
@@ -271,6 +284,8 @@ func (w *Workspace) Close() error {
 		}
 		errs = append(errs, w.guard.Close())
 		w.cache.close()
+		w.idle.Stop()
+		w.forget()
 	})
 	return errors.Join(errs...)
 }

@@ -120,7 +120,10 @@ func (w *Workspace) with(ctx context.Context, pool chan *sqlite.Conn, write bool
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	defer func() { pool <- usable(conn) }()
+	defer func() {
+		w.idle.Reset(restFor)
+		pool <- w.usable(conn)
+	}()
 	if err := w.inPlace(); err != nil {
 		return err
 	}
@@ -140,10 +143,11 @@ func (w *Workspace) with(ctx context.Context, pool chan *sqlite.Conn, write bool
 }
 
 // usable is conn, or nil, for which another one will be opened, if it could not be brought out of a transaction.
-func usable(conn *sqlite.Conn) *sqlite.Conn {
+func (w *Workspace) usable(conn *sqlite.Conn) *sqlite.Conn {
 	if conn == nil || conn.AutocommitEnabled() {
 		return conn
 	}
+	w.keys.seen.Delete(conn)
 	_ = conn.Close()
 	return nil
 }

@@ -1,0 +1,268 @@
+package workspace
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// Keys are what a search asks of each of its hits: document, kind, order of kinds, and time of the last change, of all
+// blocks that a transaction sees. They are never changed.
+type Keys struct {
+	revs   []docRev         // of the documents they are about, by number
+	chunks []*[keyChunk]key // by number of the block; nil where there are none
+	kinds  []string         // what key.kind counts
+	odd    map[int64]string // times of blocks that are no stamps
+}
+
+// Key is what [Keys] knows of a block.
+type Key struct {
+	Doc  int64
+	Kind int // see [Keys.Kinds]
+	Sort int
+	// Stamp and Odd are in the order of the texts of times, the first before the second. Odd is empty of a time as notes
+	// have it.
+	Stamp uint64
+	Odd   string
+}
+
+type docRev struct{ n, rev int64 }
+
+type key struct {
+	stamp uint64
+	doc   uint32 // 0 where there is no block
+	sort  uint16
+	kind  uint8
+}
+
+const (
+	keyChunk = 1024
+	// maxKeys is how many numbers of blocks there may be, at 16 bytes each.
+	maxKeys = 2_000_000
+	// maxKinds is how many kinds of blocks key has numbers for.
+	maxKinds = 256
+)
+
+// keyring keeps the Keys that were made last. It is safe for concurrent use.
+type keyring struct {
+	last atomic.Pointer[Keys]
+	// seen are the Keys of what a connection saw at a version of its data, by *sqlite.Conn.
+	seen sync.Map
+}
+
+type seenKeys struct {
+	version int64
+	keys    *Keys
+}
+
+func (k *keyring) empty() {
+	k.last.Store(nil)
+	k.seen.Clear()
+}
+
+// Keys returns the keys of the blocks that a View sees. They are made of those that were made last, of which the documents
+// are read anew whose revision is another one. It is nil in an Update, and where there are too many blocks.
+func (tx *Tx) Keys() *Keys {
+	if tx.write || tx.err != nil {
+		return nil
+	}
+	ring := &tx.ws.keys
+	version, _ := tx.number("PRAGMA data_version")
+	if seen, ok := ring.seen.Load(tx.conn); ok && seen.(seenKeys).version == version {
+		return seen.(seenKeys).keys
+	}
+	keys := tx.makeKeys(ring.last.Load())
+	if keys == nil || tx.err != nil {
+		return nil
+	}
+	ring.last.Store(keys)
+	ring.seen.Store(tx.conn, seenKeys{version, keys})
+	return keys
+}
+
+// makeKeys makes the keys of what tx sees, of earlier ones or nil.
+func (tx *state) makeKeys(from *Keys) *Keys {
+	if last, _ := tx.number("SELECT max(n) FROM node"); last >= maxKeys {
+		return nil
+	}
+	made := &keyMaker{Keys: Keys{odd: map[int64]string{}}}
+	tx.query(func(s *sqlite.Stmt) bool {
+		made.revs = append(made.revs, docRev{s.ColumnInt64(0), s.ColumnInt64(1)})
+		return true
+	}, "SELECT n, rev FROM document ORDER BY n")
+	if from == nil {
+		tx.query(made.read, keyColumns+" INDEXED BY node_hit")
+		return made.done(tx.err)
+	}
+	stale, gone := differing(from.revs, made.revs)
+	if len(stale) == 0 && len(gone) == 0 {
+		return from
+	}
+	made.chunks, made.kinds, made.odd = slices.Clone(from.chunks), slices.Clone(from.kinds), maps.Clone(from.odd)
+	made.forget(gone)
+	for _, doc := range stale {
+		tx.query(made.read, keyColumns+" WHERE doc = ?", doc)
+	}
+	return made.done(tx.err)
+}
+
+// keyMaker makes Keys, which share chunks with earlier ones.
+type keyMaker struct {
+	Keys
+	own []bool // the chunks that belong to these Keys alone
+}
+
+func (k *keyMaker) done(err error) *Keys {
+	if err != nil || len(k.kinds) > maxKinds {
+		return nil
+	}
+	return &k.Keys
+}
+
+// chunk is one to be written to.
+func (k *keyMaker) chunk(at int) *[keyChunk]key {
+	for len(k.chunks) <= at {
+		k.chunks = append(k.chunks, nil)
+	}
+	for len(k.own) <= at {
+		k.own = append(k.own, false)
+	}
+	switch {
+	case k.own[at]:
+	case k.chunks[at] == nil:
+		k.chunks[at] = &[keyChunk]key{}
+	default:
+		copied := *k.chunks[at]
+		k.chunks[at] = &copied
+	}
+	k.own[at] = true
+	return k.chunks[at]
+}
+
+const keyColumns = "SELECT n, doc, type, sort, updated FROM node"
+
+// differing are the documents to be read, and those whose keys are no longer true, of which there are more by those that
+// were removed.
+func differing(before, now []docRev) (stale []int64, gone map[int64]bool) {
+	gone = map[int64]bool{}
+	for len(before) > 0 || len(now) > 0 {
+		switch {
+		case len(now) == 0 || len(before) > 0 && before[0].n < now[0].n:
+			gone[before[0].n] = true
+			before = before[1:]
+		case len(before) == 0 || now[0].n < before[0].n:
+			stale = append(stale, now[0].n)
+			now = now[1:]
+		default:
+			if before[0].rev != now[0].rev {
+				stale = append(stale, now[0].n)
+				gone[now[0].n] = true
+			}
+			before, now = before[1:], now[1:]
+		}
+	}
+	return stale, gone
+}
+
+// forget drops the keys of documents.
+func (k *keyMaker) forget(docs map[int64]bool) {
+	if len(docs) == 0 {
+		return
+	}
+	for at, chunk := range k.chunks {
+		if chunk == nil {
+			continue
+		}
+		left := 0
+		for i := range chunk {
+			switch doc := int64(chunk[i].doc); {
+			case doc == 0:
+			case !docs[doc]:
+				left++
+			default:
+				k.chunk(at)[i] = key{}
+				delete(k.odd, int64(at*keyChunk+i))
+			}
+		}
+		if left == 0 {
+			k.chunks[at] = nil
+			if at < len(k.own) {
+				k.own[at] = false
+			}
+		}
+	}
+}
+
+// read takes a row of keyColumns in.
+func (k *keyMaker) read(s *sqlite.Stmt) bool {
+	n, name := s.ColumnInt64(0), s.ColumnText(2)
+	kind := slices.Index(k.kinds, name)
+	if kind < 0 {
+		kind = len(k.kinds)
+		k.kinds = append(k.kinds, name)
+	}
+	stamp, odd := stampOf(s.ColumnText(4))
+	if odd != "" {
+		k.odd[n] = odd
+	}
+	k.chunk(int(n / keyChunk))[n%keyChunk] = key{
+		stamp: stamp, doc: uint32(s.ColumnInt64(1)), sort: uint16(s.ColumnInt64(3)), kind: uint8(kind), //nolint:gosec // counts and small numbers
+	}
+	return true
+}
+
+// Kinds are the kinds of blocks by [Key.Kind].
+func (k *Keys) Kinds() []string { return k.kinds }
+
+// At is the key of a block by its number.
+func (k *Keys) At(n int64) (key Key, found bool) {
+	at := int(n / keyChunk)
+	if n < 0 || at >= len(k.chunks) || k.chunks[at] == nil {
+		return Key{}, false
+	}
+	held := &k.chunks[at][n%keyChunk]
+	if held.doc == 0 {
+		return Key{}, false
+	}
+	key = Key{Doc: int64(held.doc), Kind: int(held.kind), Sort: int(held.sort), Stamp: held.stamp}
+	if len(k.odd) > 0 {
+		key.Odd = k.odd[n]
+	}
+	return key, true
+}
+
+// stampDigits is how long the text of a time is.
+const stampDigits = 14
+
+// stampOf makes a number of the text of a time, in the order of the texts. A text that is no time has the number of the last
+// one before it, and is its odd.
+func stampOf(text string) (stamp uint64, odd string) {
+	value, i := uint64(0), 0
+	for i < len(text) && i < stampDigits && '0' <= text[i] && text[i] <= '9' {
+		value = value*10 + uint64(text[i]-'0')
+		i++
+	}
+	if i == stampDigits { // 1 more, so that there is a number before all of them
+		if len(text) > stampDigits {
+			odd = text
+		}
+		return value + 1, odd
+	}
+	behind := i < len(text) && text[i] > '9' // behind all times that begin like it
+	for range stampDigits - i {
+		value *= 10
+		if behind {
+			value += 9
+		}
+	}
+	if behind {
+		value++
+	}
+	if text == "" {
+		text = "\x00"
+	}
+	return value, text
+}
