@@ -8,7 +8,7 @@ COLD      = github.com/88250/lute github.com/nats-io github.com/godbus github.co
 SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test stories soak crash conformance live real bench bench-compare fuzz lint vuln cross clean
+.PHONY: help build run test flake cover stories soak crash conformance live real bench bench-compare fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,11 @@ test: ## format, and all tests under vet, those with goroutines under the race d
 	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
 	CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=all -shuffle=on -timeout 10m $$(go list ./... | grep -E '^$(ALONE)')
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -race -vet=all -shuffle=on -p 3 -timeout 10m $$(go list ./... | grep -vE '^$(ALONE)')
+
+ROUNDS ?= 20
+flake: ## the tests with goroutines ROUNDS times under the race detector on a busy machine, PACKAGES=… for some; hours for all; needs a C compiler
+	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go run ./test/flake -rounds $(ROUNDS) $(or $(PACKAGES),$$(go list ./... | grep -vE '^$(ALONE)'))
 
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
 	go vet ./... && go vet -tags stories,live ./test/...
