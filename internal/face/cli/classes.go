@@ -110,6 +110,12 @@ var classes = map[string]Class{
 	"vault backup": ClassManage,
 	"vault import": ClassManage,
 	"vault export": ClassManage,
+
+	"vault undo":            ClassManage,
+	"vault permission":      ClassRead,
+	"vault permission list": ClassRead,
+	"vault permission get":  ClassRead,
+	"vault permission set":  ClassManage,
 }
 
 // Command is one command that can be typed.

@@ -25,7 +25,7 @@ type addFlags struct {
 func (p *program) mcpAddCommand() *cobra.Command {
 	var f addFlags
 	c := &cobra.Command{
-		Use:   "add [NAME] [flags] [-- COMMAND ARG…]",
+		Use:   "add [NAME] [URL] [flags] [-- COMMAND ARG…]",
 		Short: "Add a server to the settings",
 		Long: "Writes a server into the settings: one that is started by COMMAND, one at a URL, or what a\n" +
 			"page shows as JSON: a single entry, or any number in {\"mcpServers\": {…}}. The entry is\n" +
@@ -33,19 +33,21 @@ func (p *program) mcpAddCommand() *cobra.Command {
 			"environment when the server starts, so that secrets need not be in the file. Then servers whose\n" +
 			"tools nobody has seen are started once to learn them, for a minute and a half at most.",
 		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
-			"  collie mcp add github --url https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'\n" +
+			"  collie mcp add github https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'\n" +
 			"  collie mcp add --json '{\"command\": \"npx\", \"args\": [\"-y\", \"12306-mcp\"]}'",
 		RunE: func(c *cobra.Command, args []string) error { return p.mcpAdd(c.Context(), args, &f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.url, "url", "", "`URL` of a server that runs elsewhere")
-	flags.StringArrayVar(&f.headers, "header", nil, "send `'Name: value'` with each request (repeatable)")
-	flags.StringArrayVar(&f.env, "env", nil, "give the command the variable `NAME=VALUE` (repeatable)")
+	flags.StringVar(&f.url, "url", "", "`URL` of a server that runs elsewhere; behind NAME it needs no flag")
+	flags.StringArrayVarP(&f.headers, "header", "H", nil, "send `'Name: value'` with each request (repeatable)")
+	flags.StringArrayVarP(&f.env, "env", "e", nil, "give the command the variable `NAME=VALUE` (repeatable)")
 	flags.StringVar(&f.cwd, "cwd", "", "start the command in `DIR`")
-	flags.StringVar(&f.transport, "type", "", "stdio, http or sse, where it cannot be told")
+	flags.StringVarP(&f.transport, "transport", "t", "", "stdio, http or sse, where it cannot be told")
+	flags.StringVar(&f.transport, "type", "", "the same as --transport")
 	flags.StringVar(&f.json, "json", "", "take the server, or several, from `JSON`, @FILE or - for stdin")
 	flags.BoolVar(&f.force, "force", false, "replace a server of the same name")
 	noWarmFlag(c, &f.noWarm)
+	completeWith(c, "transport", "stdio", "http", "sse")
 	completeWith(c, "type", "stdio", "http", "sse")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usage("%v; a command with flags of its own stands behind --: collie mcp add NAME -- npx -y PACKAGE", err)

@@ -15,21 +15,24 @@ const commandLine = "the command line"
 
 // fromFlags is the server that NAME, the command and the flags describe.
 func (f *addFlags) fromFlags(args []string, base string) ([]config.ServerEntry, error) {
+	if f.url == "" && len(args) == 2 && isAddress(args[1]) {
+		f.url, args = args[1], args[:1]
+	}
 	switch {
 	case len(args) == 0:
-		return nil, usage("which name? usage: collie mcp add NAME -- COMMAND ARG…, or NAME --url URL, or --json JSON")
+		return nil, usage("which name? usage: collie mcp add NAME -- COMMAND ARG…, or NAME URL, or --json JSON")
 	case f.url == "" && isAddress(args[0]):
-		return nil, usage("%s is an address, and the server needs a name: collie mcp add NAME --url %s", args[0], args[0])
-	case f.url == "" && len(args) > 1 && isAddress(args[1]): // as other programs take it
-		return nil, usage("%s is an address: collie mcp add %s --url %s", args[1], args[0], args[1])
+		return nil, usage("%s is an address, and the server needs a name: collie mcp add NAME %s", args[0], args[0])
+	case f.url == "" && len(args) > 1 && isAddress(args[1]):
+		return nil, usage("%s is an address, and %q behind it is too much", args[1], args[2])
 	case len(args) == 1 && f.url == "":
-		return nil, usage("what is %s? give a command: collie mcp add %s -- COMMAND ARG…; or an address: --url URL", args[0], args[0])
+		return nil, usage("what is %s? give a command: collie mcp add %s -- COMMAND ARG…; or an address: collie mcp add %s URL", args[0], args[0], args[0])
 	case len(args) > 1 && f.url != "":
-		return nil, usage("a server has a command or a --url, not both")
+		return nil, usage("a server has a command or a URL, not both")
 	case f.url != "" && (f.env != nil || f.cwd != ""):
-		return nil, usage("--env and --cwd are for a command; a server at a --url takes --header")
+		return nil, usage("--env and --cwd are for a command; a server at a URL takes --header")
 	case f.url == "" && f.headers != nil:
-		return nil, usage("--header is for a server at a --url; a command takes --env")
+		return nil, usage("--header is for a server at a URL; a command takes --env")
 	}
 	var e entry
 	e.Type, e.URL = f.transport, f.url

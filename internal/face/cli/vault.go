@@ -17,6 +17,7 @@ func (p *program) vaultCommand() *cobra.Command {
 		p.vaultCheckCommand(),
 		p.vaultBackupCommand(),
 	)
+	c.AddCommand(p.aboutVault(p.siyuanPermissionCommand(), p.siyuanUndoCommand())...)
 	c.Long = "Where no SiYuan is set up your notes are kept in a vault: one file that the tools for notes read\n" +
 		"and write. These commands work on the file itself, also while a gateway runs."
 	c.Example = "  collie vault info\n  collie vault import ~/Obsidian\n  collie vault backup\n  collie fs tree /"
