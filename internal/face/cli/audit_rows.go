@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,12 +16,15 @@ import (
 var recordHead = []string{"TIME", "KIND", "ORIGIN", "WHAT", "OUTCOME", "MS", "MESSAGE"}
 
 // recordWidths are the columns where rows are written as they come.
-var recordWidths = []int{23, 15, 10, 32, 9, 9, 0}
+var recordWidths = []int{23, 15, 10, 32, 9, 9, 200}
 
 // showRecords writes records: as a table once all are there, or each as it comes. With
 // --json it writes the lines of the files.
 func (p *program) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry, error], stream bool) error {
 	var cells [][]string
+	l := layout{painter: p.painter(p.out), width: terminalWidth(p.out)}
+	widths := slices.Clone(recordWidths)
+	narrow(widths, l.width)
 	for e, err := range seq {
 		switch {
 		case ctx.Err() != nil:
@@ -30,9 +34,9 @@ func (p *program) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry,
 		case p.json:
 			_, err = fmt.Fprintf(p.out, "%s\n", e.Raw)
 		case stream:
-			_, err = fmt.Fprintln(p.out, layOutRow(oneLines(recordRow(&e)), recordWidths, terminalWidth(p.out)))
+			_, err = fmt.Fprintln(p.out, l.row(oneLines(shortTime(recordRow(&e), l.width), widths), widths, false))
 		default:
-			cells = append(cells, recordRow(&e))
+			cells = append(cells, shortTime(recordRow(&e), l.width))
 		}
 		if err != nil {
 			return err
@@ -49,12 +53,23 @@ func (p *program) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry,
 }
 
 // oneLines cuts cells to the widths of a stream of rows.
-func oneLines(row []string) []string {
+func oneLines(row []string, widths []int) []string {
 	for i, cell := range row {
 		row[i] = oneLine(cell)
-		if w := recordWidths[i]; w > 0 {
-			row[i] = columns.Truncate(row[i], w, "…")
+		if i < len(row)-1 {
+			row[i] = columns.Truncate(row[i], widths[i], "…")
 		}
+	}
+	return row
+}
+
+// roomForTime is how wide a terminal is that has a place for the year and milliseconds.
+const roomForTime = 120
+
+// shortTime is a row without these where the terminal is narrower.
+func shortTime(row []string, width int) []string {
+	if width > 0 && width < roomForTime {
+		row[0] = row[0][len("2006-") : len(row[0])-len(".000")]
 	}
 	return row
 }

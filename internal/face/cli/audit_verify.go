@@ -38,7 +38,7 @@ func (p *program) auditVerify(ctx context.Context) error {
 	if p.json {
 		err = p.printJSON(verdictOf(r.Dir(), &report))
 	} else {
-		_, err = fmt.Fprint(p.out, verdict(r.Dir(), &report))
+		_, err = fmt.Fprint(p.out, p.painter(p.out).marked(verdict(r.Dir(), &report)))
 	}
 	if err == nil && !report.OK() {
 		return &exitError{exitFailed}

@@ -49,6 +49,7 @@ func (p *program) callCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.args, "args", "", "the arguments as a `JSON` object, @FILE or - for stdin; flags are put into it")
 	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
+	flags.StringVar(&p.saveTo, "save", "", "write pictures, sound and files in the result to `FILE`")
 	flags.DurationVar(&f.timeout, "timeout", 0, "give up after `DURATION`, such as 30s")
 	flags.BoolVar(&f.yes, "yes", false, "confirm a dangerous action without being asked; whoever has a shell of yours can type it too")
 	p.localFlag(c)
@@ -248,5 +249,25 @@ func inFlags(err error, command string, params []parameter, ours bool) error {
 			}
 		}
 	}
+	if err := notGiven(&out, command); err != nil {
+		return err
+	}
 	return &out
+}
+
+// notGiven is the mistake of flags that were not given, which is one of usage as an unknown flag is;
+// nil where something else is wrong.
+func notGiven(e *tool.Error, command string) error {
+	var flags []string
+	for _, f := range e.Fields {
+		if e.Kind != tool.Invalid || !strings.HasPrefix(f.Path, "--") || !strings.HasPrefix(f.Message, "required argument ") {
+			return nil
+		}
+		flags = append(flags, f.Path)
+	}
+	verb := "is"
+	if len(flags) > 1 {
+		verb = "are"
+	}
+	return usage("%s %s missing; %s --help shows what it takes", strings.Join(flags, " and "), verb, command)
 }

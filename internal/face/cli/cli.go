@@ -14,9 +14,12 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"collie/internal/app"
 	"collie/internal/config"
@@ -42,19 +45,22 @@ type program struct {
 
 	tty func() (io.ReadWriteCloser, error) // opens the terminal for confirm; nil opens the real one
 
+	saveTo string // --save: the file for pictures of a result
+
 	expanded     bool     // "call" was put before the command line
 	commandNames []string // for suggestions
 }
 
 // Main runs a command line and returns its exit code: 0 ok, 1 the call failed, 2 usage, 3
-// unreachable, 4 denied, 5 not confirmed, 6 partial.
+// unreachable, 4 denied, 5 not confirmed, 6 partial, and 128 more than the number of the
+// signal that ended it.
 func Main(version string, args []string, in io.Reader, out, errw io.Writer) int {
 	// A third of a merging gateway's time was seen to go to the garbage collector: it runs
 	// less often while there is little garbage.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(memoryLimit)
 	p := &program{version: version, in: in, out: out, err: errw, env: config.FromOS()}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, interrupted, stop := untilSignal()
 	defer stop()
 	root := p.root()
 	root.SetArgs(p.expand(root, args))
@@ -62,9 +68,39 @@ func Main(version string, args []string, in io.Reader, out, errw io.Writer) int 
 	root.SetOut(out)
 	root.SetErr(errw)
 	if err := root.ExecuteContext(ctx); err != nil {
-		return p.report(err)
+		code := p.report(err)
+		if s := interrupted(); s != 0 {
+			return bySignal + s
+		}
+		return code
 	}
 	return 0
+}
+
+// bySignal is added to the number of the signal that ended a command, as shells do it: 130 after
+// Ctrl-C.
+const bySignal = 128
+
+// untilSignal is a context that ends with the first signal to stop. interrupted is its number, 0
+// before it came.
+func untilSignal() (ctx context.Context, interrupted func() int, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals, number := make(chan os.Signal, 1), new(atomic.Int32)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() { // ends with ctx
+		select {
+		case s := <-signals:
+			if n, ok := s.(syscall.Signal); ok {
+				number.Store(int32(n)) //nolint:gosec // signals have small numbers
+			}
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() int { return int(number.Load()) }, func() {
+		signal.Stop(signals)
+		cancel()
+	}
 }
 
 // frugal halves the processors in use once a gateway stands: it works between programs of the
@@ -102,14 +138,36 @@ func (p *program) root() *cobra.Command {
 	flags.StringArrayVar(&p.files, "config", nil, "read settings from `FILE` (repeatable, the last one wins)")
 	flags.StringVar(&p.logLevel, "log-level", "", "debug, info, warn or error (default warn)")
 	flags.BoolVar(&p.json, "json", false, "answer in JSON, for programs")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{fmt.Sprintf("%v; see %s --help", err, c.CommandPath())}
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	for _, c := range p.commands() {
 		root.AddCommand(c)
 	}
 	wordsAreUsage(root)
+	p.fitHelp(root)
 	return root
+}
+
+// elsewhere are flags that other programs have for what one of ours does.
+var elsewhere = map[string][]string{
+	"http": {"port", "listen", "addr", "address", "host", "bind"}, "config": {"settings", "config-file"}, "json": {"output", "format"},
+	"log-level": {"verbose", "v", "loglevel"}, "home": {"dir", "data-dir"}, "yes": {"force", "y"},
+}
+
+// wrongFlag is the mistake of a flag that a command does not have, or not so, with the one that was
+// probably meant.
+func wrongFlag(c *cobra.Command, err error) error {
+	near := ""
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			known = append(known, "--"+f.Name)
+			if slices.Contains(elsewhere[f.Name], unknown.GetSpecifiedName()) {
+				near = "; did you mean --" + f.Name + "?"
+			}
+		})
+		near = first(near, didYouMean("--"+unknown.GetSpecifiedName(), known))
+	}
+	return usage("%v%s; see %s --help", err, near, c.CommandPath())
 }
 
 // wordsAreUsage makes too many words on a command line, and flags that do not go together, a mistake

@@ -62,7 +62,7 @@ func (p *program) showChecks(checks []check, n map[health]int) error {
 		if c.Hint != "" {
 			text += "; " + c.Hint
 		}
-		if _, err := fmt.Fprintf(p.out, "%s %s: %s\n", mark[c.Health], c.Name, oneLine(text)); err != nil {
+		if _, err := fmt.Fprintf(p.out, "%s %s: %s\n", p.painter(p.out).mark(mark[c.Health]), c.Name, oneLine(text)); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/mail"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -60,26 +63,37 @@ var errDeclined = errors.New("declined")
 // url asks whether a person will open a page. It is shown, never opened.
 func (q *questions) url(ctx context.Context, address string) error {
 	q.say("  Open this page only if you trust %s:\n  %s\nGo on? [y/N] ", q.from, harmless(address))
-	line, err := q.in.next(ctx)
-	if err != nil {
-		return err
+	return q.yes(ctx, false)
+}
+
+// yes waits for y, n, yes or no; an empty line is what is usual. No is errDeclined.
+func (q *questions) yes(ctx context.Context, usual bool) error {
+	for {
+		line, err := q.in.next(ctx)
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return nil
+		case "n", "no":
+			return errDeclined
+		case "":
+			if usual {
+				return nil
+			}
+			return errDeclined
+		}
+		q.say("  expected y or n: ")
 	}
-	if yes, ok := truth(line); !ok || !yes {
-		return errDeclined
-	}
-	return nil
 }
 
 // form asks for each field of a schema and returns the object they make.
 func (q *questions) form(ctx context.Context, schema json.RawMessage) (json.RawMessage, error) {
 	fields := parameters(schema)
 	q.say("Answer? An empty line takes the default, Ctrl-D cancels. [Y/n] ")
-	line, err := q.in.next(ctx)
-	if err != nil {
+	if err := q.yes(ctx, true); err != nil {
 		return nil, err
-	}
-	if yes, ok := truth(line); ok && !yes {
-		return nil, errDeclined
 	}
 	props := member(gjson.ParseBytes(schema), "properties")
 	content := object{}
@@ -115,7 +129,7 @@ func (q *questions) field(ctx context.Context, p *parameter, schema gjson.Result
 			q.say("  it is needed\n")
 			continue
 		}
-		if value, ok := fieldValue(line, p, choices); ok {
+		if value, ok := fieldValue(line, p, choices); ok && inFormat(p.format, line) {
 			return value, nil
 		}
 		q.say("  expected %s\n", expected(p, choices))
@@ -223,6 +237,34 @@ func truth(line string) (yes, ok bool) {
 	return false, false
 }
 
+// formats are those of texts that MCP has for forms, as a person is told of them.
+var formats = map[string]string{
+	"email": "an e-mail address such as ann@example.org", "uri": "an address such as https://example.org/page",
+	"date": "a date such as 2026-01-31", "date-time": "a time such as 2026-01-31T09:30:00Z",
+}
+
+// inFormat reports whether a text has a format. One that is not known fits all.
+func inFormat(format, text string) bool {
+	var err error
+	switch format {
+	case "email":
+		var a *mail.Address
+		if a, err = mail.ParseAddress(text); err == nil && a.Address != text {
+			return false // a name beside it
+		}
+	case "uri":
+		var u *url.URL
+		if u, err = url.Parse(text); err == nil && (u.Scheme == "" || u.Host == "" && u.Opaque == "" && u.Path == "") {
+			return false
+		}
+	case "date":
+		_, err = time.Parse(time.DateOnly, text)
+	case "date-time":
+		_, err = time.Parse(time.RFC3339, text)
+	}
+	return err == nil
+}
+
 func expected(p *parameter, choices []choice) string {
 	switch {
 	case len(choices) > 0:
@@ -233,6 +275,8 @@ func expected(p *parameter, choices []choice) string {
 		return "a whole number"
 	case p.is("number"):
 		return "a number"
+	case formats[p.format] != "":
+		return formats[p.format]
 	}
 	return p.typeName()
 }

@@ -24,6 +24,10 @@ const form = `{"message":"Who are \u001b[2Jyou?","requestedSchema":{"type":"obje
 	"tags":{"type":"array","items":{"type":"string","enum":["a","b","c"]}}
 },"required":["name","age"]}}`
 
+const formats4 = `{"message":"m","requestedSchema":{"type":"object","properties":{
+	"mail":{"type":"string","format":"email"},"page":{"type":"string","format":"uri"},
+	"day":{"type":"string","format":"date"},"at":{"type":"string","format":"date-time"}},"required":["mail","page","day","at"]}}`
+
 func TestElicitation(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, params, typed, want, shown string }{
@@ -34,6 +38,12 @@ func TestElicitation(t *testing.T) {
 		},
 		{"defaults", form, "\nAnn\n7\n\n\n\n\n\n", `{"action":"accept","content":{"name":"Ann","age":7,"member":true,"size":"s"}}`, "default true"},
 		{"asked again", form, "y\n\nAnn\nold\n7\n\n\n\n\n\n", `{"action":"accept","content":{"name":"Ann","age":7,"member":true,"size":"s"}}`, "expected a whole number"},
+		{
+			"formats", formats4, "Y\nann\nAnn <ann@example.org>\nann@example.org\nhttp//bad\nhttps://a.b/c\nhttps://a.b\n2026-02-30\n2026-02-28\n2026-02-28\n2026-02-28T09:30:00+01:00\n",
+			`{"action":"accept","content":{"mail":"ann@example.org","page":"https://a.b/c","day":"2026-02-28","at":"2026-02-28T09:30:00+01:00"}}`,
+			"day (a date such as 2026-01-31)",
+		},
+		{"no answer", form, "Ann\nno\n", `{"action":"decline"}`, "expected y or n"},
 		{"declined", form, "n\n", `{"action":"decline"}`, "[Y/n]"},
 		{"given up at once", form, "", `{"action":"cancel"}`, ""},
 		{"given up in between", form, "y\nAnn\n", `{"action":"cancel"}`, ""},

@@ -91,7 +91,7 @@ func (p *program) page(g page) error {
 		fmt.Fprintf(&b, "%s\n", oneLine(fact))
 	}
 	if text := strings.TrimSpace(g.description); text != "" {
-		fmt.Fprintf(&b, "\n%s\n", harmless(text))
+		fmt.Fprintf(&b, "\n%s\n", paragraphs(harmless(text), p.proseWidth()))
 	}
 	if _, err := fmt.Fprintf(p.out, "%s\n", b.String()); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *program) page(g page) error {
 		for i := range params {
 			rows = append(rows, flagRow(words, &params[i]))
 		}
-		if err := p.table([]string{"FLAG", "TYPE", "", "ABOUT"}, rows); err != nil {
+		if err := p.tableWhole([]string{"FLAG", "TYPE", "", "ABOUT"}, rows); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(p.out); err != nil {
@@ -159,7 +159,7 @@ func flagRow(words []string, q *parameter) []string {
 // taken are the flags of the command line itself: an action's flag of such a name stands
 // behind "--".
 var taken = map[string]bool{
-	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "help": true,
+	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "save": true, "help": true,
 	"home": true, "config": true, "log-level": true, "json": true,
 	"connection": true, "url": true, "token": true, // behind a SiYuan tool
 }

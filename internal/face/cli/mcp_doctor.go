@@ -72,7 +72,7 @@ func (p *program) showStep(s *tool.Step) {
 		mark = "FAIL"
 	}
 	took := time.Duration(s.Seconds * float64(time.Second)).Round(time.Millisecond)
-	fmt.Fprintf(p.out, "%s  %-20s %8v  %s\n", mark, s.Name, took, oneLine(s.Detail))
+	fmt.Fprintf(p.out, "%s  %-20s %8v  %s\n", p.painter(p.out).mark(mark), s.Name, took, oneLine(s.Detail))
 	for _, line := range s.Said {
 		fmt.Fprintf(p.out, "      | %s\n", oneLine(line))
 	}

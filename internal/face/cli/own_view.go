@@ -24,12 +24,12 @@ type ownView struct {
 	action string // "fs.read"
 	about  string // what was asked for, where the payload does not say it
 	width  int    // of the terminal, 0 if there is none
-	colour bool
+	colour painter
 }
 
 func newOwnView(p *program, target *found, args json.RawMessage) *ownView {
 	v := &ownView{action: target.tool.Name + "." + target.action.Name, width: terminalWidth(p.out)}
-	v.colour = v.width > 0 && p.env.Get("NO_COLOR") == "" && p.env.Get("TERM") != "dumb"
+	v.colour = p.painter(p.out)
 	if names := target.action.Positional; len(names) > 0 {
 		if given := member(gjson.ParseBytes(args), names[0]); given.Type == gjson.String {
 			v.about = given.String()
@@ -115,11 +115,7 @@ func (v *ownView) isFiltered(data gjson.Result) bool {
 
 // tick is the line that says that the call succeeded.
 func (v *ownView) tick(subject string) string {
-	mark := "✓"
-	if v.colour {
-		mark = "\x1b[32m✓\x1b[0m"
-	}
-	return strings.TrimRight(mark+" "+v.action+" "+cut(subject), " ") + "\n"
+	return strings.TrimRight(v.colour.mark("✓")+" "+v.action+" "+cut(subject), " ") + "\n"
 }
 
 // subject is what a result is about, and the member that says it.

@@ -19,6 +19,7 @@ type parameter struct {
 	enum        []gjson.Result
 	def         gjson.Result // default
 	description string
+	format      string   // of a text
 	aliases     []string // other names
 	in          string   // the argument that it is a member of; empty at the top
 }
@@ -85,7 +86,7 @@ func newParameter(root gjson.Result, name string, schema gjson.Result) parameter
 	if p.description == "" {
 		p.description = member(s, "description").String()
 	}
-	p.types = typesOf(root, s, 0)
+	p.types, p.format = typesOf(root, s, 0), member(s, "format").String()
 	if p.is("array") {
 		p.items = typesOf(root, deref(root, member(s, "items")), 0)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -15,6 +16,9 @@ import (
 // show prints the result of a call: with --json the bytes that the server sent, else what
 // a person can read of them. A failure goes to stderr, and its exit code is 1.
 func (p *program) show(r tool.Result) error {
+	if err := p.save(r); err != nil {
+		return err
+	}
 	if p.json {
 		if _, err := p.out.Write(append(r.Raw[:len(r.Raw):len(r.Raw)], '\n')); err != nil {
 			return err
@@ -32,7 +36,7 @@ func (p *program) show(r tool.Result) error {
 		if text = strings.TrimSpace(text); text == "" {
 			text = "the tool failed and did not say why"
 		}
-		fmt.Fprintf(p.err, "✗ %s\n", p.safe(p.err, text))
+		fmt.Fprintf(p.err, "%s %s\n", p.painter(p.err).mark("✗"), p.safe(p.err, text))
 		return &exitError{exitFailed}
 	}
 	_, err := fmt.Fprint(p.out, p.safe(p.out, text))
@@ -48,23 +52,22 @@ func (p *program) safe(w any, text string) string {
 }
 
 // readable is the content of a result, a part after the other, each ending with a line
-// break. The structured content follows if no text carries the same.
+// break. The structured content follows unless the texts say the same.
 func readable(result json.RawMessage) string {
 	var b strings.Builder
 	root := gjson.ParseBytes(result)
-	structured := member(root, "structuredContent")
-	carried := !structured.Exists()
+	var texts []string
 	for _, part := range list(member(root, "content")) {
 		text := describe(part)
 		if member(part, "type").String() == "text" {
-			carried = carried || sameJSON(text, structured.Raw)
+			texts = append(texts, text)
 		}
 		b.WriteString(text)
 		if !strings.HasSuffix(text, "\n") {
 			b.WriteByte('\n')
 		}
 	}
-	if !carried {
+	if structured := member(root, "structuredContent"); structured.Exists() && !repeats(structured, texts) {
 		var indented bytes.Buffer
 		if json.Indent(&indented, []byte(structured.Raw), "", "  ") == nil {
 			b.Write(indented.Bytes())
@@ -72,6 +75,36 @@ func readable(result json.RawMessage) string {
 		}
 	}
 	return b.String()
+}
+
+// repeats reports whether a structured result says what texts say: as JSON, or in its only member,
+// where many servers put what they have as a text, or a list with an item for each text.
+func repeats(structured gjson.Result, texts []string) bool {
+	if says(structured, texts) {
+		return true
+	}
+	var members []gjson.Result
+	structured.ForEach(func(_, v gjson.Result) bool {
+		members = append(members, v)
+		return len(members) < 2
+	})
+	return structured.IsObject() && len(members) == 1 && says(members[0], texts)
+}
+
+func says(v gjson.Result, texts []string) bool {
+	items := list(v)
+	if len(items) > 1 && len(items) == len(texts) {
+		for i := range items {
+			if !says(items[i], texts[i:i+1]) {
+				return false
+			}
+		}
+		return true
+	}
+	if v.Type == gjson.String && len(texts) > 0 && strings.TrimSpace(v.String()) == strings.TrimSpace(strings.Join(texts, "\n")) {
+		return true
+	}
+	return slices.ContainsFunc(texts, func(text string) bool { return sameJSON(text, v.Raw) })
 }
 
 // describe is one part of a result: its text, or a line in brackets that says what it is.

@@ -24,6 +24,11 @@ func TestReadable(t *testing.T) {
 		{"structured alone", `{"structuredContent":{"n":12345678901234567890}}`, "{\n  \"n\": 12345678901234567890\n}\n"},
 		{"structured that a text carries", `{"content":[{"type":"text","text":"{\"b\":1,\"a\":2}"}],"structuredContent":{"a":2,"b":1}}`, `{"b":1,"a":2}` + "\n"},
 		{"structured that no text carries", `{"content":[{"type":"text","text":"two"}],"structuredContent":{"a":2}}`, "two\n{\n  \"a\": 2\n}\n"},
+		{"structured in one member", `{"content":[{"type":"text","text":"two\nlines"}],"structuredContent":{"content":"two\nlines\n"}}`, "two\nlines\n"},
+		{"a number in one member", `{"content":[{"type":"text","text":"5"}],"structuredContent":{"result":5}}`, "5\n"},
+		{"items in one member", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"{\"n\":1}"}],"structuredContent":{"result":["a",{"n":1}]}}`, "a\n{\"n\":1}\n"},
+		{"more than the text", `{"content":[{"type":"text","text":"a"}],"structuredContent":{"content":"a","n":1}}`, "a\n{\n  \"content\": \"a\",\n  \"n\": 1\n}\n"},
+		{"other items", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"structuredContent":{"r":["a","c"]}}`, "a\nb\n{\n  \"r\": [\n    \"a\",\n    \"c\"\n  ]\n}\n"},
 		{"nothing", `{"content":[]}`, ""},
 		{"odd", `{"content":{"type":"text"},"x":1}`, ""},
 	}

@@ -41,7 +41,7 @@ func (p *program) report(err error) int {
 			return code
 		}
 		e = inOneLine(e)
-		fmt.Fprintf(p.err, "✗ [%s] %v\n", kind, e)
+		fmt.Fprintf(p.err, "%s [%s] %v\n", p.painter(p.err).mark("✗"), kind, e)
 		for _, f := range e.Fields {
 			fmt.Fprintf(p.err, "  %s: %s\n", f.Path, inCommands(f.Message))
 		}
@@ -75,7 +75,7 @@ func (p *program) report(err error) int {
 		}
 		return code
 	}
-	fmt.Fprintf(p.err, "✗ [%s] %v\n", kind, err)
+	fmt.Fprintf(p.err, "%s [%s] %v\n", p.painter(p.err).mark("✗"), kind, err)
 	return code
 }
 

@@ -40,7 +40,13 @@ func (p *program) serveCommand() *cobra.Command {
 			"/healthz and /readyz, metrics at /metrics if http.metrics is set. The first start makes a\n" +
 			"bearer token and prints where it is. What changes in the settings is taken up while it runs;\n" +
 			"\"collie service install\" has the system keep it running.",
-		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context(), &f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			err := p.serve(c.Context(), &f)
+			if err == nil {
+				p.note("stopped")
+			}
+			return err
+		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.addr, "http", "", "listen on `ADDR` (default 127.0.0.1:7420)")

@@ -55,7 +55,7 @@ func (p *program) showNotesChecks(d *app.NotesReport) error {
 		if c.Hint != "" {
 			text += "; " + c.Hint
 		}
-		if _, err := fmt.Fprintf(p.out, "%s %s: %s\n", mark, c.Name, oneLine(inCommands(text))); err != nil {
+		if _, err := fmt.Fprintf(p.out, "%s %s: %s\n", p.painter(p.out).mark(mark), c.Name, oneLine(inCommands(text))); err != nil {
 			return err
 		}
 	}

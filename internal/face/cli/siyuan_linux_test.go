@@ -117,7 +117,7 @@ func testInitAsks(t *testing.T, program string) {
 		t.Fatalf("exit %d:\n%s", exit, shown)
 	}
 	for _, want := range []string{
-		"write http://localhost:6806", "✗ no SiYuan kernel answers at http://127.0.0.1:1", "start SiYuan",
+		"write http://localhost:6806", " no SiYuan kernel answers at http://127.0.0.1:1", "start SiYuan",
 		"does not accept the token", "Settings - About", "✓ SiYuan 3.7.3 at " + k.URL(), "saved connection 笔记",
 	} {
 		if !strings.Contains(shown, want) {

@@ -101,7 +101,7 @@ func (p *program) askAgain(ctx context.Context, address string, failed error) (r
 			usual = 'r'
 		}
 	}
-	fmt.Fprintf(p.err, "✗ %s\n", oneLine(message))
+	fmt.Fprintf(p.err, "%s %s\n", p.painter(p.err).mark("✗"), oneLine(message))
 	if hint != "" {
 		fmt.Fprintf(p.err, "  %s\n", oneLine(hint))
 	}

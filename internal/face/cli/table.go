@@ -18,15 +18,36 @@ var columns = &runewidth.Condition{}
 const minLast = 16
 
 // table writes rows under a head to stdout, in aligned columns. Line breaks in a cell
-// become spaces. The last column is cut to the width of the terminal, where stdout is one.
+// become spaces. Where the terminal is too narrow the widest columns are cut, the last one too.
 // A head of nil writes rows alone.
 func (p *program) table(head []string, rows [][]string) error {
-	_, err := io.WriteString(p.out, layOut(head, rows, terminalWidth(p.out)))
+	return p.lay(layout{}, head, rows)
+}
+
+// tableWhole is a table whose last column goes on below itself where it is too long.
+func (p *program) tableWhole(head []string, rows [][]string) error {
+	return p.lay(layout{whole: true}, head, rows)
+}
+
+func (p *program) lay(l layout, head []string, rows [][]string) error {
+	l.painter, l.width = p.painter(p.out), terminalWidth(p.out)
+	_, err := io.WriteString(p.out, l.text(head, rows))
 	return err
 }
 
-// layOut returns the text of a table. A width of 0 cuts nothing.
+// layOut returns the text of a table without colours. A width of 0 cuts nothing.
 func layOut(head []string, rows [][]string, width int) string {
+	return layout{width: width}.text(head, rows)
+}
+
+// layout is how a table is written.
+type layout struct {
+	painter
+	width int  // of the terminal; 0 cuts nothing
+	whole bool // the last column is broken into lines, not cut
+}
+
+func (l layout) text(head []string, rows [][]string) string {
 	all := rows
 	if head != nil {
 		all = append([][]string{head}, rows...)
@@ -43,28 +64,68 @@ func layOut(head []string, rows [][]string, width int) string {
 			widths[j] = max(widths[j], columns.StringWidth(cells[i][j]))
 		}
 	}
+	narrow(widths, l.width)
 	var b strings.Builder
-	for _, row := range cells {
-		b.WriteString(layOutRow(row, widths, width) + "\n")
+	for i, row := range cells {
+		b.WriteString(l.row(row, widths, head != nil && i == 0) + "\n")
 	}
 	return b.String()
 }
 
 const gap = "  "
 
-func layOutRow(row []string, widths []int, width int) string {
+// minColumn is what is left of a column where a table does not fit.
+const minColumn = 8
+
+// narrow makes the widest of all columns but the last narrower until the last has some place too.
+func narrow(widths []int, width int) {
+	if width <= 0 || len(widths) < 2 {
+		return
+	}
+	first, last := widths[:len(widths)-1], widths[len(widths)-1]
+	for {
+		used, widest := min(minLast, last), 0
+		for j, w := range first {
+			if w > 0 {
+				used += w + len(gap)
+			}
+			if w > first[widest] {
+				widest = j
+			}
+		}
+		if used <= width || first[widest] <= minColumn {
+			return
+		}
+		first[widest]-- // the widest gives way until another is as wide
+	}
+}
+
+// row is one row in columns of these widths.
+func (l layout) row(row []string, widths []int, head bool) string {
 	var b strings.Builder
 	used := 0
 	for j, cell := range row {
 		if widths[j] == 0 {
 			continue // a column without a word
 		}
-		if j == len(widths)-1 && width > 0 {
-			cell = columns.Truncate(cell, max(width-used, minLast), "…")
+		left := max(l.width-used, min(minLast, widths[j]))
+		switch {
+		case j < len(widths)-1:
+			cell = columns.Truncate(cell, widths[j], "…")
+		case l.width > 0 && l.whole:
+			cell = strings.Join(wrapped(cell, left), "\n"+strings.Repeat(" ", used))
+		case l.width > 0:
+			cell = columns.Truncate(cell, left, "…")
+		}
+		wide := columns.StringWidth(cell)
+		if head {
+			cell = l.paint(bold, cell)
+		} else {
+			cell = l.mark(cell)
 		}
 		b.WriteString(cell)
 		if j < len(row)-1 {
-			b.WriteString(strings.Repeat(" ", widths[j]-columns.StringWidth(cell)) + gap)
+			b.WriteString(strings.Repeat(" ", max(0, widths[j]-wide)) + gap)
 			used += widths[j] + len(gap)
 		}
 	}

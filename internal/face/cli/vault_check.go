@@ -64,6 +64,6 @@ func (p *program) showProblems(info *app.VaultInfo, found []app.VaultProblem) er
 	if err := p.table([]string{"WHERE", "WHAT IS WRONG"}, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.out, "✗ %s: %s\n", info.Path, count(len(found), "problem"))
+	_, err := fmt.Fprintf(p.out, "%s %s: %s\n", p.painter(p.out).mark("✗"), info.Path, count(len(found), "problem"))
 	return err
 }

@@ -64,6 +64,6 @@ func (p *program) showFolderText(what string, r *app.FolderReport) error {
 	if len(r.Problems) > 0 {
 		mark, rest = "!", "; not as it was: "+count(len(r.Problems), "thing")
 	}
-	_, err := fmt.Fprintf(p.out, "%s %s: %s%s\n", mark, what, reportText(r), rest)
+	_, err := fmt.Fprintf(p.out, "%s %s: %s%s\n", p.painter(p.out).mark(mark), what, reportText(r), rest)
 	return err
 }

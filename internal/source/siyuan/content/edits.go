@@ -21,8 +21,9 @@ type Edits []Edit
 
 // ArgSchema is the JSON Schema of the argument.
 func (Edits) ArgSchema() string {
-	const edit = `{"type":"object","properties":{"old":{"type":"string","minLength":1},"new":{"type":"string"},` +
-		`"replace_all":{"type":"boolean"}},"required":["old","new"],"additionalProperties":false}`
+	const edit = `{"type":"object","properties":{"old":{"type":"string","minLength":1,"description":"text as it is read, once in the document"},` +
+		`"new":{"type":"string","description":"text to put in its place"},` +
+		`"replace_all":{"type":"boolean","description":"old may be there several times: replace all"}},"required":["old","new"],"additionalProperties":false}`
 	return `{"anyOf":[` + edit + `,{"type":"array","minItems":1,"maxItems":100,"items":` + edit + `}]}`
 }
 

@@ -48,6 +48,11 @@ func CommandLine(a *action.Action) string {
 			for _, item := range v.Array() {
 				words = append(words, flag, word(strings.ReplaceAll(item.String(), ",", `\,`)))
 			}
+		case v.IsObject() && flatTexts(a, name, v):
+			v.ForEach(func(k, m gjson.Result) bool {
+				words = append(words, "--"+kebab(k.String()), word(m.String()))
+				return true
+			})
 		case v.IsArray() || v.IsObject():
 			words = append(words, flag+"-json", word(compact(v.Raw)))
 		default:
@@ -56,6 +61,25 @@ func CommandLine(a *action.Action) string {
 		return true
 	})
 	return strings.Join(words, " ")
+}
+
+// flatTexts reports whether an object has texts alone, whose names are those of no argument: a
+// command line takes these for themselves.
+func flatTexts(a *action.Action, name string, v gjson.Result) bool {
+	known := map[string]bool{}
+	schema := gjson.ParseBytes(a.Param(name).Schema())
+	for _, form := range append(schema.Get("anyOf").Array(), schema) {
+		form.Get("properties").ForEach(func(k, _ gjson.Result) bool {
+			known[k.String()] = true
+			return true
+		})
+	}
+	flat := true
+	v.ForEach(func(k, m gjson.Result) bool {
+		flat = m.Type == gjson.String && known[k.String()] && a.Param(k.String()) == nil
+		return flat
+	})
+	return flat
 }
 
 func flatStrings(v gjson.Result) bool {

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/tool"
+)
+
+// save writes the pictures, sounds and files of a result to the file of --save: the first to a file
+// of that name, the others beside it with a number.
+func (p *program) save(r tool.Result) error {
+	if p.saveTo == "" || r.IsError {
+		return nil
+	}
+	var parts []string
+	for _, part := range list(member(gjson.ParseBytes(r.Raw), "content")) {
+		data := member(part, "data").String()
+		if blob := member(member(part, "resource"), "blob"); blob.Exists() {
+			data = blob.String()
+		}
+		if data != "" {
+			parts = append(parts, data)
+		}
+	}
+	if len(parts) == 0 {
+		return &tool.Error{
+			Op: "save", Kind: tool.Unknown, Subject: p.saveTo, Message: "the result has no picture, sound or file in it",
+			Hint: "a text goes to a file with > FILE, all of a result with --json",
+		}
+	}
+	for i, data := range parts {
+		raw, err := base64.StdEncoding.DecodeString(data)
+		if err != nil {
+			return &tool.Error{Op: "save", Kind: tool.Upstream, Subject: p.saveTo, Message: "the server sent no valid base64", Err: err}
+		}
+		file := numbered(p.saveTo, i)
+		if err := os.WriteFile(file, raw, 0o600); err != nil {
+			return fmt.Errorf("save %s: %w", file, err)
+		}
+		p.note("saved %s, %s", file, size(len(raw)))
+	}
+	return nil
+}
+
+// numbered is a file's name, and with a number before its ending behind the first.
+func numbered(name string, i int) string {
+	if i == 0 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), i+1, ext)
+}

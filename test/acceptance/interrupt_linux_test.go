@@ -1,0 +1,76 @@
+package acceptance_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// TestInterrupted presses Ctrl-C: a command that did not come to its end has exit code 130, as
+// shells and other programs have it, and a gateway stops in order and says so.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ready := filepath.Join(t.TempDir(), "ready")
+	settings := filepath.Join(t.TempDir(), "collie.json")
+	if err := os.WriteFile(settings, []byte(`{"mcpServers":{"hangs":{"command":"sh","args":["-c","echo >`+ready+`; exec sleep 600"],"startTimeout":"10m"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, says string
+		args       []string
+		code       int
+		begun      func(errs string) bool
+	}{
+		{"a command", "", []string{"--config", settings, "mcp", "doctor", "hangs"}, 130, func(string) bool {
+			_, err := os.Stat(ready)
+			return err == nil
+		}},
+		{"the gateway", "collie: stopped\n", []string{"--config", w.settings, "serve", "--http", "127.0.0.1:0"}, 0, func(errs string) bool {
+			return strings.Contains(errs, "listening on")
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), w.Collie, append([]string{"--home", home}, tt.args...)...)
+			cmd.Env = append(os.Environ(), "HOME="+home)
+			var errs lockedBuffer
+			cmd.Stderr = &errs
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "the start", func() bool { return tt.begun(errs.String()) })
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // its code says it
+			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.HasSuffix(errs.String(), tt.says) {
+				t.Errorf("exit code %d, want %d; it said %s, want %q at its end", code, tt.code, errs.String(), tt.says)
+			}
+		})
+	}
+}
+
+// lockedBuffer is a buffer that may be read while a program writes to it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
