@@ -56,19 +56,22 @@ func (im *importer) takeAsset(at, name string) (address, why string) {
 	}
 	stem, ext := assetStem(path.Base(at))
 	hash := hashOf(data)
+	if address, ok := im.againAsset(at, data, hash); ok {
+		return address, ""
+	}
 	if address = im.sameAsset(stem, ext, name, hash); address != "" {
+		im.rememberAsset(at, address, hash, "")
+		im.state(at, assetKind, Unchanged, address, "")
 		return address, ""
 	}
 	if name == "" && nameID().MatchString(strings.TrimSuffix(path.Base(at), ext)) && nameID().ReplaceAllString(strings.TrimSuffix(path.Base(at), ext), "") == stem {
 		name = path.Base(at) // it has been one before
 	}
-	if name == "" || im.taken["assets/"+name] {
+	if name == "" || im.hashAt["assets/"+name] != "" {
 		name = stem + "-" + im.mint(tree.Stamp(time.Now())) + ext
 	}
 	address = "assets/" + name
-	im.batch.assets = append(im.batch.assets, asset{at, address, data, im.s.files[at].changed})
-	im.batch.bytes += len(data)
-	im.hold(address, hash)
+	im.writeAsset(at, address, data, hash, Added)
 	return address, ""
 }
 
@@ -91,7 +94,7 @@ func (im *importer) sameAsset(stem, ext, name, hash string) string {
 
 // hold notes an asset that the vault has.
 func (im *importer) hold(address, hash string) {
-	im.taken[address] = true
+	im.hashAt[address] = hash
 	im.held[hash] = append(im.held[hash], address)
 }
 

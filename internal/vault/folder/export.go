@@ -206,7 +206,7 @@ func (e *exporter) document(l leaf) error {
 	if root == nil {
 		return e.tx.Err()
 	}
-	up := upTo(l.file)
+	up, held := upTo(l.file), heldHash(root.Attrs, root.Children)
 	root.Walk(func(b *tree.Block) {
 		e.shelf.note(b)
 		if hasAddresses(b) {
@@ -234,7 +234,12 @@ func (e *exporter) document(l leaf) error {
 	if text != "" {
 		text = "\n" + text + "\n"
 	}
-	return e.to.write(l.file, []byte(frontOf(root.Attrs, l.Sort)+text))
+	data := []byte(frontOf(root.Attrs, l.Sort) + text)
+	if e.mark.Was == nil {
+		e.mark.Was = map[string]wasHash{}
+	}
+	e.mark.Was[l.file] = wasHash{hashOf(data), held}
+	return e.to.write(l.file, data)
 }
 
 // pristine reports whether the attributes of a notebook's own document say nothing.

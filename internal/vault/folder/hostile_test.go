@@ -101,7 +101,7 @@ func TestIDsTaken(t *testing.T) {
 	w := newVault(t)
 	first := imported(t, w, dir, folder.ImportOptions{Notebook: "One"})
 	wants(t, first, "id-taken c.md")
-	second := imported(t, w, dir, folder.ImportOptions{Notebook: "Two"})
+	second := imported(t, w, dir, folder.ImportOptions{Notebook: "Two", Copy: true})
 	wants(t, second, "id-taken a.md", "id-taken b.md", "id-taken c.md")
 	docs := notes(t, w)
 	for _, box := range []string{"One", "Two"} {

@@ -25,22 +25,41 @@ type ImportOptions struct {
 	Notebook string
 	// Progress is told, after each file, how many of all are done; nil for nobody.
 	Progress func(done, total int, name string)
+	// Theirs has the file win where its document was changed here as well, and makes those again that were removed here.
+	Theirs bool
+	// Copy imports all as new documents, whatever was imported before.
+	Copy bool
+	// MovedFrom is where the folder was when it was imported before, as [PlaceOf] has it.
+	MovedFrom string
+	// DryRun says what would be done, and writes nothing.
+	DryRun bool
+	// Overwriting is told of a document before it is overwritten, with its id, while it still is what it was. What it
+	// returns is told whether it was; nil for nobody.
+	Overwriting func(id, path string) (done func(error), err error)
 }
 
 // Import reads a folder of Markdown files into the vault: see the package for what it understands. An error means that
 // the folder or the vault cannot be worked with at all, or that ctx has ended; all else is a problem of the report.
 //
+// What was imported from the folder before is brought up to date: documents whose file has changed get its text, with
+// their ids, unless they were changed here too. Nothing is removed.
+//
 // It works in transactions of a few documents each, parents before children. An import that is interrupted leaves
 // whole documents: those before the interruption, with their assets, in a notebook that is open. References to
-// documents that were not reached name nothing yet. The report that comes with the error says how far it got.
+// documents that were not reached name nothing yet; the next import goes on there. The report that comes with the error
+// says how far it got.
 func Import(ctx context.Context, w *workspace.Workspace, dir string, o ImportOptions) (Report, error) {
-	im := &importer{
-		w: w, o: o, report: &Report{}, assets: map[string]string{}, held: map[string][]string{}, taken: map[string]bool{},
-		claimed: map[string]bool{}, minted: map[string]bool{}, renamed: map[string]string{},
-	}
+	im := newImporter(w, o)
 	err := im.run(ctx, dir)
 	im.report.sort()
 	return *im.report, err
+}
+
+func newImporter(w *workspace.Workspace, o ImportOptions) *importer {
+	return &importer{
+		w: w, o: o, report: &Report{}, assets: map[string]string{}, held: map[string][]string{}, hashAt: map[string]string{},
+		claimed: map[string]bool{}, minted: map[string]bool{}, renamed: map[string]string{},
+	}
 }
 
 // importer is one import.
@@ -49,22 +68,25 @@ type importer struct {
 	o      ImportOptions
 	report *Report
 	s      *source
+	mark   *marker // of an export, nil without one
 	plans  []*plan
 	pages  []*page
 	index  *index
+	memory *memory
 
 	assets  map[string]string   // addresses by path in the folder, "" for what cannot be one
 	held    map[string][]string // addresses of assets in the vault by hash
-	taken   map[string]bool     // those addresses
+	hashAt  map[string]string   // their hashes
 	claimed map[string]bool     // files that are something else than attachments
 	minted  map[string]bool
 	renamed map[string]string // ids that the vault has, and the new ones
 	batch   batch
 	done    int
+	origin  workspace.Origin // as it is kept while the import runs
 }
 
 func (im *importer) run(ctx context.Context, dir string) error {
-	dir, err := filepath.Abs(dir)
+	dir, err := PlaceOf(dir)
 	if err != nil {
 		return err
 	}
@@ -75,30 +97,167 @@ func (im *importer) run(ctx context.Context, dir string) error {
 	if err := im.layOut(filepath.Base(dir)); err != nil {
 		return err
 	}
+	if err := im.hashPages(ctx); err != nil {
+		return err
+	}
+	return im.bring(ctx, dir)
+}
+
+// bring writes the pages that were laid out, of a place.
+func (im *importer) bring(ctx context.Context, place string) error {
+	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
+		im.heldAssets(tx)
+		return im.recall(tx, place)
+	}); err != nil {
+		return err
+	}
+	m := im.memory
+	m.state = im.listed()
+	if state, _, _ := strings.Cut(m.origin.State, " "); state == m.state && im.nothingToDo() {
+		return im.keepPlace(ctx)
+	}
 	for _, pg := range im.pages {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		im.survey(pg)
 	}
+	im.match()
 	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
-		im.heldAssets(tx)
 		im.settle(tx)
+		im.adopt(tx)
 		return nil
 	}); err != nil {
 		return err
 	}
+	m.world = im.resolvedBy()
 	im.index = newIndex(im.pages)
 	for _, pl := range im.plans {
 		order(pl.top)
+	}
+	if err := im.begin(ctx); err != nil {
+		return err
 	}
 	for _, pl := range slices.Backward(im.plans) { // each new notebook goes before the others
 		if err := im.writePlan(ctx, pl); err != nil {
 			return err
 		}
 	}
-	im.leftOut()
-	return nil
+	return im.finish(ctx)
+}
+
+// keepPlace notes where the folder lies now.
+func (im *importer) keepPlace(ctx context.Context) error {
+	if im.o.DryRun || im.memory.place == im.memory.origin.Place {
+		return nil
+	}
+	return im.w.Update(ctx, func(tx *workspace.Tx) error { tx.PutOrigin(&im.memory.origin); return nil })
+}
+
+// nothingToDo reports whether all that was imported is still there, and notes the state of each file then.
+func (im *importer) nothingToDo() bool {
+	m := im.memory
+	for id := range m.byTarget {
+		if _, here := m.here[id]; !here && im.o.Theirs {
+			return false
+		}
+	}
+	there := map[string]bool{}
+	for _, pg := range im.pages {
+		there[pg.rowPath()] = true
+	}
+	for _, at := range sortedKeys(m.rows) {
+		row := m.rows[at]
+		_, here := m.here[row.Target]
+		if row.Kind == assetKind {
+			_, here = im.hashAt[row.Target]
+			if !here && im.o.Theirs {
+				return false
+			}
+		}
+		state := Unchanged
+		switch {
+		case !here:
+			state = Removed
+		case !there[at] && !im.s.has(at):
+			state = Gone
+		}
+		im.state(at, row.Kind, state, row.Target, "")
+	}
+	im.report.Notebooks = len(im.plans)
+	return true
+}
+
+// state notes what became of a file.
+func (im *importer) state(at, kind string, state State, target, from string) {
+	im.report.States = append(im.report.States, FileState{Path: at, Kind: kind, State: state, Target: target, From: from})
+}
+
+// begin notes that the place is being imported.
+func (im *importer) begin(ctx context.Context) error {
+	if im.o.DryRun {
+		return nil
+	}
+	o := im.memory.origin
+	o.State = ""
+	err := im.w.Update(ctx, func(tx *workspace.Tx) error { tx.PutOrigin(&o); return nil })
+	if err == nil {
+		im.origin = o
+	}
+	return err
+}
+
+// finish notes that the import came to its end, and what is no more.
+func (im *importer) finish(ctx context.Context) error {
+	m := im.memory
+	var forget []string
+	for _, at := range sortedKeys(m.rows) {
+		row := m.rows[at]
+		if row.Kind == assetKind {
+			if !im.named(at) {
+				im.assetOf(at, row, &forget)
+			}
+			continue
+		}
+		if m.seen[at] {
+			continue
+		}
+		if _, here := m.here[row.Target]; here {
+			im.state(at, row.Kind, Gone, row.Target, "")
+		} else {
+			forget = append(forget, at)
+		}
+	}
+	if m.complete() {
+		im.onlyNew()
+	} else {
+		im.leftOut()
+	}
+	if im.o.DryRun {
+		return nil
+	}
+	return im.w.Update(ctx, func(tx *workspace.Tx) error {
+		for _, at := range forget {
+			tx.RemoveImported(im.origin.N, at)
+		}
+		im.origin.State = im.listed() + " " + m.world
+		if im.report.Count(Conflict) > 0 {
+			im.origin.State = "conflicts " + m.world // they are told each time
+		}
+		tx.PutOrigin(&im.origin)
+		return nil
+	})
+}
+
+// onlyNew keeps of the problems those of files that were written: those of others were told when they were.
+func (im *importer) onlyNew() {
+	quiet := map[string]bool{}
+	for _, f := range im.report.States {
+		if f.State == Unchanged || f.State == Removed {
+			quiet[strings.TrimSuffix(f.Path, "/")] = true
+		}
+	}
+	im.report.Problems = slices.DeleteFunc(im.report.Problems, func(p Problem) bool { return quiet[p.Path] })
 }
 
 // layOut decides which notebooks there are to be, and where which file lies in them.
@@ -110,6 +269,7 @@ func (im *importer) layOut(name string) error {
 	if err != nil {
 		return err
 	}
+	im.mark = mark
 	kind := plain
 	if im.s.isLogseq() {
 		kind = logseq
@@ -206,7 +366,7 @@ func (im *importer) open(pg *page, first bool) ([]line, bool) {
 func (im *importer) split(pg *page, text string, first bool, problem func(int, string, string, string)) []line {
 	yamlText, body, n, found := cutFront(text)
 	kept := pg.front.aliases
-	f := front{attrs: map[string]string{}}
+	f := front{attrs: map[string]string{}, others: map[string]string{}}
 	if found {
 		var err error
 		f, err = parseFront(yamlText, func(line int, key, why string) { problem(line+1, FrontMatterKey, key, why) })
@@ -216,7 +376,7 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 			for strings.Contains(yamlText, fence) {
 				fence += "`"
 			}
-			f = front{attrs: map[string]string{}}
+			f = front{attrs: map[string]string{}, others: map[string]string{}}
 			body, n = fence+"yaml\n"+strings.TrimSuffix(yamlText, "\n")+"\n"+fence+"\n"+body, n-strings.Count(yamlText, "\n")-2
 		}
 	}
@@ -268,15 +428,19 @@ func (im *importer) titleOf(pg *page) string {
 
 const maxTitle = 512
 
-// settle decides on all ids. Those that the vault or another page has are given up for new ones.
+// settle decides on all ids. Pages that the vault has keep those of their documents; else those that the vault or another
+// page has are given up for new ones.
 func (im *importer) settle(tx *workspace.Tx) {
 	seen := map[string]bool{}
 	var all []string
 	for _, pg := range im.pages {
-		all = append(all, pg.defined...)
 		if pg.front.id != "" {
 			all = append(all, pg.front.id)
 		}
+	}
+	im.memory.look(tx, all)
+	for _, pg := range im.pages {
+		all = append(all, pg.defined...)
 	}
 	for _, pl := range im.plans {
 		if pl.kept != nil {
@@ -285,8 +449,9 @@ func (im *importer) settle(tx *workspace.Tx) {
 	}
 	known := im.knownIDs(tx, all)
 	settle := func(pg *page, id, what string) string {
+		owner, taken := known[id]
 		switch {
-		case known[id]:
+		case taken && (owner != pg.id || im.o.Copy):
 			if im.renamed[id] == "" {
 				im.renamed[id] = im.mint(id[:14])
 				im.report.problem(pg.path(), 0, IDTaken, id, "the vault has this id already: "+what+" got a new one")
@@ -305,22 +470,19 @@ func (im *importer) settle(tx *workspace.Tx) {
 		return fresh
 	}
 	for _, pl := range im.plans {
-		if pl.kept == nil || !tree.ValidID(pl.kept.ID) {
-			continue
-		}
-		if pl.id = pl.kept.ID; known[pl.id] {
-			im.renamed[pl.id] = im.mint(pl.id[:14])
-			im.report.problem(pl.kept.Folder, 0, IDTaken, pl.id, "the vault has this notebook already: the new one got another id")
-			pl.id = im.renamed[pl.id]
-		}
-		seen[pl.id] = true
+		im.settlePlan(tx, pl, seen)
 	}
 	for _, pg := range im.pages {
 		pg.renamed = map[string]string{}
+		_, here := im.memory.here[pg.front.id]
 		switch {
 		case pg.plan.page == pg:
 			pg.id = pg.plan.id
-			continue
+		case pg.row != nil && pg.front.id == "":
+			pg.id = pg.row.Target
+		case pg.front.id != "" && here && !im.o.Copy && !seen[pg.front.id]:
+			pg.id = pg.front.id
+			seen[pg.id] = true
 		case pg.front.id != "":
 			pg.id = settle(pg, pg.front.id, "the document")
 		default:
@@ -329,6 +491,9 @@ func (im *importer) settle(tx *workspace.Tx) {
 		}
 	}
 	for _, pg := range im.pages {
+		if pg.row != nil {
+			pg.rename(pg.row.Names)
+		}
 		defined := slices.Clone(pg.defined)
 		slices.Sort(defined)
 		for _, id := range slices.Compact(defined) {
@@ -337,15 +502,34 @@ func (im *importer) settle(tx *workspace.Tx) {
 	}
 }
 
-// knownIDs are those of ids that the vault has.
-func (im *importer) knownIDs(tx *workspace.Tx, ids []string) map[string]bool {
-	known := map[string]bool{}
+// settlePlan decides on the notebook of an export: the one that the vault has, or a new one.
+func (im *importer) settlePlan(tx *workspace.Tx, pl *plan, seen map[string]bool) {
+	if pl.kept == nil || !tree.ValidID(pl.kept.ID) {
+		return
+	}
+	pl.id = pl.kept.ID
+	box := tx.Notebook(pl.id)
+	switch {
+	case box != nil && !im.o.Copy:
+		pl.same = true
+	case box != nil || tx.Known(pl.id):
+		im.renamed[pl.id] = im.mint(pl.id[:14])
+		im.report.problem(pl.kept.Folder, 0, IDTaken, pl.id, "the vault has this notebook already: the new one got another id")
+		pl.id = im.renamed[pl.id]
+	}
+	seen[pl.id] = true
+}
+
+// knownIDs are those of ids that the vault has, each with the document it belongs to.
+func (im *importer) knownIDs(tx *workspace.Tx, ids []string) map[string]string {
+	known := map[string]string{}
 	for some := range slices.Chunk(ids, 5000) {
 		tx.Rows(func(row workspace.Row) bool {
-			known[row.Text(0)] = true
+			known[row.Text(0)] = row.Text(1)
 			return true
-		}, `SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?1)) UNION SELECT id FROM notebook WHERE id IN (SELECT value FROM json_each(?1))`,
-			mustJSON(some))
+		}, `SELECT node.id, document.id FROM node JOIN document ON document.n = node.doc
+			WHERE node.id IN (SELECT value FROM json_each(?1))
+			UNION SELECT id, id FROM notebook WHERE id IN (SELECT value FROM json_each(?1))`, mustJSON(some))
 	}
 	return known
 }

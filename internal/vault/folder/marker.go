@@ -37,6 +37,22 @@ type marker struct {
 	Notebooks []keptNotebook `json:"notebooks"`
 	// Files are all files of the export but this one.
 	Files []string `json:"files"`
+	// Was is what documents were when they were written, by file.
+	Was map[string]wasHash `json:"was,omitempty"`
+}
+
+// wasHash are hashes of a file and of the document it was written from.
+type wasHash struct {
+	File string `json:"file"`
+	Held string `json:"held"`
+}
+
+// was is what is known of a file of an export, nothing without one.
+func (m *marker) was(file string) wasHash {
+	if m == nil {
+		return wasHash{}
+	}
+	return m.Was[file]
 }
 
 // keptNotebook is a notebook in a marker.

@@ -6,6 +6,7 @@ import (
 
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
 )
 
 // dialect is how a file is read.
@@ -38,6 +39,13 @@ type page struct {
 	texts    map[string]string // what the blocks with these ids say
 	defined  []string          // ids in attribute lists
 	renamed  map[string]string // ids of this page that became others
+
+	source  string                      // hash of the file
+	row     *workspace.Imported         // what it became before, nil if nobody knows
+	from    string                      // where it was then, if it was elsewhere
+	adopted bool                        // id is that of a document that may be this one
+	beside  bool                        // the notebook has another document at its path
+	load    func() (*tree.Block, error) // of a page that is no Markdown
 }
 
 // plan is a notebook to be.
@@ -48,6 +56,7 @@ type plan struct {
 	kept  *keptNotebook
 	id    string            // of the notebook, once it is made
 	moved map[string]string // new addresses of assets whose name was taken
+	same  bool              // the vault has this notebook
 }
 
 // depth is 1 at the top of the notebook.

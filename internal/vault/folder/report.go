@@ -31,6 +31,9 @@ const (
 	Card            = "card"              // a flashcard that could not be read
 	Markdown        = "markdown"          // a document that Markdown cannot say exactly
 	DocumentID      = "document-id"       // a document with a malformed id
+	ChangedBoth     = "conflict"          // a document or asset that was changed here as well: what is here stays
+	PathTaken       = "path-taken"        // a document at the path of another one
+	NotebookClosed  = "notebook-closed"   // a notebook that is closed: nothing in it was touched
 	Page            = "notebook-page"     // the text of a notebook itself, which an archive holds as a document
 	FileKept        = "file-kept"         // a file of the earlier export that could not be removed
 )
@@ -40,6 +43,10 @@ type Report struct {
 	Notebooks, Documents, Blocks int
 	// Files counts assets and other files beside the documents.
 	Files int
+	// States are what became of each file, of an import.
+	States []FileState
+	// From is the place that the folder was taken for, since it is no more; "" if it was not.
+	From string
 	// Problems are what could not be kept or was changed, by path and line.
 	Problems []Problem
 }
@@ -71,4 +78,5 @@ func (r *Report) sort() {
 	sorting.Stable(r.Problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
+	sorting.Stable(r.States, func(a, b FileState) int { return cmp.Compare(a.Path, b.Path) })
 }

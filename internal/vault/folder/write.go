@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"path"
 	"slices"
@@ -26,6 +27,7 @@ const (
 type batch struct {
 	pages  []ready
 	assets []asset
+	rows   []workspace.Imported // of assets
 	bytes  int
 }
 
@@ -33,14 +35,28 @@ type batch struct {
 type ready struct {
 	*page
 	blocks []*tree.Block
+	hash   string // of what it says
 }
 
 // writePlan writes a notebook.
 func (im *importer) writePlan(ctx context.Context, pl *plan) error {
-	if err := im.w.Update(ctx, func(tx *workspace.Tx) error { im.makeNotebook(tx, pl); return nil }); err != nil {
+	closed := false
+	if err := im.transact(ctx, func(tx *workspace.Tx) error {
+		if box := tx.Notebook(pl.id); pl.same && box != nil {
+			closed = box.Conf.Closed
+		} else if im.memory.fresh() || pl.kept != nil {
+			im.makeNotebook(tx, pl)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	im.report.Notebooks++
+	if closed {
+		im.report.problem(pl.kept.Folder, 0, NotebookClosed, pl.name, "the notebook is closed: open it first; nothing in it was touched")
+		im.passOver(pl)
+		return nil
+	}
 	if pl.kept != nil {
 		if err := im.keptAssets(ctx, pl); err != nil {
 			return err
@@ -51,19 +67,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 			return err
 		}
 	}
-	var walk func(list []*page) error
-	walk = func(list []*page) error {
-		for _, pg := range list {
-			if err := im.queue(ctx, pg); err != nil {
-				return err
-			}
-			if err := walk(pg.children); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := walk(pl.top); err != nil {
+	if err := pl.each(func(pg *page) error { return im.queue(ctx, pg) }); err != nil {
 		return err
 	}
 	if err := im.flush(ctx); err != nil {
@@ -72,25 +76,65 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 	if pl.kept == nil {
 		return nil
 	}
-	return im.w.Update(ctx, func(tx *workspace.Tx) error {
+	return im.transact(ctx, func(tx *workspace.Tx) error {
+		if !tx.Writes() {
+			return nil
+		}
 		im.keptDatabases(tx, pl)
 		im.keptCards(tx, pl)
-		tx.Notebook(pl.id).Conf.Closed = pl.kept.Conf.Closed
+		if box := tx.Notebook(pl.id); !pl.same && box != nil {
+			box.Conf.Closed = pl.kept.Conf.Closed
+		}
 		return nil
 	})
 }
 
-// makeNotebook finds or makes the notebook of a plan.
-func (im *importer) makeNotebook(tx *workspace.Tx, pl *plan) {
-	if pl.kept == nil {
-		for _, box := range tx.Notebooks() {
-			if box.Conf.Name == pl.name && tx.OpenNotebook(box.ID) != nil {
-				pl.id = box.ID
-				return
+// each calls do for the pages of a notebook, parents first.
+func (pl *plan) each(do func(*page) error) error {
+	var walk func(list []*page) error
+	walk = func(list []*page) error {
+		for _, pg := range list {
+			if err := do(pg); err != nil {
+				return err
+			}
+			if err := walk(pg.children); err != nil {
+				return err
 			}
 		}
-		pl.id = tx.CreateNotebook(pl.name).ID
-		return
+		return nil
+	}
+	return walk(pl.top)
+}
+
+// passOver notes that nothing was done about the pages of a notebook.
+func (im *importer) passOver(pl *plan) {
+	_ = pl.each(func(pg *page) error {
+		im.state(pg.rowPath(), pageKind, Closed, pg.id, "")
+		return nil
+	})
+}
+
+// transact runs do in a write transaction, or to look at the vault where nothing is to be written.
+func (im *importer) transact(ctx context.Context, do func(*workspace.Tx) error) error {
+	if im.o.DryRun {
+		return im.w.View(ctx, do)
+	}
+	return im.w.Update(ctx, do)
+}
+
+// makeNotebook finds or makes the notebook of a plan, nil where nothing is to be written.
+func (im *importer) makeNotebook(tx *workspace.Tx, pl *plan) *tree.Notebook {
+	if box := im.boxOf(tx, pl); box != nil {
+		pl.id = box.ID
+		return box
+	}
+	if !tx.Writes() {
+		return nil
+	}
+	if pl.kept == nil {
+		box := tx.CreateNotebook(pl.name)
+		pl.id = box.ID
+		return box
 	}
 	if pl.id == "" {
 		pl.id = tx.NewID()
@@ -107,6 +151,7 @@ func (im *importer) makeNotebook(tx *workspace.Tx, pl *plan) {
 		page.Sort = 0
 		page.Root.Attrs["custom-hidden"] = "true"
 	}
+	return box
 }
 
 // queue makes a page ready and writes what has come together if it is enough.
@@ -114,12 +159,25 @@ func (im *importer) queue(ctx context.Context, pg *page) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	im.batch.pages = append(im.batch.pages, ready{pg, im.blocks(pg)})
+	if im.asBefore(pg) {
+		im.progress(pg)
+		return nil
+	}
+	r := ready{page: pg, blocks: im.blocks(pg)}
+	r.hash = heldHash(im.rootAttrs(pg), r.blocks)
+	im.batch.pages = append(im.batch.pages, r)
 	im.batch.bytes += int(pg.size)
 	if len(im.batch.pages) >= batchPages || im.batch.bytes >= batchBytes {
 		return im.flush(ctx)
 	}
 	return nil
+}
+
+func (im *importer) progress(pg *page) {
+	im.done++
+	if im.o.Progress != nil {
+		im.o.Progress(im.done, len(im.pages), pg.path())
+	}
 }
 
 // blocks reads a page a second time, now that all links can be followed.
@@ -176,73 +234,103 @@ func (im *importer) rename(pg *page, text string) string {
 func (im *importer) flush(ctx context.Context) error {
 	b := im.batch
 	im.batch = batch{}
-	if len(b.pages)+len(b.assets) == 0 {
+	if len(b.pages)+len(b.assets)+len(b.rows) == 0 {
 		return nil
 	}
-	err := im.w.Update(ctx, func(tx *workspace.Tx) error {
-		for _, a := range b.assets {
-			tx.WriteFile("/data/"+a.to, a.data, a.changed)
+	var results []outcome
+	var told []func(error)
+	err := im.transact(ctx, func(tx *workspace.Tx) error {
+		if tx.Writes() {
+			for _, a := range b.assets {
+				tx.WriteFile("/data/"+a.to, a.data, a.changed)
+			}
+			for _, row := range b.rows {
+				tx.PutImported(im.origin.N, row)
+			}
 		}
+		results = nil
 		for _, pg := range b.pages {
-			if !pg.broken || len(pg.children) > 0 {
-				im.addPage(tx, pg)
+			r, done, err := im.putPage(tx, pg)
+			if done != nil {
+				told = append(told, done)
 			}
-			if tx.Err() != nil {
-				break
+			if err = errors.Join(err, tx.Err()); err != nil {
+				return err
 			}
+			results = append(results, r)
 		}
 		return nil
 	})
+	for _, done := range told {
+		done(err)
+	}
 	if err != nil {
 		return err
 	}
 	im.report.Files += len(b.assets)
-	for _, pg := range b.pages {
-		if !pg.broken || len(pg.children) > 0 {
-			im.report.Documents++
-			for _, block := range pg.blocks {
-				block.Walk(func(*tree.Block) { im.report.Blocks++ })
-			}
-		}
-		im.done++
-		if im.o.Progress != nil {
-			im.o.Progress(im.done, len(im.pages), pg.path())
-		}
+	for i, pg := range b.pages {
+		im.tell(pg, results[i])
+		im.progress(pg.page)
 	}
 	return nil
 }
 
 // addPage adds the document of a page.
 func (im *importer) addPage(tx *workspace.Tx, pg ready) {
-	box := tx.Notebook(pg.plan.id)
+	var box *tree.Notebook
 	var parent *tree.Document
-	if pg.parent != nil {
-		parent = tx.Document(pg.parent.id)
+	for up := pg.parent; up != nil && parent == nil; up = up.parent { // one that is not here is passed over
+		if parent = tx.Document(up.id); parent != nil {
+			box = parent.Box
+		}
+	}
+	if box == nil {
+		box = im.makeNotebook(tx, pg.plan)
 	}
 	d := tx.AddDocument(box, parent, pg.title, pg.id, tx.Identify(pg.blocks))
-	attrs := d.Root.Attrs
+	im.setAttrs(pg.page, d)
+	if pg.dialect == ours {
+		d.Sort = pg.front.sort
+	}
+	if pg.plan.page == pg.page {
+		d.Sort = 0
+		d.Root.Attrs["custom-hidden"] = "true"
+	}
+}
+
+// setAttrs gives a document what the front matter of its page says.
+func (im *importer) setAttrs(pg *page, d *tree.Document) {
 	created, updated := pg.stamps()
 	if pg.dialect == ours {
 		updated = pg.front.updated
 		if updated == "" {
 			updated = created
 		}
-		d.Sort = pg.front.sort
 	}
-	attrs["updated"] = updated
+	for name := range d.Root.Attrs {
+		if !ownHere(name) {
+			delete(d.Root.Attrs, name)
+		}
+	}
+	for name, value := range im.rootAttrs(pg) {
+		d.Root.Attrs[name] = value
+	}
+	d.Root.Attrs["updated"] = updated
+}
+
+// rootAttrs are the attributes that a page gives its document.
+func (im *importer) rootAttrs(pg *page) map[string]string {
+	attrs := map[string]string{}
 	for name, value := range pg.front.attrs {
-		attrs[name] = im.rename(pg.page, value)
+		attrs[name] = im.rename(pg, value)
 	}
 	if pg.dialect == ours {
-		im.ownAttrs(pg.page, attrs)
+		im.ownAttrs(pg, attrs)
 	}
-	for day := range dailyNotes(pg.page) {
+	for day := range dailyNotes(pg) {
 		attrs["custom-dailynote-"+day] = day
 	}
-	if pg.plan.page == pg.page {
-		d.Sort = 0
-		attrs["custom-hidden"] = "true"
-	}
+	return attrs
 }
 
 // dailyNotes is the day a page of Logseq is the note of.

@@ -26,8 +26,8 @@ type Imported struct {
 	Target string
 	// Title and Parent are what the document was given; Parent is an id, "" at the top of the notebook.
 	Title, Parent string
-	// Source is a hash of the file, Made of what was made of it, Held of what the vault held after that.
-	Source, Made, Held string
+	// Source is a hash of the file, Held of what was made of it, as the vault then held it.
+	Source, Held string
 	// Names are the ids of headings and blocks that links name.
 	Names map[string]string
 }
@@ -64,14 +64,14 @@ func (tx *Tx) Imported(origin int64) (list []Imported) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		i := Imported{
 			Path: s.ColumnText(0), Kind: s.ColumnText(1), Target: s.ColumnText(2), Title: s.ColumnText(3), Parent: s.ColumnText(4),
-			Source: s.ColumnText(5), Made: s.ColumnText(6), Held: s.ColumnText(7),
+			Source: s.ColumnText(5), Held: s.ColumnText(6),
 		}
-		if names := s.ColumnText(8); names != "" {
+		if names := s.ColumnText(7); names != "" {
 			_ = json.Unmarshal([]byte(names), &i.Names) // without them links get new ids
 		}
 		list = append(list, i)
 		return true
-	}, "SELECT path, kind, target, title, parent, source, made, held, names FROM imported WHERE origin = ? ORDER BY path", origin)
+	}, "SELECT path, kind, target, title, parent, source, held, names FROM imported WHERE origin = ? ORDER BY path", origin)
 	return list
 }
 
@@ -85,8 +85,8 @@ func (tx *Tx) PutImported(origin int64, i Imported) {
 		}
 		names = string(data)
 	}
-	tx.exec(`INSERT OR REPLACE INTO imported (origin, path, kind, target, title, parent, source, made, held, names)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, origin, i.Path, i.Kind, i.Target, i.Title, i.Parent, i.Source, i.Made, i.Held, names)
+	tx.exec(`INSERT OR REPLACE INTO imported (origin, path, kind, target, title, parent, source, held, names)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, origin, i.Path, i.Kind, i.Target, i.Title, i.Parent, i.Source, i.Held, names)
 }
 
 // RemoveImported forgets a file of an origin.

@@ -16,8 +16,7 @@ CREATE TABLE imported (
     title  TEXT NOT NULL,             -- that the document was given
     parent TEXT NOT NULL,             -- id of the document it was put under, '' at the top
     source TEXT NOT NULL,             -- hash of the file
-    made   TEXT NOT NULL,             -- hash of what was made of it, which also follows from the files it links to
-    held   TEXT NOT NULL,             -- hash of what the vault then held
+    held   TEXT NOT NULL,             -- hash of what was made of it, as the vault then held it
     names  TEXT NOT NULL,             -- JSON: ids of the headings and blocks that links name
     PRIMARY KEY (origin, path)
 ) WITHOUT ROWID;

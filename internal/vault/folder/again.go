@@ -1,0 +1,270 @@
+package folder
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// outcome is what became of a page.
+type outcome struct {
+	state State
+	// beside is set where another document has the same path.
+	beside bool
+}
+
+// asBefore notes pages that need no look: their file and all that its links are resolved by are what they were.
+func (im *importer) asBefore(pg *page) bool {
+	m := im.memory
+	if pg.plan.page == pg && pg.row == nil {
+		return false
+	}
+	if pg.broken && len(pg.children) == 0 {
+		im.state(pg.rowPath(), pageKind, LeftOut, "", "")
+		return true
+	}
+	if pg.row == nil || pg.from != "" {
+		return false
+	}
+	_, here := m.here[pg.row.Target]
+	if !here {
+		if im.o.Theirs {
+			return false
+		}
+		im.state(pg.rowPath(), pageKind, Removed, pg.row.Target, "")
+		return true
+	}
+	_, world, _ := strings.Cut(m.origin.State, " ")
+	if pg.file != "" && (pg.row.Source != pg.source || world != m.world || !m.complete()) {
+		return false
+	}
+	im.state(pg.rowPath(), pageKind, Unchanged, pg.row.Target, "")
+	return true
+}
+
+// putPage brings a page into the vault. done, if it is not nil, is to be told how the transaction ended.
+func (im *importer) putPage(tx *workspace.Tx, pg ready) (out outcome, done func(error), err error) {
+	d := tx.Document(pg.id)
+	switch {
+	case pg.broken && len(pg.children) == 0:
+		return outcome{state: LeftOut}, nil, nil
+	case d == nil && tx.DocumentTaken(pg.id):
+		return outcome{state: Closed}, nil, nil
+	case d == nil && pg.row != nil && !im.o.Theirs:
+		return outcome{state: Removed}, nil, nil
+	case d == nil:
+		out.state = Added
+		if pg.row != nil {
+			out.state = Restored
+		}
+		out.beside = pg.beside
+		if tx.Writes() {
+			im.addPage(tx, pg)
+			im.remember(tx, pg)
+		}
+		return out, nil, nil
+	}
+	return im.update(tx, d, pg)
+}
+
+// update brings a document up to date.
+func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg ready) (out outcome, done func(error), err error) {
+	held, base, source := heldHash(d.Root.Attrs, d.Root.Children), "", ""
+	if pg.row != nil {
+		base, source = pg.row.Held, pg.row.Source
+	} else if was := im.mark.was(pg.file); was.Held != "" {
+		base, source = was.Held, was.File
+	}
+	switch {
+	case pg.file == "" || pg.hash == held:
+		out.state = Unchanged
+	case source != "" && source == pg.source && (pg.hash == base || base != held || pg.row == nil):
+		out.state = Unchanged // it was changed here alone
+	case base == held:
+		out.state = Updated
+	case pg.hash == base:
+		out.state = Unchanged
+	case im.o.Theirs:
+		out.state = Overwritten
+	default:
+		out.state = Conflict
+		return out, nil, nil
+	}
+	if out.state == Unchanged && pg.from != "" {
+		out.state = Moved
+	}
+	if !tx.Writes() {
+		return out, nil, nil
+	}
+	if out.state == Overwritten && im.o.Overwriting != nil {
+		if done, err = im.o.Overwriting(d.ID(), pg.path()); err != nil {
+			return out, nil, err
+		}
+	}
+	im.place(tx, d, pg)
+	if out.state == Updated || out.state == Overwritten {
+		merge(tx, d, pg.blocks, pg.given())
+		im.setAttrs(pg.page, d)
+	}
+	if pg.row == nil && pg.hash != held && out.state == Unchanged {
+		pg.hash = base // what the file was when it was written
+	}
+	im.remember(tx, pg)
+	return out, done, nil
+}
+
+// place gives a document the title and the place of its page, unless a person has given it others here.
+func (im *importer) place(tx *workspace.Tx, d *tree.Document, pg ready) {
+	if pg.row == nil || d.Hidden() {
+		return
+	}
+	if d.Title() == pg.row.Title && pg.title != d.Title() {
+		d.Root.Attrs["title"] = pg.title
+	}
+	if pg.from == "" || pg.dialect == ours {
+		return
+	}
+	at := ""
+	if d.Parent != nil {
+		at = d.Parent.ID()
+	}
+	if at != pg.row.Parent {
+		return
+	}
+	var parent *tree.Document
+	if pg.parent != nil {
+		if parent = tx.Document(pg.parent.id); parent == nil || parent.Box != d.Box || parent.Inside(d) {
+			return
+		}
+	}
+	if parent != d.Parent {
+		tx.MoveDocument(d, d.Box, parent)
+	}
+}
+
+// remember notes what a page has become.
+func (im *importer) remember(tx *workspace.Tx, pg ready) {
+	parent := ""
+	if pg.parent != nil {
+		parent = pg.parent.id
+	}
+	if pg.from != "" && pg.from != pg.rowPath() {
+		tx.RemoveImported(im.origin.N, pg.from)
+	}
+	if im.origin.Notebook == "" && pg.plan.kept == nil && pg.plan.id != "" {
+		im.origin.Notebook = pg.plan.id
+		tx.PutOrigin(&im.origin)
+	}
+	row := workspace.Imported{
+		Path: pg.rowPath(), Kind: pageKind, Target: pg.id, Title: pg.title, Parent: parent, Source: pg.source, Held: pg.hash, Names: pg.names(),
+	}
+	tx.PutImported(im.origin.N, row)
+}
+
+// given are the ids of a page that links name.
+func (p *page) given() map[string]bool {
+	given := map[string]bool{}
+	for _, list := range []map[string]string{p.headings, p.anchors} {
+		for _, id := range list {
+			given[id] = true
+		}
+	}
+	for _, id := range p.defined {
+		given[id] = true
+	}
+	return given
+}
+
+// tell puts what became of a page into the report.
+func (im *importer) tell(pg ready, out outcome) {
+	im.state(pg.rowPath(), pageKind, out.state, pg.id, pg.from)
+	switch out.state {
+	case Conflict:
+		why := "the document was changed here as well: it stays as it is here"
+		if pg.row == nil {
+			why = "the notebook has another document here, and whether it came from this file is not known: it stays as it is"
+		}
+		im.report.problem(pg.path(), 0, ChangedBoth, pg.title, why)
+	case Closed:
+		im.report.problem(pg.path(), 0, NotebookClosed, pg.title, "the document is in a notebook that is closed: open it first")
+	case Added, Restored, Updated, Overwritten:
+		im.report.Documents++
+		for _, block := range pg.blocks {
+			block.Walk(func(*tree.Block) { im.report.Blocks++ })
+		}
+	}
+	if out.beside {
+		im.report.problem(pg.path(), 0, PathTaken, pg.title, "the notebook has a document from elsewhere at this path: now there are two")
+	}
+}
+
+// againAsset finds the address of a file that was imported before, and notes what became of it. ok is false where it
+// needs a new address.
+func (im *importer) againAsset(at string, data []byte, hash string) (address string, ok bool) {
+	row := im.memory.rows[at]
+	if row == nil || row.Kind != assetKind {
+		return "", false
+	}
+	held, here := im.hashAt[row.Target]
+	own := row.Held != "" && !im.memory.shared[row.Target]
+	switch {
+	case !here && !im.o.Theirs:
+		im.state(at, assetKind, Removed, row.Target, "")
+		return row.Target, true
+	case !here:
+		im.writeAsset(at, row.Target, data, hash, Restored)
+		return row.Target, true
+	case row.Source == hash || held == hash:
+		im.state(at, assetKind, Unchanged, row.Target, "")
+		if row.Source != hash {
+			im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: row.Target, Source: hash, Held: row.Held})
+		}
+		return row.Target, true
+	case own && held == row.Held:
+		im.writeAsset(at, row.Target, data, hash, Updated)
+		return row.Target, true
+	case held != row.Source && !im.o.Theirs:
+		im.state(at, assetKind, Conflict, row.Target, "")
+		im.report.problem(at, 0, ChangedBoth, path.Base(at), "the asset "+row.Target+" was changed here as well: it stays as it is here")
+		return row.Target, true
+	}
+	return "", false
+}
+
+// writeAsset puts a file into the batch.
+func (im *importer) writeAsset(at, address string, data []byte, hash string, state State) {
+	im.batch.assets = append(im.batch.assets, asset{at, address, data, im.s.files[at].changed})
+	im.batch.bytes += len(data)
+	im.hold(address, hash)
+	im.rememberAsset(at, address, hash, hash)
+	im.state(at, assetKind, state, address, "")
+}
+
+// rememberAsset notes which asset a file has become. held is "" for one that was there before.
+func (im *importer) rememberAsset(at, address, hash, held string) {
+	im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Held: held})
+	if was := im.memory.rows[at]; was != nil { // for listed, at the end
+		was.Source = hash
+		return
+	}
+	im.memory.rows[at] = &workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Held: held}
+}
+
+// assetOf looks at an asset of which no page that was looked at speaks.
+func (im *importer) assetOf(at string, row *workspace.Imported, forget *[]string) {
+	_, here := im.hashAt[row.Target]
+	switch {
+	case slices.ContainsFunc(im.report.States, func(f FileState) bool { return f.Kind == assetKind && f.Path == at }):
+	case !here && !im.s.has(at):
+		*forget = append(*forget, at)
+	case !here:
+		im.state(at, assetKind, Removed, row.Target, "")
+	case !im.s.has(at):
+		im.state(at, assetKind, Gone, row.Target, "")
+	default:
+		im.state(at, assetKind, Unchanged, row.Target, "")
+	}
+}

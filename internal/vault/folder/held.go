@@ -1,0 +1,81 @@
+package folder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+
+	"collie/internal/vault/tree"
+)
+
+// dynamicRef is a reference whose text follows that of its target.
+var dynamicRef = pattern(`\(\((\d{14}-[0-9a-z]{7}) '.*?'\)\)`)
+
+// idAsText is an id in a list of attributes that became text.
+var idAsText = pattern(`\bid="\d{14}-[0-9a-z]{7}"`)
+
+// ownHere are attributes that say how a block is used in the vault, not what it says.
+func ownHere(name string) bool {
+	switch name {
+	case "id", "updated", "title", "type", "fold", "heading-fold", "custom-avs", "custom-riff-decks", "custom-hidden":
+		return true
+	}
+	return false
+}
+
+// heldHash is a hash of what a document says, that of blocks of new ones and of those the vault holds alike. Ids and
+// times, the text of dynamic references, and what is only about the use of blocks do not count.
+func heldHash(attrs map[string]string, blocks []*tree.Block) string {
+	if len(blocks) == 1 && blocks[0].Kind == tree.Paragraph && blocks[0].Text == "" && len(said(blocks[0].Attrs)) == 0 {
+		blocks = nil // the block of a document without text
+	}
+	sum := sha256.New()
+	writeHeld(sum, said(attrs)...)
+	for _, b := range blocks {
+		hashBlock(sum, b)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// blockHash is heldHash for one block with all in it.
+func blockHash(b *tree.Block) string {
+	sum := sha256.New()
+	hashBlock(sum, b)
+	return string(sum.Sum(nil))
+}
+
+func hashBlock(sum hash.Hash, b *tree.Block) {
+	text := b.Text
+	if strings.Contains(text, "((") {
+		text = dynamicRef().ReplaceAllString(text, "(($1))")
+	}
+	if strings.Contains(text, "{: ") {
+		text = idAsText().ReplaceAllString(text, "id")
+	}
+	writeHeld(sum, b.Kind, b.Marker, b.Task, text)
+	writeHeld(sum, said(b.Attrs)...)
+	_, _ = fmt.Fprint(sum, len(b.Children), ";")
+	for _, child := range b.Children {
+		hashBlock(sum, child)
+	}
+}
+
+// writeHeld writes texts such that no two lists of them look alike.
+func writeHeld(sum hash.Hash, texts ...string) {
+	for _, text := range texts {
+		_, _ = fmt.Fprint(sum, len(text), ":", text)
+	}
+	_, _ = fmt.Fprint(sum, ".")
+}
+
+// said are the attributes that belong to what a block says, as names and values.
+func said(attrs map[string]string) (list []string) {
+	for _, name := range sortedKeys(attrs) {
+		if value := attrs[name]; value != "" && !ownHere(name) {
+			list = append(list, name, value)
+		}
+	}
+	return list
+}

@@ -1,0 +1,429 @@
+package folder
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// converter is counted up when the same file makes something else than before, so that it is looked at again.
+const converter = "1"
+
+// The kinds of what was imported.
+const (
+	pageKind  = "page"
+	assetKind = "asset"
+)
+
+// memory is what is known of earlier imports of a place.
+type memory struct {
+	origin   workspace.Origin
+	place    string                         // of the origin, as it was
+	rows     map[string]*workspace.Imported // by path
+	byTarget map[string]*workspace.Imported // of pages
+	seen     map[string]bool                // paths that the folder still has
+	here     map[string]bool                // documents that the vault has, and whether their notebook is open
+	shared   map[string]bool                // assets that stand for several files
+	state    string                         // of this import, if it comes to its end
+	world    string                         // hash of what links are resolved by
+}
+
+// fresh reports whether nothing was imported from the place yet.
+func (m *memory) fresh() bool { return m.origin.N == 0 }
+
+// complete reports whether the last import of the place came to its end.
+func (m *memory) complete() bool { return m.origin.State != "" }
+
+// ErrCopy is the error for a folder that was imported from another place, which is still there.
+var ErrCopy = errors.New("the folder was imported before, from another place")
+
+// ErrNotebook is the error for a folder that was imported into another notebook.
+var ErrNotebook = errors.New("the folder was imported before, into another notebook")
+
+// ErrNoOrigin is the error for a place that nothing was imported from.
+var ErrNoOrigin = errors.New("nothing was imported from that place")
+
+// PlaceOf is how a folder or file is remembered: absolute, and without symbolic links where they can be followed.
+func PlaceOf(at string) (string, error) {
+	at, err := filepath.Abs(at)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		at = real
+	}
+	return at, nil
+}
+
+// recall finds what is known of the folder.
+func (im *importer) recall(tx *workspace.Tx, at string) error {
+	m := &memory{
+		rows: map[string]*workspace.Imported{}, byTarget: map[string]*workspace.Imported{}, seen: map[string]bool{},
+		here: map[string]bool{}, shared: map[string]bool{},
+	}
+	im.memory = m
+	if err := im.chooseOrigin(tx, at); err != nil {
+		return err
+	}
+	m.place, m.origin.Place = m.origin.Place, at
+	if m.origin.N != 0 {
+		for _, row := range tx.Imported(m.origin.N) {
+			m.rows[row.Path] = &row
+			if row.Kind == pageKind {
+				m.byTarget[row.Target] = &row
+			}
+		}
+		tx.Rows(func(row workspace.Row) bool {
+			m.shared[row.Text(0)] = true
+			return true
+		}, "SELECT target FROM imported WHERE kind = 'asset' GROUP BY target HAVING count(*) > 1")
+	}
+	m.look(tx, sortedKeys(m.byTarget))
+	return nil
+}
+
+// look finds out which documents the vault has.
+func (m *memory) look(tx *workspace.Tx, ids []string) {
+	for some := range slices.Chunk(ids, 5000) {
+		tx.Rows(func(row workspace.Row) bool {
+			m.here[row.Text(0)] = row.Int(1) == 0
+			return true
+		}, `SELECT document.id, closed FROM document JOIN notebook ON notebook.id = document.box
+			WHERE document.id IN (SELECT value FROM json_each(?))`, mustJSON(some))
+	}
+}
+
+// chooseOrigin finds the place among those that were imported.
+func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
+	if im.o.Copy {
+		return nil
+	}
+	name := func(o workspace.Origin) string {
+		if box := tx.Notebook(o.Notebook); box != nil {
+			return box.Conf.Name
+		}
+		return ""
+	}
+	var same []workspace.Origin
+	all := tx.Origins()
+	from := at
+	if im.o.MovedFrom != "" {
+		from = im.o.MovedFrom
+	}
+	for _, o := range all {
+		if o.Place == from {
+			same = append(same, o)
+		}
+	}
+	if len(same) == 0 && im.o.MovedFrom != "" {
+		return fmt.Errorf("%w: %s", ErrNoOrigin, im.o.MovedFrom)
+	}
+	for _, o := range same {
+		if im.o.Notebook == "" || name(o) == "" || name(o) == im.o.Notebook {
+			im.memory.origin = o
+			return nil
+		}
+	}
+	if len(same) > 0 {
+		return fmt.Errorf("%w, %q", ErrNotebook, name(same[0]))
+	}
+	if im.mark != nil {
+		return nil // its documents are known by their ids, wherever they lie
+	}
+	return im.movedPlace(tx, all)
+}
+
+// movedPlace takes a folder for one that was imported elsewhere if most of its files are those of that place.
+func (im *importer) movedPlace(tx *workspace.Tx, all []workspace.Origin) error {
+	pages := 0
+	for _, pg := range im.pages {
+		if pg.counts() {
+			pages++
+		}
+	}
+	for _, o := range all {
+		rows := map[string]string{}
+		for _, row := range tx.Imported(o.N) {
+			rows[row.Path] = row.Source
+		}
+		match := 0
+		for _, pg := range im.pages {
+			if pg.counts() && rows[pg.file] == pg.source {
+				match++
+			}
+		}
+		if match*2 <= pages || match == 0 {
+			continue
+		}
+		if _, err := os.Lstat(o.Place); err == nil {
+			return fmt.Errorf("%w: %s, which is still there and has %d of these %d files", ErrCopy, o.Place, match, pages)
+		}
+		im.report.From = o.Place
+		im.memory.origin = o
+		return nil
+	}
+	return nil
+}
+
+// counts reports whether a page says where its folder comes from.
+func (p *page) counts() bool { return p.file != "" && p.size > 0 && p.source != "" }
+
+// hashPages reads all pages for their hashes.
+func (im *importer) hashPages(ctx context.Context) error {
+	for _, pg := range im.pages {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if pg.file != "" && pg.load == nil {
+			pg.source = im.s.hash(pg.file, maxPage)
+		}
+	}
+	return nil
+}
+
+// hash is a hash of a file, "" if it cannot be read.
+func (s *source) hash(at string, limit int64) string {
+	if s.files[at].size > limit {
+		return ""
+	}
+	f, err := s.root.Open(at)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // it was read
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// listed is a hash of all that the folder holds for the notes: its files by name, the texts of its pages, and those
+// attachments that were taken. Where it is the same as last time there is nothing to do.
+func (im *importer) listed() string {
+	sum := sha256.New()
+	writeHeld(sum, converter)
+	bySource := map[string]string{}
+	for _, pg := range im.pages {
+		if pg.file != "" {
+			bySource[pg.file] = pg.source
+		}
+	}
+	for _, at := range sortedKeys(im.s.files) {
+		hash, isPage := bySource[at]
+		if row := im.memory.rows[at]; !isPage && (row != nil || im.claimed[at]) {
+			hash = im.s.hash(at, maxAsset)
+		}
+		writeHeld(sum, at, hash)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// resolvedBy is a hash of all that links are resolved by.
+func (im *importer) resolvedBy() string {
+	sum := sha256.New()
+	writeHeld(sum, converter)
+	for _, at := range sortedKeys(im.s.files) {
+		if !isPage(at) {
+			writeHeld(sum, at)
+		}
+	}
+	for _, pg := range im.pages {
+		writeHeld(sum, pg.path(), pg.id, pg.title)
+		writeHeld(sum, pg.front.aliases...)
+		for _, key := range sortedKeys(pg.headings) {
+			writeHeld(sum, "h", key, pg.headings[key])
+		}
+		for _, key := range sortedKeys(pg.anchors) {
+			writeHeld(sum, "a", key, pg.anchors[key])
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// rowPath is under which path a page is remembered.
+func (p *page) rowPath() string {
+	if p.file != "" {
+		return p.file
+	}
+	return p.dir + "/"
+}
+
+// match finds the rows of pages: by the id they have, by path, or by what was in a file that is gone.
+func (im *importer) match() {
+	m := im.memory
+	taken := map[string]bool{}
+	claim := func(pg *page, row *workspace.Imported) bool {
+		if row == nil || row.Kind != pageKind || taken[row.Target] {
+			return false
+		}
+		pg.row = row
+		taken[row.Target] = true
+		return true
+	}
+	for _, pg := range im.pages {
+		if pg.front.id != "" {
+			claim(pg, m.byTarget[pg.front.id])
+		} else if claim(pg, m.rows[pg.rowPath()]) {
+			m.seen[pg.rowPath()] = true
+		}
+		if pg.row != nil && m.rows[pg.row.Path] != nil && pg.row.Path != pg.rowPath() {
+			pg.from = pg.row.Path
+			m.seen[pg.row.Path] = true
+		}
+		m.seen[pg.rowPath()] = true
+	}
+	gone := map[string][]*workspace.Imported{} // by hash
+	for _, at := range sortedKeys(m.rows) {
+		if row := m.rows[at]; row.Kind == pageKind && !m.seen[at] && !taken[row.Target] && row.Source != "" {
+			gone[row.Source] = append(gone[row.Source], row)
+		}
+	}
+	for _, pg := range im.pages {
+		switch {
+		case pg.row != nil || pg.front.id != "":
+		case pg.file == "":
+			claim(pg, m.rows[pg.dir+".md"]) // the file is gone, what was below it is not
+		case claim(pg, m.rows[pg.dir+"/"]): // a file for a folder that had none
+			pg.from = pg.row.Path
+			m.seen[pg.from] = true
+		case pg.size > 0:
+			im.takeMoved(pg, gone[pg.source], claim)
+		}
+	}
+	im.movedFolders(claim)
+}
+
+// takeMoved finds the file that a page was before: one of the same name first.
+func (im *importer) takeMoved(pg *page, list []*workspace.Imported, claim func(*page, *workspace.Imported) bool) {
+	for _, sameName := range []bool{true, false} {
+		for _, row := range list {
+			if (path.Base(row.Path) == path.Base(pg.file)) == sameName && claim(pg, row) {
+				pg.from = row.Path
+				im.memory.seen[row.Path] = true
+				return
+			}
+		}
+	}
+}
+
+// movedFolders lets folders go with what lay in them.
+func (im *importer) movedFolders(claim func(*page, *workspace.Imported) bool) {
+	for _, pg := range im.pages {
+		if pg.from == "" || pg.row == nil {
+			continue
+		}
+		was := path.Dir(strings.TrimSuffix(pg.from, "/"))
+		for up := pg.parent; up != nil && up.row == nil && up.file == "" && was != "."; up, was = up.parent, path.Dir(was) {
+			if im.memory.seen[was+"/"] || !claim(up, im.memory.rows[was+"/"]) {
+				break
+			}
+			up.from = was + "/"
+			im.memory.seen[up.from] = true
+		}
+	}
+}
+
+// adopt takes documents for those of pages that nobody remembers: those at the same path of the notebook that takes the
+// folder. It is how a vault of before the memory is imported into again.
+func (im *importer) adopt(tx *workspace.Tx) {
+	if im.o.Copy || !im.memory.fresh() {
+		return
+	}
+	taken := map[string]bool{}
+	tx.Rows(func(row workspace.Row) bool {
+		taken[row.Text(0)] = true
+		return true
+	}, "SELECT target FROM imported WHERE kind = 'page'")
+	for _, pl := range im.plans {
+		if pl.kept != nil {
+			continue
+		}
+		box := im.boxOf(tx, pl)
+		if box == nil {
+			continue
+		}
+		var walk func(list []*page, at string)
+		walk = func(list []*page, at string) {
+			for _, pg := range list {
+				here := at + "/" + pg.title
+				for _, d := range tx.DocumentsByHPath(box.ID, here) {
+					if pg.beside = taken[d.ID()] && pg.file != ""; pg.front.id == "" && !pg.beside && !pg.broken {
+						taken[d.ID()] = true
+						im.adoptOne(tx, pg, d)
+						break
+					}
+				}
+				walk(pg.children, here)
+			}
+		}
+		walk(pl.top, "")
+	}
+}
+
+func (im *importer) adoptOne(tx *workspace.Tx, pg *page, d *tree.Document) {
+	pg.adopted, pg.id = true, d.ID()
+	im.memory.here[pg.id] = true
+	root := tx.Peek(d.ID())
+	if root == nil {
+		return
+	}
+	names := map[string]string{}
+	root.Walk(func(b *tree.Block) {
+		if text := strings.TrimLeft(b.Text, "#"); b.Kind == tree.Heading && names["h:"+headingKey(text)] == "" {
+			names["h:"+headingKey(text)] = b.ID
+		}
+	})
+	pg.rename(names)
+}
+
+// rename gives headings and blocks that links name the ids they had.
+func (p *page) rename(names map[string]string) {
+	for kind, list := range map[string]map[string]string{"h:": p.headings, "a:": p.anchors} {
+		for key, id := range list {
+			if was := names[kind+key]; was != "" && was != id && !slices.Contains(p.defined, id) && !slices.Contains(p.defined, was) {
+				list[key] = was
+				p.texts[was] = p.texts[id]
+			}
+		}
+	}
+}
+
+// names are the ids of a page that links name.
+func (p *page) names() map[string]string {
+	names := map[string]string{}
+	for key, id := range p.headings {
+		names["h:"+key] = id
+	}
+	for key, id := range p.anchors {
+		names["a:"+key] = id
+	}
+	return names
+}
+
+// boxOf is the notebook that takes the pages of a plan, nil if it is to be made.
+func (im *importer) boxOf(tx *workspace.Tx, pl *plan) *tree.Notebook {
+	if pl.kept != nil {
+		return tx.Notebook(pl.id)
+	}
+	if box := tx.Notebook(im.memory.origin.Notebook); box != nil && tx.OpenNotebook(box.ID) != nil {
+		return box
+	}
+	for _, box := range tx.Notebooks() {
+		if box.Conf.Name == pl.name && tx.OpenNotebook(box.ID) != nil {
+			return box
+		}
+	}
+	return nil
+}

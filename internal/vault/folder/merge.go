@@ -1,0 +1,171 @@
+package folder
+
+import (
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// merger brings a document to what was made of its file: blocks that say the same stay, those that stand in the same
+// place get the new text, so that what refers to them still does.
+type merger struct {
+	tx    *workspace.Tx
+	given map[string]bool        // ids of new blocks that links name
+	old   map[string]*tree.Block // blocks of the document by id
+	kept  map[*tree.Block]bool   // those that have found their place
+	hash  map[*tree.Block]string
+}
+
+// merge makes blocks what the document holds. given are the ids among them that links name: they stay what they are.
+func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, given map[string]bool) {
+	m := &merger{tx, given, map[string]*tree.Block{}, map[*tree.Block]bool{}, map[*tree.Block]string{}}
+	for _, b := range d.Root.Children {
+		b.Walk(func(b *tree.Block) { m.old[b.ID] = b })
+	}
+	for _, b := range blocks {
+		b.Walk(func(b *tree.Block) {
+			if old := m.old[b.Attrs["id"]]; old != nil {
+				m.kept[old] = true // its id is wanted: nothing else takes it
+			}
+		})
+	}
+	if len(blocks) == 0 {
+		blocks = []*tree.Block{tx.EmptyParagraph()}
+	}
+	children := m.list(d.Root.Children, blocks)
+	d.Root.Children = nil
+	d.Root.Insert(0, children...)
+}
+
+func (m *merger) hashOf(b *tree.Block) string {
+	h, known := m.hash[b]
+	if !known {
+		h = blockHash(b)
+		m.hash[b] = h
+	}
+	return h
+}
+
+// list is what becomes of the blocks of one container.
+func (m *merger) list(was, now []*tree.Block) []*tree.Block {
+	partner := m.partners(was, now)
+	out := make([]*tree.Block, len(now))
+	for i, b := range now {
+		switch old := partner[i]; {
+		case old == nil:
+			out[i] = m.fresh(b)
+		case m.same(old, b):
+			out[i] = old
+		default:
+			m.change(old, b)
+			out[i] = old
+		}
+	}
+	return out
+}
+
+// place is where a block stands: which block that stays is before it, and its kind.
+type place struct {
+	after *tree.Block
+	kind  string
+}
+
+// partners finds for each new block the one it stands for: the one with its id, else one that says the same, else one of
+// its kind in the same place.
+func (m *merger) partners(was, now []*tree.Block) []*tree.Block {
+	partner := make([]*tree.Block, len(now))
+	byHash := map[string][]*tree.Block{}
+	staying := map[*tree.Block]bool{}
+	for _, old := range was {
+		if !m.kept[old] {
+			byHash[m.hashOf(old)] = append(byHash[m.hashOf(old)], old)
+		}
+	}
+	for i, b := range now {
+		id := b.Attrs["id"]
+		switch old := m.old[id]; {
+		case old != nil && old.Kind == b.Kind && among(was, old):
+			partner[i] = old
+		case m.given[id] || old != nil:
+		default:
+			if list := byHash[m.hashOf(b)]; len(list) > 0 {
+				partner[i], byHash[m.hashOf(b)] = list[0], list[1:]
+				m.kept[list[0]] = true
+			}
+		}
+		if partner[i] != nil {
+			staying[partner[i]] = true
+		}
+	}
+	open := map[place][]*tree.Block{}
+	var last *tree.Block
+	for _, old := range was {
+		if staying[old] {
+			last = old
+		} else if !m.kept[old] {
+			open[place{last, old.Kind}] = append(open[place{last, old.Kind}], old)
+		}
+	}
+	last = nil
+	for i, b := range now {
+		if partner[i] != nil {
+			last = partner[i]
+			continue
+		}
+		at := place{last, b.Kind}
+		if list := open[at]; len(list) > 0 && !m.given[b.Attrs["id"]] && m.old[b.Attrs["id"]] == nil {
+			partner[i], open[at] = list[0], list[1:]
+			m.kept[list[0]] = true
+		}
+	}
+	return partner
+}
+
+// among reports whether a block lies in the container whose blocks are list.
+func among(list []*tree.Block, b *tree.Block) bool {
+	return len(list) > 0 && list[0].Parent == b.Parent
+}
+
+// same reports whether two blocks say the same, under the ids that links name.
+func (m *merger) same(old, b *tree.Block) bool {
+	return m.hashOf(old) == m.hashOf(b) && m.sameIDs(old, b)
+}
+
+func (m *merger) sameIDs(old, b *tree.Block) bool {
+	if id := b.Attrs["id"]; m.given[id] && id != old.ID || len(old.Children) != len(b.Children) {
+		return false
+	}
+	for i := range b.Children {
+		if !m.sameIDs(old.Children[i], b.Children[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// change gives a block of the document what a new one says.
+func (m *merger) change(old, b *tree.Block) {
+	attrs := b.Attrs
+	if attrs == nil {
+		attrs = map[string]string{}
+	}
+	for name, value := range old.Attrs {
+		if ownHere(name) && (name != "updated" || attrs[name] == "") {
+			attrs[name] = value
+		}
+	}
+	children := m.list(old.Children, b.Children)
+	old.Text, old.Marker, old.Task, old.Attrs = b.Text, b.Marker, b.Task, attrs
+	old.Children = nil
+	old.Insert(0, children...)
+}
+
+// fresh is a new block. It may hold some of the document that were elsewhere.
+func (m *merger) fresh(b *tree.Block) *tree.Block {
+	var keep []string
+	b.Walk(func(b *tree.Block) {
+		if id := b.Attrs["id"]; m.old[id] != nil {
+			keep = append(keep, id)
+		}
+	})
+	return m.tx.Identify([]*tree.Block{b}, keep...)[0]
+}
