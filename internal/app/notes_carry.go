@@ -63,7 +63,7 @@ func CarryToKernel(ctx context.Context, cfg *config.Config, address, token strin
 // CarryToVault looks at what the kernel of a connection has and the vault lacks. A vault that is
 // not there yet lacks everything, and Do may make it.
 func CarryToVault(ctx context.Context, cfg *config.Config, env config.Env, choice KernelChoice) (*Carry, error) {
-	c := &Carry{vault: &Vault{newVault(cfg, env, slog.New(slog.DiscardHandler))}}
+	c := &Carry{vault: &Vault{vault: newVault(cfg, env, slog.New(slog.DiscardHandler))}}
 	from := c.side(kernelToCarry(choice.URL, choice.Token.Reveal()), access.Read)
 	c.to = c.side(vaultClient(c.vault.vault, nil), vaultLevel)
 	return c, c.compare(ctx, from)

@@ -243,17 +243,24 @@ const shortestKey = 16
 // undoKey is the key that a setting stands for, and is hidden from every record. Where it cannot be had nothing is
 // written in clear instead: the tools are not offered.
 func (n *Notes) undoKey(cfg *config.Config, text string) (string, error) {
+	key, err := undoKey(cfg, n.env, text)
+	if key != "" {
+		n.app.hide([]string{key})
+	}
+	return key, err
+}
+
+func undoKey(cfg *config.Config, env config.Env, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	key, err := kernelInputs(cfg, n.env).Expand(text)
+	key, err := kernelInputs(cfg, env).Expand(text)
 	switch {
 	case err != nil:
 		return "", wrongSetting("siyuan.undoKey", err.Error())
 	case len(key) < shortestKey:
 		return "", wrongSetting("siyuan.undoKey", fmt.Sprintf("is shorter than %d bytes; collie secret set undo keeps a longer one, and ${secret:undo} stands for it", shortestKey))
 	}
-	n.app.hide([]string{key})
 	return key, nil
 }
 

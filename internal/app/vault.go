@@ -39,8 +39,11 @@ func (n *Notes) place(cfg *config.Config) place {
 	if n.vault == nil {
 		n.vault = newVault(cfg, n.env, n.log)
 	}
-	return place{vaultClient(n.vault, n.log), "vault:" + cfg.Vault.File, vaultLevel}
+	return place{vaultClient(n.vault, n.log), vaultKey(cfg), vaultLevel}
 }
+
+// vaultKey names the folder of the vault in our state.
+func vaultKey(cfg *config.Config) string { return "vault:" + cfg.Vault.File }
 
 // vaultClient talks to a vault as to a kernel.
 func vaultClient(v *vault.Vault, log *slog.Logger) *kernel.Client {

@@ -8,7 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"collie/internal/atomicfile"
 	"collie/internal/config"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/safety"
 	"collie/internal/tool"
 	"collie/internal/vault"
 	"collie/internal/vault/folder"
@@ -20,27 +23,109 @@ type (
 	FolderExport  = folder.ExportOptions
 	FolderReport  = folder.Report
 	FolderProblem = folder.Problem
+	FolderState   = folder.FileState
+)
+
+// The states of files that an import tells of.
+const (
+	FileAdded       = folder.Added
+	FileUpdated     = folder.Updated
+	FileUnchanged   = folder.Unchanged
+	FileMoved       = folder.Moved
+	FileOverwritten = folder.Overwritten
+	FileConflict    = folder.Conflict
+	FileRemoved     = folder.Removed
+	FileRestored    = folder.Restored
+	FileGone        = folder.Gone
 )
 
 // OpenVaultToFill is the vault of the settings for [Vault.Import]. The file is made if it is not
 // there, without a notebook of welcome: whoever brings notes needs none.
-func OpenVaultToFill(cfg *config.Config, log *slog.Logger) *Vault {
-	return &Vault{vault.New(cfg.Vault.File, vault.Options{Log: log})}
+func OpenVaultToFill(cfg *config.Config, env config.Env, log *slog.Logger) *Vault {
+	v := &Vault{vault: vault.New(cfg.Vault.File, vault.Options{Log: log})}
+	v.keeper = func() (*safety.Coordinator, error) {
+		set, err := readSiYuan(cfg)
+		if err != nil {
+			return nil, err
+		}
+		key, err := undoKey(cfg, env, set.UndoKey)
+		if err != nil {
+			return nil, err
+		}
+		dir := filepath.Join(cfg.Paths.State, "siyuan", workspaceKey(vaultKey(cfg)))
+		return safety.Open(safety.Options{Dir: dir, Key: key, Logger: log}), nil
+	}
+	return v
 }
 
-// Import brings a folder of Markdown into the vault, which must be one that was opened for it. The
-// report says also on an error what was done until then.
-func (v *Vault) Import(ctx context.Context, dir string, o FolderImport) (FolderReport, error) {
+// Import brings a folder of Markdown into the vault, which must be one that was opened for it, or brings what was
+// imported from it up to date. One import at a time works on a vault: waiting, unless it is nil, is told when another one
+// does. The report says also on an error what was done until then.
+func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting func()) (report FolderReport, err error) {
 	const op = "import into the vault"
 	if err := isFolder(op, dir); err != nil {
-		return FolderReport{}, err
+		return report, err
+	}
+	if o.MovedFrom != "" {
+		if o.MovedFrom, err = folder.PlaceOf(o.MovedFrom); err != nil {
+			return report, err
+		}
 	}
 	w, err := v.vault.Workspace(ctx)
 	if err != nil {
-		return FolderReport{}, err
+		return report, err
 	}
-	report, err := folder.Import(ctx, w, dir, o)
-	return report, ended(ctx, op, dir, err)
+	unlock, err := v.alone(ctx, waiting)
+	if err != nil {
+		return report, ended(ctx, op, dir, err)
+	}
+	defer unlock()
+	if o.Theirs && !o.DryRun {
+		k := vaultClient(v.vault, nil)
+		defer k.Close()
+		keeper, err := v.keeper()
+		if err != nil {
+			return report, err
+		}
+		o.Overwriting = func(id, _ string) (func(error), error) {
+			return keeper.Keep(ctx, k, "vault", "import", kernel.ID(id))
+		}
+	}
+	report, err = folder.Import(ctx, w, dir, o)
+	return report, importEnded(ctx, op, dir, err)
+}
+
+// alone waits until no other import works on the vault.
+func (v *Vault) alone(ctx context.Context, waiting func()) (unlock func(), err error) {
+	file := v.Path() + ".import.lock"
+	unlock, free, err := atomicfile.TryLock(file)
+	if err != nil || free {
+		return unlock, err
+	}
+	if waiting != nil {
+		waiting()
+	}
+	return atomicfile.Lock(ctx, file)
+}
+
+// importEnded is the error with which an import ended, with what to do.
+func importEnded(ctx context.Context, op, dir string, err error) error {
+	wrong := func(hint string) error {
+		return &tool.Error{Op: op, Kind: tool.Conflicting, Subject: dir, Err: err, Hint: hint}
+	}
+	switch {
+	case errors.Is(err, folder.ErrCopy):
+		return wrong("--moved-from DIR goes on with what came from there; --copy brings all in once more")
+	case errors.Is(err, folder.ErrNotebook):
+		return wrong("leave --notebook out to bring that one up to date; --copy brings all in once more")
+	case errors.Is(err, folder.ErrNoOrigin):
+		return wrong("name the folder as it was when it was imported, or leave --moved-from out")
+	}
+	err = ended(ctx, op, dir, err)
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Canceled {
+		e.Hint = "what is in the vault is whole; the same command goes on from there"
+	}
+	return err
 }
 
 // Export writes notebooks, named by ids or names and all if there are none, as a folder of Markdown.

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"collie/internal/config"
+	"collie/internal/source/siyuan/safety"
 	"collie/internal/tool"
 	"collie/internal/vault"
 	"collie/internal/vault/workspace"
@@ -24,12 +25,16 @@ type (
 // Vault is the handle on the file of the built-in notes, for people. It works on the file itself,
 // whether or not a gateway has it open too and whatever serves the tools for notes. It is safe for
 // concurrent use. Close ends it.
-type Vault struct{ vault *vault.Vault }
+type Vault struct {
+	vault *vault.Vault
+	// keeper keeps what an import overwrites; nil where nothing is written.
+	keeper func() (*safety.Coordinator, error)
+}
 
 // OpenVault is the vault of the settings, for looking at it: nothing is made or changed, and the
 // file need not be there.
 func OpenVault(cfg *config.Config, log *slog.Logger) *Vault {
-	return &Vault{vault.New(cfg.Vault.File, vault.Options{Log: log, Workspace: workspace.Options{ReadOnly: true}})}
+	return &Vault{vault: vault.New(cfg.Vault.File, vault.Options{Log: log, Workspace: workspace.Options{ReadOnly: true}})}
 }
 
 // Path is the file of the vault.

@@ -68,6 +68,6 @@ func (p *program) vaultExport(ctx context.Context, args []string, f *vaultExport
 			return err
 		}
 		p.onRecord(ctx, cfg, "vault export", folderDetail(v, to, &report))
-		return p.showFolder("exported to "+to, v, to, &report)
+		return p.showFolder("exported to "+to, v.Path(), to, &report)
 	})
 }

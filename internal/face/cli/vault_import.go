@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -10,25 +11,40 @@ import (
 	"collie/internal/app"
 )
 
+// vaultImportFlags say how a folder is imported.
+type vaultImportFlags struct {
+	notebook, movedFrom string
+	theirs, copied, dry bool
+}
+
 func (p *program) vaultImportCommand() *cobra.Command {
-	var notebook string
+	var f vaultImportFlags
 	c := &cobra.Command{
 		Use: "import DIR", Short: "Bring a folder of Markdown into the vault", Args: named("folder"),
 		Long: "Reads a folder of Markdown, such as one of Obsidian or Logseq or one that collie vault export\n" +
 			"wrote, into the vault: files become documents, folders documents with children, links between\n" +
 			"pages references, and images and attachments come along. DIR is only read. What could not be\n" +
-			"kept is listed, and the exit code is 6 then. The vault is made if it is not there.",
-		Example: "  collie vault import ~/Obsidian\n  collie vault import ~/logseq --notebook Journal",
-		RunE:    func(c *cobra.Command, args []string) error { return p.vaultImport(c.Context(), args[0], notebook) },
+			"kept is listed, and the exit code is 6 then. The vault is made if it is not there.\n\n" +
+			"Imported again, files that have changed update their documents, and nothing is removed. A\n" +
+			"document that was changed here too stays, and is listed: --theirs has the file win, and collie\n" +
+			"siyuan undo takes that back. An import that was interrupted goes on with the same command.",
+		Example: "  collie vault import ~/Obsidian\n  collie vault import ~/Obsidian --dry-run\n  collie vault import ~/logseq --notebook Journal",
+		RunE:    func(c *cobra.Command, args []string) error { return p.vaultImport(c.Context(), args[0], &f) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
+			return nil, cobra.ShellCompDirectiveDefault
 		},
 	}
-	c.Flags().StringVar(&notebook, "notebook", "", "put all into the notebook `NAME` (default: the name of DIR)")
+	c.Flags().StringVar(&f.notebook, "notebook", "", "put all into the notebook `NAME` (default: the name of DIR)")
+	c.Flags().BoolVar(&f.theirs, "theirs", false, "have files win over what was changed or removed here")
+	c.Flags().BoolVar(&f.copied, "copy", false, "bring all in as new documents, also what was imported before")
+	c.Flags().StringVar(&f.movedFrom, "moved-from", "", "go on with what was imported from `DIR`, where the folder was before")
+	c.Flags().BoolVar(&f.dry, "dry-run", false, "only say what would be done")
+	c.MarkFlagsMutuallyExclusive("copy", "moved-from")
+	c.MarkFlagsMutuallyExclusive("copy", "theirs")
 	return c
 }
 
-func (p *program) vaultImport(ctx context.Context, dir, notebook string) error {
+func (p *program) vaultImport(ctx context.Context, dir string, f *vaultImportFlags) error {
 	const op = "vault import"
 	cfg, err := p.load()
 	if err != nil {
@@ -37,20 +53,32 @@ func (p *program) vaultImport(ctx context.Context, dir, notebook string) error {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	v := app.OpenVaultToFill(cfg, slog.New(slog.DiscardHandler)) // the command itself says what went wrong
+	v := app.OpenVaultToFill(cfg, p.env, slog.New(slog.DiscardHandler)) // the command itself says what went wrong
 	defer func() {
 		if err := v.Close(); err != nil {
 			p.warn("the vault was not closed: %v", err)
 		}
 	}()
+	if f.dry && !v.Exists() { // an empty one stands for it
+		tmp, err := os.MkdirTemp("", "collie-import-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp) //nolint:errcheck // nothing of worth is in it
+		empty := *cfg
+		empty.Vault.File = filepath.Join(tmp, "vault.db")
+		v = app.OpenVaultToFill(&empty, p.env, slog.New(slog.DiscardHandler))
+	}
 	b := p.newBar("importing")
-	report, err := v.Import(ctx, dir, app.FolderImport{Notebook: notebook, Progress: b.show})
+	report, err := v.Import(ctx, dir, app.FolderImport{
+		Notebook: f.notebook, Progress: b.show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,
+	}, func() { p.note("another import works on this vault: waiting for it to end") })
 	b.close()
-	if done(&report) {
+	if done(&report) && !f.dry {
 		p.onRecord(context.WithoutCancel(ctx), cfg, op, folderDetail(v, dir, &report))
 	}
 	if err != nil {
-		if done(&report) {
+		if done(&report) && !f.dry {
 			p.note("imported before that: %s", reportText(&report))
 		}
 		return err
@@ -58,5 +86,59 @@ func (p *program) vaultImport(ctx context.Context, dir, notebook string) error {
 	if instead := app.InsteadOfVault(cfg, p.env, app.KernelFlags{}); instead != "" {
 		p.note("the tools for notes do not work in the vault now: %s", instead)
 	}
-	return p.showFolder("imported into "+v.Path(), v, dir, &report)
+	return p.showImport(cfg.Vault.File, dir, &report, f.dry)
+}
+
+// showImport tells what became of the files of a folder.
+func (p *program) showImport(file, dir string, r *app.FolderReport, dry bool) error {
+	if r.From != "" && !p.json {
+		p.note("taken for the folder that was imported from %s, which is no more", r.From)
+	}
+	if p.json {
+		return p.showFolder("", file, dir, r)
+	}
+	if err := p.showStates(r); err != nil {
+		return err
+	}
+	what := "imported into " + file
+	if dry {
+		what = "would be imported into " + file
+	}
+	return p.showFolder(what, file, dir, r)
+}
+
+// worthTelling are the states that people are shown file by file, and what they mean.
+var worthTelling = map[string]string{
+	string(app.FileRemoved):     "removed here: it stays so; --theirs brings it back",
+	string(app.FileGone):        "not in the folder any more: the document stays",
+	string(app.FileOverwritten): "changed here too: the file won; collie siyuan undo takes it back",
+	string(app.FileMoved):       "it was moved in the folder",
+}
+
+// showStates shows the files that need a word.
+func (p *program) showStates(r *app.FolderReport) error {
+	var rows [][]string
+	more := 0
+	for _, f := range r.States {
+		why, worth := worthTelling[string(f.State)]
+		switch {
+		case !worth && f.From == "":
+			continue
+		case f.From != "":
+			why = "it was " + f.From
+		}
+		if len(rows) >= maxProblemRows {
+			more++
+			continue
+		}
+		rows = append(rows, []string{f.Path, string(f.State), why})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	err := p.table([]string{"FILE", "STATE", "WHY"}, rows)
+	if more > 0 {
+		p.note("and %d more; --json lists all", more)
+	}
+	return err
 }

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"collie/internal/app"
 )
@@ -15,7 +18,28 @@ func done(r *app.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0
 
 // reportText counts what was brought in or out.
 func reportText(r *app.FolderReport) string {
-	return fmt.Sprintf("%s, %s, %s, %s", count(r.Notebooks, "notebook"), count(r.Documents, "document"), count(r.Blocks, "block"), count(r.Files, "file"))
+	text := fmt.Sprintf("%s, %s, %s, %s", count(r.Notebooks, "notebook"), count(r.Documents, "document"), count(r.Blocks, "block"), count(r.Files, "file"))
+	counts := stateCounts(r)
+	if counts[string(app.FileAdded)] == len(r.States) { // nothing of it was there before
+		return text
+	}
+	if r.Documents == 0 && r.Files == 0 {
+		text = "nothing to write"
+	}
+	var parts []string
+	for _, state := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+	}
+	return text + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// stateCounts counts the files of an import by what became of them.
+func stateCounts(r *app.FolderReport) map[string]int {
+	counts := map[string]int{}
+	for _, f := range r.States {
+		counts[string(f.State)]++
+	}
+	return counts
 }
 
 // folderDetail is what the record says of an import or export.
@@ -26,13 +50,20 @@ func folderDetail(v *app.Vault, place string, r *app.FolderReport) map[string]an
 }
 
 // showFolder tells what came of an import or export. The error is that of a part.
-func (p *program) showFolder(what string, v *app.Vault, place string, r *app.FolderReport) error {
+func (p *program) showFolder(what, file, place string, r *app.FolderReport) error {
 	var err error
 	if p.json {
-		err = p.printJSON(map[string]any{
-			"file": v.Path(), "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "blocks": r.Blocks, "files": r.Files,
+		out := map[string]any{
+			"file": file, "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "blocks": r.Blocks, "files": r.Files,
 			"problems": append([]app.FolderProblem{}, r.Problems...),
-		})
+		}
+		if r.States != nil {
+			out["states"], out["counts"] = r.States, stateCounts(r)
+		}
+		if r.From != "" {
+			out["movedFrom"] = r.From
+		}
+		err = p.printJSON(out)
 	} else {
 		err = p.showFolderText(what, r)
 	}
