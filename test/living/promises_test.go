@@ -248,7 +248,7 @@ func TestPromise43Stats(t *testing.T) {
 			t.Errorf("%s is %q, want %q", path, got.String(), want)
 		}
 	}
-	for _, path := range []string{"size", "generation", "fileWrites", "createdAt", "lastGlobalUpdate", "hitRate", "loadMs", "servers.0.ageSeconds", "servers.0.bytes", "staleHits", "merges", "bytesSaved", "writes.lockWaits"} {
+	for _, path := range []string{"size", "generation", "fileWrites", "createdAt", "lastGlobalUpdate", "hitRate", "loadMs", "servers.0.ageSeconds", "servers.0.bytes", "staleHits", "merges", "bytesSaved", "writes.lockWaits", "writes.lastMs", "writes.meanMs", "writes.longestMs"} {
 		if !gjson.GetBytes(raw, path).Exists() {
 			t.Errorf("%s is missing: %s", path, raw)
 		}

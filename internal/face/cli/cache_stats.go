@@ -132,6 +132,7 @@ func trafficRows(s *app.CacheStats) [][]string {
 		{"lists from servers", fmt.Sprintf("%d, %d changed, %d failed", s.Refreshes.OK, s.Refreshes.Changed, s.Refreshes.Failed)},
 		{"lists not kept", fmt.Sprintf("%d%s", total(s.Refused), reasons(s.Refused))},
 		{"writes", fmt.Sprintf("%d%s", s.Writes.OK, reasons(s.Writes.Failed))},
+		{"writing took", fmt.Sprintf("%.1f ms last, %.1f ms mean, %.1f ms at most", s.Writes.LastMillis, s.Writes.MeanMillis, s.Writes.LongestMillis)},
 		{"waits for the lock", strconv.FormatUint(s.Writes.LockWaits, 10)},
 		{"merges", strconv.FormatUint(s.Merges, 10)},
 		{"load", fmt.Sprintf("%.1f ms", s.LoadMillis)},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -72,7 +71,7 @@ func (c *Cache) flush(ctx context.Context) error { return c.commit(ctx) }
 func (c *Cache) commit(ctx context.Context) error {
 	err := c.alone(ctx, func() (err error) {
 		if c.file != nil {
-			if err = c.commitFile(ctx); err != nil && ctx.Err() == nil {
+			if err = c.timed(func() error { return c.commitFile(ctx) }); err != nil && ctx.Err() == nil {
 				c.failed("write", err)
 			}
 		}
@@ -82,6 +81,22 @@ func (c *Cache) commit(ctx context.Context) error {
 		return err
 	})
 	c.tell()
+	return err
+}
+
+// timed notes how long a commit took that had something to write.
+func (c *Cache) timed(commit func() error) error {
+	c.mu.Lock()
+	before := c.count.Writes.OK
+	c.mu.Unlock()
+	start := time.Now()
+	err := commit()
+	took := time.Since(start)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil || c.count.Writes.OK > before {
+		c.count.Write.add(took)
+	}
 	return err
 }
 
@@ -102,8 +117,6 @@ type pending struct {
 	version uint64
 	rec     *record // nil to delete
 	raw     json.RawMessage
-	before  State
-	fresh   bool // the file has no such entry
 }
 
 // commitFile writes to the file, joined with what others have written there meanwhile.
@@ -182,7 +195,7 @@ func (c *Cache) pending() (list []pending, create bool) {
 		if !s.dirty() {
 			continue
 		}
-		p := pending{name: name, version: s.version, before: s.disk.state, fresh: s.raw == nil}
+		p := pending{name: name, version: s.version}
 		if !s.gone {
 			p.rec = s.rec
 		} else if s.raw == nil { // it was never written
@@ -203,19 +216,20 @@ func (c *Cache) pending() (list []pending, create bool) {
 	return list, c.create
 }
 
-// settle notes what was written, and tells operators of servers that came, went or changed.
+// settle notes what was written, and tells operators.
 func (c *Cache) settle(list []pending, generation uint64) {
 	c.mu.Lock()
-	var names []string
-	level := slog.LevelDebug
-	for _, p := range list {
-		names = append(names, p.name)
+	names, tools := make([]string, len(list)), 0
+	for i, p := range list {
+		names[i] = p.name
+		if p.rec != nil {
+			tools += len(p.rec.Tools)
+		}
 		s := c.slots[p.name]
 		if s == nil {
 			continue
 		}
 		if p.raw == nil {
-			level = slog.LevelInfo
 			if s.version == p.version {
 				delete(c.slots, p.name)
 			} else { // it came back in the meantime
@@ -223,16 +237,13 @@ func (c *Cache) settle(list []pending, generation uint64) {
 			}
 			continue
 		}
-		if p.fresh || p.rec != nil && p.rec.State != p.before {
-			level = slog.LevelInfo
-		}
 		s.raw, s.disk, s.saved = p.raw, readHeader(p.raw), p.version
 	}
 	c.generation, c.create = generation, false
 	c.count.Writes.OK++
 	c.count.Writes.Entries += uint64(len(list))
 	c.mu.Unlock()
-	c.log.Log(context.Background(), level, "tool cache written", "servers", names, "generation", generation)
+	c.log.Info("tool cache written", "servers", len(list), "tools", tools, "names", names, "generation", generation)
 }
 
 // reload takes over what others have written.

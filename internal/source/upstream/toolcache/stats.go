@@ -60,6 +60,10 @@ type WriteCount struct {
 	Entries   uint64            `json:"entries"`
 	Failed    map[string]uint64 `json:"failed"` // by cause
 	LockWaits uint64            `json:"lockWaits"`
+	// How long writing took, with waiting for the lock; commits that failed are among them.
+	LastMillis    float64 `json:"lastMs"`
+	MeanMillis    float64 `json:"meanMs"`
+	LongestMillis float64 `json:"longestMs"`
 }
 
 // SharedCount counts the traffic with the shared place.
@@ -80,6 +84,7 @@ type counters struct {
 	Failures      map[string]map[string]uint64 // by what was done and the cause
 	Merges        uint64
 	Load          time.Duration
+	Write         writeTimes
 	LastFailure   string
 	Shared        SharedCount
 }
@@ -142,7 +147,8 @@ func (c *Cache) Stats() Stats {
 	st.Refreshes, st.Writes, st.Merges, st.LastFailure = n.Refreshes, n.Writes, n.Merges, n.LastFailure
 	st.Writes.Failed, st.ReadFailures = counts(n.Failures["write"]), counts(n.Failures["read"])
 	st.Writes.LockWaits = st.LockWaits
-	st.LoadMillis = float64(n.Load.Microseconds()) / 1000
+	st.Writes.LastMillis, st.Writes.MeanMillis, st.Writes.LongestMillis = millis(n.Write.last), millis(n.Write.mean()), millis(n.Write.longest)
+	st.LoadMillis = millis(n.Load)
 	if st.Compressed {
 		st.BytesSaved = st.PlainSize - st.Size
 	}
@@ -162,6 +168,26 @@ func (c *Cache) Stats() Stats {
 		}
 	}
 	return st
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// writeTimes is how long commits to the file took.
+type writeTimes struct {
+	n                  int64
+	last, longest, sum time.Duration
+}
+
+func (w *writeTimes) add(d time.Duration) {
+	w.n++
+	w.last, w.longest, w.sum = d, max(w.longest, d), w.sum+d
+}
+
+func (w *writeTimes) mean() time.Duration {
+	if w.n == 0 {
+		return 0
+	}
+	return w.sum / time.Duration(w.n)
 }
 
 func counts(m map[string]uint64) map[string]uint64 {

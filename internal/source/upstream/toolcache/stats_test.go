@@ -2,6 +2,7 @@ package toolcache_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -111,6 +112,36 @@ func TestFewWrites(t *testing.T) {
 	if n := uint64(b.log.count(`msg="tool cache written"`)); n != c.Stats().Writes.OK {
 		t.Errorf("%d lines for %d commits:\n%s", n, c.Stats().Writes.OK, b.log)
 	}
+}
+
+// A write tells operators of how much, and its time is counted, whether it went well or not.
+func TestWritesAreToldAndTimed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.open(t)
+	c.Store("a", entry(1, "x", "y"))
+	c.Store("b", entry(2, "z"))
+	if err := c.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := `level=INFO msg="tool cache written" servers=2 tools=3`; b.log.count(want) != 1 {
+		t.Errorf("the log has no %s:\n%s", want, b.log)
+	}
+	w := c.Stats().Writes
+	if w.LastMillis <= 0 || w.MeanMillis != w.LastMillis || w.LongestMillis != w.LastMillis {
+		t.Errorf("one write took %+v", w)
+	}
+	if err := c.Flush(t.Context()); err != nil || !reflect.DeepEqual(c.Stats().Writes, w) {
+		t.Errorf("nothing was written, %v, and the times are %+v", err, c.Stats().Writes)
+	}
+	c.Clear("a")
+	if err := c.Flush(t.Context()); err != nil || b.log.count(`servers=1 tools=0`) != 1 {
+		t.Errorf("forgetting, %v:\n%s", err, b.log)
+	}
+	if w = c.Stats().Writes; w.OK != 2 || w.MeanMillis > w.LongestMillis || w.LastMillis > w.LongestMillis {
+		t.Errorf("two writes took %+v", w)
+	}
+	mustClose(t, c)
 }
 
 // Two of a gateway's own goroutines that keep and read at once harm nobody.
