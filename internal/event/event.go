@@ -26,8 +26,11 @@ func (b *Bus[T]) Publish(v T) {
 	if subs == nil {
 		return
 	}
+	shared := v // escapes, so it is made where somebody subscribes
 	for _, s := range *subs {
-		s.put(v)
+		if s.wants == nil || s.wants(&shared) {
+			s.put(&shared)
+		}
 	}
 }
 
@@ -36,8 +39,12 @@ func (b *Bus[T]) Watched() bool { return b.subs.Load() != nil }
 
 // Subscribe returns a Subscription to what is published from now on, with a queue of buffer
 // events, at least one. The caller closes it.
-func (b *Bus[T]) Subscribe(buffer int) *Subscription[T] {
-	s := &Subscription[T]{bus: b, c: make(chan T, max(buffer, 1))}
+func (b *Bus[T]) Subscribe(buffer int) *Subscription[T] { return b.SubscribeTo(buffer, nil) }
+
+// SubscribeTo is Subscribe for the events that wants picks. It is asked by the publisher, so that
+// nobody is woken for the others, and must be quick and safe for concurrent use.
+func (b *Bus[T]) SubscribeTo(buffer int, wants func(*T) bool) *Subscription[T] {
+	s := &Subscription[T]{bus: b, wants: wants, c: make(chan *T, max(buffer, 1))}
 	b.replace(func(subs []*Subscription[T]) []*Subscription[T] { return append(subs, s) })
 	return s
 }
@@ -59,16 +66,18 @@ func (b *Bus[T]) replace(edit func([]*Subscription[T]) []*Subscription[T]) {
 // Subscription is one subscriber's queue. All methods are safe for concurrent use.
 type Subscription[T any] struct {
 	bus     *Bus[T]
+	wants   func(*T) bool // nil for all
 	dropped atomic.Uint64
 
 	mu     sync.Mutex
 	closed bool
-	c      chan T // sent to and closed with mu held
+	c      chan *T // sent to and closed with mu held
 }
 
-// C delivers events in the order they were published. It is closed by Close, after which
+// C delivers events in the order they were published. All subscribers are given the same one, which
+// nobody changes. It is closed by Close, after which
 // the events that were queued can still be received.
-func (s *Subscription[T]) C() <-chan T { return s.c }
+func (s *Subscription[T]) C() <-chan *T { return s.c }
 
 // Dropped counts the events this subscriber has lost because its queue was full.
 func (s *Subscription[T]) Dropped() uint64 { return s.dropped.Load() }
@@ -88,7 +97,7 @@ func (s *Subscription[T]) Close() {
 
 // put queues v, in place of the oldest event if it must. The loop ends: nobody else sends
 // while mu is held.
-func (s *Subscription[T]) put(v T) {
+func (s *Subscription[T]) put(v *T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.closed {

@@ -13,7 +13,7 @@ func drain(s *event.Subscription[int]) []int {
 	s.Close()
 	var got []int
 	for v := range s.C() {
-		got = append(got, v)
+		got = append(got, *v)
 	}
 	return got
 }
@@ -34,6 +34,18 @@ func TestSubscribersReceiveInOrder(t *testing.T) {
 	}
 	if bus.Watched() {
 		t.Error("Watched() = true after all have closed")
+	}
+}
+
+func TestSubscriberPicks(t *testing.T) {
+	t.Parallel()
+	var bus event.Bus[int]
+	even := bus.SubscribeTo(8, func(n *int) bool { return *n%2 == 0 })
+	for n := range 6 {
+		bus.Publish(n)
+	}
+	if diff := cmp.Diff([]int{0, 2, 4}, drain(even)); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
@@ -74,7 +86,7 @@ func TestCloseTwice(t *testing.T) {
 	s.Close()
 	bus.Publish(1)
 	if v, open := <-s.C(); open {
-		t.Errorf("received %d after Close", v)
+		t.Errorf("received %d after Close", *v)
 	}
 }
 

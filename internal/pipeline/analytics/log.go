@@ -49,13 +49,15 @@ type Options struct {
 // Log keeps what is published of calls in the files of a folder. It is safe for concurrent use.
 // Close ends it.
 type Log struct {
-	folder folder
-	opts   Options
-	sub    *event.Subscription[tool.CallDone]
-	done   sync.WaitGroup
-	wake   chan struct{} // there are lines; holds one
-	hurry  chan struct{} // there are many lines; holds one
-	ended  chan struct{} // closed when no line will come any more
+	folder  folder
+	opts    Options
+	sub     *event.Subscription[tool.CallDone]
+	done    sync.WaitGroup
+	close   func()        // closes closing, once
+	closing chan struct{} // Close was called
+	wake    chan struct{} // there are lines; holds one
+	hurry   chan struct{} // there are many lines; holds one
+	ended   chan struct{} // closed when no line will come any more
 
 	lost atomic.Int64 // lines given up since the last note
 
@@ -79,8 +81,9 @@ func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 	}
 	l := &Log{
 		opts: *opts, sub: bus.Subscribe(queueLen),
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), ended: make(chan struct{}),
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), ended: make(chan struct{}), closing: make(chan struct{}),
 	}
+	l.close = sync.OnceFunc(func() { close(l.closing) })
 	l.opts.Retention = cmp.Or(l.opts.Retention, DefaultRetention)
 	if l.opts.Logger == nil {
 		l.opts.Logger = slog.New(slog.DiscardHandler)
@@ -94,6 +97,7 @@ func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 // Close keeps what was published until now and waits for it to be written. It may be called
 // twice.
 func (l *Log) Close() {
+	l.close()
 	l.sub.Close()
 	l.done.Wait()
 }
@@ -106,13 +110,16 @@ func (l *Log) collect() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for done := range l.sub.C() {
-		c.take(&done)
+		c.take(done)
 		// Calls come in rows, and to be woken for each would cost more than its line does.
 		pause.Reset(gatherTime)
-		<-pause.C
+		select {
+		case <-pause.C:
+		case <-l.closing: // a command has its answer and is to end
+		}
 		for waiting := len(l.sub.C()); waiting > 0; waiting-- {
 			if next, ok := <-l.sub.C(); ok {
-				c.take(&next)
+				c.take(next)
 			}
 		}
 	}

@@ -290,6 +290,25 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
+// A command that has its answer ends: Close waits for no company of its one call.
+func TestCloseDoesNotWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, bus, begun := t.TempDir(), new(event.Bus[tool.CallDone]), time.Now()
+		l := analytics.Open(dir, bus, nil)
+		bus.Publish(tool.CallDone{Call: called(`{}`), Start: begun, Outcome: tool.OK})
+		synctest.Wait()
+		l.Close()
+		l.Close()
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("Close slept for %v", took)
+		}
+		if n := len(entries(t, dir)); n != 1 {
+			t.Errorf("%d calls kept, want 1", n)
+		}
+	})
+}
+
 // A line is there soon, without Close, and each day has its own file.
 func TestDays(t *testing.T) {
 	t.Parallel()

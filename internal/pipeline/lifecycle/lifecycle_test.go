@@ -49,7 +49,7 @@ func TestEachCallIsToldOnce(t *testing.T) {
 				sub.Close()
 				var got []tool.CallDone
 				for done := range sub.C() {
-					got = append(got, done)
+					got = append(got, *done)
 				}
 				if diff := cmp.Diff([]tool.CallDone{tt.want}, got, cmpopts.EquateErrors()); diff != "" {
 					t.Errorf("events (-want +got):\n%s", diff)

@@ -61,7 +61,7 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 		return nil, fmt.Errorf("make the folder of the mascot: %w", err)
 	}
 	p.file = atomicfile.File{Path: filepath.Join(dir, "mascot.json"), NoSync: true}
-	p.sub = bus.Subscribe(1024)
+	p.sub = bus.SubscribeTo(1024, counts)
 	go p.listen()
 	go p.keep()
 	return p, nil
@@ -80,9 +80,8 @@ func (p *Purse) Close() error {
 func (p *Purse) listen() {
 	defer close(p.ended)
 	for done := range p.sub.C() {
-		if p.earn(&done) {
-			p.nudge()
-		}
+		p.earn(done)
+		p.nudge()
 	}
 }
 
@@ -116,13 +115,15 @@ func (p *Purse) keep() {
 	}
 }
 
-// earn counts a call and reports whether there is anything to write. Only calls of the SiYuan
-// tools count, successful ones earn, and the mascot's own never do (R-7-3).
-func (p *Purse) earn(d *tool.CallDone) bool {
+// counts reports whether the purse hears of a call: those of the SiYuan tools, but never the mascot's own.
+func counts(d *tool.CallDone) bool {
 	c := d.Call
-	if c.Kind != tool.KindCall || c.Action == nil || c.Source == nil || c.Source.Name() != "siyuan" || c.Tool == "mascot" {
-		return false
-	}
+	return c.Kind == tool.KindCall && c.Action != nil && c.Source != nil && c.Source.Name() == "siyuan" && c.Tool != "mascot"
+}
+
+// earn counts a call. Successful ones earn.
+func (p *Purse) earn(d *tool.CallDone) {
+	c := d.Call
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := &happened{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "error"}
@@ -131,7 +132,6 @@ func (p *Purse) earn(d *tool.CallDone) bool {
 		p.earned++
 	}
 	p.last = h
-	return true
 }
 
 // Balance returns the coins now and the coins ever earned.

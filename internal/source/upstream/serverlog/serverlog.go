@@ -240,7 +240,7 @@ func (l *Log) follow(ctx context.Context, f tool.LogFilter, sub *event.Subscript
 					return
 				}
 			}
-			if line := lineOf(e); wants(f, line) && !yield(line, nil) {
+			if line := lineOf(*e); wants(f, line) && !yield(line, nil) {
 				return
 			}
 		case <-ctx.Done():
