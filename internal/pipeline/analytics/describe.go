@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,7 +18,7 @@ import (
 
 // describe tells what is to be kept of a call, texts and Seq excepted, and what a model reads
 // of its result.
-func describe(done *tool.CallDone) (Entry, reading) {
+func describe(done *tool.CallDone, last *session) (Entry, reading) {
 	c := done.Call
 	response, size := responseTo(done)
 	e := Entry{
@@ -28,7 +29,7 @@ func describe(done *tool.CallDone) (Entry, reading) {
 		DurationMs:    math.Round(float64(done.Duration)/float64(time.Microsecond)) / 1000,
 		ParamKeys:     paramKeys(c.Args),
 		Transport:     transport(c),
-		SessionIDHash: sessionHash(c.Session),
+		SessionIDHash: last.hashOf(c.Session),
 		RequestChars:  Chars(c.Args),
 		ResponseChars: response.chars(),
 		RequestBytes:  len(c.Args),
@@ -123,6 +124,14 @@ const (
 // paramKeys are the names of arguments. What is too long for a name is left out, since it may
 // be anything.
 func paramKeys(args json.RawMessage) []string {
+	if keys, ok := plainKeys(args); ok {
+		return keys
+	}
+	return namesOf(args)
+}
+
+// namesOf is paramKeys for anything.
+func namesOf(args json.RawMessage) []string {
 	keys := []string{}
 	d := gjson.ParseBytes(args)
 	if !d.IsObject() {
@@ -134,6 +143,33 @@ func paramKeys(args json.RawMessage) []string {
 		}
 		return true
 	})
+	return tidied(keys)
+}
+
+// plainKeys is paramKeys for arguments that are a valid object without escapes in its names, which nearly all are.
+func plainKeys(args json.RawMessage) (keys []string, ok bool) {
+	keys = []string{}
+	if !json.Valid(args) {
+		return nil, false
+	}
+	c := cursor{raw: args}
+	if c.peek() != '{' {
+		return keys, true
+	}
+	for begun := false; c.more(begun, '}'); begun = true {
+		name := c.name()
+		if bytes.IndexByte(name, '\\') >= 0 {
+			return nil, false
+		}
+		if name = name[1 : len(name)-1]; string(name) != "action" && len(name) <= maxKeyName {
+			keys = append(keys, string(name))
+		}
+		c.value()
+	}
+	return tidied(keys), true
+}
+
+func tidied(keys []string) []string {
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
 	return keys[:min(len(keys), maxKeys)]
@@ -153,6 +189,16 @@ func transport(c *tool.Call) string {
 	case tool.Direct, tool.CLIAgent, tool.Scheduled:
 	}
 	return CLI
+}
+
+// session is one whose hash is known: calls come in rows from the same.
+type session struct{ id, hash string }
+
+func (s *session) hashOf(id string) string {
+	if id != s.id {
+		s.id, s.hash = id, sessionHash(id)
+	}
+	return s.hash
 }
 
 // sessionHash lets calls of one session be told apart from others, and found in the audit.

@@ -130,8 +130,13 @@ func (l *Log) collect() {
 type collector struct {
 	log     *Log
 	seq     int64
-	dropped uint64 // by the bus, as far as noted
-	line    bytes.Buffer
+	dropped uint64       // by the bus, as far as noted
+	entry   []byte       // the line of the last call
+	line    bytes.Buffer // that of the last note
+	session session      // of the last call
+
+	day       string // of the last line
+	dayNumber int64  // since 1970
 }
 
 // take makes a line of a call.
@@ -144,15 +149,26 @@ func (c *collector) take(done *tool.CallDone) {
 }
 
 func (c *collector) add(done *tool.CallDone) {
-	e, response := describe(done)
+	e, response := describe(done, &c.session)
 	if l := c.log; l.opts.CaptureText && l.opts.Redactor != nil {
 		capture(&e, done.Call.Args, &response, l.opts.Redactor)
 	}
 	c.seq = nextSeq(c.seq, time.Now())
 	e.Seq = c.seq
-	if !c.put(e, e.TS) {
+	var err error
+	c.entry, err = appendEntry(c.entry[:0], &e)
+	if err != nil || !c.log.enqueue(c.dayOf(e.TS), c.entry) { // there is no error: a duration is a finite number
 		c.log.lost.Add(1)
 	}
+}
+
+// dayOf is the day of a time in milliseconds.
+func (c *collector) dayOf(ts int64) string {
+	const length = 24 * 60 * 60 * 1000
+	if n := ts / length; c.day == "" || n != c.dayNumber || ts < 0 {
+		c.day, c.dayNumber = dayOf(ts), n
+	}
+	return c.day
 }
 
 // noteLost writes how many calls were given up since the last note.

@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"unicode/utf8"
 
@@ -69,6 +70,58 @@ func read(raw []byte) reading {
 	if len(raw) == 0 {
 		return reading{}
 	}
+	if json.Valid(raw) {
+		return readValid(raw)
+	}
+	return readAny(raw)
+}
+
+// readValid is [readAny] for what is valid JSON, which nearly all results are, at a fifth of its cost.
+func readValid(raw []byte) reading {
+	c := cursor{raw: raw}
+	if c.peek() != '{' {
+		return reading{other: raw}
+	}
+	r := reading{raw: raw}
+	var structured []byte
+	for begun := false; c.more(begun, '}'); begun = true {
+		switch name := c.name(); {
+		case string(name) == `"content"` && c.peek() == '[':
+			for begun := false; c.more(begun, ']'); begun = true {
+				r.itemAt(&c)
+			}
+		case string(name) == `"structuredContent"`:
+			structured = c.value()
+		default:
+			c.value()
+		}
+	}
+	if len(r.texts) == 0 {
+		r.other = structured
+	}
+	return r
+}
+
+// itemAt reads one item of content, or the resource in one.
+func (r *reading) itemAt(c *cursor) {
+	if c.peek() != '{' {
+		c.value()
+		return
+	}
+	for begun := false; c.more(begun, '}'); begun = true {
+		switch name := c.name(); {
+		case string(name) == `"text"` && c.peek() == '"':
+			r.texts = append(r.texts, c.value())
+		case string(name) == `"resource"`:
+			r.itemAt(c)
+		default:
+			c.value()
+		}
+	}
+}
+
+// readAny reads as far as a result can be read, and takes it as it is where it cannot.
+func readAny(raw []byte) reading {
 	raw = raw[:len(raw):len(raw)]
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	r := reading{raw: raw}

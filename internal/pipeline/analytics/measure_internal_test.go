@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestChars(t *testing.T) {
@@ -36,6 +37,14 @@ func FuzzMeasure(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := bytes.Clone(raw)
 		r := read(raw)
+		if diff := cmp.Diff(readAny(raw), r, cmp.AllowUnexported(reading{}), cmpopts.EquateEmpty()); len(raw) > 0 && diff != "" {
+			t.Errorf("read another way (-want +got):\n%s", diff)
+		}
+		if keys, ok := plainKeys(raw); ok {
+			if diff := cmp.Diff(namesOf(raw), keys); diff != "" {
+				t.Errorf("names of members (-want +got):\n%s", diff)
+			}
+		}
 		chars, text := r.chars(), r.text()
 		if !bytes.Equal(before, raw) {
 			t.Fatal("the result was changed")
