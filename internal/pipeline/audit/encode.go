@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -25,6 +26,8 @@ const hashMark = `,"hash":"`
 type encoder struct {
 	redact *Redactor
 	mac    hash.Hash
+	sha    hash.Hash
+	texts  texts
 
 	seq  uint64
 	prev [sha256.Size]byte
@@ -35,7 +38,7 @@ type encoder struct {
 }
 
 func newEncoder(r *Redactor, k *signingKey) *encoder {
-	return &encoder{redact: r, mac: hmac.New(sha256.New, k.args), sum: make([]byte, 0, sha256.Size)}
+	return &encoder{redact: r, mac: hmac.New(sha256.New, k.args), sha: sha256.New(), sum: make([]byte, 0, sha256.Size)}
 }
 
 // line appends the next line of the chain to b.
@@ -77,7 +80,7 @@ func (e *encoder) line(b []byte, r *tool.Record) []byte {
 	b = append(b, `,"prev":"`...)
 	b = hex.AppendEncode(b, e.prev[:])
 	b = append(b, '"')
-	e.prev = chainHash(e.prev, b[start:])
+	e.chain(b[start:])
 	b = append(b, hashMark...)
 	b = hex.AppendEncode(b, e.prev[:])
 	return append(b, "\"}\n"...)
@@ -100,7 +103,42 @@ func (e *encoder) text(b []byte, field, s string) []byte {
 	if s == "" {
 		return b
 	}
-	return e.redact.AppendText(append(b, field...), s)
+	return e.texts.append(append(b, field...), s, e.redact)
+}
+
+// chain makes prev the hash of the record with that body, as [chainHash] does.
+func (e *encoder) chain(body []byte) {
+	e.sha.Reset()
+	e.sha.Write(e.prev[:])
+	e.sha.Write(body)
+	e.sha.Sum(e.prev[:0])
+}
+
+// texts keeps what short texts become without secrets: the same few tools and clients stand in nearly all records. It is
+// emptied when there are more secrets than it knew of.
+type texts struct {
+	clean   map[string]string
+	secrets *[][]byte
+}
+
+const (
+	keptTexts   = 256
+	keptTextLen = 128 // bytes; less than what is cut
+)
+
+func (t *texts) append(b []byte, s string, r *Redactor) []byte {
+	if len(s) > keptTextLen {
+		return r.AppendText(b, s)
+	}
+	if now := r.secrets.Load(); now != t.secrets || len(t.clean) >= keptTexts {
+		t.clean, t.secrets = map[string]string{}, now
+	}
+	clean, ok := t.clean[s]
+	if !ok {
+		clean = string(r.AppendText(nil, s))
+		t.clean[strings.Clone(s)] = clean // s may be a part of a large request
+	}
+	return append(b, clean...)
 }
 
 // args appends the arguments and their keyed digest.

@@ -3,9 +3,12 @@ package audit
 import (
 	"crypto/ed25519"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"collie/internal/tool"
 )
@@ -52,5 +55,58 @@ func TestStampIsTimeLayout(t *testing.T) {
 		if got, want := string(e.stamp(nil, at)), at.UTC().Format(timeLayout); got != want {
 			t.Errorf("%v: %s, want %s", at, got, want)
 		}
+	}
+}
+
+// What is kept between lines must not show in them: an encoder that remembers nothing writes the same, and a secret that
+// comes late is blanked at once.
+func TestLinesAreThoseOfAForgetfulEncoder(t *testing.T) {
+	t.Parallel()
+	k, err := newKey(make([]byte, ed25519.SeedSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := rapid.OneOf(rapid.SampledFrom([]string{"", "fs", "notebook", "hidden-name", "my hidden-name here", "读", "sk-0123456789abcdefghij", "password=x1"}),
+		rapid.StringN(0, 200, 400))
+	rapid.Check(t, func(t *rapid.T) {
+		redact := NewRedactor(nil, "")
+		kept, fresh := newEncoder(redact, k), newEncoder(redact, k)
+		hidden := false
+		for range rapid.IntRange(1, 20).Draw(t, "lines") {
+			if rapid.IntRange(0, 5).Draw(t, "hide") == 0 {
+				redact.Hide([]string{"hidden-name"})
+				hidden = true
+			}
+			r := tool.Record{
+				Time: time.Unix(1, 0), Kind: "call.start", Tool: names.Draw(t, "tool"), Action: names.Draw(t, "action"),
+				Name: names.Draw(t, "name"), Client: names.Draw(t, "client"), Principal: names.Draw(t, "principal"),
+				Args: json.RawMessage(rapid.SampledFrom([]string{"", "{}", `{"a":"hidden-name"}`}).Draw(t, "args")),
+			}
+			fresh.texts = texts{}
+			last := fresh.prev
+			want, got := string(fresh.line(nil, &r)), string(kept.line(nil, &r))
+			if got != want {
+				t.Fatalf("line\n%swant\n%s", got, want)
+			}
+			if hidden && strings.Contains(got, "hidden-name") {
+				t.Fatalf("a secret in %s", got)
+			}
+			l, ok := parseLine([]byte(strings.TrimSuffix(got, "\n")))
+			if !ok || !l.intact() || l.prev != last {
+				t.Fatalf("no link of the chain: %s", got)
+			}
+		}
+	})
+}
+
+func TestTextsHaveABound(t *testing.T) {
+	t.Parallel()
+	var kept texts
+	r := NewRedactor(nil, "")
+	for n := range 10 * keptTexts {
+		kept.append(nil, strings.Repeat("x", n%keptTextLen)+strconv.Itoa(n), r)
+	}
+	if len(kept.clean) > keptTexts {
+		t.Errorf("%d texts are kept, at most %d may be", len(kept.clean), keptTexts)
 	}
 }
