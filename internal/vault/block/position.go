@@ -43,26 +43,40 @@ type crumb struct {
 	Children any    `json:"children"` // always null
 }
 
-// getBlockBreadcrumb lists the document, the headings and the containers a block lies in, and the block. The
-// parameter excludeTypes has no effect, as in SiYuan.
+// getBlockBreadcrumb lists the document, the headings and the list items a block lies in, and the block, which has no name.
+// In an item no headings are looked for, and other containers are passed over. The parameter excludeTypes has no effect, as
+// in SiYuan.
 func getBlockBreadcrumb(tx *workspace.Tx, req api.Request) api.Reply {
 	list := []crumb{}
-	for up := tx.Block(req.ID("id")); up != nil; up = up.Above() {
-		list = append(list, newCrumb(up))
+	b := tx.Block(req.ID("id"))
+	for up := b; up != nil; {
+		switch {
+		case up == b || up.Kind == tree.Doc || up.Kind == tree.Heading || up.Kind == tree.Item:
+			list = append(list, newCrumb(up, up == b))
+		}
+		if up.Parent != nil && up.Parent.Kind == tree.Item {
+			up = up.Parent
+		} else {
+			up = up.Above()
+		}
 	}
 	slices.Reverse(list)
 	return api.OK(list)
 }
 
-func newCrumb(b *tree.Block) crumb {
+func newCrumb(b *tree.Block, last bool) crumb {
 	c := crumb{ID: b.ID, Type: tree.NodeType(b.Kind), SubType: b.Subtype()}
-	switch b.Kind {
-	case tree.Doc:
-		c.Name = html.EscapeString(b.Doc.Box.Conf.Name + b.Doc.HPath())
-	case tree.Paragraph: // has no name
+	name := ""
+	switch {
+	case b.Kind == tree.Doc:
+		name = b.Doc.Box.Conf.Name + b.Doc.HPath()
+	case last:
+	case b.Kind == tree.Item && len(b.Children) > 0: // not what lies in it below that
+		name = markup.Content(b.Children[0])
 	default:
-		c.Name = html.EscapeString(strings.TrimSpace(markup.Content(b)))
+		name = markup.Content(b)
 	}
+	c.Name = html.EscapeString(strings.TrimSpace(name))
 	return c
 }
 

@@ -2,6 +2,7 @@ package block_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"collie/internal/vault/workspace"
@@ -66,5 +67,30 @@ func TestClosedNotebook(t *testing.T) {
 	v.Update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = false })
 	if got := v.Text(id); got != "text" {
 		t.Errorf("the document holds %q after the notebook was opened again", got)
+	}
+}
+
+// TestBreadcrumb: as a kernel was seen to do it. What a list holds is not told with it.
+func TestBreadcrumb(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	_, blocks := v.document("Doc", "# h\n\n> ## in quote\n>\n> text\n\n- one\n\n  ## hi\n\n  para\n\n  - deep\n"+strings.Repeat("- item\n", 500)+"\n```\ncode\n```")
+	quoted, items := v.children(blocks[1]), v.children(blocks[2])
+	inItem := v.children(items[0])
+	deep := v.children(inItem[3])[0]
+	for id, want := range map[string]string{
+		blocks[0]: "NodeHeading:", blocks[1]: "NodeHeading:h NodeBlockquote:", quoted[0]: "NodeHeading:h NodeHeading:",
+		quoted[1]: "NodeHeading:h NodeHeading:in quote NodeParagraph:", blocks[2]: "NodeHeading:h NodeList:", items[0]: "NodeHeading:h NodeListItem:",
+		inItem[2]: "NodeHeading:h NodeListItem:one NodeParagraph:", inItem[3]: "NodeHeading:h NodeListItem:one NodeList:",
+		deep: "NodeHeading:h NodeListItem:one NodeListItem:", v.children(deep)[0]: "NodeHeading:h NodeListItem:one NodeListItem:deep NodeParagraph:",
+		blocks[3]: "NodeHeading:h NodeCodeBlock:",
+	} {
+		var way []string
+		for _, c := range v.Ask("/api/block/getBlockBreadcrumb", object{"id": id}).Array()[1:] {
+			way = append(way, c.Get("type").Str+":"+c.Get("name").Str)
+		}
+		if got := strings.Join(way, " "); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -108,6 +108,18 @@ func TestClosedNotebookHasNoLinks(t *testing.T) {
 	}
 }
 
+// TestTransferShowsTheOtherBlock: a dynamic anchor says at once what it refers to now.
+func TestTransferShowsTheOtherBlock(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	_, defs := v.document("Defs", "old text\n\nnew text")
+	id, _ := v.document("Ref", "a (("+defs[0]+" 'old text')) b (("+defs[0]+` "fix"))`)
+	v.Ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1]})
+	if got, want := v.Text(id), "a (("+defs[1]+" 'new text')) b (("+defs[1]+` "fix"))`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestTransfer(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -10,13 +10,14 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// transferBlockRef makes references to one block refer to another, in all blocks or in those it names. Anchors stay.
-// A list item stands for what is in it. What they refer to so far may be gone; to what does not exist nothing is
+// transferBlockRef makes references to one block refer to another, in all blocks or in those it names. Static
+// anchors stay, dynamic ones show the other block. A list item stands for what is in it. What they refer to so far may be gone; to what does not exist nothing is
 // transferred, which is no error.
 func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 	from, to := req.ID("fromID"), req.ID("toID")
 	only := req.OptStrs("refIDs")
-	if tx.Block(to) == nil {
+	target := tx.Block(to)
+	if target == nil {
 		return api.Done()
 	}
 	for _, b := range tx.Referrers(from) {
@@ -29,6 +30,7 @@ func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 				b.Text = strings.ReplaceAll(b.Text, ref.Markdown, "(("+to+anchor)
 			}
 		}
+		b.Text = workspace.Anchored(b, target)
 	}
 	return api.Done()
 }

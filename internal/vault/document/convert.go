@@ -75,29 +75,47 @@ func doc2Heading(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.Notice("the document has documents below it, which must be moved or removed first", brief)
 	}
 	answer := map[string]any{"srcTreeBox": d.Box.ID, "srcTreePath": d.Path()}
-	blocks := section(d)
+	blocks := section(d, levelAt(target))
 	edit.Remove(tx, d)
 	into, at := target.Parent, target.Index()
-	if after {
-		at++
+	switch {
+	case target.Kind == tree.Item:
+		into, at = target, 0
+		if after {
+			at = len(target.Children)
+		}
+	case after:
+		at += 1 + len(target.Section())
 	}
 	edit.Put(tx, into, at, blocks)
 	return api.OK(answer)
 }
 
-// section is a copy of what d holds as a section: a heading of level 1 and d's blocks, with their headings below it.
-func section(d *tree.Document) []*tree.Block {
+// levelAt is the level of the heading that a document becomes beside a block: that of the block if it is a heading, else one
+// below the heading it lies under in its container.
+func levelAt(target *tree.Block) int {
+	if target.Kind == tree.Heading {
+		return target.Level()
+	}
+	if up := target.Above(); target.Kind != tree.Item && up.Kind == tree.Heading {
+		return min(6, up.Level()+1)
+	}
+	return 1
+}
+
+// section is a copy of what d holds as a section: a heading of a level and d's blocks, with their headings below it.
+func section(d *tree.Document, level int) []*tree.Block {
 	attrs := map[string]string{"id": d.ID(), "updated": tree.Stamp(time.Now())}
-	blocks := []*tree.Block{{ID: d.ID(), Kind: tree.Heading, Text: "# " + d.Title(), Attrs: attrs}}
+	blocks := []*tree.Block{{ID: d.ID(), Kind: tree.Heading, Text: strings.Repeat("#", level) + " " + d.Title(), Attrs: attrs}}
 	for _, b := range d.Root.Children {
 		blocks = append(blocks, b.Clone())
 	}
-	demote(blocks[1:])
+	demote(blocks[1:], level)
 	return blocks
 }
 
-// demote brings the headings among blocks to the levels below 1.
-func demote(blocks []*tree.Block) {
+// demote brings the headings among blocks to the levels below one.
+func demote(blocks []*tree.Block, level int) {
 	top := 7
 	for _, b := range blocks {
 		if l := b.Level(); l > 0 {
@@ -106,7 +124,7 @@ func demote(blocks []*tree.Block) {
 	}
 	for _, b := range blocks {
 		if l := b.Level(); l > 0 {
-			b.Text = strings.Repeat("#", min(6, l-top+2)) + strings.TrimLeft(b.Text, "#")
+			b.Text = strings.Repeat("#", min(6, l-top+level+1)) + strings.TrimLeft(b.Text, "#")
 		}
 	}
 }

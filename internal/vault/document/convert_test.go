@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"strings"
 	"testing"
 
 	"collie/internal/vault/workspace"
@@ -65,6 +66,38 @@ func TestDocumentBecomesHeading(t *testing.T) {
 	}
 	if kept := v.history(); len(kept) != 1 || kept[0] != "delete/"+box+"/"+src+".sy" {
 		t.Errorf("the history keeps %v", kept)
+	}
+}
+
+// TestSectionsTakeTheLevelOfTheirPlace: as a kernel was seen to do it.
+func TestSectionsTakeTheLevelOfTheirPlace(t *testing.T) {
+	t.Parallel()
+	const target = "# one\n\npara\n\n## two\n\ninside\n\n##### five\n\nbelow\n\n# six"
+	for _, tt := range []struct {
+		src, beside string
+		before      bool
+		want        string
+	}{
+		{"## bh\n\ntext\n\n# top", "para", false, "# one | para | ## S | #### bh | text | ### top | ## two | inside | ##### five | below | # six"},
+		{"# bh", "inside", true, "# one | para | ## two | ### S | #### bh | inside | ##### five | below | # six"},
+		{"# bh", "two", false, "# one | para | ## two | inside | ##### five | below | ## S | ### bh | # six"},
+		{"# bh", "two", true, "# one | para | ## S | ### bh | ## two | inside | ##### five | below | # six"},
+		{"###### a\n\n## b", "below", false, "# one | para | ## two | inside | ##### five | below | ###### S | ###### a | ###### b | # six"},
+	} {
+		v := newVault(t)
+		box := v.notebook("N")
+		doc, src := v.document(box, "/Doc", target), v.document(box, "/S", tt.src)
+		v.Ask("filetree/doc2Heading", object{"srcID": src, "targetID": v.find(doc, tt.beside), "after": !tt.before})
+		if got := strings.ReplaceAll(v.Text(doc), "\n\n", " | "); got != tt.want {
+			t.Errorf("beside %s:\n%s\nwant\n%s", tt.beside, got, tt.want)
+		}
+	}
+	v := newVault(t)
+	box := v.notebook("N")
+	doc, src := v.document(box, "/Doc", "- item\n- other"), v.document(box, "/S", "# bh")
+	v.Ask("filetree/doc2Heading", object{"srcID": src, "targetID": v.find(doc, "item"), "after": true})
+	if got := strings.Join(strings.Fields(v.Text(doc)), " "); got != "- item # S ## bh - other" {
+		t.Errorf("beside an item: %s", got)
 	}
 }
 

@@ -99,3 +99,25 @@ func TestRefs(t *testing.T) {
 		t.Errorf("a document has that title: %s", found)
 	}
 }
+
+// TestNothingIsOfferedToItself: of what may be referred to, the block that is to refer and its document are left out.
+func TestNothingIsOfferedToItself(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	doc, blocks := v.document("Selfie", "selfie text\n\nanother selfie")
+	for id, want := range map[string]int{blocks[0]: 1, blocks[1]: 1, doc: 2, "20990101000000-zzzzzzz": 3} {
+		root := doc
+		if want == 3 {
+			root = id
+		}
+		got := v.Ask("/api/search/searchRefBlock", object{"id": id, "rootID": root, "k": "selfie", "beforeLen": 512})
+		if n := len(got.Get("blocks").Array()); n != want {
+			t.Errorf("to %s %d blocks are offered, want %d", id, n, want)
+		}
+	}
+	for root, want := range map[string]bool{doc: true, "20990101000000-zzzzzzz": false} {
+		if got := v.Ask("/api/search/searchRefBlock", object{"id": root, "rootID": root, "k": "Selfie", "beforeLen": 512}).Get("newDoc").Bool(); got != want {
+			t.Errorf("from %s: a new document is offered: %t", root, got)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 // mostReferences is how many blocks to refer to are offered at most.
 const mostReferences = 2000
 
-// searchRefBlock finds blocks to refer to. A missing key is answered by the
+// searchRefBlock finds blocks to refer to, others than the block that is to refer and its document. A missing key is answered by the
 // late half of the handler.
 func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, key := range []string{"id", "rootID", "k", "beforeLen"} {
@@ -25,6 +25,9 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 		src, mark := sourceOf(tx, query, byKeyword)
 		found := find(tx, src, newScope(tx, everyday, nil), orderKind, mostReferences)
 		for _, b := range page(tx, found.first) {
+			if b.ID == req.Str("id") || b.ID == req.Str("rootID") { // nothing refers to itself
+				continue
+			}
 			h := marked(b, mark)
 			h.RefText = b.Content
 			isTitle = isTitle || isDocument(b) && b.Content == query

@@ -14,7 +14,7 @@ import (
 func (tx *state) refreshAnchors(changed []*tree.Block) (stale bool) {
 	for _, def := range changed {
 		for _, b := range tx.anchored(def.ID) {
-			if text := anchored(b, def); text != b.Text {
+			if text := Anchored(b, def); text != b.Text {
 				b.Text, stale = text, true
 			}
 		}
@@ -51,8 +51,8 @@ func anchorOf(def *tree.Block) string {
 	return text
 }
 
-// anchored is the text of b with its dynamic anchors of def as they should be.
-func anchored(b, def *tree.Block) string {
+// Anchored is the text of b with its dynamic anchors of def as they should be.
+func Anchored(b, def *tree.Block) string {
 	text := b.Text
 	for _, s := range markup.References(b) {
 		if s.Target != def.ID || s.Subtype != "d" || s.Markdown == "" {

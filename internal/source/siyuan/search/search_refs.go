@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -93,6 +94,7 @@ func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]ke
 		if found, err = clean.of(ctx, found); err != nil {
 			return nil, err
 		}
+		found = slices.DeleteFunc(found, func(f kernel.Found) bool { return f.ID == q.ID || f.ID == q.Root }) // as the kernel does
 		kept = append(kept, found...)
 		if len(kept) >= mostReferable || n >= got.Pages {
 			break
