@@ -17,7 +17,7 @@ const (
 	partly    = "a batch that fails leaves nothing behind in the vault; the kernel keeps what came before the bad entry"
 	noServer  = "nothing reaches the vault but the program it is part of, so that it has no tokens and looks at no origins"
 	noFiles   = "keys, certificates and decks are no files in the vault"
-	raised    = "a single ^ or ~ is text in the vault; the kernel reads x^2^ and H~2~O as raised and lowered text"
+	raised    = "a single ^ or ~ and names of emoji are text in the vault; the kernel reads x^2^, H~2~O and :smile: as raised, lowered text and an emoji"
 	sortOwn   = "in sort.json the kernel gives the document of the notebook a number"
 )
 

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -68,6 +69,9 @@ func (c converter) block(n *ast.Node, depth int) *tree.Block {
 	}
 	if !b.Container() {
 		b.Text = restore(c.leaf(b, n))
+		if b.Kind == tree.Paragraph && c.stray(n, b.Text) {
+			b.Text = ""
+		}
 		return b
 	}
 	for _, child := range c.children(n, depth+1) {
@@ -78,6 +82,19 @@ func (c converter) block(n *ast.Node, depth int) *tree.Block {
 		b.Children = append([]*tree.Block{{Kind: tree.Paragraph, Parent: b}}, b.Children...)
 	}
 	return b
+}
+
+// strayList is an attribute list as secured writes it at the beginning of a paragraph.
+var strayList = regexp.MustCompile(`^\\?\{: id="(\d{14}-[0-9a-z]{7})"\}$`)
+
+// stray reports whether the text of an item is nothing but an attribute list that lute made up: it does so for an item
+// that begins with a numbered one.
+func (c converter) stray(n *ast.Node, text string) bool {
+	if c.given == nil || n.Parent == nil || n.Parent.Type != ast.NodeListItem || !strings.Contains(text, "{: id=") {
+		return false
+	}
+	m := strayList.FindStringSubmatch(text)
+	return m != nil && c.given[m[1]] == nil
 }
 
 // needsText reports whether an item has no paragraph where it cannot do without: it is empty, begins with a list, or
@@ -143,7 +160,7 @@ func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 	case ast.NodeCodeBlock:
 		return codeText(n)
 	case ast.NodeMathBlock:
-		return "$$\n" + strings.Trim(tokensOf(n.ChildByType(ast.NodeMathBlockContent)), "\n") + "\n$$"
+		return "$$\n" + strings.TrimSpace(tokensOf(n.ChildByType(ast.NodeMathBlockContent))) + "\n$$"
 	case ast.NodeBlockQueryEmbed:
 		script := tokensOf(n.ChildByType(ast.NodeBlockQueryEmbedScript))
 		return "{{" + strings.TrimSpace(script) + "}}"

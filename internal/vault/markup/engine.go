@@ -32,6 +32,7 @@ func newEngine() *lute.Lute {
 	e.SetInlineMathAllowDigitAfterOpenMarker(true)
 	e.SetParagraphBeginningSpace(true)
 	for _, off := range []func(bool){
+		e.SetEmoji,
 		e.SetFootnotes, e.SetToC, e.SetIndentCodeBlock, e.SetYamlFrontMatter, e.SetSetext, e.SetLinkRef, e.SetHeadingID,
 		e.SetGFMAutoLink, e.SetGFMStrikethrough1, e.SetGitConflict, e.SetAutoSpace, e.SetFixTermTypo, e.SetSpellcheck,
 		e.SetSanitize,

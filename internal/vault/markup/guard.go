@@ -10,17 +10,29 @@ import (
 // opened and never closed. It sees other characters in their stead, which restore turns back.
 const (
 	bracketStandIn = "\U000F0028" // for ( in code
+	closingStandIn = "\U000F0029" // for ) in an address that is a reference to a block of Logseq
 	tagStandIn     = "\U000F003C" // for < of a tag without its other half
 )
 
 // formatTag is a tag that formats text or stands in it.
 var formatTag = lazyregexp.New(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
 
+// blockAddress is an address as Logseq has it, of which lute would lose a bracket.
+var blockAddress = regexp.MustCompile(`\]\(\(\(([^()\n]*)\)\)\)`)
+
 // shield puts stand-ins where lute would lose text or take it for something else.
 func shield(markdown string) string {
 	markdown = strings.ReplaceAll(markdown, caret, caretStandIn)
-	if strings.Contains(markdown, "((") && strings.Contains(markdown, "`") {
-		markdown = shieldCode(markdown)
+	if strings.Contains(markdown, "`") {
+		if strings.Contains(markdown, "((") {
+			markdown = shieldCode(markdown, "(", bracketStandIn)
+		}
+		if strings.Contains(markdown, "<") && addressStart.MatchString(markdown) {
+			markdown = shieldCode(markdown, "<", tagStandIn)
+		}
+	}
+	if strings.Contains(markdown, "](((") {
+		markdown = blockAddress.ReplaceAllString(markdown, "]("+bracketStandIn+bracketStandIn+"$1"+closingStandIn+closingStandIn+")")
 	}
 	if !strings.Contains(markdown, "<") {
 		return markdown
@@ -32,9 +44,12 @@ func shield(markdown string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// shieldCode puts stand-ins for the brackets in code spans. A span ends with as many backticks as it begins with, in the
+// addressStart is what lute takes for the beginning of an address between < and >, in code spans too.
+var addressStart = regexp.MustCompile(`<[A-Za-z][A-Za-z0-9+.-]*:`)
+
+// shieldCode puts stand-ins for a character in code spans. A span ends with as many backticks as it begins with, in the
 // same paragraph.
-func shieldCode(markdown string) string {
+func shieldCode(markdown, char, standIn string) string {
 	var out strings.Builder
 	for {
 		at := strings.IndexByte(markdown, '`')
@@ -50,7 +65,7 @@ func shieldCode(markdown string) string {
 		}
 		end += at + run
 		out.WriteString(markdown[:at])
-		out.WriteString(strings.ReplaceAll(markdown[at:end], "(", bracketStandIn))
+		out.WriteString(strings.ReplaceAll(markdown[at:end], char, standIn))
 		out.WriteString(markdown[end : end+run])
 		markdown = markdown[end+run:]
 	}
@@ -60,11 +75,23 @@ func shieldCode(markdown string) string {
 // backticks is how many of them a text begins with.
 func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
 
+// paragraphEnd is where the rest of a paragraph ends: before a line that is blank or may begin a block.
+func paragraphEnd(text string) int {
+	for at := 0; ; {
+		next := strings.IndexByte(text[at:], '\n')
+		if next < 0 {
+			return len(text)
+		}
+		at += next + 1
+		if line := strings.TrimLeft(text[at:], " \t"); line == "" || strings.IndexByte("\n-+*>#|0123456789", line[0]) >= 0 {
+			return at
+		}
+	}
+}
+
 // closing is where a run of just n backticks begins in the rest of a paragraph, -1 when there is none.
 func closing(text string, n int) int {
-	if end := strings.Index(text, "\n\n"); end >= 0 {
-		text = text[:end]
-	}
+	text = text[:paragraphEnd(text)]
 	for from := 0; ; {
 		at := strings.IndexByte(text[from:], '`')
 		if at < 0 {

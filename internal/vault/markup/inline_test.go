@@ -27,7 +27,7 @@ func TestParseInline(t *testing.T) {
 		{"![i](a b.png)", "![i](a b.png)", "i a b.png "},
 		{`&lt; \* &amp;`, `&lt; \* &amp;`, "< * &"},
 		{"<kbd>Ctrl</kbd> <u>u</u>", "<kbd>Ctrl</kbd> <u>u</u>", "Ctrl u"},
-		{":smile:", "😄", "😄"},
+		{":smile: :+1: 12:30:45", ":smile: :+1: 12:30:45", ":smile: :+1: 12:30:45"},
 		{"a \u2038 b", "a \u2038 b", "a \u2038 b"},
 		{"$a|b$ `c|d`", "$a|b$ `c|d`", "a|b c|d"},
 		{"[^1]: note", "[^1]: note", "[^1]: note"},

@@ -45,7 +45,8 @@ func codeSpan(content string) string {
 	for strings.Contains(content, fence) {
 		fence += "`"
 	}
-	if strings.HasPrefix(content, "`") || strings.HasSuffix(content, "`") {
+	padded := strings.HasPrefix(content, " ") && strings.HasSuffix(content, " ") && strings.Trim(content, " ") != ""
+	if padded || strings.HasPrefix(content, "`") || strings.HasSuffix(content, "`") {
 		content = " " + content + " "
 	}
 	return fence + content + fence

@@ -1,0 +1,60 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+)
+
+// delimiterRow is the line below the head of a table.
+var delimiterRow = regexp.MustCompile(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
+
+// widened is text whose tables have as many columns as their widest row: cells beyond those of the head would be lost.
+func widened(markdown string) string {
+	if !strings.Contains(markdown, "|-") && !strings.Contains(markdown, "-|") && !strings.Contains(markdown, "| ") && !strings.Contains(markdown, "|:") {
+		return markdown
+	}
+	lines := strings.Split(markdown, "\n")
+	changed, fence := false, ""
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " \t>-*+.)0123456789")
+		switch {
+		case fence != "":
+			if strings.HasPrefix(rest, fence) && strings.Trim(rest, fence[:1]+" \t") == "" {
+				fence = ""
+			}
+		case strings.HasPrefix(rest, "```"), strings.HasPrefix(rest, "~~~"):
+			fence = rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
+		case i > 0 && strings.Contains(line, "|") && strings.Contains(line, "-") && strings.Contains(lines[i-1], "|") && delimiterRow.MatchString(line):
+			head, widest := rowWidth(lines[i-1]), 0
+			if head != rowWidth(line) {
+				continue
+			}
+			for _, row := range lines[i+1:] {
+				if !strings.Contains(row, "|") {
+					break
+				}
+				widest = max(widest, rowWidth(row))
+			}
+			if widest > head {
+				lines[i-1], lines[i] = wider(lines[i-1], "", widest-head), wider(line, "-", widest-head)
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		return markdown
+	}
+	return strings.Join(lines, "\n")
+}
+
+// rowWidth counts the cells of a row.
+func rowWidth(row string) int { return len(cells(strings.TrimLeft(row, " \t>"))) }
+
+// wider is a row with more cells at its end.
+func wider(row, cell string, more int) string {
+	row = strings.TrimRight(row, " \t")
+	if !strings.HasSuffix(row, "|") {
+		row += "|"
+	}
+	return row + strings.Repeat(cell+" |", more)
+}
