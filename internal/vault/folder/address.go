@@ -87,3 +87,14 @@ func assetsOf(b *tree.Block) (list []string) {
 	}
 	return list
 }
+
+// readdress changes the addresses in the text of a block. A table is laid out anew, as wide as it is now.
+func readdress(b *tree.Block, change func(string) string) {
+	text := change(b.Text)
+	if b.Kind == tree.Table && text != b.Text {
+		if laid := markup.Parse(text); len(laid) == 1 && laid[0].Kind == tree.Table {
+			text = laid[0].Text
+		}
+	}
+	b.Text = text
+}

@@ -28,6 +28,9 @@ func (r *reader) asset(at string) string {
 		return address
 	}
 	address, why := r.im.takeAsset(at, "")
+	if why != "" && r.mute {
+		return ""
+	}
 	if why != "" {
 		r.problem(codeOf(why), at, why+": the link is kept as it was")
 	}

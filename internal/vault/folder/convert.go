@@ -11,25 +11,64 @@ import (
 type writer struct {
 	*reader
 	in   []line
-	out  []string
+	out  []written
 	next int // of in
+	// comments is up to where comments are text, since one of them holds code.
+	comments int
 }
 
-// convert turns the lines of a page into SiYuan's Markdown.
-func (r *reader) convert(list []line) string {
+// written is a line of a page in SiYuan's Markdown.
+type written struct {
+	n    int // of the line of the file that it comes from
+	text string
+}
+
+// convert turns the lines of a page into SiYuan's Markdown. numbers are the lines of the file that its lines come from.
+func (r *reader) convert(list []line) (text string, numbers []int) {
 	w := writer{reader: r, in: list}
 	for w.next < len(list) {
+		first, begin := w.next, len(w.out)
 		l := list[w.next]
 		w.next++
-		r.line = l.n
+		r.line, r.kinds = l.n, l.kinds
 		if l.code {
-			w.out = append(w.out, l.text)
-			continue
+			w.put(l.text)
+		} else {
+			w.take(l.text)
 		}
-		w.take(l.text)
+		w.announce(list[first:w.next], begin)
 	}
-	return strings.Join(w.out, "\n")
+	lines := make([]string, len(w.out))
+	numbers = make([]int, len(w.out))
+	for i, o := range w.out {
+		lines[i], numbers[i] = o.text, o.n
+	}
+	return strings.Join(lines, "\n"), numbers
 }
+
+// announce tells of lines that are not written as they were read. One that nobody gave a reason for is a problem.
+func (w *writer) announce(read []line, begin int) {
+	if len(w.out) == begin+len(read) {
+		same := true
+		for i, l := range read {
+			same = same && w.out[begin+i].text == l.text && l.kinds == 0
+		}
+		if same {
+			return
+		}
+	}
+	if w.kinds == 0 {
+		w.line = read[0].n
+		w.problem(Changed, strings.TrimSpace(read[0].text), "the line is written otherwise")
+		return
+	}
+	for _, l := range read {
+		w.im.changed(w.pg.path(), l.n, w.kinds)
+	}
+}
+
+// as says in what way the line at hand is written otherwise.
+func (r *reader) as(k kinds) { r.kinds |= k }
 
 var (
 	calloutHead = pattern(`^\[!([\p{L}\p{N}_-]+)(?:\|[^\]]*)?\]([+-]?)[ \t]*(.*)$`)
@@ -41,12 +80,14 @@ var (
 func (w *writer) take(text string) {
 	prefix, rest := prefixOf(text)
 	w.row = strings.HasPrefix(rest, "|")
+	w.markup = rest != "" && (w.markup || strings.HasPrefix(rest, "<div"))
 	switch {
 	case rest == "" && !(w.pg.dialect == logseq && bullet().MatchString(prefix)):
 		w.put(text)
 	case w.comment(prefix, rest), w.pg.dialect == logseq && w.logseqLine(prefix, rest):
 	case strings.Contains(prefix, ">") && calloutHead().MatchString(rest):
 		m := calloutHead().FindStringSubmatch(rest)
+		w.as(asCallout)
 		w.put(prefix + strings.TrimRight("[!"+strings.ToUpper(m[1])+"] "+w.inline(m[3]), " "))
 		if !w.quoteGoesOn(prefix) { // only a title: an empty paragraph makes it a callout
 			created, _ := w.pg.stamps()
@@ -56,7 +97,7 @@ func (w *writer) take(text string) {
 		w.heading(prefix, rest)
 	case w.embed(prefix, rest):
 	default:
-		w.text(prefix, rest, nil)
+		w.text(prefix, w.gathered(rest), nil)
 	}
 }
 
@@ -69,19 +110,34 @@ func (w *writer) quoteGoesOn(prefix string) bool {
 	return strings.Count(next, ">") >= strings.Count(prefix, ">") && rest != ""
 }
 
-func (w *writer) put(lines ...string) { w.out = append(w.out, lines...) }
+func (w *writer) put(lines ...string) {
+	for _, l := range lines {
+		n := w.line
+		for part := range strings.SplitSeq(l, "\n") {
+			w.out = append(w.out, written{n, part})
+			n++
+		}
+	}
+}
 
 // heading writes a heading with the id that links to it name.
 func (w *writer) heading(prefix, rest string) {
 	m := heading().FindStringSubmatch(rest)
-	text, _ := cutAnchor(m[1])
+	text, anchor := cutAnchor(m[1])
+	if anchor != "" {
+		w.as(asAttribute)
+	}
 	id := w.pg.headings[headingKey(text)]
 	level := rest[:len(rest)-len(strings.TrimLeft(rest, "#"))]
+	if strings.Contains(rest, text) && strings.TrimRight(rest, " \t#") != strings.TrimRight(rest, " \t") {
+		w.as(asHeading)
+	}
 	w.put(prefix + level + " " + w.inline(text))
 	if w.next < len(w.in) && strings.HasPrefix(strings.TrimLeft(w.in[w.next].text, "> \t"), "{:") {
 		return // it has an attribute list
 	}
 	if id != "" && w.once(id) {
+		w.as(asAttribute)
 		containers, _, _ := strings.Cut(prefix, "{:") // those of an item are no part of where it lies
 		w.put(continued(containers) + tree.IAL(map[string]string{"id": id}))
 	}
@@ -100,43 +156,129 @@ func (w *writer) once(id string) bool {
 func (w *writer) text(prefix, rest string, attrs map[string]string) {
 	rest, anchor := cutAnchor(rest)
 	id := ""
+	if anchor != "" || len(attrs) > 0 {
+		w.as(asAttribute)
+	}
 	if anchor != "" {
 		if id = w.pg.anchors[folded(anchor)]; !w.once(id) {
 			id = ""
 		}
 	}
-	begins := strings.TrimLeft(prefix, "> \t") != "" // an item
+	marks := strings.Fields(strings.ReplaceAll(prefix, ">", " ")) // of items
 	switch {
 	case rest == "" && id != "":
 		w.attach(id)
 		return
 	case rest == "" && anchor != "":
 		return
-	case begins && !strings.HasPrefix(rest, "{:") && (id != "" || len(attrs) > 0):
+	case len(marks) == 1 && !strings.HasPrefix(rest, "{:") && (id != "" || len(attrs) > 0):
 		if attrs == nil {
 			attrs = map[string]string{}
 		}
 		if id != "" && attrs["id"] == "" {
 			attrs["id"] = id
 		}
-		w.put(prefix + tree.IAL(attrs) + w.inline(rest))
+		w.put(prefix + tree.IAL(attrs) + w.within(prefix, rest))
 	default:
-		w.put(prefix + w.inline(rest))
+		w.put(prefix + w.within(prefix, rest))
 		if id != "" {
 			w.put(continued(prefix) + tree.IAL(map[string]string{"id": id}))
 		}
 	}
 }
 
+// within is inline for text that may go on in further lines of the same containers.
+func (w *writer) within(prefix, text string) string {
+	text = w.inline(text)
+	if strings.Contains(text, "\n") {
+		text = strings.ReplaceAll(text, "\n", "\n"+continued(prefix))
+	}
+	return text
+}
+
+// mostWrapped is over how many lines a link or tag may go.
+const mostWrapped = 20
+
+// gathered is the text of a line with those of the next lines on which a link, tag or code span of it ends, if the end
+// makes a difference.
+func (w *writer) gathered(rest string) string {
+	if !unclosed(rest) {
+		return rest
+	}
+	all := rest
+	for n := w.next; n < min(w.next+mostWrapped, len(w.in)) && !w.in[n].code; n++ {
+		prefix, more := prefixOf(w.in[n].text)
+		if more == "" || strings.Trim(prefix, "> \t") != "" || heading().MatchString(more) || strings.HasPrefix(more, "{:") ||
+			strings.HasPrefix(more, "|") || property().MatchString(more) && w.pg.dialect == logseq {
+			break
+		}
+		if all += "\n" + more; unclosed(all) {
+			continue
+		}
+		if w.dry(all) == all {
+			break
+		}
+		w.next = n + 1
+		w.as(asLayout)
+		return all
+	}
+	return rest
+}
+
+// dry is inline without a word in the report.
+func (w *writer) dry(text string) string {
+	r := *w.reader
+	r.mute = true
+	return r.inline(text)
+}
+
+// unclosed reports whether a link, tag or code span that begins in a text does not end in it.
+func unclosed(text string) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '`':
+			run := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
+			end := closing(text[i+run:], run)
+			if end < 0 {
+				return true
+			}
+			i += run + end + run - 1
+		case '[':
+			end := bracket(text[i:])
+			if end < 0 {
+				return true
+			}
+			if after := text[i+end+1:]; strings.HasPrefix(after, "(") {
+				_, _, length := destinationOf(after)
+				if length == 0 {
+					return true
+				}
+				i += end + length // what stands in the label was no end of it
+			} else if after == "" && strings.Contains(text[i:i+end], "\n") {
+				continue
+			}
+		case '<':
+			if i+1 < len(text) && (letter(text[i+1]) || text[i+1] == '!') && !strings.Contains(text[i:], ">") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func letter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
+
 // attach gives an id to the block above: a table, a list, a quote or code.
 func (w *writer) attach(id string) {
-	for len(w.out) > 0 && strings.TrimSpace(w.out[len(w.out)-1]) == "" {
+	for len(w.out) > 0 && strings.TrimSpace(w.out[len(w.out)-1].text) == "" {
 		w.out = w.out[:len(w.out)-1]
 	}
 	if len(w.out) == 0 {
 		return
 	}
-	if strings.HasPrefix(strings.TrimLeft(w.out[len(w.out)-1], " "), ">") {
+	if strings.HasPrefix(strings.TrimLeft(w.out[len(w.out)-1].text, " "), ">") {
 		w.put(">")
 	}
 	w.put(tree.IAL(map[string]string{"id": id}), "")
@@ -144,11 +286,13 @@ func (w *writer) attach(id string) {
 
 // comment writes %% a comment over several lines %%.
 func (w *writer) comment(prefix, rest string) bool {
-	if !strings.HasPrefix(rest, "%%") || strings.Contains(rest[2:], "%%") || w.pg.dialect != plain {
+	if !strings.HasPrefix(rest, "%%") || strings.Contains(rest[2:], "%%") || w.pg.dialect != plain || w.next <= w.comments {
 		return false
 	}
 	body := []string{strings.TrimSpace(rest[2:])}
+	code := false
 	for at := w.next; at < len(w.in); at++ {
+		code = code || w.in[at].code || strings.Contains(w.in[at].text, "--")
 		inner, after, closed := strings.Cut(strings.TrimLeft(w.in[at].text, ">"), "%%")
 		if inner = strings.TrimSpace(inner); inner != "" {
 			body = append(body, inner)
@@ -156,8 +300,13 @@ func (w *writer) comment(prefix, rest string) bool {
 		if !closed {
 			continue
 		}
+		if code { // HTML has no comment that can hold it: it stays as it is
+			w.comments = at + 1
+			return false
+		}
+		w.as(asComment)
 		text := strings.TrimSpace(strings.Join(body, "\n"+continued(prefix)))
-		w.put(prefix + "<!-- " + strings.ReplaceAll(text, "--", "—") + " -->")
+		w.put(prefix + "<!-- " + text + " -->")
 		w.next = at + 1
 		if after = strings.TrimSpace(after); after != "" {
 			w.text(continued(prefix), after, nil)
@@ -178,6 +327,7 @@ func (w *writer) embed(prefix, rest string) bool {
 	if why != "" {
 		return false
 	}
+	w.as(asEmbed)
 	w.block(prefix, embedQuery(t.ref()))
 	return true
 }

@@ -210,7 +210,7 @@ func (e *exporter) document(l leaf) error {
 	root.Walk(func(b *tree.Block) {
 		e.shelf.note(b)
 		if hasAddresses(b) {
-			b.Text = withUp(b.Text, up)
+			readdress(b, func(text string) string { return withUp(text, up) })
 		}
 		for name, value := range b.Attrs {
 			if strings.Contains(value, "assets/") && !(b == root && reservedAttr(name)) {

@@ -81,15 +81,42 @@ func parseFront(text string, complain func(line int, key, why string)) (f front,
 			complain(key.Line, key.Value, "the key is no text: left out")
 			continue
 		}
+		if oddKeys(value) { // {{date}} of a template
+			if line := strings.Split(text, "\n")[value.Line-1]; value.Column <= len(line) && value.Style == yaml.FlowStyle {
+				value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(line[value.Column-1:]), Line: value.Line}
+			}
+		}
 		if why := f.take(key.Value, value); why != "" {
 			complain(key.Line, key.Value, why)
 		}
 	}
+	if hasComment(&doc) {
+		complain(1, "#", "comments in front matter are left out")
+	}
+	return f, nil
+}
+
+// seal puts the values whose keys no attribute can be called by among the attributes.
+func (f *front) seal() {
 	if len(f.others) > 0 {
 		data, _ := json.Marshal(f.others) // a map of strings, with sorted keys
 		f.attrs[propertiesAttr] = string(data)
 	}
-	return f, nil
+}
+
+// oddKeys reports whether a mapping has keys that are no text.
+func oddKeys(n *yaml.Node) bool {
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if n.Content[i].Kind != yaml.ScalarNode {
+			return true
+		}
+	}
+	return false
+}
+
+// hasComment reports whether there is a comment at a node or below it.
+func hasComment(n *yaml.Node) bool {
+	return n.HeadComment+n.LineComment+n.FootComment != "" || slices.ContainsFunc(n.Content, hasComment)
 }
 
 // take reads one key. It returns why the value could not be kept, "" if it was.
@@ -99,6 +126,10 @@ func (f *front) take(key string, n *yaml.Node) string {
 		return fmt.Sprintf("the value is nested too deep or has more than %d bytes: left out", maxValue)
 	}
 	name := strings.ToLower(strings.TrimSpace(key))
+	if value == "" && !(name == "title" && n.Style != 0) { // a key without a value
+		f.put(key, name, "")
+		return ""
+	}
 	switch name {
 	case "id":
 		if tree.ValidID(value) {
@@ -117,16 +148,17 @@ func (f *front) take(key string, n *yaml.Node) string {
 		f.attrs["alias"] = joinedList(n, f.aliases, value)
 		return ""
 	case "created", "date", "created_at", "date created", "created-at", "create":
-		if stamp := parseStamp(value); stamp != "" {
-			f.created = stamp
-			return ""
+		if stamp := parseStamp(value); stamp != "" && (f.created == "" || name == "created") {
+			if f.created = stamp; name == "created" {
+				return ""
+			}
 		}
 	case "updated", "modified", "lastmod", "updated_at", "date modified", "updated-at", "last modified":
-		if stamp := parseStamp(value); stamp != "" {
-			f.updated = stamp
-			return ""
-		}
-		if name == "updated" && value != "" {
+		if stamp := parseStamp(value); stamp != "" && (f.updated == "" || name == "updated") {
+			if f.updated = stamp; name == "updated" {
+				return ""
+			}
+		} else if name == "updated" {
 			f.attrs["updated"] = value
 			return ""
 		}
@@ -139,9 +171,6 @@ func (f *front) take(key string, n *yaml.Node) string {
 		if n.Kind == yaml.MappingNode && f.nested(n) {
 			return ""
 		}
-	}
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" || value == "" && items == nil && n.Style == 0 {
-		return "" // a key without a value says nothing
 	}
 	f.put(key, name, value)
 	return ""
@@ -216,14 +245,16 @@ func yamlText(n *yaml.Node) (items []string, value string, ok bool) {
 	switch v := v.(type) {
 	case string:
 		return nil, v, true
+	case json.RawMessage:
+		return nil, n.Value, true
 	case []any:
-		for _, item := range v {
-			text, plain := item.(string)
-			if !plain {
-				items = nil
-				break
+		for i, item := range v {
+			switch text := item.(type) {
+			case string:
+				items = append(items, text)
+			case json.RawMessage:
+				items = append(items, n.Content[i].Value)
 			}
-			items = append(items, text)
 		}
 		if len(items) == len(v) {
 			return items, strings.Join(items, ", "), true
@@ -233,7 +264,7 @@ func yamlText(n *yaml.Node) (items []string, value string, ok bool) {
 	return nil, string(data), err == nil
 }
 
-// plainValue is a node as strings, []any and map[string]any.
+// plainValue is a node as strings, []any and map[string]any. Numbers, truths and nothing are as JSON has them.
 func plainValue(n *yaml.Node, depth int, left *int) (any, bool) {
 	if *left -= len(n.Value) + 1; *left < 0 || depth > 32 {
 		return nil, false
@@ -262,8 +293,13 @@ func plainValue(n *yaml.Node, depth int, left *int) (any, bool) {
 		}
 		return object, true
 	}
-	if n.Tag == "!!null" {
+	switch {
+	case n.Tag == "!!null" && depth == 0:
 		return "", true
+	case n.Tag == "!!null":
+		return json.RawMessage("null"), true
+	case (n.Tag == "!!int" || n.Tag == "!!float" || n.Tag == "!!bool") && n.Value != "" && json.Valid([]byte(n.Value)):
+		return json.RawMessage(n.Value), true
 	}
 	return n.Value, true
 }

@@ -36,6 +36,8 @@ type ImportOptions struct {
 	// Overwriting is told of a document before it is overwritten, with its id, while it still is what it was. What it
 	// returns is told whether it was; nil for nobody.
 	Overwriting func(id, path string) (done func(error), err error)
+	// Changed is told of each line that says the same in another form, with the names of the kinds; nil for nobody.
+	Changed func(path string, line int, kinds []string)
 }
 
 // Import reads a folder of Markdown files into the vault: see the package for what it understands. An error means that
@@ -51,6 +53,7 @@ type ImportOptions struct {
 func Import(ctx context.Context, w *workspace.Workspace, dir string, o ImportOptions) (Report, error) {
 	im := newImporter(w, o)
 	err := im.run(ctx, dir)
+	im.tellChanges()
 	im.report.sort()
 	return *im.report, err
 }
@@ -82,7 +85,8 @@ type importer struct {
 	renamed map[string]string // ids that the vault has, and the new ones
 	batch   batch
 	done    int
-	origin  workspace.Origin // as it is kept while the import runs
+	origin  workspace.Origin    // as it is kept while the import runs
+	changes [len(kindNames)]int // lines by kind
 }
 
 func (im *importer) run(ctx context.Context, dir string) error {
@@ -388,6 +392,7 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 		body, lines = pageProperties(&f, body)
 		n += lines
 	}
+	f.seal()
 	if first {
 		f.aliases = append(f.aliases, kept...)
 		pg.front = f

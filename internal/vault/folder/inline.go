@@ -8,17 +8,25 @@ import (
 
 // reader turns the text of one page into SiYuan's Markdown.
 type reader struct {
-	im   *importer
-	pg   *page
-	defs map[string]string // addresses of links by name
-	line int               // at hand
+	im    *importer
+	pg    *page
+	defs  map[string]string // addresses of links by name
+	line  int               // at hand
+	kinds kinds             // how that is written otherwise
 	// row says that the line at hand is a row of a table, in which bars are escaped.
 	row   bool
 	depth int
-	given []string // ids that blocks of the page have been given
+	// mute has nothing reported, and no file taken.
+	mute bool
+	// markup says that the line at hand belongs to a block of HTML, in which Markdown means nothing.
+	markup bool
+	given  []string // ids that blocks of the page have been given
 }
 
 func (r *reader) problem(code, what, why string) {
+	if r.mute {
+		return
+	}
 	r.im.report.problem(r.pg.path(), r.line, code, what, why)
 }
 
@@ -37,10 +45,28 @@ func (r *reader) inline(text string) string {
 			i++
 			continue
 		}
+		if replacement != text[i:i+n] {
+			r.as(kindOf(text[i:]))
+		}
 		out.WriteString(replacement)
 		i += n
 	}
 	return out.String()
+}
+
+// kindOf is how what begins a text is written otherwise.
+func kindOf(text string) kinds {
+	switch text[0] {
+	case '<':
+		return asAddress
+	case '{':
+		return asCode
+	case '#':
+		return asTag
+	case '%':
+		return asComment
+	}
+	return asReference
 }
 
 // token reads what begins at a place in a line: how long it is and what takes its place; 0 if it is a character like
@@ -83,8 +109,8 @@ func (r *reader) token(text string, i int) (n int, replacement string) {
 		return r.tag(text, i)
 	case '%':
 		if strings.HasPrefix(rest, "%%") {
-			if end := strings.Index(rest[2:], "%%"); end >= 0 {
-				return end + 4, "<!--" + strings.ReplaceAll(rest[2:end+2], "--", "—") + "-->"
+			if end := strings.Index(rest[2:], "%%"); end > 0 && rest[2] != '%' && r.pg.dialect == plain && !strings.Contains(rest[2:end+2], "--") {
+				return end + 4, "<!--" + rest[2:end+2] + "-->"
 			}
 		}
 	}
@@ -126,11 +152,16 @@ func formula(text string) int {
 var (
 	sourceAttr = pattern(`(?i)\b(src|poster|href)\s*=\s*("([^"]*)"|'([^']*)')`)
 	autoLink   = pattern(`^<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>`)
-	element    = pattern(`^<(?:!--.*?-->|/?[A-Za-z][^<>]*>)`)
+	element    = pattern(`^<(?:!--(?s:.*?)-->|/?[A-Za-z][^<>]*>)`)
 )
 
 // element reads an HTML element. The files it names become assets.
 func (r *reader) element(text string) (int, string) {
+	if tag := imageTag().FindString(text); tag != "" && !r.markup {
+		if image := r.imageOf(tag); image != "" {
+			return len(tag), image
+		}
+	}
 	if link := autoLink().FindString(text); link != "" {
 		return len(link), link
 	}

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"math"
 	"strings"
 )
 
@@ -9,6 +10,8 @@ type line struct {
 	n    int // counted from 1 in the file
 	text string
 	code bool // it belongs to a block of code or a formula, its fences included
+	// kinds says how the text is another one than in the file.
+	kinds kinds
 }
 
 // container is what stands before the text of a line: indentation, marks of quotes, and the mark of an item.
@@ -34,10 +37,14 @@ func continued(prefix string) string {
 type fences struct {
 	open  string // the fence that is open, "" for none
 	quote bool   // it was opened in a quote
+	deep  int    // the column in which it was opened
 }
 
 // code reports whether a line belongs to a block of code or a formula.
 func (f *fences) code(text string) bool {
+	if f.open == "" && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && !strings.Contains(text, "$$") {
+		return false
+	}
 	prefix, rest := prefixOf(text)
 	if f.open != "" {
 		if f.quote && !strings.Contains(prefix, ">") {
@@ -45,7 +52,7 @@ func (f *fences) code(text string) bool {
 			return f.code(text)
 		}
 		body := strings.TrimSpace(strings.TrimLeft(text, "> \t"))
-		if strings.HasPrefix(body, f.open) && strings.Trim(body, f.open[:1]) == "" {
+		if strings.HasPrefix(body, f.open) && strings.Trim(body, f.open[:1]) == "" || f.open == "$$" && strings.HasSuffix(body, "$$") {
 			f.open = ""
 		}
 		return true
@@ -90,40 +97,56 @@ func normalized(text string, first int) []line {
 	raw := strings.Split(text, "\n")
 	found := make([]line, 0, len(raw))
 	var f fences
-	inList := false
+	var in place
 	blank := func(i int) bool { return i < 0 || i >= len(raw) || strings.TrimSpace(raw[i]) == "" }
 	for i := 0; i < len(raw); i++ {
 		l := line{n: first + i, text: raw[i]}
+		opens := f.open == ""
 		if l.code = f.code(l.text); l.code {
+			if opens {
+				prefix, _ := prefixOf(in.shifted(untabbed(l.text, math.MaxInt)))
+				f.deep = columns(prefix)
+			}
+			l.text = in.shifted(untabbed(l.text, in.base+f.deep))
+		} else {
+			l.text = untabbed(l.text, math.MaxInt)
+			in.note(l.text, blank(i-1))
+			l.text = in.shifted(l.text)
+		}
+		if l.text != raw[i] {
+			l.kinds = asLayout
+		}
+		if l.code {
 			found = append(found, l)
 			continue
 		}
 		switch {
-		case item().MatchString(l.text):
-			inList = true
-		case !blank(i) && l.text[0] != ' ' && l.text[0] != '\t' && blank(i-1):
-			inList = false
-		}
-		switch {
-		case !inList && indentedCode(l.text) && blank(i-1):
+		case in.code(l.text) && blank(i-1):
 			end := i + 1
-			for j := i + 1; j < len(raw) && (blank(j) || indentedCode(raw[j])); j++ {
+			for j := i + 1; j < len(raw) && (blank(j) || in.code(in.shifted(untabbed(raw[j], math.MaxInt)))); j++ {
 				if !blank(j) {
 					end = j + 1
 				}
 			}
-			found = append(found, line{l.n, "```", true})
+			pad, fence := strings.Repeat(" ", in.deep), "```"
+			for strings.Contains(strings.Join(raw[i:end], "\n"), fence) {
+				fence += "`"
+			}
+			found = append(found, line{l.n, pad + fence, true, asCode})
 			for ; i < end; i++ {
-				found = append(found, line{first + i, dedented(raw[i]), true})
+				found = append(found, line{first + i, strings.TrimRight(pad, " "), true, asCode})
+				if text := in.shifted(untabbed(raw[i], in.base+in.deep+4)); len(text) > in.deep+4 {
+					found[len(found)-1].text = pad + text[in.deep+4:]
+				}
 			}
 			i--
-			found = append(found, line{first + i, "```", true})
+			found = append(found, line{first + i, pad + fence, true, asCode})
 		case i+1 < len(raw) && underlined().MatchString(raw[i+1]) && blank(i-1) && headingText(l.text):
 			mark := "## "
 			if strings.Contains(raw[i+1], "=") {
 				mark = "# "
 			}
-			l.text = mark + strings.TrimSpace(l.text)
+			l.text, l.kinds = mark+strings.TrimSpace(l.text), asHeading
 			found = append(found, l)
 			i++
 		default:
@@ -139,23 +162,64 @@ func normalizedAs(text string, first int) []line {
 	found := make([]line, len(raw))
 	var f fences
 	for i, text := range raw {
-		found[i] = line{first + i, text, f.code(text)}
+		found[i] = line{n: first + i, text: text, code: f.code(text)}
 	}
 	return found
 }
 
-func indentedCode(text string) bool {
-	return (strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "\t")) && strings.TrimSpace(text) != ""
+// place is where the lines of a text lie.
+type place struct {
+	inside bool // a list or footnote
+	deep   int  // the column in which the text of the last item begins
+	base   int  // the column in which the list begins
 }
 
-func dedented(text string) string {
-	if rest, found := strings.CutPrefix(text, "\t"); found {
-		return rest
+var footnote = pattern(`^ {0,3}\[\^[^\]]+\]:`)
+
+// note looks at a line that is no code.
+func (p *place) note(text string, afterBlank bool) {
+	switch {
+	case item().MatchString(text):
+		if blanks := len(text) - len(strings.TrimLeft(text, " ")); !p.inside || blanks < p.base {
+			p.base = blanks
+		}
+		prefix, _ := prefixOf(p.shifted(text))
+		p.inside, p.deep = true, columns(prefix)
+	case footnote().MatchString(text):
+		p.inside, p.deep, p.base = true, 4, 0
+	case text != "" && text[0] != ' ' && (afterBlank || heading().MatchString(text)):
+		*p = place{}
 	}
-	if rest, found := strings.CutPrefix(text, "    "); found {
-		return rest
+}
+
+// shifted is a line of a list without the blanks before all of its lines: Lute reads no code in a list far from the margin.
+func (p *place) shifted(text string) string {
+	if p.base == 0 {
+		return text
 	}
-	return strings.TrimLeft(text, " ")
+	return text[min(p.base, len(text)-len(strings.TrimLeft(text, " "))):]
+}
+
+// code reports whether a line is indented so far that it is code.
+func (p *place) code(text string) bool {
+	return len(text)-len(strings.TrimLeft(text, " ")) >= p.deep+4 && strings.TrimSpace(text) != ""
+}
+
+// untabbed is a line with the tabs among the blanks that it begins with, up to a column, as blanks: Lute loses count of
+// tabs in lists.
+func untabbed(text string, to int) string {
+	at, width := 0, 0
+	for at < len(text) && width < to && (text[at] == ' ' || text[at] == '\t') {
+		if text[at] == '\t' {
+			width += 3 - width%4
+		}
+		width++
+		at++
+	}
+	if !strings.Contains(text[:at], "\t") {
+		return text
+	}
+	return strings.Repeat(" ", width) + text[at:]
 }
 
 // headingText reports whether a line is text that an underline makes a heading.
@@ -166,7 +230,7 @@ func headingText(text string) bool {
 }
 
 // definitions takes the definitions of links, [name]: address, out of lines if something uses them.
-func definitions(list []line) (kept []line, defs map[string]string) {
+func definitions(list []line, taken func(line)) (kept []line, defs map[string]string) {
 	defs = map[string]string{}
 	var all strings.Builder
 	for _, l := range list {
@@ -188,6 +252,7 @@ func definitions(list []line) (kept []line, defs map[string]string) {
 			kept = append(kept, l)
 			continue
 		}
+		taken(l)
 		address := m[2]
 		if m[3] != "" {
 			address += ` "` + m[3] + `"`

@@ -19,8 +19,12 @@ func (r *reader) link(text string, image bool) (int, string) {
 	end += open
 	label := text[open+1 : end]
 	rest := text[end+1:]
+	if n, replacement := r.labelled(label, rest); n > 0 && !image {
+		return end + 1 + n, replacement
+	}
 	address, title, length := destinationOf(rest)
-	if length == 0 {
+	byName := length == 0
+	if byName {
 		name := label
 		if strings.HasPrefix(rest, "[") {
 			if close := strings.IndexByte(rest, ']'); close > 0 {
@@ -35,22 +39,66 @@ func (r *reader) link(text string, image bool) (int, string) {
 			return 0, ""
 		}
 		address, title, _ = destinationOf("(" + def + ")")
+		r.as(asDefinition)
 	}
 	n := end + 1 + length
-	return n, r.linked(label, address, title, text[:n], image)
+	return n, r.linked(parts{label, address, title, text[:n], image, byName})
+}
+
+var (
+	labelledBlock = pattern(`^\(\(\(([0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27})\)\)\)`)
+	labelledPage  = pattern(`^\(\[\[([^\[\]\n]+)\]\]\)`)
+)
+
+// labelled reads what stands behind the text of a link of Logseq to a block, (((uuid))), or page, ([[page]]).
+func (r *reader) labelled(label, rest string) (int, string) {
+	if r.pg.dialect != logseq {
+		return 0, ""
+	}
+	m, t, why := labelledBlock().FindStringSubmatch(rest), target{}, ""
+	if m != nil {
+		var found bool
+		if t, found = r.im.index.byUUID[folded(m[1])]; !found {
+			why = "no block has this id: kept as it was"
+		}
+	} else if m = labelledPage().FindStringSubmatch(rest); m != nil {
+		t, why = r.find(m[1])
+	}
+	if m == nil {
+		return 0, ""
+	}
+	whole := "[" + label + "]" + m[0]
+	if why != "" {
+		r.problem(LinkMissing, whole, why)
+		return len(m[0]), whole
+	}
+	return len(m[0]), r.linkTo(t, r.inline(label), func(address string) string { return "[" + label + "](" + address + ")" })
+}
+
+// parts are those of a link or image.
+type parts struct {
+	label, address, title string
+	whole                 string
+	image                 bool
+	byName                bool // its address stands elsewhere
 }
 
 // linked writes a link or image whose parts were read.
-func (r *reader) linked(label, address, title, whole string, image bool) string {
-	shown := label
+func (r *reader) linked(p parts) string {
+	address, title, whole, image := p.address, p.title, p.whole, p.image
+	shown := p.label
 	if !image {
-		shown = r.inline(label)
+		shown = r.inline(p.label)
 	}
-	write := func(address string) string {
+	write := func(to string) string {
 		mark := ""
 		if image {
 			mark = "!"
 		}
+		if to == address && !p.byName { // it stays as it was written
+			return mark + "[" + shown + whole[len(mark)+1+len(p.label):]
+		}
+		address := to
 		if title != "" {
 			address += ` "` + strings.ReplaceAll(title, `"`, `\"`) + `"`
 		}

@@ -36,7 +36,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 		if key == "tags" { // commas alone stand between tags here
 			f.tags = append(f.tags, split(nil, value, ",")...)
 			f.attrs["tags"] = strings.Join(f.tags, ",")
-		} else if value != "" {
+		} else {
 			f.take(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value})
 		}
 		rest, lines = after, lines+1
@@ -50,6 +50,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 // logseqLine writes a line of an outline: the task it begins with, and the properties below it as attributes.
 func (w *writer) logseqLine(prefix, rest string) bool {
 	if m := queryBegin().FindStringSubmatch(rest); m != nil {
+		w.as(asCode)
 		return w.orgBlock(prefix, rest, m)
 	}
 	if strings.HasPrefix(rest, "{{") {
@@ -57,12 +58,21 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 			return true
 		}
 	}
+	if marks := strings.Fields(strings.ReplaceAll(prefix, ">", " ")); len(marks) > 1 && strings.Contains("-*+", marks[0]) { // a bullet's text is text here
+		at := strings.LastIndex(strings.TrimRight(prefix, " "), " ")
+		for range marks[2:] {
+			at = strings.LastIndex(strings.TrimRight(prefix[:at], " "), " ")
+		}
+		prefix, rest = prefix[:at+1], escapedMark(strings.TrimLeft(prefix[at+1:], " "))+rest
+		w.as(asLayout)
+	}
 	if !bullet().MatchString(prefix) {
 		return false
 	}
 	attrs := w.properties()
 	if m := property().FindStringSubmatch(rest); m != nil { // "- key:: value"
 		if w.attribute(attrs, m[1], m[2]) {
+			w.as(asAttribute)
 			rest = ""
 		}
 	}
@@ -74,6 +84,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		case "CANCELED", "CANCELLED":
 			box = "[-] "
 		}
+		w.as(asTask)
 		rest = box + rest[len(m[0]):]
 	}
 	switch {
@@ -87,9 +98,18 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		created, _ := w.pg.stamps()
 		w.put(strings.TrimRight(prefix, " ") + " " + tree.IAL(attrs) + tree.IAL(map[string]string{"id": w.im.mint(created)}))
 	default:
-		w.text(prefix, rest, attrs)
+		w.text(prefix, w.gathered(rest), attrs)
 	}
 	return true
+}
+
+// escapedMark is the mark of an item as text.
+func escapedMark(mark string) string {
+	if digit(mark[0]) {
+		end := strings.IndexAny(mark, ".)")
+		return mark[:end] + `\` + mark[end:]
+	}
+	return `\` + mark
 }
 
 // properties takes the lines "key:: value" below a bullet.
@@ -101,6 +121,7 @@ func (w *writer) properties() map[string]string {
 		if m == nil || text == strings.TrimLeft(text, " \t") || !w.attribute(attrs, m[1], m[2]) {
 			break
 		}
+		w.as(asAttribute)
 		w.next++
 	}
 	return attrs
@@ -141,9 +162,11 @@ func (w *writer) macro(prefix, rest string) bool {
 		return false
 	}
 	if t, ok := w.logseqEmbed(rest); ok {
+		w.as(asEmbed)
 		w.block(prefix, embedQuery(t.ref()))
 		return true
 	}
+	w.as(asCode)
 	w.put(prefix + "`" + rest + "`")
 	return true
 }
@@ -182,11 +205,20 @@ func (w *writer) orgBlock(prefix, rest string, m []string) bool {
 		w.problem(Query, rest, "queries of Logseq do not work here: kept as code")
 	}
 	pad := continued(prefix)
-	w.put(prefix + "```" + info)
+	deep, fence := columns(prefix), "```"
 	for _, l := range w.in[w.next:end] {
-		w.put(pad + strings.TrimSpace(l.text))
+		for strings.Contains(l.text, fence) {
+			fence += "`"
+		}
 	}
-	w.put(pad + "```")
+	w.put(prefix + fence + info)
+	for _, l := range w.in[w.next:end] {
+		w.line = l.n
+		text := untabbed(l.text, deep)
+		w.put(strings.TrimRight(pad+text[min(len(text)-len(strings.TrimLeft(text, " ")), deep):], " "))
+	}
+	w.line = w.in[end].n
+	w.put(pad + fence)
 	w.next = end + 1
 	return true
 }

@@ -29,6 +29,8 @@ const (
 	DatabaseTaken   = "database-taken"    // a database that the vault has already, with another content: left out
 	Database        = "database"          // a database without its file, or one that cannot be read
 	Card            = "card"              // a flashcard that could not be read
+	ImageAttrs      = "image-attributes"  // attributes of an image in HTML that Markdown has no word for: left out
+	Changed         = "changed"           // a line that the vault cannot hold as it is
 	Markdown        = "markdown"          // a document that Markdown cannot say exactly
 	DocumentID      = "document-id"       // a document with a malformed id
 	ChangedBoth     = "conflict"          // a document or asset that was changed here as well: what is here stays
@@ -49,6 +51,8 @@ type Report struct {
 	From string
 	// Problems are what could not be kept or was changed, by path and line.
 	Problems []Problem
+	// Changes count the lines that say the same in another form, by kind.
+	Changes []Change
 }
 
 // Problem is one thing that could not be kept or was changed.
@@ -68,10 +72,14 @@ type Problem struct {
 const maxWhat = 200
 
 func (r *Report) problem(path string, line int, code, what, why string) {
+	r.Problems = append(r.Problems, Problem{path, line, code, shortened(what), why})
+}
+
+func shortened(what string) string {
 	if runes := []rune(what); len(runes) > maxWhat {
 		what = string(runes[:maxWhat]) + "…"
 	}
-	r.Problems = append(r.Problems, Problem{path, line, code, what, why})
+	return what
 }
 
 func (r *Report) sort() {

@@ -194,9 +194,14 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 		return im.ownBlocks(pg, list)
 	}
 	r := &reader{im: im, pg: pg}
-	list, r.defs = definitions(list)
-	text := r.convert(list)
-	blocks := markup.Parse(im.rename(pg, text))
+	for n := 1; len(list) > 0 && n < list[0].n; n++ {
+		im.changed(pg.file, n, asFront)
+	}
+	list, r.defs = definitions(list, func(l line) { im.changed(pg.file, l.n, asDefinition) })
+	text, numbers := r.convert(list)
+	text = im.rename(pg, text)
+	blocks := markup.Parse(text)
+	r.hold(text, numbers, blocks)
 	created, updated := pg.stamps()
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
@@ -362,7 +367,7 @@ func (im *importer) comeHome(pg *page, b *tree.Block) {
 	up := upTo(pg.file)
 	home := func(text string) string { return im.resettle(pg, withoutUp(text, up)) }
 	if hasAddresses(b) {
-		b.Text = home(b.Text)
+		readdress(b, home)
 	}
 	for name, value := range b.Attrs {
 		if name != "id" && name != "updated" {

@@ -1,0 +1,87 @@
+package folder
+
+import "slices"
+
+// kinds are ways in which a line is written otherwise in the vault, and says the same.
+type kinds uint16
+
+const (
+	asReference kinds = 1 << iota
+	asEmbed
+	asAddress
+	asTag
+	asCallout
+	asComment
+	asAttribute
+	asTask
+	asHeading
+	asCode
+	asDefinition
+	asImage
+	asFront
+	asLayout
+	asInvisible
+)
+
+// kindNames are the kinds as a [Change] names them, and what they do.
+var kindNames = [...]struct {
+	kind      kinds
+	name, why string
+}{
+	{asReference, "reference", "links to pages, headings and blocks are references to them"},
+	{asEmbed, "embed", "embedded pages and blocks are blocks that show them"},
+	{asAddress, "address", "links to files of the folder lead to the assets they became"},
+	{asTag, "tag", "tags are closed (#tag#), and a # that begins none is escaped"},
+	{asCallout, "callout", "the kind of a callout is in upper case"},
+	{asComment, "comment", "comments between %% are HTML comments"},
+	{asAttribute, "attribute", "properties, names of blocks and attribute lists are attributes of their blocks"},
+	{asTask, "task", "words of tasks are boxes"},
+	{asHeading, "heading", "headings begin with number signs"},
+	{asCode, "code", "indented code, blocks of Org mode and macros stand between fences or backticks"},
+	{asDefinition, "definition", "links by name have their address in them"},
+	{asImage, "image", "images in HTML, and sizes of images, are written as Markdown with an attribute list"},
+	{asFront, "front-matter", "front matter is attributes of the document"},
+	{asInvisible, "zero-width", "zero-width spaces are left out"},
+	{asLayout, "layout", "numbers of lists count on, code spans and items of text stay on one line, marks of lists, quotes, tables, emphasis, rules and fences are written in one way, with blank lines between blocks"},
+}
+
+// Change counts lines that are written otherwise than in the folder and say the same.
+type Change struct {
+	// Kind is a short name that does not change, Why says what such lines have become.
+	Kind  string `json:"kind"`
+	Why   string `json:"why"`
+	Lines int    `json:"lines"`
+}
+
+// changed notes that a line of a file is written otherwise.
+func (im *importer) changed(path string, line int, k kinds) {
+	for i, known := range kindNames {
+		if k&known.kind != 0 {
+			im.changes[i]++
+		}
+	}
+	if im.o.Changed != nil {
+		im.o.Changed(path, line, k.names())
+	}
+}
+
+// names are the names of kinds.
+func (k kinds) names() []string {
+	var found []string
+	for _, known := range kindNames {
+		if k&known.kind != 0 {
+			found = append(found, known.name)
+		}
+	}
+	return found
+}
+
+// tellChanges writes into the report how many lines are written otherwise, the most frequent kind first.
+func (im *importer) tellChanges() {
+	for i, known := range kindNames {
+		if im.changes[i] > 0 {
+			im.report.Changes = append(im.report.Changes, Change{known.name, known.why, im.changes[i]})
+		}
+	}
+	slices.SortStableFunc(im.report.Changes, func(a, b Change) int { return b.Lines - a.Lines })
+}

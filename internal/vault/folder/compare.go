@@ -1,0 +1,308 @@
+package folder
+
+import (
+	"strings"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+)
+
+// side is one of two texts that are compared line by line.
+type side struct {
+	lines []string
+	code  []bool   // the line belongs to a block of code or a formula
+	math  []bool   // it belongs to a formula
+	deep  []int    // for code: how many columns its fence stands in
+	forms []string // see form, "" where nobody asked yet
+	at    int
+}
+
+func newSide(text string) *side {
+	s := &side{lines: strings.Split(text, "\n")}
+	s.code = make([]bool, len(s.lines))
+	s.math = make([]bool, len(s.lines))
+	s.deep = make([]int, len(s.lines))
+	s.forms = make([]string, len(s.lines))
+	var f fences
+	deep := 0
+	for i, l := range s.lines {
+		closed := f.open == ""
+		before := f.open
+		if s.code[i] = f.code(l); s.code[i] {
+			s.math[i] = before == "$$" || f.open == "$$" || before == "" && f.open == "" // opened and closed in one line
+			if closed {
+				prefix, _ := prefixOf(l)
+				deep = columns(prefix)
+			}
+			s.deep[i] = deep
+		}
+	}
+	return s
+}
+
+// form is what a line says, however it is written.
+func (s *side) form(i int) string {
+	if s.forms[i] == "" {
+		switch {
+		case s.math[i]:
+			_, text := prefixOf(s.lines[i])
+			s.forms[i] = "\x02" + strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(text), "$")), " ")
+		case s.code[i]:
+			s.forms[i] = "\x00" + codeForm(s.lines[i], s.deep[i])
+		default:
+			s.forms[i] = "\x01" + textForm(s.lines[i])
+		}
+	}
+	return s.forms[i]
+}
+
+// says reports whether a line says something: blank lines and attribute lists outside of code do not.
+func (s *side) says(i int) bool {
+	return s.code[i] && !s.math[i] || len(s.form(i)) > 1 && s.form(i) != "\x01- " // an item may begin in the next line
+}
+
+// skip goes to the next line that says something, and reports whether there is one. passed is told of lines before it
+// that are not blank.
+func (s *side) skip(passed func(i int)) bool {
+	for ; s.at < len(s.lines) && (s.lines[s.at] == "" && !s.code[s.at] || !s.says(s.at)); s.at++ {
+		if s.lines[s.at] != "" {
+			passed(s.at)
+		}
+	}
+	return s.at < len(s.lines)
+}
+
+// lookAhead is how many lines are looked at for the place where two texts are the same again.
+const lookAhead = 100
+
+// compared holds what is to be written against what was meant to be. same is told of lines that only look otherwise,
+// lost of others: by their index, with the lines that stand in their place.
+func compared(meant, written string, same func(i int), lost func(i int, instead string)) {
+	if meant == written {
+		return
+	}
+	m, w := newSide(meant), newSide(written)
+	var places map[string][]int
+	for {
+		more, rest := m.skip(same), w.skip(func(int) {})
+		switch {
+		case !more && !rest:
+			return
+		case !rest:
+			lost(m.at, "")
+			m.at++
+			continue
+		case !more:
+			lost(len(m.lines)-1, w.lines[w.at])
+			return
+		}
+		if m.code[m.at] == w.code[w.at] && m.lines[m.at] == w.lines[w.at] {
+			m.at, w.at = m.at+1, w.at+1
+			continue
+		}
+		if m.form(m.at) == w.form(w.at) {
+			same(m.at)
+			m.at, w.at = m.at+1, w.at+1
+			continue
+		}
+		if places == nil {
+			places = map[string][]int{}
+			for i := range w.lines {
+				places[w.form(i)] = append(places[w.form(i)], i)
+			}
+		}
+		if n := m.wrapped(w.form(w.at)); n > 0 { // lines of a paragraph became one
+			for range n {
+				same(m.at)
+				m.at++
+			}
+			w.at++
+			continue
+		}
+		i, j := m.again(w.at, places)
+		if i < 0 { // nowhere near
+			lost(m.at, w.lines[w.at])
+			m.at, w.at = m.at+1, w.at+1
+			continue
+		}
+		if i == m.at {
+			lost(m.at, w.lines[w.at])
+		}
+		for k := w.at; m.at < i; m.at++ {
+			instead := ""
+			if k < j {
+				instead = w.lines[k]
+				k++
+			}
+			if m.says(m.at) {
+				lost(m.at, instead)
+			}
+		}
+		w.at = j
+	}
+}
+
+// wrapped is how many of the next lines say what one line of another text does, 0 if they do not.
+func (s *side) wrapped(form string) int {
+	all := ""
+	for n, at := 1, s.at; at < len(s.lines) && s.lines[at] != "" && !s.code[at] && len(all) <= 2*len(form); n, at = n+1, at+1 {
+		if all += strings.TrimLeft(s.lines[at], " \t>") + " "; n > 1 && "\x01"+textForm(all) == form {
+			return n
+		}
+	}
+	return 0
+}
+
+// again finds the next two lines that say the same, -1 without any.
+func (s *side) again(from int, places map[string][]int) (i, j int) {
+	best := 2 * lookAhead
+	i, j = -1, -1
+	for at := s.at; at < len(s.lines) && at-s.at < min(lookAhead, best); at++ {
+		if !s.says(at) {
+			continue
+		}
+		for _, other := range places[s.form(at)] {
+			if other < from {
+				continue
+			}
+			if far := at - s.at + other - from; far < best {
+				i, j, best = at, other, far
+			}
+			break
+		}
+	}
+	return i, j
+}
+
+// columns is how wide the beginning of a line is; a tab goes to the next multiple of four.
+func columns(text string) int {
+	width := 0
+	for i := range len(text) {
+		if text[i] == '\t' {
+			width += 4 - width%4
+			continue
+		}
+		width++
+	}
+	return width
+}
+
+// codeForm is a line of code without what stands before all of its lines.
+func codeForm(text string, deep int) string {
+	width, at := 0, 0
+	for at < len(text) && width < deep && strings.IndexByte(" \t>-*+.)0123456789", text[at]) >= 0 {
+		width = columns(text[:at+1])
+		at++
+	}
+	text = strings.TrimRight(strings.Repeat(" ", max(width-deep, 0))+text[at:], " \t")
+	if fence := strings.TrimLeft(text, " "); strings.HasPrefix(fence, "```") || strings.HasPrefix(fence, "~~~") {
+		text = "```" + strings.TrimSpace(strings.TrimLeft(fence, fence[:1]))
+	}
+	return strings.ReplaceAll(text, "\t", "    ")
+}
+
+var (
+	ownList   = pattern(`\{:[^{}\n]*?(?:id="\d{14}-[0-9a-z]{7}"|colgroup=")[^{}\n]*\}`)
+	breakTag  = pattern(`(?i)<br[ \t]*/?>`)
+	backticks = pattern("[ ]*`+[ ]*")
+	dashes    = pattern(`-{2,}`)
+	automatic = pattern(`<([A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*)>`)
+)
+
+// zeroWidth is a space that SiYuan puts around marks and takes out again.
+const zeroWidth = "\u200b"
+
+// formatTags are the elements that are marks.
+var formatTags = strings.NewReplacer("<b>", "**", "</b>", "**", "<strong>", "**", "</strong>", "**", "<i>", "*", "</i>", "*", "<em>", "*", "</em>", "*",
+	"<s>", "~~", "</s>", "~~", "<del>", "~~", "</del>", "~~", "<mark>", "==", "</mark>", "==")
+
+// textForm is a line of text without what may be written in several ways.
+func textForm(text string) string {
+	text = strings.Trim(text, " \t")
+	if isRule(text) {
+		return "---"
+	}
+	if strings.Contains(text, "{:") {
+		text = ownList().ReplaceAllString(text, "")
+	}
+	prefix, rest := prefixOf(text)
+	marks := ""
+	for _, mark := range strings.Fields(strings.ReplaceAll(prefix, ">", " ")) {
+		switch {
+		case digit(mark[0]):
+			marks += "1. "
+		default:
+			marks += "- "
+		}
+	}
+	rest = strings.Trim(rest, " \t")
+	if strings.HasPrefix(rest, "[x]") {
+		rest = "[X]" + rest[3:]
+	}
+	if strings.Contains(rest, "|") {
+		rest = cellsForm(rest)
+	}
+	if strings.Contains(rest, "<") {
+		rest = breakTag().ReplaceAllString(rest, "<br>")
+		rest = automatic().ReplaceAllString(rest, "[$1]($1)")
+		rest = formatTags.Replace(rest)
+	}
+	if strings.Contains(rest, "`") {
+		rest = backticks().ReplaceAllString(rest, "`")
+	}
+	if strings.Contains(rest, zeroWidth) {
+		rest = strings.ReplaceAll(rest, zeroWidth, "")
+	}
+	if strings.Contains(rest, `\`) {
+		rest = unslashed(rest)
+	}
+	rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
+	return marks + strings.ReplaceAll(rest, "_", "*")
+}
+
+// cellsForm is a row of a table without the blanks in it.
+func cellsForm(text string) string {
+	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "|"), "|"), "|")
+	for i, cell := range cells {
+		cells[i] = strings.Trim(cell, " \t")
+	}
+	for len(cells) > 1 && cells[len(cells)-1] == "" { // those that a wider row below asks for
+		cells = cells[:len(cells)-1]
+	}
+	text = strings.Join(cells, "|")
+	if text != "" && strings.Trim(text, "-:|") == "" {
+		text = strings.TrimRight(dashes().ReplaceAllString(text, "-"), "-|") + "-|"
+	}
+	return text
+}
+
+// isRule reports whether a line is a thematic break.
+func isRule(text string) bool {
+	text = strings.NewReplacer(" ", "", "\t", "").Replace(text)
+	return len(text) >= 3 && strings.Trim(text, text[:1]) == "" && strings.Contains("-*_", text[:1])
+}
+
+// hold compares what a page is to be written as with what it was read as.
+func (r *reader) hold(text string, numbers []int, blocks []*tree.Block) {
+	parts := make([]string, len(blocks))
+	for i, b := range blocks {
+		parts[i] = markup.Kramdown(b)
+	}
+	written := strings.Join(parts, "\n\n")
+	meant := strings.Split(text, "\n")
+	compared(text, written, func(i int) {
+		k := asLayout
+		if strings.Contains(meant[i], zeroWidth) {
+			k |= asInvisible
+		}
+		r.im.changed(r.pg.path(), numbers[i], k)
+	}, func(i int, instead string) {
+		r.line = numbers[i]
+		what := strings.TrimSpace(meant[i])
+		if instead == "" {
+			r.problem(Changed, what, "the vault cannot hold this line as it is")
+			return
+		}
+		r.problem(Changed, what, "the vault holds this as: "+shortened(strings.TrimSpace(instead)))
+	})
+}

@@ -1,0 +1,77 @@
+package folder
+
+import (
+	"html"
+	"slices"
+	"strings"
+)
+
+var (
+	imageTag = pattern(`(?i)^<img(?:[ \t\n][^<>]*)?>`)
+	attrPair = pattern(`([A-Za-z][A-Za-z0-9_:-]*)(?:[ \t\n]*=[ \t\n]*("[^"]*"|'[^']*'|[^ \t\n"'<>=]+))?`)
+)
+
+// imageOf writes an image of HTML as Markdown, with an attribute list for its size. What Markdown has no word for is
+// reported. It is "" for one without an address.
+func (r *reader) imageOf(tag string) string {
+	values := map[string]string{}
+	var lost []string
+	for _, m := range attrPair().FindAllStringSubmatch(strings.TrimSuffix(strings.TrimSuffix(tag[4:], ">"), "/"), -1) {
+		name, value := strings.ToLower(m[1]), html.UnescapeString(strings.Trim(m[2], `"'`))
+		switch name {
+		case "src", "alt", "title", "width", "height", "style":
+			values[name] = strings.Join(strings.Fields(value), " ")
+		default:
+			lost = append(lost, m[0])
+		}
+	}
+	address := values["src"]
+	if address == "" || strings.ContainsAny(address, "()<> \"") && foreign(address) {
+		return ""
+	}
+	if at := r.im.s.file(r.pg, address, false); !foreign(address) && at != "" && !isPage(at) {
+		if asset := r.asset(at); asset != "" {
+			address = asset
+		}
+	} else if !foreign(address) {
+		r.problem(FileMissing, tag, "the file is not there: the link is kept as it was")
+	}
+	if strings.ContainsAny(address, "()<> \"") && !strings.HasPrefix(address, assetsDir+"/") {
+		return ""
+	}
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		r.problem(ImageAttrs, strings.Join(lost, " "), "an image of Markdown has no such attributes: left out")
+	}
+	r.as(asImage)
+	if values["title"] != "" {
+		address += ` "` + strings.ReplaceAll(values["title"], `"`, `\"`) + `"`
+	}
+	image := "![" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(values["alt"]) + "](" + address + ")"
+	if r.row {
+		image = strings.ReplaceAll(image, "|", `\|`)
+	}
+	return image + styleOf(values)
+}
+
+// styleOf is the attribute list for the size of an image, "" for none.
+func styleOf(values map[string]string) string {
+	style := strings.TrimSuffix(strings.TrimSpace(values["style"]), ";")
+	for _, name := range []string{"width", "height"} {
+		value := values[name]
+		if value == "" || strings.Contains(style, name) {
+			continue
+		}
+		if strings.Trim(value, "0123456789") == "" {
+			value += "px"
+		}
+		if style != "" {
+			style += "; "
+		}
+		style += name + ": " + value
+	}
+	if style == "" || strings.ContainsAny(style, "{}\"<>&\n") {
+		return ""
+	}
+	return `{: style="` + style + `;"}`
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/simplifiedchinese"
+)
+
+// compare holds each file against the document it became.
+func (r *result) compare(told map[string]*notes, exported map[string]string) error {
+	listed := map[string]map[int]bool{}
+	for _, p := range r.report.Problems {
+		if listed[p.Path] == nil {
+			listed[p.Path] = map[int]bool{}
+		}
+		listed[p.Path][p.Line] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(told)) {
+		n := told[path]
+		if n.id == "" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(path)))
+		if err != nil {
+			return err
+		}
+		document, found := exported[n.id]
+		if !found {
+			r.lost = append(r.lost, path+": the document was not exported")
+			continue
+		}
+		r.files++
+		r.file(path, text(data), document, n, listed[path])
+	}
+	return nil
+}
+
+// text is a file as text with lines that end in \n.
+func text(data []byte) string {
+	if !utf8.Valid(data) {
+		if decoded, err := simplifiedchinese.GB18030.NewDecoder().Bytes(data); err == nil {
+			data = decoded
+		}
+	}
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
+}
+
+// body splits front matter off, and counts its lines.
+func body(text string) (front, rest string, lines int) {
+	if !strings.HasPrefix(text, "---\n") {
+		return "", text, 0
+	}
+	front, rest, found := strings.Cut(text[4:], "\n---")
+	if strings.HasPrefix(text[4:], "---") {
+		front, rest, found = "", text[7:], true
+	}
+	if line, after, _ := strings.Cut(rest, "\n"); found && strings.TrimSpace(line) == "" {
+		return front, after, strings.Count(text[:len(text)-len(after)], "\n")
+	}
+	return "", text, 0
+}
+
+var (
+	list     = regexp.MustCompile(`\{: (?:[a-z_:-][a-z0-9_:-]*="[^"\n]*" ?)+\}`)
+	ids      = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
+	targets  = regexp.MustCompile(`!?\[\[[^\]]*\]\]|\]\((?:[^()\n]|\([^()\n]*\))*\)|\(\([^()]*\)\)|<[^<>]*>|\{\{[^{}]*\}\}|\{:[^{}]*\}|(?:^|\s)\^[\w-]+\s*$|\[!\w+[^\]]*\]`)
+	taskWord = regexp.MustCompile(`^([ \t>]*[-*+] )[A-Z-]+`)
+	tag      = regexp.MustCompile(`<[A-Za-z/][^<>]*>`)
+	org      = regexp.MustCompile(`(?i)#\+(?:BEGIN|END)_\w+`)
+	number   = regexp.MustCompile(`^[ \t>]*(?:[-*+] +)*\d+[.)] `)
+	entry    = regexp.MustCompile(`^[\s*+-]*[\p{L}\p{N}_./-]+::.*$`)
+	named    = regexp.MustCompile(`^ {0,3}\[[^\]^]+\]:.*$|\]\[[^\]]*\]`)
+)
+
+// file compares one file.
+func (r *result) file(path, source, document string, n *notes, listed map[int]bool) {
+	front, source, first := body(source)
+	kept, document, _ := body(document)
+	front = strings.NewReplacer("aliases:", "alias:", "tag:", "tags:").Replace(front)
+	if missing := without(words(front), words(kept+"\n"+document)); missing != "" && !listed[0] {
+		some := false
+		for line := range listed {
+			some = some || line <= first
+		}
+		if !some {
+			r.lost = append(r.lost, fmt.Sprintf("%s: lost from the front matter: %s", path, missing))
+		}
+	}
+	was, is := strings.Split(source, "\n"), strings.Split(list.ReplaceAllString(document, ""), "\n")
+	r.lines += said(was)
+	gone := changed(was, is)
+	for _, i := range gone {
+		r.changed++
+		at := first + i + 1
+		switch {
+		case listed[at] || listed[0]:
+			r.listed++
+		case len(n.kinds[at]) == 0:
+			r.silent = append(r.silent, fmt.Sprintf("%s:%d is not announced: %q", path, at, was[i]))
+		}
+	}
+	r.words(path, first, was, words(document+"\n"+kept), n, listed)
+}
+
+// words looks for the words of a file, in their order.
+func (r *result) words(path string, first int, was, have []string, n *notes, listed map[int]bool) {
+	was = strings.Split(tag.ReplaceAllStringFunc(strings.Join(was, "\n"), func(tag string) string {
+		return " " + strings.Repeat("\n", strings.Count(tag, "\n"))
+	}), "\n")
+	var all []string
+	var lines []int
+	for i, line := range was {
+		if listed[first+i+1] || listed[0] {
+			continue
+		}
+		if slices.Contains(n.kinds[first+i+1], "task") {
+			line = taskWord.ReplaceAllString(line, "$1")
+		}
+		if slices.Contains(n.kinds[first+i+1], "code") {
+			line = org.ReplaceAllString(line, "")
+		}
+		line = named.ReplaceAllString(entry.ReplaceAllString(targets.ReplaceAllString(number.ReplaceAllString(line, ""), " "), " "), " ")
+		for _, word := range words(line) {
+			all, lines = append(all, word), append(lines, i)
+		}
+	}
+	last := -1
+	for _, at := range changed(all, have) {
+		if i := lines[at]; i != last {
+			last = i
+			r.lost = append(r.lost, fmt.Sprintf("%s:%d the word %q is lost: %q", path, first+i+1, all[at], was[i]))
+		}
+	}
+}
+
+// words are the words of a text.
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(ids.ReplaceAllString(text, " ")), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+}
+
+// without are the words that others have not.
+func without(words, have []string) string {
+	known := map[string]bool{}
+	for _, word := range have {
+		known[word] = true
+	}
+	var missing []string
+	for _, word := range words {
+		if !known[word] {
+			missing = append(missing, word)
+		}
+	}
+	return strings.Join(missing, " ")
+}
+
+func said(lines []string) (count int) {
+	for _, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			count++
+		}
+	}
+	return count
+}
+
+// changed are the lines of a text, blank ones aside, that are in no longest common sequence with another.
+func changed(was, is []string) (gone []int) {
+	places := map[string][]int{}
+	for i, line := range is {
+		if line = strings.TrimRight(line, " \t"); line != "" {
+			places[line] = append(places[line], i)
+		}
+	}
+	type pair struct {
+		line, place int
+		before      *pair
+	}
+	var ends []*pair // of the shortest ends of sequences, by length
+	for i, line := range was {
+		for _, place := range slices.Backward(places[strings.TrimRight(line, " \t")]) {
+			at, _ := slices.BinarySearchFunc(ends, place, func(p *pair, place int) int { return p.place - place })
+			p := &pair{line: i, place: place}
+			if at > 0 {
+				p.before = ends[at-1]
+			}
+			if at == len(ends) {
+				ends = append(ends, p)
+			} else {
+				ends[at] = p
+			}
+		}
+	}
+	same := map[int]bool{}
+	if len(ends) > 0 {
+		for p := ends[len(ends)-1]; p != nil; p = p.before {
+			same[p.line] = true
+		}
+	}
+	for i, line := range was {
+		if !same[i] && strings.TrimSpace(line) != "" {
+			gone = append(gone, i)
+		}
+	}
+	return gone
+}

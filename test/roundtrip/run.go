@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/folder"
+	"collie/internal/vault/workspace"
+)
+
+// result is what came of one folder.
+type result struct {
+	dir    string
+	report folder.Report
+	// files became documents, lines are those that say something, changed of them came back otherwise.
+	files, lines, changed int
+	// listed lines stand in the report one by one, the other changed lines are announced by kind.
+	listed int
+	// silent are lines that came back otherwise and were not announced, lost are words that did not come back, and
+	// restless files that were not the same in the second round.
+	silent, lost, restless []string
+}
+
+func (r *result) failed() bool { return len(r.silent)+len(r.lost)+len(r.restless) > 0 }
+
+func (r *result) print(out io.Writer, verbose bool) {
+	fmt.Fprintf(out, "%s: %d files, %d lines, %d changed: %d listed, %d announced by kind, %d unannounced; %d words lost, %d files differ in the second round\n",
+		filepath.Base(r.dir), r.files, r.lines, r.changed, r.listed, r.changed-r.listed-len(r.silent), len(r.silent), len(r.lost), len(r.restless))
+	codes := map[string]int{}
+	for _, p := range r.report.Problems {
+		codes[p.Code]++
+	}
+	fmt.Fprintf(out, "  report: %v\n", codes)
+	for _, c := range r.report.Changes {
+		fmt.Fprintf(out, "  %7d lines  %s\n", c.Lines, c.Kind)
+	}
+	if verbose {
+		for _, p := range r.report.Problems {
+			fmt.Fprintf(out, "  %s:%d %s %q: %s\n", p.Path, p.Line, p.Code, p.What, p.Why)
+		}
+	}
+	for _, list := range [][]string{r.silent, r.lost, r.restless} {
+		for _, line := range list {
+			fmt.Fprintln(out, "  !", line)
+		}
+	}
+}
+
+// notes is what an import tells of a file.
+type notes struct {
+	id    string
+	kinds map[int][]string // announced lines
+}
+
+// run takes one folder through the vault.
+func run(ctx context.Context, dir string) (r *result, err error) {
+	temp, err := os.MkdirTemp("", "roundtrip-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	r = &result{dir: dir}
+	told := map[string]*notes{}
+	of := func(path string) *notes {
+		if told[path] == nil {
+			told[path] = &notes{kinds: map[int][]string{}}
+		}
+		return told[path]
+	}
+	out := filepath.Join(temp, "out")
+	r.report, err = through(ctx, dir, filepath.Join(temp, "first.db"), out, folder.ImportOptions{
+		Notebook: "N",
+		Changed: func(path string, line int, kinds []string) {
+			of(path).kinds[line] = append(of(path).kinds[line], kinds...)
+		},
+		Became: func(path, id string) { of(path).id = id },
+	})
+	if err != nil {
+		return nil, err
+	}
+	back := filepath.Join(temp, "back")
+	if _, err := through(ctx, out, filepath.Join(temp, "second.db"), back, folder.ImportOptions{}); err != nil {
+		return nil, err
+	}
+	if r.restless, err = differing(out, back); err != nil {
+		return nil, err
+	}
+	exported, err := byID(out)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.compare(told, exported)
+}
+
+// through imports a folder into a new vault and exports that.
+func through(ctx context.Context, from, db, to string, o folder.ImportOptions) (report folder.Report, err error) {
+	w, err := workspace.Open(ctx, db, workspace.Options{})
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if report, err = folder.Import(ctx, w, from, o); err != nil {
+		return report, err
+	}
+	_, err = folder.Export(ctx, w, to, folder.ExportOptions{})
+	return report, err
+}
+
+// byID reads the exported documents.
+func byID(dir string) (map[string]string, error) {
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(at) != ".md" {
+			return err
+		}
+		data, err := os.ReadFile(at)
+		if err != nil {
+			return err
+		}
+		if _, id, ok := strings.Cut(string(data), "\nid: "); ok && len(id) > 22 {
+			found[id[:22]] = string(data)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// differing are the files that are not the same in two folders.
+func differing(a, b string) (found []string, err error) {
+	seen := map[string]bool{}
+	for _, dir := range []string{a, b} {
+		err = errors.Join(err, filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+			name, _ := filepath.Rel(dir, at)
+			if err != nil || d.IsDir() || seen[name] {
+				return err
+			}
+			seen[name] = true
+			one, first := os.ReadFile(filepath.Join(a, name))
+			two, second := os.ReadFile(filepath.Join(b, name))
+			if first != nil || second != nil || string(one) != string(two) {
+				found = append(found, "not the same in the second round: "+name+firstDifference(string(one), string(two)))
+			}
+			return nil
+		}))
+	}
+	slices.Sort(found)
+	return found, err
+}
+
+func firstDifference(one, two string) string {
+	a, b := strings.Split(one, "\n"), strings.Split(two, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf(":%d: %q, then %q", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf(": %d lines, then %d", len(a), len(b))
+}
