@@ -80,23 +80,49 @@ func run(ctx context.Context, dir string) (r *result, err error) {
 		Changed: func(path string, line int, kinds []string) {
 			of(path).kinds[line] = append(of(path).kinds[line], kinds...)
 		},
-		Became: func(path, id string) { of(path).id = id },
 	})
 	if err != nil {
+		return nil, err
+	}
+	for _, s := range r.report.States {
+		if s.Kind == "page" && !strings.HasSuffix(s.Path, "/") {
+			of(s.Path).id = s.Target
+		}
+	}
+	if err := r.again(ctx, temp); err != nil {
 		return nil, err
 	}
 	back := filepath.Join(temp, "back")
 	if _, err := through(ctx, out, filepath.Join(temp, "second.db"), back, folder.ImportOptions{}); err != nil {
 		return nil, err
 	}
-	if r.restless, err = differing(out, back); err != nil {
+	found, err := differing(out, back)
+	if err != nil {
 		return nil, err
 	}
+	r.restless = append(r.restless, found...)
 	exported, err := byID(out)
 	if err != nil {
 		return nil, err
 	}
 	return r, r.compare(told, exported)
+}
+
+// again imports the folder a second time, which must change nothing.
+func (r *result) again(ctx context.Context, temp string) error {
+	once := filepath.Join(temp, "once")
+	report, err := through(ctx, r.dir, filepath.Join(temp, "first.db"), once, folder.ImportOptions{Notebook: "N"})
+	if err != nil {
+		return err
+	}
+	for _, s := range report.States {
+		if s.State != folder.Unchanged && s.State != folder.LeftOut {
+			r.restless = append(r.restless, fmt.Sprintf("the second import says of %s: %s", s.Path, s.State))
+		}
+	}
+	found, err := differing(filepath.Join(temp, "out"), once)
+	r.restless = append(r.restless, found...)
+	return err
 }
 
 // through imports a folder into a new vault and exports that.

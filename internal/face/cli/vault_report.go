@@ -57,6 +57,9 @@ func (p *program) showFolder(what, file, place string, r *app.FolderReport) erro
 			"file": file, "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "blocks": r.Blocks, "files": r.Files,
 			"problems": append([]app.FolderProblem{}, r.Problems...),
 		}
+		if r.Changes != nil {
+			out["changes"] = r.Changes
+		}
 		if r.States != nil {
 			out["states"], out["counts"] = r.States, stateCounts(r)
 		}
@@ -74,7 +77,8 @@ func (p *program) showFolder(what, file, place string, r *app.FolderReport) erro
 }
 
 func (p *program) showFolderText(what string, r *app.FolderReport) error {
-	shown := r.Problems[:min(len(r.Problems), maxProblemRows)]
+	problems := r.ByFolder()
+	shown := problems[:min(len(problems), maxProblemRows)]
 	rows := make([][]string, len(shown))
 	for i, f := range shown {
 		at := f.Path
@@ -87,9 +91,12 @@ func (p *program) showFolderText(what string, r *app.FolderReport) error {
 		if err := p.table([]string{"WHERE", "WHAT", "WHY"}, rows); err != nil {
 			return err
 		}
-		if more := len(r.Problems) - len(shown); more > 0 {
+		if more := len(problems) - len(shown); more > 0 {
 			p.note("and %d more; --json lists all", more)
 		}
+	}
+	for _, c := range r.Changes {
+		p.note("written otherwise, in %s: %s", count(c.Lines, "line"), c.Why)
 	}
 	mark, rest := "✓", ""
 	if len(r.Problems) > 0 {

@@ -97,7 +97,7 @@ func normalized(text string, first int) []line {
 	raw := strings.Split(text, "\n")
 	found := make([]line, 0, len(raw))
 	var f fences
-	var in place
+	var in whereabouts
 	blank := func(i int) bool { return i < 0 || i >= len(raw) || strings.TrimSpace(raw[i]) == "" }
 	for i := 0; i < len(raw); i++ {
 		l := line{n: first + i, text: raw[i]}
@@ -167,8 +167,8 @@ func normalizedAs(text string, first int) []line {
 	return found
 }
 
-// place is where the lines of a text lie.
-type place struct {
+// whereabouts is where the lines of a text lie.
+type whereabouts struct {
 	inside bool // a list or footnote
 	deep   int  // the column in which the text of the last item begins
 	base   int  // the column in which the list begins
@@ -177,7 +177,7 @@ type place struct {
 var footnote = pattern(`^ {0,3}\[\^[^\]]+\]:`)
 
 // note looks at a line that is no code.
-func (p *place) note(text string, afterBlank bool) {
+func (p *whereabouts) note(text string, afterBlank bool) {
 	switch {
 	case item().MatchString(text):
 		if blanks := len(text) - len(strings.TrimLeft(text, " ")); !p.inside || blanks < p.base {
@@ -188,12 +188,12 @@ func (p *place) note(text string, afterBlank bool) {
 	case footnote().MatchString(text):
 		p.inside, p.deep, p.base = true, 4, 0
 	case text != "" && text[0] != ' ' && (afterBlank || heading().MatchString(text)):
-		*p = place{}
+		*p = whereabouts{}
 	}
 }
 
 // shifted is a line of a list without the blanks before all of its lines: Lute reads no code in a list far from the margin.
-func (p *place) shifted(text string) string {
+func (p *whereabouts) shifted(text string) string {
 	if p.base == 0 {
 		return text
 	}
@@ -201,7 +201,7 @@ func (p *place) shifted(text string) string {
 }
 
 // code reports whether a line is indented so far that it is code.
-func (p *place) code(text string) bool {
+func (p *whereabouts) code(text string) bool {
 	return len(text)-len(strings.TrimLeft(text, " ")) >= p.deep+4 && strings.TrimSpace(text) != ""
 }
 

@@ -2,6 +2,8 @@ package folder
 
 import (
 	"cmp"
+	"fmt"
+	"path"
 
 	"collie/internal/sorting"
 )
@@ -22,6 +24,7 @@ const (
 	IDTaken         = "id-taken"          // an id that the vault or another file has: a new one was given
 	LinkMissing     = "link-missing"      // a link to a page, heading or block that is not there: kept as it was
 	FileMissing     = "file-missing"      // an image or attachment that is not there: the link is kept as it was
+	Hidden          = "hidden"            // a hidden file or folder that may hold notes: left out
 	NotLinked       = "not-linked"        // a file that no page names: left out
 	Query           = "query"             // a query of another program: kept as code
 	Incomplete      = "incomplete-export" // an export that was interrupted
@@ -82,9 +85,46 @@ func shortened(what string) string {
 	return what
 }
 
+// sort puts the worst problems first: what is not in the vault at all, what is otherwise there, links that lead nowhere,
+// what was done to the form, and last the files that nothing links to.
 func (r *Report) sort() {
 	sorting.Stable(r.Problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(rank(a.Code), rank(b.Code)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
 	sorting.Stable(r.States, func(a, b FileState) int { return cmp.Compare(a.Path, b.Path) })
+}
+
+// rank is how bad a problem is, 0 for the worst.
+func rank(code string) int {
+	switch code {
+	case Unreadable, Binary, Encoding, TooLarge, Symlink, NotRegular, Incomplete, Database, DatabaseTaken, Card:
+		return 0
+	case LinkMissing, FileMissing:
+		return 2
+	case EncodingGuessed, TitleChanged, TooDeep, IDTaken, Query, AssetRenamed, ImageAttrs:
+		return 3
+	case Hidden, NotLinked:
+		return 4
+	}
+	return 1
+}
+
+// ByFolder are the problems, with the files that nothing links to counted by folder.
+func (r *Report) ByFolder() []Problem {
+	var found []Problem
+	counts, at := map[string]int{}, map[string]int{}
+	for _, p := range r.Problems {
+		if p.Code != NotLinked {
+			found = append(found, p)
+			continue
+		}
+		dir := path.Dir(p.Path) + "/"
+		if counts[dir]++; counts[dir] == 1 {
+			at[dir] = len(found)
+			found = append(found, p)
+			continue
+		}
+		found[at[dir]] = Problem{Path: dir, Code: NotLinked, What: fmt.Sprintf("%d files", counts[dir]), Why: "no page links to these files: left out"}
+	}
+	return found
 }

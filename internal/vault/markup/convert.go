@@ -1,10 +1,10 @@
 package markup
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/tree"
 
 	"github.com/88250/lute/ast"
@@ -85,7 +85,7 @@ func (c converter) block(n *ast.Node, depth int) *tree.Block {
 }
 
 // strayList is an attribute list as secured writes it at the beginning of a paragraph.
-var strayList = regexp.MustCompile(`^\\?\{: id="(\d{14}-[0-9a-z]{7})"\}$`)
+var strayList = lazyregexp.New(`^\\?\{: id="(\d{14}-[0-9a-z]{7})"\}$`)
 
 // stray reports whether the text of an item is nothing but an attribute list that lute made up: it does so for an item
 // that begins with a numbered one.

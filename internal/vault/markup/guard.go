@@ -18,7 +18,7 @@ const (
 var formatTag = lazyregexp.New(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
 
 // blockAddress is an address as Logseq has it, of which lute would lose a bracket.
-var blockAddress = regexp.MustCompile(`\]\(\(\(([^()\n]*)\)\)\)`)
+var blockAddress = lazyregexp.New(`\]\(\(\(([^()\n]*)\)\)\)`)
 
 // shield puts stand-ins where lute would lose text or take it for something else.
 func shield(markdown string) string {
@@ -45,7 +45,7 @@ func shield(markdown string) string {
 }
 
 // addressStart is what lute takes for the beginning of an address between < and >, in code spans too.
-var addressStart = regexp.MustCompile(`<[A-Za-z][A-Za-z0-9+.-]*:`)
+var addressStart = lazyregexp.New(`<[A-Za-z][A-Za-z0-9+.-]*:`)
 
 // shieldCode puts stand-ins for a character in code spans. A span ends with as many backticks as it begins with, in the
 // same paragraph.

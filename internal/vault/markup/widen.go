@@ -1,12 +1,13 @@
 package markup
 
 import (
-	"regexp"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // delimiterRow is the line below the head of a table.
-var delimiterRow = regexp.MustCompile(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
+var delimiterRow = lazyregexp.New(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
 // widened is text whose tables have as many columns as their widest row: cells beyond those of the head would be lost.
 func widened(markdown string) string {
