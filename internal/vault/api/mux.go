@@ -83,6 +83,13 @@ func (m *Mux) Operation(action string, do Operation) {
 	m.operations[action] = do
 }
 
+// WhenErased has do called in each write that removes blocks with custom attributes, at its end.
+func (m *Mux) WhenErased(do func(tx *workspace.Tx, erased map[string]map[string]string)) {
+	if m.workspace != nil {
+		m.workspace.WhenErased(do)
+	}
+}
+
 // Operations is the table of what Operation added, for the handler of /api/transactions.
 func (m *Mux) Operations() map[string]Operation { return m.operations }
 

@@ -1,6 +1,7 @@
 package av
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,12 +37,29 @@ func dismiss(b *tree.Block, database string) {
 	b.Attrs[memberships] = strings.Join(ids, ",")
 }
 
+// unbind removes the rows of blocks that are gone from the databases they were in.
+func unbind(tx *workspace.Tx, erased map[string]map[string]string) {
+	s := newShelf(tx)
+	for _, id := range slices.Sorted(maps.Keys(erased)) {
+		if erased[id][memberships] == "" || tx.Known(id) { // it was put back
+			continue
+		}
+		for _, database := range enrolled(&tree.Block{Attrs: erased[id]}) {
+			if db := s.database(database); db != nil {
+				if row := db.rowOf(id); row != "" {
+					s.removeRows(db, []string{row})
+				}
+			}
+		}
+	}
+	s.save()
+}
+
 func enrolled(b *tree.Block) []string {
 	return strings.FieldsFunc(b.Attrs[memberships], func(r rune) bool { return r == ',' })
 }
 
-// refresh gives bound rows the text their blocks have now. A row whose block is gone, or in a closed notebook, keeps the
-// text it had.
+// refresh gives bound rows the text their blocks have now. A row whose block is in a closed notebook keeps the text it had.
 func (db *database) refresh(tx *workspace.Tx) {
 	bound := map[string]*cell{}
 	var ids []string

@@ -39,7 +39,7 @@ func (s *shelf) setCell(db *database, id, row string, data []byte) (*value, erro
 	}
 	v.Type = c.kind()
 	s.settle(db, c, &before, v)
-	answer.Number, answer.Block, answer.Rollup = v.Number, v.Block, v.Rollup
+	answer.Number, answer.Date, answer.Block, answer.Rollup = v.Number, v.Date, v.Block, v.Rollup
 	if slices.Contains(computed, c.kind()) || c.kind() == kindBlock && stored == nil {
 		return &answer, nil
 	}
@@ -60,8 +60,15 @@ func (s *shelf) settle(db *database, c *column, before, v *value) {
 		n.FormattedContent = ""
 		if n.IsNotEmpty {
 			n.FormattedContent = formatNumber(n.Content, c.format(&n))
+		} else {
+			n.Content = 0
 		}
 		v.Number = &n
+	}
+	if v.Date != nil && !v.Date.IsNotEmpty {
+		date := *v.Date
+		date.Content = 0
+		v.Date = &date
 	}
 	if c.kind() == kindSelect && len(v.MSelect) > 1 {
 		v.MSelect = v.MSelect[:1]

@@ -25,4 +25,5 @@ func Join(mux *api.Mux) {
 	mux.ReadFirst("/api/av/renderAttributeView", renderAttributeView)
 	mux.Write("/api/av/duplicateAttributeViewBlock", duplicateAttributeViewBlock)
 	joinOperations(mux)
+	mux.WhenErased(unbind)
 }

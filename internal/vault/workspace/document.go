@@ -292,6 +292,10 @@ func (tx *state) removeDocument(d *tree.Document) {
 
 // eraseDocument removes the rows of one document. Everything else must be flushed.
 func (tx *state) eraseDocument(n int64) {
+	tx.query(func(s *sqlite.Stmt) bool {
+		tx.loses(&nodeRow{id: s.ColumnText(0), attrs: attrList(tree.ParseIAL(s.ColumnText(1)))})
+		return true
+	}, "SELECT DISTINCT node.id, node.ial FROM node JOIN attribute ON attribute.node = node.n WHERE node.doc = ?", n)
 	tx.unindex("doc = ?", n)
 	for _, table := range followingTables {
 		tx.exec("DELETE FROM "+table+" WHERE node IN (SELECT n FROM node WHERE doc = ?)", n)

@@ -50,6 +50,7 @@ func (tx *state) flushTrees() []*tree.Block {
 			if r.live != f.number {
 				f.lost[r.parent] = true
 				f.erase(r.n)
+				tx.loses(r)
 				tx.erased[r] = true
 			}
 		}

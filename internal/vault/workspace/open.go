@@ -40,6 +40,7 @@ type Workspace struct {
 	version    int // of the schema when it was opened
 	cache      *cache
 	keys       keyring
+	whenErased func(*Tx, map[string]map[string]string)
 	idle       *time.Timer // empties both
 	guard      *query.Guard
 

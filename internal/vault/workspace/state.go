@@ -25,6 +25,7 @@ type state struct {
 	blocks   map[string]*tree.Block           // those loaded or made; some may have been cut off since
 	indexes  map[int64]map[string]*tree.Block // the blocks of large documents, which are not in blocks
 	lastNode int64                            // the largest number of a node, 0 until a block is added
+	lost     map[string]map[string]string     // the attributes of blocks that are gone, see [Workspace.WhenErased]
 	erased   map[*nodeRow]bool                // rows that are gone from the file, though their blocks may yet come back
 }
 
@@ -55,6 +56,16 @@ type nodeRow struct {
 	attrs                    []attr
 	size                     int64  // its part of the size of the document
 	live                     uint64 // the number of the flush that last found that it stays
+}
+
+// loses notes that a block goes, if it has attributes that others have given it.
+func (tx *state) loses(r *nodeRow) {
+	for _, a := range r.attrs {
+		if strings.HasPrefix(a.name, "custom-") {
+			tx.lost[r.id] = r.block().Attrs
+			return
+		}
+	}
 }
 
 // attr is an attribute: of two or three, which most blocks have, a list is smaller than a map.
@@ -94,7 +105,7 @@ func newState(w *Workspace, conn *sqlite.Conn, write bool) state {
 	return state{
 		ws: w, conn: conn, write: write, old: w.version < 2, running: map[string]bool{},
 		docs: map[int64]*tree.Document{}, blocks: map[string]*tree.Block{}, erased: map[*nodeRow]bool{},
-		indexes: map[int64]map[string]*tree.Block{},
+		indexes: map[int64]map[string]*tree.Block{}, lost: map[string]map[string]string{},
 	}
 }
 

@@ -102,8 +102,20 @@ func run(tx *Tx, fn func(*Tx) error) error {
 		return errors.Join(err, tx.err)
 	}
 	tx.flush()
+	for range maxErasing {
+		if len(tx.lost) == 0 || tx.err != nil || tx.ws.whenErased == nil {
+			break
+		}
+		lost := tx.lost
+		tx.lost = map[string]map[string]string{}
+		tx.ws.whenErased(tx, lost)
+		tx.flush()
+	}
 	return tx.err
 }
+
+// maxErasing is how often what is done about erased blocks may erase others.
+const maxErasing = 3
 
 // with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
 func (w *Workspace) with(ctx context.Context, pool chan *sqlite.Conn, write bool, fn func(*sqlite.Conn) error) error {

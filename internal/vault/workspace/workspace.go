@@ -20,6 +20,12 @@ type Options struct {
 // ErrReadOnly is what Update returns on a workspace opened for reading.
 var ErrReadOnly = errors.New("the workspace is opened for reading only")
 
+// WhenErased has do called at the end of each Update that has erased blocks with custom attributes: with these, by the id of
+// the block, which may be there again. It is set before the workspace is used.
+func (w *Workspace) WhenErased(do func(tx *Tx, erased map[string]map[string]string)) {
+	w.whenErased = do
+}
+
 // View runs fn in a snapshot: it sees one state of the file whatever others write meanwhile. Trees it gets are
 // handed on to others when it ends, so it must not change them, nor keep them. The error is fn's, or that of the storage, which the methods of Tx
 // keep to themselves.
