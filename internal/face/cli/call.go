@@ -44,7 +44,7 @@ func (p *program) callCommand() *cobra.Command {
 		Example: "  collie call everything echo --message hello\n" +
 			"  collie everything get-sum --a 1 --b 2 --json\n" +
 			"  collie fs read /Notes/Plan",
-		DisableFlagParsing: true, ValidArgsFunction: p.completeTools,
+		DisableFlagParsing: true, ValidArgsFunction: p.completeCall,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.args, "args", "", "the arguments as a `JSON` object, @FILE or - for stdin; flags are put into it")
@@ -101,6 +101,12 @@ func (p *program) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	caller, err := p.caller(target.words[0], f.yes)
 	if err != nil {
 		return err
+	}
+	if params, _ := takes(&target); err == nil {
+		args, err = p.withNotebooks(ctx, b, &target, params, args)
+	}
+	if err != nil {
+		return gaveUp(ctx, outer, err)
 	}
 	result, err := b.Call(ctx, &tool.Call{
 		Kind: tool.KindCall, Name: target.name, Args: args, Profile: f.profile,

@@ -63,7 +63,7 @@ func Main(version string, args []string, in io.Reader, out, errw io.Writer) int 
 	ctx, interrupted, stop := untilSignal()
 	defer stop()
 	root := p.root()
-	root.SetArgs(p.expand(root, args))
+	root.SetArgs(p.expandCompletion(root, p.expand(root, args)))
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errw)
@@ -131,6 +131,7 @@ func (p *program) root() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              cobra.NoArgs,
+		ValidArgsFunction: p.completeTools,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	flags := root.PersistentFlags()

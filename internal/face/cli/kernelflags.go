@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -86,19 +85,4 @@ func (p *program) completeConnections(*cobra.Command, []string, string) ([]strin
 	}
 	saved, _ := app.Connections(cfg, p.env)
 	return saved.Names(), cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeTools completes the first argument with what may be called.
-func (p *program) completeTools(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	known, directive := p.completeServers(c, args, typed)
-	cfg, _, err := p.settings()
-	if len(args) > 0 || err != nil || !app.NotesOffered(cfg, p.env, p.kernel) {
-		return known, directive
-	}
-	for _, name := range app.NotesTools() {
-		if strings.HasPrefix(name, typed) {
-			known = append(known, name)
-		}
-	}
-	return known, directive
 }

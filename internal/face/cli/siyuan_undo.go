@@ -56,7 +56,11 @@ func (p *program) siyuanWrites(ctx context.Context) error {
 			w := &all[i]
 			rows = append(rows, []string{w.ID, ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoable(w), cut(strings.Join(shown(w), ", "))})
 		}
-		return p.table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows)
+		if err := p.table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows); err != nil {
+			return err
+		}
+		p.note("what only added something has nothing to put back: remove it, with collie fs rm and the like")
+		return nil
 	})
 }
 
@@ -85,6 +89,9 @@ func undoable(w *app.Write) string {
 		return "yes"
 	case w.State == app.WriteUndone:
 		return "done"
+	case w.NoUndo != "":
+		why, _, _ := strings.Cut(w.NoUndo, ", ") // what to do about it is told by id
+		return "no: " + cut(why)
 	}
 	return "no"
 }

@@ -36,7 +36,8 @@ func create() *action.Action {
 			action.Field{Name: "permissionHint", About: "how to raise it, where it does not allow to write"},
 			action.Field{Name: "iconHint", About: "how to give it an icon, where it has none", Verbose: true},
 			action.Field{Name: "warnings", About: "what did not work although the notebook is there"}),
-		Example: `{"name":"Reading","icon":"1f4d4"}`,
+		Positional: []string{"name"},
+		Example:    `{"name":"Reading","icon":"1f4d4"}`,
 	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {
 		title, err := name(r, "name", a.Name)
 		if err != nil {
