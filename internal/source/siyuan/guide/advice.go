@@ -68,7 +68,7 @@ Common arguments: id = block or document id (14 digits-7 letters); notebook = no
 
 Levels per notebook: none (does not exist for you), r read, rw write, rwd also delete and move out. permission_denied says what is needed; a person changes it, so do not try another way round.
 
-Dangerous actions (fs rm, mv; document remove, move, heading_to_doc, doc_to_heading; block delete, move, transfer_references; notebook remove; av remove_rows, remove_column; file upload, rename, delete, extract; search find_replace; tag rename, remove; flashcard remove_card) are confirmed by a person. Refused is refused.
+Dangerous actions (fs rm, mv; document remove, move, heading_to_doc, doc_to_heading; block delete, move, transfer_references; notebook remove; av remove_rows, remove_column; file upload, rename, delete, remove_unused_assets, extract; search find_replace; tag rename, remove; flashcard remove_card) are confirmed by a person. Refused is refused.
 
 Errors are JSON with type, message and hint; the hint names the next call. outcome_unknown: read before you write again. state_changed: read again.
 

@@ -1,0 +1,96 @@
+package siyuan_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/source/siyuan"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/guide"
+)
+
+// dangerous are the actions that a person confirms, by their tools. An action that joins them
+// may surprise those who have given it a free hand, and one that leaves them harms: both are decided here. The first line
+// of each tool is the fifteen that had to be confirmed from the first version on.
+var dangerous = map[string]string{
+	"fs":       "mv rm",
+	"notebook": "remove set_permission",
+	"document": "move remove " +
+		"doc_to_heading heading_to_doc",
+	"block": "delete move " +
+		"transfer_references",
+	"av": "" +
+		"remove_column remove_rows",
+	"file": "delete_asset remove_unused_assets upload_asset " +
+		"extract_doc rename_asset",
+	"search": "find_replace",
+	"tag": "remove " +
+		"rename",
+	"system":    "workspace_info",
+	"flashcard": "remove_card",
+	"timeline": "" +
+		"rollback_document",
+}
+
+func TestDangerousActions(t *testing.T) {
+	t.Parallel()
+	want, got := map[string][]string{}, map[string][]string{}
+	for name, actions := range dangerous {
+		want[name] = slices.Sorted(slices.Values(strings.Fields(actions)))
+	}
+	eachDangerous(func(a *action.Action) { got[a.Tool] = append(got[a.Tool], a.Name) })
+	for _, actions := range got {
+		slices.Sort(actions)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("dangerous actions (-want +got):\n%s", diff)
+	}
+}
+
+// The instructions name each dangerous action that is on, by the first word of its name, and no other.
+func TestInstructionsNameDangerousActions(t *testing.T) {
+	t.Parallel()
+	list := regexp.MustCompile(`(?s)Dangerous actions \(([^)]*)\)`).FindStringSubmatch(guide.Instructions)
+	if list == nil {
+		t.Fatal("the instructions have no list of dangerous actions")
+	}
+	named := map[string]bool{}
+	for group := range strings.SplitSeq(list[1], ";") {
+		name, actions, _ := strings.Cut(strings.TrimSpace(group), " ")
+		for short := range strings.SplitSeq(actions, ",") {
+			named[name+" "+strings.TrimSpace(short)] = false
+		}
+	}
+	eachDangerous(func(a *action.Action) {
+		first, _, _ := strings.Cut(a.Name, "_")
+		for _, as := range []string{a.Tool + " " + a.Name, a.Tool + " " + first} {
+			if _, ok := named[as]; ok {
+				named[as] = true
+				return
+			}
+		}
+		if !a.Off {
+			t.Errorf("%s.%s is dangerous and on, and the instructions do not name it", a.Tool, a.Name)
+		}
+	})
+	for as, is := range named {
+		if !is {
+			t.Errorf("the instructions call %q dangerous, which no action is", as)
+		}
+	}
+}
+
+// eachDangerous calls f for each action that a person confirms whatever its arguments are.
+func eachDangerous(f func(*action.Action)) {
+	for _, tl := range siyuan.Tools() {
+		for _, a := range tl.Actions {
+			if a.Dangerous {
+				f(a)
+			}
+		}
+	}
+}
