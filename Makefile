@@ -8,7 +8,7 @@ COLD      = github.com/88250/lute github.com/nats-io github.com/godbus github.co
 SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test flake cover stories soak crash conformance live real bench bench-compare fuzz lint vuln cross clean
+.PHONY: help build run test flake cover stories soak crash clients conformance live real bench bench-compare fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,12 @@ flake: ## the tests with goroutines ROUNDS times under the race detector on a bu
 	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go run ./test/flake -rounds $(ROUNDS) $(or $(PACKAGES),$$(go list ./... | grep -vE '^$(ALONE)'))
 
+cover: ## how much of each package its tests run, and bin/cover.html; PACKAGES=… for some
+	@mkdir -p bin
+	go test -cover -coverprofile bin/cover.out $(or $(PACKAGES),./internal/...)
+	go tool cover -html bin/cover.out -o bin/cover.html
+	@go tool cover -func bin/cover.out | tail -n 1
+
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
 	go vet ./... && go vet -tags stories,live ./test/...
 	go test -tags stories -count=1 ./internal/source/upstream/toolcache/... ./internal/vault/folder
@@ -47,6 +53,9 @@ soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIM
 
 crash: ## kill processes that write into a vault five hundred times, and look for what they acknowledged
 	go test -count=1 -v -timeout 0 -run 'Killed|Survivor' ./test/vault -args -rounds 500
+
+clients: ## of the stories only the clients that people use, from npm
+	go test -tags stories -count=1 -v -timeout 10m ./test/clients
 
 conformance: ## of the stories only the official conformance suites
 	go test -tags stories -count=1 -v -timeout 10m ./test/conformance

@@ -12,4 +12,10 @@
 // A call goes: the switches of now, the levels of now, every target resolved and checked, for a
 // write the rules of safe writing, the action, the slim form of its result. What comes before,
 // such as validation and the question to a person, is the road's. The entry point is [New].
+//
+// What the tools say of themselves is paid for by every request of every client, so it is kept
+// small: a description has about 50 tokens, what the tool is for and what its ids are, and at
+// most 85, though a model would also take 200. What the rest could say (each argument, each rule,
+// examples) is one call of help away, is needed for one action at a time, and would cost 1,500
+// tokens a request in all eleven. TestSize holds the whole list to its budget.
 package siyuan
