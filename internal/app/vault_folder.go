@@ -58,12 +58,15 @@ func OpenVaultToFill(cfg *config.Config, env config.Env, log *slog.Logger) *Vaul
 	return v
 }
 
-// Import brings a folder of Markdown into the vault, which must be one that was opened for it, or brings what was
+// Import brings a folder of Markdown, or an archive of SiYuan, into the vault, which must be one that was opened for it, or brings what was
 // imported from it up to date. One import at a time works on a vault: waiting, unless it is nil, is told when another one
 // does. The report says also on an error what was done until then.
 func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting func()) (report FolderReport, err error) {
 	const op = "import into the vault"
-	if err := isFolder(op, dir); err != nil {
+	read := folder.Import
+	if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
+		read = folder.ImportSiYuan
+	} else if err := isFolder(op, dir); err != nil {
 		return report, err
 	}
 	if o.MovedFrom != "" {
@@ -91,7 +94,7 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 			return keeper.Keep(ctx, k, "vault", "import", kernel.ID(id))
 		}
 	}
-	report, err = folder.Import(ctx, w, dir, o)
+	report, err = read(ctx, w, dir, o)
 	return report, importEnded(ctx, op, dir, err)
 }
 
@@ -118,6 +121,8 @@ func importEnded(ctx context.Context, op, dir string, err error) error {
 		return wrong("--moved-from DIR goes on with what came from there; --copy brings all in once more")
 	case errors.Is(err, folder.ErrNotebook):
 		return wrong("leave --notebook out to bring that one up to date; --copy brings all in once more")
+	case errors.Is(err, folder.ErrNoArchive):
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: dir, Err: err, Hint: "name a folder of Markdown, or an archive that SiYuan exported as .sy.zip"}
 	case errors.Is(err, folder.ErrNoOrigin):
 		return wrong("name the folder as it was when it was imported, or leave --moved-from out")
 	}

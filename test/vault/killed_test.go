@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"collie/internal/vault"
+	"collie/internal/vault/folder"
+	"collie/internal/vault/workspace"
 )
 
 // TestKilledBackupIsWholeOrAbsent kills processes that back up while they write.
@@ -167,5 +170,48 @@ func goesOn(v *victim, count int) bool {
 				return true
 			}
 		}
+	}
+}
+
+// TestKilledImportGoesOn kills processes that import a folder: importing it again brings each document once.
+func TestKilledImportGoesOn(t *testing.T) {
+	t.Parallel()
+	const pages = 400
+	for range max(*rounds/10, 6) {
+		dir := t.TempDir()
+		file, notes := filepath.Join(dir, "vault.db"), filepath.Join(dir, "notes")
+		for i := range pages {
+			at := filepath.Join(notes, fmt.Sprintf("%d/page %d.md", i%20, i))
+			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			text := fmt.Sprintf("# Page %d\n\nSee [[page %d]] ![p](../p%d.png)\n\n%s", i, (i+7)%pages, i%9, strings.Repeat("文字 and words\n\n", 5))
+			if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(notes, fmt.Sprintf("p%d.png", i%9)), []byte(fmt.Sprint("PNG", i%9)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 3 {
+			v := start(t, jobImport, file)
+			time.Sleep(20*time.Millisecond + rand.N(500*time.Millisecond)) // any moment will do
+			v.kill(t)
+		}
+		w, err := workspace.Open(t.Context(), file, workspace.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := folder.Import(t.Context(), w, notes, folder.ImportOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		info, err := w.Info(t.Context())
+		if err != nil || info.Documents != pages+20 || info.Notebooks != 1 || info.Files-9 > 2 {
+			t.Errorf("%+v, %v; want %d documents", info, err, pages+20)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		wantSound(t, file)
 	}
 }

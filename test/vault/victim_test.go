@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"collie/internal/vault"
+	"collie/internal/vault/folder"
 )
 
 const (
@@ -28,6 +29,7 @@ const (
 	jobBackup = "backup" // one backup after the other beside the file, while it writes
 	jobCheck  = "check"  // one check after the other, while it writes
 	jobCreate = "create" // large documents
+	jobImport = "import" // the folder notes beside the file
 	jobOpen   = "open"   // nothing but open the file, with the welcome notebook
 )
 
@@ -77,6 +79,13 @@ func work(job, file string) int {
 		})
 	case jobCreate:
 		go forever(func(i int) error { return createLarge(v, i, print) })
+	case jobImport:
+		if _, err := folder.Import(context.Background(), w, filepath.Join(filepath.Dir(file), "notes"), folder.ImportOptions{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		print("imported")
+		time.Sleep(time.Hour)
 	case jobOpen:
 		print("opened")
 		time.Sleep(time.Hour) // with nothing to wait for, the runtime would end it

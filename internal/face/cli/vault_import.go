@@ -20,15 +20,17 @@ type vaultImportFlags struct {
 func (p *program) vaultImportCommand() *cobra.Command {
 	var f vaultImportFlags
 	c := &cobra.Command{
-		Use: "import DIR", Short: "Bring a folder of Markdown into the vault", Args: named("folder"),
+		Use: "import DIR | FILE.sy.zip", Short: "Bring a folder of Markdown, or a notebook of SiYuan, into the vault", Args: named("folder"),
 		Long: "Reads a folder of Markdown, such as one of Obsidian or Logseq or one that collie vault export\n" +
 			"wrote, into the vault: files become documents, folders documents with children, links between\n" +
 			"pages references, and images and attachments come along. DIR is only read. What could not be\n" +
 			"kept is listed, and the exit code is 6 then. The vault is made if it is not there.\n\n" +
+			"FILE.sy.zip is what SiYuan exports as SiYuan .sy.zip, or collie vault export --siyuan: blocks keep\n" +
+			"their ids, attributes, references and databases.\n\n" +
 			"Imported again, files that have changed update their documents, and nothing is removed. A\n" +
 			"document that was changed here too stays, and is listed: --theirs has the file win, and collie\n" +
 			"siyuan undo takes that back. An import that was interrupted goes on with the same command.",
-		Example: "  collie vault import ~/Obsidian\n  collie vault import ~/Obsidian --dry-run\n  collie vault import ~/logseq --notebook Journal",
+		Example: "  collie vault import ~/Obsidian\n  collie vault import ~/Obsidian --dry-run\n  collie vault import ~/logseq --notebook Journal\n  collie vault import Garden.sy.zip",
 		RunE:    func(c *cobra.Command, args []string) error { return p.vaultImport(c.Context(), args[0], &f) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
@@ -78,6 +79,10 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg ready) (out ou
 	} else if was := im.mark.was(pg.file); was.Held != "" {
 		base, source = was.Held, was.File
 	}
+	if base == "" && pg.load != nil && throughSY(d) == pg.hash {
+		base = held // an archive says the same in other Markdown
+		pg.hash = held
+	}
 	switch {
 	case pg.file == "" || pg.hash == held:
 		out.state = Unchanged
@@ -114,6 +119,18 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg ready) (out ou
 	}
 	im.remember(tx, pg)
 	return out, done, nil
+}
+
+// throughSY is the hash of a document that was written to an archive and read from it.
+func throughSY(d *tree.Document) string {
+	root, err := markup.ParseSY(markup.SY(d))
+	if err != nil {
+		return ""
+	}
+	for _, b := range root.Children {
+		b.Walk(func(b *tree.Block) { delete(b.Attrs, "custom-riff-decks") })
+	}
+	return heldHash(root.Attrs, root.Children)
 }
 
 // place gives a document the title and the place of its page, unless a person has given it others here.

@@ -72,6 +72,7 @@ type importer struct {
 	report *Report
 	s      *source
 	mark   *marker // of an export, nil without one
+	hasIDs bool    // of an archive: all documents do
 	plans  []*plan
 	pages  []*page
 	index  *index
@@ -290,14 +291,16 @@ func (im *importer) layOut(name string) error {
 		for i := range mark.Notebooks {
 			k := &mark.Notebooks[i]
 			folders[k.Folder] = true
-			pl := &plan{name: k.Conf.Name, kept: k}
+			pl := &plan{
+				name: k.Conf.Name, kept: k, assets: k.Folder + "/" + assetsDir + "/", databases: k.Folder + "/" + databasesDir + "/",
+				cards: k.Folder + "/" + cardsFile,
+			}
 			if im.o.Notebook != "" {
 				pl.name = im.o.Notebook
 			}
 			im.plans = append(im.plans, pl)
-			beside := []string{k.Folder + "/" + assetsDir + "/", k.Folder + "/" + databasesDir + "/"}
 			for at := range im.s.files {
-				if strings.HasPrefix(at, beside[0]) || strings.HasPrefix(at, beside[1]) || at == k.Folder+"/"+cardsFile {
+				if strings.HasPrefix(at, pl.assets) || strings.HasPrefix(at, pl.databases) || at == pl.cards {
 					im.claimed[at] = true
 				}
 			}
@@ -324,6 +327,10 @@ func (im *importer) layOut(name string) error {
 
 // survey reads a page for what others need to know of it.
 func (im *importer) survey(pg *page) {
+	if pg.load != nil {
+		im.surveyArchived(pg)
+		return
+	}
 	list, ok := im.open(pg, true)
 	if !ok {
 		pg.broken = true

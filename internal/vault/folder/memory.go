@@ -138,7 +138,7 @@ func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 	if len(same) > 0 {
 		return fmt.Errorf("%w, %q", ErrNotebook, name(same[0]))
 	}
-	if im.mark != nil {
+	if im.mark != nil || im.hasIDs {
 		return nil // its documents are known by their ids, wherever they lie
 	}
 	return im.movedPlace(tx, all)
@@ -185,7 +185,7 @@ func (im *importer) hashPages(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if pg.file != "" && pg.load == nil {
+		if pg.file != "" {
 			pg.source = im.s.hash(pg.file, maxPage)
 		}
 	}
@@ -196,6 +196,13 @@ func (im *importer) hashPages(ctx context.Context) error {
 func (s *source) hash(at string, limit int64) string {
 	if s.files[at].size > limit {
 		return ""
+	}
+	if s.packed != nil {
+		data, err := s.read(at, limit)
+		if err != nil {
+			return ""
+		}
+		return hashOf(data)
 	}
 	f, err := s.root.Open(at)
 	if err != nil {

@@ -57,6 +57,8 @@ type plan struct {
 	id    string            // of the notebook, once it is made
 	moved map[string]string // new addresses of assets whose name was taken
 	same  bool              // the vault has this notebook
+	// assets and databases are the folders that hold them, cards the file; "" for none. All in them is taken.
+	assets, databases, cards string
 }
 
 // depth is 1 at the top of the notebook.

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"archive/zip"
 	"context"
 	"errors"
 	"io/fs"
@@ -17,6 +18,8 @@ type source struct {
 	files map[string]found    // all files by path
 	base  map[string][]string // paths by folded name
 	dirs  map[string]bool
+	// packed are the files of an archive, which has no root.
+	packed map[string]*zip.File
 }
 
 // found is a file of the folder.
@@ -118,6 +121,13 @@ func plainError(err error) string {
 func (s *source) read(at string, limit int64) ([]byte, error) {
 	if f := s.files[at]; f.size > limit {
 		return nil, errTooLarge
+	}
+	if s.packed != nil {
+		f := s.packed[at]
+		if f == nil {
+			return nil, fs.ErrNotExist
+		}
+		return readPacked(f, limit)
 	}
 	data, err := s.root.ReadFile(at)
 	if err == nil && int64(len(data)) > limit {

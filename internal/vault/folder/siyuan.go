@@ -75,6 +75,9 @@ func (a *archive) write(ctx context.Context) error {
 }
 
 func (a *archive) add(name string, data []byte, changed time.Time) error {
+	if changed.IsZero() {
+		changed = time.Now()
+	}
 	w, err := a.zip.CreateHeader(&zip.FileHeader{Name: a.top + "/" + name, Method: zip.Deflate, Modified: changed})
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 	if err := im.transact(ctx, func(tx *workspace.Tx) error {
 		if box := tx.Notebook(pl.id); pl.same && box != nil {
 			closed = box.Conf.Closed
-		} else if im.memory.fresh() || pl.kept != nil {
+		} else if im.memory.fresh() && !im.hasIDs || pl.kept != nil {
 			im.makeNotebook(tx, pl)
 		}
 		return nil
@@ -57,7 +57,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 		im.passOver(pl)
 		return nil
 	}
-	if pl.kept != nil {
+	if pl.assets != "" {
 		if err := im.keptAssets(ctx, pl); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 	if err := im.flush(ctx); err != nil {
 		return err
 	}
-	if pl.kept == nil {
+	if pl.databases == "" {
 		return nil
 	}
 	return im.transact(ctx, func(tx *workspace.Tx) error {
@@ -82,7 +82,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 		}
 		im.keptDatabases(tx, pl)
 		im.keptCards(tx, pl)
-		if box := tx.Notebook(pl.id); !pl.same && box != nil {
+		if box := tx.Notebook(pl.id); !pl.same && pl.kept != nil && box != nil {
 			box.Conf.Closed = pl.kept.Conf.Closed
 		}
 		return nil
@@ -184,6 +184,9 @@ func (im *importer) progress(pg *page) {
 func (im *importer) blocks(pg *page) []*tree.Block {
 	if pg.file == "" || pg.broken {
 		return nil
+	}
+	if pg.load != nil {
+		return im.archivedBlocks(pg)
 	}
 	list, ok := im.open(pg, false)
 	if !ok {
@@ -399,7 +402,7 @@ func (im *importer) resettle(pg *page, text string) string {
 // keptAssets takes the assets of a notebook that Export wrote, under their names.
 func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
 	pl.moved = map[string]string{}
-	dir := pl.kept.Folder + "/" + assetsDir + "/"
+	dir := pl.assets
 	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
 		name, inside := strings.CutPrefix(at, dir)
 		if !inside {
@@ -424,7 +427,7 @@ func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
 
 // keptDatabases takes the databases of a notebook that Export wrote.
 func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
-	dir := pl.kept.Folder + "/" + databasesDir + "/"
+	dir := pl.databases
 	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
 		name, inside := strings.CutPrefix(at, dir)
 		if !inside {
@@ -450,8 +453,8 @@ func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
 
 // keptCards takes the flashcards of a notebook that Export wrote.
 func (im *importer) keptCards(tx *workspace.Tx, pl *plan) {
-	at := pl.kept.Folder + "/" + cardsFile
-	if !im.s.has(at) {
+	at := pl.cards
+	if at == "" || !im.s.has(at) {
 		return
 	}
 	var kept keptCards

@@ -1,0 +1,265 @@
+package folder
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// The limits of an archive.
+const (
+	maxEntries = 500_000
+	maxSY      = 128 << 20
+	// bombSize and bombRatio are what an entry that is only made to fill the disk looks like.
+	bombSize  = 64 << 20
+	bombRatio = 200
+)
+
+// ErrNoArchive is the error for a file that is no archive of SiYuan.
+var ErrNoArchive = errors.New("it is no .sy.zip of SiYuan")
+
+// ImportSiYuan reads an archive (.sy.zip), as SiYuan and ExportSiYuan write it: of a notebook, which keeps its id, or of a
+// document with those below it, which go to the notebook of the options. Blocks keep their ids and attributes. Apart from
+// that it is like [Import]. Flashcards are in no such archive: the report names those that were.
+func ImportSiYuan(ctx context.Context, w *workspace.Workspace, file string, o ImportOptions) (Report, error) {
+	im := newImporter(w, o)
+	err := im.runArchive(ctx, file)
+	im.report.sort()
+	return *im.report, err
+}
+
+func (im *importer) runArchive(ctx context.Context, file string) error {
+	file, err := PlaceOf(file)
+	if err != nil {
+		return err
+	}
+	r, err := zip.OpenReader(file)
+	if err != nil {
+		if errors.Is(err, zip.ErrFormat) {
+			err = fmt.Errorf("%w: it is no zip archive", ErrNoArchive)
+		}
+		return fmt.Errorf("read the archive %s: %w", file, err)
+	}
+	defer r.Close() //nolint:errcheck // it was read
+	a := archiveIn{im: im, pages: map[string]*page{}}
+	if err := a.list(&r.Reader); err != nil {
+		return fmt.Errorf("read the archive %s: %w", file, err)
+	}
+	if err := a.layOut(strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".zip"), ".sy")); err != nil {
+		return fmt.Errorf("read the archive %s: %w", file, err)
+	}
+	for _, pg := range im.pages {
+		if pg.source = im.s.hash(pg.file, maxSY); ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return im.bring(ctx, file)
+}
+
+// archiveIn is an archive that is being read.
+type archiveIn struct {
+	im    *importer
+	top   string
+	pages map[string]*page // by path without .sy
+}
+
+// list takes the entries of an archive, and refuses one that no program of notes writes.
+func (a *archiveIn) list(r *zip.Reader) error {
+	if len(r.File) > maxEntries {
+		return fmt.Errorf("it has %d entries, the limit is %d", len(r.File), maxEntries)
+	}
+	s := &source{files: map[string]found{}, base: map[string][]string{}, dirs: map[string]bool{}, packed: map[string]*zip.File{}}
+	a.im.s = s
+	folds := map[string]bool{}
+	for _, f := range r.File {
+		name := strings.TrimSuffix(f.Name, "/")
+		switch mode := f.Mode(); {
+		case !fs.ValidPath(name) || strings.ContainsAny(name, `\:`) || strings.ContainsFunc(name, unseen):
+			return fmt.Errorf("the entry %q leads elsewhere: nothing was imported", f.Name)
+		case mode.IsDir():
+			continue
+		case !mode.IsRegular():
+			return fmt.Errorf("the entry %q is no ordinary file: nothing was imported", f.Name)
+		case folds[name]:
+			return fmt.Errorf("the entry %q is there twice: nothing was imported", f.Name)
+		case f.UncompressedSize64 > bombSize && f.UncompressedSize64/bombRatio > f.CompressedSize64:
+			return fmt.Errorf("the entry %q claims %d bytes out of %d: nothing was imported", f.Name, f.UncompressedSize64, f.CompressedSize64)
+		case f.Flags&1 != 0:
+			return fmt.Errorf("the entry %q is encrypted: nothing was imported", f.Name)
+		}
+		top, _, below := strings.Cut(name, "/")
+		if !below || a.top != "" && top != a.top {
+			return fmt.Errorf("%w: expected one folder with all in it, there is %q", ErrNoArchive, name)
+		}
+		a.top, folds[name] = top, true
+		s.files[name] = found{int64(min(f.UncompressedSize64, 1<<62)), f.Modified}
+		s.packed[name] = f
+	}
+	return nil
+}
+
+// layOut makes the pages of the documents.
+func (a *archiveIn) layOut(name string) error {
+	im := a.im
+	pl := &plan{name: name, assets: a.top + "/" + assetsDir + "/", databases: a.top + "/storage/av/"}
+	if im.o.Notebook != "" {
+		pl.name = im.o.Notebook
+	}
+	a.notebook(pl)
+	sort := map[string]int{}
+	if data, err := im.s.read(a.top+"/.siyuan/sort.json", maxMarker); err == nil && json.Unmarshal(data, &sort) != nil {
+		im.report.problem(a.top+"/.siyuan/sort.json", 0, Unreadable, "sort.json", "it is no JSON: the documents are in the order of their names")
+	}
+	for _, at := range sortedKeys(im.s.files) {
+		switch {
+		case strings.HasPrefix(at, a.top+"/.siyuan/"), strings.HasPrefix(at, pl.assets), strings.HasPrefix(at, pl.databases):
+			im.claimed[at] = true
+		case path.Ext(at) == ".sy":
+			im.claimed[at] = true
+			a.page(pl, at, sort)
+		}
+	}
+	if len(a.pages) == 0 {
+		return fmt.Errorf("%w: there is no document (.sy) in it; a folder of Markdown is imported unpacked", ErrNoArchive)
+	}
+	for _, dir := range sortedKeys(a.pages) {
+		a.hang(pl, a.pages[dir])
+	}
+	im.plans, im.hasIDs = []*plan{pl}, true
+	raise(im.pages, im.report)
+	return nil
+}
+
+// notebook reads what an archive says of its notebook. That of a document says nothing.
+func (a *archiveIn) notebook(pl *plan) {
+	data, err := a.im.s.read(a.top+"/.siyuan/conf.json", maxMarker)
+	if err != nil {
+		return
+	}
+	k := keptNotebook{Folder: a.top, Conf: tree.NewConf(a.top)}
+	if err := json.Unmarshal(data, &k.Conf); err != nil {
+		a.im.report.problem(a.top+"/.siyuan/conf.json", 0, Unreadable, "conf.json", "it is no JSON: the notebook has the settings of a new one")
+		k.Conf = tree.NewConf(a.top)
+	}
+	k.Conf.Closed, k.Conf.Encrypted, k.Conf.BoxCrypt = false, false, nil // SiYuan closes it for the export
+	if a.im.o.Notebook == "" && k.Conf.Name != "" {
+		pl.name = k.Conf.Name
+	}
+	var box struct{ BoxDocID string }
+	if data, err := a.im.s.read(a.top+"/.siyuan/boxDoc.json", maxMarker); err == nil && json.Unmarshal(data, &box) == nil {
+		k.ID = box.BoxDocID
+	}
+	if !tree.ValidID(k.ID) {
+		return // it goes to the notebook of its name
+	}
+	pl.kept = &k
+}
+
+// page makes the page of a document.
+func (a *archiveIn) page(pl *plan, at string, sort map[string]int) {
+	im := a.im
+	pg := &page{file: at, name: stem(at), dir: strings.TrimSuffix(at, ".sy"), plan: pl, dialect: ours, modified: im.s.files[at].changed, size: im.s.files[at].size}
+	pg.load = func() (*tree.Block, error) {
+		data, err := im.s.read(at, maxSY)
+		if err != nil {
+			return nil, err
+		}
+		return markup.ParseSY([]byte(im.rename(pg, string(data))))
+	}
+	pg.front.sort, pg.front.sorted = sort[pg.name], sort[pg.name] != 0
+	im.pages = append(im.pages, pg)
+	a.pages[pg.dir] = pg
+	if pl.kept != nil && pg.name == pl.kept.ID && path.Dir(at) == a.top {
+		pl.page = pg
+	}
+}
+
+// hang puts a page below that of its folder, or the next one above it that is there.
+func (a *archiveIn) hang(pl *plan, pg *page) {
+	if pg == pl.page {
+		return
+	}
+	for up := path.Dir(pg.dir); up != a.top && up != "."; up = path.Dir(up) {
+		if parent := a.pages[up]; parent != nil {
+			pg.parent = parent
+			parent.children = append(parent.children, pg)
+			return
+		}
+		a.im.report.problem(pg.file, 0, LinkMissing, path.Base(up), "the document above it is not in the archive: it lies one level higher")
+	}
+	pl.top = append(pl.top, pg)
+}
+
+// surveyArchived reads a document for its id, its title and the ids in it.
+func (im *importer) surveyArchived(pg *page) {
+	root, err := pg.load()
+	if err != nil {
+		im.report.problem(pg.file, 0, Unreadable, path.Base(pg.file), err.Error()+": left out")
+		pg.broken = true
+		return
+	}
+	pg.front.id, pg.front.updated = root.Attrs["id"], root.Attrs["updated"]
+	pg.front.attrs = map[string]string{}
+	for name, value := range root.Attrs {
+		if !slices.Contains([]string{"id", "title", "type", "updated", "custom-riff-decks"}, name) {
+			pg.front.attrs[name] = value
+		}
+	}
+	if pg.title = root.Attrs["title"]; pg.title == "" {
+		pg.title = "Untitled"
+	}
+	cards := 0
+	root.Walk(func(b *tree.Block) {
+		if id := b.Attrs["id"]; b != root && tree.ValidID(id) {
+			pg.defined = append(pg.defined, id)
+		}
+		if b.Attrs["custom-riff-decks"] != "" {
+			cards++
+		}
+	})
+	if cards > 0 {
+		im.report.problem(pg.file, 0, Card, pg.title, fmt.Sprintf("SiYuan keeps flashcards outside of archives; blocks of it that were cards: %d", cards))
+	}
+}
+
+// archivedBlocks reads the blocks of a document.
+func (im *importer) archivedBlocks(pg *page) []*tree.Block {
+	root, err := pg.load()
+	if err != nil {
+		im.report.problem(pg.file, 0, Unreadable, path.Base(pg.file), err.Error()+": the document is empty")
+		return nil
+	}
+	for _, b := range root.Children {
+		b.Walk(func(b *tree.Block) {
+			delete(b.Attrs, "custom-riff-decks")
+			im.comeHome(pg, b)
+		})
+	}
+	return root.Children
+}
+
+// readPacked reads an entry of at most limit bytes.
+func readPacked(f *zip.File, limit int64) ([]byte, error) {
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = errTooLarge
+	}
+	return data, err
+}

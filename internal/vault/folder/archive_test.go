@@ -1,0 +1,254 @@
+package folder_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/vault/folder"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// entry is one of an archive.
+type entry struct {
+	name, text string
+	mode       fs.FileMode
+}
+
+// packed writes an archive and returns its path.
+func packed(t testing.TB, list ...entry) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, e := range list {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
+		if e.mode != 0 {
+			h.SetMode(e.mode)
+		}
+		w, err := z.CreateHeader(h)
+		if err == nil {
+			_, err = w.Write([]byte(e.text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(t.TempDir(), "Garden.sy.zip")
+	if err := os.WriteFile(at, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func importedArchive(t testing.TB, w *workspace.Workspace, file string, o folder.ImportOptions) folder.Report {
+	t.Helper()
+	r, err := folder.ImportSiYuan(t.Context(), w, file, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestArchiveComesBack exports a notebook for SiYuan and imports that into an empty vault.
+func TestArchiveComesBack(t *testing.T) {
+	t.Parallel()
+	for name, dir := range map[string]string{"notes": someNotes.write(t), "generated": generated(11, 60).write(t)} {
+		w := newVault(t)
+		imported(t, w, dir, folder.ImportOptions{Notebook: "Garden"})
+		var id string
+		for _, d := range notes(t, w) {
+			id = d.Box.ID
+		}
+		at := filepath.Join(t.TempDir(), "Garden.sy.zip")
+		out, err := os.Create(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := folder.ExportSiYuan(t.Context(), w, id, out); err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		wantStates(t, importedArchive(t, w, at, folder.ImportOptions{}), map[string]folder.State{}) // into the vault it is from
+		other := newVault(t)
+		r := importedArchive(t, other, at, folder.ImportOptions{})
+		if len(r.Problems) > 0 {
+			t.Errorf("%s: %v", name, codes(r))
+		}
+		was, is := notes(t, w), notes(t, other)
+		for path, d := range was {
+			if d.Hidden() {
+				continue
+			}
+			got := is[path]
+			if got == nil {
+				t.Errorf("%s: %s is missing", name, path)
+				continue
+			}
+			if diff := cmp.Diff(outline(d.Root), outline(got.Root)); diff != "" {
+				t.Errorf("%s: %s (-was +is):\n%s", name, path, diff)
+			}
+		}
+		if len(is) != len(was) {
+			t.Errorf("%s: %d documents, want %d", name, len(is), len(was))
+		}
+		count := func(w *workspace.Workspace, table string) (n int64) {
+			if err := w.View(t.Context(), func(tx *workspace.Tx) error {
+				tx.Rows(func(row workspace.Row) bool { n = row.Int(0); return false }, "SELECT count(*) FROM "+table)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		for _, table := range []string{"refs", "assets", "attributes"} {
+			if a, b := count(w, table), count(other, table); a != b {
+				t.Errorf("%s: %d rows of %s, were %d", name, b, table, a)
+			}
+		}
+		before := whole(t, other)
+		wantStates(t, importedArchive(t, other, at, folder.ImportOptions{}), map[string]folder.State{})
+		if diff := cmp.Diff(before, whole(t, other)); diff != "" {
+			t.Errorf("%s: the second import changed something:\n%s", name, diff)
+		}
+		sound(t, other)
+	}
+}
+
+const (
+	gardenID = "20240101080000-garden1"
+	treesID  = "20240101080001-trees01"
+	appleID  = "20240101080002-apple01"
+	tableID  = "20240101080003-table01"
+)
+
+func document(id, title, properties, text string) string {
+	return fmt.Sprintf(`{"ID":%q,"Spec":"2","Type":"NodeDocument","Properties":{"id":%q,"title":%q,"type":"doc","updated":"20240102080000"%s},`+
+		`"Children":[{"ID":"%s-p000001","Type":"NodeParagraph","Properties":{"id":"%s-p000001","updated":"20240102080000"},"Children":[%s]}]}`,
+		id, id, title, properties, id[:14], id[:14], text)
+}
+
+// garden is an archive as a kernel writes it.
+func garden() []entry {
+	return []entry{
+		{name: "Garden/.siyuan/boxDoc.json", text: `{"spec":1,"boxDocID":"` + gardenID + `"}`},
+		{name: "Garden/.siyuan/conf.json", text: `{"name":"Garden","sort":0,"icon":"1f331","closed":true,"sortMode":15,"encrypted":false,"boxCrypt":null}`},
+		{name: "Garden/.siyuan/sort.json", text: `{"` + treesID + `":1,"` + appleID + `":1}`},
+		{name: "Garden/" + gardenID + ".sy", text: document(gardenID, "Garden", `,"custom-hidden":"true"`, "")},
+		{name: "Garden/" + treesID + ".sy", text: document(treesID, "Trees", "", `{"Type":"NodeText","Data":"Tall "},{"Type":"NodeTextMark","TextMarkType":"strong","TextMarkTextContent":"ones"}`)},
+		{name: "Garden/" + treesID + "/" + appleID + ".sy", text: document(appleID, "苹果", `,"bookmark":"b","memo":"m","custom-x":"y","custom-avs":"`+tableID+`","custom-riff-decks":"20240101080004-deck001"`,
+			`{"Type":"NodeText","Data":"See "},{"Type":"NodeTextMark","TextMarkType":"block-ref","TextMarkBlockRefID":"`+treesID+`","TextMarkBlockRefSubtype":"d","TextMarkTextContent":"Trees"},`+
+				`{"Type":"NodeText","Data":" and "},{"Type":"NodeImage","Data":"span","Children":[{"Type":"NodeBang"},{"Type":"NodeOpenBracket"},{"Type":"NodeLinkText","Data":"x"},{"Type":"NodeCloseBracket"},{"Type":"NodeOpenParen"},{"Type":"NodeLinkDest","Data":"assets/leaf-20240101080005-leaf001.png"},{"Type":"NodeCloseParen"}]}`)},
+		{name: "Garden/assets/leaf-20240101080005-leaf001.png", text: "PNG"},
+		{name: "Garden/storage/av/" + tableID + ".json", text: `{"spec":5,"id":"` + tableID + `","name":"t","keyValues":[],"viewID":"","views":[]}`},
+	}
+}
+
+func TestArchiveOfSiYuan(t *testing.T) {
+	t.Parallel()
+	w := newVault(t)
+	r := importedArchive(t, w, packed(t, garden()...), folder.ImportOptions{})
+	wants(t, r, "card Garden/"+treesID+"/"+appleID+".sy")
+	all := notes(t, w)
+	apple := all["Garden/Trees/苹果"]
+	if apple == nil || apple.Root.ID != appleID || apple.Box.ID != gardenID || apple.Box.Conf.Icon != "1f331" || apple.Box.Conf.Closed {
+		t.Fatalf("%v", all)
+	}
+	if a := apple.Root.Attrs; a["bookmark"] != "b" || a["memo"] != "m" || a["custom-x"] != "y" || a["custom-avs"] != tableID || a["custom-riff-decks"] != "" || a["updated"] != "20240102080000" {
+		t.Errorf("%v", a)
+	}
+	if text := apple.Root.Children[0].Text; text != "See (("+treesID+" 'Trees')) and ![x](assets/leaf-20240101080005-leaf001.png)" {
+		t.Error(text)
+	}
+	if err := w.View(t.Context(), func(tx *workspace.Tx) error {
+		for _, at := range []string{"/data/assets/leaf-20240101080005-leaf001.png", "/data/storage/av/" + tableID + ".json"} {
+			if tx.Stat(at) == nil {
+				t.Errorf("%s is missing", at)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, w)
+	// A later archive of the notebook, from elsewhere: what was not changed here is brought up to date where the place is
+	// the same, else it is not known which is newer.
+	edit(t, w, "Garden/Trees", func(_ *workspace.Tx, d *tree.Document) { d.Root.Children[0].Text = "mine" })
+	later := garden()
+	later[4].text = strings.Replace(later[4].text, "Tall", "Very tall", 1)
+	wantStates(t, importedArchive(t, w, packed(t, later...), folder.ImportOptions{}), map[string]folder.State{"Garden/" + treesID + ".sy": folder.Conflict})
+	// That of one document goes to the notebook that is named.
+	other := newVault(t)
+	single := []entry{garden()[4], garden()[5]}
+	importedArchive(t, other, packed(t, single...), folder.ImportOptions{Notebook: "Box"})
+	if notes(t, other)["Box/Trees/苹果"] == nil {
+		t.Errorf("%v", notes(t, other))
+	}
+	sound(t, other)
+}
+
+func TestHostileArchives(t *testing.T) {
+	t.Parallel()
+	good := garden()
+	for name, list := range map[string][]entry{
+		"up":         append(garden(), entry{name: "Garden/../../evil.sy", text: "x"}),
+		"absolute":   append(garden(), entry{name: "/etc/evil.sy", text: "x"}),
+		"backslash":  append(garden(), entry{name: `Garden\..\evil.sy`, text: "x"}),
+		"drive":      append(garden(), entry{name: "C:/evil.sy", text: "x"}),
+		"twice":      append(garden(), good[4]),
+		"link":       append(garden(), entry{name: "Garden/link", text: "/etc/passwd", mode: fs.ModeSymlink | 0o777}),
+		"two tops":   append(garden(), entry{name: "Other/a.sy", text: "x"}),
+		"at the top": append(garden(), entry{name: "a.sy", text: "x"}),
+		"bomb":       append(garden(), entry{name: "Garden/assets/bomb", text: strings.Repeat("\x00", 70<<20)}),
+		"nothing":    {{name: "Garden/readme.md", text: "x"}},
+		"empty":      {},
+	} {
+		w := newVault(t)
+		if _, err := folder.ImportSiYuan(t.Context(), w, packed(t, list...), folder.ImportOptions{}); err == nil {
+			t.Errorf("%s: it is imported", name)
+		}
+		if n := len(notes(t, w)); n != 0 {
+			t.Errorf("%s: %d documents", name, n)
+		}
+	}
+	noZip := filepath.Join(t.TempDir(), "a.sy.zip")
+	if err := os.WriteFile(noZip, []byte("no zip"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.ImportSiYuan(t.Context(), newVault(t), noZip, folder.ImportOptions{}); err == nil {
+		t.Error("a file that is no archive is imported")
+	}
+	// One document that cannot be read leaves the others.
+	for name, text := range map[string]string{
+		"no json": "{", "another type": `{"Type":"NodeParagraph"}`, "no id": `{"Type":"NodeDocument","ID":"x"}`, "deep": strings.Repeat(`{"Children":[`, 100_000),
+	} {
+		w := newVault(t)
+		list := garden()
+		list[4].text = text
+		r := importedArchive(t, w, packed(t, list...), folder.ImportOptions{})
+		wants(t, r, "unreadable Garden/"+treesID+".sy")
+		if notes(t, w)["Garden/Trees"] != nil && name != "deep" {
+			t.Logf("%s: %v", name, codes(r))
+		}
+		found := false
+		for _, d := range notes(t, w) {
+			found = found || d.Root.ID == appleID
+		}
+		if !found {
+			t.Errorf("%s: the document below is missing", name)
+		}
+		sound(t, w)
+	}
+}
