@@ -29,7 +29,7 @@ var layers = map[string]string{
 	"vault/workspace":       "vault/tree vault/markup",
 	"vault/workspace/query": "",
 	"vault/api":             "vault/tree vault/markup vault/workspace",
-	"vault/edit":            "vault/tree vault/markup vault/workspace vault/api",
+	"vault/edit":            "vault/tree vault/markup vault/workspace vault/api vault/template",
 	"vault/template":        "",
 	"vault/*":               "vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family, which never sees another
 

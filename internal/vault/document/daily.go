@@ -42,7 +42,7 @@ func dailyNote(tx *workspace.Tx, notebook string) (*tree.Document, api.Reply) {
 		return nil, api.Fail(-1, "Please specify the daily note save path in the Notebook Settings")
 	}
 	now := time.Now()
-	hpath, err := template.Execute(box.Conf.DailyNoteSavePath, template.Options{})
+	hpath, err := edit.RenderIn(tx, box.Conf.DailyNoteSavePath, template.Options{})
 	if err != nil {
 		return nil, api.Fail(-1, "Parse template failed: "+err.Error())
 	}
@@ -70,7 +70,7 @@ func dailyBody(tx *workspace.Tx, box *tree.Notebook, hpath string) (string, erro
 		return "", nil
 	}
 	text := tx.ReadFile("/data/templates" + path.Clean("/"+box.Conf.DailyNoteTemplatePath))
-	return template.Execute(string(text), template.Options{
+	return edit.RenderIn(tx, string(text), template.Options{
 		Left: template.ActionLeft, Right: template.ActionRight, Data: map[string]string{"title": path.Base(hpath)},
 	})
 }

@@ -266,6 +266,33 @@ func TestExportMarkdownForOthers(t *testing.T) {
 	}
 }
 
+// TestTemplatesReadNotes: with the results that a kernel gave.
+func TestTemplatesReadNotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	box := w.call(0, "/api/notebook/createNotebook", object{"name": "Notes"}).Get("notebook.id").Str
+	doc := w.call(0, "/api/filetree/createDocWithMd", object{"notebook": box, "path": "/Tpl 模板", "markdown": "one two 三四\n\nsecond **bold**"}).Str
+	first := w.call(0, "/api/block/getChildBlocks", object{"id": doc}).Get("0.id").Str
+	closed := w.call(0, "/api/notebook/createNotebook", object{"name": "Closed"}).Get("notebook.id").Str
+	hidden := w.call(0, "/api/filetree/createDocWithMd", object{"notebook": closed, "path": "/Hidden", "markdown": "hidden words"}).Str
+	w.call(0, "/api/notebook/closeNotebook", object{"notebook": closed})
+	for text, want := range map[string]string{
+		`{{ (getBlock "` + first + `").Content }}|{{ (getBlock "` + first + `").HPath }}`:                                                         "one two 三四|/Tpl 模板",
+		`{{ if getBlock "20990101000000-zzzzzzz" }}yes{{ else }}no{{ end }}`:                                                                      "no",
+		`{{ getHPathByID "` + first + `" }}|{{ getHPathByID "bad" }}`:                                                                             "/Tpl 模板|",
+		`{{ with statBlock "` + first + `" }}{{ .RuneCount }} {{ .WordCount }} {{ .BlockCount }}{{ end }}`:                                        "8 4 1",
+		`{{ (statBlock "` + doc + `").BlockCount }}`:                                                                                              "2",
+		`{{ range querySpans "SELECT * FROM spans WHERE root_id = '?'" "` + doc + `" }}{{ .Content }} {{ .Type }}{{ end }}`:                       "bold textmark strong",
+		`{{ range querySQL "SELECT length, 1.5 AS f, 't' AS s FROM blocks WHERE id = '` + first + `'" }}{{ .length }} {{ .f }} {{ .s }}{{ end }}`: "10 1.5 t",
+		`{{ if getBlock "` + hidden + `" }}there{{ end }}{{ getHPathByID "` + hidden + `" }}{{ with statBlock "` + hidden + `" }}there{{ end }}`:  "",
+		`{{ len (querySQL "SELECT id FROM blocks WHERE content LIKE '%hidden%'") }}`:                                                              "0",
+	} {
+		if got := w.call(0, "/api/template/renderSprig", object{"template": text}).Str; got != want {
+			t.Errorf("%s gives %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	w, box := guarded(t)

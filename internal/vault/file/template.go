@@ -1,13 +1,13 @@
 package file
 
 import (
-	"errors"
 	"html"
 	"path"
 	"regexp"
 	"strings"
 
 	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/template"
 	"collie/internal/vault/workspace"
@@ -16,8 +16,6 @@ import (
 const (
 	templates   = "/data/templates"
 	templateExt = ".md"
-	// queryLimit is how many blocks queryBlocks gives for a statement without a limit of its own.
-	queryLimit = 64
 )
 
 // searchTemplate lists the templates whose name below data/templates holds a word, all of them for "".
@@ -85,8 +83,8 @@ func render(tx *workspace.Tx, req api.Request) api.Reply {
 	if f := tx.Stat(p); f == nil || f.Dir {
 		return api.Fail(-1, "open "+shown+": no such file or directory")
 	}
-	out, err := template.Execute(string(tx.ReadFile(p)), template.Options{
-		Left: template.ActionLeft, Right: template.ActionRight, Query: blocksBy(tx),
+	out, err := edit.RenderIn(tx, string(tx.ReadFile(p)), template.Options{
+		Left: template.ActionLeft, Right: template.ActionRight,
 		Data: map[string]string{"title": b.Doc.Title(), "id": b.ID, "name": b.Attrs["name"], "alias": b.Attrs["alias"]},
 	})
 	if err != nil {
@@ -97,7 +95,7 @@ func render(tx *workspace.Tx, req api.Request) api.Reply {
 
 // renderSprig renders a text with actions in {{ }}.
 func renderSprig(tx *workspace.Tx, req api.Request) api.Reply {
-	out, err := template.Execute(req.Str("template"), template.Options{Query: blocksBy(tx)})
+	out, err := edit.RenderIn(tx, req.Str("template"), template.Options{})
 	if err != nil {
 		return templateFailure(err)
 	}
@@ -108,39 +106,13 @@ func templateFailure(err error) api.Reply {
 	return api.Fail(-1, "Parse template failed: "+html.EscapeString(err.Error()))
 }
 
-// fieldNames are the names templates have for the columns of blocks.
-var fieldNames = map[string]string{
-	"id": "ID", "parent_id": "ParentID", "root_id": "RootID", "hash": "Hash", "box": "Box", "path": "Path", "hpath": "HPath",
-	"name": "Name", "alias": "Alias", "memo": "Memo", "tag": "Tag", "content": "Content", "fcontent": "FContent",
-	"markdown": "Markdown", "length": "Length", "type": "Type", "subtype": "SubType", "ial": "IAL", "sort": "Sort",
-	"created": "Created", "updated": "Updated",
-}
-
-// blocksBy answers queryBlocks. A statement goes through the guard that all statements of users pass.
-func blocksBy(tx *workspace.Tx) func(string) ([]map[string]any, error) {
-	return func(statement string) ([]map[string]any, error) {
-		result, err := tx.Select(statement, queryLimit)
-		var wrong *workspace.StatementError
-		if errors.As(err, &wrong) {
-			return nil, errors.New(wrong.Error())
-		}
-		if err != nil {
-			return nil, err
-		}
-		return fields(result), nil
-	}
-}
-
-// fields are the rows of a result under the names of columns and those of templates.
+// fields are the rows of a result by the names of columns.
 func fields(result workspace.Result) []map[string]any {
 	rows := make([]map[string]any, len(result.Rows))
 	for i, values := range result.Rows {
 		rows[i] = map[string]any{}
 		for c, name := range result.Columns {
 			rows[i][name] = values[c]
-			if field, known := fieldNames[name]; known {
-				rows[i][field] = values[c]
-			}
 		}
 	}
 	return rows

@@ -23,7 +23,7 @@ type shared struct {
 	budget
 	trees  map[string]*parse.Tree
 	strict bool // a name that is not in a dict is an error
-	query  func(string) ([]map[string]any, error)
+	notes  Notes
 	out    strings.Builder
 }
 

@@ -93,14 +93,14 @@ func count(values []any, is func(any) bool) int {
 	return n
 }
 
-// queries are the functions that read notes. Those that the vault does not have say so when they are called.
+// queries are the functions that read notes.
 var queries = map[string]function{
-	"queryBlocks":  {takes: "ss*", call: queryBlocks},
-	"querySpans":   lacking("querySpans"),
-	"querySQL":     lacking("querySQL"),
-	"getBlock":     lacking("getBlock"),
-	"getHPathByID": lacking("getHPathByID"),
-	"statBlock":    lacking("statBlock"),
+	"queryBlocks":  {takes: "ss*", call: queryRows(true)},
+	"querySpans":   {takes: "ss*", call: queryRows(true)},
+	"querySQL":     {takes: "s", call: queryRows(false)},
+	"getBlock":     {takes: "a", call: getBlock},
+	"getHPathByID": {takes: "s", call: getHPathByID},
+	"statBlock":    {takes: "s", call: statBlock},
 }
 
 // refused are known where a template is read, as they are to text/template, and fail where they are called.
@@ -108,10 +108,4 @@ var refused = map[string]function{
 	"call": {takes: "aa*", call: func(_ *run, args []any) (any, error) { // no value is a function
 		return nil, fmt.Errorf("non-function %v of type %T", args[0], args[0])
 	}},
-}
-
-func lacking(name string) function {
-	return function{takes: "a*", call: func(*run, []any) (any, error) {
-		return nil, fmt.Errorf("the vault does not have %s; of the functions that read notes it has queryBlocks", name)
-	}}
 }

@@ -2,35 +2,102 @@ package template
 
 import "strings"
 
-// queryBlocks puts the arguments in place of the question marks of a statement, as texts that cannot end the quotes
-// around them, and asks for blocks.
-func queryBlocks(r *run, a []any) (any, error) {
+// asked counts a reading of notes and reports whether there are any.
+func (r *run) asked() (bool, error) {
 	if r.queries++; r.queries > maxQueries {
-		return nil, errQueries
+		return false, errQueries
 	}
-	statement := a[0].(string)
-	var filled strings.Builder
-	for _, arg := range a[1:] {
-		before, after, found := strings.Cut(statement, "?")
-		if !found {
-			break
+	return r.notes != nil, nil
+}
+
+// queryRows asks for rows, under the names that templates have for columns as well if they are named. It puts the arguments in
+// place of the question marks of the statement, as texts that cannot end the quotes around them.
+func queryRows(named bool) func(r *run, a []any) (any, error) {
+	return func(r *run, a []any) (any, error) {
+		statement := a[0].(string)
+		var filled strings.Builder
+		for _, arg := range a[1:] {
+			before, after, found := strings.Cut(statement, "?")
+			if !found {
+				break
+			}
+			filled.WriteString(before + strings.ReplaceAll(arg.(string), "'", "''"))
+			statement = after
 		}
-		filled.WriteString(before + strings.ReplaceAll(arg.(string), "'", "''"))
-		statement = after
+		filled.WriteString(statement)
+		if there, err := r.asked(); !there || err != nil {
+			return []any{}, err
+		}
+		if err := r.make(filled.Len()); err != nil {
+			return nil, err
+		}
+		rows, err := r.notes.Select(filled.String())
+		if err != nil {
+			return nil, err
+		}
+		out := make([]any, len(rows))
+		for i, row := range rows {
+			held := plain(row)
+			if named {
+				name(held)
+			}
+			out[i] = held
+		}
+		return out, r.make(weight(out...))
 	}
-	filled.WriteString(statement)
-	if err := r.make(filled.Len()); err != nil || r.query == nil {
-		return []any{}, err
-	}
-	rows, err := r.query(filled.String())
-	if err != nil {
+}
+
+func getBlock(r *run, a []any) (any, error) {
+	id, isText := a[0].(string)
+	there, err := r.asked()
+	if !there || !isText || err != nil {
 		return nil, err
 	}
-	out := make([]any, len(rows))
-	for i, row := range rows {
-		out[i] = plain(row)
+	row := r.notes.Block(id)
+	if row == nil {
+		return nil, nil //nolint:nilnil // nothing is a value of templates
 	}
-	return out, r.make(weight(out...))
+	held := plain(row)
+	name(held)
+	return held, r.make(weight(held))
+}
+
+func statBlock(r *run, a []any) (any, error) {
+	there, err := r.asked()
+	if !there || err != nil {
+		return nil, err
+	}
+	stat := r.notes.Stat(a[0].(string))
+	if stat == nil {
+		return nil, nil //nolint:nilnil // nothing is a value of templates
+	}
+	return plain(stat), nil
+}
+
+func getHPathByID(r *run, a []any) (any, error) {
+	there, err := r.asked()
+	if !there || err != nil {
+		return "", err
+	}
+	path := r.notes.HPath(a[0].(string))
+	return path, r.make(len(path))
+}
+
+// fieldNames are the names that templates have for columns.
+var fieldNames = map[string]string{
+	"id": "ID", "parent_id": "ParentID", "root_id": "RootID", "hash": "Hash", "box": "Box", "path": "Path", "hpath": "HPath",
+	"name": "Name", "alias": "Alias", "memo": "Memo", "tag": "Tag", "content": "Content", "fcontent": "FContent",
+	"markdown": "Markdown", "length": "Length", "type": "Type", "subtype": "SubType", "ial": "IAL", "sort": "Sort",
+	"created": "Created", "updated": "Updated", "block_id": "BlockID",
+}
+
+// name gives the values of a row the names that templates have for them, beside those of the columns.
+func name(row map[string]any) {
+	for column, field := range fieldNames {
+		if value, has := row[column]; has {
+			row[field] = value
+		}
+	}
 }
 
 // plain is a dict with values of the types that templates have.

@@ -5,7 +5,7 @@
 // The tree of text/template/parse is evaluated here, on a small closed set of types. text/template itself calls methods
 // by their names, and a program that does keeps every exported method that it links.
 //
-// It knows nothing of workspaces: what queryBlocks asks is answered by a function of the caller.
+// It knows nothing of workspaces: what templates ask of notes is answered by the caller, see [Notes].
 //
 // Entry point: [Execute].
 package template
@@ -27,7 +27,7 @@ const (
 	maxMade = 8 << 20
 	// maxNodes is how many parts of the template may be evaluated, loops and calls counted each time.
 	maxNodes = 200_000
-	// maxQueries is how often queryBlocks may be called.
+	// maxQueries is how often notes may be read.
 	maxQueries = 64
 	// maxTime is checked whenever a loop or a call goes round.
 	maxTime = 2 * time.Second
@@ -42,8 +42,20 @@ type Options struct {
 	// Values is the dot in place of Data when it is not nil: texts, numbers and truth values. A name that is not in it
 	// is an error, [ErrName].
 	Values map[string]any
-	// Query answers queryBlocks; nil gives no blocks. The statement comes from the template, so it must be guarded.
-	Query func(statement string) ([]map[string]any, error)
+	// Notes answers the functions that read notes; nil has none.
+	Notes Notes
+}
+
+// Notes are what a template can ask of notes. What it asks comes from the template: statements must be guarded.
+type Notes interface {
+	// Select returns the rows of a statement by the names of columns.
+	Select(statement string) ([]map[string]any, error)
+	// Block is the row of a block in the table blocks, nil if there is none.
+	Block(id string) map[string]any
+	// Stat counts what is in a block, nil if there is none.
+	Stat(id string) map[string]any
+	// HPath is the path by titles of the document a block is in, "" if there is none.
+	HPath(id string) string
 }
 
 // ActionLeft and ActionRight mark actions in the files below data/templates.
@@ -59,7 +71,7 @@ func Execute(text string, o Options) (out string, err error) {
 		return "", fmt.Errorf("template: the template is longer than %d bytes", MaxText)
 	}
 	r := &run{tree: parse.New(""), shared: &shared{
-		budget: budget{deadline: time.Now().Add(maxTime)}, trees: map[string]*parse.Tree{}, strict: o.Values != nil, query: o.Query,
+		budget: budget{deadline: time.Now().Add(maxTime)}, trees: map[string]*parse.Tree{}, strict: o.Values != nil, notes: o.Notes,
 	}}
 	known := map[string]any{}
 	for name := range functions() {
@@ -108,5 +120,5 @@ const (
 	errMade    boundError = "its texts grow too long"
 	errNodes   boundError = "it has too many steps, in loops or in templates that call each other"
 	errTime    boundError = "it takes too long"
-	errQueries boundError = "it asks queryBlocks too often"
+	errQueries boundError = "it reads notes too often"
 )

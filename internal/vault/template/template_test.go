@@ -24,20 +24,43 @@ func TestExecute(t *testing.T) {
 		{`{{ .title }}/{{ .none }}`, "标题/<no value>"},
 		{`{{ define "a" }}<{{ . }}>{{ end }}{{ template "a" "x" }}{{ template "a" "y" }}`, "<x><y>"},
 		{`{{ printf "%03d %q" 7 "x" }} {{ html "<" }} {{ urlquery "a b" }} {{ print 1 "x" }}`, `007 "x" &lt; a+b 1x`},
+		{`{{ range querySpans "SELECT 1" }}{{ .Content }}{{ end }}{{ range querySQL "x" }}{{ .id }}{{ .ID }}{{ end }}`, "spanx<no value>"},
+		{`{{ (getBlock "b").Content }} {{ if getBlock "none" }}there{{ end }}{{ getHPathByID "b" }} {{ (statBlock "b").WordCount }}`, "text /Doc 3"},
+		{`{{ getBlock 5 }}{{ statBlock "none" }}`, "<no value><no value>"},
 		{`{{ $b := queryBlocks "SELECT ? FROM blocks WHERE content = '?'" "id" "it's" }}{{ range $b }}{{ .ID }}{{ end }}`, "SELECT id FROM blocks WHERE content = 'it''s'"},
 	}
 	for _, tt := range tests {
 		got, err := template.Execute(tt.text, template.Options{
-			Data: map[string]string{"title": "标题"},
-			Query: func(statement string) ([]map[string]any, error) {
-				return []map[string]any{{"ID": statement}}, nil
-			},
+			Data: map[string]string{"title": "标题"}, Notes: told{},
 		})
 		if err != nil || got != tt.want {
 			t.Errorf("%s gives %q, %v; want %q", tt.text, got, err, tt.want)
 		}
 	}
 }
+
+// told are notes that say what they are asked.
+type told struct{}
+
+func (told) Select(statement string) ([]map[string]any, error) {
+	return []map[string]any{{"id": statement, "content": "span"}}, nil
+}
+
+func (told) Block(id string) map[string]any {
+	if id == "none" {
+		return nil
+	}
+	return map[string]any{"id": id, "content": "text"}
+}
+
+func (told) Stat(id string) map[string]any {
+	if id == "none" {
+		return nil
+	}
+	return map[string]any{"WordCount": 3}
+}
+
+func (told) HPath(string) string { return "/Doc" }
 
 func TestActionDelimiters(t *testing.T) {
 	t.Parallel()
@@ -105,7 +128,7 @@ func TestEndless(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			got, err := template.Execute(text, template.Options{Query: func(string) ([]map[string]any, error) { return nil, nil }})
+			got, err := template.Execute(text, template.Options{Notes: told{}})
 			if err == nil {
 				t.Errorf("it ran to its end and wrote %d bytes", len(got))
 			}

@@ -117,8 +117,8 @@ var texting = map[string]function{
 	"adler32sum": changing(1, func(s string) string { return strconv.FormatUint(uint64(adler32.Checksum([]byte(s))), 10) }),
 	"toJson":     {takes: "a", grows: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], true), nil }},
 	"toRawJson":  {takes: "a", grows: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], false), nil }},
-	"runeCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { n, _ := counts(a[0].(string)); return n, nil }},
-	"wordCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { _, n := counts(a[0].(string)); return n, nil }},
+	"runeCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { n, _ := Counts(a[0].(string)); return n, nil }},
+	"wordCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { _, n := Counts(a[0].(string)); return n, nil }},
 }
 
 // expression is a regular expression, or nil if it cannot be read. The time it takes is bounded by what it is long and
@@ -342,7 +342,7 @@ func toJSON(value any, escape bool) string {
 
 // counts are the characters of a text that are not spaces, and its words: what stands between spaces in ASCII, and each
 // other character for itself.
-func counts(s string) (runes, words int) {
+func Counts(s string) (runes, words int) {
 	inside := false
 	for _, c := range s {
 		switch {

@@ -1,0 +1,80 @@
+package edit
+
+import (
+	"errors"
+
+	"collie/internal/vault/template"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// Notes are what templates ask of a workspace: blocks of open notebooks. Statements go through the guard that all those of users
+// pass.
+func Notes(tx *workspace.Tx) template.Notes { return notes{tx} }
+
+type notes struct{ tx *workspace.Tx }
+
+func (n notes) Select(statement string) ([]map[string]any, error) {
+	result, err := n.tx.Select(statement, 0)
+	var wrong *workspace.StatementError
+	if errors.As(err, &wrong) {
+		return nil, errors.New(wrong.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]map[string]any, len(result.Rows))
+	for i, values := range result.Rows {
+		rows[i] = make(map[string]any, len(values))
+		for c, name := range result.Columns {
+			rows[i][name] = values[c]
+		}
+	}
+	return rows, nil
+}
+
+func (n notes) Block(id string) map[string]any {
+	if !tree.ValidID(id) {
+		return nil
+	}
+	rows, err := n.Select("SELECT * FROM blocks WHERE id = '" + id + "'")
+	if err != nil || len(rows) == 0 {
+		return nil
+	}
+	return rows[0]
+}
+
+func (n notes) HPath(id string) string {
+	if b := n.tx.Block(id); b != nil {
+		return b.Doc.HPath()
+	}
+	return ""
+}
+
+func (n notes) Stat(id string) map[string]any {
+	b := n.tx.Block(id)
+	if b == nil {
+		return nil
+	}
+	var s Stat
+	s.Add(b)
+	s.BlockCount = 1
+	if b.Kind == tree.Doc {
+		s.BlockCount = 0
+		b.Walk(func(c *tree.Block) {
+			if c != b {
+				s.BlockCount++
+			}
+		})
+	}
+	return map[string]any{
+		"RuneCount": s.RuneCount, "WordCount": s.WordCount, "LinkCount": s.LinkCount, "ImageCount": s.ImageCount, "RefCount": s.RefCount,
+		"BlockCount": s.BlockCount,
+	}
+}
+
+// RenderIn runs a template that may ask for notes.
+func RenderIn(tx *workspace.Tx, text string, o template.Options) (string, error) {
+	o.Notes = Notes(tx)
+	return template.Execute(text, o)
+}

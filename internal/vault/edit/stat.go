@@ -1,0 +1,76 @@
+package edit
+
+import (
+	"strings"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/template"
+	"collie/internal/vault/tree"
+)
+
+// Stat counts what is in some blocks.
+type Stat struct {
+	RuneCount  int `json:"runeCount"`
+	WordCount  int `json:"wordCount"`
+	LinkCount  int `json:"linkCount"`
+	ImageCount int `json:"imageCount"`
+	RefCount   int `json:"refCount"`
+	BlockCount int `json:"blockCount"` // left to the caller
+}
+
+// Add counts the leaves of b; titles of documents do not count.
+func (s *Stat) Add(b *tree.Block) {
+	b.Walk(func(b *tree.Block) {
+		if b.Container() {
+			return
+		}
+		runes, words := template.Counts(counted(b))
+		s.RuneCount += runes
+		s.WordCount += words
+		for _, span := range markup.Spans(b.Text) {
+			switch span.Kind {
+			case "a":
+				s.LinkCount++
+			case "img":
+				s.ImageCount++
+			case "block-ref":
+				s.RefCount++
+			}
+		}
+	})
+}
+
+// unseen stands in SiYuan's trees before code, keys, tags and images, and behind one that begins a block or is an image. It
+// counts there as a character and a word.
+const unseen = "\u200b"
+
+// counted is what is counted of a leaf: what it shows, but for HTML and what comes from elsewhere.
+func counted(b *tree.Block) string {
+	switch b.Kind {
+	case tree.Table, tree.Code, tree.Math:
+		return markup.Content(b)
+	case tree.Paragraph, tree.Heading:
+	default:
+		return ""
+	}
+	var out strings.Builder
+	for i, span := range markup.Spans(headless(b)) {
+		switch span.Kind {
+		case "tag", "code", "kbd", "img":
+			out.WriteString(unseen)
+			if i == 0 || span.Kind == "img" {
+				out.WriteString(unseen)
+			}
+		}
+		out.WriteString(span.Content)
+	}
+	return out.String()
+}
+
+// headless is the text of a leaf without the marks of a heading.
+func headless(b *tree.Block) string {
+	if b.Kind == tree.Heading {
+		return strings.TrimLeft(strings.TrimLeft(b.Text, "#"), " ")
+	}
+	return b.Text
+}
