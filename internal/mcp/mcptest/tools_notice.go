@@ -16,15 +16,17 @@ func noticeTools() map[string]builtin {
 			run:        logMessage,
 		},
 		"change": {
-			about:      "Adds or removes the entry extra in a list and tells everybody that the list changed.",
-			properties: `"kind":{"type":"string","enum":["tools","resources","prompts"]}`,
+			about:      "Adds or removes the entry extra in a list and tells everybody that the list changed, count times.",
+			properties: `"kind":{"type":"string","enum":["tools","resources","prompts"]},"count":{"type":"integer","minimum":1}`,
 			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
 				kind := text(args, "kind", "tools")
 				if !slices.Contains([]string{"tools", "resources", "prompts"}, kind) {
 					c.refuse(codeInvalidParams, "kind is tools, resources or prompts", "")
 					return
 				}
-				s.change(kind)
+				for range max(1, args.Get("count").Int()) {
+					s.change(kind)
+				}
 				c.text("changed")
 			},
 		},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"collie/internal/source/upstream/entry"
@@ -18,7 +19,10 @@ func TestContainersOfOneServer(t *testing.T) {
 	bin, run := t.TempDir(), t.TempDir()
 	docker, killed := filepath.Join(bin, "docker"), filepath.Join(bin, "killed")
 	script := "#!/bin/sh\necho \"$@\" >> " + killed + "\n"
-	if err := os.WriteFile(docker, []byte(script), 0o700); err != nil { //nolint:gosec // a program has to be executable
+	syscall.ForkLock.RLock()                           // a child that is forked meanwhile would hold it open, and it could not be run
+	err := os.WriteFile(docker, []byte(script), 0o700) //nolint:gosec // a program has to be executable
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	raw, err := json.Marshal(map[string]any{"command": docker, "args": []string{"run", "-i", "image"}})

@@ -417,9 +417,11 @@ func TestSituation18HugeList(t *testing.T) {
 		e.Tools = append(e.Tools, json.RawMessage(fmt.Sprintf(
 			`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object"}}`, i, strings.Repeat("列车 trains ", 110))))
 	}
-	c := b.open(t)
+	// Under the race detector it takes longer than a file system may.
+	patient := toolcache.SlowFile(b.path, toolcache.FileOptions{Now: b.clock}, time.Minute, func(string) {})
+	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, patient) })
 	c.Store("a", e)
-	flush(t, c) // it may take longer than Close waits, under the race detector
+	flush(t, c)
 	mustClose(t, c)
 	info, err := os.Stat(b.path)
 	if err != nil {
