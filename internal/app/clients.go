@@ -48,7 +48,9 @@ type Connection struct {
 	// Next is what a person does then; a sentence.
 	Next string
 
-	plan hosts.Plan
+	plan   hosts.Plan
+	made   []byte        // the text with Collie in it, before entries were taken out; nil while it is the plan's
+	pieces []hosts.Piece // what is taken out
 }
 
 // Connect works out how this program gets into a client's file. The error for an unknown
@@ -88,8 +90,11 @@ func system(env config.Env, dir string) hosts.System {
 	return hosts.System{OS: runtime.GOOS, Env: env.Lookup, Dir: dir}
 }
 
-// String shows the change: the file, the place in it and what will stand there.
-func (c *Connection) String() string { return c.plan.String() }
+// FileExists reports whether the client has its file already.
+func (c *Connection) FileExists() bool { return c.plan.Before() != nil }
+
+// Describe shows the change, done or to be done: the file, the place in it and what stands there then.
+func (c *Connection) Describe(done bool) string { return c.plan.Describe(done) }
 
 // Apply makes the change. The old text is kept as <file>.bak.
 func (c *Connection) Apply() error { return c.plan.Apply() }

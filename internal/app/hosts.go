@@ -27,6 +27,8 @@ type ImportOptions struct {
 	File string
 	// Dir is the project whose files are looked at too; absolute. Empty means none.
 	Dir string
+	// OnlyHere leaves out servers that are for other projects than Dir.
+	OnlyHere bool
 	// Select are names of servers, ours or the host's; nil means all.
 	Select []string
 	// KeepApprovals carries over what runs without asking a person (R-IM-3).
@@ -89,7 +91,7 @@ func PlanImport(cfg *config.Config, env config.Env, o ImportOptions) (*Import, e
 // read finds the servers; their names are not ours yet.
 func (p *Import) read(env config.Env, o ImportOptions) error {
 	if o.File != "" {
-		return p.readOne(o)
+		return p.readOne(env, o)
 	}
 	list := hosts.All()
 	named := o.From != "" && o.From != "auto"
@@ -112,7 +114,7 @@ func (p *Import) read(env config.Env, o ImportOptions) error {
 			case err != nil:
 				p.Problems = append(p.Problems, err)
 			default:
-				p.add(h, place, found)
+				p.add(h, place, found, o)
 			}
 		}
 	}
@@ -125,7 +127,7 @@ func (p *Import) read(env config.Env, o ImportOptions) error {
 	return nil
 }
 
-func (p *Import) readOne(o ImportOptions) error {
+func (p *Import) readOne(env config.Env, o ImportOptions) error {
 	file, err := filepath.Abs(o.File)
 	if err != nil {
 		return err
@@ -141,17 +143,23 @@ func (p *Import) readOne(o ImportOptions) error {
 	if err != nil {
 		return err
 	}
-	place := hosts.Place{File: file, Project: projectOf(h, file)}
+	place := hosts.Place{File: file, Project: projectOf(h, env, file)}
 	found, err := h.Parse(place, text)
 	if err != nil {
 		return err
 	}
-	p.add(h, place, found)
+	p.add(h, place, found, o)
 	return nil
 }
 
-// projectOf is the folder that a file is about if it lies where the host looks for a project's.
-func projectOf(h hosts.Host, file string) string {
+// projectOf is the folder that a file is about if it lies where the host looks for a project's, and is
+// not the user's own.
+func projectOf(h hosts.Host, env config.Env, file string) string {
+	for _, place := range h.Places(system(env, "")) {
+		if place.Project == "" && followed(place.File) == followed(file) {
+			return ""
+		}
+	}
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		for _, place := range h.Places(hosts.System{Dir: dir}) {
 			if place.Project != "" && place.File == file {
@@ -164,9 +172,12 @@ func projectOf(h hosts.Host, file string) string {
 	}
 }
 
-func (p *Import) add(h hosts.Host, place hosts.Place, found []hosts.Found) {
+func (p *Import) add(h hosts.Host, place hosts.Place, found []hosts.Found, o ImportOptions) {
 	p.Files = append(p.Files, place.File)
 	for _, f := range found {
+		if o.OnlyHere && f.Project != "" && f.Project != o.Dir {
+			continue
+		}
 		s := Imported{
 			From: f.Name, Host: h.Name, File: place.File, Project: f.Project,
 			Why: f.Skip, Differences: append([]string{}, f.Notes...), entry: f.Entry,

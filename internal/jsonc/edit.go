@@ -69,6 +69,37 @@ func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	return d.replace(text, v, value)
 }
 
+// Source is the member at path as it is written, comments in it included.
+func Source(text []byte, path []string) (raw []byte, ok bool) {
+	d, err := Parse(text)
+	if err != nil || len(path) == 0 {
+		return nil, false
+	}
+	v := d.root.Find(Join("", path...))
+	if v == nil {
+		return nil, false
+	}
+	return d.body[v.StartOffset:v.EndOffset], true
+}
+
+// SetSource is [Set] for a value as it was written, which [Source] has returned.
+func SetSource(text []byte, path []string, source string) ([]byte, error) {
+	const stand = `"collie: a value is about to stand here"`
+	out, err := Set(text, path, json.RawMessage(stand))
+	if err != nil {
+		return nil, err
+	}
+	raw, ok := Source(out, path)
+	if !ok || string(raw) != stand || bytes.Count(out, []byte(stand)) != 1 {
+		return nil, fmt.Errorf("set %s: it is not where it was put", Join("", path...))
+	}
+	out = bytes.Replace(out, []byte(stand), []byte(source), 1)
+	if _, err := Parse(out); err != nil {
+		return nil, fmt.Errorf("the edited text is no longer JSON: %w", err)
+	}
+	return out, nil
+}
+
 // nest wraps value into one object a name.
 func nest(path []string, value json.RawMessage) json.RawMessage {
 	for _, name := range slices.Backward(path) {

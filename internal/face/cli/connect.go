@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,13 +14,14 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/process"
-	"collie/internal/tool"
 )
 
 type connectFlags struct {
-	print, force        bool
-	noWarm              bool
-	name, profile, file string
+	dry, force, noWarm         bool
+	move, restore, remove, all bool
+	withTheNotes, withoutNotes bool
+	name, profile, file        string
+	secrets                    string
 }
 
 func (p *program) connectCommand() *cobra.Command {
@@ -29,17 +31,38 @@ func (p *program) connectCommand() *cobra.Command {
 		Long: "Writes \"collie stdio\" into the settings of a client, with the --home and --config that it\n" +
 			"has itself, and says what to do next. Comments stay; the old file is kept as FILE.bak. No\n" +
 			"token gets into a foreign file. Servers whose tools nobody has seen are started once to learn\n" +
-			"them, so that the client's first session has them all.\n\nClients: " + strings.Join(clientNames(), ", "),
+			"them, so that the client's first session has them all.\n\n" +
+			"A server that the client has itself and Collie serves too would be there twice. --move takes\n" +
+			"over the client's own servers as mcp import does, and takes them out of its file; --restore\n" +
+			"puts them back, and --remove takes Collie out. What nobody has changed since is then as it was,\n" +
+			"to the byte.\n\nClients: " + strings.Join(clientNames(), ", "),
+		Example: "  collie connect claude-code\n  collie connect cursor --move --dry-run\n" +
+			"  collie connect cursor --restore --remove\n  collie connect --list",
 		ValidArgs: clientNames(),
 		RunE:      func(c *cobra.Command, args []string) error { return p.connect(c.Context(), args, &f) },
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.print, "print", false, "only show what would be written")
+	flags.BoolVar(&f.all, "list", false, "show where Collie is connected")
+	flags.BoolVar(&f.move, "move", false, "take over the client's own servers, and take them out of its file")
+	flags.BoolVar(&f.restore, "restore", false, "put back what --move took out")
+	flags.BoolVar(&f.remove, "remove", false, "take Collie out of the client's file")
+	flags.BoolVar(&f.withTheNotes, "notes", false, "let the client have the tools for notes (default, asked at a terminal)")
+	flags.BoolVar(&f.withoutNotes, "no-notes", false, "keep the tools for notes from the client")
+	flags.BoolVar(&f.dry, "dry-run", false, "only show what would be written")
+	flags.BoolVar(&f.dry, "print", false, "the same as --dry-run")
 	flags.BoolVar(&f.force, "force", false, "replace another server of the same name")
 	noWarmFlag(c, &f.noWarm)
 	flags.StringVar(&f.name, "name", "collie", "be called `NAME` in the client")
 	flags.StringVar(&f.profile, "profile", "", "show the client the tools of view profile `NAME`")
 	flags.StringVar(&f.file, "file", "", "write `FILE` instead of the client's usual one")
+	flags.StringVar(&f.secrets, "secrets", "ask", "with --move: `WHAT` becomes of secrets as text: keyring, keep or ask")
+	completeWith(c, "secrets", "keyring", "keep", "ask")
+	c.MarkFlagsMutuallyExclusive("notes", "no-notes")
+	for _, back := range []string{"restore", "remove"} {
+		for _, to := range []string{"move", "notes", "no-notes", "profile", "force"} {
+			c.MarkFlagsMutuallyExclusive(back, to)
+		}
+	}
 	return c
 }
 
@@ -52,68 +75,86 @@ func clientNames() []string {
 }
 
 func (p *program) connect(ctx context.Context, args []string, f *connectFlags) error {
-	if len(args) == 0 {
+	switch {
+	case f.all && len(args) > 0:
+		return usage("--list is about all clients; leave out %s", args[0])
+	case f.all:
+		return p.connectList()
+	case len(args) == 0:
 		return usage("which client? collie connect %s", strings.Join(clientNames(), "|"))
+	case !slices.Contains(clientNames(), args[0]):
+		near := didYouMean(args[0], clientNames())
+		return usage("there is no client %q%s known are %s", args[0], first(near, ";"), strings.Join(clientNames(), ", "))
+	case !slices.Contains([]string{"keyring", "keep", "ask"}, f.secrets):
+		return usage("--secrets is %q, expected keyring, keep or ask", f.secrets)
 	}
 	cfg, wrong, err := p.settings()
 	if err != nil {
 		return err
 	}
-	if err := knownProfile(cfg, f.profile); err != nil {
+	if f.restore || f.remove {
+		return p.disconnect(ctx, cfg, args[0], f)
+	}
+	if cfg, err = p.settingsToConnect(ctx, cfg); err != nil {
 		return err
 	}
-	o := app.ConnectOptions{Name: f.name, Command: p.path(), File: f.file, Force: f.force}
-	if o.Command == "" {
-		return &tool.Error{Op: "connect", Kind: tool.Internal, Message: "the path of this program is not known"}
-	}
-	if o.Args, err = p.stdioArgs(f.profile); err != nil {
-		return err
-	}
-	plan, err := app.Connect(args[0], p.env, o)
-	if err != nil {
-		return nearClient(args[0], err)
-	}
-	if err := p.applied(ctx, cfg, plan, f); err != nil {
+	j := &joining{program: p, connectFlags: f, client: args[0], cfg: cfg}
+	if err := j.run(ctx); err != nil {
 		return err
 	}
 	switch {
 	case wrong != nil:
 		p.warn("the settings have errors, so that the client could not start it: collie mcp validate shows them")
-	case len(cfg.Servers) == 0 && !app.NotesOffered(cfg, p.env, app.KernelFlags{}):
+	case len(j.cfg.Servers) == 0 && !app.NotesOffered(j.cfg, p.env, app.KernelFlags{}):
 		p.note("no MCP server is configured yet; collie mcp add NAME -- COMMAND adds one")
-	case !f.print && !f.noWarm:
+	case !f.dry && !f.noWarm:
 		p.learnNew(ctx)
 	}
 	return nil
 }
 
-// applied makes the change, unless it is only to be shown, and tells about it.
-func (p *program) applied(ctx context.Context, cfg *config.Config, plan *app.Connection, f *connectFlags) error {
-	write := plan.Changed && !f.print
-	if write {
-		if _, err := os.Stat(filepath.Dir(plan.File)); err != nil && f.file == "" {
-			p.warn("%s does not seem to be installed: there was no folder %s", plan.Client.Title, filepath.Dir(plan.File))
+// settingsToConnect are the settings that a client is to have. Where a gateway runs with others and
+// nobody has named a file, a person at a terminal is asked which; else it is told.
+func (p *program) settingsToConnect(ctx context.Context, cfg *config.Config) (*config.Config, error) {
+	g, same, err := p.findGateway(ctx, cfg)
+	if err != nil || same {
+		return cfg, nil //nolint:nilerr // none runs, and one may be started later
+	}
+	o := p.options()
+	if named, err := o.Named(); err != nil || named != nil || len(g.Settings) == 0 || g.Version != p.version || !p.asksHere() {
+		p.warn("%s", p.otherGateway(&g, cfg))
+		return cfg, nil
+	}
+	yes, err := p.yes(ctx, fmt.Sprintf("The gateway that runs (pid %d) serves other settings:%s\nConnect the client to those?", g.PID, asFlags(g.Settings)), true)
+	if err != nil || !yes {
+		return cfg, err
+	}
+	p.files = g.Settings
+	now, _, err := p.settings()
+	return now, err
+}
+
+// asksHere reports whether a person is there to be asked.
+func (p *program) asksHere() bool { return !p.json && terminal(p.in) && terminal(p.err) }
+
+// yes asks a person; an empty line is the usual answer.
+func (p *program) yes(ctx context.Context, question string, usual bool) (bool, error) {
+	choice := map[bool]string{true: " [Y/n] ", false: " [y/N] "}[usual]
+	for {
+		line, err := p.prompt(ctx, question+choice, false)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return usual, nil
+			}
+			return false, err
 		}
-		if err := plan.Apply(); err != nil {
-			return err
+		if line = strings.TrimSpace(line); line == "" {
+			return usual, nil
 		}
-		p.onRecord(ctx, cfg, "connect", map[string]any{"client": plan.Client.Name, "file": plan.File, "name": f.name})
+		if answer, ok := truth(line); ok {
+			return answer, nil
+		}
 	}
-	if p.json {
-		return p.printJSON(map[string]any{
-			"client": plan.Client.Name, "file": plan.File, "path": plan.Path, "entry": plan.Entry,
-			"changed": plan.Changed, "written": write, "next": plan.Next,
-		})
-	}
-	text := plan.String()
-	switch {
-	case write:
-		text += "done. " + plan.Next + "\n"
-	case plan.Changed:
-		text += "nothing was written (--print)\n"
-	}
-	_, err := fmt.Fprint(p.out, text)
-	return err
 }
 
 // stdioArgs make this program serve as it was called now: the client has neither our flags
@@ -162,18 +203,4 @@ func (p *program) inPath() (found string, ok bool) {
 	}
 	target, err := filepath.EvalSymlinks(found)
 	return found, err == nil && target == self()
-}
-
-// nearClient makes a mistake of usage out of the name of a client that nobody knows.
-func nearClient(name string, err error) error {
-	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Unknown {
-		near := didYouMean(name, clientNames())
-		if near != "" {
-			near += " "
-		} else {
-			near = "; "
-		}
-		return usage("there is no client %q%sknown are %s", name, near, strings.Join(clientNames(), ", "))
-	}
-	return err
 }

@@ -112,9 +112,9 @@ func (p *program) exported(ctx context.Context, out *app.Export, f *exportFlags)
 	case done == 0:
 		text = "no server to write\n"
 	case write:
-		text = c.String() + "done. " + c.Next + "\n"
+		text = c.Describe(true) + "done. " + c.Next + "\n"
 	case c != nil:
-		text = c.String()
+		text = c.Describe(false)
 	}
 	_, err := fmt.Fprint(p.out, text)
 	return err

@@ -9,7 +9,7 @@ import (
 // claudeCode keeps the servers of all projects beside much else in one file. A project's own
 // .mcp.json is for what a team shares: it is read, and left alone by connect.
 var claudeCode = Host{
-	Name: "claude-code", Title: "Claude Code", Key: "mcpServers",
+	Name: "claude-code", Title: "Claude Code", Program: "claude", Key: "mcpServers",
 	After: "Start a new session of Claude Code.",
 	file: func(s System) string {
 		if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
@@ -58,7 +58,7 @@ var claudeCode = Host{
 		for _, project := range membersOf(d.get("projects")) {
 			of := object{members: membersOf(project.value)}
 			off, _ := stringsOf(of.get("disabledMcpServers"))
-			for _, l := range serversIn(of.get("mcpServers"), project.name) {
+			for _, l := range serversIn(of.get("mcpServers"), project.name, "projects", project.name, "mcpServers") {
 				if slices.Contains(off, l.name) {
 					l.adapt = func(r *reading) { r.set("disabled", true) }
 				}

@@ -9,7 +9,7 @@ import (
 // codex has TOML, and no variables in texts: where a value comes from the environment, a field
 // of its own names the variable. Timeouts are seconds.
 var codex = Host{
-	Name: "codex", Title: "Codex", Key: "mcp_servers",
+	Name: "codex", Title: "Codex", Program: "codex", Key: "mcp_servers",
 	After:  "Start Codex again; /mcp lists its servers.",
 	format: tomlText,
 	file:   codexFile,

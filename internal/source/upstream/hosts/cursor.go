@@ -3,7 +3,7 @@ package hosts
 // cursor reads the user's file and, before it, a project's .cursor/mcp.json. It finds out itself
 // which transport a URL speaks.
 var cursor = Host{
-	Name: "cursor", Title: "Cursor", Key: "mcpServers",
+	Name: "cursor", Title: "Cursor", Program: "cursor", Key: "mcpServers",
 	After: "Switch the server on in Cursor's settings, under MCP.",
 	file:  func(s System) string { return s.home(".cursor", "mcp.json") },
 	places: func(s System) []Place {

@@ -69,6 +69,7 @@ func (f format) parse(text []byte) (*document, error) {
 type listed struct {
 	name    string
 	raw     json.RawMessage
+	path    []string       // where it stands in the file; nil where that is no object's member
 	project string         // the folder it is for; empty means what the place says
 	as      *Host          // whose words it has; nil means the file's
 	adapt   func(*reading) // what stands elsewhere in the file about it; may be nil
@@ -76,12 +77,14 @@ type listed struct {
 }
 
 // servers are the members of an object that holds servers by name.
-func (d *document) servers(key, project string) []listed { return serversIn(d.get(key), project) }
+func (d *document) servers(key, project string) []listed {
+	return serversIn(d.get(key), project, key)
+}
 
-func serversIn(raw json.RawMessage, project string) []listed {
+func serversIn(raw json.RawMessage, project string, path ...string) []listed {
 	var list []listed
 	for _, m := range membersOf(raw) {
-		l := listed{name: m.name, raw: m.value, project: project}
+		l := listed{name: m.name, raw: m.value, project: project, path: append(slices.Clone(path), m.name)}
 		if kindOf(m.value) != '{' {
 			l.skip = "it is no object"
 		}

@@ -100,6 +100,26 @@ func (e Entry) IsGateway() bool {
 	return strings.TrimSuffix(strings.ToLower(name), ".exe") == "collie" && slices.Contains(args, "stdio")
 }
 
+// CommandLine is the program and its arguments; nil for a server at a URL.
+func (e Entry) CommandLine() []string {
+	command, ok := e.values["command"].(string)
+	if !ok {
+		return nil
+	}
+	return append([]string{command}, listOf(e.values["args"])...)
+}
+
+// Alike reports whether two entries start the same program with the same arguments, or reach the same
+// address, whatever else they say.
+func Alike(a, b Entry) bool {
+	if x, ok := a.values["url"].(string); ok {
+		y, _ := b.values["url"].(string)
+		return strings.TrimSuffix(x, "/") == strings.TrimSuffix(y, "/")
+	}
+	x := a.CommandLine()
+	return x != nil && slices.Equal(x, b.CommandLine())
+}
+
 // Approvals are the tools that run without asking a person, "*" for all; nil for none.
 func (e Entry) Approvals() []string {
 	if e.values["autoApprove"] == true {

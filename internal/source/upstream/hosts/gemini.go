@@ -10,8 +10,8 @@ import (
 // unless a type says otherwise; timeouts are milliseconds, and which servers are on stands apart
 // from them.
 var gemini = Host{
-	Name: "gemini", Title: "Gemini CLI", Key: "mcpServers",
-	After: "Start Gemini CLI again; /mcp lists its servers.",
+	Name: "gemini", Title: "Gemini CLI", Program: "gemini", Key: "mcpServers",
+	After: "Start Gemini CLI again in a folder that you trust (/permissions); /mcp lists its servers.",
 	file:  func(s System) string { return s.home(".gemini", "settings.json") },
 	places: func(s System) []Place {
 		return []Place{own(s.home(".gemini", "settings.json")), s.project(".gemini", "settings.json")}

@@ -21,6 +21,8 @@ import (
 type Host struct {
 	Name  string // as people type it, such as "claude-desktop"
 	Title string // as the program calls itself
+	// Program is the command that starts it; empty if none does.
+	Program string
 	// Key is the object that holds the servers by name.
 	Key string
 	// After is what a person does so that the program sees a change; a sentence.

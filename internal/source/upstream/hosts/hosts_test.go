@@ -248,7 +248,7 @@ func TestPlanShowsTheChangeOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "add to " + p.File + `
+	want := "would update " + p.File + `
   {
     "servers": {
       "collie": {
@@ -261,7 +261,7 @@ func TestPlanShowsTheChangeOnly(t *testing.T) {
     }
   }
 `
-	if diff := cmp.Diff(want, p.String()); diff != "" {
+	if diff := cmp.Diff(want, p.Describe(false)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 	if read(t, file) != `{"token": "do-not-show"}` {

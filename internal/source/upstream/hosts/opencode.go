@@ -2,15 +2,16 @@ package hosts
 
 import (
 	"encoding/json"
+	"os"
 
 	"collie/internal/lazyregexp"
 )
 
 // openCode writes program and arguments as one list, and says local and remote.
 var openCode = Host{
-	Name: "opencode", Title: "opencode", Key: "mcp",
+	Name: "opencode", Title: "opencode", Program: "opencode", Key: "mcp",
 	After: "Start opencode again.",
-	file:  func(s System) string { return s.dotConfig("opencode", "opencode.json") },
+	file:  openCodeFile,
 	places: func(s System) []Place {
 		return []Place{
 			own(s.dotConfig("opencode", "opencode.json")), own(s.dotConfig("opencode", "opencode.jsonc")),
@@ -60,6 +61,17 @@ var openCode = Host{
 		}
 		w.field("startTimeout", field{"timeout", "startTimeout", milliseconds})
 	},
+}
+
+// openCodeFile is the one that is there: opencode reads both, and makes the second.
+func openCodeFile(s System) string {
+	file := s.dotConfig("opencode", "opencode.json")
+	if _, err := os.Stat(file); err != nil && file != "" {
+		if _, err := os.Stat(file + "c"); err == nil {
+			return file + "c"
+		}
+	}
+	return file
 }
 
 // curly is {env:NAME} and {file:path}.

@@ -48,13 +48,13 @@ type Plan struct {
 	Members []Member // what will stand in it, and where
 
 	entries       []Written
-	before, after []byte // before is nil where there is no file
+	before, after []byte // before is nil where there is no file, after where there is to be none
 }
 
 // Prepare works out how a server gets into the file of a host. A file that does not exist will
 // be made. An entry that starts the same program with the same arguments is left as it is,
-// whatever else it says; any other entry of that name is replaced if force is set, and else an
-// error.
+// whatever else it says, and one that differs in its profile alone is replaced; any other entry of
+// that name is replaced if force is set, and else an error.
 func Prepare(h Host, file string, server Server, set Setter, force bool) (Plan, error) {
 	e := server.Entry()
 	w := h.Write(server.Name, e, nil, "")
@@ -65,7 +65,18 @@ func Prepare(h Host, file string, server Server, set Setter, force bool) (Plan, 
 		return name == server.Name && there.values["command"] == e.values["command"] &&
 			slices.Equal(listOf(there.values["args"]), listOf(e.values["args"]))
 	}
-	return prepare(h, file, []Written{w}, set, force, starts)
+	mine := func(name string, there Entry) bool {
+		return name == server.Name && slices.Equal(exceptProfile(there.CommandLine()), exceptProfile(e.CommandLine()))
+	}
+	return prepare(h, file, []Written{w}, set, force, starts, mine)
+}
+
+// exceptProfile is a command line of Collie without the view that it asks for.
+func exceptProfile(line []string) []string {
+	if i := slices.Index(line, "--profile"); i >= 0 && i+1 < len(line) {
+		return slices.Delete(slices.Clone(line), i, i+2)
+	}
+	return line
 }
 
 func listOf(v any) []string {
@@ -76,40 +87,60 @@ func listOf(v any) []string {
 // PrepareAll is [Prepare] for entries of any kind. An entry that is there already, equal to the
 // last member, is left as it is.
 func PrepareAll(h Host, file string, entries []Written, set Setter, force bool) (Plan, error) {
-	return prepare(h, file, entries, set, force, func(string, Entry) bool { return false })
+	never := func(string, Entry) bool { return false }
+	return prepare(h, file, entries, set, force, never, never)
 }
 
-func prepare(h Host, file string, entries []Written, set Setter, force bool, same func(string, Entry) bool) (Plan, error) {
-	p := Plan{Host: h, File: file, entries: entries}
-	for _, w := range entries {
-		p.Members = append(p.Members, w.Members...)
-	}
-	fail := func(hint string, err error) (Plan, error) {
-		return Plan{}, &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: file, Hint: hint, Err: err}
-	}
+// Open is a plan that changes nothing yet. A file that cannot be read as the host reads it is an
+// error; one that does not exist is not.
+func (h Host) Open(file string) (Plan, error) {
+	p := Plan{Host: h, File: file}
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		p.File = target
 	}
 	text, err := os.ReadFile(p.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail("", err)
+		return Plan{}, failed(file, "", err)
 	}
-	p.before = text
-	there, err := h.format.parse(text)
+	if _, err := h.format.parse(text); err != nil {
+		return Plan{}, failed(file, repair, err)
+	}
+	p.before, p.after = text, text
+	return p, nil
+}
+
+// repair is the hint where a file cannot be read.
+const repair = "the file is not changed; repair it first"
+
+func failed(file, hint string, err error) error {
+	return &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: file, Hint: hint, Err: err}
+}
+
+func prepare(h Host, file string, entries []Written, set Setter, force bool, same, mine func(string, Entry) bool) (Plan, error) {
+	p, err := h.Open(file)
 	if err != nil {
-		return fail("the file is not changed; repair it first", err)
+		return Plan{}, err
 	}
-	p.after = text
+	p.entries = entries
+	for _, w := range entries {
+		p.Members = append(p.Members, w.Members...)
+	}
+	fail := func(hint string, err error) (Plan, error) { return Plan{}, failed(file, hint, err) }
+	there, err := h.format.parse(p.after)
+	if err != nil {
+		return fail(repair, err)
+	}
 	for _, w := range entries {
 		name := w.Members[0].Path[len(w.Members[0].Path)-1]
 		old := at(there.object, w.Members[0].Path)
-		if old != nil && same(name, h.found(listed{name: name, raw: old}, Place{}).Entry) {
+		was := h.found(listed{name: name, raw: old}, Place{}).Entry
+		if old != nil && same(name, was) {
 			continue
 		}
 		if p.after, err = h.put(p.after, w, set); err != nil {
-			return fail("the file is not changed; repair it first", err)
+			return fail(repair, err)
 		}
-		if old != nil && !force && !equal(old, w.Members[0].Value) {
+		if old != nil && !force && !mine(name, was) && !equal(old, w.Members[0].Value) {
 			return fail("--force replaces it", fmt.Errorf("it has another server named %q", name))
 		}
 	}
@@ -234,15 +265,15 @@ func yamlString(s string) *yaml.Node {
 // Changed reports whether Apply would write anything.
 func (p Plan) Changed() bool { return !bytes.Equal(p.before, p.after) }
 
-// String shows the change: the file and what will stand in it, at its place. What else the file
-// holds is not shown.
-func (p Plan) String() string {
-	verb := "add to"
+// Describe shows the change, done or to be done: the file and what stands in it then, at its place.
+// What else the file holds is not shown.
+func (p Plan) Describe(done bool) string {
+	verb := map[bool]string{true: "updated", false: "would update"}[done]
 	switch {
 	case !p.Changed():
 		return fmt.Sprintf("%s has it already\n", p.File)
 	case p.before == nil:
-		verb = "make"
+		verb = map[bool]string{true: "created", false: "would create"}[done]
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", verb, p.File)
@@ -278,6 +309,9 @@ func (p Plan) Apply() error {
 }
 
 func (p Plan) write() error {
+	if p.after == nil {
+		return os.Remove(p.File)
+	}
 	info, err := os.Stat(p.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return atomicfile.Write(p.File, p.after, 0o600)

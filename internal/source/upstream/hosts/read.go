@@ -18,6 +18,7 @@ type Found struct {
 	Name    string // as the host has it
 	Project string // the folder it is for; empty means all of the user's
 	Entry   Entry
+	Path    []string // where it stands in the file; nil where it cannot be taken out
 	// Notes are what the entry cannot carry, or says otherwise; a phrase each.
 	Notes []string
 	// Skip is why there is no entry; empty if there is one.
@@ -71,7 +72,7 @@ func readFile(name string) ([]byte, error) {
 }
 
 func (h Host) found(l listed, p Place) Found {
-	out := Found{Name: l.name, Project: p.Project, Skip: l.skip}
+	out := Found{Name: l.name, Project: p.Project, Path: l.path, Skip: l.skip}
 	if l.project != "" {
 		out.Project = l.project
 	}

@@ -6,7 +6,7 @@ import "strings"
 // comments and "inputs" that the servers refer to. Copilot on the command line has a file too,
 // with "mcpServers", the word "local" and a list of tools.
 var vsCode = Host{
-	Name: "vscode", Title: "Visual Studio Code", Key: "servers",
+	Name: "vscode", Title: "Visual Studio Code", Program: "code", Key: "servers",
 	After: "Start the server with the command \"MCP: List Servers\".",
 	file:  func(s System) string { return s.settings("Code", "User", "mcp.json") },
 	places: func(s System) []Place {

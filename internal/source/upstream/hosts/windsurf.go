@@ -2,7 +2,7 @@ package hosts
 
 // windsurf calls the address of a remote server serverUrl, and takes url as well.
 var windsurf = Host{
-	Name: "windsurf", Title: "Windsurf", Key: "mcpServers",
+	Name: "windsurf", Title: "Windsurf", Program: "windsurf", Key: "mcpServers",
 	After: "Refresh the MCP servers in Windsurf's Cascade panel.",
 	file:  func(s System) string { return s.home(".codeium", "windsurf", "mcp_config.json") },
 	hints: []string{"/windsurf/", "/mcp_config.json"},

@@ -3,7 +3,7 @@ package hosts
 // zed keeps its servers among all its settings, as "context servers". Those that belong to an
 // extension are started by it and cannot be carried.
 var zed = Host{
-	Name: "zed", Title: "Zed", Key: "context_servers",
+	Name: "zed", Title: "Zed", Program: "zed", Key: "context_servers",
 	After: "Zed sees it at once; the agent's settings list it.",
 	file:  zedFile,
 	places: func(s System) []Place {

@@ -1,0 +1,307 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"collie/internal/atomicfile"
+	"collie/internal/config"
+	"collie/internal/source/upstream/hosts"
+	"collie/internal/tool"
+)
+
+// step is one change that connect has made to a client's file, in <state>/connect.json.
+type step struct {
+	Client string        `json:"client"`
+	File   string        `json:"file"`   // symbolic links followed
+	What   string        `json:"what"`   // connect or move
+	SHA256 string        `json:"sha256"` // of the file after it
+	Undo   hosts.Undo    `json:"undo"`
+	Pieces []hosts.Piece `json:"pieces,omitempty"` // what was taken out
+}
+
+const (
+	stepConnect = "connect"
+	stepMove    = "move"
+)
+
+// ledger is the file of all steps, the oldest first.
+type ledger struct {
+	Version int    `json:"version"`
+	Steps   []step `json:"steps"`
+}
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func ledgerPath(cfg *config.Config) string { return filepath.Join(cfg.Paths.State, "connect.json") }
+
+// updateLedger changes the steps under the lock of their file.
+func updateLedger(ctx context.Context, cfg *config.Config, change func(*ledger) error) error {
+	path := ledgerPath(cfg)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.File{Path: path}.Update(ctx, func(old []byte) ([]byte, error) {
+		l := ledger{Version: 1}
+		if len(bytes.TrimSpace(old)) > 0 {
+			if err := json.Unmarshal(old, &l); err != nil || l.Version != 1 {
+				return nil, &tool.Error{
+					Op: "connect", Kind: tool.Invalid, Subject: path, Err: err,
+					Message: "this file says what was taken out of clients' files, and cannot be read",
+					Hint:    "repair it, or move it away: entries that were taken out are in it",
+				}
+			}
+		}
+		if err := change(&l); err != nil {
+			return nil, err
+		}
+		if len(l.Steps) == 0 && old == nil {
+			return nil, nil
+		}
+		raw, err := json.MarshalIndent(l, "", "  ")
+		return append(raw, '\n'), err
+	})
+}
+
+// TakeOut has entries of the client's file taken out of it with the change; those of other files stay.
+func (c *Connection) TakeOut(twins []Twin) error {
+	if c.made == nil {
+		c.made = c.plan.Text()
+	}
+	for _, t := range twins {
+		if t.File != c.File || t.path == nil {
+			continue
+		}
+		piece, err := c.plan.Take(t.path)
+		if err != nil {
+			return err
+		}
+		c.pieces = append(c.pieces, piece)
+	}
+	c.Changed = c.plan.Changed()
+	return nil
+}
+
+// Taken are the names of what the change takes out.
+func (c *Connection) Taken() []string { return piecesNamed(c.pieces) }
+
+func piecesNamed(pieces []hosts.Piece) []string {
+	out := []string{}
+	for _, p := range pieces {
+		out = append(out, p.Path[len(p.Path)-1])
+	}
+	return out
+}
+
+// ApplyNoted makes the change and notes how it is taken back. What is taken out of the file is in the
+// note before it is taken out.
+func (c *Connection) ApplyNoted(ctx context.Context, cfg *config.Config) error {
+	made := c.made
+	if made == nil {
+		made = c.plan.Text()
+	}
+	var steps []step
+	if !bytes.Equal(c.plan.Before(), made) {
+		steps = append(steps, step{c.Client.Name, c.File, stepConnect, sumOf(made), hosts.UndoOf(c.plan.Before(), made), nil})
+	}
+	if len(c.pieces) > 0 {
+		now := c.plan.Text()
+		steps = append(steps, step{c.Client.Name, c.File, stepMove, sumOf(now), hosts.UndoOf(made, now), c.pieces})
+	}
+	if err := updateLedger(ctx, cfg, func(l *ledger) error {
+		l.Steps = append(l.Steps, steps...)
+		return nil
+	}); err != nil {
+		return err
+	}
+	err := c.plan.Apply()
+	if err == nil || len(steps) == 0 {
+		return err
+	}
+	return errors.Join(err, updateLedger(context.WithoutCancel(ctx), cfg, func(l *ledger) error {
+		l.Steps = slices.DeleteFunc(l.Steps, func(s step) bool {
+			return s.File == c.File && s.SHA256 == steps[len(steps)-1].SHA256 || s.SHA256 == steps[0].SHA256
+		})
+		return nil
+	}))
+}
+
+// Disconnected is what taking a connection back does to one file.
+type Disconnected struct {
+	File    string   `json:"file"`
+	Removed []string `json:"removed,omitempty"` // entries of Collie
+	Put     []string `json:"restored,omitempty"`
+	There   []string `json:"there,omitempty"` // entries that were to be put back and stand there again
+	Exact   bool     `json:"exact"`           // the file is what it was before, to the byte
+	Gone    bool     `json:"gone,omitempty"`  // the file was made by connect, and is gone
+}
+
+// Disconnect takes back what connect has done to a client's files: with restore what was moved, with
+// remove Collie's own entry, of that name or any. file is one more file of the client's; dry only
+// looks. Where nothing is to be done the list is empty.
+func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o DisconnectOptions) (done []Disconnected, err error) {
+	h, err := hosts.FindClient(o.Client)
+	if err != nil {
+		return nil, err
+	}
+	err = updateLedger(ctx, cfg, func(l *ledger) error {
+		files, err := o.files(h, env, l)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			d, err := o.takeBack(h, file, l)
+			if err != nil {
+				return err
+			}
+			if d != nil {
+				done = append(done, *d)
+			}
+		}
+		if o.Dry {
+			return errDry
+		}
+		return nil
+	})
+	if errors.Is(err, errDry) {
+		err = nil
+	}
+	return done, err
+}
+
+var errDry = errors.New("nothing is to be written")
+
+// DisconnectOptions say what is taken back.
+type DisconnectOptions struct {
+	Client, Name, File   string
+	Restore, Remove, Dry bool
+}
+
+// files are those of a client that may have to be changed.
+func (o *DisconnectOptions) files(h hosts.Host, env config.Env, l *ledger) ([]string, error) {
+	file := o.File
+	if file == "" {
+		var err error
+		if file, err = h.File(system(env, "")); err != nil {
+			return nil, err
+		}
+	}
+	files := []string{followed(file)}
+	for _, s := range l.Steps {
+		if s.Client == o.Client && o.File == "" && !slices.Contains(files, s.File) {
+			files = append(files, s.File)
+		}
+	}
+	return files, nil
+}
+
+// takeBack works on one file. It returns nothing where there is nothing to do.
+func (o *DisconnectOptions) takeBack(h hosts.Host, file string, l *ledger) (*Disconnected, error) {
+	plan, err := h.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	d := &Disconnected{File: plan.File, Exact: true}
+	kept := slices.Clone(l.Steps)
+	for i := len(kept) - 1; i >= 0; i-- {
+		s := kept[i]
+		if s.File != plan.File || s.Client != o.Client || s.What == stepMove && !o.Restore || s.What == stepConnect && !o.Remove {
+			continue
+		}
+		if err := d.reverse(&plan, s); err != nil {
+			return nil, err
+		}
+		kept = slices.Delete(kept, i, i+1)
+	}
+	if o.Remove && plan.Text() != nil {
+		if err := d.cut(&plan, o.Name); err != nil {
+			return nil, err
+		}
+	}
+	d.Gone = plan.Text() == nil && plan.Before() != nil
+	if !plan.Changed() && len(kept) == len(l.Steps) {
+		return nil, nil //nolint:nilnil // nothing to do
+	}
+	if o.Dry {
+		return d, nil
+	}
+	if err := plan.Apply(); err != nil {
+		return nil, err
+	}
+	l.Steps = kept
+	return d, nil
+}
+
+// reverse takes one step back: to the byte where nobody has changed the file since, else entry by
+// entry; of a connection the entry is left to cut then.
+func (d *Disconnected) reverse(plan *hosts.Plan, s step) error {
+	if plan.Text() != nil && sumOf(plan.Text()) == s.SHA256 {
+		text, err := s.Undo.Apply(plan.Text())
+		if err != nil {
+			return err
+		}
+		if s.What == stepConnect {
+			d.Removed = append(d.Removed, gateways(plan)...)
+		}
+		plan.Become(text)
+		d.Put = append(d.Put, piecesNamed(s.Pieces)...)
+		return nil
+	}
+	d.Exact = false
+	for _, piece := range s.Pieces {
+		ok, err := plan.Put(piece)
+		if err != nil {
+			return err
+		}
+		name := piece.Path[len(piece.Path)-1]
+		if ok {
+			d.Put = append(d.Put, name)
+		} else {
+			d.There = append(d.There, name)
+		}
+	}
+	return nil
+}
+
+// gateways are the names of the entries that start Collie.
+func gateways(plan *hosts.Plan) (names []string) {
+	found, err := plan.Servers()
+	if err != nil {
+		return nil
+	}
+	for _, f := range found {
+		if f.Entry.IsGateway() && f.Project == "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// cut takes the entries out that start Collie: that of a name, or all of the user's own.
+func (d *Disconnected) cut(plan *hosts.Plan, name string) error {
+	found, err := plan.Servers()
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if !f.Entry.IsGateway() || f.Path == nil || name != "" && f.Name != name {
+			continue
+		}
+		if _, err := plan.Take(f.Path); err != nil {
+			return err
+		}
+		d.Exact = false
+		d.Removed = append(d.Removed, f.Name)
+	}
+	return nil
+}

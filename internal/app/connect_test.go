@@ -1,0 +1,293 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/app"
+	"collie/internal/config"
+)
+
+// desk is a person with a client whose file is there, and settings of Collie that have all of its
+// servers.
+type desk struct {
+	t            *testing.T
+	env          config.Env
+	client, file string
+	before       string
+}
+
+func newDesk(t *testing.T, client, before string) *desk {
+	t.Helper()
+	home := t.TempDir()
+	d := &desk{t: t, client: client, before: before, env: config.EnvOf("HOME="+home, "USERPROFILE="+home, "APPDATA="+filepath.Join(home, "Roaming"), "PATH=/nowhere")}
+	for _, c := range app.ClientConnections(d.env, home, func(string) bool { return false }) {
+		if c.Client == client {
+			d.file = c.File
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(d.file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if before != "" {
+		d.write(before)
+	}
+	return d
+}
+
+func (d *desk) write(text string) {
+	d.t.Helper()
+	if err := os.WriteFile(d.file, []byte(text), 0o640); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) read() string {
+	d.t.Helper()
+	text, err := os.ReadFile(d.file)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (d *desk) settings() *config.Config {
+	d.t.Helper()
+	cfg, err := config.Load(config.Options{Env: d.env})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return cfg
+}
+
+// takeIn takes over all servers of the client.
+func (d *desk) takeIn() {
+	d.t.Helper()
+	cfg := d.settings()
+	plan, err := app.PlanImport(cfg, d.env, app.ImportOptions{From: d.client, File: d.file, Dir: "/w", OnlyHere: true})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	entries, err := plan.Entries("the import", cfg.Paths.Config)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := config.AddServers(d.t.Context(), cfg.Paths.ConfigFile, entries, false); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// connect writes Collie into the file, and with move takes out what it serves.
+func (d *desk) connect(move bool) (taken []string) {
+	d.t.Helper()
+	c, err := app.Connect(d.client, d.env, app.ConnectOptions{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if move {
+		twins, err := app.Twins(d.settings(), d.env, d.client, "/w", "")
+		if err == nil {
+			err = c.TakeOut(twins)
+		}
+		if err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	if err := c.ApplyNoted(d.t.Context(), d.settings()); err != nil {
+		d.t.Fatal(err)
+	}
+	return c.Taken()
+}
+
+func (d *desk) back(restore, remove bool) []app.Disconnected {
+	d.t.Helper()
+	done, err := app.Disconnect(d.t.Context(), d.settings(), d.env, app.DisconnectOptions{Client: d.client, Restore: restore, Remove: remove})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return done
+}
+
+// names are the client's servers.
+func (d *desk) names() []string {
+	d.t.Helper()
+	plan, err := app.PlanImport(d.settings(), d.env, app.ImportOptions{From: d.client, File: d.file})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var out []string
+	for _, s := range plan.Servers {
+		out = append(out, s.Project+"/"+s.From)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// samples are what clients' files look like, by client.
+func samples(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	all, err := filepath.Glob("../source/upstream/hosts/testdata/*/before.*")
+	if err != nil || len(all) < 8 {
+		t.Fatalf("%d samples, %v", len(all), err)
+	}
+	for _, file := range all {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.Base(filepath.Dir(file))] = string(text)
+	}
+	return out
+}
+
+// What connect does to a client's file is taken back to the byte, in one go or step by step.
+func TestConnectAndBack(t *testing.T) {
+	t.Parallel()
+	moved := 0
+	for client, before := range samples(t) {
+		d := newDesk(t, client, before)
+		d.takeIn()
+		was := d.names()
+		taken := d.connect(true)
+		moved += len(taken)
+		if left := len(d.names()); left != len(was)-len(taken)+1 {
+			t.Errorf("%s: %d entries before, %d taken out, %d left: %s", client, len(was), len(taken), left, d.read())
+		}
+		d.back(true, true)
+		if diff := cmp.Diff(before, d.read()); diff != "" {
+			t.Errorf("%s, in one go (-was +is):\n%s", client, diff)
+		}
+		d.connect(false)
+		d.connect(true)
+		d.back(true, false)
+		d.back(false, true)
+		if diff := cmp.Diff(before, d.read()); diff != "" {
+			t.Errorf("%s, step by step (-was +is):\n%s", client, diff)
+		}
+		if info, err := os.Stat(d.file); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("%s: mode %v, %v", client, info.Mode(), err)
+		}
+		if again := d.back(true, true); len(again) > 0 {
+			t.Errorf("%s: a second time does %+v", client, again)
+		}
+	}
+	if moved < 9 {
+		t.Errorf("%d entries were moved in all samples", moved)
+	}
+}
+
+// A file that connect made is gone again, if nobody has written into it.
+func TestConnectMadeTheFile(t *testing.T) {
+	t.Parallel()
+	for _, c := range app.Clients() {
+		d := newDesk(t, c.Name, "")
+		d.connect(false)
+		if done := d.back(false, true); len(done) != 1 || !done[0].Gone {
+			t.Errorf("%s: %+v", c.Name, done)
+		}
+		if _, err := os.Stat(d.file); err == nil {
+			t.Errorf("%s: %s is still there", c.Name, d.file)
+		}
+	}
+}
+
+// Where the client has written its file since, every entry comes back as it was written, and what the
+// client wrote stays.
+func TestConnectBackAfterChanges(t *testing.T) {
+	t.Parallel()
+	for client, before := range samples(t) {
+		d := newDesk(t, client, before)
+		d.takeIn()
+		was := d.names()
+		taken := d.connect(true)
+		text := d.read()
+		if strings.HasSuffix(d.file, ".toml") {
+			text = "later = 1\n" + text
+		} else {
+			text = strings.Replace(text, "{", "{ /* later */ \"later\": 1,", 1)
+		}
+		d.write(text)
+		d.back(true, false)
+		if diff := cmp.Diff(append(slices.Clone(was), "/collie"), d.names(), cmp.Transformer("sort", func(l []string) []string { return slices.Sorted(slices.Values(l)) })); diff != "" {
+			t.Errorf("%s: put back (-was +is):\n%s", client, diff)
+		}
+		d.back(false, true)
+		if diff := cmp.Diff(was, d.names()); diff != "" || !strings.Contains(d.read(), "later") {
+			t.Errorf("%s: servers (-were +are):\n%s\n%s", client, diff, d.read())
+		}
+		if len(taken) > 0 && strings.Contains(before, "//") != strings.Contains(d.read(), "//") {
+			t.Errorf("%s: comments were lost: %s", client, d.read())
+		}
+	}
+}
+
+// Comments and unknown fields in an entry survive that it is moved and put back.
+func TestMovedEntryKeepsItsText(t *testing.T) {
+	t.Parallel()
+	const entry = "{ // mine\n      \"command\": \"npx\", \"args\": [\"-y\", \"x\"], /* 中文 */ \"mystery\": 1.50,\n    }"
+	before := "{\n  \"mcpServers\": {\n    \"a\": " + entry + ",\n    \"b\": {\"url\": \"https://b.example.org/mcp/\"}\n  }\n}\n"
+	d := newDesk(t, "cursor", before)
+	d.takeIn()
+	if taken := d.connect(true); !slices.Equal(taken, []string{"a", "b"}) || strings.Contains(d.read(), "mystery") {
+		t.Fatalf("took out %v: %s", taken, d.read())
+	}
+	d.write(d.read() + "// later\n")
+	if done := d.back(true, true); len(done) != 1 || done[0].Exact || !slices.Equal(done[0].Put, []string{"a", "b"}) {
+		t.Errorf("put back %+v", done)
+	}
+	if now := d.read(); !strings.Contains(now, entry) || strings.Contains(now, "collie") || !strings.Contains(now, "// later") {
+		t.Errorf("now %s", now)
+	}
+}
+
+// An entry that somebody has written again is not overwritten.
+func TestRestoreLeavesWhatIsThere(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
+	d.takeIn()
+	d.connect(true)
+	d.write(`{"mcpServers":{"a":{"command":"mine"}}}`)
+	if done := d.back(true, false); len(done) != 1 || !slices.Equal(done[0].There, []string{"a"}) {
+		t.Errorf("%+v", done)
+	}
+	if d.read() != `{"mcpServers":{"a":{"command":"mine"}}}` {
+		t.Errorf("now %s", d.read())
+	}
+}
+
+// A link stays one, and a file that nobody can read is left alone.
+func TestConnectLinkAndBrokenFile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "cursor", "")
+	real := filepath.Join(t.TempDir(), "dot.json")
+	const before = "{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}\n"
+	if err := os.WriteFile(real, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, d.file); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	d.takeIn()
+	if taken := d.connect(true); !slices.Equal(taken, []string{"a"}) {
+		t.Errorf("took out %v", taken)
+	}
+	d.back(true, true)
+	if info, err := os.Lstat(d.file); err != nil || info.Mode()&os.ModeSymlink == 0 || d.read() != before {
+		t.Errorf("%v, %v: %s", info.Mode(), err, d.read())
+	}
+	d.connect(true)
+	d.write(`{"mcpServers": [`)
+	if _, err := app.Disconnect(t.Context(), d.settings(), d.env, app.DisconnectOptions{Client: "cursor", Restore: true, Remove: true}); err == nil || d.read() != `{"mcpServers": [` {
+		t.Errorf("a broken file: %v: %s", err, d.read())
+	}
+	d.write(before)
+	if done := d.back(true, true); len(done) != 1 || d.read() != before {
+		t.Errorf("once it is mended: %+v: %s", done, d.read())
+	}
+}

@@ -1,0 +1,160 @@
+package app
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/config"
+	"collie/internal/source/upstream/hosts"
+)
+
+// Twin is a server that a client starts itself and that Collie serves too, so that the client would
+// have its tools twice.
+type Twin struct {
+	Name string `json:"name"` // as the client has it
+	Ours string `json:"ours"` // as the settings have it
+	File string `json:"file"` // the client's; symbolic links followed
+	Same bool   `json:"same"` // it is the same program or address, not the same name alone
+
+	path []string
+}
+
+// Twins looks for them in all files that a client reads in the folder dir; file, if it is not empty,
+// is one more. A file that cannot be read is left out: it is told where it matters.
+func Twins(cfg *config.Config, env config.Env, client, dir, file string) ([]Twin, error) {
+	h, err := hosts.FindClient(client)
+	if err != nil {
+		return nil, err
+	}
+	places := h.Places(system(env, dir))
+	if file != "" && !slices.ContainsFunc(places, func(p hosts.Place) bool { return p.File == file }) {
+		places = append(places, hosts.Place{File: file})
+	}
+	var out []Twin
+	var seen []string
+	for _, place := range places {
+		place.File = followed(place.File)
+		found, err := h.Read(place)
+		if err != nil || slices.Contains(seen, place.File) {
+			continue
+		}
+		seen = append(seen, place.File)
+		for _, f := range found {
+			if f.Skip != "" || f.Project != "" && f.Project != dir || f.Entry.Disabled() || f.Entry.IsGateway() {
+				continue
+			}
+			if t, ok := twinOf(cfg, f); ok {
+				t.File, t.path = place.File, f.Path
+				out = append(out, t)
+			}
+		}
+	}
+	return out, nil
+}
+
+// twinOf finds the server of the settings that a client's server is, or is called like.
+func twinOf(cfg *config.Config, f hosts.Found) (Twin, bool) {
+	named := Twin{}
+	for _, s := range cfg.Servers {
+		e, _, err := hosts.ParseEntry(s.Raw, "")
+		switch {
+		case err != nil || e.Disabled() || s.Untrusted:
+		case hosts.Alike(e, f.Entry):
+			return Twin{Name: f.Name, Ours: s.Name, Same: true}, true
+		case strings.EqualFold(s.Name, f.Name):
+			named = Twin{Name: f.Name, Ours: s.Name}
+		}
+	}
+	return named, named.Name != ""
+}
+
+func followed(file string) string {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		return real
+	}
+	return file
+}
+
+// Connected is a place where a client starts Collie.
+type Connected struct {
+	Client    string   `json:"client"`
+	Title     string   `json:"title"`
+	Installed bool     `json:"installed"`
+	File      string   `json:"file"`
+	Name      string   `json:"name,omitempty"`    // of the entry; empty where Collie is not connected
+	Command   string   `json:"command,omitempty"` // the program that it starts
+	Missing   bool     `json:"missing,omitempty"` // which is not there
+	Off       bool     `json:"disabled,omitempty"`
+	Home      string   `json:"home,omitempty"`
+	Config    []string `json:"config,omitempty"`
+	Profile   string   `json:"profile,omitempty"`
+	Problem   string   `json:"problem,omitempty"` // the file cannot be read
+}
+
+// ClientConnections are all places where clients start Collie, and each client's own file where it does not.
+// dir is the project that is looked at too.
+func ClientConnections(env config.Env, dir string, runs func(command string) bool) []Connected {
+	var out []Connected
+	for _, h := range hosts.Clients() {
+		own, err := h.File(system(env, dir))
+		if err != nil {
+			continue
+		}
+		base := Connected{Client: h.Name, Title: h.Title, Installed: Installed(env, h.Name, own, runs), File: own}
+		n := len(out)
+		for _, place := range h.Places(system(env, dir)) {
+			found, err := h.Read(place)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				broken := base
+				broken.File, broken.Problem = place.File, err.Error()
+				out = append(out, broken)
+			}
+			for _, f := range found {
+				if f.Skip != "" || !f.Entry.IsGateway() {
+					continue
+				}
+				c := base
+				c.File = place.File
+				c.reads(f, runs)
+				out = append(out, c)
+			}
+		}
+		if len(out) == n {
+			out = append(out, base)
+		}
+	}
+	return out
+}
+
+// reads takes from an entry what it starts.
+func (c *Connected) reads(f hosts.Found, runs func(command string) bool) {
+	line := f.Entry.CommandLine()
+	c.Name, c.Command, c.Off = f.Name, line[0], f.Entry.Disabled()
+	c.Missing = !runs(c.Command)
+	for i := 1; i+1 < len(line); i++ {
+		switch line[i] {
+		case "--home":
+			c.Home = line[i+1]
+		case "--config":
+			c.Config = append(c.Config, line[i+1])
+		case "--profile":
+			c.Profile = line[i+1]
+		}
+	}
+}
+
+// Installed reports whether a client seems to be there: its program, or the folder of its file.
+func Installed(env config.Env, client, file string, runs func(command string) bool) bool {
+	h, err := hosts.FindClient(client)
+	if err != nil {
+		return false
+	}
+	if h.Program != "" && runs(h.Program) {
+		return true
+	}
+	dir := filepath.Dir(file)
+	return dir != env.First("HOME", "USERPROFILE") && exists(dir) || exists(file)
+}

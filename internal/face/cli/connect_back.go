@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/process"
+)
+
+// disconnect takes back what connect has done to a client's files.
+func (p *program) disconnect(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
+	o := app.DisconnectOptions{Client: client, File: f.file, Restore: f.restore, Remove: f.remove, Dry: f.dry}
+	if f.name != "collie" {
+		o.Name = f.name
+	}
+	done, err := app.Disconnect(ctx, cfg, p.env, o)
+	if err != nil {
+		return err
+	}
+	if !f.dry && len(done) > 0 {
+		p.onRecord(ctx, cfg, "connect", map[string]any{"client": client, "files": done})
+	}
+	if p.json {
+		return p.printJSON(map[string]any{"client": client, "files": append([]app.Disconnected{}, done...), "written": !f.dry && len(done) > 0})
+	}
+	if len(done) == 0 {
+		what := "there is nothing to put back"
+		if f.remove {
+			what = "Collie is not connected there"
+		}
+		_, err := fmt.Fprintf(p.out, "%s; collie connect --list shows where it is\n", what)
+		return err
+	}
+	var text strings.Builder
+	for _, d := range done {
+		text.WriteString(backText(&d, f.dry))
+	}
+	if f.dry {
+		text.WriteString("nothing was written (--dry-run)\n")
+	}
+	_, err = fmt.Fprint(p.out, text.String())
+	return err
+}
+
+func backText(d *app.Disconnected, dry bool) string {
+	var b strings.Builder
+	say := func(did, would string, names []string) {
+		if dry {
+			did = would
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "  %s %s\n", did, strings.Join(names, ", "))
+		}
+	}
+	fmt.Fprintf(&b, "%s\n", d.File)
+	say("put back", "would put back", d.Put)
+	say("left as it is there:", "would leave as it is there:", d.There)
+	say("took out", "would take out", d.Removed)
+	switch {
+	case d.Gone:
+		b.WriteString("  the file was made for Collie, and has nothing else in it: removed\n")
+	case d.Exact:
+		b.WriteString("  the file is what it was before, to the byte\n")
+	case len(d.Put) > 0:
+		b.WriteString("  the file has changed since: what was put back stands at the end of the servers\n")
+	}
+	return b.String()
+}
+
+// runs reports whether a command is there.
+func (p *program) runs(command string) bool {
+	_, err := process.Resolve(command, p.env.List(), "")
+	return err == nil
+}
+
+// connectList shows where Collie is connected.
+func (p *program) connectList() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	list := app.ClientConnections(p.env, dir, p.runs)
+	if p.json {
+		return p.printJSON(map[string]any{"clients": list})
+	}
+	var rows [][]string
+	for _, c := range list {
+		state, settings := "-", ""
+		switch {
+		case c.Problem != "":
+			state = "unreadable"
+		case c.Name == "" && !c.Installed:
+			state = "not installed"
+		case c.Name == "":
+			state = "not connected"
+		case c.Missing:
+			state = "broken: no " + shortPath(c.Command, p.env)
+		case c.Off:
+			state = "switched off there"
+		default:
+			state = "connected"
+		}
+		if c.Name != "" {
+			settings = "of your home"
+			if c.Home != "" {
+				settings = "--home " + shortPath(c.Home, p.env)
+			}
+			for _, file := range c.Config {
+				settings += " --config " + shortPath(file, p.env)
+			}
+			if c.Profile != "" {
+				settings += " --profile " + c.Profile
+			}
+		}
+		rows = append(rows, []string{c.Client, state, settings, shortPath(c.File, p.env)})
+	}
+	return p.table([]string{"CLIENT", "STATE", "SETTINGS", "FILE"}, rows)
+}
