@@ -96,16 +96,20 @@ func (r *result) file(path, source, document string, n *notes, listed map[int]bo
 	}
 	was, is := strings.Split(source, "\n"), strings.Split(list.ReplaceAllString(document, ""), "\n")
 	r.lines += said(was)
-	gone := changed(was, is)
-	for _, i := range gone {
+	for _, i := range changed(was, is) {
 		r.changed++
-		at := first + i + 1
-		switch {
-		case listed[at] || listed[0]:
+		if listed[first+i+1] || listed[0] {
 			r.listed++
-		case len(n.kinds[at]) == 0:
-			r.silent = append(r.silent, fmt.Sprintf("%s:%d is not announced: %q", path, at, was[i]))
 		}
+	}
+	quiet := slices.Clone(was) // what nothing is said of must be there, in order
+	for i := range quiet {
+		if at := first + i + 1; listed[at] || listed[0] || len(n.kinds[at]) > 0 {
+			quiet[i] = ""
+		}
+	}
+	for _, i := range changed(quiet, is) {
+		r.silent = append(r.silent, fmt.Sprintf("%s:%d is not announced: %q", path, first+i+1, was[i]))
 	}
 	r.words(path, first, was, words(document+"\n"+kept), n, listed)
 }
@@ -185,7 +189,10 @@ func changed(was, is []string) (gone []int) {
 	var ends []*pair // of the shortest ends of sequences, by length
 	for i, line := range was {
 		for _, place := range slices.Backward(places[strings.TrimRight(line, " \t")]) {
-			at, _ := slices.BinarySearchFunc(ends, place, func(p *pair, place int) int { return p.place - place })
+			at, held := slices.BinarySearchFunc(ends, place, func(p *pair, place int) int { return p.place - place })
+			if held {
+				continue // an earlier line has it
+			}
 			p := &pair{line: i, place: place}
 			if at > 0 {
 				p.before = ends[at-1]

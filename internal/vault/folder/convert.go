@@ -89,6 +89,9 @@ func (w *writer) take(text string) {
 		m := calloutHead().FindStringSubmatch(rest)
 		w.as(asCallout)
 		w.put(prefix + strings.TrimRight("[!"+strings.ToUpper(m[1])+"] "+w.inline(m[3]), " "))
+		if m[2] != "" || strings.Contains(rest[:strings.IndexByte(rest, ']')], "|") {
+			w.problem(Callout, rest, "whether a callout is folded, and what stands behind its kind, is not kept")
+		}
 		if !w.quoteGoesOn(prefix) { // only a title: an empty paragraph makes it a callout
 			created, _ := w.pg.stamps()
 			w.put(prefix + tree.IAL(map[string]string{"id": w.im.mint(created)}))

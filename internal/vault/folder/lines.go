@@ -38,6 +38,7 @@ type fences struct {
 	open  string // the fence that is open, "" for none
 	quote bool   // it was opened in a quote
 	deep  int    // the column in which it was opened
+	far   int    // how many of those are too many for a block of code: lute would read text
 }
 
 // code reports whether a line belongs to a block of code or a formula.
@@ -105,9 +106,13 @@ func normalized(text string, first int) []line {
 		if l.code = f.code(l.text); l.code {
 			if opens {
 				prefix, _ := prefixOf(in.shifted(untabbed(l.text, math.MaxInt)))
-				f.deep = columns(prefix)
+				f.deep, f.far = columns(prefix), 0
+				if strings.Trim(prefix, " ") == "" && f.deep >= in.deep+4 {
+					f.far = f.deep - in.deep
+				}
 			}
 			l.text = in.shifted(untabbed(l.text, in.base+f.deep))
+			l.text = l.text[min(f.far, len(l.text)-len(strings.TrimLeft(l.text, " "))):]
 		} else {
 			l.text = untabbed(l.text, math.MaxInt)
 			in.note(l.text, blank(i-1))

@@ -32,6 +32,7 @@ const (
 	DatabaseTaken   = "database-taken"    // a database that the vault has already, with another content: left out
 	Database        = "database"          // a database without its file, or one that cannot be read
 	Card            = "card"              // a flashcard that could not be read
+	Callout         = "callout"           // the fold mark of a callout, and what stands behind a bar in its kind: left out
 	ImageAttrs      = "image-attributes"  // attributes of an image in HTML that Markdown has no word for: left out
 	Changed         = "changed"           // a line that the vault cannot hold as it is
 	Markdown        = "markdown"          // a document that Markdown cannot say exactly
@@ -101,7 +102,7 @@ func rank(code string) int {
 		return 0
 	case LinkMissing, FileMissing:
 		return 2
-	case EncodingGuessed, TitleChanged, TooDeep, IDTaken, Query, AssetRenamed, ImageAttrs:
+	case EncodingGuessed, TitleChanged, TooDeep, IDTaken, Query, AssetRenamed, ImageAttrs, Callout:
 		return 3
 	case Hidden, NotLinked:
 		return 4

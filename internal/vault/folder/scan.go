@@ -83,6 +83,9 @@ func (s *source) take(at string, d fs.DirEntry, r *Report) error {
 	case at == ".":
 		return nil
 	case d.IsDir() && skipped(at):
+		if strings.HasPrefix(path.Base(at), ".") && !ofPrograms[path.Base(at)] && s.holdsPages(at) {
+			r.problem(at, 0, Hidden, path.Base(at), "hidden folders are left out, and this one holds Markdown: give it a name without a dot to import it")
+		}
 		return fs.SkipDir
 	case d.IsDir():
 		s.dirs[at] = true
@@ -91,6 +94,9 @@ func (s *source) take(at string, d fs.DirEntry, r *Report) error {
 		}
 		return nil
 	case strings.HasPrefix(path.Base(at), "."):
+		if isPage(at) {
+			r.problem(at, 0, Hidden, path.Base(at), "hidden files are left out: give it a name without a dot to import it")
+		}
 		return nil
 	}
 	info, err := s.root.Stat(at) // through a link, as long as it stays inside
@@ -107,6 +113,25 @@ func (s *source) take(at string, d fs.DirEntry, r *Report) error {
 		s.files[at] = found{info.Size(), info.ModTime()}
 	}
 	return nil
+}
+
+// ofPrograms are hidden folders in which programs keep what is theirs, or what was thrown away.
+var ofPrograms = map[string]bool{".git": true, ".obsidian": true, ".trash": true, ".logseq": true, ".vscode": true, ".idea": true, ".cache": true, ".stfolder": true, ".stversions": true}
+
+// mostHidden is at how many entries of a hidden folder is looked.
+const mostHidden = 2000
+
+// holdsPages reports whether there is Markdown in a hidden folder.
+func (s *source) holdsPages(at string) (found bool) {
+	seen := 0
+	_ = fs.WalkDir(s.root.FS(), at, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not said to be there
+		if seen++; found || err != nil || seen > mostHidden {
+			return fs.SkipAll
+		}
+		found = !d.IsDir() && isPage(name)
+		return nil
+	})
+	return found
 }
 
 // plainError is an error without the path, which the problem names.

@@ -11,6 +11,7 @@ import (
 const (
 	bracketStandIn = "\U000F0028" // for ( in code
 	closingStandIn = "\U000F0029" // for ) in an address that is a reference to a block of Logseq
+	blankStandIn   = "\U000F0020" // for blanks behind the language of code, where lute stops reading
 	tagStandIn     = "\U000F003C" // for < of a tag without its other half
 )
 
@@ -19,6 +20,9 @@ var formatTag = lazyregexp.New(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup
 
 // blockAddress is an address as Logseq has it, of which lute would lose a bracket.
 var blockAddress = lazyregexp.New(`\]\(\(\(([^()\n]*)\)\)\)`)
+
+// fenceInfo is a fence with more behind it than the name of a language.
+var fenceInfo = lazyregexp.New("(?m)^[ \\t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \\t]+)*(?:\\{:[^}\\n]*\\})?(?:```+|~~~+)[ \\t]*([^\\s`~]+ [^`\\n]*[^`\\s])[ \\t]*$")
 
 // shield puts stand-ins where lute would lose text or take it for something else.
 func shield(markdown string) string {
@@ -30,6 +34,12 @@ func shield(markdown string) string {
 		if strings.Contains(markdown, "<") && addressStart.MatchString(markdown) {
 			markdown = shieldCode(markdown, "<", tagStandIn)
 		}
+	}
+	if strings.Contains(markdown, "```") || strings.Contains(markdown, "~~~") {
+		markdown = fenceInfo.ReplaceAllStringFunc(markdown, func(line string) string {
+			at := fenceInfo.FindStringSubmatchIndex(line)
+			return line[:at[2]] + strings.ReplaceAll(line[at[2]:at[3]], " ", blankStandIn) + line[at[3]:]
+		})
 	}
 	if strings.Contains(markdown, "](((") {
 		markdown = blockAddress.ReplaceAllString(markdown, "]("+bracketStandIn+bracketStandIn+"$1"+closingStandIn+closingStandIn+")")
