@@ -46,6 +46,8 @@ type Options struct {
 	Brief bool
 	// Sweep ends what an earlier gateway of this home left behind.
 	Sweep bool
+	// Computes hears of what may compute for long, before it begins; nil where nobody wants to know.
+	Computes func()
 	// Kernel is what the command line says of the SiYuan kernel to use.
 	Kernel KernelFlags
 	// WorkDir is the folder whose files a person at this terminal may let actions touch; empty

@@ -39,7 +39,7 @@ func (n *Notes) place(cfg *config.Config) place {
 	if n.vault == nil {
 		n.vault = newVault(cfg, n.env, n.log)
 	}
-	return place{vaultClient(n.vault, n.log), vaultKey(cfg), vaultLevel}
+	return place{vaultClientOf(sleeper{n.vault, n.opts.Computes}, n.log), vaultKey(cfg), vaultLevel}
 }
 
 // vaultKey names the folder of the vault in our state.
@@ -47,18 +47,28 @@ func vaultKey(cfg *config.Config) string { return "vault:" + cfg.Vault.File }
 
 // vaultClient talks to a vault as to a kernel.
 func vaultClient(v *vault.Vault, log *slog.Logger) *kernel.Client {
-	return kernel.New(vaultAddress, kernel.Options{Transport: vault.Transport{Vault: sleeper{v}}, Logger: log})
+	return vaultClientOf(sleeper{vault: v}, log)
+}
+
+func vaultClientOf(s sleeper, log *slog.Logger) *kernel.Client {
+	return kernel.New(vaultAddress, kernel.Options{Transport: vault.Transport{Vault: s}, Logger: log})
 }
 
 // sleeper is a vault whose file is not made for nothing: while it is not there a file in it that is
 // asked for is answered to be missing. That is what listing the tools asks, as their switches may be
 // in one.
-type sleeper struct{ vault *vault.Vault }
+type sleeper struct {
+	vault    *vault.Vault
+	computes func() // see [Options]
+}
 
 // notFound is the answer for a file that is not there, with status 202 as a kernel gives it.
 const notFound = `{"code":404,"msg":"file does not exist","data":null}`
 
 func (s sleeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.computes != nil {
+		s.computes()
+	}
 	if _, err := os.Stat(s.vault.Path()); r.URL.Path == "/api/file/getFile" && os.IsNotExist(err) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(http.StatusAccepted)

@@ -23,6 +23,8 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/process"
+	"collie/internal/tool"
 )
 
 // program is what the commands of one run share.
@@ -103,15 +105,32 @@ func untilSignal() (ctx context.Context, interrupted func() int, stop func()) {
 	}
 }
 
-// frugal halves the processors in use once a gateway stands: it works between programs of the
-// same machine and mostly waits for them, and wakes fewer threads for nothing so. On two
-// processors that was a quarter less processor time for one client and a sixth for sixteen, at
-// no fewer calls a second. The start itself takes all there are.
-func (p *program) frugal() {
-	if _, set := p.env.Lookup("GOMAXPROCS"); !set {
-		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/2))
+// frugal fits the processors in use to what calls need, once a gateway stands: it works between
+// programs of the same machine, which get at least half of them. The start itself takes all there
+// are. The caller calls done.
+func (p *program) frugal(a *app.App, fit *fitting) (done func()) {
+	if _, set := p.env.Lookup("GOMAXPROCS"); set {
+		return func() {}
+	}
+	now := process.FitProcessors(runtime.NumCPU() / 2)
+	fit.Store(now)
+	calls := a.Events.SubscribeTo(1, func(*tool.CallDone) bool {
+		now.Begin()
+		return false // it is enough to have been asked
+	})
+	return func() {
+		calls.Close()
+		now.Close()
 	}
 }
+
+// fitting holds the processors of a gateway, nil while it starts.
+type fitting struct {
+	atomic.Pointer[process.Processors]
+}
+
+// computes hears of what may compute for long.
+func (f *fitting) computes() { f.Load().Compute() }
 
 // memoryLimit makes the garbage collector work harder before memory becomes much.
 const memoryLimit = 96 << 20

@@ -96,8 +96,9 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		return asFailure(err)
 	}
 	defer d.Close() //nolint:errcheck // Serve has said what went wrong
+	var fit fitting
 	a, err := app.Open(ctx, cfg, app.Options{
-		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Sweep: true, Env: p.env, Logger: log,
+		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Sweep: true, Computes: fit.computes, Env: p.env, Logger: log,
 	})
 	if err != nil {
 		return err
@@ -163,7 +164,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		mux.Handle("/metrics", m)
 	}
 	p.announce(ctx, a, d.URL(), opts)
-	p.frugal()
+	defer p.frugal(a, &fit)()
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	watching.Go(func() { p.watch(ctx, cfg, w) })

@@ -64,13 +64,14 @@ func (p *program) stdio(ctx context.Context, profile string) error {
 			return err
 		}
 	}
-	a, err := p.open(ctx, openOptions{sweep: true})
+	var fit fitting
+	a, err := p.open(ctx, openOptions{sweep: true, computes: fit.computes})
 	if err != nil {
 		return err
 	}
 	defer p.close(a)
 	defer p.keepUp(ctx, a)()
-	p.frugal()
+	defer p.frugal(a, &fit)()
 	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.version, ListWait: a.ListWait(), Stopping: ctx.Done(), Logger: log})
 	defer face.Close()
 	return p.untilStopped(ctx, func() error {
@@ -177,9 +178,10 @@ func principal() string {
 }
 
 type openOptions struct {
-	servers []string // nil: all
-	sweep   bool
-	brief   bool // see [app.Options]
+	servers  []string // nil: all
+	sweep    bool
+	brief    bool // see [app.Options], as the next one
+	computes func()
 }
 
 // open reads the settings and joins the parts.
@@ -198,7 +200,7 @@ func (p *program) open(ctx context.Context, o openOptions) (*app.App, error) {
 // join joins the parts.
 func (p *program) join(ctx context.Context, cfg *config.Config, log *slog.Logger, o openOptions) (*app.App, error) {
 	return app.Open(ctx, cfg, app.Options{
-		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Servers: o.servers, Sweep: o.sweep, Brief: o.brief,
+		Version: p.version, Self: self(), GuardArgs: []string{process.GuardCommand}, Servers: o.servers, Sweep: o.sweep, Brief: o.brief, Computes: o.computes,
 		Kernel: p.kernel, WorkDir: p.workDir, Env: p.env, Logger: log,
 	})
 }

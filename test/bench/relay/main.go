@@ -20,20 +20,23 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"collie/internal/process"
 )
 
 func main() {
-	debug.SetGCPercent(400) // this and the processors as Collie has them
+	debug.SetGCPercent(400) // this and the processors as Collie has them, by the same rule
+	var fit *process.Processors
 	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/2))
+		fit = process.FitProcessors(runtime.NumCPU() / 2)
 	}
-	if err := run(context.Background(), os.Args[1:]); err != nil {
+	if err := run(context.Background(), fit, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "relay:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, command []string) error {
+func run(ctx context.Context, fit *process.Processors, command []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -46,7 +49,7 @@ func run(ctx context.Context, command []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	r := &relay{stdin: stdin, waiting: map[int]chan []byte{}}
+	r := &relay{fit: fit, stdin: stdin, waiting: map[int]chan []byte{}}
 	go r.read(bufio.NewReaderSize(stdout, 64<<10)) // ends with the server
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -57,6 +60,7 @@ func run(ctx context.Context, command []string) error {
 }
 
 type relay struct {
+	fit   *process.Processors
 	greet sync.Mutex // one client after another shakes hands
 
 	mu      sync.Mutex
@@ -68,6 +72,7 @@ type relay struct {
 
 // ServeHTTP relays requests; of the rest nothing reaches the server.
 func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	r.fit.Begin()
 	body, err := readBody(q)
 	start, end, ok := findID(body)
 	switch {

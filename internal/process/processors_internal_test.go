@@ -1,0 +1,108 @@
+package process
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// machine is a program whose work is set by the test.
+type machine struct {
+	mu         sync.Mutex
+	processors int
+	busy       float64 // of all processors
+	used       time.Duration
+}
+
+// run lets time pass.
+func (m *machine) run(d time.Duration) {
+	const step = 10 * time.Millisecond
+	for ; d > 0; d -= step {
+		time.Sleep(step)
+		m.mu.Lock()
+		m.used += time.Duration(min(m.busy, float64(m.processors)) * float64(step))
+		m.mu.Unlock()
+	}
+	synctest.Wait()
+}
+
+func (m *machine) take(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.processors = n
+}
+
+func (m *machine) spent() (time.Duration, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used, true
+}
+
+func fitted(t *testing.T, most int, test func(m *machine, p *Processors)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &machine{}
+		p := fitProcessors(most, m.take, m.spent)
+		defer p.Close()
+		test(m, p)
+	})
+}
+
+func (m *machine) wants(t *testing.T, n int, when string) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.processors != n {
+		t.Errorf("%s: %d processors, want %d", when, m.processors, n)
+	}
+}
+
+func TestProcessorsFollowTheLoad(t *testing.T) {
+	fitted(t, 4, func(m *machine, p *Processors) {
+		m.wants(t, 1, "at the start")
+		m.busy = 0.5
+		p.Begin()
+		m.run(time.Second)
+		m.wants(t, 1, "half a processor is used")
+		m.busy = 3.9
+		p.Begin()
+		m.run(500 * time.Millisecond)
+		m.wants(t, 4, "more is to be done than one can")
+		m.busy = 1.8 // a little under half of four
+		m.run(5 * time.Second)
+		m.wants(t, 4, "nearly two are used")
+		m.busy = 0
+		m.run(10 * time.Second)
+		m.wants(t, 1, "all is done")
+		if p.armed.Load() {
+			t.Error("the timer runs at rest")
+		}
+	})
+}
+
+func TestProcessorsForWhatComputes(t *testing.T) {
+	fitted(t, 2, func(m *machine, p *Processors) {
+		p.Compute()
+		m.wants(t, 2, "a computation begins")
+		for range 10 {
+			m.run(time.Second)
+			p.Compute()
+		}
+		m.wants(t, 2, "others follow within two seconds")
+		m.run(5 * time.Second)
+		m.wants(t, 1, "they are over")
+	})
+}
+
+func TestProcessorsWithoutAClock(t *testing.T) {
+	t.Parallel()
+	n := 0
+	p := fitProcessors(3, func(now int) { n = now }, func() (time.Duration, bool) { return 0, false })
+	defer p.Close()
+	if n != 3 {
+		t.Errorf("%d processors, want 3", n)
+	}
+	(*Processors)(nil).Begin()
+	(*Processors)(nil).Compute()
+}
