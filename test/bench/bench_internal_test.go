@@ -28,14 +28,14 @@ func TestQuick(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| p50 of a call, one client ÷ direct HTTP | ≤ 1.55× |", "| p50 added to stdio, over HTTP | ≤ 150 µs |",
-		"| calls/s ÷ direct HTTP, 16 sessions | ≥ 1.25× |", "| CPU per 10,000 calls, 1 session | ≤ 1.40 s |",
+		"| p50 of a call, one client ÷ bare relay | ≤ 1.05× |", "| p50 added to stdio, over HTTP | ≤ 150 µs |",
+		"| calls/s ÷ bare relay, 16 sessions | ≥ 0.90× |", "| CPU per 10,000 calls ÷ bare relay, 1 session | ≤ 2.00× |",
 		"| 1 MiB result ÷ direct stdio | ≤ 1.50× |", "| peak RSS of Collie after big results | ≤ 150.0 MiB |",
-		"| RSS at rest, 1 server | ≤ 20.0 MiB |", "grouped ÷ flat | ≤ 8.0 % |", "| binary | ≤ 35.0 MB |",
+		"| anonymous memory at rest, gateway and guard, 1 server | ≤ 14.0 MiB |", "| RSS at rest, 1 server |", "grouped ÷ flat | ≤ 8.0 % |", "| binary | ≤ 31.0 MB |", "| allocated before main, our packages | ≤ 200 KiB |", "| `collie fs read` without a gateway, start to end | ≤ 30.00 ms |",
 		"| first call ÷ the server's own start, server of both eras, legacy client | ≤ 1.10× |",
 		"| hung optional lists add to the first call | ≤ 50.00 ms |",
 		"| round trips of a first call in sequence, HTTP at 200ms a request, modern | ≤ 3.0 |",
-		"from the cache, 8 servers that need 300ms each | ≤ 60.00 ms |", "| RSS at rest, 8 servers in the cache | ≤ 30.0 MiB |",
+		"from the cache, 8 servers that need 300ms each | ≤ 22.00 ms |", "| RSS at rest, 8 servers in the cache | ≤ 30.0 MiB |",
 		"| p99 of tools/list of 400 tools | ≤ 5.00 ms |", "| stop with 4 servers | ≤ 1000.00 ms |",
 		"| the next call after SIGKILL of its server | ≤ 2000.00 ms |", "| a bare HTTP server, start to an answer of that size |",
 		"| vault: p50 of an append | ≤ 2.00 ms |", "| vault: p50 of full text queries, a mix | ≤ 20.00 ms |",

@@ -39,7 +39,8 @@ func (b *bench) latency(ctx context.Context, s subject) error {
 	add := func(what string, u unit, rounds []float64, limit bound) {
 		b.add(s.prefix+what, u, rounds, s.budget(limit))
 	}
-	add("p50 of a call, one client ÷ direct HTTP", ratio, each(l.collie.p50, l.http.p50, div), atMost(1.55))
+	add("p50 of a call, one client ÷ bare relay", ratio, each(l.collie.p50, l.relay.p50, div), atMost(1.05))
+	add("p50 of a call, one client ÷ direct HTTP", ratio, each(l.collie.p50, l.http.p50, div), bound{})
 	add("the same, modern era", ratio, each(l.collieModern.p50, l.httpModern.p50, div), atMost(1.55))
 	add("p50 added to stdio, over HTTP", microseconds, each(l.collie.p50, l.stdio.p50, sub), atMost(150))
 	add("p99 added to stdio, over HTTP", microseconds, each(l.collie.p99, l.stdio.p99, sub), atMost(2000))

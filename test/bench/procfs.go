@@ -60,7 +60,7 @@ func alive(pid int) bool {
 	return there && err == nil
 }
 
-// memory reads VmRSS or VmHWM of a process, in MiB.
+// memory reads VmRSS, RssAnon or VmHWM of a process, in MiB.
 func memory(pid int, field string) (float64, error) {
 	kib, err := status(fmt.Sprintf("/proc/%d/status", pid), field)
 	return kib / 1024, err

@@ -13,7 +13,16 @@ func (b *bench) program(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.add("binary", megabytes, []float64{float64(info.Size()) / 1e6}, atMost(35))
+	b.add("binary", megabytes, []float64{float64(info.Size()) / 1e6}, atMost(31))
+	ours, others, err := beforeMain(ctx, b.collie)
+	if err != nil {
+		return err
+	}
+	b.add("allocated before main, our packages", kibibytes, []float64{ours}, atMost(200))
+	b.add("allocated before main, libraries", kibibytes, []float64{others}, bound{})
+	if err := b.oneShot(ctx); err != nil {
+		return err
+	}
 	var took []float64
 	for range 2 * b.plan.rounds {
 		cmd := exec.CommandContext(ctx, b.collie, "version")

@@ -114,7 +114,7 @@ func (b *bench) warmStart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.add("start to all listed, from the cache"+who, milliseconds, warm, atMost(60))
+	b.add("start to all listed, from the cache"+who, milliseconds, warm, atMost(22))
 	b.add("p90 of the starts from the cache", milliseconds, []float64{nearest(warm, 90)}, bound{})
 	b.add("of such a start until it listens", milliseconds, listening, bound{})
 	b.add("of such a start for the client's handshake and list", milliseconds, first, bound{})

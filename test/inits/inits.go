@@ -1,0 +1,57 @@
+// Package inits reads what packages of a program do before its main, as the runtime traces it.
+package inits
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Package is one package that initializes something.
+type Package struct {
+	Path  string
+	Took  time.Duration
+	Bytes int
+}
+
+// Ours reports whether it is one of this module.
+func (p Package) Ours() bool { return p.Path == "main" || strings.HasPrefix(p.Path, "collie/") }
+
+// Trace runs the program with the argument "version" in an environment that has it tell.
+func Trace(ctx context.Context, program string) ([]Package, error) {
+	cmd := exec.CommandContext(ctx, program, "version")
+	cmd.Env = []string{"GODEBUG=inittrace=1"}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s version: %w\n%s", program, err, stderr.String())
+	}
+	var out []Package
+	for line := range strings.Lines(stderr.String()) {
+		if p, ok := parse(line); ok {
+			out = append(out, p)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s traces no initialization", program)
+	}
+	return out, nil
+}
+
+// parse reads "init PATH @0.5 ms, 0.01 ms clock, 1024 bytes, 3 allocs".
+func parse(line string) (Package, bool) {
+	f := strings.Fields(line)
+	if len(f) < 10 || f[0] != "init" || f[8] != "bytes," {
+		return Package{}, false
+	}
+	ms, err := strconv.ParseFloat(f[4], 64)
+	if err != nil {
+		return Package{}, false
+	}
+	n, err := strconv.Atoi(f[7])
+	return Package{Path: f[1], Took: time.Duration(ms * float64(time.Millisecond)), Bytes: n}, err == nil
+}

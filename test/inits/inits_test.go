@@ -1,0 +1,62 @@
+package inits_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/test/binary"
+	"collie/test/inits"
+)
+
+// budget is what our own packages may allocate before main: each command pays for it, and the guard process keeps it.
+const budget = 200 << 10
+
+// libraries are those that allocate more than a little, and why they are borne with.
+var libraries = map[string]string{
+	"github.com/88250/lute":         "tables of Markdown and of HTML's entities, which are its package variables; a copy of the library would be dear to keep",
+	"github.com/yuin/goldmark":      "the same, of the CommonMark parser",
+	"encoding/gob":                  "comes with the client of NATS, which names it for an encoder that nobody here uses",
+	"github.com/klauspost/compress": "tables of deflate",
+	"go.yaml.in/yaml":               "tables of tags, for the settings of Spring",
+	"github.com/nats-io":            "errors and headers, for a cache that is shared through NATS",
+	"encoding/xml":                  "entities of HTML; comes with what reads property lists",
+	"github.com/VictoriaMetrics":    "the default registry, which is empty",
+	"runtime/metrics":               "names of figures; comes with the former",
+}
+
+// little is what a library may allocate without being listed.
+const little = 16 << 10
+
+func TestBeforeMain(t *testing.T) {
+	t.Parallel()
+	all, err := inits.Trace(t.Context(), binary.Build(t, binary.Collie))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := 0
+	for _, p := range all {
+		switch {
+		case p.Ours():
+			ours += p.Bytes
+		case p.Bytes > little && !listed(p.Path):
+			t.Errorf("%s allocates %d bytes before main; list it with a reason, or do without", p.Path, p.Bytes)
+		}
+	}
+	if ours > budget {
+		t.Errorf("our packages allocate %d bytes before main, at most %d may be:", ours, budget)
+		for _, p := range all {
+			if p.Ours() && p.Bytes > 4<<10 {
+				t.Logf("%7d %s", p.Bytes, p.Path)
+			}
+		}
+	}
+}
+
+func listed(path string) bool {
+	for prefix := range libraries {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return false
+}
