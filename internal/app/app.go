@@ -90,6 +90,9 @@ type App struct {
 	ledger  *process.Ledger
 	env     config.Env
 
+	first      *config.Config // that it was opened with
+	firstFiles []string       // those of WatchedFiles for it
+
 	counting counting
 
 	reloading sync.Mutex
@@ -107,6 +110,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	specs, findings := Specs(cfg, opts.Env)
+	a.first, a.firstFiles = cfg, envFiles(specs)
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
 	}

@@ -51,17 +51,20 @@ func switched(specs []upstream.Spec, on bool) []upstream.Spec {
 	return out
 }
 
-// WatchedFiles returns the function that names files besides the settings whose contents count:
-// the envFile of each server.
-func WatchedFiles(env config.Env) func(*config.Config) []string {
-	return func(cfg *config.Config) []string {
-		specs, _ := Specs(cfg, env)
-		var out []string
-		for _, s := range specs {
-			if s.Entry.EnvFile != "" {
-				out = append(out, s.Entry.EnvFile)
-			}
-		}
-		return out
+// WatchedFiles names files besides the settings whose contents count: the envFile of each server.
+func (a *App) WatchedFiles(cfg *config.Config) []string {
+	if cfg == a.first { // whose entries have just been parsed
+		return a.firstFiles
 	}
+	specs, _ := Specs(cfg, a.env)
+	return envFiles(specs)
+}
+
+func envFiles(specs []upstream.Spec) (out []string) {
+	for _, s := range specs {
+		if s.Entry.EnvFile != "" {
+			out = append(out, s.Entry.EnvFile)
+		}
+	}
+	return out
 }

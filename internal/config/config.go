@@ -46,6 +46,8 @@ type Config struct {
 
 	// Warnings found on the way; errors are in the [*Error] that Load returns.
 	Warnings []Finding
+
+	seen looks // how the files looked before they were read
 }
 
 // HTTP is the listener that all HTTP shares.

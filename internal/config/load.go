@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"collie/internal/jsonc"
 	"collie/internal/units"
@@ -41,6 +42,8 @@ func Load(o Options) (*Config, error) {
 	}
 	c := defaults(paths)
 	files, named := o.files(paths)
+	c.seen = looks{}
+	c.seen.update(o.all(paths))
 	var d decoder
 	for _, file := range files {
 		text, err := readFile(file)
@@ -82,6 +85,15 @@ func (o *Options) files(paths Paths) (files []string, named bool) {
 		return []string{env}, true
 	}
 	return []string{paths.ConfigFile}, false
+}
+
+// all are the files whose contents count, there or not.
+func (o *Options) all(paths Paths) []string {
+	list, named := o.files(paths)
+	if o.Project == "" || named {
+		return list
+	}
+	return append(slices.Clone(list), ProjectPath(o.Project), trustFile(paths))
 }
 
 // Named are the settings files that were asked for, absolute; none where the default file counts.

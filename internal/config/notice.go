@@ -14,10 +14,10 @@ import (
 func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	n := newNotices(w)
 	defer n.close()
-	seen := looks{}
-	seen.update(r.files()) // what changes from here on is seen
 	n.follow(r.files())
-	r.read() // what changed before
+	if r.seen.update(r.files()) { // since they were read; what changes from here on is seen
+		r.read()
+	}
 	poll := time.NewTicker(w.Poll)
 	defer poll.Stop()
 	quiet := time.NewTimer(w.Debounce)
@@ -45,7 +45,7 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 			n.follow(r.files())
 			done()
 		}
-		if !seen.update(r.files()) {
+		if !r.seen.update(r.files()) {
 			continue
 		}
 		if since.IsZero() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -49,7 +50,10 @@ func Watch(ctx context.Context, cfg *Config, o Options, w WatchOptions, f func(*
 	if w.Logger == nil {
 		w.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &reader{opts: o, extra: w.Extra, told: f, had: slices.Clone(cfg.Files)}
+	r := &reader{opts: o, extra: w.Extra, told: f, had: slices.Clone(cfg.Files), seen: maps.Clone(cfg.seen)}
+	if r.seen == nil { // settings that no file has said
+		r.seen = looks{}
+	}
 	r.use(cfg)
 	r.run(ctx, &w)
 }
@@ -60,6 +64,7 @@ type reader struct {
 	extra func(*Config) []string
 	told  func(*Config, error)
 
+	seen    looks
 	had     []string // settings files that were there
 	extras  []string // further files
 	current string   // fingerprint of the settings that were told
@@ -140,12 +145,7 @@ func (r *reader) files() []string {
 	if err != nil {
 		return r.had // Load tells the error
 	}
-	list, named := r.opts.files(paths)
-	list = slices.Concat(list, r.extras)
-	if r.opts.Project != "" && !named {
-		list = append(list, ProjectPath(r.opts.Project), trustFile(paths))
-	}
-	return list
+	return slices.Concat(r.opts.all(paths), r.extras)
 }
 
 // readPlain reads a file that is one: a pipe would keep us waiting.

@@ -50,7 +50,7 @@ func (w *watcher) Reread(ctx context.Context) error {
 func (p *program) watch(ctx context.Context, cfg *config.Config, w *watcher) {
 	before := cfg
 	defer close(w.ended)
-	config.Watch(ctx, cfg, p.options(), config.WatchOptions{Extra: app.WatchedFiles(p.env), Now: w.ask, Logger: w.log}, func(now *config.Config, err error) {
+	config.Watch(ctx, cfg, p.options(), config.WatchOptions{Extra: w.app.WatchedFiles, Now: w.ask, Logger: w.log}, func(now *config.Config, err error) {
 		w.mu.Lock()
 		w.wrong = err
 		w.mu.Unlock()
