@@ -64,7 +64,14 @@ type Options struct {
 // Pipeline is the road. It is safe for concurrent use and needs no closing.
 type Pipeline struct {
 	Catalog
-	run tool.Runner
+	run    tool.Runner
+	stages []step
+}
+
+// step is a stage with its name.
+type step struct {
+	name string
+	tool.Stage
 }
 
 // New lays the road to cat.
@@ -75,23 +82,23 @@ func New(cat Catalog, opts Options) *Pipeline {
 	if bus == nil {
 		bus = new(event.Bus[tool.CallDone])
 	}
-	stages := []tool.Stage{
-		resolve.New(cat),
-		lifecycle.New(bus),
-		audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure}),
-		limit.New(limits),
-		wake.Stage{},
-		switches.New(switches.Options{}),
-		validate.New(validate.Options{Logger: opts.Logger}),
+	stages := []step{
+		{"resolve", resolve.New(cat)},
+		{"lifecycle", lifecycle.New(bus)},
+		{"audit", audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure})},
+		{"limit", limit.New(limits)},
+		{"wake", wake.Stage{}},
+		{"switches", switches.New(switches.Options{})},
+		{"validate", validate.New(validate.Options{Logger: opts.Logger})},
 		// The firewall and the guardian stand here, in this order.
-		gate.New(opts.Gate),
+		{"gate", gate.New(opts.Gate)},
 	}
 	run := tool.Runner(func(ctx context.Context, c *tool.Call) (tool.Result, error) { return c.Source.Run(ctx, c) })
 	for i := len(stages) - 1; i >= 0; i-- {
 		stage, next := stages[i], run
 		run = func(ctx context.Context, c *tool.Call) (tool.Result, error) { return stage.Do(ctx, c, next) }
 	}
-	return &Pipeline{Catalog: cat, run: run}
+	return &Pipeline{Catalog: cat, run: run, stages: stages}
 }
 
 // Do takes c down the road. c.ID is filled in if it is empty. Errors are a [*tool.Error],
@@ -101,7 +108,11 @@ func (p *Pipeline) Do(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	if c.ID == "" {
 		c.ID = tool.NewCallID()
 	}
-	result, err := p.run(ctx, c)
+	run := p.run
+	if c.Trace != nil {
+		run = p.traced
+	}
+	result, err := run(ctx, c)
 	if err != nil {
 		return softened(c, result, err)
 	}

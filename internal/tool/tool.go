@@ -337,6 +337,8 @@ type Call struct {
 	// Caller is the way back to whoever made the Call. Nil means that nobody can be asked
 	// and nobody is told.
 	Caller Caller
+	// Trace is told what the Call does on its way; nil for nearly all.
+	Trace Trace
 	// Retry says that the caller answers what an earlier Call asked for (MCP 2026-07-28
 	// inputResponses).
 	Retry bool

@@ -62,7 +62,7 @@ func (p *program) backend(ctx context.Context, servers []string) (backend, error
 			log.Warn("gateway.json not read", "error", err)
 		}
 	}
-	if p.logLevel == "" {
+	if p.logLevel == "" && !p.debug {
 		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
 	}
 	a, err := p.join(ctx, cfg, log, openOptions{servers: servers, brief: true})

@@ -108,12 +108,19 @@ func (p *program) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	if err != nil {
 		return gaveUp(ctx, outer, err)
 	}
-	result, err := b.Call(ctx, &tool.Call{
+	d, err := p.debugger()
+	if err != nil {
+		return err
+	}
+	call := &tool.Call{
 		Kind: tool.KindCall, Name: target.name, Args: args, Profile: f.profile,
 		Params: json.RawMessage(`{"arguments":{},"_meta":{"progressToken":"collie"}}`),
 		Origin: tool.Direct, Principal: principal(), Client: "collie call", Caller: caller,
-	})
+	}
+	d.request(b, call)
+	result, err := b.Call(ctx, call)
 	caller.done()
+	d.answer(result, err)
 	if err != nil {
 		err = gaveUp(ctx, outer, err)
 		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {

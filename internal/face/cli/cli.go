@@ -39,6 +39,7 @@ type program struct {
 	files    []string
 	logLevel string
 	json     bool
+	debug    bool // --debug
 	local    bool // --local: no running gateway is asked
 
 	kernel  app.KernelFlags // --connection, --url and --token
@@ -157,6 +158,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.home, "home", "", "keep everything in `DIR` instead of the XDG folders")
 	flags.StringArrayVar(&p.files, "config", nil, "read settings from `FILE` (repeatable, the last one wins)")
 	flags.StringVar(&p.logLevel, "log-level", "", "debug, info, warn or error (default warn)")
+	flags.BoolVar(&p.debug, "debug", false, "show on stderr what is asked and answered, with times, and the log at level debug")
 	flags.BoolVar(&p.json, "json", false, "answer in JSON, for programs")
 	root.SetFlagErrorFunc(wrongFlag)
 	for _, c := range p.commands() {

@@ -8,6 +8,9 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
 
 	"collie/internal/tool"
 )
@@ -40,7 +43,7 @@ func (r *remote) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		}
 		return tool.Result{}, refused(resp.StatusCode, raw)
 	}
-	return r.converse(ctx, json.NewDecoder(resp.Body), say, c.Caller)
+	return r.converse(ctx, json.NewDecoder(resp.Body), say, c.Caller, c.Trace)
 }
 
 // callLine is the first line of a dialogue. The arguments keep their bytes.
@@ -56,6 +59,9 @@ func callLine(c *tool.Call) []byte {
 		if c.Caller.Supports(tool.CanConfirm) {
 			line = append(line, `,"confirms":true`...)
 		}
+	}
+	if c.Trace != nil {
+		line = append(line, `,"trace":true`...)
 	}
 	return append(line, "}\n"...)
 }
@@ -75,7 +81,7 @@ type message struct {
 }
 
 // converse reads the gateway's side until the last line, and answers.
-func (r *remote) converse(ctx context.Context, in *json.Decoder, out io.Writer, caller tool.Caller) (tool.Result, error) {
+func (r *remote) converse(ctx context.Context, in *json.Decoder, out io.Writer, caller tool.Caller, trace tool.Trace) (tool.Result, error) {
 	for {
 		var raw json.RawMessage
 		if err := in.Decode(&raw); err != nil {
@@ -91,6 +97,9 @@ func (r *remote) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 		switch {
 		case got.Result != nil:
 			return tool.Result{Raw: got.Result, IsError: got.Failed}, nil
+		case got.Notify != nil && got.Notify.Method == tool.MethodTrace && trace != nil:
+			told := gjson.ParseBytes(got.Notify.Params)
+			trace(member(told, "kind").String(), member(told, "what").String(), time.Duration(member(told, "us").Int())*time.Microsecond)
 		case got.Notify != nil && caller != nil:
 			caller.Notify(ctx, got.Notify.Method, got.Notify.Params)
 		case got.Ask != nil && caller != nil:

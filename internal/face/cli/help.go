@@ -160,7 +160,7 @@ func flagRow(words []string, q *parameter) []string {
 // behind "--".
 var taken = map[string]bool{
 	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "save": true, "help": true,
-	"home": true, "config": true, "log-level": true, "json": true,
+	"home": true, "config": true, "log-level": true, "json": true, "debug": true,
 	"connection": true, "url": true, "token": true, // behind a SiYuan tool
 }
 

@@ -38,7 +38,7 @@ func (p *program) gatewayLogger(cfg *config.Config, file string) (*slog.Logger, 
 
 func (p *program) loggerTo(w io.Writer, usual string) (*slog.Logger, error) {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(first(p.logLevel, usual))); err != nil {
+	if err := level.UnmarshalText([]byte(first(p.logLevel, map[bool]string{true: "debug"}[p.debug], usual))); err != nil {
 		return nil, usage("--log-level is %q, expected debug, info, warn or error", p.logLevel)
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), nil

@@ -43,7 +43,7 @@ func (p *program) withNotes(ctx context.Context, do func(a *app.App, cfg *config
 	if err != nil {
 		return err
 	}
-	if p.logLevel == "" {
+	if p.logLevel == "" && !p.debug {
 		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
 	}
 	p.notes = true

@@ -21,6 +21,8 @@ type callRequest struct {
 	// Confirms is for a stream of the command line: the caller is a [tool.CanConfirm]. From
 	// anybody else it means nothing.
 	Confirms bool `json:"confirms"`
+	// Trace is for a stream of the command line: it is told what the call does on its way.
+	Trace bool `json:"trace"`
 }
 
 // call runs one action down the road. A body of type application/x-ndjson asks for a
@@ -56,7 +58,8 @@ func (a *api) readCall(r *http.Request, body *json.Decoder) (*tool.Call, callReq
 	}
 	who := a.opts.Identify(r)
 	// A model may hold any key but that of the command line.
-	req.Confirms = req.Confirms && who.Manage && who.Origin == tool.Direct
+	ours := who.Manage && who.Origin == tool.Direct
+	req.Confirms, req.Trace = req.Confirms && ours, req.Trace && ours
 	return &tool.Call{
 		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: req.Profile, Params: req.Params,
 		Origin: who.Origin, Principal: who.Principal, Client: "collie call",

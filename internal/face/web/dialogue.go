@@ -71,6 +71,9 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 		d.capabilities = json.RawMessage("{}")
 	}
 	c.Caller = d
+	if req.Trace {
+		c.Trace = d.trace
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	listening := make(chan struct{})
@@ -142,6 +145,14 @@ func (d *dialogue) Capabilities() json.RawMessage { return d.capabilities }
 // that sends it serves others too.
 func (d *dialogue) Notify(_ context.Context, method string, params json.RawMessage) {
 	d.out.note(slices.Concat(json.RawMessage(`{"notify":{`), message(method, params), json.RawMessage(`}}`)))
+}
+
+// trace passes on what a call does.
+func (d *dialogue) trace(kind, what string, took time.Duration) {
+	params, err := json.Marshal(map[string]any{"kind": kind, "what": what, "us": took.Microseconds()})
+	if err == nil { // texts and a number always encode
+		d.Notify(context.Background(), tool.MethodTrace, params)
+	}
 }
 
 // Ask asks the caller.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -129,7 +130,11 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 	if k.late {
 		defer func() { c.settled.Store(time.Now().Add(settling).UnixMilli()) }()
 	}
-	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (json.RawMessage, error) {
+	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (data json.RawMessage, err error) {
+		if told := tool.TraceOf(ctx); told != nil {
+			begun := time.Now()
+			defer func() { told(tool.TraceKernel, endpoint+" "+outcome(err), time.Since(begun)) }()
+		}
 		resp, err := c.send(ctx, http.MethodPost, endpoint, contentType, body)
 		if err != nil {
 			return nil, err
@@ -147,6 +152,17 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 		return unexpected(endpoint, k, err)
 	}
 	return nil
+}
+
+// outcome is what came of a request, for a trace: the code of the kernel, or why there is none.
+func outcome(err error) string {
+	switch e, ok := errors.AsType[*codeError](err); {
+	case ok:
+		return fmt.Sprintf("code %d %s", e.code, e.msg)
+	case err != nil:
+		return err.Error()
+	}
+	return "code 0"
 }
 
 // answer is a response that has been read.
