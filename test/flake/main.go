@@ -93,7 +93,7 @@ type event struct {
 	Elapsed                       float64
 }
 
-// read reads what `go test -json` writes, tells progress of each package that is done, and returns
+// read reads what `go test -json` writes, tells progress of each package that is done and each test that failed, and returns
 // what failed, most often first.
 func read(r io.Reader, progress io.Writer) ([]failure, error) {
 	failed, said := map[string]*failure{}, map[string]*strings.Builder{}
@@ -117,8 +117,8 @@ func read(r io.Reader, progress io.Writer) ([]failure, error) {
 			note(failed, name, e, said[name])
 			delete(said, name)
 		}
-		if e.Test == "" && (e.Action == "pass" || e.Action == "fail") {
-			_, _ = fmt.Fprintf(progress, "%s\t%s\t%.0fs\n", e.Action, e.Package, e.Elapsed)
+		if e.Action == "fail" || e.Action == "pass" && e.Test == "" {
+			_, _ = fmt.Fprintf(progress, "%s\t%s\t%.0fs\n", e.Action, name, e.Elapsed)
 		}
 	}
 	byTimes := func(a, b failure) int { return cmp.Or(cmp.Compare(b.times, a.times), strings.Compare(a.name, b.name)) }
