@@ -17,11 +17,19 @@ func Parse(markdown string) []*tree.Block {
 	if hostile(markdown) {
 		return paragraphs(markdown)
 	}
+	var blocks []*tree.Block
+	for _, piece := range pieces(markdown, pieceSize) {
+		blocks = append(blocks, parsePiece(piece)...)
+	}
+	return blocks
+}
+
+// parsePiece has lute read a part of a text.
+func parsePiece(markdown string) (blocks []*tree.Block) {
 	t := parseTree(markdown)
 	if t == nil {
 		return paragraphs(markdown)
 	}
-	var blocks []*tree.Block
 	c := converter{given: givenAttrs(markdown)}
 	if guarded(func() { blocks = c.children(t.Root, 0) }) != nil {
 		return paragraphs(markdown)

@@ -1,0 +1,77 @@
+package markup
+
+import "strings"
+
+// pieceSize is how many bytes of Markdown lute reads at a time: its tree takes some hundred times as much memory as the text.
+const pieceSize = 64 << 10
+
+// pieces cuts Markdown into parts of at least a size that mean by themselves what they mean together, as far as that can be seen
+// from single lines: behind a paragraph or heading that lies in nothing, where what follows is neither its attribute list nor
+// indented. Where something is open that may go on behind a blank line, or may be, nothing is cut.
+func pieces(markdown string, size int) []string {
+	if len(markdown) < 2*size {
+		return []string{markdown}
+	}
+	var parts []string
+	begin, fence, plain, blank := 0, "", false, true
+	for at := 0; at < len(markdown); {
+		end := len(markdown)
+		if n := strings.IndexByte(markdown[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		line := strings.TrimRight(markdown[at:end], " \t\n")
+		switch {
+		case fence != "":
+			if strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == "" {
+				fence, plain = "", false
+			}
+		case line == "":
+			blank = true
+		default:
+			if blank && plain && at-begin >= size && startsAnew(line) {
+				parts, begin = append(parts, markdown[begin:at]), at
+			}
+			if opens(line) {
+				return append(parts, markdown[begin:])
+			}
+			if fence = fenceOf(line); fence != "" {
+				break
+			}
+			plain = isPlain(line) && (plain || blank) || plain && !blank && strings.HasPrefix(line, "{:")
+			blank = false
+		}
+		at = end
+	}
+	return append(parts, markdown[begin:])
+}
+
+// startsAnew reports whether a line behind a blank one has nothing to do with a paragraph before that.
+func startsAnew(line string) bool {
+	return line[0] != ' ' && line[0] != '\t' && !strings.HasPrefix(line, "{:")
+}
+
+// opens reports whether a line may open what ends behind a blank line, but for a fence that lies in nothing.
+func opens(line string) bool {
+	inside := strings.TrimLeft(line, " \t>-*+.)0123456789[]xX")
+	for _, mark := range []string{"<", "{{", "}}", "$$", "%%"} {
+		if strings.HasPrefix(inside, mark) {
+			return true
+		}
+	}
+	return inside != line && fenceOf(inside) != ""
+}
+
+// fenceOf is the fence of code that a line opens, "" for none.
+func fenceOf(line string) string {
+	for _, char := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, char)); n >= 3 && !(char == "`" && strings.Contains(line[n:], "`")) {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// isPlain reports whether a line belongs to a paragraph or is a heading, and lies in nothing.
+func isPlain(line string) bool {
+	return !strings.ContainsRune(" \t>-*+|0123456789:~`$<{}[!\\", rune(line[0]))
+}
