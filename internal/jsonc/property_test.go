@@ -106,6 +106,40 @@ func TestEditsChangeOneMember(t *testing.T) {
 	})
 }
 
+// A member that was taken out and is set again as it was written is the member it was, with the
+// comments in it, and nothing else has changed.
+func TestSourceComesBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		comments := 0
+		before := []byte(space(t, &comments) + text(t, &comments, 2) + space(t, &comments))
+		want := decode(t, before)
+		name := string('a' + rune(rapid.IntRange(0, 2).Draw(t, "name")))
+		source, ok := jsonc.Source(before, []string{name})
+		if _, there := want[name]; there != ok {
+			t.Fatalf("%q of %q: %t", name, before, ok)
+		}
+		if !ok {
+			return
+		}
+		written := string(source)
+		rest, err := jsonc.Remove(before, []string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := jsonc.SetSource(rest, []string{name}, written)
+		if err != nil {
+			t.Fatalf("put %q into %q: %v", written, rest, err)
+		}
+		if diff := cmp.Diff(want, decode(t, back)); diff != "" {
+			t.Fatalf("%q without and with %s again is %q:\n%s", before, name, back, diff)
+		}
+		if now, _ := jsonc.Source(back, []string{name}); string(now) != written {
+			t.Fatalf("%q came back as %q", written, now)
+		}
+	})
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"", "{}", "{\"a\": 1, // x\n}", "\xef\xbb\xbf{}", "{\"a\":{\"a\":1,\"a\":2}}", "[[[", "/*", "{} //"} {
 		f.Add([]byte(s))

@@ -88,13 +88,15 @@ func (p *program) connectList() error {
 		return p.printJSON(map[string]any{"clients": list})
 	}
 	var rows [][]string
+	var absent []string
 	for _, c := range list {
 		state, settings := "-", ""
 		switch {
 		case c.Problem != "":
 			state = "unreadable"
 		case c.Name == "" && !c.Installed:
-			state = "not installed"
+			absent = append(absent, c.Client)
+			continue
 		case c.Name == "":
 			state = "not connected"
 		case c.Missing:
@@ -105,18 +107,32 @@ func (p *program) connectList() error {
 			state = "connected"
 		}
 		if c.Name != "" {
-			settings = "of your home"
-			if c.Home != "" {
-				settings = "--home " + shortPath(c.Home, p.env)
-			}
-			for _, file := range c.Config {
-				settings += " --config " + shortPath(file, p.env)
-			}
-			if c.Profile != "" {
-				settings += " --profile " + c.Profile
-			}
+			settings = p.settingsOf(&c)
 		}
 		rows = append(rows, []string{c.Client, state, settings, shortPath(c.File, p.env)})
 	}
-	return p.table([]string{"CLIENT", "STATE", "SETTINGS", "FILE"}, rows)
+	if len(rows) > 0 {
+		if err := p.table([]string{"CLIENT", "STATE", "SETTINGS", "FILE"}, rows); err != nil {
+			return err
+		}
+	}
+	if len(absent) > 0 {
+		_, err = fmt.Fprintf(p.out, "not found here: %s\n", strings.Join(absent, ", "))
+	}
+	return err
+}
+
+// settingsOf is which settings a client's entry asks for.
+func (p *program) settingsOf(c *app.Connected) string {
+	var words []string
+	if c.Home != "" {
+		words = append(words, "--home "+shortPath(c.Home, p.env))
+	}
+	for _, file := range c.Config {
+		words = append(words, "--config "+shortPath(file, p.env))
+	}
+	if c.Profile != "" {
+		words = append(words, "--profile "+c.Profile)
+	}
+	return first(strings.Join(words, " "), "your own")
 }

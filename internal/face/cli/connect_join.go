@@ -127,7 +127,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	plan, do := j.plan, j.plan.Changed && !j.dry
 	if do {
 		if j.file == "" && !app.Installed(j.env, j.client, plan.File, j.runs) {
-			j.warn("%s does not seem to be installed: neither its program nor the folder %s is there", plan.Client.Title, filepath.Dir(plan.File))
+			j.warn("%s does not seem to be installed: its program is not in PATH, and nothing of its own in %s", plan.Client.Title, shortPath(filepath.Dir(plan.File), j.env))
 		}
 		if err := plan.ApplyNoted(ctx, j.cfg); err != nil {
 			return err
@@ -210,7 +210,7 @@ func (j *joining) notesProfile(ctx context.Context) (string, error) {
 	case !j.withoutNotes && (known || j.profile != "" || !offered || j.dry || !j.plan.Changed || !j.asksHere()):
 		return usual, nil
 	case !j.withoutNotes:
-		yes, err := j.yes(ctx, "Shall "+j.plan.Client.Title+" have the tools for your notes too?", true)
+		yes, err := j.yes(ctx, "Let "+j.plan.Client.Title+" have the tools for your notes too?", true)
 		if err != nil || yes {
 			return usual, err
 		}
