@@ -84,8 +84,8 @@ var (
 func (r *result) file(path, source, document string, n *notes, listed map[int]bool) {
 	front, source, first := body(source)
 	kept, document, _ := body(document)
-	front = strings.NewReplacer("aliases:", "alias:", "tag:", "tags:").Replace(front)
-	if missing := without(words(front), words(kept+"\n"+document)); missing != "" && !listed[0] {
+	ours := strings.NewReplacer("aliases:", "alias:", "tag:", "tags:")
+	if missing := without(words(ours.Replace(front)), words(ours.Replace(kept)+"\n"+document)); missing != "" && !listed[0] {
 		some := false
 		for line := range listed {
 			some = some || line <= first

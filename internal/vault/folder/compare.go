@@ -254,7 +254,7 @@ func textForm(text string) string {
 		rest = strings.ReplaceAll(rest, zeroWidth, "")
 	}
 	if strings.Contains(rest, `\`) {
-		rest = unslashed(rest)
+		rest = strings.TrimSuffix(unslashed(rest), `\`) // that at the end breaks the line
 	}
 	rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
 	return marks + strings.ReplaceAll(rest, "_", "*")

@@ -64,6 +64,9 @@ func (w *writer) announce(read []line, begin int) {
 	}
 	for _, l := range read {
 		w.im.changed(w.pg.path(), l.n, w.kinds)
+		if l.underlined {
+			w.im.changed(w.pg.path(), l.n+1, w.kinds)
+		}
 	}
 }
 

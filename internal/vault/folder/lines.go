@@ -12,6 +12,8 @@ type line struct {
 	code bool // it belongs to a block of code or a formula, its fences included
 	// kinds says how the text is another one than in the file.
 	kinds kinds
+	// underlined says that it stands for the next line of the file too, the one below a heading.
+	underlined bool
 }
 
 // container is what stands before the text of a line: indentation, marks of quotes, and the mark of an item.
@@ -53,7 +55,7 @@ func (f *fences) code(text string) bool {
 			return f.code(text)
 		}
 		body := strings.TrimSpace(strings.TrimLeft(text, "> \t"))
-		if strings.HasPrefix(body, f.open) && strings.Trim(body, f.open[:1]) == "" || f.open == "$$" && strings.HasSuffix(body, "$$") {
+		if strings.HasPrefix(body, f.open) && strings.Trim(body, f.open[:1]) == "" || f.open == "$$" && strings.Count(body, "$$")%2 == 1 {
 			f.open = ""
 		}
 		return true
@@ -62,8 +64,8 @@ func (f *fences) code(text string) bool {
 	if fence == "" {
 		return false
 	}
-	if fence == "$$" && strings.Contains(rest[2:], "$$") {
-		return true // opened and closed
+	if signs := strings.Count(rest, "$$"); fence == "$$" && signs%2 == 0 {
+		return signs == 2 && strings.HasSuffix(strings.TrimRight(rest, " \t"), "$$") // one formula, or several in a text
 	}
 	f.open, f.quote = fence, strings.Contains(prefix, ">")
 	return true
@@ -137,21 +139,21 @@ func normalized(text string, first int) []line {
 			for strings.Contains(strings.Join(raw[i:end], "\n"), fence) {
 				fence += "`"
 			}
-			found = append(found, line{l.n, pad + fence, true, asCode})
+			found = append(found, line{n: l.n, text: pad + fence, code: true, kinds: asCode})
 			for ; i < end; i++ {
-				found = append(found, line{first + i, strings.TrimRight(pad, " "), true, asCode})
+				found = append(found, line{n: first + i, text: strings.TrimRight(pad, " "), code: true, kinds: asCode})
 				if text := in.shifted(untabbed(raw[i], in.base+in.deep+4)); len(text) > in.deep+4 {
 					found[len(found)-1].text = pad + text[in.deep+4:]
 				}
 			}
 			i--
-			found = append(found, line{first + i, pad + fence, true, asCode})
+			found = append(found, line{n: first + i, text: pad + fence, code: true, kinds: asCode})
 		case i+1 < len(raw) && underlined().MatchString(raw[i+1]) && blank(i-1) && headingText(l.text):
 			mark := "## "
 			if strings.Contains(raw[i+1], "=") {
 				mark = "# "
 			}
-			l.text, l.kinds = mark+strings.TrimSpace(l.text), asHeading
+			l.text, l.kinds, l.underlined = mark+strings.TrimSpace(l.text), asHeading, true
 			found = append(found, l)
 			i++
 		default:

@@ -10,7 +10,7 @@ import (
 // Attrs may be nil. Empty text gives no blocks. The attribute list of a whole document (type="doc") is left out.
 // Text that lute cannot read, or that nests deeper than a note can, comes back as paragraphs: nothing is lost.
 func Parse(markdown string) []*tree.Block {
-	markdown = shield(widened(clean(markdown)))
+	markdown = shield(shieldMath(widened(clean(markdown))))
 	if strings.TrimSpace(markdown) == "" {
 		return nil
 	}
@@ -69,7 +69,7 @@ func restoreDOM(dom string) string { return restore(strings.ReplaceAll(dom, tagS
 // standInLead is the byte that all stand-ins begin with.
 const standInLead = "\xf3"
 
-var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", tagStandIn, "<")
+var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", tagStandIn, "<")
 
 // paragraphs is Parse for what lute should not see: each stretch between blank lines is a paragraph, with the
 // attribute list below it.

@@ -32,7 +32,7 @@ func (c converter) table(n *ast.Node) string {
 			if len(rows) == 0 {
 				aligns = append(aligns, cell.TableCellAlign)
 			}
-			cells = append(cells, strings.ReplaceAll(strings.TrimSpace(c.inline(cell)), "\n", "<br />"))
+			cells = append(cells, strings.ReplaceAll(strings.Trim(c.inline(cell), " \t\n"), "\n", "<br />"))
 		}
 		rows = append(rows, cells)
 	}

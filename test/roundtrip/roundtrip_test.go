@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSmallVaults takes the folders of testdata through the vault.
+func TestSmallVaults(t *testing.T) {
+	t.Parallel()
+	entries, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Run(e.Name(), func(t *testing.T) {
+			t.Parallel()
+			r, err := run(t.Context(), filepath.Join("testdata", e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			r.print(&out, true)
+			if r.failed() || r.files == 0 || r.changed == 0 {
+				t.Error(out.String())
+			}
+			for _, p := range r.report.Problems {
+				if p.Code == "changed" {
+					t.Errorf("%s:%d came in as another line: %s: %s", p.Path, p.Line, p.What, p.Why)
+				}
+			}
+			t.Log(out.String())
+		})
+	}
+}
+
+// TestSeesWhatIsSilent holds the comparison itself to account.
+func TestSeesWhatIsSilent(t *testing.T) {
+	t.Parallel()
+	source := "one two\n\nthree\n\nfour"
+	for _, c := range []struct {
+		name, document string
+		kinds          []string
+		silent, lost   int
+	}{
+		{"the same", source, nil, 0, 0},
+		{"a line is otherwise", "one  two\n\nthree\n\nfour", nil, 1, 0},
+		{"it is announced", "one  two\n\nthree\n\nfour", []string{"layout"}, 0, 0},
+		{"a word is lost behind an announcement", "one\n\nthree\n\nfour", []string{"layout"}, 0, 1},
+		{"a line is lost", "one two\n\nfour", nil, 1, 1},
+		{"the order is another", "three\n\none two\n\nfour", nil, 1, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := &result{}
+			r.file("a.md", source, c.document, &notes{kinds: map[int][]string{1: c.kinds}}, nil)
+			if len(r.silent) != c.silent || len(r.lost) != c.lost {
+				t.Errorf("%d silent and %d lost, want %d and %d: %q %q", len(r.silent), len(r.lost), c.silent, c.lost, r.silent, r.lost)
+			}
+		})
+	}
+}
