@@ -257,7 +257,7 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s step) error {
 		d.Put = append(d.Put, piecesNamed(s.Pieces)...)
 		return nil
 	}
-	d.Exact = false
+	d.Exact = d.Exact && len(s.Pieces) == 0
 	for _, piece := range s.Pieces {
 		ok, err := plan.Put(piece)
 		if err != nil {

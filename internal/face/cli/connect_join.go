@@ -106,7 +106,7 @@ func (j *joining) takeIn(ctx context.Context, dir string) error {
 		}
 	}
 	file := settingsFile(j.cfg)
-	names, err := j.takeOver(ctx, j.cfg, found, file, &importFlags{secrets: j.secrets, dryRun: j.dry})
+	names, err := j.takeOver(ctx, j.cfg, found, file, &importFlags{secrets: j.secrets, dryRun: j.dry, moved: true})
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -148,7 +148,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	text := plan.Describe(do)
 	if taken := strings.Join(plan.Taken(), ", "); taken != "" {
 		verb := map[bool]string{true: "took out", false: "would take out"}[do]
-		text += fmt.Sprintf("%s %s; %s\n  puts back what was taken out\n", verb, taken, j.typed("connect "+j.client+" --restore"))
+		text += fmt.Sprintf("%s %s; to put them back:\n  %s\n", verb, taken, j.typedWith("connect "+j.client+" --restore", nil))
 	}
 	switch {
 	case do:
@@ -179,11 +179,11 @@ func (j *joining) warnTwins() {
 			if !same {
 				what = "and Collie has others of these names"
 			}
-			do := "take them out of that file by hand, where nobody else needs them"
+			do := ". Take them out of that file where nobody else needs them"
 			if file == j.plan.File {
-				do = j.typed("connect "+j.client+" --move") + " moves them to Collie"
+				do = ". This moves them to Collie:\n  " + j.typed("connect "+j.client+" --move")
 			}
-			j.warn("%s starts %s itself too (%s),\n  %s; %s", j.plan.Client.Title, strings.Join(names[file], ", "), shortPath(file, j.env), what, do)
+			j.warn("%s starts %s itself too\n  (%s), %s%s", j.plan.Client.Title, strings.Join(names[file], ", "), shortPath(file, j.env), what, do)
 		}
 	}
 }

@@ -122,7 +122,10 @@ func asFlags(files []string) string {
 }
 
 // typed is a command of this program as one types it in this folder, with the same home and settings.
-func (p *program) typed(command string) string {
+func (p *program) typed(command string) string { return p.typedWith(command, p.files) }
+
+// typedWith is typed with other settings files.
+func (p *program) typedWith(command string, files []string) string {
 	name := "collie"
 	if _, ok := p.inPath(); !ok && self() != "" {
 		if name = nearby(self()); !strings.ContainsRune(name, filepath.Separator) {
@@ -133,7 +136,7 @@ func (p *program) typed(command string) string {
 	if p.home != "" {
 		command += " --home " + shellQuote(p.home)
 	}
-	return name + " " + command + asFlags(p.files)
+	return name + " " + command + asFlags(files)
 }
 
 // nearby is a path as one types it in the working folder: relative where it lies in there.

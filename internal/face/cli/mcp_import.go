@@ -22,6 +22,7 @@ type importFlags struct {
 	choose                []string
 	dryRun, keepApprovals bool
 	noWarm                bool
+	moved                 bool // the other program has them no more
 }
 
 func (p *program) mcpImportCommand() *cobra.Command {
@@ -194,7 +195,7 @@ func (p *program) takeOver(ctx context.Context, cfg *config.Config, plan *app.Im
 	if f.dryRun {
 		return names, nil
 	}
-	if err := p.moveSecrets(ctx, cfg, plan, f.secrets); err != nil {
+	if err := p.moveSecrets(ctx, cfg, plan, f); err != nil {
 		return nil, err
 	}
 	if entries, err = plan.Entries("the import", filepath.Dir(file)); err != nil {
@@ -209,11 +210,12 @@ func (p *program) takeOver(ctx context.Context, cfg *config.Config, plan *app.Im
 }
 
 // moveSecrets moves the secrets of new entries into the secret store, if that is wanted.
-func (p *program) moveSecrets(ctx context.Context, cfg *config.Config, plan *app.Import, what string) error {
+func (p *program) moveSecrets(ctx context.Context, cfg *config.Config, plan *app.Import, f *importFlags) error {
 	found := plan.Secrets()
 	if len(found) == 0 {
 		return nil
 	}
+	what := f.secrets
 	if what == "ask" {
 		var err error
 		if what, err = p.askSecrets(ctx, found); err != nil {
@@ -221,7 +223,11 @@ func (p *program) moveSecrets(ctx context.Context, cfg *config.Config, plan *app
 		}
 	}
 	if what == "keep" {
-		p.warn("the settings now hold %s as text: %s; collie mcp remove SERVER, then collie mcp import --secrets keyring keeps them in the secret store", count(len(found), "secret"), strings.Join(found, ", "))
+		again := "collie mcp remove SERVER, then collie mcp import --secrets keyring keeps them in the secret store"
+		if f.moved {
+			again = "collie secret set NAME keeps one in the secret store, and ${secret:NAME} stands for it; --secrets keyring does so from the start"
+		}
+		p.warn("the settings now hold %s as text: %s; %s", count(len(found), "secret"), strings.Join(found, ", "), again)
 		return nil
 	}
 	store, err := app.SecretStore(cfg)

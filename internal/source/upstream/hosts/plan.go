@@ -141,7 +141,11 @@ func prepare(h Host, file string, entries []Written, set Setter, force bool, sam
 			return fail(repair, err)
 		}
 		if old != nil && !force && !mine(name, was) && !equal(old, w.Members[0].Value) {
-			return fail("--force replaces it", fmt.Errorf("it has another server named %q", name))
+			what := ""
+			if was.IsGateway() {
+				what = ", which starts Collie with other settings"
+			}
+			return fail("--force replaces it", fmt.Errorf("it has another server named %q%s", name, what))
 		}
 	}
 	return p, nil
