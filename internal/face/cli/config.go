@@ -17,6 +17,7 @@ import (
 func (p *program) configCommand() *cobra.Command {
 	show := &cobra.Command{
 		Use: "show", Short: "Show all settings in effect, secrets hidden", Args: cobra.NoArgs,
+		Long: "Shows every setting in effect; secrets are hidden.\n\n" + otherNamesHelp,
 		RunE: func(*cobra.Command, []string) error { return p.configShow() },
 	}
 	get := &cobra.Command{

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/mail"
 	"net/url"
 	"slices"
 	"strconv"
@@ -248,10 +247,8 @@ func inFormat(format, text string) bool {
 	var err error
 	switch format {
 	case "email":
-		var a *mail.Address
-		if a, err = mail.ParseAddress(text); err == nil && a.Address != text {
-			return false // a name beside it
-		}
+		name, host, _ := strings.Cut(text, "@")
+		return name != "" && strings.Trim(host, ".") != "" && !strings.ContainsAny(host, "@<>") && !strings.ContainsAny(text, " \t<>,;")
 	case "uri":
 		var u *url.URL
 		if u, err = url.Parse(text); err == nil && (u.Scheme == "" || u.Host == "" && u.Opaque == "" && u.Path == "") {

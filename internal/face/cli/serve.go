@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ import (
 type serveFlags struct {
 	addr, cert, key, profile, log string
 	noAuth                        bool
+	token                         string // instead of that in the file
+	origins                       []string
 	parent                        int
 }
 
@@ -62,6 +65,9 @@ func (p *program) serveCommand() *cobra.Command {
 func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	cfg, err := p.load()
 	if err != nil {
+		return err
+	}
+	if err := p.otherNames(cfg, f); err != nil {
 		return err
 	}
 	log, err := p.gatewayLogger(cfg, f.log)
@@ -163,7 +169,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		defer m.Close()
 		mux.Handle("/metrics", m)
 	}
-	p.announce(ctx, a, d.URL(), opts)
+	p.announce(ctx, a, d.URL(), opts, tokenFile)
 	defer p.frugal(a, &fit)()
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -186,9 +192,9 @@ func (p *program) doorOptions(cfg *config.Config, f *serveFlags, tokenFile strin
 	}
 	o := door.Options{
 		Addr: first(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
-		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: cfg.HTTP.AllowedOrigins,
+		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),
 		TLSCert: first(f.cert, cfg.HTTP.TLSCert), TLSKey: first(f.key, cfg.HTTP.TLSKey),
-		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), TokenPath: tokenFile, Version: p.version,
+		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: p.version,
 		Keys: []door.Key{
 			{Name: "control", Secret: g.Control, Origin: tool.Direct, Manage: true},
 			{Name: bridgeKey, Secret: g.Bridge, Origin: tool.MCPLocal},
@@ -198,7 +204,9 @@ func (p *program) doorOptions(cfg *config.Config, f *serveFlags, tokenFile strin
 	o.Ready = func() (bool, any) {
 		return true, map[string]string{"config": "read", "toolCache": "loaded"}
 	}
-	if !o.NoAuth {
+	if !o.NoAuth && f.token != "" {
+		o.Keys = append(o.Keys, door.Key{Name: "token", Secret: f.token})
+	} else if !o.NoAuth {
 		token, created, err := door.LoadOrCreateToken(tokenFile)
 		if err != nil {
 			return o, g, err
@@ -239,7 +247,7 @@ func asFailure(err error) error {
 }
 
 // announce says where the gateway is, and, when start-up has settled, what came of it.
-func (p *program) announce(ctx context.Context, a *app.App, url string, o door.Options) {
+func (p *program) announce(ctx context.Context, a *app.App, url string, o door.Options, tokenFile string) {
 	p.note("listening on %s/mcp", url)
 	list := a.Servers.List()
 	notes := notesTools(a) > 0
@@ -275,7 +283,7 @@ func (p *program) announce(ctx context.Context, a *app.App, url string, o door.O
 		case <-ctx.Done():
 			return
 		}
-		p.settled(a, url, o)
+		p.settled(a, url, o, tokenFile)
 		select {
 		case <-time.After(startRests):
 			debug.FreeOSMemory() // much was read to get here, and little of it is kept
@@ -309,7 +317,7 @@ func (p *program) stillStarting(a *app.App) {
 }
 
 // settled prints one line when every server is ready or has failed.
-func (p *program) settled(a *app.App, url string, o door.Options) {
+func (p *program) settled(a *app.App, url string, o door.Options, tokenFile string) {
 	listed, tools, running := 0, 0, 0
 	var failed []string
 	list := a.Servers.List()
@@ -347,8 +355,12 @@ func (p *program) settled(a *app.App, url string, o door.Options) {
 	if idle := listed - running; idle > 0 {
 		line += fmt.Sprintf("; %s when used", map[bool]string{true: "1 server starts", false: strconv.Itoa(idle) + " servers start"}[idle == 1])
 	}
-	if !o.NoAuth {
-		line += " (token in " + o.TokenPath + ")"
+	switch {
+	case o.NoAuth:
+	case p.env.Get("SIYUAN_MCP_TOKEN") != "":
+		line += " (token in SIYUAN_MCP_TOKEN)"
+	default:
+		line += " (token in " + tokenFile + ")"
 	}
 	if len(failed) > 0 {
 		line += "; failed: " + strings.Join(failed, ", ") + "; collie mcp list says why"

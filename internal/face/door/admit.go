@@ -23,7 +23,6 @@ type admission struct {
 	guesses   *guesses
 	health    health
 	maxBody   int64
-	tokenPath string
 	afterStop func(func()) func() bool // runs the function when the door stops
 	log       *slog.Logger
 	next      http.Handler
@@ -31,7 +30,7 @@ type admission struct {
 
 func newAdmission(opts Options, at bind) (admission, error) {
 	a := admission{
-		routes: slices.Clone(opts.Routes), guesses: new(guesses), maxBody: opts.MaxBody, tokenPath: opts.TokenPath,
+		routes: slices.Clone(opts.Routes), guesses: new(guesses), maxBody: opts.MaxBody,
 		health: health{version: opts.Version, ready: opts.Ready}, log: opts.Logger,
 	}
 	var errs [3]error

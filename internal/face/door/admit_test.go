@@ -206,7 +206,7 @@ func TestPreflight(t *testing.T) {
 
 func TestToken(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{TokenPath: "/home/ann/token"}, nil)
+	s := serve(t, door.Options{}, nil)
 	set := func(values ...string) func(*http.Request) {
 		return func(r *http.Request) { r.Header["Authorization"] = values }
 	}
@@ -233,18 +233,18 @@ func TestToken(t *testing.T) {
 			if a.status != 401 || a.header.Get("WWW-Authenticate") != tc.challenge || a.fault.Type != "unauthorized" {
 				t.Errorf("%d %q %+v", a.status, a.header.Get("WWW-Authenticate"), a.fault)
 			}
-			if !strings.Contains(a.fault.Hint, "/home/ann/token") {
-				t.Errorf("hint %q does not say where the token is", a.fault.Hint)
+			if !strings.Contains(a.fault.Hint, "collie config path --all") || strings.Contains(a.fault.Hint, "/") {
+				t.Errorf("hint %q, want the command that says where the token is, and no path", a.fault.Hint)
 			}
 		})
 	}
-	t.Run("the path is for local callers", func(t *testing.T) {
+	t.Run("the command is for local callers", func(t *testing.T) {
 		t.Parallel()
 		a := s.do(t, "POST", "/mcp", func(r *http.Request) {
 			r.Header.Del("Authorization")
 			r.Header.Set("X-Forwarded-For", "192.0.2.1")
 		})
-		if a.status != 401 || strings.Contains(a.body, "ann") {
+		if a.status != 401 || strings.Contains(a.body, "state folder") {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	})

@@ -67,8 +67,6 @@ type Options struct {
 	// Routes are the paths that exist; one that ends in "/" stands for all below it. Empty
 	// means that every path goes on to the handler. The health pages always exist.
 	Routes []string
-	// TokenPath is told to local callers who have no token; empty tells nobody.
-	TokenPath string
 	// Version is shown by /healthz.
 	Version string
 	// Ready backs /readyz; nil means always ready. detail is shown to anybody who asks,

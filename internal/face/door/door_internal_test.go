@@ -77,14 +77,11 @@ func testAdmission(tb testing.TB, opts Options, addr string) *admission {
 func TestGuesserFromElsewhereWaitsWithAnyToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := testAdmission(t, Options{Keys: []Key{{Name: "token", Secret: "right"}}, TokenPath: "/secret/place"}, "0.0.0.0:1")
+		a := testAdmission(t, Options{Keys: []Key{{Name: "token", Secret: "right"}}}, "0.0.0.0:1")
 		try := func(remote, token string) (string, int) {
 			r := &http.Request{RemoteAddr: remote, Header: http.Header{"Authorization": {"Bearer " + token}}, URL: &url.URL{}}
 			key, f := a.identify(r)
 			if f != nil {
-				if strings.Contains(f.Hint, a.tokenPath) {
-					t.Errorf("the hint tells a stranger %q", f.Hint)
-				}
 				return "", f.Status
 			}
 			return string(key.Origin), 200

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ func (a *admission) refusePath(path string) *refusal {
 	return &refusal{
 		Status: http.StatusNotFound, Type: "not_found",
 		Message: fmt.Sprintf("there is nothing at %q", shorten(path)),
-		Hint:    "what there is: " + strings.Join(a.routes, ", "),
+		Hint:    "what there is: " + strings.Join(append(slices.Clone(a.routes), "/healthz", "/readyz"), ", "),
 	}
 }
 
@@ -126,8 +127,8 @@ func (a *admission) refuseWrong(local bool) *refusal {
 
 func (a *admission) whereToken(local bool) string {
 	const send = `send the header "Authorization: Bearer TOKEN"`
-	if local && a.tokenPath != "" {
-		return send + "; the token is in " + a.tokenPath
+	if local { // where exactly would tell a stranger who lives here
+		return send + "; the token is in the file token of the state folder, which collie config path --all shows"
 	}
 	return send
 }

@@ -136,6 +136,12 @@ func forPeople(c *tool.Call) error {
 }
 
 func declined(c *tool.Call, how string) error {
+	if c.Origin == tool.Direct { // who reads this has just said no
+		return &tool.Error{
+			Op: "call", Kind: tool.Declined, Code: how, Subject: subject(c), Message: "you did not confirm it; nothing was done",
+			Hint: "run it again if you want it after all",
+		}
+	}
 	return &tool.Error{
 		Op: "call", Kind: tool.Declined, Code: how, Subject: subject(c),
 		Message: "a person was asked and did not agree; nothing was done",

@@ -81,6 +81,9 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 			step.Said = append(step.Said, line.Text)
 		}
 		step.Said = step.Said[max(0, len(step.Said)-20):]
+		if len(step.Said) > 0 { // what the error repeats of it is said once
+			step.Detail, _, _ = strings.Cut(step.Detail, "; it said: ")
+		}
 	}
 	d.tell(step)
 	return err == nil
