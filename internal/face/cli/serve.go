@@ -331,7 +331,11 @@ func (p *program) settled(a *app.App, url string, o door.Options, tokenFile stri
 			running++
 		case tool.StateFailed, tool.StateConfigError, tool.StateBackoff, tool.StateOpen, tool.StateNeedsAuth:
 			failed = append(failed, s.Name+" ("+s.Reason+")")
-		case tool.StateDisabled, tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
+		case tool.StateStarting:
+			if s.Attempt > 0 {
+				failed = append(failed, s.Name+" (starting again)")
+			}
+		case tool.StateDisabled, tool.StateIdle, tool.StateStopping, tool.StateStopped:
 		}
 	}
 	if p.json {
