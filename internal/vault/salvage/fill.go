@@ -1,0 +1,249 @@
+package salvage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/sorting"
+	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
+)
+
+// Lost is something that is missing.
+type Lost struct {
+	// Where is a document by its path, a file, or the vault.
+	Where string `json:"where"`
+	What  string `json:"what"`
+}
+
+// lostBox is the notebook of documents whose own could not be read.
+const lostBox = "20000101000000-salvage"
+
+// Empty reports whether no text was found.
+func (f *Found) Empty() bool { return len(f.nodes) == 0 }
+
+// Fill makes what was found documents of an empty vault, and says what is missing.
+func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, err error) {
+	if f.Unread > 0 {
+		lost = append(lost, Lost{"the vault", fmt.Sprintf("%d of %d pages could not be read", f.Unread, f.Pages)})
+	}
+	slices.Sort(f.broken)
+	for _, at := range slices.Compact(f.broken) {
+		if f.files[at].data == nil {
+			lost = append(lost, Lost{at, "the file is damaged: left out"})
+		}
+	}
+	f.place()
+	boxes := map[string][]*document{}
+	for _, d := range f.documents {
+		boxes[d.box] = append(boxes[d.box], d)
+	}
+	for id := range f.notebooks {
+		boxes[id] = append([]*document{}, boxes[id]...)
+	}
+	for _, id := range sortedBoxes(boxes) {
+		list := boxes[id]
+		sorting.By(list, func(a, b *document) int { return cmp.Or(cmp.Compare(a.sort, b.sort), cmp.Compare(a.n, b.n)) })
+		conf, known := f.notebooks[id]
+		if !known {
+			conf = tree.NewConf("Salvaged " + id)
+			lost = append(lost, Lost{conf.Name, "the settings of the notebook could not be read, its name with them"})
+		}
+		more, err := f.fillBox(ctx, w, id, conf, list)
+		if err != nil {
+			return nil, err
+		}
+		lost = append(lost, more...)
+	}
+	return lost, f.fillFiles(ctx, w)
+}
+
+func sortedBoxes(boxes map[string][]*document) []string {
+	ids := make([]string, 0, len(boxes))
+	for id := range boxes {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// place gives documents their blocks. Those of documents that were not found get ones that stand for them.
+func (f *Found) place() {
+	for _, b := range f.nodes {
+		d := f.documents[b.doc]
+		if d == nil {
+			d = &document{n: b.doc, box: lostBox, sort: int(b.doc % (1 << 30))}
+			f.documents[b.doc] = d
+		}
+		if b.kind == tree.Doc && d.id == "" {
+			d.id = b.id
+		}
+		d.nodes = append(d.nodes, b)
+	}
+}
+
+// fillBox makes a notebook with its documents, parents first.
+func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, conf tree.Conf, list []*document) (lost []Lost, err error) {
+	conf.Closed = false
+	made := map[int64]string{0: ""}
+	err = w.Update(ctx, func(tx *workspace.Tx) error {
+		tx.AddNotebook(&tree.Notebook{ID: id, Conf: conf})
+		return nil
+	})
+	hidden := false
+	for len(list) > 0 && err == nil {
+		var later []*document
+		err = w.Update(ctx, func(tx *workspace.Tx) error {
+			later = nil
+			n := 0
+			for _, d := range list {
+				up, known := made[d.parent]
+				if _, exists := f.documents[d.parent]; !known && exists && f.documents[d.parent].box == id && f.documents[d.parent] != d || n >= 50 {
+					later = append(later, d)
+					continue
+				}
+				n++
+				if !known {
+					lost = append(lost, Lost{name(d), "the document above it could not be read: it lies at the top"})
+				}
+				root, missing := f.tree(d)
+				lost = append(lost, missing...)
+				box := tx.Notebook(id)
+				var parent *tree.Document
+				if up != "" {
+					parent = tx.Document(up)
+				}
+				made[d.n] = f.add(tx, box, parent, d, root)
+				hidden = hidden || made[d.n] == id
+				if tx.Err() != nil {
+					return tx.Err()
+				}
+			}
+			return nil
+		})
+		if len(later) == len(list) { // they lie below each other
+			later[0].parent = 0
+		}
+		list = later
+	}
+	if err == nil && !hidden {
+		err = w.Update(ctx, func(tx *workspace.Tx) error {
+			page := tx.AddDocument(tx.Notebook(id), nil, conf.Name, id, nil)
+			page.Root.Attrs["custom-hidden"] = "true"
+			return nil
+		})
+	}
+	return lost, err
+}
+
+// add adds a document and returns its id.
+func (f *Found) add(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, d *document, root *tree.Block) string {
+	title := root.Attrs["title"]
+	if title == "" {
+		title = name(d)[strings.LastIndexByte(name(d), '/')+1:]
+	}
+	made := tx.AddDocument(box, parent, title, d.id, tx.Identify(root.Children))
+	for name, value := range root.Attrs {
+		if name != "id" {
+			made.Root.Attrs[name] = value
+		}
+	}
+	made.Sort = d.sort
+	return made.ID()
+}
+
+// name is a document for people.
+func name(d *document) string {
+	switch {
+	case d.hpath != "" && d.hpath != "/":
+		return d.hpath
+	case d.id != "":
+		return "document " + d.id
+	}
+	return fmt.Sprintf("document %d", d.n)
+}
+
+// tree makes a tree of the blocks of a document. Those whose container is missing hang at its root.
+func (f *Found) tree(d *document) (root *tree.Block, lost []Lost) {
+	sorting.By(d.nodes, func(a, b *node) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.n, b.n)) })
+	blocks := map[int64]*tree.Block{}
+	size := int64(0)
+	for _, b := range d.nodes {
+		block := &tree.Block{Kind: b.kind, Marker: b.marker, Task: b.task, Attrs: tree.ParseIAL(b.ial)}
+		if block.Attrs == nil {
+			block.Attrs = map[string]string{}
+		}
+		if !block.Container() {
+			block.Text = b.text
+		}
+		size += int64(len(b.ial)+len(b.text)) + 120 // as document.size counts
+		blocks[b.n] = block
+		if b.kind == tree.Doc && root == nil {
+			root = block
+		}
+	}
+	if root == nil {
+		root = &tree.Block{Kind: tree.Doc, Attrs: map[string]string{}}
+		lost = append(lost, Lost{name(d), "its title and attributes could not be read"})
+	}
+	loose := 0
+	for _, b := range d.nodes {
+		block := blocks[b.n]
+		if block == root {
+			continue
+		}
+		up := blocks[b.parent]
+		if up == nil || !up.Container() || inside(blocks, b) {
+			up = root
+			loose++
+		}
+		block.Parent = up
+		up.Children = append(up.Children, block)
+	}
+	prune(root)
+	switch {
+	case d.hpath == "" && d.box == lostBox:
+		lost = append(lost, Lost{name(d), "the place of the document could not be read"})
+	case size < d.size:
+		lost = append(lost, Lost{name(d), fmt.Sprintf("about %d of %d bytes are missing", d.size-size, d.size)})
+	}
+	if loose > 0 {
+		lost = append(lost, Lost{name(d), fmt.Sprintf("%d blocks have lost what they were in: they stand at the end", loose)})
+	}
+	return root, lost
+}
+
+// inside reports whether a block would lie in itself.
+func inside(blocks map[int64]*tree.Block, b *node) bool {
+	for up := blocks[b.parent]; up != nil; up = up.Parent {
+		if up == blocks[b.n] {
+			return true
+		}
+	}
+	return false
+}
+
+// prune takes containers away that nothing is left in.
+func prune(b *tree.Block) {
+	b.Children = slices.DeleteFunc(b.Children, func(child *tree.Block) bool {
+		prune(child)
+		return child.Container() && len(child.Children) == 0
+	})
+}
+
+// fillFiles writes assets, databases and other files.
+func (f *Found) fillFiles(ctx context.Context, w *workspace.Workspace) error {
+	for at, file := range f.files {
+		if err := w.Update(ctx, func(tx *workspace.Tx) error {
+			tx.WriteFile(at, file.data, time.UnixMilli(file.changed))
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package salvage
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+const (
+	pageSize = 4096 // that of every vault
+	// The kinds of pages of rows, by their first byte.
+	indexInner, tableInner, indexLeaf, tableLeaf = 0x02, 0x05, 0x0a, 0x0d
+	maxFile                                      = 8 << 30
+)
+
+// pages are those of a file with what the log beside it says of them.
+type pages struct {
+	file  *os.File
+	count int
+	log   map[int][]byte // newer ones, by number from 1
+}
+
+func openPages(path string) (*pages, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+		err = errors.New("it is no file of a vault")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	p := &pages{file: f, count: int((info.Size() + pageSize - 1) / pageSize), log: map[int][]byte{}}
+	wal, err := os.ReadFile(path + "-wal")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, f.Close())
+	}
+	p.replay(wal)
+	return p, nil
+}
+
+// replay takes the pages of a log up to the last transaction that was committed.
+func (p *pages) replay(wal []byte) {
+	const header, frame = 32, 24 + pageSize
+	if len(wal) < header || binary.BigEndian.Uint32(wal[8:]) != pageSize {
+		return
+	}
+	salt := string(wal[16:24])
+	open := map[int][]byte{}
+	for at := header; at+frame <= len(wal); at += frame {
+		f := wal[at : at+frame]
+		n := int(binary.BigEndian.Uint32(f))
+		if string(f[8:16]) != salt || n < 1 || n > maxFile/pageSize {
+			return // of an earlier log
+		}
+		open[n] = f[24:]
+		if binary.BigEndian.Uint32(f[4:]) == 0 {
+			continue
+		}
+		for n, data := range open {
+			p.log[n] = data
+			p.count = max(p.count, n)
+		}
+		clear(open)
+	}
+}
+
+// page is a page by its number, from 1; filled up with zeros where the file ends in it, nil where it cannot be read.
+func (p *pages) page(n int) []byte {
+	if data := p.log[n]; data != nil {
+		return data
+	}
+	if n < 1 || n > p.count {
+		return nil
+	}
+	data := make([]byte, pageSize)
+	if got, err := p.file.ReadAt(data, int64(n-1)*pageSize); got == 0 && err != nil {
+		return nil
+	}
+	return data
+}
+
+// cells are the places of the rows in a page, in its order; those that lie outside are left out.
+func cells(data []byte, at int) (places []int) {
+	n := int(binary.BigEndian.Uint16(data[at+3:]))
+	first := at + 8
+	if data[at] == indexInner || data[at] == tableInner {
+		first += 4
+	}
+	for i := range n {
+		if first+2*i+2 > len(data) {
+			break
+		}
+		if place := int(binary.BigEndian.Uint16(data[first+2*i:])); place >= first && place < len(data)-4 {
+			places = append(places, place)
+		}
+	}
+	return places
+}
+
+// varint reads a number of SQLite's, and how many bytes it has; 0 where there is none.
+func varint(data []byte) (v uint64, n int) {
+	for i := range min(len(data), 9) {
+		if i == 8 {
+			return v<<8 | uint64(data[i]), 9
+		}
+		v = v<<7 | uint64(data[i]&0x7f)
+		if data[i] < 0x80 {
+			return v, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// free are the pages that SQLite keeps for later: what is in them was removed.
+func (p *pages) free() map[int]bool {
+	free := map[int]bool{}
+	first := p.page(1)
+	if first == nil {
+		return free
+	}
+	for trunk := int(binary.BigEndian.Uint32(first[32:])); trunk > 0 && trunk <= p.count && !free[trunk]; {
+		free[trunk] = true
+		data := p.page(trunk)
+		if data == nil {
+			break
+		}
+		for i := range min(int(binary.BigEndian.Uint32(data[4:])), pageSize/4-2) {
+			if n := int(binary.BigEndian.Uint32(data[8+4*i:])); n > 0 && n <= p.count {
+				free[n] = true
+			}
+		}
+		trunk = int(binary.BigEndian.Uint32(data))
+	}
+	return free
+}

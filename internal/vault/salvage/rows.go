@@ -1,0 +1,137 @@
+package salvage
+
+import (
+	"encoding/binary"
+)
+
+// maxPayload is the largest row: an asset.
+const maxPayload = 300 << 20
+
+// value is a column: an int64, a string or bytes, nil for NULL.
+type value = any
+
+// row is what one row of a table holds.
+type row struct {
+	n      int64 // its number, of a table
+	values []value
+}
+
+// text is a column that is text, and whether it is.
+func (r *row) text(i int) (string, bool) { s, ok := r.values[i].(string); return s, ok }
+
+// number is a column that is a number, and whether it is.
+func (r *row) number(i int) (int64, bool) { n, ok := r.values[i].(int64); return n, ok }
+
+// read reads the row at a place of a page. ok is false where there is none.
+func (p *pages) read(data []byte, at int, table bool) (r row, ok bool) {
+	size, n := varint(data[at:])
+	if n == 0 || size > maxPayload || size < 2 {
+		return r, false
+	}
+	at += n
+	if table {
+		id, n := varint(data[at:])
+		if n == 0 {
+			return r, false
+		}
+		r.n = int64(id)
+		at += n
+	}
+	payload := p.payload(data, at, int(size), table)
+	if payload == nil {
+		return r, false
+	}
+	r.values = decode(payload)
+	return r, r.values != nil
+}
+
+// payload is what a row holds, with the pages that go on with it; nil where one is missing.
+func (p *pages) payload(data []byte, at, size int, table bool) []byte {
+	most := pageSize - 35
+	if !table {
+		most = (pageSize-12)*64/255 - 23
+	}
+	local := size
+	if size > most {
+		least := (pageSize-12)*32/255 - 23
+		if local = least + (size-least)%(pageSize-4); local > most {
+			local = least
+		}
+	}
+	if at+local > len(data) {
+		return nil
+	}
+	if local == size {
+		return data[at : at+size]
+	}
+	if at+local+4 > len(data) || size/(pageSize-4) > p.count {
+		return nil
+	}
+	out := append(make([]byte, 0, size), data[at:at+local]...)
+	next := int(binary.BigEndian.Uint32(data[at+local:]))
+	for len(out) < size {
+		more := p.page(next)
+		if more == nil {
+			return nil
+		}
+		next = int(binary.BigEndian.Uint32(more))
+		out = append(out, more[4:4+min(pageSize-4, size-len(out))]...)
+	}
+	return out
+}
+
+// decode reads the columns of a row, nil where it is none.
+func decode(payload []byte) (values []value) {
+	header, at := varint(payload)
+	if at == 0 || header > uint64(len(payload)) || header > 200 {
+		return nil
+	}
+	body := int(header)
+	for at < int(header) {
+		kind, n := varint(payload[at:header])
+		if n == 0 {
+			return nil
+		}
+		at += n
+		size := 0
+		switch {
+		case kind <= 4:
+			size = int(kind)
+		case kind == 5:
+			size = 6
+		case kind == 6 || kind == 7:
+			size = 8
+		case kind >= 12 && kind < 2*maxPayload:
+			size = int(kind-12) / 2
+		case kind != 8 && kind != 9:
+			return nil
+		}
+		if body+size > len(payload) {
+			return nil
+		}
+		part := payload[body : body+size]
+		body += size
+		switch {
+		case kind == 0:
+			values = append(values, nil)
+		case kind <= 6:
+			v := int64(int8(part[0]))
+			for _, b := range part[1:] {
+				v = v<<8 | int64(b)
+			}
+			values = append(values, v)
+		case kind == 8 || kind == 9:
+			values = append(values, int64(kind-8))
+		case kind == 7:
+			values = append(values, part)
+		case kind%2 == 1:
+			values = append(values, string(part))
+		default:
+			values = append(values, part)
+		}
+	}
+	if body != len(payload) {
+		return nil
+	}
+	return values
+}
