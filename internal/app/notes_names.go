@@ -34,6 +34,9 @@ func kernelNamed(cfg *config.Config, env config.Env, flags KernelFlags) bool {
 		return true
 	}
 	saved, problems := Connections(cfg, env)
+	if len(cfg.SiYuan.Raw) == 0 {
+		problems = nil // of files of an older program, which need not be ours to read
+	}
 	return len(saved.Connections) > 0 || len(problems) > 0
 }
 

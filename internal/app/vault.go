@@ -51,7 +51,7 @@ func vaultClient(v *vault.Vault, log *slog.Logger) *kernel.Client {
 }
 
 func vaultClientOf(s sleeper, log *slog.Logger) *kernel.Client {
-	return kernel.New(vaultAddress, kernel.Options{Transport: vault.Transport{Vault: s}, Logger: log})
+	return kernel.New(vaultAddress, kernel.Options{Transport: vaultTransport{s}, Logger: log})
 }
 
 // sleeper is a vault whose file is not made for nothing: while it is not there a file in it that is

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"collie/internal/atomicfile"
 	"collie/internal/config"
@@ -76,7 +77,7 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 	}
 	w, err := v.vault.Workspace(ctx)
 	if err != nil {
-		return report, err
+		return report, vaultError(op, v.Path(), err)
 	}
 	unlock, err := v.alone(ctx, waiting)
 	if err != nil {
@@ -95,7 +96,7 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 		}
 	}
 	report, err = read(ctx, w, dir, o)
-	return report, importEnded(ctx, op, dir, err)
+	return report, importEnded(ctx, op, dir, vaultError(op, v.Path(), err))
 }
 
 // alone waits until no other import works on the vault.
@@ -145,6 +146,7 @@ func (v *Vault) Export(ctx context.Context, dir string, o FolderExport) (FolderR
 	}
 	_, noMarker := os.Stat(filepath.Join(dir, folder.MarkerName))
 	report, err := folder.Export(ctx, w, dir, o)
+	err = vaultError(op, v.Path(), err)
 	if err != nil && noMarker == nil && !o.Overwrite {
 		return report, &tool.Error{
 			Op: op, Kind: tool.Exists, Subject: dir, Message: "the folder holds an earlier export", Hint: "--overwrite brings it up to date",
@@ -180,7 +182,7 @@ func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwri
 	if err = errors.Join(err, part.Close()); err == nil {
 		err = os.Rename(part.Name(), file)
 	}
-	return report, ended(ctx, op, file, err)
+	return report, ended(ctx, op, file, vaultError(op, v.Path(), err))
 }
 
 // ids are the notebooks of the vault that a person names; nil for no names.
@@ -262,12 +264,19 @@ func ended(ctx context.Context, op, path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil:
+	case ctx.Err() == nil:
+		if _, known := errors.AsType[*tool.Error](err); known {
+			return err
+		}
+	default:
 		return &tool.Error{Op: op, Kind: tool.Canceled, Subject: path, Message: "interrupted", Err: context.Cause(ctx)}
 	}
 	return unwritable(op, path, err)
 }
 
 func unwritable(op, path string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return fileError(op, path, err)
+	}
 	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: path, Err: err}
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"collie/internal/config"
 	"collie/internal/source/siyuan/safety"
@@ -48,30 +50,51 @@ func (v *Vault) Exists() bool {
 
 // Info counts what the vault holds.
 func (v *Vault) Info(ctx context.Context) (VaultInfo, error) {
-	w, err := v.open(ctx, "look at the vault")
+	const op = "look at the vault"
+	w, err := v.open(ctx, op)
 	if err != nil {
 		return VaultInfo{}, err
 	}
-	return w.Info(ctx)
+	info, err := w.Info(ctx)
+	return info, vaultError(op, v.Path(), err)
 }
 
 // Check looks for what is wrong in the file, and tells progress, unless it is nil, of documents.
 func (v *Vault) Check(ctx context.Context, progress func(done, total int)) ([]VaultProblem, error) {
-	w, err := v.open(ctx, "check the vault")
+	const op = "check the vault"
+	w, err := v.open(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	return w.Check(ctx, progress)
+	found, err := w.Check(ctx, progress)
+	return found, vaultError(op, v.Path(), err)
 }
 
 // Backup writes one state of the vault to a file that is not there yet, while others read and write.
 func (v *Vault) Backup(ctx context.Context, path string) error {
-	w, err := v.open(ctx, "back up the vault")
+	const op = "back up the vault"
+	w, err := v.open(ctx, op)
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fileError(op, path, err)
+	}
 	err = w.Backup(ctx, path)
-	if errors.Is(err, fs.ErrExist) {
+	switch {
+	case err == nil:
+		noteBackup(v.Path(), path)
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		err = nil
+	case workspace.TroubleOf(err) == workspace.DiskFull:
+		return fileError(op, path, errors.Join(syscall.ENOSPC, err))
+	case workspace.TroubleOf(err) != "":
+		return vaultError(op, v.Path(), err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC):
+		return fileError(op, path, err)
+	}
+	if err == nil {
 		return &tool.Error{
 			Op: "back up the vault", Kind: tool.Exists, Subject: path, Message: "that file is there already",
 			Hint: "name one that is not; a backup is never written over another file",
@@ -87,7 +110,8 @@ func (v *Vault) open(ctx context.Context, op string) (*workspace.Workspace, erro
 			Hint: "the first use makes it, such as: collie fs tree /",
 		}
 	}
-	return v.vault.Workspace(ctx)
+	w, err := v.vault.Workspace(ctx)
+	return w, vaultError(op, v.Path(), err)
 }
 
 // Close closes the file. Safe to call twice.

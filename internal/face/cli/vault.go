@@ -16,6 +16,8 @@ func (p *program) vaultCommand() *cobra.Command {
 		p.vaultExportCommand(),
 		p.vaultCheckCommand(),
 		p.vaultBackupCommand(),
+		p.vaultRestoreCommand(),
+		p.vaultSalvageCommand(),
 	)
 	c.AddCommand(p.aboutVault(p.siyuanPermissionCommand(), p.siyuanUndoCommand())...)
 	c.Long = "Where no SiYuan is set up your notes are kept in a vault: one file that the tools for notes read\n" +

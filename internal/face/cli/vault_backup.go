@@ -18,8 +18,7 @@ func (p *program) vaultBackupCommand() *cobra.Command {
 		Use: "backup [FILE]", Short: "Copy the vault to a file, also while it is used", Args: cobra.MaximumNArgs(1),
 		Long: "Writes one state of the vault to FILE, also while a gateway reads and writes it. Without FILE it\n" +
 			"is vault-YYYYMMDD-HHMMSS.db in this folder, and so it is in FILE if that is a folder. A file that\n" +
-			"is there is never written over. To go back to a backup, stop the gateway, move the vault's file\n" +
-			"and those that begin with its name away, and put the backup in its place.",
+			"is there is never written over. collie vault restore goes back to a backup.",
 		Example: "  collie vault backup\n  collie vault backup ~/Backups\n  collie vault backup /mnt/usb/notes.db",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.vaultBackup(c.Context(), first(append(args, "")...))

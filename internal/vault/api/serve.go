@@ -92,9 +92,15 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, rep)
 }
 
+// TroubleHeader says in an answer what is the matter with the file of the vault.
+const TroubleHeader = "Vault-Trouble"
+
 // WriteError answers that the vault itself failed: status 500, code -1. A client takes the outcome of a write for
-// unknown.
+// unknown, unless TroubleHeader tells that nothing was written.
 func WriteError(w http.ResponseWriter, err error) {
+	if t := workspace.TroubleOf(err); t != "" {
+		w.Header().Set(TroubleHeader, string(t))
+	}
 	write(w, Reply{Status: http.StatusInternalServerError, Code: -1, Msg: "the vault could not answer: " + err.Error()})
 }
 

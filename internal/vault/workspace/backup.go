@@ -20,7 +20,7 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 		}
 		return fmt.Errorf("back up the vault to %s: %w", path, err)
 	}
-	dropStale(filepath.Dir(path))
+	DropStale(filepath.Dir(path), partPrefix)
 	dir, err := os.MkdirTemp(filepath.Dir(path), partPrefix)
 	if err != nil {
 		return fmt.Errorf("back up the vault: %w", err)
@@ -56,18 +56,29 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-const (
-	// partPrefix begins the names of the folders that hold backups while they are made.
-	partPrefix = ".collie-backup-"
-	// partTime is how long one may take before its process is taken for dead.
-	partTime = 24 * time.Hour
-)
+// partPrefix begins the names of the folders that hold backups while they are made.
+const partPrefix = ".collie-backup-"
 
-// dropStale removes what backups left behind that were killed.
-func dropStale(dir string) {
-	parts, _ := filepath.Glob(filepath.Join(dir, partPrefix+"*"))
+// partTime is how long nothing may be written into such a folder before its process is taken for dead.
+const partTime = 10 * time.Minute
+
+// DropStale removes the folders below dir whose names begin with prefix and that nobody writes into any more: what work
+// left behind that was killed.
+func DropStale(dir, prefix string) {
+	parts, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	for _, part := range parts {
-		if f, err := os.Lstat(part); err == nil && f.IsDir() && time.Since(f.ModTime()) > partTime {
+		f, err := os.Lstat(part)
+		if err != nil || !f.IsDir() {
+			continue
+		}
+		last := f.ModTime()
+		entries, _ := os.ReadDir(part)
+		for _, entry := range entries {
+			if info, err := entry.Info(); err == nil && info.ModTime().After(last) {
+				last = info.ModTime()
+			}
+		}
+		if time.Since(last) > partTime {
 			_ = os.RemoveAll(part)
 		}
 	}

@@ -182,7 +182,7 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 
 // newer is the error for a file of a version that is not known yet.
 func newer(version int) error {
-	return fmt.Errorf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations))
+	return &troubled{fmt.Sprintf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations)), Newer}
 }
 
 // inPlace is an error if the file is no longer where it was opened, or another one is: what is written into it then would
@@ -220,7 +220,7 @@ func recognize(conn *sqlite.Conn) (version int, err error) {
 		}
 	}
 	if app != appID && (app != 0 || version != 0 || tables != 0) {
-		return 0, errors.New("this SQLite file belongs to another program")
+		return 0, &troubled{"this SQLite file belongs to another program", Foreign}
 	}
 	return version, nil
 }

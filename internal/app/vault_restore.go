@@ -1,0 +1,227 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"collie/internal/atomicfile"
+	"collie/internal/tool"
+	"collie/internal/vault/folder"
+	"collie/internal/vault/salvage"
+	"collie/internal/vault/workspace"
+)
+
+// Restored says what [Vault.Restore] did.
+type Restored struct {
+	// Kept is where the vault that was there lies now, "" if there was none.
+	Kept string
+	VaultInfo
+}
+
+// restorePrefix begins the names of the folders in which a backup is made ready.
+const restorePrefix = ".collie-restore-"
+
+// Restore puts a backup in the place of the vault, and keeps what was there beside it. The backup is copied and checked
+// first; nothing is changed unless it is sound. Until the last step the vault is what it was. Nobody else may use it.
+func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, total int)) (r Restored, err error) {
+	const op = "restore the vault"
+	info, err := os.Stat(backup)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, &tool.Error{Op: op, Kind: tool.Unknown, Subject: backup, Message: "there is no such file"}
+	case err != nil:
+		return r, fileError(op, backup, err)
+	case !info.Mode().IsRegular() || info.Size() == 0:
+		return r, &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is no file, or an empty one; expected a backup of a vault"}
+	}
+	if now, err := os.Stat(v.Path()); err == nil && os.SameFile(now, info) {
+		return r, &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is the vault itself, expected a backup of it"}
+	}
+	dir := filepath.Dir(v.Path())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return r, fileError(op, dir, err)
+	}
+	unlock, err := atomicfile.Lock(ctx, v.Path()+".import.lock")
+	if err != nil {
+		return r, fileError(op, dir, err)
+	}
+	defer unlock()
+	workspace.DropStale(dir, restorePrefix)
+	part, err := os.MkdirTemp(dir, restorePrefix)
+	if err != nil {
+		return r, fileError(op, dir, err)
+	}
+	defer os.RemoveAll(part) //nolint:errcheck // what is left of it says so by its name
+	fresh := filepath.Join(part, "vault.db")
+	for _, suffix := range []string{"", "-wal"} { // a copy that was made by hand may have a log
+		if err := copyFile(ctx, backup+suffix, fresh+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return r, fileError(op, backup, err)
+		}
+	}
+	if r.VaultInfo, err = soundBackup(ctx, op, backup, fresh, progress); err != nil {
+		return r, err
+	}
+	if r.Kept, err = keepBeside(v.Path(), time.Now()); err != nil {
+		return r, fileError(op, v.Path(), err)
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Remove(v.Path() + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return r, fileError(op, v.Path(), err)
+		}
+	}
+	if err := os.Rename(fresh, v.Path()); err != nil {
+		return r, fileError(op, v.Path(), err)
+	}
+	if d, err := os.Open(dir); err == nil { // that the name is there outlives the machine too
+		_ = d.Sync() // not every system can
+		_ = d.Close()
+	}
+	r.Path = v.Path()
+	return r, nil
+}
+
+// soundBackup checks the copy of a backup, and brings it up to date.
+func soundBackup(ctx context.Context, op, backup, fresh string, progress func(done, total int)) (info VaultInfo, err error) {
+	w, err := workspace.Open(ctx, fresh, workspace.Options{})
+	if err != nil {
+		if workspace.TroubleOf(err) != "" {
+			err = &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is no sound backup of a vault: nothing was changed", Err: err}
+		}
+		return info, err
+	}
+	found, err := w.Check(ctx, progress)
+	if err == nil {
+		info, err = w.Info(ctx)
+	}
+	err = errors.Join(err, w.Close())
+	switch {
+	case ctx.Err() != nil:
+		return info, &tool.Error{Op: op, Kind: tool.Canceled, Subject: backup, Message: "interrupted: nothing was changed", Err: context.Cause(ctx)}
+	case err != nil || len(found) > 0 && found[0].Subject == "database":
+		return info, &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "the backup is damaged: nothing was changed", Err: err, Hint: "try an older one"}
+	case info.Notebooks == 0:
+		return info, &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "the backup holds no notebook: nothing was changed"}
+	case len(found) > 0:
+		return info, &tool.Error{
+			Op: op, Kind: tool.Invalid, Subject: backup, Message: fmt.Sprintf("the backup has %d problems, such as %s: nothing was changed", len(found), found[0]),
+			Hint: "try an older one",
+		}
+	}
+	return info, syncFile(fresh)
+}
+
+// keepBeside gives a vault, with its log, a second name.
+func keepBeside(path string, now time.Time) (kept string, err error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	ext := filepath.Ext(path)
+	stem := strings.TrimSuffix(path, ext) + "-before-" + now.Format("20060102-150405")
+	kept = stem + ext
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		kept = fmt.Sprintf("%s-%d%s", stem, i, ext)
+	}
+	for _, suffix := range []string{"-wal", ""} {
+		err := os.Link(path+suffix, kept+suffix)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			err = copyFile(context.Background(), path+suffix, kept+suffix) // not every file system has links
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return kept, nil
+}
+
+// copyFile copies a file to one that is not there.
+func copyFile(ctx context.Context, from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, reader{ctx, in})
+	return errors.Join(err, out.Close())
+}
+
+// reader reads until ctx ends.
+type reader struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.in.Read(p)
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// LostNotes is something that [Vault.Salvage] did not find.
+type LostNotes = salvage.Lost
+
+// lostList is the file that lists what is missing, in the folder of a salvage.
+const lostList = "not-salvaged.txt"
+
+// Salvage writes what can still be read of a damaged vault as a folder of Markdown, and says what is missing. The file of
+// the vault is only read.
+func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, lost []LostNotes, err error) {
+	const op = "salvage the vault"
+	if !v.Exists() {
+		_, err := v.open(ctx, op)
+		return report, nil, err
+	}
+	found, err := salvage.Read(ctx, v.Path())
+	if err != nil {
+		return report, nil, ended(ctx, op, v.Path(), err)
+	}
+	if found.Empty() {
+		return report, nil, &tool.Error{Op: op, Kind: tool.Unknown, Subject: v.Path(), Message: "no notes were found in it", Hint: "collie vault restore BACKUP goes back to a backup"}
+	}
+	tmp, err := os.MkdirTemp("", "collie-salvage-")
+	if err != nil {
+		return report, nil, fileError(op, os.TempDir(), err)
+	}
+	defer os.RemoveAll(tmp) //nolint:errcheck // nothing of worth is in it
+	w, err := workspace.Open(ctx, filepath.Join(tmp, "vault.db"), workspace.Options{})
+	if err != nil {
+		return report, nil, err
+	}
+	defer w.Close() //nolint:errcheck // it is thrown away
+	if lost, err = found.Fill(ctx, w); err != nil {
+		return report, nil, ended(ctx, op, v.Path(), vaultError(op, tmp, err))
+	}
+	if report, err = folder.Export(ctx, w, dir, folder.ExportOptions{}); err != nil {
+		return report, lost, ended(ctx, op, dir, err)
+	}
+	var list strings.Builder
+	for _, l := range lost {
+		fmt.Fprintf(&list, "%s: %s\n", l.Where, l.What)
+	}
+	if err := os.WriteFile(filepath.Join(dir, lostList), []byte(list.String()), 0o600); err != nil {
+		return report, lost, fileError(op, dir, err)
+	}
+	return report, lost, nil
+}

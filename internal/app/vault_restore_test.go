@@ -1,0 +1,195 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/config"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+// noted makes a vault with one document and returns the settings.
+func noted(t *testing.T, text string) *config.Config {
+	t.Helper()
+	cfg := vaultSettings(t)
+	dir := filepath.Join(t.TempDir(), "Notes")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "page.md"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := OpenVaultToFill(cfg, config.EnvOf(), slog.New(slog.DiscardHandler))
+	defer v.Close() //nolint:errcheck // nothing depends on it
+	if _, err := v.Import(t.Context(), dir, FolderImport{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// texts are the blocks of a vault.
+func texts(t *testing.T, cfg *config.Config) string {
+	t.Helper()
+	v := OpenVault(cfg, nil)
+	defer v.Close() //nolint:errcheck // nothing depends on it
+	out := filepath.Join(t.TempDir(), "out")
+	if _, err := v.Export(t.Context(), out, FolderExport{}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(out, "Notes", "page.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(path string) error{
+		"sound":   func(string) error { return nil },
+		"gone":    os.Remove,
+		"noise":   func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("noise"), 9000), 0o600) },
+		"cut":     func(path string) error { return os.Truncate(path, 20_000) },
+		"a log":   func(path string) error { return os.WriteFile(path+"-wal", []byte("of another file"), 0o600) },
+		"another": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		cfg := noted(t, "as it was")
+		v := OpenVault(cfg, nil)
+		backup := filepath.Join(t.TempDir(), "backup.db")
+		if err := v.Backup(t.Context(), backup); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := damage(cfg.Vault.File); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.ReadFile(cfg.Vault.File)
+		kept, _ := os.ReadFile(backup)
+		r, err := OpenVault(cfg, nil).Restore(t.Context(), backup, nil)
+		if err != nil || r.Documents != 1 || (r.Kept == "") != (name == "gone") {
+			t.Fatalf("%s: %+v, %v", name, r, err)
+		}
+		if r.Kept != "" {
+			if after, err := os.ReadFile(r.Kept); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("%s: what is kept is not what was there: %v", name, err)
+			}
+		}
+		if after, err := os.ReadFile(backup); err != nil || !bytes.Equal(kept, after) {
+			t.Errorf("%s: the backup was changed: %v", name, err)
+		}
+		if got := texts(t, cfg); !strings.Contains(got, "as it was") {
+			t.Errorf("%s: %s", name, got)
+		}
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(cfg.Vault.File), restorePrefix+"*")); len(left) > 0 {
+			t.Errorf("%s: %v is left", name, left)
+		}
+	}
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
+	cfg := noted(t, "as it was")
+	sound, err := os.ReadFile(cfg.Vault.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(sound)
+	for at := 4096; at < len(damaged); at += 3 * 4096 {
+		clear(damaged[at : at+1000])
+	}
+	for name, data := range map[string][]byte{"damaged": damaged, "cut": sound[:30_000], "text": []byte("no vault"), "empty": nil} {
+		backup := filepath.Join(t.TempDir(), "backup.db")
+		if err := os.WriteFile(backup, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := OpenVault(cfg, nil).Restore(t.Context(), backup, nil)
+		if now, _ := os.ReadFile(cfg.Vault.File); tool.KindOf(err) != tool.Invalid || !bytes.Equal(now, sound) {
+			t.Errorf("%s: %v; the vault is changed: %t", name, err, !bytes.Equal(now, sound))
+		}
+	}
+	for _, place := range []string{cfg.Vault.File, t.TempDir(), filepath.Join(t.TempDir(), "none")} {
+		if _, err := OpenVault(cfg, nil).Restore(t.Context(), place, nil); err == nil {
+			t.Errorf("%s is restored", place)
+		}
+	}
+}
+
+// TestDamagedVaultSaysSo asks for notes in vaults that cannot be opened: the error is the true one, and says what to do.
+func TestDamagedVaultSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(path string) error{
+		"noise": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("noise"), 9000), 0o600) },
+		"cut":   func(path string) error { return os.Truncate(path, 1000) },
+	} {
+		cfg := noted(t, "text")
+		v := OpenVault(cfg, nil)
+		backup := filepath.Join(t.TempDir(), "backup.db")
+		if err := v.Backup(t.Context(), backup); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := damage(cfg.Vault.File); err != nil {
+			t.Fatal(err)
+		}
+		own := newVault(cfg, config.EnvOf(), nil)
+		defer own.Close() //nolint:errcheck // nothing depends on it
+		k := vaultClient(own, nil)
+		defer k.Close()
+		_, reads := k.Notebooks(t.Context())
+		_, writes := k.CreateDocument(t.Context(), kernel.ID("20240101000000-aaaaaaa"), "/a", "text", "")
+		_, exports := OpenVault(cfg, nil).Export(t.Context(), filepath.Join(t.TempDir(), "out"), FolderExport{})
+		_, checks := OpenVault(cfg, nil).Check(t.Context(), nil)
+		for what, err := range map[string]error{"read": reads, "write": writes, "export": exports, "check": checks} {
+			if tool.KindOf(err) != tool.Unavailable || !strings.Contains(hintOf(err), "salvage") || !strings.Contains(hintOf(err), backup) {
+				t.Errorf("%s: %s: %v; %s", name, what, err, hintOf(err))
+			}
+		}
+	}
+}
+
+func TestSalvageOfAVault(t *testing.T) {
+	t.Parallel()
+	cfg := noted(t, "what is to be found")
+	data, err := os.ReadFile(cfg.Vault.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(data[:4096])
+	if err := os.WriteFile(cfg.Vault.File, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := OpenVault(cfg, nil)
+	dir := filepath.Join(t.TempDir(), "out")
+	report, lost, err := v.Salvage(t.Context(), dir)
+	if err != nil || report.Documents != 1 || len(lost) == 0 {
+		t.Fatalf("%+v, %v, %v", report, lost, err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "Notes", "page.md"))
+	if err != nil || !strings.Contains(string(page), "what is to be found") {
+		t.Errorf("%s, %v", page, err)
+	}
+	if now, err := os.ReadFile(cfg.Vault.File); err != nil || !bytes.Equal(now, data) {
+		t.Errorf("the file was changed: %v", err)
+	}
+	if _, err := os.ReadFile(filepath.Join(dir, lostList)); err != nil {
+		t.Error(err)
+	}
+}
+
+// hintOf is what an error says to try.
+func hintOf(err error) string {
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return e.Hint
+	}
+	return ""
+}

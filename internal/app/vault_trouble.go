@@ -1,0 +1,108 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/atomicfile"
+	"collie/internal/tool"
+	"collie/internal/vault"
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
+)
+
+// vaultTransport takes requests to a vault, and says what is the matter where its file cannot be read or written: a
+// kernel's answer could not.
+type vaultTransport struct{ sleeper }
+
+func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := vault.Transport{Vault: t.sleeper}.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	trouble := workspace.Trouble(resp.Header.Get(api.TroubleHeader))
+	if trouble == "" {
+		return resp, nil
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return nil, troubleError("use the vault", t.vault.Path(), trouble, errors.New(gjson.GetBytes(body, "msg").Str))
+}
+
+// vaultError is an error of the vault's file with what to do about it; other errors it leaves alone.
+func vaultError(op, path string, err error) error {
+	trouble := workspace.TroubleOf(err)
+	if _, known := errors.AsType[*tool.Error](err); err == nil || known || trouble == "" {
+		return err
+	}
+	return troubleError(op, path, trouble, err)
+}
+
+// troubleError says what is the matter with a vault, and that nothing was written.
+func troubleError(op, path string, trouble workspace.Trouble, err error) error {
+	e := &tool.Error{Op: op, Kind: tool.Unavailable, Code: "vault_" + string(trouble), Subject: path, Err: err}
+	switch trouble {
+	case workspace.Damaged:
+		e.Message = "the file of the vault is damaged"
+		e.Hint = "collie vault restore BACKUP goes back to a backup; collie vault salvage DIR writes what can still be read as Markdown"
+		if backup := lastBackup(path); backup != "" {
+			e.Hint = "the last backup is " + backup + ": collie vault restore goes back to it; collie vault salvage DIR writes what can still be read as Markdown"
+		}
+	case workspace.Newer:
+		e.Message, e.Hint = "the file of the vault is of a newer Collie", "update Collie"
+	case workspace.Foreign:
+		e.Message, e.Hint = "the file is no vault", "vault.file in the settings names another one; collie vault restore BACKUP puts a backup there"
+	case workspace.Unwritten:
+		e.Message, e.Hint = "the file of the vault is read-only: nothing was written", "give yourself the right to write the file and its folder"
+	case workspace.DiskFull:
+		e.Message, e.Hint = "the disk is full: nothing was written", "make room, and try again"
+	case workspace.Locked:
+		e.Message, e.Hint = "another process does not let go of the vault: nothing was written", "try again; a copy or a sync of the file may hold it"
+	}
+	return e
+}
+
+// backupNote is the file that names the last backup of a vault.
+func backupNote(path string) string { return path + ".backup" }
+
+// noteBackup remembers a backup, for those who need one.
+func noteBackup(path, backup string) {
+	_ = atomicfile.WriteNoSync(backupNote(path), []byte(backup), 0o600) // without it nothing but a hint is missing
+}
+
+// lastBackup is the last backup of a vault if it is still there.
+func lastBackup(path string) string {
+	data, err := os.ReadFile(backupNote(path))
+	if err != nil || len(data) > 4096 || !filepath.IsAbs(string(data)) {
+		return ""
+	}
+	if info, err := os.Stat(string(data)); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return string(data)
+}
+
+// fileError is the error for a file or folder that could not be made, with what the system says.
+func fileError(op, path string, err error) error {
+	e := &tool.Error{Op: op, Kind: tool.Internal, Subject: path, Err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Kind, e.Message, e.Hint = tool.Unknown, "the folder it is to lie in is not there", "make it, or name another place"
+	case errors.Is(err, fs.ErrPermission):
+		e.Kind, e.Message, e.Hint = tool.Unavailable, "it must not be written there", "name a place that you may write"
+	case errors.Is(err, syscall.ENOSPC):
+		e.Kind, e.Code, e.Message, e.Hint = tool.Unavailable, "disk_full", "the disk is full", "make room, or name another place"
+	}
+	return e
+}

@@ -1,0 +1,49 @@
+package workspace
+
+import (
+	"errors"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// Trouble says what is the matter with the file itself. Nothing was written then.
+type Trouble string
+
+// What can be the matter.
+const (
+	Damaged   Trouble = "damaged"
+	Newer     Trouble = "newer"     // a later Collie wrote it
+	Foreign   Trouble = "foreign"   // another program wrote it
+	Unwritten Trouble = "read-only" // the file or its folder must not be written
+	DiskFull  Trouble = "disk-full"
+	Locked    Trouble = "locked" // another process does not let go of it
+)
+
+// troubled is an error that knows its trouble.
+type troubled struct {
+	text    string
+	trouble Trouble
+}
+
+func (t *troubled) Error() string { return t.text }
+
+// TroubleOf says what an error of a workspace means for its file, "" if it says nothing of it.
+func TroubleOf(err error) Trouble {
+	if e, ok := errors.AsType[*troubled](err); ok {
+		return e.trouble
+	}
+	if err == nil {
+		return ""
+	}
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		return Damaged
+	case sqlite.ResultReadOnly, sqlite.ResultPerm:
+		return Unwritten
+	case sqlite.ResultFull:
+		return DiskFull
+	case sqlite.ResultBusy, sqlite.ResultLocked:
+		return Locked
+	}
+	return ""
+}
