@@ -37,7 +37,9 @@ func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, troubleError("use the vault", t.vault.Path(), trouble, errors.New(gjson.GetBytes(body, "msg").Str))
+	e := troubleError("use the vault", t.vault.Path(), trouble, errors.New(gjson.GetBytes(body, "msg").Str))
+	e.Kind = tool.Unavailable // nothing else that a tool may ask would be answered either
+	return nil, e
 }
 
 // vaultError is an error of the vault's file with what to do about it; other errors it leaves alone.
@@ -50,8 +52,8 @@ func vaultError(op, path string, err error) error {
 }
 
 // troubleError says what is the matter with a vault, and that nothing was written.
-func troubleError(op, path string, trouble workspace.Trouble, err error) error {
-	e := &tool.Error{Op: op, Kind: tool.Unavailable, Code: "vault_" + string(trouble), Subject: path, Err: err}
+func troubleError(op, path string, trouble workspace.Trouble, err error) *tool.Error {
+	e := &tool.Error{Op: op, Kind: tool.API, Code: "vault_" + string(trouble), Subject: path, Err: err}
 	switch trouble {
 	case workspace.Damaged:
 		e.Message = "the file of the vault is damaged"
