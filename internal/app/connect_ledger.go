@@ -129,9 +129,11 @@ func (c *Connection) ApplyNoted(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	return errors.Join(err, updateLedger(context.WithoutCancel(ctx), cfg, func(l *ledger) error {
-		l.Steps = slices.DeleteFunc(l.Steps, func(s step) bool {
-			return s.File == c.File && s.SHA256 == steps[len(steps)-1].SHA256 || s.SHA256 == steps[0].SHA256
-		})
+		for _, made := range steps {
+			if i := slices.IndexFunc(l.Steps, func(s step) bool { return s.File == made.File && s.SHA256 == made.SHA256 }); i >= 0 {
+				l.Steps = slices.Delete(l.Steps, i, i+1)
+			}
+		}
 		return nil
 	}))
 }

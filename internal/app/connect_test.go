@@ -291,3 +291,54 @@ func TestConnectLinkAndBrokenFile(t *testing.T) {
 		t.Errorf("once it is mended: %+v: %s", done, d.read())
 	}
 }
+
+// A client is there if PATH has its program, though it has no file yet; opencode's file is the one that
+// opencode made.
+func TestClientsThatAreThere(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	env := config.EnvOf("HOME="+home, "USERPROFILE="+home, "APPDATA="+home)
+	for _, c := range app.ClientConnections(env, home, func(command string) bool { return command == "codex" }) {
+		if c.Installed != (c.Client == "codex") {
+			t.Errorf("%s: installed %t", c.Client, c.Installed)
+		}
+	}
+	d := newDesk(t, "opencode", "")
+	const before = "{ // mine\n  \"mcp\": {}\n}\n"
+	d.file += "c"
+	d.write(before)
+	d.connect(false)
+	if !strings.Contains(d.read(), "collie") || !strings.Contains(d.read(), "// mine") {
+		t.Errorf("opencode.jsonc is %s", d.read())
+	}
+	d.back(false, true)
+	if d.read() != before {
+		t.Errorf("then %s", d.read())
+	}
+}
+
+// A change that is not made leaves no note behind.
+func TestNoNoteOfWhatWasNotDone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
+	d.takeIn()
+	c, err := app.Connect(d.client, d.env, app.ConnectOptions{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twins, err := app.Twins(d.settings(), d.env, d.client, "/w", "")
+	if err == nil {
+		err = c.TakeOut(twins)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const theirs = `{"mcpServers":{"a":{"command":"x"}},"later":1}`
+	d.write(theirs)
+	if err := c.ApplyNoted(t.Context(), d.settings()); err == nil || d.read() != theirs {
+		t.Errorf("a file that was changed meanwhile: %v: %s", err, d.read())
+	}
+	if done := d.back(true, true); len(done) > 0 {
+		t.Errorf("there is something to take back: %+v", done)
+	}
+}

@@ -26,7 +26,7 @@ type Gateway struct {
 	URL     string    `json:"url"`
 	Digest  string    `json:"configDigest"`
 	// Settings are the files that it was told to read its settings from, absolute; none means those of
-	// the home. Project is the trusted file of the folder that it was started in, if any.
+	// the home. Project is the file of the folder that it was started in, if there is one.
 	Settings []string `json:"settings,omitempty"`
 	Project  string   `json:"project,omitempty"`
 	// Control is the key of the CLI: origin direct, may manage. Bridge is that of stdio:
@@ -110,9 +110,9 @@ func FindGateway(paths config.Paths) (Gateway, error) {
 	return g, nil
 }
 
-// TrustedProject is the file of the working folder that counts; empty if there is none.
-func TrustedProject(cfg *config.Config) string {
-	if cfg.Project == nil || cfg.Project.State != config.Trusted {
+// ProjectFile is the file of the working folder, trusted or not; empty if there is none.
+func ProjectFile(cfg *config.Config) string {
+	if cfg.Project == nil {
 		return ""
 	}
 	return cfg.Project.File

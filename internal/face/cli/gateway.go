@@ -70,7 +70,7 @@ func (r *remote) reread(ctx context.Context) {
 func (p *program) readsAlike(g *app.Gateway, cfg *config.Config) bool {
 	o := p.options()
 	named, err := o.Named()
-	return err == nil && slices.Equal(named, g.Settings) && app.TrustedProject(cfg) == g.Project
+	return err == nil && slices.Equal(named, g.Settings) && app.ProjectFile(cfg) == g.Project
 }
 
 // otherGateway says of a gateway that has not the settings of this command how they differ, and
@@ -83,7 +83,7 @@ func (p *program) otherGateway(g *app.Gateway, cfg *config.Config) string {
 	o := p.options()
 	named, err := o.Named()
 	switch {
-	case err == nil && slices.Equal(named, g.Settings) && g.Project != app.TrustedProject(cfg):
+	case err == nil && slices.Equal(named, g.Settings) && g.Project != app.ProjectFile(cfg):
 		return who + "those of another project; restart it from here to share its servers"
 	case err == nil && slices.Equal(named, g.Settings):
 		return fmt.Sprintf("the gateway that runs (pid %d) has not taken up these settings; collie doctor says why, or restart it", g.PID)

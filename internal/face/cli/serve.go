@@ -137,7 +137,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 	}
 	w := newWatcher(a, log, func(now *config.Config) {
 		mute.Store(!now.HTTP.ElicitationConfirms)
-		gateway.Digest, gateway.Project = now.Digest(), app.TrustedProject(now) // commands compare theirs with it
+		gateway.Digest, gateway.Project = now.Digest(), app.ProjectFile(now) // commands compare theirs with it
 		if err := app.Announce(cfg.Paths, gateway); err != nil {
 			log.Warn("gateway.json not written", "error", err)
 		}
@@ -183,7 +183,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 func (p *program) doorOptions(cfg *config.Config, f *serveFlags, tokenFile string) (door.Options, app.Gateway, error) {
 	g := app.Gateway{
 		PID: os.Getpid(), Started: time.Now().UTC(), Version: p.version, Digest: cfg.Digest(),
-		Control: app.NewKey(), Bridge: app.NewKey(), Project: app.TrustedProject(cfg),
+		Control: app.NewKey(), Bridge: app.NewKey(), Project: app.ProjectFile(cfg),
 	}
 	var err error
 	settings := p.options()
