@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -202,6 +203,8 @@ func exampleFlag(q *parameter) string {
 	switch {
 	case q.is("boolean"):
 		return flag
+	case slices.Contains(q.types, "boolean"): // or a text
+		return flag + " true"
 	case needsJSON(q) && q.def.Exists():
 		return flag + "-json " + shellQuote(q.def.Raw)
 	case needsJSON(q) && q.is("object"):
