@@ -57,7 +57,7 @@ func ReplaceDocument(ctx context.Context, r *action.Request, doc action.Target, 
 	if err != nil {
 		return Replaced{}, err
 	}
-	known, err := texts(ctx, r.Kernel, doc.ID, blocks, blocks)
+	known, err := texts(ctx, r.Kernel, doc.ID, blocks, blocks, 0, len(blocks))
 	if err != nil {
 		return Replaced{}, err
 	}
@@ -329,7 +329,7 @@ func (e *editor) read(ctx context.Context, r *action.Request, changed []*piece) 
 			return nil, err
 		}
 	}
-	return texts(ctx, r.Kernel, e.doc, all, some)
+	return texts(ctx, r.Kernel, e.doc, all, some, 0, len(all))
 }
 
 func (e *editor) mismatch(id kernel.ID) error {

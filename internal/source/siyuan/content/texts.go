@@ -14,14 +14,15 @@ import (
 const singly = 100
 
 // texts returns the kramdown of blocks right below a document, among all that are there in order,
-// and that of the document where that is what was read. Blocks that are gone are left out.
-func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []kernel.Block) (map[kernel.ID]string, error) {
+// and that of the document where that is what was read. Blocks that are gone are left out. Those from one index to
+// another are what the caller may use of it.
+func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []kernel.Block, from, to int) (map[kernel.ID]string, error) {
 	if len(all) > singly {
 		whole, err := k.Kramdown(ctx, doc)
 		if err != nil {
 			return nil, err
 		}
-		if out, ok := cut(whole, all); ok {
+		if out, ok := cut(whole, all, from, to); ok {
 			out[doc] = whole
 			return out, nil
 		}
@@ -43,16 +44,22 @@ func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []ker
 
 // cut cuts the kramdown of a document into that of the blocks right below it: each ends with a line
 // that is its attribute list. It fails where the two do not belong together, as when a block has
-// been added in between.
-func cut(whole string, blocks []kernel.Block) (map[kernel.ID]string, bool) {
+// been added in between. Only the blocks from one index to another are looked at closely: in a long document that takes more
+// time than all else. A list of attributes in code before them may stand in for a block's own, and spoils the next block at
+// most, so that the one before the first is looked at too.
+func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]string, bool) {
 	out := make(map[kernel.ID]string, len(blocks)+1)
 	at := 0
-	for _, b := range blocks {
+	for i, b := range blocks {
 		end := ownLine(whole[at:], b.ID)
 		if end < 0 {
 			return nil, false
 		}
 		out[b.ID] = strings.TrimLeft(whole[at:at+end], "\n")
+		if i < from-1 || i >= to {
+			at += end
+			continue
+		}
 		if _, ok := ownList(out[b.ID], b.ID); !ok { // it is in code, which has the block's list in it
 			return nil, false
 		}

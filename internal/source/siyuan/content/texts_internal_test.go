@@ -19,9 +19,37 @@ func TestCut(t *testing.T) {
 		"one\n" + own(a) + "\n\nnew\n" + own("20240101000000-ddddddd"): false,
 		"one\n" + own(b) + end:                                         false,
 	} {
-		out, got := cut(whole, blocks)
+		out, got := cut(whole, blocks, 0, len(blocks))
 		if got != ok {
 			t.Errorf("%q is cut: %v, want %v, into %q", whole, got, ok, out)
+		}
+	}
+}
+
+// TestCutLooksWhereItMatters: what a block outside of the range spoils is right again in the range, or nothing is cut.
+func TestCutLooksWhereItMatters(t *testing.T) {
+	t.Parallel()
+	var blocks []kernel.Block
+	whole := ""
+	for i := range 6 {
+		b := kernel.Block{ID: kernel.ID("20240101000000-aaaaaa" + string(rune('a'+i)))}
+		blocks = append(blocks, b)
+		own, text := "{: id=\""+string(b.ID)+"\"}", "text"
+		if i == 1 {
+			text = "```\n" + own + "\nmore\n```" // its own list is in its code
+		}
+		whole += text + "\n" + own + "\n\n"
+	}
+	whole += "{: id=\"20240101000000-ccccccc\" type=\"doc\"}"
+	for from, want := range []bool{false, false, false, false, true, true} {
+		out, ok := cut(whole, blocks, from, len(blocks))
+		if ok != want {
+			t.Fatalf("from %d: cut is %v, want %v", from, ok, want)
+		}
+		for _, b := range blocks[from:] {
+			if ok && out[b.ID] != "text\n{: id=\""+string(b.ID)+"\"}" {
+				t.Errorf("from %d: %s is %q", from, b.ID, out[b.ID])
+			}
 		}
 	}
 }

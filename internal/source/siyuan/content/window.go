@@ -107,7 +107,7 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 	for at := start; at < end && !read.full; at += chunk {
 		some := blocks[at:min(at+chunk, end)]
 		if known[doc] == "" {
-			if known, err = texts(ctx, r.Kernel, doc, blocks, some); err != nil {
+			if known, err = texts(ctx, r.Kernel, doc, blocks, some, start, end); err != nil {
 				return Window{}, err
 			}
 			if read.veil, err = NewVeil(ctx, r, slices.Collect(maps.Values(known))...); err != nil {
