@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"collie/internal/atomicfile"
 )
 
 // run reads when the files have changed and are quiet, until ctx ends.
@@ -18,7 +20,7 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	if r.seen.update(r.files()) { // since they were read; what changes from here on is seen
 		r.read()
 	}
-	poll := time.NewTicker(w.Poll)
+	poll := time.NewTicker(n.every(w.Poll))
 	defer poll.Stop()
 	quiet := time.NewTimer(w.Debounce)
 	quiet.Stop()
@@ -32,6 +34,7 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 		case _, ok := <-n.events():
 			if !ok {
 				n.close() // the system gave up; polling goes on
+				poll.Reset(n.every(w.Poll))
 				continue
 			}
 		case err := <-n.errors():
@@ -40,9 +43,11 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 			since = time.Time{}
 			r.read()
 			n.follow(r.files())
+			poll.Reset(n.every(w.Poll))
 		case done := <-w.Now:
 			r.read()
 			n.follow(r.files())
+			poll.Reset(n.every(w.Poll))
 			done()
 		}
 		if !r.seen.update(r.files()) {
@@ -87,6 +92,18 @@ func sameLook(a, b fs.FileInfo) bool {
 type notices struct {
 	watcher *fsnotify.Watcher // nil if there is none
 	folders map[string]bool
+	all     bool // nothing happens to the files that is not told
+}
+
+// seldom is how much longer files are left alone where all changes are told. Those of folders far above are not.
+const seldom = 15
+
+// every is how often files are looked at.
+func (n *notices) every(poll time.Duration) time.Duration {
+	if n.watcher != nil && n.all {
+		return seldom * poll
+	}
+	return poll
 }
 
 func newNotices(w *WatchOptions) *notices {
@@ -124,12 +141,14 @@ func (n *notices) follow(files []string) {
 			delete(n.folders, dir)
 		}
 	}
+	n.all = true
 	for dir := range wanted {
 		// A folder that was removed and made again has to be added again, which does no harm to
 		// one that was not.
 		if _, err := os.Stat(dir); err == nil && n.watcher.Add(dir) == nil {
 			n.folders[dir] = true
 		}
+		n.all = n.all && n.folders[dir] && atomicfile.Noticed(dir)
 	}
 }
 

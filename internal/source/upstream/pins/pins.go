@@ -48,10 +48,12 @@ type Change struct {
 type Options struct {
 	// Collect is how long news are gathered into one write; default 500 ms.
 	Collect time.Duration
-	// Poll is how often [Store.Watch] looks at the file; default 2 s.
-	Poll   time.Duration
-	Now    func() time.Time // default time.Now
-	Logger *slog.Logger     // nil discards
+	// Poll is how often [Store.Watch] looks at the file where the system does not tell of its changes; default 2 s.
+	Poll time.Duration
+	// PollOnly asks the system for no notices.
+	PollOnly bool
+	Now      func() time.Time // default time.Now
+	Logger   *slog.Logger     // nil discards
 }
 
 // Store is the pins of one home. It is safe for concurrent use, by several processes that

@@ -321,7 +321,7 @@ func TestTwoStoresShareAFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "pins.json")
-		one, two := pins.Open(path, hash, pins.Options{}), pins.Open(path, hash, pins.Options{})
+		one, two := pins.Open(path, hash, pins.Options{PollOnly: true}), pins.Open(path, hash, pins.Options{})
 		// Both see their own first version of the same tool, and other tools besides.
 		one.Check("a", raws(search), true)
 		two.Check("a", raws(evil, book), true)

@@ -2,6 +2,7 @@ package pins
 
 import (
 	"maps"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -49,10 +50,21 @@ func (w *watcher) stop() {
 func (w *watcher) run() {
 	defer close(w.done)
 	w.begin()
-	tick := time.NewTicker(w.store.opts.Poll)
+	n := w.store.notify()
+	defer n.close()
+	w.look() // what came before the notices
+	tick := time.NewTicker(n.every)
 	defer tick.Stop()
 	for {
 		select {
+		case e, ok := <-n.events:
+			if !ok {
+				n.events = nil
+				tick.Reset(w.store.opts.Poll)
+			} else if filepath.Base(e.Name) != n.base {
+				continue // of another file in the folder
+			}
+		case <-n.failures: // an overflow, for example: something was lost
 		case <-tick.C:
 		case <-w.wake:
 		case <-w.ended:

@@ -6,12 +6,15 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"collie/internal/atomicfile"
 )
 
 // watchPoll finds what the system does not tell, on network drives for example; settle lets a
 // writer finish.
 const (
 	watchPoll   = 1500 * time.Millisecond
+	watchSeldom = 30 * time.Second // where the system tells all
 	watchSettle = 50 * time.Millisecond
 )
 
@@ -28,7 +31,7 @@ func (f *File) Watch(ctx context.Context, tell func()) error {
 	if err != nil {
 		return err
 	}
-	poll := time.NewTicker(watchPoll)
+	poll := time.NewTicker(n.every)
 	defer poll.Stop()
 	settle := time.NewTimer(0)
 	defer settle.Stop()
@@ -42,8 +45,7 @@ func (f *File) Watch(ctx context.Context, tell func()) error {
 				settle.Reset(watchSettle)
 			}
 			continue
-		case <-n.failures: //nolint:errcheck // an overflow, for example: polling finds what was lost
-			continue
+		case <-n.failures: //nolint:errcheck // an overflow, for example: something was lost
 		case <-poll.C:
 		case <-settle.C:
 		}
@@ -75,6 +77,7 @@ func (f *File) peek(ctx context.Context) (now stamp, foreign bool) {
 // polling has to do: the channels are nil.
 type notices struct {
 	base     string
+	every    time.Duration // how often to look all the same
 	events   <-chan fsnotify.Event
 	failures <-chan error
 }
@@ -82,7 +85,7 @@ type notices struct {
 // notify asks the system for events in the file's folder, until ctx ends.
 func (f *File) notify(ctx context.Context) notices {
 	target := resolve(f.path)
-	n := notices{base: filepath.Base(target)}
+	n := notices{base: filepath.Base(target), every: watchPoll}
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return n
@@ -93,5 +96,8 @@ func (f *File) notify(ctx context.Context) notices {
 	}
 	context.AfterFunc(ctx, func() { _ = w.Close() })
 	n.events, n.failures = w.Events, w.Errors
+	if target == f.path && atomicfile.Noticed(filepath.Dir(target)) { // a link can be made to lead elsewhere
+		n.every = watchSeldom
+	}
 	return n
 }
