@@ -28,6 +28,13 @@ func TestLogseq(t *testing.T) {
 		{"code", "- ```\n  key:: value\n  TODO\n  ```", "- ```\n  key:: value\n  TODO\n  ```"},
 		{"link to a heading", "- ## H #tag\n  key:: v\n- [[#H #tag]]", "- {: custom-key=\"v\"}## H #tag#\n- ((<H #tag#> 'H #tag'))"},
 		{"empty with properties", "- a\n-\n  key:: v\n  - b", "- a\n- {: custom-key=\"v\"}\n\n  - b"},
+		{"labelled reference", "- [x](((" + uuid + ")))", `- ((<first> "x"))`},
+		{"labelled page", "- [x]([[Other Page]])", `- ((<Other Page> "x"))`},
+		{"labelled reference to nothing", "- [x](((65a1b2c3-0000-4000-8000-000000000000)))", "- [x](((65a1b2c3-0000-4000-8000-000000000000)))"},
+		{"labelled page that is not there", "- [x]([[Nowhere]])", "- [x]([[Nowhere]])"},
+		{"number in a bullet", "- 5. a\n  key:: v\n- - b", "- {: custom-key=\"v\"}5\\. a\n- \\- b"},
+		{"example", "- #+BEGIN_EXAMPLE\n  a\n    b\n  #+END_EXAMPLE", "- ```\n  a\n    b\n  ```"},
+		{"tabs before code", "## H\n\t- a\n\t  ```\n\t  x\n\t  \ty\n\t  ```", "## H\n\n- a\n\n  ```\n  x\n  \ty\n  ```"},
 		{"heading", "- ## H\n  key:: v", "- {: custom-key=\"v\"}## H"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

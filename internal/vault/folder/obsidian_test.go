@@ -53,6 +53,20 @@ func TestObsidian(t *testing.T) {
 		{"headings underlined", "One\n===\n\nTwo\n---", "# One\n\n## Two"},
 		{"indented code", "a\n\n    x := 1\n\nb", "a\n\n```\nx := 1\n```\n\nb"},
 		{"links by name", "[x][1] and [two]\n\n[1]: https://a.b \"T\"\n[two]: sub/Other.md", `[x](https://a.b "T") and ((<Other> "two"))`},
+		{"link over lines", "See [the\npart](Target.md#part-one-二) here.", `See ((<Part One 二> "the part")) here.`},
+		{"link over lines that leads nowhere", "See [the\npart](gone.md) here.", "See [the\npart](gone.md) here."},
+		{"wiki link over lines", "See [[Target|the\npage]].", `See ((<Target> "the page")).`},
+		{"image over lines", "![a\ncat](sub/图%20one.png)", "![a\ncat](assets/图 one-ID.png)"},
+		{"link by name over lines", "See [the\npart][t].\n\n[t]: Target.md", `See ((<Target> "the part")).`},
+		{"html image over lines", "<img alt=\"a\ncat\"\nsrc=\"sub/图 one.png\" class=\"c\"\nstyle=\"width: 50%;\" />", `![a cat](assets/图 one-ID.png){: style="width: 50%;"}`},
+		{"html image in a block", "<div>\n<img src=\"sub/图 one.png\" class=\"c\">\n</div>", "<div>\n<img src=\"assets/图 one-ID.png\" class=\"c\">\n</div>"},
+		{"comment around code", "a\n\n%%\n## D\n```json\n{}\n```\n%%\n\nb", "a\n\n%%\n\n## D\n\n```json\n{}\n```\n\n%%\n\nb"},
+		{"comment without an end", "%%\na\n\nb", "%%\na\n\nb"},
+		{"footnotes", "A[^1] B[^2]\n\n[^1]: one\n\n    more\n\n[^2]: two", "A[^1] B[^2]\n\n[^1]: one\n\n    more\n\n[^2]: two"},
+		{"single marks", "2^10 2^20 3~5 6~7 :heart:", "2^10 2^20 3~5 6~7 :heart:"},
+		{"code in a list", "- a\n\n      *x*", "- a\n\n  ```\n  *x*\n  ```"},
+		{"code far from the margin", "tab\n\n    ```py t=\"x\"\n    if x:\n        y\n    ```", "tab\n\n```py t=\"x\"\nif x:\n    y\n```"},
+		{"formula in a text", "$$a$$ is\n\n$$ b\n\nc", "$$a$$ is\n\n$$ b\n\nc"},
 		{"attributes", "p\n{: custom-a=\"1\"}", "p\n{: custom-a=\"1\"}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -99,7 +113,7 @@ func TestFrontMatter(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)
 	imported(t, w, files{"Note.md": "---\nid: 20240102030405-abcdefg\ntitle: \"A: title\"\ntags: [one, 二/三]\naliases: [x, y]\n" +
-		"created: 2020-01-01\nupdated: 2024-05-06 07:08:09\nauthor: Me\n作者: 鲁迅\nlist: [a, b]\nmap: {k: v}\ndone: true\nempty:\n---\ntext"}.write(t),
+		"created: 2020-01-01\nupdated: 2024-05-06 07:08:09\nauthor: Me\n作者: 鲁迅\nlist: [a, b]\nmap: {k: v}\ndone: true\nempty:\ndate: 2019-01-01\nnested: {n: 1, t: true}\ntemplate: {{x}}\n---\ntext"}.write(t),
 		folder.ImportOptions{Notebook: "N"})
 	d := notes(t, w)["N/A: title"]
 	if d == nil {
@@ -108,6 +122,7 @@ func TestFrontMatter(t *testing.T) {
 	for name, want := range map[string]string{
 		"id": "20240102030405-abcdefg", "tags": "one,二/三", "alias": "x,y", "updated": "20240506070809", "custom-author": "Me",
 		"custom-list": "a, b", "custom-map": `{"k":"v"}`, "custom-done": "true", "custom-properties": `{"作者":"鲁迅"}`, "custom-empty": "",
+		"custom-date": "2019-01-01", "custom-nested": `{"n":1,"t":true}`, "custom-template": "{{x}}",
 	} {
 		if got := d.Root.Attrs[name]; got != want {
 			t.Errorf("attribute %s is %q, want %q", name, got, want)

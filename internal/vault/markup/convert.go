@@ -145,7 +145,7 @@ func calloutMarker(n *ast.Node) string {
 func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 	switch n.Type {
 	case ast.NodeParagraph:
-		return secured(strings.TrimRight(c.inline(n), " \t\n"))
+		return secured(withoutBlankLines(strings.TrimLeft(strings.TrimRight(c.inline(n), " \t\n"), "\n")))
 	case ast.NodeHeading:
 		level := min(max(n.HeadingLevel, 1), 6)
 		text := strings.ReplaceAll(strings.TrimSpace(c.inline(n)), "\n", " ")
@@ -172,7 +172,7 @@ func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 	return withoutBlankLines(strings.TrimSpace(string(n.Tokens)))
 }
 
-// withoutBlankLines takes blank lines out of HTML, which would end there.
+// withoutBlankLines takes blank lines out of a text that would end there.
 func withoutBlankLines(text string) string {
 	for strings.Contains(text, "\n\n") {
 		text = strings.ReplaceAll(text, "\n\n", "\n")

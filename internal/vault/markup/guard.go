@@ -10,19 +10,28 @@ import (
 // opened and never closed. It sees other characters in their stead, which restore turns back.
 const (
 	bracketStandIn = "\U000F0028" // for ( in code
-	closingStandIn = "\U000F0029" // for ) in an address that is a reference to a block of Logseq
+	closingStandIn = "\U000F0029" // for ) in an address between brackets
 	blankStandIn   = "\U000F0020" // for blanks behind the language of code, where lute stops reading
+	braceStandIn   = "\U000F007B" // for { of what looks like an attribute list and is none
 	tagStandIn     = "\U000F003C" // for < of a tag without its other half
 )
 
 // formatTag is a tag that formats text or stands in it.
 var formatTag = lazyregexp.New(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
 
-// blockAddress is an address as Logseq has it, of which lute would lose a bracket.
-var blockAddress = lazyregexp.New(`\]\(\(\(([^()\n]*)\)\)\)`)
+// bracketAddress is an address between brackets, as Logseq has them, of which lute would lose one.
+var bracketAddress = lazyregexp.New(`\]\(\(+[^()\n]*\)+\)`)
+
+var brackets = strings.NewReplacer("(", bracketStandIn, ")", closingStandIn)
 
 // fenceInfo is a fence with more behind it than the name of a language.
 var fenceInfo = lazyregexp.New("(?m)^[ \\t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \\t]+)*(?:\\{:[^}\\n]*\\})?(?:```+|~~~+)[ \\t]*([^\\s`~]+ [^`\\n]*[^`\\s])[ \\t]*$")
+
+// someList is what lute may take for an attribute list, properList one.
+var (
+	someList   = lazyregexp.New(`\{:[^{}\n]*\}`)
+	properList = lazyregexp.New(`^\{:(?:[ \t]+[A-Za-z0-9_:.-]+[ \t]*=[ \t]*"[^"\n]*")*[ \t]*\}$`)
+)
 
 // shield puts stand-ins where lute would lose text or take it for something else.
 func shield(markdown string) string {
@@ -41,8 +50,18 @@ func shield(markdown string) string {
 			return line[:at[2]] + strings.ReplaceAll(line[at[2]:at[3]], " ", blankStandIn) + line[at[3]:]
 		})
 	}
-	if strings.Contains(markdown, "](((") {
-		markdown = blockAddress.ReplaceAllString(markdown, "]("+bracketStandIn+bracketStandIn+"$1"+closingStandIn+closingStandIn+")")
+	if strings.Contains(markdown, "{:") {
+		markdown = someList.ReplaceAllStringFunc(markdown, func(list string) string {
+			if properList.MatchString(list) {
+				return list
+			}
+			return braceStandIn + list[1:]
+		})
+	}
+	if strings.Contains(markdown, "]((") {
+		markdown = bracketAddress.ReplaceAllStringFunc(markdown, func(link string) string {
+			return "](" + brackets.Replace(link[2:len(link)-1]) + ")"
+		})
 	}
 	if !strings.Contains(markdown, "<") {
 		return markdown

@@ -10,7 +10,7 @@ import (
 const dollarStandIn = "\U000F0024"
 
 // beforeText is what may stand before the text of a line: marks of quotes and items.
-var beforeText = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:\{:[^}\n]*\})?`)
+var beforeText = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:\{:[^}\n]*\})?(?:\[[^\]\n]\][ \t]+)?`)
 
 // shieldMath keeps formulas in a block from taking what follows them. For lute one that begins a line ends only with a
 // line, and without such an end goes on to that of the document: those are text.
@@ -20,6 +20,7 @@ func shieldMath(markdown string) string {
 	}
 	lines := strings.Split(markdown, "\n")
 	changed, fence := false, ""
+	columns := map[int]bool{} // in which the texts of the items above begin
 	hide := func(from, to int) {
 		for i := from; i <= to; i++ {
 			lines[i] = strings.ReplaceAll(lines[i], "$$", dollarStandIn+dollarStandIn)
@@ -28,6 +29,11 @@ func shieldMath(markdown string) string {
 	}
 	for i := 0; i < len(lines); i++ {
 		rest := lines[i][len(beforeText.FindString(lines[i])):]
+		if before := lines[i][:len(lines[i])-len(rest)]; strings.Trim(before, " \t") != "" {
+			columns[len(before)] = true
+		} else if before == "" && rest != "" {
+			clear(columns)
+		}
 		switch {
 		case fence != "":
 			if strings.HasPrefix(rest, fence) && strings.Trim(rest, fence[:1]+" \t") == "" {
@@ -36,9 +42,16 @@ func shieldMath(markdown string) string {
 		case strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "~~~"):
 			fence = rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
 		case strings.HasPrefix(rest, "$$"):
+			if bare := strings.TrimRight(rest, " \t\\"); bare != rest && strings.HasSuffix(bare, "$$") && len(bare) > 2 {
+				lines[i], rest, changed = strings.TrimSuffix(lines[i], rest[len(bare):]), bare, true // a block needs no line break
+			}
 			end, whole := mathEnd(lines, i, rest[2:])
-			if !whole {
+			pad := strings.TrimSuffix(lines[i], rest)
+			switch {
+			case !whole:
 				hide(i, max(end, i))
+			case end == i && pad != "" && strings.Trim(pad, " \t") == "" && !columns[len(pad)]: // lute loses text of such a line
+				hide(i, i)
 			}
 			i = max(end, i)
 		}

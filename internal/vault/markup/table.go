@@ -32,7 +32,11 @@ func (c converter) table(n *ast.Node) string {
 			if len(rows) == 0 {
 				aligns = append(aligns, cell.TableCellAlign)
 			}
-			cells = append(cells, strings.ReplaceAll(strings.Trim(c.inline(cell), " \t\n"), "\n", "<br />"))
+			text := strings.ReplaceAll(strings.Trim(c.inline(cell), " \t\n"), "\n", "<br />")
+			if (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 {
+				text += `\` // it would escape the bar
+			}
+			cells = append(cells, text)
 		}
 		rows = append(rows, cells)
 	}

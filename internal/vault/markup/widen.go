@@ -30,6 +30,11 @@ func widened(markdown string) string {
 			if head != rowWidth(line) {
 				continue
 			}
+			if barsAbove(lines[:i-1]) { // lute would take lines of the paragraph above for rows
+				quotes := lines[i-1][:len(lines[i-1])-len(strings.TrimLeft(lines[i-1], " \t>"))]
+				lines[i-1] = strings.TrimRight(quotes, " \t") + "\n" + lines[i-1]
+				changed = true
+			}
 			for _, row := range lines[i+1:] {
 				if !strings.Contains(row, "|") {
 					break
@@ -48,8 +53,18 @@ func widened(markdown string) string {
 	return strings.Join(lines, "\n")
 }
 
+// barsAbove reports whether the paragraph right above holds a bar.
+func barsAbove(lines []string) bool {
+	for i := len(lines) - 1; i >= 0 && strings.Trim(lines[i], " \t>") != ""; i-- {
+		if strings.Contains(lines[i], "|") {
+			return true
+		}
+	}
+	return false
+}
+
 // rowWidth counts the cells of a row.
-func rowWidth(row string) int { return len(cells(strings.TrimLeft(row, " \t>"))) }
+func rowWidth(row string) int { return len(cells(strings.TrimLeft(row, " \t\n>"))) }
 
 // wider is a row with more cells at its end.
 func wider(row, cell string, more int) string {
