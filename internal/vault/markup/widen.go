@@ -15,7 +15,7 @@ func widened(markdown string) string {
 		return markdown
 	}
 	lines := strings.Split(markdown, "\n")
-	changed, fence := false, ""
+	changed, fence, end := false, "", 0 // end is that of the table at hand
 	for i, line := range lines {
 		rest := strings.TrimLeft(line, " \t>-*+.)0123456789")
 		switch {
@@ -25,7 +25,7 @@ func widened(markdown string) string {
 			}
 		case strings.HasPrefix(rest, "```"), strings.HasPrefix(rest, "~~~"):
 			fence = rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
-		case i > 0 && strings.Contains(line, "|") && strings.Contains(line, "-") && strings.Contains(lines[i-1], "|") && delimiterRow.MatchString(line):
+		case i > end && strings.Contains(line, "|") && strings.Contains(line, "-") && strings.Contains(lines[i-1], "|") && delimiterRow.MatchString(line):
 			head, widest := rowWidth(lines[i-1]), 0
 			if head != rowWidth(line) {
 				continue
@@ -35,11 +35,8 @@ func widened(markdown string) string {
 				lines[i-1] = strings.TrimRight(quotes, " \t") + "\n" + lines[i-1]
 				changed = true
 			}
-			for _, row := range lines[i+1:] {
-				if !strings.Contains(row, "|") {
-					break
-				}
-				widest = max(widest, rowWidth(row))
+			for end = i; end+1 < len(lines) && strings.Contains(lines[end+1], "|"); end++ {
+				widest = max(widest, rowWidth(lines[end+1]))
 			}
 			if widest > head {
 				lines[i-1], lines[i] = wider(lines[i-1], "", widest-head), wider(line, "-", widest-head)
