@@ -108,7 +108,8 @@ func (c *crowd) measure(ctx context.Context, n int, p plan) error {
 		for i, s := range sides {
 			s.rates = append(s.rates, tallies[i].rate())
 			if after, err := cpuTime(s.cmd.Process.Pid); err == nil {
-				s.cpu = append(s.cpu, (after-before[i]).Seconds()*10_000/float64(tallies[i].calls))
+				used := max(after-before[i], tick) // a quick run is over before the first one is counted
+				s.cpu = append(s.cpu, used.Seconds()*10_000/float64(tallies[i].calls))
 			}
 		}
 	}
