@@ -239,6 +239,9 @@ func textForm(text string) string {
 	if strings.HasPrefix(rest, "[x]") {
 		rest = "[X]" + rest[3:]
 	}
+	if kind, title, found := strings.Cut(rest, "]"); found && strings.HasPrefix(kind, "[!") && strings.EqualFold(kind[2:], strings.TrimSpace(title)) {
+		rest = kind + "]" // the title of a callout without one
+	}
 	if strings.Contains(rest, "|") {
 		rest = cellsForm(rest)
 	}

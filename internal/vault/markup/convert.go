@@ -138,7 +138,8 @@ func calloutMarker(n *ast.Node) string {
 	if title == ast.GetCalloutTitle(n.CalloutType) {
 		title = ""
 	}
-	return restore(strings.Join(strings.Fields(n.CalloutType+" "+icon+" "+title), " "))
+	words := strings.FieldsFunc(n.CalloutType+" "+icon+" "+title, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' })
+	return restore(strings.Join(words, " "))
 }
 
 // leaf is the text of a leaf.
