@@ -87,13 +87,7 @@ func stop(t *testing.T, g *gateway.Gateway) {
 // warm runs a gateway until it knows all lists and they are on disk.
 func (h *house) warm(t *testing.T) {
 	t.Helper()
-	g := h.settled(t)
-	for name, st := range g.Servers(t) {
-		if st.Tools > 0 {
-			eventually(t, "the list of "+name+" is on disk", func() bool { return entry(t, h.cache(), name).Exists() })
-		}
-	}
-	stop(t, g)
+	stop(t, h.settled(t))
 }
 
 // children are the servers that run, as "pid command line".

@@ -130,7 +130,11 @@ func TestSituation20DownWithEntry(t *testing.T) {
 		{Name: "remote", Entry: far.entry()},
 		two[1],
 	})
-	h.warm(t)
+	warm := h.settled(t)
+	eventually(t, "all are on disk", func() bool { // which a stop does not wait for without end
+		return entry(t, h.cache(), "local").Exists() && entry(t, h.cache(), "remote").Exists() && entry(t, h.cache(), "b").Exists()
+	})
+	stop(t, warm)
 	if err := os.Remove(definitions); err != nil { // without it the server exits at once
 		t.Fatal(err)
 	}
