@@ -19,7 +19,7 @@ import (
 const (
 	// batchPages and batchBytes bound a transaction. Each document that is added has all others of the transaction
 	// looked at.
-	batchPages = 20
+	batchPages = 60
 	batchBytes = 4 << 20
 )
 
