@@ -5,11 +5,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
 )
+
+// importMemory is the memory that an import aims to stay below, in bytes.
+const importMemory = 1 << 30
 
 // vaultImportFlags say how a folder is imported.
 type vaultImportFlags struct {
@@ -71,6 +75,8 @@ func (p *program) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 		empty.Vault.File = filepath.Join(tmp, "vault.db")
 		v = app.OpenVaultToFill(&empty, p.env, slog.New(slog.DiscardHandler))
 	}
+	// What is known of all pages stays in memory: under the limit of a gateway the collector would run without end.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
 	b := p.newBar("importing")
 	report, err := v.Import(ctx, dir, app.FolderImport{
 		Notebook: f.notebook, Progress: b.show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,
