@@ -21,7 +21,8 @@ type converter struct {
 	typed bool
 }
 
-// children converts what lies below a node. Containers too deep to be are left out, and what they hold stays.
+// children converts what lies below a node. Containers too deep to be, and documents in documents, are left out, and what they
+// hold stays.
 func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 	var found []*tree.Block
 	for child := n.FirstChild; child != nil; child = child.Next {
@@ -34,7 +35,7 @@ func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 		if !child.IsBlock() {
 			continue
 		}
-		if depth >= maxDepth && child.IsContainerBlock() {
+		if depth >= maxDepth && child.IsContainerBlock() || child.Type == ast.NodeDocument {
 			found = append(found, c.children(child, depth)...)
 			continue
 		}

@@ -44,6 +44,9 @@ func plainSY(d *tree.Document) []byte {
 
 // ParseSY reads a .sy file and returns its root block with all below it. The error says what is wrong with the file.
 func ParseSY(data []byte) (*tree.Block, error) {
+	if tooMany(data) {
+		return nil, fmt.Errorf("the .sy file has more than %d nodes", maxNodes)
+	}
 	var root ast.Node
 	if err := json.Unmarshal(data, &root); err != nil {
 		return nil, fmt.Errorf("not a .sy file, which is one JSON object: %w", err)
@@ -63,6 +66,25 @@ func ParseSY(data []byte) (*tree.Block, error) {
 		return nil, fmt.Errorf("the .sy file cannot be read: %w", err)
 	}
 	return b, nil
+}
+
+// maxNodes is how many nodes a file may have: one takes a kilobyte and more in memory, and two bytes in the file.
+const maxNodes = 500_000
+
+// tooMany reports whether JSON has more objects than there may be nodes.
+func tooMany(data []byte) bool {
+	n, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\':
+			i++
+		case c == '{' && !quoted:
+			n++
+		}
+	}
+	return n > maxNodes
 }
 
 // link makes the node of a file a node of a tree: files hold children in lists, types by name, tokens as text.
