@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,7 @@ import (
 const (
 	maxEntries = 500_000
 	maxSY      = 128 << 20
-	// bombSize and bombRatio are what an entry that is only made to fill the disk looks like.
+	// bombSize and bombRatio are what an entry that is only made to fill the disk looks like, or all of them together.
 	bombSize  = 64 << 20
 	bombRatio = 200
 )
@@ -53,8 +54,12 @@ func (im *importer) runArchive(ctx context.Context, file string) error {
 		return fmt.Errorf("read the archive %s: %w", file, err)
 	}
 	defer r.Close() //nolint:errcheck // it was read
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
 	a := archiveIn{im: im, pages: map[string]*page{}}
-	if err := a.list(&r.Reader); err != nil {
+	if err := a.list(&r.Reader, info.Size()); err != nil {
 		return fmt.Errorf("read the archive %s: %w", file, err)
 	}
 	if err := a.layOut(strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".zip"), ".sy")); err != nil {
@@ -75,14 +80,14 @@ type archiveIn struct {
 	pages map[string]*page // by path without .sy
 }
 
-// list takes the entries of an archive, and refuses one that no program of notes writes.
-func (a *archiveIn) list(r *zip.Reader) error {
+// list takes the entries of an archive of a size, and refuses one that no program of notes writes.
+func (a *archiveIn) list(r *zip.Reader, size int64) error {
 	if len(r.File) > maxEntries {
 		return fmt.Errorf("it has %d entries, the limit is %d", len(r.File), maxEntries)
 	}
 	s := &source{files: map[string]found{}, base: map[string][]string{}, dirs: map[string]bool{}, packed: map[string]*zip.File{}}
 	a.im.s = s
-	folds := map[string]bool{}
+	folds, claimed := map[string]bool{}, uint64(0)
 	for _, f := range r.File {
 		name := strings.TrimSuffix(f.Name, "/")
 		switch mode := f.Mode(); {
@@ -94,7 +99,7 @@ func (a *archiveIn) list(r *zip.Reader) error {
 			return fmt.Errorf("the entry %q is no ordinary file: nothing was imported", f.Name)
 		case folds[name]:
 			return fmt.Errorf("the entry %q is there twice: nothing was imported", f.Name)
-		case f.UncompressedSize64 > bombSize && f.UncompressedSize64/bombRatio > f.CompressedSize64:
+		case bloated(f.UncompressedSize64, f.CompressedSize64):
 			return fmt.Errorf("the entry %q claims %d bytes out of %d: nothing was imported", f.Name, f.UncompressedSize64, f.CompressedSize64)
 		case f.Flags&1 != 0:
 			return fmt.Errorf("the entry %q is encrypted: nothing was imported", f.Name)
@@ -106,9 +111,15 @@ func (a *archiveIn) list(r *zip.Reader) error {
 		a.top, folds[name] = top, true
 		s.files[name] = found{int64(min(f.UncompressedSize64, 1<<62)), f.Modified}
 		s.packed[name] = f
+		if claimed += min(f.UncompressedSize64, 1<<40); bloated(claimed, uint64(size)) { //nolint:gosec // a size is not negative
+			return fmt.Errorf("its entries claim more than %d bytes, and it has %d: nothing was imported", claimed, size)
+		}
 	}
 	return nil
 }
+
+// bloated reports whether so much out of so little is no work of a program of notes.
+func bloated(out, in uint64) bool { return out > bombSize && out/bombRatio > in }
 
 // layOut makes the pages of the documents.
 func (a *archiveIn) layOut(name string) error {
@@ -155,7 +166,7 @@ func (a *archiveIn) notebook(pl *plan) {
 	}
 	k.Conf.Closed, k.Conf.Encrypted, k.Conf.BoxCrypt = false, false, nil // SiYuan closes it for the export
 	if a.im.o.Notebook == "" && k.Conf.Name != "" {
-		pl.name = k.Conf.Name
+		pl.name = a.im.tidyTitle(a.top+"/.siyuan/conf.json", k.Conf.Name)
 	}
 	var box struct{ BoxDocID string }
 	if data, err := a.im.s.read(a.top+"/.siyuan/boxDoc.json", maxMarker); err == nil && json.Unmarshal(data, &box) == nil {
@@ -192,7 +203,11 @@ func (a *archiveIn) hang(pl *plan, pg *page) {
 		return
 	}
 	for up := path.Dir(pg.dir); up != a.top && up != "."; up = path.Dir(up) {
-		if parent := a.pages[up]; parent != nil {
+		parent := a.pages[up]
+		if parent != nil && parent == pl.page { // below that nothing lies
+			break
+		}
+		if parent != nil {
 			pg.parent = parent
 			parent.children = append(parent.children, pg)
 			return
@@ -220,6 +235,7 @@ func (im *importer) surveyArchived(pg *page) {
 	if pg.title = root.Attrs["title"]; pg.title == "" {
 		pg.title = "Untitled"
 	}
+	pg.title = im.tidyTitle(pg.file, pg.title)
 	cards := 0
 	root.Walk(func(b *tree.Block) {
 		if id := b.Attrs["id"]; b != root && tree.ValidID(id) {

@@ -202,6 +202,10 @@ func TestArchiveOfSiYuan(t *testing.T) {
 func TestHostileArchives(t *testing.T) {
 	t.Parallel()
 	good := garden()
+	var bombs []entry // none of them large enough alone
+	for i := range 3 {
+		bombs = append(bombs, entry{name: fmt.Sprintf("Garden/assets/bomb%d", i), text: strings.Repeat("\x00", 30<<20)})
+	}
 	for name, list := range map[string][]entry{
 		"up":         append(garden(), entry{name: "Garden/../../evil.sy", text: "x"}),
 		"absolute":   append(garden(), entry{name: "/etc/evil.sy", text: "x"}),
@@ -212,6 +216,7 @@ func TestHostileArchives(t *testing.T) {
 		"two tops":   append(garden(), entry{name: "Other/a.sy", text: "x"}),
 		"at the top": append(garden(), entry{name: "a.sy", text: "x"}),
 		"bomb":       append(garden(), entry{name: "Garden/assets/bomb", text: strings.Repeat("\x00", 70<<20)}),
+		"bombs":      append(garden(), bombs...),
 		"nothing":    {{name: "Garden/readme.md", text: "x"}},
 		"empty":      {},
 	} {
@@ -233,6 +238,7 @@ func TestHostileArchives(t *testing.T) {
 	// One document that cannot be read leaves the others.
 	for name, text := range map[string]string{
 		"no json": "{", "another type": `{"Type":"NodeParagraph"}`, "no id": `{"Type":"NodeDocument","ID":"x"}`, "deep": strings.Repeat(`{"Children":[`, 100_000),
+		"nodes": document(treesID, "Trees", "", "{}"+strings.Repeat(",{}", 500_000)),
 	} {
 		w := newVault(t)
 		list := garden()
@@ -251,4 +257,38 @@ func TestHostileArchives(t *testing.T) {
 		}
 		sound(t, w)
 	}
+}
+
+// TestOddArchives holds to a document each, of a shape that SiYuan does not write: nothing is lost, and names are names.
+func TestOddArchives(t *testing.T) {
+	t.Parallel()
+	list := append(garden(),
+		entry{name: "Garden/" + gardenID + "/20240101080008-below01.sy", text: document("20240101080008-below01", "Below", "", `{"Type":"NodeText","Data":"kept"}`)},
+		entry{name: "Garden/20240101080009-inner01.sy", text: document("20240101080009-inner01", "a/b&", "",
+			`{"Type":"NodeText","Data":"first"}`)})
+	last := &list[len(list)-1]
+	last.text = strings.Replace(last.text, "a/b&", `a/b\u001b[31m\u202e`, 1)
+	last.text = strings.Replace(last.text, `"Children":[`, `"Children":[{"ID":"20240101080010-inner02","Type":"NodeDocument","Properties":{"title":"Inner"},"Children":[`+
+		`{"ID":"20240101080011-inner03","Type":"NodeParagraph","Children":[{"Type":"NodeText","Data":"inside"}]}]},`, 1)
+	w := newVault(t)
+	importedArchive(t, w, packed(t, list...), folder.ImportOptions{})
+	all := notes(t, w)
+	if all["Garden/Below"] == nil || all["Garden/Below"].Root.Children[0].Text != "kept" {
+		t.Errorf("what lay below the page of the notebook is lost: %v", all)
+	}
+	odd := all["Garden/a-b[31m"]
+	if odd == nil {
+		t.Fatalf("no document with its title made one: %v", all)
+	}
+	var texts []string
+	odd.Root.Walk(func(b *tree.Block) {
+		if b != odd.Root && b.Kind == tree.Doc {
+			t.Error("a document has a document for a block")
+		}
+		texts = append(texts, b.Text)
+	})
+	if text := strings.Join(texts, " "); !strings.Contains(text, "inside") || !strings.Contains(text, "first") {
+		t.Errorf("%q", texts)
+	}
+	sound(t, w)
 }

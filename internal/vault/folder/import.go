@@ -419,6 +419,11 @@ func (im *importer) titleOf(pg *page) string {
 	if pg.dialect == ours {
 		return title
 	}
+	return im.tidyTitle(pg.path(), title)
+}
+
+// tidyTitle is a title as one can be, and tells of one that was not.
+func (im *importer) tidyTitle(at, title string) string {
 	clean := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unseen(r) && r != '\n' && r != '\t' {
 			return -1
@@ -433,7 +438,7 @@ func (im *importer) titleOf(pg *page) string {
 		clean = "Untitled"
 	}
 	if clean != title {
-		im.report.problem(pg.path(), 0, TitleChanged, title, "a title has one line of at most 512 characters and no slash")
+		im.report.problem(at, 0, TitleChanged, title, "a title has one line of at most 512 characters and no slash")
 	}
 	return clean
 }
