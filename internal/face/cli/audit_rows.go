@@ -24,7 +24,7 @@ func (p *program) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry,
 	var cells [][]string
 	l := layout{painter: p.painter(p.out), width: terminalWidth(p.out)}
 	widths := slices.Clone(recordWidths)
-	narrow(widths, l.width)
+	narrow(widths, l.width, nil)
 	for e, err := range seq {
 		switch {
 		case ctx.Err() != nil:

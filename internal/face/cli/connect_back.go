@@ -112,7 +112,7 @@ func (p *program) connectList() error {
 		rows = append(rows, []string{c.Client, state, settings, shortPath(c.File, p.env)})
 	}
 	if len(rows) > 0 {
-		if err := p.table([]string{"CLIENT", "STATE", "SETTINGS", "FILE"}, rows); err != nil {
+		if err := p.tableWhole([]string{"CLIENT", "STATE", "SETTINGS", "FILE"}, rows); err != nil {
 			return err
 		}
 	}

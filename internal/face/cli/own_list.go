@@ -63,6 +63,9 @@ func (v *ownView) objects(items []gjson.Result) string {
 			return true
 		})
 	}
+	if slices.Contains(names, "fsPath") && saidBy(all, "hPath", "fsPath") {
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "hPath" })
+	}
 	slices.SortStableFunc(names, func(a, b string) int { return rankInList(a) - rankInList(b) })
 	rows := [][]string{make([]string, len(names))}
 	for j, name := range names {
@@ -84,6 +87,13 @@ func (v *ownView) objects(items []gjson.Result) string {
 		}
 	}
 	return layOut(nil, rows, v.width)
+}
+
+// saidBy reports whether each item that has a member says it at the end of another one too.
+func saidBy(items []branch, name, other string) bool {
+	return !slices.ContainsFunc(items, func(i branch) bool {
+		return !strings.HasSuffix(member(i.item, other).String(), member(i.item, name).String())
+	})
 }
 
 // inColumn is a member of an item as a table shows it: what is below it has lines of its own, and

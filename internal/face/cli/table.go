@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -64,7 +65,7 @@ func (l layout) text(head []string, rows [][]string) string {
 			widths[j] = max(widths[j], columns.StringWidth(cells[i][j]))
 		}
 	}
-	narrow(widths, l.width)
+	narrow(widths, l.width, handled(all))
 	var b strings.Builder
 	for i, row := range cells {
 		b.WriteString(l.row(row, widths, head != nil && i == 0) + "\n")
@@ -74,27 +75,58 @@ func (l layout) text(head []string, rows [][]string) string {
 
 const gap = "  "
 
-// minColumn is what is left of a column where a table does not fit.
-const minColumn = 8
+// minColumn is what is left of a column where a table does not fit, leastColumn where it is that or
+// a part of what another command takes.
+const (
+	minColumn   = 8
+	leastColumn = 4
+)
 
-// narrow makes the widest of all columns but the last narrower until the last has some place too.
-func narrow(widths []int, width int) {
+// handles are the heads of columns whose cells another command takes. Cut, they are of no use.
+var handles = []string{"ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
+
+// handled says of each column whether the first row calls it by the head of a handle.
+func handled(rows [][]string) []bool {
+	if len(rows) == 0 {
+		return nil
+	}
+	out := make([]bool, len(rows[0]))
+	for j, cell := range rows[0] {
+		out[j] = slices.Contains(handles, strings.TrimSpace(cell))
+	}
+	return out
+}
+
+// narrow makes the widest of all columns but the last narrower until the last has some place too. The
+// columns that are kept give way once no other can.
+func narrow(widths []int, width int, kept []bool) {
 	if width <= 0 || len(widths) < 2 {
 		return
 	}
+	if !shrink(widths, width, minColumn, minLast, kept) && slices.Contains(kept, true) && !shrink(widths, width, leastColumn, minColumn, kept) {
+		shrink(widths, width, minColumn, minColumn, nil)
+	}
+}
+
+// shrink is narrow down to a least width of columns, and of the last one. It is false where that is
+// not enough.
+func shrink(widths []int, width, least, leastLast int, kept []bool) bool {
 	first, last := widths[:len(widths)-1], widths[len(widths)-1]
 	for {
-		used, widest := min(minLast, last), 0
+		used, widest := min(leastLast, last), -1
 		for j, w := range first {
 			if w > 0 {
 				used += w + len(gap)
 			}
-			if w > first[widest] {
+			if (j >= len(kept) || !kept[j]) && (widest < 0 || w > first[widest]) {
 				widest = j
 			}
 		}
-		if used <= width || first[widest] <= minColumn {
-			return
+		if used <= width {
+			return true
+		}
+		if widest < 0 || first[widest] <= least {
+			return false
 		}
 		first[widest]-- // the widest gives way until another is as wide
 	}
@@ -108,7 +140,7 @@ func (l layout) row(row []string, widths []int, head bool) string {
 		if widths[j] == 0 {
 			continue // a column without a word
 		}
-		left := max(l.width-used, min(minLast, widths[j]))
+		left := max(l.width-used, min(minColumn, widths[j]))
 		switch {
 		case j < len(widths)-1:
 			cell = columns.Truncate(cell, widths[j], "…")

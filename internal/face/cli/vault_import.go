@@ -33,7 +33,7 @@ func (p *program) vaultImportCommand() *cobra.Command {
 			"their ids, attributes, references and databases.\n\n" +
 			"Imported again, files that have changed update their documents, and nothing is removed. A\n" +
 			"document that was changed here too stays, and is listed: --theirs has the file win, and collie\n" +
-			"siyuan undo takes that back. An import that was interrupted goes on with the same command.",
+			"vault undo takes that back. An import that was interrupted goes on with the same command.",
 		Example: "  collie vault import ~/Obsidian\n  collie vault import ~/Obsidian --dry-run\n  collie vault import ~/logseq --notebook Journal\n  collie vault import Garden.sy.zip",
 		RunE:    func(c *cobra.Command, args []string) error { return p.vaultImport(c.Context(), args[0], &f) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -119,7 +119,7 @@ func (p *program) showImport(file, dir string, r *app.FolderReport, dry bool) er
 var worthTelling = map[string]string{
 	string(app.FileRemoved):     "removed here: it stays so; --theirs brings it back",
 	string(app.FileGone):        "not in the folder any more: the document stays",
-	string(app.FileOverwritten): "changed here too: the file won; collie siyuan undo takes it back",
+	string(app.FileOverwritten): "changed here too: the file won; collie vault undo takes it back",
 	string(app.FileMoved):       "it was moved in the folder",
 }
 

@@ -69,6 +69,30 @@ func TestTablesFit(t *testing.T) {
 	}
 }
 
+// What another command takes is whole, whatever else a row holds.
+func TestHandlesAreWhole(t *testing.T) {
+	t.Parallel()
+	id := "01a2024c-4baf-7611-bb3c-2bd7d5266c9e"
+	for head, row := range map[string][]string{
+		"REQUEST WHEN ACTION STATE UNDO TARGETS": {id, "12 min ago", "document.transfer_references", "failed", "no: it only added something", "/Work/Plan"},
+		"ID TYPE FSPATH PLAINCONTENT":            {"20261122080301-abcdefg", "NodeParagraph", "/Welcome/Welcome to your notes", strings.Repeat("思", 60)},
+		"NAME STATE TOOLS COMMAND":               {strings.Repeat("n", 40), strings.Repeat("s", 40), strings.Repeat("t", 40), "npx"},
+	} {
+		text := layOut(strings.Fields(head), [][]string{row}, 80)
+		if !strings.Contains(text, row[0]+"  ") {
+			t.Errorf("%s: %q is cut:\n%s", head, row[0], text)
+		}
+		for line := range strings.Lines(text) {
+			if w := columns.StringWidth(strings.TrimRight(line, "\n")); w > 80 {
+				t.Errorf("%s: a line of %d columns: %q", head, w, line)
+			}
+		}
+	}
+	if text := layOut([]string{"NAME", "STATE"}, [][]string{{strings.Repeat("n", 100), "ready"}}, 80); columns.StringWidth(strings.Split(text, "\n")[1]) > 80 {
+		t.Errorf("a name as wide as the terminal:\n%s", text)
+	}
+}
+
 func TestColours(t *testing.T) {
 	t.Parallel()
 	on := painter(true)
