@@ -70,6 +70,7 @@ func (s *scene) asks() []ask {
 		})
 		add("search.fulltext", "query", query, "groupBy", 1)
 		add("search.fulltext", "query", query, "method", "regex")
+		add("search.fulltext", "query", query+" OR plain NOT nothing", "method", "query_syntax", "pageSize", 128)
 		add("search.search_refs", "id", s.id("oplain"), "k", query)
 		add("document.search_docs", "notebook", s.id("open"), "query", query)
 		add("tag.list", "query", query)

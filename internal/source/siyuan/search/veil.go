@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -85,8 +84,9 @@ func plainOf(marked string) string { return parsePassage(marked).whole() }
 // anyMatch keeps every hit.
 func anyMatch([]string) bool { return true }
 
-// matcher says of the texts of a block whether a search finds them; nil where nobody but the kernel knows what it finds.
-// With oneWord a word of several will do.
+// matcher says of the texts of a block whether a search finds them. It is nil for a search that can ask for what is not
+// there: NOT, or [^q] in a pattern. The kernel leaves a hit out for what is hidden in it then, which nobody can put back here,
+// and that it is not found would tell what is hidden, character by character. With oneWord a word of several will do.
 func matcher(method, query string, oneWord bool) func(texts []string) bool {
 	switch method {
 	case "keyword":
@@ -100,12 +100,6 @@ func matcher(method, query string, oneWord bool) func(texts []string) bool {
 			}
 			return !slices.ContainsFunc(words, func(word string) bool { return !in(word) })
 		}
-	case "regex":
-		pattern, err := regexp.Compile(query)
-		if err != nil {
-			return nil
-		}
-		return func(texts []string) bool { return slices.ContainsFunc(texts, pattern.MatchString) }
 	case "sql": // the statement saw what readers see
 		return anyMatch
 	}
