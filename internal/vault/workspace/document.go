@@ -313,11 +313,24 @@ func (tx *state) eraseDocument(n int64) {
 
 func (tx *state) moveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Document) {
 	moved := tx.below(d)
+	elsewhere := d.Box != box && d.Box.Conf.Closed != box.Conf.Closed
+	if elsewhere {
+		tx.flushNotebooks()
+		for _, m := range moved {
+			tx.unindex("doc = ?", stored(m).n)
+		}
+	}
 	for _, m := range moved {
 		m.Box = box
 	}
 	d.Parent = parent
 	tx.flushPlaces(moved)
+	if !elsewhere {
+		return
+	}
+	for _, m := range moved {
+		tx.index("doc = ?", stored(m).n)
+	}
 }
 
 // flushPlaces writes where documents lie, parents first.

@@ -1,0 +1,60 @@
+package workspace_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/workspace"
+)
+
+// TestMoveBetweenOpenAndClosed: the full text index holds what open notebooks do, wherever it came from.
+func TestMoveBetweenOpenAndClosed(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	var out, in, doc, below string
+	update(t, w, func(tx *workspace.Tx) {
+		from, to := tx.CreateNotebook("Open"), tx.CreateNotebook("Closed")
+		d := tx.AddDocument(from, nil, "Doc", "", tx.Identify(markup.Parse("pineapple")))
+		below = tx.AddDocument(from, d, "Below", "", tx.Identify(markup.Parse("pineapple below"))).ID()
+		out, in, doc = from.ID, to.ID, d.ID()
+	})
+	update(t, w, func(tx *workspace.Tx) { tx.Notebook(in).Conf.Closed = true })
+	hits := func(want int64) {
+		t.Helper()
+		view(t, w, func(tx *workspace.Tx) {
+			n := int64(0)
+			tx.Rows(func(row workspace.Row) bool { n = row.Int(0); return false }, "SELECT count(*) FROM blocks_fts WHERE blocks_fts MATCH 'content : pineapple'")
+			if n != want {
+				t.Errorf("the index has %d, want %d", n, want)
+			}
+		})
+		if found, err := w.Check(t.Context(), nil); err != nil || len(found) > 0 {
+			t.Errorf("%v, %v", found, err)
+		}
+	}
+	hits(2)
+	update(t, w, func(tx *workspace.Tx) {
+		d := tx.Document(doc)
+		d.Root.Children[0].Text = "pineapple pie"
+		tx.Document(below).Root.Children[0].Text = "pineapple bread"
+		tx.MoveDocument(d, tx.Notebook(in), nil)
+		d.Root.Children[0].Text = "pineapple cake"
+	})
+	hits(0)
+	update(t, w, func(tx *workspace.Tx) {
+		tx.Notebook(in).Conf.Closed = false
+	})
+	hits(2)
+	update(t, w, func(tx *workspace.Tx) { // in one transaction
+		tx.Notebook(in).Conf.Closed = true
+		tx.Notebook(out).Conf.Closed = true
+	})
+	hits(0)
+	update(t, w, func(tx *workspace.Tx) {
+		tx.Notebook(in).Conf.Closed = false
+		tx.MoveDocument(tx.Document(doc), tx.Notebook(out), nil)
+		tx.Notebook(out).Conf.Closed = false
+	})
+	hits(2)
+}
