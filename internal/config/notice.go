@@ -18,7 +18,7 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	defer n.close()
 	n.follow(r.files())
 	if r.seen.update(r.files()) { // since they were read; what changes from here on is seen
-		r.read()
+		r.take(n)
 	}
 	poll := time.NewTicker(n.every(w.Poll))
 	defer poll.Stop()
@@ -41,12 +41,10 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 			w.Logger.Debug("notices of file changes", "error", err)
 		case <-quiet.C:
 			since = time.Time{}
-			r.read()
-			n.follow(r.files())
+			r.take(n)
 			poll.Reset(n.every(w.Poll))
 		case done := <-w.Now:
-			r.read()
-			n.follow(r.files())
+			r.take(n)
 			poll.Reset(n.every(w.Poll))
 			done()
 		}
@@ -59,6 +57,17 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 		if time.Since(since) < 10*w.Debounce {
 			quiet.Reset(w.Debounce)
 		}
+	}
+}
+
+// take reads, and follows the files that count now. With new ones among them it reads once more: they may have changed
+// before they were followed.
+func (r *reader) take(n *notices) {
+	for more := true; more; {
+		r.read()
+		files := r.files()
+		n.follow(files)
+		more = r.seen.meet(files)
 	}
 }
 
@@ -80,6 +89,17 @@ func (l looks) update(files []string) (changed bool) {
 	return changed
 }
 
+// meet looks at files that were never looked at, and reports whether there are any.
+func (l looks) meet(files []string) (some bool) {
+	for _, file := range files {
+		if _, known := l[file]; !known {
+			l.update([]string{file})
+			some = true
+		}
+	}
+	return some
+}
+
 func sameLook(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -91,8 +111,8 @@ func sameLook(a, b fs.FileInfo) bool {
 // matter, since a link may hide it: a look at the files is cheap.
 type notices struct {
 	watcher *fsnotify.Watcher // nil if there is none
-	folders map[string]bool
-	all     bool // nothing happens to the files that is not told
+	folders map[string]bool   // those followed, and whether their changes are told
+	all     bool              // nothing happens to the files that is not told
 }
 
 // seldom is how much longer files are left alone where all changes are told. Those of folders far above are not.
@@ -145,9 +165,8 @@ func (n *notices) follow(files []string) {
 	for dir := range wanted {
 		// A folder that was removed and made again has to be added again, which does no harm to
 		// one that was not.
-		if _, err := os.Stat(dir); err == nil && n.watcher.Add(dir) == nil {
-			n.folders[dir] = true
-		}
+		_, err := os.Stat(dir)
+		n.folders[dir] = err == nil && n.watcher.Add(dir) == nil
 		n.all = n.all && n.folders[dir] && atomicfile.Noticed(dir)
 	}
 }

@@ -60,6 +60,12 @@ func watch(t *testing.T, o config.Options, w config.WatchOptions) <-chan string 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return watchFrom(t, cfg, o, w)
+}
+
+// watchFrom is watch for settings that were read before.
+func watchFrom(t *testing.T, cfg *config.Config, o config.Options, w config.WatchOptions) <-chan string {
+	t.Helper()
 	out := make(chan string, 100)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -293,4 +299,29 @@ func TestWatchCatchesUp(t *testing.T) {
 		}
 		cancel()
 	})
+}
+
+// A file that is named only since then is followed too.
+func TestWatchFollowsWhatItCaughtUpWith(t *testing.T) {
+	t.Parallel()
+	home, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "vars.env")
+	file := filepath.Join(home, "collie.json")
+	put(t, file, servers("a"))
+	put(t, elsewhere, "A=1\n")
+	o := config.Options{Home: home}
+	cfg, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, file, servers("a", "b"))
+	w := config.WatchOptions{Poll: time.Hour, Extra: func(c *config.Config) []string {
+		if len(c.Servers) < 2 {
+			return nil
+		}
+		return []string{elsewhere}
+	}}
+	out := watchFrom(t, cfg, o, w)
+	next(t, out, "a b")
+	rename(t, elsewhere, "A=2\n")
+	next(t, out, "a b")
 }
