@@ -72,12 +72,14 @@ func Read(ctx context.Context, path string) (*Found, error) {
 
 // roots are the first pages of tables and indexes, as far as the first page of the file says.
 func (p *pages) roots() (roots []int) {
+	seen := map[int]bool{}
 	var walk func(n, depth int)
 	walk = func(n, depth int) {
 		data, at := p.rowsAt(n)
-		if data == nil || depth > 8 {
+		if data == nil || seen[n] || depth > 8 {
 			return
 		}
+		seen[n] = true
 		for _, place := range cells(data, at) {
 			if data[at] == tableInner {
 				walk(child(data, place), depth+1)

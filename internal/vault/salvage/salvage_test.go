@@ -3,6 +3,7 @@ package salvage_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -195,6 +196,27 @@ func TestDamagedFiles(t *testing.T) {
 				t.Errorf("%s: %d words of %d are there, and nothing is said to be missing", name, words, all)
 			}
 		}
+	}
+}
+
+// TestPagesThatLeadToThemselves: damage may make the pages of a table a circle, which is gone round once.
+func TestPagesThatLeadToThemselves(t *testing.T) {
+	t.Parallel()
+	const header, cell, cells = 100, 3000, 1000
+	page := make([]byte, pageSize)
+	page[header] = 5 // leads to other pages of a table
+	binary.BigEndian.PutUint16(page[header+3:], cells)
+	binary.BigEndian.PutUint32(page[header+8:], 1)
+	for i := range cells {
+		binary.BigEndian.PutUint16(page[header+12+2*i:], cell)
+	}
+	binary.BigEndian.PutUint32(page[cell:], 1)
+	path := filepath.Join(t.TempDir(), "circle.db")
+	if err := os.WriteFile(path, page, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := salvage.Read(t.Context(), path); err != nil || !found.Empty() {
+		t.Errorf("found %+v, %v in a file without rows", found, err)
 	}
 }
 
