@@ -131,11 +131,10 @@ func (p *Processors) look() {
 			p.change(max(1, p.now/2))
 		}
 	}
-	if asked := p.asked.Swap(false); asked || p.now > 1 {
+	p.armed.Store(false) // before asked is read: who begins from here on arms the timer
+	if asked := p.asked.Swap(false); (asked || p.now > 1) && !p.armed.Swap(true) {
 		p.timer.Reset(lookEvery)
-		return
 	}
-	p.armed.Store(false)
 }
 
 func (p *Processors) change(n int) {
