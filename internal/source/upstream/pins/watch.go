@@ -64,7 +64,10 @@ func (w *watcher) run() {
 			} else if filepath.Base(e.Name) != n.base {
 				continue // of another file in the folder
 			}
-		case <-n.failures: // an overflow, for example: something was lost
+		case _, ok := <-n.failures: // an overflow, for example: something was lost
+			if !ok {
+				n.failures = nil
+			}
 		case <-tick.C:
 		case <-w.wake:
 		case <-w.ended:

@@ -40,12 +40,18 @@ func (f *File) Watch(ctx context.Context, tell func()) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case e := <-n.events:
-			if filepath.Base(e.Name) == n.base {
+		case e, ok := <-n.events:
+			if !ok { // the system gave up
+				n.events = nil
+				poll.Reset(watchPoll)
+			} else if filepath.Base(e.Name) == n.base {
 				settle.Reset(watchSettle)
 			}
 			continue
-		case <-n.failures: //nolint:errcheck // an overflow, for example: something was lost
+		case _, ok := <-n.failures: // an overflow, for example: something was lost
+			if !ok {
+				n.failures = nil
+			}
 		case <-poll.C:
 		case <-settle.C:
 		}
