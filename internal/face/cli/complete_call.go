@@ -18,8 +18,7 @@ const completionTime = 3 * time.Second
 
 // completeTools completes TOOL and ACTION, of tools that are known: no server is started for it.
 func (p *program) completeTools(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	words, directive := p.completeWords(c.Context(), args, typed)
-	return words, directive
+	return p.completeWords(c.Context(), args, typed)
 }
 
 // completeCall completes a call: its words, then the action's flags and their values.

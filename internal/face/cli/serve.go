@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -357,7 +356,11 @@ func (p *program) settled(a *app.App, url string, o door.Options, tokenFile stri
 	}
 	line := fmt.Sprintf("ready: %s at %s/mcp", what, url)
 	if idle := listed - running; idle > 0 {
-		line += fmt.Sprintf("; %s when used", map[bool]string{true: "1 server starts", false: strconv.Itoa(idle) + " servers start"}[idle == 1])
+		verb := "start"
+		if idle == 1 {
+			verb = "starts"
+		}
+		line += "; " + count(idle, "server") + " " + verb + " when used"
 	}
 	switch {
 	case o.NoAuth:

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/config"
 )
 
 // importMemory is the memory that an import aims to stay below, in bytes.
@@ -59,22 +60,11 @@ func (p *program) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	v := app.OpenVaultToFill(cfg, p.env, slog.New(slog.DiscardHandler)) // the command itself says what went wrong
-	defer func() {
-		if err := v.Close(); err != nil {
-			p.warn("the vault was not closed: %v", err)
-		}
-	}()
-	if f.dry && !v.Exists() { // an empty one stands for it
-		tmp, err := os.MkdirTemp("", "collie-import-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(tmp) //nolint:errcheck // nothing of worth is in it
-		empty := *cfg
-		empty.Vault.File = filepath.Join(tmp, "vault.db")
-		v = app.OpenVaultToFill(&empty, p.env, slog.New(slog.DiscardHandler))
+	v, end, err := p.vaultToFill(cfg, f.dry)
+	if err != nil {
+		return err
 	}
+	defer end()
 	// What is known of all pages stays in memory: under the limit of a gateway the collector would run without end.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
 	b := p.newBar("importing")
@@ -95,6 +85,32 @@ func (p *program) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 		p.note("the tools for notes do not work in the vault now: %s", instead)
 	}
 	return p.showImport(cfg.Vault.File, dir, &report, f.dry)
+}
+
+// vaultToFill opens the vault. Where nothing is to be written an empty one stands for a vault that is not there. The caller calls
+// end.
+func (p *program) vaultToFill(cfg *config.Config, dry bool) (v *app.Vault, end func(), err error) {
+	quiet := slog.New(slog.DiscardHandler) // the command itself says what went wrong
+	if v = app.OpenVaultToFill(cfg, p.env, quiet); !dry || v.Exists() {
+		return v, func() { p.closeVault(v) }, nil
+	}
+	tmp, err := os.MkdirTemp("", "collie-import-")
+	if err != nil {
+		return nil, nil, err
+	}
+	empty := *cfg
+	empty.Vault.File = filepath.Join(tmp, "vault.db")
+	v = app.OpenVaultToFill(&empty, p.env, quiet)
+	return v, func() {
+		p.closeVault(v)       // an open file cannot be removed everywhere
+		_ = os.RemoveAll(tmp) // nothing of worth is in it
+	}, nil
+}
+
+func (p *program) closeVault(v *app.Vault) {
+	if err := v.Close(); err != nil {
+		p.warn("the vault was not closed: %v", err)
+	}
 }
 
 // showImport tells what became of the files of a folder.
