@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"time"
 
 	"collie/internal/config"
 	"collie/internal/source/siyuan/access"
@@ -51,7 +52,8 @@ func vaultClient(v *vault.Vault, log *slog.Logger) *kernel.Client {
 }
 
 func vaultClientOf(s sleeper, log *slog.Logger) *kernel.Client {
-	return kernel.New(vaultAddress, kernel.Options{Transport: vaultTransport{s}, Logger: log})
+	// A read is not tried again: the vault waits for other processes itself, and what it then cannot do stays so.
+	return kernel.New(vaultAddress, kernel.Options{Transport: vaultTransport{s}, Waits: []time.Duration{}, Logger: log})
 }
 
 // sleeper is a vault whose file is not made for nothing: while it is not there a file in it that is

@@ -157,6 +157,27 @@ func TestDamagedVaultSaysSo(t *testing.T) {
 	}
 }
 
+// TestVaultThatCannotBeOpenedSaysSoAtOnce asks a vault whose file is none that can be opened: what does not pass is not tried again.
+func TestVaultThatCannotBeOpenedSaysSoAtOnce(t *testing.T) {
+	t.Parallel()
+	cfg := vaultSettings(t)
+	if err := os.MkdirAll(cfg.Vault.File, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	v := newVault(cfg, config.EnvOf(), nil)
+	defer v.Close() //nolint:errcheck // nothing depends on it
+	var log bytes.Buffer
+	k := vaultClient(v, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	defer k.Close()
+	_, err := k.Notebooks(t.Context())
+	if tool.KindOf(err) != tool.Unavailable || !strings.Contains(err.Error(), "cannot be opened") || hintOf(err) == "" {
+		t.Errorf("%v; %s", err, hintOf(err))
+	}
+	if strings.Contains(log.String(), "asked again") {
+		t.Errorf("it is asked again:\n%s", log.String())
+	}
+}
+
 func TestSalvageOfAVault(t *testing.T) {
 	t.Parallel()
 	cfg := noted(t, "what is to be found")

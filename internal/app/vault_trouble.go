@@ -71,6 +71,9 @@ func troubleError(op, path string, trouble workspace.Trouble, err error) *tool.E
 		e.Message, e.Hint = "the disk is full: nothing was written", "make room, and try again"
 	case workspace.Locked:
 		e.Message, e.Hint = "another process does not let go of the vault: nothing was written", "try again; a copy or a sync of the file may hold it"
+	case workspace.Unopened:
+		e.Message = "the file of the vault cannot be opened"
+		e.Hint = "it has to be a file that you may read and write, in a folder in which you may make files; vault.file in the settings names another one"
 	}
 	return e
 }

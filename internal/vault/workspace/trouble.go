@@ -16,7 +16,8 @@ const (
 	Foreign   Trouble = "foreign"   // another program wrote it
 	Unwritten Trouble = "read-only" // the file or its folder must not be written
 	DiskFull  Trouble = "disk-full"
-	Locked    Trouble = "locked" // another process does not let go of it
+	Locked    Trouble = "locked"   // another process does not let go of it
+	Unopened  Trouble = "unopened" // it, or a file beside it, cannot be opened
 )
 
 // troubled is an error that knows its trouble.
@@ -44,6 +45,8 @@ func TroubleOf(err error) Trouble {
 		return DiskFull
 	case sqlite.ResultBusy, sqlite.ResultLocked:
 		return Locked
+	case sqlite.ResultCantOpen:
+		return Unopened
 	}
 	return ""
 }
