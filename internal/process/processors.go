@@ -39,6 +39,12 @@ type Processors struct {
 	closed bool
 }
 
+// allowed is how many processors Go took at the start: a container may have fewer than the machine.
+var allowed = runtime.GOMAXPROCS(0)
+
+// Allowed is how many processors the system lets this program use.
+func Allowed() int { return allowed }
+
 // FitProcessors starts with one processor and never takes more than most. Where the system does not tell how much
 // processor time was used, it takes most at once and keeps it.
 func FitProcessors(most int) *Processors {
@@ -54,7 +60,8 @@ func fitProcessors(most int, set func(int), used func() (time.Duration, bool)) *
 	return p
 }
 
-// Begin says that a request has come. It costs two atomic loads while others come as well. A nil p does nothing.
+// Begin says that there are requests: one has come, or was answered. It costs two atomic loads while others come as
+// well. A nil p does nothing.
 func (p *Processors) Begin() {
 	if p == nil || p.most == 1 {
 		return

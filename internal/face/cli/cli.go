@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
@@ -107,13 +106,13 @@ func untilSignal() (ctx context.Context, interrupted func() int, stop func()) {
 }
 
 // frugal fits the processors in use to what calls need, once a gateway stands: it works between
-// programs of the same machine, which get at least half of them. The start itself takes all there
-// are. The caller calls done.
+// programs of the same machine, which get at least half of those there are. The start itself takes
+// them all. The caller calls done.
 func (p *program) frugal(a *app.App, fit *fitting) (done func()) {
 	if _, set := p.env.Lookup("GOMAXPROCS"); set {
 		return func() {}
 	}
-	now := process.FitProcessors(runtime.NumCPU() / 2)
+	now := process.FitProcessors(process.Allowed() / 2)
 	fit.Store(now)
 	calls := a.Events.SubscribeTo(1, func(*tool.CallDone) bool {
 		now.Begin()
