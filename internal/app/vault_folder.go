@@ -59,9 +59,9 @@ func OpenVaultToFill(cfg *config.Config, env config.Env, log *slog.Logger) *Vaul
 	return v
 }
 
-// Import brings a folder of Markdown, or an archive of SiYuan, into the vault, which must be one that was opened for it, or brings what was
-// imported from it up to date. One import at a time works on a vault: waiting, unless it is nil, is told when another one
-// does. The report says also on an error what was done until then.
+// Import brings a folder of Markdown, or an archive of SiYuan, into the vault, which must be one that was opened for
+// it, or brings what was imported from it up to date. One import at a time works on a vault: waiting, unless it is
+// nil, is told when another one does. The report says also on an error what was done until then.
 func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting func()) (report FolderReport, err error) {
 	const op = "import into the vault"
 	read := folder.Import

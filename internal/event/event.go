@@ -74,9 +74,9 @@ type Subscription[T any] struct {
 	c      chan *T // sent to and closed with mu held
 }
 
-// C delivers events in the order they were published. All subscribers are given the same one, which
-// nobody changes. It is closed by Close, after which
-// the events that were queued can still be received.
+// C delivers events in the order they were published. All subscribers are given the same one,
+// which nobody changes. It is closed by Close, after which the events that were queued can still
+// be received.
 func (s *Subscription[T]) C() <-chan *T { return s.c }
 
 // Dropped counts the events this subscriber has lost because its queue was full.

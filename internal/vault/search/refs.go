@@ -10,8 +10,8 @@ import (
 // mostReferences is how many blocks to refer to are offered at most.
 const mostReferences = 2000
 
-// searchRefBlock finds blocks to refer to, others than the block that is to refer and its document. A missing key is answered by the
-// late half of the handler.
+// searchRefBlock finds blocks to refer to, others than the block that is to refer and its document. A missing key is
+// answered by the late half of the handler.
 func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, key := range []string{"id", "rootID", "k", "beforeLen"} {
 		if !req.Get(key).Exists() {

@@ -51,9 +51,9 @@ type Workspace struct {
 	closed  chan struct{}
 }
 
-// Open opens the workspace in the file at path, which is made when it is not there, readable by its owner only. A file
-// of an older version is brought up to date, or read as it is; one of a newer version, or of another program, is refused. The caller
-// closes it.
+// Open opens the workspace in the file at path, which is made when it is not there, readable by its owner only. A
+// file of an older version is brought up to date, or read as it is; one of a newer version, or of another program, is
+// refused. The caller closes it.
 func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
 		path: path, readOnly: o.ReadOnly, checkViews: o.CheckViews, cache: newCache(orDefault(o.CacheBlocks, defaultCacheBlocks)),

@@ -26,9 +26,9 @@ func (w *Workspace) WhenErased(do func(tx *Tx, erased map[string]map[string]stri
 	w.whenErased = do
 }
 
-// View runs fn in a snapshot: it sees one state of the file whatever others write meanwhile. Trees it gets are
-// handed on to others when it ends, so it must not change them, nor keep them. The error is fn's, or that of the storage, which the methods of Tx
-// keep to themselves.
+// View runs fn in a snapshot: it sees one state of the file whatever others write meanwhile. Trees it gets are handed
+// on to others when it ends, so it must not change them, nor keep them. The error is fn's, or that of the storage,
+// which the methods of Tx keep to themselves.
 func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error { return w.view(ctx, fn) }
 
 // Update runs fn alone: no other process or goroutine writes meanwhile. What fn changed in trees it got from tx, and

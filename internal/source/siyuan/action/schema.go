@@ -43,8 +43,7 @@ func (a *Action) Signature() string {
 const mostOptional = 3
 
 // Short is the signature for a list of tools: with those arguments alone that the list declares,
-// and … for the others. Beside required ones, many optional ones are
-// left out.
+// and … for the others. Beside required ones, many optional ones are left out.
 func (a *Action) Short() string {
 	required, optional := 0, 0
 	for i := range a.params {
