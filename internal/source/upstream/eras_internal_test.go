@@ -13,17 +13,6 @@ import (
 	"collie/internal/tool"
 )
 
-// ofEra is a client of an era that can be asked nothing.
-type ofEra struct {
-	nobody
-
-	era mcp.Era
-}
-
-func (c ofEra) Supports(what tool.Capability) bool {
-	return what == tool.TakesInputRequired && c.era == mcp.Modern
-}
-
 // bothEras returns a server that speaks both eras, in processes of its own.
 func bothEras(t *testing.T) *Server {
 	t.Helper()

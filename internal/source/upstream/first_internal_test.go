@@ -21,6 +21,17 @@ import (
 	"collie/internal/tool"
 )
 
+// ofEra is a client of an era that can be asked nothing.
+type ofEra struct {
+	nobody
+
+	era mcp.Era
+}
+
+func (c ofEra) Supports(what tool.Capability) bool {
+	return what == tool.TakesInputRequired && c.era == mcp.Modern
+}
+
 // scripted is a fakemcp within the test's process that is slow where a test says so, and knows what
 // it was asked for. Time in it is the bubble's.
 type scripted struct {
