@@ -294,13 +294,18 @@ func (r *reader) hold(text string, numbers []int, blocks []*tree.Block) {
 	written := strings.Join(parts, "\n\n")
 	meant := strings.Split(text, "\n")
 	compared(text, written, func(i int) {
+		if numbers[i] == 0 {
+			return // nobody wrote it
+		}
 		k := asLayout
 		if strings.Contains(meant[i], zeroWidth) {
 			k |= asInvisible
 		}
 		r.im.changed(r.pg.path(), numbers[i], k)
 	}, func(i int, instead string) {
-		r.line = numbers[i]
+		for r.line = numbers[i]; r.line == 0 && i > 0; r.line = numbers[i] {
+			i--
+		}
 		what := strings.TrimSpace(meant[i])
 		if instead == "" {
 			r.problem(Changed, what, "the vault cannot hold this line as it is")

@@ -21,9 +21,11 @@ type writer struct {
 type written struct {
 	n    int // of the line of the file that it comes from
 	text string
+	id   bool // it names the block above it, and is in no file
 }
 
-// convert turns the lines of a page into SiYuan's Markdown. numbers are the lines of the file that its lines come from.
+// convert turns the lines of a page into SiYuan's Markdown. numbers are the lines of the file that its lines come from,
+// 0 for those that name a block.
 func (r *reader) convert(list []line) (text string, numbers []int) {
 	w := writer{reader: r, in: list}
 	for w.next < len(list) {
@@ -41,17 +43,21 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 	lines := make([]string, len(w.out))
 	numbers = make([]int, len(w.out))
 	for i, o := range w.out {
-		lines[i], numbers[i] = o.text, o.n
+		lines[i] = o.text
+		if !o.id {
+			numbers[i] = o.n
+		}
 	}
 	return strings.Join(lines, "\n"), numbers
 }
 
 // announce tells of lines that are not written as they were read. One that nobody gave a reason for is a problem.
 func (w *writer) announce(read []line, begin int) {
-	if len(w.out) == begin+len(read) {
+	now := slices.DeleteFunc(slices.Clone(w.out[begin:]), func(o written) bool { return o.id })
+	if len(now) == len(read) {
 		same := true
 		for i, l := range read {
-			same = same && w.out[begin+i].text == l.text && l.kinds == 0
+			same = same && now[i].text == l.text && l.kinds == 0
 		}
 		if same {
 			return
@@ -120,7 +126,7 @@ func (w *writer) put(lines ...string) {
 	for _, l := range lines {
 		n := w.line
 		for part := range strings.SplitSeq(l, "\n") {
-			w.out = append(w.out, written{n, part})
+			w.out = append(w.out, written{n: n, text: part})
 			n++
 		}
 	}
@@ -143,9 +149,8 @@ func (w *writer) heading(prefix, rest string) {
 		return // it has an attribute list
 	}
 	if id != "" && w.once(id) {
-		w.as(asAttribute)
 		containers, _, _ := strings.Cut(prefix, "{:") // those of an item are no part of where it lies
-		w.put(continued(containers) + tree.IAL(map[string]string{"id": id}))
+		w.out = append(w.out, written{n: w.line, text: continued(containers) + tree.IAL(map[string]string{"id": id}), id: true})
 	}
 }
 

@@ -162,3 +162,17 @@ func compareFiles(t testing.TB, got, want files) {
 		}
 	}
 }
+
+// Ids that headings get on import are none of the reader's lines: a page that is kept as it is says nothing.
+func TestHeadingsAreNoChange(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"one": "# Plan\n", "several": "text\n\n## Plan\n\ntext\n\n# 计划\n", "quoted": "> ## Plan\n", "two of a name": "# A\n\n# A\n",
+	} {
+		w := newVault(t)
+		r := imported(t, w, files{"Plan.md": text}.write(t), folder.ImportOptions{})
+		if len(r.Changes) > 0 || len(r.Problems) > 0 {
+			t.Errorf("%s: %+v, %+v", name, r.Changes, r.Problems)
+		}
+	}
+}
