@@ -250,7 +250,7 @@ func isFolder(op, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &tool.Error{Op: op, Kind: tool.Unknown, Subject: dir, Message: "there is no such folder"}
+		return &tool.Error{Op: op, Kind: tool.Unknown, Subject: dir, Message: "there is no such file or folder"}
 	case err != nil:
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: dir, Message: "the folder cannot be read", Err: err}
 	case !info.IsDir():
@@ -275,7 +275,7 @@ func ended(ctx context.Context, op, path string, err error) error {
 }
 
 func unwritable(op, path string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 		return fileError(op, path, err)
 	}
 	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: path, Err: err}

@@ -28,21 +28,30 @@ type Restored struct {
 // restorePrefix begins the names of the folders in which a backup is made ready.
 const restorePrefix = ".collie-restore-"
 
-// Restore puts a backup in the place of the vault, and keeps what was there beside it. The backup is copied and checked
-// first; nothing is changed unless it is sound. Until the last step the vault is what it was. Nobody else may use it.
-func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, total int)) (r Restored, err error) {
+// MayRestore says why a file cannot be a backup of the vault, as far as that shows without reading it.
+func (v *Vault) MayRestore(backup string) error {
 	const op = "restore the vault"
 	info, err := os.Stat(backup)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return r, &tool.Error{Op: op, Kind: tool.Unknown, Subject: backup, Message: "there is no such file"}
+		return &tool.Error{Op: op, Kind: tool.Unknown, Subject: backup, Message: "there is no such file"}
 	case err != nil:
-		return r, fileError(op, backup, err)
+		return fileError(op, backup, err)
 	case !info.Mode().IsRegular() || info.Size() == 0:
-		return r, &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is no file, or an empty one; expected a backup of a vault"}
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is no file, or an empty one; expected a backup of a vault"}
 	}
 	if now, err := os.Stat(v.Path()); err == nil && os.SameFile(now, info) {
-		return r, &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is the vault itself, expected a backup of it"}
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is the vault itself, expected a backup of it"}
+	}
+	return nil
+}
+
+// Restore puts a backup in the place of the vault, and keeps what was there beside it. The backup is copied and checked
+// first; nothing is changed unless it is sound. Until the last step the vault is what it was. Nobody else may use it.
+func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, total int)) (r Restored, err error) {
+	const op = "restore the vault"
+	if err := v.MayRestore(backup); err != nil {
+		return r, err
 	}
 	dir := filepath.Dir(v.Path())
 	if err := os.MkdirAll(dir, 0o700); err != nil {

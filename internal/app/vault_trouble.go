@@ -106,6 +106,8 @@ func fileError(op, path string, err error) error {
 		e.Kind, e.Message, e.Hint = tool.Unknown, "the folder it is to lie in is not there", "make it, or name another place"
 	case errors.Is(err, fs.ErrPermission):
 		e.Kind, e.Message, e.Hint = tool.Unavailable, "it must not be written there", "name a place that you may write"
+	case errors.Is(err, syscall.ENOTDIR):
+		e.Kind, e.Message, e.Hint = tool.Invalid, "a file is there, expected a folder", "name a new or an empty folder"
 	case errors.Is(err, syscall.ENOSPC):
 		e.Kind, e.Code, e.Message, e.Hint = tool.Unavailable, "disk_full", "the disk is full", "make room, or name another place"
 	}

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"collie/internal/tool"
 )
@@ -17,10 +19,12 @@ func (p *program) agree(ctx context.Context, question string) (bool, error) {
 	}
 	fmt.Fprintf(p.err, "%s [y/N] ", question)
 	answer, err := newLines(p.in).next(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF): // Ctrl-D, which is no
+		fmt.Fprintln(p.err)
+	case err != nil:
 		return false, err
-	}
-	if agrees(answer) {
+	case agrees(answer):
 		return true, nil
 	}
 	return false, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "not accepted, nothing was changed"}

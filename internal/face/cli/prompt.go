@@ -40,6 +40,9 @@ func (p *program) prompt(ctx context.Context, question string, hidden bool) (str
 	}()
 	select {
 	case s := <-answer:
+		if errors.Is(s.err, io.EOF) && !hidden && terminal(p.in) {
+			fmt.Fprintln(p.err) // Ctrl-D ends no line
+		}
 		return s.text, s.err
 	case <-ctx.Done():
 		return "", context.Cause(ctx)

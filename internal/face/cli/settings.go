@@ -133,7 +133,7 @@ func serverNames(cfg *config.Config) []string {
 // unreadable makes a mistake of the user out of settings that cannot be read at all.
 func unreadable(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return usage("read settings %s: %v; check --config and COLLIE_CONFIG", e.Path, e.Err)
+		return usage("read settings %s: %v; check --config, --home and COLLIE_CONFIG", e.Path, e.Err)
 	}
 	return err
 }

@@ -262,3 +262,22 @@ func testInitOffersWhatTheVaultHas(t *testing.T, program string) {
 		t.Errorf("the vault does not serve:\n%s", shown)
 	}
 }
+
+// Ctrl-D where a yes is asked for is no, said as such; and what cannot be done is said before anybody is asked.
+func TestEndOfInputIsNo(t *testing.T) {
+	t.Parallel()
+	program, home := binary.Build(t, binary.Collie), t.TempDir()
+	backup := filepath.Join(home, "b.db")
+	for _, args := range [][]string{{"fs", "tree", "/"}, {"vault", "backup", backup}} {
+		if exit, shown := session(t, program, home, nil, nil, args...); exit != 0 {
+			t.Fatalf("%v: exit %d\n%s", args, exit, shown)
+		}
+	}
+	exit, shown := session(t, program, home, [][2]string{{"[y/N] ", "\x04"}}, nil, "vault", "restore", backup)
+	if exit != 5 || strings.Contains(shown, "[y/N] \x1b") || !strings.Contains(shown, "not accepted, nothing was changed") {
+		t.Errorf("exit %d\n%s", exit, shown)
+	}
+	if exit, shown = session(t, program, home, nil, nil, "vault", "restore", backup+".no"); exit != 1 || strings.Contains(shown, "[y/N]") {
+		t.Errorf("a backup that is not there: exit %d\n%s", exit, shown)
+	}
+}

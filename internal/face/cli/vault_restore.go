@@ -42,6 +42,9 @@ func (p *program) vaultRestore(ctx context.Context, backup string, yes bool) err
 		case !errors.Is(err, app.ErrNoGateway):
 			return err
 		}
+		if err := v.MayRestore(backup); err != nil {
+			return err
+		}
 		if !yes && v.Exists() {
 			if _, err := p.agree(ctx, fmt.Sprintf("put %s in the place of %s, which is kept beside it?", backup, v.Path())); err != nil {
 				return err

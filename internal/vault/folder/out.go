@@ -47,7 +47,7 @@ func (d *destination) check(dir string, overwrite bool) error {
 	case err != nil:
 		return err
 	case !overwrite:
-		return fmt.Errorf("the folder %s holds an earlier export: choose another, or have it overwritten", dir)
+		return fmt.Errorf("the folder %s holds an earlier export: choose another one", dir)
 	}
 	for _, at := range m.Files {
 		if fs.ValidPath(at) && at != "." && at != MarkerName {

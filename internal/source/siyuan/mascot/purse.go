@@ -58,7 +58,9 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 		p.log = slog.New(slog.DiscardHandler)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the mascot: %w", err)
+		return nil, &tool.Error{
+			Op: "make the folder", Kind: tool.Unavailable, Subject: dir, Err: err, Hint: "--home DIR keeps everything in another folder",
+		}
 	}
 	p.file = atomicfile.File{Path: filepath.Join(dir, "mascot.json"), NoSync: true}
 	p.sub = bus.SubscribeTo(1024, counts)
