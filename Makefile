@@ -17,7 +17,8 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
 build: ## bin/collie, static and stripped
-	CGO_ENABLED=0 go build -trimpath $(SMALL) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
+	@echo "building bin/collie $(VERSION)"
+	@CGO_ENABLED=0 go build -trimpath $(SMALL) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
 
 run: build ## serve your notes, and the example servers if Node is here
 	@if command -v npx >/dev/null; then echo "Node is here: serving your notes and examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
