@@ -72,10 +72,13 @@ func TestCheckFindsEveryBreach(t *testing.T) {
 		t.Run(tt.breach, func(t *testing.T) {
 			t.Parallel()
 			w := sound(t)
-			conn := <-w.writer
-			err := sqlitex.ExecuteTransient(conn, tt.breach, nil)
+			conn, err := w.writer.take(t.Context(), w.closed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = sqlitex.ExecuteTransient(conn, tt.breach, nil)
 			changes := conn.Changes()
-			w.writer <- conn
+			w.writer.give(conn)
 			if err != nil || changes == 0 {
 				t.Fatalf("nothing is broken: %d rows, error %v", changes, err)
 			}

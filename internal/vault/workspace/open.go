@@ -44,8 +44,8 @@ type Workspace struct {
 	idle       *time.Timer // empties both
 	guard      *query.Guard
 
-	writer  chan *sqlite.Conn // holds the one connection that writes, nil until it is opened
-	readers chan *sqlite.Conn
+	writer  pool // the one connection that writes
+	readers pool
 	trimAt  int64 // size of the log at which it is trimmed, for whoever holds writer
 	close   sync.Once
 	closed  chan struct{}
@@ -58,12 +58,9 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
 		path: path, readOnly: o.ReadOnly, checkViews: o.CheckViews, cache: newCache(orDefault(o.CacheBlocks, defaultCacheBlocks)),
 		guard:   &query.Guard{},
-		writer:  make(chan *sqlite.Conn, 1),
-		readers: make(chan *sqlite.Conn, orDefault(o.Readers, defaultReaders)),
+		writer:  newPool(1),
+		readers: newPool(orDefault(o.Readers, defaultReaders)),
 		closed:  make(chan struct{}),
-	}
-	for range cap(w.readers) {
-		w.readers <- nil
 	}
 	w.idle = time.AfterFunc(restFor, w.forget)
 	if err := w.prepareBusyFile(ctx); err != nil {
@@ -125,12 +122,10 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 		return errors.Join(err, conn.Close())
 	}
 	if w.readOnly {
-		w.writer <- nil
-		<-w.readers
-		w.readers <- conn
-		return nil
+		w.readers.fill(conn)
+	} else {
+		w.writer.fill(conn)
 	}
-	w.writer <- conn
 	return nil
 }
 
@@ -275,14 +270,7 @@ func (w *Workspace) Close() error {
 	var errs []error
 	w.close.Do(func() {
 		close(w.closed)
-		for range cap(w.readers) {
-			if conn := <-w.readers; conn != nil {
-				errs = append(errs, conn.Close())
-			}
-		}
-		if conn := <-w.writer; conn != nil {
-			errs = append(errs, conn.Close())
-		}
+		errs = append(errs, w.readers.close(), w.writer.close())
 		errs = append(errs, w.guard.Close())
 		w.cache.close()
 		w.idle.Stop()

@@ -118,36 +118,31 @@ func run(tx *Tx, fn func(*Tx) error) error {
 const maxErasing = 3
 
 // with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
-func (w *Workspace) with(ctx context.Context, pool chan *sqlite.Conn, write bool, fn func(*sqlite.Conn) error) error {
-	var conn *sqlite.Conn
+func (w *Workspace) with(ctx context.Context, from pool, write bool, fn func(*sqlite.Conn) error) error {
 	select {
 	case <-w.closed:
 		return os.ErrClosed
 	default:
 	}
-	select {
-	case conn = <-pool:
-	case <-w.closed:
-		return os.ErrClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	conn, err := from.take(ctx, w.closed)
+	if err != nil {
+		return err
 	}
 	defer func() {
 		w.idle.Reset(restFor)
-		pool <- w.usable(conn)
+		from.give(w.usable(conn))
 	}()
 	if err := w.inPlace(); err != nil {
 		return err
 	}
 	if conn == nil {
-		var err error
 		if conn, err = w.connect(write); err != nil {
 			return err
 		}
 	}
 	conn.SetInterrupt(ctx.Done())
 	defer conn.SetInterrupt(nil)
-	err := fn(conn)
+	err = fn(conn)
 	if err != nil && ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}
