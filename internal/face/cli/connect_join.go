@@ -23,6 +23,7 @@ type joining struct {
 
 	plan  *app.Connection
 	twins []app.Twin // that the client will have
+	ours  []string   // the client's servers that Collie has taken over, or had before
 }
 
 func (j *joining) run(ctx context.Context) error {
@@ -55,7 +56,7 @@ func (j *joining) run(ctx context.Context) error {
 		return err
 	}
 	if j.move {
-		if err := j.plan.TakeOut(j.twins); err != nil {
+		if err := j.plan.TakeOut(j.served()); err != nil {
 			return err
 		}
 		j.twins = slices.DeleteFunc(j.twins, func(t app.Twin) bool {
@@ -63,6 +64,16 @@ func (j *joining) run(ctx context.Context) error {
 		})
 	}
 	return j.write(ctx, profile)
+}
+
+// served are the twins that Collie serves: not those that are only called like one of its servers.
+func (j *joining) served() (list []app.Twin) {
+	for _, t := range j.twins {
+		if t.Same || slices.Contains(j.ours, t.Name) {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // keepProfile goes on with the profile that the client has, where none is named.
@@ -99,6 +110,11 @@ func (j *joining) takeIn(ctx context.Context, dir string) error {
 	found, err := app.PlanImport(j.cfg, j.env, app.ImportOptions{From: j.client, File: j.plan.File, Dir: dir, OnlyHere: true})
 	if err != nil {
 		return err
+	}
+	for _, s := range found.Servers {
+		if s.State != app.ImportSkipped {
+			j.ours = append(j.ours, s.From)
+		}
 	}
 	if !j.json {
 		if err := j.importTable(found); err != nil {
@@ -180,7 +196,7 @@ func (j *joining) warnTwins() {
 				what = "and Collie has others of these names"
 			}
 			do := ". Take them out of that file where nobody else needs them"
-			if file == j.plan.File {
+			if file == j.plan.File && !j.move {
 				do = ". This moves them to Collie:\n  " + j.typed("connect "+j.client+" --move")
 			}
 			j.warn("%s starts %s itself too\n  (%s), %s%s", j.plan.Client.Title, strings.Join(names[file], ", "), shortPath(file, j.env), what, do)
