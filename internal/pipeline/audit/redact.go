@@ -54,8 +54,18 @@ func NewRedactor(secrets []string, content Content) *Redactor {
 
 // Hide blanks further secrets from now on.
 func (r *Redactor) Hide(secrets []string) {
+	for {
+		old := r.secrets.Load()
+		all := withSecrets(old, secrets)
+		if r.secrets.CompareAndSwap(old, &all) { // else somebody else has hidden others meanwhile
+			return
+		}
+	}
+}
+
+func withSecrets(old *[][]byte, secrets []string) [][]byte {
 	var all [][]byte
-	if old := r.secrets.Load(); old != nil {
+	if old != nil {
 		all = slices.Clone(*old)
 	}
 	for _, s := range secrets {
@@ -68,7 +78,7 @@ func (r *Redactor) Hide(secrets []string) {
 		}
 	}
 	slices.SortFunc(all, func(a, b []byte) int { return len(b) - len(a) })
-	r.secrets.Store(&all)
+	return all
 }
 
 // AppendJSON appends raw to b as one line of valid JSON, without its secrets. Nothing else

@@ -3,8 +3,10 @@ package audit_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -275,4 +277,30 @@ func FuzzShapes(f *testing.F) {
 			t.Fatalf("%q, %q, %q became %q", before, secret, after, got)
 		}
 	})
+}
+
+// TestHideTogether: secrets that are hidden at the same time are all hidden.
+func TestHideTogether(t *testing.T) {
+	t.Parallel()
+	r := audit.NewRedactor(nil, audit.ContentFull)
+	var group sync.WaitGroup
+	secret := func(n, i int) string { return fmt.Sprintf("quite-secret-%d-%d;", n, i) }
+	ready := make(chan struct{})
+	for n := range 8 {
+		group.Go(func() {
+			<-ready
+			for i := range 40 {
+				r.Hide([]string{secret(n, i)})
+			}
+		})
+	}
+	close(ready)
+	group.Wait()
+	for n := range 8 {
+		for i := range 40 {
+			if got := string(r.AppendText(nil, secret(n, i))); got != `"***"` {
+				t.Fatalf("%s", got)
+			}
+		}
+	}
 }
