@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,8 +43,9 @@ func (p *program) debugger() (*debugger, error) {
 	return &debugger{p: p, clean: app.Cleaner(cfg, p.env, more...), begun: time.Now()}, nil
 }
 
+// say shows a line. What a server sent may have characters in it that a terminal obeys, which JSON does not escape.
 func (d *debugger) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(d.p.err, "debug: "+format+"\n", args...) // it is of use to a person alone
+	_, _ = fmt.Fprintln(d.p.err, "debug: "+harmless(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))) // it is of use to a person alone
 }
 
 // request shows what is asked, and of whom.

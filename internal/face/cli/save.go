@@ -2,7 +2,9 @@ package cli
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,18 +36,41 @@ func (p *program) save(r tool.Result) error {
 			Hint: "a text goes to a file with > FILE, all of a result with --json",
 		}
 	}
-	for i, data := range parts {
+	next := 0
+	for _, data := range parts {
 		raw, err := base64.StdEncoding.DecodeString(data)
 		if err != nil {
 			return &tool.Error{Op: "save", Kind: tool.Upstream, Subject: p.saveTo, Message: "the server sent no valid base64", Err: err}
 		}
-		file := numbered(p.saveTo, i)
-		if err := os.WriteFile(file, raw, 0o600); err != nil {
+		file, err := writeNumbered(p.saveTo, &next, raw)
+		if err != nil {
 			return fmt.Errorf("save %s: %w", file, err)
 		}
 		p.note("saved %s, %s", file, size(len(raw)))
 	}
 	return nil
+}
+
+// writeNumbered writes the first file, or one of the next number that nothing has: the person has named the first alone, and how
+// many there are is for the server to say.
+func writeNumbered(name string, next *int, raw []byte) (file string, err error) {
+	for {
+		file = numbered(name, *next)
+		flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+		if *next == 0 {
+			flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		}
+		*next++
+		f, err := os.OpenFile(file, flags, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return file, err
+		}
+		_, err = f.Write(raw)
+		return file, errors.Join(err, f.Close())
+	}
 }
 
 // numbered is a file's name, and with a number before its ending behind the first.
