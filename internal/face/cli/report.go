@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 
 	"collie/internal/config"
 	"collie/internal/tool"
@@ -33,6 +35,7 @@ func (p *program) report(err error) int {
 	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
+	err = ofSystem(err)
 	code, kind := exitFailed, "internal_error"
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		kind, code = string(e.Kind), exitOf(e.Kind)
@@ -77,6 +80,27 @@ func (p *program) report(err error) int {
 	}
 	fmt.Fprintf(p.err, "%s [%s] %v\n", p.painter(p.err).mark("✗"), kind, err)
 	return code
+}
+
+// diskFull is the kind of an error of a disk without room.
+const diskFull tool.ErrorKind = "disk_full"
+
+// ofSystem makes an error for people of one that says no more than that the system lets nobody write or read somewhere.
+func ofSystem(err error) error {
+	e, ok := errors.AsType[*fs.PathError](err)
+	if _, told := errors.AsType[*tool.Error](err); !ok || told || isUsage(err) || isConfig(err) {
+		return err
+	}
+	out := &tool.Error{Op: e.Op, Kind: tool.Denied, Subject: e.Path, Err: e.Err}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		out.Kind, out.Hint = diskFull, "make room on that disk"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		out.Hint = "give yourself the right to use it; --home DIR keeps everything of Collie in another folder"
+	default:
+		return err
+	}
+	return out
 }
 
 // inOneLine is an error whose message says what its fields say, as one that says it once.

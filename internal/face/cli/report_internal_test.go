@@ -2,6 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
 	"testing"
 
 	"collie/internal/tool"
@@ -46,5 +51,28 @@ func TestReasonWithoutAReason(t *testing.T) {
 	r.Detail = "a first start may download it"
 	if got := reason(&r); got != r.Detail {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A folder that must not be written is no fault of ours: the error names it and the way out.
+func TestReportOfTheSystem(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err  error
+		exit int
+		want string
+	}{
+		"permission": {&fs.PathError{Op: "mkdir", Path: "/h/.local", Err: syscall.EACCES}, exitDenied, "✗ [permission_denied] mkdir /h/.local: permission denied\n  Hint: give yourself"},
+		"read-only":  {fmt.Errorf("lock: %w", &fs.PathError{Op: "open", Path: "/h/x", Err: syscall.EROFS}), exitDenied, "✗ [permission_denied] open /h/x: read-only file system\n  Hint: give"},
+		"full":       {&fs.PathError{Op: "write", Path: "/h/x", Err: syscall.ENOSPC}, exitFailed, "✗ [disk_full] write /h/x: no space left on device\n  Hint: make room"},
+		"not there":  {&fs.PathError{Op: "open", Path: "/h/x", Err: syscall.ENOENT}, exitFailed, "✗ [internal_error] open /h/x: no such file or directory\n"},
+		"usage":      {usage("no"), exitUsage, "✗ [usage] no\n"},
+		"ours":       {errors.New("no"), exitFailed, "✗ [internal_error] no\n"},
+	} {
+		var out bytes.Buffer
+		p := &program{err: &out}
+		if exit := p.report(tt.err); exit != tt.exit || !strings.HasPrefix(out.String(), tt.want) {
+			t.Errorf("%s: exit %d\n%s", name, exit, &out)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &tool.Error{
-			Op: "make the folder", Kind: tool.Unavailable, Subject: dir, Err: err, Hint: "--home DIR keeps everything in another folder",
+			Op: "make the folder", Kind: tool.Denied, Subject: dir, Err: err, Hint: "--home DIR keeps everything in another folder",
 		}
 	}
 	p.file = atomicfile.File{Path: filepath.Join(dir, "mascot.json"), NoSync: true}
