@@ -2,6 +2,7 @@ package toolcache
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +58,7 @@ func expand(data []byte) ([]byte, error) {
 	}
 	limit := min(maxExpanded, maxRatio*len(data))
 	var b bytes.Buffer
-	b.Grow(min(4*len(data), limit))
+	b.Grow(min(expanded(data), 32*len(data), limit) + bytes.MinRead) // ReadFrom wants so much room at the end, to see that it is one
 	if _, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {
 		return nil, fmt.Errorf("read gzip: %w", err)
 	}
@@ -65,4 +66,9 @@ func expand(data []byte) ([]byte, error) {
 		return nil, errExpands
 	}
 	return b.Bytes(), nil
+}
+
+// expanded is how much a file says that it expands to, in its last four bytes, which nothing has checked yet.
+func expanded(data []byte) int {
+	return int(binary.LittleEndian.Uint32(data[len(data)-4:]))
 }

@@ -1,0 +1,33 @@
+package toolcache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"testing"
+)
+
+// TestExpand expands a file, and one that does not say how long its text is.
+func TestExpand(t *testing.T) {
+	t.Parallel()
+	var text []byte
+	for i := range 20_000 {
+		text = fmt.Appendf(text, `{"name":"tool%d","description":"does what a tool of number %d does"},`, i, i*i)
+	}
+	packed, err := compress(text, compressGzip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := expand(packed)
+	if err != nil || !bytes.Equal(out, text) {
+		t.Fatalf("%d bytes, expected %d; error %v", len(out), len(text), err)
+	}
+	if !isCompressed(packed) {
+		t.Fatal("it is not packed")
+	}
+	lie := bytes.Clone(packed)
+	binary.LittleEndian.PutUint32(lie[len(lie)-4:], 1<<31)
+	if _, err := expand(lie); err == nil {
+		t.Error("a file that lies about its length is expanded")
+	}
+}
