@@ -9,6 +9,9 @@ const maxDepth = 200
 // maxMarks is how many $ a line may hold: lute looks for the other half of each.
 const maxMarks = 5000
 
+// maxAnds is how many & a word may hold: lute looks from each to the end of the word.
+const maxAnds = 500
+
 // hostile reports whether text nests deeper than any note does, in containers or in links.
 func hostile(text string) bool {
 	open, links := 0, 0
@@ -23,6 +26,9 @@ func hostile(text string) bool {
 		}
 		links = max(links+strings.Count(line, "](")-strings.Count(line, ")"), 0)
 		if strings.Count(line, "<") > maxDepth && angled(line) {
+			return true
+		}
+		if strings.Count(line, "&") > maxAnds && chained(line) {
 			return true
 		}
 		if open > maxDepth || links > maxDepth || markers(line) > maxDepth || strings.Count(line, "$") > maxMarks {
@@ -81,4 +87,14 @@ func deep(dom string) bool {
 			}
 		}
 	}
+}
+
+// chained reports whether a word of a line holds more & than maxAnds.
+func chained(line string) bool {
+	for word := range strings.FieldsSeq(line) {
+		if strings.Count(word, "&") > maxAnds {
+			return true
+		}
+	}
+	return false
 }

@@ -19,6 +19,12 @@ func TestDeepDOMAndManyMarksAreBounded(t *testing.T) {
 	if got := markup.Parse(strings.Repeat("$", 200_000) + " kept"); len(got) != 1 || !strings.Contains(got[0].Text, "kept") {
 		t.Errorf("%d blocks", len(got))
 	}
+	if got := markup.Parse(strings.Repeat("&", 200_000) + " kept"); len(got) != 1 || !strings.Contains(got[0].Text, "kept") {
+		t.Errorf("%d blocks", len(got))
+	}
+	if got := markup.ParseDOM(strings.Repeat("&amp;", 200_000) + " kept"); len(got) != 1 || !strings.Contains(got[0].Text, "kept") {
+		t.Errorf("%d blocks", len(got))
+	}
 	if took := time.Since(start); took > 25*time.Second { // it took minutes
 		t.Errorf("took %v", took)
 	}
