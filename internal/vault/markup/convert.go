@@ -132,7 +132,7 @@ func numbered(marker []byte) bool { return len(marker) > 0 && marker[0] >= '0' &
 
 // calloutMarker is the kind of a callout, with its icon and title behind it unless they are those of the kind.
 func calloutMarker(n *ast.Node) string {
-	icon, title := n.CalloutIcon, n.CalloutTitle
+	icon, title := n.CalloutIcon, restore(n.CalloutTitle)
 	if icon == ast.GetCalloutIcon(n.CalloutType) {
 		icon = ""
 	}

@@ -14,6 +14,7 @@ const (
 	blankStandIn   = "\U000F0020" // for blanks behind the language of code, where lute stops reading
 	braceStandIn   = "\U000F007B" // for { of what looks like an attribute list and is none
 	tagStandIn     = "\U000F003C" // for < of a tag without its other half
+	titleStandIn   = "\U000F0021" // before the title of a callout, of which lute takes a first word like book for an emoji
 )
 
 // formatTag is a tag that formats text or stands in it.
@@ -21,6 +22,9 @@ var formatTag = lazyregexp.New(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup
 
 // bracketAddress is an address between brackets, as Logseq has them, of which lute would lose one.
 var bracketAddress = lazyregexp.New(`\]\(\(+[^()\n]*\)+\)`)
+
+// calloutTitle is the first line of a callout up to the first word of its title.
+var calloutTitle = lazyregexp.New(`(?m)^([^\n\[]*>[ \t]*\[![^\]\n]*\][ \t]*)([^ \t\n]+)`)
 
 var brackets = strings.NewReplacer("(", bracketStandIn, ")", closingStandIn)
 
@@ -63,6 +67,9 @@ func shield(markdown string) string {
 			return "](" + brackets.Replace(link[2:len(link)-1]) + ")"
 		})
 	}
+	if strings.Contains(markdown, "[!") {
+		markdown = calloutTitle.ReplaceAllStringFunc(markdown, shieldTitle)
+	}
 	if !strings.Contains(markdown, "<") {
 		return markdown
 	}
@@ -71,6 +78,15 @@ func shield(markdown string) string {
 		paragraphs[i] = protectTags(p)
 	}
 	return strings.Join(paragraphs, "\n\n")
+}
+
+// shieldTitle puts a stand-in before the first word of a callout's title, unless that is an icon.
+func shieldTitle(line string) string {
+	at := calloutTitle.FindStringSubmatchIndex(line)[4]
+	if isIcon(line[at:]) {
+		return line
+	}
+	return line[:at] + titleStandIn + line[at:]
 }
 
 // addressStart is what lute takes for the beginning of an address between < and >, in code spans too.

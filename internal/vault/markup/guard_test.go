@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
 )
 
 // Lute loses these unless it sees something else in their stead.
@@ -35,5 +36,35 @@ func TestTextThatLuteLoses(t *testing.T) {
 	}
 	if refs := markup.References(markup.Parse("`((20240801000000-aaaaaaa 'd'))`")[0]); len(refs) != 0 {
 		t.Errorf("%d references in code, want none", len(refs))
+	}
+}
+
+// Lute takes the first word of a callout's title for an emoji where it is the name of one.
+func TestTitlesOfCalloutsStayWords(t *testing.T) {
+	t.Parallel()
+	for text, marker := range map[string]string{
+		"> [!NOTE] book about x\n> a":    "NOTE book about x",
+		"> [!question] heart\n> a":       "question heart",
+		"> [!NOTE] :heart: x\n> a":       "NOTE :heart: x",
+		"> [!NOTE] \U0001F4D6 book\n> a": "NOTE \U0001F4D6 book",
+		"> [!NOTE] Note\n> a":            "NOTE",
+		"- > [!TIP] key\n  > a":          "TIP key",
+		"> > [!TIP] key\n> > a":          "TIP key",
+	} {
+		blocks := markup.Parse(text)
+		for len(blocks) > 0 && blocks[0].Kind != tree.Callout {
+			blocks = blocks[0].Children
+		}
+		if len(blocks) != 1 || blocks[0].Marker != marker {
+			t.Errorf("%q became %+v, want the marker %q", text, blocks, marker)
+			continue
+		}
+		if again := markup.Parse(markup.Export(identify(blocks))); len(again) != 1 || again[0].Marker != marker {
+			t.Errorf("%q read back is %+v", text, again)
+		}
+	}
+	code := "```\n> [!NOTE] book\n```"
+	if got := markup.Parse(code); len(got) != 1 || got[0].Text != code {
+		t.Errorf("code became %+v", got)
 	}
 }

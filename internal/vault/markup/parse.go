@@ -69,7 +69,7 @@ func restoreDOM(dom string) string { return restore(strings.ReplaceAll(dom, tagS
 // standInLead is the byte that all stand-ins begin with.
 const standInLead = "\xf3"
 
-var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<")
+var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", titleStandIn, "")
 
 // paragraphs is Parse for what lute should not see: each stretch between blank lines is a paragraph, with the
 // attribute list below it.
