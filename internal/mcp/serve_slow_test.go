@@ -85,7 +85,7 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 	for _, streamed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stream_%t", streamed), func(t *testing.T) {
 			t.Parallel()
-			s, log := heavySite(t, mcp.HTTPServerOptions{Stall: 300 * time.Millisecond})
+			s, log := heavySite(t, mcp.HTTPServerOptions{Stall: 2 * time.Second}) // more than a busy machine keeps a reader waiting
 			id := s.open("2025-11-25")
 			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 			if err != nil {

@@ -251,14 +251,15 @@ func TestAnswerIsResumed(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
 	release := make(chan struct{})
-	g.fake.On("hang", func(context.Context, *tool.Call) (tool.Result, error) {
+	g.fake.On("hang", func(ctx context.Context, call *tool.Call) (tool.Result, error) {
+		call.Caller.Notify(ctx, "notifications/progress", []byte(`{"progressToken":"p","progress":1}`))
 		<-release
 		return tooltest.Text("late"), nil
 	})
 	c := new(home).start(t, g)
 	c.greet()
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
-	time.Sleep(200 * time.Millisecond) // the answer becomes a stream
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{},"_meta":{"progressToken":"p"}}}`)
+	c.hears("notifications/progress") // so the answer is a stream, and the bridge has an id of it
 	g.web.CloseClientConnections()
 	close(release)
 	if line := c.hears(`"id":1,`); !strings.Contains(line, "late") {
