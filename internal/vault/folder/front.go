@@ -149,18 +149,15 @@ func (f *front) take(key string, n *yaml.Node) string {
 		return ""
 	case "created", "date", "created_at", "date created", "created-at", "create":
 		if stamp := parseStamp(value); stamp != "" && (f.created == "" || name == "created") {
-			if f.created = stamp; name == "created" {
+			if f.created = stamp; name == "created" && !saysMore(value) {
 				return ""
 			}
 		}
 	case "updated", "modified", "lastmod", "updated_at", "date modified", "updated-at", "last modified":
 		if stamp := parseStamp(value); stamp != "" && (f.updated == "" || name == "updated") {
-			if f.updated = stamp; name == "updated" {
+			if f.updated = stamp; name == "updated" && !saysMore(value) {
 				return ""
 			}
-		} else if name == "updated" {
-			f.attrs["updated"] = value
-			return ""
 		}
 	case "sort":
 		if n, err := strconv.Atoi(value); err == nil {
@@ -334,7 +331,19 @@ var stampLayouts = []string{
 var (
 	stampText   = pattern(`^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$`)
 	stampDigits = pattern(`^\d{14}$`)
+	unixDigits  = pattern(`^(?:\d{10}|\d{13})$`)
 )
+
+// saysMore reports whether a time has more to it than the stamp that is made of it: a zone, or parts of a second.
+func saysMore(text string) bool {
+	text = strings.TrimSpace(text)
+	if unixDigits().MatchString(text) {
+		return true
+	}
+	_, err := time.Parse(time.RFC3339, text)
+	_, spaced := time.Parse("2006-01-02 15:04:05 -0700", text)
+	return err == nil || spaced == nil
+}
 
 // parseStamp reads a time as people and programs write it, "" if it is none. What it shows is local time unless it says
 // otherwise.
@@ -348,6 +357,10 @@ func parseStamp(text string) string {
 			return text
 		}
 		return ""
+	}
+	if unixDigits().MatchString(text) { // seconds or milliseconds
+		n, _ := strconv.ParseInt((text + "000")[:13], 10, 64)
+		return tree.Stamp(time.UnixMilli(n))
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return tree.Stamp(t.Local())

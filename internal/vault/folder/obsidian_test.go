@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"collie/internal/vault/folder"
+	"collie/internal/vault/tree"
 )
 
 func TestObsidian(t *testing.T) {
@@ -105,6 +107,35 @@ func TestPlaces(t *testing.T) {
 	for _, want := range []string{"too-deep 1/2/3/4/5/6/7/8/9.md", "not-linked empty/picture.png"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("no problem %q in\n%s", want, found)
+		}
+	}
+}
+
+// A time of the front matter that is no stamp, or more than one, is kept as it was written too.
+func TestTimesOfFrontMatter(t *testing.T) {
+	t.Parallel()
+	w := newVault(t)
+	imported(t, w, files{
+		"Millis.md": "---\ncreated: 1641092645006\nupdated: 1651838465238\n---\nx",
+		"Zone.md":   "---\ncreated: 2022-01-02T03:04:05.678+09:00\nupdated: 2022-05-06T07:08:09Z\n---\nx",
+		"None.md":   "---\ncreated: once\nupdated: a while ago\n---\nx",
+		"Plain.md":  "---\ncreated: 2022-01-02 03:04:05\nupdated: 2022-05-06\n---\nx",
+	}.write(t), folder.ImportOptions{Notebook: "N"})
+	found := notes(t, w)
+	for page, want := range map[string][4]string{
+		"Millis": {tree.Stamp(time.UnixMilli(1641092645006)), "1641092645006", tree.Stamp(time.UnixMilli(1651838465238)), "1651838465238"},
+		"Zone": {tree.Stamp(time.Date(2022, 1, 1, 18, 4, 5, 0, time.UTC).Local()), "2022-01-02T03:04:05.678+09:00",
+			tree.Stamp(time.Date(2022, 5, 6, 7, 8, 9, 0, time.UTC).Local()), "2022-05-06T07:08:09Z"},
+		"None":  {"", "once", "", "a while ago"},
+		"Plain": {"20220102030405", "", "20220506000000", ""},
+	} {
+		a := found["N/"+page].Root.Attrs
+		got := [4]string{a["id"][:14], a["custom-created"], a["updated"], a["custom-updated"]}
+		if want[0] == "" { // the time of the file
+			got[0], got[2] = "", ""
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", page, got, want)
 		}
 	}
 }
