@@ -13,8 +13,8 @@ import (
 	"collie/internal/config"
 )
 
-// importMemory is the memory that an import aims to stay below, in bytes.
-const importMemory = 1 << 30
+// wholeMemory is the memory that a command aims to stay below, in bytes, which has all pages of a vault before it.
+const wholeMemory = 1 << 30
 
 // vaultImportFlags say how a folder is imported.
 type vaultImportFlags struct {
@@ -66,7 +66,7 @@ func (p *program) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 	}
 	defer end()
 	// What is known of all pages stays in memory: under the limit of a gateway the collector would run without end.
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(wholeMemory))
 	b := p.newBar("importing")
 	report, err := v.Import(ctx, dir, app.FolderImport{
 		Notebook: f.notebook, Progress: b.show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -87,6 +89,12 @@ func (p *program) vaultSalvage(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
+		// All that is found stays in memory, files too: under the limit of a gateway the collector would run without end.
+		size := int64(0)
+		if info, err := os.Stat(v.Path()); err == nil {
+			size = info.Size()
+		}
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(wholeMemory + 2*size))
 		report, lost, err := v.Salvage(ctx, dir)
 		if err != nil {
 			return err
