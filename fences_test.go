@@ -18,7 +18,7 @@ var fences = map[string]string{
 	"os/exec":                 "process",
 	"database/sql":            "store",
 	"modernc.org/sqlite":      "store",
-	"zombiezen.com/go/sqlite": "source/siyuan/search/... vault/workspace/...",
+	"zombiezen.com/go/sqlite": "sqliteconn source/siyuan/search/... vault/workspace/...",
 	"github.com/88250/lute":   "vault/markup",
 	"github.com/openai":       "llm/...",
 	"github.com/anthropics":   "llm/...",

@@ -20,14 +20,14 @@ import (
 // Test files are free, and everybody may import everywhere.
 var layers = map[string]string{
 	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
-	"sorting": "", "lazyregexp": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
+	"sorting": "", "lazyregexp": "", "sqliteconn": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
 	"chat": "tool", "llm": "tool", "llm/keypool": "tool", "store": "tool chat",
 
 	"vault":                 "atomicfile",
 	"vault/tree":            "",
 	"vault/markup":          "vault/tree",
-	"vault/workspace":       "vault/tree vault/markup",
-	"vault/workspace/query": "",
+	"vault/workspace":       "vault/tree vault/markup sqliteconn",
+	"vault/workspace/query": "sqliteconn",
 	"vault/api":             "vault/tree vault/markup vault/workspace",
 	"vault/edit":            "vault/tree vault/markup vault/workspace vault/api vault/template",
 	"vault/template":        "",
@@ -46,7 +46,7 @@ var layers = map[string]string{
 	"source/siyuan/access":            "tool atomicfile source/siyuan/kernel/...",
 	"source/siyuan/action":            "tool source/siyuan/kernel/... source/siyuan/access",
 	"source/siyuan/content":           "tool source/siyuan/kernel source/siyuan/access source/siyuan/action/...",
-	"source/siyuan/search/guard":      "tool",
+	"source/siyuan/search/guard":      "tool sqliteconn",
 	"source/siyuan/datafile":          "tool puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action",
 	"source/siyuan/*": "tool event atomicfile puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action " +
 		"source/siyuan/content source/siyuan/datafile",

@@ -16,6 +16,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/internal/sqliteconn"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -307,7 +308,7 @@ func TestCanceledUpdateIsWholeOrNothing(t *testing.T) {
 func foreign(t *testing.T, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "other.db")
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	conn, err := sqliteconn.Open(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +317,7 @@ func foreign(t *testing.T, statements ...string) string {
 			t.Fatal(err)
 		}
 	}
-	if err := conn.Close(); err != nil {
+	if err := sqliteconn.Close(conn); err != nil {
 		t.Fatal(err)
 	}
 	return path

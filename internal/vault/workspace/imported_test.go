@@ -8,6 +8,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/internal/sqliteconn"
 	"collie/internal/vault/workspace"
 )
 
@@ -20,7 +21,7 @@ func TestOlderVersion(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	conn, err := sqliteconn.Open(path, sqlite.OpenReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func TestOlderVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := conn.Close(); err != nil {
+	if err := sqliteconn.Close(conn); err != nil {
 		t.Fatal(err)
 	}
 	version := func(readOnly bool, want int) {

@@ -13,6 +13,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitemigration"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/internal/sqliteconn"
 	"collie/internal/vault/workspace/query"
 )
 
@@ -116,10 +117,10 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 		return err
 	}
 	if err := w.bringUp(ctx, conn); err != nil {
-		return errors.Join(err, conn.Close())
+		return errors.Join(err, sqliteconn.Close(conn))
 	}
 	if w.file, err = os.Stat(w.path); err != nil {
-		return errors.Join(err, conn.Close())
+		return errors.Join(err, sqliteconn.Close(conn))
 	}
 	if w.readOnly {
 		w.readers.fill(conn)
@@ -227,7 +228,7 @@ func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
 		return nil, err
 	}
 	if err := tune(conn, write); err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return nil, errors.Join(err, sqliteconn.Close(conn))
 	}
 	return conn, nil
 }
@@ -238,7 +239,7 @@ func (w *Workspace) dial(write bool) (*sqlite.Conn, error) {
 	if !write {
 		flags = sqlite.OpenReadOnly
 	}
-	conn, err := sqlite.OpenConn(w.path, flags)
+	conn, err := sqliteconn.Open(w.path, flags)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"zombiezen.com/go/sqlite"
+
+	"collie/internal/sqliteconn"
 )
 
 // pool holds connections that are in nobody's hands. One that is open is taken before another one is opened, which reads
@@ -64,7 +66,7 @@ func (p pool) close() error {
 	for range cap(p.open) {
 		select {
 		case conn := <-p.open:
-			errs = append(errs, conn.Close())
+			errs = append(errs, sqliteconn.Close(conn))
 		case <-p.unopened:
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/internal/sqliteconn"
 	"collie/internal/vault/workspace"
 )
 
@@ -84,14 +85,14 @@ func TestNewerVersionIsNotWrittenTo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vault.db")
 	w := open(t, path)
 	notes(t, w, "text")
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	conn, err := sqliteconn.Open(path, sqlite.OpenReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := sqlitex.ExecuteTransient(conn, "PRAGMA user_version = 99", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Close(); err != nil {
+	if err := sqliteconn.Close(conn); err != nil {
 		t.Fatal(err)
 	}
 	err = w.Update(t.Context(), func(tx *workspace.Tx) error { tx.CreateNotebook("N"); return nil })

@@ -9,6 +9,8 @@ import (
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"collie/internal/sqliteconn"
 )
 
 // view runs fn in a read transaction.
@@ -155,7 +157,7 @@ func (w *Workspace) usable(conn *sqlite.Conn) *sqlite.Conn {
 		return conn
 	}
 	w.keys.seen.Delete(conn)
-	_ = conn.Close()
+	_ = sqliteconn.Close(conn)
 	return nil
 }
 

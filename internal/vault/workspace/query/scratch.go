@@ -9,6 +9,8 @@ import (
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"collie/internal/sqliteconn"
 )
 
 // documented is the schema that SiYuan documents, as its kernel declares it.
@@ -43,13 +45,13 @@ type verdict struct {
 }
 
 func openScratch() (*scratch, error) {
-	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
+	conn, err := sqliteconn.Open(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
 	if err != nil {
 		return nil, err
 	}
 	s := &scratch{conn: conn, internal: map[string]bool{}}
 	if err := s.fill(); err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return nil, errors.Join(err, sqliteconn.Close(conn))
 	}
 	return s, nil
 }
@@ -136,4 +138,4 @@ func (s *scratch) judge(statement string) (verdict, error) {
 	return s.verdict, err
 }
 
-func (s *scratch) close() error { return s.conn.Close() }
+func (s *scratch) close() error { return sqliteconn.Close(s.conn) }

@@ -10,6 +10,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/internal/sqliteconn"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/workspace"
 	"collie/internal/vault/workspace/query"
@@ -49,11 +50,11 @@ func file(t testing.TB) (path string) {
 // connect opens a connection that may write, so that only the guard keeps a statement from it.
 func connect(t testing.TB, path string) *sqlite.Conn {
 	t.Helper()
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	conn, err := sqliteconn.Open(path, sqlite.OpenReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() })
+	t.Cleanup(func() { _ = sqliteconn.Close(conn) })
 	if err := query.Prepare(conn); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"collie/internal/lazyregexp"
+	"collie/internal/sqliteconn"
 )
 
 // scratch is an empty database that statements are compiled against.
@@ -32,11 +33,11 @@ func withoutTables(f func(*scratch) error) error {
 }
 
 func withScratch(prefix string, words bool, f func(*scratch) error) (err error) {
-	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
+	conn, err := sqliteconn.Open(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
 	if err != nil {
 		return fmt.Errorf("check SQL: %w", err)
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
+	defer func() { err = errors.Join(err, sqliteconn.Close(conn)) }()
 	c := &scratch{conn: conn}
 	var script strings.Builder
 	for _, table := range Tables() {

@@ -9,6 +9,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"collie/internal/lazyregexp"
+	"collie/internal/sqliteconn"
 )
 
 var stepFrame = lazyregexp.New(`^sqlite: (?:step|prepare): (?:SQL logic error: )?(?:fts5: )?`)
@@ -16,11 +17,11 @@ var stepFrame = lazyregexp.New(`^sqlite: (?:step|prepare): (?:SQL logic error: )
 // Words checks an expression of SQLite's full text search over blocks, as MATCH takes it: the kernel answers a wrong
 // one with no hits, and not a word about why (siyuan README 34). Errors are a *[Refused].
 func Words(expression string) (err error) {
-	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
+	conn, err := sqliteconn.Open(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
 	if err != nil {
 		return fmt.Errorf("check a search: %w", err)
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
+	defer func() { err = errors.Join(err, sqliteconn.Close(conn)) }()
 	if err := sqlitex.ExecuteScript(conn, "CREATE VIRTUAL TABLE words USING fts5("+strings.Join(columns("blocks"), ", ")+");", nil); err != nil {
 		return fmt.Errorf("check a search: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqliteconn"
 )
 
 const (
@@ -47,11 +48,11 @@ var widths = map[string][2]int{
 // not, every value of which is a canary.
 func database(t testing.TB, withHidden bool) *sqlite.Conn {
 	t.Helper()
-	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
+	conn, err := sqliteconn.Open(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() })
+	t.Cleanup(func() { _ = sqliteconn.Close(conn) })
 	var script strings.Builder
 	script.WriteString(create)
 	for _, table := range slices.Sorted(func(yield func(string) bool) {
