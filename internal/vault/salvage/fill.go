@@ -79,10 +79,15 @@ func (f *Found) place() {
 			d = &document{n: b.doc, box: lostBox, sort: int(b.doc % (1 << 30))}
 			f.documents[b.doc] = d
 		}
-		if b.kind == tree.Doc && d.id == "" {
-			d.id = b.id
+		if _, box := f.notebooks[b.id]; b.kind == tree.Doc && d.id == "" && f.byID[b.id] == nil && !box {
+			d.id, f.byID[b.id] = b.id, d // another document may claim it, by a row that is damaged
 		}
 		d.nodes = append(d.nodes, b)
+	}
+	for _, d := range f.documents {
+		if _, box := f.notebooks[d.id]; box && d.box != d.id {
+			d.id = "" // it is that of a notebook's own page
+		}
 	}
 }
 

@@ -192,7 +192,8 @@ func TestDamagedFiles(t *testing.T) {
 			if words < int(float64(all)*(1-tt.most)) {
 				t.Errorf("%s: %d words of %d; %.3v", name, words, all, lost)
 			}
-			if words < all && words > 0 && len(lost) == 0 {
+			// A bit within a word makes another word of the same length: nothing tells that it was changed.
+			if words < all && words > 0 && len(lost) == 0 && !strings.Contains(name, "byte") {
 				t.Errorf("%s: %d words of %d are there, and nothing is said to be missing", name, words, all)
 			}
 		}
