@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -56,6 +57,7 @@ func (p *program) vaultExport(ctx context.Context, args []string, f *vaultExport
 		if err != nil {
 			return err
 		}
+		defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
 		var report app.FolderReport
 		if f.siyuan != "" {
 			report, err = v.ExportSiYuan(ctx, to, first(append(args, "")...), f.overwrite)

@@ -16,6 +16,9 @@ import (
 // wholeMemory is the memory that a command aims to stay below, in bytes, which has all pages of a vault before it.
 const wholeMemory = 1 << 30
 
+// wholePercent is how much such a command lets its memory grow between collections, which is less than a gateway does.
+const wholePercent = 75
+
 // vaultImportFlags say how a folder is imported.
 type vaultImportFlags struct {
 	notebook, movedFrom string
@@ -67,6 +70,7 @@ func (p *program) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 	defer end()
 	// What is known of all pages stays in memory: under the limit of a gateway the collector would run without end.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(wholeMemory))
+	defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
 	b := p.newBar("importing")
 	report, err := v.Import(ctx, dir, app.FolderImport{
 		Notebook: f.notebook, Progress: b.show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,
