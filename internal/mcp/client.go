@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -67,8 +68,9 @@ type Client struct {
 	ready   chan struct{} // closed when the server has answered notifications/initialized; nil where nobody waits for it
 	unready error         // why it was not accepted; written before ready is closed
 
-	mu    sync.Mutex
-	renew chan struct{} // closed when the running renewal of a lost session has ended
+	renewals atomic.Uint32 // of lost sessions that have succeeded
+	mu       sync.Mutex
+	renew    chan struct{} // closed when the running renewal of a lost session has ended
 }
 
 // VersionError says that no protocol version suits both sides.
@@ -452,6 +454,7 @@ func (c *Client) For(params, caps json.RawMessage) json.RawMessage {
 // Call sends req as it is. A session that the server has forgotten (HTTP 404, legacy) is
 // opened anew once, and the request, which was not carried out, is sent again.
 func (c *Client) Call(ctx context.Context, req *Request) (Response, error) {
+	before := c.renewals.Load()
 	r, err := c.Link.Call(ctx, req)
 	if err == nil || c.Era != Legacy {
 		return r, err
@@ -459,15 +462,20 @@ func (c *Client) Call(ctx context.Context, req *Request) (Response, error) {
 	if !errors.Is(err, ErrSessionGone) {
 		return r, err
 	}
-	if err := c.reopen(ctx); err != nil {
+	if err := c.reopen(ctx, before); err != nil {
 		return Response{}, err
 	}
 	return c.Link.Call(ctx, req)
 }
 
-// reopen shakes hands again, once for all who wait.
-func (c *Client) reopen(ctx context.Context) error {
+// reopen shakes hands again, once for all who wait and for those who hear of the loss when that is done: before is how
+// many renewals there were when the request was sent.
+func (c *Client) reopen(ctx context.Context, before uint32) error {
 	c.mu.Lock()
+	if c.renewals.Load() != before {
+		c.mu.Unlock()
+		return nil
+	}
 	if wait := c.renew; wait != nil {
 		c.mu.Unlock()
 		select {
@@ -490,6 +498,7 @@ func (c *Client) reopen(ctx context.Context) error {
 	if err := again.initialize(ctx, c.Version); err != nil {
 		return err
 	}
+	c.renewals.Add(1)
 	if c.reopened != nil {
 		go c.reopened() // it sends requests of its own
 	}

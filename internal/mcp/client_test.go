@@ -352,6 +352,61 @@ func TestClientReopensALostSession(t *testing.T) {
 	}
 }
 
+// A request that hears of the loss only when the session has been opened again opens no third one.
+func TestClientReopensOnceForTheLate(t *testing.T) {
+	t.Parallel()
+	link := &forgetful{reopened: make(chan struct{})}
+	link.sent.Add(2)
+	c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo, Protocol: "legacy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for _, method := range []string{"late", "early"} {
+		wg.Go(func() {
+			if _, err := c.Request(t.Context(), method, nil); err != nil {
+				t.Errorf("%s: %v", method, err)
+			}
+			if method == "early" {
+				close(link.reopened)
+			}
+		})
+	}
+	wg.Wait()
+	if n := link.opened.Load(); n != 2 {
+		t.Errorf("opened %d times, want 2", n)
+	}
+}
+
+// forgetful has lost the session of each method's first request. It refuses that of "late" when "early" has been
+// answered in a new one.
+type forgetful struct {
+	mcp.Link
+
+	opened   atomic.Int32
+	asked    sync.Map
+	sent     sync.WaitGroup
+	reopened chan struct{}
+}
+
+func (f *forgetful) Agreed(string)                                         {}
+func (f *forgetful) Notify(context.Context, string, json.RawMessage) error { return nil }
+func (f *forgetful) Call(_ context.Context, r *mcp.Request) (mcp.Response, error) {
+	if r.Method == "initialize" {
+		f.opened.Add(1)
+		return mcp.Response{Result: json.RawMessage(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"f","version":"1"}}`)}, nil
+	}
+	if _, again := f.asked.LoadOrStore(r.Method, true); again {
+		return mcp.Response{Result: json.RawMessage(`{}`)}, nil
+	}
+	f.sent.Done()
+	f.sent.Wait() // both are on their way before one is refused
+	if r.Method == "late" {
+		<-f.reopened
+	}
+	return mcp.Response{}, &mcp.LinkError{Sent: true, Status: 404, Err: mcp.ErrSessionGone}
+}
+
 // A server of the modern era alone that is asked to initialize first is found out all the same: the
 // request has the header fields that such a server wants of every POST, and where the question after
 // it is refused for who asks, that is what went wrong.
