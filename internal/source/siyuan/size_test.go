@@ -9,7 +9,7 @@ import (
 	"collie/internal/source/siyuan"
 )
 
-// TestSize holds R-3-1: eleven tools in 9 KiB of tools/list, each description of 30 to 500
+// TestSize: eleven tools in 9 KiB of tools/list, each description of 30 to 500
 // tokens. Arguments stand in the schemas, not in the descriptions.
 func TestSize(t *testing.T) {
 	t.Parallel()
