@@ -47,7 +47,7 @@ func (c NotesCheck) Failed(issue string, err error) NotesCheck {
 	return c
 }
 
-// NotesReport is what could keep the SiYuan tools from working (siyuan-tools.md 10.4).
+// NotesReport is what could keep the SiYuan tools from working.
 type NotesReport struct {
 	Schema int    `json:"schemaVersion"`
 	Status string `json:"status"` // ready or degraded

@@ -14,7 +14,7 @@ import (
 )
 
 // endpoints asks for one harmless thing of each family that the tools need: what a kernel can do
-// is seen, never guessed from its version (K6).
+// is seen, never guessed from its version.
 func (x *examination) endpoints(ctx context.Context) {
 	families := []struct {
 		name string

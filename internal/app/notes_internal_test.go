@@ -105,7 +105,7 @@ func TestSwitchingAToolOn(t *testing.T) {
 	}
 }
 
-// The token is for SiYuan alone: whoever else has that port never sees it (K3).
+// The token is for SiYuan alone: whoever else has that port never sees it.
 func TestTokenIsForSiYuanAlone(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{

@@ -41,7 +41,7 @@ func (n *Notes) Vault() string {
 }
 
 // managed is the source, for what people do with it. The kernel has been held against the
-// workspace that was recorded: nothing is to be changed in another one (K3).
+// workspace that was recorded: nothing is to be changed in another one.
 func (n *Notes) managed(ctx context.Context) (*siyuan.Source, error) {
 	if err := n.Missing(); err != nil {
 		return nil, err

@@ -40,8 +40,7 @@ func NotesMissing(ctx context.Context, cfg *config.Config, env config.Env, flags
 	return err
 }
 
-// Warnings are what people should know about how the kernel was chosen, a sentence each
-// (R-10-4).
+// Warnings are what people should know about how the kernel was chosen, a sentence each.
 func (n *Notes) Warnings() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -175,7 +175,7 @@ func setMember(raw map[string]any, in, name string, value any) {
 	raw[path[len(path)-1]] = value
 }
 
-// Migrate writes a tool config of an older format anew, after a backup (R-5-1).
+// Migrate writes a tool config of an older format anew, after a backup.
 func (n *Notes) Migrate(ctx context.Context) (ConfigMigration, error) {
 	source, err := n.managed(ctx)
 	if err != nil {

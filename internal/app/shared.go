@@ -111,7 +111,7 @@ func sharedFile(cfg *config.Config) string {
 
 // Peers serves the shared tool cache to other gateways, with "serve" as cache.shared; else it is
 // nil. Whoever mounts it checks who may ask. What peers write is signed, and dropped by whoever
-// reads it where the signature is not that of the common key (8.13 rule 4).
+// reads it where the signature is not that of the common key.
 func Peers(cfg *config.Config, log *slog.Logger) http.Handler {
 	if !cfg.Cache.Enabled || cfg.Cache.Shared != serveShared {
 		return nil

@@ -31,7 +31,7 @@ type SignInOptions struct {
 	Logger *slog.Logger // nil discards
 }
 
-// SignIn signs a person in at a server of cfg (mcp-client-and-cache.md 6.2). It returns when
+// SignIn signs a person in at a server of cfg. It returns when
 // that has worked, or at latest after five minutes.
 func SignIn(ctx context.Context, cfg *config.Config, env config.Env, name string, o SignInOptions) error {
 	s, err := session(cfg, env, name, o.Logger)

@@ -39,16 +39,16 @@ type KernelFlags struct {
 
 // siyuanSettings are the members of the section "siyuan" that are not connections.
 type siyuanSettings struct {
-	// LocalFileRoots are folders whose files actions may read and write (R-1-22).
+	// LocalFileRoots are folders whose files actions may read and write.
 	LocalFileRoots []string `json:"localFileRoots"`
 	// NewNotebookPermission is the level of notebooks that are created: r, rw or rwd;
 	// by default r, in the vault rw.
 	NewNotebookPermission string `json:"newNotebookPermission"`
-	// WriteSafety is off, auto (default) or strict (R-11-1).
+	// WriteSafety is off, auto (default) or strict.
 	WriteSafety string `json:"writeSafety"`
-	// UndoKey encrypts the records of writes, which hold texts of notes (R-11-5); it may be ${secret:NAME}.
+	// UndoKey encrypts the records of writes, which hold texts of notes; it may be ${secret:NAME}.
 	UndoKey string `json:"undoKey"`
-	// MaxResultKB bounds a result; default 100 (R-3-7).
+	// MaxResultKB bounds a result; default 100.
 	MaxResultKB int `json:"maxResultKB"`
 	// ConfigTTL is how long the tool config is good, in seconds; default 30, negative reads it
 	// each time.
@@ -283,7 +283,7 @@ func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 }
 
 // switchTTL is how long the tool config is good: what the settings say, else the environment of
-// older programs, where 0 reads it each time (R-5-2).
+// older programs, where 0 reads it each time.
 func switchTTL(seconds int, env config.Env) time.Duration {
 	if ms, err := strconv.Atoi(env.Get("SIYUAN_MCP_CONFIG_TTL_MS")); seconds == 0 && err == nil {
 		if ms <= 0 {
@@ -344,7 +344,7 @@ func verifyWorkspace(c connection.Choice) func(context.Context, *kernel.Client) 
 
 // files says which files of this machine a call may touch: those in the folders of the settings,
 // and for a person at a terminal those below where they are. Callers on other machines touch
-// none (R-1-23).
+// none.
 func (n *Notes) files(roots []string) func(*tool.Call) action.LocalFiles {
 	return func(c *tool.Call) action.LocalFiles {
 		if c.Origin == tool.MCPRemote {

@@ -100,7 +100,7 @@ func CacheKey(cfg *config.Config) string { return keyFile(cfg) }
 
 // openCache opens the tool cache, the place it shares with other gateways and the pins, and
 // returns the key of the servers' identities. What is wrong with them is a warning: the gateway
-// works without (8.11).
+// works without.
 func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (key []byte) {
 	shared, err := openShared(cfg, a.log)
 	if err != nil {

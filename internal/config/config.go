@@ -107,7 +107,7 @@ type Limits struct {
 type Cache struct {
 	Enabled bool // default true
 	// File is absolute: COLLIE_CACHE_FILE, else "file", else collie.cache.json beside the
-	// settings in our own folder; of settings elsewhere a file in the cache folder (8.2).
+	// settings in our own folder; of settings elsewhere a file in the cache folder.
 	File string
 	// Fallback stands in for File where that cannot be written; absolute, and empty if a person
 	// chose File. It is no setting.
@@ -169,16 +169,15 @@ type Audit struct {
 	Dir       string // absolute; default <state>/audit
 }
 
-// Analytics are the files that count what is called, <data>/analytics (R-7-5).
+// Analytics are the files that count what is called, <data>/analytics.
 type Analytics struct {
 	Enabled bool // default true
-	// CaptureText keeps what was asked and answered as well, without secrets, cut; default false
-	// (R-7-4).
+	// CaptureText keeps what was asked and answered as well, without secrets, cut; default false.
 	CaptureText bool
 }
 
 // Telemetry is a report of how much is called, which is sent only if Enabled and Endpoint are
-// both set (siyuan-tools.md 7.4).
+// both set.
 type Telemetry struct {
 	Enabled bool // default false
 	// Endpoint is an http or https URL; empty (default) means none. It may hold a password,

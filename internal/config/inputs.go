@@ -88,7 +88,7 @@ func (s ServerEntry) Input(id string) (Input, bool) {
 }
 
 // Answer is the last part of the way to the value of ${input:id} in s, after the secret store
-// and COLLIE_INPUT_<ID>, which package entry asks first (2.5): the default that is declared,
+// and COLLIE_INPUT_<ID>, which package entry asks first: the default that is declared,
 // else what a person says to ask. Ask may be nil, where nobody can be asked. An id that nothing
 // declares is asked for as well, since other programs' files leave out declarations.
 func (s ServerEntry) Answer(id string, ask func(Input) (string, bool)) (value string, ok bool) {

@@ -22,7 +22,7 @@ type Options struct {
 	// Empty means COLLIE_CONFIG, and without that the default file.
 	Files []string
 	// Project is the working folder. Where no file is named, its ./.collie/collie.json counts as
-	// well, once it is trusted, and beats the default file server by server (2.1); see [Project].
+	// well, once it is trusted, and beats the default file server by server; see [Project].
 	// Empty means that no project is looked for.
 	Project string
 	// Home stands for --home; see [FindPaths].

@@ -155,7 +155,7 @@ func (c *Config) readProject(d *decoder, dir string) {
 		if i < 0 {
 			c.Servers = append(c.Servers, s)
 		} else {
-			c.Servers[i] = s // a project beats the user (2.1)
+			c.Servers[i] = s // a project beats the user
 		}
 	}
 	for _, in := range p.Inputs {

@@ -243,7 +243,7 @@ func silent(ctx context.Context, opts *ClientOptions) <-chan struct{} {
 }
 
 // fallsBack reports whether a failed probe speaks for a legacy server: an HTTP refusal
-// that is about the request, and none about who asks, load or the server's health (6.1).
+// that is about the request, and none about who asks, load or the server's health.
 func fallsBack(err error) bool {
 	e, ok := errors.AsType[*LinkError](err)
 	if !ok {

@@ -159,7 +159,7 @@ func TestConnRequestIDs(t *testing.T) {
 	}
 }
 
-// Answers to nobody are dropped and counted; the right one still arrives (5.2).
+// Answers to nobody are dropped and counted; the right one still arrives.
 func TestConnStrangeIDs(t *testing.T) {
 	t.Parallel()
 	c, f := newConn(t, nothing{}, nil, 0)

@@ -1,5 +1,5 @@
 // Package secret keeps the named secrets of one home: what ${secret:NAME} in the settings
-// stands for (mcp-client-and-cache.md 2.5), and the tokens of signed-in servers.
+// stands for, and the tokens of signed-in servers.
 //
 // They lie in the keyring of the system under the service "collie", one item a secret, or,
 // where there is no keyring, in a file encrypted with age whose key lies beside it. [Open]

@@ -4,7 +4,7 @@
 //
 // A catalog is a sequence of immutable snapshots. Sources publish offers; the first reader
 // after a change makes the next snapshot. The same offers in the same order give the same
-// bytes, since prompt caches depend on it (R-3-4).
+// bytes, since prompt caches depend on it.
 //
 // What it leaves to others: whether a call may run is the pipeline's, running it the
 // sources'. The catalog is a Source itself, for help pages, for instructions and for URIs
@@ -35,7 +35,7 @@ type Options struct {
 	Reserved []string
 	// Instructions is our own advice to models, at most 4 KiB of it.
 	Instructions string
-	// Quiet is how long list changes are gathered into one notice; default 250 ms (7.3).
+	// Quiet is how long list changes are gathered into one notice; default 250 ms.
 	Quiet  time.Duration
 	Logger *slog.Logger // nil discards
 }

@@ -245,7 +245,7 @@ func without(obj json.RawMessage, field string) json.RawMessage {
 }
 
 // orderedObject builds a JSON object whose members keep their order, so that a list's
-// bytes are the same each time (R-3-4).
+// bytes are the same each time.
 type orderedObject struct{ buf []byte }
 
 func (o *orderedObject) add(key string, value any) {

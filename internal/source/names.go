@@ -14,7 +14,7 @@ const (
 	cutName = 55
 )
 
-// clean replaces what a tool name may not have (7.2).
+// clean replaces what a tool name may not have.
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {

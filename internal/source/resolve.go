@@ -20,7 +20,7 @@ type rechecker interface {
 
 // Resolve finds out what c.Name means to c.Profile and fills in c's second group of
 // fields. An exposed name comes first; "tool/action" in the tools' own words is taken as
-// well (7.2). A name that nothing has yet may belong to a server that is still starting:
+// well. A name that nothing has yet may belong to a server that is still starting:
 // that server is waited for. What was switched off may be on by now: its source is asked.
 func (c *Catalog) Resolve(ctx context.Context, call *tool.Call) error {
 	args := call.Args

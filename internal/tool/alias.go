@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// sameActions are words for actions of which a tool has one (siyuan-tools.md 0.6).
+// sameActions are words for actions of which a tool has one.
 var sameActions = [][]string{{"ls", "list"}, {"mv", "move"}, {"rm", "remove", "delete", "del"}}
 
 // ActionName is the action of one of our own tools that a caller means by name: "-" stands for

@@ -32,7 +32,7 @@ const (
 	Unaudited   ErrorKind = "audit_unavailable"   // it could not be put on record
 	Internal    ErrorKind = "internal_error"      // our fault
 
-	// Of the SiYuan tools (siyuan-tools.md 8).
+	// Of the SiYuan tools.
 	Conflicting    ErrorKind = "invalid_arguments"      // each argument fits, together they do not
 	InvalidPath    ErrorKind = "invalid_path"           // a path that cannot be resolved safely
 	Ambiguous      ErrorKind = "ambiguous_path"         // several things have that path

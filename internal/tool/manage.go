@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// State is what an upstream server is doing (mcp-client-and-cache.md 1).
+// State is what an upstream server is doing.
 type State string
 
 // The states of a server.

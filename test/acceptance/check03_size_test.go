@@ -22,7 +22,7 @@ func listed(t *testing.T, g *gateway.Gateway) json.RawMessage {
 	return raw
 }
 
-// TestCheck03Size holds the list of the eleven tools to its budget on the wire (R-3-1). What
+// TestCheck03Size holds the list of the eleven tools to its budget on the wire. What
 // each tool costs, TestSize of package siyuan says.
 func TestCheck03Size(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestCheck03Size(t *testing.T) {
 }
 
 // TestCheck03StableHash lists the tools in two processes, in front of two workspaces whose
-// configs say the same in another order, and wants the same bytes (R-3-4).
+// configs say the same in another order, and wants the same bytes.
 func TestCheck03StableHash(t *testing.T) {
 	t.Parallel()
 	var lists []json.RawMessage

@@ -28,7 +28,7 @@ func defaults(name string) []string {
 }
 
 // TestCheck04Formats loads the three formats of the tool config through the running gateway, for
-// clients of both eras (5.2). What each format can say in all, TestFormats of package access
+// clients of both eras. What each format can say in all, TestFormats of package access
 // shows.
 func TestCheck04Formats(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestCheck04Formats(t *testing.T) {
 					}
 				}
 			}
-			w.wantNoWrites(t) // an old file is read, not migrated (R-5-1)
+			w.wantNoWrites(t) // an old file is read, not migrated
 		})
 	}
 }
@@ -135,7 +135,7 @@ func TestCheck04ListChanged(t *testing.T) {
 }
 
 // TestCheck04FailedReadsNeverWiden lets the reading of the config fail, at first and later: what
-// was off stays off, and without any good config nothing writes (R-5-2).
+// was off stays off, and without any good config nothing writes.
 func TestCheck04FailedReadsNeverWiden(t *testing.T) {
 	t.Parallel()
 	t.Run("later", func(t *testing.T) {
@@ -204,7 +204,7 @@ func listedActions(t *testing.T, v *visitor) []string {
 	return out
 }
 
-// TestCheck04TTL keeps the config for its time: calls within it ask no more (R-5-2).
+// TestCheck04TTL keeps the config for its time: calls within it ask no more.
 func TestCheck04TTL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t) // 30 s
@@ -225,7 +225,7 @@ func TestCheck04TTL(t *testing.T) {
 	}
 }
 
-// TestReadOnlyTools offers only what reads, and says so (R-3-5).
+// TestReadOnlyTools offers only what reads, and says so.
 func TestReadOnlyTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everyTime)

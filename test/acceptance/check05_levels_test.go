@@ -43,7 +43,7 @@ func bare(t *testing.T, members ...string) *world {
 }
 
 // TestCheck05CorruptFile refuses writes while the levels cannot be read, and reads too, as there
-// has been no good copy of them (6.2).
+// has been no good copy of them.
 func TestCheck05CorruptFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -72,7 +72,7 @@ func TestCheck05CorruptLater(t *testing.T) {
 }
 
 // TestCheck06FileErrors reads files with every answer that the kernel gives with HTTP 202: one
-// that is missing is an empty file, none of them is content (R-0-1).
+// that is missing is an empty file, none of them is content.
 func TestCheck06FileErrors(t *testing.T) {
 	t.Parallel()
 	t.Run("missing", func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 )
 
 // TestCheck07Parallel makes 50 calls at once, 40 good and 10 bad, from clients of both eras: no
-// coin is lost and none given for nothing (R-7-3), each call has its line in the analytics, and
+// coin is lost and none given for nothing, each call has its line in the analytics, and
 // the mascot's events count up.
 func TestCheck07Parallel(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func usage(t *testing.T, home string) []analytics.Entry {
 	return out
 }
 
-// wantPuppy holds what was written into the workspace to the rules of the mascot's files (7.2):
+// wantPuppy holds what was written into the workspace to the rules of the mascot's files:
 // one event whose number only grows, calls and coins that only grow, at most one of each kind
 // every 500 ms, and at the end all of it.
 func (w *world) wantPuppy(t *testing.T, calls int64, took time.Duration) {

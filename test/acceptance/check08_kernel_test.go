@@ -52,7 +52,7 @@ func (p *plug) off() { _ = p.server.Close() }
 
 // TestCheck08KernelDownAtStart starts the gateway, then the kernel: tools are listed at once, what
 // fails says what to start, and everything works without a restart, a write as the first call
-// too (R-0-5, K1).
+// too.
 func TestCheck08KernelDownAtStart(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string][2]string{
@@ -89,7 +89,7 @@ func TestCheck08KernelDownAtStart(t *testing.T) {
 }
 
 // TestCheck08WrongToken has a token that the kernel does not accept: the error says so, and
-// nothing is asked again and again (R-0-4).
+// nothing is asked again and again.
 func TestCheck08WrongToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -118,7 +118,7 @@ func TestCheck08WrongToken(t *testing.T) {
 func containsSecret(text string) bool { return strings.Contains(text, "WRONG_SECRET") }
 
 // TestCheck08Busy has a kernel that is asked too much: it is asked a few times more for a read,
-// never for a write (0.1).
+// never for a write.
 func TestCheck08Busy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

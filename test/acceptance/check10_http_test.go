@@ -111,7 +111,7 @@ func TestCheck10Codes(t *testing.T) {
 		t.Errorf("the kernel was asked: %v", paths(got))
 	}
 
-	// Guessing ends in 429, for the right token at that address it does not (R-9-2).
+	// Guessing ends in 429, for the right token at that address it does not.
 	last := 0
 	for range 30 {
 		resp, _ := post(t, c, g.URL, "guess", initialize, nil)

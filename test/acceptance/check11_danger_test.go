@@ -20,7 +20,7 @@ func (w *world) dangerous() map[string][2]string {
 }
 
 // TestCheck11Danger makes dangerous calls in each era from clients whose person agrees, refuses,
-// or cannot be asked: without a yes nothing is written (D11, R-9-1).
+// or cannot be asked: without a yes nothing is written.
 func TestCheck11Danger(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{legacy, modern} {
@@ -120,7 +120,7 @@ func TestCheck11CommandLine(t *testing.T) {
 }
 
 // TestCheck11SetPermission tries to raise rights from every side that is no person's: the action
-// is not listed though the config switches it on, and a call of it writes nothing (R-1-5).
+// is not listed though the config switches it on, and a call of it writes nothing.
 func TestCheck11SetPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -158,7 +158,7 @@ func TestCheck11SetPermission(t *testing.T) {
 }
 
 // TestCheck11ConfigFileIsOutOfReach tries to write the files of levels and switches with the
-// tools that write files (R-1-5).
+// tools that write files.
 func TestCheck11ConfigFileIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

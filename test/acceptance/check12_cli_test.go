@@ -12,7 +12,7 @@ import (
 )
 
 // TestCheck12Flags gives one argument in every spelling, and arguments that are wrong: those are
-// errors of usage that name what is right, and no call is made (10.1, R-10-1).
+// errors of usage that name what is right, and no call is made.
 func TestCheck12Flags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -80,7 +80,7 @@ func TestCheck12Flags(t *testing.T) {
 	}
 }
 
-// TestCheck12LongText takes text from a file and a comma that is no separator (R-10-2, R-10-3).
+// TestCheck12LongText takes text from a file and a comma that is no separator.
 func TestCheck12LongText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,8 +152,8 @@ func TestCheck12JSON(t *testing.T) {
 }
 
 // TestCheck12Precedence says the kernel in every place at once and takes the places away from the
-// top: flags, environment, --connection, current connection (10.2). A token never goes to an
-// address from another place (R-10-4).
+// top: flags, environment, --connection, current connection. A token never goes to an
+// address from another place.
 func TestCheck12Precedence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

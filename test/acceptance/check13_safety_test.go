@@ -131,7 +131,7 @@ func TestCheck13Undo(t *testing.T) {
 	}
 }
 
-// TestCheck13Strict needs two calls for a write: one that looks, one that writes (R-11-1).
+// TestCheck13Strict needs two calls for a write: one that looks, one that writes.
 func TestCheck13Strict(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `"writeSafety":"strict"`)

@@ -1,4 +1,4 @@
-// Package acceptance shows the acceptance checks of the SiYuan tools (siyuan-tools.md 14), each
+// Package acceptance shows the acceptance checks of the SiYuan tools, each
 // by tests of its name, on the real program in front of the kernel of tests of package kerneltest.
 // Clients are the official Go SDK's, of both protocol eras, and the command line.
 //

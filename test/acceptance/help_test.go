@@ -22,7 +22,7 @@ func wantWords(t *testing.T, what, text string, words ...string) {
 }
 
 // TestHelp asks for help as a model does: of a tool, of an action by each of its names, and of
-// one that there is not (4.2).
+// one that there is not.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,7 +38,7 @@ func TestHelp(t *testing.T) {
 		}
 		page := v.must(t, "notebook", `{"action":"help","topic":"get_child_docs"}`).text
 		wantWords(t, "help of an action", page,
-			`notebook(action="get_child_docs")`, "| notebook |", "required", "| pageSize |", "| 50 |", "r on", // types and defaults (R-4-1)
+			`notebook(action="get_child_docs")`, "| notebook |", "required", "| pageSize |", "| 50 |", "r on", // types and defaults
 			"It needs r, which 2 notebooks allow now.", // R-4-2: Work and Reading
 			`{"action":"get_child_docs",`, "collie notebook get-child-docs")
 		for _, other := range []string{"get-child-docs", "GET_CHILD_DOCS"} {
@@ -82,7 +82,7 @@ func (v *visitor) readPage(t *testing.T, uri string) (string, error) {
 	return r.Contents[0].Text, nil
 }
 
-// TestHelpResources reads the pages of help as resources, by each of their names (4.1).
+// TestHelpResources reads the pages of help as resources, by each of their names.
 func TestHelpResources(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,7 +151,7 @@ func TestHelpResources(t *testing.T) {
 	})
 }
 
-// TestPrompts gets the five prompts, with and without a task (4.3).
+// TestPrompts gets the five prompts, with and without a task.
 func TestPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -191,7 +191,7 @@ func TestPrompts(t *testing.T) {
 	})
 }
 
-// TestInstructions holds the instructions of a session to their size and their subjects (4.4).
+// TestInstructions holds the instructions of a session to their size and their subjects.
 func TestInstructions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestResults holds results to their shapes: lists are wrapped, members that are rarely wanted
-// come with verbose:true alone (0.4, R-3-6). That text and structured content agree,
+// come with verbose:true alone. That text and structured content agree,
 // [visitor.call] holds for every call of this package.
 func TestResults(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestSlimIsSwitchable(t *testing.T) {
 }
 
 // TestResultCap makes results that are too long: they are cut between items, stay JSON and say
-// what is missing (R-3-7).
+// what is missing.
 func TestResultCap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,7 +129,7 @@ func TestArgumentsOfAnObviousType(t *testing.T) {
 	})
 }
 
-// TestNamesOfActions calls actions by their other names (0.6).
+// TestNamesOfActions calls actions by their other names.
 func TestNamesOfActions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -87,7 +87,7 @@ type answer struct {
 func (a answer) kind() string { return a.Get("error.type").String() }
 
 // call calls an action with arguments, a JSON object. It holds every result to what holds for
-// all: one text, which is JSON, and structured content that says the same (0.4).
+// all: one text, which is JSON, and structured content that says the same.
 func (v *visitor) call(t *testing.T, tool, args string) answer {
 	t.Helper()
 	r, err := v.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})

@@ -411,7 +411,7 @@ func stamp(t *testing.T, h *house, server string, d time.Duration) {
 	})
 }
 
-// The age of a list is what its stamp says (check 33); a stamp of the future makes it stale, not
+// The age of a list is what its stamp says; a stamp of the future makes it stale, not
 // eternal, and starts nothing.
 func TestSituation17Clock(t *testing.T) {
 	t.Parallel()

@@ -93,8 +93,8 @@ func TestCacheClearAndRefresh(t *testing.T) {
 	eventually(t, "the entry is there again", func() bool { return entry(t, h.cache(), "a").Exists() })
 }
 
-// The list of another program is taken over by a command (check 37), and a file of the older
-// format can be looked at before it is migrated (check 38).
+// The list of another program is taken over by a command, and a file of the older
+// format can be looked at before it is migrated.
 func TestPromise37And38ImportAndMigrate(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two, `"cache":{"trustImported":true}`)

@@ -125,7 +125,7 @@ func hungMount(t *testing.T) (dir string) {
 }
 
 // A file system that does not answer costs two seconds at the start and nothing after that:
-// tools are listed and called as quickly as without a cache (check 26).
+// tools are listed and called as quickly as without a cache.
 func TestSituation33HungMount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)

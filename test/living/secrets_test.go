@@ -64,7 +64,7 @@ func echoing(w http.ResponseWriter, r *http.Request) {
 }
 
 // No secret that the settings, the secret store or a sign-in holds reaches a file or an answer
-// that is not meant to have it: not the tool cache (8.5, check 42), logs, states, records,
+// that is not meant to have it: not the tool cache, logs, states, records,
 // metrics or any output of a command, whether servers work, fail or crash. Results of tools
 // reach those who called, and nobody else.
 func TestNothingInClear(t *testing.T) {

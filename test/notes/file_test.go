@@ -20,7 +20,7 @@ func blank(t *testing.T) *road {
 }
 
 // TestMissingPermissionFile is the first half of check 5: without a file every notebook can be
-// read, and nothing is filtered, SQL included (K23).
+// read, and nothing is filtered, SQL included.
 func TestMissingPermissionFile(t *testing.T) {
 	t.Parallel()
 	r := blank(t)
@@ -44,7 +44,7 @@ func TestMissingPermissionFile(t *testing.T) {
 }
 
 // TestCorruptPermissionFile is the second half of check 5: while nobody knows what is allowed
-// nothing is written, and read only what could be read when the file last said so (6.2).
+// nothing is written, and read only what could be read when the file last said so.
 func TestCorruptPermissionFile(t *testing.T) {
 	t.Parallel()
 	write := func(r *road) *outcome {
@@ -111,7 +111,7 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // TestAnswer202IsNoFile is check 6: what getFile answers with status 202 is an error, never the
-// file (R-0-1). Only one of code 404 says that there is none.
+// file. Only one of code 404 says that there is none.
 func TestAnswer202IsNoFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, layout{})

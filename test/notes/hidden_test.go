@@ -42,7 +42,7 @@ func TestHiddenNotebookNeverShows(t *testing.T) {
 
 // TestHiddenNotebookMightAsWellNotExist asks two worlds the same, of which one has a hidden
 // notebook and the other has never had it: the answers are the same, but for how many things
-// were left out (PF).
+// were left out.
 func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 	t.Parallel()
 	with := newRoad(t, newWorld(t, layout{}))

@@ -309,7 +309,7 @@ func (m *matrix) everywhere() {
 	}
 }
 
-// forPeople checks what an agent never may, whatever the level (R-1-5).
+// forPeople checks what an agent never may, whatever the level.
 func (m *matrix) forPeople() {
 	for _, l := range []access.Level{access.None, access.Delete} {
 		m.shutAt(l)

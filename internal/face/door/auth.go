@@ -8,7 +8,7 @@ import (
 
 // identify finds out who calls: a key, or why not.
 //
-// An address that guessed too often waits, right token or not (R-9-2), unless it is
+// An address that guessed too often waits, right token or not, unless it is
 // loopback: all local programs share that one, and any web page can make a browser send
 // bad requests from it, so there the right token always opens.
 func (a *admission) identify(r *http.Request) (*Key, *refusal) {

@@ -3,11 +3,11 @@
 // this order:
 //
 //	path known?      404   before anything else, so that probes for OAuth documents end here
-//	Host             403   against DNS rebinding (R-9-3)
+//	Host             403   against DNS rebinding
 //	Origin           403   a missing one passes: only browsers send it
 //	CORS preflight   204   for listed origins; needs no token
-//	health pages     200   /healthz and /readyz; need no token (R-9-5)
-//	bearer token     401   429 for an address that keeps guessing (R-9-2)
+//	health pages     200   /healthz and /readyz; need no token
+//	bearer token     401   429 for an address that keeps guessing
 //	body size        413
 //
 // Every refusal is JSON: {"error":{"type":…,"message":…,"hint":…}}. The door knows no
@@ -106,7 +106,7 @@ type Door struct {
 // Open checks opts and listens; requests wait until [Door.Serve]. ctx bounds Open alone.
 // Errors are [*tool.Error]: Invalid for options that do not fit or are not safe,
 // Unavailable if the address cannot be had. One in use names its owner where the system
-// tells, and the owner is left alone (R-9-5).
+// tells, and the owner is left alone.
 func Open(ctx context.Context, opts Options) (*Door, error) {
 	opts = opts.withDefaults()
 	at, err := resolve(ctx, opts.Addr)
@@ -160,7 +160,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// safe refuses combinations that would leave the door open (R-9-2).
+// safe refuses combinations that would leave the door open.
 func (o Options) safe(at bind) error {
 	switch {
 	case o.NoAuth && !at.loopback:

@@ -83,7 +83,7 @@ func (h host) equal(other host) bool {
 	return h.ip == other.ip && strings.EqualFold(h.name, other.name)
 }
 
-// hosts is the list of values of Host that we answer to (R-9-3).
+// hosts is the list of values of Host that we answer to.
 type hosts struct {
 	checked bool
 	port    string // our own

@@ -15,7 +15,7 @@ const (
 	maxSource = 1 << 20 // bytes of a text that is looked at for that
 )
 
-// capture puts the texts of a call into e, without secrets, and cut (R-7-4).
+// capture puts the texts of a call into e, without secrets, and cut.
 func capture(e *Entry, args []byte, response *reading, by Redactor) {
 	if len(args) <= maxSource {
 		e.RequestText, e.RequestTextTruncated = cut(string(by.AppendJSON(nil, args)))

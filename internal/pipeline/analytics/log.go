@@ -39,7 +39,7 @@ type Options struct {
 	// comes when they are full is dropped and counted.
 	MaxFile  int64
 	MaxFiles int
-	// Retention is how long files are kept; default 30 days (R-7-5).
+	// Retention is how long files are kept; default 30 days.
 	Retention time.Duration
 	// Logger is told once when files cannot be written, and once when they can again. Nil
 	// discards.

@@ -434,7 +434,7 @@ func TestNoFolder(t *testing.T) {
 	l.Close()
 }
 
-// Nobody's words are kept unless they ask for it, and no secret even then (R-7-4).
+// Nobody's words are kept unless they ask for it, and no secret even then.
 func TestCaptureText(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-geheim"

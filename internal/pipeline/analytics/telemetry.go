@@ -47,7 +47,7 @@ type TelemetryOptions struct {
 	Logger  *slog.Logger // nil discards
 }
 
-// Telemetry reports how much is called (siyuan-tools.md 7.4). It is safe for concurrent use.
+// Telemetry reports how much is called. It is safe for concurrent use.
 type Telemetry struct {
 	dir, state string
 	opts       TelemetryOptions

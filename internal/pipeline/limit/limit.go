@@ -30,7 +30,7 @@ type Options struct {
 	// 4,096.
 	PerSession, Total int
 	// MaxCall bounds the time of one call, progress or not; 10 minutes. A shorter
-	// Action.Timeout counts instead (mcp-client-and-cache.md 5.3).
+	// Action.Timeout counts instead.
 	MaxCall time.Duration
 	// Logger receives panics. Nil discards them.
 	Logger *slog.Logger

@@ -98,7 +98,7 @@ func hasEffects(c *tool.Call) bool {
 	return c.Kind == tool.KindRequest || c.Kind == tool.KindCall && (c.Action == nil || !c.Action.ReadOnly)
 }
 
-// caught runs next and turns a panic into an error (agent-and-chat.md 3.7). What was
+// caught runs next and turns a panic into an error. What was
 // panicked with may hold data of others, so it goes to the log and not to the caller.
 func (s *Stage) caught(ctx context.Context, c *tool.Call, next tool.Runner) (r tool.Result, err error) {
 	defer func() {

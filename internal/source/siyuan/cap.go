@@ -13,8 +13,8 @@ import (
 // noteRoom is what the members that tell of a cut may take, in bytes.
 const noteRoom = 240
 
-// capped is raw, or where it is too long, raw with its longest lists cut, which it then says
-// (R-3-7). A list at the top becomes the member "value" of an object, as it is in structured
+// capped is raw, or where it is too long, raw with its longest lists cut, which it then says.
+// A list at the top becomes the member "value" of an object, as it is in structured
 // content. A text is left whole however long it is: it was asked for.
 func capped(raw json.RawMessage, limit int) json.RawMessage {
 	if len(raw) <= limit {

@@ -85,7 +85,7 @@ func described(a *action.Action) tool.Action {
 }
 
 // ActionName understands other spellings of an action's name, and the common words for what
-// lists, moves and removes (0.6).
+// lists, moves and removes.
 func (s *Source) ActionName(t, name string) string {
 	actions := s.index[t]
 	return tool.ActionName(name, func(name string) bool { return actions[name] != nil })

@@ -5,7 +5,7 @@ import "collie/internal/source/siyuan/action"
 // ProfileNames are the views of the tools that need no settings, sorted.
 func ProfileNames() []string { return []string{"core", "full", "minimal"} }
 
-// Profiles are the views of the tools that need no settings (R-3-2): what each hides, as
+// Profiles are the views of the tools that need no settings: what each hides, as
 // "tool" or "tool/action". Other tools are not touched by them.
 //
 //	minimal   human paths and search by words

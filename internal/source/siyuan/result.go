@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// result is the MCP result of a run: the JSON as text, and as structured content (0.4).
+// result is the MCP result of a run: the JSON as text, and as structured content.
 func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
 	if r.Config.Slim && !r.Meta.Verbose {
 		raw = slim(raw, r.Action.Returns)

@@ -6,7 +6,7 @@ import (
 	"collie/internal/tool"
 )
 
-// soft are the errors that a caller can mend (siyuan-tools.md 8).
+// soft are the errors that a caller can mend.
 var soft = map[tool.ErrorKind]bool{
 	tool.Invalid: true, tool.Conflicting: true, tool.InvalidPath: true, tool.Ambiguous: true, tool.Unknown: true, tool.Disabled: true,
 }

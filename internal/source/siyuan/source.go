@@ -26,10 +26,10 @@ type Options struct {
 	Connection string
 	Version    string // of this program
 	// DefaultLevel is the level of a notebook that no file lists, and NewLevel of one that is
-	// created; the zero values mean Read (R-1-6).
+	// created; the zero values mean Read.
 	DefaultLevel, NewLevel access.Level
 	// Verify is called before the first request that is not in vain, and before those that come
-	// 10 s after it said yes, and refuses a kernel that is not the one that was meant (K3); nil
+	// 10 s after it said yes, and refuses a kernel that is not the one that was meant; nil
 	// accepts every kernel.
 	Verify func(ctx context.Context, k *kernel.Client) error
 	// SwitchTTL is how long the tool config is good; 0 means 30 s, negative reads each time.
@@ -40,7 +40,7 @@ type Options struct {
 	Coins action.Coins
 	// Safety are the rules of safe writing; nil has no ledger and no undo.
 	Safety *safety.Coordinator
-	// MaxResult bounds a result, in bytes; 0 means 100 KB (R-3-7).
+	// MaxResult bounds a result, in bytes; 0 means 100 KB.
 	MaxResult int
 	Logger    *slog.Logger // nil discards
 }

@@ -1,7 +1,7 @@
 // Package av answers the endpoints below /api/av and the operations of /api/transactions that work on databases, which
 // SiYuan calls attribute views.
 //
-// A database is a file, /data/storage/av/<id>.json, in the form kernel 3.7.3 writes (spec 5), so that it can be taken to
+// A database is a file, /data/storage/av/<id>.json, in the form kernel 3.7.3 writes, so that it can be taken to
 // a real SiYuan and back: columns with the cells that somebody touched, and views that hold the order of rows. What a
 // file holds beyond what is known here is kept as it came. Rows are bound to blocks or stand alone ("detached"); the
 // text of a bound row is always that of its block, and the block's attribute custom-avs lists the databases it is in.

@@ -10,14 +10,14 @@ import (
 // not matter.
 type Known map[string]map[string]bool
 
-// The formats of a tool config (5.2).
+// The formats of a tool config.
 const (
 	FormatNested   = "nested"   // {"tag": {"enabled": true, "actions": {"list": true}}}
 	FormatCategory = "category" // {"tag": ["list"], "mascot": false}
 	FormatFlat     = "flat"     // {"get_tag": true}
 )
 
-// Config is the tool config of a workspace in its canonical form (5.1). It is immutable.
+// Config is the tool config of a workspace in its canonical form. It is immutable.
 type Config struct {
 	// On says what is on: tool, action. What is not there is off.
 	On map[string]map[string]bool
@@ -33,11 +33,11 @@ type Config struct {
 	// SoftErrors and Slim are errorReporting.softRecoverableErrors (false) and
 	// debug.slimResponses (true).
 	SoftErrors, Slim bool
-	// ReadOnly is readOnlyTools (R-3-5): only actions that read are to be offered. It changes
+	// ReadOnly is readOnlyTools: only actions that read are to be offered. It changes
 	// neither On nor ToolOn.
 	ReadOnly bool
 	// Source is the file that this came from, empty for the defaults. Format is "nested",
-	// "category" or "flat" (5.2).
+	// "category" or "flat".
 	Source, Format string
 	// Findings are what in the file was not understood and has no effect, one line each.
 	Findings []string

@@ -6,7 +6,7 @@ import (
 	"maps"
 )
 
-// canonical is raw in the form of today (5.1): every tool that is known has its object with what
+// canonical is raw in the form of today: every tool that is known has its object with what
 // is on, old names are gone, and what nobody knows stays as it is.
 func (k Known) canonical(raw map[string]any) map[string]any {
 	c := k.parse(raw)

@@ -1,6 +1,6 @@
 package access
 
-// The names that actions had before, for tool configs that were written then (5.2).
+// The names that actions had before, for tool configs that were written then.
 
 // flatNames are the names of the time when every action was a tool of its own: old name, and
 // tool and action of today. Several may have become one action. An empty value has no successor.

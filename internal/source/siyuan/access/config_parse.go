@@ -14,7 +14,7 @@ import (
 )
 
 // decodeConfig reads the text of a tool config; nil if it is JSON and no object, which counts as
-// no file (5.1). Numbers keep their digits.
+// no file. Numbers keep their digits.
 func decodeConfig(raw []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -171,7 +171,7 @@ func meant(name string, known []string) string {
 }
 
 // compareRecent keeps an action off that came later and opens more to read, unless the file
-// names it (5.1).
+// names it.
 func (p *parser) compareRecent() {
 	const name, action = "timeline", "compare_recent"
 	object, _ := p.raw[name].(map[string]any)
@@ -212,7 +212,7 @@ func (p *parser) settings() {
 	p.flag(&c.ReadOnly, "readOnlyTools", p.raw["readOnlyTools"])
 }
 
-// megabytes reads the threshold: rounded down, 1 to 1024, and 10 for what is no number (5.1).
+// megabytes reads the threshold: rounded down, 1 to 1024, and 10 for what is no number.
 func (p *parser) megabytes(v any) int {
 	n, _ := v.(json.Number)
 	f, err := n.Float64()

@@ -138,7 +138,7 @@ func TestFormats(t *testing.T) {
 }
 
 // TestCompareRecentStaysOff has a program whose defaults open the action: a file from before it
-// does not (5.1).
+// does not.
 func TestCompareRecentStaysOff(t *testing.T) {
 	t.Parallel()
 	open := access.Known{"timeline": {"list_nodes": true, "compare_recent": true}}

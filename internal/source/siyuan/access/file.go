@@ -16,7 +16,7 @@ const (
 )
 
 // readFile returns the content of a file of the workspace, without a byte order mark; nil where
-// there is no such file or nothing in it (R-0-1, 6.1).
+// there is no such file or nothing in it.
 func readFile(ctx context.Context, k *kernel.Client, path string) ([]byte, error) {
 	raw, err := k.ReadFile(ctx, path)
 	if err != nil {

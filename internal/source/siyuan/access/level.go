@@ -9,7 +9,7 @@ import (
 // it allow.
 type Level uint8
 
-// The levels (6.1).
+// The levels.
 const (
 	None   Level = iota // the notebook does not exist for callers
 	Read                // r
@@ -41,7 +41,7 @@ func ParseLevel(s string) (Level, error) {
 }
 
 // stored reads a level that stands in a file, old words included; whatever is written in any
-// other way is none (6.1).
+// other way is none.
 func stored(s string) Level {
 	switch s {
 	case "r", "readonly":

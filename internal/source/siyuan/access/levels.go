@@ -17,7 +17,7 @@ type LevelsOptions struct {
 	// way to have none by default: a workspace that lists nothing can be read.
 	Default Level
 	// MaxAge is how long a snapshot serves reads; default 1 s. KeepGood is how long the last
-	// good one does when the files cannot be read; default 10 minutes (6.2).
+	// good one does when the files cannot be read; default 10 minutes.
 	MaxAge, KeepGood time.Duration
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // levelsFile is the name of a file of levels in its folder: an object of notebook ids and
-// levels (6.1).
+// levels.
 const levelsFile = "notebookPermissions"
 
 var errNoJSON = errors.New("it is not valid JSON")

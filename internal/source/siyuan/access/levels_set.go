@@ -14,7 +14,7 @@ import (
 var ErrHeld = errors.New("the file of the SiYuan plugin holds it lower")
 
 // Set writes the level of one notebook to our file: it reads the file again, changes one key,
-// writes, and reads back, one at a time (6.2). It returns the level that held before, with the
+// writes, and reads back, one at a time. It returns the level that held before, with the
 // plugin's file and the default seen too.
 //
 // An error that matches [ErrHeld] means that the level was written and does not count yet. Any

@@ -98,7 +98,7 @@ func TestDefaultLevel(t *testing.T) {
 	}
 }
 
-// TestUnreadable has a row for each way in which a file cannot be read (6.2). The kind is that
+// TestUnreadable has a row for each way in which a file cannot be read. The kind is that
 // of a write, and of a read without a good copy.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
@@ -403,7 +403,7 @@ func TestSetOverwritten(t *testing.T) {
 	}
 }
 
-// TestParallel sets the levels of 50 notebooks while others look (14.7).
+// TestParallel sets the levels of 50 notebooks while others look.
 func TestParallel(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(nil)

@@ -43,7 +43,7 @@ var notFoundHints = map[What]string{
 }
 
 // NotFound is the error for a thing that does not exist, or that the caller must not know of:
-// the two are the same to the byte (R-6-2). subject is what the caller wrote, and all that the
+// the two are the same to the byte. subject is what the caller wrote, and all that the
 // hint depends on.
 func NotFound(what What, subject string) *tool.Error {
 	hint := notFoundHints[what]

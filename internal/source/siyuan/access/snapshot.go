@@ -45,7 +45,7 @@ func (s *Snapshot) Of(notebook kernel.ID) Level {
 func (s *Snapshot) Readable(notebook kernel.ID) bool { return notebook != "" && s.Of(notebook) >= Read }
 
 // Check returns nil if a notebook has the level that is needed. Where it has none the error is
-// [NotFound] of what the caller named, the same as if it did not exist (R-6-2); else it is of
+// [NotFound] of what the caller named, the same as if it did not exist; else it is of
 // kind Denied. what and subject are as for [NotFound].
 func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject string) error {
 	have := s.Of(notebook)
@@ -96,7 +96,7 @@ func (s *Snapshot) Visible(ctx context.Context) ([]kernel.Notebook, error) {
 }
 
 // Restricted reports whether anything has to be filtered: some notebook, listed in a file or
-// in the workspace, has level none (R-6-1).
+// in the workspace, has level none.
 func (s *Snapshot) Restricted(ctx context.Context) (bool, error) {
 	for _, l := range s.listed {
 		if l == None {
@@ -124,7 +124,7 @@ func (s *Snapshot) Everywhere(ctx context.Context, need Level) error {
 	}
 	low := []string{}
 	hidden := false
-	for _, l := range s.listed { // a hidden one that lsNotebooks leaves out counts too (R-6-1); others are gone
+	for _, l := range s.listed { // a hidden one that lsNotebooks leaves out counts too; others are gone
 		hidden = hidden || l == None
 	}
 	for _, n := range all {

@@ -16,7 +16,7 @@ const configFile = "mcpToolsConfig"
 // SwitchesOptions are the optional parts of [Switches].
 type SwitchesOptions struct {
 	Known Known
-	// Writes says whether an action writes, for a config that cannot be read (R-5-2). Nil means
+	// Writes says whether an action writes, for a config that cannot be read. Nil means
 	// that every one does.
 	Writes func(tool, action string) bool
 	// TTL is how long a config is good; default 30 s, negative reads each time. KeepGood is how
@@ -125,7 +125,7 @@ func (s *Switches) failing(err error) *Config {
 
 // withoutFile is what holds while the files cannot be read: the last good config, and once that
 // is too old the defaults with all writes off, and with everything off that the last good one
-// had off, so that a failure never opens anything (R-5-2).
+// had off, so that a failure never opens anything.
 func (s *Switches) withoutFile(err error) *Config {
 	since := s.failed
 	if since.IsZero() {

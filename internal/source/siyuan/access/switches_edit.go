@@ -20,7 +20,7 @@ type Migration struct {
 }
 
 // Edit changes the raw config in canonical form and writes it to our own file, after a backup
-// copy where a file of an older format was migrated (R-5-1). What edit does not touch stays,
+// copy where a file of an older format was migrated. What edit does not touch stays,
 // unknown names too; numbers in raw are [encoding/json.Number]. It returns what holds then.
 //
 // A file that cannot be read is never written over: the error is the kernel's, or of kind API

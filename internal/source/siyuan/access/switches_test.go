@@ -115,7 +115,7 @@ func TestConfigSingleFlight(t *testing.T) {
 	})
 }
 
-// TestConfigUnreadable walks from a good copy to one that is too old (R-5-2).
+// TestConfigUnreadable walks from a good copy to one that is too old.
 func TestConfigUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(w *workspace){

@@ -40,7 +40,7 @@ func decodeArgs(a *Action, raw json.RawMessage, v any) error {
 	return nil
 }
 
-// unique refuses items that are the same in the members that must differ (0.6).
+// unique refuses items that are the same in the members that must differ.
 func unique(a *Action, p *Param, got gjson.Result) error {
 	if len(p.Unique) == 0 {
 		return nil

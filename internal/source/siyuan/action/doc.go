@@ -1,7 +1,7 @@
 // Package action says what an action of the SiYuan tools is. One [Action] value is the only
 // place that says it: its arguments, what it needs and touches, whether it is dangerous, what
 // comes back. The JSON Schema, the signature, help pages, command line flags, the check of
-// levels, the audit's class and the reference are all made of it (R-4-1).
+// levels, the audit's class and the reference are all made of it.
 //
 //	type readArgs struct {
 //		Path string `json:"path" about:"human path" req:"true"`

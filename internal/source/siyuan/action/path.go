@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The virtual files at the root of human paths (0.5).
+// The virtual files at the root of human paths.
 const (
 	AgentsFile    = "/AGENTS.md"     // the agent's own memory, which it may write
 	UserRulesFile = "/USER_RULES.md" // the user's rules
@@ -22,7 +22,7 @@ func Virtual(path string) bool { return path == AgentsFile || path == UserRulesF
 
 // NormalizePath brings a human path into the form "/notebook/document/child": without spaces
 // around it, with one "/" at its start and between its parts, and none at its end. An empty path,
-// and one with characters that no title has, is an error of kind invalid_path (0.5).
+// and one with characters that no title has, is an error of kind invalid_path.
 func NormalizePath(path string) (string, error) {
 	trimmed := strings.TrimSpace(path)
 	if trimmed == "" {
@@ -35,7 +35,7 @@ func NormalizePath(path string) (string, error) {
 }
 
 // SplitPath returns the names that a normalised path is made of, with what is encoded in them
-// decoded; none for "/" (R-0-8).
+// decoded; none for "/".
 func SplitPath(path string) []string {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 	for i, p := range parts {
@@ -57,7 +57,7 @@ func JoinPath(names ...string) string {
 }
 
 // EncodeName writes a name of a notebook or document so that it can stand between the slashes of
-// a path: "/" becomes "%2F" (R-0-8). A "%" is written as "%25" where it would be taken for an
+// a path: "/" becomes "%2F". A "%" is written as "%25" where it would be taken for an
 // encoded character, and nowhere else.
 func EncodeName(name string) string {
 	if !strings.ContainsAny(name, "%/") {
@@ -109,7 +109,7 @@ func encoded(text string) byte {
 	return 0
 }
 
-// cutID cuts "#<id>" off the end of a name, which tells things of one name apart (R-0-7).
+// cutID cuts "#<id>" off the end of a name, which tells things of one name apart.
 func cutID(name string) (rest string, id kernel.ID, ok bool) {
 	i := strings.LastIndexByte(name, '#')
 	if i < 0 || !kernel.ID(name[i+1:]).Valid() {

@@ -12,7 +12,7 @@ import (
 
 // missing is the error for a path that nothing has. Its hint says how far the path exists, and
 // what has a name like the one behind that. It goes by what may be read alone, so that a hidden
-// thing is told from none by nothing (R-6-2), and costs requests only where a call has failed.
+// thing is told from none by nothing, and costs requests only where a call has failed.
 func (r *Request) missing(ctx context.Context, path string) error {
 	e := access.NotFound(access.Path, path)
 	folder, like := r.near(ctx, path)

@@ -18,7 +18,7 @@ const (
 
 // OnPath needs a level on the document whose human path an argument has, and on what else is
 // allowed: [Request.Target] is the document then, and there is none for the root and for virtual
-// files, which need no level. A path that is nothing, or that is hidden, is not found (R-0-7).
+// files, which need no level. A path that is nothing, or that is hidden, is not found.
 func OnPath(level access.Level, param string, also ...PathKind) Need {
 	return pathNeed(level, param, also, (*Request).resolve)
 }

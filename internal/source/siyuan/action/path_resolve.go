@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The kernel's limits of documents (README 16, 17).
+// The kernel's limits of documents.
 const (
 	maxTitle = 512
 	maxDepth = 7
@@ -245,7 +245,7 @@ func (r *Request) inTree(ctx context.Context, subject string, notebooks []kernel
 	for i, ids := range found {
 		for _, id := range ids {
 			if id == notebooks[i].ID || !id.Valid() || slices.ContainsFunc(out, func(t Target) bool { return t.ID == id }) {
-				continue // the hidden document of a notebook (README 18), or a second row
+				continue // the hidden document of a notebook, or a second row
 			}
 			out = append(out, Target{
 				What: access.Document, Subject: subject, ID: id, Notebook: notebooks[i].ID, Root: id, HPath: hpath, Title: names[len(names)-1],

@@ -48,7 +48,7 @@ type Workspace interface {
 	SetLevel(ctx context.Context, notebook kernel.ID, level access.Level) (old access.Level, err error)
 	// EditConfig changes the tool config.
 	EditConfig(ctx context.Context, edit func(raw map[string]any) error) (*access.Config, error)
-	// NewNotebookLevel is the level that new notebooks get (R-1-6).
+	// NewNotebookLevel is the level that new notebooks get.
 	NewNotebookLevel() access.Level
 	// LocalFiles are the rules for files of this machine.
 	LocalFiles() LocalFiles
@@ -65,7 +65,7 @@ type Workspace interface {
 	Coins() Coins
 }
 
-// LocalFiles says which files of this machine actions may touch (R-1-22, R-1-23).
+// LocalFiles says which files of this machine actions may touch.
 type LocalFiles struct {
 	// Allowed is false where the caller is not on this machine, or nothing is configured.
 	Allowed bool
@@ -77,7 +77,7 @@ type LocalFiles struct {
 	MaxUpload int64
 }
 
-// Coins is the mascot's purse (7.2). It is safe for concurrent use.
+// Coins is the mascot's purse. It is safe for concurrent use.
 type Coins interface {
 	Balance(ctx context.Context) (balance, earned int64, err error)
 	// Spend takes cost from the balance, for the item of a name. Too little is an error of kind
@@ -163,7 +163,7 @@ func (r *Request) AllTargets() []Target {
 	return out
 }
 
-// Readable reports whether a notebook may be read; what has no notebook may not (R-1-28).
+// Readable reports whether a notebook may be read; what has no notebook may not.
 func (r *Request) Readable(notebook kernel.ID) bool { return r.Levels.Readable(notebook) }
 
 // Filtered notes that n things were left out because they may not be read. The result says so

@@ -9,7 +9,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Page is a part of a list (0.4). Extras of an action are embedded beside it.
+// Page is a part of a list. Extras of an action are embedded beside it.
 type Page[T any] struct {
 	Data        []T  `json:"data"`
 	Total       int  `json:"total"`

@@ -10,7 +10,7 @@ import (
 )
 
 // Class says what an action does to the user's data, and what a guarded write of it is held
-// against (siyuan-tools.md 11).
+// against.
 type Class string
 
 // The classes.
@@ -39,7 +39,7 @@ type Spec struct {
 	Tool, Name string
 	Purpose    string // what it is for, in one sentence without a full stop
 	Guide      string // what else a caller should know; may be empty where there is nothing
-	Late       bool   // era L: it came after the first version (spec 1.0)
+	Late       bool   // era L: it came after the first version
 	Common     bool   // its signature and arguments stand in the grouped view
 	Off        bool   // off by default
 	Dangerous  bool   // a person confirms it
@@ -55,7 +55,7 @@ type Spec struct {
 	Needs     []Need
 	Unguarded string
 	Endpoints []string // that it may use, without "/api/"
-	// Aliases of arguments: other names for them (0.6). Positional are the arguments that a
+	// Aliases of arguments: other names for them. Positional are the arguments that a
 	// command line may give without their names.
 	Aliases    map[string]string
 	Positional []string
@@ -68,7 +68,7 @@ type Spec struct {
 	// takes Purpose.
 	Effect func(r *Request) string
 	// Saves says what is kept of the targets before they change, so that a person can put it
-	// back (R-11-5).
+	// back.
 	Saves Saves
 	// Inverse returns the call that takes this one back, made before it runs, for what no kept
 	// block can bring back; nil where there is none. A nil result is a call that cannot be taken

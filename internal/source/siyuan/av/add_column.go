@@ -92,8 +92,8 @@ func addColumn(p patience) *action.Action {
 	})
 }
 
-// previousColumn is the column to put a new one after: without one the kernel puts it first
-// (README 39), which nobody means who has not said so.
+// previousColumn is the column to put a new one after: without one the kernel puts it first,
+// which nobody means who has not said so.
 func previousColumn(r *action.Request, db *kernel.Database, given *kernel.ID) (kernel.ID, error) {
 	if given != nil {
 		if *given != "" && db.Column(*given) == nil {

@@ -81,7 +81,7 @@ func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at acti
 	if err != nil {
 		return err
 	}
-	if _, err := r.Place(ctx, access.Block, string(block)); err != nil { // the answer says nothing of it (README 27)
+	if _, err := r.Place(ctx, access.Block, string(block)); err != nil { // the answer says nothing of it
 		return pending("insert database block", id, "the kernel took the block, and it is not there",
 			fmt.Sprintf(`block(action="get_children", id=%q) shows what is there`, at.Root), map[string]any{"blockID": block})
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // A row may be bound to a block of any notebook, and shows its text. So where some notebook may
-// not be read, the rows bound to its blocks are not there (R-1-17): not in their own database,
+// not be read, the rows bound to its blocks are not there: not in their own database,
 // not in relation cells of others, not in what is computed from these.
 
 // mask says what of a database is not there for a caller. A nil one hides nothing.

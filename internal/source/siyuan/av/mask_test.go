@@ -20,7 +20,7 @@ func (w *world) leaks(name string, got gjson.Result, more ...string) {
 	}
 }
 
-// Rows bound to blocks that may not be read are not there, in no answer (R-1-17).
+// Rows bound to blocks that may not be read are not there, in no answer.
 func TestHiddenRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

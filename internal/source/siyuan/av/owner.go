@@ -66,7 +66,7 @@ func resolve(ctx context.Context, r *action.Request, id kernel.ID) (action.Targe
 	return t, nil
 }
 
-// exists is the check before every request that could make what it asks for (R-1-16).
+// exists is the check before every request that could make what it asks for.
 func exists(ctx context.Context, r *action.Request, id kernel.ID) error {
 	if !id.Valid() {
 		return access.NotFound(access.Database, string(id))

@@ -46,7 +46,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// A typo must neither make a database nor ask for anything that could (R-1-16).
+// A typo must neither make a database nor ask for anything that could.
 func TestReadsMakeNothing(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"get", "render", "get_attribute_view_keys", "get_attribute_view_filter_sort"} {
@@ -81,7 +81,7 @@ func TestBlockIDDecides(t *testing.T) {
 	same(t, hidden, missing, w.hidden, ghost)
 }
 
-// The blocks that show a database decide, not those that its rows are bound to (R-1-17).
+// The blocks that show a database decide, not those that its rows are bound to.
 // A block that shows a database gives nobody more than they had: of all notebooks that show it, the
 // lowest level counts, whichever block the caller names.
 func TestLowestOwnerDecides(t *testing.T) {
@@ -198,7 +198,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// What no block shows is counted, never named (R-1-18), and the search by rows ends somewhere.
+// What no block shows is counted, never named, and the search by rows ends somewhere.
 func TestSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

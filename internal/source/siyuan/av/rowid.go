@@ -11,7 +11,7 @@ import (
 
 // Three ids are easily mixed up: that of a row, that of the value in a cell, and that of the
 // block which a row is bound to. Only the first names a row, and the kernel takes the others
-// without a word and does nothing, or leaves values behind that no row has (README 39, 40).
+// without a word and does nothing, or leaves values behind that no row has.
 
 // The reasons why an id names no row.
 const (

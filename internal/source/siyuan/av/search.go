@@ -45,7 +45,7 @@ type searchResult struct {
 	restricted bool // some notebook may not be read
 }
 
-// How far a search by rows goes (R-1-18).
+// How far a search by rows goes.
 const (
 	maxSearched = 50 // databases
 	maxRows     = 3  // of each that are shown

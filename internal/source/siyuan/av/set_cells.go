@@ -131,7 +131,7 @@ func checked(r *action.Request, cells []input, where func(i int) at) ([]input, e
 	return cells, nil
 }
 
-// planned holds cells against the database, which would take anything (README 40), and returns
+// planned holds cells against the database, which would take anything, and returns
 // them as the kernel wants them.
 func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells []input) ([]write, error) {
 	m, err := maskOf(ctx, r, db)

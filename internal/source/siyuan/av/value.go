@@ -96,7 +96,7 @@ func number(in *input) (map[string]any, func(*kernel.Value) bool) {
 	}
 }
 
-// dated is a date. All its members are named: the kernel keeps those that are not (README 40), and
+// dated is a date. All its members are named: the kernel keeps those that are not, and
 // the end of a former range would stay.
 func dated(in *input) (map[string]any, func(*kernel.Value) bool) {
 	d := map[string]any{"content": 0, "isNotEmpty": false, "hasEndDate": false, "isNotTime": true, "content2": 0, "isNotEmpty2": false}

@@ -45,7 +45,7 @@ func TestRename(t *testing.T) {
 	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "name", "x") })
 }
 
-// A write that the kernel echoes and does not do is told from one that it did (README 27).
+// A write that the kernel echoes and does not do is told from one that it did.
 func TestWritesThatDoNotShow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,7 +12,7 @@ import (
 
 // created returns the blocks that insertions made, one list for each transaction, in order. The
 // kernel names the first of each only, and names blocks that never came to be: one without an
-// anchor, or a list whose items went into another list (README 15, 21, 22). So each id is held
+// anchor, or a list whose items went into another list. So each id is held
 // against what is there; in place of a list that is gone stand its items. What the kernel dropped
 // behind the first, as it does with the items of a list beside an item, is put there now. Nothing
 // at all for a transaction is an error whose reason is empty_transaction_result.

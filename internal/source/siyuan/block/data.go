@@ -14,8 +14,8 @@ const (
 	dataDOM      = "dom"
 )
 
-// prepare makes data ready to be written: references in Markdown in the form the kernel wants
-// (0.7), without what the levels do not let into a note, ids that are not in keep new. over is the
+// prepare makes data ready to be written: references in Markdown in the form the kernel wants,
+// without what the levels do not let into a note, ids that are not in keep new. over is the
 // block whose content it takes the place of, empty for new ones. It returns what the caller should
 // know.
 func prepare(

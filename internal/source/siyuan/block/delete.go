@@ -32,7 +32,7 @@ func remove() *action.Action {
 		},
 	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
 		t := r.Target("id")
-		// On a document the kernel answers code 0 and does nothing (README 25).
+		// On a document the kernel answers code 0 and does nothing.
 		if err := notDocument(r, "id", t, fmt.Sprintf(`document(action="remove", id="%s") deletes it`, t.ID)); err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 func isDocument(t action.Target) bool { return t.ID == t.Root }
 
 // notHidden refuses the document that each notebook has under the notebook's own id: no listing
-// shows it, so what is written there would be lost to people (README 18).
+// shows it, so what is written there would be lost to people.
 func notHidden(r *action.Request, param string, t action.Target) error {
 	if t.ID != t.Notebook {
 		return nil
@@ -38,7 +38,7 @@ func notDocument(r *action.Request, param string, t action.Target, hint string) 
 }
 
 // leafHint turns the kernel's refusal to put something into a leaf into an error that says what
-// to do (README 24).
+// to do.
 func leafHint(r *action.Request, parent kernel.ID, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.API || !strings.Contains(e.Message, "leaf block") {

@@ -124,7 +124,7 @@ func anchorPointers(several bool, i int) []string {
 }
 
 // anchorTargets are all blocks that a call names as anchors. A call without one is refused here,
-// before anybody is asked whether it may write (R-1-12).
+// before anybody is asked whether it may write.
 func anchorTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	var a insertArgs
 	if err := json.Unmarshal(r.Args(), &a); err != nil {

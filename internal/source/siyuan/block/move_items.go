@@ -49,7 +49,7 @@ func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kerne
 }
 
 // moveAsList moves items of lists into a new list, in one transaction: all of it is done or
-// nothing (README 27).
+// nothing.
 func moveAsList(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.ID) error {
 	texts, err := r.Kernel.Kramdowns(ctx, ids[:1], "md")
 	if err != nil {

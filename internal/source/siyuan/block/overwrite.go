@@ -9,7 +9,7 @@ import (
 )
 
 // overwriteDocument replaces all that is in a document, which is what an update of its id does,
-// with the same protections as fs write has (R-1-14).
+// with the same protections as fs write has.
 func overwriteDocument(ctx context.Context, r *action.Request, doc action.Target, item updateItem) (any, error) {
 	if item.DataType != dataMarkdown {
 		return nil, r.Invalid("dataType", "must be markdown for a document")

@@ -109,7 +109,7 @@ func attrsBack(ctx context.Context, r *action.Request) (*action.Inverse, error) 
 	return &action.Inverse{Tool: name, Action: "set_attrs", Args: args}, err
 }
 
-// The names of attributes that may be set (R-1-13).
+// The names of attributes that may be set.
 var (
 	attrName    = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 	plainAttrs  = []string{"name", "alias", "memo", "bookmark", "icon", "title", "title-img", "style"}
@@ -160,7 +160,7 @@ func checkAttr(r *action.Request, t action.Target, key, value string, allow bool
 	return nil
 }
 
-// longestTitle is how many characters a kernel takes where it renames a document (README 16).
+// longestTitle is how many characters a kernel takes where it renames a document.
 const longestTitle = 512
 
 func attrError(r *action.Request, key, message string) error {

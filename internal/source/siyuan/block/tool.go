@@ -1,7 +1,7 @@
 // Package block is the block tool: what reads, writes and moves single blocks by their ids.
 // Whole documents are the document tool's, human paths the fs tool's.
 //
-// Kernels answer code 0 for many writes that did nothing (siyuan/README 15, 21 to 25), so each
+// Kernels answer code 0 for many writes that did nothing, so each
 // write here is read back, and no action returns the id of a block that is not there. The entry
 // point is [Tool].
 package block
@@ -11,7 +11,7 @@ import "collie/internal/source/siyuan/action"
 // name is the tool's.
 const name = "block"
 
-// Tool returns the tool with its actions in the order of the specification (1.4).
+// Tool returns the tool with its actions in the order of the specification.
 func Tool() action.Tool {
 	return action.Tool{
 		Name:  name,

@@ -114,7 +114,7 @@ func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, e
 }
 
 // verifyTransfer finds out whether the references were changed: the kernel answers code 0 also
-// where it changed none (README 15). It notes which documents to show again.
+// where it changed none. It notes which documents to show again.
 func verifyTransfer(ctx context.Context, r *action.Request, out *transferResult, before []referrer) error {
 	left, err := referrers(ctx, r, out.FromID)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // updating replaces the content of blocks, all of them in one request. The kernel drops the
-// attributes of a block whose content is replaced and all blocks of the content but the first
-// (README 23), so: read, update, put back, look (R-1-11).
+// attributes of a block whose content is replaced and all blocks of the content but the first,
+// so: read, update, put back, look.
 type updating struct {
 	r     *action.Request
 	items []updateItem

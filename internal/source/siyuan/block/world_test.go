@@ -130,7 +130,7 @@ func (w *world) refused(a *action.Action, args string, kind tool.ErrorKind) *too
 }
 
 // guarded checks that an action needs a level on the notebook of id, and that with none the
-// answer is the same as for an id that does not exist (R-6-2).
+// answer is the same as for an id that does not exist.
 func (w *world) guarded(a *action.Action, need access.Level, id kernel.ID, args string) {
 	w.t.Helper()
 	at, err := w.Client.Place(w.t.Context(), id)

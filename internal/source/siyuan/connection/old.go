@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 )
 
-// OldFiles are the files of older programs in the home folder of a person, the newer one first
-// (10.2).
+// OldFiles are the files of older programs in the home folder of a person, the newer one first.
 func OldFiles(home string) []string {
 	if home == "" {
 		return nil

@@ -50,7 +50,7 @@ type Choice struct {
 // connection that --connection names, else the current one, else the only one. Only the token of
 // what is chosen is looked up.
 //
-// A URL from one place is never combined with a token from another (R-10-4), so --url alone goes
+// A URL from one place is never combined with a token from another, so --url alone goes
 // without a token, unless it is the address of the connection that would be used without it; and
 // --token needs --url. warnings are sentences for people. Errors are [*tool.Error] of kind
 // Invalid, or Unknown for a name that no connection has.

@@ -32,7 +32,7 @@ type Connection struct {
 	// URL is the address of the kernel, without a slash at its end, or a text with ${…}.
 	URL string
 	// Workspace is what the kernel must say that its workspace is, its folder or its id; empty
-	// means that nobody recorded it (K3).
+	// means that nobody recorded it.
 	Workspace string
 	// Written is the token as it stands in the file, see [Parse]; [Resolve] finds what it stands
 	// for. For people there is TokenShown.

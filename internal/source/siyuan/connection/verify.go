@@ -13,7 +13,7 @@ import (
 const CodeOtherWorkspace = "other_workspace"
 
 // Verify returns an error if the kernel does not have the workspace that was recorded with the
-// connection: another kernel may have got that port, and must get no notes (K3). seen is what
+// connection: another kernel may have got that port, and must get no notes. seen is what
 // the kernel says, such as workspaceDir of system/getWorkspaceInfo, which needs no token on this
 // machine; one match is enough. Where nothing is recorded every workspace is right.
 func (c Choice) Verify(seen ...string) error {

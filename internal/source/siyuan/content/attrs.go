@@ -9,7 +9,7 @@ import (
 )
 
 // KeepAttrs sets attributes again that blocks had before a write and do not have now, and reads
-// them back (R-1-11). Both maps are by block id, as [Attributes] and the client's BatchAttrs
+// them back. Both maps are by block id, as [Attributes] and the client's BatchAttrs
 // return them; a block that is not in now is gone and is passed over. The id and the times are
 // the kernel's own.
 func KeepAttrs(ctx context.Context, k *kernel.Client, before, now map[kernel.ID]map[string]string) error {

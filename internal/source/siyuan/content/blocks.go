@@ -15,7 +15,7 @@ var (
 )
 
 // topLevel cuts kramdown into the blocks at its top, as far as that is needed to see whether one
-// block has become several: the kernel takes only the first block of an update (README 23).
+// block has become several: the kernel takes only the first block of an update.
 func topLevel(kramdown string) []string {
 	c := cutter{lines: strings.Split(kramdown, "\n")}
 	var out []string

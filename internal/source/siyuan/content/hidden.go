@@ -9,7 +9,7 @@ import (
 )
 
 // Visible is kramdown as readers see it: without attribute lists outside code, and without
-// characters that have no width (0.7).
+// characters that have no width.
 func Visible(kramdown string) string {
 	var b strings.Builder
 	b.Grow(len(kramdown))

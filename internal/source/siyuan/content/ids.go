@@ -17,9 +17,9 @@ var (
 )
 
 // RenewIDs gives the blocks of a Markdown text new ids, but for those in keep. The kernel keeps
-// ids that it finds in a text (README 26), so one that was copied from blocks would make second
+// ids that it finds in a text, so one that was copied from blocks would make second
 // blocks of their ids, and overwriting a document with it would remove both. What exists is not
-// asked: an answer would tell of blocks in notebooks that the caller must not know (R-6-2).
+// asked: an answer would tell of blocks in notebooks that the caller must not know.
 //
 // What is no id at all, at which the kernel fails, gets a new one too, but in code it is text.
 func RenewIDs(markdown string, keep map[kernel.ID]bool) string {

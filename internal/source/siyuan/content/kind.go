@@ -8,7 +8,7 @@ import (
 )
 
 // Complex reports whether blocks of a type, as getChildBlocks names it, hold more than their
-// Markdown says, so that they are never edited or overwritten as text (1.1).
+// Markdown says, so that they are never edited or overwritten as text.
 func Complex(blockType string) bool {
 	switch blockType {
 	case "s", "av", "iframe", "widget", "query_embed", "html", "video", "audio":

@@ -20,7 +20,7 @@ var (
 // ((id 'anchor')), where the anchor follows the block's text, or ((id "anchor")), where it
 // stays. A bare ((id)) gets the beginning of the block's text for an anchor. What may not be written
 // is taken out ([Admit]). Code is left alone, but for what [Guarded] does. Footnotes and siyuan://
-// links are allowed, with a warning that they make no backlink (0.7).
+// links are allowed, with a warning that they make no backlink.
 //
 // over is the block or document whose content the text takes the place of; empty for new ones.
 func Normalize(ctx context.Context, r *action.Request, markdown string, over kernel.ID) (string, []string, error) {
@@ -91,7 +91,7 @@ func appendNew[T comparable](list []T, s T) []T {
 }
 
 // readable are the places of those blocks that the caller may read. Others are as if they did not
-// exist (R-6-2).
+// exist.
 func readable(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]action.Target, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 //
 // The new blocks are written and seen before the old ones are removed, and if that fails the new
 // ones are taken away again; an error has the old text as "recovery" where it is smaller than
-// 64 KiB and any of it may be gone (R-1-2). The caller's level has been checked.
+// 64 KiB and any of it may be gone. The caller's level has been checked.
 func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdown string) error {
 	top, err := Overwritable(ctx, r, doc)
 	if err != nil {
@@ -93,7 +93,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// oneByOne is how many blocks are removed one by one, which takes some 50 ms each (README 49);
+// oneByOne is how many blocks are removed one by one, which takes some 50 ms each;
 // more go in one transaction.
 const oneByOne = 32
 
@@ -119,7 +119,7 @@ func (o *overwrite) remove(ctx context.Context) error {
 	return o.verify(ctx)
 }
 
-// removeAll removes the old blocks at once: all of them or none (README 27).
+// removeAll removes the old blocks at once: all of them or none.
 func (o *overwrite) removeAll(ctx context.Context) error {
 	steps := make([]kernel.Operation, len(o.old))
 	for i, id := range o.old {
@@ -141,7 +141,7 @@ func (o *overwrite) removeAll(ctx context.Context) error {
 
 // left are the old blocks that are there.
 func (o *overwrite) left(ctx context.Context) ([]kernel.ID, error) {
-	if err := o.r.Kernel.Flush(ctx); err != nil { // deleting answers before it writes (README 25)
+	if err := o.r.Kernel.Flush(ctx); err != nil { // deleting answers before it writes
 		return nil, err
 	}
 	now, err := o.r.Kernel.ChildBlocks(ctx, o.doc.ID)
@@ -190,7 +190,7 @@ func (o *overwrite) undo(ctx context.Context, err error) error {
 			return o.report(err, "the old text is as it was, but new blocks are still behind it", map[string]any{"newBlocks": o.fresh})
 		}
 	}
-	_ = o.r.Kernel.Flush(ctx) // deleting answers before it writes (README 25); it is done soon in any case
+	_ = o.r.Kernel.Flush(ctx) // deleting answers before it writes; it is done soon in any case
 	return o.report(err, "the document is as it was", map[string]any{})
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // maxScan is how many blocks a document may have to be overwritten; what it holds cannot be
-// judged beyond that (1.1).
+// judged beyond that.
 const maxScan = 10_000
 
 // maxNamed is how many protected blocks an error names.
@@ -37,8 +37,8 @@ type Protected struct {
 // Overwritable returns nil if the text of a document can be replaced without losing anything
 // but text, and the blocks at its top. It is refused where any block in it, however deep, is no
 // text ([Complex]), has a name, alias, memo, bookmark, style or custom attribute, or is referred
-// to from elsewhere; where there are more than 10,000 blocks; and where it cannot be found out
-// (1.1). It writes nothing.
+// to from elsewhere; where there are more than 10,000 blocks; and where it cannot be found out.
+// It writes nothing.
 func Overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]kernel.Block, error) {
 	s := scan{r: r, doc: doc}
 	top, err := s.blocks(ctx)

@@ -298,7 +298,7 @@ func update(ctx context.Context, r *action.Request, updates []kernel.Replacement
 	return named, err
 }
 
-// verify reads back what was written and restores attributes that got lost (R-1-11). A block that
+// verify reads back what was written and restores attributes that got lost. A block that
 // the kernel says it has written may be as before: it has one form for many texts.
 func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece, named map[kernel.ID]bool) error {
 	now, err := e.read(ctx, r, changed)

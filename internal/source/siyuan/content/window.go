@@ -21,7 +21,7 @@ type WindowOptions struct {
 	IncludeBlockIDs bool `json:"includeBlockIds" about:"add the ids of the blocks" default:"false" list:"no"`
 }
 
-// Window is a part of a document: whole blocks in order, as many as fit (0.7). It is embedded
+// Window is a part of a document: whole blocks in order, as many as fit. It is embedded
 // in the results of those actions.
 type Window struct {
 	Content         string    `json:"content"`

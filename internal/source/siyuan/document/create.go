@@ -92,7 +92,7 @@ func create() *action.Action {
 }
 
 // make creates the document under an id of our own, so that it is known what became of it even
-// if the answer is lost (R-1-7).
+// if the answer is lost.
 func (d *destination) make(ctx context.Context, r *action.Request, markdown string) (kernel.ID, error) {
 	id := kernel.NewID()
 	got, err := r.Kernel.CreateDocument(ctx, d.notebook, d.hpath, markdown, id)

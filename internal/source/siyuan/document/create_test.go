@@ -200,7 +200,7 @@ func TestCreateTwice(t *testing.T) { // R-1-8
 	}
 }
 
-// An answer that is lost is no reason not to know what became of the document (R-1-7).
+// An answer that is lost is no reason not to know what became of the document.
 func TestCreateAnswerLost(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

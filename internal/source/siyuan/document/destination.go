@@ -146,7 +146,7 @@ func (d *destination) parentHPath() string {
 const maxLevels = 7
 
 // levels refuses what is too deep before the kernel does: the parents that it has made by then
-// stay (siyuan/README 17). Where the parent is there already, the kernel has the last word.
+// stay. Where the parent is there already, the kernel has the last word.
 func (d *destination) levels(ctx context.Context, r *action.Request) error {
 	if strings.Count(d.hpath, "/") <= maxLevels || d.parent != nil {
 		return nil
@@ -170,7 +170,7 @@ func tooDeep(err error, level int) error {
 	return &out
 }
 
-// free refuses a human path that is taken: the kernel would make a second document (R-1-8).
+// free refuses a human path that is taken: the kernel would make a second document.
 func (d *destination) free(ctx context.Context, r *action.Request, duplicate bool) error {
 	if duplicate {
 		return nil

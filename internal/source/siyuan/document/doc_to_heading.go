@@ -66,7 +66,7 @@ func docToHeading() *action.Action {
 }
 
 // mergeable refuses what would lose data: a document as the target, whose file the kernel
-// destroys (siyuan/README 3), one inside itself, and one with documents below it.
+// destroys, one inside itself, and one with documents below it.
 func mergeable(ctx context.Context, r *action.Request, src, to action.Target) error {
 	switch {
 	case to.ID == to.Root:

@@ -23,7 +23,7 @@ func TestDocToHeading(t *testing.T) {
 	}
 }
 
-// A document as the target answers code 0 and destroys it (siyuan/README 3).
+// A document as the target answers code 0 and destroys it.
 func TestDocToHeadingRefused(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

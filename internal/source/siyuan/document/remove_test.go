@@ -113,7 +113,7 @@ func TestRemovePartly(t *testing.T) {
 	}
 }
 
-// A storage path that two notebooks have is refused (R-1-10).
+// A storage path that two notebooks have is refused.
 func TestRemoveSharedPath(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

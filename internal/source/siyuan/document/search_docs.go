@@ -88,7 +88,7 @@ func searchDocs() *action.Action {
 
 // titled are the documents of the notebook that a query finds, each once, those with just that
 // title first. They are taken from the index: filetree/searchDocs ends after as many hits as a
-// setting says, those of other notebooks among them (R-1-9). It is asked only where a kernel is
+// setting says, those of other notebooks among them. It is asked only where a kernel is
 // read-only, and so refuses SQL.
 func titled(ctx context.Context, r *action.Request, query string) ([]hit, error) {
 	n := r.Target("notebook")

@@ -152,7 +152,7 @@ func byPath(ctx context.Context, r *action.Request, path string) (action.Target,
 	return t, nil
 }
 
-// owned is [byPath] for a path without its notebook, which must be in a single one (R-1-10).
+// owned is [byPath] for a path without its notebook, which must be in a single one.
 func owned(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	t, err := byPath(ctx, r, path)
 	if err != nil {
@@ -253,7 +253,7 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, e
 }
 
 // refusal reports whether err is a word of the kernel, which is how it says that an id is
-// unknown: its texts differ (siyuan/README 15).
+// unknown: its texts differ.
 func refusal(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && (e.Kind == tool.Unknown || e.Kind == tool.API && e.Facts["kernelCode"] == -1)

@@ -16,7 +16,7 @@ type use struct {
 	others []kernel.ID // notebooks with blocks that have its path in their text or attributes
 }
 
-// usersOf finds the notebooks of an asset (R-1-24).
+// usersOf finds the notebooks of an asset.
 func usersOf(ctx context.Context, r *action.Request, a asset) (use, error) {
 	var u use
 	if a.notebook != "" {
@@ -46,7 +46,7 @@ func usersOf(ctx context.Context, r *action.Request, a asset) (use, error) {
 }
 
 // remnants tells notebooks that are no more: the index keeps rows of a notebook for a while after it was removed, and
-// nothing that is there belongs to it. One that is hidden counts though it is not listed (R-6-1).
+// nothing that is there belongs to it. One that is hidden counts though it is not listed.
 func remnants(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
 	all, err := r.Levels.All(ctx)
 	return func(n kernel.ID) bool {

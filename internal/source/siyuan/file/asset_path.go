@@ -17,7 +17,7 @@ type asset struct {
 	notebook kernel.ID // whose folder it is in; empty for the folder of all
 }
 
-// parseAsset takes apart "assets/…" and "<notebook>/…/assets/…" (R-1-19), or says what is wrong.
+// parseAsset takes apart "assets/…" and "<notebook>/…/assets/…", or says what is wrong.
 // A name with a space may be written as in Markdown: "assets/a%20b.png".
 func parseAsset(text string) (asset, string) {
 	a := asset{given: text, plain: text}

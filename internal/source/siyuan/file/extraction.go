@@ -16,7 +16,7 @@ import (
 )
 
 // marker is the file that says that a folder was made here; its lines are the files that were
-// put there (R-1-21).
+// put there.
 const marker = ".collie-extract"
 
 // Bounds of what is written for one document.

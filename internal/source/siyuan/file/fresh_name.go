@@ -14,7 +14,7 @@ var (
 )
 
 // freshName is a name for an asset without the id that it may end in. The kernel gives a new asset an id of its own,
-// but one whose name has an id already it writes over the asset of that name, whoever uses that (R-1-24).
+// but one whose name has an id already it writes over the asset of that name, whoever uses that.
 func freshName(name string) string {
 	ext := path.Ext(name)
 	return freshStem(strings.TrimSuffix(name, ext)) + ext

@@ -15,7 +15,7 @@ import (
 )
 
 // local is a path on this machine that may be used: below one of the allowed folders, with every
-// symbolic link followed (R-1-22).
+// symbolic link followed.
 type local struct {
 	root string // the allowed folder
 	rel  string // below it, in this system's form; "." is the folder itself

@@ -23,7 +23,7 @@ var (
 
 // addresses are what a text in Markdown links to and shows, in order, each once: images and
 // links with titles or without, link definitions, HTML, places in PDFs. What stands in code is
-// text (K14).
+// text.
 func addresses(markdown string) []string {
 	source := []byte(markdown)
 	doc := newParser().Parse(text.NewReader(source))

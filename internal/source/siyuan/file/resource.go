@@ -15,7 +15,7 @@ const resourceHint = `expected assets, emojis or templates: /data/assets/a.png, 
 // maxWalk bounds the folders of one folder that is packed.
 const maxWalk = 500
 
-// parseResource is a path below data/ that may leave the workspace (R-1-20), given as
+// parseResource is a path below data/ that may leave the workspace, given as
 // "/data/assets/…" or as asset paths are; a is set for a file or folder of assets. What it
 // refuses is everything else: documents, settings, databases, plugins.
 func parseResource(text string) (below string, a *asset, wrong string) {

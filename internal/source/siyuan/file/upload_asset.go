@@ -45,7 +45,7 @@ type uploadResult struct {
 	Name    string            `json:"uploadedFileName"`
 }
 
-// defaultMaxUpload bounds an upload even where it is confirmed (R-1-22).
+// defaultMaxUpload bounds an upload even where it is confirmed.
 const defaultMaxUpload = 200 << 20
 
 func uploadAsset() *action.Action {

@@ -75,7 +75,7 @@ func TestUploadOddNames(t *testing.T) {
 	}
 }
 
-// TestUploadLevels: an upload needs no level (table 1.6), and local files are asked for first.
+// TestUploadLevels: an upload needs no level, and local files are asked for first.
 func TestUploadLevels(t *testing.T) {
 	w := newWorld(t)
 	w.Default = access.None

@@ -57,7 +57,7 @@ func TestCreateCardBadInput(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 	w.refused(create, args("blockIDs", []any{w.text, nowhere}), tool.Unknown)
-	// The kernel answers code 0 and writes the id of the deck into the block (README 42).
+	// The kernel answers code 0 and writes the id of the deck into the block.
 	w.refused(create, args("deckID", nowhere, "blockIDs", w.text), tool.Unknown)
 	if got := w.decks(w.text); got != "" {
 		t.Errorf("the block belongs to %q", got)

@@ -259,7 +259,7 @@ func TestListCardsBadInput(t *testing.T) {
 	w.refused(list, args("filter", "due"), tool.Invalid)
 	w.refused(list, args("scope", "deck", "deckID", nowhere), tool.Unknown)
 	w.refused(list, args("scope", "notebook", "notebook", nowhere), tool.Unknown)
-	// An unknown root would get the cards of all trees from the kernel (README 42).
+	// An unknown root would get the cards of all trees from the kernel.
 	w.refused(list, args("scope", "tree", "rootID", nowhere), tool.Unknown)
 }
 

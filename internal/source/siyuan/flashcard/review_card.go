@@ -86,7 +86,7 @@ func ratingInWords(args json.RawMessage) json.RawMessage {
 }
 
 // cardTarget finds the block of a card: among what is due, else in its whole deck. The kernel
-// would accept any id (README 42).
+// would accept any id.
 func cardTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	deck, card := kernel.ID(first(r.Strings("deckID"))), kernel.ID(first(r.Strings("cardID")))
 	missing := access.NotFound(access.Card, string(card))

@@ -58,7 +58,7 @@ func TestReviewCardBadInput(t *testing.T) {
 		w.refused(review, args("deckID", w.deck, "cardID", card, "rating", rating), tool.Invalid)
 	}
 	w.refused(review, args("deckID", w.deck, "rating", 3), tool.Invalid)
-	// The kernel says yes to all of these (README 42).
+	// The kernel says yes to all of these.
 	w.refused(review, args("deckID", w.deck, "cardID", nowhere, "rating", 3), tool.Unknown)
 	w.refused(review, args("deckID", nowhere, "cardID", card, "rating", 3), tool.Unknown)
 	w.refused(review, args("deckID", kernel.BuiltInDeck, "cardID", card, "rating", 3), tool.Unknown) // in another deck

@@ -1,6 +1,6 @@
 // Package flashcard is the tool of spaced repetition: decks, what is due, ratings, and which
 // blocks are cards. A card is as readable as its block: one whose block may not be read, or is
-// not there any more, is left out (R-1-35).
+// not there any more, is left out.
 package flashcard
 
 import (
@@ -27,7 +27,7 @@ const deckArgument = "cards are shown as far as their blocks may be read"
 // builtInName is what the kernel calls the deck of cards that are made in the editor.
 const builtInName = "Built-in Deck"
 
-// checkDeck refuses a deck that does not exist: the kernel says yes to any id (README 42).
+// checkDeck refuses a deck that does not exist: the kernel says yes to any id.
 func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.Deck, error) {
 	if deck == kernel.BuiltInDeck {
 		return kernel.Deck{ID: deck, Name: builtInName}, nil

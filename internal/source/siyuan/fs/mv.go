@@ -136,7 +136,7 @@ func parentOf(t action.Target) kernel.ID {
 }
 
 // arrived makes sure that a document was moved, and returns its storage path: the kernel answers
-// code 0 where it does nothing (README 19).
+// code 0 where it does nothing.
 func arrived(ctx context.Context, r *action.Request, from, to action.Target, parent kernel.ID) (string, error) {
 	notebook, path, err := r.Kernel.PathByID(ctx, from.ID)
 	if err != nil || notebook == to.Notebook && parentOf(action.Target{Notebook: notebook, Path: path}) == parent {
@@ -148,7 +148,7 @@ func arrived(ctx context.Context, r *action.Request, from, to action.Target, par
 	}
 }
 
-// rename gives the document its new title, and says where it really is (R-1-1).
+// rename gives the document its new title, and says where it really is.
 func rename(ctx context.Context, r *action.Request, from, to action.Target, out *moveResult) error {
 	err := r.Kernel.RenameDocument(ctx, from.ID, to.Title)
 	now, look := r.Kernel.HPathByID(context.WithoutCancel(ctx), from.ID)

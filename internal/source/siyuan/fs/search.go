@@ -49,7 +49,7 @@ type searchResult struct {
 }
 
 const (
-	// maxSearched is how many documents one search reads (R-1-3).
+	// maxSearched is how many documents one search reads.
 	maxSearched = 500
 	// maxLine is how many characters of a line are shown.
 	maxLine = 200
@@ -236,7 +236,7 @@ func (s *searcher) where(ctx context.Context, scope *action.Target) (string, err
 }
 
 // plausible is a condition that leaves out documents which cannot have the query in them, ""
-// where the index cannot tell (R-1-3). Documents stay in where the index has what readers do not
+// where the index cannot tell. Documents stay in where the index has what readers do not
 // see between two characters: characters without a width, and the styles of words.
 //
 // Where some notebook may not be read, the index has texts of it as those of blocks that may be: what embedded queries

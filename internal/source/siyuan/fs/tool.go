@@ -1,5 +1,5 @@
-// Package fs is the tool fs: notes by human paths, /notebook/document/child, without ids
-// (siyuan-tools.md 1.1). It is made to be enough by itself (R-1-4).
+// Package fs is the tool fs: notes by human paths, /notebook/document/child, without ids.
+// It is made to be enough by itself.
 //
 // How paths are resolved is package action's, what documents hold is package content's. The
 // entry point is [Tool].

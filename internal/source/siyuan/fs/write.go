@@ -83,8 +83,8 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 	return out, nil
 }
 
-// create makes a document with an id of our own, so that it is known even if the answer is lost
-// (R-1-7), and makes sure that it is where it belongs. It returns t as it is then: the kernel may
+// create makes a document with an id of our own, so that it is known even if the answer is lost,
+// and makes sure that it is where it belongs. It returns t as it is then: the kernel may
 // write a title in a form of its own.
 func create(ctx context.Context, r *action.Request, t action.Target, markdown string) (action.Target, error) {
 	id := kernel.NewID()

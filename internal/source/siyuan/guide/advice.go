@@ -60,7 +60,7 @@ Mode strict: a write takes two calls. First with validateOnly:true: nothing is w
 After outcome_unknown, read the target before you write again: the write may have happened. After state_changed, read again and decide anew.
 `
 
-// Instructions is the advice that every session gets, at most 4 KiB (R-3-1). Everything else is
+// Instructions is the advice that every session gets, at most 4 KiB. Everything else is
 // one help away.
 const Instructions = `SiYuan notes. Tools: fs (human paths, begin here), notebook, document, block, av (databases), file, search, tag, system, flashcard, mascot. Each takes "action"; action="help" topic="<action>" shows one in full, system(action="bootstrap") shows notebooks, levels and switches.
 

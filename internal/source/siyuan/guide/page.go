@@ -140,7 +140,7 @@ func Overview(t *action.Tool, on func(*action.Action) bool) string {
 	return b.String()
 }
 
-// Levels is the line that says whether a caller's levels allow an action anywhere (R-4-2).
+// Levels is the line that says whether a caller's levels allow an action anywhere.
 func Levels(a *action.Action, counts map[access.Level]int) string {
 	need := a.Needed()
 	if need == access.None {

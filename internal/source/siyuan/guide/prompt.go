@@ -16,7 +16,7 @@ func (p *Prompt) Text(task string) string {
 	return p.text + "\n\nThe task: " + task
 }
 
-// Prompts are the prompts in order (4.3).
+// Prompts are the prompts in order.
 func Prompts() []Prompt {
 	return []Prompt{
 		{"siyuan_browse_read", "Browse and read notes", "Find your way through the notebooks and read what matters", `Find your way in my SiYuan notes and read.

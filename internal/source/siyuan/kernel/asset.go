@@ -17,7 +17,7 @@ type Uploaded struct {
 }
 
 // UploadAsset stores size bytes of content as an asset below dir, such as "/assets/". The stored
-// name gets an id, unless the same file is there already (README 44). content is read once and
+// name gets an id, unless the same file is there already. content is read once and
 // not closed. It is never tried again.
 func (c *Client) UploadAsset(ctx context.Context, dir, name string, content io.Reader, size int64) (Uploaded, error) {
 	var out Uploaded
@@ -25,7 +25,7 @@ func (c *Client) UploadAsset(ctx context.Context, dir, name string, content io.R
 	return out, err
 }
 
-// MaxUnusedAssets is how many unused assets the kernel names at most (siyuan-tools.md 13).
+// MaxUnusedAssets is how many unused assets the kernel names at most.
 const MaxUnusedAssets = 512
 
 // UnusedAssets returns the paths of assets that the kernel finds in no document and no database.
@@ -56,7 +56,7 @@ func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
 }
 
 // RemoveUnusedAsset removes a file below data/. The kernel checks neither that it is unused nor
-// that it is an asset (README 4), so the caller has to.
+// that it is an asset, so the caller has to.
 func (c *Client) RemoveUnusedAsset(ctx context.Context, path string) error {
 	return c.call(ctx, "/api/asset/removeUnusedAsset", writeData, map[string]any{"path": path}, nil)
 }

@@ -73,7 +73,7 @@ type DatabaseView struct {
 type Value struct {
 	ID        ID          `json:"id"`
 	ColumnID  ID          `json:"keyID"`
-	RowID     ID          `json:"blockID"` // the kernel's word misleads: it is the row's (README 39)
+	RowID     ID          `json:"blockID"` // the kernel's word misleads: it is the row's
 	Type      string      `json:"type"`
 	Detached  bool        `json:"isDetached"`
 	Block     *BoundBlock `json:"block"`
@@ -189,7 +189,7 @@ func (d *Database) Value(row, column ID) *Value {
 }
 
 // Database returns a database as it is stored. One that does not exist is an error of kind
-// not_found; there is none before it was rendered for the first time (README 38).
+// not_found; there is none before it was rendered for the first time.
 func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
 	const endpoint = "/api/av/getAttributeView"
 	var out struct{ AV json.RawMessage }
@@ -213,7 +213,7 @@ type Rendering struct {
 	Page, Size      int // from 1; 0 leaves them to the kernel
 	Query           string
 	GroupPaging     map[ID]GroupPage // by the id of a group
-	Create          bool             // make the database if there is none (R-1-16)
+	Create          bool             // make the database if there is none
 }
 
 // GroupPage is a page of one group of a view.
@@ -252,7 +252,7 @@ func (c *Client) DatabaseColumns(ctx context.Context, id ID) ([]json.RawMessage,
 }
 
 // FilterSort returns the filters and sorts of the view that a database block shows. No filter
-// is one empty group (README 41).
+// is one empty group.
 func (c *Client) FilterSort(ctx context.Context, id, block ID) (filters, sorts json.RawMessage, err error) {
 	var out struct{ Filters, Sorts json.RawMessage }
 	err = c.call(ctx, "/api/av/getAttributeViewFilterSort", readData, map[string]any{"id": id, "blockID": block}, &out)

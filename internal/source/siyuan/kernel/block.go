@@ -8,7 +8,7 @@ import (
 // Block is a block as getChildBlocks lists it.
 type Block struct {
 	ID       ID     `json:"id"`
-	Type     string `json:"type"` // p, h, l, i, b, c, m, t, s, av, html, … (README 33)
+	Type     string `json:"type"` // p, h, l, i, b, c, m, t, s, av, html, …
 	SubType  string `json:"subType"`
 	Content  string `json:"content"`  // text
 	Markdown string `json:"markdown"` // without attributes
@@ -94,7 +94,7 @@ type Transaction struct {
 }
 
 // Created returns the ids of the first block of each insertion; further blocks of one Markdown
-// text stand only in its DOM (README 21).
+// text stand only in its DOM.
 func Created(done []Transaction) []ID {
 	var ids []ID
 	for _, t := range done {
@@ -108,7 +108,7 @@ func Created(done []Transaction) []ID {
 }
 
 // Transact runs operations as one transaction. The kernel echoes them whatever becomes of them,
-// so the effect has to be read back (README 27). now is the moment in milliseconds.
+// so the effect has to be read back. now is the moment in milliseconds.
 func (c *Client) Transact(ctx context.Context, now int64, ops ...Operation) ([]Transaction, error) {
 	var out []Transaction
 	err := c.call(ctx, "/api/transactions", writeData, map[string]any{
@@ -125,12 +125,12 @@ func (c *Client) Append(ctx context.Context, parent ID, dataType, data string) (
 }
 
 // Update replaces the content of a block by the first block of data. All other attributes are
-// lost unless data carries them (README 23).
+// lost unless data carries them.
 func (c *Client) Update(ctx context.Context, id ID, dataType, data string) ([]Transaction, error) {
 	return c.put(ctx, "/api/block/updateBlock", map[string]any{"dataType": dataType, "data": data, "id": id})
 }
 
-// Delete removes a block. The kernel answers before it writes (README 25): flush before reading.
+// Delete removes a block. The kernel answers before it writes: flush before reading.
 func (c *Client) Delete(ctx context.Context, id ID) error {
 	return c.call(ctx, "/api/block/deleteBlock", writeData, map[string]any{"id": id}, nil)
 }

@@ -105,7 +105,7 @@ type RecentBlock struct {
 }
 
 // RecentBlocks returns the paragraphs that were written last, the newest first; how many is the
-// kernel's own small limit. One may be there twice (README 30).
+// kernel's own small limit. One may be there twice.
 func (c *Client) RecentBlocks(ctx context.Context) ([]RecentBlock, error) {
 	if err := c.Flush(ctx); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ type BlockContent struct {
 }
 
 // Anchor says where content goes: before Next, else after Previous, else as the first child of
-// Parent (README 22). With none the kernel writes nothing and answers code 0.
+// Parent. With none the kernel writes nothing and answers code 0.
 type Anchor struct {
 	NextID     ID `json:"nextID,omitempty"`
 	PreviousID ID `json:"previousID,omitempty"`
@@ -36,7 +36,7 @@ type Attributes struct {
 }
 
 // Insert adds content at an anchor. An anchor that does not exist is answered with code 0, an
-// empty id, and nothing written (README 15).
+// empty id, and nothing written.
 func (c *Client) Insert(ctx context.Context, in Insertion) ([]Transaction, error) {
 	return c.putBody(ctx, "/api/block/insertBlock", in)
 }
@@ -57,7 +57,7 @@ func (c *Client) BatchUpdate(ctx context.Context, in []Replacement) ([]Transacti
 }
 
 // BatchSetAttrs is [Client.SetAttrs] for several blocks. It is not atomic: those before one that
-// does not exist are written (README 28).
+// does not exist are written.
 func (c *Client) BatchSetAttrs(ctx context.Context, in []Attributes) error {
 	return c.call(ctx, "/api/attr/batchSetBlockAttrs", write, map[string]any{"blockAttrs": in}, nil)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Booted reports whether a kernel has started: until then what it answers may lack things that
-// are there (README 51). One that cannot say so has.
+// are there. One that cannot say so has.
 func (c *Client) Booted(ctx context.Context) (bool, error) {
 	var out struct{ Progress int }
 	err := c.call(ctx, "/api/system/bootProgress", readData, nil, &out)

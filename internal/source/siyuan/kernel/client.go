@@ -27,12 +27,12 @@ type Options struct {
 	// ReadTimeout and WriteTimeout bound one request; 0 means 10 s and 60 s
 	// (architecture.md 8).
 	ReadTimeout, WriteTimeout time.Duration
-	// Waits before a read is tried again; nil means 0.3, 0.6 and 0.9 s (0.1).
+	// Waits before a read is tried again; nil means 0.3, 0.6 and 0.9 s.
 	Waits  []time.Duration
 	Logger *slog.Logger // nil discards
 }
 
-// Client talks to one kernel. It connects when it is used and not before (R-0-5), and is safe
+// Client talks to one kernel. It connects when it is used and not before, and is safe
 // for concurrent use. Close frees its connections.
 type Client struct {
 	base string
@@ -40,7 +40,7 @@ type Client struct {
 	log  *slog.Logger
 	http *http.Client
 
-	// dirty says that something was written that an index may not show yet (R-0-6). It is set
+	// dirty says that something was written that an index may not show yet. It is set
 	// when a write has ended: a flush before that would not do. It is set at the start too: who
 	// had the kernel before, such as a command that has ended, may just have written.
 	dirty atomic.Bool
@@ -89,7 +89,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 type kind struct {
 	write bool
 	// data says that an answer of code 0 always carries data, so that null means that nothing
-	// was done (siyuan/README 10).
+	// was done.
 	data bool
 	// once says that it is not asked again though it changes nothing: what it asks for may keep
 	// the kernel busy, and it goes on when nobody waits any more.
@@ -222,7 +222,7 @@ func readAnswer(resp *http.Response) (answer, error) {
 }
 
 // attempts runs one request, a read again where that may help: after a failure of the
-// transport, 429 and 5xx (0.1).
+// transport, 429 and 5xx.
 func (c *Client) attempts(
 	ctx context.Context, endpoint string, k kind, request func(context.Context) (json.RawMessage, error),
 ) (json.RawMessage, error) {
@@ -260,8 +260,8 @@ func (c *Client) attempts(
 	}
 }
 
-// Flush makes what was written visible to what reads an index: SQL, search, tags and cards
-// (R-0-6). It asks the kernel the first time, and then only if this client has written since, or has
+// Flush makes what was written visible to what reads an index: SQL, search, tags and cards.
+// It asks the kernel the first time, and then only if this client has written since, or has
 // removed documents a moment ago, whose rows go some time after the answer. A kernel that refuses
 // because it is read-only, or that cannot flush, is read as it is.
 func (c *Client) Flush(ctx context.Context) error {

@@ -117,7 +117,7 @@ func TestReadsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// TestReadsThatCannotDoBetter: a wrong token above all, or the kernel locks the machine out (R-0-4).
+// TestReadsThatCannotDoBetter: a wrong token above all, or the kernel locks the machine out.
 func TestReadsThatCannotDoBetter(t *testing.T) {
 	t.Parallel()
 	for mode, kind := range map[kerneltest.Mode]tool.ErrorKind{

@@ -2,7 +2,7 @@
 // that is used, grouped by family in one file each. It knows no tools, no levels and no
 // callers; whether a request may be made is for others to say.
 //
-// The kernel says little with status codes and much with shapes (siyuan/README 8 to 14), so
+// The kernel says little with status codes and much with shapes, so
 // every call states whether it reads or writes and whether its answer must carry data:
 //
 //   - reads are tried again where that can help, writes never are;

@@ -14,7 +14,7 @@ type FoundDocument struct {
 }
 
 // SearchDocuments finds documents of all open notebooks by words of their human paths. It reads
-// the index, which is flushed first if this client has written. Hits may repeat (README 30).
+// the index, which is flushed first if this client has written. Hits may repeat.
 func (c *Client) SearchDocuments(ctx context.Context, words string) ([]FoundDocument, error) {
 	if err := c.Flush(ctx); err != nil {
 		return nil, err
@@ -41,14 +41,14 @@ func (c *Client) DocumentInfo(ctx context.Context, id ID) (json.RawMessage, erro
 }
 
 // Outline returns the headings of a document as a tree: null if there are none. preview takes
-// in the document's own title. Names are escaped as HTML (README 37).
+// in the document's own title. Names are escaped as HTML.
 func (c *Client) Outline(ctx context.Context, id ID, preview bool) (json.RawMessage, error) {
 	var raw json.RawMessage
 	err := c.call(ctx, "/api/outline/getDocOutline", read, map[string]any{"id": id, "preview": preview}, &raw)
 	return raw, err
 }
 
-// DailyNote makes today's note of a notebook, or finds it (README 47). app names the window that
+// DailyNote makes today's note of a notebook, or finds it. app names the window that
 // is left alone; it may be empty.
 func (c *Client) DailyNote(ctx context.Context, notebook ID, app string) (ID, error) {
 	body := map[string]any{"notebook": notebook}

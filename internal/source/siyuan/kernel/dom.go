@@ -23,7 +23,7 @@ var (
 )
 
 // ParseDOM finds the blocks of a text in the editor's form. Answers to writes name only the
-// first new block; the others stand only there (README 21). Blocks are div elements with a
+// first new block; the others stand only there. Blocks are div elements with a
 // data-node-id, so all other elements are passed over. What is not closed ends with the text.
 func ParseDOM(dom string) []DOMBlock {
 	s := domScan{dom: dom}

@@ -18,8 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The codes of errors of kind api_error, and others that a caller may want to tell apart
-// (siyuan-tools.md 8).
+// The codes of errors of kind api_error, and others that a caller may want to tell apart.
 const (
 	CodeBlockNotFound    = "block_not_found"
 	CodeNotebookNotFound = "notebook_not_found"
@@ -85,7 +84,7 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 }
 
 // open reads the members of an envelope in one pass, since answers can be long. Some handlers
-// write their refusal twice, so only the first value counts (README 11). Data that is no JSON is
+// write their refusal twice, so only the first value counts. Data that is no JSON is
 // for whoever reads it to notice.
 func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
 	body = bytes.TrimSpace(body)
@@ -110,7 +109,7 @@ func wrongStatus(endpoint string, a answer) error {
 }
 
 // missing is the error for an endpoint that this kernel lacks: 404 without gzip, an empty 200
-// with it (README 9).
+// with it.
 func missing(endpoint string) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: tool.NotInKernel, Subject: endpoint,
@@ -192,7 +191,7 @@ func unsent(err error) bool {
 	return ok && e.Op == "dial"
 }
 
-// refused is the error for a 4xx status (R-0-4).
+// refused is the error for a 4xx status.
 func (c *Client) refused(endpoint string, e *statusError) error {
 	switch e.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -243,8 +242,8 @@ func secured(err error) bool {
 }
 
 // texts tell from a message, which is in the language of the user's interface, what was
-// wrong; the numeric code hardly ever does. Our own checks come first, this is what is left
-// (siyuan-tools.md 8): English, simplified and traditional Chinese, Japanese.
+// wrong; the numeric code hardly ever does. Our own checks come first, this is what is left:
+// English, simplified and traditional Chinese, Japanese.
 var texts = []struct {
 	pattern *lazyregexp.Regexp
 	kind    tool.ErrorKind

@@ -122,7 +122,7 @@ func TestMessagesAreText(t *testing.T) {
 	}
 }
 
-// TestForeignPrograms: an address that something else answers at is not "SiYuan says no" (K3).
+// TestForeignPrograms: an address that something else answers at is not "SiYuan says no".
 func TestForeignPrograms(t *testing.T) {
 	t.Parallel()
 	page := "<!DOCTYPE html><html><body>It works! " + strings.Repeat("x", 1000) + "</body></html>"

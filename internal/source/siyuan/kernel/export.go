@@ -23,7 +23,7 @@ func (c *Client) ExportMarkdown(ctx context.Context, id ID, own bool) (Markdown,
 
 // ExportResources packs files and folders of the workspace, such as "/data/assets/a.png", and
 // returns the path of the archive in the workspace. name becomes part of its name; it may be
-// empty. The kernel packs whatever is in the workspace (R-1-20).
+// empty. The kernel packs whatever is in the workspace.
 func (c *Client) ExportResources(ctx context.Context, paths []string, name string) (string, error) {
 	body := map[string]any{"paths": paths}
 	if name != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // ReadFile returns the content of a file of the workspace, such as "/data/storage/…". A file
-// that is not there is an error of kind not_found (R-0-1: a status of 202 is never content).
+// that is not there is an error of kind not_found (a status of 202 is never content).
 func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	const endpoint = "/api/file/getFile"
 	body, err := json.Marshal(map[string]any{"path": path})

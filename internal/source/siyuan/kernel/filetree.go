@@ -18,7 +18,7 @@ type Document struct {
 // SortMode is an order of documents. The values are the kernel's.
 type SortMode int
 
-// Some of the orders (siyuan-tools.md 1.3).
+// Some of the orders.
 const (
 	// SortCustom is the order that [Client.ChangeSort] makes.
 	SortCustom SortMode = 6
@@ -46,7 +46,7 @@ func (c *Client) documents(ctx context.Context, body map[string]any) ([]Document
 
 // CreateDocument makes a document with an id of the caller's choice at a human path of a
 // notebook. Missing parents are made too, a path that exists gets a second document, and an id
-// that is taken is an error (README 5, 12, 16).
+// that is taken is an error.
 func (c *Client) CreateDocument(ctx context.Context, notebook ID, hpath, markdown string, id ID) (ID, error) {
 	if strings.Contains(hpath[:max(0, strings.LastIndex(hpath, "/"))], joiner) {
 		return c.createBelow(ctx, notebook, hpath, markdown, id)
@@ -79,7 +79,7 @@ func (c *Client) RemoveDocument(ctx context.Context, id ID) error {
 }
 
 // MoveDocuments moves documents below another document or to the top of a notebook. Moving one
-// into itself or below itself does nothing and is no error (README 19).
+// into itself or below itself does nothing and is no error.
 func (c *Client) MoveDocuments(ctx context.Context, from []ID, to ID) error {
 	return c.call(ctx, "/api/filetree/moveDocsByID", write, map[string]any{"fromIDs": from, "toID": to}, nil)
 }
@@ -117,8 +117,7 @@ type MergedFrom struct {
 }
 
 // DocumentToHeading puts a document as a heading after or before a block of another document;
-// the document goes away. target must never be a document: the kernel destroys its file then
-// (README 3).
+// the document goes away. target must never be a document: the kernel destroys its file then.
 func (c *Client) DocumentToHeading(ctx context.Context, document, target ID, after bool) (MergedFrom, error) {
 	var out MergedFrom
 	err := c.call(ctx, "/api/filetree/doc2Heading", writeData, map[string]any{

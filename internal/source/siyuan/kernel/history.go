@@ -54,7 +54,7 @@ func (c *Client) KeepHistory(ctx context.Context, doc ID) error {
 }
 
 // RollbackHistory puts a copy in the place of its document. A copy that equals the document makes
-// the kernel delete the document's file and answer code 0 (README 2): compare before.
+// the kernel delete the document's file and answer code 0: compare before.
 func (c *Client) RollbackHistory(ctx context.Context, notebook ID, path string) error {
 	return c.call(ctx, "/api/history/rollbackDocHistory", write, map[string]any{"notebook": notebook, "historyPath": path}, nil)
 }

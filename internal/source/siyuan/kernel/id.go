@@ -13,11 +13,10 @@ type ID string
 
 var idPattern = lazyregexp.New(`^[0-9]{14}-[0-9a-z]{7}$`)
 
-// Valid reports whether id has the form of an id (R-0-3). Nothing else may be put into SQL.
+// Valid reports whether id has the form of an id. Nothing else may be put into SQL.
 func (id ID) Valid() bool { return idPattern.MatchString(string(id)) }
 
-// NewID makes an id of this moment, so that what is created is known even if the answer is lost
-// (R-1-7).
+// NewID makes an id of this moment, so that what is created is known even if the answer is lost.
 func NewID() ID {
 	const letters = "0123456789abcdefghijklmnopqrstuvwxyz"
 	var b [7]byte

@@ -12,7 +12,7 @@ import (
 // it: neither a document, nor the parent of a new one, which it makes a second time then.
 const joiner = "\u200d"
 
-// indexedIDs are the documents of a human path as the index has them. It may have one that is gone (README 30), so each
+// indexedIDs are the documents of a human path as the index has them. It may have one that is gone, so each
 // is looked for.
 func (c *Client) indexedIDs(ctx context.Context, notebook ID, hpath string) ([]ID, error) {
 	rows, err := SQL[struct{ ID ID }](ctx, c, "SELECT DISTINCT id FROM blocks WHERE type = 'd' AND box = "+Quote(string(notebook))+

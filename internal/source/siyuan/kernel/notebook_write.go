@@ -13,13 +13,13 @@ func (c *Client) CreateNotebook(ctx context.Context, name string) (Notebook, err
 	return out.Notebook, err
 }
 
-// OpenNotebook opens a notebook; its index is made in the background (README 46).
+// OpenNotebook opens a notebook; its index is made in the background.
 func (c *Client) OpenNotebook(ctx context.Context, id ID) error {
 	return c.onNotebook(ctx, "openNotebook", id, nil)
 }
 
 // CloseNotebook closes a notebook. One that does not exist is no error. Shortly after writes to
-// the notebook this can end the kernel (README 1): flush before.
+// the notebook this can end the kernel: flush before.
 func (c *Client) CloseNotebook(ctx context.Context, id ID) error {
 	return c.onNotebook(ctx, "closeNotebook", id, nil)
 }
@@ -35,7 +35,7 @@ func (c *Client) RenameNotebook(ctx context.Context, id ID, name string) error {
 }
 
 // SetNotebookIcon sets the icon of a notebook, a code point in hex such as "1f4d4". The notebook
-// must exist: of another id the kernel makes a ghost (README 6).
+// must exist: of another id the kernel makes a ghost.
 func (c *Client) SetNotebookIcon(ctx context.Context, id ID, icon string) error {
 	return c.onNotebook(ctx, "setNotebookIcon", id, map[string]any{"icon": icon})
 }
@@ -63,7 +63,7 @@ func (c *Client) NotebookSortMode(ctx context.Context, id ID) (SortMode, error) 
 }
 
 // SetNotebookConf changes the members of a notebook's configuration that conf has, and returns
-// all of it. The notebook must exist: of another id the kernel makes a ghost (README 6).
+// all of it. The notebook must exist: of another id the kernel makes a ghost.
 func (c *Client) SetNotebookConf(ctx context.Context, id ID, conf map[string]any) (json.RawMessage, error) {
 	var raw json.RawMessage
 	err := c.call(ctx, "/api/notebook/setNotebookConf", writeData, map[string]any{"notebook": id, "conf": conf}, &raw)

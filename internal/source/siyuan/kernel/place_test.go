@@ -43,7 +43,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestUnknownPlaces: each call has its own way to say that an id does not exist (README 15); ours is one.
+// TestUnknownPlaces: each call has its own way to say that an id does not exist; ours is one.
 func TestUnknownPlaces(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

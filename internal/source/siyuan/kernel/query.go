@@ -10,8 +10,8 @@ import (
 )
 
 // SQL runs one statement that reads, and returns its rows; an empty result is an empty list.
-// The statement needs an outer LIMIT, or the kernel cuts at 64 rows (README 31). Rows may come
-// twice (README 30): select distinct, or drop what has the same id. What was written a moment
+// The statement needs an outer LIMIT, or the kernel cuts at 64 rows. Rows may come
+// twice: select distinct, or drop what has the same id. What was written a moment
 // ago is there: the index is flushed first if this client has written.
 func SQL[T any](ctx context.Context, c *Client, statement string) ([]T, error) {
 	if err := c.Flush(ctx); err != nil {
@@ -42,7 +42,7 @@ func unknownMode(err error) bool {
 // Quote writes text as an SQL string.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// QuoteIDs writes ids as an SQL list, without those that are no ids (R-0-3).
+// QuoteIDs writes ids as an SQL list, without those that are no ids.
 func QuoteIDs[T ~string](ids []T) string {
 	var b strings.Builder
 	for _, id := range ids {

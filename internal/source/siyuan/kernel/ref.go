@@ -75,7 +75,7 @@ type Reference struct {
 
 // References returns the blocks that refer to a block, or to anything in a document if id is
 // one, from the index and in no more than limit rows. Those of other notebooks than in are left out; nil is all of them.
-// Rows may come twice (README 30). A reference to what does not
+// Rows may come twice. A reference to what does not
 // exist has no def_block_id there, and the document of something else.
 func (c *Client) References(ctx context.Context, id ID, document bool, in []Notebook, limit int) ([]Reference, error) {
 	column := "def_block_id"

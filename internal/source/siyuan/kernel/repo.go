@@ -3,7 +3,7 @@ package kernel
 import "context"
 
 // The data repository: snapshots of the whole workspace, some with a tag. Without a key all of it
-// is an error of code [CodeNoRepoKey] (README 48).
+// is an error of code [CodeNoRepoKey].
 
 // Snapshot is one state of the workspace.
 type Snapshot struct {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// BuiltInDeck is the deck that cards made in the editor belong to (README 42).
+// BuiltInDeck is the deck that cards made in the editor belong to.
 const BuiltInDeck ID = "20230218211946-2kw8jgx"
 
 // Deck is a deck of cards.
@@ -85,7 +85,7 @@ func (c *Client) DueInNotebook(ctx context.Context, notebook ID) (DueList, error
 }
 
 // DueInTree lists what is due of the built-in deck in a document and those below it. An unknown
-// root gives the cards of all trees (README 42): make sure that it exists.
+// root gives the cards of all trees: make sure that it exists.
 func (c *Client) DueInTree(ctx context.Context, root ID) (DueList, error) {
 	return c.due(ctx, "/api/riff/getTreeRiffDueCards", map[string]any{"rootID": root})
 }

@@ -47,15 +47,14 @@ type FullText struct {
 	Query    string          `json:"query"`
 	Method   int             `json:"method"`
 	Types    map[string]bool `json:"types,omitempty"` // nil is the kernel's own choice; none true finds nothing
-	Paths    []string        `json:"paths,omitempty"` // "<notebook>" or "<notebook>/<path>.sy"; the kernel knows no other scope (README 34)
+	Paths    []string        `json:"paths,omitempty"` // "<notebook>" or "<notebook>/<path>.sy"; the kernel knows no other scope
 	GroupBy  int             `json:"groupBy"`         // 1 groups hits below their documents
 	OrderBy  int             `json:"orderBy"`         // 0 type, 1 and 2 created, 3 and 4 updated, 5 and 6 content, 7 relevance
 	Page     int             `json:"page"`            // from 1
 	PageSize int             `json:"pageSize"`
 }
 
-// FullText searches blocks. What the kernel cannot make sense of has no hits and is no error
-// (README 34).
+// FullText searches blocks. What the kernel cannot make sense of has no hits and is no error.
 func (c *Client) FullText(ctx context.Context, q FullText) (FoundPage, error) {
 	var out FoundPage
 	if err := c.Flush(ctx); err != nil {
@@ -66,7 +65,7 @@ func (c *Client) FullText(ctx context.Context, q FullText) (FoundPage, error) {
 }
 
 // RefSearch is a search for blocks to refer to from the block ID in the document Root. All
-// fields are sent, or the kernel panics (R-0-2).
+// fields are sent, or the kernel panics.
 type RefSearch struct {
 	ID             ID     `json:"id"`
 	Root           ID     `json:"rootID"`
@@ -97,8 +96,7 @@ func (c *Client) InvalidRefs(ctx context.Context, page, size int) (FoundPage, er
 	return out, err
 }
 
-// Replacing is a replacement in blocks. Without Types that are true nothing is changed
-// (README 35).
+// Replacing is a replacement in blocks. Without Types that are true nothing is changed.
 type Replacing struct {
 	Find    string          `json:"k"`
 	Replace string          `json:"r"`
@@ -107,7 +105,7 @@ type Replacing struct {
 	Types   map[string]bool `json:"replaceTypes"`
 }
 
-// FindReplace replaces at once and cannot be undone (README 7). What does not exist or does not
+// FindReplace replaces at once and cannot be undone. What does not exist or does not
 // match is no error.
 func (c *Client) FindReplace(ctx context.Context, r Replacing) error {
 	if r.IDs == nil {

@@ -13,7 +13,7 @@ type Tag struct {
 	Children []Tag  `json:"children,omitempty"`
 }
 
-// Tags returns the tree of all tags. The kernel keeps sort in the user's settings (R-1-32), so
+// Tags returns the tree of all tags. The kernel keeps sort in the user's settings, so
 // the caller passes what stands there, unless the user asked for another order.
 func (c *Client) Tags(ctx context.Context, sort int, all bool) ([]Tag, error) {
 	if err := c.Flush(ctx); err != nil {

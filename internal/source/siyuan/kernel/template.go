@@ -24,7 +24,7 @@ func (c *Client) RenderTemplate(ctx context.Context, id ID, path string, preview
 	return out.Content, err
 }
 
-// RenderSprig renders a text with actions in {{ }}. These may read the whole workspace (R-1-25). It is
+// RenderSprig renders a text with actions in {{ }}. These may read the whole workspace. It is
 // never tried again, nor is [Client.RenderTemplate]: a loop in a template keeps the kernel busy.
 func (c *Client) RenderSprig(ctx context.Context, template string) (string, error) {
 	var out string

@@ -127,7 +127,7 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 	if err != nil {
 		return 0, c.failure(ctx, endpoint, read, err)
 	}
-	if resp.StatusCode != http.StatusOK { // 202 is never content (R-0-1)
+	if resp.StatusCode != http.StatusOK { // 202 is never content
 		a, err := readAnswer(resp)
 		switch {
 		case err != nil:

@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// coins is the file of the coins. Its first members are those of the workspace's puppyStats.json
-// (7.2), and files of that shape can be read; the others are for us.
+// coins is the file of the coins. Its first members are those of the workspace's puppyStats.json,
+// and files of that shape can be read; the others are for us.
 type coins struct {
 	Earned     int64  `json:"totalCalls"` // ever
 	Balance    int64  `json:"balance"`

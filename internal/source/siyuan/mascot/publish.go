@@ -7,7 +7,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The files of the mascot in the workspace, shared with the public plugin (7.2).
+// The files of the mascot in the workspace, shared with the public plugin.
 const (
 	folder     = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
 	statsPath  = folder + "puppyStats.json"

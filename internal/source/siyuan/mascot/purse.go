@@ -20,7 +20,7 @@ type PurseOptions struct {
 	// Sync writes coins and events to the workspace as well, with Kernel (mascot.sync).
 	Sync   bool
 	Kernel *kernel.Client
-	// Every is how often files are written at most; default 500 ms (R-7-1).
+	// Every is how often files are written at most; default 500 ms.
 	Every  time.Duration
 	Logger *slog.Logger // nil discards
 }

@@ -186,7 +186,7 @@ func TestSpendNeverGoesBelowZero(t *testing.T) {
 	})
 }
 
-// TestOldFiles holds the purse to the files of before, and of the public plugin (7.2).
+// TestOldFiles holds the purse to the files of before, and of the public plugin.
 func TestOldFiles(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ balance, earned int64 }{

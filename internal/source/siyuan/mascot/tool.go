@@ -19,7 +19,7 @@ func Tool() action.Tool {
 	}
 }
 
-// item is something to buy. Ids are those of the public plugin (1.11).
+// item is something to buy. Ids are those of the public plugin.
 type item struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`

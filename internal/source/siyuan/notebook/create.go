@@ -68,7 +68,7 @@ func create() *action.Action {
 	})
 }
 
-// setLevel gives a new notebook the level for new ones, and says so (R-1-6).
+// setLevel gives a new notebook the level for new ones, and says so.
 func setLevel(ctx context.Context, r *action.Request, n *created) {
 	level := r.Workspace.NewNotebookLevel()
 	if _, err := r.Workspace.SetLevel(ctx, n.ID, level); err != nil {

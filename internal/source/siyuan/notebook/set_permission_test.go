@@ -31,7 +31,7 @@ func TestSetPermission(t *testing.T) {
 	k.Refused(t, a, on(`"permission":"r"`)(ghost), tool.Unknown)
 }
 
-// Nobody raises the own rights (R-1-5).
+// Nobody raises the own rights.
 func TestSetPermissionRefused(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

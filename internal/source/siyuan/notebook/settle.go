@@ -16,7 +16,7 @@ const (
 
 // settle says what became of a write that closes, opens or removes a notebook, whose answer was
 // err: nil if done holds of the notebook as it is now, nil of one that is gone. The kernel may end
-// over such a write and be started again (siyuan/README 1), so that a lost answer says nothing.
+// over such a write and be started again, so that a lost answer says nothing.
 func settle(ctx context.Context, r *action.Request, id kernel.ID, err error, done func(*kernel.Notebook) bool) error {
 	lost := tool.KindOf(err) == tool.OutcomeUnknown
 	if err != nil && !lost {
@@ -64,8 +64,7 @@ func wait(ctx context.Context) bool {
 
 // index are the documents at the top of a notebook, by which it is seen whether the kernel has its
 // documents in its index. It puts them in, and takes them out, in the background: in between,
-// documents of an open notebook seem not to be there, and those of a closed one can be written to
-// (siyuan/README 46).
+// documents of an open notebook seem not to be there, and those of a closed one can be written to.
 func index(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.ID, error) {
 	docs, err := r.Kernel.Documents(ctx, id, "/")
 	ids := make([]kernel.ID, 0, len(docs))

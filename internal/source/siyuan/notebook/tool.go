@@ -3,7 +3,7 @@
 // in no result, and no action finds it.
 //
 // A notebook that does not exist is refused before the kernel is asked: of an unknown id some of
-// its endpoints make a ghost (siyuan/README 6). The entry point is [Tool].
+// its endpoints make a ghost. The entry point is [Tool].
 package notebook
 
 import (

@@ -1,5 +1,5 @@
 // Package safety makes writes safe: each has an id and runs once, runs against the state that
-// its caller saw, and leaves behind what is needed to take it back (siyuan-tools.md 11).
+// its caller saw, and leaves behind what is needed to take it back.
 //
 // A write leaves one file, named by its request id: what was asked, of which the arguments only
 // as a hash, how it ended, and what the targets were before. Processes that share a home share
@@ -22,7 +22,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Mode is how much a write is guarded (R-11-1).
+// Mode is how much a write is guarded.
 type Mode string
 
 // The modes.
@@ -41,7 +41,7 @@ type Options struct {
 	// Key encrypts the records, which hold texts of notes; empty leaves them readable. Records that were made without it
 	// can still be read, those made with another key cannot.
 	Key string
-	// MaxSaved bounds what is kept of one write, in bytes; default 1 MB (R-11-5).
+	// MaxSaved bounds what is kept of one write, in bytes; default 1 MB.
 	MaxSaved int
 	Logger   *slog.Logger // nil discards
 }

@@ -17,7 +17,7 @@ import (
 const buckets = 64
 
 // locks make writes to one document wait for each other, within this process and between those
-// that share the folder (R-11-2, R-11-3).
+// that share the folder.
 type locks struct {
 	dir  string
 	here [buckets]chan struct{}

@@ -11,7 +11,7 @@ import (
 	"fmt"
 )
 
-// Records hold the texts that undo puts back, so they can be encrypted (R-11-5). A sealed record is sealMark, a random
+// Records hold the texts that undo puts back, so they can be encrypted. A sealed record is sealMark, a random
 // nonce, and what AES-256-GCM makes of the JSON with the write's id as additional data, so that no record passes for
 // another one. Records without the mark are JSON: those that were written before there was a key stay readable.
 const (

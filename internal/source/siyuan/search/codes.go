@@ -12,25 +12,25 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// methods are the names of the ways to search (0.7).
+// methods are the names of the ways to search.
 var methods = map[string]int{
 	"keyword": kernel.MethodKeyword, "query_syntax": kernel.MethodSyntax, "sql": kernel.MethodSQL, "regex": kernel.MethodRegex,
 }
 
-// orders are the names of the orders of blocks (0.7).
+// orders are the names of the orders of blocks.
 var orders = map[string]int{
 	"type": 0, "created_asc": 1, "created_desc": 2, "updated_asc": 3, "updated_desc": 4, "content_asc": 5, "content_desc": 6,
 	"relevance": 7,
 }
 
-// assetOrders are the names of the orders of assets (0.7).
+// assetOrders are the names of the orders of assets.
 var assetOrders = map[string]int{"relevance_desc": 0, "relevance_asc": 1, "updated_asc": 2, "updated_desc": 3}
 
 // synonyms are other names of methods and orders.
 var synonyms = map[string]string{"query": "query_syntax", "date": "updated_desc"}
 
 // shortcodes are the names that the kernel has for the types of blocks, by the codes that its
-// index has for them (0.7).
+// index has for them.
 var shortcodes = map[string]string{
 	"d": "document", "h": "heading", "p": "paragraph", "l": "list", "i": "listItem", "b": "blockquote", "c": "codeBlock",
 	"m": "mathBlock", "t": "table", "s": "superBlock", "html": "htmlBlock", "embed": "embedBlock", "av": "databaseBlock",

@@ -16,8 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// mostCompared is how many blocks are read before and after, to count those that changed
-// (R-1-27).
+// mostCompared is how many blocks are read before and after, to count those that changed.
 const mostCompared = 50
 
 // replaceTypes are the kinds of text that the kernel can replace in, and whether it does unless
@@ -77,7 +76,7 @@ func findReplace() *action.Action {
 			return nil, err
 		}
 		types := map[string]bool{}
-		for kind, usual := range replaceTypes { // without them the kernel does nothing (README 35)
+		for kind, usual := range replaceTypes { // without them the kernel does nothing
 			types[kind] = usual && a.ReplaceTypes == nil || a.ReplaceTypes[kind]
 		}
 		var ids []kernel.ID
@@ -202,7 +201,7 @@ func checkReplacing(r *action.Request, a *findReplaceArgs) error {
 }
 
 // checkInside refuses blocks that are outside of the paths. The kernel is never given the paths:
-// its scope could be wider than ids (R-1-27).
+// its scope could be wider than ids.
 func checkInside(r *action.Request, given []string) error {
 	paths, err := checkPaths(r, given)
 	if err != nil || len(paths) == 0 {
@@ -222,7 +221,7 @@ func checkInside(r *action.Request, given []string) error {
 }
 
 // onPaths needs a level on the notebook of each path. One that leads nowhere is not found, and
-// so is one that is hidden (R-1-27).
+// so is one that is hidden.
 func onPaths(level access.Level, param string) action.Need {
 	return action.On(level, "notebook of "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		given := r.Strings(param)

@@ -40,7 +40,7 @@ func (f *finder) prepare(ctx context.Context) error {
 }
 
 // find carries a statement out. The kernel's own search by one takes no notice of a LIMIT, of types and of paths, and
-// answers what it does not understand with no hits (README 34).
+// answers what it does not understand with no hits.
 func (f *finder) find(ctx context.Context) error {
 	for _, param := range []string{"types", "typeShortcodes", "paths", "orderBy"} {
 		if f.r.Given(param) {

@@ -6,7 +6,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// hit is a block that was found, without what nobody reads (0.7).
+// hit is a block that was found, without what nobody reads.
 type hit struct {
 	ID       kernel.ID `json:"id"`
 	Type     string    `json:"type"`
@@ -85,7 +85,7 @@ func hitFields(list string) []action.Field {
 
 // readable leaves out what is in notebooks that may not be read, and counts it for nobody but us: the
 // count of what fits a text of the caller's choice tells that text. What the index
-// holds twice comes once (siyuan README 30). A document of a group stays with those of its blocks
+// holds twice comes once. A document of a group stays with those of its blocks
 // that may be read.
 func readable(r *action.Request, found []kernel.Found) (kept []kernel.Found, dropped int) {
 	kept = make([]kernel.Found, 0, len(found))

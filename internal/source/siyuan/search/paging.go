@@ -27,7 +27,7 @@ type list struct {
 	Incomplete bool   `json:"incomplete,omitempty"`
 }
 
-// shown says whether a page is shown whole (0.4).
+// shown says whether a page is shown whole.
 type shown struct {
 	Truncated bool   `json:"truncated"`
 	Showing   int    `json:"showing"`
@@ -56,7 +56,7 @@ type filter struct {
 
 // fetch is a page of what may be read and passes a filter. Where nothing has
 // to be left out it is the kernel's own page, for one request. Else all pages are asked for, up
-// to a limit, and the totals are those of what is left (R-1-29).
+// to a limit, and the totals are those of what is left.
 func fetch(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
 	if only.each == nil && !only.hidden {
 		out, all, err := kernelPageOf(ctx, r, ask, page, size, withMarks)
@@ -89,7 +89,7 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 	return out, true, out.show(ctx, r, kept, withMarks)
 }
 
-// existing is a page, the last one instead of one beyond the end (0.4). There the kernel answers a page without hits,
+// existing is a page, the last one instead of one beyond the end. There the kernel answers a page without hits,
 // in which its totals may be missing as well, or fails.
 func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage, int, error) {
 	got, err := ask(ctx, page, size)

@@ -74,7 +74,7 @@ func querySQL() *action.Action {
 	})
 }
 
-// narrowed is a statement as it may be sent: narrowed to the notebooks that may be read, if some may not (R-1-26).
+// narrowed is a statement as it may be sent: narrowed to the notebooks that may be read, if some may not.
 func narrowed(ctx context.Context, r *action.Request, param string, statement *guard.Statement, rows int) (string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ func notebookOf(path string) kernel.ID {
 	return kernel.ID(id)
 }
 
-// scope narrows paths to what may be read: without any, to all notebooks that may be (R-1-30).
+// scope narrows paths to what may be read: without any, to all notebooks that may be.
 // nothing says that none of them may, so that there is nothing to find.
 func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []string, nothing bool, err error) {
 	restricted, err := r.Levels.Restricted(ctx)

@@ -1,7 +1,7 @@
 // Package search is the tool that finds: blocks by their text, rows by SQL, what refers to a
 // block, assets; and that replaces text in blocks. What comes from a notebook that may not be
 // read is never shown and never counted: the kernel is asked for less where it can be, and what
-// it answers is filtered all the same (R-1-28 to R-1-30). What SQL may do is
+// it answers is filtered all the same. What SQL may do is
 // [collie/internal/source/siyuan/search/guard]'s to say.
 package search
 

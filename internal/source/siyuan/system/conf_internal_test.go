@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// secretKeys are the names of the specification (1.9), in the spellings of configurations, and what else in SiYuan's
+// secretKeys are the names of the specification, in the spellings of configurations, and what else in SiYuan's
 // configuration is a secret.
 var secretKeys = []string{
 	"apiKey", "api_key", "X-Api-Key", "accessToken", "refresh_token", "sessionToken", "bearerToken", "token", "userToken", "Secret",

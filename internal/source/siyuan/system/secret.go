@@ -10,7 +10,7 @@ import (
 
 const hidden = "[REDACTED]"
 
-// secretEnds are the ends of keys whose values are hidden (1.9), in lower case without
+// secretEnds are the ends of keys whose values are hidden, in lower case without
 // punctuation, in the singular.
 var secretEnds = []string{
 	"apikey", "accesstoken", "refreshtoken", "sessiontoken", "bearertoken", "token", "secret", "clientsecret", "password",

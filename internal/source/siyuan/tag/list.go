@@ -66,7 +66,7 @@ func list() *action.Action {
 	})
 }
 
-// queryWins drops the other names of query where that is given (0.6).
+// queryWins drops the other names of query where that is given.
 func queryWins(args json.RawMessage) json.RawMessage {
 	if !gjson.GetBytes(args, "query").Exists() {
 		return args

@@ -125,7 +125,7 @@ func TestOddTags(t *testing.T) {
 	}
 }
 
-// TestListLeavesTheUsersOrder: the kernel keeps the order that it is asked for (R-1-32).
+// TestListLeavesTheUsersOrder: the kernel keeps the order that it is asked for.
 func TestListLeavesTheUsersOrder(t *testing.T) {
 	w := newWorld(t)
 	if _, err := w.Client.Tags(t.Context(), 4, true); err != nil { // what the user chose
@@ -240,7 +240,7 @@ func TestWritesNeedEveryNotebookOfTheTag(t *testing.T) {
 }
 
 // TestHiddenTagsDoNotExist: a tag that only a hidden notebook has is answered like one that
-// nobody has (R-6-2).
+// nobody has.
 func TestHiddenTagsDoNotExist(t *testing.T) {
 	w := newWorld(t)
 	w.Levels[w.secret] = access.None

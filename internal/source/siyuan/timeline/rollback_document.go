@@ -109,7 +109,7 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 }
 
 // already is the refusal to bring back what is there: the kernel would delete the file of the
-// document and say yes (README 2).
+// document and say yes.
 func already(doc kernel.ID) error {
 	return &tool.Error{
 		Op: "bring back", Kind: tool.Exists, Subject: string(doc), Message: "the document is like that version already, so there is nothing to bring back",

@@ -202,7 +202,7 @@ const (
 	Session Isolation = "session" // one process for each
 )
 
-// Trust is what happens when the definition of a tool changes (7.6).
+// Trust is what happens when the definition of a tool changes.
 type Trust string
 
 // The levels of trust.

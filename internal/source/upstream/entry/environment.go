@@ -19,7 +19,7 @@ var defaultDeny = []string{
 // names them (R-EN-1).
 func DefaultDeny() []string { return slices.Clone(defaultDeny) }
 
-// What "minimal" lets through, where it is set (4.3).
+// What "minimal" lets through, where it is set.
 var (
 	minimalUnix = strings.Fields("HOME LOGNAME USER SHELL PATH TERM LANG LC_* TZ TMPDIR XDG_*")
 
@@ -45,7 +45,7 @@ type EnvironmentOptions struct {
 }
 
 // Environment is what the child of e gets: from parent, our own environment as NAME=value, what
-// the entry inherits, and on top of it what the entry sets (4.3). A list in inheritEnv adds to
+// the entry inherits, and on top of it what the entry sets. A list in inheritEnv adds to
 // the minimal set. Names match without regard to case on Windows; patterns of Deny always do.
 // An inherited PATH is extended at its end by folders that exist. The result is sorted.
 func Environment(e Entry, parent []string, o EnvironmentOptions) []string {

@@ -12,12 +12,12 @@ import (
 )
 
 // ConfigHash identifies what the server is: the lower-case hexadecimal SHA-256 of the canonical
-// JSON (RFC 8785) of the fields that make it, after aliases and expansion (8.4). Values that may
+// JSON (RFC 8785) of the fields that make it, after aliases and expansion. Values that may
 // be secret go in as HMAC-SHA-256 under key, so that the hash does not help to guess them. Two
 // entries that mean the same have the same hash; how a server is treated does not count.
 func (e Entry) ConfigHash(key []byte) string { return e.hashOf(e.identity(digester(key))) }
 
-// PortableHash is a ConfigHash that two machines share (8.13 rule 2): the working folder is left
+// PortableHash is a ConfigHash that two machines share: the working folder is left
 // out, and of absolute paths, in the command and among the arguments, only the last part counts.
 func (e Entry) PortableHash(key []byte) string {
 	e.Dir = ""

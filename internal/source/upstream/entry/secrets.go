@@ -66,7 +66,7 @@ func isUUID(s string) bool {
 
 var secretFlag = lazyregexp.New(`(?i)^--?([a-z0-9-]+[-_])?(api-?key|key|token|secret|password|passwd|pass|auth)$`)
 
-// isSecretFlag reports whether what follows a flag is not for everybody's eyes (8.5).
+// isSecretFlag reports whether what follows a flag is not for everybody's eyes.
 func isSecretFlag(flag string) bool {
 	return secretFlag.MatchString(flag)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Snapshot is what may be kept of the entry beside its tool list, for people who ask what a
-// server was (8.5): a JSON object with the kind of server, the command and its arguments, the
+// server was: a JSON object with the kind of server, the command and its arguments, the
 // names of variables and headers, and the URL. The user's folder home reads "~". Values that
 // sign in, that come from a variable or that look like a token read "***", as does everything
 // that is not known to be harmless.

@@ -13,7 +13,7 @@ import (
 type syntax struct {
 	// find matches one reference; nil if there are none.
 	find *lazyregexp.Regexp
-	// in writes a match, with its groups, in our words (2.5).
+	// in writes a match, with its groups, in our words.
 	in func(r *reading, match []string) string
 	// out writes one of our variables; false if the host has nothing like it.
 	out func(variable) (string, bool)

@@ -1,5 +1,5 @@
 // Package pins remembers the definitions of tools as they were first seen, so that a server
-// that changes one later is noticed (spec mcp-client-and-cache 7.6).
+// that changes one later is noticed.
 //
 //	first sight ──▶ pinned ──another definition──▶ pinned + pending ──approve──▶ pinned
 //	                   ▲                                  │

@@ -88,8 +88,8 @@ type edit func(state)
 // path keeps them in memory. It never fails: what is wrong with the file is logged as a
 // warning, the file is left alone, and pins are kept in memory until it can be read.
 //
-// hash returns the hash of a definition that pins go by, 64 hexadecimal digits in lower case
-// (8.3 toolHashes), or "" for a definition that has none, which is not looked at then. It
+// hash returns the hash of a definition that pins go by, 64 hexadecimal digits in lower case,
+// or "" for a definition that has none, which is not looked at then. It
 // must be safe for concurrent use.
 func Open(path string, hash func(definition json.RawMessage) string, opts Options) *Store {
 	opts.Collect = cmp.Or(opts.Collect, 500*time.Millisecond)

@@ -205,7 +205,7 @@ func TestPlain403IsPassedOn(t *testing.T) {
 	}
 }
 
-// The token is for the server's origin; a header of the user's own always wins (6.2).
+// The token is for the server's origin; a header of the user's own always wins.
 func TestTokenGoesNowhereElse(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})

@@ -1,5 +1,5 @@
 // Package guard decides which SQL may be sent to a SiYuan kernel, and narrows it to the
-// notebooks that may be read (R-1-26). The kernel's own fence is thin: its default mode runs
+// notebooks that may be read. The kernel's own fence is thin: its default mode runs
 // writes, and it answers an unknown column with its name instead of an error.
 //
 // The entry point is [Parse]: it reads a statement with a lexer of SQLite's rules, and has

@@ -166,7 +166,7 @@ func (s *Statement) explain(err error) *Refused {
 }
 
 // unknownColumn is the error for a column that does not exist. The kernel would answer its name
-// as a text (siyuan README 32).
+// as a text.
 func (s *Statement) unknownColumn(name string) *Refused {
 	name = strings.Trim(name, `"`)
 	bare := name[strings.LastIndexByte(name, '.')+1:]

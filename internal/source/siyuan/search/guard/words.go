@@ -15,7 +15,7 @@ import (
 var stepFrame = lazyregexp.New(`^sqlite: (?:step|prepare): (?:SQL logic error: )?(?:fts5: )?`)
 
 // Words checks an expression of SQLite's full text search over blocks, as MATCH takes it: the kernel answers a wrong
-// one with no hits, and not a word about why (siyuan README 34). Errors are a *[Refused].
+// one with no hits, and not a word about why. Errors are a *[Refused].
 func Words(expression string) (err error) {
 	conn, err := sqliteconn.Open(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
 	if err != nil {
