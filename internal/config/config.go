@@ -53,7 +53,8 @@ type Config struct {
 // HTTP is the listener that all HTTP shares.
 type HTTP struct {
 	Addr           string   // host:port; default 127.0.0.1:7420
-	AllowedOrigins []string // further values of Origin; default none
+	AddrSet        bool     // a file says Addr, be it the default
+	AllowedOrigins []string // further values of Origin; nil, the default, where no file says any
 	AllowedHosts   []string // further values of Host; default none
 	TLSCert        string   // PEM file; absolute; empty means no TLS
 	TLSKey         string   // PEM file; absolute; set if and only if TLSCert is

@@ -35,7 +35,7 @@ func (c *Config) fields() fields {
 
 func (h *HTTP) field() field {
 	fs := fields{
-		"addr":           addrField(&h.Addr),
+		"addr":           addrField(&h.Addr, &h.AddrSet),
 		"allowedOrigins": listField(&h.AllowedOrigins, "https://notes.example.org"),
 		"allowedHosts":   listField(&h.AllowedHosts, "notes.example.org"),
 		"tlsCert":        pathField(&h.TLSCert),
@@ -56,10 +56,12 @@ func (h *HTTP) field() field {
 	}, s.get}
 }
 
-func addrField(p *string) field {
+// addrField is an address to listen at; isSet is told that a file says one.
+func addrField(p *string, isSet *bool) field {
 	f := stringField(p, "127.0.0.1:7420")
 	return field{func(d *decoder, n node) {
 		before := *p
+		*isSet = true
 		f.set(d, n)
 		_, port, err := net.SplitHostPort(*p)
 		if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {

@@ -8,9 +8,6 @@ import (
 	"collie/internal/config"
 )
 
-// defaultAddr is where a gateway listens if nobody says otherwise.
-const defaultAddr = "127.0.0.1:7420"
-
 // otherNames takes the variables of another server for SiYuan notes, for whoever comes from it:
 // each counts where neither a flag nor the settings say the same. collie config show names them.
 func (p *program) otherNames(cfg *config.Config, f *serveFlags) error {
@@ -21,7 +18,7 @@ func (p *program) otherNames(cfg *config.Config, f *serveFlags) error {
 	if path := p.env.Get("SIYUAN_MCP_PATH"); path != "" && path != "/mcp" {
 		return usage("SIYUAN_MCP_PATH is %q, and a gateway is always at /mcp; unset it", path)
 	}
-	if f.addr == "" && cfg.HTTP.Addr == defaultAddr && host+port != "" {
+	if f.addr == "" && !cfg.HTTP.AddrSet && host+port != "" {
 		f.addr = net.JoinHostPort(first(strings.Trim(host, "[]"), "127.0.0.1"), first(port, "7420"))
 	}
 	cert, key := p.env.Get("SIYUAN_MCP_TLS_CERT"), p.env.Get("SIYUAN_MCP_TLS_KEY")
@@ -31,7 +28,7 @@ func (p *program) otherNames(cfg *config.Config, f *serveFlags) error {
 	if f.cert+f.key+cfg.HTTP.TLSCert == "" {
 		f.cert, f.key = cert, key
 	}
-	if len(cfg.HTTP.AllowedOrigins) == 0 {
+	if cfg.HTTP.AllowedOrigins == nil {
 		for name := range strings.SplitSeq(p.env.Get("SIYUAN_MCP_ALLOWED_ORIGINS"), ",") {
 			if name = strings.TrimSpace(name); name != "" {
 				f.origins = append(f.origins, name)

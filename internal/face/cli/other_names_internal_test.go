@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,10 +14,20 @@ import (
 
 func TestOtherNames(t *testing.T) {
 	t.Parallel()
-	usual := config.Config{}
-	usual.HTTP.Addr = defaultAddr
-	own := usual
-	own.HTTP.Addr, own.HTTP.AllowedOrigins, own.HTTP.TLSCert, own.HTTP.TLSKey = "127.0.0.1:1", []string{"a.example"}, "own.pem", "own.key"
+	load := func(settings string) config.Config {
+		file := filepath.Join(t.TempDir(), "collie.json")
+		if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := config.Load(config.Options{Files: []string{file}, Home: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *cfg
+	}
+	usual := load(`{}`)
+	own := load(`{"http": {"addr": "127.0.0.1:1", "allowedOrigins": ["https://a.example"], "tlsCert": "own.pem", "tlsKey": "own.key"}}`)
+	same := load(`{"http": {"addr": "127.0.0.1:7420", "allowedOrigins": []}}`)
 	const token = "0123456789abcdef"
 	env := []string{
 		"SIYUAN_MCP_HOST=[::1]", "SIYUAN_MCP_PORT=36806", "SIYUAN_MCP_PATH=/mcp", "SIYUAN_MCP_TOKEN=" + token,
@@ -36,6 +48,7 @@ func TestOtherNames(t *testing.T) {
 			addr: "127.0.0.1:2", cert: "x", key: "y", parent: 8, token: token, origins: []string{"notes.example", "b.example"},
 		}},
 		{"our settings win", env, own, serveFlags{}, serveFlags{parent: 7, token: token}},
+		{"settings that say the default win", env, same, serveFlags{}, serveFlags{cert: "c.pem", key: "k.pem", parent: 7, token: token}},
 	} {
 		p, _, _ := newProgram("")
 		p.env = config.EnvOf(tt.env...)
