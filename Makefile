@@ -11,7 +11,7 @@ COLD      = github.com/88250/lute github.com/nats-io github.com/godbus github.co
 SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test flake cover stories soak crash clients conformance live real bench bench-compare fuzz lint vuln cross clean
+.PHONY: help build run test flake cover size stories soak crash clients conformance live real bench bench-compare fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,9 @@ cover: ## how much of each package its tests run, and bin/cover.html; PACKAGES=â
 	go test -cover -coverprofile bin/cover.out $(or $(PACKAGES),./internal/...)
 	go tool cover -html bin/cover.out -o bin/cover.html
 	@go tool cover -func bin/cover.out | tail -n 1
+
+size: ## lines of code a package; OLD=REVISION compares with it
+	go run ./test/size $(if $(OLD),-old '$(OLD)')
 
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
 	go vet ./... && go vet -tags stories,live ./test/...

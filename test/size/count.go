@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+)
+
+// size is how large a package is.
+type size struct {
+	Lines int `json:"lines"` // neither blank nor comment
+	Files int `json:"files"`
+}
+
+func (s *size) add(o size) {
+	s.Lines += o.Lines
+	s.Files += o.Files
+}
+
+// support reports whether a package serves tests alone.
+func support(pkg string) bool {
+	for name := range strings.SplitSeq(pkg, "/") {
+		if strings.HasSuffix(name, "test") {
+			return true
+		}
+	}
+	return false
+}
+
+// counted reports whether a file is the product's or its tests' support, and no test.
+func counted(name string) bool {
+	return !strings.HasPrefix(name, "test/") && !strings.HasSuffix(name, "_test.go")
+}
+
+// count returns the size of each package.
+func (f files) count() (map[string]size, error) {
+	sizes := map[string]size{}
+	for name, text := range f {
+		if !counted(name) {
+			continue
+		}
+		n, err := lines(name, text)
+		if err != nil {
+			return nil, err
+		}
+		s := sizes[path.Dir(name)]
+		s.add(size{n, 1})
+		sizes[path.Dir(name)] = s
+	}
+	return sizes, nil
+}
+
+// lines counts the lines of a source that hold code. Of a string over several lines those count that are not blank.
+func lines(name string, text []byte) (int, error) {
+	set := token.NewFileSet()
+	file := set.AddFile(name, -1, len(text))
+	var s scanner.Scanner
+	var failed error
+	s.Init(file, text, func(at token.Position, msg string) { failed = fmt.Errorf("%s: %s", at, msg) }, 0)
+	n, last := 0, 0 // last is the line counted last
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return n, failed
+		}
+		if tok == token.SEMICOLON && lit == "\n" { // not written
+			continue
+		}
+		at := file.Line(pos)
+		for i, part := range strings.Split(lit, "\n") {
+			if l := at + i; l > last && (i == 0 || strings.TrimSpace(part) != "") {
+				n, last = n+1, l
+			}
+		}
+	}
+}
+
+// unused returns the exported names at the top of packages, as "package.Name", that no other package says. Names that
+// only tests use are marked. Methods and fields are not looked at: interfaces and encoders use them unseen.
+func (f files) unused() ([]string, error) {
+	const module = "collie/"
+	declared := map[string]bool{}
+	product, tests := map[string]bool{}, map[string]bool{}
+	for name, text := range f {
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		pkg := path.Dir(name)
+		if counted(name) && !support(pkg) && file.Name.Name != "main" {
+			for _, d := range file.Decls {
+				for _, id := range exported(d) {
+					declared[pkg+"."+id] = true
+				}
+			}
+		}
+		imports := map[string]string{}
+		for _, i := range file.Imports {
+			p := strings.Trim(i.Path.Value, `"`)
+			local := path.Base(p)
+			if i.Name != nil {
+				local = i.Name.Name
+			}
+			if after, ok := strings.CutPrefix(p, module); ok && after != pkg {
+				imports[local] = after
+			}
+		}
+		used := product
+		if !counted(name) || support(pkg) {
+			used = tests
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := sel.X.(*ast.Ident); ok && imports[x.Name] != "" {
+					used[imports[x.Name]+"."+sel.Sel.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	var out []string
+	for name := range declared {
+		switch {
+		case product[name]:
+		case tests[name]:
+			out = append(out, name+" (tests only)")
+		default:
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// exported returns the exported names that a declaration gives to its package.
+func exported(d ast.Decl) []string {
+	var names []string
+	keep := func(id *ast.Ident) {
+		if id.IsExported() {
+			names = append(names, id.Name)
+		}
+	}
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			keep(d.Name)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				keep(s.Name)
+			case *ast.ValueSpec:
+				for _, id := range s.Names {
+					keep(id)
+				}
+			}
+		}
+	}
+	return names
+}

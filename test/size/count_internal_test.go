@@ -1,0 +1,79 @@
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestLines: lines with code count once each, whatever stands beside it.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{"package a\n", 1},
+		{"// a comment\n\npackage a // another\n", 1},
+		{"/* over\nlines */ package a\n", 1},
+		{"package a\n\nfunc f() {\n\t// why\n\tg() /* so */\n}\n", 4},
+		{"package a\n\nvar x = `one\n\n// two\n` + `three`\n", 4},
+		{"package a; var x = 1; var y = 2", 1},
+	} {
+		got, err := lines("a.go", []byte(c.text))
+		if err != nil || got != c.want {
+			t.Errorf("%q has %d lines of code, %v; want %d", c.text, got, err, c.want)
+		}
+	}
+	if _, err := lines("a.go", []byte("package a\nvar x = `")); err == nil {
+		t.Error("a source that ends in a string was counted")
+	}
+}
+
+// TestCount: tests are left out, and what supports them is told from the product.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	sizes, err := files{
+		"internal/a/a.go":           []byte("package a\n"),
+		"internal/a/b.go":           []byte("package a\n\nvar X int\n"),
+		"internal/a/a_test.go":      []byte("package a\n"),
+		"internal/a/atest/kit.go":   []byte("package atest\n"),
+		"test/story/story.go":       []byte("package story\n"),
+		"internal/latest/newest.go": []byte("package latest\n"),
+	}.count()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := sizes["internal/a"], (size{3, 2}); got != want {
+		t.Errorf("internal/a is %+v, want %+v", got, want)
+	}
+	if len(sizes) != 3 || !support("internal/a/atest") || support("internal/a") {
+		t.Errorf("sizes are %v", sizes)
+	}
+}
+
+// TestUnused: a name counts as used where another package says it, under whatever name that imports it.
+func TestUnused(t *testing.T) {
+	t.Parallel()
+	got, err := files{
+		"internal/a/a.go":      []byte("package a\n\nfunc Used() {}\nfunc Alone() { Used() }\nvar Tested int\ntype hidden int\nfunc (hidden) Method() {}\n"),
+		"internal/a/a_test.go": []byte("package a_test\n\nimport \"collie/internal/a\"\n\nvar _ = a.Alone\n"),
+		"internal/b/b.go":      []byte("package b\n\nimport x \"collie/internal/a\"\n\nfunc f() { x.Used() }\n"),
+		"test/c/c_test.go":     []byte("package c\n\nimport \"collie/internal/a\"\n\nvar _ = a.Tested\n"),
+	}.unused()
+	if want := []string{"internal/a.Alone", "internal/a.Tested (tests only)"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("unused are %q, %v; want %q", got, err, want)
+	}
+}
+
+// TestCompare: what became smaller stands first.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	rows := compare(map[string]size{"a": {5, 1}, "gone": {9, 1}}, map[string]size{"a": {6, 1}, "new": {2, 1}})
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.Package)
+	}
+	if want := []string{"gone", "a", "new"}; !slices.Equal(names, want) {
+		t.Errorf("rows are %v, want %v", names, want)
+	}
+}
