@@ -19,7 +19,7 @@ import (
 const hiddenText = "***"
 
 // Hidden is cfg for people's eyes: what is secret in server entries and in the sections of
-// other packages reads "***". References such as ${GITHUB_TOKEN} stay (R-VA-3).
+// other packages reads "***". References such as ${GITHUB_TOKEN} stay.
 func Hidden(cfg *config.Config) *config.Config {
 	c := *cfg
 	redact := audit.NewRedactor(nil, audit.ContentFull)

@@ -31,7 +31,7 @@ type ImportOptions struct {
 	OnlyHere bool
 	// Select are names of servers, ours or the host's; nil means all.
 	Select []string
-	// KeepApprovals carries over what runs without asking a person (R-IM-3).
+	// KeepApprovals carries over what runs without asking a person.
 	KeepApprovals bool
 }
 
@@ -74,7 +74,7 @@ type Import struct {
 
 // PlanImport reads other programs' files and works out which of their servers would get into
 // ours, under which names. Nothing is written. A server that we have already, under its name or
-// one that an earlier import gave it, is not new (R-IM-4); of one that differs only in how it is
+// one that an earlier import gave it, is not new; of one that differs only in how it is
 // treated, what we have counts.
 func PlanImport(cfg *config.Config, env config.Env, o ImportOptions) (*Import, error) {
 	plan := &Import{Files: []string{}, Servers: []Imported{}}
@@ -278,8 +278,7 @@ func newNames(cfg *config.Config) *names {
 	return n
 }
 
-// give returns the first of name, name-2, name-3, … that is free or has the same server
-// (R-IM-1).
+// give returns the first of name, name-2, name-3, … that is free or has the same server.
 func (n *names) give(name string, e hosts.Entry) (given, state string) {
 	for i := 1; ; i++ {
 		given = name
@@ -301,7 +300,7 @@ func (n *names) give(name string, e hosts.Entry) (given, state string) {
 
 var unfitLower = lazyregexp.New(`[^a-z0-9_-]+`)
 
-// slug makes a name for a server of what a host calls it (R-IM-1).
+// slug makes a name for a server of what a host calls it.
 func slug(name string, raw json.RawMessage) string {
 	if len(name) <= longestName && name != "" && !unfit.MatchString(name) {
 		return name
@@ -328,7 +327,7 @@ func (p *Import) Secrets() []string {
 }
 
 // MoveSecrets hands each secret of a new server to move, which keeps it, and puts a reference in
-// its place (R-IM-2). kept looks up what is kept already: a name that holds another secret is
+// its place. kept looks up what is kept already: a name that holds another secret is
 // not used again.
 func (p *Import) MoveSecrets(kept func(name string) (string, bool), move func(name, value string) error) error {
 	var failed error

@@ -35,7 +35,7 @@ func plan(t *testing.T, settings, text string, o app.ImportOptions) (*app.Import
 	return app.PlanImport(cfg, config.EnvOf(), o)
 }
 
-// Names are made to fit, and never taken twice (R-IM-1).
+// Names are made to fit, and never taken twice.
 func TestImportNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", 70)
@@ -71,7 +71,7 @@ func TestImportNames(t *testing.T) {
 	}
 }
 
-// A name in the store that holds another secret is not used again (R-IM-2).
+// A name in the store that holds another secret is not used again.
 func TestMoveSecrets(t *testing.T) {
 	t.Parallel()
 	p, err := plan(t, `{}`, `{"mcpServers": {

@@ -30,7 +30,7 @@ func NameFor(raw json.RawMessage) string {
 	return name[:min(len(name), longestName)]
 }
 
-// unfit is what a server's name cannot hold (R-CV-2).
+// unfit is what a server's name cannot hold.
 var unfit = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 const longestName = 64

@@ -8,7 +8,7 @@ import (
 )
 
 // Reload makes cfg the settings of what runs: servers that are new start, those that are gone
-// or have become other ones stop, all others go on undisturbed; profiles are new (R-CF-5).
+// or have become other ones stop, all others go on undisturbed; profiles are new.
 // What only a new start can change is named in the log.
 func (a *App) Reload(cfg *config.Config) {
 	a.reloading.Lock()

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// reserved are names that no server may have (R-CV-2).
+// reserved are names that no server may have.
 var reserved = []string{"collie", "siyuan"}
 
 // Specs reads the server entries of cfg. Findings have their places in the files.

@@ -14,7 +14,7 @@ import (
 )
 
 // ProjectServer is what a project's file would start or reach, for the person who is to decide
-// whether to trust it (R-CF-1). Texts are as the file has them, control characters included.
+// whether to trust it. Texts are as the file has them, control characters included.
 type ProjectServer struct {
 	Name      string `json:"name"`
 	Transport string `json:"transport"`

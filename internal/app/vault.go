@@ -18,7 +18,7 @@ import (
 const vaultAddress = "http://vault.collie.invalid"
 
 // vaultLevel is the level of notebooks in the vault that no file lists: its notes are the tools' own
-// work, other than those of a SiYuan that a person had before (architecture.md 8).
+// work, other than those of a SiYuan that a person had before.
 const vaultLevel = access.Write
 
 // place is where notes are kept: a kernel, or the vault, which is one in this process.

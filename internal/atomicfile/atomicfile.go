@@ -3,7 +3,7 @@
 //
 // What goes into a file, and when, is its owner's business: this package knows bytes and
 // paths only. [Write] is the entry point, [Replace] the same with more choice;
-// [File.Update] is for files that several processes change (architecture.md D10), and
+// [File.Update] is for files that several processes change, and
 // [RemoveLeftovers] clears away what a process that was killed has left.
 package atomicfile
 

@@ -71,8 +71,8 @@ type MCP struct {
 	Enabled           bool // default true
 	MaxParallelStarts int  // starts at once; default 64
 	MaxRunnerStarts   int  // package runners among them; default 4
-	// EnvDeny are patterns of variables that no server inherits unless its entry names them
-	// (R-EN-1); nil means the defaults of package entry. It is env.deny in the file.
+	// EnvDeny are patterns of variables that no server inherits unless its entry names them;
+	// nil means the defaults of package entry. It is env.deny in the file.
 	EnvDeny []string
 	Limits  Limits
 	// Drain is how long calls that are running may go on when a server is stopped, because its
@@ -84,8 +84,7 @@ type MCP struct {
 	Logs         ServerLogs
 }
 
-// ServerLogs are the files of what servers write to stderr, <state>/logs/mcp/<name>.log
-// (R-LG-1).
+// ServerLogs are the files of what servers write to stderr, <state>/logs/mcp/<name>.log.
 type ServerLogs struct {
 	Enabled bool  // default true; the last lines are kept in memory in any case
 	MaxSize int64 // bytes of one file; default 5 MiB

@@ -19,7 +19,7 @@ import (
 
 // Edit replaces the text of a settings file by what change makes of it; change gets nil where
 // there is no file. It is the only way Collie writes such a file, and only people's commands
-// call it (R-CF-4).
+// call it.
 //
 // A text with errors that the old one does not have is refused with an [*Error]. The old text
 // is kept as file.bak, the mode stays, a symbolic link is followed; a new file gets mode 0600.

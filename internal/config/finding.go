@@ -17,7 +17,7 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Finding is one thing that is wrong with a settings file (R-CV-4).
+// Finding is one thing that is wrong with a settings file.
 type Finding struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"`    // from 1; 0 if the file has no such place

@@ -13,7 +13,7 @@ import (
 	"collie/internal/units"
 )
 
-// MaxSize is how many bytes a settings file may have (R-CF-3).
+// MaxSize is how many bytes a settings file may have.
 const MaxSize = 4 << 20
 
 // Options say where [Load] looks.
@@ -117,7 +117,7 @@ func (o *Options) Named() ([]string, error) {
 const CacheFileName = "collie.cache.json"
 
 // placeCache finds the place of the tool cache: beside the settings where they lie in our own
-// folder, else in the cache folder (8.2; architecture.md 8, Rest).
+// folder, else in the cache folder.
 func (c *Config) placeCache(env Env, files []string) error {
 	if chosen := env.Get("COLLIE_CACHE_FILE"); chosen != "" {
 		c.Cache.File = chosen

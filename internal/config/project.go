@@ -20,7 +20,7 @@ import (
 var ProjectFile = filepath.Join(".collie", FileName)
 
 // Project is the settings file of a folder. It starts programs, so a person has to look at it
-// before it counts (R-CF-1): the decision is bound to its path and to every byte of it.
+// before it counts: the decision is bound to its path and to every byte of it.
 //
 // Of such a file only servers and the inputs they ask for count. Everything else in it, such as
 // the listener, the audit, limits or profiles, is named in a warning and has no effect: whoever

@@ -60,7 +60,7 @@ func mustLoad(t *testing.T, o config.Options) *config.Config {
 	return c
 }
 
-// R-CF-1: nothing in a project's file has an effect before it is trusted, and none after it has
+// Nothing in a project's file has an effect before it is trusted, and none after it has
 // changed.
 func TestProjectIsUsedOnceTrusted(t *testing.T) {
 	t.Parallel()

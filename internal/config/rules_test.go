@@ -13,7 +13,7 @@ import (
 	"collie/internal/config"
 )
 
-// Each rule of the specification about a file, by its id, and each shape of section 2.2: the
+// Each rule about a settings file, by its id, and each shape that a file may have: the
 // severities and rules of what is found.
 func TestRules(t *testing.T) {
 	t.Parallel()
@@ -25,29 +25,29 @@ func TestRules(t *testing.T) {
 		want    []string
 		servers string
 	}{
-		"2.2 mcpServers":               {`{"mcpServers": {"a": {"command": "x"}}}`, nil, "a"},
-		"2.2 servers and inputs":       {`{"servers": {"a": {"command": "x"}}, "inputs": [{"id": "k", "type": "promptString"}]}`, nil, "a"},
-		"2.2 context_servers":          {`{"context_servers": {"a": {"command": "x"}}, "theme": "dark"}`, []string{"warning unknown", "warning unknown"}, ""},
-		"2.2 mcp of opencode":          {`{"mcp": {"a": {"type": "remote", "url": "http://h"}}}`, []string{"warning unknown"}, ""},
-		"2.2 pasted":                   {`{"a": {"command": "x"}, "b": {"url": "http://h"}}`, []string{"warning shape"}, "a b"},
-		"2.2 pasted, one is none":      {`{"a": {"command": "x"}, "b": {}}`, []string{"warning unknown", "warning unknown"}, ""},
-		"2.2 a bare entry":             {`{"command": "npx", "args": ["-y", "12306-mcp"]}`, []string{"error shape"}, ""},
-		"2.2 both, different names":    {`{"mcpServers": {"a": {}}, "servers": {"b": {}}}`, nil, "a b"},
-		"2.2 both, the same name":      {`{"mcpServers": {"a": {}}, "servers": {"a": {}}}`, []string{"error R-CF-3"}, "a"},
-		"R-CF-2 BOM":                   {"\xef\xbb\xbf{\"mcpServers\": {\"a\": {}}}", nil, "a"},
-		"R-CF-2 comments and commas":   {"/* 注释 */ {\"mcpServers\": {\"a\": {},}, // last\n}", nil, "a"},
-		"R-CF-2 UTF-16":                {"\xff\xfe{\x00}\x00", []string{"error syntax"}, ""},
-		"R-CF-2 not UTF-8":             {"{\"x-a\": \"\xff\"}", []string{"error syntax"}, ""},
-		"R-CF-3 4 MiB":                 {strings.Repeat(" ", config.MaxSize-2) + "{}", nil, ""},
-		"R-CF-3 more than 4 MiB":       {strings.Repeat(" ", config.MaxSize-1) + "{}", []string{"error R-CF-3"}, ""},
-		"R-CF-3 64 levels":             {deep(61), nil, "a"},
-		"R-CF-3 65 levels":             {deep(62), []string{"error syntax"}, ""},
-		"R-CF-3 duplicate key":         {`{"http": {}, "http": {}}`, []string{"error R-CF-3"}, ""},
-		"R-CF-3 duplicate in entry":    {`{"mcpServers": {"a": {"env": {"A": "1", "\u0041": "2"}}}}`, []string{"error R-CF-3"}, "a"},
-		"R-CV-3 others are read":       {`{"mcpServers": {"a": 1, "b": null, "c": {"command": []}}}`, nil, "a b c"},
-		"R-CV-8 bare number":           {`{"cache": {"firstListWait": 3}}`, []string{"error R-CV-8"}, ""},
-		"R-CV-8 bare number in quotes": {`{"mcp": {"drain": "5"}}`, []string{"error R-CV-8"}, ""},
-		"R-CV-8 zero needs no unit":    {`{"mcp": {"drain": "0"}}`, nil, ""},
+		"shape mcpServers":              {`{"mcpServers": {"a": {"command": "x"}}}`, nil, "a"},
+		"shape servers and inputs":      {`{"servers": {"a": {"command": "x"}}, "inputs": [{"id": "k", "type": "promptString"}]}`, nil, "a"},
+		"shape context_servers":         {`{"context_servers": {"a": {"command": "x"}}, "theme": "dark"}`, []string{"warning unknown", "warning unknown"}, ""},
+		"shape mcp of opencode":         {`{"mcp": {"a": {"type": "remote", "url": "http://h"}}}`, []string{"warning unknown"}, ""},
+		"shape pasted":                  {`{"a": {"command": "x"}, "b": {"url": "http://h"}}`, []string{"warning shape"}, "a b"},
+		"shape pasted, one is none":     {`{"a": {"command": "x"}, "b": {}}`, []string{"warning unknown", "warning unknown"}, ""},
+		"shape a bare entry":            {`{"command": "npx", "args": ["-y", "12306-mcp"]}`, []string{"error shape"}, ""},
+		"shape both, different names":   {`{"mcpServers": {"a": {}}, "servers": {"b": {}}}`, nil, "a b"},
+		"shape both, the same name":     {`{"mcpServers": {"a": {}}, "servers": {"a": {}}}`, []string{"error R-CF-3"}, "a"},
+		"encoding: BOM":                 {"\xef\xbb\xbf{\"mcpServers\": {\"a\": {}}}", nil, "a"},
+		"encoding: comments and commas": {"/* 注释 */ {\"mcpServers\": {\"a\": {},}, // last\n}", nil, "a"},
+		"encoding: UTF-16":              {"\xff\xfe{\x00}\x00", []string{"error syntax"}, ""},
+		"encoding: not UTF-8":           {"{\"x-a\": \"\xff\"}", []string{"error syntax"}, ""},
+		"R-CF-3 4 MiB":                  {strings.Repeat(" ", config.MaxSize-2) + "{}", nil, ""},
+		"R-CF-3 more than 4 MiB":        {strings.Repeat(" ", config.MaxSize-1) + "{}", []string{"error R-CF-3"}, ""},
+		"R-CF-3 64 levels":              {deep(61), nil, "a"},
+		"R-CF-3 65 levels":              {deep(62), []string{"error syntax"}, ""},
+		"R-CF-3 duplicate key":          {`{"http": {}, "http": {}}`, []string{"error R-CF-3"}, ""},
+		"R-CF-3 duplicate in entry":     {`{"mcpServers": {"a": {"env": {"A": "1", "\u0041": "2"}}}}`, []string{"error R-CF-3"}, "a"},
+		"tolerance: others are read":    {`{"mcpServers": {"a": 1, "b": null, "c": {"command": []}}}`, nil, "a b c"},
+		"R-CV-8 bare number":            {`{"cache": {"firstListWait": 3}}`, []string{"error R-CV-8"}, ""},
+		"R-CV-8 bare number in quotes":  {`{"mcp": {"drain": "5"}}`, []string{"error R-CV-8"}, ""},
+		"R-CV-8 zero needs no unit":     {`{"mcp": {"drain": "0"}}`, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// R-CF-1: whatever a project's file holds, it changes nothing before it is trusted, and nothing
+// Whatever a project's file holds, it changes nothing before it is trusted, and nothing
 // but servers and inputs after that.
 func FuzzProject(f *testing.F) {
 	for _, s := range []string{

@@ -32,7 +32,7 @@ type WatchOptions struct {
 }
 
 // Watch calls f when the files that o reads say something else than cfg, which o gave before, and
-// then whenever they say something else than the last time (R-CF-5). It returns when ctx ends,
+// then whenever they say something else than the last time. It returns when ctx ends,
 // and calls f from within, never twice at once; what it started has ended by then.
 //
 // f gets the new settings, or an error if they cannot be read or are wrong, once for each such

@@ -15,7 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// MaxDepth is how deep objects and arrays may lie in one another (R-CF-3). How large a text may
+// MaxDepth is how deep objects and arrays may lie in one another. How large a text may
 // be is the caller's to say.
 const MaxDepth = 64
 

@@ -57,7 +57,7 @@ type Client struct {
 	Capabilities json.RawMessage
 	Instructions string
 	// Tools is what some servers send as "tools" of their initialize result, which is not
-	// MCP (R-HS-2); nil as a rule.
+	// MCP; nil as a rule.
 	Tools json.RawMessage
 
 	info, caps json.RawMessage

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // The golden files hold, line by line, all that a server hears from its start to the end of
-// a call: order, ids and parameters (R-HS-1; for 2026-07-28 no initialize, and metadata in
+// a call: order, ids and parameters (for 2026-07-28 no initialize, and metadata in
 // every request).
 func TestClientTranscripts(t *testing.T) {
 	t.Parallel()

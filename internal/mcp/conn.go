@@ -316,7 +316,7 @@ func (c *Conn) respond(m Message) {
 	case ok:
 		w = c.claim(id)
 	case m.Error != nil && (m.ID == "" || m.ID == "null"):
-		w = c.claimOnly() // JSON-RPC 2.0, 5: what a server answers when it could not read the id
+		w = c.claimOnly() // JSON-RPC 2.0, section 5: what a server answers when it could not read the id
 	}
 	if w == nil {
 		c.dropped.Add(1)

@@ -148,7 +148,7 @@ func TestConnManyCalls(t *testing.T) {
 func TestConnRequestIDs(t *testing.T) {
 	t.Parallel()
 	c, f := newConn(t, nothing{}, nil, 0)
-	for want := 1; want <= 3; want++ { // R-HS-1: integers, rising
+	for want := 1; want <= 3; want++ { // integers, rising
 		a := ask(t.Context(), c, &mcp.Request{Method: "x"})
 		m := f.next()
 		if got := string(m.Raw); got != fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x"}`, want) {

@@ -152,7 +152,7 @@ func (m *Message) check(seen, bad uint8) error {
 		}
 		m.Result, m.Error, m.IsError, m.ResultType = nil, nil, false, ""
 	case m.Error != nil:
-		m.Result, m.IsError, m.ResultType = nil, false, "" // R 5.2: with both, the error wins
+		m.Result, m.IsError, m.ResultType = nil, false, "" // a peer that sends both means the error
 	case m.Result != nil && m.ID == "":
 		return invalid(`a result without an "id"`)
 	case m.Result == nil:

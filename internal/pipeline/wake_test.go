@@ -26,7 +26,7 @@ func (s *sleeper) Current(context.Context, *tool.Call) (*tool.Action, error) {
 	return s.today, nil
 }
 
-// A call is judged by what its source offers today, by every stage that judges (R-RD-3).
+// A call is judged by what its source offers today, by every stage that judges.
 func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 	t.Parallel()
 	action := func(schema string) *tool.Action {

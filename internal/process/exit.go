@@ -32,7 +32,7 @@ func (e ExitInfo) String() string {
 }
 
 // MissingCommand reports that a wrapper most likely did not find, or could not execute,
-// what it was to run: exit code 127 or 126 within two seconds (R-PR-3).
+// what it was to run: exit code 127 or 126 within two seconds.
 func (e ExitInfo) MissingCommand() bool {
 	return (e.Code == 127 || e.Code == 126) && e.Uptime <= 2*time.Second
 }

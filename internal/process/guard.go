@@ -24,7 +24,7 @@ const (
 var errGuardClosed = errors.New("guard is closed")
 
 // Guard is this program's hold on a second process that ends every listed group when this
-// program dies, even by SIGKILL (R-PR-2): the kernel then closes the pipe between them,
+// program dies, even by SIGKILL: the kernel then closes the pipe between them,
 // and what was written to it before is still read.
 //
 // The guard runs in a session of its own, inherits nothing but the read end of that pipe,

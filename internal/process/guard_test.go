@@ -17,7 +17,7 @@ import (
 	"collie/internal/process"
 )
 
-// R-PR-2. The bar is 8 s.
+// What the gateway started ends with it, also where it was killed. The bar is 8 s.
 func TestGuardOutlivesTheGateway(t *testing.T) {
 	t.Parallel()
 	gw := start(t, role("gateway"), nil)

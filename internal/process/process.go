@@ -185,14 +185,14 @@ func (p *Process) Exit() ExitInfo {
 	}
 }
 
-// Tail returns the last n lines of stderr, all that are kept for n <= 0 (R-LG-2).
+// Tail returns the last n lines of stderr, all that are kept for n <= 0.
 func (p *Process) Tail(n int) []string { return p.tail.Lines(n) }
 
 // Entries returns the kept lines of stderr with their times.
 func (p *Process) Entries() []Entry { return p.tail.Entries() }
 
 // Stop ends the process by the [Ladder] and returns when nothing of its group is left
-// (R-SP-2) and both output pipes have ended, for which it waits 500 ms more at most. It
+// and both output pipes have ended, for which it waits 500 ms more at most. It
 // may be called when the process has ended already. When ctx ends, SIGKILL comes at once.
 // Later calls wait for the first, and may hurry it by their own ctx. The error is not nil
 // only if something survived SIGKILL for five seconds.

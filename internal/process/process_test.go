@@ -47,7 +47,7 @@ func TestStopClimbsNoHigherThanNeeded(t *testing.T) {
 	}
 }
 
-// R-SP-2: a wrapper dies at SIGTERM, what it wraps does not.
+// A wrapper dies at SIGTERM, what it wraps does not.
 func TestStopEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	p := start(t, wrapped("stubborn"), &process.Options{Ladder: quick})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The bounds of a [Ring] (R-LG-1).
+// The bounds of a [Ring].
 const (
 	ringLines = 500
 	ringBytes = 64 << 10

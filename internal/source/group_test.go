@@ -180,7 +180,7 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 	}
 }
 
-// The budget of architecture.md 7: fifty servers of twenty tools cost at most 8 % of their
+// Fifty servers of twenty tools cost at most 8 % of their
 // flat list when grouped.
 func TestGroupedListIsSmall(t *testing.T) {
 	t.Parallel()

@@ -143,7 +143,7 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// The rules of 7.2 one by one, with the digests a client may have written down.
+// The rules of names one by one, with the digests a client may have written down.
 func TestNameRules(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", 70)

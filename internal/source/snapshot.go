@@ -70,7 +70,7 @@ func (s *snapshot) findSource(name string) (offered, bool) {
 }
 
 // instructions joins our own advice with the sources': at most 500 characters of each, and
-// 8 KiB in all (architecture.md 8, Merging). The whole of a source's advice is a resource.
+// 8 KiB in all. The whole of a source's advice is a resource.
 func (s *snapshot) instructions(own string) string {
 	const most, each, ours = 8 << 10, 500, 4 << 10
 	var b strings.Builder

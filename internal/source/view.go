@@ -130,8 +130,7 @@ func set(def json.RawMessage, field, value string) json.RawMessage {
 }
 
 // addResources lists resources and templates. A URI belongs to the first source that has
-// it; the others' are listed under a URI of ours, and so is whatever has our own scheme
-// (architecture.md 8, Merging).
+// it; the others' are listed under a URI of ours, and so is whatever has our own scheme.
 func (v *view) addResources(s *snapshot) {
 	resources, templates := newList(tool.ListResources, 0), newList(tool.ListTemplates, 0)
 	for _, o := range s.offers {

@@ -16,7 +16,7 @@ var ErrMissing = errors.New("write a unit: 30s, 500ms")
 
 // Duration reads a length of time with a unit: what [time.ParseDuration] takes, and whole
 // days such as "30d". "0" needs no unit; any other bare number is refused, since programs
-// disagree on what it means (R-CV-8). Negative lengths are refused.
+// disagree on what it means. Negative lengths are refused.
 func Duration(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil && s != "0" {
 		return 0, ErrMissing

@@ -39,7 +39,7 @@ func TestHelp(t *testing.T) {
 		page := v.must(t, "notebook", `{"action":"help","topic":"get_child_docs"}`).text
 		wantWords(t, "help of an action", page,
 			`notebook(action="get_child_docs")`, "| notebook |", "required", "| pageSize |", "| 50 |", "r on", // types and defaults
-			"It needs r, which 2 notebooks allow now.", // R-4-2: Work and Reading
+			"It needs r, which 2 notebooks allow now.", // Work and Reading
 			`{"action":"get_child_docs",`, "collie notebook get-child-docs")
 		for _, other := range []string{"get-child-docs", "GET_CHILD_DOCS"} {
 			if got := v.must(t, "notebook", `{"action":"help","topic":"`+other+`"}`).text; got != page {

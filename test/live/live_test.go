@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(gateway.Main(m))
 }
 
-// TestLive is check 15 at a real kernel.
+// TestLive takes the tour at a real kernel.
 func TestLive(t *testing.T) {
 	if address == "" {
 		t.Skip("not run: SIYUAN_API_URL is not set")

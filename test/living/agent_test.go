@@ -57,7 +57,7 @@ func (a *agent) step(t *testing.T, model func(tools []string) (name, args string
 	a.steps = append(a.steps, seen)
 	name, args := model(seen)
 	r, err := a.Road.Do(ctx, &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent"})
-	if err != nil { // told to the model; it never ends the loop (R-AG-5)
+	if err != nil { // told to the model; it never ends the loop
 		return err.Error(), true
 	}
 	return gjson.GetBytes(r.Raw, "content.0.text").Str, r.IsError
@@ -66,7 +66,7 @@ func (a *agent) step(t *testing.T, model func(tools []string) (name, args string
 // The chain from the settings to the answer: the settings become a server, its tools reach the
 // model, what the model chooses is called, the answer has the tool's text, and the audit has one
 // pair.
-func TestPromise13FromSettingsToAnswer(t *testing.T) {
+func TestFromSettingsToAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	a := h.newAgent(t)
@@ -95,7 +95,7 @@ func TestPromise13FromSettingsToAnswer(t *testing.T) {
 
 // A tool that comes between two steps is seen by the second, and one that goes is a failure told
 // to the model.
-func TestPromise17ToolsOfEachStep(t *testing.T) {
+func TestToolsOfEachStep(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, []gateway.Server{one("a", "echo,change")})
 	a := h.newAgent(t)

@@ -95,7 +95,7 @@ func TestCacheClearAndRefresh(t *testing.T) {
 
 // The list of another program is taken over by a command, and a file of the older
 // format can be looked at before it is migrated.
-func TestPromise37And38ImportAndMigrate(t *testing.T) {
+func TestImportAndMigrate(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two, `"cache":{"trustImported":true}`)
 	other := h.file(t, "xiaozhi.cache.json", foreign)

@@ -86,7 +86,7 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // npx starts a server whose package is not there yet, which is said while it is downloaded; the
 // second run downloads nothing.
-func TestPromise01And02PackageRunner(t *testing.T) {
+func TestPackageRunner(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("npx"); err != nil {
 		t.Skipf("npx, which comes with Node, is not here: %v", err)

@@ -52,7 +52,7 @@ func fill(t *testing.T, dir string) (free func()) {
 
 // On a full disk the old file stays, nothing is left beside it, tools are served from memory, one
 // warning is written, and writing goes on when there is room.
-func TestSituation14DiskFull(t *testing.T) {
+func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, 64<<10)
 	file := filepath.Join(disk, "c.json")
@@ -126,7 +126,7 @@ func hungMount(t *testing.T) (dir string) {
 
 // A file system that does not answer costs two seconds at the start and nothing after that:
 // tools are listed and called as quickly as without a cache.
-func TestSituation33HungMount(t *testing.T) {
+func TestHungMount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	m := h.moody(t, "m", "echo")

@@ -117,7 +117,7 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-func TestSituation11ReadOnlyFile(t *testing.T) {
+func TestReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
 	readOnly(t,
@@ -125,7 +125,7 @@ func TestSituation11ReadOnlyFile(t *testing.T) {
 		func(t *testing.T, path string) { chmod(t, path, 0o644) })
 }
 
-func TestSituation12ReadOnlyFolder(t *testing.T) {
+func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
 	readOnly(t,
@@ -134,7 +134,7 @@ func TestSituation12ReadOnlyFolder(t *testing.T) {
 }
 
 // A folder that is missing is made, for its owner alone.
-func TestSituation12MissingFolder(t *testing.T) {
+func TestMissingFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new", "er", "c.json")
 	h := newHouse(t, two, fmt.Sprintf(`"cache":{"file":%q}`, file))
@@ -152,10 +152,10 @@ func TestSituation12MissingFolder(t *testing.T) {
 }
 
 // The mode decides also for a user whom the system lets write everything.
-func TestSituation13AsRoot(t *testing.T) {
+func TestReadOnlyFileAsRoot(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("root alone may write read-only files; TestSituation11ReadOnlyFile is the same for others")
+		t.Skip("root alone may write read-only files; TestReadOnlyFile is the same for others")
 	}
 	probe := filepath.Join(t.TempDir(), "probe")
 	if err := os.WriteFile(probe, nil, 0o444); err != nil {
@@ -172,7 +172,7 @@ func TestSituation13AsRoot(t *testing.T) {
 }
 
 // The target of a link is written, and the link stays.
-func TestSituation32SymbolicLink(t *testing.T) {
+func TestSymbolicLink(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
 	h := newHouse(t, nil)
@@ -197,7 +197,7 @@ func TestSituation32SymbolicLink(t *testing.T) {
 
 // A file that somebody else puts in the place of ours is read if it is good, and ignored with a
 // warning if it is not.
-func TestSituation39ReplacedWhileRunning(t *testing.T) {
+func TestReplacedWhileRunning(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	m := h.moody(t, "m", "echo")
@@ -228,7 +228,7 @@ func TestSituation39ReplacedWhileRunning(t *testing.T) {
 }
 
 // A file that somebody deletes is there again with the next write, with all that is known.
-func TestSituation40DeletedWhileRunning(t *testing.T) {
+func TestDeletedWhileRunning(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	m := h.moody(t, "m", "echo")

@@ -21,7 +21,7 @@ import (
 )
 
 // Each line that a server gets is one JSON object.
-func TestPromise03OneLineAMessage(t *testing.T) {
+func TestOneLineAMessage(t *testing.T) {
 	t.Parallel()
 	record := filepath.Join(t.TempDir(), "record")
 	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--record", record}}})
@@ -47,7 +47,7 @@ func TestPromise03OneLineAMessage(t *testing.T) {
 }
 
 // A legacy server that is silent about what it does not know is ready soon.
-func TestPromise06SilentLegacyServer(t *testing.T) {
+func TestSilentLegacyServer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--silent-unknown"}}})
 	begun := time.Now()
@@ -68,7 +68,7 @@ func TestPromise06SilentLegacyServer(t *testing.T) {
 }
 
 // A call from the command line answers with the text of the tool.
-func TestPromise07CallFromTheCommandLine(t *testing.T) {
+func TestCallFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	out, stderr, code := h.run(t, "call", "a", "echo", "--args", `{"text":"新闻"}`)
@@ -79,7 +79,7 @@ func TestPromise07CallFromTheCommandLine(t *testing.T) {
 }
 
 // Each of a thousand calls at once gets its own answer.
-func TestPromise08AnswersBelongToTheirCalls(t *testing.T) {
+func TestAnswersBelongToTheirCalls(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, []gateway.Server{{Name: "a"}})
 	g := h.settled(t)
@@ -102,7 +102,7 @@ func TestPromise08AnswersBelongToTheirCalls(t *testing.T) {
 }
 
 // An error of a server comes out as it is.
-func TestPromise10ErrorOfTheServer(t *testing.T) {
+func TestErrorOfTheServer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, []gateway.Server{{Name: "a"}})
 	out, stderr, code := h.run(t, "call", "a", "rpcerror", "--json", "--args", `{"code":-32603,"message":"查询失败","data":{"exact":12345678901234567890}}`)
@@ -118,7 +118,7 @@ func TestPromise10ErrorOfTheServer(t *testing.T) {
 }
 
 // A banner on stdout is noise, and nothing more.
-func TestPromise12Banner(t *testing.T) {
+func TestBannerOnStdout(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--banner", "欢迎 to the server"}}})
 	g := h.settled(t)
@@ -132,7 +132,7 @@ func TestPromise12Banner(t *testing.T) {
 }
 
 // The call in which a server ends fails at once and says so; the server is there again.
-func TestPromise16Crash(t *testing.T) {
+func TestServerCrashes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--crash-after", "3"}}})
 	g := h.settled(t)
@@ -150,7 +150,7 @@ func TestPromise16Crash(t *testing.T) {
 }
 
 // Servers of every transport and era have their entries.
-func TestPromise19EveryTransport(t *testing.T) {
+func TestEveryTransport(t *testing.T) {
 	t.Parallel()
 	var servers []gateway.Server
 	for _, era := range []string{"legacy", "modern", "both"} {
@@ -186,7 +186,7 @@ func TestPromise19EveryTransport(t *testing.T) {
 }
 
 // A start that fails leaves the entry as it is, but for the error.
-func TestPromise22FailedStartKeepsTheEntry(t *testing.T) {
+func TestFailedStartKeepsTheEntry(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	m := h.moody(t, "m", "echo")
@@ -210,7 +210,7 @@ func TestPromise22FailedStartKeepsTheEntry(t *testing.T) {
 }
 
 // Names that no server may have are refused singly.
-func TestPromise36Names(t *testing.T) {
+func TestNamesThatNoServerMayHave(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, []gateway.Server{one("a b", "echo"), one("列车", "echo"), one("collie", "echo"), one("good-1_X", "echo")})
 	g := h.settled(t)
@@ -231,7 +231,7 @@ func TestPromise36Names(t *testing.T) {
 }
 
 // The statistics have what they are to tell, and it is right.
-func TestPromise43Stats(t *testing.T) {
+func TestCacheStats(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	h.warm(t)
@@ -260,7 +260,7 @@ func TestPromise43Stats(t *testing.T) {
 }
 
 // With a cache the last tool is there long before a server has started.
-func TestPromise44Faster(t *testing.T) {
+func TestListIsFasterWithACache(t *testing.T) {
 	t.Parallel()
 	const servers, boot = 4, 2 * time.Second
 	var list []gateway.Server
@@ -288,7 +288,7 @@ func TestPromise44Faster(t *testing.T) {
 
 // A stale list is offered at once and put right in the background, which clients are told of;
 // several clients at once start one process.
-func TestPromise47StaleWhileRevalidating(t *testing.T) {
+func TestStaleWhileRevalidating(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	m := h.moody(t, "m", "echo")
@@ -315,7 +315,7 @@ func TestPromise47StaleWhileRevalidating(t *testing.T) {
 }
 
 // Tools that were learned once are listed even when the programs of their servers have gone.
-func TestPromise48WarmedUp(t *testing.T) {
+func TestWarmedUp(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	if out, stderr, code := h.run(t, "cache", "warm"); code != 0 {
@@ -336,7 +336,7 @@ func TestPromise48WarmedUp(t *testing.T) {
 const partial = 6
 
 // A warm-up of which one part fails keeps the rest, and says what failed.
-func TestPromise48WarmUpFails(t *testing.T) {
+func TestWarmUpFails(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "dead", Flags: []string{"--exit-code", "3"}}))
 	out, stderr, code := h.run(t, "cache", "warm")
@@ -351,7 +351,7 @@ func TestPromise48WarmUpFails(t *testing.T) {
 
 // A remote server that comes back with another list is noticed when it is reached again, and no
 // timer starts a server to look.
-func TestPromise49NoTimerStartsAServer(t *testing.T) {
+func TestNoTimerStartsAServer(t *testing.T) {
 	t.Parallel()
 	far := newRemote(t, "--era", "modern", "--offer", "echo,change", "--ttl", "300")
 	h := newHouse(t, []gateway.Server{
@@ -375,7 +375,7 @@ func TestPromise49NoTimerStartsAServer(t *testing.T) {
 }
 
 // What the cache shows is the same whether the file is compressed or not.
-func TestPromise50Compression(t *testing.T) {
+func TestCompressedCache(t *testing.T) {
 	t.Parallel()
 	show := func(compression string) (shown string, size int64) {
 		h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--tools", "200"}}}, `"cache":{"compression":"`+compression+`"}`)

@@ -22,7 +22,7 @@ func one(name, offer string, more ...string) gateway.Server {
 
 // A server whose entry changes is another one: its old tools go at once, it is asked anew, and
 // nobody else notices.
-func TestSituation03ConfigurationChanged(t *testing.T) {
+func TestConfigurationChanged(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, []gateway.Server{one("a", "echo,pid"), one("b", "echo,pid")})
 	g := h.settled(t)
@@ -55,7 +55,7 @@ func TestSituation03ConfigurationChanged(t *testing.T) {
 }
 
 // Going back to the old settings while the changed server has not answered is a hit again.
-func TestSituation03BackAgain(t *testing.T) {
+func TestConfigurationChangedBack(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	h.warm(t)
@@ -74,7 +74,7 @@ func TestSituation03BackAgain(t *testing.T) {
 }
 
 // With cache.serveOldOnChange the old tools stay, marked stale, until the new ones are there.
-func TestSituation03ServeOldOnChange(t *testing.T) {
+func TestServeOldOnChange(t *testing.T) {
 	t.Parallel()
 	const section = `"cache":{"serveOldOnChange":true}`
 	h := newHouse(t, []gateway.Server{one("a", "echo"), one("b", "echo")}, section)
@@ -99,7 +99,7 @@ func TestSituation03ServeOldOnChange(t *testing.T) {
 }
 
 // The file with variables is part of what a server is, though it is another file.
-func TestSituation03EnvFileChanged(t *testing.T) {
+func TestEnvFileChanged(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	file := h.file(t, "a.env", "MOOD=calm\n")
@@ -121,7 +121,7 @@ func TestSituation03EnvFileChanged(t *testing.T) {
 }
 
 // What is only another way to treat a server neither restarts it nor makes it another one.
-func TestSituation04TreatedInAnotherWay(t *testing.T) {
+func TestTreatedInAnotherWay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	g := h.settled(t)
@@ -152,7 +152,7 @@ func TestSituation04TreatedInAnotherWay(t *testing.T) {
 }
 
 // A server that comes is asked, nobody else is.
-func TestSituation05Added(t *testing.T) {
+func TestServerAdded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	h.warm(t)
@@ -172,7 +172,7 @@ func TestSituation05Added(t *testing.T) {
 
 // A server that goes takes its tools and its process along; what was known of it is kept for a
 // while, and is good again when it comes back.
-func TestSituation06Removed(t *testing.T) {
+func TestServerRemoved(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	g := h.settled(t)
@@ -195,7 +195,7 @@ func TestSituation06Removed(t *testing.T) {
 }
 
 // What was known of a server moves to its new name, without any contact.
-func TestSituation07Renamed(t *testing.T) {
+func TestServerRenamed(t *testing.T) {
 	t.Parallel()
 	for _, running := range []bool{false, true} {
 		t.Run(map[bool]string{false: "between two runs", true: "in a run"}[running], func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestSituation07Renamed(t *testing.T) {
 
 // A server that is switched off is not offered, and what is known of it is good when it is
 // switched on again.
-func TestSituation08DisabledAndEnabled(t *testing.T) {
+func TestServerDisabledAndEnabled(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	h.warm(t)

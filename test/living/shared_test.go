@@ -12,7 +12,7 @@ import (
 
 // What one gateway has learned, others offer without asking; they are told of what changes; and
 // what nobody has signed is used by nobody.
-func TestPromise51SharedFolder(t *testing.T) {
+func TestSharedFolder(t *testing.T) {
 	t.Parallel()
 	place := "dir://" + filepath.ToSlash(t.TempDir())
 	far := newRemote(t, "--offer", "echo,change")
@@ -42,7 +42,7 @@ func TestPromise51SharedFolder(t *testing.T) {
 }
 
 // A place that is dead costs a moment at the start, and nothing else.
-func TestPromise51DeadPlace(t *testing.T) {
+func TestDeadSharedPlace(t *testing.T) {
 	t.Parallel()
 	h := teamOf(t, two...).member(t, "http://127.0.0.1:1/")
 	h.warm(t)

@@ -221,7 +221,7 @@ func natsPlace(t *testing.T, _ *team) string {
 // One warms, the others offer the same without a process; one with another key takes nothing from
 // the place, counts that, and learns the tools itself. No other test of this package runs
 // meanwhile, or a place might seldom answer in time.
-func TestPromise51Places(t *testing.T) {
+func TestSharedPlaces(t *testing.T) {
 	for name, open := range places(t) {
 		t.Run(name, func(t *testing.T) {
 			m := newTeam(t)
@@ -261,7 +261,7 @@ func TestPromise51Places(t *testing.T) {
 }
 
 // Who serves the place takes part in it: others offer what it has learned.
-func TestPromise51ServerTakesPart(t *testing.T) {
+func TestWhoServesThePlaceTakesPart(t *testing.T) {
 	t.Parallel()
 	m := newTeam(t)
 	h := m.member(t, "serve")
@@ -278,7 +278,7 @@ func TestPromise51ServerTakesPart(t *testing.T) {
 }
 
 // A place is for those who have its token.
-func TestPromise51WrongToken(t *testing.T) {
+func TestSharedPlaceWithAWrongToken(t *testing.T) {
 	t.Parallel()
 	m := newTeam(t)
 	host := *m
@@ -297,7 +297,7 @@ func TestPromise51WrongToken(t *testing.T) {
 
 // An entry that somebody has written into the place is dropped and counted, and what it offers
 // is offered to nobody.
-func TestPromise51Forged(t *testing.T) {
+func TestForgedEntries(t *testing.T) {
 	t.Parallel()
 	m := newTeam(t)
 	folder := t.TempDir()
@@ -351,7 +351,7 @@ func forge(t *testing.T, folder, before, after string) {
 }
 
 // Of ten gateways whose list has expired one asks the server, and tells the others.
-func TestPromise51TenAsOne(t *testing.T) {
+func TestTenGatewaysAskAsOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits until lists expire")
 	}
@@ -370,7 +370,7 @@ func TestPromise51TenAsOne(t *testing.T) {
 			awaitShared(t, first, 1)
 			stop(t, first)
 			time.Sleep(expires)
-			// A list that stays as it is would be confirmed to others once an hour only (R-WR-2).
+			// A list that stays as it is would be confirmed to others once an hour only.
 			m.write(t, m.definitions(), `{"tools":[{"name":"退票","description":"退掉车票","inputSchema":{"type":"object"}}]}`)
 			var all []*gateway.Gateway
 			for range 10 { // one after the other, or a busy machine makes the place look dead

@@ -59,7 +59,7 @@ func (h *house) signIn(t *testing.T, p *signintest.Provider, server string) {
 const keptInFiles = `"secrets":{"store":"file"}`
 
 // What one user was offered is not shown to another.
-func TestSituation34AnotherUser(t *testing.T) {
+func TestListsOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	p, far := newGuarded(t, "--offer", "echo")
 	h := newHouse(t, []gateway.Server{{Name: "r", Entry: far.entry()}, two[1]}, keptInFiles)

@@ -20,7 +20,7 @@ import (
 var two = []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo,pid"}}, {Name: "b", Flags: []string{"--offer", "echo"}}}
 
 // The first list of a client waits for servers that nobody has seen, since many clients list once.
-func TestSituation01FirstList(t *testing.T) {
+func TestFirstList(t *testing.T) {
 	t.Parallel()
 	slow := gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "2s"}}
 	h := newHouse(t, nil)
@@ -41,7 +41,7 @@ func TestSituation01FirstList(t *testing.T) {
 
 // Each success adds its entry to a file that was made before any server had answered. Where
 // cache.firstListWait is 0 no list waits for a server.
-func TestSituation01FirstStart(t *testing.T) {
+func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "8s"}}))
 	g := h.serve(t)
@@ -83,7 +83,7 @@ func wantMode(t *testing.T, path string, want fs.FileMode) {
 
 // With a warm cache everything is listed before any process exists, in every way that there is to
 // look, and nothing is written.
-func TestSituation02NothingChanged(t *testing.T) {
+func TestNothingChanged(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, two)
 	h.warm(t)
@@ -120,7 +120,7 @@ func TestSituation02NothingChanged(t *testing.T) {
 
 // A server that is down is listed from the cache; its calls fail soon and say why, its entry
 // stays.
-func TestSituation20DownWithEntry(t *testing.T) {
+func TestServerDownWithAnEntry(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	definitions := h.file(t, "definitions.json", `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`)
@@ -178,7 +178,7 @@ func kept(t *testing.T, h *house, server string) string {
 }
 
 // A server that is down and was never seen disturbs no other, and is tried again.
-func TestSituation21DownWithoutEntry(t *testing.T) {
+func TestServerDownWithoutAnEntry(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, append(slices.Clone(two),
 		gateway.Server{Name: "dead", Flags: []string{"--exit-code", "7"}},
@@ -204,7 +204,7 @@ func TestSituation21DownWithoutEntry(t *testing.T) {
 }
 
 // A server that never answers its handshake delays no call and, where lists do not wait, no list.
-func TestSituation22HangsInHandshake(t *testing.T) {
+func TestServerHangsInItsHandshake(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "hung", Flags: []string{"--never-answer"}, More: `"startTimeout":"6s"`}))
 	g := h.serve(t)
@@ -224,8 +224,8 @@ func TestSituation22HangsInHandshake(t *testing.T) {
 	}
 }
 
-// Of many configured servers only those run that are used; also check 45, what that costs.
-func TestSituation36ManyServers(t *testing.T) {
+// Of many configured servers only those run that are used, and the others cost little.
+func TestManyServers(t *testing.T) {
 	t.Parallel()
 	const all = 200
 	var servers []gateway.Server

@@ -21,7 +21,7 @@ import (
 	"collie/test/gateway"
 )
 
-// The variables that make the test binary one writer of [TestSituation15TenWriters].
+// The variables that make the test binary one writer of [TestTenWriters].
 const writerFile, writerName = "COLLIE_TEST_LIVING_CACHE", "COLLIE_TEST_LIVING_WRITER"
 
 const writers, entriesEach = 10, 100
@@ -53,7 +53,7 @@ func writeEntries(path, name string) (code int) {
 }
 
 // Ten processes that write a hundred entries each into one file lose none.
-func TestSituation15TenWriters(t *testing.T) {
+func TestTenWriters(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "collie.cache.json")
 	var all sync.WaitGroup
@@ -84,7 +84,7 @@ func TestSituation15TenWriters(t *testing.T) {
 
 // Gateways that share a file learn from each other: what they wrote is all there, counted
 // exactly, and what one learns the others offer without asking.
-func TestSituation15GatewaysShareAFile(t *testing.T) {
+func TestGatewaysShareAFile(t *testing.T) {
 	t.Parallel()
 	const gateways, servers = 4, 25
 	far := serveRemote(t, &manyServers{t: t})
@@ -127,7 +127,7 @@ func TestSituation15GatewaysShareAFile(t *testing.T) {
 }
 
 // What one process of a home learns, another offers within two seconds, without asking.
-func TestSituation15Union(t *testing.T) {
+func TestOthersOfferWhatOneLearns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
 	m := h.moody(t, "m", "echo")
@@ -196,7 +196,7 @@ func (m *manyServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // However often a gateway is killed while it writes, the file is some whole generation, and the
 // next start lists from it.
-func TestSituation16KilledWhileWriting(t *testing.T) {
+func TestKilledWhileWriting(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
 	const servers = 20

@@ -21,8 +21,7 @@ const (
 // aim makes arguments that are about a place.
 type aim func(w *world, p *place) object
 
-// kase is a use of an action and the level it needs, from the tables 1.1 to 1.11 and 2 of
-// siyuan-tools.md with its own rules.
+// kase is a use of an action and the level it needs, written down by hand.
 type kase struct {
 	act  string
 	how  string // tells the cases of one action apart
@@ -51,7 +50,7 @@ func cases() []kase {
 	return all
 }
 
-// The levels, as the specification writes them.
+// The levels, as the tables of cases write them.
 const (
 	r   = access.Read
 	rw  = access.Write

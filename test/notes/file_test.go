@@ -19,7 +19,7 @@ func blank(t *testing.T) *road {
 	return newRoad(t, newWorld(t, layout{}))
 }
 
-// TestMissingPermissionFile is the first half of check 5: without a file every notebook can be
+// TestMissingPermissionFile: without a file every notebook can be
 // read, and nothing is filtered, SQL included.
 func TestMissingPermissionFile(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,7 @@ func TestMissingPermissionFile(t *testing.T) {
 	}
 }
 
-// TestCorruptPermissionFile is the second half of check 5: while nobody knows what is allowed
+// TestCorruptPermissionFile: while nobody knows what is allowed
 // nothing is written, and read only what could be read when the file last said so.
 func TestCorruptPermissionFile(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,7 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestAnswer202IsNoFile is check 6: what getFile answers with status 202 is an error, never the
+// TestAnswer202IsNoFile: what getFile answers with status 202 is an error, never the
 // file. Only one of code 404 says that there is none.
 func TestAnswer202IsNoFile(t *testing.T) {
 	t.Parallel()

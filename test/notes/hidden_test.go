@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestHiddenNotebookNeverShows is check 2 of siyuan-tools.md 14: no answer to anything has a
+// TestHiddenNotebookNeverShows: no answer to anything has a
 // word or an id of a notebook at level none.
 func TestHiddenNotebookNeverShows(t *testing.T) {
 	t.Parallel()

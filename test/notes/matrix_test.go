@@ -39,12 +39,12 @@ func TestEveryActionHasACase(t *testing.T) {
 			t.Errorf("%s has no case: say in cases_*_test.go what level it needs", name)
 		}
 		if a.Needed() != need && known {
-			t.Errorf("%s declares that it needs %s; the specification says %s", name, a.Needed(), need)
+			t.Errorf("%s declares that it needs %s; its case says %s", name, a.Needed(), need)
 		}
 	}
 }
 
-// TestPermissionMatrix is check 1 of siyuan-tools.md 14: each action at each level does exactly
+// TestPermissionMatrix: each action at each level does exactly
 // what the table of its tool says. What is refused writes nothing. What is hidden is refused as
 // what is nowhere.
 func TestPermissionMatrix(t *testing.T) {

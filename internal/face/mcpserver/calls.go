@@ -83,9 +83,9 @@ func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json
 	return r.Raw, nil
 }
 
-// refusal words an error for MCP clients (architecture.md 8, Validation; R-8-1): what a
-// server said travels as it is, the refusal or failure of a known tool is a result with
-// isError, everything else is a protocol error.
+// refusal words an error for MCP clients: what a server said travels as it is, the refusal or
+// failure of a known tool is a result with isError, which models read (MCP 2025-11-25, Tools,
+// Error Handling), everything else is a protocol error.
 func refusal(c *tool.Call, err error, modern bool) (tool.Result, error) {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return tool.Result{}, &mcp.RPCError{Raw: e.Raw}

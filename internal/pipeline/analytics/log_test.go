@@ -53,7 +53,7 @@ func textResult(text string) json.RawMessage {
 	return raw
 }
 
-// A line has exactly the fields of the specification, and none of the user's words.
+// A line has exactly the fields that are documented, and none of the user's words.
 func TestLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // it is 2000-01-01T00:00:00Z
@@ -216,7 +216,7 @@ func TestParamKeys(t *testing.T) {
 	}
 }
 
-// Acceptance check 7: parallel calls lose nothing.
+// Parallel calls lose nothing.
 func TestFiftyParallelCalls(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -49,7 +49,7 @@ func newReporter(t *testing.T, endpoint string) (r *Telemetry, dir string) {
 	}), dir
 }
 
-// A report has the fields of the specification, and no name or text of the user's.
+// A report has the fields that are documented, and no name or text of the user's.
 func TestPayload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

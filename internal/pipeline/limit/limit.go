@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The defaults of [Options] (architecture.md 7).
+// The defaults of [Options].
 const (
 	DefaultMaxArgs    = 16 << 20
 	DefaultPerSession = 256

@@ -18,7 +18,7 @@ type Options struct {
 }
 
 // Stage refuses a Call whose action, or whose tool, is switched off, with a [tool.Error] of
-// kind Disabled (architecture.md 8, Validation). It passes what has no action: resources,
+// kind Disabled. It passes what has no action: resources,
 // prompts and completions. A Stage is safe for concurrent use.
 type Stage struct {
 	hint func(c *tool.Call, whole bool) string

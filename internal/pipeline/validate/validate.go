@@ -6,7 +6,7 @@
 //
 // Both the schemas and the arguments are foreign. A schema never makes Collie load anything
 // over the network or from disk; one that does not compile is not applied, which is logged
-// once (architecture.md 8, Validation); and checking is bounded, so that no schema can keep
+// once; and checking is bounded, so that no schema can keep
 // a processor busy for long.
 package validate
 

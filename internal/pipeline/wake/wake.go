@@ -17,7 +17,7 @@ type Stage struct{}
 
 var _ tool.Stage = Stage{}
 
-// Do replaces c.Action by what is offered now (R-RD-3) and runs next.
+// Do replaces c.Action by what is offered now and runs next.
 func (Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Result, error) {
 	if r, ok := c.Source.(tool.Refresher); ok && c.Kind == tool.KindCall && c.Action != nil && c.Action.Off == "" {
 		a, err := r.Current(ctx, c)

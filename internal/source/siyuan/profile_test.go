@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestProfiles holds R-3-2: less of the tools, in fewer bytes, without settings.
+// TestProfiles: less of the tools, in fewer bytes, without settings.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	s := siyuan.New(siyuan.Options{Kernel: kernel.New("http://127.0.0.1:1", kernel.Options{})})

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestActionsSayEverything holds R-4-1: an action is one value, and nothing of it is empty.
+// TestActionsSayEverything: an action is one value, and nothing of it is empty.
 func TestActionsSayEverything(t *testing.T) {
 	t.Parallel()
 	for _, tl := range siyuan.Tools() {

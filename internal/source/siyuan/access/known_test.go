@@ -6,7 +6,7 @@ import (
 	"collie/internal/source/siyuan/access"
 )
 
-// known are the actions of siyuan-tools.md 1; those with a minus are off by default.
+// known are the actions of all tools, written down by hand; those with a minus are off by default.
 var known = func() access.Known {
 	out := access.Known{}
 	for tool, actions := range map[string]string{

@@ -22,7 +22,7 @@ type LevelsOptions struct {
 }
 
 // Levels reads and writes the levels of one workspace: the public plugin's file and our own,
-// where the lower level counts if both list a notebook (architecture.md 8). It is safe for
+// where the lower level counts if both list a notebook. It is safe for
 // concurrent use.
 type Levels struct {
 	kernel *kernel.Client

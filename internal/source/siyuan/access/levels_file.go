@@ -43,8 +43,7 @@ func parseLevels(raw []byte) (map[kernel.ID]Level, error) {
 	return out, nil
 }
 
-// lower merges what two files list: where both list a notebook the lower level counts
-// (architecture.md 8).
+// lower merges what two files list: where both list a notebook the lower level counts.
 func lower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
 	out := make(map[kernel.ID]Level, len(a)+len(b))
 	for id, l := range a {

@@ -82,7 +82,7 @@ func TestFakeEntriesRestrictNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if restricted, err := s.Restricted(t.Context()); restricted || err != nil {
-		t.Errorf("restricted %t, %v (R-0-1)", restricted, err)
+		t.Errorf("restricted %t, %v", restricted, err)
 	}
 }
 

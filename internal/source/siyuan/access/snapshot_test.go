@@ -40,7 +40,7 @@ func TestCheck(t *testing.T) {
 				}
 			case have == access.None:
 				if diff := cmp.Diff(access.NotFound(access.Document, "/日记/今天").Error(), err.Error()); diff != "" || strings.Contains(err.Error(), string(nbA)) {
-					t.Errorf("a hidden notebook is told from none (R-6-2):\n%s", diff)
+					t.Errorf("a hidden notebook is told from one that does not exist:\n%s", diff)
 				}
 			default:
 				e, ok := errors.AsType[*tool.Error](err)

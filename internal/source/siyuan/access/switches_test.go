@@ -47,7 +47,7 @@ func TestWhichFile(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 			if w.asked("/api/file/putFile") > 0 {
-				t.Error("a read wrote something (R-5-1)")
+				t.Error("a read wrote something")
 			}
 		})
 	}

@@ -110,7 +110,7 @@ func TestInsertWritesReferences(t *testing.T) {
 func TestInsertRefusesWhatTheKernelWouldSwallow(t *testing.T) {
 	w := newWorld(t, "one")
 	a := act(t, "insert")
-	w.refused(a, args("dataType", "markdown", "data", "x"), tool.Conflicting) // R-1-12
+	w.refused(a, args("dataType", "markdown", "data", "x"), tool.Conflicting)
 	w.refused(a, args("dataType", "markdown", "data", "x", "previousID", ""), tool.Conflicting)
 	w.refused(a, args("blocks", []any{map[string]any{"dataType": "markdown", "data": "x"}}), tool.Conflicting)
 	w.refused(a, args("dataType", "markdown", "data", "x", "previousID", w.doc), tool.Invalid)

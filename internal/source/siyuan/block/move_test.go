@@ -34,7 +34,7 @@ func TestMoveKeepsTheOrderOfTheCall(t *testing.T) {
 	}
 }
 
-func TestMoveIntoAnotherNotebookNeedsDeleteAtTheSource(t *testing.T) { // R-1-15
+func TestMoveIntoAnotherNotebookNeedsDeleteAtTheSource(t *testing.T) {
 	w := newWorld(t, "a\n\nb")
 	a := act(t, "move")
 	other := kernel.ID(w.Notebook("Other"))

@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-func TestUpdateOfADocumentOverwritesIt(t *testing.T) { // R-1-14
+func TestUpdateOfADocumentOverwritesIt(t *testing.T) {
 	w := newWorld(t, "one\n\ntwo")
 	w.setAttrs(w.doc, map[string]string{"custom-d": "1"})
 	got := w.Must(t, act(t, "update"), args("id", w.doc, "dataType", "markdown", "data", "# 新\n\nbody"))

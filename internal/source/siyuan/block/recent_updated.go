@@ -79,7 +79,7 @@ func recentUpdated() *action.Action {
 			return nil, err
 		}
 		seen := map[kernel.ID]bool{}
-		all = slices.DeleteFunc(all, func(b kernel.RecentBlock) bool { // README 30
+		all = slices.DeleteFunc(all, func(b kernel.RecentBlock) bool { // the index may hold blocks that are gone
 			twice := seen[b.ID]
 			seen[b.ID] = true
 			return twice

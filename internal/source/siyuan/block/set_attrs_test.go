@@ -22,7 +22,7 @@ func TestSetAttrsMergesAndRemoves(t *testing.T) {
 	}
 }
 
-func TestSetAttrsRefusesNames(t *testing.T) { // R-1-13
+func TestSetAttrsRefusesNames(t *testing.T) {
 	w := newWorld(t, "one")
 	a := act(t, "set_attrs")
 	for _, key := range []string{

@@ -11,7 +11,7 @@ import "collie/internal/source/siyuan/action"
 // name is the tool's.
 const name = "block"
 
-// Tool returns the tool with its actions in the order of the specification.
+// Tool returns the tool with its actions in the order that clients see.
 func Tool() action.Tool {
 	return action.Tool{
 		Name:  name,

@@ -9,7 +9,7 @@ import (
 )
 
 // Proposed is the address that "collie siyuan init" proposes. It is used only once a person has
-// agreed to it: a port is never guessed (architecture.md 8, K3).
+// agreed to it: a port is never guessed.
 const Proposed = "http://127.0.0.1:6806"
 
 // Address checks the address of a kernel and returns it without slashes at its end.

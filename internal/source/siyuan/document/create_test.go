@@ -33,7 +33,7 @@ func TestCreate(t *testing.T) {
 	if err != nil || attrs["icon"] != "1f4d4" {
 		t.Errorf("the icon is %q, %v", attrs["icon"], err)
 	}
-	for _, c := range k.Calls() { // R-1-7
+	for _, c := range k.Calls() {
 		if c.Path == "/api/filetree/createDocWithMd" && c.Get("id").String() != id {
 			t.Errorf("the id was not ours: %s", c.Body)
 		}
@@ -184,7 +184,7 @@ func TestCreateTooDeep(t *testing.T) {
 	}
 }
 
-func TestCreateTwice(t *testing.T) { // R-1-8
+func TestCreateTwice(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	nb := k.Notebook("A")

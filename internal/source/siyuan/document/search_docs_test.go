@@ -22,7 +22,7 @@ func TestSearchDocs(t *testing.T) {
 	k.Doc(hidden, "/会议 secret", "")
 	k.Levels[kernel.ID(hidden)] = access.None
 	got := k.Must(t, act(t, "search_docs"), args("notebook", nb, "query", " 会议 "))
-	if got.Get("total").Int() != 3 || strings.Contains(got.Raw, "other") || strings.Contains(got.Raw, "ecret") { // R-1-9
+	if got.Get("total").Int() != 3 || strings.Contains(got.Raw, "other") || strings.Contains(got.Raw, "ecret") {
 		t.Fatalf("found %s", got.Raw)
 	}
 	one := got.Get(`docs.#(id=="` + id + `")`)

@@ -19,7 +19,7 @@ import (
 
 const ghost = "20990101000000-zzzzzzz"
 
-// TestDeleteAsset covers R-1-19: the kernel would delete any path, used or not.
+// TestDeleteAsset: the kernel would delete any path, used or not.
 func TestDeleteAsset(t *testing.T) {
 	w := newWorld(t)
 	w.refused("delete_asset", args("path", shown), tool.Conflicting)
@@ -54,7 +54,7 @@ func TestRenameAsset(t *testing.T) {
 	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.Unknown) // the kernel would answer code 0
 }
 
-// TestRenameAssetOverNone covers R-1-24: a name that ends in an id would write over the asset that has it.
+// TestRenameAssetOverNone: a name that ends in an id would write over the asset that has it.
 func TestRenameAssetOverNone(t *testing.T) {
 	w := newWorld(t).hide()
 	for _, name := range []string{"CANARY-20240101120000-ddddddd", "CANARY-20240101120000-ddddddd.png", "CANARY_2024010112000#0-ddddddd"} {
@@ -238,7 +238,7 @@ func (l literal) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// TestRenameAssetNames covers R-1-24 for the new name: the kernel takes anything.
+// TestRenameAssetNames holds new names to a form: the kernel takes anything.
 func TestRenameAssetNames(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{" ", "..", "../x", "a/b", `a\b`, ".hidden", "a\x00b", "a%2fb", "．．", "x.", "a:b", "x.sy", "con", strings.Repeat("a", 300), "#", ".png"} {
@@ -263,7 +263,7 @@ func TestListUnusedAssets(t *testing.T) {
 	w.refused("list_unused_assets", "{}", tool.NotInKernel)
 }
 
-// TestRemoveUnusedAssets covers R-1-24: d in every notebook, and what is used stays although
+// TestRemoveUnusedAssets needs d in every notebook, and what is used stays although
 // the kernel calls it unused.
 func TestRemoveUnusedAssets(t *testing.T) {
 	w := newWorld(t)

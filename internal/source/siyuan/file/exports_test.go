@@ -49,7 +49,7 @@ func TestExportHidesOthers(t *testing.T) {
 	}
 }
 
-// TestExportResources covers R-1-20: only assets, emojis and templates, and a level for each.
+// TestExportResources exports only assets, emojis and templates, and a level for each.
 func TestExportResources(t *testing.T) {
 	w := newWorld(t)
 	got := w.Must(t, act(t, "export_resources"), args("paths", []string{"/data/" + shown, spaced, "/data/emojis/a.png", "/data/templates"}, "name", "我的 zip"))

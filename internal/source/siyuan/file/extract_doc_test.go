@@ -59,7 +59,7 @@ func TestExtractDoc(t *testing.T) {
 		"skippedAssets", []any{map[string]any{"path": shared, "reason": "there is no such file"}}, "structure", []string{"Doc 文档.md", shown, spaced}))
 }
 
-// TestExtractDocKeeps covers R-1-21: nothing that was not made by an extraction is ever removed
+// TestExtractDocKeeps: nothing that was not made by an extraction is ever removed
 // or written over.
 func TestExtractDocKeeps(t *testing.T) {
 	w := newWorld(t)
@@ -107,8 +107,8 @@ func TestExtractDocLinks(t *testing.T) {
 	}
 }
 
-// TestExtractDocAssets covers K14 and the names of R-1-21: what is an asset is found however it
-// is written, and no name leads anywhere else.
+// TestExtractDocAssets: an asset is found however a text writes it, and no name leads anywhere
+// else.
 func TestExtractDocAssets(t *testing.T) {
 	w := newWorld(t)
 	w.File("/data/assets/tag-20240101120000-aaaaaaa.png", []byte("t"))

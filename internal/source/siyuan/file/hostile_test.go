@@ -41,7 +41,7 @@ var hostile = []string{
 	"' OR '1'='1", "assets/x' OR 1=1 --.png",
 }
 
-// TestHostilePaths is acceptance check 9: every way to write a path that leads elsewhere is
+// TestHostilePaths: every way to write a path that leads elsewhere is
 // refused, by every action that takes a path, and nothing is written, read or made.
 func TestHostilePaths(t *testing.T) {
 	w := newWorld(t)
@@ -137,7 +137,7 @@ func hostileLocal(outside string, upload bool) []string {
 	return list
 }
 
-// TestSymlinkedTemplate covers R-1-20 for templates: a link among them may lead to any file.
+// TestSymlinkedTemplate: a link among them may lead to any file.
 func TestSymlinkedTemplate(t *testing.T) {
 	w := newWorld(t)
 	w.Symlink("/data/templates/link.md", []byte("token"))

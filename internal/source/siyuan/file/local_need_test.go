@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestLocalPathsAreCheckedFirst holds D11: nobody is asked about a call that would be refused, so
+// TestLocalPathsAreCheckedFirst: nobody is asked about a call that would be refused, so
 // the check before the question sees local paths too.
 func TestLocalPathsAreCheckedFirst(t *testing.T) {
 	t.Parallel()

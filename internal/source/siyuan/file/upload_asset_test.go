@@ -43,7 +43,7 @@ func TestUploadAsset(t *testing.T) {
 	w.refused("upload_asset", args("localFilePath", "pictures"), tool.Invalid)
 }
 
-// TestUploadOverNone covers R-1-24: a file whose name ends in an id would be written over the asset that has it.
+// TestUploadOverNone: a file whose name ends in an id would be written over the asset that has it.
 func TestUploadOverNone(t *testing.T) {
 	w := newWorld(t).hide()
 	for name, sent := range map[string]string{
@@ -82,7 +82,7 @@ func TestUploadLevels(t *testing.T) {
 	w.run("upload_asset", args("localFilePath", w.local("x.png", "x")))
 }
 
-// TestUploadLocalFiles covers R-1-22 and R-1-23: only below allowed folders, links followed, no
+// TestUploadLocalFiles: only below allowed folders, links followed, no
 // hidden files and no keys, and nothing at all where local files are off.
 func TestUploadLocalFiles(t *testing.T) {
 	w := newWorld(t)

@@ -73,7 +73,7 @@ func TestCreateCardVerifies(t *testing.T) {
 	w.Refused(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.OutcomeUnknown)
 }
 
-// TestCreateCardNeedsWrite is R-1-35.
+// TestCreateCardNeedsWrite: a card is an attribute of its block.
 func TestCreateCardNeedsWrite(t *testing.T) {
 	w := newWorld(t)
 	create := act(t, "create_card")

@@ -28,7 +28,7 @@ func TestGetDecks(t *testing.T) {
 	}
 }
 
-// TestGetDecksHidesSizes is R-1-35: the size of a deck would count cards of hidden notebooks, and its time would tell
+// TestGetDecksHidesSizes: the size of a deck would count cards of hidden notebooks, and its time would tell
 // of changes to them.
 func TestGetDecksHidesSizes(t *testing.T) {
 	w := newWorld(t)

@@ -73,7 +73,7 @@ func TestGetCardsBadInput(t *testing.T) {
 	w.refused(get, args("deckID", "Geo"), tool.Unknown)
 }
 
-// TestGetCardsDropsUnreadable is R-1-35.
+// TestGetCardsDropsUnreadable: cards of blocks in hidden notebooks are not there.
 func TestGetCardsDropsUnreadable(t *testing.T) {
 	w := newWorld(t)
 	nb, block, card := w.hidden(w.deck)

@@ -263,7 +263,7 @@ func TestListCardsBadInput(t *testing.T) {
 	w.refused(list, args("scope", "tree", "rootID", nowhere), tool.Unknown)
 }
 
-// TestListCardsDropsUnreadable is R-1-35: neither a card of a hidden notebook nor its part in any count shows.
+// TestListCardsDropsUnreadable: neither a card of a hidden notebook nor its part in any count shows.
 func TestListCardsDropsUnreadable(t *testing.T) {
 	w := newWorld(t)
 	nb, block, card := w.hidden(kernel.BuiltInDeck)

@@ -43,7 +43,7 @@ func TestRemoveCardBadInput(t *testing.T) {
 	}
 }
 
-// TestRemoveCardNeedsWrite is R-1-35.
+// TestRemoveCardNeedsWrite: a card is an attribute of its block.
 func TestRemoveCardNeedsWrite(t *testing.T) {
 	w := newWorld(t)
 	remove := act(t, "remove_card")

@@ -65,7 +65,7 @@ func TestReviewCardBadInput(t *testing.T) {
 	w.refused(review, args("deckID", w.deck, "cardID", "1' OR '1'='1", "rating", 3), tool.Unknown)
 }
 
-// TestReviewCardNeedsRead is R-1-35.
+// TestReviewCardNeedsRead: who may not read a block may not review its card.
 func TestReviewCardNeedsRead(t *testing.T) {
 	w := newWorld(t)
 	review := act(t, "review_card")

@@ -23,7 +23,7 @@ func TestToolIsComplete(t *testing.T) {
 	}
 }
 
-// R-1-4: what a client sees of the tool alone says how paths begin, and is small.
+// What a client sees of the tool alone says how paths begin, and is small.
 func TestR_1_4_ToolIsUsableAlone(t *testing.T) {
 	t.Parallel()
 	size := 0

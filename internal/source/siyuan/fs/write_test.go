@@ -45,7 +45,7 @@ func TestWriteCreates(t *testing.T) {
 	}
 	sent := kit.Writes()[2].Get("id").String()
 	if sent != got.Get("id").String() || !kernel.ID(sent).Valid() {
-		t.Errorf("the id %q was sent and %s returned (R-1-7)", sent, got.Get("id"))
+		t.Errorf("the id %q was sent and %s returned", sent, got.Get("id"))
 	}
 	if _, path, err := kit.Client.PathByID(t.Context(), kernel.ID(sent)); err != nil || !strings.HasPrefix(path, "/"+string(plan)+"/") {
 		t.Errorf("it is at %s, %v", path, err)
@@ -141,8 +141,8 @@ func TestWriteNormalisesReferences(t *testing.T) {
 	}
 }
 
-// check14 prepares a document that must not be overwritten and returns the kit and the error.
-func check14(t *testing.T, markdown string, prepare func(*actiontest.Kit, kernel.ID)) *tool.Error {
+// overwriteRefused prepares a document that must not be overwritten and returns the kit and the error.
+func overwriteRefused(t *testing.T, markdown string, prepare func(*actiontest.Kit, kernel.ID)) *tool.Error {
 	t.Helper()
 	kit := actiontest.New(t)
 	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", markdown)
@@ -183,10 +183,10 @@ func deep(t testing.TB, kit *actiontest.Kit, id kernel.ID, kind, text string) ke
 	return ""
 }
 
-func TestCheck14_NestedListItemWithName(t *testing.T) {
+func TestOverwriteKeepsANamedListItem(t *testing.T) {
 	t.Parallel()
 	var item kernel.ID
-	e := check14(t, "- a\n  - b\n    - c 深\n\ntext", func(kit *actiontest.Kit, doc kernel.ID) {
+	e := overwriteRefused(t, "- a\n  - b\n    - c 深\n\ntext", func(kit *actiontest.Kit, doc kernel.ID) {
 		item = deep(t, kit, doc, "p", "c 深")
 		if err := kit.Client.SetAttrs(t.Context(), item, map[string]string{"name": "kept", "custom-x": "y"}); err != nil {
 			t.Fatal(err)
@@ -200,10 +200,10 @@ func TestCheck14_NestedListItemWithName(t *testing.T) {
 	}
 }
 
-func TestCheck14_InboundReference(t *testing.T) {
+func TestOverwriteKeepsWhatIsReferredTo(t *testing.T) {
 	t.Parallel()
 	var para kernel.ID
-	e := check14(t, "a\n\nb", func(kit *actiontest.Kit, doc kernel.ID) {
+	e := overwriteRefused(t, "a\n\nb", func(kit *actiontest.Kit, doc kernel.ID) {
 		para = deep(t, kit, doc, "p", "b")
 		document(t, kit, notebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("see ((%s 'b'))", para))
 	})
@@ -214,9 +214,9 @@ func TestCheck14_InboundReference(t *testing.T) {
 	}
 }
 
-func TestCheck14_DatabaseInAQuote(t *testing.T) {
+func TestOverwriteKeepsADatabaseInAQuote(t *testing.T) {
 	t.Parallel()
-	e := check14(t, "> quoted", func(kit *actiontest.Kit, doc kernel.ID) {
+	e := overwriteRefused(t, "> quoted", func(kit *actiontest.Kit, doc kernel.ID) {
 		quote := deep(t, kit, doc, "b", "quoted")
 		if _, err := kit.Client.Append(t.Context(), quote, "dom",
 			`<div class="av" data-node-id="20240801120000-avblk01" data-av-id="20240801120000-avmain1" data-type="NodeAttributeView" data-av-type="table"></div>`); err != nil {
@@ -230,9 +230,9 @@ func TestCheck14_DatabaseInAQuote(t *testing.T) {
 	}
 }
 
-func TestCheck14_10001Blocks(t *testing.T) {
+func TestOverwriteRefusesTooManyBlocks(t *testing.T) {
 	t.Parallel()
-	e := check14(t, strings.Repeat("x\n\n", 10_001), func(*actiontest.Kit, kernel.ID) {})
+	e := overwriteRefused(t, strings.Repeat("x\n\n", 10_001), func(*actiontest.Kit, kernel.ID) {})
 	if e.Code != "overwrite_scan_limit" {
 		t.Errorf("got %s", e.Payload())
 	}
@@ -300,14 +300,14 @@ func TestOverwriteDoesNotTrustAnIndexThatIsBehind(t *testing.T) {
 	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.ComplexBlocks)
 }
 
-func TestCheck14_AttributeReadFailure(t *testing.T) {
+func TestOverwriteRefusesWhereAttributesCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, endpoint := range []string{"/api/attr/batchGetBlockAttrs", "/api/query/sql", "/api/block/getChildBlocks"} {
 		t.Run(path.Base(endpoint), func(t *testing.T) {
-			e := check14(t, "- a", func(kit *actiontest.Kit, _ kernel.ID) {
+			e := overwriteRefused(t, "- a", func(kit *actiontest.Kit, _ kernel.ID) {
 				kit.Must(t, act(t, "read"), `{"path":"/Work/Doc"}`)
 				if endpoint == "/api/block/getChildBlocks" {
-					kit.Fail(endpoint, 1, "") // that of the read in check14
+					kit.Fail(endpoint, 1, "") // that of the read in overwriteRefused
 				}
 				kit.Fail(endpoint, 1, kerneltest.FailMessage("broken"))
 			})
@@ -335,7 +335,7 @@ func TestOverwriteTakesReferencesWithinTheDocumentAlong(t *testing.T) {
 
 func TestOverwriteScanNamesAtMost50Blocks(t *testing.T) {
 	t.Parallel()
-	e := check14(t, strings.Repeat("x\n\n", 60), func(kit *actiontest.Kit, doc kernel.ID) {
+	e := overwriteRefused(t, strings.Repeat("x\n\n", 60), func(kit *actiontest.Kit, doc kernel.ID) {
 		blocks, err := kit.Client.ChildBlocks(t.Context(), doc)
 		if err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestPage holds a page to what R-4-1 wants: every argument with its type and default, the level,
+// TestPage: a page has every argument with its type and default, the level,
 // what comes back, and both examples.
 func TestPage(t *testing.T) {
 	t.Parallel()

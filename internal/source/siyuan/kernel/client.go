@@ -24,8 +24,7 @@ type Options struct {
 	// Transport carries the requests; nil is one of our own with keep-alive. The vault is
 	// joined here.
 	Transport http.RoundTripper
-	// ReadTimeout and WriteTimeout bound one request; 0 means 10 s and 60 s
-	// (architecture.md 8).
+	// ReadTimeout and WriteTimeout bound one request; 0 means 10 s and 60 s.
 	ReadTimeout, WriteTimeout time.Duration
 	// Waits before a read is tried again; nil means 0.3, 0.6 and 0.9 s.
 	Waits  []time.Duration

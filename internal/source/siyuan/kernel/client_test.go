@@ -176,7 +176,7 @@ func TestDefaultTimeouts(t *testing.T) {
 	})
 }
 
-// TestWritesAreNeverTriedAgain is 0.1: whatever happens, a write is sent once, and one that got no answer may have
+// TestWritesAreNeverTriedAgain: whatever happens, a write is sent once, and one that got no answer may have
 // taken effect.
 func TestWritesAreNeverTriedAgain(t *testing.T) {
 	t.Parallel()
@@ -264,7 +264,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestKernelDownThenUp is acceptance check 8: nothing has to be started again.
+// TestKernelDownThenUp: nothing has to be started again.
 func TestKernelDownThenUp(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -328,7 +328,7 @@ func TestTokenAndAddress(t *testing.T) {
 	}
 }
 
-// TestClientIsLazy is R-0-5: making one needs no kernel.
+// TestClientIsLazy: making one needs no kernel.
 func TestClientIsLazy(t *testing.T) {
 	t.Parallel()
 	asked := false
@@ -386,7 +386,7 @@ func TestFlushOnlyAfterWrites(t *testing.T) {
 	}
 	count()
 	if n := calls(k, flushPath); n != 1 {
-		t.Errorf("%d flushes after one write, want 1 (R-0-6)", n)
+		t.Errorf("%d flushes after one write, want 1", n)
 	}
 	// A flush that fails is due again, and the read says so.
 	if err := c.RenameNotebook(t.Context(), nb, "M"); err != nil {

@@ -142,8 +142,8 @@ func TestForeignPrograms(t *testing.T) {
 		{200, `[]`, tool.Unavailable, kernel.CodeNotSiYuan},
 		{200, `{"code":0`, tool.Unavailable, kernel.CodeNotSiYuan},
 		{200, `{"code":"none","data":"none"}`, tool.Unavailable, kernel.CodeNotSiYuan},
-		{202, `{"code":0,"msg":"","data":"3.7.3"}`, tool.API, ""}, // R-0-1: 202 is an error whatever it holds
-		{200, "", tool.NotInKernel, ""},                           // README 9: an unknown route under gzip
+		{202, `{"code":0,"msg":"","data":"3.7.3"}`, tool.API, ""}, // 202 is an error whatever it holds
+		{200, "", tool.NotInKernel, ""},                           // an unknown route under gzip
 		{200, " \n", tool.NotInKernel, ""},
 		{404, "404 page not found", tool.NotInKernel, ""},
 		{404, "", tool.NotInKernel, ""},
@@ -165,7 +165,7 @@ func TestForeignPrograms(t *testing.T) {
 	}
 }
 
-// TestDoubleAnswers is README 11: some refusals are written twice, and only the first value counts.
+// TestDoubleAnswers: some refusals are written twice, and only the first value counts.
 func TestDoubleAnswers(t *testing.T) {
 	t.Parallel()
 	_, err := saying(t, 200, `{"code":-1,"msg":"block not found","data":null}{"code":0,"msg":"","data":"3.7.3"}`).Version(t.Context())
@@ -189,7 +189,7 @@ func TestDoubleAnswers(t *testing.T) {
 	}
 }
 
-// TestNothingDone is README 10: code 0 with data null where there always is data means that nothing was done.
+// TestNothingDone: code 0 with data null where there always is data means that nothing was done.
 func TestNothingDone(t *testing.T) {
 	t.Parallel()
 	c := saying(t, 200, `{"code":0,"msg":"","data":null}`)

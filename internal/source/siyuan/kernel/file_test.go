@@ -36,7 +36,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestMissingFileIsNoContent is R-0-1: the kernel answers HTTP 202 with an envelope, which is never the file.
+// TestMissingFileIsNoContent: the kernel answers HTTP 202 with an envelope, which is never the file.
 func TestMissingFileIsNoContent(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

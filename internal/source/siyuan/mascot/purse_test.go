@@ -66,7 +66,7 @@ func reopened(t testing.TB, dir string) (balance, earned int64) {
 	return balance, earned
 }
 
-// TestPurseEarns is R-7-3: one coin for each successful call of a SiYuan tool, none for anything else.
+// TestPurseEarns: one coin for each successful call of a SiYuan tool, none for anything else.
 func TestPurseEarns(t *testing.T) {
 	t.Parallel()
 	dir, b := t.TempDir(), &bus{}
@@ -99,7 +99,7 @@ func TestPurseEarns(t *testing.T) {
 	}
 }
 
-// TestParallelCallsLoseNoCoin is R-7-2 and acceptance check 7: 50 calls at once, two purses on one folder as two
+// TestParallelCallsLoseNoCoin makes 50 calls at once, two purses on one folder as two
 // processes would have them, and somebody who spends meanwhile.
 func TestParallelCallsLoseNoCoin(t *testing.T) {
 	t.Parallel()
@@ -339,7 +339,7 @@ const (
 	eventsFile = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/puppyEvents.json"
 )
 
-// TestSyncWritesSeldom is R-7-1: however many calls there are, each file is written once in an interval.
+// TestSyncWritesSeldom: however many calls there are, each file is written once in an interval.
 func TestSyncWritesSeldom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -417,7 +417,7 @@ func TestSeqRises(t *testing.T) {
 	})
 }
 
-// TestSyncedFilesHaveTheShapeOfThePlugin is 7.2: the events file holds one object, not a list.
+// TestSyncedFilesHaveTheShapeOfThePlugin: the events file holds one object, not a list.
 func TestSyncedFilesHaveTheShapeOfThePlugin(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

@@ -62,7 +62,7 @@ func TestShopAndBuy(t *testing.T) {
 			t.Errorf("%s", it.Raw)
 		}
 	}
-	want := map[string]string{ // 1.11
+	want := map[string]string{
 		"cat-food": "5 food", "milk": "3 drink", "dried-fish": "4 food", "can-food": "6 food", "catnip": "5 snack",
 		"chicken-leg": "7 food", "cheese": "4 snack",
 	}

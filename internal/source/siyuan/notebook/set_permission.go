@@ -18,7 +18,7 @@ type setPermissionArgs struct {
 func setPermission() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_permission", Purpose: "Set what may be done in a notebook",
-		Guide: "For a person at a terminal only: nobody may raise the own rights (R-1-5). " +
+		Guide: "For a person at a terminal only: nobody may raise their own rights. " +
 			"none hides the notebook, r reads, rw also writes, rwd also deletes.",
 		Off:        true,
 		Dangerous:  true,

@@ -170,7 +170,7 @@ func TestSameRequestRunsOnce(t *testing.T) {
 	wantCode(t, err, tool.StateChanged, "idempotency_conflict")
 }
 
-// TestLostAnswer is acceptance check 13: the kernel does the write and its answer is lost.
+// TestLostAnswer: the kernel does the write and its answer is lost.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, safety.Auto)

@@ -40,8 +40,8 @@ var shortcodes = map[string]string{
 // typeNames are the types of blocks that a search can be narrowed to, in order.
 func typeNames() []string { return slices.Sorted(maps.Values(shortcodes)) }
 
-// adaptCodes lets one argument win over another, and puts names in the place of numbers (0.6,
-// 0.7). wins maps the argument that wins to the one it stands for, which may be itself: then its
+// adaptCodes lets one argument win over another, and puts names in the place of numbers.
+// wins maps the argument that wins to the one it stands for, which may be itself: then its
 // aliases lose. codes maps arguments to names.
 func adaptCodes(wins map[string]string, codes map[string]map[string]int, losers ...string) func(json.RawMessage) json.RawMessage {
 	return func(args json.RawMessage) json.RawMessage {

@@ -110,7 +110,7 @@ func TestFindReplaceRefuses(t *testing.T) {
 	w.hiddenLikeMissing("find_replace", secret, "k", "a", "r", "b", "ids", []string{block, secret})
 	for _, p := range act(t, "find_replace").Params() {
 		if p.Name == "method" && strings.Contains(string(p.Schema()), "sql") {
-			t.Error("method sql is offered (R-1-27)")
+			t.Error("method sql is offered")
 		}
 	}
 }

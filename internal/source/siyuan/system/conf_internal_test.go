@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
-// secretKeys are the names of the specification, in the spellings of configurations, and what else in SiYuan's
-// configuration is a secret.
+// secretKeys are names of secrets in the spellings of many configurations, and what else is a secret in
+// SiYuan's.
 var secretKeys = []string{
 	"apiKey", "api_key", "X-Api-Key", "accessToken", "refresh_token", "sessionToken", "bearerToken", "token", "userToken", "Secret",
 	"client-secret", "password", "PASSWD", "cookie", "Cookies", "Authorization", "credential", "credentials", "privateKey", "jwt",

@@ -159,7 +159,7 @@ func TestListOfWhatMayBeRead(t *testing.T) {
 	}
 	for _, c := range w.Calls() {
 		if c.Path == "/api/tag/getTag" {
-			t.Error("the kernel was asked for the tags of all notebooks (R-1-33)")
+			t.Error("the kernel was asked for the tags of all notebooks")
 		}
 	}
 }

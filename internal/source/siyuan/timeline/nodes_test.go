@@ -126,7 +126,7 @@ func TestNodesNeedLevels(t *testing.T) {
 		w.refused(create, args("name", "x", "documentId", nowhere), tool.Unknown), nowhere)
 }
 
-// TestNoRepoKey is README 48: nothing of it works before a person has made a key.
+// TestNoRepoKey: nothing of it works before a person has made a key.
 func TestNoRepoKey(t *testing.T) {
 	w := newWorld(t)
 	w.NeedsVault("its repository has a key")

@@ -85,7 +85,7 @@ func TestRollbackToANode(t *testing.T) {
 	}
 }
 
-// TestRollbackToWhatIsThere is README 2: the kernel would delete the file of the document and answer code 0. The fake
+// TestRollbackToWhatIsThere: the kernel would delete the file of the document and answer code 0. The fake
 // fails the test if it is asked to.
 func TestRollbackToWhatIsThere(t *testing.T) {
 	w := newWorld(t)

@@ -74,7 +74,7 @@ func (d *dockerRun) set(flag string, on bool) {
 	}
 }
 
-// docker checks that a container can be talked to over stdio (R-CV-5).
+// docker checks that a container can be talked to over stdio.
 func (o *object) docker() {
 	if !isContainer(program(o.entry.Command.text)) {
 		return

@@ -4,7 +4,7 @@
 // [Parse] turns the raw JSON of an entry into an [Entry] with all defaults in place, aliases of
 // other hosts folded in and variables expanded, and lists every [Problem] on the way. Each entry
 // is read alone; one with a problem of severity error is shown as config_error and keeps no
-// other server from working (R-CV-3). [Environment] builds what a child process may see.
+// other server from working. [Environment] builds what a child process may see.
 //
 // Nothing is started or connected here. Which file an entry stands in is the caller's
 // knowledge: a Problem names its place by a JSON pointer into the entry.
@@ -229,6 +229,6 @@ type Problem struct {
 	Message  string
 }
 
-// RuleUnset is the rule of a Problem about a variable that is not set (R-VA-2). All other
+// RuleUnset is the rule of a Problem about a variable that is not set. All other
 // errors have the reason config_invalid.
 const RuleUnset = "var_unset"

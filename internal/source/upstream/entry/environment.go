@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// defaultDeny are the patterns of R-EN-1.
+// defaultDeny are the patterns of variables that a server does not get unless its entry names them.
 var defaultDeny = []string{
 	"COLLIE_*", "SIYUAN_TOKEN",
 	"*_API_KEY", "*_TOKEN", "*_SECRET", "*_PASSWORD", "AWS_*", "*_CREDENTIALS",
 }
 
 // DefaultDeny returns the patterns of the variables that no child inherits unless its entry
-// names them (R-EN-1).
+// names them.
 func DefaultDeny() []string { return slices.Clone(defaultDeny) }
 
 // What "minimal" lets through, where it is set.
@@ -154,7 +154,7 @@ func (b *environment) matches(pattern, name string) bool {
 }
 
 // extend appends the folders in which people's tools are installed and which a program started
-// from a desktop does not see (R-EN-3).
+// from a desktop does not see.
 func (b *environment) extend(list string, parent []string) string {
 	separator := string(filepath.ListSeparator)
 	have := strings.Split(list, separator)

@@ -25,7 +25,7 @@ func TestEnvironment(t *testing.T) {
 		extra   []string
 	}{
 		"minimal":            {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}}},
-		"env adds (R-EN-2)":  {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}, Env: map[string]Value{"A": Hidden("1"), "COLLIE_HOME": Hidden("/x")}}, extra: []string{"A=1", "COLLIE_HOME=/x"}},
+		"env adds":           {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}, Env: map[string]Value{"A": Hidden("1"), "COLLIE_HOME": Hidden("/x")}}, extra: []string{"A=1", "COLLIE_HOME=/x"}},
 		"env replaces":       {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}, Env: map[string]Value{"LANG": Hidden("en")}}, missing: []string{"LANG=de"}, extra: []string{"LANG=en"}},
 		"null removes":       {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}, Unset: []string{"LANG"}}, missing: []string{"LANG=de"}},
 		"all but the denied": {entry: Entry{InheritEnv: Inherit{Mode: "all"}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},

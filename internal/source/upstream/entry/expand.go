@@ -30,8 +30,8 @@ const (
 	secret                 // from the secret store or an input
 )
 
-// expand replaces the forms of 2.5 in one pass: what comes out of a variable is never looked at
-// again (R-VA-1).
+// expand replaces variables, ${…} in all its forms, in one pass: what comes out of a variable is never looked at
+// again.
 func expand(s string, resolve func(ref string) (piece, error)) ([]piece, error) {
 	var out []piece
 	add := func(p piece) {
@@ -184,7 +184,7 @@ func envName(id string) string {
 	}, strings.ToUpper(id))
 }
 
-// Expand replaces the forms of 2.5 in a text of another section of the settings.
+// Expand replaces variables, ${…} in all its forms, in a text of another section of the settings.
 func Expand(s string, o Options) (string, error) {
 	ps, err := expand(s, o.resolve)
 	return join(ps), err

@@ -19,7 +19,7 @@ import (
 // maxFingerprinted bounds how many files are looked at.
 const maxFingerprinted = 16
 
-// Fingerprint tells two builds of the same server apart (R-CH-3): the digest of the path, the
+// Fingerprint tells two builds of the same server apart: the digest of the path, the
 // size and the time of change of the program and of the scripts among its arguments, and the
 // version of the package that a runner of Node has at hand. parent is our own environment as
 // NAME=value. Nothing is run; it takes a few looks at files. It is empty for a remote server and

@@ -18,7 +18,7 @@ var transports = map[string]Transport{
 
 var versionDate = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
-// infer decides the transport from type, command and url (R-CV-1), and what hangs on it.
+// infer decides the transport from type, command and url, and what hangs on it.
 func (o *object) infer() {
 	e := &o.entry
 	typed, pointer, given := o.text("type", "transport", "transportType")

@@ -7,7 +7,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// validName is what a server may be called (R-CV-2).
+// validName is what a server may be called.
 var validName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // CheckNames returns what is wrong with the names of servers, by name; nil if nothing is.

@@ -145,7 +145,7 @@ func setWord[T ~string](o *object, to *T, words []T, names ...string) {
 }
 
 // setDuration reads a length of time with a unit. Bare numbers are refused, since programs
-// disagree on what they mean (R-CV-8); so is zero, unless zero has a meaning.
+// disagree on what they mean; so is zero, unless zero has a meaning.
 func (o *object) setDuration(to *time.Duration, zero bool, names ...string) {
 	raw, pointer, ok := o.take(names...)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 // Options are what an entry is read with.
 type Options struct {
 	// Dir is the absolute folder of the file that holds the entry: the default working folder,
-	// and where relative paths start (R-CV-7).
+	// and where relative paths start.
 	Dir string
 	// Workspace stands for ${workspaceFolder}; empty means Dir.
 	Workspace string

@@ -350,7 +350,7 @@ func TestWordsOfOtherHosts(t *testing.T) {
 	}
 }
 
-// No printed form of an entry tells what may be secret (R-VA-3), and all of it is on the list
+// No printed form of an entry tells what may be secret, and all of it is on the list
 // of what logs strike out.
 func TestSecretsStayIn(t *testing.T) {
 	t.Parallel()

@@ -95,8 +95,7 @@ func (o *object) argument(i, n int, all []string, s string) Value {
 	return v
 }
 
-// literalSecret warns about text that looks like a secret and does not come from a variable
-// (R-CV-6).
+// literalSecret warns about text that looks like a secret and does not come from a variable.
 func (o *object) literalSecret(pointer string, ps []piece) bool {
 	found := false
 	for _, p := range ps {

@@ -13,7 +13,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// Each rule of the specification about an entry, by its id: what it refuses or warns of, in the
+// Each rule about an entry, by its id: what it refuses or warns of, in the
 // form "severity rule pointer", and what it lets pass.
 func TestRules(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestRules(t *testing.T) {
 		"R-CV-1 neither":                {`{"args": ["x"]}`, []string{"error R-CV-1 "}},
 		"R-CV-1 null is absent":         {`{"command": "x", "url": null}`, nil},
 		"R-CV-1 type without sense":     {`{"command": "x", "type": "websocket"}`, []string{"error R-CV-1 /type"}},
-		"R-CV-3 one entry alone":        {`[]`, []string{"error type "}},
+		"tolerance: one entry alone":    {`[]`, []string{"error type "}},
 		"R-CV-5 detached":               {`{"command": "docker", "args": ["run", "-i", "--rm", "--detach", "img"]}`, []string{"error R-CV-5 /args"}},
 		"R-CV-5 terminal":               {`{"command": "podman", "args": ["run", "-it", "--rm", "img"]}`, []string{"error R-CV-5 /args"}},
 		"R-CV-5 not interactive":        {`{"command": "nerdctl", "args": ["run", "--rm", "img"]}`, []string{"error R-CV-5 /args"}},
@@ -49,10 +49,10 @@ func TestRules(t *testing.T) {
 		"R-VA-1 open":                   {`{"command": "x", "args": ["${WHO"]}`, []string{"error R-VA-1 /args/0"}},
 		"R-VA-1 inside another":         {`{"command": "x", "cwd": "/${A:-${B}}"}`, []string{"error R-VA-1 /cwd"}},
 		"R-VA-1 no form":                {`{"command": "x", "args": ["${command:pick}"]}`, []string{"error R-VA-1 /args/0"}},
-		"R-VA-2 everywhere":             {`{"command": "${N}", "args": ["${N}"], "cwd": "${N}", "envFile": "${N}", "env": {"A": "${N}"}, "roots": ["${N}"]}`, []string{"error var_unset /command", "error var_unset /args/0", "error var_unset /cwd", "error var_unset /envFile", "error var_unset /env/A", "error var_unset /roots/0"}},
-		"R-VA-2 everywhere, remote":     {`{"url": "http://${N}", "headers": {"A": "${N}"}, "auth": {"token": "${N}"}}`, []string{"error var_unset /url", "error var_unset /headers/A", "error var_unset /auth/token"}},
-		"R-VA-2 empty is set":           {`{"command": "x", "args": ["${EMPTY}"]}`, nil},
-		"R-EN-1 named in a list":        {`{"command": "x", "inheritEnv": ["AWS_*", "GH_TOKEN"]}`, nil},
+		"unset: everywhere":             {`{"command": "${N}", "args": ["${N}"], "cwd": "${N}", "envFile": "${N}", "env": {"A": "${N}"}, "roots": ["${N}"]}`, []string{"error var_unset /command", "error var_unset /args/0", "error var_unset /cwd", "error var_unset /envFile", "error var_unset /env/A", "error var_unset /roots/0"}},
+		"unset: everywhere, remote":     {`{"url": "http://${N}", "headers": {"A": "${N}"}, "auth": {"token": "${N}"}}`, []string{"error var_unset /url", "error var_unset /headers/A", "error var_unset /auth/token"}},
+		"unset: empty is set":           {`{"command": "x", "args": ["${EMPTY}"]}`, nil},
+		"environment: named in a list":  {`{"command": "x", "inheritEnv": ["AWS_*", "GH_TOKEN"]}`, nil},
 		"2.3 x- fields are kept":        {`{"command": "x", "x-mine": {"a": 1}, "x-": null}`, nil},
 		"2.3 unknown field, near":       {`{"command": "x", "enviroment": {}, "lifecyle": "lazy"}`, []string{"warning unknown /enviroment", "warning unknown /lifecyle"}},
 		"2.3 no use here":               {`{"command": "x", "headers": {"A": "b"}}`, []string{"warning unused /headers"}},
@@ -74,8 +74,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// R-CV-1: the path decides between the two kinds of remote server only where nothing else does.
-func TestRuleCV1Inference(t *testing.T) {
+// The path decides between the two kinds of remote server only where nothing else does.
+func TestTransportIsInferred(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]entry.Transport{
 		`{"url": "http://h/x/sse"}`:                   entry.SSE,
@@ -89,8 +89,8 @@ func TestRuleCV1Inference(t *testing.T) {
 	}
 }
 
-// R-CV-7: what is relative starts at the folder of the file; arguments are passed untouched.
-func TestRuleCV7RelativePaths(t *testing.T) {
+// What is relative starts at the folder of the file; arguments are passed untouched.
+func TestRelativePathsStartAtTheFile(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{"command": "../bin/x", "args": ["./a.js", "b.py", "../c"], "cwd": "sub"}`)
 	if got, want := e.Command.Reveal(), filepath.FromSlash("/etc/bin/x"); got != want {
@@ -107,8 +107,8 @@ func TestRuleCV7RelativePaths(t *testing.T) {
 	}
 }
 
-// R-VA-1: what comes out of a variable is never looked at again, and names are never expanded.
-func TestRuleVA1OnePass(t *testing.T) {
+// What comes out of a variable is never looked at again, and names are never expanded.
+func TestVariablesAreExpandedOnce(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{"command": "x", "args": ["${NESTED}", "$${WHO}", "$WHO", "%WHO%", "${MISSING:-$WHO}"], "env": {"${WHO}": "v"}}`)
 	if diff := cmp.Diff([]string{"${WHO}", "${WHO}", "$WHO", "%WHO%", "$WHO"}, reveal(e.Args)); diff != "" {
@@ -119,8 +119,8 @@ func TestRuleVA1OnePass(t *testing.T) {
 	}
 }
 
-// R-VA-2: the placeholder of a variable that is not set never gets through.
-func TestRuleVA2NoPlaceholder(t *testing.T) {
+// The placeholder of a variable that is not set never gets through.
+func TestNoPlaceholderGetsThrough(t *testing.T) {
 	t.Parallel()
 	e, problems := parse(t, `{"url": "http://h", "headers": {"Authorization": "Bearer ${KEY}"}}`)
 	if len(problems) != 1 || len(e.Headers) != 0 {
@@ -128,7 +128,7 @@ func TestRuleVA2NoPlaceholder(t *testing.T) {
 	}
 }
 
-// 2.5: an input comes from the secret store, then the environment, then a default or a person.
+// An input comes from the secret store, then the environment, then a default or a person.
 func TestInputs(t *testing.T) {
 	t.Parallel()
 	var asked []string

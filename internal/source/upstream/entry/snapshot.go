@@ -138,7 +138,7 @@ func (s snapshot) word(shown string) string {
 	return s.folder(text)
 }
 
-// The flags behind which a value stands that nobody needs to see: those of 8.5, and those of
+// The flags behind which a value stands that nobody needs to see: those of credentials, and those of
 // programs that hand headers and variables on.
 var (
 	hiddenFlag = lazyregexp.New(`(?i)^(-p|-H|-e|-u|--?([a-z0-9-]*[-_])?(headers?|env|user|username|credentials?|connection-string|dsn|config|bearer|cookie))$`)

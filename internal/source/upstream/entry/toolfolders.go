@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// toolFolders are the places of R-EN-3, existing or not, in their order.
+// toolFolders are where programs are installed that a desktop does not see, existing or not, in their order.
 func (b *environment) toolFolders(env func(string) string) []string {
 	if b.goos == "windows" {
 		return joined(

@@ -8,7 +8,7 @@ import (
 const mask = "***"
 
 // Value is text after expansion, which may be secret. It prints, logs and encodes as its author
-// wrote it, placeholders and all, or as "***" where that is secret too (R-VA-3); only
+// wrote it, placeholders and all, or as "***" where that is secret too; only
 // [Value.Reveal] tells it. Values can be compared.
 type Value struct {
 	text  string

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Entry is a server in our words: the fields of section 2.3 that any host has too, in their one
+// Entry is a server in our words: those of its fields that any host has too, in their one
 // form and without aliases. The zero value is an empty entry.
 type Entry struct {
 	// values by the names in order. A value is a string, a []string, a bool, an int, a
@@ -36,8 +36,7 @@ var order = []string{
 	"tools.include", "tools.exclude", "tools.override", "autoApprove",
 }
 
-// identity are the fields that say which server it is, rather than how it is treated (2.3,
-// column I).
+// identity are the fields that say which server it is, rather than how it is treated.
 var identity = []string{"type", "command", "args", "env", "envFile", "inheritEnv", "cwd", "url", "headers", "headersCommand", "auth"}
 
 func (e *Entry) set(name string, v any) {

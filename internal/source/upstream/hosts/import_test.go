@@ -46,7 +46,7 @@ type sample struct {
 }
 
 // Every host has a sample of a real shape; what import makes of it, secrets moved away, is
-// compared byte for byte (R-IM-5).
+// compared byte for byte.
 func TestImportSamples(t *testing.T) {
 	t.Parallel()
 	for _, h := range hosts.All() {

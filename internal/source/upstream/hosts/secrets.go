@@ -10,7 +10,7 @@ import (
 )
 
 // Hide is the entry with a reference ${secret:NAME} in the place of each secret that stands in
-// it as text (R-IM-2). What a secret is, its place tells, or else looks, for one word; names are
+// it as text. What a secret is, its place tells, or else looks, for one word; names are
 // asked for in a fixed order with a suggestion made of the server's name and the place.
 func (e Entry) Hide(server string, looks func(word string) bool, name func(suggested, secret string) string) Entry {
 	e = e.clone()

@@ -56,7 +56,7 @@ func (r *reading) transport() {
 	r.set("type", t)
 }
 
-// byURL is the transport that a URL alone stands for (R-CV-1).
+// byURL is the transport that a URL alone stands for.
 func byURL(address string) string {
 	if u, err := url.Parse(address); err == nil && strings.HasSuffix(u.Path, "/sse") {
 		return "sse"

@@ -156,7 +156,7 @@ func readBraces(r *reading, m []string) string {
 }
 
 // asked stands for a reference that means nothing outside its host: somebody must say what it
-// is, and until then the server is not started with a placeholder (R-VA-2).
+// is, and until then the server is not started with a placeholder.
 func (r *reading) asked(written, ref string) string {
 	id := strings.Trim(unfit.ReplaceAllString(ref, "-"), "-")
 	if id == "" {

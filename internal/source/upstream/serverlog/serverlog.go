@@ -1,5 +1,5 @@
 // Package serverlog keeps what a server wrote to stderr and what else is to be known of it:
-// the last lines in memory, and all of them in a log file that is rotated (R-LG-1).
+// the last lines in memory, and all of them in a log file that is rotated.
 //
 //	Add ─▶ ring ─▶ followers
 //	  └──▶ queue ─▶ <server>.log ─▶ <server>.log.1 ─▶ <server>.log.2

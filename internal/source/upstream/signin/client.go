@@ -41,7 +41,7 @@ func (r *record) secret() string {
 }
 
 // identify gives rec a client id: the configured one, the metadata document, the one that was
-// registered before, a new one, or what a person knows (6.2, step 3).
+// registered before, a new one, or what a person knows.
 func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, before *record, o *LoginOptions) error {
 	methods := m.TokenEndpointAuthMethodsSupported
 	switch {

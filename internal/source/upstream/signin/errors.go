@@ -18,7 +18,7 @@ const op = "sign in"
 // work. It is a [tool.Error] of kind [tool.NeedsAuth] too.
 type NeedsAuthError struct {
 	Server string
-	// Scopes are those that a new sign-in asks for: the granted ones and the missing (R-OA-5).
+	// Scopes are those that a new sign-in asks for: the granted ones and the missing.
 	Scopes []string
 
 	byItself bool  // the client signs in, and no person can

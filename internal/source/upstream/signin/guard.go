@@ -24,8 +24,7 @@ const (
 	dialTime     = 10 * time.Second
 )
 
-// guard sends what signing in sends, and keeps a server from using us to reach what it cannot
-// (6.1, private addresses): the origin that the user wrote is fine, everything else that a
+// guard sends what signing in sends, and keeps a server from using us to reach what it cannot: the origin that the user wrote is fine, everything else that a
 // document names has to be https on a public address. A server that lives on a private address
 // itself may name others there, and http on this machine.
 type guard struct {

@@ -141,7 +141,7 @@ func (s *Session) keep(ctx context.Context, p *pending) error {
 }
 
 // Complete ends a sign-in that [Session.Login] has begun, perhaps in another process, with the
-// address that the browser ended at, or the code in it (R-OA-3).
+// address that the browser ended at, or the code in it.
 func (s *Session) Complete(ctx context.Context, text string) error {
 	raw, ok, err := s.store.Get(ctx, s.pendingName())
 	if err != nil {

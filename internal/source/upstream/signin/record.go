@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// record is what is stored of a sign-in, under the digest of issuer, resource and client id
-// (R-OA-1).
+// record is what is stored of a sign-in, under the digest of issuer, resource and client id.
 type record struct {
 	Issuer   string `json:"issuer"`
 	Resource string `json:"resource"`
@@ -27,7 +26,7 @@ type record struct {
 	RefreshToken string    `json:"refreshToken,omitempty"` //
 	Expiry       time.Time `json:"expiry,omitzero"`        // of AccessToken; zero is unknown
 	Scopes       []string  `json:"scopes,omitempty"`       // granted
-	Wanted       []string  `json:"wanted,omitempty"`       // asked for by the server since (R-OA-5)
+	Wanted       []string  `json:"wanted,omitempty"`       // asked for by the server since
 	Subject      string    `json:"subject,omitempty"`      // who signed in
 	Login        string    `json:"login"`                  // random; one sign-in
 	ByItself     bool      `json:"byItself,omitempty"`     // got with the client's own credentials

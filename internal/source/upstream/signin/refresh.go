@@ -50,7 +50,7 @@ func (s *Session) usable(ctx context.Context) (*record, error) {
 }
 
 // renew returns a record with another access token than that of had (nil: with any), or nil
-// where there is none to be had. Of many callers one does it, R-OA-2. It goes on when a caller
+// where there is none to be had. Of many callers one does it. It goes on when a caller
 // gives up: a rotated refresh token that nobody keeps would end the sign-in.
 func (s *Session) renew(ctx context.Context, had *record) (*record, error) {
 	s.mu.Lock()

@@ -19,7 +19,7 @@ const drainLimit = 64 << 10
 // A 401 is answered with one more try, where a stored or refreshed token may help and the
 // body can be sent again; else it is returned as it is, and [Session.NeedsAuth] is true from
 // then on. A 403 with insufficient_scope becomes a [*NeedsAuthError]: only a person can agree
-// to more (R-OA-5). An error about tokens is a tool.Error, and the request was not sent.
+// to more. An error about tokens is a tool.Error, and the request was not sent.
 func (s *Session) RoundTripper(base http.RoundTripper) http.RoundTripper {
 	return &transport{s, base}
 }

@@ -84,7 +84,7 @@ type Options struct {
 }
 
 const (
-	// early is how long before its end an access token is refreshed (R-OA-2).
+	// early is how long before its end an access token is refreshed.
 	early = 60 * time.Second
 	// requestTime bounds one request to an authorization server.
 	requestTime = 30 * time.Second
@@ -144,7 +144,7 @@ func (s *Session) Close() error {
 }
 
 // NeedsAuth reports whether the server refused the last request because nobody is signed in,
-// or not any more (state needs_auth, R-OA-4).
+// or not any more (state needs_auth).
 func (s *Session) NeedsAuth() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +153,7 @@ func (s *Session) NeedsAuth() bool {
 
 // Principal returns a digest that differs for whoever is signed in: of issuer, client and
 // subject, where the subject is known, else of the sign-in itself. It is empty while nobody is.
-// What was listed for one principal is not to be shown to another (R-RD-4).
+// What was listed for one principal is not to be shown to another.
 func (s *Session) Principal(ctx context.Context) (string, error) {
 	rec, err := s.known(ctx)
 	if err != nil || !rec.signedIn() {

@@ -16,14 +16,14 @@ const (
 	longestAbout   = 60
 )
 
-// Told is what the specification says of the actions of a tool, by their names in its order.
+// Told is what a test expects of the actions of a tool, by their names in order.
 type Told struct {
 	Actions, Dangerous, Off []string
 	// About is how long the text of an argument may be, in characters; 60 if it is zero.
 	About int
 }
 
-// Tool holds a tool to what the specification says of its actions, and each of them to what
+// Tool holds a tool to what its test says of its actions, and each of them to what
 // holds for all: texts are short, an action that needs no level says why not, and its example
 // has no argument that it does not take.
 func Tool(t testing.TB, tl action.Tool, want Told) {

@@ -64,10 +64,10 @@ func newClient(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// TestCheck10Codes goes through the codes of the door and of the sessions with the SiYuan source
+// TestHTTPCodes goes through the codes of the door and of the sessions with the SiYuan source
 // behind them, and holds that nobody who is refused reaches the kernel. Each case by itself, in
 // all its forms, is in the tests of face/door and internal/mcp.
-func TestCheck10Codes(t *testing.T) {
+func TestHTTPCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	settings := w.Settings(t, nil, w.section(w.URL()), `"http":{"maxBody":"64KiB"}`)
@@ -128,8 +128,8 @@ func TestCheck10Codes(t *testing.T) {
 	}
 }
 
-// TestCheck10TLS serves with a certificate: the tools work over https, and http gets nothing.
-func TestCheck10TLS(t *testing.T) {
+// TestTLS serves with a certificate: the tools work over https, and http gets nothing.
+func TestTLS(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cert, key, pool := certificate(t)
@@ -189,9 +189,9 @@ func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret), pool
 }
 
-// TestCheck10Watchdog starts gateways for a parent each, with calls under way, and lets the
+// TestGatewayEndsWithItsParent starts gateways for a parent each, with calls under way, and lets the
 // parents die: five of five gateways end within 4 s.
-func TestCheck10Watchdog(t *testing.T) {
+func TestGatewayEndsWithItsParent(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sleep"); err != nil {
 		t.Skip("needs a program to be the parent")
@@ -222,9 +222,9 @@ func TestCheck10Watchdog(t *testing.T) {
 	}
 }
 
-// TestCheck10Clients has five clients of both eras at work in the notes at once: each reads and
+// TestClientsOfBothErasAtOnce has five clients of both eras at work in the notes at once: each reads and
 // writes documents of its own, and one that all of them change.
-func TestCheck10Clients(t *testing.T) {
+func TestClientsOfBothErasAtOnce(t *testing.T) {
 	t.Parallel()
 	const clients, rounds = 5, 6
 	w := newWorld(t)

@@ -7,9 +7,9 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// TestCheck14Overwrite overwrites documents that hold what text cannot: each is refused without a
+// TestOverwrite overwrites documents that hold what text cannot: each is refused without a
 // write. Package fs shows the cases one by one, 10 001 blocks among them.
-func TestCheck14Overwrite(t *testing.T) {
+func TestOverwrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
@@ -37,8 +37,8 @@ func TestCheck14Overwrite(t *testing.T) {
 	t.Cleanup(func() { w.wantNoWrites(t) })
 }
 
-// TestCheck14OverwriteBlind cannot see what the text would lose, and does not write.
-func TestCheck14OverwriteBlind(t *testing.T) {
+// TestOverwriteBlind cannot see what the text would lose, and does not write.
+func TestOverwriteBlind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := visit(t, w.serve(t), legacy, nobody)

@@ -27,10 +27,10 @@ func defaults(name string) []string {
 	return out
 }
 
-// TestCheck04Formats loads the three formats of the tool config through the running gateway, for
+// TestConfigFormats loads the three formats of the tool config through the running gateway, for
 // clients of both eras. What each format can say in all, TestFormats of package access
 // shows.
-func TestCheck04Formats(t *testing.T) {
+func TestConfigFormats(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		file, text string
@@ -88,9 +88,9 @@ func TestCheck04Formats(t *testing.T) {
 	}
 }
 
-// TestCheck04ListChanged changes the file while clients of both eras look: they are told, and
+// TestConfigChangeIsTold changes the file while clients of both eras look: they are told, and
 // the list and the calls follow.
-func TestCheck04ListChanged(t *testing.T) {
+func TestConfigChangeIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everyTime)
 	g := w.serve(t)
@@ -134,9 +134,9 @@ func TestCheck04ListChanged(t *testing.T) {
 	}
 }
 
-// TestCheck04FailedReadsNeverWiden lets the reading of the config fail, at first and later: what
+// TestFailedReadsNeverWiden lets the reading of the config fail, at first and later: what
 // was off stays off, and without any good config nothing writes.
-func TestCheck04FailedReadsNeverWiden(t *testing.T) {
+func TestFailedReadsNeverWiden(t *testing.T) {
 	t.Parallel()
 	t.Run("later", func(t *testing.T) {
 		t.Parallel()
@@ -204,8 +204,8 @@ func listedActions(t *testing.T, v *visitor) []string {
 	return out
 }
 
-// TestCheck04TTL keeps the config for its time: calls within it ask no more.
-func TestCheck04TTL(t *testing.T) {
+// TestConfigIsKeptForItsTime keeps the config for its time: calls within it ask no more.
+func TestConfigIsKeptForItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t) // 30 s
 	v := visit(t, w.serve(t), modern, nobody)

@@ -125,8 +125,8 @@ func (s *screen) ends(code int) {
 	}
 }
 
-// TestCheck12Paging turns pages with keys.
-func TestCheck12Paging(t *testing.T) {
+// TestPaging turns pages with keys.
+func TestPaging(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 7 {
@@ -146,8 +146,8 @@ func TestCheck12Paging(t *testing.T) {
 	}
 }
 
-// TestCheck11Terminal asks the person at the terminal: only a yes does it.
-func TestCheck11Terminal(t *testing.T) {
+// TestDangerousCallsAtATerminal asks the person at the terminal: only a yes does it.
+func TestDangerousCallsAtATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.terminal(t, "fs", "rm", "/Work/Plan")

@@ -18,10 +18,10 @@ import (
 	"collie/internal/pipeline/analytics"
 )
 
-// TestCheck07Parallel makes 50 calls at once, 40 good and 10 bad, from clients of both eras: no
+// TestParallelCalls makes 50 calls at once, 40 good and 10 bad, from clients of both eras: no
 // coin is lost and none given for nothing, each call has its line in the analytics, and
 // the mascot's events count up.
-func TestCheck07Parallel(t *testing.T) {
+func TestParallelCalls(t *testing.T) {
 	t.Parallel()
 	const all, bad = 50, 10
 	w := newWorld(t, `"mascot":{"sync":true}`)

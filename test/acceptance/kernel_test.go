@@ -50,10 +50,10 @@ func (p *plug) on(t *testing.T, k *kerneltest.Kernel) {
 
 func (p *plug) off() { _ = p.server.Close() }
 
-// TestCheck08KernelDownAtStart starts the gateway, then the kernel: tools are listed at once, what
+// TestKernelDownAtStart starts the gateway, then the kernel: tools are listed at once, what
 // fails says what to start, and everything works without a restart, a write as the first call
 // too.
-func TestCheck08KernelDownAtStart(t *testing.T) {
+func TestKernelDownAtStart(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string][2]string{
 		"read":  {"fs", `{"action":"read","path":"/Work/Plan"}`},
@@ -88,9 +88,9 @@ func TestCheck08KernelDownAtStart(t *testing.T) {
 	}
 }
 
-// TestCheck08WrongToken has a token that the kernel does not accept: the error says so, and
+// TestWrongToken has a token that the kernel does not accept: the error says so, and
 // nothing is asked again and again.
-func TestCheck08WrongToken(t *testing.T) {
+func TestWrongToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.SetToken(true)
@@ -117,9 +117,9 @@ func TestCheck08WrongToken(t *testing.T) {
 
 func containsSecret(text string) bool { return strings.Contains(text, "WRONG_SECRET") }
 
-// TestCheck08Busy has a kernel that is asked too much: it is asked a few times more for a read,
+// TestBusyKernel has a kernel that is asked too much: it is asked a few times more for a read,
 // never for a write.
-func TestCheck08Busy(t *testing.T) {
+func TestBusyKernel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := visit(t, w.serve(t), modern, nobody)
@@ -134,8 +134,8 @@ func TestCheck08Busy(t *testing.T) {
 	v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 }
 
-// TestCheck08CommandLine says the same of the command line, by its exit code (10).
-func TestCheck08CommandLine(t *testing.T) {
+// TestKernelDownOnTheCommandLine says the same of the command line, by its exit code (10).
+func TestKernelDownOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := newPlug(t)

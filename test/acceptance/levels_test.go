@@ -12,9 +12,9 @@ import (
 	"collie/internal/source/siyuan"
 )
 
-// TestCheck01Levels calls one action for each level on a notebook of each level, down the road.
+// TestLevels calls one action for each level on a notebook of each level, down the road.
 // All actions, with one target and with several, are the matrix of test/notes.
-func TestCheck01Levels(t *testing.T) {
+func TestLevels(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string][3]string{ // read, write, delete
 		"none": {"not_found", "not_found", "not_found"},
@@ -58,10 +58,10 @@ func TestCheck01Levels(t *testing.T) {
 	}
 }
 
-// TestCheck02HiddenNotebook asks everything that can be asked without knowing an id, and looks
+// TestHiddenNotebook asks everything that can be asked without knowing an id, and looks
 // for the hidden notebook in all answers: its ids, and the word that all its content has. A
 // canary in each field of it, behind each action, is in test/notes.
-func TestCheck02HiddenNotebook(t *testing.T) {
+func TestHiddenNotebook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	secret := w.Doc(w.hidden, "/"+hiddenWord+" two", "(("+w.plan+" '"+hiddenWord+"'))\n\n![](assets/"+hiddenWord+".png)")

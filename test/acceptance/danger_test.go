@@ -19,9 +19,9 @@ func (w *world) dangerous() map[string][2]string {
 	}
 }
 
-// TestCheck11Danger makes dangerous calls in each era from clients whose person agrees, refuses,
+// TestDangerousCalls makes dangerous calls in each era from clients whose person agrees, refuses,
 // or cannot be asked: without a yes nothing is written.
-func TestCheck11Danger(t *testing.T) {
+func TestDangerousCalls(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{legacy, modern} {
 		for _, who := range []person{nobody, refuses, agrees} {
@@ -67,8 +67,8 @@ func TestCheck11Danger(t *testing.T) {
 	}
 }
 
-// TestCheck11CodeIsNoConfirmation gives the code back in the ways that a model might think of.
-func TestCheck11CodeIsNoConfirmation(t *testing.T) {
+// TestCodeIsNotAConfirmation gives the code back in the ways that a model might think of.
+func TestCodeIsNotAConfirmation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
@@ -86,8 +86,8 @@ func TestCheck11CodeIsNoConfirmation(t *testing.T) {
 	})
 }
 
-// TestCheck11CommandLine calls the same from scripts: without a terminal only --yes does it.
-func TestCheck11CommandLine(t *testing.T) {
+// TestDangerousCallsOnTheCommandLine calls the same from scripts: without a terminal only --yes does it.
+func TestDangerousCallsOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"fs rm":           {"fs", "rm", "/Work/Plan"},
@@ -119,9 +119,9 @@ func TestCheck11CommandLine(t *testing.T) {
 	}
 }
 
-// TestCheck11SetPermission tries to raise rights from every side that is no person's: the action
+// TestSetPermissionIsForPeople tries to raise rights from every side that is no person's: the action
 // is not listed though the config switches it on, and a call of it writes nothing.
-func TestCheck11SetPermission(t *testing.T) {
+func TestSetPermissionIsForPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.File(ownFolder+configFile, []byte(allOn))
@@ -157,9 +157,9 @@ func TestCheck11SetPermission(t *testing.T) {
 	})
 }
 
-// TestCheck11ConfigFileIsOutOfReach tries to write the files of levels and switches with the
+// TestConfigFileIsOutOfReach tries to write the files of levels and switches with the
 // tools that write files.
-func TestCheck11ConfigFileIsOutOfReach(t *testing.T) {
+func TestConfigFileIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := visit(t, w.serve(t), modern, agrees)

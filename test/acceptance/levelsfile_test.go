@@ -10,9 +10,9 @@ import (
 // sql is a query that works in every notebook that may be read.
 const sql = `{"action":"query_sql","sql":"SELECT DISTINCT id, box, content FROM blocks WHERE type = 'd' LIMIT 20"}`
 
-// TestCheck05MissingFile works in a workspace that has never seen Collie: SQL works, every
+// TestMissingLevelsFile works in a workspace that has never seen Collie: SQL works, every
 // notebook may be read, none written.
-func TestCheck05MissingFile(t *testing.T) {
+func TestMissingLevelsFile(t *testing.T) {
 	t.Parallel()
 	w := bare(t)
 	g := w.serve(t)
@@ -42,9 +42,9 @@ func bare(t *testing.T, members ...string) *world {
 	return w
 }
 
-// TestCheck05CorruptFile refuses writes while the levels cannot be read, and reads too, as there
+// TestCorruptLevelsFile refuses writes while the levels cannot be read, and reads too, as there
 // has been no good copy of them.
-func TestCheck05CorruptFile(t *testing.T) {
+func TestCorruptLevelsFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.File(ownFolder+levelsFile, []byte(`{"`))
@@ -57,8 +57,8 @@ func TestCheck05CorruptFile(t *testing.T) {
 	v.must(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`)
 }
 
-// TestCheck05CorruptLater has a good copy first: reads go on with it, writes do not.
-func TestCheck05CorruptLater(t *testing.T) {
+// TestLevelsFileCorruptLater has a good copy first: reads go on with it, writes do not.
+func TestLevelsFileCorruptLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := visit(t, w.serve(t), legacy, agrees)
@@ -71,9 +71,9 @@ func TestCheck05CorruptLater(t *testing.T) {
 	w.wantNoWrites(t)
 }
 
-// TestCheck06FileErrors reads files with every answer that the kernel gives with HTTP 202: one
+// TestFileErrors reads files with every answer that the kernel gives with HTTP 202: one
 // that is missing is an empty file, none of them is content.
-func TestCheck06FileErrors(t *testing.T) {
+func TestFileErrors(t *testing.T) {
 	t.Parallel()
 	t.Run("missing", func(t *testing.T) {
 		t.Parallel()

@@ -11,9 +11,9 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// TestCheck12Flags gives one argument in every spelling, and arguments that are wrong: those are
+// TestFlags gives one argument in every spelling, and arguments that are wrong: those are
 // errors of usage that name what is right, and no call is made.
-func TestCheck12Flags(t *testing.T) {
+func TestFlags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	home := t.TempDir()
@@ -80,8 +80,8 @@ func TestCheck12Flags(t *testing.T) {
 	}
 }
 
-// TestCheck12LongText takes text from a file and a comma that is no separator.
-func TestCheck12LongText(t *testing.T) {
+// TestLongText takes text from a file and a comma that is no separator.
+func TestLongText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	home := t.TempDir()
@@ -97,9 +97,9 @@ func TestCheck12LongText(t *testing.T) {
 	}
 }
 
-// TestCheck12ExitCodes makes each outcome (10, architecture.md 5). Declined is 5 in check 11,
-// unreachable 3 in check 8.
-func TestCheck12ExitCodes(t *testing.T) {
+// TestExitCodes makes each outcome. Declined is 5 in [TestDangerousCallsOnTheCommandLine],
+// unreachable 3 in [TestKernelDownOnTheCommandLine].
+func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	locked := newWorldOn(t, w)
@@ -134,8 +134,8 @@ func TestCheck12ExitCodes(t *testing.T) {
 	}
 }
 
-// TestCheck12JSON has the payload alone on stdout, on one line.
-func TestCheck12JSON(t *testing.T) {
+// TestJSONOutput has the payload alone on stdout, on one line.
+func TestJSONOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	home := t.TempDir()
@@ -151,10 +151,10 @@ func TestCheck12JSON(t *testing.T) {
 	}
 }
 
-// TestCheck12Precedence says the kernel in every place at once and takes the places away from the
+// TestPrecedenceOfSettings says the kernel in every place at once and takes the places away from the
 // top: flags, environment, --connection, current connection. A token never goes to an
 // address from another place.
-func TestCheck12Precedence(t *testing.T) {
+func TestPrecedenceOfSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.NeedsVault("there are five kernels here")

@@ -22,9 +22,9 @@ func listed(t *testing.T, g *gateway.Gateway) json.RawMessage {
 	return raw
 }
 
-// TestCheck03Size holds the list of the eleven tools to its budget on the wire. What
+// TestSizeOfTheList holds the list of the eleven tools to its budget on the wire. What
 // each tool costs, TestSize of package siyuan says.
-func TestCheck03Size(t *testing.T) {
+func TestSizeOfTheList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	raw := listed(t, w.serve(t))
@@ -35,7 +35,7 @@ func TestCheck03Size(t *testing.T) {
 	var names, want []string
 	for _, def := range gjson.GetBytes(raw, "tools").Array() {
 		names = append(names, def.Get("name").String())
-		if required := def.Get("inputSchema.required").Raw; required != `["action"]` { // R-3-3
+		if required := def.Get("inputSchema.required").Raw; required != `["action"]` {
 			t.Errorf("%s requires %s", def.Get("name"), required)
 		}
 	}
@@ -49,9 +49,9 @@ func TestCheck03Size(t *testing.T) {
 	}
 }
 
-// TestCheck03StableHash lists the tools in two processes, in front of two workspaces whose
+// TestListIsStable lists the tools in two processes, in front of two workspaces whose
 // configs say the same in another order, and wants the same bytes.
-func TestCheck03StableHash(t *testing.T) {
+func TestListIsStable(t *testing.T) {
 	t.Parallel()
 	var lists []json.RawMessage
 	for _, config := range []string{

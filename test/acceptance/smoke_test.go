@@ -8,9 +8,9 @@ import (
 	"collie/test/live"
 )
 
-// TestCheck15Smoke runs the smoke of `make live` against the kernel of tests. A notebook of somebody
+// TestSmoke runs the smoke of `make live` against the kernel of tests. A notebook of somebody
 // else stays as it was.
-func TestCheck15Smoke(t *testing.T) {
+func TestSmoke(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	k.SetToken(true)

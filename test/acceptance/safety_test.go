@@ -27,9 +27,9 @@ func (w *world) appendArgs(data, id string) string {
 	return fmt.Sprintf(`{"action":"append","dataType":"markdown","data":%q,"parentID":%q,"requestId":%q}`, data, w.plan, id)
 }
 
-// TestCheck13LostResponse has the kernel write and hang up without an answer: the outcome is
+// TestLostResponse has the kernel write and hang up without an answer: the outcome is
 // unknown, and neither the same request again nor a restart of the gateway makes a second write.
-func TestCheck13LostResponse(t *testing.T) {
+func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{legacy, modern} {
 		t.Run(version, func(t *testing.T) {
@@ -56,8 +56,8 @@ func TestCheck13LostResponse(t *testing.T) {
 	}
 }
 
-// TestCheck13LostOnTheCommandLine is the same where the command line makes the write.
-func TestCheck13LostOnTheCommandLine(t *testing.T) {
+// TestLostResponseOnTheCommandLine is the same where the command line makes the write.
+func TestLostResponseOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	home := t.TempDir()
@@ -73,8 +73,8 @@ func TestCheck13LostOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestCheck13Replay repeats a request that was answered, and uses its id for another one.
-func TestCheck13Replay(t *testing.T) {
+// TestReplay repeats a request that was answered, and uses its id for another one.
+func TestReplay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
@@ -93,8 +93,8 @@ func TestCheck13Replay(t *testing.T) {
 	}
 }
 
-// TestCheck13ChangedState gives back the hash of a state that is not there any more.
-func TestCheck13ChangedState(t *testing.T) {
+// TestChangedState gives back the hash of a state that is not there any more.
+func TestChangedState(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, version string) {
 		w := newWorld(t)
@@ -117,8 +117,8 @@ func TestCheck13ChangedState(t *testing.T) {
 	})
 }
 
-// TestCheck13Undo takes a write back, as a person does.
-func TestCheck13Undo(t *testing.T) {
+// TestUndo takes a write back, as a person does.
+func TestUndo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	home := t.TempDir()
@@ -131,8 +131,8 @@ func TestCheck13Undo(t *testing.T) {
 	}
 }
 
-// TestCheck13Strict needs two calls for a write: one that looks, one that writes.
-func TestCheck13Strict(t *testing.T) {
+// TestStrictMode needs two calls for a write: one that looks, one that writes.
+func TestStrictMode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `"writeSafety":"strict"`)
 	v := visit(t, w.serve(t), legacy, nobody)

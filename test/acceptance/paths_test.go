@@ -10,10 +10,10 @@ import (
 	"collie/test/gateway"
 )
 
-// TestCheck09Paths hands hostile paths to the four actions that touch files, from a client, from
+// TestHostilePaths hands hostile paths to the four actions that touch files, from a client, from
 // `collie stdio` with an allowed folder and from the command line: nothing is read, written or
 // deleted. The whole list of hostile forms is in package file.
-func TestCheck09Paths(t *testing.T) {
+func TestHostilePaths(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	allowed := t.TempDir()
