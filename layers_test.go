@@ -52,6 +52,7 @@ var layers = map[string]string{
 		"source/siyuan/content source/siyuan/datafile",
 	"source/upstream":               "tool event mcp process atomicfile",
 	"source/upstream/*":             "tool event mcp process atomicfile jsonc units",
+	"source/upstream/supervise":     "tool source/upstream/entry",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
 	"agent":                 "tool pipeline chat llm event",

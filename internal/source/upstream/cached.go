@@ -52,7 +52,7 @@ func (s *Server) recall(quick bool) (v toolcache.Verdict, why string) {
 		return toolcache.Hit, ""
 	}
 	s.validated = e.ValidatedAt
-	s.status.Era, s.status.Version, s.status.Server = e.Era, e.ProtocolVersion, nameOf(e.ServerInfo)
+	s.hello = hello{e.Era, e.ProtocolVersion, nameOf(e.ServerInfo)}
 	s.overSSE = e.Transport == string(entry.SSE)
 	switch e.Era {
 	case mcp.Modern.String():

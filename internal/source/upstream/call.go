@@ -44,11 +44,11 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 		conn.meets(call.Session)
 		result, err := conn.run(ctx, call)
 		if err == nil {
-			s.answered()
+			s.supervisor.Answered()
 			return result, nil
 		}
 		if _, ok := errors.AsType[*tool.ProtocolError](err); ok || unreadable(err) {
-			s.answered()
+			s.supervisor.Answered()
 		}
 		switch {
 		case errors.Is(err, errNotInUse): // it was given up between here and there
@@ -57,7 +57,7 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 			return tool.Result{}, conn.explain(ctx, call, err)
 		}
 		again = true
-		pauseFor(ctx, conn.client.Link.Done(), endWait) // once more, on a new connection (4.6)
+		pauseFor(ctx, conn.client.Link.Done(), endWait) // once more, on a new connection
 	}
 }
 
@@ -151,7 +151,7 @@ func unreadable(err error) bool {
 }
 
 // mayRepeat reports whether a call that was lost may be sent again: the user says so, or a
-// server that the user trusts says that it changes nothing or may be repeated (4.6).
+// server that the user trusts says that it changes nothing or may be repeated.
 func (s *Server) mayRepeat(call *tool.Call) bool {
 	if call.Kind != tool.KindCall {
 		return call.Kind != tool.KindRequest // the others read
@@ -274,8 +274,7 @@ func inRound(round int, err error) error {
 	return &sent
 }
 
-// doubt fetches the tools again when a server says that it does not know one that we list
-// (7.3).
+// doubt fetches the tools again when a server says that it does not know one that we list.
 func (s *Server) doubt(call *tool.Call, obj json.RawMessage) {
 	code := string(mcp.Get(obj, "code"))
 	if call.Kind != tool.KindCall || code != "-32601" && code != "-32602" {

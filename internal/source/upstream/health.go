@@ -10,10 +10,10 @@ import (
 	"collie/internal/tool"
 )
 
-// pingLimit is how long an answer to a ping may take (5.3).
+// pingLimit is how long an answer to a ping may take.
 const pingLimit = 5 * time.Second
 
-// lookAfter pings a quiet server of the legacy era, where its settings want that (5.5): a
+// lookAfter pings a quiet server of the legacy era, where its settings want that: a
 // remote one as a rule, a child only for keepalive. The modern era has no ping.
 func (s *Server) lookAfter(c *conn) {
 	conf := s.settings()
@@ -32,7 +32,7 @@ func (s *Server) checkHealth(c *conn, h entry.Health) {
 		}
 		if c.ping(s.life) {
 			if misses >= h.Failures {
-				s.moveFrom(c, tool.StateReady, "", "")
+				s.enterFor(c, tool.StateReady, "", "")
 			}
 			misses = 0
 			continue
@@ -40,7 +40,7 @@ func (s *Server) checkHealth(c *conn, h entry.Health) {
 		misses++
 		switch misses {
 		case h.Failures:
-			s.moveFrom(c, tool.StateDegraded, "ping_failed", "it does not answer pings")
+			s.enterFor(c, tool.StateDegraded, "ping_failed", "it does not answer pings")
 		case 2 * h.Failures:
 			s.log.Warn("no answer to pings, connecting anew", "pings", misses)
 			c.giveUpFor("ping_failed")

@@ -4,13 +4,15 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"time"
 
+	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
 )
 
 // Apply makes specs the configuration: servers that are new are added, those that are gone
 // stop, those that have become other ones are replaced, and those that are only treated in
-// another way go on undisturbed (R-CF-5). It returns when the change is made; what stops does
+// another way go on undisturbed. It returns when the change is made; what stops does
 // so in the background. It reports whether the list of sources is another one.
 func (s *Set) Apply(specs []Spec) (changed bool) {
 	s.mu.Lock()
@@ -145,13 +147,8 @@ func (s *Server) reconfigure(spec Spec) bool {
 	}
 	s.conf.Store(&e)
 	s.mu.Lock()
-	s.status.Transport, s.status.Command = string(e.Transport), shown(&e)
-	if s.idle != nil {
-		s.idle.Stop()
-	}
-	if len(s.conns()) > 0 {
-		s.restLater()
-	}
+	connected := len(s.conns()) > 0
+	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Reconfigured(now, connected) })
 	s.mu.Unlock()
 	s.republish()
 	return true

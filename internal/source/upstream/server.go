@@ -13,6 +13,7 @@ import (
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/signin"
+	"collie/internal/source/upstream/supervise"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
@@ -38,7 +39,6 @@ type Server struct {
 	headers    atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
 	up         atomic.Bool                                  // a connection stands, and the lists are its own
 	leaving    atomic.Bool                                  // it takes no more calls; see instead
-	ailing     atomic.Bool                                  // there are failures that an answer would cure
 	headless   atomic.Bool                                  // it leaves the request for its listening stream unanswered
 	postponed  postponement                                 // of refreshing in the background
 	relistAt   atomic.Int64                                 // when a live list is to be asked for again, in Unix ns
@@ -49,6 +49,7 @@ type Server struct {
 	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
 	lists      refresher
 	wants      wants
+	supervisor *supervise.Supervisor
 	questions  questions
 	visitors   atomic.Pointer[[]*tool.Session] // who is there and sees this server
 
@@ -63,7 +64,7 @@ type Server struct {
 	wg     sync.WaitGroup // goroutines that outlive the call that started them
 
 	mu        sync.Mutex
-	status    tool.ServerStatus
+	hello     hello
 	freshness tool.Freshness
 	why       string    // of freshness
 	validated time.Time // when a live server last confirmed the lists
@@ -77,12 +78,14 @@ type Server struct {
 	overSSE   bool           // it was found to speak HTTP with SSE only
 	opening   map[slot]*opening
 	stopping  chan struct{} // closed when connections that were given up have ended; nil if none
-	history   history
-	dropped   uint64 // answers that nobody waited for, on connections that have ended
-	lastErr   error  // of the last start, while the server is down
-	retry     *time.Timer
-	idle      *time.Timer
+	dropped   uint64        // answers that nobody waited for, on connections that have ended
 	closed    bool
+}
+
+// hello is what a server said of itself when it was spoken to last.
+type hello struct {
+	era, version string
+	server       string // name and version
 }
 
 // slot names a connection: the primary one is the zero slot. A session has one connection, in
@@ -127,18 +130,20 @@ func newServer(set *Set, spec Spec) *Server {
 	s.lists.server = s
 	s.questions.prefix = "ask-" + e.Name + "-"
 	s.offer.Store(&tool.Offer{})
-	s.status = tool.ServerStatus{Name: e.Name, Transport: string(e.Transport), Command: shown(&e)}
+	s.supervisor = supervise.New(supervise.Options{
+		Policy: func() supervise.Policy { return supervise.PolicyOf(s.settings()) }, Do: s.carryOut, Changed: s.logState,
+	})
 	switch {
 	case spec.Off != "":
-		s.move(tool.StateDisabled, spec.Off, "")
+		s.enter(tool.StateDisabled, spec.Off, "")
 	case s.wrong != "":
-		s.move(tool.StateConfigError, spec.reason(), s.wrong)
+		s.enter(tool.StateConfigError, spec.reason(), s.wrong)
 	case e.Disabled:
-		s.hash = set.identity(&e) // what is kept of it stays as it is (8.8)
-		s.enter(tool.StateDisabled, "")
+		s.hash = set.identity(&e) // what is kept of it stays as it is
+		s.enter(tool.StateDisabled, "", "")
 	default:
 		s.hash = set.identity(&e)
-		s.enter(tool.StateIdle, "")
+		s.enter(tool.StateIdle, "", "")
 	}
 	return s
 }
@@ -231,7 +236,7 @@ func (s *Server) board(want slot, forCall bool) (*conn, *opening, error) {
 		o = s.claim(key, want.era)
 	}
 	if o == nil {
-		if err := s.barred(time.Now()); err != nil {
+		if err := s.refused(); err != nil {
 			return nil, nil, err
 		}
 		o = s.begin(key, want.era)
@@ -253,7 +258,7 @@ func (s *Server) standing(want slot) bool {
 func (s *Server) bury(key slot, c *conn) {
 	s.put(key, nil)
 	if key == (slot{}) {
-		s.history.failed(s.settings().Restart, time.Now(), 0)
+		s.supervisor.Tell((*supervise.Machine).Lost)
 	}
 	s.wg.Go(func() { c.close(s.life) }) // its process may linger
 }
@@ -275,8 +280,7 @@ func (s *Server) begin(key slot, era mcp.Era) *opening {
 	if conf := s.settings(); conf.Runner {
 		detail = "a first start may download " + first(conf.Package, "its package")
 	}
-	s.status.NextRetry = nil
-	s.record(tool.StateStarting, "", detail)
+	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Starting(now, s.redact(detail)) })
 	s.wg.Go(func() { s.open(o) }) // ends by the start timeout or the server's life
 	return o
 }
@@ -364,7 +368,7 @@ func (s *Server) usable() error {
 var errStopping = errors.New("the gateway is stopping")
 
 // close stops the server for good: calls in flight may end for as long as drain, then they
-// are cancelled (4.9).
+// are cancelled.
 func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.leaving.Store(true)
 	s.mu.Lock()
@@ -380,12 +384,8 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.mu.Lock()
 	s.primary, s.extra, s.teacher = nil, map[slot]*conn{}, nil
 	s.up.Store(false)
-	for _, t := range []*time.Timer{s.retry, s.idle} {
-		if t != nil {
-			t.Stop()
-		}
-	}
 	s.mu.Unlock()
+	s.supervisor.Finish()
 	s.cancel(errStopping)
 	var wg sync.WaitGroup
 	for _, c := range conns {
@@ -396,7 +396,7 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.wg.Wait()
 	s.closeSignIn()
 	s.said.Close()
-	s.enter(tool.StateStopped, "")
+	s.enter(tool.StateStopped, "", "")
 	s.begunAll()
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"collie/internal/mcp"
+	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
 )
 
@@ -55,7 +56,7 @@ func (s *Server) open(o *opening) {
 		err = errStopping
 	}
 	if err == nil {
-		s.status.StartSeconds = time.Since(begun).Seconds()
+		s.supervisor.Tell(func(m *supervise.Machine, _ time.Time) { m.Started(time.Since(begun)) })
 		s.put(o.key, c)
 		c.used = o.forCall
 		s.spoken = s.spoken.heard(c.client)
@@ -256,7 +257,7 @@ func (s *Server) place(key slot, c *conn) (old *conn) {
 	if key.session != "" && s.primary == nil && s.opening[slot{}] == nil {
 		s.opened(c)
 	}
-	s.restLater()
+	s.supervisor.Tell((*supervise.Machine).Connected)
 	return nil
 }
 
@@ -303,18 +304,8 @@ func (s *Server) clear(c *conn) {
 
 // opened records a start that worked. s.mu is held.
 func (s *Server) opened(c *conn) {
-	s.status.Starts++
-	if s.history.attempt > 0 {
-		s.status.Restarts++
-	}
-	s.status.Era, s.status.Version = c.client.Era.String(), c.client.Version
-	s.status.Server = nameOf(c.client.Info)
-	s.history.started(time.Now())
-	s.status.NextRetry, s.lastErr = nil, nil
-	s.forgetRetry()
-	s.restLater()
-	s.ailing.Store(true) // until the first answer
-	s.record(tool.StateReady, "", "")
+	s.hello = hello{c.client.Era.String(), c.client.Version, nameOf(c.client.Info)}
+	s.supervisor.Tell((*supervise.Machine).Ready)
 }
 
 // nameOf is how a server names itself: name and version.
@@ -343,10 +334,8 @@ func (s *Server) failure(err error, after time.Duration) error {
 
 // untilRetry is how long it takes until the server is tried again; 0 where it is not.
 func (s *Server) untilRetry() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if next := s.status.NextRetry; next != nil {
-		return max(0, time.Until(*next))
+	if next := s.supervisor.Condition().NextRetry; !next.IsZero() {
+		return max(0, time.Until(next))
 	}
 	return 0
 }
@@ -370,14 +359,14 @@ func shorten(text string) string {
 // Start starts the server as a person asks for it: whatever failed before is forgotten, and
 // what waits for its next attempt does not wait. It returns when it is ready or has failed.
 func (s *Server) Start(ctx context.Context) error {
-	s.pardon()
+	s.supervisor.Tell((*supervise.Machine).Forgive)
 	_, err := s.connection(ctx)
 	return err
 }
 
 // Restart stops the server, if it runs, and starts it.
 func (s *Server) Restart(ctx context.Context) error {
-	s.pardon()
+	s.supervisor.Tell((*supervise.Machine).Forgive)
 	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
 	return s.Start(ctx)
 }
@@ -388,7 +377,7 @@ func (s *Server) Refresh(ctx context.Context) error {
 	c := s.teacher
 	s.mu.Unlock()
 	if c == nil || !c.alive() {
-		s.pardon()
+		s.supervisor.Tell((*supervise.Machine).Forgive)
 		c, err := s.connection(ctx) // which learns the lists
 		if err != nil {
 			return err
@@ -408,18 +397,11 @@ func (s *Server) Refresh(ctx context.Context) error {
 // that was planned is not made.
 func (s *Server) Stop(ctx context.Context) {
 	s.mu.Lock()
-	s.forgetRetry()
 	begun := slices.Collect(maps.Values(s.opening))
 	for _, o := range begun {
 		o.cancel(errStopped)
 	}
-	switch s.status.State {
-	case tool.StateBackoff, tool.StateOpen:
-		s.status.NextRetry = nil
-		s.record(tool.StateIdle, "user_stop", "")
-	case tool.StateDisabled, tool.StateConfigError, tool.StateIdle, tool.StateStarting, tool.StateReady, tool.StateDegraded,
-		tool.StateNeedsAuth, tool.StateFailed, tool.StateStopping, tool.StateStopped:
-	}
+	s.supervisor.Tell((*supervise.Machine).CancelRetry)
 	s.mu.Unlock()
 	for _, o := range begun {
 		<-o.done // a start that is cancelled ends by the ladder of a stop

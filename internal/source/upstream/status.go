@@ -15,42 +15,50 @@ import (
 	"collie/internal/process"
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/signin"
+	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
 )
 
-// move moves the server to a state. Every change of state goes through here.
-func (s *Server) move(state tool.State, reason, detail string) {
-	s.mu.Lock()
-	s.record(state, reason, detail)
-	s.mu.Unlock()
+// enter moves the server to a state that no event of its life leads to.
+func (s *Server) enter(state tool.State, reason, detail string) {
+	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Enter(now, state, reason, s.redact(detail)) })
 }
 
-// moveFrom is move, unless c is not the primary connection any more: another one has been
+// enterFor is enter, unless c is not the primary connection any more: another one has been
 // asked for, and the state is about that.
-func (s *Server) moveFrom(c *conn, state tool.State, reason, detail string) {
+func (s *Server) enterFor(c *conn, state tool.State, reason, detail string) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.primary == c {
-		s.record(state, reason, detail)
+		s.enter(state, reason, detail)
 	}
-	s.mu.Unlock()
 }
 
-// record puts a state down. s.mu is held.
-func (s *Server) record(state tool.State, reason, detail string) {
-	s.status.State, s.status.Reason, s.status.Detail = state, reason, s.redact(detail)
-	s.status.Since = time.Now()
-	if line := string(state); state != tool.StateIdle || reason != "" {
-		s.said.Add(serverlog.Own, strings.TrimRight(line+" "+reason+": "+s.status.Detail, ": "))
+// logState puts a change of state into the logs.
+func (s *Server) logState(c supervise.Condition) {
+	if line := string(c.State); c.State != tool.StateIdle || c.Reason != "" {
+		s.said.Add(serverlog.Own, strings.TrimRight(line+" "+c.Reason+": "+c.Detail, ": "))
 	}
-	s.log.Debug("server state", "state", string(state), "reason", reason, "detail", detail)
+	s.log.Debug("server state", "state", string(c.State), "reason", c.Reason, "detail", c.Detail)
 }
 
 // Status says what the server is doing, and why.
 func (s *Server) Status() tool.ServerStatus {
-	conf := s.settings()
+	conf, now := s.settings(), s.supervisor.Condition()
+	st := tool.ServerStatus{
+		Name: s.name, Transport: string(conf.Transport), Command: shown(conf), Lifecycle: string(conf.Lifecycle),
+		State: now.State, Since: now.Since, Reason: now.Reason, Detail: now.Detail,
+		Attempt: now.Failures, Starts: now.Starts, Restarts: now.Restarts, StartSeconds: now.LastStart.Seconds(),
+		NoiseLines: s.noise.total(), AutoApprove: conf.AutoApprove.Names,
+	}
+	if conf.AutoApprove.All {
+		st.AutoApprove = []string{"*"}
+	}
+	if !now.NextRetry.IsZero() {
+		st.NextRetry = &now.NextRetry
+	}
 	s.mu.Lock()
-	st := s.status
-	st.Attempt = s.history.inARow(time.Now())
+	st.Era, st.Version, st.Server = s.hello.era, s.hello.version, s.hello.server
 	st.Freshness, st.Why = s.freshness, s.why
 	st.Changed = slices.Clone(s.changed)
 	if !s.validated.IsZero() {
@@ -71,12 +79,6 @@ func (s *Server) Status() tool.ServerStatus {
 	if st.State == tool.StateNeedsAuth {
 		st.Hint = s.authHint()
 	}
-	st.NoiseLines = s.noise.total()
-	st.Lifecycle = string(conf.Lifecycle)
-	st.AutoApprove = conf.AutoApprove.Names
-	if conf.AutoApprove.All {
-		st.AutoApprove = []string{"*"}
-	}
 	offer := s.Offer()
 	for i := range offer.Tools {
 		st.Tools += len(offer.Tools[i].Actions)
@@ -85,7 +87,7 @@ func (s *Server) Status() tool.ServerStatus {
 	return st
 }
 
-// Logs returns the last lines the server has written to stderr, and what else came out of
+// Logs returns// Logs returns the last lines the server has written to stderr, and what else came out of
 // it that was no message.
 func (s *Server) Logs() []process.Entry { return s.said.Entries() }
 
@@ -95,15 +97,15 @@ func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogL
 	return s.said.Tail(ctx, f)
 }
 
-// reasonOf classes a failed start: the stable code of the spec, section 1, and what a
-// person can do about it.
+// reasonOf classes a failed start: its stable code, and what a person
+// can do about it.
 func reasonOf(err error) (reason, hint string) {
 	if e, ok := errors.AsType[*entryError](err); ok {
 		return e.reason, "collie mcp validate shows the place"
 	}
 	if e, ok := errors.AsType[*process.StartError](err); ok {
 		if e.Reason == process.BadDir {
-			return "config_invalid", "make that folder, or change cwd" // 2.3, cwd
+			return "config_invalid", "make that folder, or change cwd"
 		}
 		return string(e.Reason), InstallHint(e.Name)
 	}
@@ -184,9 +186,6 @@ func InstallHint(command string) string {
 	}
 	return "install it, or give its full path"
 }
-
-// enter is move without a reason.
-func (s *Server) enter(state tool.State, detail string) { s.move(state, "", detail) }
 
 // redact hides the secrets of the server's entry in a text.
 func (s *Server) redact(text string) string {

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
 )
 
-// This file decides when a server runs: what happens after a failure (4.7), when it is
-// stopped for being idle (4.8), and how connections are given up (4.9).
+// This file carries out what package supervise decides of when a server runs: it is started again after
+// a failure, stopped when nobody uses it, and its connections are given up.
 
 // startFailed records a start that failed and plans the next one. s.mu is held.
 func (s *Server) startFailed(err error) {
@@ -22,7 +21,7 @@ func (s *Server) startFailed(err error) {
 	case s.closed:
 		return
 	case errors.Is(err, errStopped):
-		s.record(tool.StateIdle, "user_stop", "")
+		s.enter(tool.StateIdle, "user_stop", "")
 		return
 	}
 	reason, hint := reasonOf(err)
@@ -34,35 +33,13 @@ func (s *Server) startFailed(err error) {
 		detail += "; " + hint
 	}
 	s.set.cache().Failed(s.name, reason)
-	s.lastErr = err
-	s.failed(reason, statusOf(err), detail, false)
+	s.failed(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.restless()})
 }
 
-// failed notes a failure and moves to the state that follows. crash says that the server
-// ran. s.mu is held.
-func (s *Server) failed(reason string, status int, detail string, crash bool) {
-	if permanent(reason, status) {
-		state := tool.StateFailed
-		if reason == "auth_required" {
-			state = tool.StateNeedsAuth
-		}
-		s.history.ready = time.Time{}
-		s.status.NextRetry = nil
-		s.record(state, reason, detail)
-		return
-	}
-	now := time.Now()
-	next, open := s.history.failed(s.settings().Restart, now, rand.Float64()) //nolint:gosec // it spreads load, it keeps no secret
-	state := tool.StateBackoff
-	if open {
-		state = tool.StateOpen
-	}
-	s.status.NextRetry = &next
-	s.record(state, reason, detail)
-	s.ailing.Store(true)
-	if crash || s.restless() {
-		s.tryAt(next, now)
-	}
+// failed notes a failure. s.mu is held.
+func (s *Server) failed(f supervise.Failure) {
+	f.Detail, f.Chance = s.redact(f.Detail), rand.Float64() //nolint:gosec // it spreads load, it keeps no secret
+	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Failed(now, f) })
 }
 
 // restless reports whether the server is to be tried again without anybody calling. s.mu is
@@ -71,96 +48,55 @@ func (s *Server) restless() bool {
 	return s.runsOn() || s.known.Load() == nil || s.wants.any()
 }
 
-// runsOn reports whether the server is to run whether or not anybody uses it (4.8).
-func (s *Server) runsOn() bool {
-	switch s.settings().Lifecycle {
-	case entry.Eager, entry.KeepAlive:
-		return true
-	case entry.Auto, entry.Lazy:
-	}
-	return false
-}
+// runsOn reports whether the server is to run whether or not anybody uses it.
+func (s *Server) runsOn() bool { return supervise.AlwaysOn(s.settings()) }
 
-// tryAt plans a start. s.mu is held.
-func (s *Server) tryAt(next, now time.Time) {
-	s.forgetRetry()
-	s.retry = time.AfterFunc(next.Sub(now), func() {
-		s.mu.Lock()
-		if s.closed || s.status.NextRetry == nil || s.primary != nil || s.opening[slot{}] != nil {
-			s.mu.Unlock()
-			return
-		}
-		s.begin(slot{}, 0) // nobody waits for it
-		s.mu.Unlock()
-	})
-}
-
-// forgetRetry gives a planned start up. s.mu is held.
-func (s *Server) forgetRetry() {
-	if s.retry != nil {
-		s.retry.Stop()
+// carryOut does what time has brought.
+func (s *Server) carryOut(order supervise.Order) {
+	switch order {
+	case supervise.Start:
+		s.startAgain()
+	case supervise.CheckUse:
+		s.stopUnused()
+	case supervise.None:
 	}
 }
 
-// soon is how long a failure that no retry can mend answers further calls: a server that is
-// called in a loop is not started in one.
-const soon = time.Second
-
-// barred says why no start is to be tried now: the breaker is open, or the last attempt has
-// just failed for good. s.mu is held.
-func (s *Server) barred(now time.Time) error {
-	next := s.status.NextRetry
-	switch s.status.State {
-	case tool.StateOpen:
-		if next == nil || !now.Before(*next) {
-			return nil
-		}
-		after := next.Sub(now)
-		return &tool.Error{
-			Op: "call", Kind: tool.Unavailable, Subject: s.name, RetryAfter: after,
-			Message: fmt.Sprintf("it failed %d times in a row (%s: %s) and is tried again in %v",
-				s.history.attempt, s.status.Reason, shorten(s.status.Detail), after.Round(100*time.Millisecond)),
-			Hint: "collie mcp restart " + s.name + " tries at once",
-		}
-	case tool.StateFailed, tool.StateNeedsAuth:
-		if s.lastErr != nil && now.Sub(s.status.Since) < soon {
-			return s.failure(s.lastErr, 0)
-		}
-	case tool.StateDisabled, tool.StateConfigError, tool.StateIdle, tool.StateStarting, tool.StateReady,
-		tool.StateDegraded, tool.StateBackoff, tool.StateStopping, tool.StateStopped:
-	}
-	return nil
-}
-
-// pardon forgets the failures, so that a start is tried at once.
-func (s *Server) pardon() {
-	s.mu.Lock()
-	s.history.well()
-	s.lastErr = nil
-	if s.status.State == tool.StateOpen {
-		s.record(tool.StateBackoff, s.status.Reason, s.status.Detail)
-	}
-	s.mu.Unlock()
-}
-
-// answered notes that a call came back with an answer: whatever was wrong is over.
-func (s *Server) answered() {
-	if !s.ailing.Load() {
-		return
-	}
+// startAgain starts the server after a failure, unless it runs by now, or a person has stopped it.
+func (s *Server) startAgain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.history.well()
-	if s.status.State == tool.StateNeedsAuth && s.primary != nil {
-		s.record(tool.StateReady, "", "")
+	if s.closed || s.primary != nil || s.opening[slot{}] != nil || s.supervisor.Condition().NextRetry.IsZero() {
+		return
 	}
-	s.ailing.Store(false)
+	s.begin(slot{}, 0) // nobody waits for it
+}
+
+// refused says why no start is to be tried now: the breaker is open, or the last attempt has
+// just failed for good.
+func (s *Server) refused() error {
+	r := s.supervisor.Refused()
+	switch {
+	case r == nil:
+		return nil
+	case r.After == 0:
+		return s.failure(r.Err, 0)
+	}
+	return &tool.Error{
+		Op: "call", Kind: tool.Unavailable, Subject: s.name, RetryAfter: r.After,
+		Message: fmt.Sprintf("it failed %d times in a row (%s: %s) and is tried again in %v",
+			r.Failures, r.Reason, shorten(r.Detail), r.After.Round(100*time.Millisecond)),
+		Hint: "collie mcp restart " + s.name + " tries at once",
+	}
 }
 
 // signedOut notes that the server wants to know who asks, in the middle of a session.
 func (s *Server) signedOut(c *conn) {
-	s.ailing.Store(true)
-	s.moveFrom(c, tool.StateNeedsAuth, "auth_required", s.authHint())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.primary == c { // else the state is about another one
+		s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.SignedOut(now, s.authHint()) })
+	}
 }
 
 // mourn waits for the end of a connection, says so, and plans the next start.
@@ -189,44 +125,19 @@ func (s *Server) mourn(c *conn) {
 	switch {
 	case !known || s.opening[slot{}] != nil:
 	case key == (slot{}):
-		s.failed(c.endReason(), 0, detail, true)
+		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: true})
 	case len(s.conns()) == 0: // the last of a server that each session has for itself
-		s.failed(c.endReason(), 0, detail, false)
+		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: s.restless()})
 	}
 	s.mu.Unlock()
 	s.log.Warn("server ended", "detail", shorten(detail))
 	c.close(s.life)
 }
 
-// restLater arms the timer that stops an idle server, or the connections of sessions that have
-// gone quiet. s.mu is held.
-func (s *Server) restLater() {
-	conf := s.settings()
-	d, ok := s.idleTime()
-	if !ok && (conf.Isolation != entry.Session || conf.IdleTimeout <= 0) {
-		return
-	}
-	d = cmp.Or(d, conf.IdleTimeout)
-	if s.idle == nil {
-		s.idle = time.AfterFunc(d, s.rest)
-		return
-	}
-	s.idle.Reset(d)
-}
-
-// idleTime is how long the server may be idle; ok is false where it runs on.
-func (s *Server) idleTime() (d time.Duration, ok bool) {
-	if s.runsOn() {
-		return 0, false
-	}
-	d = s.settings().IdleTimeout
-	return d, d > 0
-}
-
-// rest stops the server if nobody has needed it for idleTimeout. A call in flight, a question
+// stopUnused stops the server if nobody has needed it for idleTimeout. A call in flight, a question
 // that waits for a person and a subscription keep it running. Of sessions that have a connection
 // each, every one rests by itself: a session that ends says nothing.
-func (s *Server) rest() {
+func (s *Server) stopUnused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -235,16 +146,16 @@ func (s *Server) rest() {
 	now := time.Now()
 	s.restSessions(now)
 	conns := s.conns()
-	d, ok := s.idleTime()
+	policy := supervise.PolicyOf(s.settings())
+	d, ok := policy.IdleTimeout, policy.Stops()
 	if len(conns) == 0 || !ok && len(s.extra) == 0 {
 		return
 	}
 	if left := s.busyFor(conns, now, d, ok); left > 0 {
-		s.idle.Reset(left)
+		s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Postpone(now, left) })
 		return
 	}
-	s.abandon(conns)
-	s.record(tool.StateStopping, "idle_stop", "")
+	s.abandon(conns, "idle_stop")
 	done := s.stopping
 	s.wg.Go(func() { s.end(s.life, conns, done, "idle_stop", fmt.Sprintf("nobody used it for %v", d)) })
 	s.log.Debug("idle, stopping", "after", d)
@@ -285,13 +196,13 @@ func (s *Server) restSessions(now time.Time) {
 
 // abandon takes connections out of use: a call that was about to board one looks for
 // another. s.mu is held.
-func (s *Server) abandon(conns []*conn) {
+func (s *Server) abandon(conns []*conn, reason string) {
 	for _, c := range conns {
 		c.retire()
 	}
 	s.primary, s.extra, s.teacher = nil, map[slot]*conn{}, nil
 	s.up.Store(false)
-	s.history.stopped(time.Now())
+	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopping(now, reason) })
 	s.stopping = make(chan struct{})
 }
 
@@ -304,8 +215,7 @@ func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string)
 		s.mu.Unlock()
 		return
 	}
-	s.abandon(conns)
-	s.record(tool.StateStopping, reason, "")
+	s.abandon(conns, reason)
 	done := s.stopping
 	s.wg.Add(1)
 	defer s.wg.Done()
@@ -337,9 +247,7 @@ func (s *Server) end(ctx context.Context, conns []*conn, done chan struct{}, rea
 	if s.stopping == done {
 		s.stopping = nil
 	}
-	if s.status.State == tool.StateStopping {
-		s.record(tool.StateIdle, reason, detail)
-	}
+	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopped(now, reason, detail) })
 	s.mu.Unlock()
 	close(done)
 }

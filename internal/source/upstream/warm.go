@@ -13,8 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// begin1st publishes what the cache knows and reports whether the server is to be started now
-// (4.8, 8.7). chosen says that its tools are wanted now; all that this is a whole gateway.
+// begin1st publishes what the cache knows and reports whether the server is to be started now. chosen says that its tools are wanted now; all that this is a whole gateway.
 func (s *Server) begin1st(chosen, all bool) bool {
 	if s.usable() != nil {
 		return false
@@ -103,7 +102,7 @@ func (s *Server) lease() (release func(), ok bool) {
 	}, true
 }
 
-// refreshOften fetches lists again every now and then (8.13). It ends with the set.
+// refreshOften fetches lists again every now and then. It ends with the set.
 func (s *Set) refreshOften() {
 	p := s.opts.Policy
 	for pauseFor(s.life, nil, jittered(p.RefreshEvery)) {
@@ -134,13 +133,13 @@ func (s *Set) refreshOften() {
 	}
 }
 
-// needsPerson reports whether the server has failed for a reason that no new attempt mends (4.7).
+// needsPerson reports whether the server has failed for a reason that no new attempt mends.
 func (s *Server) needsPerson() bool {
-	st := s.Status().State
+	st := s.supervisor.Condition().State
 	return st == tool.StateFailed || st == tool.StateNeedsAuth
 }
 
-// postponement is how a server that fails is refreshed less and less often (8.13).
+// postponement is how a server that fails is refreshed less and less often.
 type postponement struct {
 	mu    sync.Mutex
 	until time.Time

@@ -1,4 +1,4 @@
-package upstream
+package supervise
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ var anyPolicy = rapid.Custom(func(t *rapid.T) entry.Restart {
 	}
 })
 
-// R-BO-1: delays rise to the cap and never above, whatever chance says.
+// Delays rise to the cap and never above, whatever chance says.
 func TestDelaysRiseToTheCap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,7 +81,7 @@ func TestBreakerOpensWithinTheWindow(t *testing.T) {
 	})
 }
 
-// R-BO-1: servers with the same history do not come back together more often than chance.
+// Servers with the same history do not come back together more often than chance.
 func TestEqualHistoriesDoNotRetryTogether(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,12 +121,12 @@ func TestAWellServerStartsAnew(t *testing.T) {
 func TestPermanentReasons(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"command_not_found", "permission_denied", "config_invalid", "var_unset", "unsupported_protocol", "auth_required"} {
-		if !permanent(reason, 0) {
+		if !Permanent(reason, 0) {
 			t.Errorf("%s is tried again by itself", reason)
 		}
 	}
 	for status, want := range map[int]bool{0: false, 400: true, 401: false, 403: true, 404: true, 405: true, 408: false, 410: true, 429: false, 500: false, 503: false} {
-		if permanent("http_4xx", status) != want {
+		if Permanent("http_4xx", status) != want {
 			t.Errorf("HTTP %d: permanent is %v, want %v", status, !want, want)
 		}
 	}

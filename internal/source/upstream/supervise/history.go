@@ -1,4 +1,4 @@
-package upstream
+package supervise
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// history is what a server's failures say about when to try again (4.7). A failure is a start
+// history is what a server's failures say about when to try again. A failure is a start
 // that failed or a connection that ended by itself. Delays double from base to cap, with
 // jitter; too many failures within the window open the breaker.
 //
@@ -74,18 +74,4 @@ func backoff(p entry.Restart, n int) time.Duration {
 // come back together.
 func jitter(d time.Duration, chance float64) time.Duration {
 	return d/2 + time.Duration(chance*float64(d-d/2))
-}
-
-// permanent reports whether a reason needs a person or a change of the configuration: it is
-// not tried again without being asked.
-func permanent(reason string, status int) bool {
-	switch reason {
-	case "command_not_found", "permission_denied", "config_invalid", "var_unset", "unsupported_protocol", "auth_required":
-		return true
-	}
-	switch status {
-	case 400, 403, 404, 405, 410:
-		return true
-	}
-	return false
 }

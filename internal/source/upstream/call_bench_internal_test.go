@@ -1,0 +1,34 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"collie/internal/tool"
+)
+
+// BenchmarkRun is one call of a tool of a server that runs, on pipes in memory: what the call costs here,
+// beside the wire. Run it against another revision in turns, and compare the medians.
+func BenchmarkRun(b *testing.B) {
+	m := &memory{}
+	s, done := live(b, m, fmt.Sprintf(plain, ""))
+	defer done()
+	if err := echo(s); err != nil {
+		b.Fatal(err)
+	}
+	call := &tool.Call{
+		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{"text":"hello"}`), Source: s,
+		Action: &s.Offer().Tools[0].Actions[0], Session: "a",
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Current(context.Background(), call); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Run(context.Background(), call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
