@@ -12,6 +12,7 @@ import (
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/toolcache"
+	"collie/internal/source/upstream/toolcache/natsstore"
 	"collie/internal/tool"
 )
 
@@ -102,13 +103,20 @@ func CacheKey(cfg *config.Config) string { return keyFile(cfg) }
 // returns the key of the servers' identities. What is wrong with them is a warning: the gateway
 // works without.
 func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (key []byte) {
-	shared, err := openShared(cfg, a.log)
+	if cfg.Cache.Shared == "" {
+		if w := SharedPlaceIgnored(cfg); w != "" {
+			a.log.Warn("the shared tool cache is not used", "setting", w)
+		}
+		return a.openCacheWith(ctx, cfg, opts, nil)
+	}
+	shared, err := natsstore.Open(cfg.Cache.Shared, natsstore.Options{Logger: a.log})
 	if err != nil {
 		hint := ""
 		if e, ok := errors.AsType[*tool.Error](err); ok {
 			hint = e.Hint
 		}
 		a.log.Warn("the shared tool cache is not used", "error", err, "hint", hint)
+		return a.openCacheWith(ctx, cfg, opts, nil)
 	}
 	return a.openCacheWith(ctx, cfg, opts, shared)
 }

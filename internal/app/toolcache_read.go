@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -235,20 +236,31 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// SharedPlace is the kind of the place that a home's cache shares with others, dir, file, http,
-// https, nats, tls or serve, and where it is, without what signs in; empty where nothing is
-// shared.
-func SharedPlace(cfg *config.Config) (kind, where string) {
-	switch cfg.Cache.Shared {
-	case "":
-		return "", ""
-	case serveShared:
-		return serveShared, sharedFile(cfg)
+// SharedPlace is the address of the NATS servers through which a home's cache is shared, without
+// what signs in; empty where nothing is shared.
+func SharedPlace(cfg *config.Config) string {
+	if cfg.Cache.Shared == "" {
+		return ""
 	}
-	u, err := url.Parse(cfg.Cache.Shared)
-	if err != nil { // settings with such a text are refused
-		return "", ""
+	list := strings.Split(cfg.Cache.Shared, ",")
+	for i, one := range list {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil { // settings with such a text are refused
+			return ""
+		}
+		u.User = nil
+		list[i] = u.String()
 	}
-	u.User = nil
-	return u.Scheme, u.String()
+	return strings.Join(list, ",")
+}
+
+// SharedPlaceIgnored says why the place that the settings name is not used: gateways no longer share
+// through places of its kind. It is empty where they name none, or a NATS server.
+func SharedPlaceIgnored(cfg *config.Config) string {
+	for _, w := range cfg.Warnings {
+		if w.Pointer == "/cache/shared" {
+			return w.Place() + ": " + w.Text()
+		}
+	}
+	return ""
 }

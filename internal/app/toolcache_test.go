@@ -166,25 +166,18 @@ func TestReadCacheFile(t *testing.T) {
 
 func TestSharedPlace(t *testing.T) {
 	t.Parallel()
-	for shared, want := range map[string][2]string{
-		"":                                    {"", ""},
-		"dir:///mnt/共享":                       {"dir", "dir:///mnt/%E5%85%B1%E4%BA%AB"},
-		"https://geheim@collie.example:7420":  {"https", "https://collie.example:7420"},
-		"https://u:geheim@collie.example/api": {"https", "https://collie.example/api"},
-		"nats://u:geheim@nats.example:4222/b": {"nats", "nats://nats.example:4222/b"},
+	for shared, want := range map[string]string{
+		"":                                    "",
+		"nats://u:geheim@nats.example:4222/b": "nats://nats.example:4222/b",
+		"nats://geheim@a, tls://u:geheim@b/b": "nats://a,tls://b/b",
 	} {
 		raw, err := json.Marshal(map[string]any{"cache": map[string]string{"shared": shared}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		kind, where := app.SharedPlace(settings(t, string(raw)))
-		if got := [2]string{kind, where}; got != want {
+		if got := app.SharedPlace(settings(t, string(raw))); got != want {
 			t.Errorf("%s: %q, want %q", shared, got, want)
 		}
-	}
-	cfg := settings(t, `{"cache":{"shared":"serve"}}`)
-	if kind, where := app.SharedPlace(cfg); kind != "serve" || !strings.HasPrefix(where, cfg.Paths.State) {
-		t.Errorf("serve: %q %q", kind, where)
 	}
 }
 
@@ -193,14 +186,11 @@ func TestSharedPlace(t *testing.T) {
 func TestSharedPlaceThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for shared, says := range map[string]string{
-		"ftp://geheim@host/x":           "scheme ftp",
-		"http://geheim@192.0.2.1:7420":  "use https",
-		"https://secret:team@host:7420": "collie secret set team",
-		"file://OWN":                    "own cache file",
+		"nats://u:geheim@host/a.b":     "other characters than letters",
+		"nats://u:geheim@host?geheim1": "has a query",
 	} {
 		cfg := settings(t, `{"secrets":{"store":"file"}}`)
-		own, _ := app.CacheFile(cfg)
-		cfg.Cache.Shared = strings.Replace(shared, "OWN", filepath.ToSlash(own), 1)
+		cfg.Cache.Shared = shared
 		var told bytes.Buffer // read after Close
 		a, err := app.Open(t.Context(), cfg, app.Options{Logger: slog.New(slog.NewTextHandler(&told, nil))})
 		if err != nil {

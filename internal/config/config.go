@@ -137,8 +137,9 @@ type Cache struct {
 	// FirstListWait is how long the first list of a client waits for servers whose tools nobody has
 	// seen; default 5 s, 0 does not wait.
 	FirstListWait time.Duration
-	// Shared is the URL of a cache that several gateways share, or "serve" to be that place for
-	// others; empty (default) means none. It may hold a password, which [Config.JSON] hides.
+	// Shared is the address of the NATS server through which gateways share their lists, several of
+	// a cluster with commas between; empty (default) means none. It may hold a password, which
+	// [Config.JSON] hides.
 	Shared string
 	// SharedKeyFile holds the key that signs shared entries; absolute; empty means this home's.
 	SharedKeyFile string

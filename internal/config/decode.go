@@ -292,22 +292,10 @@ func modeField(p *fs.FileMode) field {
 	}, func() any { return show() }}
 }
 
-// urlField is a URL, in which a password and the values of a query are never shown.
-func urlField(p *string, example string, words ...string) field {
-	f := stringField(p, example)
-	return field{func(d *decoder, n node) {
-		before := *p
-		f.set(d, n)
-		if s, ok := text(n); ok && s != "" && !slices.Contains(words, s) && !isURL(s) {
-			*p = before
-			d.fail(n, "value", "expected a URL such as %q", example) // it may hold a secret
-		}
-	}, func() any { return shownURL(*p) }}
-}
-
-func isURL(s string) bool {
+// isURL reports whether a text is an address of one of the schemes.
+func isURL(s string, schemes ...string) bool {
 	u, err := url.Parse(s)
-	return err == nil && u.Scheme != "" && (u.Host != "" || strings.HasPrefix(u.Path, "/"))
+	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
 }
 
 // shownURL is a URL without what signs in.

@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/url"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -119,7 +120,7 @@ func (c *Cache) fields() fields {
 		"refreshStartsServers": boolField(&c.RefreshStartsServers),
 		"firstListWait":        durationField(&c.FirstListWait),
 
-		"shared":         urlField(&c.Shared, "https://collie.example.org:7420", "serve"),
+		"shared":         sharedField(&c.Shared),
 		"sharedKeyFile":  pathField(&c.SharedKeyFile),
 		"sharedIdentity": choiceField(&c.SharedIdentity, "exact", "portable"),
 	}
@@ -149,17 +150,77 @@ func (t *Telemetry) fields() fields {
 	}
 }
 
-// webField is a URL that HTTP can reach.
+// webField is a URL that HTTP can reach, in which a password and the values of a query are never
+// shown.
 func webField(p *string, example string) field {
-	f := urlField(p, example)
+	f := stringField(p, example)
 	return field{func(d *decoder, n node) {
 		before := *p
 		f.set(d, n)
-		if u, err := url.Parse(*p); *p != before && *p != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		if *p != before && *p != "" && !isURL(*p, "http", "https") {
 			*p = before
 			d.fail(n, "value", "expected an http or https URL such as %q", example) // it may hold a secret
 		}
-	}, f.get}
+	}, func() any { return shownURL(*p) }}
+}
+
+// sharedField is the address of a NATS server, or of several of a cluster with commas between.
+// The places that earlier versions shared through are named in a warning and ignored: a gateway
+// starts without them, since every list can be learned again.
+func sharedField(p *string) field {
+	const example = "nats://nats.example.org:4222"
+	f := stringField(p, example)
+	return field{func(d *decoder, n node) {
+		before := *p
+		f.set(d, n)
+		what := formerPlace(*p)
+		switch {
+		case *p == before, *p == "", isNATS(*p):
+			return
+		case what != "":
+			d.report(n, n.value.StartOffset, "value", SeverityWarning,
+				"%s is ignored: gateways share lists through NATS alone; write an address such as %q, or take lists over once with collie cache import FILE", what, example)
+		default:
+			d.fail(n, "value", "expected the address of a NATS server such as %q", example) // it may hold a secret
+		}
+		*p = before
+	}, func() any { return shownNATS(*p) }}
+}
+
+// formerPlace says what kind of place a text names through which gateways no longer share; empty
+// if it names none.
+func formerPlace(s string) string {
+	scheme, _, _ := strings.Cut(s, ":")
+	switch {
+	case s == "serve":
+		return `"serve"`
+	case scheme == "http" || scheme == "https":
+		return "an address of HTTP"
+	case scheme == "dir" || filepath.IsAbs(s) || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "."):
+		return "a folder"
+	case scheme == "file":
+		return "a file"
+	}
+	return ""
+}
+
+// isNATS reports whether a text is the address of a NATS server, or several with commas between.
+func isNATS(s string) bool {
+	for one := range strings.SplitSeq(s, ",") {
+		if !isURL(strings.TrimSpace(one), "nats", "tls") {
+			return false
+		}
+	}
+	return true
+}
+
+// shownNATS is the address without what signs in.
+func shownNATS(s string) string {
+	list := strings.Split(s, ",")
+	for i, one := range list {
+		list[i] = shownURL(strings.TrimSpace(one))
+	}
+	return strings.Join(list, ",")
 }
 
 // clampedField is a whole number of which the nearest that is allowed counts.

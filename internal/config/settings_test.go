@@ -18,7 +18,7 @@ func TestNewSections(t *testing.T) {
 	file := write(t, `{
 		"http": {"metrics": true},
 		"cache": {"mode": "0640", "compression": "gzip", "trustImported": true, "serveOldOnChange": true, "refreshStale": "start", "warmup": "off",
-			"refreshInterval": "6h", "refreshStartsServers": true, "firstListWait": "3s", "shared": "https://me:geheim@h/c?key=geheim2&a=b", "sharedKeyFile": "team.key",
+			"refreshInterval": "6h", "refreshStartsServers": true, "firstListWait": "3s", "shared": "nats://me:geheim@h/c,tls://geheim2@b:4222", "sharedKeyFile": "team.key",
 			"sharedIdentity": "portable", "maxStale": "0"},
 		"mcp": {"drain": "0", "warmParallel": 1, "logs": {"enabled": false, "maxSize": "1MB", "files": 1}},
 		"secrets": {"store": "file"},
@@ -36,7 +36,7 @@ func TestNewSections(t *testing.T) {
 	want := config.Cache{
 		Enabled: true, File: got.File, MaxAge: 24 * time.Hour, Mode: 0o640, Compression: "gzip", TrustImported: true,
 		ServeOldOnChange: true, RefreshStale: "start", Warmup: "off", RefreshInterval: 6 * time.Hour, RefreshStartsServers: true, FirstListWait: 3 * time.Second,
-		Shared: "https://me:geheim@h/c?key=geheim2&a=b", SharedKeyFile: filepath.Join(dir, "team.key"), SharedIdentity: "portable",
+		Shared: "nats://me:geheim@h/c,tls://geheim2@b:4222", SharedKeyFile: filepath.Join(dir, "team.key"), SharedIdentity: "portable",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cache (-want +got):\n%s", diff)
@@ -47,7 +47,7 @@ func TestNewSections(t *testing.T) {
 	if want := (config.Log{File: filepath.Join(dir, "c.log"), Level: "debug", MaxSize: 1 << 20, Files: 9}); c.Log != want {
 		t.Errorf("log %+v", c.Log)
 	}
-	if text := string(c.JSON()); strings.Contains(text, "geheim") || !strings.Contains(text, `"shared":"https://***@h/c?a=***&key=***"`) || !strings.Contains(text, `"mode":"0640"`) {
+	if text := string(c.JSON()); strings.Contains(text, "geheim") || !strings.Contains(text, `"shared":"nats://***@h/c,tls://***@b:4222"`) || !strings.Contains(text, `"mode":"0640"`) {
 		t.Errorf("settings read %s", text)
 	}
 	other, err := load(t, write(t, strings.Replace(content(t, file), "geheim2", "geheim3", 1)))
@@ -291,7 +291,7 @@ func TestAnalyticsAndTelemetry(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"endpoint": "ftp://h/geheim"}`: `telemetry.endpoint: expected an http or https URL such as "https://`,
-		`{"endpoint": "h/geheim"}`:       `telemetry.endpoint: expected a URL`,
+		`{"endpoint": "h/geheim"}`:       `telemetry.endpoint: expected an http or https URL`,
 		`{"endpoint": 1}`:                `telemetry.endpoint: expected a string`,
 		`{"intervalHours": "1h"}`:        `telemetry.intervalHours: expected a whole number from 1 to 168`,
 		`{"intervalHours": 1.5}`:         `telemetry.intervalHours: expected a whole number from 1 to 168`,

@@ -2,7 +2,6 @@ package living_test
 
 import (
 	"net/http"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,9 +11,9 @@ import (
 
 // What one gateway has learned, others offer without asking; they are told of what changes; and
 // what nobody has signed is used by nobody.
-func TestSharedFolder(t *testing.T) {
+func TestSharedChange(t *testing.T) {
 	t.Parallel()
-	place := "dir://" + filepath.ToSlash(t.TempDir())
+	place := newPlace(t)
 	far := newRemote(t, "--offer", "echo,change")
 	m := teamOf(t, gateway.Server{Name: "r", Entry: far.entry()})
 	all := []*gateway.Gateway{m.reader(t, place)}
@@ -44,7 +43,7 @@ func TestSharedFolder(t *testing.T) {
 // A place that is dead costs a moment at the start, and nothing else.
 func TestDeadSharedPlace(t *testing.T) {
 	t.Parallel()
-	h := teamOf(t, two...).member(t, "http://127.0.0.1:1/")
+	h := teamOf(t, two...).member(t, "nats://127.0.0.1:1")
 	h.warm(t)
 	begun := time.Now()
 	g := h.serve(t)

@@ -12,8 +12,8 @@ import (
 func (p *program) cachePathCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "Where the tool cache lies, and whether it can be written", Args: cobra.NoArgs,
-		Long: "Shows the file, the key that tells servers apart and signs what is shared, and the place that\n" +
-			"is shared with other gateways. Nothing is made.",
+		Long: "Shows the file, the key that tells servers apart and signs what is shared, and the NATS server\n" +
+			"through which lists are shared with other gateways. Nothing is made.",
 		RunE: func(*cobra.Command, []string) error { return p.cachePath() },
 	}
 }
@@ -27,9 +27,13 @@ func (p *program) cachePath() error {
 	info, missing := os.Stat(path)
 	writable := app.CacheWritable(path)
 	backend := []string{"file"}
-	kind, where := app.SharedPlace(cfg)
-	if kind != "" {
-		backend = append(backend, kind)
+	if w := app.SharedPlaceIgnored(cfg); w != "" {
+		p.warn("%s", w)
+	}
+	shared := app.SharedPlace(cfg)
+	if shared != "" {
+		scheme, _, _ := strings.Cut(shared, ":")
+		backend = append(backend, scheme)
 	}
 	_, noKey := os.Stat(app.CacheKey(cfg))
 	if p.json {
@@ -40,7 +44,7 @@ func (p *program) cachePath() error {
 		return p.printJSON(map[string]any{
 			"enabled": cfg.Cache.Enabled, "path": path, "missing": missing != nil, "writable": writable, "fellBack": fellBack,
 			"size": size, "key": app.CacheKey(cfg), "keyMissing": noKey != nil, "keyShared": cfg.Cache.SharedKeyFile != "",
-			"backend": backend, "shared": where,
+			"backend": backend, "shared": shared,
 		})
 	}
 	rows := [][]string{{"file", path}}
@@ -62,14 +66,14 @@ func (p *program) cachePath() error {
 		rows = append(rows, []string{"instead of", cfg.Cache.File + ", whose folder cannot be written"})
 	}
 	rows = append(rows, []string{"backend", strings.Join(backend, " + ")})
-	if kind != "" {
-		rows = append(rows, []string{"shared", where})
+	if shared != "" {
+		rows = append(rows, []string{"shared", shared})
 	}
 	key := app.CacheKey(cfg)
 	switch {
 	case noKey != nil:
 		key += " (not made yet)"
-	case kind != "" && cfg.Cache.SharedKeyFile == "":
+	case shared != "" && cfg.Cache.SharedKeyFile == "":
 		key += " (this home's own: nobody else can use what it shares; see cache.sharedKeyFile)"
 	}
 	return p.table(nil, append(rows, []string{"key", key}))

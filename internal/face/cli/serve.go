@@ -156,13 +156,6 @@ func (p *program) serve(ctx context.Context, f *serveFlags) error {
 		},
 	})
 	mux.Handle("/api/v1/", api)
-	if peers := app.Peers(cfg, log); peers != nil {
-		mux.Handle(app.PeersPath, peers)
-		mux.Handle(app.PeersPath+"/", peers)
-		mux.Handle("GET "+app.PeersPath+"/stats", api)
-		mux.Handle("POST "+app.PeersPath+"/clear", api)
-		mux.Handle("POST "+app.PeersPath+"/flush", api)
-	}
 	if cfg.HTTP.Metrics {
 		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
 		defer m.Close()

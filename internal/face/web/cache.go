@@ -44,3 +44,13 @@ func (a *api) flushCache(w http.ResponseWriter, r *http.Request) error {
 	}
 	return answer(w, map[string]any{})
 }
+
+// notShared answers gateways of earlier versions, which shared their lists through this one.
+func (a *api) notShared(w http.ResponseWriter, _ *http.Request) error {
+	e := &tool.Error{
+		Op: "share tool cache", Kind: tool.Disabled, Message: "gateways do not share lists over HTTP any more",
+		Hint: `share through NATS: "cache": {"shared": "nats://nats.example.org:4222"}, or take lists over once with collie cache import FILE`,
+	}
+	refuseAs(w, http.StatusGone, e.Payload())
+	return nil
+}

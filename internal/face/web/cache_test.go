@@ -72,3 +72,19 @@ func TestClearCache(t *testing.T) {
 		})
 	}
 }
+
+// Gateways of earlier versions, which shared their lists over HTTP, are told what to do instead.
+func TestListsAreNotShared(t *testing.T) {
+	t.Parallel()
+	h := web.New(web.Options{Identify: func(*http.Request) web.Identity { return web.Identity{} }})
+	for _, ask := range []string{
+		"GET /api/v1/toolcache", "PATCH /api/v1/toolcache", "GET /api/v1/toolcache/events", "POST /api/v1/toolcache/leases/a",
+	} {
+		method, path, _ := strings.Cut(ask, " ")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader("{}")))
+		if w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "nats://") || !strings.Contains(w.Body.String(), "collie cache import") {
+			t.Errorf("%s: HTTP %d %s", ask, w.Code, w.Body)
+		}
+	}
+}

@@ -96,6 +96,9 @@ func Routes() []Route {
 		{"GET /api/v1/toolcache/stats", ClassManage, (*api).cacheStats},
 		{"POST /api/v1/toolcache/clear", ClassManage, (*api).clearCache},
 		{"POST /api/v1/toolcache/flush", ClassManage, (*api).flushCache},
+		{"/api/v1/toolcache", ClassRead, (*api).notShared},
+		{"/api/v1/toolcache/events", ClassRead, (*api).notShared},
+		{"/api/v1/toolcache/leases/{server}", ClassRead, (*api).notShared},
 		{"GET /api/v1/tools", ClassRead, (*api).tools},
 		{"GET /api/v1/lists/{kind}", ClassRead, (*api).list},
 		{"POST /api/v1/calls", ClassCall, (*api).call},
@@ -190,6 +193,10 @@ func encode(v any) (json.RawMessage, error) {
 // refuse writes an error.
 func refuse(w http.ResponseWriter, err error) {
 	status, body := errorBody(err)
+	refuseAs(w, status, body)
+}
+
+func refuseAs(w http.ResponseWriter, status int, body json.RawMessage) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that has gone needs no answer
