@@ -201,7 +201,7 @@ func newPlace(t *testing.T) string {
 // One warms, the others offer the same without a process; one with another key takes nothing from
 // the place, counts that, and learns the tools itself. No other test of this package runs
 // meanwhile, or a place might seldom answer in time.
-func TestSharedPlaces(t *testing.T) {
+func TestSharedPlace(t *testing.T) {
 	m := newTeam(t)
 	place := newPlace(t)
 	first := m.reader(t, place)
