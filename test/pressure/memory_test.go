@@ -90,6 +90,9 @@ func TestManySessionsWithLargeAnswers(t *testing.T) {
 			if err == nil {
 				err = s.read(resp, pace{}, func(m []byte) bool {
 					whole[n] = len(m) > size
+					if !whole[n] {
+						t.Logf("in place of an answer: %.300s", m)
+					}
 					return false
 				})
 			}

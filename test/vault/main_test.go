@@ -1,8 +1,11 @@
 package vault
 
 import (
+	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,5 +18,29 @@ func TestMain(m *testing.M) {
 	if file := os.Getenv(victimFile); file != "" {
 		os.Exit(work(os.Getenv(victimJob), file)) // this process is the one to be killed
 	}
+	if file := os.Getenv(usageFile); file != "" {
+		os.Exit(between(file)) // this process runs a program and measures it
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// usageFile is a variable with the name of the file for what a program has used.
+const usageFile = "COLLIE_TEST_USAGE"
+
+// between runs the program in the arguments and writes as JSON what the system says that it used.
+func between(file string) int {
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	err := cmd.Run()
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(cmd.ProcessState.SysUsage()); err == nil {
+			err = os.WriteFile(file, text, 0o600)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }

@@ -4,6 +4,7 @@ package vault
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,12 +34,7 @@ func TestLongFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"vault", "import", notes}, {"vault", "export", filepath.Join(dir, "out")}} {
-		cmd := exec.Command(collie, append([]string{"--home", filepath.Join(dir, "home")}, args...)...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-		used := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+		used := peak(t, append([]string{collie, "--home", filepath.Join(dir, "home")}, args...)...)
 		t.Logf("%s: %d MiB", args[1], used>>10)
 		if used > most {
 			t.Errorf("%s took %d MiB of memory", args[1], used>>10)
@@ -48,4 +44,29 @@ func TestLongFile(t *testing.T) {
 	if err != nil || bytes.Count(written, []byte("](https://example.com/")) != 60_000 {
 		t.Errorf("of 60,000 links %d came back: %v", bytes.Count(written, []byte("](https://example.com/")), err)
 	}
+}
+
+// peak runs a program and returns the most memory that it had resident, in KiB. Linux counts for a process what the one
+// that started it had, and that of the tests holds vaults in memory side by side: so a small one stands between.
+func peak(t *testing.T, args ...string) int {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "usage.json")
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), usageFile+"="+file)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var used syscall.Rusage
+	if err := json.Unmarshal(text, &used); err != nil {
+		t.Fatal(err)
+	}
+	return int(used.Maxrss)
 }
