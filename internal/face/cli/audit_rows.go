@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,9 +21,7 @@ var recordWidths = []int{23, 15, 10, 32, 9, 9, 200}
 // --json it writes the lines of the files.
 func (p *program) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry, error], stream bool) error {
 	var cells [][]string
-	l := layout{painter: p.painter(p.out), width: terminalWidth(p.out)}
-	widths := slices.Clone(recordWidths)
-	narrow(widths, l.width, nil)
+	width, line := terminalWidth(p.out), p.rows(recordWidths)
 	for e, err := range seq {
 		switch {
 		case ctx.Err() != nil:
@@ -34,9 +31,9 @@ func (p *program) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry,
 		case p.json:
 			_, err = fmt.Fprintf(p.out, "%s\n", e.Raw)
 		case stream:
-			_, err = fmt.Fprintln(p.out, l.row(oneLines(shortTime(recordRow(&e), l.width), widths), widths, false))
+			_, err = fmt.Fprintln(p.out, line(shortTime(recordRow(&e), width)))
 		default:
-			cells = append(cells, shortTime(recordRow(&e), l.width))
+			cells = append(cells, shortTime(recordRow(&e), width))
 		}
 		if err != nil {
 			return err
@@ -50,17 +47,6 @@ func (p *program) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry,
 		return nil
 	}
 	return p.table(recordHead, cells)
-}
-
-// oneLines cuts cells to the widths of a stream of rows.
-func oneLines(row []string, widths []int) []string {
-	for i, cell := range row {
-		row[i] = oneLine(cell)
-		if i < len(row)-1 {
-			row[i] = columns.Truncate(row[i], widths[i], "…")
-		}
-	}
-	return row
 }
 
 // roomForTime is how wide a terminal is that has a place for the year and milliseconds.

@@ -41,7 +41,7 @@ func (p *program) auditVerify(ctx context.Context) error {
 		_, err = fmt.Fprint(p.out, p.painter(p.out).marked(verdict(r.Dir(), &report)))
 	}
 	if err == nil && !report.OK() {
-		return &exitError{exitFailed}
+		return exit(exitFailed)
 	}
 	return err
 }

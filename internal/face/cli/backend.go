@@ -33,6 +33,8 @@ type backend interface {
 	Approve(ctx context.Context, name string, tools []string) (int, error)
 	// Call takes c down the road, as the person at this terminal.
 	Call(ctx context.Context, c *tool.Call) (tool.Result, error)
+	// FlushCache writes what the tool cache has not yet written, and returns why that failed.
+	FlushCache(ctx context.Context) error
 	Close()
 }
 
@@ -127,6 +129,11 @@ func (l *local) Approve(ctx context.Context, name string, tools []string) (int, 
 func (l *local) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return l.app.Road.Do(ctx, c)
 }
+
+func (l *local) FlushCache(ctx context.Context) error { return l.app.ToolCache.Flush(ctx) }
+
+// Rest stops a server that was started here.
+func (l *local) Rest(ctx context.Context, name string) { _, _ = l.app.Servers.Stop(ctx, name) }
 
 func (l *local) Close() { l.program.close(l.app) }
 

@@ -55,7 +55,7 @@ func barLine(verb string, done, total int, name string, width int) string {
 	if name != "" {
 		text += " " + oneLine(name)
 	}
-	return columns.Truncate(text, width, "…")
+	return truncate(text, width)
 }
 
 func (b *bar) close() {

@@ -24,7 +24,7 @@ func TestBarLine(t *testing.T) {
 			t.Errorf("%+v: %q", tt, got)
 		}
 	}
-	if got := barLine("importing", 1, 2, strings.Repeat("x", 200), 0); columns.StringWidth(got) != 79 {
-		t.Errorf("%d columns: %q", columns.StringWidth(got), got)
+	if got := barLine("importing", 1, 2, strings.Repeat("x", 200), 0); columnsOf(got) != 79 {
+		t.Errorf("%d columns: %q", columnsOf(got), got)
 	}
 }

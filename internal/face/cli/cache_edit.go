@@ -76,7 +76,7 @@ func (p *program) cacheClear(ctx context.Context, names []string) error {
 		if !slices.Contains(known, name) {
 			return &tool.Error{
 				Op: "cache clear", Kind: tool.Unknown, Subject: name, Message: "nothing is kept of it",
-				Hint: firstOf(didYouMeanHint(name, known), "collie cache show lists what is kept"),
+				Hint: first(didYouMeanHint(name, known), "collie cache show lists what is kept"),
 			}
 		}
 	}

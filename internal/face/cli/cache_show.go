@@ -46,7 +46,7 @@ func (p *program) cacheShow(ctx context.Context, args []string) error {
 	if i < 0 {
 		return &tool.Error{
 			Op: "cache show", Kind: tool.Unknown, Subject: args[0], Message: "it is neither configured nor kept",
-			Hint: firstOf(didYouMeanHint(args[0], names), "collie cache show lists what is kept"),
+			Hint: first(didYouMeanHint(args[0], names), "collie cache show lists what is kept"),
 		}
 	}
 	s := &kept.Servers[i]
@@ -151,13 +151,6 @@ func inBrackets(s string) string {
 func (p *program) writeJSON(raw json.RawMessage) error {
 	_, err := p.out.Write(append(bytes.TrimRight(raw, "\n"), '\n'))
 	return err
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // didYouMeanHint is a hint with the nearest name, empty if none is near.

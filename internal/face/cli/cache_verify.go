@@ -42,9 +42,9 @@ func (p *program) cacheVerify(args []string, strict bool) error {
 	case err != nil:
 		return err
 	case faults > 0:
-		return &exitError{exitUsage}
+		return exit(exitUsage)
 	case warnings > 0 && strict:
-		return &exitError{exitFailed}
+		return exit(exitFailed)
 	}
 	return nil
 }

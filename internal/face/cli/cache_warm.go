@@ -75,7 +75,7 @@ func (p *program) learn(ctx context.Context, command string, names []string, par
 	}
 	defer b.Close()
 	results := p.learnAll(ctx, b, names, cmp.Or(parallel, cfg.MCP.WarmParallel, 4), timeout)
-	unwritten := flushCache(ctx, b)
+	unwritten := b.FlushCache(ctx)
 	failed := 0
 	var rows [][]string
 	for _, r := range results {
@@ -99,13 +99,13 @@ func (p *program) learn(ctx context.Context, command string, names []string, par
 	case err != nil:
 		return err
 	case failed == len(results):
-		return &exitError{exitFailed}
+		return exit(exitFailed)
 	case unwritten != nil && p.json:
-		return &exitError{exitUnreachable}
+		return exit(exitUnreachable)
 	case unwritten != nil:
 		return notKept(command, unwritten)
 	case failed > 0:
-		return &exitError{exitPartial}
+		return exit(exitPartial)
 	}
 	return nil
 }
@@ -179,9 +179,6 @@ type rester interface {
 	Rest(ctx context.Context, name string)
 }
 
-// Rest stops a server that was started here.
-func (l *local) Rest(ctx context.Context, name string) { _, _ = l.app.Servers.Stop(ctx, name) }
-
 // learnOne fetches the lists of one server. One that was started here ends again; those of a
 // running gateway have other clients.
 func learnOne(ctx context.Context, b learner, name string, timeout time.Duration) learned {
@@ -202,17 +199,6 @@ func learnOne(ctx context.Context, b learner, name string, timeout time.Duration
 		l.Rest(context.WithoutCancel(ctx), name)
 	}
 	return r
-}
-
-// flushCache returns why lists that were fetched are not on disk.
-func flushCache(ctx context.Context, b backend) error {
-	switch b := b.(type) {
-	case *local:
-		return b.app.ToolCache.Flush(ctx)
-	case *remote:
-		return b.FlushCache(ctx)
-	}
-	return nil
 }
 
 // uncached are the servers whose own settings switch the cache off.

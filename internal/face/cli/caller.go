@@ -77,7 +77,7 @@ func (c *caller) Notify(_ context.Context, method string, params json.RawMessage
 		return // a question is being asked, or other progress shown
 	}
 	defer c.mu.Unlock()
-	_, _ = fmt.Fprintf(c.out, "\r\x1b[K%s", columns.Truncate(progressLine(params), 78, "…"))
+	_, _ = fmt.Fprintf(c.out, "\r\x1b[K%s", truncate(progressLine(params), 78))
 	c.shown = true
 }
 

@@ -129,7 +129,7 @@ type Command struct {
 // Commands returns every command that does something, hidden ones and those of the library
 // included, by path.
 func Commands() []Command {
-	root := (&program{in: strings.NewReader(""), out: os.Stderr, err: os.Stderr}).root()
+	root := (&program{in: strings.NewReader(""), out: os.Stderr, err: os.Stderr}).tree()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var out []Command

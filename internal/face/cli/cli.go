@@ -64,7 +64,7 @@ func Main(version string, args []string, in io.Reader, out, errw io.Writer) int 
 	p := &program{version: version, in: in, out: out, err: errw, env: config.FromOS()}
 	ctx, interrupted, stop := untilSignal()
 	defer stop()
-	root := p.root()
+	root := p.tree()
 	root.SetArgs(p.expandCompletion(root, p.expand(root, args)))
 	root.SetIn(in)
 	root.SetOut(out)
@@ -135,8 +135,8 @@ func (f *fitting) computes() { f.Load().Compute() }
 // memoryLimit makes the garbage collector work harder before memory becomes much.
 const memoryLimit = 96 << 20
 
-// root is the command tree.
-func (p *program) root() *cobra.Command {
+// root is the command that the others hang from, with the flags of all of them.
+func (p *program) root(commands ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use: "collie", Version: p.version,
 		Short: "All your MCP servers behind one endpoint",
@@ -150,7 +150,6 @@ func (p *program) root() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              cobra.NoArgs,
-		ValidArgsFunction: p.completeTools,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	flags := root.PersistentFlags()
@@ -160,9 +159,7 @@ func (p *program) root() *cobra.Command {
 	flags.BoolVar(&p.debug, "debug", false, "show on stderr what is asked and answered, with times, and the log at level debug")
 	flags.BoolVar(&p.json, "json", false, "answer in JSON, for programs")
 	root.SetFlagErrorFunc(wrongFlag)
-	for _, c := range p.commands() {
-		root.AddCommand(c)
-	}
+	root.AddCommand(commands...)
 	wordsAreUsage(root)
 	p.fitHelp(root)
 	return root

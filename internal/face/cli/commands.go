@@ -28,6 +28,13 @@ func (p *program) commands() []*cobra.Command {
 	}
 }
 
+// tree is the whole command tree.
+func (p *program) tree() *cobra.Command {
+	root := p.root(p.commands()...)
+	root.ValidArgsFunction = p.completeTools()
+	return root
+}
+
 // expand lets "collie TOOL ACTION …" stand for "collie call TOOL ACTION …" where TOOL is no
 // command.
 func (p *program) expand(root *cobra.Command, args []string) []string {

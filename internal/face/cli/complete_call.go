@@ -17,8 +17,10 @@ import (
 const completionTime = 3 * time.Second
 
 // completeTools completes TOOL and ACTION, of tools that are known: no server is started for it.
-func (p *program) completeTools(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return p.completeWords(c.Context(), args, typed)
+func (p *program) completeTools() cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return p.completeWords(c.Context(), args, typed)
+	}
 }
 
 // completeCall completes a call: its words, then the action's flags and their values.

@@ -122,7 +122,7 @@ func (p *program) confirm(ctx context.Context, cfg *config.Config, code string) 
 	if err := p.answer(ctx, cfg, code, yes); err != nil || yes {
 		return err
 	}
-	return &exitError{exitUnconfirmed}
+	return exit(exitUnconfirmed)
 }
 
 // askPending puts the question. Whoever leaves without an answer has not answered.

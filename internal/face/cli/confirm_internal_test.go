@@ -82,7 +82,7 @@ func (h *house) collie(d *desk, line ...string) (code int, out, errs string) {
 		}
 		return d, nil
 	}
-	root := p.root()
+	root := p.root(p.confirmCommand())
 	root.SetArgs(append(line, "--home", h.dir))
 	if err := root.ExecuteContext(h.t.Context()); err != nil {
 		code = p.report(err)

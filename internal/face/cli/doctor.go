@@ -50,7 +50,7 @@ func (p *program) doctor(ctx context.Context) error {
 		return err
 	}
 	if n[broken] > 0 {
-		return &exitError{exitFailed}
+		return exit(exitFailed)
 	}
 	return nil
 }

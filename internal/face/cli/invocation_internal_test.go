@@ -39,7 +39,7 @@ func TestSplit(t *testing.T) {
 		t.Run(tt.line, func(t *testing.T) {
 			t.Parallel()
 			p, _, _ := newProgram("")
-			c, _, err := p.root().Find([]string{"call"})
+			c, _, err := p.root(p.callCommand()).Find([]string{"call"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestSplit(t *testing.T) {
 	}
 	for _, line := range []string{"t a --timeout", "t a --timeout x", "t a --json=maybe"} {
 		p, _, _ := newProgram("")
-		c, _, _ := p.root().Find([]string{"call"})
+		c, _, _ := p.root(p.callCommand()).Find([]string{"call"})
 		if _, err := split(c, strings.Fields(line)); !isUsage(err) {
 			t.Errorf("split(%q) is %v, want a usage error", line, err)
 		}
@@ -91,7 +91,7 @@ func TestToolsStandForCalls(t *testing.T) {
 		"server__tool --x version": "call server__tool --x version",
 	} {
 		p, _, _ := newProgram("")
-		if got := p.expand(p.root(), strings.Fields(line)); !slices.Equal(got, strings.Fields(want)) {
+		if got := p.expand(p.tree(), strings.Fields(line)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("expand(%q) = %q, want %q", line, got, want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestToolsStandForCalls(t *testing.T) {
 func TestTakenFlags(t *testing.T) {
 	t.Parallel()
 	p, _, _ := newProgram("")
-	c, _, err := p.root().Find([]string{"call"})
+	c, _, err := p.root(p.callCommand()).Find([]string{"call"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (y typed) run(stderr io.Writer, stdin string, args ...string) (code int, st
 	y.t.Helper()
 	var out bytes.Buffer
 	p := &program{version: "t", in: strings.NewReader(stdin), out: &out, err: stderr, env: config.EnvOf("HOME=" + y.home)}
-	root := p.root()
+	root := p.tree()
 	root.SetArgs(append([]string{"--home", y.home, "--log-level", "debug"}, args...))
 	root.SetOut(&out)
 	root.SetErr(stderr)
@@ -156,7 +156,7 @@ func TestSecretNeverShows(t *testing.T) {
 			t.Fatalf("set = %d, %s\n%s", code, out, &log)
 		}
 	}
-	for stdin, want := range map[string]string{"": "empty", "\n": "empty", "a\x00b": "zero byte", strings.Repeat("x", maxSecret+1): "more than"} {
+	for stdin, want := range map[string]string{"": "empty", "\n": "empty", "a\x00b": "zero byte", strings.Repeat("x", 1<<20+1): "more than"} {
 		var said watched
 		if code, _ := y.run(&said, stdin, "secret", "set", "KEY"); code != exitUsage || !strings.Contains(said.String(), want) {
 			t.Errorf("set with %.10q = %d, %s", stdin, code, &said)

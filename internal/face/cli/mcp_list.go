@@ -134,8 +134,8 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 		{"MEMORY", func(r *serverRow) string { return memory(r.Memory) }},
 		{"TRANSPORT", func(r *serverRow) string { return r.Transport }},
 		{"DESCRIPTION", func(r *serverRow) string { return shortText(about(r)) }},
-		{"COMMAND", func(r *serverRow) string { return columns.Truncate(oneLine(r.Command), 48, "…") }},
-		{"REASON", func(r *serverRow) string { return columns.Truncate(oneLine(reason(r)), 100, "…") }},
+		{"COMMAND", func(r *serverRow) string { return truncate(oneLine(r.Command), 48) }},
+		{"REASON", func(r *serverRow) string { return truncate(oneLine(reason(r)), 100) }},
 	}
 	all = slices.DeleteFunc(all, func(c serverColumn) bool {
 		return c.name != "STATE" && !slices.ContainsFunc(rows, func(r serverRow) bool { return c.of(&r) != "" })
@@ -164,9 +164,9 @@ func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
 	for _, name := range dispensable {
 		used := -len(gap)
 		for j, c := range all {
-			w := columns.StringWidth(c.name)
+			w := columnsOf(c.name)
 			for i := range rows {
-				w = max(w, columns.StringWidth(oneLine(c.of(&rows[i]))))
+				w = max(w, columnsOf(oneLine(c.of(&rows[i]))))
 			}
 			if j == len(all)-1 {
 				w = min(w, minReason)
@@ -182,7 +182,7 @@ func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
 	return all
 }
 
-func shortText(s string) string { return columns.Truncate(oneLine(s), 32, "…") }
+func shortText(s string) string { return truncate(oneLine(s), 32) }
 
 // tools is how many tools are known, and how many of them have changed.
 func tools(r *serverRow) string {

@@ -122,7 +122,7 @@ func (p *program) askTrust(ctx context.Context, cfg *config.Config, project *con
 		})
 		if err == nil && refused != nil {
 			p.note("%s", whatWas(refused))
-			err = &exitError{exitUnconfirmed}
+			err = exit(exitUnconfirmed)
 		}
 		return err
 	}

@@ -51,9 +51,9 @@ func (p *program) mcpValidate(files []string, strict bool) error {
 	case err != nil:
 		return err
 	case faults > 0:
-		return &exitError{exitUsage}
+		return exit(exitUsage)
 	case warnings > 0 && strict:
-		return &exitError{exitFailed}
+		return exit(exitFailed)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func incomplete(data gjson.Result) error {
 	if !member(data, "partial").Bool() || member(data, "reason").String() == filtered && !failures(data) {
 		return nil
 	}
-	return &exitError{exitPartial}
+	return exit(exitPartial)
 }
 
 // filtered is the reason of a result without what may not be read (0.4, PF).

@@ -96,7 +96,7 @@ func TestValuesAreCut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("长", 200)
 	for line := range strings.Lines(viewed(`{"n":"` + long + `","items":[{"name":"` + long + `"}],"path":"` + long + `"}`)) {
-		if w := columns.StringWidth(strings.TrimRight(line, "\n")); w > longest+len("✓ fs.read ")+2 {
+		if w := columnsOf(strings.TrimRight(line, "\n")); w > longest+len("✓ fs.read ")+2 {
 			t.Errorf("a line of %d columns: %s", w, line)
 		}
 	}

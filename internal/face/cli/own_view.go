@@ -16,7 +16,6 @@ const (
 	mostScalars = 8
 	mostItems   = 10 // of a list inside a value
 	mostRows    = 50 // of a list that is no page; ten, as 10.3 has it, hides most of a folder
-	longest     = 120
 )
 
 // ownView lays the payload of an action of ours out for people.
@@ -212,5 +211,8 @@ func cell(v gjson.Result) string {
 	return cut(plainValue(json.RawMessage(v.Raw)))
 }
 
+// longest is how many columns a value takes at most.
+const longest = 120
+
 // cut is a text in one line that is not too long.
-func cut(text string) string { return columns.Truncate(oneLine(text), longest, "…") }
+func cut(text string) string { return truncate(oneLine(text), longest) }

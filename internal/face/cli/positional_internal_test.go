@@ -95,7 +95,7 @@ func TestKernelFlagsOfOthers(t *testing.T) {
 		"fs/ls --connection home /a": {"", "/a"},
 	} {
 		p, _, _ := newProgram("")
-		c, _, err := p.root().Find([]string{"call"})
+		c, _, err := p.root(p.callCommand()).Find([]string{"call"})
 		if err != nil {
 			t.Fatal(err)
 		}

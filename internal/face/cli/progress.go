@@ -81,7 +81,7 @@ func (s *progress) draw() {
 	if width < 20 {
 		width = 79
 	}
-	_, _ = io.WriteString(s.p.err, "\r\x1b[K"+columns.Truncate(oneLine(text), width, "…"))
+	_, _ = io.WriteString(s.p.err, "\r\x1b[K"+truncate(oneLine(text), width))
 }
 
 // close takes the line away.

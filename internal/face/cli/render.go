@@ -24,7 +24,7 @@ func (p *program) show(r tool.Result) error {
 			return err
 		}
 		if r.IsError {
-			return &exitError{exitFailed}
+			return exit(exitFailed)
 		}
 		return nil
 	}
@@ -37,7 +37,7 @@ func (p *program) show(r tool.Result) error {
 			text = "the tool failed and did not say why"
 		}
 		fmt.Fprintf(p.err, "%s %s\n", p.painter(p.err).mark("✗"), p.safe(p.err, text))
-		return &exitError{exitFailed}
+		return exit(exitFailed)
 	}
 	_, err := fmt.Fprint(p.out, p.safe(p.out, text))
 	return err

@@ -29,6 +29,9 @@ type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
+// exit ends the program with a code. Whoever returns it has said everything.
+func exit(code int) error { return &exitError{code} }
+
 // report shows an error and returns its exit code. With --json it goes to stdout, for the
 // program that reads it.
 func (p *program) report(err error) int {

@@ -236,7 +236,7 @@ func (p *program) serviceStatus(ctx context.Context, f *serviceFlags) error {
 		return err
 	}
 	if code != 0 {
-		return &exitError{code}
+		return exit(code)
 	}
 	return nil
 }

@@ -194,7 +194,7 @@ func bare(t *testing.T, args ...string) (code int, out, errw, home string) {
 	p, o, e := newProgram("")
 	home = t.TempDir()
 	p.env = config.EnvOf("HOME="+home, "USERPROFILE="+home, "PATH="+filepath.Join(home, "bin"))
-	root := p.root()
+	root := p.root(p.serviceCommand())
 	root.SetArgs(append(args, "--home", filepath.Join(home, "collie")))
 	if err := root.ExecuteContext(t.Context()); err != nil {
 		code = p.report(err)

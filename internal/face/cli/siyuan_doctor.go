@@ -40,7 +40,7 @@ func (p *program) siyuanDoctor(ctx context.Context, require bool) error {
 		err = p.showNotesChecks(d)
 	}
 	if err == nil && require && !d.Ready {
-		err = &exitError{exitFailed}
+		err = exit(exitFailed)
 	}
 	return err
 }

@@ -15,6 +15,12 @@ import (
 // everywhere.
 var columns = &runewidth.Condition{}
 
+// columnsOf is how many columns a text takes.
+func columnsOf(text string) int { return columns.StringWidth(text) }
+
+// truncate cuts a text to a number of columns; what is cut ends with a sign that it is.
+func truncate(text string, width int) string { return columns.Truncate(text, width, "…") }
+
 // minLast is what a table leaves of its last column on a narrow terminal.
 const minLast = 16
 
@@ -62,7 +68,7 @@ func (l layout) text(head []string, rows [][]string) string {
 			if j == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[j] = max(widths[j], columns.StringWidth(cells[i][j]))
+			widths[j] = max(widths[j], columnsOf(cells[i][j]))
 		}
 	}
 	narrow(widths, l.width, handled(all))
@@ -132,6 +138,22 @@ func shrink(widths []int, width, least, leastLast int, kept []bool) bool {
 	}
 }
 
+// rows returns what writes rows as they come, each as a line in columns of these widths or narrower ones.
+func (p *program) rows(widths []int) (line func(row []string) string) {
+	l := layout{painter: p.painter(p.out), width: terminalWidth(p.out)}
+	widths = slices.Clone(widths)
+	narrow(widths, l.width, nil)
+	return func(row []string) string {
+		for i, cell := range row {
+			row[i] = oneLine(cell)
+			if i < len(row)-1 {
+				row[i] = truncate(row[i], widths[i])
+			}
+		}
+		return l.row(row, widths, false)
+	}
+}
+
 // row is one row in columns of these widths.
 func (l layout) row(row []string, widths []int, head bool) string {
 	var b strings.Builder
@@ -143,13 +165,13 @@ func (l layout) row(row []string, widths []int, head bool) string {
 		left := max(l.width-used, min(minColumn, widths[j]))
 		switch {
 		case j < len(widths)-1:
-			cell = columns.Truncate(cell, widths[j], "…")
+			cell = truncate(cell, widths[j])
 		case l.width > 0 && l.whole:
 			cell = strings.Join(wrapped(cell, left), "\n"+strings.Repeat(" ", used))
 		case l.width > 0:
-			cell = columns.Truncate(cell, left, "…")
+			cell = truncate(cell, left)
 		}
-		wide := columns.StringWidth(cell)
+		wide := columnsOf(cell)
 		if head {
 			cell = l.paint(bold, cell)
 		} else {

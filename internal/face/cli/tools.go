@@ -32,7 +32,7 @@ func (p *program) toolsCommand() *cobra.Command {
 		Short: "Show what is offered, help for it, and what it costs",
 		Long: "Without arguments lists all tools; with TOOL its actions and their flags; with ACTION the\n" +
 			"help page of that action. --size shows what the list costs a model, in both views.",
-		Args: cobra.MaximumNArgs(2), ValidArgsFunction: p.completeTools,
+		Args: cobra.MaximumNArgs(2), ValidArgsFunction: p.completeTools(),
 		RunE: func(c *cobra.Command, args []string) error { return p.tools(c.Context(), args, &f) },
 	}
 	flags := c.Flags()

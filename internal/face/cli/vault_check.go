@@ -45,7 +45,7 @@ func (p *program) vaultCheck(ctx context.Context) error {
 			err = p.showProblems(&info, found)
 		}
 		if err == nil && len(found) > 0 {
-			err = &exitError{exitFailed}
+			err = exit(exitFailed)
 		}
 		return err
 	})

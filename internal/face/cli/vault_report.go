@@ -71,7 +71,7 @@ func (p *program) showFolder(what, file, place string, r *app.FolderReport) erro
 		err = p.showFolderText(what, r)
 	}
 	if err == nil && len(r.Problems) > 0 {
-		err = &exitError{exitPartial}
+		err = exit(exitPartial)
 	}
 	return err
 }

@@ -13,19 +13,19 @@ import (
 // that take two columns, which stand for words themselves. A longer word has a line of its own.
 // A width of 0 breaks nothing.
 func wrapped(text string, width int) []string {
-	if width <= 0 || columns.StringWidth(text) <= width {
+	if width <= 0 || columnsOf(text) <= width {
 		return []string{text}
 	}
 	var lines []string
 	line, used := "", 0
 	for _, piece := range pieces(text) {
 		bare := strings.TrimRight(piece, " ")
-		if used > 0 && used+columns.StringWidth(bare) > width {
+		if used > 0 && used+columnsOf(bare) > width {
 			lines = append(lines, strings.TrimRight(line, " "))
 			line, used = "", 0
 		}
 		line += piece
-		used += columns.StringWidth(piece)
+		used += columnsOf(piece)
 	}
 	return append(lines, strings.TrimRight(line, " "))
 }
@@ -103,7 +103,7 @@ func hanging(text string, width int) string {
 	for i, line := range lines {
 		body := strings.TrimRight(line, "\n")
 		at := secondColumn(body)
-		if at == 0 || at+minLast > width || columns.StringWidth(body) <= width {
+		if at == 0 || at+minLast > width || columnsOf(body) <= width {
 			continue
 		}
 		rest := wrapped(body[at:], width-at)

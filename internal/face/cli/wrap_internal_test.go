@@ -36,7 +36,7 @@ func FuzzWrapped(f *testing.F) {
 			t.Errorf("%q became %q", text, lines)
 		}
 		for _, line := range lines {
-			if len(pieces(line)) > 1 && width > 0 && columns.StringWidth(line) > width {
+			if len(pieces(line)) > 1 && width > 0 && columnsOf(line) > width {
 				t.Errorf("%q in %d: the line %q", text, width, line)
 			}
 		}
@@ -59,7 +59,7 @@ func TestTablesFit(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		text := layout{width: 80, whole: whole}.text([]string{"ONE", "TWO", "THREE"}, rows)
 		for line := range strings.Lines(text) {
-			if w := columns.StringWidth(strings.TrimRight(line, "\n")); w > 80 {
+			if w := columnsOf(strings.TrimRight(line, "\n")); w > 80 {
 				t.Errorf("a line of %d columns: %q", w, line)
 			}
 		}
@@ -83,12 +83,12 @@ func TestHandlesAreWhole(t *testing.T) {
 			t.Errorf("%s: %q is cut:\n%s", head, row[0], text)
 		}
 		for line := range strings.Lines(text) {
-			if w := columns.StringWidth(strings.TrimRight(line, "\n")); w > 80 {
+			if w := columnsOf(strings.TrimRight(line, "\n")); w > 80 {
 				t.Errorf("%s: a line of %d columns: %q", head, w, line)
 			}
 		}
 	}
-	if text := layOut([]string{"NAME", "STATE"}, [][]string{{strings.Repeat("n", 100), "ready"}}, 80); columns.StringWidth(strings.Split(text, "\n")[1]) > 80 {
+	if text := layOut([]string{"NAME", "STATE"}, [][]string{{strings.Repeat("n", 100), "ready"}}, 80); columnsOf(strings.Split(text, "\n")[1]) > 80 {
 		t.Errorf("a name as wide as the terminal:\n%s", text)
 	}
 }
