@@ -62,12 +62,26 @@ var layers = map[string]string{
 	"face/web":              "tool pipeline agent chat event",
 	"app": "tool mcp event process atomicfile secret config vault/... chat llm/... store " +
 		"pipeline/... source/... agent",
-	"face/cli":   "app config units tool pipeline agent chat process face/door face/mcpserver/... face/web",
 	"cmd/collie": "face/cli process",
+
+	"face/cli":         "app config units tool pipeline agent chat process",
+	"face/cli/rawjson": "",
+	"face/cli/output":  "config",
+	"face/cli/remote":  "app config tool face/cli/rawjson", // the gateway that runs, asked over its API
+	"face/cli/root":    "app config units tool process face/cli/rawjson face/cli/output face/cli/remote",
+	"face/cli/gateway": "app config tool process face/door face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
+	"face/cli/mcp":     "app config tool process face/cli/clients face/cli/learn " + commandGround,
+	"face/cli/clients": "app config tool process face/cli/learn " + commandGround,
+	"face/cli/cache":   "app config tool process face/cli/learn " + commandGround,
+	"face/cli/notes":   "app config tool process face/cli/call " + commandGround,
+	"face/cli/*":       "app config tool process " + commandGround, // a group of commands
 
 	".":        "",
 	"test/...": "...", // tests of the whole program, which nothing imports
 }
+
+// commandGround is what the groups of commands stand on.
+const commandGround = "face/cli/rawjson face/cli/output face/cli/remote face/cli/root"
 
 // everywhere stands beside the standard library: these know nothing of what this program does.
 const everywhere = "sorting lazyregexp"

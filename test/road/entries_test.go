@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/face/cli"
+	"collie/internal/face/cli/gateway"
 	"collie/internal/face/mcpserver"
 	"collie/internal/face/web"
 )
@@ -59,7 +60,7 @@ func TestEveryEntryIsClassed(t *testing.T) {
 // call. A new path needs a table.
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"/mcp", "/metrics", "/api/v1/"}, cli.Routes()); diff != "" {
+	if diff := cmp.Diff([]string{"/mcp", "/metrics", "/api/v1/"}, gateway.Routes()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

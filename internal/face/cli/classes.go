@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
 	"collie/internal/sorting"
 )
 
@@ -129,7 +131,7 @@ type Command struct {
 // Commands returns every command that does something, hidden ones and those of the library
 // included, by path.
 func Commands() []Command {
-	root := (&program{in: strings.NewReader(""), out: os.Stderr, err: os.Stderr}).tree()
+	root := (program{&root.Program{In: strings.NewReader(""), Output: output.Output{Out: os.Stderr, Err: os.Stderr}}}).tree()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var out []Command
@@ -147,7 +149,3 @@ func Commands() []Command {
 	sorting.By(out, func(a, b Command) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
-
-// Routes returns the paths that serve answers at, besides the health pages; one that ends in
-// "/" stands for all below it. What stands nowhere here cannot be reached.
-func Routes() []string { return []string{"/mcp", "/metrics", "/api/v1/"} }

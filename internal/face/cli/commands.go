@@ -1,43 +1,55 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"collie/internal/face/cli/audit"
+	"collie/internal/face/cli/cache"
+	"collie/internal/face/cli/call"
+	"collie/internal/face/cli/clients"
+	"collie/internal/face/cli/gateway"
+	"collie/internal/face/cli/mcp"
+	"collie/internal/face/cli/notes"
+	"collie/internal/face/cli/settings"
 )
 
 // commands is every command, in the order of the help.
-func (p *program) commands() []*cobra.Command {
+func (p program) commands() []*cobra.Command {
 	return []*cobra.Command{
-		p.serveCommand(),
-		p.stdioCommand(),
-		p.callCommand(),
-		p.toolsCommand(),
-		p.mcpCommand(), p.cacheCommand(),
-		p.secretCommand(),
-		p.siyuanCommand(),
-		p.vaultCommand(),
-		p.confirmCommand(),
-		p.connectCommand(),
-		p.auditCommand(),
-		p.serviceCommand(),
-		p.doctorCommand(),
-		p.configCommand(),
+		gateway.ServeCommand(p.Program),
+		gateway.StdioCommand(p.Program),
+		call.Command(p.Program),
+		call.ToolsCommand(p.Program),
+		mcp.Command(p.Program), cache.Command(p.Program),
+		settings.SecretCommand(p.Program),
+		notes.SiYuanCommand(p.Program),
+		notes.VaultCommand(p.Program),
+		call.ConfirmCommand(p.Program),
+		clients.ConnectCommand(p.Program),
+		audit.Command(p.Program),
+		gateway.ServiceCommand(p.Program),
+		gateway.DoctorCommand(p.Program),
+		settings.ConfigCommand(p.Program),
 		p.versionCommand(),
 	}
 }
 
 // tree is the whole command tree.
-func (p *program) tree() *cobra.Command {
-	root := p.root(p.commands()...)
-	root.ValidArgsFunction = p.completeTools()
+func (p program) tree() *cobra.Command {
+	root := p.Root(p.commands()...)
+	root.ValidArgsFunction = call.CompleteTools(p.Program)
 	return root
 }
 
 // expand lets "collie TOOL ACTION …" stand for "collie call TOOL ACTION …" where TOOL is no
 // command.
-func (p *program) expand(root *cobra.Command, args []string) []string {
+func (p program) expand(root *cobra.Command, args []string) []string {
 	known := []string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 	var shown []string
 	for _, c := range root.Commands() {
@@ -56,7 +68,7 @@ func (p *program) expand(root *cobra.Command, args []string) []string {
 			if slices.Contains(known, token) {
 				return args
 			}
-			p.expanded, p.commandNames = true, shown
+			p.Expanded, p.CommandNames = true, shown
 			return append([]string{"call"}, args...)
 		}
 		name, _, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")
@@ -69,4 +81,30 @@ func (p *program) expand(root *cobra.Command, args []string) []string {
 		}
 	}
 	return args
+}
+
+// expandCompletion is expand for what a shell asks on Tab: what is typed so far stands behind the
+// name of the hidden command, and its last word is not complete.
+func (p program) expandCompletion(root *cobra.Command, args []string) []string {
+	if len(args) < 3 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {
+		return args
+	}
+	typed := args[len(args)-1]
+	words := p.expand(root, args[1:len(args)-1])
+	return append(append([]string{args[0]}, words...), typed)
+}
+
+func (p program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if p.JSON {
+				return json.NewEncoder(p.Out).Encode(map[string]string{
+					"version": p.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+				})
+			}
+			_, err := fmt.Fprintf(p.Out, "collie %s (%s, %s/%s)\n", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
 }

@@ -1,0 +1,165 @@
+// Package audit has the commands about the record of calls.
+package audit
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// commands are the commands of this folder, all of one program.
+type commands struct{ *root.Program }
+
+func Command(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	return root.Group("audit", "What was called, and whether somebody changed the record",
+		p.tailCommand(),
+		p.queryCommand(),
+		p.verifyCommand(),
+	)
+}
+
+func (p commands) tailCommand() *cobra.Command {
+	var n int
+	var follow bool
+	c := &cobra.Command{
+		Use: "tail", Short: "Show the newest records", Args: cobra.NoArgs,
+		Long: "Shows the newest records of all processes of this home. With --json the records as they\n" +
+			"are on disk, one a line.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if n < 0 {
+				return root.Usage("-n is %d, expected a number of records", n)
+			}
+			r, err := p.records()
+			if err != nil {
+				return err
+			}
+			return p.showRecords(c.Context(), r.Tail(c.Context(), n, follow), follow)
+		},
+	}
+	c.Flags().IntVarP(&n, "lines", "n", 20, "show the last `N` records")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "show what comes as well, until interrupted")
+	return c
+}
+
+type queryFlags struct {
+	app.AuditFilter
+	since, until string
+}
+
+func (p commands) queryCommand() *cobra.Command {
+	var f queryFlags
+	c := &cobra.Command{
+		Use: "query", Short: "Show the records that fit", Args: cobra.NoArgs,
+		Long: "Shows the newest records that fit all flags, oldest first. Times are lengths such as 10m\n" +
+			"or 7d before now, 15:04 of today, 2026-01-31, \"2026-01-31 15:04\" or RFC 3339. With --json\n" +
+			"the records as they are on disk, one a line.",
+		Example: "  collie audit query --since 1h --outcome error\n  collie audit query --kind change",
+		RunE:    func(c *cobra.Command, _ []string) error { return p.query(c.Context(), &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.since, "since", "", "from `TIME` on")
+	flags.StringVar(&f.until, "until", "", "before `TIME`")
+	flags.StringVar(&f.Tool, "tool", "", "of the tool, or server, `NAME`")
+	flags.StringVar(&f.Action, "action", "", "of the action `NAME`")
+	flags.StringVar(&f.Outcome, "outcome", "", "that ended so: ok, error, refused, cancelled or unknown")
+	flags.StringVar(&f.Origin, "origin", "", "of calls from direct, chat, cli-agent, mcp-local, mcp-remote or scheduled")
+	flags.StringVar(&f.Session, "session", "", "of the session `ID`, or of its digest")
+	flags.StringVar(&f.CallID, "call", "", "of the call `ID`")
+	flags.StringVar(&f.Kind, "kind", "", "of a kind such as call, call.start, read or change")
+	flags.StringVar(&f.Text, "text", "", "with `TEXT` in them, in any case")
+	flags.IntVarP(&f.Limit, "lines", "n", 100, "show the newest `N`; 0 shows all")
+	root.CompleteWith(c, "outcome", outcomes...)
+	root.CompleteWith(c, "origin", origins...)
+	root.CompleteWith(c, "kind", "call", "read", "prompt", "complete", "request", "change", "chain")
+	return c
+}
+
+var (
+	outcomes = []string{string(tool.OK), string(tool.Failed), string(tool.Refused), string(tool.Cancelled), string(tool.NotKnown)}
+	origins  = []string{
+		string(tool.Direct), string(tool.Chat), string(tool.CLIAgent), string(tool.MCPLocal),
+		string(tool.MCPRemote), string(tool.Scheduled),
+	}
+)
+
+func (p commands) query(ctx context.Context, f *queryFlags) error {
+	now := time.Now()
+	var err error
+	if f.Since, err = root.Moment("--since", f.since, now); err != nil {
+		return err
+	}
+	if f.Until, err = root.Moment("--until", f.until, now); err != nil {
+		return err
+	}
+	if f.Limit < 0 {
+		return root.Usage("-n is %d, expected a number of records, or 0 for all", f.Limit)
+	}
+	if err := root.OneOf("--outcome", f.Outcome, outcomes); err != nil {
+		return err
+	}
+	if err := root.OneOf("--origin", f.Origin, origins); err != nil {
+		return err
+	}
+	r, err := p.records()
+	if err != nil {
+		return err
+	}
+	limit := f.Limit
+	if limit > 0 {
+		f.Limit++ // one more shows that there are more
+	}
+	seq := r.Query(ctx, f.AuditFilter)
+	if limit == 0 {
+		return p.showRecords(ctx, seq, true)
+	}
+	found, err := collect2(seq)
+	if err != nil {
+		return err
+	}
+	if len(found) > limit {
+		p.Note("these are the newest %d records; -n 0 shows all that fit", limit)
+		found = found[1:]
+	}
+	return p.showRecords(ctx, each(found), false)
+}
+
+// records are those of this home. What is wrong with the settings of servers does not
+// matter for reading them.
+func (p commands) records() (app.Records, error) {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return app.Records{}, err
+	}
+	return app.OpenRecords(cfg), nil
+}
+
+// collect2 takes all records.
+func collect2(seq iter.Seq2[app.AuditEntry, error]) ([]app.AuditEntry, error) {
+	var out []app.AuditEntry
+	for e, err := range seq {
+		if err != nil {
+			return out, fmt.Errorf("read the audit: %w", err)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func each(list []app.AuditEntry) iter.Seq2[app.AuditEntry, error] {
+	return func(yield func(app.AuditEntry, error) bool) {
+		for _, e := range list {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+)
+
+var recordHead = []string{"TIME", "KIND", "ORIGIN", "WHAT", "OUTCOME", "MS", "MESSAGE"}
+
+// recordWidths are the columns where rows are written as they come.
+var recordWidths = []int{23, 15, 10, 32, 9, 9, 200}
+
+// showRecords writes records: as a table once all are there, or each as it comes. With
+// --json it writes the lines of the files.
+func (p commands) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry, error], stream bool) error {
+	var cells [][]string
+	width, line := output.TerminalWidth(p.Out), p.Rows(recordWidths)
+	for e, err := range seq {
+		switch {
+		case ctx.Err() != nil:
+			return nil // interrupted, which is how a person ends it
+		case err != nil:
+			return err
+		case p.JSON:
+			_, err = fmt.Fprintf(p.Out, "%s\n", e.Raw)
+		case stream:
+			_, err = fmt.Fprintln(p.Out, line(shortTime(recordRow(&e), width)))
+		default:
+			cells = append(cells, shortTime(recordRow(&e), width))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.JSON || stream:
+		return nil
+	case cells == nil:
+		p.Note("no records")
+		return nil
+	}
+	return p.Table(recordHead, cells)
+}
+
+// roomForTime is how wide a terminal is that has a place for the year and milliseconds.
+const roomForTime = 120
+
+// shortTime is a row without these where the terminal is narrower.
+func shortTime(row []string, width int) []string {
+	if width > 0 && width < roomForTime {
+		row[0] = row[0][len("2006-") : len(row[0])-len(".000")]
+	}
+	return row
+}
+
+func recordRow(e *app.AuditEntry) []string {
+	ms := ""
+	if e.DurationUs > 0 {
+		ms = strconv.FormatFloat(float64(e.DurationUs)/1000, 'f', 1, 64)
+	}
+	about := strings.TrimSpace(e.ErrorType + " " + e.Message)
+	if e.Kind == "change" {
+		about = string(e.Detail)
+	}
+	return []string{
+		e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Kind, e.Origin, subject(e), e.Outcome, ms, about,
+	}
+}
+
+// subject is what a record is about: tool and action, the name the caller wrote, or the
+// process that wrote the chain.
+func subject(e *app.AuditEntry) string {
+	switch {
+	case e.Action != "":
+		return e.Tool + "." + e.Action
+	case e.Kind == "chain.start":
+		return "pid " + gjson.GetBytes(e.Detail, "pid").String()
+	}
+	return output.First(e.Name, e.Tool)
+}

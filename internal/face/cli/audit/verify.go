@@ -1,0 +1,131 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) verifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Find records that were changed, removed or moved", Args: cobra.NoArgs,
+		Long: "Checks the hash chain of every process that wrote records, its signed head, and what the\n" +
+			"chains say of each other. The exit code is 0 if all is intact, 1 if not. A last line that\n" +
+			"a crash tore, and records newer than the head, are told and are no fault.\n\n" +
+			"What this shows: an edit, a removal, a swap or a cut by somebody who has not the signing key.\n" +
+			"What it cannot show: records that were written anew by somebody who can read the key, which\n" +
+			"lies in the same folder and which every program of your account can read; the newest chains,\n" +
+			"if all that began after them were removed too; the whole folder, removed or put back from a\n" +
+			"backup. If that matters, copy the head.json files to another machine.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.verify(c.Context()) },
+	}
+}
+
+func (p commands) verify(ctx context.Context) error {
+	r, err := p.records()
+	if err != nil {
+		return err
+	}
+	report, err := r.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	if p.JSON {
+		err = p.PrintJSON(verdictOf(r.Dir(), &report))
+	} else {
+		_, err = fmt.Fprint(p.Out, p.Painter(p.Out).Marked(Verdict(r.Dir(), &report)))
+	}
+	if err == nil && !report.OK() {
+		return root.Exit(root.ExitFailed)
+	}
+	return err
+}
+
+// Verdict has a line for each problem and each thing worth knowing, and a summary.
+func Verdict(dir string, report *app.AuditReport) string {
+	var b strings.Builder
+	var first, last time.Time
+	faults, broken := 0, 0
+	for i := range report.Chains {
+		c := &report.Chains[i]
+		for _, problem := range c.Problems {
+			fmt.Fprintf(&b, "✗ %s\n", problem)
+		}
+		if c.Torn {
+			fmt.Fprintf(&b, "· %s: the last line was torn by a crash; nothing of it was promised\n", c.Chain)
+		}
+		if c.Uncovered > 0 {
+			fmt.Fprintf(&b, "· %s: %s newer than its head: valid, but a cut would not show\n", c.Chain, output.Count(int(c.Uncovered), "record")) //nolint:gosec // far below
+		}
+		if faults += len(c.Problems); !c.OK() {
+			broken++
+		}
+		if !c.First.IsZero() && (first.IsZero() || c.First.Before(first)) {
+			first = c.First
+		}
+		if c.Last.After(last) {
+			last = c.Last
+		}
+	}
+	switch {
+	case len(report.Chains) == 0:
+		fmt.Fprintf(&b, "no records yet in %s\n", dir)
+	case broken > 0:
+		fmt.Fprintf(&b, "✗ BROKEN: %s in %d of %s in %s\n", output.Count(faults, "problem"), broken, output.Count(len(report.Chains), "chain"), dir)
+	default:
+		fmt.Fprintf(&b, "✓ intact: %s in %s, from %s to %s\n", output.Count(report.Records(), "record"), output.Count(len(report.Chains), "chain"),
+			first.Local().Format(time.DateTime), last.Local().Format(time.DateTime))
+	}
+	return b.String()
+}
+
+// verdictJSON is the verdict for programs.
+type verdictJSON struct {
+	OK      bool        `json:"ok"`
+	Dir     string      `json:"dir"`
+	Records int         `json:"records"`
+	Chains  []chainJSON `json:"chains"`
+}
+
+type chainJSON struct {
+	Chain     string        `json:"chain"`
+	OK        bool          `json:"ok"`
+	Records   int           `json:"records"`
+	First     time.Time     `json:"first,omitzero"`
+	Last      time.Time     `json:"last,omitzero"`
+	Covered   uint64        `json:"covered"`
+	Uncovered uint64        `json:"uncovered"`
+	Torn      bool          `json:"torn"`
+	Ended     bool          `json:"ended"`
+	Problems  []problemJSON `json:"problems"`
+}
+
+type problemJSON struct {
+	Fault   string `json:"fault"`
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Seq     uint64 `json:"seq"`
+	Message string `json:"message"`
+}
+
+func verdictOf(dir string, report *app.AuditReport) verdictJSON {
+	v := verdictJSON{OK: report.OK(), Dir: dir, Records: report.Records(), Chains: []chainJSON{}}
+	for i := range report.Chains {
+		c := &report.Chains[i]
+		chain := chainJSON{
+			c.Chain, c.OK(), c.Records, c.First, c.Last, c.Covered, c.Uncovered, c.Torn, c.Ended, []problemJSON{},
+		}
+		for _, q := range c.Problems {
+			chain.Problems = append(chain.Problems, problemJSON{string(q.Fault), q.File, q.Line, q.Seq, q.Message})
+		}
+		v.Chains = append(v.Chains, chain)
+	}
+	return v
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/source/upstream/signin/signintest"
+)
+
+// typed is what a run of a command line does to a home.
+type typed struct {
+	t    *testing.T
+	home string
+}
+
+// newTyped has a home whose secrets are in a file, with one server named notes.
+func newTyped(t *testing.T, url string) typed {
+	t.Helper()
+	home := t.TempDir()
+	text := `{"secrets":{"store":"file"},"mcpServers":{"notes":{"url":"` + url + `"},"local":{"command":"x"}}}`
+	if err := os.WriteFile(filepath.Join(home, "collie.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return typed{t, home}
+}
+
+// run runs a command line; the exit code is that of the program.
+func (y typed) run(stderr io.Writer, stdin string, args ...string) (code int, stdout string) {
+	y.t.Helper()
+	var out bytes.Buffer
+	p := program{&root.Program{Version: "t", In: strings.NewReader(stdin), Output: output.Output{Out: &out, Err: stderr, Env: config.EnvOf("HOME=" + y.home)}}}
+	root := p.tree()
+	root.SetArgs(append([]string{"--home", y.home, "--log-level", "debug"}, args...))
+	root.SetOut(&out)
+	root.SetErr(stderr)
+	if err := root.ExecuteContext(y.t.Context()); err != nil {
+		code = p.Report(err)
+	}
+	return code, out.String()
+}
+
+// watched is a stream that others look at while it grows.
+type watched struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.Write(p)
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.String()
+}
+
+var shownURL = regexp.MustCompile(`(?m)^  (http\S+)$`)
+
+// address waits for the address that the command shows.
+func (w *watched) address(t *testing.T) string {
+	t.Helper()
+	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); {
+		if m := shownURL.FindStringSubmatch(w.String()); m != nil {
+			return m[1]
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	t.Fatalf("no address was shown:\n%s", w)
+	return ""
+}
+
+func TestSignInAndOut(t *testing.T) {
+	t.Parallel()
+	provider := signintest.New(t, signintest.Behaviour{AnnounceIss: true})
+	y := newTyped(t, provider.MCP())
+	var log watched
+	type end struct {
+		code int
+		out  string
+	}
+	ended := make(chan end, 1)
+	go func() {
+		code, out := y.run(&log, "", "mcp", "auth", "notes", "--scope", "read")
+		ended <- end{code, out}
+	}()
+	callback, err := provider.Visit(t.Context(), log.address(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := provider.Follow(t.Context(), callback); err != nil || !strings.Contains(page, "Signed in") {
+		t.Errorf("the callback shows %q, %v", page, err)
+	}
+	if e := <-ended; e.code != 0 || e.out != "signed in at notes\n" {
+		t.Errorf("auth = %+v\n%s", e, &log)
+	}
+	if got := provider.Seen().Authorize.Get("scope"); got != "read" {
+		t.Errorf("scope = %q, want read", got)
+	}
+	if code, out := y.run(&log, "", "secret", "list", "--json"); code != 0 || !strings.Contains(out, `"secrets":[]`) {
+		t.Errorf("secret list = %d, %s: tokens are no secrets of a person", code, out)
+	}
+	if code, out := y.run(&log, "", "mcp", "logout", "notes", "--json"); code != 0 || !strings.Contains(out, `"revoked":true`) {
+		t.Errorf("logout = %d, %s\n%s", code, out, &log)
+	}
+	if len(provider.Seen().Revoked) != 2 {
+		t.Errorf("revoked %q", provider.Seen().Revoked)
+	}
+	if code, _ := y.run(&log, "", "mcp", "logout", "notes"); code != root.ExitFailed {
+		t.Errorf("a second logout = %d", code)
+	}
+	y.hides("canary", log.String())
+}
+
+// The browser is elsewhere: the address it ended at is given to a second run (R-OA-3).
+func TestSignInWithCode(t *testing.T) {
+	t.Parallel()
+	provider := signintest.New(t, signintest.Behaviour{})
+	y := newTyped(t, provider.MCP())
+	var log watched
+	ended := make(chan int, 1)
+	go func() {
+		code, _ := y.run(&log, "", "mcp", "auth", "notes", "--no-browser")
+		ended <- code
+	}()
+	callback, err := provider.Visit(t.Context(), log.address(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out := y.run(&log, "", "mcp", "auth", "notes", "--code", callback, "--json"); code != 0 || !strings.Contains(out, `"signedIn":true`) {
+		t.Errorf("auth --code = %d, %s\n%s", code, out, &log)
+	}
+	if code := <-ended; code != 0 {
+		t.Errorf("the run that waited = %d\n%s", code, &log)
+	}
+	y.hides("canary", log.String())
+}
+
+func TestSecretNeverShows(t *testing.T) {
+	t.Parallel()
+	y := newTyped(t, "http://127.0.0.1:1/mcp")
+	var log watched
+	for _, stdin := range []string{"canary-value\n", "canary-value\r\n", "canary-value"} {
+		if code, out := y.run(&log, stdin, "secret", "set", "KEY"); code != 0 || !strings.Contains(out, "kept KEY in the file") {
+			t.Fatalf("set = %d, %s\n%s", code, out, &log)
+		}
+	}
+	for stdin, want := range map[string]string{"": "empty", "\n": "empty", "a\x00b": "zero byte", strings.Repeat("x", 1<<20+1): "more than"} {
+		var said watched
+		if code, _ := y.run(&said, stdin, "secret", "set", "KEY"); code != root.ExitUsage || !strings.Contains(said.String(), want) {
+			t.Errorf("set with %.10q = %d, %s", stdin, code, &said)
+		}
+	}
+	if code, out := y.run(&log, "", "secret", "remove", "KEY"); code != 0 || out != "removed KEY\n" {
+		t.Errorf("remove = %d, %s", code, out)
+	}
+	y.hides("canary", log.String())
+}
+
+// hides fails the test if a word stands in any file of the home, or in said.
+func (y typed) hides(word, said string) {
+	y.t.Helper()
+	if strings.Contains(said, word) {
+		y.t.Errorf("stderr holds a secret:\n%s", said)
+	}
+	err := filepath.WalkDir(y.home, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(raw, []byte(word)) {
+			y.t.Errorf("%s holds a secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		y.t.Error(err)
+	}
+}

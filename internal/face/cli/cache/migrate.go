@@ -1,0 +1,168 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/tool"
+)
+
+func (p commands) migrateCommand() *cobra.Command {
+	var dry bool
+	c := &cobra.Command{
+		Use: "migrate [FILE]", Short: "Bring a cache file of an older format to the one of now", Args: cobra.MaximumNArgs(1),
+		Long: "A gateway reads older formats as they are and writes the one of now with its next change. This\n" +
+			"does so at once, in the file of the settings or in FILE, and keeps the old file beside it. With\n" +
+			"--dry-run it shows field by field what would be different; - is stdin. Values of settings, which\n" +
+			"other programs keep in clear, are not shown.",
+		RunE: func(c *cobra.Command, args []string) error { return p.migrate(c.Context(), args, dry) },
+	}
+	c.Flags().BoolVar(&dry, "dry-run", false, "show what would change and write nothing")
+	return c
+}
+
+func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	path, data, err := p.readCacheFile(args)
+	if err != nil {
+		return err
+	}
+	m, err := app.MigrateCache(data)
+	if err != nil {
+		return err
+	}
+	changes, err := changesOf(m.Before, m.After)
+	if err != nil {
+		return &tool.Error{Op: "cache migrate", Kind: tool.Invalid, Subject: path, Err: err}
+	}
+	written := !dry && m.Changed() && path != "-"
+	if written {
+		log, err := p.Logger()
+		if err != nil {
+			return err
+		}
+		if err := app.MigrateCacheFile(ctx, cfg, app.Options{Version: p.Version, Logger: log}, path); err != nil {
+			return notKept("cache migrate", err)
+		}
+		p.OnRecord(ctx, cfg, "cache migrate", map[string]any{"file": path, "from": m.From, "to": m.To})
+	}
+	switch {
+	case p.JSON:
+		err = p.PrintJSON(map[string]any{
+			"file": path, "from": m.From, "to": m.To, "changed": m.Changed(), "written": written, "changes": changes,
+		})
+	case !m.Changed():
+		_, err = fmt.Fprintf(p.Out, "%s has format %s, nothing is to be done\n", path, m.From)
+	case written:
+		_, err = fmt.Fprintf(p.Out, "%s: %s is %s now, the old file is %s.v%s.bak\n", path, m.From, m.To, path, m.From)
+	default:
+		err = p.showFields(path, m, changes)
+	}
+	return err
+}
+
+func (p commands) showFields(path string, m app.CacheMigration, changes []fieldChange) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s would be %s\n", path, m.From, m.To)
+	for _, c := range changes {
+		if c.Was != nil || c.Now == nil {
+			fmt.Fprintf(&b, "- %s %s\n", c.Pointer, output.First(string(c.Was), "***"))
+		}
+		if c.Now != nil {
+			fmt.Fprintf(&b, "+ %s %s\n", c.Pointer, c.Now)
+		}
+	}
+	_, err := fmt.Fprint(p.Out, output.Harmless(b.String()))
+	return err
+}
+
+// fieldChange is a value that is another one afterwards; one that is new has no Was, one that has
+// gone no Now.
+type fieldChange struct {
+	Pointer string          `json:"pointer"`
+	Was     json.RawMessage `json:"was,omitempty"`
+	Now     json.RawMessage `json:"now,omitempty"`
+}
+
+// changesOf compares two JSON texts field by field.
+func changesOf(before, after []byte) ([]fieldChange, error) {
+	was, ok := rawjson.Decode(string(before))
+	now, ok2 := rawjson.Decode(string(after))
+	if !ok || !ok2 {
+		return nil, fmt.Errorf("it is no JSON")
+	}
+	out := []fieldChange{}
+	compare("", was, now, func(pointer string, was, now any) {
+		c := fieldChange{Pointer: pointer}
+		if was != absent && !strings.Contains(pointer, "/serverConfig") { // which may hold secrets
+			c.Was = compact(was)
+		}
+		if now != absent {
+			c.Now = compact(now)
+		}
+		out = append(out, c)
+	})
+	return out, nil
+}
+
+// absent stands for a value that is not there.
+var absent any = new(struct{ _ byte })
+
+func compare(pointer string, was, now any, tell func(pointer string, was, now any)) {
+	a, isObject := was.(map[string]any)
+	b, isToo := now.(map[string]any)
+	switch {
+	case isObject && isToo:
+		all := maps.Clone(a)
+		maps.Copy(all, b)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			x, had := a[name]
+			y, has := b[name]
+			if !had {
+				x = absent
+			}
+			if !has {
+				y = absent
+			}
+			compare(pointer+"/"+pointerEscapes.Replace(name), x, y, tell)
+		}
+		return
+	case reflect.DeepEqual(was, now):
+		return
+	}
+	x, isList := was.([]any)
+	y, isToo := now.([]any)
+	if !isList || !isToo || len(x) != len(y) {
+		tell(pointer, was, now)
+		return
+	}
+	for i := range x {
+		compare(pointer+"/"+strconv.Itoa(i), x[i], y[i], tell)
+	}
+}
+
+// pointerEscapes are those of RFC 6901.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// compact is a value on one line.
+func compact(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage(`"?"`)
+	}
+	return raw
+}

@@ -1,0 +1,81 @@
+package cache
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+)
+
+func (p commands) pathCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "Where the tool cache lies, and whether it can be written", Args: cobra.NoArgs,
+		Long: "Shows the file, the key that tells servers apart and signs what is shared, and the NATS server\n" +
+			"through which lists are shared with other gateways. Nothing is made.",
+		RunE: func(*cobra.Command, []string) error { return p.path() },
+	}
+}
+
+func (p commands) path() error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	path, fellBack := app.CacheFile(cfg)
+	info, missing := os.Stat(path)
+	writable := app.CacheWritable(path)
+	backend := []string{"file"}
+	if w := app.SharedPlaceIgnored(cfg); w != "" {
+		p.Warn("%s", w)
+	}
+	shared := app.SharedPlace(cfg)
+	if shared != "" {
+		scheme, _, _ := strings.Cut(shared, ":")
+		backend = append(backend, scheme)
+	}
+	_, noKey := os.Stat(app.CacheKey(cfg))
+	if p.JSON {
+		var size int64
+		if missing == nil {
+			size = info.Size()
+		}
+		return p.PrintJSON(map[string]any{
+			"enabled": cfg.Cache.Enabled, "path": path, "missing": missing != nil, "writable": writable, "fellBack": fellBack,
+			"size": size, "key": app.CacheKey(cfg), "keyMissing": noKey != nil, "keyShared": cfg.Cache.SharedKeyFile != "",
+			"backend": backend, "shared": shared,
+		})
+	}
+	rows := [][]string{{"file", path}}
+	switch {
+	case missing != nil:
+		rows = append(rows, []string{"state", "not made yet"})
+	default:
+		rows = append(rows, []string{"state", output.BinarySize(info.Size())})
+	}
+	if writable {
+		rows = append(rows, []string{"writable", "yes"})
+	} else {
+		rows = append(rows, []string{"writable", "no: lists are served from it, and nothing is kept"})
+	}
+	if !cfg.Cache.Enabled {
+		rows = append(rows, []string{"in use", "no: cache.enabled is false"})
+	}
+	if fellBack {
+		rows = append(rows, []string{"instead of", cfg.Cache.File + ", whose folder cannot be written"})
+	}
+	rows = append(rows, []string{"backend", strings.Join(backend, " + ")})
+	if shared != "" {
+		rows = append(rows, []string{"shared", shared})
+	}
+	key := app.CacheKey(cfg)
+	switch {
+	case noKey != nil:
+		key += " (not made yet)"
+	case shared != "" && cfg.Cache.SharedKeyFile == "":
+		key += " (this home's own: nobody else can use what it shares; see cache.sharedKeyFile)"
+	}
+	return p.Table(nil, append(rows, []string{"key", key}))
+}

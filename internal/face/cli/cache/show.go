@@ -1,0 +1,219 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// cachedDetails are all facts of what is kept of one server.
+func cachedDetails(s *app.CachedServer) [][]string {
+	var out [][]string
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, []string{name, value})
+		}
+	}
+	moment := func(name string, t time.Time) {
+		if !t.IsZero() {
+			add(name, t.Local().Format(time.RFC3339))
+		}
+	}
+	entry := gjson.ParseBytes(s.Entry)
+	text := func(name string) string { return entry.Get(name).String() }
+	add("name", s.Name)
+	add("verdict", string(s.Verdict))
+	add("reason", whyCached(s))
+	add("state", strings.TrimSpace(string(s.State)+inBrackets(s.StateReason)))
+	moment("confirmed", s.ValidatedAt)
+	moment("changed", s.LastUpdated)
+	if s.LastError != "" {
+		add("last error", s.LastError+" at "+text("lastError.at"))
+	}
+	add("size", output.BinarySize(int64(s.Bytes)))
+	add("server", strings.TrimSpace(text("serverInfo.name")+" "+text("serverInfo.version")))
+	add("era", strings.TrimSpace(s.Era+" "+s.ProtocolVersion))
+	add("transport", s.Transport)
+	add("scope", s.Scope)
+	if ttl := entry.Get("ttlMs"); ttl.Exists() {
+		add("ttl", (time.Duration(ttl.Int()) * time.Millisecond).String())
+	}
+	if text("principal") != "" {
+		add("for", "who was signed in when it was fetched")
+	}
+	add("config hash", text("configHash"))
+	add("settings", entry.Get("serverConfig").Raw)
+	for _, d := range entry.Get("dropped").Array() {
+		add("dropped", d.Get("name").String()+": "+d.Get("reason").String())
+	}
+	if entry.Get("truncated").Bool() {
+		add("cut", "the server offers more than is kept")
+	}
+	for _, l := range []struct{ name, list, key string }{
+		{"prompts", "prompts", "name"}, {"resources", "resources", "uri"}, {"templates", "resourceTemplates", "uriTemplate"},
+	} {
+		if list := entry.Get(l.list).Array(); len(list) > 0 {
+			add(l.name, fmt.Sprintf("%d: %s", len(list), namesOf(list, l.key)))
+		}
+	}
+	list := entry.Get("tools").Array()
+	add("tools", strconv.Itoa(len(list)))
+	for _, t := range list {
+		add("  "+t.Get("name").String(), output.First(t.Get("description").String(), t.Get("title").String(), "-"))
+	}
+	return out
+}
+
+func namesOf(list []gjson.Result, key string) string {
+	values := make([]gjson.Result, len(list))
+	for i, v := range list {
+		values[i] = v.Get(key)
+	}
+	return rawjson.JoinValues(values, 8)
+}
+
+func (p commands) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [NAME]", Short: "Show what is kept, of one server or of all", Args: cobra.MaximumNArgs(1),
+		Long: "Shows what the cache keeps of each server, and what that is worth now; with NAME all that is\n" +
+			"kept of one, with --json the file itself, decompressed, or the entry of NAME as it lies in it.\n\n" +
+			"VERDICT is hit (listed at once, nobody is asked), stale (listed, and asked for again), expired or\n" +
+			"miss (not listed before the server has told). REASON says why.",
+		ValidArgsFunction: p.completeCached(1),
+		RunE:              func(c *cobra.Command, args []string) error { return p.show(c.Context(), args) },
+	}
+}
+
+func (p commands) show(ctx context.Context, args []string) error {
+	if p.JSON && len(args) == 0 {
+		return p.showFile()
+	}
+	kept, _, err := p.readCache(ctx)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return p.showCached(kept)
+	}
+	names := make([]string, len(kept.Servers))
+	for i := range kept.Servers {
+		names[i] = kept.Servers[i].Name
+	}
+	i := slices.Index(names, args[0])
+	if i < 0 {
+		return &tool.Error{
+			Op: "cache show", Kind: tool.Unknown, Subject: args[0], Message: "it is neither configured nor kept",
+			Hint: output.First(root.DidYouMeanHint(args[0], names), "collie cache show lists what is kept"),
+		}
+	}
+	s := &kept.Servers[i]
+	if s.Entry == nil {
+		return &tool.Error{
+			Op: "cache show", Kind: tool.Unknown, Subject: s.Name, Message: "nothing is kept of it" + inBrackets(s.Reason),
+			Hint: "collie cache warm " + s.Name + " learns its tools, or says why it cannot",
+		}
+	}
+	if p.JSON {
+		return p.WriteJSON(s.Entry)
+	}
+	return p.Table(nil, cachedDetails(s))
+}
+
+// showFile prints the file, decompressed.
+func (p commands) showFile() error {
+	path, data, err := p.readCacheFile(nil)
+	if err != nil {
+		return err
+	}
+	if data, err = app.PlainCache(data); err == nil && !json.Valid(data) {
+		err = errors.New("it is no JSON")
+	}
+	if err != nil {
+		return &tool.Error{Op: "cache show", Kind: tool.Invalid, Subject: path, Err: err, Hint: "collie cache verify shows what is wrong"}
+	}
+	return p.WriteJSON(data)
+}
+
+// showCached is the table of all servers.
+func (p commands) showCached(kept app.CacheContents) error {
+	if len(kept.Servers) == 0 {
+		p.Note("the cache is empty, and no server is configured")
+		return nil
+	}
+	if err := p.Table(cachedTable(kept.Servers)); err != nil {
+		return err
+	}
+	if kept.File.Missing {
+		p.Note("there is no cache file yet; collie cache warm makes it, and so does a gateway")
+	}
+	return nil
+}
+
+func cachedTable(servers []app.CachedServer) (head []string, rows [][]string) {
+	head = []string{"NAME", "VERDICT", "CONFIRMED", "TOOLS", "SIZE", "STATE", "ERA", "SCOPE", "LAST ERROR", "REASON"}
+	for i := range servers {
+		s := &servers[i]
+		row := []string{s.Name, output.First(string(s.Verdict), "-"), "-", "-", "-", "-", "-", "-", "-", output.First(whyCached(s), "-")}
+		if s.Entry != nil {
+			copy(row[2:], []string{
+				confirmed(s), strconv.Itoa(s.Tools), output.BinarySize(int64(s.Bytes)), string(s.State),
+				output.First(s.Era, "-"), output.First(s.Scope, "-"), output.First(s.LastError, "-"),
+			})
+		}
+		rows = append(rows, row)
+	}
+	return withoutEmpty(head, rows, "NAME", "VERDICT")
+}
+
+// withoutEmpty leaves out the columns in which no row has anything, but for those that are kept.
+func withoutEmpty(head []string, rows [][]string, keep ...string) ([]string, [][]string) {
+	var names []string
+	cells := make([][]string, len(rows))
+	for i, name := range head {
+		if !slices.Contains(keep, name) && !slices.ContainsFunc(rows, func(r []string) bool { return r[i] != "-" }) {
+			continue
+		}
+		names = append(names, name)
+		for j, row := range rows {
+			cells[j] = append(cells[j], row[i])
+		}
+	}
+	return names, cells
+}
+
+// whyCached says what speaks against the entry of a server.
+func whyCached(s *app.CachedServer) string {
+	if !s.Configured {
+		return "not_configured"
+	}
+	return output.First(s.Reason, s.StateReason)
+}
+
+// confirmed is how long ago a live server has told its lists.
+func confirmed(s *app.CachedServer) string {
+	if s.ValidatedAt.IsZero() {
+		return "-"
+	}
+	return output.Age(max(0, time.Duration(s.AgeSeconds)*time.Second))
+}
+
+func inBrackets(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}

@@ -1,0 +1,169 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/tool"
+)
+
+func (p commands) statsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "stats", Short: "Show how well the cache works", Args: cobra.NoArgs,
+		Long: "Shows the file's own counters and, where a gateway runs, what it has looked up, refreshed and\n" +
+			"written since its start.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.stats(c.Context()) },
+	}
+}
+
+func (p commands) stats(ctx context.Context) error {
+	kept, cfg, err := p.readCache(ctx)
+	if err != nil {
+		return err
+	}
+	since, err := p.traffic(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if p.JSON {
+		return p.PrintJSON(statsOf(&kept, since))
+	}
+	if err := p.Table(nil, fileRows(&kept.File)); err != nil {
+		return err
+	}
+	if len(kept.Servers) > 0 {
+		fmt.Fprintln(p.Out)
+		if err := p.Table(cachedTable(kept.Servers)); err != nil {
+			return err
+		}
+	}
+	if since == nil {
+		p.Note("no gateway with these settings runs in this home; what it looks up and writes is counted while it does")
+		return nil
+	}
+	fmt.Fprintln(p.Out)
+	return p.Table([]string{"SINCE THE GATEWAY STARTED"}, trafficRows(since))
+}
+
+// traffic asks the running gateway what its cache has done; nil where none can be asked.
+func (p commands) traffic(ctx context.Context, cfg *config.Config) (*app.CacheStats, error) {
+	r, same, err := p.Gateway(ctx, cfg)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // none is an answer
+	}
+	defer r.Close()
+	if !same {
+		return nil, nil //nolint:nilnil // as above
+	}
+	raw, err := r.Do(ctx, http.MethodGet, "/toolcache/stats", nil)
+	if err != nil {
+		return nil, err
+	}
+	var since app.CacheStats
+	if err := json.Unmarshal(raw, &since); err != nil {
+		return nil, &tool.Error{Op: "cache stats", Kind: tool.Internal, Err: err}
+	}
+	return &since, nil
+}
+
+// statsOf is what programs get: the file and the servers as they are now, and the counts of the
+// running gateway, all zero where none runs.
+func statsOf(kept *app.CacheContents, since *app.CacheStats) any {
+	out := struct {
+		Running bool `json:"running"`
+		app.CacheStats
+		Servers []app.CachedServer `json:"servers"`
+	}{Running: since != nil, Servers: kept.Servers}
+	if since != nil {
+		out.CacheStats = *since
+	}
+	out.FileInfo = kept.File
+	if kept.File.Compressed {
+		out.BytesSaved = kept.File.PlainSize - kept.File.Size
+	}
+	for _, m := range []*map[string]uint64{&out.StaleReasons, &out.MissReasons, &out.Refused, &out.ReadFailures, &out.CacheStats.Writes.Failed} {
+		if *m == nil {
+			*m = map[string]uint64{}
+		}
+	}
+	return out
+}
+
+func fileRows(f *app.CacheFileInfo) [][]string {
+	if f.Missing {
+		return [][]string{{"file", f.Path}, {"state", "not made yet"}}
+	}
+	format := f.Format
+	if f.Compressed {
+		format += ", gzip, " + output.BinarySize(f.PlainSize) + " before"
+	}
+	rows := [][]string{
+		{"file", f.Path},
+		{"format", format},
+		{"size", output.BinarySize(f.Size)},
+		{"servers", strconv.Itoa(f.Servers)},
+		{"entries written", strconv.FormatUint(f.Total, 10)},
+		{"file writes", strconv.FormatUint(f.Writes, 10)},
+		{"generation", strconv.FormatUint(f.Generation, 10)},
+	}
+	if !f.Created.IsZero() {
+		rows = append(rows, []string{"created", f.Created.Local().Format(time.RFC3339)}, []string{"last update", f.Updated.Local().Format(time.RFC3339)})
+	}
+	if !f.Writable {
+		rows = append(rows, []string{"writable", "no"})
+	}
+	return rows
+}
+
+func trafficRows(s *app.CacheStats) [][]string {
+	rows := [][]string{
+		{"lookups", fmt.Sprintf("%d, %.0f %% served", s.Lookups, s.HitRate*100)},
+		{"hits, stale, misses", fmt.Sprintf("%d, %d, %d%s", s.Hits, s.StaleHits, s.Misses, reasons(s.MissReasons))},
+		{"lists from servers", fmt.Sprintf("%d, %d changed, %d failed", s.Refreshes.OK, s.Refreshes.Changed, s.Refreshes.Failed)},
+		{"lists not kept", fmt.Sprintf("%d%s", total(s.Refused), reasons(s.Refused))},
+		{"writes", fmt.Sprintf("%d%s", s.Writes.OK, reasons(s.Writes.Failed))},
+		{"writing took", fmt.Sprintf("%.1f ms last, %.1f ms mean, %.1f ms at most", s.Writes.LastMillis, s.Writes.MeanMillis, s.Writes.LongestMillis)},
+		{"waits for the lock", strconv.FormatUint(s.Writes.LockWaits, 10)},
+		{"merges", strconv.FormatUint(s.Merges, 10)},
+		{"load", fmt.Sprintf("%.1f ms", s.LoadMillis)},
+	}
+	if s.Shared != nil {
+		rows = append(rows, []string{
+			"shared", fmt.Sprintf("%d adopted, %d pushed, %d dropped%s", s.Shared.Adopted, s.Shared.Pushed, s.Shared.Dropped, reasons(s.Shared.Failures)),
+		})
+	}
+	if s.LastFailure != "" {
+		rows = append(rows, []string{"last failure", s.LastFailure})
+	}
+	return rows
+}
+
+func total(counts map[string]uint64) (sum uint64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// reasons lists counts by reason in brackets; empty if there are none.
+func reasons(counts map[string]uint64) string {
+	out := ""
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out += " " + name + " " + strconv.FormatUint(counts[name], 10)
+	}
+	if out == "" {
+		return ""
+	}
+	return " (" + out[1:] + ")"
+}

@@ -1,0 +1,128 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/learn"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+func (p commands) warmCommand() *cobra.Command {
+	var parallel int
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use: "warm [NAME…]", Short: "Start servers once, to learn their tools", ValidArgsFunction: p.completeCached(0),
+		Long: "Starts or reaches servers, all that are on without NAME, fetches their lists and keeps them, so\n" +
+			"that the next start of a gateway lists every tool at once. A running gateway does it itself and\n" +
+			"stops them when they have been idle, as always; else each is stopped again when it has told. The\n" +
+			"exit code is 6 if some failed, 1 if all did, 3 if the lists could not be written.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if parallel < 0 || timeout <= 0 {
+				return root.Usage("--parallel and --timeout must be above 0")
+			}
+			return p.learn(c.Context(), "cache warm", args, parallel, timeout)
+		},
+	}
+	c.Flags().IntVar(&parallel, "parallel", 0, "start so many at once (default: mcp.warmParallel)")
+	c.Flags().DurationVar(&timeout, "timeout", 180*time.Second, "give a server at most `TIME`")
+	return c
+}
+
+func (p commands) refreshCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "refresh [NAME…]", Short: "Fetch lists from the servers themselves, whatever is kept", ValidArgsFunction: p.completeCached(0),
+		Long: "Asks servers for their lists, all that are on without NAME; servers that do not run are started.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.learn(c.Context(), "cache refresh", args, 0, 180*time.Second)
+		},
+	}
+}
+
+// learn fetches the lists of servers, some at once, and keeps them.
+func (p commands) learn(ctx context.Context, command string, names []string, parallel int, timeout time.Duration) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	if names, err = p.learners(ctx, cfg, command, names); err != nil || len(names) == 0 {
+		return err
+	}
+	b, err := p.Backend(ctx, []string{})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	results := learn.All(ctx, p.Program, b, names, cmp.Or(parallel, cfg.MCP.WarmParallel, 4), timeout)
+	unwritten := b.FlushCache(ctx)
+	failed := 0
+	var rows [][]string
+	for _, r := range results {
+		state := output.First(r.Note, "ok")
+		if !r.OK {
+			failed++
+			state = r.Error
+		}
+		rows = append(rows, []string{r.Name, strconv.Itoa(r.Tools), learn.Seconds(r.Seconds), state})
+	}
+	if p.JSON {
+		out := map[string]any{"servers": results, "failed": failed, "written": unwritten == nil}
+		if unwritten != nil {
+			out["error"] = unwritten.Error()
+		}
+		err = p.PrintJSON(out)
+	} else {
+		err = p.Table([]string{"NAME", "TOOLS", "TIME", "RESULT"}, rows)
+	}
+	switch {
+	case err != nil:
+		return err
+	case failed == len(results):
+		return root.Exit(root.ExitFailed)
+	case unwritten != nil && p.JSON:
+		return root.Exit(root.ExitUnreachable)
+	case unwritten != nil:
+		return notKept(command, unwritten)
+	case failed > 0:
+		return root.Exit(root.ExitPartial)
+	}
+	return nil
+}
+
+// learners are the servers to ask: those that are named, or all that are on.
+func (p commands) learners(ctx context.Context, cfg *config.Config, command string, names []string) ([]string, error) {
+	if !cfg.Cache.Enabled {
+		return nil, &tool.Error{Op: command, Kind: tool.Disabled, Message: "the tool cache is switched off", Hint: "collie config set cache.enabled true switches it on"}
+	}
+	known := root.ServerNames(cfg)
+	var out []string
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, root.UnknownServer(command, name, known)
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if len(names) > 0 {
+		return out, nil
+	}
+	for _, s := range app.ReadServers(ctx, cfg, p.Env) {
+		if st := s.Status.State; st != tool.StateDisabled && st != tool.StateConfigError {
+			out = append(out, s.Status.Name)
+		}
+	}
+	if len(out) == 0 {
+		p.Note("no MCP server is configured and on")
+	}
+	return out, nil
+}

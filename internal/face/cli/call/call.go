@@ -1,0 +1,293 @@
+// Package call has the commands that make calls and answer for them: call, tools and confirm.
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// commands are the commands of this folder, all of one program.
+type commands struct{ *root.Program }
+
+type callFlags struct {
+	args, profile string
+	timeout       time.Duration
+	yes           bool
+}
+
+func Command(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	var f callFlags
+	c := &cobra.Command{
+		Use:   "call TOOL ACTION [--flag value …]",
+		Short: "Call one action of a tool",
+		Long: "Calls one action of a tool and prints its result. The flags of the action come from its\n" +
+			"schema: collie call TOOL ACTION --help shows them. TOOL/ACTION and the name that MCP\n" +
+			"clients see work as well, and so does collie TOOL ACTION where TOOL is no command.\n\n" +
+			"  --key value          any spelling of the name: --parent-id, --parentId, --parent_id\n" +
+			"  --key, --no-key      true and false\n" +
+			"  --key a,b --key c    several items; \\, is a comma in one\n" +
+			"  --key @FILE, --key - a text from a file or from stdin; @@x is the text @x\n" +
+			"  --key-json JSON      any value as JSON\n" +
+			"  -- --key value       a flag that has the name of one of these below\n\n" +
+			"A pipe or a file gets the text of a result as the tool wrote it; at a terminal control\n" +
+			"characters in it are not obeyed.\n\n" +
+			"SiYuan tools also take what matters most without a flag, in the order of their help page, and\n" +
+			"other words for the same: ls and list, mv and move, rm, remove and delete.",
+		Example: "  collie call everything echo --message hello\n" +
+			"  collie everything get-sum --a 1 --b 2 --json\n" +
+			"  collie fs read /Notes/Plan",
+		DisableFlagParsing: true, ValidArgsFunction: p.completeCall,
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.args, "args", "", "the arguments as a `JSON` object, @FILE or - for stdin; flags are put into it")
+	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
+	flags.StringVar(&p.SaveTo, "save", "", "write pictures, sound and files in the result to `FILE`")
+	flags.DurationVar(&f.timeout, "timeout", 0, "give up after `DURATION`, such as 30s")
+	flags.BoolVar(&f.yes, "yes", false, "confirm a dangerous action without being asked; whoever has a shell of yours can type it too")
+	p.LocalFlag(c)
+	p.KernelFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		inv, err := split(c, args)
+		inv.words = ownWords(inv.words)
+		switch {
+		case err != nil:
+			return err
+		case len(inv.words) == 0 && (inv.help || len(inv.rest) == 0):
+			return c.Help()
+		case len(inv.words) == 0:
+			return root.Usage("which tool? usage: collie %s", c.Use)
+		case asksForHelp(inv.words):
+			return p.tools(c.Context(), slices.Delete(inv.words, 1, 2)[:min(len(inv.words)-1, 2)], &toolsFlags{profile: f.profile})
+		case inv.help:
+			return p.tools(c.Context(), inv.words[:min(len(inv.words), 2)], &toolsFlags{profile: f.profile})
+		}
+		return p.call(c.Context(), c, inv, &f)
+	}
+	return c
+}
+
+func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f *callFlags) error {
+	if f.timeout < 0 {
+		return root.Usage("--timeout is %v, expected a duration such as 30s", f.timeout)
+	}
+	outer := ctx
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &tool.Error{
+			Op: "call", Kind: tool.Timeout, Subject: strings.Join(inv.words, " "),
+			Message: fmt.Sprintf("no answer within --timeout %v", f.timeout),
+		})
+		defer cancel()
+	}
+	target, b, err := p.target(ctx, inv.words, f.profile)
+	if err != nil {
+		return gaveUp(ctx, outer, err)
+	}
+	defer b.Close()
+	command := "collie " + strings.Join(target.words, " ")
+	stdin := p.stdinOnce()
+	args, err := p.arguments(c, inv.rest, &target, f.args, command, stdin)
+	if err != nil {
+		return err
+	}
+	caller, err := NewCaller(p.Program, target.words[0], f.yes)
+	if err != nil {
+		return err
+	}
+	if params, _ := takes(&target); err == nil {
+		args, err = p.withNotebooks(ctx, b, &target, params, args)
+	}
+	if err != nil {
+		return gaveUp(ctx, outer, err)
+	}
+	d, err := p.debugger()
+	if err != nil {
+		return err
+	}
+	call := &tool.Call{
+		Kind: tool.KindCall, Name: target.name, Args: args, Profile: f.profile,
+		Params: json.RawMessage(`{"arguments":{},"_meta":{"progressToken":"collie"}}`),
+		Origin: tool.Direct, Principal: root.Principal(), Client: "collie call", Caller: caller,
+	}
+	d.request(b, call)
+	result, err := b.Call(ctx, call)
+	caller.Done()
+	d.answer(result, err)
+	if err != nil {
+		err = gaveUp(ctx, outer, err)
+		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {
+			e.OutcomeUnknown = false
+		}
+		params, _ := takes(&target)
+		return inFlags(err, command, params, target.ours())
+	}
+	if target.ours() {
+		return p.showOwn(ctx, b, &target, args, result)
+	}
+	return p.show(result)
+}
+
+// asksForHelp reports whether words are those of a model that asks one of our own tools for help:
+// TOOL help [ACTION].
+func asksForHelp(words []string) bool {
+	if len(words) < 2 || words[1] != "help" {
+		return false
+	}
+	_, ours := app.NotesTool(words[0])
+	return ours
+}
+
+// target opens what the command needs and finds what it names. b is to be closed.
+func (p commands) target(ctx context.Context, words []string, profile string) (found, root.Backend, error) {
+	b, err := p.openFor(ctx, words, profile)
+	if err != nil {
+		return found{}, nil, err
+	}
+	stop := p.WhileStarting(ctx, b)
+	target, err := p.find(ctx, b, words, profile)
+	stop()
+	if l, here := b.(*root.Local); err == nil && here && target.ours() {
+		err = l.App.Notes.Settle(ctx)
+	}
+	if err != nil {
+		b.Close()
+		return found{}, nil, err
+	}
+	return target, b, nil
+}
+
+// openFor opens a backend with the servers that may own what words name; all if there are
+// no words.
+func (p commands) openFor(ctx context.Context, words []string, profile string) (root.Backend, error) {
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	if err := root.KnownProfile(cfg, profile); err != nil {
+		return nil, err
+	}
+	var owners []string
+	p.settle(cfg, words)
+	if len(words) > 0 {
+		if owners, err = p.owners(ctx, words); err != nil {
+			return nil, err
+		}
+	}
+	return p.Backend(ctx, owners)
+}
+
+// arguments maps the flags of the action, after --args.
+func (p commands) arguments(
+	c *cobra.Command, tokens []string, target *found, args, command string, stdin func() ([]byte, error),
+) (json.RawMessage, error) {
+	f := &flagReader{command: command, globals: hasFlag(c, target.words), file: os.ReadFile, stdin: stdin}
+	f.params, f.positional = takes(target)
+	tokens = append(target.values, tokens...)
+	var start json.RawMessage
+	if c.Flag("args").Changed {
+		text, err := f.text("args", args)
+		if err != nil {
+			return nil, err
+		}
+		start = json.RawMessage(strings.TrimSpace(text))
+		if !json.Valid(start) || start[0] != '{' {
+			return nil, root.Usage("--args is no JSON object; it looks like '{\"key\": \"value\"}'")
+		}
+	}
+	return f.read(tokens, start)
+}
+
+// stdinOnce reads all of stdin, the first time.
+func (p commands) stdinOnce() func() ([]byte, error) {
+	read := false
+	return func() ([]byte, error) {
+		if read {
+			return nil, errStdinTwice
+		}
+		read = true
+		return io.ReadAll(p.In)
+	}
+}
+
+// gaveUp is what to tell of an error that came because somebody gave up: the person, or
+// --timeout. Whether the call took effect stays known.
+func gaveUp(ctx, outer context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	out := tool.Error{Op: "call", Kind: tool.Canceled, Message: "interrupted"}
+	if outer.Err() == nil {
+		cause, ok := errors.AsType[*tool.Error](context.Cause(ctx))
+		if !ok {
+			return err
+		}
+		out = *cause
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		out.OutcomeUnknown = e.OutcomeUnknown
+		if out.Subject == "" {
+			out.Subject = e.Subject
+		}
+	}
+	return &out
+}
+
+// inFlags names the arguments at fault as the person typed them, /parentId is --parent-id,
+// and where the flags of command are shown, unless an action of ours has said more.
+func inFlags(err error, command string, params []parameter, ours bool) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || len(e.Fields) == 0 {
+		return err
+	}
+	out := *e
+	action := command[strings.LastIndexByte(command, ' ')+1:]
+	if !ours || out.Hint == "" || strings.HasPrefix(out.Hint, action+"(") || e.Kind == tool.Invalid && strings.Contains(out.Hint, `action="help"`) {
+		out.Hint = command + " --help shows its flags"
+	}
+	out.Fields = append([]tool.Field(nil), e.Fields...)
+	for i, field := range out.Fields {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(field.Path, "/"), "/")
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		for j := range params {
+			if params[j].name == name {
+				out.Fields[i].Path = strings.TrimSuffix("--"+params[j].flag+"/"+rest, "/")
+			}
+		}
+	}
+	if err := notGiven(&out, command); err != nil {
+		return err
+	}
+	return &out
+}
+
+// notGiven is the mistake of flags that were not given, which is one of usage as an unknown flag is;
+// nil where something else is wrong.
+func notGiven(e *tool.Error, command string) error {
+	var flags []string
+	for _, f := range e.Fields {
+		if e.Kind != tool.Invalid || !strings.HasPrefix(f.Path, "--") || !strings.HasPrefix(f.Message, "required argument ") {
+			return nil
+		}
+		flags = append(flags, f.Path)
+	}
+	verb := "is"
+	if len(flags) > 1 {
+		verb = "are"
+	}
+	return root.Usage("%s %s missing; %s --help shows what it takes", strings.Join(flags, " and "), verb, command)
+}

@@ -1,0 +1,222 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// completionTime bounds what a person waits for after a press of Tab. What is known by then counts.
+const completionTime = 3 * time.Second
+
+// CompleteTools completes TOOL and ACTION, of tools that are known: no server is started for it.
+func CompleteTools(shared *root.Program) cobra.CompletionFunc {
+	p := commands{shared}
+
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return p.completeWords(c.Context(), args, typed)
+	}
+}
+
+// completeCall completes a call: its words, then the action's flags and their values.
+func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	const done = cobra.ShellCompDirectiveNoFileComp
+	inv, err := split(c, args)
+	inv.words = ownWords(inv.words)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault // the value of a flag of ours: a file, most likely
+	}
+	if len(inv.words) < 2 && len(inv.rest) == 0 && !strings.HasPrefix(typed, "-") {
+		return p.completeWords(c.Context(), inv.words, typed)
+	}
+	if len(inv.words) == 0 {
+		return nil, done
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), completionTime)
+	defer cancel()
+	b, target, ok := p.known(ctx, inv.words)
+	if !ok {
+		return nil, done
+	}
+	defer b.Close()
+	if len(inv.words) == 1 && target.tool != nil && target.action == nil { // collie fs --<TAB>
+		return nil, done
+	}
+	f := &flagReader{command: "collie", globals: hasFlag(c, target.words)}
+	f.params, f.positional = takes(&target)
+	if q := f.waiting(inv.rest); q != nil {
+		return p.completeValue(ctx, b, q, typed)
+	}
+	if strings.HasPrefix(typed, "-") {
+		return flagsLeft(f, inv.rest, typed), done
+	}
+	if i := len(target.values); i < len(f.positional) {
+		if q, err := f.param(f.positional[i]); err == nil && q != nil {
+			return p.completeValue(ctx, b, q, typed)
+		}
+	}
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// waiting is the parameter whose flag is the last of tokens and has no value yet; nil if there is
+// none.
+func (f *flagReader) waiting(tokens []string) *parameter {
+	if len(tokens) == 0 {
+		return nil
+	}
+	name, isFlag := strings.CutPrefix(tokens[len(tokens)-1], "--")
+	if !isFlag || strings.Contains(name, "=") {
+		return nil
+	}
+	s, err := f.find(name)
+	if err != nil || s.param == nil || s.param.is("boolean") {
+		return nil
+	}
+	return s.param
+}
+
+// flagsLeft are the flags that may still be given, each with what it is.
+func flagsLeft(f *flagReader, tokens []string, typed string) []string {
+	var out []string
+	for i := range f.params {
+		q := &f.params[i]
+		flag := "--" + q.flag
+		if needsJSON(q) {
+			flag += "-json"
+		}
+		if strings.HasPrefix(flag, typed) && (!slices.Contains(tokens, flag) || q.is("array")) {
+			out = append(out, cobra.CompletionWithDesc(flag, output.OneLine(output.FirstLine(q.description))))
+		}
+	}
+	return out
+}
+
+// completeValue completes what a parameter may be: one of its values, or a notebook by its name.
+func (p commands) completeValue(ctx context.Context, b root.Backend, q *parameter, typed string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	add := func(word, about string) {
+		if strings.HasPrefix(word, typed) {
+			out = append(out, cobra.CompletionWithDesc(word, about))
+		}
+	}
+	for _, v := range q.enum {
+		add(v.String(), "")
+	}
+	if isNotebook(q) {
+		for _, n := range p.notebooks(ctx, b) {
+			add(n.name, n.id)
+		}
+	}
+	if len(out) == 0 {
+		return nil, cobra.ShellCompDirectiveDefault // @FILE
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeWords completes TOOL, and ACTION behind it.
+func (p commands) completeWords(ctx context.Context, words []string, typed string) ([]string, cobra.ShellCompDirective) {
+	const done = cobra.ShellCompDirectiveNoFileComp
+	if len(words) > 1 {
+		return nil, done
+	}
+	var out []string
+	add := func(name, about string) {
+		if strings.HasPrefix(name, typed) {
+			out = append(out, cobra.CompletionWithDesc(name, output.OneLine(output.FirstLine(about))))
+		}
+	}
+	if len(words) == 0 {
+		cfg, _, err := p.Settings()
+		if err != nil {
+			return nil, done
+		}
+		for _, name := range root.ServerNames(cfg) {
+			add(name, "MCP server")
+		}
+		if app.NotesOffered(cfg, p.Env, p.Kernel) {
+			for _, name := range app.NotesTools() {
+				add(name, "notes")
+			}
+		}
+		return out, done
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	b, target, ok := p.known(ctx, words)
+	if !ok {
+		return nil, done
+	}
+	defer b.Close()
+	for i := range target.tool.Actions {
+		if a := &target.tool.Actions[i]; a.Off == "" {
+			about, _, _ := strings.Cut(output.FirstLine(output.First(a.Description, a.Title)), ". ")
+			add(a.Name, about)
+		}
+	}
+	return out, done
+}
+
+// known is what words name as far as it is known without a start: by the running gateway, or from
+// the cache. b is to be closed if ok.
+func (p commands) known(ctx context.Context, words []string) (b root.Backend, target found, ok bool) {
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, found{}, false
+	}
+	p.settle(cfg, words)
+	if b, err = p.Backend(ctx, []string{}); err != nil {
+		return nil, found{}, false
+	}
+	tools, err := b.Tools(ctx, "")
+	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == words[0] })
+	if err != nil || i < 0 {
+		b.Close()
+		return nil, found{}, false
+	}
+	target = found{tool: &tools[i], words: words[:1]}
+	if len(words) > 1 {
+		if target.action = findAction(target.tool, words[1]); target.action == nil {
+			b.Close()
+			return nil, found{}, false
+		}
+		target.schema, target.words, target.values = target.action.InputSchema, words[:2], words[2:]
+	}
+	return b, target, true
+}
+
+// notebook is one that a person may name.
+type notebook struct{ name, id string }
+
+// notebooks are those that can be seen, none if nobody can be asked.
+func (p commands) notebooks(ctx context.Context, b root.Backend) []notebook {
+	r, err := b.Call(ctx, &tool.Call{
+		Kind: tool.KindCall, Name: "notebook/list", Args: json.RawMessage(`{}`), Origin: tool.Direct, Principal: root.Principal(), Client: "collie",
+	})
+	if err != nil || r.IsError {
+		return nil
+	}
+	var out []notebook
+	for _, n := range rawjson.List(Payload(r.Raw)) {
+		out = append(out, notebook{rawjson.Member(n, "name").String(), rawjson.Member(n, "id").String()})
+	}
+	return out
+}
+
+// isNotebook reports whether a parameter of one of our tools is the id of a notebook.
+func isNotebook(q *parameter) bool {
+	switch q.name {
+	case "notebook", "toNotebook", "targetNotebook":
+		return true
+	}
+	return false
+}

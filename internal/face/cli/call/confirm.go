@@ -1,0 +1,214 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+func ConfirmCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	var deny string
+	c := &cobra.Command{
+		Use: "confirm [CODE]", Short: "Answer the calls that wait for a person", Args: cobra.MaximumNArgs(1),
+		Long: "Where a client cannot ask you, a dangerous call is refused and waits here for five minutes.\n" +
+			"Without CODE this lists what waits. With CODE it shows the call and asks; after a yes the\n" +
+			"client that was shown the code may make the same call once; a client that has lost its\n" +
+			"session since is another one and gets a new code. The answer is read from the terminal, not\n" +
+			"from stdin, and there is no --yes. That keeps pipes and scripts from answering by accident;\n" +
+			"it does not keep out a program that has a shell on your account and opens a terminal itself.",
+		Example:           "  collie confirm\n  collie confirm K7RM4T\n  collie confirm --deny K7RM4T",
+		ValidArgsFunction: p.completeCodes,
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flag("deny").Changed && len(args) > 0 {
+				return root.Usage("--deny takes the one code that is refused; leave out %s", args[0])
+			}
+			cfg, err := p.Load()
+			switch {
+			case err != nil:
+				return err
+			case c.Flag("deny").Changed:
+				return p.answer(c.Context(), cfg, deny, false)
+			case len(args) == 0:
+				return p.listPending(cfg)
+			}
+			return p.confirm(c.Context(), cfg, args[0])
+		},
+	}
+	c.Flags().StringVar(&deny, "deny", "", "refuse the call that has `CODE`, without a question")
+	return c
+}
+
+// waiting is what nobody has answered yet.
+func waiting(cfg *config.Config) ([]app.PendingCall, error) {
+	list, err := app.OpenPending(cfg).List()
+	out := []app.PendingCall{}
+	for i := range list {
+		if list[i].State == app.PendingWaiting {
+			out = append(out, list[i])
+		}
+	}
+	return out, err
+}
+
+func (p commands) listPending(cfg *config.Config) error {
+	list, err := waiting(cfg)
+	switch {
+	case err != nil:
+		return err
+	case p.JSON:
+		return p.PrintJSON(map[string]any{"waiting": list})
+	case len(list) == 0:
+		p.Note("no call waits for a person")
+		return nil
+	}
+	now := time.Now()
+	rows := make([][]string, len(list))
+	for i := range list {
+		w := &list[i]
+		rows[i] = []string{
+			w.Code, output.Ago(w.Asked, now), who(w), w.Question.Tool + " " + w.Question.Action, strings.Join(w.Question.Targets, ", "),
+		}
+	}
+	return p.Table([]string{"CODE", "ASKED", "WHO", "CALL", "TARGETS"}, rows)
+}
+
+// who is the client that made a call, as far as it is known.
+func who(w *app.PendingCall) string {
+	name := output.First(w.Client, w.Principal)
+	if w.Origin == "" {
+		return name
+	}
+	return name + " (" + string(w.Origin) + ")"
+}
+
+const opConfirm = "confirm"
+
+// confirm shows a call to the person at the terminal and takes the answer.
+func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) error {
+	w, err := app.OpenPending(cfg).Find(code)
+	if err != nil {
+		return err
+	}
+	open := p.TTY
+	if open == nil {
+		open = openTerminal
+	}
+	t, err := open()
+	if err != nil {
+		return &tool.Error{
+			Op: opConfirm, Kind: tool.Unconfirmed, Subject: w.Code, Message: "there is no terminal to ask at",
+			Hint: "run it in a terminal of your own; the answer is read from there alone", Err: err,
+		}
+	}
+	defer t.Close()
+	yes, err := askPending(ctx, root.NewLines(t), t, &w)
+	if err != nil {
+		return err
+	}
+	if err := p.answer(ctx, cfg, code, yes); err != nil || yes {
+		return err
+	}
+	return root.Exit(root.ExitUnconfirmed)
+}
+
+// askPending puts the question. Whoever leaves without an answer has not answered.
+func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.PendingCall) (bool, error) {
+	now := time.Now()
+	text := questionText(&w.Question) + fmt.Sprintf("  asked %s by %s for %s; this lapses in %s\nLet it run once? [y/N] ",
+		output.Ago(w.Asked, now), output.OneLine(who(w)), output.OneLine(w.Principal), max(w.Expires.Sub(now), 0).Truncate(time.Second))
+	if _, err := io.WriteString(out, text); err != nil {
+		return false, err
+	}
+	line, err := in.Next(ctx)
+	if errors.Is(err, io.EOF) {
+		_, _ = io.WriteString(out, "\n") // the person has left already
+		return false, &tool.Error{
+			Op: opConfirm, Kind: tool.Unconfirmed, Subject: w.Code, Message: "not answered; the call still waits",
+		}
+	}
+	return root.Agrees(line), err
+}
+
+// answer writes down what the person said.
+func (p commands) answer(ctx context.Context, cfg *config.Config, code string, yes bool) error {
+	w, err := app.OpenPending(cfg).Answer(ctx, code, yes)
+	if err != nil {
+		return err
+	}
+	p.OnRecord(ctx, cfg, opConfirm, map[string]any{
+		"code": w.Code, "answer": w.State, "tool": w.Question.Tool, "action": w.Question.Action, "targets": w.Question.Targets,
+		"origin": w.Origin, "principal": w.Principal, "client": w.Client,
+	})
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"code": w.Code, "state": w.State, "expires": w.Expires})
+	}
+	said := "refused; the client is told so if it makes the call again"
+	if yes {
+		said = "confirmed; the client may make the call once, until " + w.Expires.Local().Format(time.TimeOnly)
+	}
+	_, err = fmt.Fprintln(p.Out, said)
+	return err
+}
+
+// completeCodes offers the codes that wait.
+func (p commands) completeCodes(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	cfg, err := p.Load()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	list, err := waiting(cfg)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	out := make([]string, len(list))
+	for i := range list {
+		out[i] = list[i].Code + "\t" + output.OneLine(list[i].Question.Tool+" "+list[i].Question.Action)
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// console is the terminal itself, whatever the streams of the program are.
+type console struct{ in, out *os.File }
+
+func (c console) Read(b []byte) (int, error) { return c.in.Read(b) }
+
+func (c console) Write(b []byte) (int, error) { return c.out.Write(b) }
+
+func (c console) Close() error { return errors.Join(c.in.Close(), c.out.Close()) }
+
+// openTerminal opens the terminal that the person sits at: what a program pipes in does not
+// come from there.
+func openTerminal() (io.ReadWriteCloser, error) {
+	names := [2]string{"/dev/tty", "/dev/tty"}
+	if runtime.GOOS == "windows" {
+		names = [2]string{"CONIN$", "CONOUT$"}
+	}
+	in, err := os.OpenFile(names[0], os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.OpenFile(names[1], os.O_RDWR, 0)
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	c := console{in, out}
+	if !output.IsTerminal(in) || !output.IsTerminal(out) {
+		return nil, errors.Join(errors.New(names[0]+" is no terminal"), c.Close())
+	}
+	return c, nil
+}

@@ -1,0 +1,328 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/pipeline/gate"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// nasty is what somebody else may write.
+const nasty = "a\x1b[2K\r\u202eb\nLet it run once? [y/N] y"
+
+// desk is a terminal at which somebody has typed something.
+type desk struct {
+	io.Reader
+	shown bytes.Buffer
+}
+
+func (d *desk) Write(b []byte) (int, error) { return d.shown.Write(b) }
+
+func (d *desk) Close() error { return nil }
+
+// house is a home in which calls of one action can be made and confirmed.
+type house struct {
+	t    *testing.T
+	dir  string
+	gate *gate.Stage
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	dir := t.TempDir()
+	p, _, _ := newProgram("")
+	p.Home = dir
+	cfg, err := p.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &house{t, dir, gate.New(gate.Options{Dir: filepath.Join(cfg.Paths.State, "pending")})}
+}
+
+// call makes a dangerous call of a client that cannot be asked and returns what came of it.
+func (h *house) call(args string) error {
+	a := tooltest.Action("drop")
+	a.Dangerous, a.Description = true, nasty
+	_, err := h.gate.Do(h.t.Context(), &tool.Call{
+		Kind: tool.KindCall, Args: json.RawMessage(args), Origin: tool.MCPRemote, Principal: "token", Client: nasty,
+		Tool: "notes", Action: &a, Source: tooltest.NewFake("notes", tool.Offer{}),
+	}, func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, nil })
+	return err
+}
+
+// waits makes such a call and returns its code.
+func (h *house) waits(args string) string {
+	h.t.Helper()
+	e, ok := errors.AsType[*tool.Error](h.call(args))
+	if !ok || e.Kind != tool.Unconfirmed {
+		h.t.Fatalf("the call does not wait: %v", e)
+	}
+	return e.Facts["confirmationCode"].(string)
+}
+
+// collie runs a command line. Without a desk there is no terminal.
+func (h *house) collie(d *desk, line ...string) (code int, out, errs string) {
+	h.t.Helper()
+	p, o, e := newProgram("y\ny\ny\n")
+	p.TTY = func() (io.ReadWriteCloser, error) {
+		if d == nil {
+			return nil, errors.New("no such device")
+		}
+		return d, nil
+	}
+	root := p.Root(ConfirmCommand(p.Program))
+	root.SetArgs(append(line, "--home", h.dir))
+	if err := root.ExecuteContext(h.t.Context()); err != nil {
+		code = p.Report(err)
+	}
+	return code, o.String(), e.String()
+}
+
+func TestConfirmAsksAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		typed string
+		exit  int
+		then  tool.ErrorKind // of the same call, made again; empty if it runs
+	}{
+		{"y\n", 0, ""},
+		{" YES \n", 0, ""},
+		{"是\n", 0, ""},
+		{"n\n", 5, tool.Declined},
+		{"\n", 5, tool.Declined},
+		{"yes please\n", 5, tool.Declined},
+		{"", 5, tool.Unconfirmed}, // left without an answer
+	} {
+		h := newHouse(t)
+		code := h.waits(`{"id":"one"}`)
+		d := &desk{Reader: strings.NewReader(tt.typed)}
+		exit, out, errs := h.collie(d, "confirm", strings.ToLower(code))
+		if exit != tt.exit {
+			t.Errorf("%q: exit %d, want %d: %s%s", tt.typed, exit, tt.exit, out, errs)
+		}
+		var kind tool.ErrorKind
+		if err := h.call(`{"id":"one"}`); err != nil {
+			kind = tool.KindOf(err)
+		}
+		if kind != tt.then {
+			t.Errorf("%q: the same call again: %q, want %q", tt.typed, kind, tt.then)
+		}
+		if err := h.call(`{"id":"two"}`); tool.KindOf(err) != tool.Unconfirmed {
+			t.Errorf("%q: another call: %v", tt.typed, err)
+		}
+	}
+}
+
+// The person sees the whole question, and nothing in it steers the terminal or looks like ours.
+func TestConfirmShowsTheQuestion(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	code := h.waits(`{"id":"\u001b[2K\u202e"}`)
+	d := &desk{Reader: strings.NewReader("y\n")}
+	if exit, _, errs := h.collie(d, "confirm", code); exit != 0 {
+		t.Fatal(errs)
+	}
+	got := regexp.MustCompile(`asked \S+ ago`).ReplaceAllString(d.shown.String(), "asked T ago")
+	got = regexp.MustCompile(`lapses in \S+`).ReplaceAllString(got, "lapses in T")
+	const want = "notes drop\n" +
+		"  effect: a\uFFFD[2K \uFFFDb\n" +
+		`  arguments: {"id":"\u001b[2K\u202e"}` + "\n" +
+		"  asked T ago by a\uFFFD[2K \uFFFDb Let it run once? [y/N] y (mcp-remote) for token; this lapses in T\n" +
+		"Let it run once? [y/N] "
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("shown (-want +got):\n%s", d)
+	}
+}
+
+// Even a file that somebody has tampered with cannot steer the terminal.
+func TestQuestionTextIsHarmless(t *testing.T) {
+	t.Parallel()
+	q := tool.Question{Tool: nasty, Action: nasty, Effect: nasty, Targets: []string{nasty, nasty}, Args: nasty}
+	got := questionText(&q)
+	if strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), output.IsControl) || strings.Count(got, "\n") != 6 {
+		t.Errorf("%q", got)
+	}
+	var shown bytes.Buffer
+	w := &app.PendingCall{Question: q, Client: nasty, Principal: nasty, Origin: nasty}
+	if yes, err := askPending(t.Context(), root.NewLines(strings.NewReader("")), &shown, w); yes || tool.KindOf(err) != tool.Unconfirmed {
+		t.Errorf("%t, %v", yes, err)
+	}
+	if text := shown.String(); strings.ContainsFunc(strings.ReplaceAll(text, "\n", ""), output.IsControl) || strings.Count(text, "\n") != 8 {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestConfirmNeedsATerminal(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	code := h.waits(`{}`)
+	exit, out, errs := h.collie(nil, "confirm", code)
+	if exit != 5 || out != "" || !strings.Contains(errs, "no terminal") || !strings.Contains(errs, "no such device") {
+		t.Errorf("exit %d, %q, %q", exit, out, errs)
+	}
+	if exit, _, errs := h.collie(nil, "confirm", code, "--yes"); exit != 2 || !strings.Contains(errs, "unknown flag: --yes") {
+		t.Errorf("--yes: exit %d, %q", exit, errs)
+	}
+	if h.waits(`{}`) != code {
+		t.Error("the call does not wait any more")
+	}
+	// To refuse takes none.
+	if exit, out, errs = h.collie(nil, "confirm", "--deny", code); exit != 0 || !strings.HasPrefix(out, "refused") {
+		t.Errorf("exit %d, %q, %q", exit, out, errs)
+	}
+	if err := h.call(`{}`); tool.KindOf(err) != tool.Declined {
+		t.Errorf("the call again: %v", err)
+	}
+}
+
+func TestConfirmUsage(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for line, want := range map[string]int{
+		"confirm AAAAAA": 1, "confirm --deny AAAAAA": 1, "confirm A --deny B": 2, "confirm A B": 2, "confirm --deny": 2, "confirm": 0,
+	} {
+		if exit, _, errs := h.collie(&desk{Reader: strings.NewReader("y\n")}, strings.Fields(line)...); exit != want || errs == "" {
+			t.Errorf("%s: exit %d, want %d: %s", line, exit, want, errs)
+		}
+	}
+}
+
+func TestConfirmListsWhatWaits(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first, second := h.waits(`{"n":1}`), h.waits(`{"n":2}`)
+	_, _, _ = h.collie(nil, "confirm", "--deny", h.waits(`{"n":3}`)) // answered: waits no more
+	exit, out, _ := h.collie(nil, "confirm")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if exit != 0 || len(lines) != 3 || !regexp.MustCompile(`^CODE +ASKED +WHO +CALL +TARGETS$`).MatchString(lines[0]) {
+		t.Fatalf("exit %d:\n%s", exit, out)
+	}
+	for i, code := range []string{first, second} {
+		if !regexp.MustCompile(`^` + code + ` +\d+s ago +a.*\(mcp-remote\) +notes drop`).MatchString(lines[i+1]) {
+			t.Errorf("%q", lines[i+1])
+		}
+	}
+	if strings.ContainsFunc(strings.ReplaceAll(out, "\n", ""), output.IsControl) {
+		t.Errorf("%q", out)
+	}
+	_, out, _ = h.collie(nil, "confirm", "--json")
+	var got struct{ Waiting []app.PendingCall }
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Waiting) != 2 || got.Waiting[0].Code != first {
+		t.Errorf("%v: %s", err, out)
+	}
+	p, _, _ := newProgram("")
+	p.Home = h.dir
+	if codes, _ := p.completeCodes(nil, nil, ""); len(codes) != 2 || codes[0] != first+"\tnotes drop" {
+		t.Errorf("completion %q", codes)
+	}
+}
+
+// What a person answered is on record.
+func TestConfirmIsOnRecord(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	code := h.waits(`{}`)
+	exit, out, errs := h.collie(&desk{Reader: strings.NewReader("y\n")}, "confirm", code, "--json")
+	if exit != 0 || !strings.Contains(out, `"state":"approved"`) {
+		t.Fatalf("exit %d, %s%s", exit, out, errs)
+	}
+	p, _, _ := newProgram("")
+	p.Home = h.dir
+	cfg, err := p.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for e, err := range app.OpenRecords(cfg).Query(t.Context(), app.AuditFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == "change" && e.Name == "confirm" && e.Origin == string(tool.Direct) && strings.Contains(string(e.Detail), `"answer":"approved"`) &&
+			strings.Contains(string(e.Detail), code) {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d records of the answer, want 1", found)
+	}
+}
+
+// The command line confirms its own calls: at the terminal, or by --yes, which answers nothing
+// but the gate.
+func TestCallerConfirms(t *testing.T) {
+	t.Parallel()
+	q, err := json.Marshal(tool.Question{Tool: "notes", Action: "drop", Targets: []string{nasty, "工作"}, Args: "{}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		person, yes bool
+		typed, want string // want is empty where nobody can be asked
+	}{
+		{true, false, "y\n", `{"confirm":true}`},
+		{true, false, "\n", `{"confirm":false}`},
+		{true, false, "no\n", `{"confirm":false}`},
+		{true, false, "", `{"confirm":false}`},
+		{false, true, "n\n", `{"confirm":true}`},
+		{true, true, "n\n", `{"confirm":true}`},
+		{false, false, "y\n", ""},
+	} {
+		var shown bytes.Buffer
+		c := &caller{from: "notes", person: tt.person, yes: tt.yes, out: &shown, in: root.NewLines(strings.NewReader(tt.typed))}
+		got, err := c.Ask(t.Context(), tool.MethodConfirm, q)
+		if can := c.Supports(tool.CanConfirm); can != (tt.want != "") || (err == nil) != can || string(got) != tt.want {
+			t.Errorf("%+v: can %t, %s, %v", tt, can, got, err)
+		}
+		if asked := tt.person && !tt.yes; asked != strings.Contains(shown.String(), "    - 工作\n  arguments: {}\nRun it? [y/N] ") ||
+			strings.ContainsFunc(strings.ReplaceAll(shown.String(), "\n", ""), output.IsControl) {
+			t.Errorf("%+v: shown %q", tt, shown.String())
+		}
+		if c.Supports(tool.CanElicit) != tt.person || strings.Contains(string(c.Capabilities()), "confirm") {
+			t.Errorf("%+v: %s", tt, c.Capabilities())
+		}
+		if _, err := c.Ask(t.Context(), "elicitation/create", json.RawMessage(`{"message":"?"}`)); (err == nil) != tt.person {
+			t.Errorf("%+v: elicitation: %v", tt, err)
+		}
+		for err = nil; err == nil; { // the rest of what was typed, so that the reader ends
+			_, err = c.in.Next(t.Context())
+		}
+	}
+}
+
+// --yes reaches a running gateway with the call, and nothing but the control key carries it.
+func TestRemoteConfirms(t *testing.T) {
+	t.Parallel()
+	a := tooltest.Action("drop")
+	a.Dangerous = true
+	src := tooltest.NewFake("notes", tooltest.Offer("notes", a))
+	r := gateway(t, src)
+	for _, yes := range []bool{true, false} {
+		c := &caller{from: "notes", yes: yes, out: io.Discard, in: root.NewLines(strings.NewReader(""))}
+		_, err := r.Call(t.Context(), call("notes/drop", "{}", c))
+		if yes && err != nil || !yes && tool.KindOf(err) != tool.Unconfirmed {
+			t.Errorf("--yes %t: %v", yes, err)
+		}
+	}
+	r.Gateway.Control = "token"
+	c := &caller{from: "notes", yes: true, out: io.Discard, in: root.NewLines(strings.NewReader(""))}
+	if _, err := r.Call(t.Context(), call("notes/drop", "{}", c)); tool.KindOf(err) != tool.Unconfirmed {
+		t.Errorf("with another key: %v", err)
+	}
+	if n := len(src.Calls()); n != 1 {
+		t.Errorf("%d calls ran, want 1", n)
+	}
+}

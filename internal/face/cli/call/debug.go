@@ -1,0 +1,106 @@
+package call
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/remote"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// debugger shows on stderr what a call sends, what comes back, and what it does meanwhile, with
+// secrets struck out (--debug). Nil shows nothing.
+type debugger struct {
+	p     commands
+	clean func(json.RawMessage) json.RawMessage
+	begun time.Time
+
+	mu     sync.Mutex
+	stages []string // from the last to the first, as they end
+}
+
+// debugger returns one if the person wants it.
+func (p commands) debugger() (*debugger, error) {
+	if !p.Debug {
+		return nil, nil //nolint:nilnil // the documented answer for none
+	}
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	var more []string
+	for _, s := range []string{p.Kernel.Token, p.Env.Get("SIYUAN_TOKEN")} {
+		if s != "" {
+			more = append(more, s)
+		}
+	}
+	return &debugger{p: p, clean: app.Cleaner(cfg, p.Env, more...), begun: time.Now()}, nil
+}
+
+// say shows a line. What a server sent may have characters in it that a terminal obeys, which JSON does not escape.
+func (d *debugger) say(format string, args ...any) {
+	_, _ = fmt.Fprintln(d.p.Err, "debug: "+output.Harmless(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))) // it is of use to a person alone
+}
+
+// request shows what is asked, and of whom.
+func (d *debugger) request(b root.Backend, c *tool.Call) {
+	if d == nil {
+		return
+	}
+	by := "here, no gateway is asked"
+	if r, ok := b.(*remote.Client); ok {
+		by = "by the gateway at " + r.Gateway.URL
+	}
+	d.say("%s runs %s", c.Name, by)
+	d.say("request %s", d.clean(c.Args))
+	c.Trace = d.told
+}
+
+// told is a [tool.Trace].
+func (d *debugger) told(kind, what string, took time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	text := fmt.Sprintf("%s %s, %v", kind, output.OneLine(cleanText(d.clean, what)), took.Round(time.Microsecond))
+	if kind == tool.TraceStage {
+		d.stages = append(d.stages, text)
+		return
+	}
+	d.say("%s", text)
+}
+
+// cleanText is a text without secrets.
+func cleanText(clean func(json.RawMessage) json.RawMessage, text string) string {
+	return gjson.ParseBytes(clean(rawjson.Quote(text))).String()
+}
+
+// answer shows what came of it.
+func (d *debugger) answer(r tool.Result, err error) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	slices.Reverse(d.stages)
+	for _, s := range d.stages {
+		d.say("%s", s)
+	}
+	took := time.Since(d.begun).Round(time.Microsecond)
+	switch e, ok := err.(*tool.Error); { //nolint:errorlint // the road's errors are these themselves
+	case ok:
+		d.say("error after %v: %s", took, d.clean(e.Payload()))
+	case err != nil:
+		d.say("error after %v: %s", took, cleanText(d.clean, err.Error()))
+	default:
+		d.say("answer after %v: %s", took, d.clean(r.Raw))
+	}
+}

@@ -1,0 +1,273 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+)
+
+// questions asks a person what a server wants to know (MCP elicitation, 2025-06-18 and
+// later): in form mode field by field, in url mode whether the page was opened.
+type questions struct {
+	from string
+	in   *root.Lines
+	out  io.Writer
+}
+
+// The answers that carry nothing.
+var (
+	declined  = json.RawMessage(`{"action":"decline"}`)
+	cancelled = json.RawMessage(`{"action":"cancel"}`)
+)
+
+// ask returns the result of an elicitation/create request. The end of the input cancels.
+func (q *questions) ask(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	root := gjson.ParseBytes(params)
+	q.say("%s asks: %s\n", q.from, output.Harmless(rawjson.Member(root, "message").String()))
+	var content json.RawMessage
+	var err error
+	if rawjson.Member(root, "mode").String() == "url" {
+		err = q.url(ctx, rawjson.Member(root, "url").String())
+	} else {
+		content, err = q.form(ctx, json.RawMessage(rawjson.Member(root, "requestedSchema").Raw))
+	}
+	switch {
+	case errors.Is(err, errDeclined):
+		return declined, nil
+	case errors.Is(err, io.EOF):
+		q.say("\n")
+		return cancelled, nil
+	case err != nil:
+		return nil, err
+	}
+	answer := rawjson.Object{}
+	answer.Add(rawjson.Quote("action"), rawjson.Quote("accept"))
+	if content != nil {
+		answer.Add(rawjson.Quote("content"), content)
+	}
+	return answer.Bytes(), nil
+}
+
+var errDeclined = errors.New("declined")
+
+// url asks whether a person will open a page. It is shown, never opened.
+func (q *questions) url(ctx context.Context, address string) error {
+	q.say("  Open this page only if you trust %s:\n  %s\nGo on? [y/N] ", q.from, output.Harmless(address))
+	return q.yes(ctx, false)
+}
+
+// yes waits for y, n, yes or no; an empty line is what is usual. No is errDeclined.
+func (q *questions) yes(ctx context.Context, usual bool) error {
+	for {
+		line, err := q.in.Next(ctx)
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return nil
+		case "n", "no":
+			return errDeclined
+		case "":
+			if usual {
+				return nil
+			}
+			return errDeclined
+		}
+		q.say("  expected y or n: ")
+	}
+}
+
+// form asks for each field of a schema and returns the object they make.
+func (q *questions) form(ctx context.Context, schema json.RawMessage) (json.RawMessage, error) {
+	fields := parameters(schema)
+	q.say("Answer? An empty line takes the default, Ctrl-D cancels. [Y/n] ")
+	if err := q.yes(ctx, true); err != nil {
+		return nil, err
+	}
+	props := rawjson.Member(gjson.ParseBytes(schema), "properties")
+	content := rawjson.Object{}
+	for i := range fields {
+		value, err := q.field(ctx, &fields[i], rawjson.Member(props, fields[i].name))
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			content.Add(rawjson.Quote(fields[i].name), value)
+		}
+	}
+	return content.Bytes(), nil
+}
+
+// field asks for one value until it fits; nil is one that was left out.
+func (q *questions) field(ctx context.Context, p *parameter, schema gjson.Result) (json.RawMessage, error) {
+	choices := choicesOf(p, schema)
+	q.describe(p, choices)
+	for {
+		q.say("%s: ", output.Harmless(p.name))
+		line, err := q.in.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" && p.def.Exists():
+			return json.RawMessage(p.def.Raw), nil
+		case line == "" && !p.required:
+			return nil, nil
+		case line == "":
+			q.say("  it is needed\n")
+			continue
+		}
+		if value, ok := fieldValue(line, p, choices); ok && inFormat(p.format, line) {
+			return value, nil
+		}
+		q.say("  expected %s\n", expected(p, choices))
+	}
+}
+
+func (q *questions) describe(p *parameter, choices []choice) {
+	facts := []string{expected(p, nil)}
+	if !p.required {
+		facts = append(facts, "optional")
+	}
+	if p.def.Exists() {
+		facts = append(facts, "default "+output.Harmless(p.def.String()))
+	}
+	q.say("  %s (%s)", output.Harmless(p.name), strings.Join(facts, ", "))
+	if p.description != "" {
+		q.say("  %s", output.OneLine(p.description))
+	}
+	q.say("\n")
+	for i, c := range choices {
+		q.say("    %d  %s\n", i+1, output.OneLine(c.title))
+	}
+}
+
+func (q *questions) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(q.out, format, args...) // the person sees whether it works
+}
+
+// choice is one value of an enumeration and what it is called.
+type choice struct {
+	value gjson.Result
+	title string
+}
+
+// choicesOf reads enum with enumNames, and oneOf or anyOf of const with title, of a field
+// or of its items.
+func choicesOf(p *parameter, schema gjson.Result) []choice {
+	var out []choice
+	titles := rawjson.List(rawjson.Member(schema, "enumNames"))
+	for i, v := range p.enum {
+		c := choice{v, v.String()}
+		if i < len(titles) {
+			c.title = titles[i].String()
+		}
+		out = append(out, c)
+	}
+	for _, s := range []gjson.Result{schema, rawjson.Member(schema, "items")} {
+		for _, o := range append(rawjson.List(rawjson.Member(s, "oneOf")), rawjson.List(rawjson.Member(s, "anyOf"))...) {
+			if v := rawjson.Member(o, "const"); v.Exists() && len(p.enum) == 0 {
+				title := rawjson.Member(o, "title").String()
+				if title == "" {
+					title = v.String()
+				}
+				out = append(out, choice{v, title})
+			}
+		}
+	}
+	return out
+}
+
+// fieldValue makes JSON of a line.
+func fieldValue(line string, p *parameter, choices []choice) (json.RawMessage, bool) {
+	if !p.is("array") {
+		return oneValue(line, p.types, choices)
+	}
+	var items []string
+	for _, item := range splitItems(line) {
+		raw, ok := oneValue(strings.TrimSpace(item), p.items, choices)
+		if !ok {
+			return nil, false
+		}
+		items = append(items, string(raw))
+	}
+	return json.RawMessage("[" + strings.Join(items, ",") + "]"), true
+}
+
+// oneValue takes a value, or the number or the name of a choice.
+func oneValue(line string, types []string, choices []choice) (json.RawMessage, bool) {
+	if len(choices) > 0 {
+		i := slices.IndexFunc(choices, func(c choice) bool {
+			return line == c.value.String() || strings.EqualFold(line, c.title)
+		})
+		if n, err := strconv.Atoi(line); i < 0 && err == nil && n >= 1 && n <= len(choices) {
+			i = n - 1
+		}
+		if i < 0 {
+			return nil, false
+		}
+		return json.RawMessage(choices[i].value.Raw), true
+	}
+	if slices.Equal(types, []string{"boolean"}) {
+		yes, ok := root.Truth(line)
+		return json.RawMessage(strconv.FormatBool(yes)), ok
+	}
+	return rawjson.Convert(line, types)
+}
+
+// formats are those of texts that MCP has for forms, as a person is told of them.
+var formats = map[string]string{
+	"email": "an e-mail address such as ann@example.org", "uri": "an address such as https://example.org/page",
+	"date": "a date such as 2026-01-31", "date-time": "a time such as 2026-01-31T09:30:00Z",
+}
+
+// inFormat reports whether a text has a format. One that is not known fits all.
+func inFormat(format, text string) bool {
+	var err error
+	switch format {
+	case "email":
+		name, host, _ := strings.Cut(text, "@")
+		return name != "" && strings.Trim(host, ".") != "" && !strings.ContainsAny(host, "@<>") && !strings.ContainsAny(text, " \t<>,;")
+	case "uri":
+		var u *url.URL
+		if u, err = url.Parse(text); err == nil && (u.Scheme == "" || u.Host == "" && u.Opaque == "" && u.Path == "") {
+			return false
+		}
+	case "date":
+		_, err = time.Parse(time.DateOnly, text)
+	case "date-time":
+		_, err = time.Parse(time.RFC3339, text)
+	}
+	return err == nil
+}
+
+func expected(p *parameter, choices []choice) string {
+	switch {
+	case len(choices) > 0:
+		return "one of the choices above"
+	case p.is("boolean"):
+		return "y or n"
+	case p.is("integer"):
+		return "a whole number"
+	case p.is("number"):
+		return "a number"
+	case formats[p.format] != "":
+		return formats[p.format]
+	}
+	return p.typeName()
+}

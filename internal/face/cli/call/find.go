@@ -1,0 +1,284 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/remote"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// found is what the words of a command line name.
+type found struct {
+	tool   *tool.Tool   // nil for a name that only the list of tools knows
+	action *tool.Action // the same
+	name   string       // as the road takes it
+	schema json.RawMessage
+	words  []string // as a person types it: TOOL ACTION
+	values []string // what stands behind them: arguments without a flag
+}
+
+// ours reports whether it is an action of Collie's own tools.
+func (f *found) ours() bool { return f.action != nil && f.action.Strict }
+
+// owners are the servers to start for a command line that names a tool: those that may own
+// it; none for a SiYuan tool. The error is for a name that nobody can own.
+func (p commands) owners(ctx context.Context, words []string) ([]string, error) {
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	_, ours := app.NotesTool(words[0])
+	if ours && app.NotesOffered(cfg, p.Env, p.Kernel) {
+		return []string{}, nil
+	}
+	owners := app.Owners(cfg, p.Env, words[0])
+	if len(owners) == 1 {
+		if i := slices.Index(root.ServerNames(cfg), owners[0]); cfg.Servers[i].Untrusted {
+			_, err := root.OwnServer("call", owners[0], cfg)
+			return nil, err
+		}
+	}
+	if len(owners) > 0 || ours { // find says why there is no such tool
+		return owners, nil
+	}
+	known := make([]string, len(cfg.Servers))
+	for i, s := range cfg.Servers {
+		known[i] = s.Name
+	}
+	if app.NotesOffered(cfg, p.Env, p.Kernel) {
+		known = append(known, app.NotesTools()...)
+	}
+	return nil, p.unknownTool(ctx, words[0], known)
+}
+
+// find looks for TOOL ACTION, TOOL/ACTION or the name that clients see.
+func (p commands) find(ctx context.Context, b root.Backend, words []string, profile string) (found, error) {
+	tools, err := b.Tools(ctx, profile)
+	if err != nil {
+		return found{}, err
+	}
+	name, action, slash := strings.Cut(words[0], "/")
+	if slash {
+		words = append([]string{name, action}, words[1:]...)
+	}
+	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == name })
+	switch {
+	case i < 0 && !slash && len(words) == 1:
+		return p.findExposed(ctx, b, words[0], profile, tools)
+	case i < 0:
+		return found{}, p.notOffered(ctx, b, name, names(tools))
+	case len(words) == 1 && !anyOn(&tools[i]): // of a call the road says so, once it has looked again
+		return found{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + output.First(tools[i].Off, "all its actions are")}
+	case len(words) == 1:
+		return found{}, root.Usage("which action of %s? %s", name, actionList(&tools[i]))
+	case len(words) > 2 && refusesValues(&tools[i], words[1]):
+		return found{}, root.Usage("unexpected argument %q; arguments of %s %s are flags%s; collie call %s %s --help shows them",
+			words[2], words[0], words[1], suchAs(findAction(&tools[i], words[1])), words[0], words[1])
+	}
+	t := &tools[i]
+	a := findAction(t, words[1])
+	if a == nil {
+		var known []string
+		for i := range t.Actions {
+			known = append(known, t.Actions[i].Name)
+		}
+		return found{}, root.Usage("%s has no action %q%s\n  %s", name, words[1], root.DidYouMean(words[1], known), actionList(t))
+	}
+	return found{tool: t, action: a, name: t.Name + "/" + a.Name, schema: a.InputSchema, words: []string{t.Name, a.Name}, values: words[2:]}, nil
+}
+
+// anyOn reports whether a tool has an action that is not switched off, or none at all.
+func anyOn(t *tool.Tool) bool {
+	return len(t.Actions) == 0 || slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Off == "" })
+}
+
+// suchAs names the flag that somebody most likely meant: the first that is required, else the
+// first.
+func suchAs(a *tool.Action) string {
+	params := parameters(a.InputSchema)
+	if len(params) == 0 {
+		return ""
+	}
+	i := max(0, slices.IndexFunc(params, func(p parameter) bool { return p.required }))
+	return ", such as --" + params[i].flag
+}
+
+// ownWords parts the name TOOL.ACTION of an action of ours, as results and the audit show it.
+func ownWords(words []string) []string {
+	if len(words) == 0 {
+		return words
+	}
+	name, action, dotted := strings.Cut(words[0], ".")
+	if _, ours := app.NotesTool(name); !dotted || !ours || action == "" {
+		return words
+	}
+	return append([]string{name, action}, words[1:]...)
+}
+
+// refusesValues reports whether all arguments of an action need a flag.
+func refusesValues(t *tool.Tool, action string) bool {
+	a := findAction(t, action)
+	return a != nil && len(a.Positional) == 0
+}
+
+// findAction takes an action's name, or another spelling of it if only one fits.
+func findAction(t *tool.Tool, name string) *tool.Action {
+	var like *tool.Action
+	for i := range t.Actions {
+		a := &t.Actions[i]
+		if a.Name == name {
+			return a
+		}
+		if root.Plain(a.Name) == root.Plain(name) {
+			if like != nil {
+				return nil
+			}
+			like = a
+		}
+	}
+	if like == nil && len(t.Actions) > 0 && t.Actions[0].Strict {
+		return aliased(t, name)
+	}
+	return like
+}
+
+// aliased takes the common words for what an action of ours does.
+func aliased(t *tool.Tool, name string) *tool.Action {
+	index := func(name string) int {
+		return slices.IndexFunc(t.Actions, func(a tool.Action) bool { return a.Name == name })
+	}
+	if i := index(tool.ActionName(name, func(name string) bool { return index(name) >= 0 })); i >= 0 {
+		return &t.Actions[i]
+	}
+	return nil
+}
+
+// findExposed looks for a name as clients see it, such as server__tool.
+func (p commands) findExposed(ctx context.Context, b root.Backend, name, profile string, tools []tool.Tool) (found, error) {
+	raw, err := b.List(ctx, tool.ListTools, profile)
+	if err != nil {
+		return found{}, err
+	}
+	known := names(tools)
+	for _, def := range rawjson.Member(gjson.ParseBytes(raw), "tools").Array() {
+		exposed := rawjson.Member(def, "name").String()
+		if exposed == name {
+			for i := range tools {
+				if f, ok := ownExposed(&tools[i], name); ok {
+					return f, nil
+				}
+			}
+			return found{name: name, schema: json.RawMessage(rawjson.Member(def, "inputSchema").Raw), words: []string{name}}, nil
+		}
+		known = append(known, exposed)
+	}
+	return found{}, p.notOffered(ctx, b, name, known)
+}
+
+// ownExposed is the action of one of our own tools that clients see under a name.
+func ownExposed(t *tool.Tool, name string) (found, bool) {
+	action, ok := strings.CutPrefix(name, t.Prefix)
+	if t.Prefix == "" || !ok {
+		return found{}, false
+	}
+	for i := range t.Actions {
+		if a := &t.Actions[i]; a.Name == action && a.Strict {
+			return found{tool: t, action: a, name: name, schema: a.InputSchema, words: []string{t.Name, a.Name}}, true
+		}
+	}
+	return found{}, false
+}
+
+// notOffered is the error for a tool that is not there: because its server is not, or
+// because nobody has it.
+func (p commands) notOffered(ctx context.Context, b root.Backend, name string, known []string) error {
+	servers, err := b.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range servers {
+		if name != s.Name && !strings.HasPrefix(name, s.Name+"__") {
+			continue
+		}
+		e := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.Name, Message: "the server is " + string(s.State)}
+		if _, running := b.(*remote.Client); running {
+			e.Hint = "collie mcp logs " + s.Name + " shows what it said" // there is no log without a gateway
+		}
+		switch s.State {
+		case tool.StateDisabled:
+			e.Kind, e.Message, e.Hint = tool.Disabled, "the server is switched off", "collie mcp enable "+s.Name+" switches it on"
+		case tool.StateConfigError:
+			e.Message, e.Hint = "its configuration is wrong: "+s.Detail, "collie mcp validate shows the place"
+		case tool.StateReady, tool.StateDegraded:
+			if name == s.Name {
+				return root.Usage("the server %s offers no tools", name)
+			}
+			return p.unknownTool(ctx, name, known)
+		case tool.StateFailed, tool.StateBackoff, tool.StateOpen:
+			e.Op, e.Message = "start", "the server did not start ("+s.Reason+"): "+s.Detail
+			if s.State == tool.StateFailed && e.Hint != "" { // it is not tried again by itself
+				e.Hint = "put that right, then collie mcp restart " + s.Name
+			}
+		case tool.StateNeedsAuth:
+			e.Kind, e.Message, e.Hint = tool.NeedsAuth, "the server wants to know who asks", s.Hint
+		case tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
+			if s.Freshness != tool.FreshNone { // its tools are known, and this is none of them
+				return p.unknownTool(ctx, name, known)
+			}
+		}
+		return e
+	}
+	if _, ours := app.NotesTool(name); ours {
+		if err := p.noNotes(ctx, b); err != nil {
+			return err
+		}
+	}
+	return p.unknownTool(ctx, name, known)
+}
+
+func (p commands) unknownTool(ctx context.Context, name string, known []string) error {
+	what := "tool"
+	if p.Expanded {
+		what, known = "command or tool", append(slices.Clone(known), p.CommandNames...)
+	}
+	elsewhere := ""
+	if cfg, err := p.Load(); err == nil {
+		if g, same, err := p.FindGateway(ctx, cfg); err == nil && !same {
+			elsewhere = "\n  " + p.OtherGateway(&g, cfg)
+		}
+	}
+	return root.Usage("unknown %s %q%s; collie tools lists them%s", what, name, root.DidYouMean(name, known), elsewhere)
+}
+
+func names(tools []tool.Tool) []string {
+	out := make([]string, len(tools))
+	for i := range tools {
+		out[i] = tools[i].Name
+	}
+	return out
+}
+
+// actionList is the actions of a tool that are on, for an error.
+func actionList(t *tool.Tool) string {
+	const most = 20
+	var on []string
+	for i := range t.Actions {
+		if t.Actions[i].Off == "" {
+			on = append(on, t.Actions[i].Name)
+		}
+	}
+	if len(on) > most {
+		on = append(on[:most], fmt.Sprintf("… (collie tools %s lists all %d)", t.Name, len(on)))
+	}
+	return "actions: " + strings.Join(on, ", ")
+}

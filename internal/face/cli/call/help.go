@@ -1,0 +1,229 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// showAction shows the help page of TOOL ACTION.
+func (p commands) showAction(ctx context.Context, b root.Backend, words []string, profile string) error {
+	target, err := p.find(ctx, b, words, profile)
+	if err != nil {
+		return err
+	}
+	a := target.action
+	off := output.First(target.tool.Off, a.Off)
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"tool": target.tool.Name, "action": a.Name, "off": off, "definition": a.Definition})
+	}
+	return p.page(page{
+		target: &target, title: a.Title, description: a.Description, off: off, readOnly: a.ReadOnly, asks: asks(a),
+	})
+}
+
+// showExposed shows the help page of a name as clients see it.
+func (p commands) showExposed(ctx context.Context, b root.Backend, name, profile string) error {
+	target, err := p.find(ctx, b, []string{name}, profile)
+	if err != nil {
+		return err
+	}
+	raw, err := b.List(ctx, tool.ListTools, profile)
+	if err != nil {
+		return err
+	}
+	for _, def := range rawjson.Member(gjson.ParseBytes(raw), "tools").Array() {
+		if rawjson.Member(def, "name").String() != name {
+			continue
+		}
+		if p.JSON {
+			return p.PrintJSON(map[string]any{"name": name, "definition": json.RawMessage(def.Raw)})
+		}
+		return p.page(page{
+			target: &target, title: rawjson.Member(def, "title").String(), description: rawjson.Member(def, "description").String(),
+		})
+	}
+	return nil
+}
+
+// page is the help of one action.
+type page struct {
+	target                  *found
+	title, description, off string
+	readOnly                bool
+	asks                    string // when a person is asked, empty if never
+}
+
+// asks says when a person is asked before an action runs.
+func asks(a *tool.Action) string {
+	switch {
+	case a.Dangerous:
+		return "asks a person first"
+	case a.DangerousWith != "":
+		return "asks a person first if " + a.DangerousWith + " is given"
+	}
+	return ""
+}
+
+// claim is who says that an action only reads.
+func (g page) claim() string {
+	if g.target.ours() {
+		return ""
+	}
+	return ", says its author"
+}
+
+func (p commands) page(g page) error {
+	params, positional := takes(g.target)
+	words := g.target.words
+	head := strings.Join(words, " ")
+	if g.title != "" && g.title != words[len(words)-1] {
+		head += ": " + g.title
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", output.OneLine(head))
+	for _, fact := range facts(g) {
+		fmt.Fprintf(&b, "%s\n", output.OneLine(fact))
+	}
+	if text := strings.TrimSpace(g.description); text != "" {
+		fmt.Fprintf(&b, "\n%s\n", output.Paragraphs(output.Harmless(text), p.ProseWidth()))
+	}
+	if _, err := fmt.Fprintf(p.Out, "%s\n", b.String()); err != nil {
+		return err
+	}
+	if len(params) > 0 {
+		var rows [][]string
+		for i := range params {
+			rows = append(rows, flagRow(words, &params[i]))
+		}
+		if err := p.TableWhole([]string{"FLAG", "TYPE", "", "ABOUT"}, rows); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(p.Out); err != nil {
+			return err
+		}
+	}
+	line := example(words, params, positional)
+	if a := g.target.action; g.target.ours() && a != nil && a.Example != "" {
+		line = a.Example
+	}
+	_, err := fmt.Fprintf(p.Out, "Example:\n  %s\n", output.OneLine(line))
+	return err
+}
+
+func facts(g page) []string {
+	var out []string
+	if g.off != "" {
+		out = append(out, "off: "+g.off)
+	}
+	if g.readOnly {
+		out = append(out, "only reads"+g.claim())
+	}
+	if g.asks != "" {
+		out = append(out, g.asks)
+	}
+	return out
+}
+
+func flagRow(words []string, q *parameter) []string {
+	flag := "--" + q.flag
+	if needsJSON(q) {
+		flag += "-json"
+	}
+	need := ""
+	if q.required && q.in == "" {
+		need = "required"
+	}
+	about := strings.Join(strings.Fields(q.description), " ")
+	var more []string
+	if len(q.enum) > 0 {
+		more = append(more, "one of "+rawjson.JoinValues(q.enum, 12))
+	}
+	if q.def.Exists() {
+		more = append(more, "default "+q.def.Raw)
+	}
+	if takenBehind(words, q.flag) {
+		more = append(more, "write -- --"+q.flag)
+	}
+	if len(more) > 0 {
+		about = strings.TrimSpace(about + " (" + strings.Join(more, "; ") + ")")
+	}
+	return []string{flag, q.typeName(), need, about}
+}
+
+// taken are the flags of the command line itself: an action's flag of such a name stands
+// behind "--".
+var taken = map[string]bool{
+	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "save": true, "help": true,
+	"home": true, "config": true, "log-level": true, "json": true, "debug": true,
+	"connection": true, "url": true, "token": true, // behind a SiYuan tool
+}
+
+// takenBehind reports whether a flag behind words is one of the command line itself.
+func takenBehind(words []string, flag string) bool { return taken[flag] && !foreignTool(words, flag) }
+
+// example is a command line that calls an action with all it needs. Those in positional need no
+// flag.
+func example(words []string, params []parameter, positional []string) string {
+	line := "collie " + strings.Join(words, " ")
+	if len(words) == 1 {
+		line = "collie call " + words[0]
+	}
+	var behind string
+	for i := range params {
+		q := &params[i]
+		if !q.required || q.in != "" {
+			continue
+		}
+		if len(positional) > 0 && positional[0] == q.name && !needsJSON(q) {
+			_, value, _ := strings.Cut(exampleFlag(q), " ")
+			line, positional = line+" "+output.First(value, "true"), positional[1:]
+			continue
+		}
+		if takenBehind(words, q.flag) && !needsJSON(q) {
+			behind += " " + exampleFlag(q)
+			continue
+		}
+		line += " " + exampleFlag(q)
+	}
+	if behind != "" {
+		line += " --" + behind
+	}
+	return line
+}
+
+func exampleFlag(q *parameter) string {
+	flag := "--" + q.flag
+	switch {
+	case q.is("boolean"):
+		return flag
+	case slices.Contains(q.types, "boolean"): // or a text
+		return flag + " true"
+	case needsJSON(q) && q.def.Exists():
+		return flag + "-json " + output.ShellQuote(q.def.Raw)
+	case needsJSON(q) && q.is("object"):
+		return flag + "-json '{}'"
+	case needsJSON(q):
+		return flag + "-json '[]'"
+	case len(q.enum) > 0:
+		return flag + " " + output.ShellQuote(q.enum[0].String())
+	case q.def.Exists() && !q.def.IsArray() && q.def.String() != "":
+		return flag + " " + output.ShellQuote(q.def.String())
+	case q.is("integer"), q.is("number"):
+		return flag + " 1"
+	case q.is("array") && len(q.items) == 1 && (q.items[0] == "integer" || q.items[0] == "number"):
+		return flag + " 1,2"
+	case q.is("array"):
+		return flag + " a,b"
+	}
+	return flag + " '…'"
+}

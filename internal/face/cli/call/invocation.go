@@ -1,0 +1,96 @@
+package call
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/face/cli/root"
+)
+
+// invocation is a command line "TOOL [ACTION] …" after pass 1 of the mapping: the flags of
+// the command itself are taken out, what is left is for the action (siyuan-tools.md 10.1).
+type invocation struct {
+	words []string // what stands before the first flag of the action: TOOL and ACTION
+	rest  []string // the action's flags in order
+	help  bool
+}
+
+// split takes the flags that c has, and those of the whole program, out of args and sets
+// them. A "--" ends them: behind it all flags are the action's.
+func split(c *cobra.Command, args []string) (invocation, error) {
+	var inv invocation
+	for len(args) > 0 {
+		token := args[0]
+		args = args[1:]
+		if token == "--" {
+			inv.rest = append(append(inv.rest, token), args...)
+			break
+		}
+		if token == "-h" || token == "--help" {
+			inv.help = true
+			continue
+		}
+		taken, err := setFlag(c, token, args, inv.words)
+		if err != nil {
+			return inv, err
+		}
+		switch {
+		case taken > 0:
+			args = args[taken-1:]
+		case len(inv.rest) == 0 && !strings.HasPrefix(token, "-"):
+			inv.words = append(inv.words, token)
+		default:
+			inv.rest = append(inv.rest, token)
+		}
+	}
+	return inv, nil
+}
+
+// setFlag sets the flag of c that token is, if it is one, and returns how many tokens it
+// took. words stand before it.
+func setFlag(c *cobra.Command, token string, next, words []string) (taken int, err error) {
+	name, value, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")
+	if !strings.HasPrefix(token, "--") || foreignTool(words, name) {
+		return 0, nil
+	}
+	f := c.Flag(name)
+	truth := "true"
+	if f == nil {
+		if f = c.Flag(strings.TrimPrefix(name, "no-")); f == nil || f.Value.Type() != "bool" {
+			return 0, nil
+		}
+		truth = "false"
+	}
+	taken = 1
+	switch {
+	case inline && truth == "false":
+		return 0, root.Usage("%s: write --%s=false", token, f.Name)
+	case inline:
+	case f.Value.Type() == "bool":
+		value = truth
+	case len(next) == 0:
+		return 0, root.Usage("--%s needs a value: %s", name, f.Usage)
+	default:
+		value, taken = next[0], 2
+	}
+	if err := f.Value.Set(value); err != nil {
+		return 0, root.Usage("--%s is %q: %v", name, value, err)
+	}
+	f.Changed = true
+	return taken, nil
+}
+
+// hasFlag reports whether the command line itself has a flag of that name behind words.
+func hasFlag(c *cobra.Command, words []string) func(name string) bool {
+	return func(name string) bool {
+		if foreignTool(words, name) {
+			return false
+		}
+		if name == "help" || c.Flag(name) != nil {
+			return true
+		}
+		f := c.Flag(strings.TrimPrefix(name, "no-"))
+		return f != nil && f.Value.Type() == "bool"
+	}
+}

@@ -1,0 +1,84 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// isNodeID reports whether a text has the form of an id, which no name is mistaken for:
+// 20210808180117-czj9bvb.
+func isNodeID(text string) bool {
+	time, rest, dash := strings.Cut(text, "-")
+	digits := func(r rune) bool { return r < '0' || r > '9' }
+	return dash && len(time) == len("20210808180117") && len(rest) == len("czj9bvb") && !strings.ContainsFunc(time, digits)
+}
+
+// withNotebooks puts ids where a person has named notebooks. Whoever calls over MCP gives ids:
+// names change and may be the same.
+func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *found, params []parameter, args json.RawMessage) (json.RawMessage, error) {
+	if !target.ours() {
+		return args, nil
+	}
+	var known []notebook
+	for i := range params {
+		q := &params[i]
+		given := rawjson.Member(gjson.ParseBytes(args), q.name)
+		name := given.String()
+		if !isNotebook(q) || given.Type != gjson.String || name == "" || name == q.def.String() || isNodeID(name) {
+			continue
+		}
+		if known == nil {
+			known = p.notebooks(ctx, b)
+		}
+		id, err := idOf(name, q.flag, known)
+		if err != nil {
+			return nil, err
+		}
+		out := rawjson.Object{}
+		rawjson.EachMember(args, func(member string, key, value json.RawMessage) {
+			if member == q.name {
+				value = rawjson.Quote(id)
+			}
+			out.Add(key, value)
+		})
+		args = out.Bytes()
+	}
+	return args, nil
+}
+
+// idOf is the id of the notebook of a name. Of several the person chooses.
+func idOf(name, flag string, known []notebook) (string, error) {
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "/"), "/")
+	var ids, names []string
+	for _, n := range known {
+		if n.name == name {
+			ids = append(ids, n.id)
+		}
+		names = append(names, n.name)
+	}
+	switch len(ids) {
+	case 1:
+		return ids[0], nil
+	case 0:
+		e := &tool.Error{
+			Op: "find", Kind: tool.Unknown, Subject: name, Message: fmt.Sprintf("there is no notebook %q", name),
+			Hint: "collie notebook list shows the notebooks",
+		}
+		if near, ok := tool.Nearest(name, names); ok {
+			e.Hint = "did you mean " + near + "?"
+		}
+		return "", e
+	}
+	return "", &tool.Error{
+		Op: "find", Kind: tool.Ambiguous, Subject: name, Message: fmt.Sprintf("%d notebooks are called %q", len(ids), name),
+		Hint: "say which one: --" + flag + " " + strings.Join(ids, ", or --"+flag+" "),
+	}
+}

@@ -1,0 +1,74 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// showOwn prints the result of an action of our own tools (siyuan-tools.md 10.3): with --json its
+// payload on one line, else what a person reads of it, page by page at a terminal. A result that
+// is a part of what was wanted has an exit code of its own.
+func (p commands) showOwn(ctx context.Context, b root.Backend, target *found, args json.RawMessage, r tool.Result) error {
+	data := Payload(r.Raw)
+	switch {
+	case r.IsError:
+		if e := PayloadError(data.Raw); e != nil {
+			return e
+		}
+		return p.show(r)
+	case !data.Exists():
+		return p.show(r)
+	case p.JSON:
+		var line bytes.Buffer
+		if json.Compact(&line, []byte(data.Raw)) != nil {
+			return p.show(r)
+		}
+		if _, err := fmt.Fprintln(p.Out, line.String()); err != nil {
+			return err
+		}
+		return incomplete(data)
+	}
+	v := newOwnView(p, target, args)
+	if _, err := fmt.Fprint(p.Out, p.Safe(p.Out, v.render(data))); err != nil {
+		return err
+	}
+	if g, ok := p.pager(b, target, args, data); ok {
+		return g.run(ctx, v)
+	}
+	return incomplete(data)
+}
+
+// Payload is what an action of ours returned: the JSON that the result's text is.
+func Payload(result json.RawMessage) gjson.Result {
+	root := gjson.ParseBytes(result)
+	if parts := rawjson.List(rawjson.Member(root, "content")); len(parts) == 1 {
+		if text := rawjson.Member(parts[0], "text").String(); gjson.Valid(text) {
+			return gjson.Parse(text)
+		}
+	}
+	return rawjson.Member(root, "structuredContent")
+}
+
+// incomplete is the exit of a result that lacks something because it could not be had. What is
+// kept from the caller by the levels of notebooks is not missing.
+func incomplete(data gjson.Result) error {
+	if !rawjson.Member(data, "partial").Bool() || rawjson.Member(data, "reason").String() == filtered && !failures(data) {
+		return nil
+	}
+	return root.Exit(root.ExitPartial)
+}
+
+// filtered is the reason of a result without what may not be read (0.4, PF).
+const filtered = "permission_filtered"
+
+func failures(data gjson.Result) bool {
+	return len(rawjson.List(rawjson.Member(data, "errors"))) > 0 || rawjson.Member(data, "failed").Int() > 0 || rawjson.Member(data, "failedDocs").Int() > 0
+}

@@ -1,0 +1,137 @@
+package call
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+)
+
+// list is the items of a list, one a line: those that are objects as a table.
+func (v *ownView) list(name string, items []gjson.Result, most int) string {
+	var b strings.Builder
+	if name != "" {
+		fmt.Fprintf(&b, "  %s (%d)\n", output.OneLine(name), len(items))
+	}
+	shown := items[:min(most, len(items))]
+	if slices.ContainsFunc(shown, func(i gjson.Result) bool { return !i.IsObject() }) {
+		for _, item := range shown {
+			b.WriteString("    " + cell(item) + "\n")
+		}
+	} else {
+		b.WriteString(v.objects(shown))
+	}
+	if n := len(items) - len(shown); n > 0 {
+		fmt.Fprintf(&b, "    … %d more; --json shows all\n", n)
+	}
+	return b.String()
+}
+
+// branch is one item of a list that may be a tree.
+type branch struct {
+	depth int
+	item  gjson.Result
+}
+
+// isTree reports whether items have items of their own.
+func isTree(items []gjson.Result) bool {
+	return slices.ContainsFunc(items, func(i gjson.Result) bool { return rawjson.Member(i, "children").IsArray() })
+}
+
+// flatten is the items of a tree from top to bottom.
+func flatten(items []gjson.Result, depth int, out []branch) []branch {
+	for _, item := range items {
+		out = append(out, branch{depth, item})
+		if below := rawjson.Member(item, "children"); below.IsArray() {
+			out = flatten(below.Array(), depth+1, out)
+		}
+	}
+	return out
+}
+
+// objects is a table of objects: what they are called first. A column in which nothing stands is
+// left out.
+func (v *ownView) objects(items []gjson.Result) string {
+	all := flatten(items, 0, nil)
+	var names []string
+	for _, i := range all {
+		i.item.ForEach(func(k, m gjson.Result) bool {
+			if name := k.String(); inColumn(name, m) != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			return true
+		})
+	}
+	if slices.Contains(names, "fsPath") && saidBy(all, "hPath", "fsPath") {
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "hPath" })
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rankInList(a) - rankInList(b) })
+	rows := [][]string{make([]string, len(names))}
+	for j, name := range names {
+		rows[0][j] = strings.ToUpper(name)
+	}
+	for _, i := range all {
+		row := make([]string, len(names))
+		for j, name := range names {
+			row[j] = inColumn(name, rawjson.Member(i.item, name))
+		}
+		if len(row) > 0 {
+			row[0] = strings.Repeat("  ", i.depth) + row[0]
+		}
+		rows = append(rows, row)
+	}
+	for _, row := range rows {
+		if len(row) > 0 {
+			row[0] = "    " + row[0]
+		}
+	}
+	return output.LayOut(nil, rows, v.width)
+}
+
+// saidBy reports whether each item that has a member says it at the end of another one too.
+func saidBy(items []branch, name, other string) bool {
+	return !slices.ContainsFunc(items, func(i branch) bool {
+		return !strings.HasSuffix(rawjson.Member(i.item, other).String(), rawjson.Member(i.item, name).String())
+	})
+}
+
+// inColumn is a member of an item as a table shows it: what is below it has lines of its own, and
+// what is not so is not said.
+func inColumn(name string, m gjson.Result) string {
+	if name == "children" && m.IsArray() || m.Type == gjson.False {
+		return ""
+	}
+	return cell(m)
+}
+
+// rankInList puts names before ids, and long texts last.
+func rankInList(name string) int {
+	if i := slices.Index([]string{"name", "title", "label", "id"}, name); i >= 0 {
+		return i
+	}
+	if slices.Contains(texts, name) || name == "message" {
+		return 6
+	}
+	return 5
+}
+
+// database is the rows of a database view as a table.
+func (v *ownView) database(table gjson.Result) string {
+	head := []string{"  ROW"}
+	for _, c := range rawjson.List(rawjson.Member(table, "columns")) {
+		head = append(head, cell(rawjson.Member(c, "name")))
+	}
+	var rows [][]string
+	for _, r := range rawjson.List(rawjson.Member(table, "rows")) {
+		row := []string{"  " + cell(rawjson.Member(r, "id"))}
+		for _, c := range rawjson.List(rawjson.Member(r, "cells")) {
+			row = append(row, cell(c))
+		}
+		rows = append(rows, row)
+	}
+	return output.LayOut(head, rows, v.width)
+}

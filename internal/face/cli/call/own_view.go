@@ -1,0 +1,215 @@
+package call
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/sorting"
+)
+
+// Limits of what a person is shown (siyuan-tools.md 10.3).
+const (
+	mostScalars = 8
+	mostItems   = 10 // of a list inside a value
+	mostRows    = 50 // of a list that is no page; ten, as 10.3 has it, hides most of a folder
+)
+
+// ownView lays the payload of an action of ours out for people.
+type ownView struct {
+	action string // "fs.read"
+	about  string // what was asked for, where the payload does not say it
+	width  int    // of the terminal, 0 if there is none
+	colour output.Painter
+}
+
+func newOwnView(p commands, target *found, args json.RawMessage) *ownView {
+	v := &ownView{action: target.tool.Name + "." + target.action.Name, width: output.TerminalWidth(p.Out)}
+	v.colour = p.Painter(p.Out)
+	if names := target.action.Positional; len(names) > 0 {
+		if given := rawjson.Member(gjson.ParseBytes(args), names[0]); given.Type == gjson.String {
+			v.about = given.String()
+		}
+	}
+	return v
+}
+
+// subjects are the members that say what a result is about, the best first.
+var subjects = []string{"path", "title", "name", "label", "id"}
+
+// firstMembers are those that people look for first.
+var firstMembers = []string{"id", "name", "title", "path", "hPath", "label", "type", "notebook", "count", "total"}
+
+// texts are the members that are printed whole.
+var texts = []string{"content", "markdown", "kramdown", "text", "html", "dom"}
+
+// ofPage are the members of a page; the last line says what they say.
+var ofPage = []string{"total", "page", "pageSize", "pageCount", "hasNextPage"}
+
+// ofFilter are the members of a result without what may not be read.
+var ofFilter = []string{"partial", "filteredOutCount", "reason", "permissionSummary"}
+
+// pair is a member of an object.
+type pair struct {
+	name  string
+	value gjson.Result
+}
+
+func (v *ownView) render(data gjson.Result) string {
+	var b strings.Builder
+	if !data.IsObject() {
+		b.WriteString(v.tick(v.about))
+		switch {
+		case data.IsArray():
+			b.WriteString(v.list("", rawjson.List(data), mostRows))
+		default:
+			b.WriteString(ended(rawjson.PlainValue(json.RawMessage(data.Raw))))
+		}
+		return b.String()
+	}
+	subject, by := v.subject(data)
+	b.WriteString(v.tick(subject))
+	paged := rawjson.Member(data, "pageCount").Exists()
+	var scalars, sections, whole []pair
+	data.ForEach(func(k, m gjson.Result) bool {
+		e := pair{k.String(), m}
+		switch {
+		case e.name == by, e.name == "success" && m.Bool(), m.Type == gjson.Null, asExpected(e),
+			paged && slices.Contains(ofPage, e.name), v.isFiltered(data) && slices.Contains(ofFilter, e.name):
+		case m.Type == gjson.String && (slices.Contains(texts, e.name) || strings.Contains(strings.TrimSpace(m.String()), "\n")):
+			whole = append(whole, e)
+		case m.Type == gjson.JSON:
+			sections = append(sections, e)
+		case m.Type != gjson.String || m.String() != "":
+			scalars = append(scalars, e)
+		}
+		return true
+	})
+	b.WriteString(v.scalars(scalars))
+	for _, s := range sections {
+		b.WriteString(v.section(s, paged))
+	}
+	for _, t := range whole {
+		b.WriteString(v.text(t, len(whole) > 1))
+	}
+	b.WriteString(footer(data, paged))
+	if n := rawjson.Member(data, "filteredOutCount").Int(); v.isFiltered(data) {
+		fmt.Fprintf(&b, "(%d more in notebooks that may not be read)\n", n)
+	}
+	return b.String()
+}
+
+// asExpected reports whether a member says that nothing is missing or wrong.
+func asExpected(e pair) bool {
+	return slices.Contains([]string{"partial", "truncated"}, e.name) && e.value.Type == gjson.False ||
+		slices.Contains([]string{"errors", "warnings", "failures"}, e.name) && e.value.IsArray() && len(e.value.Array()) == 0
+}
+
+func (v *ownView) isFiltered(data gjson.Result) bool {
+	return rawjson.Member(data, "reason").String() == filtered
+}
+
+// tick is the line that says that the call succeeded.
+func (v *ownView) tick(subject string) string {
+	return strings.TrimRight(v.colour.Mark("✓")+" "+v.action+" "+output.Cut(subject), " ") + "\n"
+}
+
+// subject is what a result is about, and the member that says it.
+func (v *ownView) subject(data gjson.Result) (subject, by string) {
+	for _, name := range subjects {
+		if name == "path" && strings.HasSuffix(rawjson.Member(data, name).String(), ".sy") && rawjson.Member(data, "hPath").String() != "" {
+			name = "hPath" // a storage path is made of ids
+		}
+		if m := rawjson.Member(data, name); m.Type == gjson.String && m.String() != "" {
+			return m.String(), name
+		}
+	}
+	return v.about, ""
+}
+
+// scalars are rows of names and values, those that matter most first.
+func (v *ownView) scalars(all []pair) string {
+	rank := func(e pair) int {
+		if i := slices.Index(firstMembers, e.name); i >= 0 {
+			return i
+		}
+		return len(firstMembers)
+	}
+	sorting.Stable(all, func(a, b pair) int { return rank(a) - rank(b) })
+	var rows [][]string
+	for _, e := range all[:min(len(all), mostScalars)] {
+		value := cell(e.value)
+		if strings.HasSuffix(strings.ToLower(e.name), "hint") { // it says what to call next
+			value = root.InCommands(value)
+		}
+		rows = append(rows, []string{"  " + e.name, value})
+	}
+	text := output.LayOut(nil, rows, v.width)
+	if n := len(all) - len(rows); n > 0 {
+		text += fmt.Sprintf("  … %d more; --json shows all\n", n)
+	}
+	return text
+}
+
+// section is a list or an object below its name.
+func (v *ownView) section(e pair, paged bool) string {
+	switch {
+	case e.value.IsArray() && len(rawjson.List(e.value)) == 0:
+		return output.LayOut(nil, [][]string{{"  " + e.name, "none"}}, v.width)
+	case e.value.IsArray():
+		most := mostRows
+		if paged || isTree(rawjson.List(e.value)) {
+			most = len(rawjson.List(e.value))
+		}
+		return v.list(e.name, rawjson.List(e.value), most)
+	case e.name == "table" && rawjson.Member(e.value, "columns").IsArray():
+		return v.database(e.value)
+	}
+	var rows [][]string
+	e.value.ForEach(func(k, m gjson.Result) bool {
+		rows = append(rows, []string{"    " + k.String(), cell(m)})
+		return true
+	})
+	return fmt.Sprintf("  %s\n", output.OneLine(e.name)) + output.LayOut(nil, rows, v.width)
+}
+
+// text is a text as it is, below its name where there are several.
+func (v *ownView) text(e pair, several bool) string {
+	head := "\n"
+	if several {
+		head = "\n" + e.name + ":\n"
+	}
+	return head + ended(e.value.String())
+}
+
+// footer says which page this is.
+func footer(data gjson.Result, paged bool) string {
+	if !paged {
+		return ""
+	}
+	page, pages := rawjson.Member(data, "page").Int(), rawjson.Member(data, "pageCount").Int()
+	line := fmt.Sprintf("page %d of %d, %d in all", page, pages, rawjson.Member(data, "total").Int())
+	if rawjson.Member(data, "hasNextPage").Bool() {
+		line += fmt.Sprintf("; --page %d shows the next", page+1)
+	}
+	return line + "\n"
+}
+
+func ended(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
+
+// cell is a value in one line.
+func cell(v gjson.Result) string {
+	switch {
+	case v.Type == gjson.Null:
+		return ""
+	case v.IsArray():
+		return output.Cut(rawjson.JoinValues(v.Array(), mostItems))
+	}
+	return output.Cut(rawjson.PlainValue(json.RawMessage(v.Raw)))
+}

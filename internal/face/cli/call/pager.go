@@ -1,0 +1,126 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+	"golang.org/x/term"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// pager shows a result of several pages at a terminal, one after the other as keys are pressed.
+type pager struct {
+	commands
+	screen *os.File // stdin, which is the terminal
+	args   json.RawMessage
+	page   int64
+	pages  int64
+	call   func(ctx context.Context, args json.RawMessage) (tool.Result, error)
+}
+
+// pager returns one for a result that has more pages, where a person can turn them.
+func (p commands) pager(b root.Backend, target *found, args json.RawMessage, data gjson.Result) (*pager, bool) {
+	in, ok := p.In.(*os.File)
+	pages := rawjson.Member(data, "pageCount").Int()
+	takesPage := rawjson.Member(rawjson.Member(gjson.ParseBytes(target.schema), "properties"), "page").Exists()
+	if !ok || pages < 2 || !takesPage || !output.IsTerminal(p.In) || !output.IsTerminal(p.Out) {
+		return nil, false
+	}
+	g := &pager{commands: p, screen: in, args: args, page: rawjson.Member(data, "page").Int(), pages: pages}
+	g.call = func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
+		return b.Call(ctx, &tool.Call{
+			Kind: tool.KindCall, Name: target.name, Args: args, Origin: tool.Direct, Principal: root.Principal(), Client: "collie call",
+		})
+	}
+	return g, true
+}
+
+// run turns pages until the person has seen enough. The first is on the screen.
+func (g *pager) run(ctx context.Context, v *ownView) error {
+	for {
+		step, err := g.key(ctx)
+		if err != nil || step == 0 {
+			return err
+		}
+		page := g.page + int64(step)
+		if page < 1 || page > g.pages {
+			continue
+		}
+		r, err := g.call(ctx, withPage(g.args, page))
+		if err != nil {
+			return err
+		}
+		if r.IsError {
+			return g.show(r)
+		}
+		data := Payload(r.Raw)
+		g.page, g.pages = page, rawjson.Member(data, "pageCount").Int()
+		if _, err := fmt.Fprint(g.Out, g.Safe(g.Out, v.render(data))); err != nil {
+			return err
+		}
+	}
+}
+
+// key waits for a key: 1 is the next page, -1 the one before, 0 the end. The terminal is as it
+// was when key returns.
+func (g *pager) key(ctx context.Context) (step int, err error) {
+	fd := int(g.screen.Fd()) //nolint:gosec // a descriptor is small
+	state, err := term.MakeRaw(fd)
+	if err != nil {
+		return 0, err
+	}
+	line := fmt.Sprintf("-- %d/%d: Enter next, p previous, q quit --", g.page, g.pages)
+	fmt.Fprint(g.Err, line)
+	defer func() {
+		fmt.Fprint(g.Err, "\r\x1b[K")
+		if rerr := term.Restore(fd, state); err == nil {
+			err = rerr
+		}
+	}()
+	keys := make(chan byte, 1)
+	for {
+		go func() { // a read of a terminal cannot be interrupted: it ends with a key, or the process
+			one := make([]byte, 1)
+			if n, err := g.screen.Read(one); err != nil || n == 0 {
+				one[0] = 'q'
+			}
+			keys <- one[0]
+		}()
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case k := <-keys:
+			switch k {
+			case '\r', '\n', 'n', 'N', ' ':
+				if g.page < g.pages {
+					return 1, nil
+				}
+				return 0, nil // behind the last page is the end
+			case 'p', 'P':
+				return -1, nil
+			case 'q', 'Q', 0x1b, 0x03, 0x04: // Esc, Ctrl-C and Ctrl-D too
+				return 0, nil
+			}
+		}
+	}
+}
+
+// withPage is args with another page.
+func withPage(args json.RawMessage, page int64) json.RawMessage {
+	out := rawjson.Object{}
+	rawjson.EachMember(args, func(name string, key, value json.RawMessage) {
+		if name != "page" {
+			out.Add(key, value)
+		}
+	})
+	out.Add(json.RawMessage(`"page"`), json.RawMessage(strconv.FormatInt(page, 10)))
+	return out.Bytes()
+}

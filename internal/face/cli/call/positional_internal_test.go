@@ -1,0 +1,148 @@
+package call
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// takesOf is a flag reader for an action of ours.
+func takesOf(t *testing.T, a tool.Action) *flagReader {
+	t.Helper()
+	r := reader("{}")
+	r.params, r.positional = takes(&found{tool: &tool.Tool{Name: "t"}, action: &a, schema: a.InputSchema})
+	return r
+}
+
+func TestOwnArguments(t *testing.T) {
+	t.Parallel()
+	a := tool.Action{
+		Name: "a", Strict: true, Positional: []string{"path", "deep", "ids"},
+		Aliases: map[string]string{"blockID": "ids", "gone": "nowhere", "path": "query"},
+		InputSchema: json.RawMessage(`{"type":"object","properties":{
+			"path":{"type":"string"},"deep":{"type":"boolean"},"ids":{"type":"array","items":{"type":"string"}},"query":{"type":"string"},
+			"page":{"type":"integer"},
+			"edit":{"anyOf":[{"type":"object","properties":{"old":{"type":"string"},"replace_all":{"type":"boolean"},"page":{"type":"string"}}},{"type":"array"}]}}}`),
+	}
+	for line, want := range map[string]string{
+		"/工作":                               `{"path":"/工作"}`,
+		"/a true x y,z":                     `{"path":"/a","deep":true,"ids":["x","y","z"]}`,
+		"/a --page 2 false":                 `{"path":"/a","deep":false,"page":2}`,
+		"--page 2 /a":                       `{"path":"/a","page":2}`,
+		"-":                                 `{"path":"from stdin\n"}`,
+		"@long.md":                          `{"path":"# a\n<b>\n"}`,
+		"--block-id x":                      `{"ids":["x"]}`,
+		"--blockID x --ids y":               `{"ids":["x","y"]}`,
+		"/a --old x --replace-all":          `{"path":"/a","edit":{"old":"x","replace_all":true}}`,
+		`/a --edit-json {"old":"y"}`:        `{"path":"/a","edit":{"old":"y"}}`,
+		"/a --path /b":                      `|given twice`,
+		"/a maybe":                          `|expected true or false`,
+		"/a true x --gone y":                `|unknown flag --gone`,
+		"--page 1 --page 2":                 `|given twice`,
+		"--unknown 1 /a":                    `|unknown flag --unknown`,
+		`--old x --args-json {"old":"later`: `|unknown flag --args-json`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			got, err := takesOf(t, a).read(strings.Fields(line), nil)
+			wanted, message, fails := strings.Cut(want, "|")
+			switch {
+			case fails && (err == nil || !strings.Contains(err.Error(), message)):
+				t.Errorf("got %s, %v, want an error with %q", got, err, message)
+			case !fails && (err != nil || string(got) != wanted):
+				t.Errorf("got %s, %v, want %s", got, err, wanted)
+			}
+		})
+	}
+}
+
+// What is none of ours keeps to its schema.
+func TestForeignArgumentsNeedFlags(t *testing.T) {
+	t.Parallel()
+	r := takesOf(t, tool.Action{
+		Name: "a", Positional: []string{"path"}, Aliases: map[string]string{"p": "path"},
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
+	})
+	for _, line := range []string{"/a", "--p /a"} {
+		if got, err := r.read(strings.Fields(line), nil); err == nil {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+func TestKebabOfSeveral(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"blockIDs": "block-ids", "avID": "av-id", "IDs": "ids", "srcIDsAll": "src-ids-all", "HTTPServer": "http-server", "isDocs": "is-docs",
+	} {
+		if got := root.Kebab(name); got != want {
+			t.Errorf("kebab(%q) is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Behind the tool of a server the flags that name a kernel are that tool's own.
+func TestKernelFlagsOfOthers(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]struct{ url, rest string }{
+		"--url http://k fs ls":       {"http://k", ""},
+		"fs ls --url http://k":       {"http://k", ""},
+		"fetch get --url http://k":   {"", "--url http://k"},
+		"file__export --token x":     {"", ""},
+		"other tool --token=x":       {"", "--token=x"},
+		"fs/ls --connection home /a": {"", "/a"},
+	} {
+		p, _, _ := newProgram("")
+		c, _, err := p.Root(Command(p.Program)).Find([]string{"call"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inv, err := split(c, strings.Fields(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := strings.Join(inv.rest, " ")
+		if strings.HasPrefix(line, "fs/ls") {
+			rest = strings.Join(inv.words[1:], " ")
+		}
+		if p.Kernel.URL != want.url || rest != want.rest {
+			t.Errorf("%s: url %q, rest %q", line, p.Kernel.URL, rest)
+		}
+	}
+}
+
+// TestTheRequiredComesFirst: with too few values, those that need not be given are passed over.
+func TestTheRequiredComesFirst(t *testing.T) {
+	t.Parallel()
+	a := tool.Action{Name: "search", Strict: true, Positional: []string{"path", "query"}, InputSchema: json.RawMessage(
+		`{"type":"object","required":["query"],"properties":{"path":{"type":"string"},"query":{"type":"string"},"page":{"type":"integer"}}}`)}
+	for line, want := range map[string]string{
+		"tea":              `{"query":"tea"}`,
+		"/Work tea":        `{"path":"/Work","query":"tea"}`,
+		"tea --path /Work": `{"path":"/Work","query":"tea"}`,
+		"--page 2 茶":       `{"query":"茶","page":2}`,
+		"/Work --query a":  `{"path":"/Work","query":"a"}`,
+		"--page 2":         `{"page":2}`,
+		"a b c":            `|unexpected argument "c"; collie t search takes path and query without a flag; what has spaces in it needs quotes`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			r := takesOf(t, a)
+			r.command = "collie t search"
+			got, err := r.read(strings.Fields(line), nil)
+			wanted, message, fails := strings.Cut(want, "|")
+			switch {
+			case fails && (err == nil || !strings.Contains(err.Error(), message)):
+				t.Errorf("got %s, %v, want an error with %q", got, err, message)
+			case !fails && (err != nil || string(got) != wanted):
+				t.Errorf("got %s, %v, want %s", got, err, wanted)
+			}
+		})
+	}
+	if got, err := takesOf(t, a).read([]string{"/Work"}, json.RawMessage(`{"query":"tea"}`)); err != nil || string(got) != `{"query":"tea","path":"/Work"}` {
+		t.Errorf("with --args: got %s, %v", got, err)
+	}
+}

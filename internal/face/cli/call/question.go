@@ -1,0 +1,57 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/remote"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// questionText shows what a dangerous call would do. Each fact is one line, so that no text of
+// somebody else's can pass for one of ours.
+func questionText(q *tool.Question) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say("%s %s", output.OneLine(q.Tool), output.OneLine(q.Action))
+	if q.Effect != "" {
+		say("  effect: %s", output.OneLine(q.Effect))
+	}
+	for i, t := range q.Targets {
+		if i == 0 {
+			say("  targets:")
+		}
+		say("    - %s", output.OneLine(t))
+	}
+	say("  arguments: %s", output.OneLine(q.Args))
+	return b.String()
+}
+
+// confirm asks the person about a dangerous call of the command line itself. The end of the
+// input is a no.
+func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	var q tool.Question
+	if err := json.Unmarshal(params, &q); err != nil {
+		return nil, tool.NewProtocolError(remote.CodeInternal, "this is no question: "+err.Error(), nil)
+	}
+	if _, err := io.WriteString(c.out, questionText(&q)+"Run it? [y/N] "); err != nil {
+		return nil, err
+	}
+	line, err := c.in.Next(ctx)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return confirmation(err == nil && root.Agrees(line)), nil
+}
+
+// confirmation is the answer to [tool.MethodConfirm].
+func confirmation(yes bool) json.RawMessage {
+	return json.RawMessage(`{"confirm":` + strconv.FormatBool(yes) + `}`)
+}

@@ -1,0 +1,156 @@
+package call
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/remote"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// show prints the result of a call: with --json the bytes that the server sent, else what
+// a person can read of them. A failure goes to stderr, and its exit code is 1.
+func (p commands) show(r tool.Result) error {
+	if err := p.save(r); err != nil {
+		return err
+	}
+	if p.JSON {
+		if _, err := p.Out.Write(append(r.Raw[:len(r.Raw):len(r.Raw)], '\n')); err != nil {
+			return err
+		}
+		if r.IsError {
+			return root.Exit(root.ExitFailed)
+		}
+		return nil
+	}
+	text := Readable(r.Raw)
+	if r.IsError {
+		if e := PayloadError(text); e != nil {
+			return e
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			text = "the tool failed and did not say why"
+		}
+		fmt.Fprintf(p.Err, "%s %s\n", p.Painter(p.Err).Mark("✗"), p.Safe(p.Err, text))
+		return root.Exit(root.ExitFailed)
+	}
+	_, err := fmt.Fprint(p.Out, p.Safe(p.Out, text))
+	return err
+}
+
+// Readable is the content of a result, a part after the other, each ending with a line
+// break. The structured content follows unless the texts say the same.
+func Readable(result json.RawMessage) string {
+	var b strings.Builder
+	root := gjson.ParseBytes(result)
+	var texts []string
+	for _, part := range rawjson.List(rawjson.Member(root, "content")) {
+		text := describe(part)
+		if rawjson.Member(part, "type").String() == "text" {
+			texts = append(texts, text)
+		}
+		b.WriteString(text)
+		if !strings.HasSuffix(text, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	if structured := rawjson.Member(root, "structuredContent"); structured.Exists() && !repeats(structured, texts) {
+		var indented bytes.Buffer
+		if json.Indent(&indented, []byte(structured.Raw), "", "  ") == nil {
+			b.Write(indented.Bytes())
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// repeats reports whether a structured result says what texts say: as JSON, or in its only member,
+// where many servers put what they have as a text, or a list with an item for each text.
+func repeats(structured gjson.Result, texts []string) bool {
+	if says(structured, texts) {
+		return true
+	}
+	var members []gjson.Result
+	structured.ForEach(func(_, v gjson.Result) bool {
+		members = append(members, v)
+		return len(members) < 2
+	})
+	return structured.IsObject() && len(members) == 1 && says(members[0], texts)
+}
+
+func says(v gjson.Result, texts []string) bool {
+	items := rawjson.List(v)
+	if len(items) > 1 && len(items) == len(texts) {
+		for i := range items {
+			if !says(items[i], texts[i:i+1]) {
+				return false
+			}
+		}
+		return true
+	}
+	if v.Type == gjson.String && len(texts) > 0 && strings.TrimSpace(v.String()) == strings.TrimSpace(strings.Join(texts, "\n")) {
+		return true
+	}
+	return slices.ContainsFunc(texts, func(text string) bool { return rawjson.Same(text, v.Raw) })
+}
+
+// describe is one part of a result: its text, or a line in brackets that says what it is.
+func describe(part gjson.Result) string {
+	str := func(name string) string { return rawjson.Member(part, name).String() }
+	switch kind := str("type"); kind {
+	case "text":
+		return str("text")
+	case "image", "audio":
+		return bracket(kind, str("mimeType"), output.DecimalSize(decoded(str("data"))))
+	case "resource_link":
+		n := ""
+		if s := rawjson.Member(part, "size"); s.Type == gjson.Number {
+			n = output.DecimalSize(int(s.Int()))
+		}
+		return bracket("link", str("uri"), str("mimeType"), n)
+	case "resource":
+		r := rawjson.Member(part, "resource")
+		n := len(rawjson.Member(r, "text").String())
+		if blob := rawjson.Member(r, "blob"); blob.Exists() {
+			n = decoded(blob.String())
+		}
+		return bracket("resource", rawjson.Member(r, "uri").String(), rawjson.Member(r, "mimeType").String(), output.DecimalSize(n))
+	}
+	return part.Raw // of a kind we do not know
+}
+
+// bracket reads "[image image/png, 34 KB]".
+func bracket(kind string, facts ...string) string {
+	var known []string
+	for _, f := range facts {
+		if f != "" {
+			known = append(known, f)
+		}
+	}
+	return "[" + strings.TrimSpace(kind+" "+strings.Join(known, ", ")) + "]"
+}
+
+// decoded is how many bytes base64 text stands for.
+func decoded(text string) int { return len(strings.TrimRight(text, "=")) * 3 / 4 }
+
+// PayloadError is the error that a result's text carries in the form of
+// [tool.Error.Payload], nil if it carries none (siyuan-tools.md 8).
+func PayloadError(text string) *tool.Error {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, `{"error":{"type":`) {
+		return nil
+	}
+	e, ok := remote.Refused(0, []byte(text)).(*tool.Error) //nolint:errorlint // it is made here
+	if !ok || e.Kind == tool.Internal && e.Subject == "" {
+		return nil
+	}
+	return e
+}

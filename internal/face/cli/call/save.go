@@ -1,0 +1,85 @@
+package call
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/tool"
+)
+
+// save writes the pictures, sounds and files of a result to the file of --save: the first to a file
+// of that name, the others beside it with a number.
+func (p commands) save(r tool.Result) error {
+	if p.SaveTo == "" || r.IsError {
+		return nil
+	}
+	var parts []string
+	for _, part := range rawjson.List(rawjson.Member(gjson.ParseBytes(r.Raw), "content")) {
+		data := rawjson.Member(part, "data").String()
+		if blob := rawjson.Member(rawjson.Member(part, "resource"), "blob"); blob.Exists() {
+			data = blob.String()
+		}
+		if data != "" {
+			parts = append(parts, data)
+		}
+	}
+	if len(parts) == 0 {
+		return &tool.Error{
+			Op: "save", Kind: tool.Unknown, Subject: p.SaveTo, Message: "the result has no picture, sound or file in it",
+			Hint: "a text goes to a file with > FILE, all of a result with --json",
+		}
+	}
+	next := 0
+	for _, data := range parts {
+		raw, err := base64.StdEncoding.DecodeString(data)
+		if err != nil {
+			return &tool.Error{Op: "save", Kind: tool.Upstream, Subject: p.SaveTo, Message: "the server sent no valid base64", Err: err}
+		}
+		file, err := writeNumbered(p.SaveTo, &next, raw)
+		if err != nil {
+			return fmt.Errorf("save %s: %w", file, err)
+		}
+		p.Note("saved %s, %s", file, output.DecimalSize(len(raw)))
+	}
+	return nil
+}
+
+// writeNumbered writes the first file, or one of the next number that nothing has: the person has named the first alone, and how
+// many there are is for the server to say.
+func writeNumbered(name string, next *int, raw []byte) (file string, err error) {
+	for {
+		file = numbered(name, *next)
+		flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+		if *next == 0 {
+			flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		}
+		*next++
+		f, err := os.OpenFile(file, flags, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return file, err
+		}
+		_, err = f.Write(raw)
+		return file, errors.Join(err, f.Close())
+	}
+}
+
+// numbered is a file's name, and with a number before its ending behind the first.
+func numbered(name string, i int) string {
+	if i == 0 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), i+1, ext)
+}

@@ -1,0 +1,161 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// cost is what a text costs a model.
+type cost struct {
+	Bytes  int `json:"bytes"`
+	Tokens int `json:"tokens"`
+}
+
+func costOf(text []byte) cost { return cost{len(text), tokens(text)} }
+
+func (c cost) plus(d cost) cost { return cost{c.Bytes + d.Bytes, c.Tokens + d.Tokens} }
+
+// tokens estimates how many tokens a model sees in a text: a quarter of its ASCII bytes and
+// one for each other character (architecture.md 8). JSON full of ids has up to twice as
+// many.
+func tokens(text []byte) int {
+	ascii, others := 0, 0
+	for _, r := range string(text) {
+		if r <= unicode.MaxASCII {
+			ascii++
+		} else {
+			others++
+		}
+	}
+	return (ascii+3)/4 + others
+}
+
+// sizeRow is what one tool costs in each view.
+type sizeRow struct {
+	Name    string `json:"name"`
+	View    string `json:"view"`
+	Actions int    `json:"actions"`
+	Flat    cost   `json:"flat"`
+	Grouped cost   `json:"grouped"`
+}
+
+// sizes is what the list of tools costs.
+type sizes struct {
+	Estimate string    `json:"estimate"`
+	Tools    []sizeRow `json:"tools"`
+	Flat     cost      `json:"flat"`    // the whole list, every tool flat
+	Grouped  cost      `json:"grouped"` // every tool grouped
+	List     cost      `json:"list"`    // as it is shown
+}
+
+const estimate = "tokens are an estimate: ASCII bytes / 4 + 1 for each other character"
+
+// showSize shows what the tools of a profile cost, or one of them.
+func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Tool, one string, f *toolsFlags) error {
+	profile, shown := f.profile, f.seen()
+	s := sizes{Estimate: estimate}
+	definitions := map[tool.View]map[string][]json.RawMessage{}
+	for _, v := range []tool.View{tool.Flat, tool.Grouped} {
+		raw, err := b.List(ctx, tool.ListTools, profile+"@"+string(v))
+		if err != nil {
+			return err
+		}
+		all, err := b.Tools(ctx, profile+"@"+string(v))
+		if err != nil {
+			return err
+		}
+		definitions[v] = byTool(raw, all)
+		if v == tool.Flat {
+			s.Flat = costOf(raw)
+		} else {
+			s.Grouped = costOf(raw)
+		}
+	}
+	list, err := b.List(ctx, tool.ListTools, shown)
+	if err != nil {
+		return err
+	}
+	s.List = costOf(list)
+	s.Tools = []sizeRow{}
+	for i := range tools {
+		t := &tools[i]
+		if one != "" && t.Name != one {
+			continue
+		}
+		row := sizeRow{Name: t.Name, View: string(t.View), Actions: len(definitions[tool.Flat][t.Name])}
+		for _, def := range definitions[tool.Flat][t.Name] {
+			row.Flat = row.Flat.plus(costOf(def))
+		}
+		for _, def := range definitions[tool.Grouped][t.Name] {
+			row.Grouped = row.Grouped.plus(costOf(def))
+		}
+		s.Tools = append(s.Tools, row)
+	}
+	if p.JSON {
+		return p.PrintJSON(s)
+	}
+	return p.sizeTable(&s, one == "")
+}
+
+// byTool sorts the definitions of a list by their tools. The list has them in the order of
+// the tools: one each where it is grouped, one an action where it is flat.
+func byTool(list json.RawMessage, tools []tool.Tool) map[string][]json.RawMessage {
+	out := map[string][]json.RawMessage{}
+	defs := rawjson.Member(gjson.ParseBytes(list), "tools").Array()
+	for i := range tools {
+		for range entries(&tools[i]) {
+			if len(defs) == 0 {
+				return out
+			}
+			out[tools[i].Name] = append(out[tools[i].Name], json.RawMessage(defs[0].Raw))
+			defs = defs[1:]
+		}
+	}
+	return out
+}
+
+// entries is how many entries a tool has in a list.
+func entries(t *tool.Tool) int {
+	on := 0
+	for i := range t.Actions {
+		if t.Off == "" && t.Actions[i].Off == "" {
+			on++
+		}
+	}
+	if t.View == tool.Grouped {
+		return min(on, 1)
+	}
+	return on
+}
+
+func (p commands) sizeTable(s *sizes, whole bool) error {
+	row := func(name string, actions int, view string, flat, grouped cost) []string {
+		return []string{
+			name, strconv.Itoa(actions), view, strconv.Itoa(flat.Bytes), strconv.Itoa(flat.Tokens),
+			strconv.Itoa(grouped.Bytes), strconv.Itoa(grouped.Tokens),
+		}
+	}
+	var rows [][]string
+	actions := 0
+	for _, r := range s.Tools {
+		rows = append(rows, row(r.Name, r.Actions, r.View, r.Flat, r.Grouped))
+		actions += r.Actions
+	}
+	if whole {
+		rows = append(rows, row("all", actions, "", s.Flat, s.Grouped))
+	}
+	if err := p.Table([]string{"TOOL", "ACTIONS", "VIEW", "FLAT BYTES", "TOKENS", "GROUPED BYTES", "TOKENS"}, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.Out, "\nthe whole list as clients get it: %d bytes, about %d tokens\n(%s)\n", s.List.Bytes, s.List.Tokens, estimate)
+	return err
+}

@@ -1,0 +1,277 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/remote"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+type toolsFlags struct {
+	view, profile string
+	size          bool
+}
+
+// seen is the profile as the catalog knows it, in the view that is wanted.
+func (f *toolsFlags) seen() string {
+	if f.view == "" {
+		return f.profile
+	}
+	return f.profile + "@" + f.view
+}
+
+func ToolsCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	var f toolsFlags
+	c := &cobra.Command{
+		Use:   "tools [TOOL [ACTION]]",
+		Short: "Show what is offered, help for it, and what it costs",
+		Long: "Without arguments lists all tools; with TOOL its actions and their flags; with ACTION the\n" +
+			"help page of that action. --size shows what the list costs a model, in both views.",
+		Args: cobra.MaximumNArgs(2), ValidArgsFunction: CompleteTools(p.Program),
+		RunE: func(c *cobra.Command, args []string) error { return p.tools(c.Context(), args, &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.view, "view", "", "show the tools in this `VIEW`, flat or grouped, whatever is configured")
+	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
+	flags.BoolVar(&f.size, "size", false, "show bytes and estimated tokens of the list of tools")
+	p.LocalFlag(c)
+	p.KernelFlags(c)
+	return c
+}
+
+// tools shows what words name: nothing is everything.
+func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) error {
+	if v := tool.View(f.view); v != "" && v != tool.Flat && v != tool.Grouped {
+		return root.Usage("--view is %q, expected flat or grouped", f.view)
+	}
+	if len(words) > 2 {
+		return root.Usage("unexpected argument %q; expected TOOL and ACTION", words[2])
+	}
+	if words = ownWords(words); len(words) == 1 {
+		if name, action, ok := strings.Cut(words[0], "/"); ok {
+			words = []string{name, action}
+		}
+	}
+	b, err := p.openFor(ctx, words, f.profile)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	stop := p.WhileStarting(ctx, b)
+	profile := f.seen()
+	tools, err := p.offered(ctx, b, profile, len(words) > 0, startPatience)
+	stop()
+	switch {
+	case err != nil:
+		return err
+	case len(words) == 2:
+		return p.showAction(ctx, b, words, profile)
+	case len(words) == 1:
+		return p.showTool(ctx, b, words[0], profile, tools, f)
+	case f.size:
+		return p.showSize(ctx, b, tools, "", f)
+	}
+	return p.showTools(ctx, b, tools)
+}
+
+// startPatience is how long the list of all tools waits for servers that a gateway is starting.
+const startPatience = 10 * time.Second
+
+// offered is what b offers. Servers that hang do not keep a person from seeing what all the
+// others offer: a running gateway goes on starting them, and is waited for no longer than
+// patience, unless one tool is wanted. What is started here is waited for, since it ends with the
+// command.
+func (p commands) offered(ctx context.Context, b root.Backend, profile string, one bool, patience time.Duration) ([]tool.Tool, error) {
+	r, ok := b.(*remote.Client)
+	if !ok || one {
+		return b.Tools(ctx, profile)
+	}
+	short, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tools, err := r.Tools(short, profile)
+	if err == nil || ctx.Err() != nil || short.Err() == nil {
+		return tools, err
+	}
+	r.Await = []string{} // wait for none
+	return r.Tools(ctx, profile)
+}
+
+// toolRow is what is said of one tool, or of a server that offers none.
+type toolRow struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	View        string `json:"view,omitempty"`
+	Actions     int    `json:"actions"`
+	Off         string `json:"off,omitempty"` // why it, or its server, cannot be used
+}
+
+func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.Tool) error {
+	servers, err := b.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	rows := toolRows(tools, servers)
+	if _, here := b.(*root.Local); here && !p.JSON {
+		p.TellOtherUnnamed(ctx)
+	}
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"tools": rows})
+	}
+	if len(rows) == 0 {
+		p.Note("no tools: no MCP server is configured; collie mcp add NAME -- COMMAND adds one, collie siyuan init connects SiYuan")
+		return nil
+	}
+	var cells [][]string
+	for _, r := range rows {
+		actions := strconv.Itoa(r.Actions)
+		about := output.First(r.Description, r.Title)
+		switch {
+		case r.Off != "" && r.View == "": // a server that offers nothing
+			actions, about = "-", r.Off+"; collie tools "+r.Name+" says more"
+		case r.Off != "":
+			about = "off: " + r.Off
+		}
+		cells = append(cells, []string{r.Name, actions, output.First(r.View, "-"), output.FirstLine(about)})
+	}
+	return p.Table([]string{"TOOL", "ACTIONS", "VIEW", "ABOUT"}, cells)
+}
+
+// toolRows are the tools in their order, then the servers that have none to offer.
+func toolRows(tools []tool.Tool, servers []tool.ServerStatus) []toolRow {
+	rows := []toolRow{}
+	listed := map[string]bool{}
+	says := map[string]string{}
+	for _, s := range servers {
+		says[s.Name] = s.Server
+	}
+	for i := range tools {
+		t := &tools[i]
+		on := 0
+		for j := range t.Actions {
+			if t.Actions[j].Off == "" {
+				on++
+			}
+		}
+		listed[t.Name] = true
+		rows = append(rows, toolRow{
+			Name: t.Name, Title: output.First(t.Title, says[t.Name]), Description: t.Description,
+			View: string(t.View), Actions: on, Off: t.Off,
+		})
+	}
+	for i := range servers {
+		if s := &servers[i]; !listed[s.Name] && s.State != tool.StateReady {
+			row := toolRow{Name: s.Name, Off: string(s.State)}
+			if s.Reason != "" {
+				row.Off += " (" + s.Reason + ")"
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// actionRow is what is said of one action.
+type actionRow struct {
+	Name        string `json:"name"`
+	Usage       string `json:"usage"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	ReadOnly    bool   `json:"readOnly,omitempty"`
+	Dangerous   bool   `json:"dangerous,omitempty"`
+	// DangerousWith is the argument that makes a call dangerous.
+	DangerousWith string          `json:"dangerousWith,omitempty"`
+	Off           string          `json:"off,omitempty"`
+	InputSchema   json.RawMessage `json:"inputSchema,omitempty"`
+}
+
+func (p commands) showTool(ctx context.Context, b root.Backend, name, profile string, tools []tool.Tool, f *toolsFlags) error {
+	for i := range tools {
+		t := &tools[i]
+		if t.Name != name {
+			continue
+		}
+		if f.size {
+			return p.showSize(ctx, b, tools, name, f)
+		}
+		rows := actionRows(t)
+		if p.JSON {
+			return p.PrintJSON(map[string]any{"tool": t.Name, "view": t.View, "off": t.Off, "actions": rows})
+		}
+		if t.Off != "" {
+			p.Note("%s is off: %s", t.Name, t.Off)
+		}
+		var cells [][]string
+		for i, r := range rows {
+			about := output.FirstLine(output.First(r.Description, r.Title))
+			if t.Actions[i].Strict { // the first sentence of ours says what it is for
+				about, _, _ = strings.Cut(about, ". ")
+			}
+			switch {
+			case r.Off != "":
+				about = "off: " + r.Off
+			case r.Dangerous:
+				about = "(asks first) " + about
+			case r.DangerousWith != "":
+				about = "(asks first with " + r.DangerousWith + ") " + about
+			}
+			cells = append(cells, []string{r.Name, strings.TrimPrefix(strings.TrimPrefix(r.Usage, r.Name), " "), about})
+		}
+		return p.Table([]string{"ACTION", "FLAGS", "ABOUT"}, cells)
+	}
+	return p.showExposed(ctx, b, name, profile)
+}
+
+func actionRows(t *tool.Tool) []actionRow {
+	rows := []actionRow{}
+	for i := range t.Actions {
+		a := &t.Actions[i]
+		rows = append(rows, actionRow{
+			Name: a.Name, Usage: signature(a), Title: a.Title, Description: a.Description, ReadOnly: a.ReadOnly,
+			Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Off: output.First(t.Off, a.Off), InputSchema: a.InputSchema,
+		})
+	}
+	return rows
+}
+
+// signature is an action with the flags it needs, and … where it takes others.
+func signature(a *tool.Action) string {
+	s, more := a.Name, false
+	for _, q := range parameters(a.InputSchema) {
+		if !q.required {
+			more = true
+			continue
+		}
+		s += " " + flagForm(&q)
+	}
+	if more {
+		s += " […]"
+	}
+	return s
+}
+
+// flagForm is a flag with a word for its value.
+func flagForm(q *parameter) string {
+	switch {
+	case q.is("boolean"):
+		return "--" + q.flag
+	case needsJSON(q):
+		return "--" + q.flag + "-json <" + q.typeName() + ">"
+	}
+	return "--" + q.flag + " <" + q.typeName() + ">"
+}
+
+// needsJSON reports whether a parameter has no other form than JSON.
+func needsJSON(q *parameter) bool {
+	return q.is("object") || q.is("array") && len(q.items) == 1 && (q.items[0] == "object" || q.items[0] == "array")
+}

@@ -1,0 +1,140 @@
+// Package clients has the commands that read and write the settings of other programs: connect, mcp import and mcp export.
+package clients
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/learn"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+// commands are the commands of this folder, all of one program.
+type commands struct{ *root.Program }
+
+type connectFlags struct {
+	dry, force, noWarm         bool
+	move, restore, remove, all bool
+	withTheNotes, withoutNotes bool
+	name, profile, file        string
+	secrets                    string
+}
+
+func ConnectCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	var f connectFlags
+	c := &cobra.Command{
+		Use: "connect CLIENT", Short: "Write this gateway into the settings of an MCP client", Args: cobra.MaximumNArgs(1),
+		Long: "Writes \"collie stdio\" into the settings of a client, with the --home and --config that it\n" +
+			"has itself, and says what to do next. Comments stay; the old file is kept as FILE.bak. No\n" +
+			"token gets into a foreign file. Servers whose tools nobody has seen are started once to learn\n" +
+			"them, so that the client's first session has them all.\n\n" +
+			"A server that the client has itself and Collie serves too would be there twice. --move takes\n" +
+			"over the client's own servers as mcp import does, and takes them out of its file; --restore\n" +
+			"puts them back, and --remove takes Collie out. What nobody has changed since is then as it was,\n" +
+			"to the byte.\n\nClients: " + strings.Join(clientNames(), ", "),
+		Example: "  collie connect claude-code\n  collie connect cursor --move --dry-run\n" +
+			"  collie connect cursor --restore --remove\n  collie connect --list",
+		ValidArgs: clientNames(),
+		RunE:      func(c *cobra.Command, args []string) error { return p.connect(c.Context(), args, &f) },
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.all, "list", false, "show where Collie is connected")
+	flags.BoolVar(&f.move, "move", false, "take over the client's own servers, and take them out of its file")
+	flags.BoolVar(&f.restore, "restore", false, "put back what --move took out")
+	flags.BoolVar(&f.remove, "remove", false, "take Collie out of the client's file")
+	flags.BoolVar(&f.withTheNotes, "notes", false, "let the client have the tools for notes (default, asked at a terminal)")
+	flags.BoolVar(&f.withoutNotes, "no-notes", false, "keep the tools for notes from the client")
+	flags.BoolVar(&f.dry, "dry-run", false, "only show what would be written")
+	flags.BoolVar(&f.dry, "print", false, "the same as --dry-run")
+	flags.BoolVar(&f.force, "force", false, "replace another server of the same name")
+	learn.NoWarmFlag(c, &f.noWarm)
+	flags.StringVar(&f.name, "name", "collie", "be called `NAME` in the client")
+	flags.StringVar(&f.profile, "profile", "", "show the client the tools of view profile `NAME`")
+	flags.StringVar(&f.file, "file", "", "write `FILE` instead of the client's usual one")
+	flags.StringVar(&f.secrets, "secrets", "ask", "with --move: `WHAT` becomes of secrets as text: keyring, keep or ask")
+	root.CompleteWith(c, "secrets", "keyring", "keep", "ask")
+	c.MarkFlagsMutuallyExclusive("notes", "no-notes")
+	for _, back := range []string{"restore", "remove"} {
+		for _, to := range []string{"move", "notes", "no-notes", "profile", "force"} {
+			c.MarkFlagsMutuallyExclusive(back, to)
+		}
+	}
+	return c
+}
+
+func clientNames() []string {
+	var names []string
+	for _, c := range app.Clients() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func (p commands) connect(ctx context.Context, args []string, f *connectFlags) error {
+	switch {
+	case f.all && len(args) > 0:
+		return root.Usage("--list is about all clients; leave out %s", args[0])
+	case f.all:
+		return p.connectList()
+	case len(args) == 0:
+		return root.Usage("which client? collie connect %s", strings.Join(clientNames(), "|"))
+	case !slices.Contains(clientNames(), args[0]):
+		near := root.DidYouMean(args[0], clientNames())
+		return root.Usage("there is no client %q%s known are %s", args[0], output.First(near, ";"), strings.Join(clientNames(), ", "))
+	case !slices.Contains([]string{"keyring", "keep", "ask"}, f.secrets):
+		return root.Usage("--secrets is %q, expected keyring, keep or ask", f.secrets)
+	}
+	cfg, wrong, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	if f.restore || f.remove {
+		return p.disconnect(ctx, cfg, args[0], f)
+	}
+	if cfg, err = p.settingsToConnect(ctx, cfg); err != nil {
+		return err
+	}
+	j := &joining{commands: p, connectFlags: f, client: args[0], cfg: cfg}
+	if err := j.run(ctx); err != nil {
+		return err
+	}
+	switch {
+	case wrong != nil:
+		p.Warn("the settings have errors, so that the client could not start it: collie mcp validate shows them")
+	case len(j.cfg.Servers) == 0 && !app.NotesOffered(j.cfg, p.Env, app.KernelFlags{}):
+		p.Note("no MCP server is configured yet; collie mcp add NAME -- COMMAND adds one")
+	case !f.dry && !f.noWarm:
+		learn.Unseen(ctx, p.Program)
+	}
+	return nil
+}
+
+// settingsToConnect are the settings that a client is to have. Where a gateway runs with others and
+// nobody has named a file, a person at a terminal is asked which; else it is told.
+func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*config.Config, error) {
+	g, same, err := p.FindGateway(ctx, cfg)
+	if err != nil || same {
+		return cfg, nil //nolint:nilerr // none runs, and one may be started later
+	}
+	o := p.Options()
+	if named, err := o.Named(); err != nil || named != nil || len(g.Settings) == 0 || g.Version != p.Version || !p.AsksHere() {
+		p.Warn("%s", p.OtherGateway(&g, cfg))
+		return cfg, nil
+	}
+	yes, err := p.Yes(ctx, fmt.Sprintf("The gateway that runs (pid %d) serves other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
+	if err != nil || !yes {
+		return cfg, err
+	}
+	p.Files = g.Settings
+	now, _, err := p.Settings()
+	return now, err
+}

@@ -1,0 +1,140 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/process"
+)
+
+// disconnect takes back what connect has done to a client's files.
+func (p commands) disconnect(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
+	o := app.DisconnectOptions{Client: client, File: f.file, Restore: f.restore, Remove: f.remove, Dry: f.dry}
+	if f.name != "collie" {
+		o.Name = f.name
+	}
+	done, err := app.Disconnect(ctx, cfg, p.Env, o)
+	if err != nil {
+		return err
+	}
+	if !f.dry && len(done) > 0 {
+		p.OnRecord(ctx, cfg, "connect", map[string]any{"client": client, "files": done})
+	}
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"client": client, "files": append([]app.Disconnected{}, done...), "written": !f.dry && len(done) > 0})
+	}
+	if len(done) == 0 {
+		what := "there is nothing to put back"
+		if f.remove {
+			what = "Collie is not connected there"
+		}
+		_, err := fmt.Fprintf(p.Out, "%s; collie connect --list shows where it is\n", what)
+		return err
+	}
+	var text strings.Builder
+	for _, d := range done {
+		text.WriteString(backText(&d, f.dry))
+	}
+	if f.dry {
+		text.WriteString("nothing was written (--dry-run)\n")
+	}
+	_, err = fmt.Fprint(p.Out, text.String())
+	return err
+}
+
+func backText(d *app.Disconnected, dry bool) string {
+	var b strings.Builder
+	say := func(did, would string, names []string) {
+		if dry {
+			did = would
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "  %s %s\n", did, strings.Join(names, ", "))
+		}
+	}
+	fmt.Fprintf(&b, "%s\n", d.File)
+	say("put back", "would put back", d.Put)
+	say("left as it is there:", "would leave as it is there:", d.There)
+	say("took out", "would take out", d.Removed)
+	switch {
+	case d.Gone:
+		b.WriteString("  the file was made for Collie, and has nothing else in it: removed\n")
+	case d.Exact:
+		b.WriteString("  the file is what it was before, to the byte\n")
+	case len(d.Put) > 0:
+		b.WriteString("  the file has changed since: what was put back stands at the end of the servers\n")
+	}
+	return b.String()
+}
+
+// runs reports whether a command is there.
+func (p commands) runs(command string) bool {
+	_, err := process.Resolve(command, p.Env.List(), "")
+	return err == nil
+}
+
+// connectList shows where Collie is connected.
+func (p commands) connectList() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	list := app.ClientConnections(p.Env, dir, p.runs)
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"clients": list})
+	}
+	var rows [][]string
+	var absent []string
+	for _, c := range list {
+		state, settings := "-", ""
+		switch {
+		case c.Problem != "":
+			state = "unreadable"
+		case c.Name == "" && !c.Installed:
+			absent = append(absent, c.Client)
+			continue
+		case c.Name == "":
+			state = "not connected"
+		case c.Missing:
+			state = "broken: no " + root.ShortPath(c.Command, p.Env)
+		case c.Off:
+			state = "switched off there"
+		default:
+			state = "connected"
+		}
+		if c.Name != "" {
+			settings = p.settingsOf(&c)
+		}
+		rows = append(rows, []string{c.Client, state, settings, root.ShortPath(c.File, p.Env)})
+	}
+	if len(rows) > 0 {
+		if err := p.TableWhole([]string{"CLIENT", "STATE", "SETTINGS", "FILE"}, rows); err != nil {
+			return err
+		}
+	}
+	if len(absent) > 0 {
+		_, err = fmt.Fprintf(p.Out, "not found here: %s\n", strings.Join(absent, ", "))
+	}
+	return err
+}
+
+// settingsOf is which settings a client's entry asks for.
+func (p commands) settingsOf(c *app.Connected) string {
+	var words []string
+	if c.Home != "" {
+		words = append(words, "--home "+root.ShortPath(c.Home, p.Env))
+	}
+	for _, file := range c.Config {
+		words = append(words, "--config "+root.ShortPath(file, p.Env))
+	}
+	if c.Profile != "" {
+		words = append(words, "--profile "+c.Profile)
+	}
+	return output.First(strings.Join(words, " "), "your own")
+}

@@ -1,0 +1,124 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+type exportFlags struct {
+	to, file, profile     string
+	servers               []string
+	gateway, print, force bool
+}
+
+func ExportCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	var f exportFlags
+	c := &cobra.Command{
+		Use: "export --to HOST", Short: "Write servers as another program has them", Args: cobra.NoArgs,
+		Long: "Shows the servers of the settings in the words of another program, or with --gateway the one\n" +
+			"entry that stands for all of them. With --file they are written into that file; comments in\n" +
+			"it stay, and the old one is kept as FILE.bak.\n\n" +
+			"No variable is expanded, so that no secret gets into a foreign file: ${NAME} is written as\n" +
+			"the program writes it.\n\nPrograms: " + strings.Join(hostNames(), ", "),
+		Example: "  collie mcp export --to codex\n  collie mcp export --to vscode --server github --file .vscode/mcp.json",
+		RunE:    func(c *cobra.Command, _ []string) error { return p.exportServers(c.Context(), &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.to, "to", "", "write as `HOST` has it")
+	flags.StringSliceVar(&f.servers, "server", nil, "only these servers: `A,B`")
+	flags.BoolVar(&f.gateway, "gateway", false, "write the one entry that starts collie stdio")
+	flags.StringVar(&f.profile, "profile", "", "with --gateway: show the tools of view profile `NAME`")
+	flags.StringVar(&f.file, "file", "", "write into `FILE`")
+	flags.BoolVar(&f.print, "print", false, "only show it (default without --file)")
+	flags.BoolVar(&f.force, "force", false, "replace other servers of the same names in FILE")
+	root.CompleteWith(c, "to", hostNames()...)
+	return c
+}
+
+func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
+	switch {
+	case f.to == "":
+		return root.Usage("to which program? collie mcp export --to %s", strings.Join(hostNames(), "|"))
+	case f.gateway && f.servers != nil:
+		return root.Usage("--gateway stands for all servers; leave out --server")
+	case !f.gateway && f.profile != "":
+		return root.Usage("--profile is for --gateway")
+	}
+	if err := knownHost("--to", f.to); err != nil {
+		return err
+	}
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	o := app.ExportOptions{Servers: f.servers, File: f.file, Force: f.force}
+	if f.gateway {
+		if err := root.KnownProfile(cfg, f.profile); err != nil {
+			return err
+		}
+		o.Gateway = &app.ConnectOptions{Name: "collie", Command: p.Path()}
+		if o.Gateway.Args, err = p.StdioArgs(f.profile); err != nil {
+			return err
+		}
+		if o.Gateway.Command == "" {
+			return &tool.Error{Op: "mcp export", Kind: tool.Internal, Message: "the path of this program is not known"}
+		}
+	}
+	out, err := app.PlanExport(cfg, f.to, o)
+	if err != nil {
+		return err
+	}
+	return p.exported(ctx, out, f)
+}
+
+// exported shows or writes what was worked out, and tells what is not in it.
+func (p commands) exported(ctx context.Context, out *app.Export, f *exportFlags) error {
+	done := 0
+	for _, s := range out.Servers {
+		if s.Skip != "" {
+			p.Warn("%s: left out: %s", s.Name, s.Skip)
+			continue
+		}
+		done++
+		for _, d := range s.Differences {
+			p.Warn("%s: %s", s.Name, d)
+		}
+	}
+	c := out.Connection
+	write := c != nil && c.Changed && !f.print
+	if write {
+		if err := c.Apply(); err != nil {
+			return err
+		}
+		if cfg, _, err := p.Settings(); err == nil {
+			p.OnRecord(ctx, cfg, "mcp export", map[string]any{"client": f.to, "file": c.File, "servers": done})
+		}
+	}
+	if p.JSON {
+		answer := map[string]any{"to": f.to, "servers": out.Servers, "text": out.Text, "written": write}
+		if c != nil {
+			answer["file"], answer["changed"] = c.File, c.Changed
+		}
+		return p.PrintJSON(answer)
+	}
+	text := out.Text
+	switch {
+	case done == 0:
+		text = "no server to write\n"
+	case write:
+		text = c.Describe(true) + "done. " + c.Next + "\n"
+	case c != nil:
+		text = c.Describe(false)
+	}
+	_, err := fmt.Fprint(p.Out, text)
+	return err
+}

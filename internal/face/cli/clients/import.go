@@ -1,0 +1,292 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/learn"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+type importFlags struct {
+	from, file, secrets   string
+	choose                []string
+	dryRun, keepApprovals bool
+	noWarm                bool
+	moved                 bool // the other program has them no more
+}
+
+func ImportCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	var f importFlags
+	c := &cobra.Command{
+		Use: "import", Short: "Take over the servers of other programs", Args: cobra.NoArgs,
+		Long: "Reads where other programs keep their MCP servers, shows what it finds and what cannot be\n" +
+			"carried over, and writes the new ones into the settings. Nothing is written into the other\n" +
+			"programs' files, and what is there already stays: a second import changes nothing.\n\n" +
+			"A secret that stands in an entry as text can be moved into the secret store, so that only\n" +
+			"${secret:NAME} is left in the settings. What runs in the other program without asking is\n" +
+			"shown, and asked about here unless --keep-approvals is given. Servers whose tools nobody has seen\n" +
+			"are started once to learn them.\n\nPrograms: " + strings.Join(hostNames(), ", "),
+		Example: "  collie mcp import --dry-run\n  collie mcp import --from cursor --select github,notes\n" +
+			"  collie mcp import --file ~/Downloads/mcp.json --secrets keyring",
+		RunE: func(c *cobra.Command, _ []string) error { return p.importServers(c.Context(), &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.from, "from", "auto", "read the files of `HOST`; auto reads those of all")
+	flags.StringVar(&f.file, "file", "", "read `FILE` instead, whichever program's it is")
+	flags.StringSliceVar(&f.choose, "select", nil, "take these servers only: `A,B`")
+	flags.StringVar(&f.secrets, "secrets", "ask", "`WHAT` becomes of secrets as text: keyring (into the secret store), keep or ask")
+	flags.BoolVar(&f.keepApprovals, "keep-approvals", false, "take over what runs there without asking a person")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would be written")
+	learn.NoWarmFlag(c, &f.noWarm)
+	root.CompleteWith(c, "from", append([]string{"auto"}, hostNames()...)...)
+	root.CompleteWith(c, "secrets", "keyring", "keep", "ask")
+	return c
+}
+
+func hostNames() []string {
+	var names []string
+	for _, h := range app.Hosts() {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// knownHost refuses a name that no program has.
+func knownHost(flag, name string) error {
+	if slices.Contains(hostNames(), name) {
+		return nil
+	}
+	near := root.DidYouMean(name, hostNames())
+	if near == "" {
+		near = ";"
+	}
+	return root.Usage("%s is %q, which is no program that is known%s known are %s", flag, name, near, strings.Join(hostNames(), ", "))
+}
+
+func (p commands) importServers(ctx context.Context, f *importFlags) error {
+	if !slices.Contains([]string{"keyring", "keep", "ask"}, f.secrets) {
+		return root.Usage("--secrets is %q, expected keyring, keep or ask", f.secrets)
+	}
+	if f.from != "auto" {
+		if err := knownHost("--from", f.from); err != nil {
+			return err
+		}
+	}
+	cfg, wrong, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	plan, err := app.PlanImport(cfg, p.Env, app.ImportOptions{
+		From: f.from, File: f.file, Dir: dir, Select: f.choose, KeepApprovals: f.keepApprovals,
+	})
+	if err != nil {
+		return err
+	}
+	for _, problem := range plan.Problems {
+		p.Warn("%v", problem)
+	}
+	file := root.SettingsFile(cfg)
+	if p.JSON {
+		return p.importJSON(ctx, cfg, plan, file, f)
+	}
+	if err := p.importTable(plan); err != nil {
+		return err
+	}
+	names, err := p.takeOver(ctx, cfg, plan, file, f)
+	if err != nil {
+		return err
+	}
+	if wrong != nil {
+		p.Warn("the settings have other errors: collie mcp validate shows them")
+	}
+	if err := p.importSummary(plan, names, file, f); err != nil {
+		return err
+	}
+	p.learnImported(ctx, names, f)
+	return nil
+}
+
+// learnImported learns the tools of what was imported, and of whatever else has no list.
+func (p commands) learnImported(ctx context.Context, names []string, f *importFlags) {
+	if len(names) > 0 && !f.dryRun && !f.noWarm {
+		learn.Unseen(ctx, p.Program)
+	}
+}
+
+func (p commands) importJSON(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags) error {
+	names, err := p.takeOver(ctx, cfg, plan, file, f)
+	if err != nil {
+		return err
+	}
+	err = p.PrintJSON(map[string]any{
+		"files": plan.Files, "servers": plan.Servers, "file": file,
+		"changes": len(names), "written": len(names) > 0 && !f.dryRun,
+	})
+	if err == nil {
+		p.learnImported(ctx, names, f)
+	}
+	return err
+}
+
+// importTable shows the servers: one row each, and one more for each further difference.
+func (p commands) importTable(plan *app.Import) error {
+	if len(plan.Servers) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for _, s := range plan.Servers {
+		from := s.Host
+		if s.Project != "" {
+			from += " " + root.ShortPath(s.Project, p.Env)
+		}
+		var differences []string
+		switch s.State {
+		case app.ImportNew:
+			if differences = s.Differences; len(s.Secrets) > 0 {
+				differences = append(slices.Clone(differences), "secret as text: "+strings.Join(s.Secrets, ", "))
+			}
+			if s.From != s.Name {
+				differences = append([]string{"called " + strconv.Quote(s.From) + " there"}, differences...)
+			}
+		case app.ImportSkipped:
+			differences = []string{s.Why}
+		}
+		rows = append(rows, []string{s.Name, s.Transport, from, s.State, strings.Join(differences[:min(len(differences), 1)], "")})
+		for i := 1; i < len(differences); i++ {
+			rows = append(rows, []string{"", "", "", "", differences[i]})
+		}
+	}
+	return p.Table([]string{"SERVER", "TRANSPORT", "SOURCE", "STATE", "DIFFERENCES"}, rows)
+}
+
+// takeOver writes the new servers, unless they are only to be shown, and returns their names.
+func (p commands) takeOver(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags) ([]string, error) {
+	entries, err := plan.Entries("the import", filepath.Dir(file))
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	if f.dryRun {
+		return names, nil
+	}
+	if err := p.moveSecrets(ctx, cfg, plan, f); err != nil {
+		return nil, err
+	}
+	if entries, err = plan.Entries("the import", filepath.Dir(file)); err != nil {
+		return nil, err
+	}
+	if err := config.AddServers(ctx, file, entries, false); err != nil {
+		return nil, root.NotWritten("mcp import", file, err)
+	}
+	p.tellFindings(cfg, entries)
+	p.Changed(ctx, cfg, "mcp import", map[string]any{"servers": names, "file": file, "from": plan.Files})
+	return names, nil
+}
+
+// moveSecrets moves the secrets of new entries into the secret store, if that is wanted.
+func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *app.Import, f *importFlags) error {
+	found := plan.Secrets()
+	if len(found) == 0 {
+		return nil
+	}
+	what := f.secrets
+	if what == "ask" {
+		var err error
+		if what, err = p.askSecrets(ctx, found); err != nil {
+			return err
+		}
+	}
+	if what == "keep" {
+		again := "collie mcp remove SERVER, then collie mcp import --secrets keyring keeps them in the secret store"
+		if f.moved {
+			again = "collie secret set NAME keeps one in the secret store, and ${secret:NAME} stands for it; --secrets keyring does so from the start"
+		}
+		p.Warn("the settings now hold %s as text: %s; %s", output.Count(len(found), "secret"), strings.Join(found, ", "), again)
+		return nil
+	}
+	store, err := app.SecretStore(cfg)
+	if err != nil {
+		return err
+	}
+	var broken error
+	kept := func(name string) (string, bool) {
+		value, ok, err := store.Get(ctx, name)
+		broken = errors.Join(broken, err)
+		return value, ok && err == nil
+	}
+	err = plan.MoveSecrets(kept, func(name, value string) error {
+		if broken != nil {
+			return broken
+		}
+		return store.Set(ctx, name, value)
+	})
+	if err == nil {
+		p.Note("%s moved into the secret store: %s", output.Count(len(found), "secret"), strings.Join(found, ", "))
+	}
+	return err
+}
+
+// askSecrets asks a person what becomes of secrets; where there is none, they stay.
+func (p commands) askSecrets(ctx context.Context, found []string) (string, error) {
+	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {
+		return "keep", nil
+	}
+	_, _ = fmt.Fprintf(p.Err, "Entries hold %s as text: %s.\nMove them into the secret store? [Y/n] ", output.Count(len(found), "secret"), strings.Join(found, ", "))
+	line, err := root.NewLines(p.In).Next(ctx)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	if yes, ok := root.Truth(line); err != nil || ok && !yes {
+		return "keep", nil
+	}
+	return "keyring", nil
+}
+
+// tellFindings warns about what is not right with new entries yet, such as variables that are
+// not set.
+func (p commands) tellFindings(cfg *config.Config, entries []config.ServerEntry) {
+	with := *cfg
+	with.Servers = slices.Clone(entries)
+	_, findings := app.Specs(&with, p.Env)
+	for _, f := range findings {
+		p.Warn("%s", f.Text())
+	}
+}
+
+func (p commands) importSummary(plan *app.Import, names []string, file string, f *importFlags) error {
+	var text string
+	switch {
+	case len(plan.Files) == 0:
+		text = "no file of another program was found; known are " + strings.Join(hostNames(), ", ")
+	case len(names) == 0:
+		text = "0 changes"
+	case f.dryRun:
+		text = fmt.Sprintf("%s for %s; nothing was written (--dry-run)", output.Count(len(names), "change"), file)
+	default:
+		text = fmt.Sprintf("%s: added %s to %s", output.Count(len(names), "change"), strings.Join(names, ", "), file)
+	}
+	_, err := fmt.Fprintln(p.Out, text)
+	return err
+}

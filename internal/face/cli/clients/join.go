@@ -1,0 +1,260 @@
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// joining is one client on its way to Collie.
+type joining struct {
+	commands
+	*connectFlags
+	client string
+	cfg    *config.Config
+
+	plan  *app.Connection
+	twins []app.Twin // that the client will have
+	ours  []string   // the client's servers that Collie has taken over, or had before
+}
+
+func (j *joining) run(ctx context.Context) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if err := root.KnownProfile(j.cfg, j.profile); err != nil {
+		return err
+	}
+	j.keepProfile(dir)
+	if err := j.prepare(j.profile); err != nil { // before anything is asked or written
+		return err
+	}
+	profile, err := j.notesProfile(ctx)
+	if err != nil {
+		return err
+	}
+	if profile != j.profile {
+		if err := j.prepare(profile); err != nil {
+			return err
+		}
+	}
+	if j.move {
+		if err := j.takeIn(ctx, dir); err != nil {
+			return err
+		}
+	}
+	if j.twins, err = app.Twins(j.cfg, j.Env, j.client, dir, j.plan.File); err != nil {
+		return err
+	}
+	if j.move {
+		if err := j.plan.TakeOut(j.served()); err != nil {
+			return err
+		}
+		j.twins = slices.DeleteFunc(j.twins, func(t app.Twin) bool {
+			return t.File == j.plan.File && slices.Contains(j.plan.Taken(), t.Name)
+		})
+	}
+	return j.write(ctx, profile)
+}
+
+// served are the twins that Collie serves: not those that are only called like one of its servers.
+func (j *joining) served() (list []app.Twin) {
+	for _, t := range j.twins {
+		if t.Same || slices.Contains(j.ours, t.Name) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// keepProfile goes on with the profile that the client has, where none is named.
+func (j *joining) keepProfile(dir string) {
+	if j.profile != "" || j.file != "" {
+		return
+	}
+	for _, c := range app.ClientConnections(j.Env, dir, j.runs) {
+		if c.Client == j.client && c.Name == j.name && root.KnownProfile(j.cfg, c.Profile) == nil {
+			j.profile = c.Profile
+			return
+		}
+	}
+}
+
+// prepare works out how Collie gets into the client's file.
+func (j *joining) prepare(profile string) (err error) {
+	o := app.ConnectOptions{Name: j.name, Command: j.Path(), File: j.file, Force: j.force}
+	if o.Command == "" {
+		return &tool.Error{Op: "connect", Kind: tool.Internal, Message: "the path of this program is not known"}
+	}
+	if o.Args, err = j.StdioArgs(profile); err != nil {
+		return err
+	}
+	j.plan, err = app.Connect(j.client, j.Env, o)
+	return err
+}
+
+// takeIn takes over the servers that the client has in the file itself, as mcp import does.
+func (j *joining) takeIn(ctx context.Context, dir string) error {
+	if !j.plan.FileExists() {
+		return nil
+	}
+	found, err := app.PlanImport(j.cfg, j.Env, app.ImportOptions{From: j.client, File: j.plan.File, Dir: dir, OnlyHere: true})
+	if err != nil {
+		return err
+	}
+	for _, s := range found.Servers {
+		if s.State != app.ImportSkipped {
+			j.ours = append(j.ours, s.From)
+		}
+	}
+	if !j.JSON {
+		if err := j.importTable(found); err != nil {
+			return err
+		}
+	}
+	file := root.SettingsFile(j.cfg)
+	names, err := j.takeOver(ctx, j.cfg, found, file, &importFlags{secrets: j.secrets, dryRun: j.dry, moved: true})
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	if !j.dry {
+		j.Note("added %s to %s", strings.Join(names, ", "), file)
+		j.cfg, _, err = j.Settings()
+		return err
+	}
+	entries, err := found.Entries("the import", filepath.Dir(file))
+	with := *j.cfg
+	with.Servers = slices.Concat(j.cfg.Servers, entries)
+	j.cfg = &with
+	return err
+}
+
+// write makes the change, unless it is only to be shown, and tells about it.
+func (j *joining) write(ctx context.Context, profile string) error {
+	plan, do := j.plan, j.plan.Changed && !j.dry
+	if do {
+		if j.file == "" && !app.Installed(j.Env, j.client, plan.File, j.runs) {
+			j.Warn("%s does not seem to be installed: its program is not in PATH, and nothing of its own in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
+		}
+		if err := plan.ApplyNoted(ctx, j.cfg); err != nil {
+			return err
+		}
+		detail := map[string]any{"client": j.client, "file": plan.File, "name": j.name}
+		if taken := plan.Taken(); len(taken) > 0 {
+			detail["takenOut"] = taken
+		}
+		j.OnRecord(ctx, j.cfg, "connect", detail)
+	}
+	j.warnTwins()
+	if j.JSON {
+		return j.PrintJSON(map[string]any{
+			"client": j.client, "file": plan.File, "path": plan.Path, "entry": plan.Entry, "profile": profile,
+			"changed": plan.Changed, "taken": plan.Taken(), "twice": append([]app.Twin{}, j.twins...), "written": do, "next": plan.Next,
+		})
+	}
+	text := plan.Describe(do)
+	if taken := strings.Join(plan.Taken(), ", "); taken != "" {
+		verb := map[bool]string{true: "took out", false: "would take out"}[do]
+		text += fmt.Sprintf("%s %s; to put them back:\n  %s\n", verb, taken, j.TypedWith("connect "+j.client+" --restore", nil))
+	}
+	switch {
+	case do:
+		text += "done. " + plan.Next + "\n"
+	case plan.Changed:
+		text += "nothing was written (--dry-run)\n"
+	}
+	_, err := fmt.Fprint(j.Out, text)
+	return err
+}
+
+// warnTwins names the servers that the client has itself, by the file they stand in.
+func (j *joining) warnTwins() {
+	for _, same := range []bool{true, false} {
+		var files []string
+		names := map[string][]string{}
+		for _, t := range j.twins {
+			if t.Same != same {
+				continue
+			}
+			if !slices.Contains(files, t.File) {
+				files = append(files, t.File)
+			}
+			names[t.File] = append(names[t.File], t.Name)
+		}
+		for _, file := range files {
+			what := "so that it has their tools twice"
+			if !same {
+				what = "and Collie has others of these names"
+			}
+			do := ". Take them out of that file where nobody else needs them"
+			if file == j.plan.File && !j.move {
+				do = ". This moves them to Collie:\n  " + j.Typed("connect "+j.client+" --move")
+			}
+			j.Warn("%s starts %s itself too\n  (%s), %s%s", j.plan.Client.Title, strings.Join(names[file], ", "), root.ShortPath(file, j.Env), what, do)
+		}
+	}
+}
+
+// notesProfile is the profile of the client, changed or made where it is to have the tools for notes,
+// or not to have them.
+func (j *joining) notesProfile(ctx context.Context) (string, error) {
+	own := output.First(j.profile, j.client)
+	has, known := j.cfg.Profiles[own]
+	usual := j.profile
+	if known {
+		usual = own
+	}
+	hidden := func(name string) bool { return slices.Contains(app.NotesTools(), name) }
+	offered := app.NotesOffered(j.cfg, j.Env, app.KernelFlags{})
+	keep := slices.DeleteFunc(slices.Clone(has.Tools.Exclude), hidden)
+	switch {
+	case j.withTheNotes && !offered:
+		return "", root.Usage("--notes: the tools for notes are switched off in these settings")
+	case j.withTheNotes && len(keep) < len(has.Tools.Exclude):
+		return own, j.setExclude(ctx, own, keep)
+	case j.withTheNotes || j.withoutNotes && !offered:
+		return usual, nil
+	case !j.withoutNotes && (known || j.profile != "" || !offered || j.dry || !j.plan.Changed || !j.AsksHere()):
+		return usual, nil
+	case !j.withoutNotes:
+		yes, err := j.Yes(ctx, "Let "+j.plan.Client.Title+" have the tools for your notes too?", true)
+		if err != nil || yes {
+			return usual, err
+		}
+	}
+	if !known && slices.Contains(app.ProfileNames(), own) {
+		return "", root.Usage("--no-notes changes a profile of the settings, and %q is built in; leave --profile out, or name another", own)
+	}
+	return own, j.setExclude(ctx, own, append(keep, app.NotesTools()...))
+}
+
+// setExclude writes which tools a profile hides.
+func (j *joining) setExclude(ctx context.Context, profile string, tools []string) error {
+	if j.dry || slices.Equal(tools, j.cfg.Profiles[profile].Tools.Exclude) {
+		return nil
+	}
+	raw, err := json.Marshal(tools)
+	if err != nil {
+		return err
+	}
+	file := root.SettingsFile(j.cfg)
+	path := "/profiles/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(profile) + "/tools/exclude"
+	if err := j.cfg.Edit(ctx, file, config.Setting(path, raw)); err != nil {
+		return root.NotWritten("connect", file, err)
+	}
+	j.Note("set profile %s in %s", profile, file)
+	j.Changed(ctx, j.cfg, "config set", map[string]any{"setting": path, "file": file})
+	j.cfg, _, err = j.Settings()
+	return err
+}

@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func DoctorCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	return &cobra.Command{
+		Use: "doctor", Short: "Look for what could keep the gateway from working", Args: cobra.NoArgs,
+		Long: "Checks the settings, folders, token, a running gateway, the port, the programs that servers\n" +
+			"need, and the audit. It starts no server and asks nobody on the network. The exit code is\n" +
+			"1 if something has to be repaired.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.doctor(c.Context()) },
+	}
+}
+
+// health is what a check found.
+type health string
+
+const (
+	healthy health = "ok"
+	odd     health = "warn" // works, and may surprise
+	broken  health = "fail"
+)
+
+// check is one thing that was looked at.
+type check struct {
+	Name   string `json:"name"`
+	Health health `json:"health"`
+	Detail string `json:"detail"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+func (p commands) doctor(ctx context.Context) error {
+	checks := []check{{Name: "collie", Health: healthy, Detail: fmt.Sprintf("%s (%s, %s/%s)", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)}}
+	checks = append(checks, p.examine(ctx)...)
+	n := map[health]int{}
+	for _, c := range checks {
+		n[c.Health]++
+	}
+	if p.JSON {
+		if err := p.PrintJSON(map[string]any{"ok": n[broken] == 0, "checks": checks}); err != nil {
+			return err
+		}
+	} else if err := p.showChecks(checks, n); err != nil {
+		return err
+	}
+	if n[broken] > 0 {
+		return root.Exit(root.ExitFailed)
+	}
+	return nil
+}
+
+func (p commands) showChecks(checks []check, n map[health]int) error {
+	mark := map[health]string{healthy: "✓", odd: "!", broken: "✗"}
+	for _, c := range checks {
+		text := c.Detail
+		if c.Hint != "" {
+			text += "; " + c.Hint
+		}
+		if _, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark(mark[c.Health]), c.Name, output.OneLine(text)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(p.Out, "%d ok, %s, %d to repair\n", n[healthy], output.Count(n[odd], "warning"), n[broken])
+	return err
+}

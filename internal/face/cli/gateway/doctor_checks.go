@@ -1,0 +1,242 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/audit"
+	"collie/internal/face/cli/mcp"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/face/door"
+	"collie/internal/tool"
+)
+
+// examine makes all checks, in the order in which a person would repair what they find.
+func (p commands) examine(ctx context.Context) []check {
+	cfg, wrong, err := p.Settings()
+	if err != nil {
+		return []check{{"settings", broken, err.Error(), ""}}
+	}
+	checks := []check{p.checkSettings(cfg, wrong)}
+	d := cfg.Paths
+	for _, f := range []struct {
+		name, dir string
+		private   bool
+	}{{"config folder", d.Config, false}, {"state folder", d.State, true}, {"cache folder", d.Cache, false}, {"data folder", d.Data, false}, {"audit folder", cfg.Audit.Dir, true}} {
+		checks = append(checks, checkFolder(f.name, f.dir, f.private))
+	}
+	checks = append(checks, checkToken(cfg), checkCache(cfg))
+	gateway, running := p.checkGateway(ctx, cfg)
+	checks = append(checks, gateway)
+	if !running {
+		checks = append(checks, checkPort(ctx, cfg))
+	}
+	checks = append(checks, checkPrograms(cfg, p.Env)...)
+	return append(checks, checkAudit(ctx, cfg))
+}
+
+func (p commands) checkSettings(cfg *config.Config, wrong *config.Error) check {
+	c := check{"settings", healthy, root.SettingsFile(cfg), ""}
+	found := mcp.Findings(cfg, wrong, p.Env)
+	faults := 0
+	for _, f := range found {
+		if f.Severity == config.SeverityError {
+			faults++
+		}
+	}
+	switch {
+	case len(cfg.Files) == 0:
+		c.Detail += " does not exist yet"
+	case faults > 0:
+		c.Health, c.Hint = broken, "collie mcp validate shows the places"
+		c.Detail += ": " + output.Count(faults, "error")
+	case len(found) > 0:
+		c.Health, c.Hint = odd, "collie mcp validate shows the places"
+		c.Detail += ": " + output.Count(len(found), "warning")
+	}
+	notes := ""
+	if app.NotesOffered(cfg, p.Env, p.Kernel) {
+		notes = "SiYuan"
+		if app.InsteadOfVault(cfg, p.Env, p.Kernel) == "" {
+			notes = "notes in the built-in vault"
+		}
+	}
+	switch {
+	case len(cfg.Servers) == 0 && notes != "" && c.Health == healthy:
+		c.Detail += ", " + notes + " and no MCP server"
+	case len(cfg.Servers) == 0 && c.Health == healthy:
+		c.Health, c.Hint = odd, "collie mcp add NAME -- COMMAND adds a server"
+		c.Detail += ", no MCP server configured"
+	case c.Health == healthy:
+		c.Detail += ", " + output.Count(len(cfg.Servers), "server")
+		if notes != "" {
+			c.Detail += " and " + notes
+		}
+	}
+	return c
+}
+
+// checkCache looks at the tool cache, and changes nothing.
+func checkCache(cfg *config.Config) check {
+	path, fellBack := app.CacheFile(cfg)
+	c := check{"tool cache", healthy, path, ""}
+	if !cfg.Cache.Enabled {
+		c.Health, c.Detail, c.Hint = odd, "switched off: every start asks every server", "collie config set cache.enabled true"
+		return c
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.Detail += " is not made yet"
+		return c
+	case err != nil:
+		c.Health, c.Detail = broken, err.Error()
+		return c
+	}
+	if r := app.VerifyCache(data); !r.OK() {
+		c.Health, c.Hint = odd, "collie cache verify shows the places; the next start puts a broken file aside and learns anew"
+		c.Detail += " is not as it should be"
+	} else {
+		c.Detail += ", " + output.Count(len(r.Servers), "server")
+	}
+	if fellBack {
+		c.Detail += "; " + cfg.Cache.File + " cannot be made"
+	}
+	return c
+}
+
+// checkFolder asks whether a folder, or the one it will be made in, can be written, and
+// whether others can read what is private.
+func checkFolder(name, dir string, private bool) check {
+	c := check{name, healthy, dir, ""}
+	there := dir
+	for {
+		info, err := os.Stat(there)
+		switch up := filepath.Dir(there); {
+		case errors.Is(err, fs.ErrNotExist) && up != there:
+			there = up
+			continue
+		case err != nil:
+			c.Health, c.Detail = broken, err.Error()
+			return c
+		case !info.IsDir():
+			c.Health, c.Detail, c.Hint = broken, there+" is no folder", "move it away"
+			return c
+		case there == dir && private && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+			c.Health, c.Hint = odd, "chmod 700 "+dir
+			c.Detail += fmt.Sprintf(" can be entered by others (mode %04o)", info.Mode().Perm())
+		}
+		break
+	}
+	if there != dir {
+		c.Detail += " (made when needed)"
+	}
+	probe, err := os.CreateTemp(there, ".collie-doctor-*")
+	if err != nil {
+		c.Health, c.Detail, c.Hint = broken, "nothing can be written into "+there, "check its owner and mode, or choose another home with --home"
+		return c
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		c.Health, c.Detail = odd, err.Error()
+	}
+	return c
+}
+
+func checkToken(cfg *config.Config) check {
+	path := filepath.Join(cfg.Paths.State, "token")
+	c := check{"token", healthy, path, ""}
+	err := door.CheckToken(path)
+	switch e, ok := errors.AsType[*tool.Error](err); {
+	case errors.Is(err, fs.ErrNotExist):
+		c.Detail = "none yet; the first collie serve makes it"
+	case ok:
+		c.Health, c.Detail, c.Hint = broken, err.Error(), e.Hint
+	case err != nil:
+		c.Health, c.Detail = broken, err.Error()
+	}
+	return c
+}
+
+// checkGateway also reports whether a gateway holds this home.
+func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, bool) {
+	g, err := app.FindGateway(cfg.Paths)
+	if errors.Is(err, app.ErrNoGateway) {
+		return check{"gateway", healthy, "none runs in this home", ""}, false
+	}
+	if err != nil {
+		return check{"gateway", broken, err.Error(), ""}, false
+	}
+	c := check{"gateway", healthy, fmt.Sprintf("pid %d at %s, version %s", g.PID, g.URL, g.Version), ""}
+	r, same, err := p.Gateway(ctx, cfg)
+	switch e, ok := errors.AsType[*tool.Error](err); {
+	case ok:
+		c.Health, c.Detail, c.Hint = broken, e.Message, e.Hint
+		return c, true
+	case err != nil:
+		c.Health, c.Detail = broken, err.Error()
+		return c, true
+	}
+	defer r.Close()
+	if !same {
+		c.Health, c.Hint = odd, p.OtherGateway(&r.Gateway, cfg)
+		c.Detail += ", has other settings than these"
+	}
+	return c, true
+}
+
+func checkPort(ctx context.Context, cfg *config.Config) check {
+	c := check{"address", healthy, cfg.HTTP.Addr + " is free", ""}
+	if e, ok := errors.AsType[*tool.Error](door.Probe(ctx, cfg.HTTP.Addr)); ok {
+		c.Health, c.Detail, c.Hint = broken, e.Error(), e.Hint
+	}
+	return c
+}
+
+// checkPrograms asks for each server that runs here whether its program is there.
+func checkPrograms(cfg *config.Config, env config.Env) []check {
+	var out []check
+	for _, prog := range app.Programs(cfg, env) {
+		c := check{"server " + prog.Server, healthy, prog.Name + " is " + prog.Path, ""}
+		if prog.Name == prog.Path {
+			c.Detail = prog.Path
+		}
+		if prog.Err != nil {
+			c.Health, c.Detail, c.Hint = broken, prog.Err.Error(), prog.Hint
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// auditTime bounds the look at the audit.
+const auditTime = 5 * time.Second
+
+func checkAudit(ctx context.Context, cfg *config.Config) check {
+	c := check{Name: "audit", Health: healthy}
+	ctx, cancel := context.WithTimeout(ctx, auditTime)
+	defer cancel()
+	records := app.OpenRecords(cfg)
+	report, err := records.Verify(ctx)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		c.Detail = "more records than can be checked quickly; collie audit verify checks all"
+	case err != nil:
+		c.Health, c.Detail = broken, err.Error()
+	case !report.OK():
+		c.Health, c.Detail, c.Hint = broken, "records were changed or are missing", "collie audit verify shows which"
+	default:
+		lines := strings.Split(strings.TrimSpace(audit.Verdict(records.Dir(), &report)), "\n")
+		c.Detail = strings.TrimPrefix(lines[len(lines)-1], "✓ ")
+	}
+	return c
+}

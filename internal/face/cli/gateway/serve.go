@@ -1,0 +1,383 @@
+// Package gateway has the commands that serve, and those that keep a gateway running and look after it: serve, stdio,
+// service and doctor.
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/face/door"
+	"collie/internal/face/mcpserver"
+	"collie/internal/face/mcpserver/bridge"
+	"collie/internal/face/web"
+	"collie/internal/process"
+	"collie/internal/tool"
+)
+
+// commands are the commands of this folder, all of one program.
+type commands struct{ *root.Program }
+
+// Routes returns the paths that serve answers at, besides the health pages; one that ends in
+// "/" stands for all below it. What stands nowhere here cannot be reached.
+func Routes() []string { return []string{"/mcp", "/metrics", "/api/v1/"} }
+
+type serveFlags struct {
+	addr, cert, key, profile, log string
+	noAuth                        bool
+	token                         string // instead of that in the file
+	origins                       []string
+	parent                        int
+}
+
+func ServeCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	var f serveFlags
+	c := &cobra.Command{
+		Use: "serve", Short: "Serve all your MCP servers at one URL", Args: cobra.NoArgs,
+		Long: "Serves the gateway over HTTP until it is interrupted: MCP of both eras at /mcp, health at\n" +
+			"/healthz and /readyz, metrics at /metrics if http.metrics is set. The first start makes a\n" +
+			"bearer token and prints where it is. What changes in the settings is taken up while it runs;\n" +
+			"\"collie service install\" has the system keep it running.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			err := p.serve(c.Context(), &f)
+			if err == nil {
+				p.Note("stopped")
+			}
+			return err
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.addr, "http", "", "listen on `ADDR` (default 127.0.0.1:7420)")
+	flags.BoolVar(&f.noAuth, "no-auth", false, "ask for no token; on loopback addresses only")
+	flags.StringVar(&f.cert, "tls-cert", "", "certificate `FILE` (PEM); it is read again when it changes")
+	flags.StringVar(&f.key, "tls-key", "", "key `FILE` of the certificate (PEM)")
+	flags.StringVar(&f.profile, "profile", "", "show the tools of view profile `NAME` where a URL has no ?profile=")
+	flags.StringVar(&f.log, "log-file", "", "write the log to `FILE` instead of stderr; it is rotated")
+	flags.IntVar(&f.parent, "parent-pid", 0, "stop when the process `PID` has gone")
+	return c
+}
+
+func (p commands) serve(ctx context.Context, f *serveFlags) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	if err := p.otherNames(cfg, f); err != nil {
+		return err
+	}
+	log, err := p.GatewayLogger(cfg, f.log)
+	if err != nil {
+		return err
+	}
+	release, err := app.Claim(cfg.Paths)
+	if err != nil {
+		return asFailure(err)
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if f.parent > 0 {
+		gone := process.WatchParent(ctx, f.parent, 0)
+		go func() { // ends with ctx
+			select {
+			case <-gone:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	tokenFile := filepath.Join(cfg.Paths.State, "token")
+	opts, gateway, err := p.doorOptions(cfg, f, tokenFile)
+	if err != nil {
+		return err
+	}
+	opts.Logger = log
+	d, err := door.Open(ctx, opts)
+	if err != nil {
+		return asFailure(err)
+	}
+	defer d.Close() //nolint:errcheck // Serve has said what went wrong
+	var fit fitting
+	a, err := app.Open(ctx, cfg, app.Options{
+		Version: p.Version, Self: root.Self(), GuardArgs: []string{process.GuardCommand}, Sweep: true, Computes: fit.computes, Env: p.Env, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	defer p.Stop(a)
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: d.Stopping(), Logger: log})
+	defer face.Close()
+	me := root.Principal()
+	var mute atomic.Bool
+	mute.Store(!cfg.HTTP.ElicitationConfirms)
+	mcp := face.Handler(func(r *http.Request) mcpserver.Client {
+		k, _ := door.KeyFrom(r.Context())
+		profile := f.profile
+		if q := r.URL.RawQuery; q != "" {
+			if name := r.URL.Query().Get("profile"); name != "" {
+				profile = name
+			}
+		}
+		if k.Name == bridgeKey { // nobody else can read the key
+			return mcpserver.Client{
+				Principal: me, Origin: k.Origin, Profile: profile, NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream),
+			}
+		}
+		return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Mute: &mute}
+	}, mcpserver.Bounds{MaxBody: cfg.HTTP.MaxBody, MaxSessions: cfg.MCP.Limits.MaxSessions, Kept: cfg.HTTP.ResumeBytes})
+	defer mcp.Close() //nolint:errcheck // it returns nil
+	gateway.URL = d.URL()
+	if err := app.Announce(cfg.Paths, gateway); err != nil {
+		return asFailure(err)
+	}
+	w := newWatcher(a, log, func(now *config.Config) {
+		mute.Store(!now.HTTP.ElicitationConfirms)
+		gateway.Digest, gateway.Project = now.Digest(), app.ProjectFile(now) // commands compare theirs with it
+		if err := app.Announce(cfg.Paths, gateway); err != nil {
+			log.Warn("gateway.json not written", "error", err)
+		}
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", mcp)
+	api := web.New(web.Options{
+		Road: a.Road, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
+		Wrong: w.Wrong, Reread: w.Reread,
+		Identify: func(r *http.Request) web.Identity {
+			k, _ := door.KeyFrom(r.Context())
+			who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
+			if who.Manage {
+				who.Principal = me // nobody else can read the control key
+			}
+			return who
+		},
+	})
+	mux.Handle("/api/v1/", api)
+	if cfg.HTTP.Metrics {
+		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
+		defer m.Close()
+		mux.Handle("/metrics", m)
+	}
+	p.announce(ctx, a, d.URL(), opts, tokenFile)
+	defer p.frugal(a, &fit)()
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	watching.Go(func() { p.watch(ctx, cfg, w) })
+	err = d.Serve(ctx, mux)
+	cancel() // nothing is taken up while things stop
+	return err
+}
+
+// doorOptions are the listener's settings and what gateway.json will say.
+func (p commands) doorOptions(cfg *config.Config, f *serveFlags, tokenFile string) (door.Options, app.Gateway, error) {
+	g := app.Gateway{
+		PID: os.Getpid(), Started: time.Now().UTC(), Version: p.Version, Digest: cfg.Digest(),
+		Control: app.NewKey(), Bridge: app.NewKey(), Project: app.ProjectFile(cfg),
+	}
+	var err error
+	settings := p.Options()
+	if g.Settings, err = settings.Named(); err != nil {
+		return door.Options{}, g, err
+	}
+	o := door.Options{
+		Addr: output.First(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
+		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),
+		TLSCert: output.First(f.cert, cfg.HTTP.TLSCert), TLSKey: output.First(f.key, cfg.HTTP.TLSKey),
+		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: p.Version,
+		Keys: []door.Key{
+			{Name: "control", Secret: g.Control, Origin: tool.Direct, Manage: true},
+			{Name: bridgeKey, Secret: g.Bridge, Origin: tool.MCPLocal},
+		},
+	}
+	// Nobody is answered before the door serves, and then both have been done (R-ST-3).
+	o.Ready = func() (bool, any) {
+		return true, map[string]string{"config": "read", "toolCache": "loaded"}
+	}
+	if !o.NoAuth && f.token != "" {
+		o.Keys = append(o.Keys, door.Key{Name: "token", Secret: f.token})
+	} else if !o.NoAuth {
+		token, created, err := door.LoadOrCreateToken(tokenFile)
+		if err != nil {
+			return o, g, err
+		}
+		if created {
+			p.Note("made a token: %s", tokenFile)
+		}
+		o.Keys = append(o.Keys, door.Key{Name: "token", Secret: token})
+	}
+	return o, g, nil
+}
+
+// bridgeKey is the name of the key that "collie stdio" comes with.
+const bridgeKey = "bridge"
+
+// cannotServe is the kind of a home or an address that is taken: neither something
+// unreachable nor too many calls.
+const cannotServe tool.ErrorKind = "cannot_serve"
+
+// asFailure gives a home or a listener that cannot be had its kind.
+func asFailure(err error) error {
+	//nolint:errorlint // app and door return it as it is
+	if e, ok := err.(*tool.Error); ok && (e.Kind == tool.Unavailable || e.Kind == tool.Busy) {
+		same := *e
+		same.Kind = cannotServe
+		return &same
+	}
+	return err
+}
+
+// announce says where the gateway is, and, when start-up has settled, what came of it.
+func (p commands) announce(ctx context.Context, a *app.App, url string, o door.Options, tokenFile string) {
+	p.Note("listening on %s/mcp", url)
+	list := a.Servers.List()
+	notes := notesTools(a) > 0
+	unknown := 0 // servers whose tools have to be learned first
+	for i := range list {
+		if list[i].Freshness == tool.FreshNone && !list[i].Unavailable() {
+			unknown++
+		}
+	}
+	switch {
+	case notes && a.Notes.Vault() != "":
+		p.Note("your notes are in the built-in vault, %s", a.Notes.Vault())
+	case notes && len(list) == 0:
+		p.Note("serving your SiYuan notes")
+	case len(list) == 0:
+		p.Note("no MCP server is configured; add one in a second terminal:\n  %s",
+			p.Typed("mcp add everything")+" -- npx -y @modelcontextprotocol/server-everything")
+	}
+	p.Note("in a second terminal, to see what is served, and to connect a client:\n  %s\n  %s", p.Typed("tools"), p.Typed("connect claude-code"))
+	if unknown > 0 {
+		p.Note("starting %s to learn the tools; a first start may download packages", output.Count(unknown, "server"))
+	}
+	go func() { // ends with ctx
+		select {
+		case <-a.Servers.Settled():
+		case <-time.After(startNews):
+			p.stillStarting(a)
+			select {
+			case <-a.Servers.Settled():
+			case <-ctx.Done():
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+		p.settled(a, url, o, tokenFile)
+		select {
+		case <-time.After(startRests):
+			debug.FreeOSMemory() // much was read to get here, and little of it is kept
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// startRests is when the first lists have been made, too.
+const startRests = time.Second
+
+// startNews is how long servers may start until it is said which ones do.
+const startNews = 3 * time.Second
+
+// stillStarting says whom the line that all have settled waits for.
+func (p commands) stillStarting(a *app.App) {
+	if p.JSON {
+		return
+	}
+	tools := notesTools(a)
+	var waiting []string
+	for _, s := range a.Servers.List() {
+		tools += s.Tools
+		if s.State == tool.StateStarting {
+			waiting = append(waiting, s.Name)
+		}
+	}
+	if len(waiting) > 0 {
+		p.Note("serving %s; still starting: %s", output.Count(tools, "tool"), strings.Join(waiting, ", "))
+	}
+}
+
+// settled prints one line when every server is ready or has failed.
+func (p commands) settled(a *app.App, url string, o door.Options, tokenFile string) {
+	listed, tools, running := 0, 0, 0
+	var failed []string
+	list := a.Servers.List()
+	for _, s := range list {
+		if s.Freshness != tool.FreshNone {
+			listed++
+			tools += s.Tools
+		}
+		switch s.State {
+		case tool.StateReady, tool.StateDegraded:
+			running++
+		case tool.StateFailed, tool.StateConfigError, tool.StateBackoff, tool.StateOpen, tool.StateNeedsAuth:
+			failed = append(failed, s.Name+" ("+s.Reason+")")
+		case tool.StateStarting:
+			if s.Attempt > 0 {
+				failed = append(failed, s.Name+" (starting again)")
+			}
+		case tool.StateDisabled, tool.StateIdle, tool.StateStopping, tool.StateStopped:
+		}
+	}
+	if p.JSON {
+		_ = json.NewEncoder(p.Err).Encode(map[string]any{
+			"event": "settled", "url": url + "/mcp", "listed": listed, "running": running, "servers": len(list), "tools": tools,
+			"notes": notesTools(a), "failed": failed,
+		})
+		return
+	}
+	what := output.Count(tools, "tool") + " of " + output.Count(listed, "server")
+	whose := " of SiYuan"
+	if a.Notes.Vault() != "" {
+		whose = " for the notes in your vault"
+	}
+	if n := notesTools(a); n > 0 && len(list) == 0 {
+		what = output.Count(n, "tool") + whose
+	} else if n > 0 {
+		what = output.Count(n, "tool") + whose + ", " + what
+	}
+	line := fmt.Sprintf("ready: %s at %s/mcp", what, url)
+	if idle := listed - running; idle > 0 {
+		verb := "start"
+		if idle == 1 {
+			verb = "starts"
+		}
+		line += "; " + output.Count(idle, "server") + " " + verb + " when used"
+	}
+	switch {
+	case o.NoAuth:
+	case p.Env.Get("SIYUAN_MCP_TOKEN") != "":
+		line += " (token in SIYUAN_MCP_TOKEN)"
+	default:
+		line += " (token in " + tokenFile + ")"
+	}
+	if len(failed) > 0 {
+		line += "; failed: " + strings.Join(failed, ", ") + "; collie mcp list says why"
+	}
+	p.Note("%s", line)
+}
+
+// notesTools is how many tools for SiYuan notes are offered.
+func notesTools(a *app.App) (n int) {
+	for _, t := range a.Tools("") {
+		if _, ours := app.NotesTool(t.Name); ours && t.Off == "" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"path"
+	"strings"
+)
+
+// taskUnit is the service as a task of the Task Scheduler of Windows: at logon for an
+// account, at boot for the machine. It is no service of the Service Control Manager, which
+// needs an administrator, and a program that answers it.
+func taskUnit(s *serviceSpec) *unit {
+	const name = "Collie"
+	trigger, who := "LogonTrigger", "<LogonType>InteractiveToken</LogonType>"
+	if s.system {
+		trigger, who = "BootTrigger", "<UserId>S-1-5-18</UserId>"
+	}
+	var args []string
+	for _, a := range s.args {
+		args = append(args, windowsWord(a))
+	}
+	u := &unit{
+		manager: "Task Scheduler", utf16: true,
+		file:  path.Dir(strings.ReplaceAll(s.log, `\`, "/")) + "/collie-task.xml",
+		clear: [][]string{{"schtasks", "/End", "/TN", name}},
+		stop:  [][]string{{"schtasks", "/Delete", "/TN", name, "/F"}},
+		state: taskState, status: []string{"schtasks", "/Query", "/TN", name, "/XML"},
+		missing: func(command, _ bool, _ string, _ func(string) bool) string {
+			if !command {
+				return withoutCommand("the Task Scheduler", "schtasks")
+			}
+			return ""
+		},
+	}
+	u.install = [][]string{{"schtasks", "/Create", "/TN", name, "/XML", u.file, "/F"}, {"schtasks", "/Run", "/TN", name}}
+	u.text = strings.ReplaceAll(unitText(
+		`<?xml version="1.0" encoding="UTF-16"?>`,
+		`<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">`,
+		`  <RegistrationInfo><Description>Collie, all your MCP servers behind one endpoint</Description></RegistrationInfo>`,
+		`  <Triggers><`+trigger+`><Enabled>true</Enabled></`+trigger+`></Triggers>`,
+		`  <Principals><Principal id="Author">`+who+`<RunLevel>LeastPrivilege</RunLevel></Principal></Principals>`,
+		`  <Settings>`,
+		`    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>`,
+		`    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>`,
+		`    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>`,
+		`    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>`,
+		`    <Hidden>true</Hidden>`,
+		`    <RestartOnFailure><Interval>PT1M</Interval><Count>255</Count></RestartOnFailure>`,
+		`  </Settings>`,
+		`  <Actions Context="Author">`,
+		`    <Exec><Command>`+xmlText(s.program)+`</Command><Arguments>`+xmlText(strings.Join(args, " "))+`</Arguments></Exec>`,
+		`  </Actions>`,
+		`</Task>`,
+	), "\n", "\r\n")
+	return u
+}
+
+// stateRegistered is the state of a service of which is only known that it is there.
+const stateRegistered = "registered"
+
+// taskState knows only whether the task is there: what else schtasks says is in the language
+// of the system.
+func taskState(_ string, err error) (state, detail string) {
+	if err != nil {
+		return "inactive", "the Task Scheduler does not know it: " + err.Error()
+	}
+	return stateRegistered, ""
+}
+
+// windowsWord is a word of a command line as programs of Windows take it apart: backslashes
+// count only in front of a quote.
+func windowsWord(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\"") {
+		return s
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	slashes := 0
+	for _, c := range []byte(s) {
+		switch c {
+		case '\\':
+			slashes++
+			continue
+		case '"':
+			b.WriteString(strings.Repeat(`\`, 2*slashes+1))
+		default:
+			b.WriteString(strings.Repeat(`\`, slashes))
+		}
+		slashes = 0
+		b.WriteByte(c)
+	}
+	b.WriteString(strings.Repeat(`\`, 2*slashes) + `"`)
+	return b.String()
+}

@@ -1,0 +1,167 @@
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/remote"
+	"collie/internal/face/cli/root"
+	"collie/internal/face/mcpserver"
+	"collie/internal/face/mcpserver/bridge"
+	"collie/internal/tool"
+)
+
+func StdioCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	var profile string
+	c := &cobra.Command{
+		Use: "stdio", Short: "Serve one MCP client on stdin and stdout", Args: cobra.NoArgs,
+		Long: "Serves the gateway to the MCP client that started this program, over stdin and stdout.\n" +
+			"While \"collie serve\" runs in the same home, with the same settings, the client shares its\n" +
+			"servers. \"collie connect CLIENT\" writes this command into a client's settings.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.stdio(c.Context(), profile) },
+	}
+	c.Flags().StringVar(&profile, "profile", "", "show the tools of view profile `NAME`")
+	p.LocalFlag(c)
+	return c
+}
+
+func (p commands) stdio(ctx context.Context, profile string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	log, err := p.Logger()
+	if err != nil {
+		return err
+	}
+	in := interruptible(p.In)
+	if !p.Local {
+		g, err := p.shared(ctx, profile)
+		switch {
+		case err == nil:
+			return p.untilStopped(ctx, func() error {
+				return bridge.Serve(ctx, in, p.Out, closer(in), g, bridge.Options{
+					Find:   func(ctx context.Context) (bridge.Gateway, error) { return p.shared(ctx, profile) },
+					Open:   func(context.Context) (bridge.Opened, error) { return p.alone(ctx, profile) },
+					Logger: log,
+				})
+			})
+		case errors.Is(err, bridge.ErrOther), errors.Is(err, errSilent):
+			p.Note("the servers are started for this client alone: %v", err)
+			p.logAlone(err)
+		case !errors.Is(err, app.ErrNoGateway):
+			return err
+		}
+	}
+	var fit fitting
+	a, err := p.Open(ctx, root.OpenOptions{Sweep: true, Computes: fit.computes})
+	if err != nil {
+		return err
+	}
+	defer p.Stop(a)
+	defer p.keepUp(ctx, a)()
+	defer p.frugal(a, &fit)()
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done(), Logger: log})
+	defer face.Close()
+	return p.untilStopped(ctx, func() error {
+		return face.ServeLines(ctx, in, p.Out, closer(in), pipeClient(profile))
+	})
+}
+
+// logAlone writes into the log of the settings, where they name a file, why a client does not share the
+// gateway's servers: few clients show what the programs they start say.
+func (p commands) logAlone(why error) {
+	cfg, err := p.Load()
+	if err != nil || cfg.Log.File == "" {
+		return
+	}
+	if log, err := p.GatewayLogger(cfg, ""); err == nil {
+		log.Warn("the servers are started for one client alone", "reason", why)
+	}
+}
+
+// untilStopped serves a client. After a signal it does not wait long.
+func (p commands) untilStopped(ctx context.Context, serve func() error) error {
+	served := make(chan error, 1)
+	go func() { served <- serve() }() // ends with the input, at the latest with the program
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-served:
+		return err
+	case <-time.After(lastAnswers): // a terminal can keep a read waiting for ever
+		return nil
+	}
+}
+
+// pipeClient is the client that started this program.
+func pipeClient(profile string) mcpserver.Client {
+	return mcpserver.Client{Principal: root.Principal(), Origin: tool.MCPLocal, Profile: profile}
+}
+
+// errSilent says that a gateway runs and does not answer.
+var errSilent = errors.New("the gateway of this home does not answer")
+
+// shared finds the gateway whose servers this client can share: one with the same settings
+// and the same version (D10). It reads the settings anew, since they may have changed with
+// the gateway.
+func (p commands) shared(ctx context.Context, profile string) (bridge.Gateway, error) {
+	cfg, err := p.Load()
+	if err != nil {
+		return bridge.Gateway{}, err
+	}
+	g, same, err := p.FindGateway(ctx, cfg)
+	if err != nil {
+		return bridge.Gateway{}, err
+	}
+	if !same {
+		return bridge.Gateway{}, fmt.Errorf("%w: %s", bridge.ErrOther, p.OtherGateway(&g, cfg))
+	}
+	r := remote.New(cfg, g, nil)
+	defer r.Close()
+	if !r.Alive(ctx) {
+		return bridge.Gateway{}, fmt.Errorf("%w: pid %d at %s", errSilent, g.PID, g.URL)
+	}
+	return bridge.Gateway{
+		URL: g.URL + "/mcp?" + url.Values{"profile": {output.First(profile, "default")}}.Encode(), Key: g.Bridge,
+		TLS: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: remote.Roots(cfg)},
+	}, nil
+}
+
+// alone joins the parts here, for a client whose gateway has gone.
+func (p commands) alone(ctx context.Context, profile string) (bridge.Opened, error) {
+	a, err := p.Open(ctx, root.OpenOptions{Sweep: true})
+	if err != nil {
+		return bridge.Opened{}, err
+	}
+	stop := p.keepUp(ctx, a)
+	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done()})
+	return bridge.Opened{Serve: face.Streams(pipeClient(profile)), Close: func() {
+		face.Close()
+		stop()
+		p.Stop(a)
+	}}, nil
+}
+
+// lastAnswers is how long the last answers may take after a signal.
+const lastAnswers = 2 * time.Second
+
+// closer closes the input, so that a read that waits for it ends.
+func closer(r io.Reader) func() error {
+	if c, ok := r.(io.Closer); ok {
+		return c.Close
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"sync"
+
+	"collie/internal/app"
+	"collie/internal/config"
+)
+
+// watcher keeps a running gateway at what the settings say.
+type watcher struct {
+	app  *app.App
+	log  *slog.Logger
+	tell func(*config.Config) // when settings have been taken over; may be nil
+
+	ask   chan func() // has the settings read at once
+	ended chan struct{}
+
+	mu    sync.Mutex
+	wrong error
+}
+
+func newWatcher(a *app.App, log *slog.Logger, tell func(*config.Config)) *watcher {
+	return &watcher{app: a, log: log, tell: tell, ask: make(chan func()), ended: make(chan struct{})}
+}
+
+// Reread has the settings read now, and returns when what is new in them is in effect.
+func (w *watcher) Reread(ctx context.Context) error {
+	done := make(chan struct{})
+	select {
+	case w.ask <- func() { close(done) }:
+	case <-w.ended:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case <-done:
+	case <-w.ended:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// watch takes up what changes in the settings until ctx ends. What is wrong in them keeps the
+// running ones and is told by wrong.
+func (p commands) watch(ctx context.Context, cfg *config.Config, w *watcher) {
+	before := cfg
+	defer close(w.ended)
+	config.Watch(ctx, cfg, p.Options(), config.WatchOptions{Extra: w.app.WatchedFiles, Now: w.ask, Logger: w.log}, func(now *config.Config, err error) {
+		w.mu.Lock()
+		w.wrong = err
+		w.mu.Unlock()
+		if err != nil {
+			w.log.Error("the settings are wrong, the running ones stay", "error", err)
+			return
+		}
+		w.app.Reload(now)
+		if names := needRestart(before, now); len(names) > 0 {
+			w.log.Warn("these settings take effect with the next start", "sections", names)
+		}
+		before = now
+		if w.tell != nil {
+			w.tell(now)
+		}
+	})
+}
+
+// Wrong says what is wrong with the settings now; empty if nothing is.
+func (w *watcher) Wrong() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.wrong == nil {
+		return ""
+	}
+	return w.wrong.Error()
+}
+
+// needRestart names the sections that differ and that a running gateway does not take up.
+func needRestart(a, b *config.Config) []string {
+	var names []string
+	x, y := a.MCP, b.MCP
+	x.Enabled = y.Enabled
+	h := a.HTTP
+	h.ElicitationConfirms = b.HTTP.ElicitationConfirms
+	for _, s := range []struct {
+		name string
+		a, b any
+	}{
+		{"http", h, b.HTTP},
+		{"mcp", x, y},
+		{"cache", a.Cache, b.Cache},
+		{"audit", a.Audit, b.Audit},
+		{"log", a.Log, b.Log},
+		{"secrets", a.Secrets, b.Secrets},
+	} {
+		if !reflect.DeepEqual(s.a, s.b) {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// keepUp keeps a gateway that serves one client at what the settings say, until stop is called.
+func (p commands) keepUp(ctx context.Context, a *app.App) (stop func()) {
+	cfg, err := p.Load()
+	if err != nil {
+		return func() {} // they were right a moment ago; they are what they are now
+	}
+	log, err := p.Logger()
+	if err != nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { p.watch(ctx, cfg, newWatcher(a, log, nil)) })
+	return func() {
+		cancel()
+		watching.Wait()
+	}
+}

@@ -1,0 +1,209 @@
+// Package learn starts servers to learn their tools, for the commands that add some and for those of the cache.
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/process"
+	"collie/internal/tool"
+)
+
+// commands are the commands of this folder, all of one program.
+type commands struct{ *root.Program }
+
+// Result is what came of one server.
+type Result struct {
+	Name    string         `json:"name"`
+	OK      bool           `json:"ok"`
+	Tools   int            `json:"tools"`
+	Seconds float64        `json:"seconds"`
+	Note    string         `json:"note,omitempty"` // for people, where it worked
+	Type    tool.ErrorKind `json:"type,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	hint    string
+}
+
+// All asks servers, parallel at once, and tells of each as it ends.
+func All(ctx context.Context, shared *root.Program, b Learner, names []string, parallel int, timeout time.Duration) []Result {
+	p := commands{shared}
+
+	results := make([]Result, len(names))
+	turns := make(chan struct{}, max(parallel, 1))
+	show := p.NewProgress(len(names))
+	uncached := p.uncached()
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			show.Begin(name)
+			r := one(ctx, b, name, timeout)
+			if r.OK && slices.Contains(uncached, name) {
+				r.Note = "not kept: its settings switch the cache off"
+			} else if r.OK && r.Tools == 0 {
+				r.Note = "it has no tools"
+			}
+			results[i] = r
+			word := output.Count(r.Tools, "tool")
+			if !r.OK {
+				word = "failed"
+			}
+			show.End(name, fmt.Sprintf("%s after %s", word, Seconds(r.Seconds)))
+		})
+	}
+	wg.Wait()
+	show.Close()
+	return results
+}
+
+// Learner fetches the lists of servers. One that starts them here is a rester too.
+type Learner interface {
+	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
+}
+
+type rester interface {
+	Rest(ctx context.Context, name string)
+}
+
+// one fetches the lists of one server. One that was started here ends again; those of a
+// running gateway have other clients.
+func one(ctx context.Context, b Learner, name string, timeout time.Duration) Result {
+	begun := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, &tool.Error{
+		Op: "list the tools of", Kind: tool.Timeout, Subject: name, Message: fmt.Sprintf("no list within --timeout %v", timeout),
+	})
+	defer cancel()
+	st, err := b.Refresh(ctx, name)
+	r := Result{Name: name, OK: err == nil, Tools: st.Tools, Seconds: time.Since(begun).Seconds()}
+	if err != nil {
+		r.Type, r.Error = tool.KindOf(err), err.Error()
+		if e, ok := errors.AsType[*tool.Error](err); ok {
+			r.hint = e.Hint
+		}
+	}
+	if l, ok := b.(rester); ok {
+		l.Rest(context.WithoutCancel(ctx), name)
+	}
+	return r
+}
+
+// uncached are the servers whose own settings switch the cache off.
+func (p commands) uncached() []string {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	specs, _ := app.Specs(cfg, p.Env)
+	for _, s := range specs {
+		if !s.Entry.Cache.Enabled {
+			out = append(out, s.Entry.Name)
+		}
+	}
+	return out
+}
+
+func Seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
+}
+
+// This file ends the commands that add servers or clients: the tools of servers that nobody has
+// seen are learnt at once, so that the first session of a client waits for nothing.
+
+// learnLimit bounds how long such a command takes for it; packages may have to be downloaded.
+const learnLimit = 90 * time.Second
+
+func NoWarmFlag(c *cobra.Command, to *bool) {
+	c.Flags().BoolVar(to, "no-warm", false, "do not start servers to learn their tools now")
+}
+
+// Unseen learns the tools of all servers that have no list yet, by the running gateway where it
+// has these settings, else here. What cannot be learnt is told, and no error of the command that has
+// done its work.
+func Unseen(ctx context.Context, shared *root.Program) {
+	p := commands{shared}
+
+	cfg, err := p.Load()
+	if err != nil || !cfg.Cache.Enabled {
+		return // what is wrong has been told
+	}
+	names := p.unseen(ctx, cfg)
+	if len(names) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, learnLimit, &tool.Error{Op: "learn the tools", Kind: tool.Timeout, Message: "not within " + learnLimit.String()})
+	defer cancel()
+	l, end, err := p.learnerFor(ctx, cfg)
+	if err != nil {
+		p.Warn("the tools of %s are not learnt yet: %v", strings.Join(names, ", "), err)
+		return
+	}
+	if !p.JSON {
+		p.Note("learning the tools of %s; Ctrl-C or --no-warm leaves that to the first use", strings.Join(names, ", "))
+	}
+	results := All(ctx, p.Program, l, names, cmp.Or(cfg.MCP.WarmParallel, 4), learnLimit)
+	end()
+	for _, r := range results {
+		switch {
+		case r.OK && p.JSON:
+		case r.OK:
+			p.Note("%s: %s", r.Name, output.Count(r.Tools, "tool"))
+		case ctx.Err() != nil && r.Type != tool.NeedsAuth:
+			p.Warn("%s: its tools are not learnt yet; collie cache warm %s does it, or its first use", r.Name, r.Name)
+		default:
+			p.Warn("%s: its tools are not learnt: %s; %s", r.Name, output.OneLine(r.Error), output.First(r.hint, "collie mcp doctor "+r.Name+" tries it step by step"))
+		}
+	}
+}
+
+// unseen are the servers that are on and have no list in the cache.
+func (p commands) unseen(ctx context.Context, cfg *config.Config) []string {
+	uncached := p.uncached()
+	var out []string
+	for _, s := range app.ReadServers(ctx, cfg, p.Env) {
+		st := s.Status
+		on := st.State != tool.StateDisabled && st.State != tool.StateConfigError
+		if on && st.Freshness == tool.FreshNone && !slices.Contains(uncached, st.Name) {
+			out = append(out, st.Name)
+		}
+	}
+	return out
+}
+
+// learnerFor is the running gateway, or servers opened here. end is to be called.
+func (p commands) learnerFor(ctx context.Context, cfg *config.Config) (l Learner, end func(), err error) {
+	if r, same, err := p.Gateway(ctx, cfg); err == nil {
+		r.Await = []string{} // wait for none
+		if same {
+			return r, r.Close, nil
+		}
+		r.Close()
+	}
+	here, err := app.OpenLearner(ctx, cfg, app.Options{
+		Version: p.Version, Self: root.Self(), GuardArgs: []string{process.GuardCommand}, Brief: true, Env: p.Env, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return here, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), root.StopTime)
+		defer cancel()
+		if err := here.Close(ctx); err != nil {
+			p.Warn("stop: %v", err)
+		}
+	}, nil
+}

@@ -1,0 +1,194 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/learn"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+type addFlags struct {
+	url, cwd, transport, json string
+	headers, env              []string
+	force, noWarm             bool
+}
+
+func (p commands) addCommand() *cobra.Command {
+	var f addFlags
+	c := &cobra.Command{
+		Use:   "add [NAME] [URL] [flags] [-- COMMAND ARG…]",
+		Short: "Add a server to the settings",
+		Long: "Writes a server into the settings: one that is started by COMMAND, one at a URL, or what a\n" +
+			"page shows as JSON: a single entry, or any number in {\"mcpServers\": {…}}. The entry is\n" +
+			"checked first, and comments in the file stay. ${NAME} in values is taken from the\n" +
+			"environment when the server starts, so that secrets need not be in the file. Then servers whose\n" +
+			"tools nobody has seen are started once to learn them, for a minute and a half at most.",
+		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
+			"  collie mcp add github https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'\n" +
+			"  collie mcp add --json '{\"command\": \"npx\", \"args\": [\"-y\", \"12306-mcp\"]}'",
+		RunE: func(c *cobra.Command, args []string) error { return p.add(c.Context(), args, &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.url, "url", "", "`URL` of a server that runs elsewhere; behind NAME it needs no flag")
+	flags.StringArrayVarP(&f.headers, "header", "H", nil, "send `'Name: value'` with each request (repeatable)")
+	flags.StringArrayVarP(&f.env, "env", "e", nil, "give the command the variable `NAME=VALUE` (repeatable)")
+	flags.StringVar(&f.cwd, "cwd", "", "start the command in `DIR`")
+	flags.StringVarP(&f.transport, "transport", "t", "", "stdio, http or sse, where it cannot be told")
+	flags.StringVar(&f.transport, "type", "", "the same as --transport")
+	flags.StringVar(&f.json, "json", "", "take the server, or several, from `JSON`, @FILE or - for stdin")
+	flags.BoolVar(&f.force, "force", false, "replace a server of the same name")
+	learn.NoWarmFlag(c, &f.noWarm)
+	root.CompleteWith(c, "transport", "stdio", "http", "sse")
+	root.CompleteWith(c, "type", "stdio", "http", "sse")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return root.Usage("%v; a command with flags of its own stands behind --: collie mcp add NAME -- npx -y PACKAGE", err)
+	})
+	return c
+}
+
+func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
+	cfg, wrong, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	file := root.SettingsFile(cfg)
+	servers, err := p.newServers(args, f, filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	// A project's server that nobody has trusted is not in the way of one's own.
+	cfg.Servers = slices.DeleteFunc(cfg.Servers, func(s config.ServerEntry) bool { return s.Untrusted })
+	var names []string
+	for _, s := range servers {
+		i := slices.Index(root.ServerNames(cfg), s.Name)
+		switch {
+		case i >= 0 && !f.force:
+			return &tool.Error{
+				Op: "mcp add", Kind: tool.Invalid, Subject: s.Name,
+				Message: "a server of that name is defined already in " + cfg.Servers[i].File, Hint: "--force replaces it",
+			}
+		case i >= 0:
+			file = cfg.Servers[i].File
+		}
+		names = append(names, s.Name)
+	}
+	if err := p.checkServers(cfg, servers); err != nil {
+		return err
+	}
+	if err := cfg.Edit(ctx, file, config.Add(servers, f.force)); err != nil {
+		return root.NotWritten("mcp add", file, err)
+	}
+	what := strings.Join(names, ", ")
+	if _, err := fmt.Fprintf(p.Out, "added %s to %s\n", what, file); err != nil {
+		return err
+	}
+	if wrong != nil {
+		p.Warn("the settings have other errors: collie mcp validate shows them")
+	}
+	p.Changed(ctx, cfg, "mcp add", map[string]any{"servers": names, "file": file})
+	if !f.noWarm {
+		learn.Unseen(ctx, p.Program)
+	}
+	p.Note("next: %s shows what it offers", strings.TrimSpace("collie tools "+alone(names)))
+	return nil
+}
+
+// alone is the only one of names, empty if there are several.
+func alone(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
+// newServers are what the command line describes, each with a name. base is the folder where
+// relative paths in entries will start.
+func (p commands) newServers(args []string, f *addFlags, base string) ([]config.ServerEntry, error) {
+	if f.json == "" {
+		return f.fromFlags(args, base)
+	}
+	if f.url != "" || f.cwd != "" || f.transport != "" || f.headers != nil || f.env != nil || len(args) > 1 {
+		return nil, root.Usage("--json says everything; leave out the other flags and the command")
+	}
+	source, text, err := p.readSnippet(f.json)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := config.Snippet(source, base, text)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(args) == 1 && len(servers) > 1:
+		return nil, root.Usage("the JSON names %d servers; leave out %s", len(servers), args[0])
+	case len(args) == 1:
+		servers[0].Name = args[0]
+	case servers[0].Name == "": // a bare entry
+		if servers[0].Name = app.NameFor(servers[0].Raw); servers[0].Name == "" {
+			return nil, root.Usage("the entry has no name: collie mcp add NAME --json …")
+		}
+	}
+	return servers, nil
+}
+
+// readSnippet returns the JSON that a flag stands for, and what to call it in messages.
+func (p commands) readSnippet(value string) (name string, text []byte, err error) {
+	file, isFile := strings.CutPrefix(value, "@")
+	switch {
+	case value == "-":
+		text, err = io.ReadAll(io.LimitReader(p.In, config.MaxSize+1))
+		return "stdin", text, err
+	case isFile:
+		if text, err = os.ReadFile(file); err != nil {
+			return "", nil, root.Usage("--json: %v", err)
+		}
+		return file, text, nil
+	case !strings.ContainsAny(value, "{"):
+		return "", nil, root.Usage("--json is %q, expected JSON, @FILE or - for stdin", value)
+	}
+	return "--json", []byte(value), nil
+}
+
+// checkServers shows what is wrong with new servers, and refuses those that could never
+// work. A variable that is not set now may be set where the gateway runs.
+func (p commands) checkServers(cfg *config.Config, servers []config.ServerEntry) error {
+	with := *cfg
+	with.Servers = slices.Concat(slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.ServerEntry) bool {
+		return slices.ContainsFunc(servers, func(n config.ServerEntry) bool { return n.Name == s.Name })
+	}), servers)
+	_, findings := app.Specs(&with, p.Env)
+	var bad []config.Finding
+	for _, f := range findings {
+		if f.File == commandLine {
+			f.Line = 0
+		}
+		switch {
+		case !slices.ContainsFunc(servers, func(s config.ServerEntry) bool { return s.File == f.File }):
+		case f.Severity == config.SeverityError && f.Rule != app.RuleUnset:
+			bad = append(bad, f)
+		default:
+			p.Warn("%s", f.Text())
+		}
+	}
+	if len(bad) > 0 {
+		return &config.Error{Findings: bad}
+	}
+	with.Servers = servers
+	for _, prog := range app.Programs(&with, p.Env) {
+		if prog.Err != nil {
+			p.Warn("%s: %s", prog.Server, strings.TrimSuffix(prog.Err.Error()+"; "+prog.Hint, "; "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+func (p commands) approveCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "approve NAME [TOOL…]", Short: "Accept changed tool definitions of a server", Args: atLeastOne("server"),
+		Long: "A tool whose definition is not the one that was seen first may have been changed to mislead\n" +
+			"a model. This shows what has changed and asks; with \"trust\": \"pin\" such tools are hidden\n" +
+			"until they are accepted here.",
+		ValidArgsFunction: p.CompleteServers,
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.approve(c.Context(), args[0], args[1:], yes)
+		},
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "accept without asking")
+	return c
+}
+
+func (p commands) approve(ctx context.Context, name string, tools []string, yes bool) error {
+	b, err := p.Backend(ctx, []string{})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	changes, err := b.Changes(ctx, name)
+	if err != nil {
+		return err
+	}
+	waiting := slices.Sorted(maps.Keys(changes))
+	for _, t := range tools {
+		if _, ok := changes[t]; !ok {
+			return root.Usage("no change of %q waits for approval%s", t, root.DidYouMean(t, waiting))
+		}
+	}
+	if len(tools) == 0 {
+		tools = waiting
+	}
+	if len(tools) == 0 {
+		if p.JSON {
+			return p.PrintJSON(map[string]any{"approved": 0})
+		}
+		p.Note("no definition of %s has changed since it was first seen", name)
+		return nil
+	}
+	if !p.JSON {
+		for _, t := range tools {
+			if err := p.showChange(t, changes[t]); err != nil {
+				return err
+			}
+		}
+	}
+	if !yes {
+		ok, err := p.Agree(ctx, fmt.Sprintf("accept %s of %s?", output.Count(len(tools), "definition"), name))
+		if err != nil || !ok {
+			return err
+		}
+	}
+	n, err := b.Approve(ctx, name, tools)
+	if err != nil {
+		return err
+	}
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	p.OnRecord(ctx, cfg, "mcp approve", map[string]any{"server": name, "tools": tools})
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"approved": n})
+	}
+	_, err = fmt.Fprintf(p.Out, "accepted %s of %s\n", output.Count(n, "definition"), name)
+	return err
+}
+
+// showChange prints what is different in a definition, field by field.
+func (p commands) showChange(name string, ch tool.DefinitionChange) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s changed\n", name, strings.Join(ch.Fields, ", "))
+	var was, now map[string]json.RawMessage
+	_ = json.Unmarshal(ch.Was, &was) // what is no object has no fields
+	_ = json.Unmarshal(ch.Now, &now)
+	for _, field := range ch.Fields {
+		for _, l := range difference(legible(was[field]), legible(now[field])) {
+			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %c %s: %s", l.sign, field, l.text), " "))
+		}
+	}
+	_, err := io.WriteString(p.Out, output.Harmless(b.String())) // what a person agrees to is all there is
+	return err
+}

@@ -1,0 +1,207 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/process"
+)
+
+// browserTime is how long the system's opener may take to say that it cannot.
+const browserTime = 3 * time.Second
+
+// openBrowser opens a page in the user's browser. address is one that was checked: the opener
+// takes anything. An error means that nobody will see the page.
+func (p commands) openBrowser(_ context.Context, address string) error {
+	c := process.Command{Label: "browser", Env: p.Env.List()}
+	switch runtime.GOOS {
+	case "darwin":
+		c.Name, c.Args = "/usr/bin/open", []string{address}
+	case "windows":
+		c.Name, c.Args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	default:
+		if p.Env.First("DISPLAY", "WAYLAND_DISPLAY", "BROWSER") == "" {
+			return errors.New("there is no display")
+		}
+		c.Name, c.Args = "xdg-open", []string{address}
+	}
+	return process.Launch(c, browserTime)
+}
+
+type authFlags struct {
+	code      string
+	noBrowser bool
+	scopes    []string
+}
+
+func (p commands) authCommand() *cobra.Command {
+	var f authFlags
+	c := &cobra.Command{
+		Use: "auth NAME", Short: "Sign in at a remote server", Args: root.Named("server"),
+		Long: "Signs you in with OAuth at a server that has a url: opens its page in a browser and waits, up\n" +
+			"to five minutes, for the browser to come back to 127.0.0.1. Where the browser is on another\n" +
+			"machine that fails there: copy the address it ended at and paste it here, or give it within\n" +
+			"15 minutes to a second run with --code. Tokens are kept as secrets are, and refreshed by\n" +
+			"the gateway.\n\n" +
+			"A server whose auth.grantType is client_credentials needs no person: the gateway gets its\n" +
+			"tokens by itself, and this command only tries whether it can.",
+		Example: "  collie mcp auth github\n" +
+			"  collie mcp auth github --code 'http://127.0.0.1:40213/callback?code=…&state=…'",
+		ValidArgsFunction: p.CompleteServers,
+		RunE:              func(c *cobra.Command, args []string) error { return p.auth(c.Context(), args[0], &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.code, "code", "", "end a sign-in that waits with `URL_OR_CODE`")
+	flags.BoolVar(&f.noBrowser, "no-browser", false, "only show the address")
+	flags.StringArrayVar(&f.scopes, "scope", nil, "ask for `SCOPE` as well (repeatable)")
+	return c
+}
+
+func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
+	cfg, err := p.knownServer("mcp auth", name)
+	if err != nil {
+		return err
+	}
+	log, err := p.Logger()
+	if err != nil {
+		return err
+	}
+	o := app.SignInOptions{Code: f.code, Scopes: f.scopes, ShowURL: p.showSignIn, Logger: log}
+	if !f.noBrowser {
+		o.OpenBrowser = p.openBrowser
+	}
+	if output.IsTerminal(p.In) && output.IsTerminal(p.Err) {
+		in := root.NewLines(p.In)
+		o.Answer = func(ctx context.Context, problem string) (string, error) { return p.pasted(ctx, in, problem) }
+		o.AskClient = func(ctx context.Context, redirect string) (string, string, error) {
+			return p.askClient(ctx, in, redirect)
+		}
+	}
+	if err := app.SignIn(ctx, cfg, p.Env, name, o); err != nil {
+		return err
+	}
+	if p.JSON {
+		err = p.PrintJSON(map[string]any{"server": name, "signedIn": true})
+	} else {
+		_, err = fmt.Fprintf(p.Out, "signed in at %s\n", name)
+	}
+	if err != nil {
+		return err
+	}
+	p.OnRecord(ctx, cfg, "mcp auth", map[string]any{"server": name})
+	p.tryAgain(ctx, cfg, name)
+	return nil
+}
+
+// knownServer reads the settings and wants a server of that name in them.
+func (p commands) knownServer(op, name string) (*config.Config, error) {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return nil, err
+	}
+	if known := root.ServerNames(cfg); !slices.Contains(known, name) {
+		return nil, root.UnknownServer(op, name, known)
+	}
+	return cfg, nil
+}
+
+// showSignIn shows where to sign in. The address is whole on a line of its own, to be copied.
+func (p commands) showSignIn(address string, opened bool) {
+	what := "Open this page to sign in:"
+	if opened {
+		what = "A browser was asked to open this page:"
+	}
+	fmt.Fprintf(p.Err, "%s\n\n  %s\n\nWaiting for the sign-in, for 5 minutes at most.\n", what, output.Harmless(address))
+}
+
+// pasted asks for the address that the browser ended at.
+func (p commands) pasted(ctx context.Context, in *root.Lines, problem string) (string, error) {
+	if problem != "" {
+		fmt.Fprintf(p.Err, "%s\n", output.OneLine(problem))
+	}
+	fmt.Fprint(p.Err, "If the browser cannot reach this machine, paste the address it ended at: ")
+	for {
+		text, err := in.Next(ctx)
+		if err != nil {
+			fmt.Fprintln(p.Err)
+			return "", err
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			return text, nil
+		}
+	}
+}
+
+// askClient asks for a client that a person has registered at the authorization server.
+func (p commands) askClient(ctx context.Context, in *root.Lines, redirect string) (id, secret string, err error) {
+	fmt.Fprintf(p.Err, "The server registers no clients by itself. Register one there with the redirect URI\n  %s\n"+
+		"A client with a secret belongs into the settings: auth.clientId and auth.clientSecret.\nClient id: ", output.Harmless(redirect))
+	id, err = in.Next(ctx)
+	return strings.TrimSpace(id), "", err
+}
+
+// tryAgain makes a running gateway use a new sign-in at once. It would at the next call that
+// finds the server waiting, too.
+func (p commands) tryAgain(ctx context.Context, cfg *config.Config, name string) {
+	r, same, err := p.Gateway(ctx, cfg)
+	if err != nil {
+		return
+	}
+	defer r.Close()
+	if !same {
+		p.Note("restart the running gateway (pid %d) to use it", r.Gateway.PID)
+		return
+	}
+	if _, err := r.Restart(ctx, name); err != nil {
+		p.Warn("the running gateway did not reach %s: %v", name, err)
+	}
+}
+
+func (p commands) logoutCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "logout NAME", Short: "Sign out from a remote server", Args: root.Named("server"),
+		Long: "Revokes the tokens of a server where its authorization server allows that, and forgets\n" +
+			"them. A running gateway notices within seconds.",
+		ValidArgsFunction: p.CompleteServers,
+		RunE:              func(c *cobra.Command, args []string) error { return p.logout(c.Context(), args[0]) },
+	}
+}
+
+func (p commands) logout(ctx context.Context, name string) error {
+	cfg, err := p.knownServer("mcp logout", name)
+	if err != nil {
+		return err
+	}
+	log, err := p.Logger()
+	if err != nil {
+		return err
+	}
+	revoked, err := app.SignOut(ctx, cfg, p.Env, name, log)
+	if err != nil {
+		return err
+	}
+	if p.JSON {
+		err = p.PrintJSON(map[string]any{"server": name, "signedIn": false, "revoked": revoked})
+	} else {
+		_, err = fmt.Fprintf(p.Out, "signed out from %s\n", name)
+	}
+	if err != nil {
+		return err
+	}
+	if !revoked {
+		p.Warn("the tokens are forgotten here, but were not revoked: a copy of them works until they end")
+	}
+	p.OnRecord(ctx, cfg, "mcp logout", map[string]any{"server": name, "revoked": revoked})
+	return nil
+}

@@ -1,0 +1,18 @@
+package mcp
+
+import (
+	"context"
+	"testing"
+
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func TestNoDisplayIsAnError(t *testing.T) {
+	t.Parallel()
+	p := commands{&root.Program{Output: output.Output{Env: config.EnvOf("PATH=/nowhere")}}}
+	if err := p.openBrowser(context.Background(), "https://as.example/"); err == nil {
+		t.Error("a browser was opened without a display, or without a program that opens one")
+	}
+}

@@ -1,0 +1,81 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/process"
+	"collie/internal/tool"
+)
+
+func (p commands) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor NAME", Short: "Try a server out, step by step", Args: root.Named("server"),
+		Long: "Finds the program, shows the environment that it gets (names, and PATH), starts it, shakes\n" +
+			"hands, fetches its lists and stops it, with the time of each step. Where a step fails, it\n" +
+			"shows what the server said. A running gateway is not disturbed.",
+		ValidArgsFunction: p.CompleteServers,
+		RunE:              func(c *cobra.Command, args []string) error { return p.doctor(c.Context(), args[0]) },
+	}
+}
+
+func (p commands) doctor(ctx context.Context, name string) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	steps := []tool.Step{}
+	tell := func(s tool.Step) {
+		steps = append(steps, s)
+		if !p.JSON {
+			p.showStep(&s)
+		}
+	}
+	ok, err := app.Diagnose(ctx, cfg, app.Options{
+		Version: p.Version, Self: root.Self(), GuardArgs: []string{process.GuardCommand}, Brief: true, Env: p.Env,
+	}, name, tell)
+	if err != nil {
+		return err
+	}
+	if p.JSON {
+		if err := p.PrintJSON(map[string]any{"server": name, "ok": ok, "steps": steps}); err != nil {
+			return err
+		}
+	}
+	if ok {
+		return nil
+	}
+	last := steps[len(steps)-1]
+	for _, s := range steps {
+		if !s.OK {
+			last = s
+			break
+		}
+	}
+	kind := tool.Unavailable
+	if last.Reason == "auth_required" {
+		kind = tool.NeedsAuth
+	}
+	return &tool.Error{
+		Op: "mcp doctor", Kind: kind, Subject: name,
+		Message: fmt.Sprintf("the step %q failed (%s)", last.Name, last.Reason), Hint: last.Hint,
+	}
+}
+
+func (p commands) showStep(s *tool.Step) {
+	mark := "ok  "
+	if !s.OK {
+		mark = "FAIL"
+	}
+	took := time.Duration(s.Seconds * float64(time.Second)).Round(time.Millisecond)
+	fmt.Fprintf(p.Out, "%s  %-20s %8v  %s\n", p.Painter(p.Out).Mark(mark), s.Name, took, output.OneLine(s.Detail))
+	for _, line := range s.Said {
+		fmt.Fprintf(p.Out, "      | %s\n", output.OneLine(line))
+	}
+}

@@ -1,0 +1,100 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) disableCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "disable NAME…", Short: "Switch servers off, and keep them in the settings", Args: someServers,
+		Long: "Switches servers off, in the file that defines them; comments in it stay. Their tools are\n" +
+			"no longer offered. \"collie mcp enable\" switches them on again.",
+		ValidArgsFunction: p.CompleteServers,
+		RunE:              func(c *cobra.Command, args []string) error { return p.turn(c.Context(), args, false) },
+	}
+}
+
+func (p commands) enableCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "enable NAME…", Short: "Switch servers on again", Args: someServers,
+		Long:              "Switches servers on, in the file that defines them; comments in it stay.",
+		ValidArgsFunction: p.CompleteServers,
+		RunE:              func(c *cobra.Command, args []string) error { return p.turn(c.Context(), args, true) },
+	}
+}
+
+// someServers takes one name or more.
+func someServers(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return root.Usage("which server? usage: %s", c.UseLine())
+	}
+	return nil
+}
+
+// turn switches servers on or off, all or none.
+func (p commands) turn(ctx context.Context, names []string, on bool) error {
+	op, done := "mcp disable", "disabled"
+	if on {
+		op, done = "mcp enable", "enabled"
+	}
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	was := p.switchedOff(cfg)
+	var files, turned, same []string
+	byFile := map[string][]string{}
+	for _, name := range names {
+		s, err := root.OwnServer(op, name, cfg)
+		switch {
+		case err != nil:
+			return err
+		case slices.Contains(turned, name) || slices.Contains(same, name):
+		case was[name] == !on:
+			same = append(same, name)
+		default:
+			turned = append(turned, name)
+			if byFile[s.File] == nil {
+				files = append(files, s.File)
+			}
+			byFile[s.File] = append(byFile[s.File], name)
+		}
+	}
+	for _, file := range files {
+		if err := cfg.Edit(ctx, file, config.Switch(on, byFile[file]...)); err != nil {
+			return root.NotWritten(op, file, err)
+		}
+		p.Changed(ctx, cfg, op, map[string]any{"servers": byFile[file], "file": file})
+	}
+	if p.JSON {
+		return p.PrintJSON(map[string][]string{done: append([]string{}, turned...), "unchanged": append([]string{}, same...), "files": append([]string{}, files...)})
+	}
+	var text strings.Builder
+	for _, file := range files {
+		fmt.Fprintf(&text, "%s %s in %s\n", done, strings.Join(byFile[file], ", "), file)
+	}
+	if len(same) > 0 {
+		fmt.Fprintf(&text, "%s already: %s\n", done, strings.Join(same, ", "))
+	}
+	_, err = fmt.Fprint(p.Out, text.String())
+	return err
+}
+
+// switchedOff tells of each server whether its entry switches it off.
+func (p commands) switchedOff(cfg *config.Config) map[string]bool {
+	out := map[string]bool{}
+	specs, _ := app.Specs(cfg, p.Env)
+	for _, s := range specs {
+		out[s.Entry.Name] = s.Entry.Disabled
+	}
+	return out
+}

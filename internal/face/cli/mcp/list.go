@@ -1,0 +1,311 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+func (p commands) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list [NAME]", Aliases: []string{"ls"}, Short: "Show the servers and what they are doing", Args: cobra.MaximumNArgs(1),
+		Long: "Shows the servers of the settings and, where a gateway runs, what they are doing; with\n" +
+			"NAME all that is known of one. It starts nothing.\n\n" +
+			"LIST says where the tools come from: live, from the server itself; hit or stale, from the\n" +
+			"tool cache, recent or old. RETRY is when a server that failed is tried again. A terminal that\n" +
+			"is narrow shows fewer columns.",
+		ValidArgsFunction: p.CompleteServers,
+		RunE:              func(c *cobra.Command, args []string) error { return p.list(c.Context(), args) },
+	}
+}
+
+// serverRow is what is told of one server.
+type serverRow struct {
+	tool.ServerStatus
+	Since       time.Time `json:"since,omitzero"` // zero for a server that nobody started
+	Title       string    `json:"title,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Package     string    `json:"package,omitempty"`
+	File        string    `json:"file"`
+	Line        int       `json:"line"`
+}
+
+func (p commands) list(ctx context.Context, args []string) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	running, why, err := p.statuses(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	rows := []serverRow{}
+	for _, s := range app.ReadServers(ctx, cfg, p.Env) {
+		row := serverRow{s.Status, time.Time{}, s.Title, s.Description, s.Package, s.File, s.Line}
+		if st, ok := running[row.Name]; ok {
+			row.ServerStatus, row.Since = st, st.Since // what runs knows better than the cache
+		}
+		rows = append(rows, row)
+	}
+	if running == nil {
+		p.tellMissing(cfg, rows)
+	}
+	if len(args) == 1 {
+		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == args[0] })
+		if i < 0 {
+			return root.UnknownServer("mcp list", args[0], root.ServerNames(cfg))
+		}
+		rows = rows[i : i+1]
+	}
+	switch {
+	case p.JSON:
+		return p.PrintJSON(map[string]any{"running": running != nil, "servers": rows})
+	case len(rows) == 0:
+		p.Note("no MCP server is configured; collie mcp add NAME -- COMMAND adds one")
+		p.TellOther(ctx, cfg)
+		return nil
+	case why != "":
+		p.Note("%s\nThese states are those of the settings.", why)
+	}
+	if len(args) == 1 {
+		return p.Table(nil, details(&rows[0]))
+	}
+	return p.Table(serverTable(rows, time.Now(), output.TerminalWidth(p.Out)))
+}
+
+// tellMissing says of servers that nobody runs whether their programs are there.
+func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
+	for _, prog := range app.Programs(cfg, p.Env) {
+		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == prog.Server })
+		if i >= 0 && prog.Err != nil && rows[i].State == tool.StateIdle {
+			rows[i].Reason, rows[i].Detail = prog.Reason, output.First(prog.Hint, prog.Err.Error())
+		}
+	}
+}
+
+// statuses asks the running gateway; where none can be asked, why says so and the map is
+// nil.
+func (p commands) statuses(ctx context.Context, cfg *config.Config) (_ map[string]tool.ServerStatus, why string, _ error) {
+	r, same, err := p.Gateway(ctx, cfg)
+	if err != nil {
+		return nil, root.WhatHelps(err), nil
+	}
+	defer r.Close()
+	if !same {
+		return nil, p.OtherGateway(&r.Gateway, cfg), nil
+	}
+	list, err := r.Servers(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	found := make(map[string]tool.ServerStatus, len(list))
+	for _, s := range list {
+		found[s.Name] = s
+	}
+	return found, "", nil
+}
+
+// serverColumn is one column of the table of servers.
+type serverColumn struct {
+	name string
+	of   func(*serverRow) string
+}
+
+// serverTable is the table of all servers, for a terminal of width columns; 0 is no terminal. A
+// column that would be empty is left out, and one that there is no room for.
+func serverTable(rows []serverRow, now time.Time, width int) (head []string, cells [][]string) {
+	all := []serverColumn{
+		{"NAME", func(r *serverRow) string { return r.Name }},
+		{"STATE", func(r *serverRow) string { return string(r.State) }},
+		{"SINCE", func(r *serverRow) string { return since(r, now) }},
+		{"TOOLS", tools},
+		{"LIST", func(r *serverRow) string { return freshness(r, now) }},
+		{"RETRY", func(r *serverRow) string { return nextRetry(r, now) }},
+		{"MEMORY", func(r *serverRow) string { return memory(r.Memory) }},
+		{"TRANSPORT", func(r *serverRow) string { return r.Transport }},
+		{"DESCRIPTION", func(r *serverRow) string { return shortText(about(r)) }},
+		{"COMMAND", func(r *serverRow) string { return output.Truncate(output.OneLine(r.Command), 48) }},
+		{"REASON", func(r *serverRow) string { return output.Truncate(output.OneLine(reason(r)), 100) }},
+	}
+	all = slices.DeleteFunc(all, func(c serverColumn) bool {
+		return c.name != "STATE" && !slices.ContainsFunc(rows, func(r serverRow) bool { return c.of(&r) != "" })
+	})
+	for _, c := range roomFor(all, rows, width) {
+		head = append(head, c.name)
+		for i := range rows {
+			if i == len(cells) {
+				cells = append(cells, nil)
+			}
+			cells[i] = append(cells[i], output.First(c.of(&rows[i]), "-"))
+		}
+	}
+	return head, cells
+}
+
+// dispensable are the columns that a narrow terminal does without, the first one first. Why a
+// server does not run is more to a person than what it runs.
+var dispensable = []string{"TRANSPORT", "DESCRIPTION", "COMMAND", "MEMORY", "SINCE", "LIST"}
+
+// minReason is what the last column of servers is to have before all others are shown.
+const minReason = 40
+
+// roomFor leaves columns out until the others fit.
+func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
+	for _, name := range dispensable {
+		used := -len(output.Gap)
+		for j, c := range all {
+			w := output.Width(c.name)
+			for i := range rows {
+				w = max(w, output.Width(output.OneLine(c.of(&rows[i]))))
+			}
+			if j == len(all)-1 {
+				w = min(w, minReason)
+			}
+			used += w + len(output.Gap)
+		}
+		if width == 0 || used <= width {
+			break
+		}
+		last := all[len(all)-1].name // which is cut, not left out
+		all = slices.DeleteFunc(all, func(c serverColumn) bool { return c.name == name && name != last })
+	}
+	return all
+}
+
+func shortText(s string) string { return output.Truncate(output.OneLine(s), 32) }
+
+// tools is how many tools are known, and how many of them have changed.
+func tools(r *serverRow) string {
+	if r.Freshness == tool.FreshNone {
+		return ""
+	}
+	if n := len(r.Changed); n > 0 {
+		return fmt.Sprintf("%d (%d changed)", r.Tools, n)
+	}
+	return strconv.Itoa(r.Tools)
+}
+
+// freshness is where the list comes from and how old it is.
+func freshness(r *serverRow, now time.Time) string {
+	switch {
+	case r.Freshness == tool.FreshNone:
+		return r.Why
+	case r.Freshness == tool.FreshLive || r.Validated == nil:
+		return string(r.Freshness)
+	}
+	return fmt.Sprintf("%s, %s old", r.Freshness, output.Age(now.Sub(*r.Validated)))
+}
+
+// nextRetry is how long it takes until a server is tried again; one that starts is being tried.
+func nextRetry(r *serverRow, now time.Time) string {
+	if r.NextRetry == nil || r.State == tool.StateStarting {
+		return ""
+	}
+	return "in " + output.Age(max(0, r.NextRetry.Sub(now)))
+}
+
+// memory is a size as people read it.
+func memory(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+func about(r *serverRow) string { return output.First(r.Description, r.Title) }
+
+func reason(r *serverRow) string {
+	if r.Reason == untrusted {
+		return untrusted + ": " + root.TrustHint(r.File)
+	}
+	if r.Detail == "" || r.Reason == "idle_stop" {
+		return r.Reason
+	}
+	if r.Reason == "" {
+		return r.Detail
+	}
+	return r.Reason + ": " + r.Detail
+}
+
+// untrusted is the reason of a project's server that nobody has looked at.
+const untrusted = "untrusted"
+
+// since is when the server came into its state, as short as the day allows; a server that
+// was never started has been idle for ever.
+func since(r *serverRow, now time.Time) string {
+	if r.Since.IsZero() {
+		return "-"
+	}
+	t := r.Since.In(now.Location())
+	if now.Sub(t) < 12*time.Hour {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// details are all facts of one server.
+func details(r *serverRow) [][]string {
+	var out [][]string
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, []string{name, value})
+		}
+	}
+	add("name", r.Name)
+	add("title", r.Title)
+	add("description", r.Description)
+	add("state", string(r.State))
+	if !r.Since.IsZero() {
+		add("since", r.Since.Local().Format(time.RFC3339))
+	}
+	add("reason", r.Reason)
+	add("detail", r.Detail)
+	if r.Reason == untrusted {
+		add("detail", root.TrustHint(r.File))
+	}
+	add("transport", r.Transport)
+	add("command", r.Command)
+	add("package", r.Package)
+	add("server", r.Server)
+	add("protocol", r.Version)
+	add("era", r.Era)
+	if r.PID > 0 {
+		add("pid", strconv.Itoa(r.PID))
+	}
+	add("memory", memory(r.Memory))
+	add("lifecycle", r.Lifecycle)
+	if r.Attempt > 0 {
+		add("failures in a row", strconv.Itoa(r.Attempt))
+	}
+	if r.NextRetry != nil && r.State != tool.StateStarting {
+		add("next retry", r.NextRetry.Local().Format(time.RFC3339))
+	}
+	if r.Starts > 0 {
+		add("starts", fmt.Sprintf("%d, %d of them after a failure", r.Starts, r.Restarts))
+		add("last start took", time.Duration(r.StartSeconds*float64(time.Second)).Round(time.Millisecond).String())
+	}
+	if r.Freshness != tool.FreshNone {
+		add("tools", strconv.Itoa(r.Tools))
+		add("resources", strconv.Itoa(r.Resources))
+		add("prompts", strconv.Itoa(r.Prompts))
+		add("lists", strings.TrimSuffix(string(r.Freshness)+", "+r.Why, ", "))
+	}
+	if r.Validated != nil {
+		add("lists confirmed", r.Validated.Local().Format(time.RFC3339))
+	}
+	add("changed tools", strings.Join(r.Changed, ", "))
+	add("auto-approved", strings.Join(r.AutoApprove, ", "))
+	add("defined", fmt.Sprintf("%s:%d", r.File, r.Line))
+	return out
+}

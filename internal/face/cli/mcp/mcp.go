@@ -1,0 +1,36 @@
+// Package mcp has the commands about MCP servers.
+package mcp
+
+import (
+	"github.com/spf13/cobra"
+
+	"collie/internal/face/cli/clients"
+	"collie/internal/face/cli/root"
+)
+
+// commands are the commands of this folder, all of one program.
+type commands struct{ *root.Program }
+
+func Command(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	return root.Group("mcp", "Your MCP servers",
+		p.listCommand(),
+		p.addCommand(),
+		p.removeCommand(),
+		p.renameCommand(),
+		p.enableCommand(),
+		p.disableCommand(),
+		p.doctorCommand(),
+		p.restartCommand(),
+		p.refreshCommand(),
+		p.approveCommand(),
+		p.logsCommand(),
+		p.validateCommand(),
+		clients.ImportCommand(p.Program),
+		clients.ExportCommand(p.Program),
+		p.trustCommand(),
+		p.authCommand(),
+		p.logoutCommand(),
+	)
+}

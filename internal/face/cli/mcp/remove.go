@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+func (p commands) removeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Take a server out of the settings", Args: root.Named("server"),
+		ValidArgsFunction: p.CompleteServers,
+		RunE:              func(c *cobra.Command, args []string) error { return p.remove(c.Context(), args[0]) },
+	}
+}
+
+func (p commands) remove(ctx context.Context, name string) error {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	s, err := root.OwnServer("mcp remove", name, cfg)
+	if err != nil {
+		return err
+	}
+	file := s.File
+	if err := cfg.Edit(ctx, file, config.Remove(name)); err != nil {
+		return root.NotWritten("mcp remove", file, err)
+	}
+	if p.JSON {
+		err = p.PrintJSON(map[string]string{"removed": name, "file": file})
+	} else {
+		_, err = fmt.Fprintf(p.Out, "removed %s from %s\n", name, file)
+	}
+	if err != nil {
+		return err
+	}
+	p.Shadowed(name)
+	p.Changed(ctx, cfg, "mcp remove", map[string]any{"servers": []string{name}, "file": file})
+	return nil
+}
+
+func (p commands) renameCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "rename OLD NEW", Short: "Give a server another name", Args: root.Named("server", "new name"),
+		Long: "Gives a server another name, in the file that defines it; its place and comments stay. What\n" +
+			"clients see of it begins with the new name from then on.",
+		ValidArgsFunction: p.CompleteServers,
+		RunE:              func(c *cobra.Command, args []string) error { return p.rename(c.Context(), args[0], args[1]) },
+	}
+}
+
+func (p commands) rename(ctx context.Context, from, to string) error {
+	const op = "mcp rename"
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	s, err := root.OwnServer(op, from, cfg)
+	if err != nil {
+		return err
+	}
+	if from == to {
+		return root.Usage("%s has that name already", from)
+	}
+	if i := slices.Index(root.ServerNames(cfg), to); i >= 0 {
+		return &tool.Error{
+			Op: op, Kind: tool.Invalid, Subject: to,
+			Message: "a server of that name is defined already in " + cfg.Servers[i].File, Hint: "choose another name, or remove that one",
+		}
+	}
+	if wrong := p.wrongName(cfg, from, to); wrong != "" {
+		return root.Usage("%s", wrong)
+	}
+	if err := cfg.Edit(ctx, s.File, config.Rename(from, to)); err != nil {
+		return root.NotWritten(op, s.File, err)
+	}
+	if p.JSON {
+		err = p.PrintJSON(map[string]string{"renamed": from, "to": to, "file": s.File})
+	} else {
+		_, err = fmt.Fprintf(p.Out, "renamed %s to %s in %s\n", from, to, s.File)
+	}
+	if err != nil {
+		return err
+	}
+	p.Shadowed(from)
+	for _, place := range mentions(cfg, from) {
+		p.Warn("%s still names %s; change it as well: collie config set", place, from)
+	}
+	p.Changed(ctx, cfg, op, map[string]any{"servers": []string{from, to}, "file": s.File})
+	return nil
+}
+
+// wrongName is why a server cannot have a name; empty if it can.
+func (p commands) wrongName(cfg *config.Config, from, to string) string {
+	with := *cfg
+	with.Servers = slices.Clone(cfg.Servers)
+	for i := range with.Servers {
+		if with.Servers[i].Name == from {
+			with.Servers[i].Name = to
+		}
+	}
+	specs, _ := app.Specs(&with, p.Env)
+	for _, s := range specs {
+		if s.Entry.Name != to {
+			continue
+		}
+		for _, pr := range s.Problems {
+			if pr.Rule == ruleName {
+				return pr.Message
+			}
+		}
+	}
+	return ""
+}
+
+// ruleName is the rule of a finding about a server's name.
+const ruleName = "R-CV-2"
+
+// mentions are the settings of profiles that name a server.
+func mentions(cfg *config.Config, name string) []string {
+	var out []string
+	is := func(s string) bool {
+		return s == name || strings.HasPrefix(s, name+".") || strings.HasPrefix(s, name+"/")
+	}
+	for _, profile := range slices.Sorted(maps.Keys(cfg.Profiles)) {
+		p := cfg.Profiles[profile]
+		views := slices.Collect(maps.Keys(p.Views))
+		for _, list := range []struct {
+			what  string
+			names []string
+		}{
+			{"views", views},
+			{"tools", slices.Concat(p.Tools.Include, p.Tools.Exclude)},
+			{"actions", slices.Concat(p.Actions.Include, p.Actions.Exclude)},
+		} {
+			if slices.ContainsFunc(list.names, is) {
+				out = append(out, "profiles."+profile+"."+list.what)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+// Package notes has the commands about notes: siyuan and vault.
+package notes
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// commands are the commands of this folder, all of one program.
+type commands struct{ *root.Program }
+
+func SiYuanCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	c := root.Group("siyuan", "Your SiYuan notes",
+		p.siyuanInitCommand(),
+		p.siyuanConnectionCommand(),
+		p.siyuanPermissionCommand(),
+		p.siyuanConfigCommand(),
+		p.siyuanUndoCommand(),
+		p.siyuanDoctorCommand(),
+		p.siyuanTelemetryCommand(),
+	)
+	c.Long = "Connects your SiYuan and says what may be done in it. The notes themselves have commands of\n" +
+		"their own, named as the tools that models see: collie tools lists them. Where no SiYuan is set up\n" +
+		"your notes are in the built-in vault; permission, config, undo and doctor are for it then."
+	c.Example = "  collie siyuan init\n  collie fs tree /\n  collie search fulltext sheep\n  collie siyuan permission set Work rw"
+	return c
+}
+
+// withNotes opens the SiYuan source here, without any server, for a command that manages it, and
+// closes it when do has returned. An error says why there is none.
+func (p commands) withNotes(ctx context.Context, do func(a *app.App, cfg *config.Config) error) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	if err := app.NotesMissing(ctx, cfg, p.Env, p.Kernel); err != nil {
+		return err
+	}
+	log, err := p.Logger()
+	if err != nil {
+		return err
+	}
+	if p.LogLevel == "" && !p.Debug {
+		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
+	}
+	p.Notes = true
+	a, err := p.Join(ctx, cfg, log, root.OpenOptions{Servers: []string{}, Brief: true})
+	if err != nil {
+		return err
+	}
+	defer p.Stop(a)
+	p.AboutKernel(a)
+	if err := a.Notes.Missing(); err != nil {
+		return err
+	}
+	return do(a, cfg)
+}
+
+// workspaceChanged puts on record what a person has changed in the workspace.
+func (p commands) workspaceChanged(ctx context.Context, a *app.App, command string, detail map[string]any) {
+	raw, err := json.Marshal(detail)
+	if err == nil {
+		err = a.Audit.Change(ctx, tool.Record{
+			Name: command, Origin: tool.Direct, Principal: root.Principal(), Client: "collie", Detail: raw,
+		})
+	}
+	if err != nil {
+		p.Warn("the change is not on record: %v", err)
+	}
+}

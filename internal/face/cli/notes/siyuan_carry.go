@@ -1,0 +1,137 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+// carryFlags say whether what the side that is left has decided goes to the other one.
+type carryFlags struct{ yes, no bool }
+
+func (f *carryFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.yes, "carry", false, "carry levels, switches, rules and memory over without being asked")
+	c.Flags().BoolVar(&f.no, "no-carry", false, "carry nothing over, and do not ask")
+	c.MarkFlagsMutuallyExclusive("carry", "no-carry")
+}
+
+// The sides as people read them.
+const (
+	sideVault  = "the vault"
+	sideSiYuan = "SiYuan"
+)
+
+// carryToKernel offers to carry over what the vault has and a kernel lacks. Whatever comes of it,
+// the connection is saved.
+func (p commands) carryToKernel(ctx context.Context, cfg *config.Config, n *newKernel, f carryFlags) {
+	if f.no {
+		return
+	}
+	c, err := app.CarryToKernel(ctx, cfg, n.url, n.token)
+	if err != nil {
+		p.Warn("nothing was carried over from the vault: %v", err)
+		return
+	}
+	if c == nil {
+		if f.yes {
+			p.Note("there is no vault, so nothing was carried over")
+		}
+		return
+	}
+	defer c.Close()
+	p.carryOver(ctx, cfg, c, f, sideVault, sideSiYuan)
+	if n := c.Documents(ctx); n > 0 && !p.JSON {
+		p.Note("the notes in the vault stay there, %s: collie vault export --siyuan FILE NOTEBOOK writes what SiYuan imports", output.Count(n, "document"))
+	}
+}
+
+// carryToVault is carryToKernel the other way, for the kernel of a saved connection.
+func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name string, f carryFlags) {
+	if f.no || !cfg.Vault.Enabled {
+		return
+	}
+	choice, err := app.SavedChoice(ctx, cfg, p.Env, name)
+	var c *app.Carry
+	if err == nil {
+		c, err = app.CarryToVault(ctx, cfg, p.Env, choice)
+	}
+	if err != nil {
+		if f.yes {
+			p.Warn("nothing was carried over to the vault: %v", err)
+		}
+		return
+	}
+	defer c.Close()
+	p.carryOver(ctx, cfg, c, f, sideSiYuan, sideVault)
+}
+
+// carryOver asks if need be, carries, and says what came of it.
+func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *app.Carry, f carryFlags, from, to string) {
+	if c.Empty() {
+		if f.yes {
+			p.Note("%s has nothing to carry over that %s lacks", from, to)
+		}
+		p.carryRest(c, f.yes, to)
+		return
+	}
+	what := carriedText(c)
+	if !f.yes {
+		if p.JSON || !output.IsTerminal(p.Err) || !output.IsTerminal(p.In) {
+			p.Note("not carried over from %s: %s; --carry does that", from, what)
+			return
+		}
+		answer, err := p.Prompt(ctx, fmt.Sprintf("%s has %s. Carry that over to %s? [y/N] ", capital(from), what, to), false)
+		if err != nil || !root.Agrees(answer) {
+			p.Note("nothing was carried over")
+			return
+		}
+	}
+	if err := c.Do(ctx); err != nil {
+		p.Warn("not everything was carried over to %s: %v", to, err)
+		return
+	}
+	p.OnRecord(ctx, cfg, "siyuan carry", map[string]any{"to": to, "carried": c})
+	p.Note("carried over to %s: %s", to, what)
+	p.carryRest(c, true, to)
+}
+
+// carryRest says what was not carried.
+func (p commands) carryRest(c *app.Carry, say bool, to string) {
+	if say && len(c.Kept) > 0 {
+		p.Note("%s has its own and keeps it: %s", to, output.OneLine(strings.Join(c.Kept, ", ")))
+	}
+	if say && len(c.Missing) > 0 {
+		p.Note("%s has no such notebook, so its level was not carried over: %s", to, output.OneLine(strings.Join(c.Missing, ", ")))
+	}
+}
+
+// carriedText names what there is to carry.
+func carriedText(c *app.Carry) string {
+	var parts []string
+	for i, l := range c.Levels {
+		if len(c.Levels) > 5 && i == 4 {
+			parts = append(parts, fmt.Sprintf("%d more levels", len(c.Levels)-i))
+			break
+		}
+		parts = append(parts, "level "+l.Level+" of "+l.Name)
+	}
+	for _, t := range []struct {
+		name  string
+		there bool
+	}{{"switches of tools", c.Switches}, {"your rules", c.Rules}, {"the memory", c.Memory}} {
+		if t.there {
+			parts = append(parts, t.name)
+		}
+	}
+	return output.OneLine(strings.Join(parts, ", "))
+}
+
+// capital begins a sentence with a text.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

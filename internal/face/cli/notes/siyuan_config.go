@@ -1,0 +1,241 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) siyuanConfigCommand() *cobra.Command {
+	path := &cobra.Command{
+		Use: "path", Short: "Show which files of the workspace hold the tool config", Args: cobra.NoArgs,
+		Long: "Shows the files of the SiYuan workspace that may hold the tool config, the one that wins\n" +
+			"first: Collie's own, which is written, and that of the SiYuan plugin.",
+		RunE: func(*cobra.Command, []string) error { return p.siyuanConfigPath() },
+	}
+	return root.Group("config", "Which SiYuan tools and actions are on, as the workspace says",
+		p.siyuanConfigShowCommand(), p.siyuanConfigSetCommand(), p.siyuanConfigMigrateCommand(), path)
+}
+
+func (p commands) siyuanConfigPath() error {
+	files := app.ToolConfigFiles()
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"files": files})
+	}
+	_, err := fmt.Fprintln(p.Out, strings.Join(files, "\n"))
+	return err
+}
+
+func (p commands) siyuanConfigShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show [TOOL]", Short: "Show what is on, and where that is written", Args: cobra.MaximumNArgs(1),
+		Long: "Shows which tools and actions are on, the file of the workspace that says so, its format, and\n" +
+			"what in it has no effect. With TOOL shows each of its actions.",
+		Example: "  collie siyuan config show\n  collie siyuan config show fs",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.siyuanConfigShow(c.Context(), output.First(append(args, "")...))
+		},
+	}
+	p.KernelFlags(c)
+	return c
+}
+
+func (p commands) siyuanConfigShow(ctx context.Context, name string) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		cfg, tools, err := a.Notes.Switches(ctx)
+		if err != nil {
+			return err
+		}
+		if name != "" {
+			i := slices.IndexFunc(tools, func(t app.SwitchedTool) bool { return t.Name == name })
+			if i < 0 {
+				var known []string
+				for _, t := range tools {
+					known = append(known, t.Name)
+				}
+				return root.Usage("there is no SiYuan tool %q%s", name, root.DidYouMean(name, known))
+			}
+			tools = tools[i : i+1]
+		}
+		if p.JSON {
+			return p.PrintJSON(configJSON(cfg, tools))
+		}
+		if err := p.showConfigHead(cfg); err != nil {
+			return err
+		}
+		if name != "" {
+			return p.showSwitches(&tools[0])
+		}
+		return p.showSwitchedTools(tools)
+	})
+}
+
+func configJSON(cfg *app.ToolConfig, tools []app.SwitchedTool) map[string]any {
+	return map[string]any{
+		"source": cfg.Source, "format": cfg.Format, "old": cfg.Old(), "findings": append([]string{}, cfg.Findings...), "tools": tools,
+		"readOnlyTools": cfg.ReadOnly, "strictMode": cfg.Strict != nil && *cfg.Strict, "slimResponses": cfg.Slim,
+		"softRecoverableErrors": cfg.SoftErrors, "uploadLargeFileThresholdMB": cfg.UploadMB,
+	}
+}
+
+// showConfigHead says where the config comes from, and what is odd about it.
+func (p commands) showConfigHead(cfg *app.ToolConfig) error {
+	where := "defaults: the workspace has no tool config"
+	if cfg.Source != "" {
+		where = fmt.Sprintf("%s (%s)", cfg.Source, cfg.Format)
+	}
+	rows := [][]string{{"from", where}}
+	for _, f := range []struct {
+		on         bool
+		name, text string
+	}{
+		{cfg.ReadOnly, "read-only", "actions that write are not offered"},
+		{cfg.Strict != nil && *cfg.Strict, "strict", "writes need a hash of what they change"},
+		{!cfg.Slim, "full", "results have all their fields"},
+		{cfg.SoftErrors, "soft errors", "errors that a model can mend are no errors to its client"},
+	} {
+		if f.on {
+			rows = append(rows, []string{f.name, f.text})
+		}
+	}
+	for _, f := range cfg.Findings {
+		rows = append(rows, []string{"ignored", f})
+	}
+	if err := p.Table(nil, rows); err != nil {
+		return err
+	}
+	if cfg.Old() {
+		p.Note("the file has an older format; collie siyuan config migrate writes it anew")
+	}
+	_, err := fmt.Fprintln(p.Out)
+	return err
+}
+
+func (p commands) showSwitchedTools(tools []app.SwitchedTool) error {
+	var rows [][]string
+	for i := range tools {
+		t := &tools[i]
+		var off []string
+		on := 0
+		for _, a := range t.Actions {
+			if a.On {
+				on++
+			} else {
+				off = append(off, a.Name)
+			}
+		}
+		rows = append(rows, []string{t.Name, onOff(t.On), fmt.Sprintf("%d of %d", on, len(t.Actions)), strings.Join(off, ", ")})
+	}
+	return p.Table([]string{"TOOL", "", "ACTIONS", "OFF"}, rows)
+}
+
+func (p commands) showSwitches(t *app.SwitchedTool) error {
+	if !t.On {
+		p.Note("the tool is off as a whole; collie siyuan config set %s on switches it on", t.Name)
+	}
+	var rows [][]string
+	for _, a := range t.Actions {
+		usual := ""
+		if a.On != a.Default {
+			usual = "by default " + onOff(a.Default)
+		}
+		rows = append(rows, []string{a.Name, onOff(a.On), usual})
+	}
+	return p.Table([]string{"ACTION", "", ""}, rows)
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func (p commands) siyuanConfigSetCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "set TOOL[.ACTION] on|off", Short: "Switch a tool or an action on or off", Args: root.Named("tool", "on or off"),
+		Long: "Switches a tool or an action on or off, in Collie's own file in the workspace; a file of an\n" +
+			"older format is kept as a copy. readOnlyTools, writeSafety.strictMode, debug.slimResponses and\n" +
+			"errorReporting.softRecoverableErrors can be switched too. A running gateway takes it up within\n" +
+			"half a minute.",
+		Example: "  collie siyuan config set mascot on\n  collie siyuan config set fs.rm off\n  collie siyuan config set readOnlyTools on",
+		RunE:    func(c *cobra.Command, args []string) error { return p.siyuanConfigSet(c.Context(), args[0], args[1]) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			words := []string{"on", "off"}
+			if len(args) == 0 {
+				words = app.SwitchNames()
+			}
+			return slices.DeleteFunc(words, func(w string) bool { return len(args) > 1 || !strings.HasPrefix(w, typed) }), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	p.KernelFlags(c)
+	return c
+}
+
+func (p commands) siyuanConfigSet(ctx context.Context, name, value string) error {
+	on, ok := map[string]bool{"on": true, "true": true, "off": false, "false": false}[strings.ToLower(value)]
+	if !ok {
+		return root.Usage("%s is %q, expected on or off", name, value)
+	}
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		cfg, err := a.Notes.Switch(ctx, name, on)
+		if err != nil {
+			return err
+		}
+		p.workspaceChanged(ctx, a, "siyuan config set", map[string]any{"name": name, "on": on})
+		if p.JSON {
+			return p.PrintJSON(map[string]any{"set": name, "on": on, "source": cfg.Source})
+		}
+		if _, err := fmt.Fprintf(p.Out, "%s is %s, in %s\n", name, onOff(on), cfg.Source); err != nil {
+			return err
+		}
+		if toolName, _, one := strings.Cut(name, "."); one && on && cfg.On[toolName] != nil && !cfg.ToolOn[toolName] {
+			p.Note("the tool %s is off as a whole; collie siyuan config set %s on switches it on", toolName, toolName)
+		}
+		return nil
+	})
+}
+
+func (p commands) siyuanConfigMigrateCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "migrate", Short: "Write a tool config of an older format anew", Args: cobra.NoArgs,
+		Long: "Writes a tool config of an older format, or with old names of actions, to Collie's own file in\n" +
+			"the workspace in the form of today. A copy of the old one is kept. Nothing is written where\n" +
+			"there is nothing to do.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.siyuanConfigMigrate(c.Context()) },
+	}
+	p.KernelFlags(c)
+	return c
+}
+
+func (p commands) siyuanConfigMigrate(ctx context.Context) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		m, err := a.Notes.Migrate(ctx)
+		if err != nil {
+			return err
+		}
+		if m.To != "" {
+			p.workspaceChanged(ctx, a, "siyuan config migrate", map[string]any{"from": m.From, "format": m.Format, "to": m.To, "backup": m.Backup})
+		}
+		switch {
+		case p.JSON:
+			return p.PrintJSON(map[string]any{"from": m.From, "format": m.Format, "to": m.To, "backup": m.Backup, "changed": m.To != ""})
+		case m.From == "":
+			p.Note("the workspace has no tool config: the defaults hold, and nothing was written")
+			return nil
+		case m.To == "":
+			p.Note("%s has the format of today; nothing was written", m.From)
+			return nil
+		}
+		_, err = fmt.Fprintf(p.Out, "wrote %s from %s (%s); the old one is kept as %s\n", m.To, m.From, m.Format, m.Backup)
+		return err
+	})
+}

@@ -1,0 +1,165 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) siyuanConnectionCommand() *cobra.Command {
+	return root.Group("connection", "The SiYuan kernels that are saved",
+		p.siyuanConnectionListCommand(),
+		p.siyuanConnectionShowCommand(),
+		p.siyuanConnectionSetCommand(),
+		p.siyuanConnectionUseCommand(),
+		p.siyuanConnectionRemoveCommand(),
+		p.siyuanConnectionTestCommand(),
+	)
+}
+
+func (p commands) siyuanConnectionListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "Show the saved connections", Args: cobra.NoArgs,
+		Long: "Shows the connections of the settings, else those of older programs, with * at the current\n" +
+			"one. Tokens are never shown.",
+		RunE: func(*cobra.Command, []string) error { return p.siyuanConnectionList() },
+	}
+}
+
+// connectionRow is what is shown of a connection.
+type connectionRow struct {
+	Name      string `json:"name"`
+	Current   bool   `json:"current"`
+	URL       string `json:"url"`
+	Token     string `json:"token"` // configured, empty, or what it stands for
+	Workspace string `json:"workspace,omitempty"`
+}
+
+func rowOf(c app.SavedKernel, current string) connectionRow {
+	return connectionRow{c.Name, c.Name == current, c.URL, c.TokenShown(), c.Workspace}
+}
+
+// currentOf is the name of the connection that is used where nothing else is said.
+func currentOf(saved *app.SavedKernels) string {
+	if saved.Current == "" && len(saved.Connections) == 1 {
+		return saved.Connections[0].Name
+	}
+	return saved.Current
+}
+
+func (p commands) siyuanConnectionList() error {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	saved, problems := app.Connections(cfg, p.Env)
+	for _, problem := range problems {
+		p.Warn("siyuan: %s", problem)
+	}
+	rows := []connectionRow{}
+	for _, c := range saved.Connections {
+		rows = append(rows, rowOf(c, currentOf(&saved)))
+	}
+	if address := p.Env.Get("SIYUAN_API_URL"); address != "" {
+		p.Note("SIYUAN_API_URL is set: %s is used, and none of these", address)
+	}
+	switch {
+	case p.JSON:
+		return p.PrintJSON(map[string]any{"file": saved.File, "connections": rows})
+	case len(rows) == 0:
+		p.Note("no SiYuan connection is saved; collie siyuan init makes one")
+		return nil
+	case saved.File != "":
+		p.Note("from %s; collie siyuan connection set NAME --url URL saves one in Collie's own settings", saved.File)
+	}
+	var cells [][]string
+	for _, r := range rows {
+		mark := ""
+		if r.Current {
+			mark = "*"
+		}
+		cells = append(cells, []string{mark, r.Name, r.URL, r.Token, output.First(r.Workspace, "-")})
+	}
+	return p.Table([]string{"", "NAME", "URL", "TOKEN", "WORKSPACE"}, cells)
+}
+
+func (p commands) siyuanConnectionShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [NAME]", Short: "Show one saved connection", Args: cobra.MaximumNArgs(1), ValidArgsFunction: p.CompleteConnections,
+		Long: "Shows the connection called NAME, else the current one. The token is never shown.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return p.siyuanConnectionShow(output.First(append(args, "")...))
+		},
+	}
+}
+
+func (p commands) siyuanConnectionShow(name string) error {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	saved, _ := app.Connections(cfg, p.Env)
+	if name = output.First(name, currentOf(&saved)); name == "" {
+		return root.Usage("no connection is the current one; name one of %v", saved.Names())
+	}
+	c, ok := saved.Get(name)
+	if !ok {
+		_, err := ownConnection("siyuan connection show", name, &saved)
+		return err
+	}
+	r := rowOf(c, currentOf(&saved))
+	if p.JSON {
+		return p.PrintJSON(r)
+	}
+	return p.Table(nil, [][]string{
+		{"name", r.Name},
+		{"url", r.URL},
+		{"token", r.Token},
+		{"workspace", output.First(r.Workspace, "not recorded")},
+		{"current", fmt.Sprint(r.Current)},
+		{"file", output.First(saved.File, root.SettingsFile(cfg))},
+	})
+}
+
+func (p commands) siyuanConnectionTestCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "test [NAME]", Short: "Ask the kernel of a saved connection who it is", Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: p.CompleteConnections,
+		Long: "Asks the kernel of the connection called NAME, else of the current one, for its version, and\n" +
+			"with the token for its notebooks; and holds its workspace against the one that is recorded.\n" +
+			"The exit code is 3 where none answers and 4 where the token is wrong.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.siyuanConnectionTest(c.Context(), output.First(append(args, "")...))
+		},
+	}
+}
+
+func (p commands) siyuanConnectionTest(ctx context.Context, name string) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	choice, err := app.SavedChoice(ctx, cfg, p.Env, name)
+	if err != nil {
+		return err
+	}
+	facts, err := app.TryKernel(ctx, choice.URL, choice.Token.Reveal(), nil)
+	if err != nil {
+		return err
+	}
+	if !facts.ReadOnly {
+		if err := choice.Verify(facts.Workspace); err != nil {
+			return err
+		}
+	}
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"connection": choice.Name, "url": choice.URL, "kernel": facts})
+	}
+	_, err = fmt.Fprintln(p.Out, output.OneLine(kernelLine(choice.URL, &facts)))
+	return err
+}

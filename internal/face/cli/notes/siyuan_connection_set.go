@@ -1,0 +1,207 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// newKernel is what a command line says of a kernel that is to be saved.
+type newKernel struct {
+	name, url, token, tokenEnv string
+	tokenStdin, untested       bool
+	tokenGiven                 bool
+}
+
+// tokenFlags are the ways to give a token to a command that saves it.
+func (n *newKernel) tokenFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&n.url, "url", "", "the `URL` of the kernel, such as "+app.ProposedKernel)
+	flags.StringVar(&n.token, "token", "", "its API `TOKEN`, which others can read on a command line; \"\" for none")
+	flags.StringVar(&n.tokenEnv, "token-env", "", "take the token from the variable `NAME` whenever it is needed")
+	flags.BoolVar(&n.tokenStdin, "token-stdin", false, "read the token from stdin")
+	flags.BoolVar(&n.untested, "no-test", false, "save it without asking the kernel")
+	c.MarkFlagsMutuallyExclusive("token", "token-env", "token-stdin")
+}
+
+// readToken finds the token that the flags mean; form is what the settings are to say where that
+// is not a secret.
+func (n *newKernel) readToken(p commands, c *cobra.Command) (form string, err error) {
+	n.tokenGiven = c.Flag("token").Changed || c.Flag("token-env").Changed || n.tokenStdin
+	switch {
+	case n.tokenEnv != "":
+		value, ok := p.Env.Lookup(n.tokenEnv)
+		if !ok {
+			p.Warn("%s is not set here and now", n.tokenEnv)
+		}
+		n.token = value
+		return "env:" + n.tokenEnv, nil
+	case n.tokenStdin:
+		n.token, err = root.ReadLine(p.In)
+		if n.token == "" && (err == nil || errors.Is(err, io.EOF)) {
+			return "", root.Usage("--token-stdin: stdin is empty, expected the token")
+		}
+		return "", err
+	case n.token != "":
+		p.Warn("other programs on this machine can read a token on the command line; --token-stdin hides it")
+	}
+	return "", nil
+}
+
+func (p commands) siyuanConnectionSetCommand() *cobra.Command {
+	var n newKernel
+	c := &cobra.Command{
+		Use: "set NAME", Short: "Save a connection, or change one", Args: root.Named("name"), ValidArgsFunction: p.CompleteConnections,
+		Long: "Saves a connection in the settings, or changes what is given of one. The token is kept as the\n" +
+			"secret siyuan_NAME and not in the settings. The kernel is asked at once, and its workspace is\n" +
+			"recorded: another kernel on that address gets no notes. Where none answers it is saved all the\n" +
+			"same, unless its token is wrong. The first connection becomes the current one.",
+		Example: "  collie siyuan connection set work --url http://127.0.0.1:6806 --token-stdin < token.txt\n" +
+			"  collie siyuan connection set work --token-env SIYUAN_WORK",
+		RunE: func(c *cobra.Command, args []string) error {
+			n.name = args[0]
+			return p.siyuanConnectionSet(c, &n)
+		},
+	}
+	n.tokenFlags(c)
+	return c
+}
+
+func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
+	ctx := c.Context()
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	if err := checkConnectionName(n.name); err != nil {
+		return err
+	}
+	saved, _ := app.Connections(cfg, p.Env)
+	old, there := saved.Get(n.name)
+	there = there && saved.File == ""
+	switch {
+	case n.url == "" && !there:
+		return root.Usage("connection %s is new and needs --url, such as --url %s", n.name, app.ProposedKernel)
+	case n.url != "":
+		if n.url, err = app.KernelAddress(n.url); err != nil {
+			return root.Usage("--url: %v", err)
+		}
+	}
+	form, err := n.readToken(p, c)
+	if err != nil {
+		return err
+	}
+	if n.url == "" && !n.tokenGiven {
+		return root.Usage("nothing to change: give --url or a token; see %s --help", c.CommandPath())
+	}
+	address, token, err := p.wouldBe(ctx, cfg, n, there)
+	if err != nil {
+		return err
+	}
+	facts, err := p.tryToSave(ctx, n, address, token)
+	if err != nil {
+		return err
+	}
+	if there && n.url == "" && facts != nil && !facts.ReadOnly { // nobody has said that it is another one now
+		if err := (app.KernelChoice{Name: n.name, URL: address, Workspace: old.Workspace}).Verify(facts.Workspace); err != nil {
+			return err
+		}
+	}
+	fields := connectionFields{}
+	if n.url != "" && n.url != old.URL {
+		fields["url"], fields["workspace"] = &n.url, nil
+	}
+	if facts != nil && !facts.ReadOnly {
+		fields["workspace"] = savedMember(facts.Workspace)
+	}
+	if n.tokenGiven {
+		if form == "" {
+			if form, err = p.keepToken(ctx, cfg, n.name, n.token); err != nil {
+				return err
+			}
+		}
+		if there && form != old.TokenShown() {
+			p.forgetToken(ctx, cfg, old)
+		}
+		fields["token"] = savedMember(form)
+	}
+	isFirst := saved.File != "" || len(saved.Connections) == 0
+	file, err := p.saveConnection(ctx, cfg, "siyuan connection set", n.name, fields, isFirst)
+	if err != nil {
+		return err
+	}
+	if saved.File != "" && len(saved.Connections) > 0 {
+		p.Note("the connections of %s do not count any more, now that there is one in %s", saved.File, file)
+	}
+	if n.tokenGiven && there && form == old.TokenShown() {
+		defer p.Note("a running gateway uses the old token until it is restarted")
+	}
+	return p.connectionSaved(ctx, "siyuan connection set", n.name, file, facts)
+}
+
+// wouldBe is the address and token of a connection as it will be.
+func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel, there bool) (address, token string, err error) {
+	address, token = n.url, n.token
+	if !there || address != "" && n.tokenGiven {
+		return address, token, nil
+	}
+	now, err := app.SavedChoice(ctx, cfg, p.Env, n.name)
+	if err != nil {
+		if n.tokenGiven || n.untested {
+			return "", "", nil //nolint:nilerr // what is wrong may be what is being mended; it is saved without a test
+		}
+		return "", "", err
+	}
+	if !n.tokenGiven {
+		token = now.Token.Reveal()
+	}
+	return output.First(address, now.URL), token, nil
+}
+
+// tryToSave asks the kernel that is to be saved. A wrong token is an error; that nobody answers is
+// only told.
+func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token string) (*app.KernelFacts, error) {
+	if n.untested || address == "" {
+		return nil, nil //nolint:nilnil // nobody was asked
+	}
+	facts, err := app.TryKernel(ctx, address, token, nil)
+	e, ok := errors.AsType[*tool.Error](err)
+	switch {
+	case err == nil:
+		fmt.Fprintln(p.Err, output.OneLine(kernelLine(address, &facts)))
+		return &facts, nil
+	case ok && e.Kind == tool.Unavailable && e.Code == app.KernelUnreachable:
+		p.Note("not tested: %s; collie siyuan connection test %s does it later", e.Message, n.name)
+		return nil, nil //nolint:nilnil // nobody answered
+	case ok:
+		e.Hint = fmt.Sprintf("%s; --no-test saves it all the same", unsaved(e, address))
+	}
+	return nil, err
+}
+
+// unsaved is what to do about a kernel at an address that cannot be saved.
+func unsaved(e *tool.Error, address string) string {
+	switch {
+	case e.Kind == tool.Unauthorized:
+		return "copy the token from SiYuan: Settings - About - API token, which is another thing than the access authorization code"
+	case e.Code == app.NotAKernel && strings.Count(address, "/") > 2:
+		scheme, rest, _ := strings.Cut(address, "://")
+		host, _, _ := strings.Cut(rest, "/")
+		return "leave out what follows the host: " + scheme + "://" + host
+	case e.Code == app.NotAKernel:
+		return "another program has that port; SiYuan shows its own in Settings - About"
+	case e.Code == app.KernelUnreachable:
+		return "start SiYuan, and see that the address is right"
+	}
+	return output.First(e.Hint, "nothing was saved")
+}

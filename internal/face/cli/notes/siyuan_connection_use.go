@@ -1,0 +1,108 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) siyuanConnectionUseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "use NAME", Short: "Make a saved connection the current one", Args: root.Named("name"), ValidArgsFunction: p.CompleteConnections,
+		RunE: func(c *cobra.Command, args []string) error { return p.siyuanConnectionUse(c.Context(), args[0]) },
+	}
+}
+
+func (p commands) siyuanConnectionUse(ctx context.Context, name string) error {
+	const op = "siyuan connection use"
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	saved, _ := app.Connections(cfg, p.Env)
+	if _, err := ownConnection(op, name, &saved); err != nil {
+		return err
+	}
+	file, err := p.saveConnection(ctx, cfg, op, name, nil, true)
+	if err != nil {
+		return err
+	}
+	if p.JSON {
+		err = p.PrintJSON(map[string]string{"current": name, "file": file})
+	} else {
+		_, err = fmt.Fprintf(p.Out, "%s is the current connection\n", output.OneLine(name))
+	}
+	if err != nil {
+		return err
+	}
+	p.Changed(ctx, cfg, op, map[string]any{"setting": "siyuan.current", "name": name, "file": file})
+	return nil
+}
+
+func (p commands) siyuanConnectionRemoveCommand() *cobra.Command {
+	var carry carryFlags
+	c := &cobra.Command{
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a saved connection and its token", Args: root.Named("name"),
+		ValidArgsFunction: p.CompleteConnections,
+		Long: "Takes a connection out of the settings, and drops the secret that is its token. The old file\n" +
+			"is kept as FILE.bak. Without the last one the built-in vault has your notes; what SiYuan has of\n" +
+			"levels, switches, rules and memory can be carried over to it first: it is asked, or --carry and\n" +
+			"--no-carry say it. Notes are not moved by that.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.siyuanConnectionRemove(c.Context(), args[0], carry)
+		},
+	}
+	carry.add(c)
+	return c
+}
+
+func (p commands) siyuanConnectionRemove(ctx context.Context, name string, carry carryFlags) error {
+	const op = "siyuan connection remove"
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	saved, _ := app.Connections(cfg, p.Env)
+	c, err := ownConnection(op, name, &saved)
+	if err != nil {
+		return err
+	}
+	if len(saved.Connections) == 1 {
+		p.carryToVault(ctx, cfg, name, carry)
+	}
+	file := root.SettingsFile(cfg)
+	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
+		found := false
+		text, err := config.Unsetting(connectionPath(name), &found)(text)
+		if err == nil && !found {
+			err = fmt.Errorf("connection %q is in another settings file", name)
+		}
+		if err != nil || saved.Current != name {
+			return text, err
+		}
+		return unsetting("/siyuan/current")(text)
+	})
+	if err != nil {
+		return root.NotWritten(op, file, err)
+	}
+	p.forgetToken(ctx, cfg, c)
+	if p.JSON {
+		err = p.PrintJSON(map[string]string{"removed": name, "file": file})
+	} else {
+		_, err = fmt.Fprintf(p.Out, "removed connection %s from %s\n", output.OneLine(name), file)
+	}
+	if err != nil {
+		return err
+	}
+	if saved.Current == name && len(saved.Connections) > 2 {
+		p.Note("no connection is the current one now; collie siyuan connection use NAME makes one")
+	}
+	p.Changed(ctx, cfg, op, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
+	return nil
+}

@@ -1,0 +1,104 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) siyuanDoctorCommand() *cobra.Command {
+	var require bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "Look for what could keep the SiYuan tools from working", Args: cobra.NoArgs,
+		Long: "Asks the kernel who it is, whether it takes the token, what it lacks and how fast it answers,\n" +
+			"looks at its clock, at the levels and the tool config of the workspace, and at what a running\n" +
+			"gateway offers of the tools. It changes nothing. --require-ready makes the exit code 1 if\n" +
+			"something has to be repaired.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.siyuanDoctor(c.Context(), require) },
+	}
+	c.Flags().BoolVar(&require, "require-ready", false, "exit with 1 unless everything works")
+	p.KernelFlags(c)
+	return c
+}
+
+func (p commands) siyuanDoctor(ctx context.Context, require bool) error {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	d := app.ExamineNotes(ctx, cfg, p.Env, p.Kernel)
+	d.Checks = append(d.Checks, p.checkOffer(ctx, cfg, d))
+	d.Judge()
+	if p.JSON {
+		err = p.PrintJSON(d)
+	} else {
+		err = p.showNotesChecks(d)
+	}
+	if err == nil && require && !d.Ready {
+		err = root.Exit(root.ExitFailed)
+	}
+	return err
+}
+
+func (p commands) showNotesChecks(d *app.NotesReport) error {
+	marks := map[app.CheckStatus]string{app.CheckOK: "✓", app.CheckFailed: "✗", app.NotChecked: "-"}
+	for _, c := range d.Checks {
+		mark, text := marks[c.Status], c.Detail
+		if c.Status == app.CheckOK && c.Issue != "" {
+			mark = "!"
+		}
+		if c.Hint != "" {
+			text += "; " + c.Hint
+		}
+		if _, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark(mark), c.Name, output.OneLine(root.InCommands(text))); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(p.Out, "%s: reads %s, strict writes %s\n", d.Status, d.Access.Reads, d.Access.StrictWrites)
+	return err
+}
+
+// checkOffer looks at what a running gateway offers of the tools.
+func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *app.NotesReport) app.NotesCheck {
+	c := app.NotesCheck{Name: "gateway", Status: app.NotChecked}
+	if _, err := app.FindGateway(cfg.Paths); errors.Is(err, app.ErrNoGateway) {
+		c.Detail = "none runs in this home"
+		return c
+	}
+	r, same, err := p.Gateway(ctx, cfg)
+	if err != nil {
+		return c.Failed("gateway_not_running", err)
+	}
+	defer r.Close()
+	r.Await = []string{} // wait for none
+	tools, err := r.Tools(ctx, "")
+	if err != nil {
+		return c.Failed("tools_list_failed", err)
+	}
+	raw, err := r.List(ctx, "tools", "")
+	if err != nil {
+		return c.Failed("tools_list_failed", err)
+	}
+	offered := 0
+	for i := range tools {
+		if _, ours := app.NotesTool(tools[i].Name); ours && tools[i].Off == "" {
+			offered++
+		}
+	}
+	c.Status, c.Detail = app.CheckOK, fmt.Sprintf("at %s, offers %s for notes, a list of %s", r.Gateway.URL, output.Count(offered, "tool"), output.DecimalSize(len(raw)))
+	switch {
+	case offered == 0:
+		c.Status, c.Issue, c.Hint = app.CheckFailed, "required_tool_missing", "restart it"
+	case !same:
+		c.Status, c.Issue, c.Hint = app.CheckOK, "gateway_stale", "it has other settings than these; restart it"
+	}
+	d.ToolsListBytes = len(raw)
+	return c
+}

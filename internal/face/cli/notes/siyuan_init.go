@@ -1,0 +1,149 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// defaultConnection is what a connection is called that nobody names.
+const defaultConnection = "default"
+
+func (p commands) siyuanInitCommand() *cobra.Command {
+	var n newKernel
+	var yes bool
+	var carry carryFlags
+	c := &cobra.Command{
+		Use: "init", Short: "Set up the connection to SiYuan", Args: cobra.NoArgs,
+		Long: "Asks for the address of your SiYuan kernel and for its API token (in SiYuan: Settings - About -\n" +
+			"API token), tries both at once, and saves them as the current connection. The token is kept as\n" +
+			"a secret and not in the settings. The folder of the workspace is recorded, so that another\n" +
+			"kernel on that address gets no notes. With --url nothing is asked.\n\n" +
+			"Where the built-in vault has levels, switches, rules or a memory that SiYuan lacks, they can be\n" +
+			"carried over: it is asked, or --carry and --no-carry say it. Notes are not moved by that: see\n" +
+			"collie vault export.",
+		Example: "  collie siyuan init\n" +
+			"  collie siyuan init --url http://127.0.0.1:6806 --token-stdin < token.txt\n" +
+			"  collie siyuan init --name 工作 --url http://127.0.0.1:6806 --token-env SIYUAN_WORK",
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, _, err := p.Settings()
+			if err != nil {
+				return err
+			}
+			if n.url == "" && output.IsTerminal(p.In) && output.IsTerminal(p.Err) {
+				if c.Flags().NFlag() > 0 && (c.Flag("token").Changed || n.tokenEnv != "" || n.tokenStdin) {
+					return root.Usage("a token on the command line needs --url beside it")
+				}
+				return p.siyuanInitAsked(c.Context(), cfg, n.name, carry)
+			}
+			return p.siyuanInit(c, cfg, &n, yes, carry)
+		},
+	}
+	carry.add(c)
+	n.tokenFlags(c)
+	c.Flags().StringVar(&n.name, "name", "", "call the connection `NAME` (default \""+defaultConnection+"\")")
+	c.Flags().BoolVar(&yes, "yes", false, "replace a connection of that name without being asked")
+	return c
+}
+
+// siyuanInit saves what the command line says.
+func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel, yes bool, carry carryFlags) error {
+	ctx := c.Context()
+	n.name = output.First(n.name, defaultConnection)
+	if err := checkConnectionName(n.name); err != nil {
+		return err
+	}
+	if n.url == "" {
+		return root.Usage("nobody can be asked here: give --url, such as --url %s, and --token-stdin or --token-env", app.ProposedKernel)
+	}
+	var err error
+	if n.url, err = app.KernelAddress(n.url); err != nil {
+		return root.Usage("--url: %v", err)
+	}
+	saved, _ := app.Connections(cfg, p.Env)
+	if old, there := saved.Get(n.name); there && saved.File == "" && !yes {
+		if _, err := p.Agree(ctx, fmt.Sprintf("connection %s is there already (%s). Replace it?", n.name, old.URL)); err != nil {
+			return err
+		}
+	}
+	form, err := n.readToken(p, c)
+	if err != nil {
+		return err
+	}
+	var facts *app.KernelFacts
+	if !n.untested {
+		got, err := app.TryKernel(ctx, n.url, n.token, nil)
+		if e, ok := errors.AsType[*tool.Error](err); ok {
+			e.Hint = unsaved(e, n.url) + "; --no-test saves it all the same"
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(p.Err, output.OneLine(kernelLine(n.url, &got)))
+		facts = &got
+	}
+	return p.initialize(ctx, cfg, n, form, facts, carry)
+}
+
+// initialize saves a connection that is complete and makes it the current one.
+func (p commands) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *app.KernelFacts, carry carryFlags) error {
+	const op = "siyuan init"
+	saved, _ := app.Connections(cfg, p.Env)
+	old, there := saved.Get(n.name)
+	if form == "" {
+		var err error
+		if form, err = p.keepToken(ctx, cfg, n.name, n.token); err != nil {
+			return err
+		}
+	}
+	if there && saved.File == "" && form != old.TokenShown() {
+		p.forgetToken(ctx, cfg, old)
+	}
+	fields := connectionFields{"url": &n.url, "token": savedMember(form), "workspace": nil}
+	if facts != nil {
+		fields["workspace"] = savedMember(facts.Workspace)
+	}
+	file, err := p.saveConnection(ctx, cfg, op, n.name, fields, true)
+	if err != nil {
+		return err
+	}
+	if err := p.connectionSaved(ctx, op, n.name, file, facts); err != nil {
+		return err
+	}
+	if facts != nil {
+		p.carryToKernel(ctx, cfg, n, carry)
+	}
+	if !p.JSON {
+		p.Note("every notebook can be read unless a level says otherwise; collie siyuan permission set NOTEBOOK rw lets tools write in one\n" +
+			"  look around: collie fs ls /")
+	}
+	return nil
+}
+
+// errLeft is the error of a person who answers no more.
+func errLeft() error {
+	return &tool.Error{Op: "siyuan init", Kind: tool.Unconfirmed, Message: "left, nothing was saved"}
+}
+
+// siyuanInitAsked asks the person at the terminal for everything.
+func (p commands) siyuanInitAsked(ctx context.Context, cfg *config.Config, name string, carry carryFlags) error {
+	n := newKernel{name: name}
+	facts, err := p.askKernel(ctx, cfg, &n)
+	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+		fmt.Fprintln(p.Err)
+		return errLeft()
+	}
+	if err != nil {
+		return err
+	}
+	return p.initialize(ctx, cfg, &n, "", facts, carry)
+}

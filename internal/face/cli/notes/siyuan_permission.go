@@ -1,0 +1,132 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) siyuanPermissionCommand() *cobra.Command {
+	return root.Group("permission", "What may be done in each notebook",
+		p.siyuanPermissionListCommand(),
+		p.siyuanPermissionGetCommand(),
+		p.siyuanPermissionSetCommand(),
+	)
+}
+
+// levelsHelp says what the levels are.
+const levelsHelp = "Levels: none hides a notebook from every tool, r reads, rw also writes, rwd also deletes. A\n" +
+	"notebook that no file lists has r. They stand in the workspace: in Collie's own file, and in\n" +
+	"that of the SiYuan plugin, whose lower level counts where both list a notebook."
+
+func (p commands) siyuanPermissionListCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "list", Short: "Show the level of every notebook", Args: cobra.NoArgs, Long: "Shows the level of every notebook.\n\n" + levelsHelp,
+		RunE: func(c *cobra.Command, _ []string) error { return p.siyuanPermissionList(c.Context()) },
+	}
+	p.KernelFlags(c)
+	return c
+}
+
+func (p commands) siyuanPermissionList(ctx context.Context) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		all, err := a.Notes.Levels(ctx)
+		switch {
+		case err != nil:
+			return err
+		case p.JSON:
+			return p.PrintJSON(map[string]any{"notebooks": all})
+		case len(all) == 0:
+			p.Note("the workspace has no notebooks")
+			return nil
+		}
+		rows := make([][]string, len(all))
+		for i, n := range all {
+			rows[i] = []string{n.Name, n.Level, n.ID, closed(n)}
+		}
+		return p.Table([]string{"NOTEBOOK", "LEVEL", "ID", ""}, rows)
+	})
+}
+
+func closed(n app.NotebookLevel) string {
+	if n.Closed {
+		return "closed"
+	}
+	return ""
+}
+
+func (p commands) siyuanPermissionGetCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "get NOTEBOOK", Short: "Show the level of one notebook", Args: root.Named("notebook"),
+		Long:    "Shows the level of the notebook with this id or name.\n\n" + levelsHelp,
+		Example: "  collie siyuan permission get 工作\n  collie siyuan permission get 20210808180117-czj9bvb",
+		RunE:    func(c *cobra.Command, args []string) error { return p.siyuanPermissionGet(c.Context(), args[0]) },
+	}
+	p.KernelFlags(c)
+	return c
+}
+
+func (p commands) siyuanPermissionGet(ctx context.Context, notebook string) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		n, err := a.Notes.Level(ctx, notebook)
+		switch {
+		case err != nil:
+			return err
+		case p.JSON:
+			return p.PrintJSON(n)
+		}
+		_, err = fmt.Fprintln(p.Out, n.Level)
+		return err
+	})
+}
+
+func (p commands) siyuanPermissionSetCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "set NOTEBOOK LEVEL", Short: "Set the level of one notebook", Args: root.Named("notebook", "level"),
+		Long: "Sets the level of the notebook with this id or name, and shows what it was. No agent can do\n" +
+			"this. A running gateway takes it up within a second.\n\n" + levelsHelp,
+		Example: "  collie siyuan permission set 工作 rw\n  collie siyuan permission set 20210808180117-czj9bvb none",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.siyuanPermissionSet(c.Context(), args[0], args[1])
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) != 1 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return slices.DeleteFunc(app.LevelNames(), func(l string) bool { return !strings.HasPrefix(l, typed) }), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	p.KernelFlags(c)
+	return c
+}
+
+func (p commands) siyuanPermissionSet(ctx context.Context, notebook, level string) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		before, err := a.Notes.SetLevel(ctx, notebook, level)
+		held := errors.Is(err, app.ErrLevelHeld)
+		if err != nil && !held {
+			return err
+		}
+		level := strings.ToLower(strings.TrimSpace(level))
+		p.workspaceChanged(ctx, a, "siyuan permission set", map[string]any{
+			"notebook": before.ID, "from": before.Level, "to": level, "held": held,
+		})
+		if held {
+			return err
+		}
+		if p.JSON {
+			return p.PrintJSON(map[string]any{"notebook": before.ID, "name": before.Name, "previous": before.Level, "level": level})
+		}
+		_, err = fmt.Fprintf(p.Out, "%s (%s): %s → %s\n", output.OneLine(before.Name), before.ID, before.Level, level)
+		return err
+	})
+}

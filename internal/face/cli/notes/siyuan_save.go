@@ -1,0 +1,178 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// secretPrefix stands before the name of a connection in the name of the secret that is its
+// token.
+const secretPrefix = "siyuan_"
+
+// tokenForm is how the settings write a token that is kept as a secret.
+func tokenForm(connection string) string { return "${secret:" + secretPrefix + connection + "}" }
+
+// checkConnectionName says why a connection cannot be called so.
+func checkConnectionName(name string) error {
+	if err := app.CheckSecretName(secretPrefix + name); name == "" || err != nil {
+		return root.Usage("the name of a connection is %q, expected letters and signs without spaces and { } $ #", name)
+	}
+	return nil
+}
+
+// keepToken keeps a token as the secret of a connection and returns what the settings say of it.
+func (p commands) keepToken(ctx context.Context, cfg *config.Config, connection, token string) (form string, err error) {
+	if token == "" {
+		return "", nil
+	}
+	if strings.ContainsAny(token, " \t\r\n") {
+		return "", root.Usage("a token is one word; this has blanks or line breaks")
+	}
+	store, err := app.OpenSecrets(cfg, nil)
+	if err != nil {
+		return "", err
+	}
+	if err := store.Set(ctx, secretPrefix+connection, token); err != nil {
+		return "", root.SecretError("keep the token of", connection, err)
+	}
+	return tokenForm(connection), nil
+}
+
+// forgetToken drops the secret of a connection, if its token is one.
+func (p commands) forgetToken(ctx context.Context, cfg *config.Config, c app.SavedKernel) {
+	if c.TokenShown() != tokenForm(c.Name) {
+		return
+	}
+	store, err := app.OpenSecrets(cfg, nil)
+	if err == nil {
+		err = store.Delete(ctx, secretPrefix+c.Name)
+	}
+	if err != nil {
+		p.Warn("the secret %s is still kept: %v", secretPrefix+c.Name, err)
+	}
+}
+
+// connectionFields are what is to be written of a connection: a text, or nil to take the member
+// out. Members that are not here stay as they are.
+type connectionFields map[string]*string
+
+// saveConnection writes a connection into the settings, comments kept, and makes it the current
+// one if that is wanted.
+func (p commands) saveConnection(ctx context.Context, cfg *config.Config, op, name string, fields connectionFields, current bool) (file string, err error) {
+	file = root.SettingsFile(cfg)
+	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
+		for _, field := range []string{"url", "token", "workspace"} {
+			value, ok := fields[field]
+			if !ok {
+				continue
+			}
+			change := unsetting(connectionPath(name, field))
+			if value != nil {
+				change = config.Setting(connectionPath(name, field), rawjson.Quote(*value))
+			}
+			var err error
+			if text, err = change(text); err != nil {
+				return nil, err
+			}
+		}
+		if !current {
+			return text, nil
+		}
+		return config.Setting("/siyuan/current", rawjson.Quote(name))(text)
+	})
+	if err != nil {
+		return file, root.NotWritten(op, file, err)
+	}
+	return file, nil
+}
+
+func unsetting(path string) func(text []byte) ([]byte, error) {
+	found := false
+	change := config.Unsetting(path, &found)
+	return func(text []byte) ([]byte, error) {
+		out, err := change(text)
+		if err != nil && !found {
+			return text, nil // it is not there
+		}
+		return out, err
+	}
+}
+
+// connectionPath is a JSON pointer: a name may have dots in it.
+func connectionPath(name string, field ...string) string {
+	escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return strings.Join(append([]string{"/siyuan/connections", escaped}, field...), "/")
+}
+
+// ownConnection is a saved connection that a command may change. One of an older program's file
+// is not ours to change.
+func ownConnection(op, name string, saved *app.SavedKernels) (app.SavedKernel, error) {
+	c, ok := saved.Get(name)
+	switch {
+	case !ok:
+		e := &tool.Error{
+			Op: op, Kind: tool.Unknown, Subject: name, Message: "no SiYuan connection of that name",
+			Hint: "collie siyuan connection list shows them",
+		}
+		if near, ok := tool.Nearest(name, saved.Names()); ok {
+			e.Hint = "did you mean " + near + "?"
+		}
+		return c, e
+	case saved.File != "":
+		return c, &tool.Error{
+			Op: op, Kind: tool.Invalid, Subject: name, Message: "it is in the file of another program, " + saved.File,
+			Hint: fmt.Sprintf("collie siyuan connection set %s --url %s saves it in Collie's own settings", name, c.URL),
+		}
+	}
+	return c, nil
+}
+
+// connectionSaved tells people, and the record, of a connection that was written.
+func (p commands) connectionSaved(ctx context.Context, command, name, file string, facts *app.KernelFacts) error {
+	var err error
+	if p.JSON {
+		out := map[string]any{"connection": name, "file": file}
+		if facts != nil {
+			out["kernel"] = facts
+		}
+		err = p.PrintJSON(out)
+	} else {
+		_, err = fmt.Fprintf(p.Out, "saved connection %s in %s\n", output.OneLine(name), file)
+	}
+	if err != nil {
+		return err
+	}
+	now, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	p.Changed(ctx, now, command, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
+	if p.Env.Get("SIYUAN_API_URL") != "" {
+		p.Warn("SIYUAN_API_URL is set and wins over every saved connection; unset it to use this one")
+	}
+	return nil
+}
+
+// savedMember is a text as a field of a connection; an empty one takes the field out.
+func savedMember(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// kernelLine is what is told of a kernel that answered.
+func kernelLine(address string, facts *app.KernelFacts) string {
+	if facts.ReadOnly {
+		return fmt.Sprintf("✓ SiYuan %s at %s: read-only, %s; its workspace is not recorded, since it does not say which it has", facts.Version, address, output.Count(facts.Notebooks, "notebook"))
+	}
+	return fmt.Sprintf("✓ SiYuan %s at %s: workspace %s, %s", facts.Version, address, facts.Workspace, output.Count(facts.Notebooks, "notebook"))
+}

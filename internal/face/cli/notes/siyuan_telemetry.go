@@ -1,0 +1,71 @@
+package notes
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) siyuanTelemetryCommand() *cobra.Command {
+	return root.Group("telemetry", "The report of how much is called, which is off unless you turn it on",
+		p.siyuanTelemetryShowCommand(),
+	)
+}
+
+func (p commands) siyuanTelemetryShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show all that the next report would say", Args: cobra.NoArgs,
+		Long: "Shows the next report exactly as it would be sent, on one line with --json. It counts calls and\n" +
+			"holds no texts, no ids and no names of yours: servers of your own are \"other\".\n\n" +
+			"Nothing is sent unless telemetry.enabled is true and telemetry.endpoint is a URL; there is no\n" +
+			"default. Then a running gateway sends it every telemetry.intervalHours, and commands never do.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.siyuanTelemetryShow(c.Context()) },
+	}
+}
+
+func (p commands) siyuanTelemetryShow(ctx context.Context) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	t := app.OpenTelemetry(cfg, p.Version)
+	payload, err := t.Next(ctx)
+	if err != nil {
+		return err
+	}
+	due, err := t.Due()
+	if err != nil {
+		return err
+	}
+	p.Note("%s", whereTelemetryGoes(cfg, due, time.Now()))
+	if p.JSON {
+		return p.PrintJSON(payload)
+	}
+	e := json.NewEncoder(p.Out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(payload)
+}
+
+// whereTelemetryGoes says what becomes of the report.
+func whereTelemetryGoes(cfg *config.Config, due, now time.Time) string {
+	switch t := cfg.Telemetry; {
+	case !cfg.Analytics.Enabled:
+		return "analytics.enabled is false: calls are not counted, and nothing is sent"
+	case !t.Enabled && t.Endpoint == "":
+		return "telemetry is off, and has no endpoint: this goes nowhere"
+	case !t.Enabled:
+		return "telemetry is off: this goes nowhere"
+	case t.Endpoint == "":
+		return "telemetry has no endpoint: this goes nowhere; telemetry.endpoint says where to"
+	case due.After(now):
+		return "telemetry is on: a running gateway sends the next report at " + due.Local().Format("2006-01-02 15:04")
+	}
+	return "telemetry is on: the report is due, and a running gateway sends it"
+}

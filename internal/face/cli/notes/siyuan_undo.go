@@ -1,0 +1,195 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/call"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+func (p commands) siyuanUndoCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "undo [REQUEST_ID]", Short: "Take a write to your notes back", Args: cobra.MaximumNArgs(1),
+		Long: "Without REQUEST_ID lists the writes of the last days. With it shows what would be put back, and\n" +
+			"what somebody has changed since, asks, and puts it back. Results of writes name their requestId.",
+		Example: "  collie siyuan undo\n  collie siyuan undo 0199c3a0-7b1e-7c55-9d07-2f6a3e0c11aa",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return p.siyuanWrites(c.Context())
+			}
+			return p.siyuanUndo(c.Context(), args[0], yes)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "put it back without being asked")
+	p.KernelFlags(c)
+	return c
+}
+
+func (p commands) siyuanWrites(ctx context.Context) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		all, err := a.Notes.Writes()
+		if err != nil {
+			return err
+		}
+		if p.JSON {
+			rows := []map[string]any{}
+			for i := range all {
+				rows = append(rows, writeJSON(&all[i]))
+			}
+			return p.PrintJSON(map[string]any{"writes": rows})
+		}
+		if len(all) == 0 {
+			p.Note("no write is on record")
+			return nil
+		}
+		now := time.Now()
+		var rows [][]string
+		for i := range all {
+			w := &all[i]
+			rows = append(rows, []string{w.ID, output.Ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoable(w), output.Cut(strings.Join(shown(w), ", "))})
+		}
+		if err := p.Table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows); err != nil {
+			return err
+		}
+		p.Note("what only added something has nothing to put back: remove it, with collie fs rm and the like")
+		return nil
+	})
+}
+
+// shown are the targets of a write for people.
+func shown(w *app.Write) []string {
+	out := w.Targets
+	if len(w.Names) > 0 {
+		out = w.Names
+	}
+	if most := 3; len(out) > most {
+		out = append(out[:most:most], fmt.Sprintf("… %d more", len(out)-most))
+	}
+	return out
+}
+
+func writeJSON(w *app.Write) map[string]any {
+	return map[string]any{
+		"requestId": w.ID, "tool": w.Tool, "action": w.Action, "state": w.State, "createdAt": w.Created,
+		"targets": append([]string{}, w.Targets...), "names": append([]string{}, w.Names...), "canUndo": w.CanUndo(), "noUndo": w.NoUndo,
+	}
+}
+
+func undoable(w *app.Write) string {
+	switch {
+	case w.CanUndo():
+		return "yes"
+	case w.State == app.WriteUndone:
+		return "done"
+	case w.NoUndo != "":
+		why, _, _ := strings.Cut(w.NoUndo, ", ") // what to do about it is told by id
+		return "no: " + output.Cut(why)
+	}
+	return "no"
+}
+
+func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
+	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
+		w, err := a.Notes.Write(id)
+		if err != nil {
+			return err
+		}
+		if !w.CanUndo() {
+			return a.Notes.Restore(ctx, w) // says why not
+		}
+		since, err := a.Notes.ChangedSince(ctx, w)
+		if err != nil {
+			return err
+		}
+		if !p.JSON || !yes {
+			fmt.Fprint(p.Err, undoText(w, since))
+		}
+		if !yes {
+			if _, err := p.Agree(ctx, "Put it back?"); err != nil {
+				return err
+			}
+		}
+		if err := p.takeBack(ctx, a, w); err != nil {
+			return err
+		}
+		p.workspaceChanged(ctx, a, "siyuan undo", map[string]any{"requestId": w.ID, "tool": w.Tool, "action": w.Action, "targets": w.Targets})
+		if p.JSON {
+			return p.PrintJSON(writeJSON(w))
+		}
+		_, err = fmt.Fprintf(p.Out, "✓ %s.%s of %s is taken back\n", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04"))
+		return err
+	})
+}
+
+// takeBack restores what a write has changed, or makes the call that is its opposite.
+func (p commands) takeBack(ctx context.Context, a *app.App, w *app.Write) error {
+	caller, err := call.NewCaller(p.Program, "siyuan", true) // the person has said yes to just this
+	if err != nil {
+		return err
+	}
+	made := app.UndoCall(w, root.Principal(), "collie siyuan undo", caller)
+	if made == nil {
+		return a.Notes.Restore(ctx, w)
+	}
+	if err := a.Notes.Settle(ctx); err != nil {
+		return err
+	}
+	r, err := a.Road.Do(ctx, made)
+	caller.Done()
+	switch {
+	case err != nil:
+		return err
+	case r.IsError:
+		if e := call.PayloadError(call.Payload(r.Raw).Raw); e != nil {
+			return e
+		}
+		return &tool.Error{Op: "undo", Kind: tool.API, Subject: w.ID, Message: strings.TrimSpace(call.Readable(r.Raw))}
+	}
+	return a.Notes.Undone(w)
+}
+
+// undoText shows what would be put back.
+func undoText(w *app.Write, since []string) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say("%s.%s of %s (%s)", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04:05"), w.State)
+	for i := range w.Before {
+		v := &w.Before[i]
+		what := "block"
+		if v.Document {
+			what = "document"
+		}
+		say("  %s %s %s", what, v.ID, output.OneLine(v.HPath))
+		for _, line := range excerpt(v.Kramdown) {
+			say("    │ %s", output.Cut(line))
+		}
+	}
+	if w.Inverse != nil {
+		say("  by %s.%s %s", w.Inverse.Tool, w.Inverse.Action, output.Cut(string(w.Inverse.Args)))
+	}
+	if len(since) > 0 {
+		say("  ! changed since, which would be lost: %s", strings.Join(since, ", "))
+	}
+	return b.String()
+}
+
+// excerpt is the first lines of a text.
+func excerpt(text string) []string {
+	const most = 6
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) > most {
+		lines = append(lines[:most:most], fmt.Sprintf("… %d more lines", len(lines)-most))
+	}
+	return lines
+}

@@ -1,0 +1,122 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// askKernel asks for a name, an address and a token until a kernel answers to them, or the person
+// wants them saved as they are; facts are nil then. The error for a person who answers no more is
+// io.EOF.
+func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKernel) (*app.KernelFacts, error) {
+	saved, _ := app.Connections(cfg, p.Env)
+	if err := p.askName(ctx, &saved, n); err != nil {
+		return nil, err
+	}
+	proposed := app.ProposedKernel
+	if old, ok := saved.Get(output.First(currentOf(&saved), n.name)); ok {
+		proposed = old.URL
+	}
+	for ask := 'u'; ; {
+		if ask == 'u' {
+			if err := p.askAddress(ctx, proposed, n); err != nil {
+				return nil, err
+			}
+			proposed = n.url
+		}
+		if ask == 'u' || ask == 't' {
+			token, err := p.Prompt(ctx, "API token, from SiYuan: Settings - About - API token (it is not shown; Enter for none): ", true)
+			if err != nil {
+				return nil, err
+			}
+			n.token = strings.TrimSpace(token)
+		}
+		facts, err := app.TryKernel(ctx, n.url, n.token, nil)
+		if err == nil {
+			fmt.Fprintln(p.Err, output.OneLine(kernelLine(n.url, &facts)))
+			return &facts, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if ask, err = p.askAgain(ctx, n.url, err); err != nil || ask == 's' {
+			return nil, err
+		}
+	}
+}
+
+// askName asks what to call the connection. One that is there is replaced only after a yes.
+func (p commands) askName(ctx context.Context, saved *app.SavedKernels, n *newKernel) error {
+	for given := n.name; ; given = "" {
+		var err error
+		if n.name = given; n.name == "" {
+			if n.name, err = p.PromptOr(ctx, "Name of this connection", defaultConnection); err != nil {
+				return err
+			}
+		}
+		if err := checkConnectionName(n.name); err != nil {
+			fmt.Fprintf(p.Err, "  %v\n", err)
+			continue
+		}
+		old, there := saved.Get(n.name)
+		if !there || saved.File != "" {
+			return nil
+		}
+		answer, err := p.Prompt(ctx, fmt.Sprintf("%s is there already (%s). Replace it? [y/N] ", output.OneLine(n.name), old.URL), false)
+		if err != nil || root.Agrees(answer) {
+			return err
+		}
+	}
+}
+
+func (p commands) askAddress(ctx context.Context, proposed string, n *newKernel) error {
+	for {
+		address, err := p.PromptOr(ctx, "Address of the SiYuan kernel", proposed)
+		if err != nil {
+			return err
+		}
+		if n.url, err = app.KernelAddress(address); err == nil {
+			return nil
+		}
+		fmt.Fprintf(p.Err, "  %v\n", err)
+	}
+}
+
+// askAgain says what went wrong and asks how to go on: u is another address, t another token, r
+// the same again, s saves it all the same.
+func (p commands) askAgain(ctx context.Context, address string, failed error) (rune, error) {
+	usual, message, hint := 'u', failed.Error(), ""
+	if e, ok := errors.AsType[*tool.Error](failed); ok {
+		message, hint = output.First(e.Message, message), unsaved(e, address)
+		switch {
+		case e.Kind == tool.Unauthorized:
+			usual = 't'
+		case e.Code == app.KernelUnreachable:
+			usual = 'r'
+		}
+	}
+	fmt.Fprintf(p.Err, "%s %s\n", p.Painter(p.Err).Mark("✗"), output.OneLine(message))
+	if hint != "" {
+		fmt.Fprintf(p.Err, "  %s\n", output.OneLine(hint))
+	}
+	for {
+		answer, err := p.PromptOr(ctx, "Try again (r), another address (u), another token (t), save it all the same (s), or quit (q)?", string(usual))
+		if err != nil {
+			return 0, err
+		}
+		switch key := strings.ToLower(answer); key {
+		case "r", "u", "t", "s":
+			return rune(key[0]), nil
+		case "q":
+			return 0, errLeft()
+		}
+	}
+}

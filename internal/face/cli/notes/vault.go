@@ -1,0 +1,88 @@
+package notes
+
+import (
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+func VaultCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+
+	c := root.Group("vault", "Your notes without a SiYuan, in one file",
+		p.vaultInfoCommand(),
+		p.vaultImportCommand(),
+		p.vaultExportCommand(),
+		p.vaultCheckCommand(),
+		p.vaultBackupCommand(),
+		p.vaultRestoreCommand(),
+		p.vaultSalvageCommand(),
+	)
+	c.AddCommand(p.aboutVault(p.siyuanPermissionCommand(), p.siyuanUndoCommand())...)
+	c.Long = "Where no SiYuan is set up your notes are kept in a vault: one file that the tools for notes read\n" +
+		"and write. These commands work on the file itself, also while a gateway runs."
+	c.Example = "  collie vault info\n  collie vault import ~/Obsidian\n  collie vault backup\n  collie fs tree /"
+	return c
+}
+
+// withVault hands do the vault of the settings, for looking at it, and closes it when do has
+// returned. Nothing is made or changed.
+func (p commands) withVault(do func(v *app.Vault, cfg *config.Config) error) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	v := app.OpenVault(cfg, slog.New(slog.DiscardHandler)) // the command itself says what went wrong
+	defer v.Close()                                        //nolint:errcheck // nothing was written
+	return do(v, cfg)
+}
+
+// noVaultYet tells people of a vault that nobody has used.
+func (p commands) noVaultYet(v *app.Vault) {
+	p.Note("there is no vault yet; the first use makes it: %s", v.Path())
+}
+
+// aboutVault gives the vault the commands for notes that "siyuan" has: somebody without a SiYuan does
+// not look for them there. Where the notes are in a SiYuan they refuse, since the name would mislead.
+func (p commands) aboutVault(commands ...*cobra.Command) []*cobra.Command {
+	for _, c := range commands {
+		p.aboutVault(c.Commands()...)
+		c.Example = strings.ReplaceAll(c.Example, "collie siyuan ", "collie vault ")
+		for _, name := range root.KernelFlagNames {
+			if c.Flags().Lookup(name) != nil {
+				_ = c.Flags().MarkHidden(name) // it is there
+			}
+		}
+		run := c.RunE
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if err := p.notInVault(c); err != nil && !c.HasSubCommands() {
+				return err
+			}
+			return run(c, args)
+		}
+	}
+	return commands
+}
+
+// notInVault is why a command about the vault says nothing about one's notes; nil if it does.
+func (p commands) notInVault(c *cobra.Command) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	instead := app.InsteadOfVault(cfg, p.Env, p.Kernel)
+	if instead == "" {
+		return nil
+	}
+	same := strings.Replace(c.CommandPath(), "collie vault", "collie siyuan", 1)
+	return &tool.Error{
+		Op: strings.TrimPrefix(c.CommandPath(), "collie "), Kind: tool.Invalid,
+		Message: "the tools for notes do not work in the vault: " + instead, Hint: same + " is for the notes that they work in",
+	}
+}

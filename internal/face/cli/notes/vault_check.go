@@ -1,0 +1,71 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) vaultCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "Look for what is wrong in the vault's file", Args: cobra.NoArgs,
+		Long: "Walks all that must hold in the file of the vault: its pages, the trees of all documents, the\n" +
+			"index of their words, and the files it keeps. It changes nothing, and may run while a gateway\n" +
+			"does. The exit code is 1 if something is wrong; a backup is the way back then.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.vaultCheck(c.Context()) },
+	}
+}
+
+func (p commands) vaultCheck(ctx context.Context) error {
+	return p.withVault(func(v *app.Vault, _ *config.Config) error {
+		if !v.Exists() {
+			if p.JSON {
+				return p.PrintJSON(map[string]any{"file": v.Path(), "exists": false, "problems": []app.VaultProblem{}})
+			}
+			p.noVaultYet(v)
+			return nil
+		}
+		info, err := v.Info(ctx)
+		if err != nil {
+			return err
+		}
+		b := p.NewBar("checking")
+		found, err := v.Check(ctx, func(done, total int) { b.Show(done, total, "") })
+		b.Close()
+		if err != nil {
+			return err
+		}
+		if p.JSON {
+			err = p.PrintJSON(map[string]any{"file": v.Path(), "exists": true, "problems": append([]app.VaultProblem{}, found...)})
+		} else {
+			err = p.showProblems(&info, found)
+		}
+		if err == nil && len(found) > 0 {
+			err = root.Exit(root.ExitFailed)
+		}
+		return err
+	})
+}
+
+func (p commands) showProblems(info *app.VaultInfo, found []app.VaultProblem) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintf(p.Out, "✓ %s: nothing wrong; %s, %s, %s\n", info.Path,
+			output.Count(info.Notebooks, "notebook"), output.Count(info.Documents, "document"), output.Count(info.Blocks, "block"))
+		return err
+	}
+	rows := make([][]string, len(found))
+	for i, f := range found {
+		rows[i] = []string{f.Subject, f.Text}
+	}
+	if err := p.Table([]string{"WHERE", "WHAT IS WRONG"}, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark("✗"), info.Path, output.Count(len(found), "problem"))
+	return err
+}

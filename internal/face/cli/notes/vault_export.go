@@ -1,0 +1,77 @@
+package notes
+
+import (
+	"context"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+// vaultExportFlags say what an export is to be.
+type vaultExportFlags struct {
+	siyuan            string
+	overwrite, allIDs bool
+}
+
+func (p commands) vaultExportCommand() *cobra.Command {
+	var f vaultExportFlags
+	c := &cobra.Command{
+		Use: "export DIR [NOTEBOOK…] | --siyuan FILE [NOTEBOOK]", Short: "Write notebooks as a folder of Markdown, or for SiYuan",
+		Long: "Writes notebooks, all without NOTEBOOK, as a folder of Markdown that collie vault import reads\n" +
+			"back to the same notes. DIR is made if it is not there; else it must be empty, or hold an\n" +
+			"earlier export, which --overwrite brings up to date.\n\n" +
+			"With --siyuan it writes one notebook as an archive for SiYuan: there, make a notebook, right-click\n" +
+			"it, Import, SiYuan .sy.zip; then collie siyuan init has the tools work there.\n\n" +
+			"What could not be kept is listed, and the exit code is 6 then.",
+		Example: "  collie vault export ~/notes\n  collie vault export ~/notes Work Journal --overwrite\n" +
+			"  collie vault export --siyuan work.sy.zip Work",
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case f.siyuan == "" && len(args) == 0:
+				return root.Usage("where to? name a folder, or a file with --siyuan FILE")
+			case f.siyuan != "" && len(args) > 1:
+				return root.Usage("an archive for SiYuan holds one notebook; these are %d: %q", len(args), args)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return p.vaultExport(c.Context(), args, &f) },
+	}
+	c.Flags().StringVar(&f.siyuan, "siyuan", "", "write an archive for SiYuan to `FILE`, such as notes.sy.zip")
+	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "bring an earlier export up to date, or replace FILE")
+	c.Flags().BoolVar(&f.allIDs, "all-ids", false, "write every block with its id, not only those that something refers to")
+	c.MarkFlagsMutuallyExclusive("siyuan", "all-ids")
+	return c
+}
+
+func (p commands) vaultExport(ctx context.Context, args []string, f *vaultExportFlags) error {
+	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
+		to := f.siyuan
+		if to == "" {
+			to, args = args[0], args[1:]
+		}
+		to, err := filepath.Abs(to)
+		if err != nil {
+			return err
+		}
+		defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
+		var report app.FolderReport
+		if f.siyuan != "" {
+			report, err = v.ExportSiYuan(ctx, to, output.First(append(args, "")...), f.overwrite)
+		} else {
+			b := p.NewBar("exporting")
+			report, err = v.Export(ctx, to, app.FolderExport{Notebooks: args, Progress: b.Show, Overwrite: f.overwrite, AllIDs: f.allIDs})
+			b.Close()
+		}
+		if err != nil {
+			return err
+		}
+		p.OnRecord(ctx, cfg, "vault export", folderDetail(v, to, &report))
+		return p.showFolder("exported to "+to, v.Path(), to, &report)
+	})
+}

@@ -1,0 +1,173 @@
+package notes
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/root"
+)
+
+// wholeMemory is the memory that a command aims to stay below, in bytes, which has all pages of a vault before it.
+const wholeMemory = 1 << 30
+
+// wholePercent is how much such a command lets its memory grow between collections, which is less than a gateway does.
+const wholePercent = 75
+
+// vaultImportFlags say how a folder is imported.
+type vaultImportFlags struct {
+	notebook, movedFrom string
+	theirs, copied, dry bool
+}
+
+func (p commands) vaultImportCommand() *cobra.Command {
+	var f vaultImportFlags
+	c := &cobra.Command{
+		Use: "import DIR | FILE.sy.zip", Short: "Bring a folder of Markdown, or a notebook of SiYuan, into the vault", Args: root.Named("folder"),
+		Long: "Reads a folder of Markdown, such as one of Obsidian or Logseq or one that collie vault export\n" +
+			"wrote, into the vault: files become documents, folders documents with children, links between\n" +
+			"pages references, and images and attachments come along. DIR is only read. What could not be\n" +
+			"kept is listed, and the exit code is 6 then. The vault is made if it is not there.\n\n" +
+			"FILE.sy.zip is what SiYuan exports as SiYuan .sy.zip, or collie vault export --siyuan: blocks keep\n" +
+			"their ids, attributes, references and databases.\n\n" +
+			"Imported again, files that have changed update their documents, and nothing is removed. A\n" +
+			"document that was changed here too stays, and is listed: --theirs has the file win, and collie\n" +
+			"vault undo takes that back. An import that was interrupted goes on with the same command.",
+		Example: "  collie vault import ~/Obsidian\n  collie vault import ~/Obsidian --dry-run\n  collie vault import ~/logseq --notebook Journal\n  collie vault import Garden.sy.zip",
+		RunE:    func(c *cobra.Command, args []string) error { return p.vaultImport(c.Context(), args[0], &f) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+	}
+	c.Flags().StringVar(&f.notebook, "notebook", "", "put all into the notebook `NAME` (default: the name of DIR)")
+	c.Flags().BoolVar(&f.theirs, "theirs", false, "have files win over what was changed or removed here")
+	c.Flags().BoolVar(&f.copied, "copy", false, "bring all in as new documents, also what was imported before")
+	c.Flags().StringVar(&f.movedFrom, "moved-from", "", "go on with what was imported from `DIR`, where the folder was before")
+	c.Flags().BoolVar(&f.dry, "dry-run", false, "only say what would be done")
+	c.MarkFlagsMutuallyExclusive("copy", "moved-from")
+	c.MarkFlagsMutuallyExclusive("copy", "theirs")
+	return c
+}
+
+func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFlags) error {
+	const op = "vault import"
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	v, end, err := p.vaultToFill(cfg, f.dry)
+	if err != nil {
+		return err
+	}
+	defer end()
+	// What is known of all pages stays in memory: under the limit of a gateway the collector would run without end.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(wholeMemory))
+	defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
+	b := p.NewBar("importing")
+	report, err := v.Import(ctx, dir, app.FolderImport{
+		Notebook: f.notebook, Progress: b.Show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,
+	}, func() { p.Note("another import works on this vault: waiting for it to end") })
+	b.Close()
+	if done(&report) && !f.dry {
+		p.OnRecord(context.WithoutCancel(ctx), cfg, op, folderDetail(v, dir, &report))
+	}
+	if err != nil {
+		if done(&report) && !f.dry {
+			p.Note("imported before that: %s", reportText(&report))
+		}
+		return err
+	}
+	if instead := app.InsteadOfVault(cfg, p.Env, app.KernelFlags{}); instead != "" {
+		p.Note("the tools for notes do not work in the vault now: %s", instead)
+	}
+	return p.showImport(cfg.Vault.File, dir, &report, f.dry)
+}
+
+// vaultToFill opens the vault. Where nothing is to be written an empty one stands for a vault that is not there. The caller calls
+// end.
+func (p commands) vaultToFill(cfg *config.Config, dry bool) (v *app.Vault, end func(), err error) {
+	quiet := slog.New(slog.DiscardHandler) // the command itself says what went wrong
+	if v = app.OpenVaultToFill(cfg, p.Env, quiet); !dry || v.Exists() {
+		return v, func() { p.closeVault(v) }, nil
+	}
+	tmp, err := os.MkdirTemp("", "collie-import-")
+	if err != nil {
+		return nil, nil, err
+	}
+	empty := *cfg
+	empty.Vault.File = filepath.Join(tmp, "vault.db")
+	v = app.OpenVaultToFill(&empty, p.Env, quiet)
+	return v, func() {
+		p.closeVault(v)       // an open file cannot be removed everywhere
+		_ = os.RemoveAll(tmp) // nothing of worth is in it
+	}, nil
+}
+
+func (p commands) closeVault(v *app.Vault) {
+	if err := v.Close(); err != nil {
+		p.Warn("the vault was not closed: %v", err)
+	}
+}
+
+// showImport tells what became of the files of a folder.
+func (p commands) showImport(file, dir string, r *app.FolderReport, dry bool) error {
+	if r.From != "" && !p.JSON {
+		p.Note("taken for the folder that was imported from %s, which is no more", r.From)
+	}
+	if p.JSON {
+		return p.showFolder("", file, dir, r)
+	}
+	if err := p.showStates(r); err != nil {
+		return err
+	}
+	what := "imported into " + file
+	if dry {
+		what = "would be imported into " + file
+	}
+	return p.showFolder(what, file, dir, r)
+}
+
+// worthTelling are the states that people are shown file by file, and what they mean.
+var worthTelling = map[string]string{
+	string(app.FileRemoved):     "removed here: it stays so; --theirs brings it back",
+	string(app.FileGone):        "not in the folder any more: the document stays",
+	string(app.FileOverwritten): "changed here too: the file won; collie vault undo takes it back",
+	string(app.FileMoved):       "it was moved in the folder",
+}
+
+// showStates shows the files that need a word.
+func (p commands) showStates(r *app.FolderReport) error {
+	var rows [][]string
+	more := 0
+	for _, f := range r.States {
+		why, worth := worthTelling[string(f.State)]
+		switch {
+		case !worth && f.From == "":
+			continue
+		case f.From != "":
+			why = "it was " + f.From
+		}
+		if len(rows) >= maxProblemRows {
+			more++
+			continue
+		}
+		rows = append(rows, []string{f.Path, string(f.State), why})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	err := p.Table([]string{"FILE", "STATE", "WHY"}, rows)
+	if more > 0 {
+		p.Note("and %d more; --json lists all", more)
+	}
+	return err
+}

@@ -1,0 +1,79 @@
+package notes
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+)
+
+func (p commands) vaultInfoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "info", Short: "Show where the vault is and what it holds", Args: cobra.NoArgs,
+		Long: "Shows the file of the vault, its size, what it holds, when it was changed last, and whether the\n" +
+			"tools for notes work in it or in a SiYuan.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.vaultInfo(c.Context()) },
+	}
+}
+
+// vaultFacts are what is told of a vault.
+type vaultFacts struct {
+	Exists bool `json:"exists"`
+	InUse  bool `json:"inUse"` // by the tools for notes
+	// Instead is why it is not.
+	Instead string `json:"instead,omitempty"`
+	app.VaultInfo
+}
+
+func (p commands) vaultInfo(ctx context.Context) error {
+	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
+		f := vaultFacts{Exists: v.Exists(), Instead: app.InsteadOfVault(cfg, p.Env, app.KernelFlags{}), VaultInfo: app.VaultInfo{Path: v.Path()}}
+		f.InUse = f.Instead == ""
+		if f.Exists {
+			info, err := v.Info(ctx)
+			if err != nil {
+				return err
+			}
+			f.VaultInfo = info
+		}
+		if p.JSON {
+			return p.PrintJSON(f)
+		}
+		return p.showVault(&f, v)
+	})
+}
+
+func (p commands) showVault(f *vaultFacts, v *app.Vault) error {
+	use := "yes"
+	if !f.InUse {
+		use = "no; " + f.Instead
+	}
+	if !f.Exists {
+		p.noVaultYet(v)
+		return p.Table(nil, [][]string{{"file", f.Path}, {"in use", use}})
+	}
+	changed := "never"
+	if !f.Changed.IsZero() {
+		changed = f.Changed.Local().Format("2006-01-02 15:04:05") + ", " + output.Age(time.Since(f.Changed)) + " ago"
+	}
+	files := strconv.Itoa(f.Files)
+	if f.Files > 0 {
+		files += ", " + output.BinarySize(f.FileBytes)
+	}
+	return p.Table(nil, [][]string{
+		{"file", f.Path},
+		{"size", output.BinarySize(f.Size)},
+		{"version", strconv.Itoa(f.Version)},
+		{"notebooks", strconv.Itoa(f.Notebooks)},
+		{"documents", strconv.Itoa(f.Documents)},
+		{"blocks", strconv.Itoa(f.Blocks)},
+		{"files", files},
+		{"last change", changed},
+		{"in use", use},
+	})
+}

@@ -1,0 +1,109 @@
+package notes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+)
+
+// maxProblemRows is how many problems are shown to people; programs get all.
+const maxProblemRows = 100
+
+// done reports whether anything was done.
+func done(r *app.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0 }
+
+// reportText counts what was brought in or out.
+func reportText(r *app.FolderReport) string {
+	text := fmt.Sprintf("%s, %s, %s, %s", output.Count(r.Notebooks, "notebook"), output.Count(r.Documents, "document"), output.Count(r.Blocks, "block"), output.Count(r.Files, "file"))
+	counts := stateCounts(r)
+	if counts[string(app.FileAdded)] == len(r.States) { // nothing of it was there before
+		return text
+	}
+	if r.Documents == 0 && r.Files == 0 {
+		text = "nothing to write"
+	}
+	var parts []string
+	for _, state := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+	}
+	return text + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// stateCounts counts the files of an import by what became of them.
+func stateCounts(r *app.FolderReport) map[string]int {
+	counts := map[string]int{}
+	for _, f := range r.States {
+		counts[string(f.State)]++
+	}
+	return counts
+}
+
+// folderDetail is what the record says of an import or export.
+func folderDetail(v *app.Vault, place string, r *app.FolderReport) map[string]any {
+	return map[string]any{
+		"file": v.Path(), "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "files": r.Files, "problems": len(r.Problems),
+	}
+}
+
+// showFolder tells what came of an import or export. The error is that of a part.
+func (p commands) showFolder(what, file, place string, r *app.FolderReport) error {
+	var err error
+	if p.JSON {
+		out := map[string]any{
+			"file": file, "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "blocks": r.Blocks, "files": r.Files,
+			"problems": append([]app.FolderProblem{}, r.Problems...),
+		}
+		if r.Changes != nil {
+			out["changes"] = r.Changes
+		}
+		if r.States != nil {
+			out["states"], out["counts"] = r.States, stateCounts(r)
+		}
+		if r.From != "" {
+			out["movedFrom"] = r.From
+		}
+		err = p.PrintJSON(out)
+	} else {
+		err = p.showFolderText(what, r)
+	}
+	if err == nil && len(r.Problems) > 0 {
+		err = root.Exit(root.ExitPartial)
+	}
+	return err
+}
+
+func (p commands) showFolderText(what string, r *app.FolderReport) error {
+	problems := r.ByFolder()
+	shown := problems[:min(len(problems), maxProblemRows)]
+	rows := make([][]string, len(shown))
+	for i, f := range shown {
+		at := f.Path
+		if f.Line > 0 {
+			at += ":" + strconv.Itoa(f.Line)
+		}
+		rows[i] = []string{at, output.Cut(f.What), f.Why}
+	}
+	if len(rows) > 0 {
+		if err := p.Table([]string{"WHERE", "WHAT", "WHY"}, rows); err != nil {
+			return err
+		}
+		if more := len(problems) - len(shown); more > 0 {
+			p.Note("and %d more; --json lists all", more)
+		}
+	}
+	for _, c := range r.Changes {
+		p.Note("written otherwise, in %s: %s", output.Count(c.Lines, "line"), c.Why)
+	}
+	mark, rest := "✓", ""
+	if len(r.Problems) > 0 {
+		mark, rest = "!", "; not as it was: "+output.Count(len(r.Problems), "thing")
+	}
+	_, err := fmt.Fprintf(p.Out, "%s %s: %s%s\n", p.Painter(p.Out).Mark(mark), what, reportText(r), rest)
+	return err
+}

@@ -1,0 +1,110 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+func (p commands) vaultRestoreCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "restore BACKUP", Short: "Go back to a backup of the vault", Args: root.Named("backup"),
+		Long: "Puts BACKUP, a file that collie vault backup wrote, in the place of the vault, also of one that is\n" +
+			"damaged or gone. BACKUP is checked first and stays as it is; the vault that was there is kept\n" +
+			"beside it. Stop the gateway and whatever else uses the vault before.",
+		Example: "  collie vault restore ~/Backups/vault-20261121-185700.db",
+		RunE:    func(c *cobra.Command, args []string) error { return p.vaultRestore(c.Context(), args[0], yes) },
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "go back without being asked")
+	return c
+}
+
+func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) error {
+	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
+		backup, err := filepath.Abs(backup)
+		if err != nil {
+			return err
+		}
+		switch g, err := app.FindGateway(cfg.Paths); {
+		case err == nil:
+			return &tool.Error{
+				Op: "restore the vault", Kind: tool.Conflicting, Subject: v.Path(), Message: fmt.Sprintf("a gateway has it open (pid %d): nothing was changed", g.PID),
+				Hint: "stop it, restore, and start it again",
+			}
+		case !errors.Is(err, app.ErrNoGateway):
+			return err
+		}
+		if err := v.MayRestore(backup); err != nil {
+			return err
+		}
+		if !yes && v.Exists() {
+			if _, err := p.Agree(ctx, fmt.Sprintf("put %s in the place of %s, which is kept beside it?", backup, v.Path())); err != nil {
+				return err
+			}
+		}
+		b := p.NewBar("checking")
+		r, err := v.Restore(ctx, backup, func(done, total int) { b.Show(done, total, "") })
+		b.Close()
+		if err != nil {
+			return err
+		}
+		p.OnRecord(ctx, cfg, "vault restore", map[string]any{"file": v.Path(), "backup": backup, "kept": r.Kept})
+		if p.JSON {
+			return p.PrintJSON(map[string]any{"file": v.Path(), "backup": backup, "kept": r.Kept, "notebooks": r.Notebooks, "documents": r.Documents, "blocks": r.Blocks})
+		}
+		if r.Kept != "" {
+			p.Note("what was there is %s", r.Kept)
+		}
+		_, err = fmt.Fprintf(p.Out, "✓ %s is what it was in %s: %s, %s, %s\n", v.Path(), backup,
+			output.Count(r.Notebooks, "notebook"), output.Count(r.Documents, "document"), output.Count(r.Blocks, "block"))
+		return err
+	})
+}
+
+func (p commands) vaultSalvageCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "salvage DIR", Short: "Write what can still be read of a damaged vault as Markdown", Args: root.Named("folder"),
+		Long: "Reads the file of a vault that is damaged page by page, and writes the notes that it finds to DIR,\n" +
+			"like collie vault export, so that collie vault import reads them. What is missing is listed, in\n" +
+			"DIR too, and the exit code is 6 then. What was removed lately may turn up again. The file itself\n" +
+			"is only read. A backup is the better way back: collie vault restore.",
+		Example: "  collie vault salvage ~/salvaged",
+		RunE:    func(c *cobra.Command, args []string) error { return p.vaultSalvage(c.Context(), args[0]) },
+	}
+}
+
+func (p commands) vaultSalvage(ctx context.Context, dir string) error {
+	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		// All that is found stays in memory, files too: under the limit of a gateway the collector would run without end.
+		size := int64(0)
+		if info, err := os.Stat(v.Path()); err == nil {
+			size = info.Size()
+		}
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(wholeMemory + 2*size))
+		report, lost, err := v.Salvage(ctx, dir)
+		if err != nil {
+			return err
+		}
+		p.OnRecord(ctx, cfg, "vault salvage", folderDetail(v, dir, &report))
+		for _, l := range lost {
+			report.Problems = append(report.Problems, app.FolderProblem{Path: l.Where, Code: "not-salvaged", What: l.What, Why: "it could not be read"})
+		}
+		return p.showFolder("salvaged to "+dir, v.Path(), dir, &report)
+	})
+}

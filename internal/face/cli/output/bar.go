@@ -1,0 +1,65 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// bar shows on a terminal how far work of many small parts is, in a line that changes; elsewhere,
+// and with --json, nothing. It is safe for concurrent use. close takes the line away.
+type bar struct {
+	p      *Output
+	verb   string
+	screen bool
+
+	mu    sync.Mutex
+	drawn time.Time
+}
+
+const (
+	barWidth = 24
+	// barPause is how often at most the line changes.
+	barPause = 50 * time.Millisecond
+)
+
+func (o *Output) NewBar(verb string) *bar {
+	return &bar{p: o, verb: verb, screen: IsTerminal(o.Err) && !o.JSON}
+}
+
+// Show says that done of total are done, the last of them name, which may be empty.
+func (b *bar) Show(done, total int, name string) {
+	if !b.screen {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); done == total || now.Sub(b.drawn) >= barPause {
+		b.drawn = now
+		_, _ = io.WriteString(b.p.Err, "\r\x1b[K"+barLine(b.verb, done, total, name, TerminalWidth(b.p.Err)-1))
+	}
+}
+
+// barLine is the line for a terminal of a width.
+func barLine(verb string, done, total int, name string, width int) string {
+	if width < 20 {
+		width = 79
+	}
+	full := barWidth
+	if total > 0 {
+		full = min(barWidth*done/total, barWidth)
+	}
+	text := fmt.Sprintf("%s [%s%s] %d/%d", verb, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), done, total)
+	if name != "" {
+		text += " " + OneLine(name)
+	}
+	return Truncate(text, width)
+}
+
+func (b *bar) Close() {
+	if b.screen {
+		_, _ = io.WriteString(b.p.Err, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,31 @@
+package output
+
+import (
+	"bytes"
+	"testing"
+)
+
+// Without a terminal each end is a line on stderr; a program that reads JSON gets none.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		total int
+		json  bool
+		want  string
+	}{
+		{2, false, "collie: a: 2 tools\ncollie: b: failed\n"},
+		{2, true, ""},
+		{1, false, ""}, // the table says it all
+	} {
+		var b bytes.Buffer
+		s := (&Output{Err: &b, JSON: tt.json}).NewProgress(tt.total)
+		s.Begin("a")
+		s.Begin("b")
+		s.End("a", "2 tools")
+		s.End("b", "failed")
+		s.Close()
+		if b.String() != tt.want {
+			t.Errorf("%d things, JSON %t: %q, want %q", tt.total, tt.json, &b, tt.want)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package output
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+)
+
+// columns measures text as terminals show it: a Chinese character takes two columns. What
+// the environment says of ambiguous characters is left out, so that a table looks the same
+// everywhere.
+var columns = &runewidth.Condition{}
+
+// Width is how many columns a text takes.
+func Width(text string) int { return columns.StringWidth(text) }
+
+// Truncate cuts a text to a number of columns; what is cut ends with a sign that it is.
+func Truncate(text string, width int) string { return columns.Truncate(text, width, "…") }
+
+// minLast is what a table leaves of its last column on a narrow terminal.
+const minLast = 16
+
+// Table writes rows under a head to stdout, in aligned columns. Line breaks in a cell
+// become spaces. Where the terminal is too narrow the widest columns are cut, the last one too.
+// A head of nil writes rows alone.
+func (o *Output) Table(head []string, rows [][]string) error {
+	return o.lay(layout{}, head, rows)
+}
+
+// TableWhole is a table whose last column goes on below itself where it is too long.
+func (o *Output) TableWhole(head []string, rows [][]string) error {
+	return o.lay(layout{whole: true}, head, rows)
+}
+
+func (o *Output) lay(l layout, head []string, rows [][]string) error {
+	l.Painter, l.width = o.Painter(o.Out), TerminalWidth(o.Out)
+	_, err := io.WriteString(o.Out, l.text(head, rows))
+	return err
+}
+
+// LayOut returns the text of a table without colours. A width of 0 cuts nothing.
+func LayOut(head []string, rows [][]string, width int) string {
+	return layout{width: width}.text(head, rows)
+}
+
+// layout is how a table is written.
+type layout struct {
+	Painter
+	width int  // of the terminal; 0 cuts nothing
+	whole bool // the last column is broken into lines, not cut
+}
+
+func (l layout) text(head []string, rows [][]string) string {
+	all := rows
+	if head != nil {
+		all = append([][]string{head}, rows...)
+	}
+	cells := make([][]string, len(all))
+	var widths []int
+	for i, row := range all {
+		cells[i] = make([]string, len(row))
+		for j, cell := range row {
+			cells[i][j] = OneLine(cell)
+			if j == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[j] = max(widths[j], Width(cells[i][j]))
+		}
+	}
+	narrow(widths, l.width, handled(all))
+	var b strings.Builder
+	for i, row := range cells {
+		b.WriteString(l.row(row, widths, head != nil && i == 0) + "\n")
+	}
+	return b.String()
+}
+
+const Gap = "  "
+
+// minColumn is what is left of a column where a table does not fit, leastColumn where it is that or
+// a part of what another command takes.
+const (
+	minColumn   = 8
+	leastColumn = 4
+)
+
+// handles are the heads of columns whose cells another command takes. Cut, they are of no use.
+var handles = []string{"ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
+
+// handled says of each column whether the first row calls it by the head of a handle.
+func handled(rows [][]string) []bool {
+	if len(rows) == 0 {
+		return nil
+	}
+	out := make([]bool, len(rows[0]))
+	for j, cell := range rows[0] {
+		out[j] = slices.Contains(handles, strings.TrimSpace(cell))
+	}
+	return out
+}
+
+// narrow makes the widest of all columns but the last narrower until the last has some place too. The
+// columns that are kept give way once no other can.
+func narrow(widths []int, width int, kept []bool) {
+	if width <= 0 || len(widths) < 2 {
+		return
+	}
+	if !shrink(widths, width, minColumn, minLast, kept) && slices.Contains(kept, true) && !shrink(widths, width, leastColumn, minColumn, kept) {
+		shrink(widths, width, minColumn, minColumn, nil)
+	}
+}
+
+// shrink is narrow down to a least width of columns, and of the last one. It is false where that is
+// not enough.
+func shrink(widths []int, width, least, leastLast int, kept []bool) bool {
+	first, last := widths[:len(widths)-1], widths[len(widths)-1]
+	for {
+		used, widest := min(leastLast, last), -1
+		for j, w := range first {
+			if w > 0 {
+				used += w + len(Gap)
+			}
+			if (j >= len(kept) || !kept[j]) && (widest < 0 || w > first[widest]) {
+				widest = j
+			}
+		}
+		if used <= width {
+			return true
+		}
+		if widest < 0 || first[widest] <= least {
+			return false
+		}
+		first[widest]-- // the widest gives way until another is as wide
+	}
+}
+
+// Rows returns what writes rows as they come, each as a line in columns of these widths or narrower ones.
+func (o *Output) Rows(widths []int) (line func(row []string) string) {
+	l := layout{Painter: o.Painter(o.Out), width: TerminalWidth(o.Out)}
+	widths = slices.Clone(widths)
+	narrow(widths, l.width, nil)
+	return func(row []string) string {
+		for i, cell := range row {
+			row[i] = OneLine(cell)
+			if i < len(row)-1 {
+				row[i] = Truncate(row[i], widths[i])
+			}
+		}
+		return l.row(row, widths, false)
+	}
+}
+
+// row is one row in columns of these widths.
+func (l layout) row(row []string, widths []int, head bool) string {
+	var b strings.Builder
+	used := 0
+	for j, cell := range row {
+		if widths[j] == 0 {
+			continue // a column without a word
+		}
+		left := max(l.width-used, min(minColumn, widths[j]))
+		switch {
+		case j < len(widths)-1:
+			cell = Truncate(cell, widths[j])
+		case l.width > 0 && l.whole:
+			cell = strings.Join(wrapped(cell, left), "\n"+strings.Repeat(" ", used))
+		case l.width > 0:
+			cell = Truncate(cell, left)
+		}
+		wide := Width(cell)
+		if head {
+			cell = l.paint(bold, cell)
+		} else {
+			cell = l.Mark(cell)
+		}
+		b.WriteString(cell)
+		if j < len(row)-1 {
+			b.WriteString(strings.Repeat(" ", max(0, widths[j]-wide)) + Gap)
+			used += widths[j] + len(Gap)
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// OneLine makes a cell of any text: one line, and nothing that a terminal would obey.
+func OneLine(s string) string {
+	if !strings.ContainsFunc(s, IsControl) {
+		return s
+	}
+	return Harmless(strings.Join(strings.Fields(s), " "))
+}
+
+// Harmless shows control characters instead of having a terminal obey them: what a server
+// says must not be able to rewrite the screen. Line breaks and tabs stay.
+func Harmless(s string) string {
+	return strings.Map(func(r rune) rune {
+		if IsControl(r) && r != '\n' && r != '\t' {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// IsControl covers the control characters of ASCII and Latin-1, and those that turn the
+// direction of text.
+func IsControl(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // a descriptor is small
+}
+
+// TerminalWidth is the width of the terminal that w is, 0 if it is none.
+func TerminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd())) //nolint:gosec // a descriptor is small
+	if err != nil {
+		return 0
+	}
+	return width
+}

@@ -1,0 +1,108 @@
+package output
+
+import (
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// wrapped breaks text into lines of at most width columns, between words or between characters
+// that take two columns, which stand for words themselves. A longer word has a line of its own.
+// A width of 0 breaks nothing.
+func wrapped(text string, width int) []string {
+	if width <= 0 || Width(text) <= width {
+		return []string{text}
+	}
+	var lines []string
+	line, used := "", 0
+	for _, piece := range pieces(text) {
+		bare := strings.TrimRight(piece, " ")
+		if used > 0 && used+Width(bare) > width {
+			lines = append(lines, strings.TrimRight(line, " "))
+			line, used = "", 0
+		}
+		line += piece
+		used += Width(piece)
+	}
+	return append(lines, strings.TrimRight(line, " "))
+}
+
+// pieces are the parts of a line that stay whole: words with the spaces behind them, and single
+// wide characters with the marks that follow them.
+func pieces(text string) []string {
+	var out []string
+	begin, space, wide := 0, false, false
+	for i, r := range text {
+		isWide := runewidth.RuneWidth(r) == 2
+		closing := strings.ContainsRune("，。、；：？！）》」』】,.;:?!)…", r)
+		if i > begin && !closing && r != ' ' && (space || wide || isWide) {
+			out = append(out, text[begin:i])
+			begin = i
+		}
+		space, wide = r == ' ', isWide || closing && wide
+	}
+	return append(out, text[begin:])
+}
+
+// Paragraphs is prose in lines of at most width columns. Lines that begin with a space, and
+// those of lists, stay as they are.
+func Paragraphs(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	var out, prose []string
+	flush := func() {
+		if len(prose) > 0 {
+			out = append(out, wrapped(strings.Join(prose, " "), width)...)
+			prose = nil
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		switch {
+		case line == "" || strings.ContainsAny(line[:1], " \t-*|#`>"):
+			flush()
+			out = append(out, line)
+		default:
+			prose = append(prose, line)
+		}
+	}
+	flush()
+	return strings.Join(out, "\n")
+}
+
+// mostProse is how wide a line of prose is at most.
+const mostProse = 100
+
+// ProseWidth is how wide lines of prose are at a terminal, 0 where there is none.
+func (o *Output) ProseWidth() int { return min(TerminalWidth(o.Out), mostProse) }
+
+// Hanging breaks the lines of a text in two columns, such as a list of flags, that are too long;
+// what follows stands below the second column.
+func Hanging(text string, width int) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		body := strings.TrimRight(line, "\n")
+		at := secondColumn(body)
+		if at == 0 || at+minLast > width || Width(body) <= width {
+			continue
+		}
+		rest := wrapped(body[at:], width-at)
+		lines[i] = body[:at] + strings.Join(rest, "\n"+strings.Repeat(" ", at)) + line[len(body):]
+	}
+	return strings.Join(lines, "")
+}
+
+// secondColumn is where it begins: behind the first spaces in a line that begins with two; 0 if
+// there is none.
+func secondColumn(line string) int {
+	if !strings.HasPrefix(line, "  ") {
+		return 0
+	}
+	begin := len(line) - len(strings.TrimLeft(line, " "))
+	gap := strings.Index(line[begin:], "  ")
+	if gap < 0 {
+		return 0
+	}
+	rest := line[begin+gap:]
+	return len(line) - len(strings.TrimLeft(rest, " "))
+}

@@ -1,0 +1,110 @@
+package output
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWrapped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"one two three", 0, []string{"one two three"}},
+		{"one two three", 13, []string{"one two three"}},
+		{"one two three", 8, []string{"one two", "three"}},
+		{"one incomprehensibility", 8, []string{"one", "incomprehensibility"}},
+		{"笔记在思源里，读写都行", 12, []string{"笔记在思源", "里，读写都行"}},
+		{"用 collie 读笔记", 9, []string{"用 collie", "读笔记"}},
+	} {
+		if diff := cmp.Diff(tt.want, wrapped(tt.text, tt.width)); diff != "" {
+			t.Errorf("%q in %d (-want +got):\n%s", tt.text, tt.width, diff)
+		}
+	}
+}
+
+func FuzzWrapped(f *testing.F) {
+	f.Add("one two  three 笔记。end", 7)
+	f.Fuzz(func(t *testing.T, text string, width int) {
+		text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+		lines := wrapped(text, width)
+		if got := strings.ReplaceAll(strings.Join(lines, ""), " ", ""); got != strings.ReplaceAll(text, " ", "") {
+			t.Errorf("%q became %q", text, lines)
+		}
+		for _, line := range lines {
+			if len(pieces(line)) > 1 && width > 0 && Width(line) > width {
+				t.Errorf("%q in %d: the line %q", text, width, line)
+			}
+		}
+	})
+}
+
+func TestHanging(t *testing.T) {
+	t.Parallel()
+	got := Hanging("Flags:\n      --tls-cert FILE    certificate of the gateway, in PEM form\n  -h  help\n", 44)
+	want := "Flags:\n      --tls-cert FILE    certificate of the\n                         gateway, in PEM\n                         form\n  -h  help\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A table fits its terminal, whatever is in it: columns give way, the last one is cut or broken.
+func TestTablesFit(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{strings.Repeat("a", 60), strings.Repeat("思", 30), strings.Repeat("word ", 30)}, {"b", "c", "d"}}
+	for _, whole := range []bool{false, true} {
+		text := layout{width: 80, whole: whole}.text([]string{"ONE", "TWO", "THREE"}, rows)
+		for line := range strings.Lines(text) {
+			if w := Width(strings.TrimRight(line, "\n")); w > 80 {
+				t.Errorf("a line of %d columns: %q", w, line)
+			}
+		}
+		if whole && strings.Count(text, "word") != 30 {
+			t.Errorf("words are lost:\n%s", text)
+		}
+	}
+}
+
+// What another command takes is whole, whatever else a row holds.
+func TestHandlesAreWhole(t *testing.T) {
+	t.Parallel()
+	id := "01a2024c-4baf-7611-bb3c-2bd7d5266c9e"
+	for head, row := range map[string][]string{
+		"REQUEST WHEN ACTION STATE UNDO TARGETS": {id, "12 min ago", "document.transfer_references", "failed", "no: it only added something", "/Work/Plan"},
+		"ID TYPE FSPATH PLAINCONTENT":            {"20261122080301-abcdefg", "NodeParagraph", "/Welcome/Welcome to your notes", strings.Repeat("思", 60)},
+		"NAME STATE TOOLS COMMAND":               {strings.Repeat("n", 40), strings.Repeat("s", 40), strings.Repeat("t", 40), "npx"},
+	} {
+		text := LayOut(strings.Fields(head), [][]string{row}, 80)
+		if !strings.Contains(text, row[0]+"  ") {
+			t.Errorf("%s: %q is cut:\n%s", head, row[0], text)
+		}
+		for line := range strings.Lines(text) {
+			if w := Width(strings.TrimRight(line, "\n")); w > 80 {
+				t.Errorf("%s: a line of %d columns: %q", head, w, line)
+			}
+		}
+	}
+	if text := LayOut([]string{"NAME", "STATE"}, [][]string{{strings.Repeat("n", 100), "ready"}}, 80); Width(strings.Split(text, "\n")[1]) > 80 {
+		t.Errorf("a name as wide as the terminal:\n%s", text)
+	}
+}
+
+func TestColours(t *testing.T) {
+	t.Parallel()
+	on := Painter(true)
+	got := layout{Painter: on}.text([]string{"NAME", "STATE"}, [][]string{{"a", "failed"}, {"b", "ready"}})
+	if want := "\x1b[1mNAME\x1b[0m  \x1b[1mSTATE\x1b[0m\na     \x1b[31mfailed\x1b[0m\nb     ready\n"; got != want {
+		t.Errorf("%q", got)
+	}
+	if got := on.Marked("✗ a\n· b\n✓ c ✗\n"); got != "\x1b[31m✗\x1b[0m a\n· b\n\x1b[32m✓\x1b[0m c ✗\n" {
+		t.Errorf("%q", got)
+	}
+	p, out, _ := newProgram("")
+	if p.colours(out) {
+		t.Error("colours where there is no terminal")
+	}
+}

@@ -1,0 +1,207 @@
+// Package remote asks the running gateway of a home over its own API.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/rawjson"
+	"collie/internal/tool"
+)
+
+// Client is the running gateway of this home, asked over /api/v1 with its control key.
+type Client struct {
+	Gateway app.Gateway
+	Await   []string
+	client  *http.Client
+}
+
+func New(cfg *config.Config, g app.Gateway, servers []string) *Client {
+	t := &http.Transport{
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: Roots(cfg)},
+		ExpectContinueTimeout: aliveTime,
+	}
+	return &Client{Gateway: g, Await: servers, client: &http.Client{Transport: t}}
+}
+
+// Roots trusts the gateway's own certificate too, which is often signed by itself.
+func Roots(cfg *config.Config) *x509.CertPool {
+	if cfg.HTTP.TLSCert == "" {
+		return nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if pem, err := os.ReadFile(cfg.HTTP.TLSCert); err == nil {
+		pool.AppendCertsFromPEM(pem)
+	}
+	return pool
+}
+
+// aliveTime is how long a gateway may take to say that it is there.
+const aliveTime = 2 * time.Second
+
+// Alive reports whether the gateway answers. Its file may outlive it.
+func (r *Client) Alive(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, aliveTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Gateway.URL+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	return resp.StatusCode == http.StatusOK
+}
+
+func (r *Client) Tools(ctx context.Context, profile string) ([]tool.Tool, error) {
+	raw, err := r.Do(ctx, http.MethodGet, "/tools?"+r.query(profile), nil)
+	if err != nil {
+		return nil, err
+	}
+	var got struct{ Tools []tool.Tool }
+	err = r.decode(raw, &got)
+	return got.Tools, err
+}
+
+func (r *Client) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
+	return r.Do(ctx, http.MethodGet, "/lists/"+url.PathEscape(string(kind))+"?"+r.query(profile), nil)
+}
+
+// query names the profile, and the servers whose start is to be waited for.
+func (r *Client) query(profile string) string {
+	q := url.Values{"profile": {profile}, "await": r.Await}
+	if r.Await == nil {
+		q.Set("await", "*")
+	}
+	return q.Encode()
+}
+
+func (r *Client) Servers(ctx context.Context) ([]tool.ServerStatus, error) {
+	raw, err := r.Do(ctx, http.MethodGet, "/mcp/servers", nil)
+	if err != nil {
+		return nil, err
+	}
+	var got struct{ Servers []tool.ServerStatus }
+	err = r.decode(raw, &got)
+	return got.Servers, err
+}
+
+func (r *Client) Close() { r.client.CloseIdleConnections() }
+
+// Do sends one request and returns the body of the answer. An answer that reports an error
+// becomes one.
+func (r *Client) Do(ctx context.Context, method, path string, body []byte) (json.RawMessage, error) {
+	resp, err := r.send(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, r.lost(ctx, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, Refused(resp.StatusCode, raw)
+	}
+	return raw, nil
+}
+
+func (r *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.Gateway.URL+"/api/v1"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.Gateway.Control)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, r.lost(ctx, err)
+	}
+	return resp, nil
+}
+
+// lost is the error for a gateway that was there a moment ago.
+func (r *Client) lost(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return &tool.Error{
+		Op: "ask the gateway at", Kind: tool.Unavailable, Subject: r.Gateway.URL, Err: err,
+		Hint: "--local does without it",
+	}
+}
+
+func (r *Client) decode(raw []byte, into any) error {
+	if err := json.Unmarshal(raw, into); err != nil {
+		return &tool.Error{Op: "read the answer of", Kind: tool.Internal, Subject: r.Gateway.URL, Err: err}
+	}
+	return nil
+}
+
+// Refused turns the body of an error back into the error that it says.
+func Refused(status int, body []byte) error {
+	var got struct {
+		Protocol json.RawMessage `json:"protocolError"`
+		Error    struct {
+			Type           tool.ErrorKind `json:"type"`
+			Code           string         `json:"code"`
+			Message        string         `json:"message"`
+			Subject        string         `json:"subject"`
+			Hint           string         `json:"hint"`
+			Fields         []tool.Field   `json:"fields"`
+			OutcomeUnknown bool           `json:"outcomeUnknown"`
+			Retry          float64        `json:"retryAfterSeconds"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(body, &got); err != nil || got.Protocol == nil && got.Error.Type == "" {
+		return &tool.Error{Op: "ask the gateway", Kind: tool.Internal, Message: fmt.Sprintf("it answered HTTP %d: %.200q", status, body)}
+	}
+	if got.Protocol != nil {
+		e := &tool.ProtocolError{Raw: got.Protocol}
+		var fields struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		}
+		if err := json.Unmarshal(got.Protocol, &fields); err == nil {
+			e.Code, e.Message = fields.Code, fields.Message
+		}
+		return e
+	}
+	return &tool.Error{
+		Op: "call", Kind: got.Error.Type, Code: got.Error.Code, Subject: got.Error.Subject, Message: got.Error.Message,
+		Hint: got.Error.Hint, Fields: got.Error.Fields, OutcomeUnknown: got.Error.OutcomeUnknown,
+		RetryAfter: time.Duration(got.Error.Retry * float64(time.Second)), Facts: factsOf(body),
+	}
+}
+
+// factsOf are all members of an error, byte for byte. Those that have a field of their own win
+// when it is written again.
+func factsOf(body []byte) map[string]any {
+	out := map[string]any{}
+	rawjson.EachMember(json.RawMessage(gjson.GetBytes(body, "error").Raw), func(name string, _, value json.RawMessage) { out[name] = value })
+	return out
+}

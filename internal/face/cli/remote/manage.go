@@ -1,0 +1,92 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"collie/internal/tool"
+)
+
+// Reread has the gateway read its settings. What comes of it stands in its file.
+func (r *Client) Reread(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, aliveTime)
+	defer cancel()
+	_, _ = r.Do(ctx, http.MethodPost, "/settings/reread", []byte("{}")) // one that does not is another one
+}
+
+// This file is what a running gateway does to its tool cache when asked to.
+
+// ClearCache forgets servers, all if none is named, and returns whose entries there were.
+func (r *Client) ClearCache(ctx context.Context, names []string) ([]string, error) {
+	body, err := json.Marshal(map[string][]string{"servers": append([]string{}, names...)})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := r.Do(ctx, http.MethodPost, "/toolcache/clear", body)
+	if err != nil {
+		return nil, err
+	}
+	var got struct{ Removed []string }
+	err = r.decode(raw, &got)
+	return got.Removed, err
+}
+
+// FlushCache has the gateway write what it has not yet written, and returns why that failed.
+func (r *Client) FlushCache(ctx context.Context) error {
+	_, err := r.Do(ctx, http.MethodPost, "/toolcache/flush", []byte("{}"))
+	return err
+}
+
+// This file is what a running gateway does to its servers when asked to.
+
+func (r *Client) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return r.act(ctx, name, "restart")
+}
+
+func (r *Client) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return r.act(ctx, name, "refresh")
+}
+
+func (r *Client) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return r.act(ctx, name, "start")
+}
+
+func (r *Client) act(ctx context.Context, name, verb string) (tool.ServerStatus, error) {
+	raw, err := r.Do(ctx, http.MethodPost, serverPath(name)+"/"+verb, []byte("{}"))
+	if err != nil {
+		return tool.ServerStatus{}, err
+	}
+	var got struct{ Server tool.ServerStatus }
+	err = r.decode(raw, &got)
+	return got.Server, err
+}
+
+func (r *Client) Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error) {
+	raw, err := r.Do(ctx, http.MethodGet, serverPath(name)+"/changes", nil)
+	if err != nil {
+		return nil, err
+	}
+	var got struct {
+		Changes map[string]tool.DefinitionChange
+	}
+	err = r.decode(raw, &got)
+	return got.Changes, err
+}
+
+func (r *Client) Approve(ctx context.Context, name string, tools []string) (int, error) {
+	body, err := json.Marshal(map[string][]string{"tools": tools})
+	if err != nil {
+		return 0, err
+	}
+	raw, err := r.Do(ctx, http.MethodPost, serverPath(name)+"/approve", body)
+	if err != nil {
+		return 0, err
+	}
+	var got struct{ Approved int }
+	err = r.decode(raw, &got)
+	return got.Approved, err
+}
+
+func serverPath(name string) string { return "/mcp/servers/" + url.PathEscape(name) }

@@ -1,0 +1,317 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/web"
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// gateway serves a source behind a real road and the real API, and returns the way to it.
+func gateway(t *testing.T, src tool.Source) *Client {
+	t.Helper()
+	log, err := audit.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat := source.New([]tool.Source{src}, source.Options{})
+	srv := httptest.NewServer(web.New(web.Options{
+		Road:    pipeline.New(cat, pipeline.Options{Audit: log}),
+		Servers: started{},
+		Tools:   cat.Tools,
+		Identify: func(r *http.Request) web.Identity {
+			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: r.Header.Get("Authorization") == "Bearer key"}
+		},
+	}))
+	r := New(&config.Config{}, app.Gateway{URL: srv.URL, Control: "key"}, nil)
+	t.Cleanup(func() {
+		r.Close()
+		srv.Close()
+		cat.Close()
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// started is servers that have all started.
+type started struct{ web.Servers }
+
+func (started) List() []tool.ServerStatus {
+	return []tool.ServerStatus{{Name: "git", State: tool.StateReady}}
+}
+
+func (started) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
+	if name != "git" {
+		return nil, &tool.Error{Op: "find server", Kind: tool.Unknown, Subject: name, Message: "no server of that name"}
+	}
+	return func(yield func(tool.LogLine, error) bool) {
+		text := fmt.Sprint("<hello> ", f.Last, f.Streams, f.Since.Unix())
+		if !yield(tool.LogLine{Stream: "stderr", Text: text}, nil) || !f.Follow {
+			return
+		}
+		if f.Last == 13 {
+			yield(tool.LogLine{}, &tool.Error{Op: "read", Kind: tool.Internal, Message: "bad luck"})
+			return
+		}
+		yield(tool.LogLine{Stream: "noise", Text: "你好"}, nil)
+		<-ctx.Done()
+	}, nil
+}
+
+func (started) Await(context.Context, []string) error { return nil }
+
+func TestRemoteReads(t *testing.T) {
+	t.Parallel()
+	action := tooltest.Action("log", `"properties":{"a":{"pattern":"<&>"}}`)
+	action.Off = "not today"
+	r := gateway(t, tooltest.NewFake("git", tooltest.Offer("git", action, tooltest.Action("push"))))
+	ctx := t.Context()
+	tools, err := r.Tools(ctx, "")
+	if err != nil || len(tools) != 1 || len(tools[0].Actions) != 2 {
+		t.Fatalf("Tools = %+v, %v", tools, err)
+	}
+	if diff := cmp.Diff(action, tools[0].Actions[0]); diff != "" {
+		t.Errorf("an action changed on the way:\n%s", diff)
+	}
+	raw, err := r.List(ctx, tool.ListTools, "@grouped")
+	if err != nil || !strings.HasPrefix(string(raw), `{"tools":[{"name":"git"`) {
+		t.Errorf("List = %s, %v", raw, err)
+	}
+	if servers, err := r.Servers(ctx); err != nil || len(servers) != 1 || servers[0].Name != "git" {
+		t.Errorf("Servers = %+v, %v", servers, err)
+	}
+	r.Gateway.Control = "wrong"
+	if _, err := r.Servers(ctx); tool.KindOf(err) != tool.Denied {
+		t.Errorf("Servers with a wrong key = %v, want kind %s", err, tool.Denied)
+	}
+}
+
+func call(name, args string, caller tool.Caller) *tool.Call {
+	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
+}
+
+func TestRemoteKeepsTheBytes(t *testing.T) {
+	t.Parallel()
+	const args, result = `{ "a":1.0,"b":"<\u00e9>" }`, `{ "content":[] ,"n":12345678901234567890,"t":"<\u00e9>"}`
+	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log")))
+	src.On("log", func(_ context.Context, c *tool.Call) (tool.Result, error) {
+		if string(c.Args) != args {
+			t.Errorf("arguments are %s, want %s", c.Args, args)
+		}
+		if c.Origin != tool.Direct || c.Principal != "me" {
+			t.Errorf("the call comes from %s %s, want direct me", c.Origin, c.Principal)
+		}
+		return tool.Result{Raw: json.RawMessage(result), IsError: true}, nil
+	})
+	got, err := gateway(t, src).Call(t.Context(), call("git/log", args, nil))
+	if err != nil || string(got.Raw) != result || !got.IsError {
+		t.Errorf("Call = %s, %t, %v, want %s, true", got.Raw, got.IsError, err, result)
+	}
+}
+
+func TestRemoteErrors(t *testing.T) {
+	t.Parallel()
+	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log", `"required":["path"]`), tooltest.Action("push"), tooltest.Action("pull")))
+	own := &tool.Error{
+		Op: "call", Kind: tool.API, Code: "no_effect", Subject: "git.pull", Message: "m", Hint: "h", RetryAfter: 1500 * time.Millisecond,
+		Facts: map[string]any{"id": 12345678901234567, "list": []string{"<é>"}},
+	}
+	src.On("pull", func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, own })
+	src.On("push", func(context.Context, *tool.Call) (tool.Result, error) {
+		return tool.Result{}, &tool.ProtocolError{Code: 7, Message: "no", Raw: json.RawMessage(`{"code":7,"message":"no","x":[1]}`)}
+	})
+	r := gateway(t, src)
+	_, err := r.Call(t.Context(), call("git/log", "{}", nil))
+	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Invalid || len(e.Fields) != 1 || e.Fields[0].Path != "/path" {
+		t.Errorf("Call without path = %v", err)
+	}
+	_, err = r.Call(t.Context(), call("git/pull", "{}", nil))
+	if e, ok := errors.AsType[*tool.Error](err); !ok || string(e.Payload()) != string(own.Payload()) || e.RetryAfter != own.RetryAfter {
+		t.Errorf("Call = %+v, want what the source said", err)
+	}
+	_, err = r.Call(t.Context(), call("git/push", "{}", nil))
+	if e, ok := errors.AsType[*tool.ProtocolError](err); !ok || e.Code != 7 || string(e.Raw) != `{"code":7,"message":"no","x":[1]}` {
+		t.Errorf("Call = %v, want the server's own error", err)
+	}
+}
+
+// scripted answers what it is asked and keeps what it is told.
+type scripted struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (*scripted) Supports(tool.Capability) bool { return true }
+
+func (*scripted) Capabilities() json.RawMessage {
+	return json.RawMessage(`{"elicitation":{"form":{}}}`)
+}
+
+func (s *scripted) Notify(_ context.Context, method string, params json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = append(s.told, method+" "+string(params))
+}
+
+func (*scripted) Ask(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method != "elicitation/create" {
+		return nil, tool.NewProtocolError(CodeMethod, "cannot", nil)
+	}
+	return json.RawMessage(`{"action":"accept","content":` + string(params) + `}`), nil
+}
+
+func TestRemoteCallerIsToldAndAsked(t *testing.T) {
+	t.Parallel()
+	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log")))
+	src.On("log", func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+		if !c.Caller.Supports(tool.CanElicit) || c.Caller.Supports(tool.CanSample) || !c.Caller.Supports(tool.WantsProgress) {
+			t.Error("what the caller can do did not arrive")
+		}
+		c.Caller.Notify(ctx, "notifications/progress", json.RawMessage(`{"progress":1}`))
+		answer, err := c.Caller.Ask(ctx, "elicitation/create", json.RawMessage(`{"q":"<?>"}`))
+		if err != nil {
+			return tool.Result{}, err
+		}
+		_, err = c.Caller.Ask(ctx, "roots/list", nil)
+		if e, ok := errors.AsType[*tool.ProtocolError](err); !ok || e.Code != CodeMethod || e.Message != "cannot" {
+			t.Errorf("Ask of what the caller cannot = %v", err)
+		}
+		return tool.Result{Raw: answer}, nil
+	})
+	s := &scripted{}
+	c := call("git/log", "{}", s)
+	c.Params = json.RawMessage(`{"_meta":{"progressToken":"x"}}`)
+	got, err := gateway(t, src).Call(t.Context(), c)
+	if err != nil || string(got.Raw) != `{"action":"accept","content":{"q":"<?>"}}` {
+		t.Errorf("Call = %s, %v", got.Raw, err)
+	}
+	if diff := cmp.Diff([]string{`notifications/progress {"progress":1}`}, s.told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRemoteCancel(t *testing.T) {
+	t.Parallel()
+	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log")))
+	running, ended := make(chan struct{}), make(chan error, 1)
+	src.On("log", func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+		close(running)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return tool.Result{}, ctx.Err()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-running
+		cancel()
+	}()
+	_, err := gateway(t, src).Call(ctx, call("git/log", "{}", &scripted{}))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Call = %v, want it cancelled", err)
+	}
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the action ended by %v, want it cancelled", err)
+	}
+}
+
+func TestRemoteThatGoesAway(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"notify\":{\"method\":\"x\"}}\n")
+		_ = conn.Close()
+	}))
+	t.Cleanup(srv.Close)
+	r := New(&config.Config{}, app.Gateway{URL: srv.URL}, nil)
+	t.Cleanup(r.Close)
+	_, err := r.Call(t.Context(), call("git/log", "{}", nil))
+	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Unavailable || !e.OutcomeUnknown {
+		t.Errorf("Call = %v, want kind %s and an unknown outcome", err, tool.Unavailable)
+	}
+	srv.Close()
+	if r.Alive(t.Context()) {
+		t.Error("a gateway that is gone counts as alive")
+	}
+	if _, err := r.Servers(t.Context()); tool.KindOf(err) != tool.Unavailable {
+		t.Errorf("Servers = %v, want kind %s", err, tool.Unavailable)
+	}
+}
+
+// A refusal before the call is read must not wait for the end of what the caller says,
+// since the caller waits for the answer.
+func TestRemoteThatRefuses(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write((&tool.Error{Kind: tool.Denied, Message: "who are you?"}).Payload())
+	}))
+	t.Cleanup(srv.Close)
+	r := New(&config.Config{}, app.Gateway{URL: srv.URL}, nil)
+	t.Cleanup(r.Close)
+	if _, err := r.Call(t.Context(), call("git/log", "{}", nil)); tool.KindOf(err) != tool.Denied {
+		t.Errorf("Call = %v, want kind %s", err, tool.Denied)
+	}
+}
+
+func TestRemoteLogs(t *testing.T) {
+	t.Parallel()
+	r := gateway(t, tooltest.NewFake("git", tooltest.Offer("git")))
+	read := func(ctx context.Context, name string, f tool.LogFilter, each func(tool.LogLine)) error {
+		for line, err := range r.Logs(ctx, name, f) {
+			if err != nil {
+				return err
+			}
+			each(line)
+		}
+		return nil
+	}
+	var got []string
+	keep := func(l tool.LogLine) { got = append(got, l.Stream+" "+l.Text) }
+	f := tool.LogFilter{Last: 3, Streams: []string{"a", "b"}, Since: time.Unix(7, 0)}
+	if err := read(t.Context(), "git", f, keep); err != nil || len(got) != 1 || got[0] != "stderr <hello> 3 [a b] 7" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	got = nil
+	err := read(ctx, "git", tool.LogFilter{Follow: true}, func(l tool.LogLine) {
+		if keep(l); l.Text == "你好" {
+			cancel()
+		}
+	})
+	if err != nil || len(got) != 2 {
+		t.Errorf("followed %q, %v", got, err)
+	}
+	if err := read(t.Context(), "git", tool.LogFilter{Follow: true, Last: 13}, keep); tool.KindOf(err) != tool.Internal || !strings.Contains(err.Error(), "bad luck") {
+		t.Errorf("an error in the middle: %v", err)
+	}
+	for _, follow := range []bool{false, true} {
+		if err := read(t.Context(), "x", tool.LogFilter{Follow: follow}, keep); tool.KindOf(err) != tool.Unknown {
+			t.Errorf("of nobody: %v", err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package root
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+	"collie/internal/units"
+)
+
+// Moment reads a point in time as people write it.
+func Moment(flag, s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if d, err := units.Duration(s); err == nil {
+		return now.Add(-d), nil
+	}
+	if t, err := time.ParseInLocation("15:04", s, now.Location()); err == nil {
+		return time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location()), nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, Usage("%s is %q, expected a time such as 10m, 15:04, 2026-01-31 or %s", flag, s, now.Format(time.RFC3339))
+}
+
+func OneOf(flag, value string, words []string) error {
+	for _, w := range words {
+		if value == "" || value == w {
+			return nil
+		}
+	}
+	return Usage("%s is %q, expected one of %v%s", flag, value, words, DidYouMean(value, words))
+}
+
+// KnownProfile refuses the name of a profile that nobody has set up: the catalog would show
+// the default one.
+func KnownProfile(cfg *config.Config, name string) error {
+	if _, ok := cfg.Profiles[name]; ok || name == "" || name == "default" || cfg.SiYuan.Enabled && slices.Contains(app.ProfileNames(), name) {
+		return nil
+	}
+	known := []string{"default"}
+	for n := range cfg.Profiles {
+		known = append(known, n)
+	}
+	if cfg.SiYuan.Enabled {
+		known = append(known, app.ProfileNames()...)
+	}
+	slices.Sort(known)
+	return Usage("there is no profile %q%s\n  profiles: %s", name, DidYouMean(name, known), strings.Join(slices.Compact(known), ", "))
+}
+
+// DidYouMean is a question to end an error with, empty if no known name is near.
+func DidYouMean(name string, known []string) string {
+	if near, ok := tool.Nearest(name, known); ok {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// DidYouMeanHint is a hint with the nearest name, empty if none is near.
+func DidYouMeanHint(name string, known []string) string {
+	if near, ok := tool.Nearest(name, known); ok {
+		return "did you mean " + near + "?"
+	}
+	return ""
+}
+
+// Plain is a name without what its spellings differ in: notebookID, notebook_id and
+// notebook-id are one.
+func Plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// pluralAt reports whether the letter at i is the s of several, as in blockIDs.
+func pluralAt(runes []rune, i int) bool {
+	return runes[i] == 's' && (i+1 == len(runes) || !unicode.IsLower(runes[i+1]))
+}
+
+// Kebab is a name in lower case with a dash between its words: avID becomes av-id.
+func Kebab(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		switch {
+		case r == '_' || r == ' ':
+			r = '-'
+		case unicode.IsUpper(r) && i > 0:
+			before := runes[i-1]
+			ends := i+1 < len(runes) && unicode.IsLower(runes[i+1]) && unicode.IsUpper(before) && !pluralAt(runes, i+1)
+			if unicode.IsLower(before) || unicode.IsDigit(before) || ends {
+				b.WriteByte('-')
+			}
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,164 @@
+package root
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/tool"
+)
+
+// Agree asks the person at the terminal for a yes. A no, and the lack of a terminal, are errors
+// of kind Unconfirmed.
+func (p *Program) Agree(ctx context.Context, question string) (bool, error) {
+	if !output.IsTerminal(p.Err) || !output.IsTerminal(p.In) {
+		return false, &tool.Error{
+			Op: "ask", Kind: tool.Unconfirmed, Message: "nobody can be asked here: " + question, Hint: "--yes answers it",
+		}
+	}
+	fmt.Fprintf(p.Err, "%s [y/N] ", question)
+	answer, err := NewLines(p.In).Next(ctx)
+	switch {
+	case errors.Is(err, io.EOF): // Ctrl-D, which is no
+		fmt.Fprintln(p.Err)
+	case err != nil:
+		return false, err
+	case Agrees(answer):
+		return true, nil
+	}
+	return false, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "not accepted, nothing was changed"}
+}
+
+// Lines reads a stream line by line for those who may give up waiting. Its goroutine starts
+// with the first question and ends with the stream, or with the process: a read of a
+// terminal cannot be interrupted.
+type Lines struct {
+	start sync.Once
+	r     io.Reader
+	Ch    chan string
+}
+
+func NewLines(r io.Reader) *Lines { return &Lines{r: r, Ch: make(chan string)} }
+
+// Next returns a line without its end. The error is io.EOF, or ctx's.
+func (l *Lines) Next(ctx context.Context) (string, error) {
+	l.start.Do(func() {
+		go func() {
+			defer close(l.Ch)
+			s := bufio.NewScanner(l.r)
+			for s.Scan() {
+				l.Ch <- s.Text()
+			}
+		}()
+	})
+	select {
+	case text, ok := <-l.Ch:
+		if !ok {
+			return "", io.EOF
+		}
+		return text, nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// Agrees reports whether an answer is a yes; everything else is a no.
+func Agrees(answer string) bool {
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes", "是", "好":
+		return true
+	}
+	return false
+}
+
+// AsksHere reports whether a person is there to be asked.
+func (p *Program) AsksHere() bool {
+	return !p.JSON && output.IsTerminal(p.In) && output.IsTerminal(p.Err)
+}
+
+// Yes asks a person; an empty line is the usual answer.
+func (p *Program) Yes(ctx context.Context, question string, usual bool) (bool, error) {
+	choice := map[bool]string{true: " [Y/n] ", false: " [y/N] "}[usual]
+	for {
+		line, err := p.Prompt(ctx, question+choice, false)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return usual, nil
+			}
+			return false, err
+		}
+		if line = strings.TrimSpace(line); line == "" {
+			return usual, nil
+		}
+		if answer, ok := Truth(line); ok {
+			return answer, nil
+		}
+	}
+}
+
+func Truth(line string) (yes, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes", "true":
+		return true, true
+	case "n", "no", "false":
+		return false, true
+	}
+	return false, false
+}
+
+// askInput asks the person at this terminal for what ${input:id} stands for, as VS Code does
+// (2.5). It is the last place that is asked, and false where there is no terminal or nothing
+// was said. A password is not shown while it is typed.
+func (p *Program) askInput(in config.Input) (string, bool) {
+	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {
+		return "", false
+	}
+	fmt.Fprint(p.Err, inputQuestion(in))
+	if f, ok := p.In.(interface{ Fd() uintptr }); ok && in.Password {
+		said, err := term.ReadPassword(int(f.Fd())) //nolint:gosec // a descriptor is small
+		fmt.Fprintln(p.Err)
+		return string(said), err == nil && len(said) > 0
+	}
+	line, err := bufio.NewReader(p.In).ReadString('\n')
+	if err != nil {
+		return "", false
+	}
+	return inputAnswer(in, line)
+}
+
+// inputQuestion is what the person reads.
+func inputQuestion(in config.Input) string {
+	var b strings.Builder
+	about := in.ID
+	if in.Description != "" {
+		about += ", " + in.Description
+	}
+	for i, o := range in.Options {
+		fmt.Fprintf(&b, "  %d  %s\n", i+1, output.OneLine(o))
+	}
+	fmt.Fprintf(&b, "%s: ", output.OneLine(about))
+	return b.String()
+}
+
+// inputAnswer is what a line says: of several options one, or its number.
+func inputAnswer(in config.Input, line string) (string, bool) {
+	said := strings.TrimSpace(line)
+	if len(in.Options) == 0 || slices.Contains(in.Options, said) {
+		return said, said != ""
+	}
+	n, err := strconv.Atoi(said)
+	if err != nil || n < 1 || n > len(in.Options) {
+		return "", false
+	}
+	return in.Options[n-1], true
+}

@@ -1,0 +1,172 @@
+package root
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/remote"
+	"collie/internal/tool"
+)
+
+// Backend is where a command gets its answers: a running gateway of this home, or parts
+// opened here (D10). It is safe for concurrent use. Close ends it.
+type Backend interface {
+	// Tools is what is on offer, as a profile sees it, those that are off included. It
+	// waits until the servers that the backend was opened for have started.
+	Tools(ctx context.Context, profile string) ([]tool.Tool, error)
+	// List returns the MCP result of a list, byte for byte as clients see it.
+	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error)
+	Servers(ctx context.Context) ([]tool.ServerStatus, error)
+	// Restart, Refresh and Start do what they say to a server and return its state then.
+	Restart(ctx context.Context, name string) (tool.ServerStatus, error)
+	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
+	Start(ctx context.Context, name string) (tool.ServerStatus, error)
+	// Changes are the tool definitions of a server that wait for approval, which Approve gives.
+	Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error)
+	Approve(ctx context.Context, name string, tools []string) (int, error)
+	// Call takes c down the road, as the person at this terminal.
+	Call(ctx context.Context, c *tool.Call) (tool.Result, error)
+	// FlushCache writes what the tool cache has not yet written, and returns why that failed.
+	FlushCache(ctx context.Context) error
+	Close()
+}
+
+// Backend finds the running gateway of this home, if it has the same settings and the same
+// version; else it joins the parts here and starts servers: all if servers is nil, none if
+// it is empty.
+func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error) {
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	log, err := p.Logger()
+	if err != nil {
+		return nil, err
+	}
+	if !p.Local {
+		g, same, err := p.FindGateway(ctx, cfg)
+		switch {
+		case err == nil && same:
+			if r := remote.New(cfg, g, servers); r.Alive(ctx) {
+				return r, nil
+			}
+			log.Info("the gateway of this home does not answer", "url", g.URL)
+		case err == nil:
+			log.Info(p.OtherGateway(&g, cfg))
+		case !errors.Is(err, app.ErrNoGateway):
+			log.Warn("gateway.json not read", "error", err)
+		}
+	}
+	if p.LogLevel == "" && !p.Debug {
+		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
+	}
+	a, err := p.Join(ctx, cfg, log, OpenOptions{Servers: servers, Brief: true})
+	if err != nil {
+		return nil, err
+	}
+	p.AboutKernel(a)
+	return &Local{program: p, App: a, servers: servers}, nil
+}
+
+// LocalFlag lets a command do without a running gateway.
+func (p *Program) LocalFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.Local, "local", false, "start the servers here even if a gateway is running")
+}
+
+// Local is the parts opened in this process.
+type Local struct {
+	program *Program
+	App     *app.App
+	servers []string
+}
+
+func (l *Local) Tools(ctx context.Context, profile string) ([]tool.Tool, error) {
+	if err := l.App.Servers.Await(ctx, l.servers); err != nil {
+		return nil, err
+	}
+	return l.App.Tools(profile), nil
+}
+
+func (l *Local) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
+	if err := l.App.Servers.Await(ctx, l.servers); err != nil {
+		return nil, err
+	}
+	raw, _ := l.App.Road.List(ctx, kind, profile)
+	return raw, nil
+}
+
+func (l *Local) Servers(context.Context) ([]tool.ServerStatus, error) {
+	return l.App.Servers.List(), nil
+}
+
+func (l *Local) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return l.App.Servers.Restart(ctx, name)
+}
+
+func (l *Local) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return l.App.Servers.Refresh(ctx, name)
+}
+
+func (l *Local) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return l.App.Servers.Start(ctx, name)
+}
+
+func (l *Local) Changes(_ context.Context, name string) (map[string]tool.DefinitionChange, error) {
+	return l.App.Servers.Changes(name)
+}
+
+func (l *Local) Approve(ctx context.Context, name string, tools []string) (int, error) {
+	return l.App.Servers.Approve(ctx, name, tools)
+}
+
+func (l *Local) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	return l.App.Road.Do(ctx, c)
+}
+
+func (l *Local) FlushCache(ctx context.Context) error { return l.App.ToolCache.Flush(ctx) }
+
+// Rest stops a server that was started here.
+func (l *Local) Rest(ctx context.Context, name string) { _, _ = l.App.Servers.Stop(ctx, name) }
+
+func (l *Local) Close() { l.program.Stop(l.App) }
+
+// startingNote is how long a start may take before something is said.
+const startingNote = time.Second
+
+// WhileStarting tells who is starting if it takes a while, until stop is called.
+func (p *Program) WhileStarting(ctx context.Context, b Backend) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(startingNote):
+		}
+		servers, err := b.Servers(ctx)
+		if err != nil {
+			return
+		}
+		var starting []string
+		for _, s := range servers {
+			if s.State == tool.StateStarting {
+				starting = append(starting, s.Name)
+			}
+		}
+		if len(starting) > 0 {
+			p.Note("starting %s (a first run may download) …", strings.Join(starting, ", "))
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}

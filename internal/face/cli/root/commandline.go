@@ -1,0 +1,106 @@
+package root
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/app"
+	"collie/internal/face/cli/output"
+	"collie/internal/lazyregexp"
+)
+
+// asCall finds the beginning of a call as models write it.
+var asCall = lazyregexp.New(`\b([a-z]+)\(action="([a-z_]+)"`)
+
+// asArgument finds the next argument of one, up to its value.
+var asArgument = lazyregexp.New(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
+
+// asPage finds the address of a help page.
+var asPage = lazyregexp.New(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
+
+// InCommands writes the calls in a text of ours as a person types them:
+// fs(action="ls", path="/") becomes collie fs ls --path / (siyuan-tools.md 8). What it does not
+// understand stays.
+func InCommands(text string) string {
+	var b strings.Builder
+	for {
+		at := asCall.FindStringSubmatchIndex(text)
+		if at == nil {
+			break
+		}
+		name, action := text[at[2]:at[3]], text[at[4]:at[5]]
+		command, rest, ok := command(name, action, text[at[1]:])
+		if !ok {
+			b.WriteString(text[:at[1]])
+			text = text[at[1]:]
+			continue
+		}
+		b.WriteString(text[:at[0]] + command)
+		text = rest
+	}
+	b.WriteString(text)
+	return asPage.ReplaceAllStringFunc(b.String(), func(uri string) string {
+		m := asPage.FindStringSubmatch(uri)
+		if _, ours := app.NotesTool(m[1]); !ours {
+			return uri
+		}
+		return "collie tools " + m[1] + " " + m[2]
+	})
+}
+
+// command is a call as a command line; rest is the text behind its bracket.
+func command(name, action, arguments string) (line, rest string, ok bool) {
+	if _, ours := app.NotesTool(name); !ours {
+		return "", "", false
+	}
+	line = "collie " + name + " " + action
+	for {
+		m := asArgument.FindStringSubmatchIndex(arguments)
+		if m == nil {
+			break
+		}
+		key := arguments[m[2]:m[3]]
+		value, behind := argument(arguments[m[1]:])
+		if behind == arguments[m[1]:] {
+			return "", "", false
+		}
+		if arguments = behind; action == "help" && key == "topic" {
+			line = "collie tools " + name + " " + value.String()
+			continue
+		}
+		line += flagOf(key, value)
+	}
+	if behind, closed := strings.CutPrefix(strings.TrimLeft(arguments, " "), ")"); closed {
+		return strings.Replace(line, "collie "+name+" help", "collie tools "+name, 1), behind, true
+	}
+	return "", "", false
+}
+
+// argument reads a value: JSON, or what stands up to a comma or bracket.
+func argument(text string) (v gjson.Result, rest string) {
+	d := json.NewDecoder(strings.NewReader(text))
+	var raw json.RawMessage
+	if d.Decode(&raw) == nil {
+		return gjson.ParseBytes(raw), text[d.InputOffset():]
+	}
+	n := strings.IndexAny(text, ",)")
+	if n < 0 {
+		return gjson.Result{}, text
+	}
+	return gjson.Result{Type: gjson.String, Str: strings.TrimSpace(text[:n])}, text[n:]
+}
+
+func flagOf(key string, v gjson.Result) string {
+	flag := " --" + Kebab(key)
+	switch {
+	case v.Type == gjson.True:
+		return flag
+	case v.Type == gjson.False:
+		return " --no-" + Kebab(key)
+	case v.Type == gjson.JSON:
+		return flag + "-json " + output.ShellQuote(v.Raw)
+	}
+	return flag + " " + output.ShellQuote(v.String())
+}

@@ -1,0 +1,107 @@
+package root
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/remote"
+	"collie/internal/tool"
+)
+
+// Gateway finds the gateway that runs in this home, for commands that are about it. The
+// error is for a home in which none answers, or one of another version. same says that it
+// has the settings of this command; the caller closes r.
+func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Client, same bool, err error) {
+	none := &tool.Error{
+		Op: "ask the gateway", Kind: tool.Unavailable,
+		Message: "no gateway runs in this home", Hint: "collie serve starts one",
+	}
+	g, same, err := p.FindGateway(ctx, cfg)
+	if err != nil {
+		return nil, false, none
+	}
+	if g.Version != p.Version {
+		none.Message = p.otherVersion(&g)
+		none.Hint = "restart it"
+		return nil, false, none
+	}
+	if r = remote.New(cfg, g, nil); !r.Alive(ctx) {
+		r.Close()
+		none.Message = fmt.Sprintf("the gateway of this home (pid %d) does not answer at %s", g.PID, g.URL)
+		none.Hint = "restart it"
+		return nil, false, none
+	}
+	return r, same, nil
+}
+
+// FindGateway finds the gateway that runs in this home; same says that it has these settings, and
+// this version. One that reads its settings where cfg came from and has not seen the newest is told
+// to read them: else a command that follows a change would start servers of its own.
+func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g app.Gateway, same bool, err error) {
+	g, err = app.FindGateway(cfg.Paths)
+	if err != nil || g.Version != p.Version {
+		return g, false, err
+	}
+	if g.Digest != cfg.Digest() && p.readsAlike(&g, cfg) {
+		r := remote.New(cfg, g, nil)
+		r.Reread(ctx)
+		r.Close()
+		if now, err := app.FindGateway(cfg.Paths); err == nil {
+			g = now
+		}
+	}
+	return g, g.Digest == cfg.Digest(), nil
+}
+
+// readsAlike reports whether a gateway reads its settings where cfg was read.
+func (p *Program) readsAlike(g *app.Gateway, cfg *config.Config) bool {
+	o := p.Options()
+	named, err := o.Named()
+	return err == nil && slices.Equal(named, g.Settings) && app.ProjectFile(cfg) == g.Project
+}
+
+// OtherGateway says of a gateway that has not the settings of this command how they differ, and
+// what to do.
+func (p *Program) OtherGateway(g *app.Gateway, cfg *config.Config) string {
+	if g.Version != p.Version {
+		return p.otherVersion(g) + "; restart it"
+	}
+	who := fmt.Sprintf("the gateway that runs (pid %d) was started with other settings: ", g.PID)
+	o := p.Options()
+	named, err := o.Named()
+	switch {
+	case err == nil && slices.Equal(named, g.Settings) && g.Project != app.ProjectFile(cfg):
+		return who + "those of another project; restart it from here to share its servers"
+	case err == nil && slices.Equal(named, g.Settings):
+		return fmt.Sprintf("the gateway that runs (pid %d) has not taken up these settings; collie doctor says why, or restart it", g.PID)
+	case len(g.Settings) == 0:
+		return who + "those of its home; leave out --config to use them"
+	}
+	return who + "use them with" + AsFlags(g.Settings)
+}
+
+// TellOther says that a gateway runs in this home whose settings are not these, if one does: what
+// is missing here may be there.
+func (p *Program) TellOther(ctx context.Context, cfg *config.Config) {
+	if g, same, err := p.FindGateway(ctx, cfg); err == nil && !same {
+		p.Note("%s", p.OtherGateway(&g, cfg))
+	}
+}
+
+// TellOtherUnnamed is tellOther where nobody has asked for settings of a certain file.
+func (p *Program) TellOtherUnnamed(ctx context.Context) {
+	o := p.Options()
+	if named, err := o.Named(); err != nil || named != nil || p.Local {
+		return
+	}
+	if cfg, err := p.Load(); err == nil {
+		p.TellOther(ctx, cfg)
+	}
+}
+
+func (p *Program) otherVersion(g *app.Gateway) string {
+	return fmt.Sprintf("the gateway that runs (pid %d) has version %s, this is %s", g.PID, g.Version, p.Version)
+}

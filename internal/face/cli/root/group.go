@@ -1,0 +1,56 @@
+package root
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/tool"
+)
+
+// Group is a command that only holds others: alone it shows its help, and a name that it
+// does not have is a mistake and no help page.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		var known []string
+		for _, sub := range c.Commands() {
+			known = append(known, sub.Name())
+		}
+		near := DidYouMean(args[0], known)
+		if near == "" {
+			near = "; it has " + strings.Join(known, ", ")
+		}
+		return Usage("%s has no command %q%s", c.CommandPath(), args[0], near)
+	}
+	c.AddCommand(commands...)
+	return c
+}
+
+// Named takes exactly the arguments that a command's usage line names.
+func Named(args ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, got []string) error {
+		switch {
+		case len(got) < len(args):
+			return Usage("which %s? usage: %s", args[len(got)], c.UseLine())
+		case len(got) > len(args):
+			return Usage("unexpected argument %q; usage: %s", got[len(args)], c.UseLine())
+		}
+		return nil
+	}
+}
+
+// UnknownServer is the error for a server that the settings do not have.
+func UnknownServer(op, name string, known []string) error {
+	e := &tool.Error{
+		Op: op, Kind: tool.Unknown, Subject: name,
+		Message: "no server of that name", Hint: "collie mcp list shows them",
+	}
+	if near, ok := tool.Nearest(name, known); ok {
+		e.Hint = "did you mean " + near + "?"
+	}
+	return e
+}

@@ -1,0 +1,46 @@
+package root
+
+import (
+	"io"
+	"log/slog"
+	"os"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/tool"
+)
+
+const defaultLogLevel = "warn"
+
+// Logger writes to stderr what the user asked to see.
+func (p *Program) Logger() (*slog.Logger, error) { return p.loggerTo(p.Err, defaultLogLevel) }
+
+// GatewayLogger is the logger of the commands that stay: it writes to file, else to the file
+// of the settings, else to stderr, at the level of the settings. --log-level wins.
+func (p *Program) GatewayLogger(cfg *config.Config, file string) (*slog.Logger, error) {
+	to := cfg.Log
+	if to.File = output.First(file, to.File); to.File == "" {
+		return p.loggerTo(p.Err, cfg.Log.Level)
+	}
+	w, err := app.OpenLog(to)
+	if err != nil {
+		return nil, &tool.Error{
+			Op: "write log", Kind: tool.Invalid, Subject: to.File, Err: err,
+			Hint: `choose another "log": {"file": …}, or --log-file`,
+		}
+	}
+	log, err := p.loggerTo(w, cfg.Log.Level)
+	if err != nil {
+		return nil, err
+	}
+	return log.With("pid", os.Getpid()), nil // several processes may write it
+}
+
+func (p *Program) loggerTo(w io.Writer, usual string) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(output.First(p.LogLevel, map[bool]string{true: "debug"}[p.Debug], usual))); err != nil {
+		return nil, Usage("--log-level is %q, expected debug, info, warn or error", p.LogLevel)
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), nil
+}

@@ -1,0 +1,61 @@
+package root
+
+import (
+	"context"
+	"log/slog"
+	"os/user"
+	"time"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/process"
+)
+
+// StopTime bounds the stop of the servers; what is left after it is killed (4.9).
+const StopTime = 12 * time.Second
+
+// Principal is the user of the operating system.
+func Principal() string {
+	u, err := user.Current()
+	if err != nil {
+		return "unknown"
+	}
+	return u.Username
+}
+
+type OpenOptions struct {
+	Servers  []string // nil: all
+	Sweep    bool
+	Brief    bool // see [app.Options], as the next one
+	Computes func()
+}
+
+// Open reads the settings and joins the parts.
+func (p *Program) Open(ctx context.Context, o OpenOptions) (*app.App, error) {
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	log, err := p.GatewayLogger(cfg, "")
+	if err != nil {
+		return nil, err
+	}
+	return p.Join(ctx, cfg, log, o)
+}
+
+// Join joins the parts.
+func (p *Program) Join(ctx context.Context, cfg *config.Config, log *slog.Logger, o OpenOptions) (*app.App, error) {
+	return app.Open(ctx, cfg, app.Options{
+		Version: p.Version, Self: Self(), GuardArgs: []string{process.GuardCommand}, Servers: o.Servers, Sweep: o.Sweep, Brief: o.Brief, Computes: o.Computes,
+		Kernel: p.Kernel, WorkDir: p.WorkDir, Env: p.Env, Logger: log,
+	})
+}
+
+// Stop stops everything.
+func (p *Program) Stop(a *app.App) {
+	ctx, cancel := context.WithTimeout(context.Background(), StopTime)
+	defer cancel()
+	if err := a.Close(ctx); err != nil {
+		p.Warn("stop: %v", err)
+	}
+}

@@ -1,0 +1,152 @@
+// Package root is what all commands share: the program that runs, its settings and its log, how a command
+// finds the running gateway or does the work alone, how it asks a person, and how it ends.
+package root
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+)
+
+// Program is what the commands of one run share.
+type Program struct {
+	output.Output
+	Version string
+	In      io.Reader
+
+	Home     string
+	Files    []string
+	LogLevel string
+	Debug    bool // --debug
+	Local    bool // --local: no running gateway is asked
+
+	Kernel  app.KernelFlags // --connection, --url and --token
+	Notes   bool            // the command is about a SiYuan tool
+	WorkDir string          // see [app.Options]; set for the tool "file" only
+
+	TTY func() (io.ReadWriteCloser, error) // opens the terminal for confirm; nil opens the real one
+
+	SaveTo string // --save: the file for pictures of a result
+
+	Expanded     bool     // "call" was put before the command line
+	CommandNames []string // for suggestions
+}
+
+// Root is the command that the others hang from, with the flags of all of them.
+func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
+	root := &cobra.Command{
+		Use: "collie", Version: p.Version,
+		Short: "All your MCP servers behind one endpoint",
+		Long: "Collie stands between those who call tools and the tools they call: it joins your MCP\n" +
+			"servers behind one endpoint, checks and records every call, and cleans up after them. Your\n" +
+			"notes are tools too: those in your SiYuan, or in a vault that needs no other program. Each tool\n" +
+			"is also a command: collie tools lists them.",
+		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
+			"  collie everything echo --message hello\n" +
+			"  collie siyuan init\n  collie fs tree /",
+		SilenceUsage: true, SilenceErrors: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		Args:              cobra.NoArgs,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.Home, "home", "", "keep everything in `DIR` instead of the XDG folders")
+	flags.StringArrayVar(&p.Files, "config", nil, "read settings from `FILE` (repeatable, the last one wins)")
+	flags.StringVar(&p.LogLevel, "log-level", "", "debug, info, warn or error (default warn)")
+	flags.BoolVar(&p.Debug, "debug", false, "show on stderr what is asked and answered, with times, and the log at level debug")
+	flags.BoolVar(&p.JSON, "json", false, "answer in JSON, for programs")
+	root.SetFlagErrorFunc(wrongFlag)
+	root.AddCommand(commands...)
+	wordsAreUsage(root)
+	p.fitHelp(root)
+	return root
+}
+
+// elsewhere are flags that other programs have for what one of ours does.
+var elsewhere = map[string][]string{
+	"http": {"port", "listen", "addr", "address", "host", "bind"}, "config": {"settings", "config-file"}, "json": {"output", "format"},
+	"log-level": {"verbose", "v", "loglevel"}, "home": {"dir", "data-dir"}, "yes": {"force", "y"},
+}
+
+// wrongFlag is the mistake of a flag that a command does not have, or not so, with the one that was
+// probably meant.
+func wrongFlag(c *cobra.Command, err error) error {
+	near := ""
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			known = append(known, "--"+f.Name)
+			if slices.Contains(elsewhere[f.Name], unknown.GetSpecifiedName()) {
+				near = "; did you mean --" + f.Name + "?"
+			}
+		})
+		near = output.First(near, DidYouMean("--"+unknown.GetSpecifiedName(), known))
+	}
+	return Usage("%v%s; see %s --help", err, near, c.CommandPath())
+}
+
+// wordsAreUsage makes too many words on a command line, and flags that do not go together, a mistake
+// of usage, as a wrong flag is.
+func wordsAreUsage(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			if err == nil {
+				err = c.ValidateFlagGroups() // flags that exclude each other
+			}
+			if err != nil {
+				return Usage("%v; see %s --help", err, c.CommandPath())
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		wordsAreUsage(sub)
+	}
+}
+
+// UsageError is a mistake in the command line.
+type UsageError struct{ message string }
+
+func (e *UsageError) Error() string { return e.message }
+
+// Usage makes a [UsageError].
+func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+
+// Load reads the settings. Warnings are shown; errors are what Load returns.
+func (p *Program) Load() (*config.Config, error) {
+	cfg, err := config.Load(p.Options())
+	if err != nil {
+		if bad, ok := errors.AsType[*config.Error](err); ok {
+			return cfg, bad
+		}
+		return nil, unreadable(err)
+	}
+	return cfg, nil
+}
+
+// fitHelp has the help of commands keep to the width of the terminal.
+func (p *Program) fitHelp(root *cobra.Command) {
+	width := p.ProseWidth()
+	if width == 0 {
+		return
+	}
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		var b bytes.Buffer
+		c.Long = output.Paragraphs(c.Long, width)
+		c.SetOut(&b)
+		show(c, args)
+		c.SetOut(p.Out)
+		_, _ = io.WriteString(p.Out, output.Hanging(b.String(), output.TerminalWidth(p.Out))) // nobody can be told
+	})
+}

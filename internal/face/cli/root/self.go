@@ -1,0 +1,119 @@
+package root
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"collie/internal/config"
+	"collie/internal/face/cli/output"
+	"collie/internal/process"
+)
+
+// StdioArgs make this program serve as it was called now: the client has neither our flags
+// nor, often, our environment.
+func (p *Program) StdioArgs(profile string) ([]string, error) {
+	args := []string{"stdio"}
+	home, files := output.First(p.Home, p.Env.Get("COLLIE_HOME")), p.Files
+	if env := p.Env.Get("COLLIE_CONFIG"); len(files) == 0 && env != "" {
+		files = []string{env}
+	}
+	add := func(flag, path string) error {
+		abs, err := filepath.Abs(path)
+		args = append(args, flag, abs)
+		return err
+	}
+	if home != "" {
+		if err := add("--home", home); err != nil {
+			return nil, err
+		}
+	}
+	for _, file := range files {
+		if err := add("--config", file); err != nil {
+			return nil, err
+		}
+	}
+	if profile != "" {
+		args = append(args, "--profile", profile)
+	}
+	return args, nil
+}
+
+// Path is the one under which a client should start this program: the one that PATH
+// finds, if it leads here, since that outlives an update.
+func (p *Program) Path() string {
+	if found, ok := p.inPath(); ok {
+		return found
+	}
+	return Self()
+}
+
+// inPath is where PATH finds this program, if it does.
+func (p *Program) inPath() (found string, ok bool) {
+	found, err := process.Resolve("collie", p.Env.List(), "")
+	if err != nil {
+		return "", false
+	}
+	target, err := filepath.EvalSymlinks(found)
+	return found, err == nil && target == Self()
+}
+
+// AsFlags is --config for each file, as one types it here.
+func AsFlags(files []string) string {
+	var b strings.Builder
+	for _, file := range files {
+		b.WriteString(" --config " + output.ShellQuote(nearby(file)))
+	}
+	return b.String()
+}
+
+// Typed is a command of this program as one types it in this folder, with the same home and settings.
+func (p *Program) Typed(command string) string { return p.TypedWith(command, p.Files) }
+
+// TypedWith is typed with other settings files.
+func (p *Program) TypedWith(command string, files []string) string {
+	name := "collie"
+	if _, ok := p.inPath(); !ok && Self() != "" {
+		if name = nearby(Self()); !strings.ContainsRune(name, filepath.Separator) {
+			name = "." + string(filepath.Separator) + name
+		}
+		name = output.ShellQuote(name)
+	}
+	if p.Home != "" {
+		command += " --home " + output.ShellQuote(p.Home)
+	}
+	return name + " " + command + AsFlags(files)
+}
+
+// nearby is a path as one types it in the working folder: relative where it lies in there.
+func nearby(path string) string {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// ShortPath writes ~ for the home folder.
+func ShortPath(path string, env config.Env) string {
+	home := env.First("HOME", "USERPROFILE")
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// Self is the absolute path of this program, empty if it is not known.
+func Self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}

@@ -1,0 +1,145 @@
+package root
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/tool"
+)
+
+// TrustHint is what a person can do about servers in the settings file of a project.
+func TrustHint(file string) string {
+	return "collie mcp trust " + filepath.Dir(filepath.Dir(file)) + " shows what the project starts, and asks"
+}
+
+// Options say where the settings are: a project's file in the working folder counts as well.
+func (p *Program) Options() config.Options {
+	o := config.Options{Files: p.Files, Home: p.Home, Env: p.Env}
+	if dir, err := os.Getwd(); err == nil { // else there is no such folder any more
+		o.Project = dir
+	}
+	return o
+}
+
+// Settings reads the settings for commands that change or judge them: what is wrong in the
+// files is returned beside what could be read, so that a mistake in one place does not keep
+// a person from repairing it with a command.
+func (p *Program) Settings() (cfg *config.Config, wrong *config.Error, err error) {
+	cfg, err = p.Load()
+	if bad, ok := errors.AsType[*config.Error](err); ok {
+		return cfg, bad, nil
+	}
+	return cfg, nil, err
+}
+
+// SettingsFile is the file that commands write to: the last one that is read, or the one
+// that would be.
+func SettingsFile(cfg *config.Config) string {
+	if n := len(cfg.Files); n > 0 {
+		return cfg.Files[n-1]
+	}
+	return cfg.Paths.ConfigFile
+}
+
+// Changed puts a change of the settings on record and tells what a running gateway makes of it:
+// servers and profiles it takes up while it runs. It has done so when changed returns, so that the
+// next command finds it with the new settings.
+func (p *Program) Changed(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
+	p.OnRecord(ctx, cfg, command, detail)
+	now, wrong, err := p.Settings()
+	if err != nil {
+		return
+	}
+	g, same, err := p.FindGateway(ctx, now)
+	setting, _ := detail["setting"].(string)
+	names, _ := config.SplitPath(setting)
+	switch {
+	case err != nil: // none runs
+	case wrong != nil && p.readsAlike(&g, now):
+		p.Warn("the settings have errors, so the running gateway (pid %d) keeps the ones it has; collie mcp validate shows them", g.PID)
+	case !same:
+		p.Note("%s", p.OtherGateway(&g, now))
+	case strings.HasPrefix(command, "mcp ") || len(names) > 0 && slices.Contains(reloaded, names[0]):
+		p.Note("the running gateway (pid %d at %s) has taken it up; no restart is needed", g.PID, g.URL)
+	default:
+		p.Note("restart the running gateway (pid %d at %s) to use it", g.PID, g.URL)
+	}
+}
+
+// reloaded are the sections that a running gateway takes up.
+var reloaded = []string{"mcpServers", "servers", "inputs", "profiles", "siyuan"}
+
+// OnRecord puts a change on record that has been made: what goes wrong is only a warning.
+func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
+	raw, err := json.Marshal(detail)
+	if err == nil {
+		err = app.RecordChange(ctx, cfg, app.Options{Version: p.Version, Env: p.Env}, tool.Record{
+			Name: command, Origin: tool.Direct, Principal: Principal(), Client: "collie", Detail: raw,
+		})
+	}
+	if err != nil {
+		p.Warn("the change is not on record: %v", err)
+	}
+}
+
+// NotWritten is the error for a settings file that could not be changed. What is wrong with
+// the new text is told as it is.
+func NotWritten(op, file string, err error) error {
+	if IsConfig(err) {
+		return err
+	}
+	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: file, Message: "the file was not changed", Err: err}
+}
+
+// OwnServer finds a server that a command is to change. One of a project that nobody has
+// trusted is left alone: the person has not seen what it would start.
+func OwnServer(op, name string, cfg *config.Config) (config.ServerEntry, error) {
+	i := slices.Index(ServerNames(cfg), name)
+	if i < 0 {
+		return config.ServerEntry{}, UnknownServer(op, name, ServerNames(cfg))
+	}
+	s := cfg.Servers[i]
+	if s.Untrusted {
+		return s, &tool.Error{
+			Op: op, Kind: tool.Disabled, Subject: name,
+			Message: "it belongs to a project that is not trusted: " + s.File, Hint: TrustHint(s.File),
+		}
+	}
+	return s, nil
+}
+
+// Shadowed warns if a name is still defined in another file, which counts now.
+func (p *Program) Shadowed(name string) {
+	now, _, err := p.Settings()
+	if err != nil {
+		return
+	}
+	if i := slices.Index(ServerNames(now), name); i >= 0 && !now.Servers[i].Untrusted {
+		p.Warn("%s is defined in %s too, and that counts now", name, now.Servers[i].File)
+	}
+}
+
+// ServerNames are the servers of the settings, in their order.
+func ServerNames(cfg *config.Config) []string {
+	out := make([]string, len(cfg.Servers))
+	for i, s := range cfg.Servers {
+		out[i] = s.Name
+	}
+	return out
+}
+
+// unreadable makes a mistake of the user out of settings that cannot be read at all.
+func unreadable(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return Usage("read settings %s: %v; check --config, --home and COLLIE_CONFIG", e.Path, e.Err)
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/root"
+)
+
+func (p commands) configSet(ctx context.Context, path, typed string) error {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	file, err := fileOf("config set", path, cfg)
+	if err != nil {
+		return err
+	}
+	change := config.Setting(path, config.Value(typed))
+	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
+		text, err := change(text)
+		if err != nil {
+			return nil, err
+		}
+		return text, p.unknownField(cfg, file, path, text)
+	})
+	switch {
+	case errors.Is(err, config.ErrNoSetting):
+		return unknownSetting(path, cfg, err)
+	case err != nil:
+		return root.NotWritten("config set", file, err)
+	}
+	now, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	for _, f := range now.Warnings {
+		same := func(old config.Finding) bool { return old.Pointer == f.Pointer && old.Message == f.Message }
+		if !slices.ContainsFunc(cfg.Warnings, same) {
+			p.Warn("%s: %s", f.Place(), f.Text())
+		}
+	}
+	if p.JSON {
+		err = p.PrintJSON(map[string]string{"set": path, "file": file})
+	} else {
+		_, err = fmt.Fprintf(p.Out, "set %s in %s\n", path, file)
+	}
+	if err != nil {
+		return err
+	}
+	p.Changed(ctx, now, "config set", map[string]any{"setting": path, "file": file})
+	return nil
+}
+
+func (p commands) configUnset(ctx context.Context, path string) error {
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	file, err := fileOf("config unset", path, cfg)
+	if err != nil {
+		return err
+	}
+	found := false
+	err = cfg.Edit(ctx, file, config.Unsetting(path, &found))
+	switch {
+	case errors.Is(err, config.ErrNoSetting):
+		return unknownSetting(path, cfg, err)
+	case err != nil:
+		return root.NotWritten("config unset", file, err)
+	}
+	text := fmt.Sprintf("removed %s from %s\n", path, file)
+	if !found {
+		text = fmt.Sprintf("%s is not set in %s\n", path, file)
+	}
+	if p.JSON {
+		err = p.PrintJSON(map[string]any{"unset": path, "file": file, "changed": found})
+	} else {
+		_, err = fmt.Fprint(p.Out, text)
+	}
+	if err != nil || !found {
+		return err
+	}
+	p.Changed(ctx, cfg, "config unset", map[string]any{"setting": path, "file": file})
+	return nil
+}
+
+// fileOf is the file in which a setting is to be written: for a field of a server, the one that
+// defines the server.
+func fileOf(op, path string, cfg *config.Config) (string, error) {
+	names, err := config.SplitPath(path)
+	if err != nil {
+		return "", root.Usage("%v", err)
+	}
+	if !isServerPath(names) || !slices.Contains(root.ServerNames(cfg), names[1]) {
+		return root.SettingsFile(cfg), nil
+	}
+	s, err := root.OwnServer(op, names[1], cfg)
+	return s.File, err
+}
+
+func isServerPath(names []string) bool {
+	return len(names) > 1 && (names[0] == "mcpServers" || names[0] == "servers")
+}
+
+// unknownField refuses a text in which a server has a field that nobody knows at path. What a
+// server's fields are is not known to the settings themselves.
+func (p commands) unknownField(cfg *config.Config, file, path string, text []byte) error {
+	names, err := config.SplitPath(path)
+	if err != nil || !isServerPath(names) || len(names) < 3 {
+		return nil
+	}
+	servers, err := config.Snippet(file, filepath.Dir(file), text)
+	if err != nil {
+		return nil //nolint:nilerr // what is wrong with the whole text is told when it is written
+	}
+	with := *cfg
+	with.Servers = slices.DeleteFunc(servers, func(s config.ServerEntry) bool { return s.Name != names[1] })
+	_, found := app.Specs(&with, p.Env)
+	at := "/" + strings.Join(names[1:], "/")
+	for _, f := range found {
+		if f.Rule == "unknown" && strings.HasSuffix(f.Pointer, at) {
+			return fmt.Errorf("%w: %q; %s", config.ErrNoSetting, path, f.Text())
+		}
+	}
+	return nil
+}
