@@ -42,7 +42,7 @@ func TestBreaches(t *testing.T) {
 			[]string{"internal/source/siyuan/block/a.go:2:8: source/siyuan/block may not import source/siyuan/fs"},
 		},
 		{
-			"prefix is no folder", "internal/source/a.go", `import _ "collie/internal/sourcery"`,
+			"prefix is not a folder", "internal/source/a.go", `import _ "collie/internal/sourcery"`,
 			[]string{"internal/source/a.go:2:8: source may not import sourcery"},
 		},
 		{

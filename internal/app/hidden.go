@@ -54,7 +54,7 @@ func HiddenEntry(name string, raw json.RawMessage, dir string) json.RawMessage {
 	}
 	out := map[string]json.RawMessage{}
 	if json.Unmarshal(redacted(redact, encode(fields)), &out) != nil {
-		panic("app: a redacted entry is no JSON")
+		panic("app: a redacted entry is not JSON")
 	}
 	maps.Copy(out, kept)
 	return encode(out)
@@ -94,7 +94,7 @@ func hiddenKey(section, was json.RawMessage) json.RawMessage {
 	}
 	out, err := sjson.SetBytes(section, "undoKey", hideText(key.Str))
 	if err != nil {
-		panic("app: a section that was parsed is no JSON: " + err.Error())
+		panic("app: a section that was parsed is not JSON: " + err.Error())
 	}
 	return out
 }

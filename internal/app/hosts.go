@@ -271,7 +271,7 @@ func newNames(cfg *config.Config) *names {
 		n.taken[r], n.as[r] = hosts.Entry{}, r
 	}
 	for _, s := range cfg.Servers {
-		e, _, _ := hosts.ParseEntry(s.Raw, "") // what is no entry is nobody's equal
+		e, _, _ := hosts.ParseEntry(s.Raw, "") // what is not an entry is nobody's equal
 		low := strings.ToLower(s.Name)
 		n.taken[low], n.as[low] = e, s.Name
 	}

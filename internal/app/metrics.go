@@ -156,7 +156,7 @@ func (m *Metrics) writeServers(w io.Writer) {
 		func(s *tool.ServerStatus) float64 { return s.StartSeconds })
 	each("mcp_restarts_total", "counter", "Starts after a crash or a failure.",
 		func(s *tool.ServerStatus) float64 { return float64(s.Restarts) })
-	each("mcp_noise_lines_total", "counter", "Lines on stdout that were no message.",
+	each("mcp_noise_lines_total", "counter", "Lines on stdout that were not a message.",
 		func(s *tool.ServerStatus) float64 { return float64(s.NoiseLines) })
 	if m.from.Dropped != nil {
 		f := family(w, "mcp_dropped_responses_total", "counter", "Answers that nobody waited for: unknown, repeated or late.")

@@ -44,7 +44,7 @@ type CacheContents struct {
 
 // ReadToolCache returns what the cache file of a home has, and what that is worth to each server
 // now. Nothing is started, made or mended. The error says that the cache is switched off (kind
-// Disabled), that the file cannot be read (Unavailable), or that it is no cache file (Invalid).
+// Disabled), that the file cannot be read (Unavailable), or that it is not a cache file (Invalid).
 func ReadToolCache(ctx context.Context, cfg *config.Config, o Options) (CacheContents, error) {
 	const op = "read tool cache"
 	if !cfg.Cache.Enabled {
@@ -195,7 +195,7 @@ func ReadCacheFile(path string) ([]byte, error) {
 			Hint: "collie cache path says where the cache lies; it is made when a server has told its tools: collie cache warm",
 		}
 	case err == nil && !info.Mode().IsRegular():
-		return nil, fail("it is no regular file", "", nil)
+		return nil, fail("it is not a regular file", "", nil)
 	case err != nil:
 		return nil, fail("", "", err)
 	}

@@ -245,7 +245,7 @@ func inVault(err error) error {
 	return &same
 }
 
-// isFolder says why a place is no folder to read.
+// isFolder says why a place is not a folder to read.
 func isFolder(op, dir string) error {
 	info, err := os.Stat(dir)
 	switch {

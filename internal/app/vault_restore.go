@@ -38,7 +38,7 @@ func (v *Vault) MayRestore(backup string) error {
 	case err != nil:
 		return fileError(op, backup, err)
 	case !info.Mode().IsRegular() || info.Size() == 0:
-		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is no file, or an empty one; expected a backup of a vault"}
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is not a file, or an empty one; expected a backup of a vault"}
 	}
 	if now, err := os.Stat(v.Path()); err == nil && os.SameFile(now, info) {
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is the vault itself, expected a backup of it"}
@@ -101,7 +101,7 @@ func soundBackup(ctx context.Context, op, backup, fresh string, progress func(do
 	w, err := workspace.Open(ctx, fresh, workspace.Options{})
 	if err != nil {
 		if workspace.TroubleOf(err) != "" {
-			err = &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is no sound backup of a vault: nothing was changed", Err: err}
+			err = &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is not a sound backup of a vault: nothing was changed", Err: err}
 		}
 		return info, err
 	}

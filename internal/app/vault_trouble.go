@@ -64,7 +64,7 @@ func troubleError(op, path string, trouble workspace.Trouble, err error) *tool.E
 	case workspace.Newer:
 		e.Message, e.Hint = "the file of the vault is of a newer Collie", "update Collie"
 	case workspace.Foreign:
-		e.Message, e.Hint = "the file is no vault", "vault.file in the settings names another one; collie vault restore BACKUP puts a backup there"
+		e.Message, e.Hint = "the file is not a vault", "vault.file in the settings names another one; collie vault restore BACKUP puts a backup there"
 	case workspace.Unwritten:
 		e.Message, e.Hint = "the file of the vault is read-only: nothing was written", "give yourself the right to write the file and its folder"
 	case workspace.DiskFull:

@@ -110,7 +110,7 @@ type Cache struct {
 	// settings in our own folder; of settings elsewhere a file in the cache folder.
 	File string
 	// Fallback stands in for File where that cannot be written; absolute, and empty if a person
-	// chose File. It is no setting.
+	// chose File. It is not a setting.
 	Fallback string
 	MaxAge   time.Duration // fresh that long; default 24 h
 	MaxStale time.Duration // shown that long; default 30 days; 0 means that nothing stale is shown

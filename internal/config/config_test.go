@@ -104,9 +104,9 @@ func TestFindings(t *testing.T) {
 		"unknown, far":             {`{"weather": 1, "x-mine": 1, "$schema": "y"}`, []string{`collie.json:1:2: warning: weather: unknown field`}},
 		"bare duration":            {`{"mcp": {"limits": {"callTimeout": 30}}}`, []string{`collie.json:1:36: mcp.limits.callTimeout: write a unit: 30s, 500ms`}},
 		"quoted duration":          {`{"mcp": {"limits": {"callTimeout": "30"}}}`, []string{`collie.json:1:36: mcp.limits.callTimeout: write a unit: 30s, 500ms`}},
-		"no duration":              {`{"cache": {"maxAge": "soon"}}`, []string{`collie.json:1:22: cache.maxAge: "soon" is no length of time; write one such as 30s, 500ms, 10m, 24h`}},
+		"no duration":              {`{"cache": {"maxAge": "soon"}}`, []string{`collie.json:1:22: cache.maxAge: "soon" is not a length of time; write one such as 30s, 500ms, 10m, 24h`}},
 		"no count":                 {`{"mcp": {"maxParallelStarts": 1.5}}`, []string{`collie.json:1:31: mcp.maxParallelStarts: expected a whole number from 1, got 1.5`}},
-		"no size":                  {`{"http": {"maxBody": "16 mebi"}}`, []string{`collie.json:1:22: http.maxBody: "16 mebi" is no size; write one such as 16MiB`}},
+		"no size":                  {`{"http": {"maxBody": "16 mebi"}}`, []string{`collie.json:1:22: http.maxBody: "16 mebi" is not a size; write one such as 16MiB`}},
 		"no choice":                {`{"audit": {"content": "all"}}`, []string{`collie.json:1:23: audit.content: expected one of none, redacted, full, got "all"`}},
 		"no mode":                  {`{"cache": {"mode": 600}}`, []string{`collie.json:1:20: cache.mode: expected a permission in octal, in quotes, such as "0600", got number`}},
 		"not octal":                {`{"cache": {"mode": "rw"}}`, []string{`collie.json:1:20: cache.mode: expected a permission in octal, in quotes, such as "0600", got "rw"`}},
@@ -391,7 +391,7 @@ func TestGet(t *testing.T) {
 		}
 	}
 	if !json.Valid(c.JSON()) {
-		t.Errorf("settings are no JSON: %s", c.JSON())
+		t.Errorf("settings are not JSON: %s", c.JSON())
 	}
 }
 
@@ -415,7 +415,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("a file that can be read gives no config: %v", err)
 		}
 		if !json.Valid(c.JSON()) {
-			t.Fatalf("settings are no JSON: %s", c.JSON())
+			t.Fatalf("settings are not JSON: %s", c.JSON())
 		}
 		c.Digest()
 		for _, s := range c.Servers {

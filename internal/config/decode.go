@@ -34,7 +34,7 @@ type node struct {
 	pointer string
 }
 
-// members are the members of n in the order of the file; nil if n is no object.
+// members are the members of n in the order of the file; nil if n is not an object.
 func (n node) members() []hujson.ObjectMember {
 	o, ok := n.value.Value.(*hujson.Object)
 	if !ok {

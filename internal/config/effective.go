@@ -48,7 +48,7 @@ func canonical(v any) json.RawMessage {
 		// A server entry may be wrong, and is told apart all the same.
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		panic(fmt.Sprintf("config: settings are no JSON: %v", err))
+		panic(fmt.Sprintf("config: settings are not JSON: %v", err))
 	}
 	return json.RawMessage(value)
 }
@@ -62,7 +62,7 @@ func (c *Config) Get(path string) (json.RawMessage, error) {
 	}
 	root, err := hujson.Parse(c.JSON())
 	if err != nil {
-		panic(fmt.Sprintf("config: settings are no JSON: %v", err))
+		panic(fmt.Sprintf("config: settings are not JSON: %v", err))
 	}
 	v := root.Find(jsonc.Join("", names...))
 	if v == nil {
@@ -79,7 +79,7 @@ func SplitPath(path string) ([]string, error) {
 	names := strings.Split(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
 	for _, n := range names {
 		if n == "" {
-			return nil, fmt.Errorf("%q is no path of a setting; write one such as http.addr", path)
+			return nil, fmt.Errorf("%q is not a path of a setting; write one such as http.addr", path)
 		}
 	}
 	return names, nil

@@ -61,7 +61,7 @@ func openProject(paths Paths, dir string) (*Project, []byte, error) {
 	file := ProjectPath(dir)
 	p := &Project{Dir: filepath.Dir(filepath.Dir(file)), File: file, State: Untrusted}
 	info, err := os.Stat(file)
-	own, _ := os.Stat(paths.ConfigFile) // nil if there is none, which is no project's file
+	own, _ := os.Stat(paths.ConfigFile) // nil if there is none, which is not a project's file
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || own != nil && os.SameFile(info, own):
 		return nil, nil, fmt.Errorf("%w: %s", ErrNoProject, p.Dir)

@@ -151,7 +151,7 @@ func TestProjectCannotSetAnythingElse(t *testing.T) {
 	alone := mustLoad(t, config.Options{Home: o.Home})
 	var a, b map[string]json.RawMessage
 	if json.Unmarshal(alone.JSON(), &a) != nil || json.Unmarshal(c.JSON(), &b) != nil {
-		t.Fatal("settings are no JSON")
+		t.Fatal("settings are not JSON")
 	}
 	delete(a, "mcpServers")
 	delete(b, "mcpServers")

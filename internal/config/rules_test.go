@@ -102,7 +102,7 @@ func FuzzProject(f *testing.F) {
 		c := mustLoad(t, o)
 		var a, b map[string]json.RawMessage
 		if json.Unmarshal(alone.JSON(), &a) != nil || json.Unmarshal(c.JSON(), &b) != nil {
-			t.Fatal("settings are no JSON")
+			t.Fatal("settings are not JSON")
 		}
 		delete(a, "mcpServers")
 		delete(b, "mcpServers")

@@ -71,7 +71,7 @@ func FuzzSnippet(f *testing.F) {
 		}
 		for _, s := range found {
 			if !json.Valid(s.Raw) {
-				t.Errorf("%s is no JSON: %s", s.Name, s.Raw)
+				t.Errorf("%s is not JSON: %s", s.Name, s.Raw)
 			}
 		}
 	})

@@ -39,7 +39,7 @@ func switchOne(text []byte, name string, on bool) ([]byte, error) {
 	}
 	entry, ok := parsed.Root().Find(jsonc.Join("", at...)).Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("the entry of %q is no object", name)
+		return nil, fmt.Errorf("the entry of %q is not an object", name)
 	}
 	if jsonc.Member(entry, "enabled") != nil {
 		if text, err = jsonc.Set(text, append(at, "enabled"), boolean(on)); err != nil {

@@ -58,7 +58,7 @@ func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 			if v.Value.Kind() == 'n' && i > 0 {
 				return d.replace(text, v, nest(path[i:], value))
 			}
-			return nil, fmt.Errorf("set %s: %q is no object", Join("", path...), Join("", path[:i]...))
+			return nil, fmt.Errorf("set %s: %q is not an object", Join("", path...), Join("", path[:i]...))
 		}
 		m := Member(o, name)
 		if m == nil {

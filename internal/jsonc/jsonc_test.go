@@ -151,7 +151,7 @@ func TestEditsThatCannotBe(t *testing.T) {
 	if _, err := jsonc.Remove([]byte(`{"a": {}}`), []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), `"/a/b"`) {
 		t.Errorf("remove of a missing member: %v", err)
 	}
-	if _, err := jsonc.Set([]byte(`{"a": [1]}`), []string{"a", "b"}, json.RawMessage(`1`)); err == nil || !strings.Contains(err.Error(), `"/a" is no object`) {
+	if _, err := jsonc.Set([]byte(`{"a": [1]}`), []string{"a", "b"}, json.RawMessage(`1`)); err == nil || !strings.Contains(err.Error(), `"/a" is not an object`) {
 		t.Errorf("set below an array: %v", err)
 	}
 	if _, err := jsonc.Set([]byte(`{}`), []string{"a"}, json.RawMessage(`nope`)); err == nil {

@@ -21,12 +21,12 @@ func Plain(text []byte, depth int) (json.RawMessage, error) {
 	// The parser wants a line break after a line comment at the very end, and changes its input.
 	v, err := hujson.Parse(append(bytes.Clone(text), '\n'))
 	if err != nil {
-		return nil, fmt.Errorf("the file is no JSON: %w", err)
+		return nil, fmt.Errorf("the file is not JSON: %w", err)
 	}
 	v.Standardize()
 	raw := bytes.TrimSpace(v.Pack())
 	if !json.Valid(raw) {
-		return nil, errors.New("the file is no JSON")
+		return nil, errors.New("the file is not JSON")
 	}
 	return raw, nil
 }

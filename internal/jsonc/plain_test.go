@@ -20,7 +20,7 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%q is %s, %v; want %s", text, raw, err, want)
 		}
 	}
-	for text, want := range map[string]string{`{"a":`: "no JSON", `[[[[[]]]]]`: "deeper than 4", `{"a":1} 2`: "no JSON"} {
+	for text, want := range map[string]string{`{"a":`: "not JSON", `[[[[[]]]]]`: "deeper than 4", `{"a":1} 2`: "not JSON"} {
 		if raw, err := jsonc.Plain([]byte(text), 4); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is %s, %v; want an error with %q", text, raw, err, want)
 		}

@@ -511,7 +511,7 @@ type RPCError struct{ Raw json.RawMessage }
 // Code returns the error's code, 0 if it has none.
 func (e *RPCError) Code() int {
 	var v Error
-	_ = json.Unmarshal(e.Raw, &v) // a code that is no number counts as none
+	_ = json.Unmarshal(e.Raw, &v) // a code that is not a number counts as none
 	return v.Code
 }
 

@@ -18,7 +18,7 @@ import (
 type ConnOptions struct {
 	// Logger; nil discards.
 	Logger *slog.Logger
-	// Noise receives what arrives and is no message, serially; nil drops it.
+	// Noise receives what arrives and is not a message, serially; nil drops it.
 	Noise func(frame []byte, err error)
 }
 

@@ -26,7 +26,7 @@ type paramHeader struct {
 
 // CompileParamHeaders reads the annotations of a tool's inputSchema. It returns nil for a
 // schema without any, and an error where the protocol calls the tool definition invalid: a
-// name that is no token or stands twice, a parameter that is no string, integer or boolean,
+// name that is not a token or stands twice, a parameter that is not a string, integer or boolean,
 // or an annotation that a chain of "properties" does not reach.
 func CompileParamHeaders(schema json.RawMessage) (*ParamHeaders, error) {
 	if !strings.Contains(string(schema), annotation) && !strings.Contains(string(schema), `\u`) {
@@ -119,8 +119,8 @@ func (c *paramCompiler) add(rawName, rawKind json.RawMessage, path []string, rea
 	return nil
 }
 
-// eachMember calls f for the members of obj, which must be valid JSON; a value that is no
-// object has none.
+// eachMember calls f for the members of obj, which must be valid JSON; a value that is not
+// an object has none.
 func eachMember(obj json.RawMessage, f func(key string, v json.RawMessage) error) error {
 	if !isObject(obj) {
 		return nil

@@ -71,7 +71,7 @@ func (x *flight) messages(raw []byte) ([]Message, error) {
 	}
 	msgs, bad, err := ParseBatch(raw)
 	if bad > 0 {
-		x.link.opts.Logger.Debug("members of a batch are no messages", "count", bad)
+		x.link.opts.Logger.Debug("members of a batch are not messages", "count", bad)
 	}
 	return msgs, err
 }

@@ -164,7 +164,7 @@ func (x *flight) version() string {
 	return GetString(x.req.Params, "_meta", MetaVersion)
 }
 
-// postMessage sends a message of our own that is no request, in the legacy way.
+// postMessage sends a message of our own that is not a request, in the legacy way.
 func (l *HTTPLink) postMessage(ctx context.Context, raw []byte) error {
 	resp, err := l.wire.do(ctx, &httpSend{
 		method: http.MethodPost, header: maps.Clone(l.state.Load().header), body: raw,

@@ -14,7 +14,7 @@ type Link interface {
 	// Call sends req and waits for its response. When ctx ends first, Call cancels the
 	// request at the server in the way of the transport and returns ctx's cause; a late
 	// response is dropped. An error other than the context's is a [*LinkError]; a
-	// JSON-RPC error from the server is no error here but Response.Error.
+	// JSON-RPC error from the server is not an error here but Response.Error.
 	Call(ctx context.Context, req *Request) (Response, error)
 	// Notify sends a notification; params may be nil.
 	Notify(ctx context.Context, method string, params json.RawMessage) error

@@ -136,7 +136,7 @@ func TestParkedQuestionsAskedAgain(t *testing.T) {
 				t.Errorf("question %s was %s, now it is %s", key, before, q.Params)
 			}
 			asked[key] = string(q.Params)
-			if answers == nil { // one a round, with things that are no answers
+			if answers == nil { // one a round, with things that are not answers
 				answers = mcp.Edit(nil, mcp.Field{Key: key, Value: q.Params},
 					mcp.Field{Key: "nobody", Value: []byte(`{}`)}, mcp.Field{Key: "null", Value: []byte(`null`)})
 			}

@@ -18,8 +18,8 @@ type InvalidError struct {
 func (e *InvalidError) Error() string { return "not a JSON-RPC message: " + e.Message }
 
 // Parse reads one JSON-RPC message. The Message's parts are slices of raw, which must not
-// change afterwards. Errors are a [*SyntaxError], or an [*InvalidError] for JSON that is no
-// message. Invalid UTF-8 is not looked for: see [CleanUTF8].
+// change afterwards. Errors are a [*SyntaxError], or an [*InvalidError] for JSON that is not
+// a message. Invalid UTF-8 is not looked for: see [CleanUTF8].
 func Parse(raw []byte) (Message, error) {
 	msg := Message{Raw: raw}
 	i := space(raw, 0)
@@ -171,7 +171,7 @@ var memberWants = [...]string{
 }
 
 // ParseBatch reads a message or an array of messages (JSON-RPC batches existed until MCP
-// 2025-03-26). Members of an array that are no messages are left out and counted in bad.
+// 2025-03-26). Members of an array that are not messages are left out and counted in bad.
 func ParseBatch(raw []byte) (msgs []Message, bad int, err error) {
 	i := space(raw, 0)
 	if i >= len(raw) || raw[i] != '[' {

@@ -23,7 +23,7 @@ type StreamOptions struct {
 }
 
 // ServeStream answers one client over s, in both eras, until its input ends or ctx does.
-// It closes s and waits for its requests. The end of input is no error; a client that does not
+// It closes s and waits for its requests. The end of input is not an error; a client that does not
 // read for too long is one, with [ErrNotReading] in its chain.
 //
 // Answers and questions to the client wait for it to read; while too many do, no further
@@ -187,13 +187,13 @@ func (v *streamServer) lost(err error) {
 	_ = v.stream.Close() // makes Read return
 }
 
-// refuse answers a frame that is no request.
+// refuse answers a frame that is not a request.
 func (v *streamServer) refuse(f *FrameError) {
 	e, id := frameAnswer(f)
 	v.spawn(func() { v.deliver(outgoing{head: AppendError(nil, id, e.Object())}) })
 }
 
-// frameAnswer is the JSON-RPC error for a frame that is no message.
+// frameAnswer is the JSON-RPC error for a frame that is not a message.
 func frameAnswer(f *FrameError) (*Error, ID) {
 	if invalid, ok := errors.AsType[*InvalidError](f.Err); ok {
 		return &Error{Code: CodeInvalidRequest, Message: invalid.Error()}, invalid.ID

@@ -14,7 +14,7 @@ const DefaultMaxFrame = 64 << 20
 // A Stream carries whole messages both ways, in order.
 type Stream interface {
 	// Read returns the next message. A [*FrameError] reports something on the way in that
-	// was no message; the stream goes on. Any other error is the end of it. Read is called
+	// was not a message; the stream goes on. Any other error is the end of it. Read is called
 	// by one goroutine at a time.
 	Read() (Message, error)
 	// Write sends one message and does not keep raw. It may be called concurrently.
@@ -23,7 +23,7 @@ type Stream interface {
 	Close() error
 }
 
-// FrameError reports a frame that is no message: noise, broken JSON, or a frame over the
+// FrameError reports a frame that is not a message: noise, broken JSON, or a frame over the
 // limit.
 type FrameError struct {
 	Head    []byte // the frame, or its first 4 KiB
@@ -98,7 +98,7 @@ func (l *Lines) batch(line []byte) error {
 	}
 	l.queue = msgs
 	if bad > 0 {
-		return &FrameError{Head: head(line), Err: &InvalidError{Message: fmt.Sprintf("%d members of a batch are no messages", bad)}}
+		return &FrameError{Head: head(line), Err: &InvalidError{Message: fmt.Sprintf("%d members of a batch are not messages", bad)}}
 	}
 	return nil
 }

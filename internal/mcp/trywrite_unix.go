@@ -9,7 +9,7 @@ import (
 )
 
 // tryWrite writes what fits without waiting. Files that cannot do that, and writers that
-// are no files, are written as usual.
+// are not files, are written as usual.
 func (l *lineWriter) tryWrite(buf []byte) (n int, err error) {
 	f, ok := l.w.(*os.File)
 	if !ok {

@@ -68,8 +68,8 @@ const (
 )
 
 // marksOf looks for what a frame was meant to be. It needs no valid JSON: it follows quotes
-// and brackets only, so that a word that is not JSON, too much depth or a missing end are no
-// hindrance. A program that writes its log as JSON lines to its output must not be taken for
+// and brackets only, so that a word that is not JSON, too much depth or a missing end are not
+// a hindrance. A program that writes its log as JSON lines to its output must not be taken for
 // one that answers, so what has neither an id nor "jsonrpc" is not an answer.
 func marksOf(b []byte) marks {
 	var m marks

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		play(role)
 		return
 	}
-	if err := process.SealInherited(); err != nil { // go test's own files are no finding
+	if err := process.SealInherited(); err != nil { // go test's own files are not a finding
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -129,6 +129,6 @@ func TestMissingCommandBehindAWrapper(t *testing.T) {
 	q := start(t, role("exit3"), nil)
 	closed(t, q.Done(), "Done")
 	if q.Exit().MissingCommand() {
-		t.Error("exit code 3 is no missing command")
+		t.Error("exit code 3 is not a missing command")
 	}
 }

@@ -48,7 +48,7 @@ func (p *Process) run() {
 
 // reap waits for the leader and tells how it ended.
 func (p *Process) reap(reaped chan<- struct{}) {
-	_ = p.cmd.Wait() // a bad exit code is no error here
+	_ = p.cmd.Wait() // a bad exit code is not an error here
 	p.group.reaped.Store(true)
 	p.exit = exitInfo(p.cmd.ProcessState, time.Since(p.started))
 	if p.exit.Signal == "SIGKILL" && !p.killed.Load() && p.oom >= 0 {

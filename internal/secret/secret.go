@@ -139,7 +139,7 @@ func (s *Store) Set(ctx context.Context, name, value string) error {
 	return b.set(ctx, name, value)
 }
 
-// Delete removes a secret. It is no error if there is none of that name.
+// Delete removes a secret. It is not an error if there is none of that name.
 func (s *Store) Delete(ctx context.Context, name string) error {
 	if err := CheckName(name); err != nil {
 		return err

@@ -85,13 +85,13 @@ func New(sources []tool.Source, opts Options) *Catalog {
 	c.changes.quiet = opts.Quiet
 	c.profiles.Store(&opts.Profiles)
 	c.reserved.Store(&opts.Reserved)
-	c.replace(sources) // which is no change to anybody
+	c.replace(sources) // which is not a change to anybody
 	c.dirty.Store(true)
 	return c
 }
 
 // Set replaces the sources, the profiles and the reserved names. Sources that stay are not disturbed. What is the
-// same as before is no change to anybody.
+// same as before is not a change to anybody.
 func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserved []string) {
 	c.mu.Lock()
 	same := slices.Equal(c.sources, sources)

@@ -29,7 +29,7 @@ func list(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) [
 	t.Helper()
 	raw, _ := c.List(t.Context(), kind, profile)
 	if !json.Valid(raw) {
-		t.Fatalf("list of %s is no JSON: %s", kind, raw)
+		t.Fatalf("list of %s is not JSON: %s", kind, raw)
 	}
 	return gjson.GetBytes(raw, string(kind)).Array()
 }

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Settings that are read again and say the same are no change to anybody.
+// Settings that are read again and say the same are not a change to anybody.
 func TestSetTellsChangesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -124,7 +124,7 @@ func renamed(def json.RawMessage, old, name string) json.RawMessage {
 func set(def json.RawMessage, field, value string) json.RawMessage {
 	out, err := sjson.SetBytes(def, field, value)
 	if err != nil {
-		panic("source: a definition is no JSON object: " + err.Error())
+		panic("source: a definition is not a JSON object: " + err.Error())
 	}
 	return out
 }

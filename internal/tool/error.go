@@ -47,7 +47,7 @@ const (
 	Mismatch       ErrorKind = "readback_mismatch"      // the write is not there afterwards
 	WriteSafety    ErrorKind = "write_safety_error"     // the rules of safe writing stand against it
 
-	ComplexBlocks    ErrorKind = "complex_blocks_not_supported_by_fs"   // blocks that are no text would be lost
+	ComplexBlocks    ErrorKind = "complex_blocks_not_supported_by_fs"   // blocks that are not text would be lost
 	StructuredAssets ErrorKind = "structured_assets_overwrite_rejected" // attributes or references would be lost
 )
 

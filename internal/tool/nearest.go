@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// longestName bounds what Nearest compares, in runes: a longer name is no misspelling, and
+// longestName bounds what Nearest compares, in runes: a longer name is not a misspelling, and
 // the cost grows with the product of two lengths.
 const longestName = 64
 

@@ -24,13 +24,13 @@ func Duration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 31)
 		if err != nil || n > math.MaxInt64/uint64(24*time.Hour) {
-			return 0, fmt.Errorf("%q is no number of days", s)
+			return 0, fmt.Errorf("%q is not a number of days", s)
 		}
 		return time.Duration(n) * 24 * time.Hour, nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no length of time; write one such as 30s, 500ms, 10m, 24h", s)
+		return 0, fmt.Errorf("%q is not a length of time; write one such as 30s, 500ms, 10m, 24h", s)
 	}
 	if d < 0 {
 		return 0, fmt.Errorf("%q is negative", s)
@@ -46,7 +46,7 @@ func Size(s string) (int64, error) {
 	}[strings.TrimSpace(s[len(number):])]
 	n, err := strconv.ParseInt(number, 10, 64)
 	if !ok || err != nil || n < 0 || n > math.MaxInt64/factor {
-		return 0, fmt.Errorf("%q is no size; write one such as 16MiB", s)
+		return 0, fmt.Errorf("%q is not a size; write one such as 16MiB", s)
 	}
 	return n * factor, nil
 }

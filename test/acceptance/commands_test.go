@@ -80,7 +80,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestLongText takes text from a file and a comma that is no separator.
+// TestLongText takes text from a file and a comma that is not a separator.
 func TestLongText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

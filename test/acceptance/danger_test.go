@@ -119,7 +119,7 @@ func TestDangerousCallsOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestSetPermissionIsForPeople tries to raise rights from every side that is no person's: the action
+// TestSetPermissionIsForPeople tries to raise rights from every side that is not a person's: the action
 // is not listed though the config switches it on, and a call of it writes nothing.
 func TestSetPermissionIsForPeople(t *testing.T) {
 	t.Parallel()

@@ -186,7 +186,7 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("prompts %v, want %v", names, want)
 		}
 		if _, err := v.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "siyuan_dance"}); err == nil {
-			t.Error("an unknown prompt is no error")
+			t.Error("an unknown prompt is not an error")
 		}
 	})
 }

@@ -22,7 +22,7 @@ type client interface {
 	// prepare says what call sends from now on.
 	prepare(r request)
 	// call sends the request under the next id and returns the response, which is valid
-	// until the next call. A response that is no result is an error.
+	// until the next call. A response that is not a result is an error.
 	call() ([]byte, error)
 	close() error
 }

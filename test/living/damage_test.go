@@ -15,7 +15,7 @@ import (
 	"collie/test/gateway"
 )
 
-// A file that is no cache file is kept aside and told once, with the place; the servers are asked
+// A file that is not a cache file is kept aside and told once, with the place; the servers are asked
 // anew, and the file is good again after the first write.
 func TestBrokenFile(t *testing.T) {
 	t.Parallel()

@@ -174,7 +174,7 @@ func (a *api) check(t *testing.T, at string, schema any, depth int, got *seen) {
 	for _, v := range values {
 		got.text += len(fmt.Sprint(v))
 		if _, text := v.(string); a.OpenAPI && !text {
-			t.Errorf("%s: the value %v is no text", at, v)
+			t.Errorf("%s: the value %v is not text", at, v)
 		}
 	}
 	if slices.Contains(types, "array") {

@@ -132,7 +132,7 @@ func (p *pair) in(r *road, side int, c randomCall) object {
 	})
 	out := object{}
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		panic(fmt.Sprintf("%s is no JSON: %v", text, err))
+		panic(fmt.Sprintf("%s is not JSON: %v", text, err))
 	}
 	return out
 }

@@ -348,7 +348,7 @@ func (w *world) refer(p, other *place) {
 	))
 }
 
-// mentions are words of another place, in the hidden one: what the open one says is no secret.
+// mentions are words of another place, in the hidden one: what the open one says is not a secret.
 func mentions(p, other *place) string {
 	if p.code == "opn" {
 		return ""

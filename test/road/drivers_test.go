@@ -68,7 +68,7 @@ type driver struct {
 	// looksUp says that it looks tool and action up itself: what is none is a mistake in the
 	// command line and no call.
 	looksUp bool
-	// open returns how to make a call. Whatever comes of it is no error of the driver.
+	// open returns how to make a call. Whatever comes of it is not an error of the driver.
 	open func(*testing.T, *world) func(attempt) error
 }
 

@@ -13,10 +13,10 @@ const (
 	booting   = "the kernel had been killed and was rebuilding its index"
 	danger2   = "danger 2: the kernel loses the file of a document that is brought back to what it is; the vault does nothing"
 	danger3   = "danger 3: the kernel destroys a document that is named as the block to put another one at; the vault refuses"
-	danger4   = "danger 4: the kernel deletes any file; the vault refuses what is no asset or template"
+	danger4   = "danger 4: the kernel deletes any file; the vault refuses what is not an asset or template"
 	partly    = "a batch that fails leaves nothing behind in the vault; the kernel keeps what came before the bad entry"
 	noServer  = "nothing reaches the vault but the program it is part of, so that it has no tokens and looks at no origins"
-	noFiles   = "keys, certificates and decks are no files in the vault"
+	noFiles   = "keys, certificates and decks are not files in the vault"
 	raised    = "a single ^ or ~ and names of emoji are text in the vault; the kernel reads x^2^, H~2~O and :smile: as raised, lowered text and an emoji"
 	sortOwn   = "in sort.json the kernel gives the document of the notebook a number"
 )
@@ -108,7 +108,7 @@ var differs = map[string]string{
 	"blocks_rich#12":       "the kernel counts invisible characters behind tags and keys as length",
 	"files#36":             noFiles,
 	"files#43":             "a write that is refused leaves nothing behind in the vault",
-	"files#72":             "in the vault a file is no document before upsertIndexes",
+	"files#72":             "in the vault a file is not a document before upsertIndexes",
 	"filetree#85":          "danger 5: the kernel made documents that no listing shows; " + sortOwn,
 	"filetree#115":         danger3,
 	"filetree#117":         danger3,

@@ -128,7 +128,7 @@ func TestTablesNameSteps(t *testing.T) {
 	for _, table := range []map[string]string{excused, differs, unsent} {
 		for step, reason := range table {
 			if !asked[step] || reason == "" {
-				t.Errorf("%s is no step in scope, or has no reason", step)
+				t.Errorf("%s is not a step in scope, or has no reason", step)
 			}
 		}
 	}
@@ -144,12 +144,12 @@ func TestTablesNameSteps(t *testing.T) {
 	}
 	for step := range unrecorded {
 		if !isStep[step] {
-			t.Errorf("%s is no step", step)
+			t.Errorf("%s is not a step", step)
 		}
 	}
 	for step := range longBodies {
 		if !isStep[step] {
-			t.Errorf("%s is no step", step)
+			t.Errorf("%s is not a step", step)
 		}
 	}
 	for endpoint := range standIns {

@@ -105,7 +105,7 @@ func newPromises() *promises {
 	return &promises{map[string]string{}, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}, 0}
 }
 
-// read takes in what a process printed. A last line that was cut off is no promise.
+// read takes in what a process printed. A last line that was cut off is not a promise.
 func (p *promises) read(out string) error {
 	complete := out[:strings.LastIndex(out, "\n")+1]
 	lines := bufio.NewScanner(strings.NewReader(complete))

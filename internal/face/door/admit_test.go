@@ -192,7 +192,7 @@ func TestPreflight(t *testing.T) {
 		}
 	}
 	if a := s.do(t, "OPTIONS", "/mcp", func(r *http.Request) { r.Header.Del("Authorization") }); a.status != 401 {
-		t.Errorf("OPTIONS that is no preflight: status %d", a.status)
+		t.Errorf("OPTIONS that is not a preflight: status %d", a.status)
 	}
 	// A page must be able to read why it was turned away.
 	a = s.do(t, "POST", "/mcp", func(r *http.Request) {

@@ -179,7 +179,7 @@ func FuzzHost(f *testing.F) {
 		}
 		u, err := url.Parse("http://" + s + "/")
 		if err != nil || u.Host != s || u.User != nil {
-			t.Fatalf("%q is allowed, and is no host: %v", s, err)
+			t.Fatalf("%q is allowed, and is not a host: %v", s, err)
 		}
 		name := strings.ToLower(u.Hostname())
 		if ip, err := netip.ParseAddr(name); err == nil {
@@ -207,7 +207,7 @@ func FuzzOrigin(f *testing.F) {
 		}
 		u, err := url.Parse(s)
 		if err != nil || u.Path != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			t.Fatalf("%q has standing %d, and is no origin: %v", s, got, err)
+			t.Fatalf("%q has standing %d, and is not an origin: %v", s, got, err)
 		}
 		name := strings.ToLower(u.Hostname())
 		if ip, err := netip.ParseAddr(name); err == nil {

@@ -124,7 +124,7 @@ func (s *running) do(t *testing.T, method, path string, edit func(*http.Request)
 		}
 		if err := json.Unmarshal(body, &e); err != nil || e.Error == nil || e.Error.Type == "" || e.Error.Message == "" {
 			if a.status != http.StatusServiceUnavailable {
-				t.Errorf("%s %s: body %q is no error object", method, path, body)
+				t.Errorf("%s %s: body %q is not an error object", method, path, body)
 			}
 		} else {
 			a.fault = *e.Error
@@ -154,7 +154,7 @@ func TestOpenRefuses(t *testing.T) {
 		"cert without key":   {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSCert: "c.pem"}, "only one of them"},
 		"key without cert":   {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSKey: "k.pem"}, "only one of them"},
 		"missing cert":       {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSCert: "c.pem", TLSKey: "k.pem"}, "c.pem"},
-		"address":            {door.Options{Addr: "7420", Keys: key}, "no address"},
+		"address":            {door.Options{Addr: "7420", Keys: key}, "not an address"},
 		"empty secret":       {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{{Name: "token"}}}, "keys"},
 		"long secret":        {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{{Name: "token", Secret: strings.Repeat("x", 257)}}}, "keys"},
 		"same secret":        {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{key[0], {Name: "control", Secret: secret}}}, "keys"},

@@ -10,7 +10,7 @@ type health struct {
 	ready   func() (bool, any)
 }
 
-// page returns the handler of path, or nil if it is no health page.
+// page returns the handler of path, or nil if it is not a health page.
 func (h *health) page(path string) func(http.ResponseWriter) {
 	switch path {
 	case "/healthz":

@@ -22,7 +22,7 @@ type bind struct {
 func resolve(ctx context.Context, addr string) (bind, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return bind{}, invalid(addr, "this is no address to listen on", "write HOST:PORT, such as "+DefaultAddr)
+		return bind{}, invalid(addr, "this is not an address to listen on", "write HOST:PORT, such as "+DefaultAddr)
 	}
 	at := bind{name: host, port: port}
 	switch ip, err := netip.ParseAddr(host); {

@@ -80,7 +80,7 @@ func TestOnlyTheControlKeyConfirms(t *testing.T) {
 				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last)
 			}
 		}
-		// Nobody can be asked in a plain request, and a declaration alone is no yes.
+		// Nobody can be asked in a plain request, and a declaration alone is not a yes.
 		before := len(fake.Calls())
 		if last := post(t, srv, key, `{"name":"s__drop","confirms":true}`); gjson.Get(last, "error.type").String() != string(tool.Unconfirmed) || len(fake.Calls()) > before {
 			t.Errorf("%s without a stream: %s", key, last)
@@ -137,7 +137,7 @@ func post(t *testing.T, srv *httptest.Server, key, body string) string {
 	return w.Body.String()
 }
 
-// A token is no person: who holds it answers what servers ask, and not what the gate asks. Whoever may manage is
+// A token is not a person: who holds it answers what servers ask, and not what the gate asks. Whoever may manage is
 // asked in the client's own way.
 func TestElicitationOfATokenConfirmsNothing(t *testing.T) {
 	t.Parallel()

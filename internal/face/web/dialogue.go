@@ -129,7 +129,7 @@ func (d *dialogue) Supports(what tool.Capability) bool {
 		return gjson.GetBytes(d.capabilities, string(what)).Exists()
 	case tool.CanConfirm:
 		return d.confirms
-	case tool.SpeaksForPerson: // a token is no person: who holds it would confirm its own calls
+	case tool.SpeaksForPerson: // a token is not a person: who holds it would confirm its own calls
 		return d.manages
 	case tool.WantsProgress:
 		return d.progress

@@ -106,7 +106,7 @@ func TestRoutes(t *testing.T) {
 		{"protocol error", "POST", "/api/v1/calls", "", "application/json", `{"name":"s__error"}`, 502, `{"protocolError":{"code":-5,"message":"<own>","x":1.0}}`},
 		{"unavailable", "POST", "/api/v1/calls", "", "application/json", `{"name":"s__down"}`, 502, "server_unavailable"},
 		{"wrong arguments", "POST", "/api/v1/calls", "", "application/json", `{"name":"s__echo","args":{"n":"x"}}`, 400, "validation_error"},
-		{"arguments that are no object", "POST", "/api/v1/calls", "", "application/json", `{"name":"s__echo","args":[1]}`, 400, "validation_error"},
+		{"arguments that are not an object", "POST", "/api/v1/calls", "", "application/json", `{"name":"s__echo","args":[1]}`, 400, "validation_error"},
 		{"unknown tool", "POST", "/api/v1/calls", "", "application/json", `{"name":"s__x"}`, 404, "not_found"},
 		{"no name", "POST", "/api/v1/calls", "", "application/json", `{}`, 404, "not_found"},
 		{"no JSON", "POST", "/api/v1/calls", "", "application/json", `{"name":`, 400, "validation_error"},

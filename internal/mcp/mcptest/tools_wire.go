@@ -16,7 +16,7 @@ func wireTools() map[string]builtin {
 			run:        garbage,
 		},
 		"noise": {
-			about: "Writes lines that are no messages before the answer, which has a BOM in front and CRLF at its end.",
+			about: "Writes lines that are not messages before the answer, which has a BOM in front and CRLF at its end.",
 			run:   noise,
 		},
 		"badjson": {

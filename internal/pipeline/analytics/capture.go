@@ -4,7 +4,7 @@ import "encoding/json"
 
 // Redactor takes secrets out of what is kept. It is safe for concurrent use.
 type Redactor interface {
-	// AppendJSON appends raw, which may be no JSON, as one line of JSON.
+	// AppendJSON appends raw, which may not be JSON, as one line of JSON.
 	AppendJSON(b, raw []byte) []byte
 	// AppendText appends s as a JSON string.
 	AppendText(b []byte, s string) []byte

@@ -50,11 +50,11 @@ type Entry struct {
 	RequestTextTruncated  bool   `json:"requestTextTruncated,omitempty"`
 	ResponseTextTruncated bool   `json:"responseTextTruncated,omitempty"`
 
-	// Dropped is how many calls before this line were not kept. Such a line is no call.
+	// Dropped is how many calls before this line were not kept. Such a line is not a call.
 	Dropped int64 `json:"-"`
 }
 
-// note is a line that is no call.
+// note is a line that is not a call.
 type note struct {
 	Seq     int64  `json:"seq"`
 	TS      int64  `json:"ts"`

@@ -8,7 +8,7 @@ import (
 )
 
 // appendEntry appends the line of e as encoding/json would write it, to the byte: a line a call is written, and by hand it
-// costs a fifth. An error is one of encoding/json, about a duration that is no number.
+// costs a fifth. An error is one of encoding/json, about a duration that is not a number.
 func appendEntry(b []byte, e *Entry) ([]byte, error) {
 	b = appendInt(b, `{"seq":`, e.Seq)
 	b = appendInt(b, `,"ts":`, e.TS)

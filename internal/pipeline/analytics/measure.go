@@ -10,7 +10,7 @@ import (
 )
 
 // Chars is the length of a text in UTF-16 units, in which other programs count. A byte that is
-// no UTF-8 counts as one.
+// not UTF-8 counts as one.
 func Chars(text []byte) int {
 	n := 0
 	for i := 0; i < len(text); {
@@ -234,7 +234,7 @@ func (r *reading) text() string {
 		if i > 0 {
 			out = append(out, '\n')
 		}
-		out, _ = jsontext.AppendUnquote(out, t) // what is no UTF-8 is replaced
+		out, _ = jsontext.AppendUnquote(out, t) // what is not UTF-8 is replaced
 	}
 	return string(out)
 }

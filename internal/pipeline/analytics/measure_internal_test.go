@@ -19,7 +19,7 @@ func TestChars(t *testing.T) {
 		}
 	}
 	if got := Chars([]byte("a\xff\xfe")); got != 3 {
-		t.Errorf("of bytes that are no text: %d, want 3", got)
+		t.Errorf("of bytes that are not text: %d, want 3", got)
 	}
 }
 

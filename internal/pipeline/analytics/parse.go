@@ -15,7 +15,7 @@ const most = 1 << 44
 // Parse reads a line. It understands the older names timestamp (also as RFC 3339), category,
 // duration_ms, request_approx_tokens, response_approx_tokens, total_approx_tokens,
 // result_size_hint, error_type and error_code as well, and leaves out what has another type than
-// expected. ok is false for what is no entry: no JSON object, or one without a time.
+// expected. ok is false for what is not an entry: no JSON object, or one without a time.
 func Parse(line []byte) (e Entry, ok bool) {
 	if !json.Valid(line) {
 		return Entry{}, false

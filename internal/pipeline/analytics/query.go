@@ -54,9 +54,9 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Query yields the entries in dir from a time on, and before another; a zero time is no bound.
+// Query yields the entries in dir from a time on, and before another; a zero time is not a bound.
 // They come by day and file, in the order in which they were written, and include those with
-// Dropped, which are no calls. An error ends the sequence.
+// Dropped, which are not calls. An error ends the sequence.
 func Query(ctx context.Context, dir string, from, before time.Time) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		parts, err := folder{dir: dir}.parts()

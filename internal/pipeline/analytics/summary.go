@@ -171,7 +171,7 @@ func (t *tally) ranked() []ActionCount {
 	return out
 }
 
-// rate has three decimals, as have all figures here that are no counts.
+// rate has three decimals, as have all figures here that are not counts.
 func (s *sum) rate() float64    { return ratio(float64(s.errors), s.calls) }
 func (s *sum) average() float64 { return ratio(s.millis, s.calls) }
 

@@ -167,7 +167,7 @@ func (t *Telemetry) send(ctx context.Context, p Payload) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.opts.Endpoint, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("telemetry.endpoint is no URL") // its text may hold a secret
+		return errors.New("telemetry.endpoint is not a URL") // its text may hold a secret
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "collie")

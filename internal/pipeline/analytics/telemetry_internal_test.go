@@ -116,7 +116,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// An answer that is no success, a redirect included, leaves the report due and says so.
+// An answer that is not success, a redirect included, leaves the report due and says so.
 func TestRefusedReport(t *testing.T) {
 	t.Parallel()
 	var elsewhere atomic.Int64
@@ -194,7 +194,7 @@ func TestBackground(t *testing.T) {
 }
 
 // A report that hangs is given up after 15 seconds, and at once by Close. A time without calls
-// is no report, but is over.
+// is not a report, but is over.
 func TestHangAndNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -41,7 +41,7 @@
 //	source      what ran the call
 //	tool, action, name    what was resolved, and what the caller wrote
 //	risk        low, medium, high, critical
-//	args        the arguments, redacted; a string where they were no JSON or over 64 KiB
+//	args        the arguments, redacted; a string where they were not JSON or over 64 KiB
 //	argsHmac    the first 16 bytes of HMAC-SHA-256(arguments as they came in), in hex
 //	outcome     ok, error, refused, cancelled, unknown
 //	errorType, message    of what went wrong

@@ -19,7 +19,7 @@ import (
 const clockSlack = 2 * time.Second
 
 // Query yields the records in dir that f wants, all chains merged by time, the newest
-// last. Lines that are no records, such as the torn last one of a chain that is being
+// last. Lines that are not records, such as the torn last one of a chain that is being
 // written, are passed over: [Verify] judges them. An error ends the sequence.
 func Query(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
 	m := f.matcher()

@@ -79,7 +79,7 @@ var (
 	}
 )
 
-// span is a part of a string, start inclusive and end exclusive. The zero span is no part.
+// span is a part of a string, start inclusive and end exclusive. The zero span is empty.
 type span struct{ start, end int }
 
 // scan is one pass over a string.

@@ -207,7 +207,7 @@ func (v *verifier) damaged(raw []byte, record bool) {
 	case isNewer(raw):
 		v.problem(Newer, seq, "this version knows format %d only", Format)
 	default:
-		v.problem(Edited, seq, "the line is no record")
+		v.problem(Edited, seq, "the line is not a record")
 	}
 	v.report.Records++
 	v.report.Seq = seq

@@ -85,7 +85,7 @@ func line(text string, most int) string {
 	return cut(visible(text, func(rune) string { return "\uFFFD" }), most)
 }
 
-// visible replaces what is no visible character: control characters, what turns the direction
+// visible replaces what is not a visible character: control characters, what turns the direction
 // of text, what hides in it. What joins letters and emoji stays.
 func visible(text string, instead func(rune) string) string {
 	if !strings.ContainsFunc(text, invisible) {

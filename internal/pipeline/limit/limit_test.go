@@ -207,7 +207,7 @@ func TestCauseOfTheContextNamesTheLimit(t *testing.T) {
 			return tool.Result{}, cause
 		})
 		if !errors.Is(cause, context.DeadlineExceeded) {
-			t.Errorf("cause %v is no deadline", cause)
+			t.Errorf("cause %v is not a deadline", cause)
 		}
 		wantError(t, cause, &tool.Error{Kind: tool.Timeout, Message: "the call took longer than its limit of 1s"})
 	})

@@ -127,18 +127,18 @@ func number(s string) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-// unreadable says why the arguments are no JSON that can be checked.
+// unreadable says why the arguments are not JSON that can be checked.
 func unreadable(err error) problem {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return problem{at: tokens(e.JSONPointer), text: "is given more than once"}
 		}
-		return problem{text: fmt.Sprintf("the arguments must be a JSON object, but are no valid JSON at byte %d: %s", e.ByteOffset, shorten(e.Err.Error(), 80)), whole: true}
+		return problem{text: fmt.Sprintf("the arguments must be a JSON object, but are not valid JSON at byte %d: %s", e.ByteOffset, shorten(e.Err.Error(), 80)), whole: true}
 	}
 	if errors.Is(err, errTooMany) {
 		return unchecked(err)
 	}
-	return problem{text: "the arguments must be a JSON object, but are no valid JSON: " + shorten(err.Error(), 80), whole: true}
+	return problem{text: "the arguments must be a JSON object, but are not valid JSON: " + shorten(err.Error(), 80), whole: true}
 }
 
 // unchecked refuses arguments that nobody can hold against the schema at a bearable cost.

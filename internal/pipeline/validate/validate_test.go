@@ -182,7 +182,7 @@ func TestBrokenSchemasAreNotApplied(t *testing.T) {
 				}
 			}
 			if _, err := stage.Do(t.Context(), call(a, `[]`), ran); err == nil {
-				t.Error("arguments that are no object passed")
+				t.Error("arguments that are not an object passed")
 			}
 			if n := strings.Count(log.String(), "level=WARN"); n != 1 || !strings.Contains(log.String(), "tool=srv action=do") {
 				t.Errorf("warned %d times, want once, with the action:\n%s", n, log.String())
@@ -325,7 +325,7 @@ func TestMessagesAreShortLines(t *testing.T) {
 		}
 		for _, line := range append([]tool.Field{{Message: e.Message}}, e.Fields...) {
 			if strings.ContainsAny(line.Message, "\r\n") || len([]rune(line.Message)) > 400 {
-				t.Fatalf("message %q is no short line", line.Message)
+				t.Fatalf("message %q is not a short line", line.Message)
 			}
 			if strings.Contains(line.Message, "hunter2") {
 				t.Fatalf("message %q tells a secret", line.Message)
@@ -334,7 +334,7 @@ func TestMessagesAreShortLines(t *testing.T) {
 	})
 }
 
-// A number of tokens is no token.
+// A number of tokens is not a token.
 func TestNumbersOfTokensAreShown(t *testing.T) {
 	t.Parallel()
 	stage := validate.New(validate.Options{})

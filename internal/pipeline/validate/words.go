@@ -133,7 +133,7 @@ func oneLine(s string) string {
 
 var secretName = lazyregexp.New(`(?i)passw|passphrase|pwd|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|authorization|credential|cookie|密码|密钥|令牌`)
 
-// amountName finds the names of numbers of tokens, which are no secrets.
+// amountName finds the names of numbers of tokens, which are not secrets.
 var amountName = lazyregexp.New(`(?i)tokens?[-_]?(budget|limit|count|total|usage)|(max|min|num|total|count|estimated)[-_a-z]*tokens`)
 
 // isSecret reports whether the value at "at" may be one that must not be repeated, going by

@@ -55,7 +55,7 @@ func complete(t *testing.T, name string, a *action.Action) {
 	}
 	for arg := range example {
 		if a.Param(arg) == nil {
-			t.Errorf("the example gives %q, which is no argument", arg)
+			t.Errorf("the example gives %q, which is not an argument", arg)
 		}
 	}
 	for _, p := range a.Params() {

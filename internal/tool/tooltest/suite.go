@@ -132,17 +132,17 @@ func checkOffer(t *testing.T, s tool.Source, offer *tool.Offer) {
 		checkObject(t, "prompt "+p.Name, p.Definition)
 	}
 	if _, ok := s.(tool.Reader); offer.Subscribes && !ok {
-		t.Error("the offer says Subscribes, and the source is no Reader")
+		t.Error("the offer says Subscribes, and the source is not a Reader")
 	}
 	if _, ok := s.(tool.Logger); offer.Logs && !ok {
-		t.Error("the offer says Logs, and the source is no Logger")
+		t.Error("the offer says Logs, and the source is not a Logger")
 	}
 }
 
 func checkObject(t *testing.T, what string, raw json.RawMessage) {
 	t.Helper()
 	if !json.Valid(raw) || len(raw) == 0 || raw[0] != '{' {
-		t.Errorf("%s is no JSON object: %.80q", what, raw)
+		t.Errorf("%s is not a JSON object: %.80q", what, raw)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// maxBody is the largest body that is read, in bytes, and maxJSON the largest that is no form: it is held in memory
+	// maxBody is the largest body that is read, in bytes, and maxJSON the largest that is not a form: it is held in memory
 	// more than once. SiYuan has no limit.
 	maxBody = 256 << 20
 	maxJSON = 64 << 20
@@ -30,7 +30,7 @@ const (
 // openGET lists the routes that also answer GET.
 var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProgress": true}
 
-// bodyless lists the routes that read no body, so that an empty one is no error.
+// bodyless lists the routes that read no body, so that an empty one is not an error.
 var bodyless = map[string]bool{
 	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true, "/api/ui/reloadUI": true,
 	"/api/ui/reloadIcon": true, "/api/ui/reloadTheme": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,

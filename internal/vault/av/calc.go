@@ -7,7 +7,7 @@ import (
 )
 
 // calculate carries out a calculation on the values of a column; nil for none and for an unknown one. The operators are
-// those of the editor's menus. Sums and the like skip what is no number; of no numbers they are 0, as recorded.
+// those of the editor's menus. Sums and the like skip what is not a number; of no numbers they are 0, as recorded.
 func calculate(operator string, values []*value, format string) *value {
 	numbers := numbersOf(values)
 	full := 0

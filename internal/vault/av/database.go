@@ -36,7 +36,7 @@ type database struct {
 	size int
 }
 
-// parseDatabase reads the file of a database; nil if it is none. Columns without an id and views that are no objects are
+// parseDatabase reads the file of a database; nil if it is none. Columns without an id and views that are not objects are
 // left out. Databases may be large and are read by every operation on them, so cells are only cut out here.
 func parseDatabase(data []byte) *database {
 	data = bytes.ToValidUTF8(data, []byte("\uFFFD"))

@@ -39,7 +39,7 @@ func mentioning(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
 	return list
 }
 
-// mentionable is the name that def may be mentioned by, "" for what is no document.
+// mentionable is the name that def may be mentioned by, "" for what is not a document.
 func mentionable(def *tree.Block) string {
 	if def.Kind != tree.Doc {
 		return ""

@@ -34,7 +34,7 @@ func moveBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// deleteBlock removes a block with all in it. One that does not exist is no error, and a document stays.
+// deleteBlock removes a block with all in it. One that does not exist is not an error, and a document stays.
 func deleteBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.ID("id")
 	remove(tx, id)

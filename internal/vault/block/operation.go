@@ -84,7 +84,7 @@ func setAttrsOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bo
 	return b != nil && isText && gjson.Valid(text) && setAttributes(tx, b, gjson.Parse(text)) == ""
 }
 
-// updatedOperation dates a block. One that does not exist is no failure.
+// updatedOperation dates a block. One that does not exist is not a failure.
 func updatedOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
 	at, isText := op.Data.(string)
 	if b := tx.Block(op.ID); b != nil && isText && at != "" {

@@ -12,7 +12,7 @@ import (
 
 // transferBlockRef makes references to one block refer to another, in all blocks or in those it names. Static anchors
 // stay, dynamic ones show the other block. A list item stands for what is in it. What they refer to so far may be
-// gone; to what does not exist nothing is transferred, which is no error.
+// gone; to what does not exist nothing is transferred, which is not an error.
 func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 	from, to := req.ID("fromID"), req.ID("toID")
 	only := req.OptStrs("refIDs")

@@ -55,7 +55,7 @@ func findCard(tx *workspace.Tx, deck, id string) *card {
 	return &c
 }
 
-// add makes cards of blocks that are none in the deck yet. What is no block becomes a card too, and a block is marked
+// add makes cards of blocks that are none in the deck yet. What is not a block becomes a card too, and a block is marked
 // even for a deck that does not exist: both as recorded.
 func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	d := useDeck(tx, deckID)

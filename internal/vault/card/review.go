@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// review rates a card. One that does not exist is no error, as recorded.
+// review rates a card. One that does not exist is not an error, as recorded.
 func review(tx *workspace.Tx, req api.Request) api.Reply {
 	c := findCard(tx, req.Str("deckID"), req.Str("cardID"))
 	rating := number(req, "rating")

@@ -60,7 +60,7 @@ func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]string{"id": d.ID()})
 }
 
-// create makes a document at a path by titles, with the parents that are missing. A path that is taken is no obstacle:
+// create makes a document at a path by titles, with the parents that are missing. A path that is taken is not an obstacle:
 // two documents may share it. id may be "". It returns nil when the document would lie too deep.
 func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.Document {
 	titles := strings.Split(strings.Trim(visible(hpath), "/"), "/")

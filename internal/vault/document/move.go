@@ -34,7 +34,7 @@ func moveDocsByID(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// move hangs d under parent. Under itself it stays where it is, which is no error.
+// move hangs d under parent. Under itself it stays where it is, which is not an error.
 func move(tx *workspace.Tx, d *tree.Document, box *tree.Notebook, parent *tree.Document) api.Reply {
 	switch {
 	case d.Hidden():

@@ -121,7 +121,7 @@ func attrsOf(kramdown string) []map[string]bool {
 	return lines
 }
 
-// TestIndexRefuses covers .sy files that are no documents for this place: they stay files.
+// TestIndexRefuses covers .sy files that are not documents for this place: they stay files.
 func TestIndexRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -28,7 +28,7 @@ func TestMeetsRecordings(t *testing.T) {
 			"files#36":     "the vault has no keys and certificates",
 			"files#43":     "a write that fails leaves nothing behind in the vault",
 			"files#60":     absent,
-			"files#72":     "in the vault a file is no document until upsertIndexes",
+			"files#72":     "in the vault a file is not a document until upsertIndexes",
 			"assets#11":    "shows where the workspace of the kernel lay",
 			"assets#49":    order,
 			"assets#52":    order,

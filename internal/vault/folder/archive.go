@@ -28,7 +28,7 @@ const (
 	bombRatio = 200
 )
 
-// ErrNoArchive is the error for a file that is no archive of SiYuan.
+// ErrNoArchive is the error for a file that is not an archive of SiYuan.
 var ErrNoArchive = errors.New("it is no .sy.zip of SiYuan")
 
 // ImportSiYuan reads an archive (.sy.zip), as SiYuan and ExportSiYuan write it: of a notebook, which keeps its id, or of a
@@ -49,7 +49,7 @@ func (im *importer) runArchive(ctx context.Context, file string) error {
 	r, err := zip.OpenReader(file)
 	if err != nil {
 		if errors.Is(err, zip.ErrFormat) {
-			err = fmt.Errorf("%w: it is no zip archive", ErrNoArchive)
+			err = fmt.Errorf("%w: it is not a zip archive", ErrNoArchive)
 		}
 		return fmt.Errorf("read the archive %s: %w", file, err)
 	}
@@ -96,7 +96,7 @@ func (a *archiveIn) list(r *zip.Reader, size int64) error {
 		case mode.IsDir():
 			continue
 		case !mode.IsRegular():
-			return fmt.Errorf("the entry %q is no ordinary file: nothing was imported", f.Name)
+			return fmt.Errorf("the entry %q is not an ordinary file: nothing was imported", f.Name)
 		case folds[name]:
 			return fmt.Errorf("the entry %q is there twice: nothing was imported", f.Name)
 		case bloated(f.UncompressedSize64, f.CompressedSize64):
@@ -118,7 +118,7 @@ func (a *archiveIn) list(r *zip.Reader, size int64) error {
 	return nil
 }
 
-// bloated reports whether so much out of so little is no work of a program of notes.
+// bloated reports whether so much out of so little is not work of a program of notes.
 func bloated(out, in uint64) bool { return out > bombSize && out/bombRatio > in }
 
 // layOut makes the pages of the documents.
@@ -131,7 +131,7 @@ func (a *archiveIn) layOut(name string) error {
 	a.notebook(pl)
 	sort := map[string]int{}
 	if data, err := im.s.read(a.top+"/.siyuan/sort.json", maxMarker); err == nil && json.Unmarshal(data, &sort) != nil {
-		im.report.problem(a.top+"/.siyuan/sort.json", 0, Unreadable, "sort.json", "it is no JSON: the documents are in the order of their names")
+		im.report.problem(a.top+"/.siyuan/sort.json", 0, Unreadable, "sort.json", "it is not JSON: the documents are in the order of their names")
 	}
 	for _, at := range sortedKeys(im.s.files) {
 		switch {
@@ -161,7 +161,7 @@ func (a *archiveIn) notebook(pl *plan) {
 	}
 	k := keptNotebook{Folder: a.top, Conf: tree.NewConf(a.top)}
 	if err := json.Unmarshal(data, &k.Conf); err != nil {
-		a.im.report.problem(a.top+"/.siyuan/conf.json", 0, Unreadable, "conf.json", "it is no JSON: the notebook has the settings of a new one")
+		a.im.report.problem(a.top+"/.siyuan/conf.json", 0, Unreadable, "conf.json", "it is not JSON: the notebook has the settings of a new one")
 		k.Conf = tree.NewConf(a.top)
 	}
 	k.Conf.Closed, k.Conf.Encrypted, k.Conf.BoxCrypt = false, false, nil // SiYuan closes it for the export

@@ -233,7 +233,7 @@ func TestHostileArchives(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := folder.ImportSiYuan(t.Context(), newVault(t), noZip, folder.ImportOptions{}); err == nil {
-		t.Error("a file that is no archive is imported")
+		t.Error("a file that is not an archive is imported")
 	}
 	// One document that cannot be read leaves the others.
 	for name, text := range map[string]string{

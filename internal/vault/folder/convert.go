@@ -149,7 +149,7 @@ func (w *writer) heading(prefix, rest string) {
 		return // it has an attribute list
 	}
 	if id != "" && w.once(id) {
-		containers, _, _ := strings.Cut(prefix, "{:") // those of an item are no part of where it lies
+		containers, _, _ := strings.Cut(prefix, "{:") // those of an item are not part of where it lies
 		w.out = append(w.out, written{n: w.line, text: continued(containers) + tree.IAL(map[string]string{"id": id}), id: true})
 	}
 }
@@ -266,7 +266,7 @@ func unclosed(text string) bool {
 				if length == 0 {
 					return true
 				}
-				i += end + length // what stands in the label was no end of it
+				i += end + length // what stands in the label was not an end of it
 			} else if after == "" && strings.Contains(text[i:i+end], "\n") {
 				continue
 			}

@@ -73,12 +73,12 @@ func parseFront(text string, complain func(line int, key, why string)) (f front,
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return f, fmt.Errorf("it is no mapping of keys to values")
+		return f, fmt.Errorf("it is not a mapping of keys to values")
 	}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
 		if key.Kind != yaml.ScalarNode || key.Value == "" {
-			complain(key.Line, key.Value, "the key is no text: left out")
+			complain(key.Line, key.Value, "the key is not text: left out")
 			continue
 		}
 		if oddKeys(value) { // {{date}} of a template
@@ -104,7 +104,7 @@ func (f *front) seal() {
 	}
 }
 
-// oddKeys reports whether a mapping has keys that are no text.
+// oddKeys reports whether a mapping has keys that are not text.
 func oddKeys(n *yaml.Node) bool {
 	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		if n.Content[i].Kind != yaml.ScalarNode {
@@ -314,7 +314,7 @@ func split(items []string, value, separators string) (list []string) {
 	return list
 }
 
-// joinedList is a list as an attribute holds it. A text in quotes, as we write it for what is no clean list, is taken
+// joinedList is a list as an attribute holds it. A text in quotes, as we write it for what is not a clean list, is taken
 // as it is.
 func joinedList(n *yaml.Node, list []string, value string) string {
 	if n.Kind == yaml.ScalarNode && n.Style == yaml.DoubleQuotedStyle {

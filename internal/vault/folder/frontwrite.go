@@ -84,7 +84,7 @@ func shownStamp(stamp string) string {
 	return stamp[:4] + "-" + stamp[4:6] + "-" + stamp[6:8] + " " + stamp[8:10] + ":" + stamp[10:12] + ":" + stamp[12:]
 }
 
-// yamlList writes a comma-separated attribute as a list, or as a text in quotes if it is no clean list.
+// yamlList writes a comma-separated attribute as a list, or as a text in quotes if it is not a clean list.
 func yamlList(value string) string {
 	if value == "" {
 		return ""

@@ -183,7 +183,7 @@ type whereabouts struct {
 
 var footnote = pattern(`^ {0,3}\[\^[^\]]+\]:`)
 
-// note looks at a line that is no code.
+// note looks at a line that is not a code.
 func (p *whereabouts) note(text string, afterBlank bool) {
 	switch {
 	case item().MatchString(text):

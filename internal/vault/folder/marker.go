@@ -89,7 +89,7 @@ func readMarker(root *os.Root) (*marker, error) {
 	}
 	for _, k := range m.Notebooks {
 		if k.Folder != path.Base(k.Folder) || !fs.ValidPath(k.Folder) || k.Folder == "." || strings.HasPrefix(k.Folder, ".") {
-			return nil, fmt.Errorf("read %s: %q is no name of a folder", MarkerName, k.Folder)
+			return nil, fmt.Errorf("read %s: %q is not a name of a folder", MarkerName, k.Folder)
 		}
 	}
 	return &m, nil

@@ -111,7 +111,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A time of the front matter that is no stamp, or more than one, is kept as it was written too.
+// A time of the front matter that is not a stamp, or more than one, is kept as it was written too.
 func TestTimesOfFrontMatter(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)

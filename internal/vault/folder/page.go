@@ -45,7 +45,7 @@ type page struct {
 	from    string                      // where it was then, if it was elsewhere
 	adopted bool                        // id is that of a document that may be this one
 	beside  bool                        // the notebook has another document at its path
-	load    func() (*tree.Block, error) // of a page that is no Markdown
+	load    func() (*tree.Block, error) // of a page that is not Markdown
 }
 
 // plan is a notebook to be.

@@ -17,7 +17,7 @@ const (
 	TooLarge        = "too-large"         // a file above the limit: left out
 	Symlink         = "symlink"           // a symbolic link to a folder, or out of the folder: left out
 	NotRegular      = "not-regular"       // a pipe, socket or device: left out
-	FrontMatter     = "front-matter"      // front matter that is no YAML, or too much: kept as code
+	FrontMatter     = "front-matter"      // front matter that is not YAML, or too much: kept as code
 	FrontMatterKey  = "front-matter-key"  // a key of the front matter whose value could not be kept
 	TitleChanged    = "title-changed"     // a title that the vault cannot hold as it is
 	TooDeep         = "too-deep"          // a document below the seventh level: moved up

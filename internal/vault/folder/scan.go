@@ -108,7 +108,7 @@ func (s *source) take(at string, d fs.DirEntry, r *Report) error {
 	case info.IsDir():
 		r.problem(at, 0, Symlink, path.Base(at), "symbolic links to folders are not followed: left out")
 	case !info.Mode().IsRegular():
-		r.problem(at, 0, NotRegular, path.Base(at), "it is no ordinary file: left out")
+		r.problem(at, 0, NotRegular, path.Base(at), "it is not an ordinary file: left out")
 	default:
 		s.files[at] = found{info.Size(), info.ModTime()}
 	}

@@ -87,7 +87,7 @@ func (e *exporter) databases() error {
 	}
 	for _, id := range sortedKeys(found) {
 		if !json.Valid(found[id]) {
-			e.report.problem(e.shelf.folder, 0, Database, id, "its file is no JSON: left out")
+			e.report.problem(e.shelf.folder, 0, Database, id, "its file is not JSON: left out")
 			continue
 		}
 		e.report.Files++

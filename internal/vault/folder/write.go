@@ -435,7 +435,7 @@ func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
 		}
 		data, err := im.s.read(at, maxAsset)
 		if err != nil || !tree.ValidID(strings.TrimSuffix(name, ".json")) || path.Ext(name) != ".json" || !json.Valid(data) {
-			im.report.problem(at, 0, Database, name, "it is no database that an export wrote: left out")
+			im.report.problem(at, 0, Database, name, "it is not a database that an export wrote: left out")
 			continue
 		}
 		data = []byte(im.rename(&page{}, string(data)))

@@ -64,7 +64,7 @@ func documents(tx *workspace.Tx) (found []source, sorts map[string]map[string]in
 	return found, sorts
 }
 
-// files are the files below /data that are not part of the tree. The settings in /data/.siyuan are no notes.
+// files are the files below /data that are not part of the tree. The settings in /data/.siyuan are not notes.
 func files(tx *workspace.Tx) (found []source) {
 	tx.Rows(func(row workspace.Row) bool {
 		at, changed := row.Text(0), row.Int(2)

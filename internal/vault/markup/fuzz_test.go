@@ -32,7 +32,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		blocks := markup.Parse(text)
 		if len(blocks) == 0 && strings.ContainsFunc(text, func(r rune) bool { return r > ' ' && r < 0x7f }) && !strings.Contains(text, "{:") {
-			t.Errorf("%q is no block", text)
+			t.Errorf("%q is not a block", text)
 		}
 		use(blocks)
 	})

@@ -28,7 +28,7 @@ func openPages(path string) (*pages, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
-		err = errors.New("it is no file of a vault")
+		err = errors.New("it is not a file of a vault")
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -9,7 +9,7 @@ import (
 )
 
 // byExpression finds the blocks that an expression of SQLite's full text search matches, where every character is a word as for
-// the index of a kernel: a text is found wherever it stands, so that a star behind it says nothing more. What is no expression
+// the index of a kernel: a text is found wherever it stands, so that a star behind it says nothing more. What is not an expression
 // finds nothing. As in SiYuan it is the inside of a text of SQL: a quote in it is written twice, and one alone finds nothing.
 func byExpression(tx *workspace.Tx, text string) (source, marker) {
 	if strings.Contains(strings.ReplaceAll(text, "''", ""), "'") {

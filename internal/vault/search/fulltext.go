@@ -48,7 +48,7 @@ func cut[T any](p paging, list []T) []T {
 	return list[min(p.end()-p.size, len(list)):min(p.end(), len(list))]
 }
 
-// fullTextSearchBlock finds blocks. What it cannot make sense of is no error: there are no hits.
+// fullTextSearchBlock finds blocks. What it cannot make sense of is not an error: there are no hits.
 func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	query, method := strings.TrimSpace(req.OptStr("query")), req.OptNum("method", byKeyword)
 	if query != "" && method == byStatement && !tree.ValidID(query) {

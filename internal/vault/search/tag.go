@@ -100,7 +100,7 @@ func tagsIn(column string) []string {
 // marks are the characters that no new tag may have.
 const marks = "!#$&()*<=>[\\]^_`{}~\n"
 
-// renameTag renames a tag and those below it. One that does not exist is no error.
+// renameTag renames a tag and those below it. One that does not exist is not an error.
 func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
 	old, label := req.NeedText("oldLabel"), strings.Trim(req.NeedText("newLabel"), "/ ")
 	if i := strings.IndexAny(label, marks); i >= 0 {
@@ -125,7 +125,7 @@ func removeTag(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// retag gives the tags of blocks that have one which begins with prefix another label; what is no tag any more stays as
+// retag gives the tags of blocks that have one which begins with prefix another label; what is not a tag any more stays as
 // text.
 func retag(tx *workspace.Tx, prefix string, change func(tag string) (label string, stays bool)) {
 	var ids []string

@@ -58,7 +58,7 @@ func TestKernel(t *testing.T) {
 		if want, ok := differing[r.Template]; ok {
 			r.Result, r.Error = want.Result, want.Error
 		}
-		got = string([]rune(got)) // bytes that are no text become U+FFFD, as in JSON
+		got = string([]rune(got)) // bytes that are not text become U+FFFD, as in JSON
 		switch {
 		case r.Error == "" && (err != nil || got != r.Result):
 			t.Errorf("%s\n gives %q, %v\n want  %q", r.Template, got, err, r.Result)

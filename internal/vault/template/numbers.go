@@ -139,7 +139,7 @@ func octal(written string) int64 {
 
 func logarithm(a []any) float64 { return math.Log(float(a[0])) / math.Log(float(a[1])) }
 
-// formatFloat writes a number in a form like "#,###.##": the first sign that is no digit stands between thousands, the
+// formatFloat writes a number in a form like "#,###.##": the first sign that is not a digit stands between thousands, the
 // other before the fraction, whose digits are counted. With one sign alone that is the one before the fraction.
 func formatFloat(form string, n float64) (string, error) {
 	switch {

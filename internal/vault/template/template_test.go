@@ -142,7 +142,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestDeep holds that nesting as deep as a template can be long is no trouble.
+// TestDeep holds that nesting as deep as a template can be long causes no trouble.
 func TestDeep(t *testing.T) {
 	t.Parallel()
 	for _, open := range []string{"{{if 1}}", "{{range 1}}", "{{with 1}}"} {

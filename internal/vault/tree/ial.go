@@ -15,7 +15,7 @@ var (
 		"&#95;", "_", "&amp;", "&")
 )
 
-// ParseIAL reads an inline attribute list, {: name="value" ...}. Names come back in lower case; what is no pair of a
+// ParseIAL reads an inline attribute list, {: name="value" ...}. Names come back in lower case; what is not a pair of a
 // name and a value is passed over.
 func ParseIAL(text string) map[string]string {
 	attrs := map[string]string{}

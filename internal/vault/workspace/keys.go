@@ -15,7 +15,7 @@ type Keys struct {
 	revs   []docRev         // of the documents they are about, by number
 	chunks []*[keyChunk]key // by number of the block; nil where there are none
 	kinds  []string         // what key.kind counts
-	odd    map[int64]string // times of blocks that are no stamps
+	odd    map[int64]string // times of blocks that are not stamps
 }
 
 // Key is what [Keys] knows of a block.
@@ -237,7 +237,7 @@ func (k *Keys) At(n int64) (key Key, found bool) {
 // stampDigits is how long the text of a time is.
 const stampDigits = 14
 
-// stampOf makes a number of the text of a time, in the order of the texts. A text that is no time has the number of the last
+// stampOf makes a number of the text of a time, in the order of the texts. A text that is not a time has the number of the last
 // one before it, and is its odd.
 func stampOf(text string) (stamp uint64, odd string) {
 	value, i := uint64(0), 0

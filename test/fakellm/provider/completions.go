@@ -93,7 +93,7 @@ func completionsRead(r *Request) error {
 	return nil
 }
 
-// arguments returns what a model sent as arguments, as a JSON text where it is no JSON.
+// arguments returns what a model sent as arguments, as a JSON text where it is not JSON.
 func arguments(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)

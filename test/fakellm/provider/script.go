@@ -72,7 +72,7 @@ type Call struct {
 	// Tool is the tool's name in the request, or the end of it behind a client's prefix.
 	Tool string          `json:"tool"`
 	Args json.RawMessage `json:"args,omitempty"` // {} where empty
-	// Raw is sent in place of Args, for arguments that are no JSON.
+	// Raw is sent in place of Args, for arguments that are not JSON.
 	Raw string `json:"raw,omitempty"`
 }
 
@@ -157,7 +157,7 @@ func (t Turn) check() error {
 			return fmt.Errorf("fail[%d]: a status, a message, cut or hang is wanted", i)
 		}
 		if f.Status != 0 && (f.Status < 400 || f.Status > 599) {
-			return fmt.Errorf("fail[%d].status: %d is no error; 400 to 599 are", i, f.Status)
+			return fmt.Errorf("fail[%d].status: %d is not an error; 400 to 599 are", i, f.Status)
 		}
 	}
 	return nil

@@ -206,7 +206,7 @@ func (p commands) arguments(
 		}
 		start = json.RawMessage(strings.TrimSpace(text))
 		if !json.Valid(start) || start[0] != '{' {
-			return nil, root.Usage("--args is no JSON object; it looks like '{\"key\": \"value\"}'")
+			return nil, root.Usage("--args is not a JSON object; it looks like '{\"key\": \"value\"}'")
 		}
 	}
 	return f.read(tokens, start)

@@ -54,8 +54,8 @@ var ErrOther = errors.New("the gateway of this home is another one")
 var errEnded = errors.New("the client's connection was closed")
 
 // Serve carries the messages of one client to the gateway at g until in ends or ctx does.
-// close is called to end a read that waits; nil does nothing. The end of the input is no
-// error; a client that does not read for too long is one, with [mcp.ErrNotReading] in its chain.
+// close is called to end a read that waits; nil does nothing. The end of the input is not
+// an error; a client that does not read for too long is one, with [mcp.ErrNotReading] in its chain.
 // Serve waits for what it started, but for a write that nothing can end.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error, g Gateway, opts Options) error {
 	if opts.Patience <= 0 {

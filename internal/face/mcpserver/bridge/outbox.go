@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// parcel is a message of the client that is no request.
+// parcel is a message of the client that is not a request.
 type parcel struct {
 	raw        []byte
 	generation int     // the gateway it is for; 0 for whichever there is

@@ -152,7 +152,7 @@ var formerNames = map[string]map[string]string{
 	"flashcard": {"skip_review_card": "review_card", "add_card": "create_card"},
 }
 
-// elsewhereNames are members of a tool config that are no tools of ours, and are right there.
+// elsewhereNames are members of a tool config that are not tools of ours, and are right there.
 var elsewhereNames = map[string]bool{
 	"extension": true, "feedback": true, "mcpApps": true, "userRulesText": true,
 	"agentSiyuanMemoryText": true, "agentSiyuanMemoryUpdatedAt": true,

@@ -185,7 +185,7 @@ func (p *parser) compareRecent() {
 	}
 }
 
-// settings reads what is no switch.
+// settings reads what is not a switch.
 func (p *parser) settings() {
 	c := p.config
 	section := func(name string) map[string]any { object, _ := p.raw[name].(map[string]any); return object }
@@ -212,7 +212,7 @@ func (p *parser) settings() {
 	p.flag(&c.ReadOnly, "readOnlyTools", p.raw["readOnlyTools"])
 }
 
-// megabytes reads the threshold: rounded down, 1 to 1024, and 10 for what is no number.
+// megabytes reads the threshold: rounded down, 1 to 1024, and 10 for what is not a number.
 func (p *parser) megabytes(v any) int {
 	n, _ := v.(json.Number)
 	f, err := n.Float64()

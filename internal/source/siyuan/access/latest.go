@@ -21,7 +21,7 @@ type latest[T any] struct {
 	last         outcome[T]
 }
 
-// outcome is what a reading brought. Number 0 is no reading.
+// outcome is what a reading brought. Number 0 stands for none.
 type outcome[T any] struct {
 	value  T
 	err    error

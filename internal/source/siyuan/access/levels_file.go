@@ -14,8 +14,8 @@ const levelsFile = "notebookPermissions"
 
 var errNoJSON = errors.New("it is not valid JSON")
 
-// parseLevels reads a file of levels. What is no object lists nothing, and a name that is no id
-// is no notebook's. A value that nobody knows is none, and of a notebook that is listed twice
+// parseLevels reads a file of levels. What is not an object lists nothing, and a name that is not an id
+// is not a notebook's. A value that nobody knows is none, and of a notebook that is listed twice
 // the lower level counts, so that nothing odd allows more than was meant.
 func parseLevels(raw []byte) (map[kernel.ID]Level, error) {
 	out := map[kernel.ID]Level{}

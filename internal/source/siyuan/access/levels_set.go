@@ -69,7 +69,7 @@ func settable(notebook kernel.ID, level Level) error {
 	case !notebook.Valid():
 		return &tool.Error{
 			Op: "set level", Kind: tool.Invalid, Subject: string(notebook),
-			Message: fmt.Sprintf("%q is no notebook id, expected one such as 20210808180117-czj9bvb", notebook),
+			Message: fmt.Sprintf("%q is not a notebook id, expected one such as 20210808180117-czj9bvb", notebook),
 			Hint:    `notebook(action="list") shows the notebooks`,
 			Fields:  []tool.Field{{Path: "/notebook", Message: "expected the id of a notebook"}},
 		}

@@ -23,7 +23,7 @@ func lv(level string) string { return fmt.Sprintf(`{%q: %q}`, nbA, level) }
 func TestSnapshotMerges(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		plugin, own string // "-" is no file
+		plugin, own string // "-" stands for no file
 		want        access.Level
 	}{
 		"no files":                {"-", "-", access.Read},

@@ -154,7 +154,7 @@ func (s *Switches) withoutFile(err error) *Config {
 	return c
 }
 
-// loaded is a tool config as it was read; the zero value is no file.
+// loaded is a tool config as it was read; the zero value stands for no file.
 type loaded struct {
 	path string
 	text []byte

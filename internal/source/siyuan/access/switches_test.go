@@ -27,12 +27,12 @@ func TestWhichFile(t *testing.T) {
 		source      string
 		tag, mascot bool
 	}{
-		"none":              {"-", "-", "", true, true},
-		"the plugin's":      {"-", noTag, pluginConfig, false, true},
-		"ours wins":         {noMascot, noTag, ownConfig, true, false},
-		"ours is empty":     {" ", noTag, pluginConfig, false, true},
-		"ours is no object": {"[]", noTag, pluginConfig, false, true},
-		"neither is one":    {"null", "3", "", true, true},
+		"none":                  {"-", "-", "", true, true},
+		"the plugin's":          {"-", noTag, pluginConfig, false, true},
+		"ours wins":             {noMascot, noTag, ownConfig, true, false},
+		"ours is empty":         {" ", noTag, pluginConfig, false, true},
+		"ours is not an object": {"[]", noTag, pluginConfig, false, true},
+		"neither is one":        {"null", "3", "", true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

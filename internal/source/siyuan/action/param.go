@@ -45,7 +45,7 @@ type schemer interface{ ArgSchema() string }
 
 func paramsOf(t reflect.Type) []Param {
 	if t.Kind() != reflect.Struct {
-		panic("arguments are no struct: " + t.String())
+		panic("arguments are not a struct: " + t.String())
 	}
 	var out []Param
 	for i := range t.NumField() {
@@ -89,7 +89,7 @@ func literal(text, typ string) json.RawMessage {
 		return quote(text)
 	}
 	if !json.Valid([]byte(text)) {
-		panic(fmt.Sprintf("default %q is no JSON of type %s", text, typ))
+		panic(fmt.Sprintf("default %q is not JSON of type %s", text, typ))
 	}
 	return json.RawMessage(text)
 }
@@ -228,7 +228,7 @@ func (o *object) bounds(tag reflect.StructTag, low, high string) {
 			continue
 		}
 		if _, err := strconv.ParseFloat(v, 64); err != nil {
-			panic(fmt.Sprintf("bound %s:%q is no number", b[0], v))
+			panic(fmt.Sprintf("bound %s:%q is not a number", b[0], v))
 		}
 		o.addRaw(b[1], json.RawMessage(v))
 	}

@@ -60,7 +60,7 @@ func candidates(t *testing.T, err error) []string {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		t.Fatalf("%v is no error of ours", err)
+		t.Fatalf("%v is not an error of ours", err)
 	}
 	out, _ := e.Facts["candidates"].([]string)
 	return out

@@ -38,7 +38,7 @@ type refresh struct {
 	ID   kernel.ID `json:"id,omitempty"`
 }
 
-// The refreshes of what SiYuan shows. Each runs once, after the action has succeeded; a failure is no failure
+// The refreshes of what SiYuan shows. Each runs once, after the action has succeeded; a failure is not a failure
 // of the action.
 
 // RefreshDocument shows a document again.

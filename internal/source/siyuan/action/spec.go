@@ -157,18 +157,18 @@ func (a *Action) check() error {
 		}
 	}
 	if a.DangerousWith != "" && a.Param(a.DangerousWith) == nil {
-		return fmt.Errorf("it is dangerous with %q, which is no argument", a.DangerousWith)
+		return fmt.Errorf("it is dangerous with %q, which is not an argument", a.DangerousWith)
 	}
 	for _, n := range a.Needs {
 		if n.Param != "" && a.Param(n.Param) == nil {
-			return fmt.Errorf("a level is needed on %q, which is no argument", n.Param)
+			return fmt.Errorf("a level is needed on %q, which is not an argument", n.Param)
 		}
 	}
 	if a.Saves != "" && a.Inverse != nil {
 		return fmt.Errorf("it is taken back by what is kept, or by a call, not by both")
 	}
 	if !json.Valid([]byte(a.Example)) {
-		return fmt.Errorf("the example is no JSON: %s", a.Example)
+		return fmt.Errorf("the example is not JSON: %s", a.Example)
 	}
 	return nil
 }

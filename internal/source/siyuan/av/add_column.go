@@ -62,7 +62,7 @@ func addColumn(p patience) *action.Action {
 		case id == "":
 			id = kernel.NewID()
 		case !id.Valid(): // the kernel takes it, and nothing can be done with the column
-			return nil, r.Invalid("keyID", fmt.Sprintf("%q is no id, expected one like %s", id, kernel.NewID()))
+			return nil, r.Invalid("keyID", fmt.Sprintf("%q is not an id, expected one like %s", id, kernel.NewID()))
 		case db.Column(id) != nil:
 			return nil, r.Invalid("keyID", fmt.Sprintf("%q is the id of another column of this database", id))
 		}
@@ -97,7 +97,7 @@ func addColumn(p patience) *action.Action {
 func previousColumn(r *action.Request, db *kernel.Database, given *kernel.ID) (kernel.ID, error) {
 	if given != nil {
 		if *given != "" && db.Column(*given) == nil {
-			return "", r.Invalid("previousKeyID", fmt.Sprintf("%q is no column of this database", *given))
+			return "", r.Invalid("previousKeyID", fmt.Sprintf("%q is not a column of this database", *given))
 		}
 		return *given, nil
 	}

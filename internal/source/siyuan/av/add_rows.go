@@ -102,12 +102,12 @@ func placing(ctx context.Context, r *action.Request, db *kernel.Database, a *add
 		}
 	}
 	if a.ViewID != "" && !slices.ContainsFunc(db.Views, func(v kernel.DatabaseView) bool { return v.ID == a.ViewID }) {
-		return r.Invalid("viewID", fmt.Sprintf("%q is no view of this database; render lists the views", a.ViewID))
+		return r.Invalid("viewID", fmt.Sprintf("%q is not a view of this database; render lists the views", a.ViewID))
 	}
 	if a.GroupID != "" { // a kernel that is told another view drops the rows
 		view := grouped(db, a.GroupID)
 		if view == "" || a.ViewID != "" && a.ViewID != view {
-			return r.Invalid("groupID", fmt.Sprintf("%q is no group of the view; render lists those of a view as table.groups", a.GroupID))
+			return r.Invalid("groupID", fmt.Sprintf("%q is not a group of the view; render lists those of a view as table.groups", a.GroupID))
 		}
 		a.ViewID = view
 	}

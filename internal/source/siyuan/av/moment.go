@@ -60,7 +60,7 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 			return nil
 		}
 	}
-	*m = moment{wrong: "is " + shortened(raw) + ", which is no date, " + dateForms}
+	*m = moment{wrong: "is " + shortened(raw) + ", which is not a date, " + dateForms}
 	return nil
 }
 

@@ -134,7 +134,7 @@ func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string)
 		return action.Target{}, err
 	}
 	if !action.ShowsDatabase(dom, id) {
-		return action.Target{}, r.Invalid("blockID", "is no block that shows database "+string(id))
+		return action.Target{}, r.Invalid("blockID", "is not a block that shows database "+string(id))
 	}
 	return at, nil
 }

@@ -78,7 +78,7 @@ func removeColumn(p patience) *action.Action {
 }
 
 func noColumn(r *action.Request, id kernel.ID) error {
-	return r.Invalid("keyID", fmt.Sprintf("%q is no column of this database; get_attribute_view_keys lists them", id))
+	return r.Invalid("keyID", fmt.Sprintf("%q is not a column of this database; get_attribute_view_keys lists them", id))
 }
 
 // removedColumn is the column that is to be removed. It is looked at before a person is asked.

@@ -193,11 +193,11 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 // instead of one that is not there, and overlooks groups.
 func thereIs(r *action.Request, a *renderArgs, got *rendering) error {
 	if a.ViewID != "" && got.ViewID != a.ViewID {
-		return r.Invalid("viewID", fmt.Sprintf("%q is no view of this database; without it, render lists them as views", a.ViewID))
+		return r.Invalid("viewID", fmt.Sprintf("%q is not a view of this database; without it, render lists them as views", a.ViewID))
 	}
 	for id := range a.GroupPaging {
 		if !slices.ContainsFunc(got.View.Groups, func(g layout) bool { return g.ID == id }) {
-			return r.Invalid("groupPaging", fmt.Sprintf("names %q, which is no group of this view; without it, render lists them as table.groups", id))
+			return r.Invalid("groupPaging", fmt.Sprintf("names %q, which is not a group of this view; without it, render lists them as table.groups", id))
 		}
 	}
 	return nil

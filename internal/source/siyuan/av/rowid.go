@@ -59,9 +59,9 @@ func checkRow(r *action.Request, db *kernel.Database, m *mask, param string, id 
 		e.Facts["suggestedRowID"] = alias[0]
 		return e
 	case len(alias) > 1:
-		return rowError(r, db, param, rowIDAliasMany, fmt.Sprintf("%q is no row id, and belongs to several rows", id), alias)
+		return rowError(r, db, param, rowIDAliasMany, fmt.Sprintf("%q is not a row id, and belongs to several rows", id), alias)
 	}
-	return rowError(r, db, param, rowIDNotCanonical, fmt.Sprintf("%q is no row of this database", id), all)
+	return rowError(r, db, param, rowIDNotCanonical, fmt.Sprintf("%q is not a row of this database", id), all)
 }
 
 func rowError(r *action.Request, db *kernel.Database, param, reason, message string, candidates []kernel.ID) *tool.Error {

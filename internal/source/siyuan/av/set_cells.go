@@ -152,7 +152,7 @@ func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells 
 		}
 		c := db.Column(in.ColumnID)
 		if c == nil {
-			return nil, r.Invalid(place(i, "columnID"), fmt.Sprintf("%q is no column of this database; get_attribute_view_keys lists them", in.ColumnID))
+			return nil, r.Invalid(place(i, "columnID"), fmt.Sprintf("%q is not a column of this database; get_attribute_view_keys lists them", in.ColumnID))
 		}
 		if member, wrong := misfit(in, db, &c.Column); wrong != "" {
 			return nil, r.Invalid(place(i, member), wrong)

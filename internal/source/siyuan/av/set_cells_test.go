@@ -230,7 +230,7 @@ func TestSetCellsTogether(t *testing.T) {
 	}
 }
 
-// A kernel may write texts in a form of its own, which is no failure.
+// A kernel may write texts in a form of its own, which is not a failure.
 func TestKernelsForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

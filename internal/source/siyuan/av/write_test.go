@@ -71,7 +71,7 @@ func TestWritesThatDoNotShow(t *testing.T) {
 	}
 }
 
-// An id that is empty is no database, for no action.
+// An id that is empty is not a database, for no action.
 func TestEmptyIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -216,7 +216,7 @@ func TestRowIDMistakes(t *testing.T) {
 			}
 		}
 	}
-	w.Levels[w.secret] = access.None // a hidden row is no row, under none of its ids
+	w.Levels[w.secret] = access.None // a hidden row is not a row, under none of its ids
 	for _, id := range []kernel.ID{rowS, w.hidden} {
 		e := w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{id}), tool.Invalid)
 		same(t, e, w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{ghost}), tool.Invalid), id, ghost)

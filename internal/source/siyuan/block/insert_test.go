@@ -57,7 +57,7 @@ func TestInsertNamesItemsThatWentIntoAList(t *testing.T) {
 	got := w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "- two\n- three", "parentID", w.blocks[0]))
 	items := w.children(w.blocks[0])
 	if diff := cmp.Diff(items[1:], ids(got.Get("createdBlockIDs"))); diff != "" {
-		t.Errorf("created must be the items, the list that was sent is no block (-want +got):\n%s", diff)
+		t.Errorf("created must be the items, the list that was sent is not a block (-want +got):\n%s", diff)
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 type marker struct {
 	number int // of a numbered item, -1 of others
 	close  byte
-	box    string // "[ ]", "[X]" or "" for what is no task
+	box    string // "[ ]", "[X]" or "" for what is not a task
 }
 
 func (m marker) String() string {
@@ -60,7 +60,7 @@ func markerOf(m []string) marker {
 	return out
 }
 
-// asItems makes Markdown the items of a list, the first of which has a marker. What is no list
+// asItems makes Markdown the items of a list, the first of which has a marker. What is not a list
 // becomes one item; of a list the markers change, so that all are of the kind of the list. ok is
 // false for a list with other blocks beside it.
 func asItems(text string, m marker) (items string, ok bool) {

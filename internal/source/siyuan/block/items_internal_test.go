@@ -20,14 +20,14 @@ func TestAsItems(t *testing.T) {
 		{"several blocks are one item", "one\n\ntwo", bullet, "- one\n\n  two"},
 		{"as the list is numbered", "one\n\n```\n- x\n```", third, "3. one\n\n   ```\n   - x\n   ```"},
 		{"as the list has tasks", "do it\nsoon", task, "- [ ] do it\n  soon"},
-		{"a line is no item", "---", bullet, "* ---"},
+		{"a line is not an item", "---", bullet, "* ---"},
 		{"nothing", "", bullet, "- "},
 		{"a list stays", "- a\n\n  b\n- c", bullet, "- a\n\n  b\n- c"},
 		{"markers change, and what is in items moves", "* a\n  - b\n\n  c\n* d", third, "3. a\n   - b\n\n   c\n4. d"},
 		{"numbers go", "9. a\n   b\n10. c\n    d", bullet, "- a\n  b\n- c\n  d"},
 		{"a number grows", "- a\n  b\n- c\n  d", marker{number: 9, close: ')'}, "9) a\n   b\n10) c\n    d"},
 		{"boxes stay", "- [x] a\n- b", task, "- [x] a\n- [ ] b"},
-		{"code is no list", "- a\n  ```\n- b\n  ```\n- c", third, "3. a\n   ```\n - b\n   ```\n4. c"},
+		{"code is not a list", "- a\n  ```\n- b\n  ```\n- c", third, "3. a\n   ```\n - b\n   ```\n4. c"},
 		{"attributes are of the list", "- {: id=\"x\"}a\n  {: id=\"y\"}\n{: id=\"z\"}", bullet, "- {: id=\"x\"}a\n  {: id=\"y\"}\n{: id=\"z\"}"},
 		{"a line goes on", "- a\nb", bullet, "- a\nb"},
 	} {
@@ -82,7 +82,7 @@ func TestAsItemsLosesNothing(t *testing.T) {
 			t.Fatalf("%q became %q", text, got)
 		}
 		if listItems(got) == 0 {
-			t.Fatalf("%q became %q, which is no list", text, got)
+			t.Fatalf("%q became %q, which is not a list", text, got)
 		}
 	})
 }

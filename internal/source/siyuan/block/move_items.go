@@ -15,7 +15,7 @@ var containers = []string{"NodeDocument", "NodeBlockquote", "NodeCallout", itemN
 
 // bareItems reports whether the blocks are items of lists that go where there is no list, and so
 // need one around them. A kernel moves whatever it is told, and makes documents that no editor can
-// show: what is no item must not go into a list.
+// show: what is not an item must not go into a list.
 func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kernel.ID]kernel.Node) (bool, error) {
 	to := nodes[a.target()]
 	listed := to.Type == listNode

@@ -42,7 +42,7 @@ func replace() *action.Action {
 			{Name: "replacements", About: "how often each edit was made"},
 			{Name: "changedBlocks", About: "blocks that were written", Verbose: true},
 			{Name: "attributesPreserved", About: "whether all attributes are there", Verbose: true},
-			{Name: "skippedComplexBlocks", About: "blocks that are no plain text and were not searched"},
+			{Name: "skippedComplexBlocks", About: "blocks that are not plain text and were not searched"},
 			{Name: "recommendedTools", About: "what handles such blocks"},
 			{Name: "warning", About: "what was not searched"},
 			{Name: "warnings", About: "references that could not be resolved, and the like"},

@@ -22,7 +22,7 @@ func toolError(t *testing.T, err error) *tool.Error {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		t.Fatalf("%v is no tool.Error", err)
+		t.Fatalf("%v is not a tool.Error", err)
 	}
 	return e
 }

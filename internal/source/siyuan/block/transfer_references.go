@@ -67,7 +67,7 @@ type referrer struct {
 	Notebook kernel.ID `json:"box"`
 }
 
-// referrers are the blocks that refer to one. A query that names it is no reference that the
+// referrers are the blocks that refer to one. A query that names it is not a reference that the
 // kernel could transfer.
 func referrers(ctx context.Context, r *action.Request, to kernel.ID) ([]referrer, error) {
 	return kernel.SQL[referrer](ctx, r.Kernel, fmt.Sprintf(

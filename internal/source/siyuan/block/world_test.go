@@ -124,7 +124,7 @@ func (w *world) refused(a *action.Action, args string, kind tool.ErrorKind) *too
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		w.t.Fatalf("%s %s: %v is no tool.Error", a.Name, args, err)
+		w.t.Fatalf("%s %s: %v is not a tool.Error", a.Name, args, err)
 	}
 	return e
 }

@@ -22,7 +22,7 @@ func Address(s string) (string, error) {
 	switch {
 	case err != nil:
 		// The error of url.Parse would repeat the whole, with what may be secret in it.
-		return "", errors.New("it is no URL; write one such as " + Proposed)
+		return "", errors.New("it is not a URL; write one such as " + Proposed)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", errors.New("expected a URL that begins with http:// or https://, such as " + Proposed)
 	case u.Hostname() == "":

@@ -45,7 +45,7 @@ const (
 	variable    = "${"
 )
 
-// indirect reports whether a token as it is written is no secret itself.
+// indirect reports whether a token as it is written is not a secret itself.
 func indirect(s string) bool {
 	return strings.HasPrefix(s, fromEnv) || strings.HasPrefix(s, fromCommand) || strings.Contains(s, variable)
 }

@@ -74,7 +74,7 @@ func (a *admission) spans(ctx context.Context) error {
 	return wrong
 }
 
-// plainTag is a tag that is no reference any more, or one whose anchor stays.
+// plainTag is a tag that is not a reference any more, or one whose anchor stays.
 func plainTag(tag string, all bool) string {
 	types := []string{}
 	for _, t := range strings.Fields(attributesOf(tag)["data-type"]) {

@@ -34,7 +34,7 @@ func Guarded(markdown string) string {
 	return b.String() + markdown[at:]
 }
 
-// outsideCode finds a pattern in what is no code and no formula block. Each match is as
+// outsideCode finds a pattern in what is neither code nor a formula block. Each match is as
 // FindStringSubmatchIndex returns it.
 func outsideCode(markdown string, pattern *lazyregexp.Regexp) [][]int {
 	if !pattern.MatchString(markdown) {

@@ -189,7 +189,7 @@ func TestEditsTakeOneOrSeveral(t *testing.T) {
 	}
 	var got content.Edits
 	if err := got.UnmarshalJSON([]byte(`"text"`)); err == nil {
-		t.Error("a text is no edit")
+		t.Error("a text is not an edit")
 	}
 }
 

@@ -21,7 +21,7 @@ var (
 // blocks of their ids, and overwriting a document with it would remove both. What exists is not
 // asked: an answer would tell of blocks in notebooks that the caller must not know.
 //
-// What is no id at all, at which the kernel fails, gets a new one too, but in code it is text.
+// What is not an id at all, at which the kernel fails, gets a new one too, but in code it is text.
 func RenewIDs(markdown string, keep map[kernel.ID]bool) string {
 	if !lists.MatchString(markdown) {
 		return markdown

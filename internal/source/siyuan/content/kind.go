@@ -49,7 +49,7 @@ var (
 	nested     = lazyregexp.New(`(?i)^(?:<(iframe|video|audio|div|section|table|details|!--)|(\{\{\{)|(\{\{))`)
 )
 
-// complexInside is the type of the first block in a container's kramdown that is no text, ""
+// complexInside is the type of the first block in a container's kramdown that is not text, ""
 // if all are.
 func complexInside(kramdown string) string {
 	var in fence

@@ -35,7 +35,7 @@ type Protected struct {
 }
 
 // Overwritable returns nil if the text of a document can be replaced without losing anything
-// but text, and the blocks at its top. It is refused where any block in it, however deep, is no
+// but text, and the blocks at its top. It is refused where any block in it, however deep, is not
 // text ([Complex]), has a name, alias, memo, bookmark, style or custom attribute, or is referred
 // to from elsewhere; where there are more than 10,000 blocks; and where it cannot be found out.
 // It writes nothing.
@@ -46,7 +46,7 @@ func Overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]
 		return nil, err
 	}
 	if len(s.complex) > 0 {
-		return nil, s.refuse(tool.ComplexBlocks, "", "the document holds blocks that are no plain text and would be lost", map[string]any{
+		return nil, s.refuse(tool.ComplexBlocks, "", "the document holds blocks that are not plain text and would be lost", map[string]any{
 			"complexBlocks": s.complex, "recommendedTools": recommended(s.complex),
 		}, `change single texts with fs(action="replace"), or single blocks with block(action="update")`)
 	}

@@ -41,7 +41,7 @@ type Replacements struct {
 // several keeps its id for the first.
 //
 // These are errors, and nothing is written: a text that does not occur, that occurs more than
-// once without All, that reaches over the end of a block, or that stands in a block which is no
+// once without All, that reaches over the end of a block, or that stands in a block which is not
 // text ([Complex]), and an edit that would touch attributes. The caller's level has been checked.
 func Replace(ctx context.Context, r *action.Request, subject string, blocks []kernel.Block, edits Edits) (Replaced, error) {
 	known, err := r.Kernel.Kramdowns(ctx, blockIDs(blocks), "md")
@@ -103,7 +103,7 @@ func replace(
 		}
 	}
 	if len(out.SkippedBlocks) > 0 {
-		out.Warning = "blocks that are no plain text were not searched"
+		out.Warning = "blocks that are not plain text were not searched"
 		out.RecommendedTools = recommended(out.SkippedBlocks)
 	}
 	out.ChangedBlocks, err = e.write(ctx, r)
@@ -191,7 +191,7 @@ func (e *editor) find(index int, old string) ([]match, error) {
 				"make one edit for each block")
 		case p.skipped != "":
 			return nil, e.refuse(index, tool.Conflicting, "complex_block",
-				fmt.Sprintf("the old text is in block %s, which is no plain text but of type %s", p.block.ID, p.skipped),
+				fmt.Sprintf("the old text is in block %s, which is not plain text but of type %s", p.block.ID, p.skipped),
 				strings.Join(recommended([]ComplexBlock{{p.block.ID, p.skipped}}), " or ")+" handles such blocks")
 		}
 		out = append(out, match{p, from - starts[n], at - starts[n]})

@@ -7,7 +7,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TextWindow is a [Window] of a text that is no document: what is between blank lines is a block.
+// TextWindow is a [Window] of a text that is not a document: what is between blank lines is a block.
 func TextWindow(text string, opts WindowOptions) Window {
 	var blocks []kernel.Block
 	for _, part := range topLevel(strings.ReplaceAll(text, "\r\n", "\n")) {
@@ -34,7 +34,7 @@ func TextWindow(text string, opts WindowOptions) Window {
 	return w
 }
 
-// ReplaceText makes edits in a text that is no document, as [Replace] does in blocks: what is
+// ReplaceText makes edits in a text that is not a document, as [Replace] does in blocks: what is
 // not found, or found more than once without All, is an error. It returns the new text.
 func ReplaceText(subject, text string, edits Edits) (string, Replaced, error) {
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}

@@ -91,7 +91,7 @@ func Check(path string) (names []string, wrong string) {
 	case len(path) > maxPath:
 		return nil, "is longer than 1024 bytes"
 	case !utf8.ValidString(path):
-		return nil, "is no valid UTF-8"
+		return nil, "is not valid UTF-8"
 	case path[0] == '/':
 		return nil, "is absolute"
 	}
@@ -107,7 +107,7 @@ func Check(path string) (names []string, wrong string) {
 		case name != "" && strings.Trim(dots, ". ") == "":
 			return nil, `has a part "." or "..", written with other characters`
 		case Document(dots):
-			return nil, "names a document, which is no asset"
+			return nil, "names a document, which is not an asset"
 		}
 	}
 	return names, ""

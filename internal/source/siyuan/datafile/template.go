@@ -50,7 +50,7 @@ func FindTemplate(ctx context.Context, r *action.Request, path string) (kernel.T
 		}
 	}
 	if absolute {
-		e := BadPath(path, "is no template of this workspace", TemplateHint)
+		e := BadPath(path, "is not a template of this workspace", TemplateHint)
 		e.Facts = map[string]any{"reason": "path_not_in_workspace"}
 		return kernel.Template{}, e
 	}

@@ -61,7 +61,7 @@ func headingToDoc() *action.Action {
 		case err != nil:
 			return nil, err
 		case p == nil || p.Root != h.ID || p.Notebook != to.Notebook:
-			return nil, mismatch(h.ID, "the kernel accepted the request, and the heading is no document")
+			return nil, mismatch(h.ID, "the kernel accepted the request, and the heading is not a document")
 		}
 		if title := unescaped(p.Title, dom); title != p.Title {
 			if err := r.Kernel.RenameDocument(ctx, h.ID, title); err != nil {
@@ -119,7 +119,7 @@ func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string
 		return "", err
 	}
 	if tag, _, _ := strings.Cut(dom, ">"); !strings.Contains(tag, `"NodeHeading"`) {
-		e := r.Invalid("headingID", fmt.Sprintf("%s is no heading", t.ID))
+		e := r.Invalid("headingID", fmt.Sprintf("%s is not a heading", t.ID))
 		e.Hint = `document(action="get_outline") lists the headings of a document`
 		return "", e
 	}

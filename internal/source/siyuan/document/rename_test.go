@@ -42,7 +42,7 @@ func TestRenameRefused(t *testing.T) {
 		{tool.Invalid, args("id", id, "title", " ")},
 		{tool.Invalid, args("id", id, "title", "a/b")},
 		{tool.Invalid, args("id", id, "title", strings.Repeat("x", 513))},
-		{tool.Invalid, args("id", blocks[0].ID, "title", "B")}, // a block is no document
+		{tool.Invalid, args("id", blocks[0].ID, "title", "B")}, // a block is not a document
 		{tool.Invalid, args("id", nb, "title", "B")},           // that would rename the notebook
 		{tool.Invalid, args("notebook", nb, "path", "/", "title", "B")},
 		{tool.Invalid, args("notebook", nb, "path", path(nb), "title", "B")}, // so would that
@@ -63,7 +63,7 @@ func TestRenameRefused(t *testing.T) {
 	guarded(t, "rename", access.Write, on, missing)
 }
 
-// A kernel may write a title in a form of its own, which is no failure; one that keeps the old
+// A kernel may write a title in a form of its own, which is not a failure; one that keeps the old
 // title is.
 func TestRenameTakesTheKernelsForm(t *testing.T) {
 	t.Parallel()

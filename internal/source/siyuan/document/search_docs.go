@@ -102,7 +102,7 @@ func titled(ctx context.Context, r *action.Request, query string) ([]hit, error)
 		return nil, err
 	}
 	hits := make([]hit, 0, len(rows))
-	seen := map[kernel.ID]bool{n.ID: true} // the notebook's own page is no document of it
+	seen := map[kernel.ID]bool{n.ID: true} // the notebook's own page is not a document of it
 	for _, p := range rows {
 		if !seen[p.ID] {
 			seen[p.ID] = true

@@ -137,7 +137,7 @@ func byPath(ctx context.Context, r *action.Request, path string) (action.Target,
 	if !storagePath.MatchString(path) {
 		return action.Target{}, &tool.Error{
 			Op: "find", Kind: tool.InvalidPath, Subject: path,
-			Message: fmt.Sprintf("%q is no storage path, which looks like /20240101120000-abcdefg.sy", path),
+			Message: fmt.Sprintf("%q is not a storage path, which looks like /20240101120000-abcdefg.sy", path),
 			Hint:    `document(action="lookup", hpath="/…") turns a human path into one`,
 		}
 	}
@@ -247,7 +247,7 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, e
 	case err == nil:
 		return &p, nil
 	case refusal(err):
-		return nil, nil //nolint:nilnil // gone is no error
+		return nil, nil //nolint:nilnil // gone is not an error
 	}
 	return nil, err
 }

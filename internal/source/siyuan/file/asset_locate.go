@@ -9,7 +9,7 @@ import (
 )
 
 // locateAsset finds the file of an asset, by its literal name first. There may be a folder of
-// the name, which is no asset.
+// the name, which is not an asset.
 func locateAsset(ctx context.Context, r *action.Request, a asset) (*datafile.Entry, error) {
 	if a.notebook != "" && !r.Readable(a.notebook) {
 		return nil, access.NotFound(access.Asset, a.given)

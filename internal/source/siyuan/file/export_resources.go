@@ -51,7 +51,7 @@ func exportResources() *action.Action {
 		Example: `{"paths":["/data/assets/plan-20240101120000-abcdefg.png"],"name":"plans"}`,
 	}, func(ctx context.Context, r *action.Request, a exportResourcesArgs) (any, error) {
 		if _, wrong := datafile.Check(a.Name); a.Name != "" && (wrong != "" || strings.ContainsAny(a.Name, "/%")) {
-			return nil, r.Invalid("name", "is no plain file name")
+			return nil, r.Invalid("name", "is not a plain file name")
 		}
 		var out local
 		if a.Output != "" { // refused before anything is made

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// hostile are ways to write a path that leads somewhere else, or to what is no asset. NB stands
+// hostile are ways to write a path that leads somewhere else, or to what is not an asset. NB stands
 // for the id of a notebook.
 var hostile = []string{
 	"", " ", ".", "..", "/", "assets", "assets/", "/assets/../conf/conf.json",

@@ -125,7 +125,7 @@ func checkOpen(rel string) string {
 		case strings.EqualFold(name, "conf.json") && i > 0 && strings.EqualFold(names[i-1], "conf"):
 			return "is the configuration of a SiYuan workspace, which holds its token"
 		case datafile.Document(name):
-			return "is a SiYuan document, which is no asset"
+			return "is a SiYuan document, which is not an asset"
 		case strings.ContainsAny(name, `:`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || datafile.Device(name):
 			return "has a name that not every system takes as it is"
 		}
@@ -176,7 +176,7 @@ func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, l
 		return nil, nil, at, diskError("read", text, err)
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for a writer
-		return nil, nil, at, r.Invalid(param, "is no regular file")
+		return nil, nil, at, r.Invalid(param, "is not a regular file")
 	}
 	f, err := root.Open(at.rel)
 	if err != nil {
@@ -185,7 +185,7 @@ func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, l
 	opened, err := f.Stat()
 	if err != nil || !opened.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, nil, at, r.Invalid(param, "is no regular file")
+		return nil, nil, at, r.Invalid(param, "is not a regular file")
 	}
 	return f, opened, at, nil
 }

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestUploadPipe: what is no regular file is not opened, which might never return.
+// TestUploadPipe: what is not a regular file is not opened, which might never return.
 func TestUploadPipe(t *testing.T) {
 	w := newWorld(t)
 	if err := syscall.Mkfifo(filepath.Join(w.dir, "pipe"), 0o600); err != nil {

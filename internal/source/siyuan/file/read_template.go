@@ -56,7 +56,7 @@ func readTemplate() *action.Action {
 			return nil, err
 		}
 		if !utf8.Valid(raw) {
-			return nil, &tool.Error{Op: "read template", Kind: tool.API, Subject: a.Path, Message: "it is no text"}
+			return nil, &tool.Error{Op: "read template", Kind: tool.API, Subject: a.Path, Message: "it is not text"}
 		}
 		text := []rune(string(raw))
 		if a.Offset > len(text) {

@@ -73,7 +73,7 @@ func removeUnusedAssets() *action.Action {
 	})
 }
 
-// removeEach removes files one by one, and returns those that are gone; what is no plain file is
+// removeEach removes files one by one, and returns those that are gone; what is not a plain file is
 // left alone. The kernel could remove all at once, but then it would take more than the list it
 // gives, and assets that are in use with them.
 func removeEach(ctx context.Context, r *action.Request, paths []string) ([]string, error) {

@@ -97,7 +97,7 @@ func (w *world) refused(name, args string, kind tool.ErrorKind) *tool.Error {
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		w.t.Fatalf("%s %s: %v is no tool.Error", name, args, err)
+		w.t.Fatalf("%s %s: %v is not a tool.Error", name, args, err)
 	}
 	return e
 }

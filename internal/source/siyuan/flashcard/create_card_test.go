@@ -64,7 +64,7 @@ func TestCreateCardBadInput(t *testing.T) {
 	}
 }
 
-// TestCreateCardVerifies: an answer of code 0 is no proof.
+// TestCreateCardVerifies: an answer of code 0 is not proof.
 func TestCreateCardVerifies(t *testing.T) {
 	w := newWorld(t)
 	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailMessage("disk full"))

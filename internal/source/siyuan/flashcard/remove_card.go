@@ -27,7 +27,7 @@ func removeCard() *action.Action {
 			return nil, err
 		}
 		if len(plain) > 0 {
-			return nil, r.Invalid("blockIDs", fmt.Sprintf("%s is no card of deck %s; get_cards lists its cards", plain[0], a.Deck))
+			return nil, r.Invalid("blockIDs", fmt.Sprintf("%s is not a card of deck %s; get_cards lists its cards", plain[0], a.Deck))
 		}
 		if err := r.Kernel.RemoveCards(ctx, a.Deck, a.Blocks); err != nil {
 			return nil, err

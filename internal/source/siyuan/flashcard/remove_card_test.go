@@ -36,7 +36,7 @@ func TestRemoveCardBadInput(t *testing.T) {
 	w.refused(remove, args("deckID", nowhere, "blockIDs", w.cloze), tool.Unknown)
 	e := w.refused(remove, args("blockIDs", []any{w.cloze, w.text}), tool.Invalid)
 	if !strings.Contains(e.Error(), string(w.text)) {
-		t.Errorf("%v does not name the block that is no card", e)
+		t.Errorf("%v does not name the block that is not a card", e)
 	}
 	if w.decks(w.cloze) == "" {
 		t.Error("a refused call removed a card")

@@ -91,7 +91,7 @@ func (w *world) card(deck, block kernel.ID) kernel.ID {
 			return c.Card
 		}
 	}
-	w.t.Fatalf("%s is no card of %s", block, deck)
+	w.t.Fatalf("%s is not a card of %s", block, deck)
 	return ""
 }
 
@@ -115,7 +115,7 @@ func (w *world) refused(a *action.Action, args string, kind tool.ErrorKind) *too
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		w.t.Fatalf("%s: %v is no tool.Error", a.Name, err)
+		w.t.Fatalf("%s: %v is not a tool.Error", a.Name, err)
 	}
 	return e
 }

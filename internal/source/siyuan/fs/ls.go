@@ -42,7 +42,7 @@ func ls() *action.Action {
 			{Name: "items[].name", About: "title, or name of the notebook"},
 			{Name: "items[].path", About: "path to go on with"},
 			{Name: "items[].children", About: "how many documents are right below"},
-			{Name: "items[].virtual", About: "a file of this tool that is no document"},
+			{Name: "items[].virtual", About: "a file of this tool that is not a document"},
 			{Name: "items[].closed", About: "a closed notebook, which shows no documents"},
 		},
 		Example: `{"path":"/Work notes"}`,

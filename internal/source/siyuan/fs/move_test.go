@@ -200,7 +200,7 @@ func TestReorder(t *testing.T) {
 	kit.Must(t, act(t, "reorder"), args(t, "path", "/Work", "orderedPaths", []string{"/Work/P"}))
 }
 
-// A kernel may write a title in a form of its own, which is no failure.
+// A kernel may write a title in a form of its own, which is not a failure.
 func TestMvTakesTheKernelsForm(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -37,7 +37,7 @@ func replace() *action.Action {
 			{Name: "replacements", About: "{index, replaced, replace_all} of each edit"},
 			{Name: "changedBlocks", About: "ids of the blocks that were written", Verbose: true},
 			{Name: "attributesPreserved", About: "attributes were checked afterwards", Verbose: true},
-			{Name: "skippedComplexBlocks", About: "blocks that are no text and were not searched"},
+			{Name: "skippedComplexBlocks", About: "blocks that are not text and were not searched"},
 			{Name: "warning", About: "what that means"}, {Name: "recommendedTools", About: "what handles them"},
 			{Name: "warnings", About: "what became of references"},
 		},

@@ -140,7 +140,7 @@ func patternOf(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
 	}
 	pattern, err := regexp.Compile(text)
 	if err != nil {
-		e := r.Invalid("query", "is no pattern of Go's RE2: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		e := r.Invalid("query", "is not a pattern of Go's RE2: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		e.Hint = "RE2 has no look-around and no back-references; give regex=false to search for the text itself"
 		return nil, e
 	}

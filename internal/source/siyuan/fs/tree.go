@@ -154,7 +154,7 @@ func (t *grower) grow(ctx context.Context) error {
 				children, err := list(groupCtx, t.r, n.folder)
 				if err != nil {
 					t.fail(n, err.Error())
-					return ctx.Err() // what one document is missing is no failure of the tree
+					return ctx.Err() // what one document is missing is not a failure of the tree
 				}
 				lists[i] = children
 				return nil

@@ -20,7 +20,7 @@ func failure(t testing.TB, err error) *tool.Error {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		t.Fatalf("%v is no error of ours", err)
+		t.Fatalf("%v is not an error of ours", err)
 	}
 	return e
 }

@@ -441,7 +441,7 @@ func TestAssetsThatMayBeLinked(t *testing.T) {
 	}
 }
 
-// TestScriptsInEmbeds: a script runs with the rights of whoever opens the note, so it is no text like another.
+// TestScriptsInEmbeds: a script runs with the rights of whoever opens the note, so it is not text like another.
 func TestScriptsInEmbeds(t *testing.T) {
 	t.Parallel()
 	w := newForeign(t)

@@ -55,7 +55,7 @@ func (c *Client) DatabaseNotebooks(ctx context.Context, databases []ID) (map[ID]
 	return out, nil
 }
 
-// textsIn hands over the texts of a JSON value that name assets; of what is no JSON, all of it.
+// textsIn hands over the texts of a JSON value that name assets; of what is not JSON, all of it.
 func textsIn(raw []byte, yield func(text string)) {
 	if !json.Valid(raw) {
 		yield(string(raw))

@@ -342,7 +342,7 @@ func TestClientIsLazy(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreNotFollowed: an address that sends a browser elsewhere is no kernel, and must not get the token.
+// TestRedirectsAreNotFollowed: an address that sends a browser elsewhere is not a kernel, and must not get the token.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	followed := atomic.Bool{}

@@ -84,7 +84,7 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 }
 
 // open reads the members of an envelope in one pass, since answers can be long. Some handlers
-// write their refusal twice, so only the first value counts. Data that is no JSON is
+// write their refusal twice, so only the first value counts. Data that is not JSON is
 // for whoever reads it to notice.
 func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
 	body = bytes.TrimSpace(body)

@@ -99,7 +99,7 @@ func TestRecordedErrors(t *testing.T) {
 		body = row.RespBody
 		_, err := c.Version(t.Context())
 		if err == nil {
-			t.Errorf("%s#%d: code %d is no error", row.Scenario, row.Seq, code)
+			t.Errorf("%s#%d: code %d is not an error", row.Scenario, row.Seq, code)
 			continue
 		}
 		if kind := tool.KindOf(err); kind != tool.API && kind != tool.Unknown && kind != tool.InvalidPath {

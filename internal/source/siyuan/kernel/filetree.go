@@ -79,7 +79,7 @@ func (c *Client) RemoveDocument(ctx context.Context, id ID) error {
 }
 
 // MoveDocuments moves documents below another document or to the top of a notebook. Moving one
-// into itself or below itself does nothing and is no error.
+// into itself or below itself does nothing and is not an error.
 func (c *Client) MoveDocuments(ctx context.Context, from []ID, to ID) error {
 	return c.call(ctx, "/api/filetree/moveDocsByID", write, map[string]any{"fromIDs": from, "toID": to}, nil)
 }

@@ -18,7 +18,7 @@ func (c *Client) OpenNotebook(ctx context.Context, id ID) error {
 	return c.onNotebook(ctx, "openNotebook", id, nil)
 }
 
-// CloseNotebook closes a notebook. One that does not exist is no error. Shortly after writes to
+// CloseNotebook closes a notebook. One that does not exist is not an error. Shortly after writes to
 // the notebook this can end the kernel: flush before.
 func (c *Client) CloseNotebook(ctx context.Context, id ID) error {
 	return c.onNotebook(ctx, "closeNotebook", id, nil)

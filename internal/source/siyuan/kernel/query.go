@@ -42,7 +42,7 @@ func unknownMode(err error) bool {
 // Quote writes text as an SQL string.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// QuoteIDs writes ids as an SQL list, without those that are no ids.
+// QuoteIDs writes ids as an SQL list, without those that are not ids.
 func QuoteIDs[T ~string](ids []T) string {
 	var b strings.Builder
 	for _, id := range ids {

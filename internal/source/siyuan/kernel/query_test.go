@@ -67,7 +67,7 @@ func TestSQLStaysReadOnly(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"code":%d,"msg":%q,"data":null}`, tt.code, tt.msg)
 		})
 		if _, err := kernel.SQL[struct{}](t.Context(), c, "SELECT 1 LIMIT 1"); err == nil {
-			t.Errorf("%q is no error", tt.msg)
+			t.Errorf("%q is not an error", tt.msg)
 		}
 		want := "readonly"
 		if tt.again {

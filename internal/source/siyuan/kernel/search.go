@@ -54,7 +54,7 @@ type FullText struct {
 	PageSize int             `json:"pageSize"`
 }
 
-// FullText searches blocks. What the kernel cannot make sense of has no hits and is no error.
+// FullText searches blocks. What the kernel cannot make sense of has no hits and is not an error.
 func (c *Client) FullText(ctx context.Context, q FullText) (FoundPage, error) {
 	var out FoundPage
 	if err := c.Flush(ctx); err != nil {
@@ -106,7 +106,7 @@ type Replacing struct {
 }
 
 // FindReplace replaces at once and cannot be undone. What does not exist or does not
-// match is no error.
+// match is not an error.
 func (c *Client) FindReplace(ctx context.Context, r Replacing) error {
 	if r.IDs == nil {
 		r.IDs = []ID{}

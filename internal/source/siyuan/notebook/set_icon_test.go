@@ -25,7 +25,7 @@ func TestSetIcon(t *testing.T) {
 	guarded(t, "set_icon", access.Write, on(`"icon":"1f4d4"`))
 }
 
-// A kernel may write what it is given in a form of its own, which is no failure.
+// A kernel may write what it is given in a form of its own, which is not a failure.
 func TestKernelsForm(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

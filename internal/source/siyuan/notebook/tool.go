@@ -43,7 +43,7 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook
 	}
 	i := slices.IndexFunc(all, func(n kernel.Notebook) bool { return n.ID == id })
 	if i < 0 {
-		return nil, nil //nolint:nilnil // gone is no error
+		return nil, nil //nolint:nilnil // gone is not an error
 	}
 	return &all[i], nil
 }

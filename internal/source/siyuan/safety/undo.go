@@ -153,8 +153,8 @@ func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 	return &tool.Error{Op: "undo", Kind: tool.Unknown, Subject: string(b.ID), Message: "the document it was in is gone"}
 }
 
-// dropFiller removes the empty paragraph that the kernel puts into a document which had nothing but the block (README
-// 25), if that is all there is beside it.
+// dropFiller removes the empty paragraph that the kernel puts into a document which had nothing but the
+// block, if that is all there is beside it.
 func dropFiller(ctx context.Context, k *kernel.Client, b *Before) error {
 	children, err := k.ChildBlocks(ctx, b.Root)
 	if err != nil {

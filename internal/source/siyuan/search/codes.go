@@ -87,7 +87,7 @@ func codeName(given string, names map[string]int) (string, bool) {
 	return "", false
 }
 
-// set and without leave what is no object as it is, for the validation to name.
+// set and without leave what is not an object as it is, for the validation to name.
 func set(args json.RawMessage, name, raw string) json.RawMessage {
 	out, err := sjson.SetRawBytes(args, name, []byte(raw))
 	if err != nil {

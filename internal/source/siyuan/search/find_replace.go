@@ -180,7 +180,7 @@ func checkReplacing(r *action.Request, a *findReplaceArgs) error {
 	if a.Method == "regex" {
 		pattern, err := regexp.Compile(a.K)
 		if err != nil {
-			return r.Invalid("k", "is no regular expression of RE2: "+err.Error())
+			return r.Invalid("k", "is not a regular expression of RE2: "+err.Error())
 		}
 		if pattern.MatchString("") {
 			return r.Invalid("k", "matches nothing at all, which is everywhere; make it need a character")
@@ -191,7 +191,7 @@ func checkReplacing(r *action.Request, a *findReplaceArgs) error {
 	}
 	for kind := range a.ReplaceTypes {
 		if _, known := replaceTypes[kind]; !known {
-			return r.Invalid("replaceTypes/"+kind, "is no kind of text; there are "+strings.Join(slices.Sorted(maps.Keys(replaceTypes)), ", "))
+			return r.Invalid("replaceTypes/"+kind, "is not a kind of text; there are "+strings.Join(slices.Sorted(maps.Keys(replaceTypes)), ", "))
 		}
 	}
 	if a.ReplaceTypes != nil && !slices.Contains(slices.Collect(maps.Values(a.ReplaceTypes)), true) {
@@ -293,7 +293,7 @@ var (
 )
 
 // changed counts the blocks whose text is another one. Attributes come in any order, and the
-// time of the last change is no change.
+// time of the last change is not a change.
 func changed(before, after map[kernel.ID]string) int {
 	plain := func(s string) string {
 		return attributes.ReplaceAllStringFunc(content.Clean(s), func(list string) string {

@@ -93,7 +93,7 @@ func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.
 	}
 	for name := range a.Types {
 		if !slices.Contains(typeNames(), name) {
-			return nil, r.Invalid("types/"+name, "is no type of block; there are "+strings.Join(typeNames(), ", "))
+			return nil, r.Invalid("types/"+name, "is not a type of block; there are "+strings.Join(typeNames(), ", "))
 		}
 	}
 	for _, code := range a.Shortcodes {
@@ -138,13 +138,12 @@ func quoted(a *fulltextArgs) string {
 	return a.Query
 }
 
-// checkQuery refuses what the kernel would answer with no hits and no word about why (README
-// 34), and what could look past the notebooks that may be read.
+// checkQuery refuses what the kernel would answer with no hits and no word about why, and what could look past the notebooks that may be read.
 func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 	switch a.Method {
 	case "regex":
 		if _, err := regexp.Compile(a.Query); err != nil {
-			return r.Invalid("query", "is no regular expression of RE2: "+err.Error())
+			return r.Invalid("query", "is not a regular expression of RE2: "+err.Error())
 		}
 	case "query_syntax":
 		if err := guard.Words(a.Query); err != nil {

@@ -68,7 +68,7 @@ func (w *world) refused(kind tool.ErrorKind, name string, pairs ...any) *tool.Er
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		w.t.Fatalf("%s: %v is no tool.Error", name, err)
+		w.t.Fatalf("%s: %v is not a tool.Error", name, err)
 	}
 	return e
 }

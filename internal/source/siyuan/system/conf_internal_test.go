@@ -28,7 +28,7 @@ func TestSecretKeys(t *testing.T) {
 	t.Parallel()
 	for _, key := range secretKeys {
 		if !secret(key) {
-			t.Errorf("%s is no secret", key)
+			t.Errorf("%s is not a secret", key)
 		}
 	}
 	for _, key := range []string{
@@ -182,7 +182,7 @@ func TestNoSecretShowsByItsPath(t *testing.T) {
 	}
 }
 
-// TestRecordedConfIsUntouchedByMasks holds that what is no secret stays as it is.
+// TestRecordedConfIsUntouchedByMasks holds that what is not a secret stays as it is.
 func TestRecordedConfIsShown(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(recorded(t))

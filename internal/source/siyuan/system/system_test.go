@@ -226,7 +226,7 @@ func TestConfTellsNothingOfNotes(t *testing.T) {
 				t.Errorf("at %s, %s: %s", level, args, got.Raw)
 			}
 			if !strings.Contains(got.Raw, `"value":6`) {
-				t.Errorf("at %s, %s: what is no place is missing: %s", level, args, got.Raw)
+				t.Errorf("at %s, %s: what is not a place is missing: %s", level, args, got.Raw)
 			}
 		}
 	}

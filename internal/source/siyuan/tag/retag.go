@@ -212,7 +212,7 @@ func kindsOf(open string) []string {
 	return strings.Fields(m[1])
 }
 
-// untagged is a span that is no tag any more: what else it is stays, and so does how it looks.
+// untagged is a span that is not a tag any more: what else it is stays, and so does how it looks.
 func untagged(open string, kinds []string, text string) string {
 	rest := strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == "tag" }), " ")
 	if rest == "" {

@@ -57,7 +57,7 @@ func (w *world) refused(kind tool.ErrorKind, name, args string) *tool.Error {
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		w.t.Fatalf("%v is no tool.Error", err)
+		w.t.Fatalf("%v is not a tool.Error", err)
 	}
 	return e
 }

@@ -166,7 +166,7 @@ func TestRollbackNeedsDelete(t *testing.T) {
 	w.Must(t, rollback, args("documentId", w.doc, "historyPath", p))
 }
 
-// TestRollbackIsHonest: code 0 is no proof, and without a copy of the present nothing is put back.
+// TestRollbackIsHonest: code 0 is not proof, and without a copy of the present nothing is put back.
 func TestRollbackIsHonest(t *testing.T) {
 	w := newWorld(t)
 	rollback := act(t, "rollback_document")

@@ -176,7 +176,7 @@ func (w *world) refused(a *action.Action, args string, kind tool.ErrorKind) *too
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		w.t.Fatalf("%s: %v is no tool.Error", a.Name, err)
+		w.t.Fatalf("%s: %v is not a tool.Error", a.Name, err)
 	}
 	return e
 }

@@ -156,7 +156,7 @@ func (o *object) globs(to *[]string, name string) {
 	o.setList(&list, name)
 	for i, g := range list {
 		if _, err := path.Match(g, ""); err != nil {
-			o.fail(o.pointer+"/"+name+"/"+strconv.Itoa(i), "value", "%q is no pattern: %v", g, err)
+			o.fail(o.pointer+"/"+name+"/"+strconv.Itoa(i), "value", "%q is not a pattern: %v", g, err)
 			continue
 		}
 		*to = append(*to, g)

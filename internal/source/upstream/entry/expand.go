@@ -103,7 +103,7 @@ func (o *Options) resolve(ref string) (piece, error) {
 	}
 	name, fallback, defaulted := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
 	if !isVariable(name) {
-		return piece{}, fmt.Errorf("${%s} is no form of variable; write ${NAME}, ${NAME:-text}, ${secret:NAME} or ${input:id}", ref)
+		return piece{}, fmt.Errorf("${%s} is not a form of variable; write ${NAME}, ${NAME:-text}, ${secret:NAME} or ${input:id}", ref)
 	}
 	if v, ok := o.env(name); ok && (v != "" || !defaulted) {
 		return piece{v, variable}, nil

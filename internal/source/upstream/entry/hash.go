@@ -41,7 +41,7 @@ func portable(s string) string {
 func (e Entry) hashOf(id present) string {
 	value := jsontext.Value(encode(id))
 	if err := value.Canonicalize(); err != nil {
-		panic(fmt.Sprintf("entry: identity of %s is no JSON: %v", e.Name, err))
+		panic(fmt.Sprintf("entry: identity of %s is not JSON: %v", e.Name, err))
 	}
 	sum := sha256.Sum256(value)
 	return hex.EncodeToString(sum[:])

@@ -29,7 +29,7 @@ func CheckNames(names, reserved []string) map[string]Problem {
 		low := strings.ToLower(n)
 		switch first, twice := seen[low]; {
 		case !validName.MatchString(n):
-			report(n, "%q is no name for a server; use 1 to 64 of A-Z a-z 0-9 _ -", n)
+			report(n, "%q is not a name for a server; use 1 to 64 of A-Z a-z 0-9 _ -", n)
 		case taken[low]:
 			report(n, "the name %q is Collie's own; choose another", n)
 		case twice && first != n:

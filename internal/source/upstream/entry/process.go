@@ -132,7 +132,7 @@ func (o *object) environment() {
 
 func (o *object) variable(pointer, name string, raw json.RawMessage) {
 	if name == "" || strings.ContainsAny(name, "=\x00") {
-		o.fail(pointer, "value", "%q is no name of a variable", name)
+		o.fail(pointer, "value", "%q is not a name of a variable", name)
 		return
 	}
 	var s string
@@ -176,7 +176,7 @@ func (o *object) envFile(pointer, s string) {
 	vars, err := godotenv.UnmarshalBytes(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if err != nil {
 		// The error of the library quotes the line, and with it perhaps a secret.
-		o.fail(pointer, "envFile", "%s is no dotenv file of lines NAME=value", file)
+		o.fail(pointer, "envFile", "%s is not a dotenv file of lines NAME=value", file)
 		return
 	}
 	for name, value := range vars {

@@ -141,7 +141,7 @@ var headerName = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, to
 
 func (o *object) header(pointer, name, s string) {
 	if !headerName.MatchString(name) {
-		o.fail(pointer, "header", "%q is no name of a header", name)
+		o.fail(pointer, "header", "%q is not a name of a header", name)
 		return
 	}
 	ps, ok := o.expand(pointer, s)

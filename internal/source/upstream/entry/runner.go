@@ -85,7 +85,7 @@ func after(args, words []string) ([]string, bool) {
 	return args, true
 }
 
-// target is the package: what a flag names, else the first argument that is no flag.
+// target is the package: what a flag names, else the first argument that is not a flag.
 func (r runner) target(args []string) string {
 	valued, carrier := strings.Fields(r.valued), strings.Fields(r.carrier)
 	for i := 0; i < len(args); i++ {

@@ -69,7 +69,7 @@ func (b *environment) nvmDefault(dir string) string {
 func version(s string) []int {
 	var list []int
 	for _, part := range strings.Split(strings.TrimPrefix(s, "v"), ".") {
-		n, _ := strconv.Atoi(part) // what is no number sorts first
+		n, _ := strconv.Atoi(part) // what is not a number sorts first
 		list = append(list, n)
 	}
 	return list

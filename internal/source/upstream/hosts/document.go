@@ -69,7 +69,7 @@ func (f format) parse(text []byte) (*document, error) {
 type listed struct {
 	name    string
 	raw     json.RawMessage
-	path    []string       // where it stands in the file; nil where that is no object's member
+	path    []string       // where it stands in the file; nil where that is not an object's member
 	project string         // the folder it is for; empty means what the place says
 	as      *Host          // whose words it has; nil means the file's
 	adapt   func(*reading) // what stands elsewhere in the file about it; may be nil
@@ -86,7 +86,7 @@ func serversIn(raw json.RawMessage, project string, path ...string) []listed {
 	for _, m := range membersOf(raw) {
 		l := listed{name: m.name, raw: m.value, project: project, path: append(slices.Clone(path), m.name)}
 		if kindOf(m.value) != '{' {
-			l.skip = "it is no object"
+			l.skip = "it is not an object"
 		}
 		list = append(list, l)
 	}

@@ -218,7 +218,7 @@ func (h Host) Text(entries []Written) []byte {
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, root.json(), "", "  "); err != nil {
-		panic(fmt.Sprintf("hosts: a file is no JSON: %v", err))
+		panic(fmt.Sprintf("hosts: a file is not JSON: %v", err))
 	}
 	return append(b.Bytes(), '\n')
 }
@@ -229,7 +229,7 @@ func toYAML(raw json.RawMessage) []byte {
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
 	if err := enc.Encode(yamlNode(raw)); err != nil {
-		panic(fmt.Sprintf("hosts: a file is no YAML: %v", err))
+		panic(fmt.Sprintf("hosts: a file is not YAML: %v", err))
 	}
 	return b.Bytes()
 }

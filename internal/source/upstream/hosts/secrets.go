@@ -204,7 +204,7 @@ func isSecretName(name string) bool {
 	return secretName.MatchString(hump.ReplaceAllString(strings.TrimLeft(name, "-"), "${1}_${2}"))
 }
 
-// isWorthy leaves out what is no secret whatever its name: words that switch, and places.
+// isWorthy leaves out what is not a secret whatever its name: words that switch, and places.
 func isWorthy(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "true", "false", "none", "null", "yes", "no", "on", "off", "auto":

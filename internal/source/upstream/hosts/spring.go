@@ -274,7 +274,7 @@ func springDuration(s string) (time.Duration, error) {
 	}
 	d, err := units.Duration(s)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("%q is no length of time", s)
+		return 0, fmt.Errorf("%q is not a length of time", s)
 	}
 	return d, nil
 }

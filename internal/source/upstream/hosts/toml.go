@@ -27,9 +27,9 @@ func fromTOML(text []byte) (json.RawMessage, error) {
 	if err := toml.Unmarshal(text, &all); err != nil {
 		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, column := e.Position()
-			return nil, fmt.Errorf("the file is no TOML: line %d, column %d: %w", line, column, err)
+			return nil, fmt.Errorf("the file is not TOML: line %d, column %d: %w", line, column, err)
 		}
-		return nil, fmt.Errorf("the file is no TOML: %w", err)
+		return nil, fmt.Errorf("the file is not TOML: %w", err)
 	}
 	out := ordered{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -80,7 +80,7 @@ func tomlKey(s string) string {
 	return tomlString(s)
 }
 
-// tomlValue writes a JSON value that is no object.
+// tomlValue writes a JSON value that is not an object.
 func tomlValue(raw json.RawMessage) string {
 	switch kindOf(raw) {
 	case '"':

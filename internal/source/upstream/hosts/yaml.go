@@ -26,7 +26,7 @@ func fromYAML(text []byte) (json.RawMessage, error) {
 			return out.json(), nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the file is no YAML: %w", err)
+			return nil, fmt.Errorf("the file is not YAML: %w", err)
 		}
 		v, err := c.value(&doc, 0)
 		if err != nil {

@@ -104,7 +104,7 @@ func pick(def json.RawMessage) json.RawMessage {
 	return compact(mcp.Edit(nil, members...))
 }
 
-// compact returns raw without white space between tokens, or as it is if it is no JSON that
+// compact returns raw without white space between tokens, or as it is if it is not JSON that
 // can be written again.
 func compact(raw json.RawMessage) json.RawMessage {
 	v := jsontext.Value(bytes.Clone(raw))

@@ -80,7 +80,7 @@ func (w *watcher) run() {
 	}
 }
 
-// begin reads the file for the first time, which is no change.
+// begin reads the file for the first time, which is not a change.
 func (w *watcher) begin() {
 	s := w.store
 	s.mu.Lock()

@@ -19,7 +19,7 @@ import (
 const poll = 250 * time.Millisecond
 
 // Tail yields the lines that f wants of the log file at path and those rotated from it,
-// oldest first, and with f.Follow those that come, until ctx ends. What is no line of a log
+// oldest first, and with f.Follow those that come, until ctx ends. What is not a line of a log
 // is passed over. An error ends the sequence; files that are not there yet are none.
 func Tail(ctx context.Context, path string, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
 	return func(yield func(tool.LogLine, error) bool) {
@@ -130,7 +130,7 @@ func eachLine(r io.Reader, rest []byte, f func(tool.LogLine) bool) ([]byte, erro
 	br := bufio.NewReaderSize(r, 64<<10)
 	for {
 		part, err := br.ReadSlice('\n')
-		if len(rest) <= maxBytes { // more is no line of ours
+		if len(rest) <= maxBytes { // more is not a line of ours
 			rest = append(rest, part...)
 		}
 		switch {

@@ -59,7 +59,7 @@ type Store interface {
 	// Has tells whether there is a value without asking a person for anything.
 	Has(ctx context.Context, name string) (bool, error)
 	Set(ctx context.Context, name, value string) error
-	// Delete is no error where there is no such value.
+	// Delete is not an error where there is no such value.
 	Delete(ctx context.Context, name string) error
 }
 

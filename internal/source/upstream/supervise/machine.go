@@ -230,7 +230,7 @@ func (m *Machine) Stopping(now time.Time, reason string) {
 	m.Enter(now, tool.StateStopping, reason, "")
 }
 
-// Stopped says that what was given up has ended. It is no news where the server was started anew meanwhile.
+// Stopped says that what was given up has ended. It is not news where the server was started anew meanwhile.
 func (m *Machine) Stopped(now time.Time, reason, detail string) {
 	if m.now.State == tool.StateStopping {
 		m.Enter(now, tool.StateIdle, reason, detail)

@@ -26,7 +26,7 @@ var functions = setOf(`
 	radians sin sinh sqrt tan tanh trunc
 	bm25 highlight snippet match pragma_table_info`)
 
-// beforeBracket are the keywords that may stand before a bracket that is no call.
+// beforeBracket are the keywords that may stand before a bracket that is not a call.
 var beforeBracket = setOf(`
 	all and as between by case cast check collate distinct else end escape except exists filter from glob group having in
 	intersect is isnull join like limit match materialized not notnull null offset on or order over partition regexp
@@ -63,7 +63,7 @@ func unknownCall(statement string) string {
 }
 
 // names reports whether the token at i gives a name to an expression of WITH: name (columns) AS [[NOT] MATERIALIZED] (.
-// It can be no call, since SQL knows no call that goes on so. A name of a window before its definition, WINDOW name AS
+// It cannot be a call, since SQL knows no call that goes on so. A name of a window before its definition, WINDOW name AS
 // (, is followed by no bracket at all.
 func names(tokens []token, i int) bool {
 	rest := tokens[i+1:]

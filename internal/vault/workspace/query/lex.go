@@ -24,7 +24,7 @@ func (t token) is(text string) bool {
 	return (t.kind == word || t.kind == other) && strings.EqualFold(t.raw, text)
 }
 
-// name is the name that t may stand for, without quotes and in lower case; "" for what is no name.
+// name is the name that t may stand for, without quotes and in lower case; "" for what is not a name.
 func (t token) name() string {
 	switch t.kind {
 	case word:

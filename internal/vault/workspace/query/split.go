@@ -3,7 +3,7 @@ package query
 import "strings"
 
 // Split cuts a text into its statements, without what separates them. Stretches of nothing but blanks and comments are
-// no statements.
+// not statements.
 func Split(text string) []string {
 	var parts []string
 	start, empty := 0, true

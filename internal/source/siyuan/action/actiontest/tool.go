@@ -79,7 +79,7 @@ func describes(t testing.TB, a *action.Action, about int) {
 	}
 	for name := range example {
 		if a.Param(name) == nil {
-			t.Errorf("%s: example has %q, which is no argument", a.Name, name)
+			t.Errorf("%s: example has %q, which is not an argument", a.Name, name)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// operators are the functions that SQLite makes of what is no call.
+// operators are the functions that SQLite makes of what is not a call.
 var operators = setOf("-> ->> current_date current_time current_timestamp")
 
 // allowed refuses a statement that calls a function which is not on the list, as its compiled program says: the lexer

@@ -65,7 +65,7 @@ var functions = setOf(`
 	acos asin atan atan2 ceil ceiling cos degrees exp floor ln log log10 log2 mod pi pow power radians sin sqrt tan trunc
 	bm25 highlight snippet match`)
 
-// before are the keywords that may stand before a bracket that is no call.
+// before are the keywords that may stand before a bracket that is not a call.
 var before = setOf(`
 	all and as between by case cast collate distinct else end escape except exists filter from glob group having in
 	intersect is isnull join like limit match materialized not notnull offset on or order over partition regexp select

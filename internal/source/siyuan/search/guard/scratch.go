@@ -98,7 +98,7 @@ func (c *scratch) deny(message, hint string) {
 	}
 }
 
-// accept has SQLite compile the statement as it came. A column may be named by a text as well, which is no name to the
+// accept has SQLite compile the statement as it came. A column may be named by a text as well, which is not a name to the
 // lexer, and one of ours would stand in the place of ours.
 func (c *scratch) accept(s *Statement) error {
 	stmt, err := c.prepare(s, s.sql)
