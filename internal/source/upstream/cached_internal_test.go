@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"collie/internal/source/upstream/entry"
-	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
@@ -155,34 +152,6 @@ func TestAnOlderListIsNotAdopted(t *testing.T) {
 	})
 }
 
-// Pins that change while a list is being taken over do not bring the old list back.
-func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
-	t.Parallel()
-	m := &memory{}
-	store := pins.Open("", toolcache.ToolHash, pins.Options{})
-	defer store.Close() //nolint:errcheck // it is in memory
-	set := liveSet(t, m, Options{Pins: store}, specOf(t, "m", fmt.Sprintf(plain, "")))
-	defer set.Close(context.Background())
-	s := set.servers[0]
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	next := *s.known.Load()
-	next.tools = []json.RawMessage{json.RawMessage(`{"name":"new","inputSchema":{"type":"object"}}`)}
-	s.publishing.Lock()
-	var recheck sync.WaitGroup
-	recheck.Go(s.recheck)
-	for range 1000 {
-		runtime.Gosched() // it gets as far as it can
-	}
-	s.publish(&next, tool.FreshLive, "")
-	s.publishing.Unlock()
-	recheck.Wait()
-	if got := s.Offer().Tools[0].Actions[0].Name; got != "new" {
-		t.Errorf("it offers %s after another list was told", got)
-	}
-}
-
 // A list that could not be fetched again is no younger for that, though others could be.
 func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 	t.Parallel()
@@ -204,7 +173,7 @@ func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 		if err := s.Refresh(t.Context()); tool.KindOf(err) != tool.Upstream {
 			t.Errorf("a refresh that failed: %v", err)
 		}
-		e, _, _ := o.Cache.Lookup(*s.want())
+		e, _, _ := o.Cache.Lookup(*s.listing.Want())
 		if st := s.Status(); !st.Validated.Equal(begun) || st.Tools != 1 || !e.ValidatedAt.Equal(begun) || e.LastErrorCode != "list_failed" {
 			t.Errorf("confirmed %v here and %v in the cache, want %v; %d tools; error %q",
 				st.Validated, e.ValidatedAt, begun, st.Tools, e.LastErrorCode)
@@ -233,7 +202,7 @@ func TestAStopIsNoFailure(t *testing.T) {
 		set := liveSet(t, m, o, spec)
 		set.Start(nil)
 		synctest.Wait()
-		w := set.servers[0].want()
+		w := set.servers[0].listing.Want()
 		set.Close(context.Background())
 		if e, _, _ := o.Cache.Lookup(*w); e.LastErrorCode != "" {
 			t.Errorf("the cache has the error %q", e.LastErrorCode)
@@ -275,13 +244,13 @@ func TestChangesAreToldOnce(t *testing.T) {
 		m.crash()
 		time.Sleep(time.Minute)
 		expect("a crash and a restart", 0)
-		s.republish()
+		s.listing.Republish()
 		expect("settings that change nothing", 0)
 		m.mu.Lock()
 		m.tool = "other"
 		m.mu.Unlock()
 		for range 5 {
-			s.lists.ask(tool.ToolsChanged)
+			s.listing.Ask(tool.ToolsChanged)
 		}
 		time.Sleep(time.Second)
 		expect("another list", 1)

@@ -67,7 +67,7 @@ func slotFor(call *tool.Call) slot { return slot{era: eraFor(call), session: cal
 // Current returns the call's action as the server offers it now; see [tool.Refresher]. A
 // server that does not run is started for it, and the caller is told so.
 func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, error) {
-	if s.up.Load() && !s.leaving.Load() {
+	if s.listing.Live() && !s.leaving.Load() {
 		return call.Action, nil
 	}
 	done := func() {}
@@ -226,8 +226,8 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 		req.Method, req.Name = call.Target, ""
 	case tool.KindCall, tool.KindRead, tool.KindPrompt:
 	}
-	if headers := c.server.headers.Load(); headers != nil && call.Kind == tool.KindCall {
-		if h := (*headers)[call.Target]; h != nil {
+	if call.Kind == tool.KindCall {
+		if h := c.server.listing.Headers(call.Target); h != nil {
 			req.Header = h.Pairs(call.Args)
 		}
 	}
@@ -281,7 +281,7 @@ func (s *Server) doubt(call *tool.Call, obj json.RawMessage) {
 		return
 	}
 	if code == "-32601" || strings.Contains(mcp.GetString(obj, "message"), call.Target) {
-		s.lists.ask(tool.ToolsChanged)
+		s.listing.Ask(tool.ToolsChanged)
 	}
 }
 

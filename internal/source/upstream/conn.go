@@ -15,6 +15,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/listing"
 )
 
 // conn is one connection to a server, with the calls in flight on it.
@@ -27,12 +28,9 @@ type conn struct {
 	env    []string         // of the process
 	stop   sync.Once
 
-	used    bool                 // a call was made over it; guarded by the server's mu
-	whose   string               // the session that it was made for or has been given to, for good; guarded by the server's mu
-	teaches bool                 // its lists are taken; written before it is delivered
-	hears   chan struct{}        // closed when changed lists are told, or will not be
-	listed  chan struct{}        // closed when it has told all its lists, or none is asked of it
-	asking  [allLists]sync.Mutex // one fetch of a list after the other: the later one knows better
+	used  bool          // a call was made over it; guarded by the server's mu
+	whose string        // the session that it was made for or has been given to, for good; guarded by the server's mu
+	feed  *listing.Feed // what it tells of what the server offers
 
 	notes     notes
 	roots     rooting
@@ -68,10 +66,7 @@ func (e *exitError) Error() string {
 // where whose is empty, for all. It tries an era first, or that one only. Over HTTP the session may still have to be made ready; see [mcp.Client.Ready].
 func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only bool) (*conn, error) {
 	conf := s.settings()
-	c := &conn{
-		server: s, whose: whose, calls: map[uint64]*flight{}, last: time.Now(),
-		hears: make(chan struct{}), listed: make(chan struct{}),
-	}
+	c := &conn{server: s, whose: whose, calls: map[uint64]*flight{}, last: time.Now()}
 	opts := mcp.ClientOptions{
 		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
 	}
@@ -82,13 +77,31 @@ func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only 
 			opts.Protocol = mcp.ModernVersions[0]
 		}
 	}
+	open := c.spawn
 	switch {
 	case s.set.opts.open != nil:
-		return c, s.set.opts.open(ctx, c, opts)
+		open = func(ctx context.Context, opts mcp.ClientOptions) error { return s.set.opts.open(ctx, c, opts) }
 	case conf.Transport != entry.Stdio:
-		return c, c.dial(ctx, opts)
+		open = c.dial
 	}
-	return c, c.spawn(ctx, opts)
+	if err := open(ctx, opts); err != nil {
+		return c, err
+	}
+	c.feed = listing.NewFeed(c.client, c.proc == nil, c.changeStream())
+	return c, nil
+}
+
+// changeStream is how to open what the server tells of changed lists on; nil for a pipe, which carries that
+// at any time.
+func (c *conn) changeStream() func(context.Context) bool {
+	link, legacy := c.client.Link.(interface{ AwaitStream(context.Context) bool })
+	switch {
+	case c.client.Era == mcp.Modern:
+		return func(context.Context) bool { return c.server.listen(c.server.life, c) }
+	case legacy:
+		return func(ctx context.Context) bool { return c.client.Ready(ctx) == nil && link.AwaitStream(ctx) }
+	}
+	return nil
 }
 
 // timed bounds a start. The time that a server waits for its turn does not count.

@@ -11,6 +11,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/listing"
 	"collie/internal/tool"
 )
 
@@ -49,7 +50,7 @@ type diagnosis struct {
 	server *Server
 	tell   func(tool.Step)
 	conn   *conn
-	known  known
+	known  listing.Lists
 }
 
 // entryError says that a server's entry is wrong.
@@ -143,23 +144,27 @@ func (d *diagnosis) connect() (detail string, err error) {
 	}
 	c := d.conn.client
 	info := "a server that gives no name"
-	if st := strings.TrimSpace(nameOf(c.Info)); st != "" {
+	if st := strings.TrimSpace(listing.NameOf(c.Info)); st != "" {
 		info = st
 	}
 	return fmt.Sprintf("%s speaks %s (%s)", info, c.Version, c.Era), nil
 }
 
+// fetch asks for one list.
+func (d *diagnosis) fetch(which listing.Kind) error {
+	return d.server.listing.Fetch(d.ctx, d.conn.feed, which, &d.known)
+}
+
 func (d *diagnosis) tools() (string, error) {
-	if err := d.server.learnTools(d.ctx, d.conn, &d.known); err != nil {
-		return "", &listError{err}
+	if err := d.fetch(listing.Tools); err != nil {
+		return "", err
 	}
-	detail := fmt.Sprintf("%d", len(d.known.tools))
-	if n := len(d.known.dropped); n > 0 {
-		detail += fmt.Sprintf(", %d left out: %s", n, d.known.dropped[0].Reason)
+	detail := fmt.Sprintf("%d", len(d.known.Tools))
+	if n := len(d.known.Dropped); n > 0 {
+		detail += fmt.Sprintf(", %d left out: %s", n, d.known.Dropped[0].Reason)
 	}
-	told := known{capabilities: d.conn.client.Capabilities}
-	for _, def := range d.known.tools {
-		if told.taskOnly(def) {
+	for _, def := range d.known.Tools {
+		if listing.TaskOnly(d.conn.client.Capabilities, def) {
 			detail += fmt.Sprintf("; %s runs as a task only, which Collie does not carry", mcp.GetString(def, "name"))
 		}
 	}
@@ -170,16 +175,16 @@ func (d *diagnosis) resources() (string, error) {
 	if !d.conn.client.Can("resources") {
 		return "", errSkipped
 	}
-	err := errors.Join(d.server.learnResources(d.ctx, d.conn, &d.known), d.server.learnTemplates(d.ctx, d.conn, &d.known))
-	return fmt.Sprintf("%d, and %d templates", len(d.known.resources), len(d.known.templates)), err
+	err := errors.Join(d.fetch(listing.Resources), d.fetch(listing.Templates))
+	return fmt.Sprintf("%d, and %d templates", len(d.known.Resources), len(d.known.Templates)), err
 }
 
 func (d *diagnosis) prompts() (string, error) {
 	if !d.conn.client.Can("prompts") {
 		return "", errSkipped
 	}
-	err := d.server.learnPrompts(d.ctx, d.conn, &d.known)
-	return fmt.Sprintf("%d", len(d.known.prompts)), err
+	err := d.fetch(listing.Prompts)
+	return fmt.Sprintf("%d", len(d.known.Prompts)), err
 }
 
 func (d *diagnosis) ping() (string, error) {

@@ -6,6 +6,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/toolcache"
 )
 
 // This file decides in which era a server is spoken to, and which connection a caller of an era
@@ -87,8 +88,11 @@ func (s *Server) anyOf(want slot, forCall bool) (*conn, *opening) {
 	if want != (slot{}) || forCall || s.settings().Isolation != entry.Session || s.runsOn() {
 		return nil, nil
 	}
-	if s.teacher != nil && s.teacher.alive() {
-		return s.teacher, nil
+	feed := s.listing.Feed()
+	for _, c := range s.conns() {
+		if c.feed == feed && c.alive() {
+			return c, nil
+		}
 	}
 	for _, o := range s.opening {
 		return nil, o
@@ -142,5 +146,40 @@ func (s *Server) isFor(o *opening, want slot, forCall bool) bool {
 		return false
 	}
 	o.conn.used = o.conn.used || forCall
+	return true
+}
+
+// erasWith says what has been found out about the eras of the server, c included, and how it is reached;
+// see [listing.Options].
+func (s *Server) erasWith(c *mcp.Client) (eras string, transport entry.Transport) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	transport = s.settings().Transport
+	if s.overSSE {
+		transport = entry.SSE
+	}
+	return string(s.spoken.heard(c)), transport // which a connection that is just being made has not noted yet
+}
+
+// recalled takes over what the cache knows of the server's eras, unless the server itself has told; see
+// [listing.Options].
+func (s *Server) recalled(e *toolcache.Entry) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listing.Live() {
+		return false
+	}
+	s.overSSE = e.Transport == string(entry.SSE)
+	switch e.Era {
+	case mcp.Modern.String():
+		s.home = mcp.Modern
+	case mcp.Legacy.String():
+		s.home = mcp.Legacy
+	}
+	s.spoken = ""
+	switch known := spoken(e.Eras); known {
+	case speaksLegacy, speaksModern, speaksBoth: // what a later version may say means nothing here
+		s.spoken = known
+	}
 	return true
 }

@@ -73,7 +73,7 @@ func TestAnUnusedProcessMakesRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	drive(t, s, mcp.Modern)
-	if st := s.Status(); s.connections() != 1 || st.Era != "modern" || st.Tools == 0 || !s.up.Load() {
+	if st := s.Status(); s.connections() != 1 || st.Era != "modern" || st.Tools == 0 || !s.listing.Live() {
 		t.Errorf("%d connections, it speaks %s and has %d tools", s.connections(), st.Era, st.Tools)
 	}
 }
@@ -107,9 +107,9 @@ func TestTheFirstConnectionAfterAStop(t *testing.T) {
 	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern, mcp.Legacy} {
 		s.Stop(t.Context())
 		drive(t, s, era)
-		if st := s.Status(); st.State != tool.StateReady || st.PID == 0 || st.Era != era.String() || !s.up.Load() || s.connections() != 1 {
+		if st := s.Status(); st.State != tool.StateReady || st.PID == 0 || st.Era != era.String() || !s.listing.Live() || s.connections() != 1 {
 			t.Errorf("called in the %s era it is %s, pid %d, speaks %s, lists live %v, %d connections",
-				era, st.State, st.PID, st.Era, s.up.Load(), s.connections())
+				era, st.State, st.PID, st.Era, s.listing.Live(), s.connections())
 		}
 	}
 }

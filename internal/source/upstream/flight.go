@@ -128,9 +128,7 @@ func (c *conn) land(f *flight, token uint64) {
 		close(c.landed)
 	}
 	c.mu.Unlock()
-	if now.UnixNano() > c.server.relistAt.Load() {
-		c.server.relist(now)
-	}
+	c.server.listing.Called(now)
 	f.mu.Lock()
 	held := f.held
 	f.held = nil

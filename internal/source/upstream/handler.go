@@ -23,11 +23,11 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 			f.advance(m.Params)
 		}
 	case "notifications/tools/list_changed":
-		s.lists.ask(tool.ToolsChanged)
+		s.listing.Ask(tool.ToolsChanged)
 	case "notifications/resources/list_changed":
-		s.lists.ask(tool.ResourcesChanged)
+		s.listing.Ask(tool.ResourcesChanged)
 	case "notifications/prompts/list_changed":
-		s.lists.ask(tool.PromptsChanged)
+		s.listing.Ask(tool.PromptsChanged)
 	case "notifications/resources/updated":
 		if late(m.Params, owner) {
 			return

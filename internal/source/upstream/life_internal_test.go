@@ -18,6 +18,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/listing"
 	"collie/internal/tool"
 )
 
@@ -266,7 +267,7 @@ func TestBreaker(t *testing.T) {
 		m.refuse.Store(true)
 		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
 		defer done()
-		s.known.Store(&known{}) // its tools are known: nothing starts it but calls
+		s.listing.Publish(&listing.Lists{}, tool.FreshHit, "") // its tools are known: nothing starts it but calls
 		for range 5 {
 			if err := echo(s); tool.KindOf(err) != tool.Unavailable {
 				t.Fatalf("a start that fails: %v", err)
@@ -300,7 +301,7 @@ func TestHalfOpenTriesOnce(t *testing.T) {
 		m.refuse.Store(true)
 		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
 		defer done()
-		s.known.Store(&known{})
+		s.listing.Publish(&listing.Lists{}, tool.FreshHit, "")
 		for range 5 {
 			_ = echo(s)
 		}
@@ -324,7 +325,7 @@ func TestUnknownToolsAreTriedAgain(t *testing.T) {
 		m.refuse.Store(true)
 		s, done := live(t, m, fmt.Sprintf(plain, ""))
 		defer done()
-		s.startFirst()
+		s.startFirst(nil)
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if n := m.starts.Load(); n < 2 || n > 4 {

@@ -58,16 +58,21 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	s.configured(next)
 	for _, srv := range fresh {
 		srv.wants.setLevel(level)
-		starts := begun && (srv.begin1st(true, true) || srv.wants.any())
-		if !starts || srv.isKnown() {
-			srv.begunAll()
+		var starts bool
+		var endLease func()
+		if begun {
+			starts, endLease = srv.startsFirst(srv.recallFirst(false), true, true)
+			starts = starts || srv.wants.any()
+		}
+		if !starts || srv.listing.Lists() != nil {
+			srv.first.isOver()
 		}
 		if starts {
-			go srv.startFirst() // Close waits for the start
+			go srv.startFirst(endLease) // Close waits for the start
 		}
 	}
 	for _, srv := range woken {
-		go srv.startFirst() // Close waits for the start
+		go srv.startFirst(nil) // Close waits for the start
 	}
 	return changed
 }
@@ -78,13 +83,9 @@ func (s *Server) succeed(old *Server) {
 	for _, uri := range old.wants.now().uris {
 		s.wants.keep(uri)
 	}
-	k := old.known.Load()
-	if k == nil || !s.set.opts.Policy.ServeOldOnChange || !s.checkPins(k, false) {
-		return
+	if s.set.opts.Policy.ServeOldOnChange {
+		s.listing.Succeed(old.listing)
 	}
-	s.publishing.Lock()
-	defer s.publishing.Unlock()
-	s.publish(k, tool.FreshStale, "config_changed")
 }
 
 // instead returns the server that has taken the place of s, whose connection failed with err: a
@@ -150,6 +151,6 @@ func (s *Server) reconfigure(spec Spec) bool {
 	connected := len(s.conns()) > 0
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Reconfigured(now, connected) })
 	s.mu.Unlock()
-	s.republish()
+	s.listing.Republish()
 	return true
 }

@@ -11,10 +11,10 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/listing"
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/signin"
 	"collie/internal/source/upstream/supervise"
-	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
 
@@ -30,62 +30,55 @@ type Server struct {
 	said  *serverlog.Log
 	noise noiseCounter
 
-	publishing sync.Mutex   // one offer after the other
-	built      *entry.Entry // the settings that the offer was made with; guarded by publishing
-	builtPins  *changes     // and the pins
-	pinned     atomic.Pointer[changes]
-	known      atomic.Pointer[known]
-	offer      atomic.Pointer[tool.Offer]
-	headers    atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
-	up         atomic.Bool                                  // a connection stands, and the lists are its own
-	leaving    atomic.Bool                                  // it takes no more calls; see instead
-	headless   atomic.Bool                                  // it leaves the request for its listening stream unanswered
-	postponed  postponement                                 // of refreshing in the background
-	relistAt   atomic.Int64                                 // when a live list is to be asked for again, in Unix ns
+	listing    *listing.Listing
+	leaving    atomic.Bool  // it takes no more calls; see instead
+	headless   atomic.Bool  // it leaves the request for its listening stream unanswered
+	postponed  postponement // of refreshing in the background
 	watch      watchers
-	verdict    toolcache.Verdict // of the cache, before the first start; written before Start returns
-	verdictWhy string
-	unchecked  atomic.Bool                     // the pins have not been asked about what the cache gave
 	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
-	lists      refresher
 	wants      wants
 	supervisor *supervise.Supervisor
 	questions  questions
 	visitors   atomic.Pointer[[]*tool.Session] // who is there and sees this server
 
-	started  chan struct{} // closed when the first start is over, or none is needed
-	first    sync.Once     // closes started
-	listed   chan struct{} // closed when the lists of the first start are all there, or will not come
-	all      sync.Once     // closes listed
-	endLease func()        // of the first start; nil where it has none
+	first *firstStart
 
 	life   context.Context // ends with Close
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // goroutines that outlive the call that started them
 
-	mu        sync.Mutex
-	hello     hello
-	freshness tool.Freshness
-	why       string    // of freshness
-	validated time.Time // when a live server last confirmed the lists
-	changed   []string  // tools that differ from their pins
-	primary   *conn
-	extra     map[slot]*conn // beside the primary one: another era, or a session of its own
-	teacher   *conn          // whose lists are on offer
-	home      mcp.Era        // of the primary connection, or of the last one; 0 where there was none
-	spoken    spoken         // which eras the server speaks
-	caller    mcp.Era        // of the last call; 0 where nobody has called
-	overSSE   bool           // it was found to speak HTTP with SSE only
-	opening   map[slot]*opening
-	stopping  chan struct{} // closed when connections that were given up have ended; nil if none
-	dropped   uint64        // answers that nobody waited for, on connections that have ended
-	closed    bool
+	mu       sync.Mutex
+	primary  *conn
+	extra    map[slot]*conn // beside the primary one: another era, or a session of its own
+	home     mcp.Era        // of the primary connection, or of the last one; 0 where there was none
+	spoken   spoken         // which eras the server speaks
+	caller   mcp.Era        // of the last call; 0 where nobody has called
+	overSSE  bool           // it was found to speak HTTP with SSE only
+	opening  map[slot]*opening
+	stopping chan struct{} // closed when connections that were given up have ended; nil if none
+	dropped  uint64        // answers that nobody waited for, on connections that have ended
+	closed   bool
 }
 
-// hello is what a server said of itself when it was spoken to last.
-type hello struct {
-	era, version string
-	server       string // name and version
+// firstStart says how far the start with the gateway has come.
+type firstStart struct {
+	started chan struct{} // closed when it is over, or none is needed
+	tools   sync.Once     // closes started
+	listed  chan struct{} // closed when its lists are all there, or will not come
+	all     sync.Once     // closes listed
+}
+
+func newFirstStart() *firstStart {
+	return &firstStart{started: make(chan struct{}), listed: make(chan struct{})}
+}
+
+// hasTools notes that nothing more is to be waited for before the server's tools are known.
+func (f *firstStart) hasTools() { f.tools.Do(func() { close(f.started) }) }
+
+// isOver notes that nothing more is to be waited for before it is known what the server offers.
+func (f *firstStart) isOver() {
+	f.hasTools()
+	f.all.Do(func() { close(f.listed) })
 }
 
 // slot names a connection: the primary one is the zero slot. A session has one connection, in
@@ -120,16 +113,14 @@ func newServer(set *Set, spec Spec) *Server {
 	e := spec.Entry
 	s := &Server{
 		set: set, name: e.Name, wrong: spec.wrong(), off: spec.Off, extra: map[slot]*conn{},
-		opening: map[slot]*opening{}, started: make(chan struct{}), listed: make(chan struct{}),
+		opening: map[slot]*opening{}, first: newFirstStart(),
 	}
 	s.conf.Store(&e)
 	s.log = slog.New(discreet{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.said = set.logFor(e.Name, s.log)
 	s.signIn = onceItWorks(s.openSignIn)
 	s.life, s.cancel = context.WithCancelCause(context.Background())
-	s.lists.server = s
 	s.questions.prefix = "ask-" + e.Name + "-"
-	s.offer.Store(&tool.Offer{})
 	s.supervisor = supervise.New(supervise.Options{
 		Policy: func() supervise.Policy { return supervise.PolicyOf(s.settings()) }, Do: s.carryOut, Changed: s.logState,
 	})
@@ -145,6 +136,11 @@ func newServer(set *Set, spec Spec) *Server {
 		s.hash = set.identity(&e)
 		s.enter(tool.StateIdle, "", "")
 	}
+	s.listing = listing.New(listing.Options{
+		Name: s.name, Hash: s.hash, Settings: s.settings, Cache: set.cache(), Pins: set.opts.Pins, Home: set.opts.Home,
+		Log: s.log, Said: s.said, Fingerprint: s.fingerprint, Principal: s.principal,
+		Eras: s.erasWith, Recalled: s.recalled, Starting: s.isStarting, Tell: s.watch.tell, Life: s.life, Go: s.wg.Go,
+	})
 	return s
 }
 
@@ -155,21 +151,15 @@ func (s *Server) settings() *entry.Entry { return s.conf.Load() }
 func (s *Server) Name() string { return s.name }
 
 // Offer is what the server offered last.
-func (s *Server) Offer() *tool.Offer { return s.offer.Load() }
+func (s *Server) Offer() *tool.Offer { return s.listing.Offer() }
 
 // Started is closed when the server's first start is over, or when its tools are known
 // without one; see [tool.Starter].
-func (s *Server) Started() <-chan struct{} { return s.started }
+func (s *Server) Started() <-chan struct{} { return s.first.started }
 
 // Listed is closed when the other lists of the first start are there too, or will not come; see
 // [tool.Starter].
-func (s *Server) Listed() <-chan struct{} { return s.listed }
-
-// begunAll notes that nothing more is to be waited for before what the server offers is known.
-func (s *Server) begunAll() {
-	s.first.Do(func() { close(s.started) })
-	s.all.Do(func() { close(s.listed) })
-}
+func (s *Server) Listed() <-chan struct{} { return s.first.listed }
 
 // Watch tells f of changes; see [tool.Source].
 func (s *Server) Watch(f func(tool.Change)) (stop func()) { return s.watch.add(f) }
@@ -295,9 +285,8 @@ func (s *Server) at(key slot) *conn {
 
 // put sets the connection of a slot. s.mu is held.
 func (s *Server) put(key slot, c *conn) {
-	if c == nil && s.teacher != nil && s.at(key) == s.teacher {
-		s.teacher = nil
-		s.up.Store(false)
+	if old := s.at(key); c == nil && old != nil {
+		s.listing.Drop(old.feed)
 	}
 	if c != nil {
 		c.whose = key.session
@@ -373,17 +362,13 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.leaving.Store(true)
 	s.mu.Lock()
 	s.closed = true
-	conns, teacher := s.conns(), s.teacher
+	conns := s.conns()
 	s.mu.Unlock()
-	if teacher != nil && teacher.alive() {
-		telling, cancel := context.WithTimeout(ctx, listsAtEnd)
-		_ = teacher.awaitLists(telling) // what does not come is learnt another time
-		cancel()
-	}
+	s.awaitLists(ctx)
 	drainAll(ctx, conns, drain)
 	s.mu.Lock()
-	s.primary, s.extra, s.teacher = nil, map[slot]*conn{}, nil
-	s.up.Store(false)
+	s.primary, s.extra = nil, map[slot]*conn{}
+	s.listing.Drop(nil)
 	s.mu.Unlock()
 	s.supervisor.Finish()
 	s.cancel(errStopping)
@@ -392,12 +377,25 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 		wg.Go(func() { c.close(ctx) })
 	}
 	wg.Wait()
-	s.lists.close()
+	s.listing.Close()
 	s.wg.Wait()
 	s.closeSignIn()
 	s.said.Close()
 	s.enter(tool.StateStopped, "", "")
-	s.begunAll()
+	s.first.isOver()
+}
+
+// listsAtEnd is how long a server that is being stopped may take for lists that it was asked for:
+// they are kept together or not at all.
+const listsAtEnd = 500 * time.Millisecond
+
+// awaitLists waits for the lists that a live server is telling; what does not come is learnt another time.
+func (s *Server) awaitLists(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, listsAtEnd)
+	defer cancel()
+	if f := s.listing.Feed(); f != nil {
+		_ = f.AwaitAlive(ctx)
+	}
 }
 
 // capabilities is what we announce to a legacy server, and to a modern one for ourselves:

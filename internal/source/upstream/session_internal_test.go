@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/mcp"
+	"collie/internal/source/upstream/listing"
 	"collie/internal/tool"
 )
 
@@ -34,7 +35,7 @@ func TestSessionsRestByThemselves(t *testing.T) {
 				s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","idleTimeout":"10m","lifecycle":"`+lifecycle+`"`))
 				defer done()
 				if lifecycle == "keepalive" {
-					s.startFirst()
+					s.startFirst(nil)
 				}
 				for i := range 5 {
 					if err := echoOf(s, fmt.Sprint(i)); err != nil {
@@ -97,7 +98,7 @@ func TestBreakerOfSessions(t *testing.T) {
 		m.refuse.Store(true)
 		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
 		defer done()
-		s.known.Store(&known{})
+		s.listing.Publish(&listing.Lists{}, tool.FreshHit, "")
 		for i := range 50 {
 			_ = echoOf(s, fmt.Sprint(i))
 		}

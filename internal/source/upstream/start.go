@@ -2,37 +2,37 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
 )
 
-// startFirst starts the server for the first time, with the gateway, to learn its tools.
-func (s *Server) startFirst() {
-	defer s.first.Do(func() { close(s.started) })
+// startFirst starts the server for the first time, with the gateway, to learn its tools. endLease is called
+// when the lists are there or will not come; nil is nothing.
+func (s *Server) startFirst(endLease func()) {
+	defer s.first.hasTools()
 	if s.usable() != nil {
-		s.begunAll()
+		s.first.isOver()
 		return
 	}
 	c, err := s.connection(s.life)
-	if s.endLease != nil {
+	if endLease != nil {
 		go func() { // ends with the lists, which have a limit, or with the server
 			if c != nil {
-				c.awaitLists(s.life)
+				_ = c.feed.Await(s.life)
 			}
-			s.endLease()
+			endLease()
 		}()
 	}
 	if err != nil {
-		s.begunAll()
+		s.first.isOver()
 		if s.life.Err() == nil {
 			s.log.Warn("server did not start", "error", shorten(s.redact(err.Error())))
 		}
@@ -61,7 +61,7 @@ func (s *Server) open(o *opening) {
 		c.used = o.forCall
 		s.spoken = s.spoken.heard(c.client)
 		s.home = c.client.Era
-		s.up.Store(s.teacher == c)
+		s.listing.Stand(c.feed)
 		s.opened(c)
 	} else {
 		if contradicts(err) {
@@ -72,8 +72,15 @@ func (s *Server) open(o *opening) {
 	s.mu.Unlock()
 	s.deliver(o, c, err)
 	if err == nil {
-		s.learnRest(s.life, c)
+		s.learnRest(c)
 		s.askBetter(c)
+	}
+}
+
+// learnRest learns what no call waits for.
+func (s *Server) learnRest(c *conn) {
+	if s.listing.LearnRest(s.life, c.feed) {
+		s.first.isOver()
 	}
 }
 
@@ -93,7 +100,7 @@ func (s *Server) askBetter(c *conn) {
 
 // taught learns the server's tools; see learn. Of a process that ended meanwhile the error says how.
 func (s *Server) taught(ctx context.Context, c *conn, always bool) error {
-	err := s.learn(ctx, c, always)
+	err := s.listing.Learn(ctx, c.feed, always)
 	if err == nil || c.alive() {
 		return err
 	}
@@ -181,7 +188,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 	news := s.spoken != before
 	s.mu.Unlock()
 	if news {
-		defer s.rememberEras()
+		defer s.listing.KeepCurrent()
 	}
 	if alone {
 		if err != nil {
@@ -193,7 +200,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 		return
 	}
 	if old != nil {
-		s.hear(s.life, c)
+		s.listing.Hear(s.life, c.feed)
 		s.wg.Go(func() {
 			old.drain(s.life, s.set.opts.Drain)
 			old.close(s.life)
@@ -201,14 +208,14 @@ func (s *Server) openExtra(o *opening, key slot) {
 	}
 	s.deliver(o, c, err)
 	if err == nil {
-		s.learnRest(s.life, c)
+		s.learnRest(c)
 	}
 }
 
 // brief learns over a connection beside the primary one what has to be known before its first call:
 // the tools, where no other connection has confirmed them.
 func (s *Server) brief(ctx context.Context, c *conn, key slot) error {
-	if key.session != "" && !s.up.Load() {
+	if key.session != "" && !s.listing.Live() {
 		return s.taught(ctx, c, false)
 	}
 	return c.client.Ready(ctx)
@@ -246,14 +253,12 @@ func (s *Server) place(key slot, c *conn) (old *conn) {
 			s.spoken = speaksModern // which is spoken to clients of both eras
 		}
 		old, s.primary, s.home = s.primary, c, c.client.Era
-		s.teacher, c.teaches = c, true
+		s.listing.Adopt(c.feed)
 		s.opened(c)
 		return old
 	}
 	s.put(key, c)
-	if s.teacher == c {
-		s.up.Store(true)
-	}
+	s.listing.Stand(c.feed)
 	if key.session != "" && s.primary == nil && s.opening[slot{}] == nil {
 		s.opened(c)
 	}
@@ -304,13 +309,8 @@ func (s *Server) clear(c *conn) {
 
 // opened records a start that worked. s.mu is held.
 func (s *Server) opened(c *conn) {
-	s.hello = hello{c.client.Era.String(), c.client.Version, nameOf(c.client.Info)}
+	s.listing.Spoke(c.client)
 	s.supervisor.Tell((*supervise.Machine).Ready)
-}
-
-// nameOf is how a server names itself: name and version.
-func nameOf(info json.RawMessage) string {
-	return strings.TrimSpace(mcp.GetString(info, "name") + " " + mcp.GetString(info, "version"))
 }
 
 // failure is the error a caller sees of a start that failed.
@@ -329,6 +329,31 @@ func (s *Server) failure(err error, after time.Duration) error {
 	return &tool.Error{
 		Op: "start", Kind: kind, Subject: s.name, RetryAfter: after,
 		Message: s.redact(fmt.Sprintf("the server did not start (%s): %v", reason, err)), Hint: hint,
+	}
+}
+
+// isStarting reports whether a connection is being made.
+func (s *Server) isStarting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.opening) > 0
+}
+
+// isLive reports whether the server runs or is being started: it tells what it offers better than any
+// cache.
+func (s *Server) isLive() bool { return s.listing.Live() || s.isStarting() }
+
+// forget takes back what the cache had told, since somebody has cleared it, and learns it anew
+// where that may be done without a call.
+func (s *Server) forget() {
+	if !s.listing.Forget(s.isLive) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lazy := s.settings().Lifecycle == entry.Lazy && s.set.opts.Policy.Warmup == "off"
+	if !lazy && !s.closed && s.primary == nil && s.opening[slot{}] == nil {
+		s.begin(slot{}, 0) // nobody waits for it
 	}
 }
 
@@ -373,18 +398,16 @@ func (s *Server) Restart(ctx context.Context) error {
 
 // Refresh fetches all lists from the live server, starting it if need be.
 func (s *Server) Refresh(ctx context.Context) error {
-	s.mu.Lock()
-	c := s.teacher
-	s.mu.Unlock()
-	if c == nil || !c.alive() {
+	f := s.listing.Feed()
+	if f == nil || !f.Alive() {
 		s.supervisor.Tell((*supervise.Machine).Forgive)
 		c, err := s.connection(ctx) // which learns the lists
 		if err != nil {
 			return err
 		}
-		return c.awaitLists(ctx)
+		return c.feed.Await(ctx)
 	}
-	if !s.refresh(ctx, c, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
+	if !s.listing.Refresh(ctx, f, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
 		return &tool.Error{
 			Op: "refresh", Kind: tool.Upstream, Subject: s.name, Message: "it does not tell its lists; the old ones stay",
 			Hint: "collie mcp logs " + s.name + " shows why",

@@ -6,13 +6,14 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"collie/internal/mcp"
 	"collie/internal/process"
+	"collie/internal/source/upstream/listing"
+	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/signin"
 	"collie/internal/source/upstream/supervise"
@@ -57,14 +58,8 @@ func (s *Server) Status() tool.ServerStatus {
 	if !now.NextRetry.IsZero() {
 		st.NextRetry = &now.NextRetry
 	}
+	s.listing.Status(&st)
 	s.mu.Lock()
-	st.Era, st.Version, st.Server = s.hello.era, s.hello.version, s.hello.server
-	st.Freshness, st.Why = s.freshness, s.why
-	st.Changed = slices.Clone(s.changed)
-	if !s.validated.IsZero() {
-		at := s.validated
-		st.Validated = &at
-	}
 	if c := s.primary; c != nil && c.proc != nil && c.alive() {
 		st.PID = c.proc.Pid()
 	}
@@ -73,17 +68,12 @@ func (s *Server) Status() tool.ServerStatus {
 		st.Dropped += c.droppedResponses()
 	}
 	s.mu.Unlock()
-	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.up.Load() {
+	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.listing.Live() {
 		st.Freshness = tool.FreshHit // it was live a moment ago, and the cache has it
 	}
 	if st.State == tool.StateNeedsAuth {
 		st.Hint = s.authHint()
 	}
-	offer := s.Offer()
-	for i := range offer.Tools {
-		st.Tools += len(offer.Tools[i].Actions)
-	}
-	st.Resources, st.Prompts = len(offer.Resources), len(offer.Prompts)
 	return st
 }
 
@@ -95,6 +85,14 @@ func (s *Server) Logs() []process.Entry { return s.said.Entries() }
 // with f.Follow what comes, until ctx ends.
 func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
 	return s.said.Tail(ctx, f)
+}
+
+// Changes are the tools whose definitions wait for approval.
+func (s *Server) Changes() map[string]pins.Change { return s.listing.Changes() }
+
+// Approve accepts changed definitions, all of them if no tool is named, and returns how many.
+func (s *Server) Approve(ctx context.Context, tools ...string) (int, error) {
+	return s.listing.Approve(ctx, tools...)
 }
 
 // reasonOf classes a failed start: its stable code, and what a person
@@ -124,7 +122,7 @@ func reasonOf(err error) (reason, hint string) {
 		}
 		return "exited_early", ""
 	}
-	if _, ok := errors.AsType[*listError](err); ok && statusOf(err) == 0 {
+	if _, ok := errors.AsType[*listing.Error](err); ok && statusOf(err) == 0 {
 		return "list_failed", ""
 	}
 	if closedPipe(err) {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"collie/internal/source/upstream/listing"
 	"collie/internal/tool"
 )
 
@@ -132,7 +133,7 @@ func TestStartingIsSeenAtOnce(t *testing.T) {
 		m.refuse.Store(true)
 		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
 		defer done()
-		s.known.Store(&known{})
+		s.listing.Publish(&listing.Lists{}, tool.FreshHit, "")
 		_ = echo(s)
 		m.hold = make(chan struct{})
 		defer close(m.hold)

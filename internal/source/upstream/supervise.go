@@ -45,7 +45,7 @@ func (s *Server) failed(f supervise.Failure) {
 // restless reports whether the server is to be tried again without anybody calling. s.mu is
 // held.
 func (s *Server) restless() bool {
-	return s.runsOn() || s.known.Load() == nil || s.wants.any()
+	return s.runsOn() || s.listing.Lists() == nil || s.wants.any()
 }
 
 // runsOn reports whether the server is to run whether or not anybody uses it.
@@ -200,8 +200,8 @@ func (s *Server) abandon(conns []*conn, reason string) {
 	for _, c := range conns {
 		c.retire()
 	}
-	s.primary, s.extra, s.teacher = nil, map[slot]*conn{}, nil
-	s.up.Store(false)
+	s.primary, s.extra = nil, map[slot]*conn{}
+	s.listing.Drop(nil)
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopping(now, reason) })
 	s.stopping = make(chan struct{})
 }

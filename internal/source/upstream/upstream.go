@@ -236,16 +236,16 @@ func (s *Set) Start(names []string) {
 	servers := slices.Clone(s.servers)
 	s.begun = true
 	s.mu.Unlock()
-	recallAll(servers)
+	recalled := recallAll(servers)
 	var wg sync.WaitGroup
-	for _, srv := range servers {
+	for i, srv := range servers {
 		chosen := names == nil || slices.Contains(names, srv.name)
-		starts := srv.begin1st(chosen, names == nil)
-		if !starts || srv.isKnown() {
-			srv.begunAll()
+		starts, endLease := srv.startsFirst(recalled[i], chosen, names == nil)
+		if !starts || srv.listing.Lists() != nil {
+			srv.first.isOver()
 		}
 		if starts {
-			wg.Go(srv.startFirst)
+			wg.Go(func() { srv.startFirst(endLease) })
 		}
 	}
 	s.stopWatch = s.cache().Watch(s.adopt)
@@ -262,10 +262,10 @@ func (s *Set) Start(names []string) {
 // adopt takes over what another gateway has found out about a server.
 func (s *Set) adopt(name string) {
 	srv := s.Server(name)
-	if srv == nil || srv.usable() != nil || srv.speaksForItself() {
+	if srv == nil || srv.usable() != nil || srv.isLive() {
 		return
 	}
-	if v, why := srv.recall(true); v == toolcache.Miss && why == "no_entry" {
+	if v, why := srv.listing.Recall(true); v == toolcache.Miss && why == "no_entry" {
 		srv.forget()
 	}
 }
@@ -281,12 +281,7 @@ func (s *Set) watchPins(servers []*Server) {
 		return
 	}
 	for _, srv := range servers {
-		if srv.unchecked.Swap(false) {
-			srv.takeChanges(changes(srv.Changes()))
-			if srv.settings().Trust == entry.Pin { // since a moment ago: now it hides something
-				srv.republish()
-			}
-		}
+		srv.listing.CheckLate()
 	}
 	stop := s.opts.Pins.Watch(s.approved)
 	<-s.life.Done()
@@ -304,7 +299,7 @@ func (s *Set) Cleared(names []string) {
 func (s *Set) approved(name string) {
 	if srv := s.Server(name); srv != nil {
 		s.adopt(name) // a list that was refused for its definitions may be known now
-		srv.recheck()
+		srv.listing.Recheck()
 	}
 }
 

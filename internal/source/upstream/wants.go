@@ -353,7 +353,7 @@ func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscrip
 			return nil
 		}
 		for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
-			c.server.lists.ask(kind)
+			c.server.listing.Ask(kind)
 		}
 	}
 }

@@ -13,43 +13,58 @@ import (
 	"collie/internal/tool"
 )
 
-// begin1st publishes what the cache knows and reports whether the server is to be started now. chosen says that its tools are wanted now; all that this is a whole gateway.
-func (s *Server) begin1st(chosen, all bool) bool {
-	if s.usable() != nil {
-		return false
+// recalled is what the cache knows of a server, and why not more.
+type recalled struct {
+	verdict toolcache.Verdict
+	why     string
+}
+
+// recallFirst publishes what the cache knows of the server, before its first start. The zero value is for a
+// server that cannot be used.
+func (s *Server) recallFirst(quick bool) (r recalled) {
+	if s.usable() == nil {
+		r.verdict, r.why = s.listing.Recall(quick)
 	}
-	v, why := s.verdict, s.verdictWhy
-	if v == "" {
-		v, why = s.recall(false)
+	return r
+}
+
+// startsFirst reports whether the server is to be started now, by what the cache knows of it. chosen says
+// that its tools are wanted now; all that this is a whole gateway. endLease, if it is not nil, is to be
+// called when the lists are there.
+func (s *Server) startsFirst(known recalled, chosen, all bool) (starts bool, endLease func()) {
+	if s.usable() != nil || !chosen {
+		return false, nil
 	}
 	conf, policy := s.settings(), s.set.opts.Policy
-	switch {
-	case !chosen:
-		return false
-	case all && s.runsOn():
-		return true
+	if all && s.runsOn() {
+		return true, nil
 	}
-	switch v {
+	switch known.verdict {
 	case toolcache.Hit:
-		return all && policy.Warmup == "all"
+		return all && policy.Warmup == "all", nil
 	case toolcache.Stale:
 		if !all {
-			return false
+			return false, nil
 		}
 		early := policy.Warmup == "all" || policy.Warmup == "stale" || policy.RefreshStale == "start" ||
-			conf.Transport != entry.Stdio || why == "fingerprint" && conf.Lifecycle == entry.Auto
-		return early && s.leased()
+			conf.Transport != entry.Stdio || known.why == "fingerprint" && conf.Lifecycle == entry.Auto
+		if !early {
+			return false, nil
+		}
+		endLease, starts = s.lease()
+		return starts, endLease
 	case toolcache.Expired, toolcache.Miss:
 	}
 	if conf.Lifecycle == entry.Lazy && all && policy.Warmup == "off" {
-		return false
+		return false, nil
 	}
-	return true
+	return true, nil
 }
 
 // recallAll publishes what the cache knows of servers, on as many processors as there are: it
-// is most of what a start takes.
-func recallAll(servers []*Server) {
+// is most of what a start takes. It returns what that is worth, in the order of servers.
+func recallAll(servers []*Server) []recalled {
+	out := make([]recalled, len(servers))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(servers)) {
@@ -59,20 +74,12 @@ func recallAll(servers []*Server) {
 				if i >= len(servers) {
 					return
 				}
-				if srv := servers[i]; srv.usable() == nil {
-					srv.verdict, srv.verdictWhy = srv.recall(true)
-				}
+				out[i] = servers[i].recallFirst(true)
 			}
 		})
 	}
 	wg.Wait()
-}
-
-// leased reports whether this gateway is the one to refresh the server's list. The right lasts
-// until what the first start tells is known.
-func (s *Server) leased() (ok bool) {
-	s.endLease, ok = s.lease()
-	return ok
+	return out
 }
 
 // flushTime bounds how long a list may take to get to where others look for it.
@@ -85,9 +92,9 @@ func (s *Server) lease() (release func(), ok bool) {
 	if !ok {
 		return nil, false
 	}
-	if w := s.want(); w != nil {
+	if w := s.listing.Want(); w != nil {
 		if _, v, _ := s.set.cache().Lookup(*w); v == toolcache.Hit {
-			s.recall(false)
+			s.listing.Recall(false)
 			end()
 			return nil, false
 		}
@@ -110,9 +117,9 @@ func (s *Set) refreshOften() {
 			remote := srv.settings().Transport != entry.Stdio
 			switch {
 			case s.life.Err() != nil || srv.usable() != nil || srv.postponed.now(time.Now()):
-			case srv.up.Load():
+			case srv.listing.Live():
 				for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
-					srv.lists.ask(kind)
+					srv.listing.Ask(kind)
 				}
 			case srv.needsPerson():
 			case remote || p.RefreshStarts:

@@ -1,4 +1,4 @@
-package upstream
+package listing
 
 import (
 	"bytes"
@@ -11,34 +11,33 @@ import (
 	"collie/internal/tool"
 )
 
-// known is what a server told of itself, byte for byte, whoever remembered it: the live
+// Lists is what a server told of itself, byte for byte, whoever remembered it: the live
 // server or the cache. It is immutable once it has been published.
-type known struct {
-	tools, resources, templates, prompts []json.RawMessage
-	instructions                         string
+type Lists struct {
+	Tools, Resources, Templates, Prompts []json.RawMessage
+	Dropped                              []toolcache.Dropped // tools that were left out
+	Instructions                         string
 	info, capabilities                   json.RawMessage
 	version                              string
 	modern, remote                       bool
 
 	truncated bool
-	dropped   []toolcache.Dropped
 	ttl       time.Duration // smallest ttlMs; 0 where no page gave one
 	scope     string        // strictest cacheScope; empty where no page gave one
 }
 
 // can reports whether the server announced a capability; see [mcp.Client.Can].
-func (k *known) can(path ...string) bool {
-	v := mcp.Get(k.capabilities, path...)
+func (k *Lists) can(path ...string) bool { return can(k.capabilities, path...) }
+
+func can(capabilities json.RawMessage, path ...string) bool {
+	v := mcp.Get(capabilities, path...)
 	return v != nil && string(v) != "false" && string(v) != "null"
 }
 
-// isKnown reports whether it is known what the server offers.
-func (s *Server) isKnown() bool { return s.known.Load() != nil }
-
-// taskOnly reports whether a tool can be called as a task alone (2025-11-25, Tasks): without the
+// TaskOnly reports whether a tool can be called as a task alone (2025-11-25, Tasks): without the
 // capability no client may do so, whatever the tool says.
-func (k *known) taskOnly(def json.RawMessage) bool {
-	return k.can("tasks", "requests", "tools", "call") && mcp.GetString(def, "execution", "taskSupport") == "required"
+func TaskOnly(capabilities, def json.RawMessage) bool {
+	return can(capabilities, "tasks", "requests", "tools", "call") && mcp.GetString(def, "execution", "taskSupport") == "required"
 }
 
 func same(a, b []json.RawMessage) bool {
@@ -47,53 +46,60 @@ func same(a, b []json.RawMessage) bool {
 
 // publish makes k what the server offers and tells who watches what is different. Lists that
 // have not changed keep their place in memory, so that a call that was resolved in the old
-// offer finds its action in the new one. s.publishing is held.
-func (s *Server) publish(k *known, fresh tool.Freshness, why string) {
-	old, before := s.known.Load(), s.offer.Load()
+// offer finds its action in the new one. Whoever calls it publishes alone.
+func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
+	old, before := l.Lists(), l.offer.Load()
 	if old == nil {
-		old = &known{}
+		old = &Lists{}
 	}
-	offer, headers := s.offerOf(k)
-	conf := s.conf.Load()
-	pinned := s.pinned.Load()
-	sameTools := same(old.tools, k.tools) && len(before.Tools) > 0 && s.built == conf && s.builtPins == pinned
+	offer, headers := l.offerOf(k)
+	conf := l.opts.Settings()
+	pinned := l.pinned.Load()
+	sameTools := same(old.Tools, k.Tools) && len(before.Tools) > 0 && l.built.conf == conf && l.built.pins == pinned
 	if sameTools {
 		offer.Tools = before.Tools
 	}
-	s.known.Store(k)
-	s.built, s.builtPins = conf, pinned
-	s.headers.Store(&headers)
-	s.offer.Store(offer)
-	s.mu.Lock()
-	s.freshness, s.why = fresh, why
-	s.mu.Unlock()
+	l.lists.Store(k)
+	l.built.conf, l.built.pins = conf, pinned
+	l.headers.Store(&headers)
+	l.offer.Store(offer)
+	l.mu.Lock()
+	l.meta.freshness, l.meta.why = fresh, why
+	l.mu.Unlock()
 	var kinds []tool.ChangeKind
-	if !sameTools && !sameActions(before.Tools, offer.Tools) || len(before.Tools) == 0 || old.instructions != k.instructions {
+	if !sameTools && !sameActions(before.Tools, offer.Tools) || len(before.Tools) == 0 || old.Instructions != k.Instructions {
 		kinds = append(kinds, tool.ToolsChanged)
 	}
-	if !same(old.resources, k.resources) || !same(old.templates, k.templates) || before.ReadsAny != offer.ReadsAny {
+	if !same(old.Resources, k.Resources) || !same(old.Templates, k.Templates) || before.ReadsAny != offer.ReadsAny {
 		kinds = append(kinds, tool.ResourcesChanged)
 	}
-	if !same(old.prompts, k.prompts) {
+	if !same(old.Prompts, k.Prompts) {
 		kinds = append(kinds, tool.PromptsChanged)
 	}
 	for _, kind := range kinds {
-		s.watch.tell(tool.Change{Kind: kind, Source: s.name})
+		l.opts.Tell(tool.Change{Kind: kind, Source: l.opts.Name})
 	}
 }
 
-// republish makes the offer anew of what is known, after settings or pins have changed.
-func (s *Server) republish() {
-	s.publishing.Lock()
-	defer s.publishing.Unlock()
-	k := s.known.Load()
+// Publish makes k what the server offers until it tells its own lists.
+func (l *Listing) Publish(k *Lists, fresh tool.Freshness, why string) {
+	l.publishing.Lock()
+	defer l.publishing.Unlock()
+	l.publish(k, fresh, why)
+}
+
+// Republish makes the offer anew of what is known, after settings or pins have changed.
+func (l *Listing) Republish() {
+	l.publishing.Lock()
+	defer l.publishing.Unlock()
+	k := l.Lists()
 	if k == nil {
 		return
 	}
-	s.mu.Lock()
-	fresh, why := s.freshness, s.why
-	s.mu.Unlock()
-	s.publish(k, fresh, why)
+	l.mu.Lock()
+	fresh, why := l.meta.freshness, l.meta.why
+	l.mu.Unlock()
+	l.publish(k, fresh, why)
 }
 
 // sameActions reports whether clients see the same in both.
@@ -107,26 +113,26 @@ func sameActions(a, b []tool.Tool) bool {
 }
 
 // offerOf is what k means under the settings of now.
-func (s *Server) offerOf(k *known) (*tool.Offer, map[string]*mcp.ParamHeaders) {
-	conf := s.settings()
+func (l *Listing) offerOf(k *Lists) (*tool.Offer, map[string]*mcp.ParamHeaders) {
+	conf := l.opts.Settings()
 	offer := &tool.Offer{
-		Instructions: k.instructions,
+		Instructions: k.Instructions,
 		Logs:         k.can("logging"),
 		Completes:    k.can("completions"),
 		Subscribes:   k.can("resources", "subscribe") || k.modern && k.can("resources"),
 		ReadsAny:     k.can("resources"),
 	}
 	t := tool.Tool{
-		Name: s.name, Title: conf.DisplayName, Description: conf.Description,
-		View: conf.View, Prefix: conf.Prefix, Actions: make([]tool.Action, 0, len(k.tools)),
+		Name: l.opts.Name, Title: conf.DisplayName, Description: conf.Description,
+		View: conf.View, Prefix: conf.Prefix, Actions: make([]tool.Action, 0, len(k.Tools)),
 	}
 	var headers map[string]*mcp.ParamHeaders
-	for _, def := range k.tools {
-		a, err := s.action(def)
+	for _, def := range k.Tools {
+		a, err := l.action(def)
 		if err != nil {
 			continue // it was checked when it came
 		}
-		if k.taskOnly(def) {
+		if TaskOnly(k.capabilities, def) {
 			a.Off = "it runs as a task only (taskSupport: required), which Collie does not carry"
 		}
 		if k.remote && bytes.Contains(a.InputSchema, []byte("x-mcp-header")) { // whoever told the list: a modern call needs them
@@ -140,13 +146,13 @@ func (s *Server) offerOf(k *known) (*tool.Offer, map[string]*mcp.ParamHeaders) {
 		t.Actions = append(t.Actions, a)
 	}
 	offer.Tools = []tool.Tool{t}
-	for _, def := range k.resources {
+	for _, def := range k.Resources {
 		offer.Resources = append(offer.Resources, tool.Resource{URI: mcp.GetString(def, "uri"), Definition: def})
 	}
-	for _, def := range k.templates {
+	for _, def := range k.Templates {
 		offer.Templates = append(offer.Templates, tool.Template{Pattern: mcp.GetString(def, "uriTemplate"), Definition: def})
 	}
-	for _, def := range k.prompts {
+	for _, def := range k.Prompts {
 		offer.Prompts = append(offer.Prompts, tool.Prompt{Name: mcp.GetString(def, "name"), Definition: def})
 	}
 	return offer, headers

@@ -1,8 +1,10 @@
-package upstream
+package listing
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path"
 	"unicode"
 
 	"collie/internal/mcp"
@@ -21,8 +23,8 @@ const (
 
 var definitionKeys = [defFields]string{"name", "title", "description", "inputSchema", "annotations"}
 
-// action reads a tool's definition and checks it (5.6).
-func (s *Server) action(def json.RawMessage) (tool.Action, error) {
+// action reads a tool's definition and checks it.
+func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 	if len(def) > maxDefinition {
 		return tool.Action{}, tooLargeDefinition(def)
 	}
@@ -44,13 +46,13 @@ func (s *Server) action(def json.RawMessage) (tool.Action, error) {
 		a.Definition = mcp.Edit(def, mcp.Field{Key: "inputSchema", Value: a.InputSchema})
 	}
 	if a.InputSchema[0] != '{' {
-		return a, fmt.Errorf("tool %q: inputSchema is no object", name)
+		return a, fmt.Errorf("tool %q: inputSchema is not an object", name)
 	}
 	if depth(a.InputSchema) > maxSchemaDepth {
 		return a, fmt.Errorf("tool %q: inputSchema is nested deeper than %d", name, maxSchemaDepth)
 	}
-	conf := s.settings()
-	a.Off, a.Timeout, a.Unchecked = s.switchedOff(name), conf.MaxToolTimeout, conf.Unchecked
+	conf := l.opts.Settings()
+	a.Off, a.Timeout, a.Unchecked = l.switchedOff(name), conf.MaxToolTimeout, conf.Unchecked
 	return a, nil
 }
 
@@ -102,4 +104,41 @@ func depth(raw []byte) int {
 		}
 	}
 	return deepest
+}
+
+// switchedOff says why the entry's tools setting leaves a tool out; empty if it does not.
+// An exclude wins over an include, an override over both.
+func (l *Listing) switchedOff(name string) string {
+	if why := l.withheld(name); why != "" {
+		return why
+	}
+	t := &l.opts.Settings().Tools
+	if o, ok := t.Override[name]; ok && o.Enabled != nil {
+		if *o.Enabled {
+			return ""
+		}
+		return "tools.override of " + l.opts.Name + " switches it off"
+	}
+	if anyMatch(t.Exclude, name) {
+		return "tools.exclude of " + l.opts.Name + " leaves it out"
+	}
+	if len(t.Include) > 0 && !anyMatch(t.Include, name) {
+		return "tools.include of " + l.opts.Name + " does not name it"
+	}
+	return ""
+}
+
+func anyMatch(globs []string, name string) bool {
+	for _, g := range globs {
+		if ok, err := path.Match(g, name); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// isMethodNotFound reports whether a server said that it does not know a method.
+func isMethodNotFound(err error) bool {
+	e, ok := errors.AsType[*mcp.RPCError](err)
+	return ok && e.Code() == mcp.CodeMethodNotFound
 }

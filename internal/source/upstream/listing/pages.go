@@ -1,4 +1,4 @@
-package upstream
+package listing
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 // list that the server does not announce is empty. A page that fails fails the list. What
 // the pages say about caching goes into k, which may be nil. size is how much of the list is
 // kept: one whose pages bring nothing new has no end.
-func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, method, field string, each func(json.RawMessage) bool, size func() int) error {
-	if !c.client.Can(capability) {
+func (l *Listing) pages(ctx context.Context, f *Feed, k *Lists, capability, method, field string, each func(json.RawMessage) bool, size func() int) error {
+	if !f.client.Can(capability) {
 		return nil
 	}
 	cursors := map[string]bool{}
 	var params json.RawMessage
 	for range maxPages {
-		result, err := s.page(ctx, c, method, params)
+		result, err := l.page(ctx, f, method, params)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, metho
 		before := size()
 		for i, def := range defs {
 			if !each(def) && (more || i < len(defs)-1) {
-				s.cut(k, field, fmt.Errorf("the list is longer than the %d entries that Collie takes, it ends there", most(field)))
+				l.cut(k, field, fmt.Errorf("the list is longer than the %d entries that Collie takes, it ends there", most(field)))
 				return nil
 			}
 		}
@@ -42,17 +42,17 @@ func (s *Server) pages(ctx context.Context, c *conn, k *known, capability, metho
 			return nil
 		}
 		if cursors[cursor] {
-			s.cut(k, field, fmt.Errorf("the cursor %.40q came twice, the list ends there", cursor))
+			l.cut(k, field, fmt.Errorf("the cursor %.40q came twice, the list ends there", cursor))
 			return nil
 		}
 		if len(defs) > 0 && size() == before {
-			s.cut(k, field, errors.New("a page brought nothing new, the list ends there"))
+			l.cut(k, field, errors.New("a page brought nothing new, the list ends there"))
 			return nil
 		}
 		cursors[cursor] = true
 		params = mcp.Edit(nil, mcp.Field{Key: "cursor", Value: next})
 	}
-	s.cut(k, field, fmt.Errorf("more than %d pages, the list ends there", maxPages))
+	l.cut(k, field, fmt.Errorf("more than %d pages, the list ends there", maxPages))
 	return nil
 }
 
@@ -65,8 +65,8 @@ func most(field string) int {
 }
 
 // cut says that a list ends early.
-func (s *Server) cut(k *known, field string, why error) {
-	s.drop(field, why)
+func (l *Listing) cut(k *Lists, field string, why error) {
+	l.drop(field, why)
 	if k != nil {
 		k.truncated = true
 	}
@@ -74,7 +74,7 @@ func (s *Server) cut(k *known, field string, why error) {
 
 // hints takes over what a page says about how long it is good, and for whom (2026-07-28,
 // Caching).
-func (k *known) hints(result json.RawMessage) {
+func (k *Lists) hints(result json.RawMessage) {
 	if k == nil {
 		return
 	}
@@ -91,10 +91,10 @@ func (k *known) hints(result json.RawMessage) {
 // maxTTL bounds what a server may say about how long its lists are good.
 const maxTTL = 30 * 24 * time.Hour
 
-func (s *Server) page(ctx context.Context, c *conn, method string, params json.RawMessage) (json.RawMessage, error) {
+func (l *Listing) page(ctx context.Context, f *Feed, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pageLimit, fmt.Errorf("%s did not answer within %v", method, pageLimit))
 	defer cancel()
-	return c.client.Request(ctx, method, params)
+	return f.client.Request(ctx, method, params)
 }
 
 // elements are the members of a JSON array; nil for anything else.

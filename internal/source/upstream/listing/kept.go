@@ -1,0 +1,144 @@
+package listing
+
+import (
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
+)
+
+// Want describes the server to the cache. It is nil where the server has no identity.
+func (l *Listing) Want() *toolcache.Want {
+	if l.opts.Hash == "" {
+		return nil
+	}
+	conf := l.opts.Settings()
+	return &toolcache.Want{
+		Name: l.opts.Name, Hash: l.opts.Hash, Fingerprint: l.opts.Fingerprint(), Principal: l.opts.Principal(),
+		MaxAge: conf.Cache.MaxAge, MaxStale: conf.Cache.MaxStale,
+	}
+}
+
+// Recall publishes what the cache knows of the server and says what that is worth. A list that
+// this home has sealed was held against the pins when it came: where that hides nothing, quick
+// leaves it to others to look up what waits for approval in it.
+func (l *Listing) Recall(quick bool) (v toolcache.Verdict, why string) {
+	w := l.Want()
+	if w == nil || !l.opts.Settings().Cache.Enabled {
+		return toolcache.Miss, "off"
+	}
+	e, v, why := l.opts.Cache.Lookup(*w)
+	if v != toolcache.Hit && v != toolcache.Stale {
+		return v, why
+	}
+	k := &Lists{
+		Tools: e.Tools, Resources: e.Resources, Templates: e.ResourceTemplates, Prompts: e.Prompts,
+		Instructions: e.Instructions, info: e.ServerInfo, capabilities: e.Capabilities, version: e.ProtocolVersion,
+		modern: e.Era == mcp.Modern.String(), remote: e.Transport != string(entry.Stdio),
+		truncated: e.Truncated, Dropped: e.Dropped, ttl: e.TTL, scope: e.CacheScope,
+	}
+	if quick && e.Sealed && l.opts.Settings().Trust != entry.Pin {
+		l.unchecked.Store(true)
+	} else if !l.checkPins(k, false) {
+		return toolcache.Miss, "tampered"
+	}
+	l.publishing.Lock()
+	defer l.publishing.Unlock()
+	if !l.isNews(e) || !l.opts.Recalled(e) || !l.accept(e) {
+		return toolcache.Hit, ""
+	}
+	fresh := tool.FreshHit
+	if v == toolcache.Stale {
+		fresh = tool.FreshStale
+	}
+	l.publish(k, fresh, why)
+	return v, why
+}
+
+// isNews reports whether an entry of the cache is worth a publication: the server has not told better.
+func (l *Listing) isNews(e *toolcache.Entry) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.live.Load() && !e.ValidatedAt.Before(l.meta.validated)
+}
+
+// accept notes that an entry of the cache is about to be on offer, if it still is news.
+func (l *Listing) accept(e *toolcache.Entry) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.live.Load() || e.ValidatedAt.Before(l.meta.validated) {
+		return false
+	}
+	l.meta.validated = e.ValidatedAt
+	l.meta.hello = hello{e.Era, e.ProtocolVersion, NameOf(e.ServerInfo)}
+	return true
+}
+
+// Forget takes back what the cache had told, since somebody has cleared it. It reports false where there
+// is nothing to forget: nothing was known, or the server itself tells, as running says.
+func (l *Listing) Forget(running func() bool) bool {
+	if l.Lists() == nil {
+		return false
+	}
+	l.publishing.Lock()
+	defer l.publishing.Unlock()
+	if running() {
+		return false
+	}
+	l.publish(&Lists{}, tool.FreshNone, "no_entry")
+	l.lists.Store(nil)
+	l.mu.Lock()
+	l.meta.validated = time.Time{}
+	l.mu.Unlock()
+	return true
+}
+
+// Keep puts what f has told into the cache, if its lists are those on offer. Lists that are empty where
+// tools were announced never replace what is kept.
+func (l *Listing) Keep(f *Feed) {
+	k := l.Lists()
+	conf := l.opts.Settings()
+	if k == nil || l.opts.Hash == "" || !conf.Cache.Enabled || l.Feed() != f {
+		return
+	}
+	if len(k.Tools) == 0 && k.can("tools") {
+		if len(k.Dropped) == 0 {
+			l.opts.Cache.Mark(l.opts.Name, toolcache.Empty, "empty_list")
+		}
+		return
+	}
+	era := mcp.Legacy
+	if k.modern {
+		era = mcp.Modern
+	}
+	eras, transport := l.opts.Eras(f.client)
+	l.opts.Cache.Store(l.opts.Name, &toolcache.Entry{
+		Tools: k.Tools, Prompts: k.Prompts, Resources: k.Resources, ResourceTemplates: k.Templates,
+		ConfigHash: l.opts.Hash, Fingerprint: l.opts.Fingerprint(), Principal: l.opts.Principal(),
+		ServerConfig: conf.Snapshot(l.opts.Home),
+		Era:          era.String(), Eras: eras, ProtocolVersion: k.version, Transport: string(transport),
+		ServerInfo: k.info, Capabilities: k.capabilities, Instructions: k.Instructions,
+		TTL: k.ttl, CacheScope: k.scope, Truncated: k.truncated, Dropped: k.Dropped,
+	})
+}
+
+// KeepCurrent is Keep for the connection whose lists are on offer, once these are all there.
+func (l *Listing) KeepCurrent() {
+	if f := l.Feed(); f != nil && f.Await(l.opts.Life) == nil {
+		l.Keep(f)
+	}
+}
+
+// Called says that a call has ended: where the live lists have reached their age, the tools are asked for
+// again. See [Lists.lifetime].
+func (l *Listing) Called(now time.Time) {
+	if now.UnixNano() <= l.staleAt.Load() {
+		return
+	}
+	l.staleAt.Store(now.Add(time.Hour).UnixNano()) // a refresh sets it anew
+	if l.live.Load() {
+		l.Ask(tool.ToolsChanged)
+	}
+}

@@ -1,0 +1,107 @@
+package listing
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/pins"
+	"collie/internal/tool"
+)
+
+// changes are the tools of a server whose definitions are not the pinned ones.
+type changes map[string]pins.Change
+
+// checkPins holds tool definitions against their pins. It reports false for a list from
+// the cache that no server has ever given: somebody has edited the file.
+func (l *Listing) checkPins(k *Lists, live bool) (ok bool) {
+	if l.opts.Pins == nil {
+		return true
+	}
+	found := changes{}
+	for _, ch := range l.opts.Pins.Check(l.opts.Name, k.Tools, live) {
+		if ch.Kind == pins.Tampered {
+			l.opts.Log.Warn("a tool in the cache is not what the server gave, the list is not used", "tool", ch.Tool)
+			return false
+		}
+		found[ch.Tool] = ch
+	}
+	l.takeChanges(found)
+	return true
+}
+
+// takeChanges makes found the changes that are shown, and tells of new ones.
+func (l *Listing) takeChanges(found changes) {
+	before := l.pinned.Load()
+	if before != nil && maps.EqualFunc(*before, found, func(a, b pins.Change) bool { return a.Hash == b.Hash }) ||
+		before == nil && len(found) == 0 {
+		return
+	}
+	conf := l.opts.Settings()
+	for name, ch := range found {
+		if before != nil && (*before)[name].Hash == ch.Hash || conf.Trust == entry.Trusted {
+			continue
+		}
+		l.opts.Log.Warn("the definition of a tool has changed since it was first seen; collie mcp approve accepts it",
+			"tool", name, "changed", strings.Join(ch.Fields, ", "))
+	}
+	l.pinned.Store(&found)
+	l.mu.Lock()
+	l.meta.changed = slices.Sorted(maps.Keys(found))
+	l.mu.Unlock()
+}
+
+// withheld says why a tool is not offered for its changed definition; empty if it is.
+func (l *Listing) withheld(name string) string {
+	found := l.pinned.Load()
+	if found == nil || l.opts.Settings().Trust != entry.Pin {
+		return ""
+	}
+	if ch, ok := (*found)[name]; ok {
+		return "its definition has changed (" + strings.Join(ch.Fields, ", ") + "); collie mcp approve " + l.opts.Name + " " + name + " accepts it"
+	}
+	return ""
+}
+
+// Changes are the tools whose definitions wait for approval.
+func (l *Listing) Changes() map[string]pins.Change { return l.opts.Pins.Pending(l.opts.Name) }
+
+// Approve accepts changed definitions, all of them if no tool is named, and returns how many.
+func (l *Listing) Approve(ctx context.Context, tools ...string) (int, error) {
+	n, err := l.opts.Pins.Approve(ctx, l.opts.Name, tools...)
+	if err != nil {
+		return n, err
+	}
+	l.Recheck()
+	return n, nil
+}
+
+// Recheck looks at the pins again, after a person or another gateway has changed them.
+func (l *Listing) Recheck() {
+	if l.Lists() == nil {
+		return
+	}
+	l.takeChanges(changes(l.Changes()))
+	l.Republish()
+}
+
+// CheckLate holds lists against the pins that the cache gave without that; see [Listing.Recall].
+func (l *Listing) CheckLate() {
+	if !l.unchecked.Swap(false) {
+		return
+	}
+	l.takeChanges(changes(l.Changes()))
+	if l.opts.Settings().Trust == entry.Pin { // since a moment ago: now it hides something
+		l.Republish()
+	}
+}
+
+// Succeed takes over what another listing offers, where the pins have nothing against it, until the server
+// tells its own.
+func (l *Listing) Succeed(old *Listing) {
+	if k := old.Lists(); k != nil && l.checkPins(k, false) {
+		l.Publish(k, tool.FreshStale, "config_changed")
+	}
+}
