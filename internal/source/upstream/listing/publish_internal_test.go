@@ -1,0 +1,141 @@
+package listing
+
+import (
+	"encoding/json"
+	"log/slog"
+	"runtime"
+	"sync"
+	"testing"
+
+	"collie/internal/mcp"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/pins"
+	"collie/internal/source/upstream/serverlog"
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
+)
+
+// listingOf is the listing of a server that is not there; o says what is special about it.
+func listingOf(t *testing.T, o Options) *Listing {
+	t.Helper()
+	e, _ := entry.Parse("m", json.RawMessage(`{"command":"true"}`), entry.Options{Dir: "/"})
+	none := func() string { return "" }
+	o.Name, o.Settings, o.Fingerprint, o.Principal = "m", func() *entry.Entry { return &e }, none, none
+	o.Log, o.Said = slog.New(slog.DiscardHandler), serverlog.New(serverlog.Options{})
+	if o.Tell == nil {
+		o.Tell = func(tool.Change) {}
+	}
+	o.Life, o.Go = t.Context(), func(f func()) { f() }
+	l := New(o)
+	t.Cleanup(l.Close)
+	return l
+}
+
+// standing is a connection that stands.
+type standing struct{ mcp.Link }
+
+func (standing) Done() <-chan struct{} { return nil }
+
+// listsOf are lists with one tool of each name.
+func listsOf(names ...string) *Lists {
+	k := &Lists{}
+	for _, name := range names {
+		k.Tools = append(k.Tools, json.RawMessage(`{"name":"`+name+`","inputSchema":{"type":"object"}}`))
+	}
+	return k
+}
+
+func offered(l *Listing) string {
+	names := ""
+	for _, a := range l.Offer().Tools[0].Actions {
+		names += a.Name + " "
+	}
+	return names
+}
+
+// What an old connection tells late does not replace what a newer one has told, and only the newest one
+// that stands makes the lists live.
+func TestALateListOfAnOldConnection(t *testing.T) {
+	t.Parallel()
+	l := listingOf(t, Options{})
+	feed := func() *Feed { return NewFeed(&mcp.Client{Link: standing{}}, false, nil) }
+	before, now := feed(), feed()
+	if !l.propose(before, false) || l.propose(now, false) {
+		t.Fatal("a second connection takes the place of one that stands")
+	}
+	l.takeTools(before, listsOf("old"))
+	l.propose(now, true)
+	l.takeTools(now, listsOf("new"))
+	l.takeTools(before, listsOf("late"))
+	l.amend(before, false, func(k *Lists) { k.Prompts = []json.RawMessage{json.RawMessage(`{"name":"late"}`)} })
+	if got := offered(l); got != "new " || len(l.Offer().Prompts) > 0 {
+		t.Errorf("it offers the tools %s and %d prompts", got, len(l.Offer().Prompts))
+	}
+	l.Stand(before)
+	if l.Live() {
+		t.Error("an old connection makes the lists live")
+	}
+	l.Stand(now)
+	l.Drop(before)
+	if !l.Live() {
+		t.Error("the end of an old connection ends the lists of the new one")
+	}
+	l.Drop(now)
+	if l.Live() || offered(l) != "new " {
+		t.Errorf("without a connection it is live: %v, and offers %s", l.Live(), offered(l))
+	}
+}
+
+// Pins that change while a list is being taken over do not bring the old list back.
+func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
+	t.Parallel()
+	store := pins.Open("", toolcache.ToolHash, pins.Options{})
+	defer store.Close() //nolint:errcheck // it is in memory
+	l := listingOf(t, Options{Pins: store})
+	l.Publish(listsOf("old"), tool.FreshLive, "")
+	l.publishing.Lock()
+	var recheck sync.WaitGroup
+	recheck.Go(l.Recheck)
+	for range 1000 {
+		runtime.Gosched() // it gets as far as it can
+	}
+	l.publish(listsOf("new"), tool.FreshLive, "")
+	l.publishing.Unlock()
+	recheck.Wait()
+	if got := offered(l); got != "new " {
+		t.Errorf("it offers %s after another list was told", got)
+	}
+}
+
+// Only what differs is told, and a tool that has not changed keeps its place in memory.
+func TestPublishTellsWhatDiffers(t *testing.T) {
+	t.Parallel()
+	var told []tool.ChangeKind
+	l := listingOf(t, Options{Tell: func(ch tool.Change) { told = append(told, ch.Kind) }})
+	expect := func(what string, want int) {
+		t.Helper()
+		if len(told) != want {
+			t.Errorf("%s: told %v, want %d changes", what, told, want)
+		}
+		told = nil
+	}
+	l.Publish(listsOf("a"), tool.FreshHit, "")
+	expect("the first list", 1)
+	first := &l.Offer().Tools[0].Actions[0]
+	l.Publish(listsOf("a"), tool.FreshLive, "")
+	expect("the same list", 0)
+	if &l.Offer().Tools[0].Actions[0] != first {
+		t.Error("the tool has moved")
+	}
+	next := listsOf("a")
+	next.Prompts = []json.RawMessage{json.RawMessage(`{"name":"p"}`)}
+	l.Publish(next, tool.FreshLive, "")
+	expect("a prompt", 1)
+	if !l.Forget(func() bool { return false }) || l.Lists() != nil || offered(l) != "" {
+		t.Errorf("forgotten, it offers %s", offered(l))
+	}
+	expect("it is forgotten", 2)
+	if l.Forget(func() bool { return false }) {
+		t.Error("forgotten twice")
+	}
+}

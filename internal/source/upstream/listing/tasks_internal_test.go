@@ -1,0 +1,41 @@
+package listing
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A tool that runs as a task only is off, with the reason, if its server takes tasks at all. Its
+// definition stays as it is.
+func TestTaskOnlyTools(t *testing.T) {
+	t.Parallel()
+	l := listingOf(t, Options{})
+	def := func(name, support string) json.RawMessage {
+		return json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"},"execution":{"taskSupport":"` + support + `"}}`)
+	}
+	k := &Lists{Tools: []json.RawMessage{def("a", "required"), def("b", "optional"), def("c", "forbidden")}}
+	for capabilities, off := range map[string]string{
+		`{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`: "a ",
+		`{"tools":{},"tasks":{"list":{}}}`:                        "",
+		`{"tools":{}}`:                                            "",
+	} {
+		k.capabilities = json.RawMessage(capabilities)
+		offer, _ := l.offerOf(k)
+		got := ""
+		for i, a := range offer.Tools[0].Actions {
+			if string(a.Definition) != string(k.Tools[i]) {
+				t.Errorf("the definition became %s", a.Definition)
+			}
+			if a.Off != "" {
+				got += a.Name + " "
+			}
+			if a.Off != "" && !strings.Contains(a.Off, "taskSupport: required") {
+				t.Errorf("%s is off: %s", a.Name, a.Off)
+			}
+		}
+		if got != off {
+			t.Errorf("with %s off are %q, want %q", capabilities, got, off)
+		}
+	}
+}
