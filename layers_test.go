@@ -21,7 +21,6 @@ import (
 var layers = map[string]string{
 	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
 	"sorting": "", "lazyregexp": "", "sqliteconn": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
-	"chat": "tool", "llm": "tool", "llm/keypool": "tool", "store": "tool chat",
 
 	"vault":                 "atomicfile",
 	"vault/tree":            "",
@@ -56,16 +55,15 @@ var layers = map[string]string{
 	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
-	"agent":                 "tool pipeline chat llm event",
 	"face/door":             "tool",
 	"face/mcpserver":        "tool mcp pipeline process",
 	"face/mcpserver/bridge": "tool mcp", // a client of a gateway, never one itself
-	"face/web":              "tool pipeline agent chat event",
-	"app": "tool mcp event process atomicfile secret config vault/... chat llm/... store " +
-		"pipeline/... source/... agent",
+	"face/web":              "tool pipeline event",
+	"app": "tool mcp event process atomicfile secret config vault/... " +
+		"pipeline/... source/...",
 	"cmd/collie": "face/cli process",
 
-	"face/cli":         "app config units tool pipeline agent chat process",
+	"face/cli":         "app config units tool pipeline process",
 	"face/cli/rawjson": "",
 	"face/cli/output":  "config",
 	"face/cli/remote":  "app config tool face/cli/rawjson", // the gateway that runs, asked over its API
@@ -91,6 +89,26 @@ func TestLayers(t *testing.T) {
 	t.Parallel()
 	for _, breach := range breaches(t, os.DirFS(".")) {
 		t.Error(breach)
+	}
+}
+
+// TestTablesNameFolders fails for a row about a folder that does not exist: nobody can break its rule, so nobody notices
+// when it is wrong.
+func TestTablesNameFolders(t *testing.T) {
+	t.Parallel()
+	named := []string{everywhere}
+	for folder, allowed := range layers {
+		named = append(named, folder, allowed)
+	}
+	for _, open := range fences {
+		named = append(named, open)
+	}
+	for _, pattern := range strings.Fields(strings.Join(named, " ")) {
+		folder := strings.TrimRight(pattern, "/*.")
+		_, ours := os.Stat(path.Join("internal", folder))
+		if _, err := os.Stat(path.Join(".", folder)); ours != nil && err != nil {
+			t.Errorf("%s: there is no such folder; leave out its row", pattern)
+		}
 	}
 }
 
