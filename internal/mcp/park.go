@@ -88,7 +88,7 @@ func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify noti
 		asks: make(chan *question), done: make(chan outcome, 1), open: map[string]*question{}, out: notify,
 		over: make(chan struct{}),
 	}
-	in.out = r
+	in.out, in.Cancel = r, cancel
 	l.wg.Add(1)
 	go func() {
 		defer l.wg.Done()

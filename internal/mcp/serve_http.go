@@ -308,15 +308,17 @@ func namedBy(m *Message) (string, bool) {
 // exchange is the answer to one POST: a JSON object, or, once something has to go before
 // the response, an SSE stream.
 type exchange struct {
-	h     *HTTPServer
-	w     http.ResponseWriter
-	r     *http.Request
-	begun func(*events) // called once, when the stream begins; nil does nothing
+	h    *HTTPServer
+	w    http.ResponseWriter
+	r    *http.Request
+	s    *session // of the legacy era; nil in the modern one
+	task task     // of a request in s
 
 	mu       sync.Mutex
 	stream   *events       // set with started
 	started  chan struct{} // closed when the writer of the stream has ended; nil before it begins
 	answered bool          // the response is under way as JSON
+	unwatch  func() bool   // stops to look for the end of the connection; nil where nobody does
 }
 
 // begin makes the answer a stream and reports whether it is one. Clients that do not accept
@@ -332,14 +334,21 @@ func (e *exchange) begin() bool {
 	}
 	e.started, e.stream = make(chan struct{}), e.h.newEvents("")
 	e.stream.reader = coming
-	if e.begun != nil {
-		e.begun(e.stream)
+	if e.s != nil {
+		e.keep()
 	}
 	go func() { // ends with the stream or the connection
 		defer close(e.started)
 		e.stream.serve(e.r.Context(), e.w, 0)
 	}()
 	return true
+}
+
+// over reports whether the response is under way.
+func (e *exchange) over() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.answered
 }
 
 // send puts a notification before the response and reports whether it did not come too late.
@@ -383,6 +392,9 @@ func (e *exchange) finish(status int, m outgoing) {
 	e.mu.Lock()
 	e.answered = true
 	started := e.started
+	if e.unwatch != nil {
+		e.unwatch()
+	}
 	e.mu.Unlock()
 	switch {
 	case started != nil:
@@ -399,7 +411,7 @@ func (e *exchange) finish(status int, m outgoing) {
 		e.large(status, m)
 	}
 	e.mu.Lock()
-	e.w, e.r, e.begun = nil, nil, nil // who still holds e finds answered set, and keeps nothing else alive
+	e.w, e.r, e.s, e.task = nil, nil, nil, task{} // who still holds e finds answered set, and keeps nothing else alive
 	e.mu.Unlock()
 }
 

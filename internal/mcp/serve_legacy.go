@@ -27,7 +27,8 @@ const (
 )
 
 // lastWord is how long a request goes on whose connection was closed: clients that cancel one say so
-// in a message of its own, with their reason, which comes a moment later.
+// in a message of its own, with their reason, which comes a moment later. In the first becomesStream of a
+// request nobody looks for that: nearly all are over by then.
 const lastWord = 50 * time.Millisecond
 
 // legacy answers a POST of a session: initialize opens one.
@@ -187,28 +188,9 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 		refuse(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	ex := &exchange{h: h, w: w, r: r}
-	resumable := s.peer.Version >= Version20251125
-	gone := context.AfterFunc(r.Context(), func() {
-		pause := time.NewTimer(lastWord)
-		defer pause.Stop()
-		select {
-		case <-t.ctx.Done():
-		case <-pause.C:
-			t.cancel(context.Cause(r.Context()))
-		}
-	})
-	defer gone()
-	ex.begun = func(stream *events) {
-		gone()
-		stream.id, stream.prime = newStreamID(), resumable
-		stream.kept, stream.by = h.kept, s
-		s.keep(stream)
-	}
-	if resumable {
-		h.slow.add(ex)
-	}
-	result, err := h.answerLegacy(t.ctx, r, s, ex, m)
+	ex := &exchange{h: h, w: w, r: r, s: s, task: t}
+	h.slow.add(ex)
+	result, err := h.answerLegacy(&t, r, s, ex, m)
 	if !t.done() { // before the response, after which the client may use the id again
 		ex.finish(http.StatusAccepted, outgoing{})
 		return
@@ -216,12 +198,59 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 	ex.finish(http.StatusOK, answerTo(m.ID, result, err))
 }
 
-func (h *HTTPServer) answerLegacy(ctx context.Context, r *http.Request, s *session, ex *exchange, m Message) (json.RawMessage, error) {
+func (s *session) resumable() bool { return s.peer.Version >= Version20251125 }
+
+// keep lets the client of a legacy session come back for the stream that has just begun. e.mu is held.
+func (e *exchange) keep() {
+	switch {
+	case e.unwatch != nil:
+		e.unwatch() // from here on a lost connection takes nothing back
+	case e.r.Context().Err() != nil:
+		e.watch()
+	}
+	e.stream.id, e.stream.prime = newStreamID(), e.s.resumable()
+	e.stream.kept, e.stream.by = e.h.kept, e.s
+	e.s.keep(e.stream)
+}
+
+// late is called once for a request of a legacy session that is not answered after becomesStream. Where
+// the client cannot come back for the answer, or has gone before it could know how, the request ends with
+// the connection.
+func (e *exchange) late() {
+	e.mu.Lock()
+	over := e.answered || e.started != nil
+	stays := !over && e.s.resumable() && e.r.Context().Err() == nil
+	e.mu.Unlock()
+	if over || stays && e.begin() {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.answered && e.started == nil {
+		e.watch()
+	}
+}
+
+// watch ends the request soon after its connection does. e.mu is held.
+func (e *exchange) watch() {
+	t, connected := e.task, e.r.Context()
+	e.unwatch = context.AfterFunc(connected, func() {
+		pause := time.NewTimer(lastWord)
+		defer pause.Stop()
+		select {
+		case <-t.ctx.Done():
+		case <-pause.C:
+			t.cancel(context.Cause(connected))
+		}
+	})
+}
+
+func (h *HTTPServer) answerLegacy(t *task, r *http.Request, s *session, ex *exchange, m Message) (json.RawMessage, error) {
 	if m.Method == "ping" {
 		return json.RawMessage("{}"), nil
 	}
 	s.peer.open(h.svc)
-	return h.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: &httpOutlet{s, ex}})
+	return h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, Cancel: t.cancel, out: &httpOutlet{s, ex}})
 }
 
 // httpOutlet is the way back of a legacy request over HTTP.
@@ -386,7 +415,7 @@ func (h *HTTPServer) answerBatched(r *http.Request, s *session, m Message, t tas
 		return nil, ErrSessionClosed
 	}
 	defer s.release()
-	return h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, out: batchOutlet{s, own}})
+	return h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, Cancel: t.cancel, out: batchOutlet{s, own}})
 }
 
 // batchOutlet is the way back of a request in a batch: the session's own stream.

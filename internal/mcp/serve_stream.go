@@ -248,7 +248,7 @@ func (v *streamServer) request(t task, m Message, err error) {
 		err = v.out.room(t.ctx)
 	}
 	if err == nil {
-		result, err = v.answer(t.ctx, m)
+		result, err = v.answer(&t, m)
 	}
 	if !t.done() { // before the response, after which the client may use the id again
 		return // 2025-11-25 Cancellation: no response to a request taken back
@@ -256,9 +256,9 @@ func (v *streamServer) request(t task, m Message, err error) {
 	v.deliver(answerTo(m.ID, result, err))
 }
 
-func (v *streamServer) answer(ctx context.Context, m Message) (json.RawMessage, error) {
+func (v *streamServer) answer(t *task, m Message) (json.RawMessage, error) {
 	if m.Method != "initialize" && (isModernRequest(&m) || m.Method == "server/discover") {
-		return v.modern(ctx, m)
+		return v.modern(t, m)
 	}
 	s := v.session
 	switch {
@@ -266,14 +266,14 @@ func (v *streamServer) answer(ctx context.Context, m Message) (json.RawMessage, 
 		if err := s.greet(m.Params); err != nil {
 			return nil, err
 		}
-		return initializeResult(s.peer.Version, v.svc.Hello(ctx, s.peer)), nil
+		return initializeResult(s.peer.Version, v.svc.Hello(t.ctx, s.peer)), nil
 	case m.Method == "ping":
 		return json.RawMessage("{}"), nil
 	case s.peer.Version == "":
 		return nil, &Error{Code: CodeInvalidRequest, Message: "send initialize first, or a request of protocol version " + ModernVersions[0]}
 	}
 	s.peer.open(v.svc)
-	return v.svc.Handle(ctx, &Incoming{Message: m, Peer: s.peer, out: streamOutlet{v, ctx}})
+	return v.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Cancel: t.cancel, out: streamOutlet{v, t.ctx}})
 }
 
 // streamOutlet is the way back of a legacy request on a stream.
@@ -293,13 +293,13 @@ func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMes
 	return o.v.session.ask(ctx, func(raw []byte) bool { return o.v.deliver(outgoing{head: raw}) }, method, params)
 }
 
-func (v *streamServer) modern(ctx context.Context, m Message) (json.RawMessage, error) {
+func (v *streamServer) modern(t *task, m Message) (json.RawMessage, error) {
 	peer, err := checkModern(&m)
 	if err != nil {
 		return nil, err
 	}
 	peer.Key, peer.Session = v.session.peer.Key, v.session.peer.Session
-	return answerModern(ctx, &v.lot, v.svc, &Incoming{Message: m, Peer: peer}, "stream", v.out.post)
+	return answerModern(t.ctx, &v.lot, v.svc, &Incoming{Message: m, Peer: peer, Cancel: t.cancel}, "stream", v.out.post)
 }
 
 // answerModern answers one request of the modern era, whatever the transport.
@@ -321,6 +321,10 @@ func answerModern(ctx context.Context, l *lot, svc Service, in *Incoming, owner 
 		return l.attach(ctx, l.start(ctx, in, owner, notify, svc.Handle))
 	}
 	in.out = oneWay(notify)
+	if in.Cancel == nil {
+		ctx, in.Cancel = context.WithCancelCause(ctx)
+		defer in.Cancel(nil)
+	}
 	return svc.Handle(ctx, in)
 }
 

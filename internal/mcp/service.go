@@ -89,6 +89,9 @@ type Incoming struct {
 	Peer *Peer
 	// Header are the HTTP header fields of the request, nil on other transports.
 	Header http.Header
+	// Cancel ends the context that Handle is called with, which belongs to this request alone; nil
+	// where there is none of its own.
+	Cancel context.CancelCauseFunc
 
 	out outlet
 }

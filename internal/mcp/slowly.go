@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// slowly makes streams of answers that take longer than becomesStream. All exchanges wait
+// slowly looks after exchanges that take longer than becomesStream; see [exchange.late]. All wait
 // the same time, so they stand in line and one timer serves them: a timer for each would
 // wake the network poller with every request.
 type slowly struct {
@@ -20,8 +20,7 @@ type waiting struct {
 	at time.Time
 }
 
-// add lets ex become a stream when its time has come. An exchange that is over by then is
-// left alone.
+// add puts an exchange in line. One that is over when its time has come is left alone.
 func (s *slowly) add(ex *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +36,8 @@ func (s *slowly) add(ex *exchange) {
 	}
 }
 
-// due begins the streams whose time has come.
+// due turns to the exchanges whose time has come. Those behind them that are answered by now wait for nothing: were
+// the timer set for them, a quick request after the other would have it run once for each.
 func (s *slowly) due() {
 	now := time.Now()
 	s.mu.Lock()
@@ -47,6 +47,9 @@ func (s *slowly) due() {
 	}
 	ripe := s.line[:n:n]
 	s.line = s.line[n:]
+	for len(s.line) > 0 && s.line[0].ex.over() {
+		s.line = s.line[1:]
+	}
 	if len(s.line) > 0 && !s.closed {
 		s.timer.Reset(s.line[0].at.Sub(now))
 	} else {
@@ -54,7 +57,7 @@ func (s *slowly) due() {
 	}
 	s.mu.Unlock()
 	for _, w := range ripe {
-		w.ex.begin()
+		w.ex.late()
 	}
 }
 

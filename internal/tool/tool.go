@@ -339,6 +339,10 @@ type Call struct {
 	Caller Caller
 	// Trace is told what the Call does on its way; nil for nearly all.
 	Trace Trace
+	// Cancel ends the context that the Call runs with, and only that, for a reason that [context.Cause]
+	// then gives; nil where nobody has made a context for this Call alone. Who ends it because the Call
+	// has failed gives a [*Error], which is what becomes of the Call.
+	Cancel context.CancelCauseFunc
 	// Retry says that the caller answers what an earlier Call asked for (MCP 2026-07-28
 	// inputResponses).
 	Retry bool

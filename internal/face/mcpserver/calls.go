@@ -66,7 +66,7 @@ func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json
 	who := client(in.Peer)
 	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
 	c.Client, c.Session, c.RequestID = s.nameOf(in.Peer), in.Peer.Session, string(in.ID)
-	c.Caller = &caller{server: s, in: in}
+	c.Caller, c.Cancel = &caller{server: s, in: in}, in.Cancel
 	modern := in.Peer.Era == mcp.Modern
 	c.Retry = modern && mcp.Get(in.Params, "inputResponses") != nil
 	r, err := s.road.Do(ctx, c)

@@ -323,3 +323,39 @@ func BenchmarkDo(b *testing.B) {
 		_, _ = s.Do(ctx, c, answer)
 	}
 }
+
+// Who made the call lends it the means to end its context: the limit needs none of its own then, and what the Source
+// ends it for is told as the Source says it.
+func TestContextThatTheCallCanEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := limit.New(limit.Options{})
+		do := func(next tool.Runner) (context.Context, error) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			_, err := s.Do(ctx, &tool.Call{Kind: tool.KindCall, Name: "notes", Cancel: cancel}, next)
+			return ctx, err
+		}
+		ctx, err := do(hang)
+		wantError(t, err, &tool.Error{
+			Kind: tool.Timeout, Subject: "notes", OutcomeUnknown: true,
+			Message: "took longer than the limit of 10m0s for a call (10m1s elapsed)", Hint: "ask for less at once",
+		})
+		if ctx.Err() == nil {
+			t.Error("the call ran with a context of its own")
+		}
+		stopped := &tool.Error{Op: "call", Kind: tool.Canceled, Subject: "notes", Message: "the server was stopped while the call ran"}
+		if _, err = do(func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+			c.Cancel(stopped)
+			return tool.Result{}, context.Cause(ctx)
+		}); err != error(stopped) {
+			t.Errorf("error %v, want the Source's", err)
+		}
+		if _, err = do(func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+			c.Cancel(errors.New("the client hung up"))
+			return hang(ctx, c)
+		}); tool.KindOf(err) != tool.Canceled || !strings.Contains(err.Error(), "cancelled by the caller") {
+			t.Errorf("error %v of a call that its caller has ended", err)
+		}
+	})
+}

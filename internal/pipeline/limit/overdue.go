@@ -27,6 +27,7 @@ type watch struct {
 type running struct {
 	context.Context
 	cancel     context.CancelCauseFunc
+	own        bool // the context was made for the limit
 	over       *overtime
 	at         time.Time
 	prev, next *running
@@ -40,10 +41,14 @@ func (r *running) Deadline() (time.Time, bool) {
 	return r.at, true
 }
 
-// begin returns the context of a call that started at start; end must be called.
-func (w *watch) begin(ctx context.Context, start time.Time, over *overtime) *running {
-	r := &running{over: over, at: start.Add(over.bound)}
-	r.Context, r.cancel = context.WithCancelCause(ctx)
+// begin returns the context of a call that started at start; end must be called. It is ctx where
+// cancel ends that, which spares the call a context of its own.
+func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, over *overtime) *running {
+	r := &running{Context: ctx, cancel: cancel, over: over, at: start.Add(over.bound)}
+	if cancel == nil {
+		r.Context, r.cancel = context.WithCancelCause(ctx)
+		r.own = true
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.first != nil {
@@ -74,7 +79,9 @@ func (w *watch) end(r *running) {
 	}
 	r.prev, r.next = nil, nil // who still holds r keeps no other call alive
 	w.mu.Unlock()
-	r.cancel(nil)
+	if r.own {
+		r.cancel(nil)
+	}
 }
 
 // look ends the calls whose time is over. It goes on as long as there are calls.

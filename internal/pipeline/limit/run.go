@@ -20,21 +20,25 @@ func (s *Stage) timed(ctx context.Context, c *tool.Call, next tool.Runner) (tool
 		over = &overtime{bound: c.Action.Timeout}
 	}
 	start := time.Now()
-	inner, stop := s.bounded(ctx, start, over)
+	inner, stop := s.bounded(ctx, c.Cancel, start, over)
 	defer stop()
 	r, err := s.caught(inner, c, next)
 	if err == nil || inner.Err() == nil || !gaveUp(err) {
 		return r, err
 	}
-	return r, ended(c, err, context.Cause(inner) == error(over), over.bound, time.Since(start))
+	cause := context.Cause(inner)
+	if _, told := cause.(*tool.Error); told { //nolint:errorlint // overtime stands for one too
+		return r, err // the Source has ended it, and says why
+	}
+	return r, ended(c, err, cause == error(over), over.bound, time.Since(start))
 }
 
-// bounded is ctx with the limit of a call.
-func (s *Stage) bounded(ctx context.Context, start time.Time, over *overtime) (context.Context, func()) {
+// bounded is ctx, which cancel ends if it is not nil, with the limit of a call.
+func (s *Stage) bounded(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, over *overtime) (context.Context, func()) {
 	if over.bound < precise {
 		return context.WithTimeoutCause(ctx, over.bound, over)
 	}
-	r := s.watch.begin(ctx, start, over)
+	r := s.watch.begin(ctx, cancel, start, over)
 	return r, func() { s.watch.end(r) }
 }
 

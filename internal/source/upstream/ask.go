@@ -110,16 +110,15 @@ func (c *conn) askBack(ctx context.Context, f *flight, method string, params jso
 	if method == methodRoots {
 		c.roots.told(f.call.Session)
 	}
-	answered, ok := f.ask()
+	ctx, over := context.WithCancelCause(ctx)
+	defer over(nil)
+	answered, ok := f.ask(over) // which ends with the call: nobody is there to ask then
 	if !ok {
 		return nil, errCallOver
 	}
 	defer answered()
 	resume := f.pause()
 	defer resume()
-	ctx, over := context.WithCancelCause(ctx)
-	defer over(nil)
-	defer context.AfterFunc(f.ctx, func() { over(errCallOver) })() // nobody is there to ask then
 	return c.putTo(ctx, f.caller, f.call.Session, limit, method, params)
 }
 

@@ -212,7 +212,6 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 		return tool.Result{}, tooLate()
 	}
 	defer c.land(f, token)
-	defer f.settle()
 	if call.Kind == tool.KindRequest {
 		if err := c.admit(call); err != nil {
 			return tool.Result{}, err

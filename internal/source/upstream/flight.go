@@ -25,14 +25,15 @@ type flight struct {
 
 	limit  time.Duration
 	begun  time.Time
-	ctx    context.Context //nolint:containedctx // the call's own: what is asked for it ends with it
-	cancel context.CancelCauseFunc
+	cancel context.CancelCauseFunc // ends the call's context; see [flight.end]
+	own    bool                    // that context was made for the flight
 
 	asking sync.WaitGroup // questions of the server that belong to the call
 
 	mu       sync.Mutex
-	over     bool      // no more questions
-	due      time.Time // when it has taken too long; progress puts it off
+	over     bool                                  // no more questions
+	asked    map[*context.CancelCauseFunc]struct{} // the questions that are open
+	due      time.Time                             // when it has taken too long; progress puts it off
 	paused   int
 	progress float64
 	told     bool
@@ -55,7 +56,8 @@ func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, tool.NewProtocolError(mcp.CodeMethodNotFound, "nobody can be asked", nil)
 }
 
-// board registers a call. The flight's context ends when the call takes too long; land
+// board registers a call. The context that it returns ends when the call takes too long: that of the
+// call, where it can be ended, since more than one in a call costs more than the rest of the flight. land
 // must be called. ok is false where the connection takes no more calls.
 func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) (_ context.Context, f *flight, token uint64, ok bool) {
 	now := time.Now()
@@ -64,14 +66,18 @@ func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) 
 		f.caller = nobody{}
 	}
 	f.token = mcp.Get(call.Params, "_meta", "progressToken")
-	f.ctx, f.cancel = context.WithCancelCause(ctx)
+	outer := ctx
+	if f.cancel = call.Cancel; f.cancel == nil {
+		ctx, f.cancel = context.WithCancelCause(ctx)
+		f.own = true
+	}
 	token = c.lastToken.Add(1)
 	f.seq = token
 	c.mu.Lock()
 	if c.retired {
 		c.mu.Unlock()
-		f.cancel(nil)
-		return ctx, nil, 0, false
+		f.release()
+		return outer, nil, 0, false
 	}
 	c.calls[token] = f
 	if !c.patrolled {
@@ -83,7 +89,24 @@ func (c *conn) board(ctx context.Context, call *tool.Call, limit time.Duration) 
 		}
 	}
 	c.mu.Unlock()
-	return f.ctx, f, token, true
+	return ctx, f, token, true
+}
+
+// end ends a call that is in flight for a reason which becomes the call's error. The context may be the
+// call's, which goes on behind the flight and may be sent again: a flight that is over ends nothing.
+func (f *flight) end(why *tool.Error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.over {
+		f.cancel(why)
+	}
+}
+
+// release lets go of the context that was made for the flight.
+func (f *flight) release() {
+	if f.own {
+		f.cancel(nil)
+	}
 }
 
 // patrolFor is how often calls are looked at for having taken too long. One timer looks at
@@ -118,8 +141,10 @@ func (f *flight) late(now time.Time) bool {
 	return f.paused == 0 && now.After(f.due)
 }
 
-// land takes a call off the table and passes its last progress on.
+// land ends the questions of a call that has its answer, takes it off the table and passes its last
+// progress on.
 func (c *conn) land(f *flight, token uint64) {
+	f.settle()
 	now := time.Now()
 	c.mu.Lock()
 	delete(c.calls, token)
@@ -136,19 +161,28 @@ func (c *conn) land(f *flight, token uint64) {
 	if held != nil {
 		f.caller.Notify(context.Background(), "notifications/progress", held)
 	}
-	f.cancel(nil)
+	f.release()
 }
 
-// ask notes that a question belongs to the call, and reports whether the call is still there for it.
-// answered must be called.
-func (f *flight) ask() (answered func(), ok bool) {
+// ask notes that a question belongs to the call, and reports whether the call is still there for it. It is
+// ended by over when the call is. answered must be called.
+func (f *flight) ask(over context.CancelCauseFunc) (answered func(), ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.over {
 		return nil, false
 	}
 	f.asking.Add(1)
-	return f.asking.Done, true
+	if f.asked == nil {
+		f.asked = map[*context.CancelCauseFunc]struct{}{}
+	}
+	f.asked[&over] = struct{}{}
+	return func() {
+		f.mu.Lock()
+		delete(f.asked, &over)
+		f.mu.Unlock()
+		f.asking.Done()
+	}, true
 }
 
 // settle ends the questions of a call that has its answer, and returns when their callers have been
@@ -156,8 +190,10 @@ func (f *flight) ask() (answered func(), ok bool) {
 func (f *flight) settle() {
 	f.mu.Lock()
 	f.over = true
+	for over := range f.asked {
+		(*over)(errCallOver)
+	}
 	f.mu.Unlock()
-	f.cancel(errCallOver)
 	f.asking.Wait()
 }
 
@@ -169,7 +205,7 @@ func (f *flight) isOver() bool {
 
 // expire ends the call: it took longer than the server's limit for one.
 func (f *flight) expire() {
-	f.cancel(&tool.Error{
+	f.end(&tool.Error{
 		Op: "call", Kind: tool.Timeout, Subject: f.call.Name,
 		Message: fmt.Sprintf("no answer within toolTimeout %v (waited %v)", f.limit, time.Since(f.begun).Round(time.Millisecond)),
 		Hint:    "raise toolTimeout in the server's entry if it needs longer",

@@ -119,3 +119,30 @@ func TestQuestionsFollowTheReader(t *testing.T) {
 		c.patrol.Stop()
 	})
 }
+
+// A call that can be ended has no second context; once its flight is over, nothing of that ends the call.
+func TestFlightInTheCallsContext(t *testing.T) {
+	t.Parallel()
+	e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
+	set := NewSet([]Spec{{Entry: e}}, Options{})
+	defer set.Close(t.Context())
+	c := &conn{server: set.servers[0], calls: map[uint64]*flight{}}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	call := &tool.Call{Kind: tool.KindCall, Cancel: cancel}
+	flying, first, token, _ := c.board(ctx, call, time.Hour)
+	if flying != ctx {
+		t.Error("the flight has a context of its own")
+	}
+	c.land(first, token)
+	_, second, token, _ := c.board(ctx, call, time.Hour)
+	if first.expire(); ctx.Err() != nil {
+		t.Fatalf("a flight that was over ended the call: %v", context.Cause(ctx))
+	}
+	second.expire()
+	if e, ok := context.Cause(ctx).(*tool.Error); !ok || e.Kind != tool.Timeout { //nolint:errorlint // the cause itself
+		t.Errorf("a call that takes too long ended with %v", context.Cause(ctx))
+	}
+	c.land(second, token)
+	c.patrol.Stop()
+}

@@ -42,7 +42,7 @@ func (c *conn) drain(ctx context.Context, limit time.Duration) {
 	}
 	c.mu.Unlock()
 	for _, f := range late {
-		f.cancel(&tool.Error{
+		f.end(&tool.Error{
 			Op: "call", Kind: tool.Canceled, Subject: f.call.Name,
 			Message: "the server was stopped while the call ran",
 		})

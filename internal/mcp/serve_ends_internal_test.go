@@ -1,0 +1,185 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// ending is a Service. Its method wait waits for the end of its context, and end brings it about; any other is answered
+// at once.
+type ending struct {
+	ended chan error // why a wait ended
+}
+
+var errEnding = errors.New("ended by the service")
+
+func (*ending) Hello(context.Context, *Peer) Hello {
+	return Hello{Info: json.RawMessage("{}"), Capabilities: json.RawMessage("{}")}
+}
+
+func (e *ending) Handle(ctx context.Context, in *Incoming) (json.RawMessage, error) {
+	switch in.Method {
+	case "wait":
+		<-ctx.Done()
+		e.ended <- context.Cause(ctx)
+		return nil, context.Cause(ctx)
+	case "end":
+		in.Cancel(errEnding)
+		return nil, context.Cause(ctx)
+	}
+	return json.RawMessage("{}"), nil
+}
+func (*ending) Notified(*Peer, Message) {}
+func (*ending) Opened(*Peer)            {}
+func (*ending) Closed(*Peer)            {}
+
+// front is an HTTPServer before an ending, without a network.
+type front struct {
+	*HTTPServer
+	svc     *ending
+	session string
+}
+
+// newFront opens a session of a version; the caller closes the front.
+func newFront(version string) *front {
+	svc := &ending{ended: make(chan error, 1)}
+	f := &front{HTTPServer: NewHTTPServer(svc, nil), svc: svc}
+	hello := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `"}}`
+	f.session = f.post(context.Background(), hello).Header().Get(headerSession)
+	return f
+}
+
+func (f *front) post(ctx context.Context, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(body))
+	r.Header["Content-Type"], r.Header["Accept"] = []string{"application/json"}, []string{"application/json, text/event-stream"}
+	if f.session != "" {
+		r.Header[headerSession] = []string{f.session}
+	}
+	if strings.Contains(body, MetaVersion) {
+		r.Header[headerVersion], r.Header[headerMethod] = []string{ModernVersions[0]}, []string{"end"}
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return w
+}
+
+// A request whose connection was closed ends soon, but not so soon that the client's own word comes too late; one whose
+// client can come back for the answer goes on.
+func TestLegacyRequestEndsWithItsConnection(t *testing.T) {
+	t.Parallel()
+	const never = time.Hour
+	for _, tt := range []struct {
+		version       string
+		closed, least time.Duration
+		most          time.Duration // never: it goes on
+	}{
+		{Version20250326, 0, lastWord, becomesStream + lastWord},
+		{Version20250326, 30 * time.Millisecond, lastWord, becomesStream + lastWord},
+		{Version20250326, time.Second, lastWord, lastWord},
+		{Version20251125, 0, lastWord, becomesStream + lastWord},
+		{Version20251125, 49 * time.Millisecond, lastWord, becomesStream + lastWord},
+		{Version20251125, time.Second, 0, never},
+	} {
+		t.Run(fmt.Sprint(tt.version, " after ", tt.closed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFront(tt.version)
+				connected, hangUp := context.WithCancel(t.Context())
+				time.AfterFunc(tt.closed, hangUp)
+				answered := make(chan struct{})
+				go func() {
+					defer close(answered)
+					f.post(connected, `{"jsonrpc":"2.0","id":1,"method":"wait"}`)
+				}()
+				<-connected.Done()
+				begun := time.Now()
+				select {
+				case err := <-f.svc.ended:
+					if took := time.Since(begun); took < tt.least || took > tt.most || !errors.Is(err, context.Canceled) {
+						t.Errorf("ended after %v with %v, want %v to %v", took, err, tt.least, tt.most)
+					}
+				case <-time.After(never):
+					if tt.most != never {
+						t.Errorf("it goes on")
+					}
+				}
+				_ = f.Close()
+				<-answered
+			})
+		})
+	}
+}
+
+// The timer for requests that take long does not run for those that are over.
+func TestQuickRequestsWaitInNoLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(Version20251125)
+		defer f.Close()
+		begun := time.Now()
+		for n := range 40 {
+			f.post(t.Context(), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"quick"}`, n+1))
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(becomesStream - time.Since(begun))
+		synctest.Wait()
+		f.slow.mu.Lock()
+		defer f.slow.mu.Unlock()
+		if n := len(f.slow.line); n != 0 {
+			t.Errorf("%d answered requests wait once the first has been looked at", n)
+		}
+	})
+}
+
+// A Service can end the context of each request, with its reason, and of no other.
+func TestServiceEndsARequest(t *testing.T) {
+	t.Parallel()
+	const caps, asks = `"` + MetaCapabilities + `":{}}}`, `"` + MetaCapabilities + `":{"roots":{}}}}`
+	const modern = `{"_meta":{"` + MetaVersion + `":"2026-07-28",`
+	for name, params := range map[string]string{"legacy": "{}", "modern": modern + caps, "modern, can be asked": modern + asks} {
+		body := `{"jsonrpc":"2.0","id":1,"method":"end","params":` + params + `}`
+		t.Run(name+", HTTP", func(t *testing.T) {
+			t.Parallel()
+			f := newFront(Version20251125)
+			defer f.Close()
+			ctx := t.Context()
+			if got := f.post(ctx, body).Body.String(); !strings.Contains(got, errEnding.Error()) || ctx.Err() != nil {
+				t.Errorf("answered %s; the connection's context: %v", got, ctx.Err())
+			}
+		})
+		t.Run(name+", stream", func(t *testing.T) {
+			t.Parallel()
+			in, client := io.Pipe()
+			answers, out := io.Pipe()
+			ended := make(chan error, 1)
+			go func() {
+				ended <- ServeStream(t.Context(), NewLines(in, out, 0, in.Close), &ending{}, nil)
+				_ = out.Close()
+			}()
+			lines := bufio.NewReader(answers)
+			for _, say := range []string{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`, body} {
+				if _, err := io.WriteString(client, say+"\n"); err != nil {
+					t.Fatal(err)
+				}
+				got, err := lines.ReadString('\n')
+				if err != nil || say == body && !strings.Contains(got, errEnding.Error()) {
+					t.Errorf("answered %s, %v", got, err)
+				}
+			}
+			_ = client.Close()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
