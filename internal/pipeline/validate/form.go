@@ -21,6 +21,7 @@ type form struct {
 
 	schema     *jsonschema.Schema            // nil: not applied
 	acceptsAll bool                          // every object fits
+	flat       *flat                         // the schema, where it is one; else nil
 	sprawls    bool                          // see sprawls
 	meter      *meter                        // for schemas that could take long; else nil
 	names      *names                        // what a strict action takes; else nil
@@ -34,7 +35,7 @@ func (f *form) compile(raw []byte) (err error) {
 			err = fmt.Errorf("the schema breaks its compiler: %v", p)
 		}
 		if err != nil {
-			f.schema, f.names, f.acceptsAll = nil, nil, true
+			f.schema, f.names, f.flat, f.acceptsAll = nil, nil, nil, true
 		}
 	}()
 	if len(raw) == 0 {
@@ -116,6 +117,7 @@ func (f *form) prepare(s *jsonschema.Schema) error {
 		f.sprawls = f.sprawls || sprawls(sub)
 		f.schemas[sub.Location] = sub
 	}
+	f.flat = flatOf(s)
 	return nil
 }
 
@@ -156,17 +158,19 @@ func acceptsObjects(s *jsonschema.Schema) bool {
 	if b, ok := s.AdditionalProperties.(bool); s.AdditionalProperties != nil && (!ok || !b) {
 		return false
 	}
+	for sub := range maps.Values(s.Properties) {
+		if sub.Bool == nil || !*sub.Bool {
+			return false
+		}
+	}
+	return says(s, "Types", "AdditionalProperties", "Properties")
+}
+
+// says reports whether of all keywords that a value can fail s has none but some.
+func says(s *jsonschema.Schema, some ...string) bool {
 	v := reflect.ValueOf(s).Elem()
 	for field, val := range v.Fields() {
-		switch {
-		case !field.IsExported(), slices.Contains(harmless, field.Name), field.Name == "Types", field.Name == "AdditionalProperties":
-		case field.Name == "Properties":
-			for sub := range maps.Values(s.Properties) {
-				if sub.Bool == nil || !*sub.Bool {
-					return false
-				}
-			}
-		case !val.IsZero():
+		if field.IsExported() && !val.IsZero() && !slices.Contains(harmless, field.Name) && !slices.Contains(some, field.Name) {
 			return false
 		}
 	}

@@ -71,6 +71,9 @@ func (s *Stage) check(ctx context.Context, c *tool.Call) []problem {
 	if f.acceptsAll && args[0] == '{' && (c.Params != nil || json.Valid(args)) {
 		return nil
 	}
+	if f.flat != nil && c.Params != nil && args[0] == '{' && f.flat.accepts(args) {
+		return nil
+	}
 	var doc any
 	values, ok := 0, false
 	if c.Params != nil {

@@ -1,0 +1,119 @@
+package validate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/tidwall/gjson"
+)
+
+// flat is a schema that says no more of its arguments than their types and which of them must be there, as those of most
+// tools do. What fits one is told from the text, at a tenth of what the library takes; what may not fit is left to
+// the library.
+type flat struct {
+	names    map[string]argument
+	required uint64 // bits of arguments
+}
+
+// argument is what a flat schema says of one argument.
+type argument struct {
+	bit   uint64
+	types jsonType
+}
+
+// jsonType is a set of the types of JSON Schema.
+type jsonType uint8
+
+const (
+	typeNull jsonType = 1 << iota
+	typeBoolean
+	typeInteger
+	typeNumber
+	typeString
+	typeArray
+	typeObject
+	anyType jsonType = 1<<iota - 1
+)
+
+// mostFlat bounds the arguments of a flat schema: the bits of a word.
+const mostFlat = 64
+
+// flatOf returns s as a flat schema, nil where it says more.
+func flatOf(s *jsonschema.Schema) *flat {
+	// Whether it allows arguments that it does not name makes no difference: those are left to the library.
+	if !says(s, "Types", "Properties", "Required", "AdditionalProperties") || len(s.Properties) > mostFlat || typesOf(s)&typeObject == 0 {
+		return nil
+	}
+	f := &flat{names: make(map[string]argument, len(s.Properties))}
+	for name, sub := range s.Properties {
+		switch {
+		case sub.Bool != nil && !*sub.Bool, sub.Bool == nil && !says(sub, "Types"):
+			return nil
+		}
+		f.names[name] = argument{1 << len(f.names), typesOf(sub)}
+	}
+	for _, name := range s.Required {
+		a, ok := f.names[name]
+		if !ok {
+			return nil
+		}
+		f.required |= a.bit
+	}
+	return f
+}
+
+// typesOf are the types that s allows.
+func typesOf(s *jsonschema.Schema) (set jsonType) {
+	if s.Types == nil {
+		return anyType
+	}
+	names := []string{"null", "boolean", "integer", "number", "string", "array", "object"}
+	for _, t := range s.Types.ToStrings() {
+		if i := slices.Index(names, t); i >= 0 {
+			set |= 1 << i
+		}
+	}
+	if set&typeNumber != 0 {
+		set |= typeInteger
+	}
+	return set
+}
+
+// accepts reports whether arguments fit for sure. raw is known to be a valid JSON object. Arguments that the schema
+// does not name, ones given twice, objects and unusual numbers are not told from the text.
+func (f *flat) accepts(raw []byte) bool {
+	if len(raw) > quickly {
+		return false
+	}
+	var given uint64
+	fits := true
+	gjson.ParseBytes(raw).ForEach(func(name, v gjson.Result) bool {
+		a, known := f.names[name.Str]
+		fits = known && given&a.bit == 0 && a.types&typeIn(v) != 0
+		given |= a.bit
+		return fits
+	})
+	return fits && given&f.required == f.required
+}
+
+// typeIn is the type of a value, 0 where it is not told from the text.
+func typeIn(v gjson.Result) jsonType {
+	switch v.Type {
+	case gjson.Null:
+		return typeNull
+	case gjson.True, gjson.False:
+		return typeBoolean
+	case gjson.String:
+		return typeString
+	case gjson.Number:
+		if len(v.Raw) < 19 && strings.Trim(v.Raw, "-0123456789") == "" {
+			return typeInteger
+		}
+	case gjson.JSON:
+		if v.Raw[0] == '[' && !strings.Contains(v.Raw, "{") { // in an object a name may stand twice
+			return typeArray
+		}
+	}
+	return 0
+}
