@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -74,154 +75,218 @@ func ServeCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
+// serving is one run of "collie serve": what its steps hand to each other.
+type serving struct {
+	commands
+	flags     *serveFlags
+	person    string // who has the account of this program
+	cfg       *config.Config
+	log       *slog.Logger
+	tokenFile string
+
+	opts       door.Options
+	door       *door.Door
+	file       app.Gateway // what gateway.json says
+	app        *app.App
+	processors fitting
+	mute       atomic.Bool // answers of clients' users confirm nothing
+}
+
 func (p commands) serve(ctx context.Context, f *serveFlags) error {
-	cfg, err := p.Load()
-	if err != nil {
+	s := &serving{commands: p, flags: f, person: root.Principal()}
+	if err := s.readSettings(); err != nil {
 		return err
 	}
-	if err := p.otherNames(cfg, f); err != nil {
-		return err
-	}
-	log, err := p.GatewayLogger(cfg, f.log)
-	if err != nil {
-		return err
-	}
-	release, err := app.Claim(cfg.Paths)
+	release, err := app.Claim(s.cfg.Paths)
 	if err != nil {
 		return asFailure(err)
 	}
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if f.parent > 0 {
-		gone := process.WatchParent(ctx, f.parent, 0)
-		go func() { // ends with ctx
-			select {
-			case <-gone:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-	}
-	tokenFile := filepath.Join(cfg.Paths.State, "token")
-	opts, gateway, err := p.doorOptions(cfg, f, tokenFile)
-	if err != nil {
+	endWithParent(ctx, f.parent, cancel)
+	if err := s.listen(ctx); err != nil {
 		return err
 	}
-	opts.Logger = log
-	d, err := door.Open(ctx, opts)
-	if err != nil {
-		return asFailure(err)
-	}
-	defer d.Close() //nolint:errcheck // Serve has said what went wrong
-	var fit fitting
-	a, err := app.Open(ctx, cfg, app.Options{
-		Version: p.Version, Self: root.Self(), GuardArgs: []string{process.GuardCommand}, Sweep: true, Computes: fit.computes, Env: p.Env, Logger: log,
-	})
-	if err != nil {
+	defer s.door.Close() //nolint:errcheck // Serve has said what went wrong
+	if err := s.join(ctx); err != nil {
 		return err
 	}
-	defer p.Stop(a)
-	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: d.Stopping(), Logger: log})
+	defer p.Stop(s.app)
+	face := mcpserver.New(s.app.Road, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.door.Stopping(), Logger: s.log})
 	defer face.Close()
-	me := root.Principal()
-	var mute atomic.Bool
-	mute.Store(!cfg.HTTP.ElicitationConfirms)
-	mcp := face.Handler(func(r *http.Request) mcpserver.Client {
-		k, _ := door.KeyFrom(r.Context())
-		profile := f.profile
-		if q := r.URL.RawQuery; q != "" {
-			if name := r.URL.Query().Get("profile"); name != "" {
-				profile = name
-			}
-		}
-		if k.Name == bridgeKey { // nobody else can read the key
-			return mcpserver.Client{
-				Principal: me, Origin: k.Origin, Profile: profile, NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream),
-			}
-		}
-		return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Mute: &mute}
-	}, mcpserver.Bounds{MaxBody: cfg.HTTP.MaxBody, MaxSessions: cfg.MCP.Limits.MaxSessions, Kept: cfg.HTTP.ResumeBytes})
+	mcp := face.Handler(s.client, mcpserver.Bounds{MaxBody: s.cfg.HTTP.MaxBody, MaxSessions: s.cfg.MCP.Limits.MaxSessions, Kept: s.cfg.HTTP.ResumeBytes})
 	defer mcp.Close() //nolint:errcheck // it returns nil
-	gateway.URL = d.URL()
-	if err := app.Announce(cfg.Paths, gateway); err != nil {
+	if err := s.publish(); err != nil {
 		return asFailure(err)
 	}
-	w := newWatcher(a, log, func(now *config.Config) {
-		mute.Store(!now.HTTP.ElicitationConfirms)
-		gateway.Digest, gateway.Project = now.Digest(), app.ProjectFile(now) // commands compare theirs with it
-		if err := app.Announce(cfg.Paths, gateway); err != nil {
-			log.Warn("gateway.json not written", "error", err)
-		}
-	})
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", mcp)
-	api := web.New(web.Options{
-		Road: a.Road, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
-		Wrong: w.Wrong, Reread: w.Reread,
-		Identify: func(r *http.Request) web.Identity {
-			k, _ := door.KeyFrom(r.Context())
-			who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
-			if who.Manage {
-				who.Principal = me // nobody else can read the control key
-			}
-			return who
-		},
-	})
-	mux.Handle("/api/v1/", api)
-	if cfg.HTTP.Metrics {
-		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
-		defer m.Close()
-		mux.Handle("/metrics", m)
-	}
-	p.announce(ctx, a, d.URL(), opts, tokenFile)
-	defer p.frugal(a, &fit)()
+	w := newWatcher(s.app, s.log, s.reloaded)
+	mux, closeRoutes := s.routes(mcp, w)
+	defer closeRoutes()
+	p.announce(ctx, s.app, s.door.URL(), s.opts, s.tokenFile)
+	defer p.frugal(s.app, &s.processors)()
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	watching.Go(func() { p.watch(ctx, cfg, w) })
-	err = d.Serve(ctx, mux)
+	watching.Go(func() { p.watch(ctx, s.cfg, w) })
+	err = s.door.Serve(ctx, mux)
 	cancel() // nothing is taken up while things stop
 	return err
 }
 
-// doorOptions are the listener's settings and what gateway.json will say.
-func (p commands) doorOptions(cfg *config.Config, f *serveFlags, tokenFile string) (door.Options, app.Gateway, error) {
-	g := app.Gateway{
-		PID: os.Getpid(), Started: time.Now().UTC(), Version: p.Version, Digest: cfg.Digest(),
-		Control: app.NewKey(), Bridge: app.NewKey(), Project: app.ProjectFile(cfg),
+// readSettings reads the settings and what flags and variables say instead, and opens the log.
+func (s *serving) readSettings() (err error) {
+	if s.cfg, err = s.Load(); err != nil {
+		return err
 	}
-	var err error
-	settings := p.Options()
-	if g.Settings, err = settings.Named(); err != nil {
-		return door.Options{}, g, err
+	if err := s.otherNames(s.cfg, s.flags); err != nil {
+		return err
 	}
+	s.tokenFile = filepath.Join(s.cfg.Paths.State, "token")
+	s.log, err = s.GatewayLogger(s.cfg, s.flags.log)
+	return err
+}
+
+// endWithParent calls stop when the process pid has gone; 0 is none to watch.
+func endWithParent(ctx context.Context, pid int, stop func()) {
+	if pid <= 0 {
+		return
+	}
+	gone := process.WatchParent(ctx, pid, 0)
+	go func() { // ends with ctx
+		select {
+		case <-gone:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// listen opens the listener. Nobody is answered before it serves.
+func (s *serving) listen(ctx context.Context) (err error) {
+	if err := s.describe(); err != nil {
+		return err
+	}
+	if s.opts, err = s.doorOptions(); err != nil {
+		return err
+	}
+	if s.door, err = door.Open(ctx, s.opts); err != nil {
+		return asFailure(err)
+	}
+	return nil
+}
+
+// describe fills what gateway.json says, but for the address.
+func (s *serving) describe() (err error) {
+	s.file = app.Gateway{
+		PID: os.Getpid(), Started: time.Now().UTC(), Version: s.Version, Digest: s.cfg.Digest(),
+		Control: app.NewKey(), Bridge: app.NewKey(), Project: app.ProjectFile(s.cfg),
+	}
+	o := s.Options()
+	s.file.Settings, err = o.Named()
+	return err
+}
+
+// join opens the parts and starts the servers in the background.
+func (s *serving) join(ctx context.Context) (err error) {
+	s.mute.Store(!s.cfg.HTTP.ElicitationConfirms)
+	s.app, err = app.Open(ctx, s.cfg, app.Options{
+		Version: s.Version, Self: root.Self(), GuardArgs: []string{process.GuardCommand}, Sweep: true,
+		Computes: s.processors.computes, Env: s.Env, Logger: s.log,
+	})
+	return err
+}
+
+// client is who makes a request over MCP.
+func (s *serving) client(r *http.Request) mcpserver.Client {
+	k, _ := door.KeyFrom(r.Context())
+	profile := s.flags.profile
+	if q := r.URL.RawQuery; q != "" {
+		if name := r.URL.Query().Get("profile"); name != "" {
+			profile = name
+		}
+	}
+	if k.Name == bridgeKey { // nobody else can read the key
+		return mcpserver.Client{
+			Principal: s.person, Origin: k.Origin, Profile: profile, NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream),
+		}
+	}
+	return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Mute: &s.mute}
+}
+
+// identify is who makes a request to the API.
+func (s *serving) identify(r *http.Request) web.Identity {
+	k, _ := door.KeyFrom(r.Context())
+	who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
+	if who.Manage {
+		who.Principal = s.person // nobody else can read the control key
+	}
+	return who
+}
+
+// publish writes gateway.json, by which other processes of this home find the gateway.
+func (s *serving) publish() error {
+	s.file.URL = s.door.URL()
+	return app.Announce(s.cfg.Paths, s.file)
+}
+
+// reloaded takes up what the faces have of settings that have changed.
+func (s *serving) reloaded(now *config.Config) {
+	s.mute.Store(!now.HTTP.ElicitationConfirms)
+	s.file.Digest, s.file.Project = now.Digest(), app.ProjectFile(now) // commands compare theirs with it
+	if err := s.publish(); err != nil {
+		s.log.Warn("gateway.json not written", "error", err)
+	}
+}
+
+// routes is what serve answers at. The caller calls end.
+func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end func()) {
+	a := s.app
+	mux, end = http.NewServeMux(), func() {}
+	mux.Handle("/mcp", mcp)
+	mux.Handle("/api/v1/", web.New(web.Options{
+		Road: a.Road, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
+		Wrong: w.Wrong, Reread: w.Reread, Identify: s.identify,
+	}))
+	if s.cfg.HTTP.Metrics {
+		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
+		mux.Handle("/metrics", m)
+		end = m.Close
+	}
+	return mux, end
+}
+
+// doorOptions are the listener's settings.
+func (s *serving) doorOptions() (door.Options, error) {
+	f, cfg := s.flags, s.cfg
 	o := door.Options{
 		Addr: output.First(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
 		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),
 		TLSCert: output.First(f.cert, cfg.HTTP.TLSCert), TLSKey: output.First(f.key, cfg.HTTP.TLSKey),
-		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: p.Version,
+		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: s.Version, Logger: s.log,
 		Keys: []door.Key{
-			{Name: "control", Secret: g.Control, Origin: tool.Direct, Manage: true},
-			{Name: bridgeKey, Secret: g.Bridge, Origin: tool.MCPLocal},
+			{Name: "control", Secret: s.file.Control, Origin: tool.Direct, Manage: true},
+			{Name: bridgeKey, Secret: s.file.Bridge, Origin: tool.MCPLocal},
 		},
 	}
-	// Nobody is answered before the door serves, and then both have been done (R-ST-3).
+	// Nobody is answered before the door serves, and then both have been done.
 	o.Ready = func() (bool, any) {
 		return true, map[string]string{"config": "read", "toolCache": "loaded"}
 	}
-	if !o.NoAuth && f.token != "" {
+	switch {
+	case o.NoAuth:
+	case f.token != "":
 		o.Keys = append(o.Keys, door.Key{Name: "token", Secret: f.token})
-	} else if !o.NoAuth {
-		token, created, err := door.LoadOrCreateToken(tokenFile)
+	default:
+		token, created, err := door.LoadOrCreateToken(s.tokenFile)
 		if err != nil {
-			return o, g, err
+			return o, err
 		}
 		if created {
-			p.Note("made a token: %s", tokenFile)
+			s.Note("made a token: %s", s.tokenFile)
 		}
 		o.Keys = append(o.Keys, door.Key{Name: "token", Secret: token})
 	}
-	return o, g, nil
+	return o, nil
 }
 
 // bridgeKey is the name of the key that "collie stdio" comes with.
