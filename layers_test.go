@@ -63,14 +63,17 @@ var layers = map[string]string{
 		"pipeline/... source/...",
 	"cmd/collie": "face/cli process",
 
+	// What people manage, which faces may import.
+	"source/upstream/hosts/admin": "tool atomicfile config source/upstream/hosts source/upstream/entry",
+
 	"face/cli":         "app config units tool pipeline process",
 	"face/cli/rawjson": "",
 	"face/cli/output":  "config",
 	"face/cli/remote":  "app config tool face/cli/rawjson", // the gateway that runs, asked over its API
 	"face/cli/root":    "app config units tool process face/cli/rawjson face/cli/output face/cli/remote",
 	"face/cli/gateway": "app config tool process face/door face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
-	"face/cli/mcp":     "app config tool process face/cli/clients face/cli/learn " + commandGround,
-	"face/cli/clients": "app config tool process face/cli/learn " + commandGround,
+	"face/cli/mcp":     "app config tool process source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
+	"face/cli/clients": "app config tool process source/upstream/hosts/admin face/cli/learn " + commandGround,
 	"face/cli/cache":   "app config tool process face/cli/learn " + commandGround,
 	"face/cli/notes":   "app config tool process face/cli/call " + commandGround,
 	"face/cli/*":       "app config tool process " + commandGround, // a group of commands

@@ -9,6 +9,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/pipeline/analytics"
 	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/metrics"
 	"collie/internal/tool"
 )
 
@@ -46,6 +47,11 @@ func (a *App) hide(secrets []string) {
 	if a.counting.redact != nil {
 		a.counting.redact.Hide(secrets)
 	}
+}
+
+// Metrics answers what a scraper asks, and counts calls from now on. The caller closes it.
+func (a *App) Metrics() *metrics.Metrics {
+	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
 }
 
 // close puts into the files what was called until now.

@@ -17,6 +17,9 @@ import (
 // reserved are names that no server may have.
 var reserved = []string{"collie", "siyuan"}
 
+// RuleUnset is the rule of a finding about a variable that is not set here and now.
+const RuleUnset = entry.RuleUnset
+
 // Specs reads the server entries of cfg. Findings have their places in the files.
 func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Finding) {
 	var specs []upstream.Spec
@@ -61,7 +64,7 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 func checkNames(cfg *config.Config, names []string) map[string]entry.Problem {
 	wrong := entry.CheckNames(names, reserved)
 	for _, name := range names {
-		if !slices.Contains(takenNames(cfg), strings.ToLower(name)) || slices.Contains(reserved, strings.ToLower(name)) {
+		if !slices.Contains(ReservedNames(cfg), strings.ToLower(name)) || slices.Contains(reserved, strings.ToLower(name)) {
 			continue
 		}
 		if wrong == nil {
@@ -76,8 +79,8 @@ func checkNames(cfg *config.Config, names []string) map[string]entry.Problem {
 	return wrong
 }
 
-// takenNames are all names in lower case that no server of cfg may have.
-func takenNames(cfg *config.Config) []string {
+// ReservedNames are all names in lower case that no server of cfg may have.
+func ReservedNames(cfg *config.Config) []string {
 	if !cfg.SiYuan.Enabled {
 		return reserved
 	}

@@ -9,12 +9,27 @@ import (
 	"time"
 
 	"collie/internal/config"
+	"collie/internal/pipeline/metrics"
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/source/upstream/toolcache/natsstore"
 	"collie/internal/tool"
 )
+
+// Figures are the counts of the cache. Expired entries are misses.
+func (c ToolCache) Figures() metrics.CacheFigures {
+	st := c.cache.Stats()
+	f := metrics.CacheFigures{
+		Lookups:     map[string]uint64{"hit": st.Hits, "stale": st.StaleHits, "miss": st.Misses},
+		Writes:      map[string]uint64{"ok": st.Writes.OK, "failed": 0},
+		LoadSeconds: st.LoadMillis / 1000, Bytes: st.Size,
+	}
+	for _, n := range st.Writes.Failed {
+		f.Writes["failed"] += n
+	}
+	return f
+}
 
 // ToolCache is what is kept of the servers' offers, as commands and pages see it. It is safe for
 // concurrent use.

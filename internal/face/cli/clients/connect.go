@@ -14,6 +14,7 @@ import (
 	"collie/internal/face/cli/learn"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
 // commands are the commands of this folder, all of one program.
@@ -73,7 +74,7 @@ func ConnectCommand(shared *root.Program) *cobra.Command {
 
 func clientNames() []string {
 	var names []string
-	for _, c := range app.Clients() {
+	for _, c := range hostadmin.Clients() {
 		names = append(names, c.Name)
 	}
 	return names

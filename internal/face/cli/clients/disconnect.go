@@ -6,20 +6,20 @@ import (
 	"os"
 	"strings"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
 // disconnect takes back what connect has done to a client's files.
 func (p commands) disconnect(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
-	o := app.DisconnectOptions{Client: client, File: f.file, Restore: f.restore, Remove: f.remove, Dry: f.dry}
+	o := hostadmin.DisconnectOptions{Client: client, File: f.file, Restore: f.restore, Remove: f.remove, Dry: f.dry}
 	if f.name != "collie" {
 		o.Name = f.name
 	}
-	done, err := app.Disconnect(ctx, cfg, p.Env, o)
+	done, err := hostadmin.Disconnect(ctx, cfg, p.Env, o)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 		p.OnRecord(ctx, cfg, "connect", map[string]any{"client": client, "files": done})
 	}
 	if p.JSON {
-		return p.PrintJSON(map[string]any{"client": client, "files": append([]app.Disconnected{}, done...), "written": !f.dry && len(done) > 0})
+		return p.PrintJSON(map[string]any{"client": client, "files": append([]hostadmin.Disconnected{}, done...), "written": !f.dry && len(done) > 0})
 	}
 	if len(done) == 0 {
 		what := "there is nothing to put back"
@@ -48,7 +48,7 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 	return err
 }
 
-func backText(d *app.Disconnected, dry bool) string {
+func backText(d *hostadmin.Disconnected, dry bool) string {
 	var b strings.Builder
 	say := func(did, would string, names []string) {
 		if dry {
@@ -85,7 +85,7 @@ func (p commands) connectList() error {
 	if err != nil {
 		return err
 	}
-	list := app.ClientConnections(p.Env, dir, p.runs)
+	list := hostadmin.ClientConnections(p.Env, dir, p.runs)
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"clients": list})
 	}
@@ -125,7 +125,7 @@ func (p commands) connectList() error {
 }
 
 // settingsOf is which settings a client's entry asks for.
-func (p commands) settingsOf(c *app.Connected) string {
+func (p commands) settingsOf(c *hostadmin.Connected) string {
 	var words []string
 	if c.Home != "" {
 		words = append(words, "--home "+root.ShortPath(c.Home, p.Env))

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/root"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/tool"
 )
 
@@ -60,12 +60,12 @@ func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 	if err != nil {
 		return err
 	}
-	o := app.ExportOptions{Servers: f.servers, File: f.file, Force: f.force}
+	o := hostadmin.ExportOptions{Servers: f.servers, File: f.file, Force: f.force}
 	if f.gateway {
 		if err := root.KnownProfile(cfg, f.profile); err != nil {
 			return err
 		}
-		o.Gateway = &app.ConnectOptions{Name: "collie", Command: p.Path()}
+		o.Gateway = &hostadmin.ConnectOptions{Name: "collie", Command: p.Path()}
 		if o.Gateway.Args, err = p.StdioArgs(f.profile); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 			return &tool.Error{Op: "mcp export", Kind: tool.Internal, Message: "the path of this program is not known"}
 		}
 	}
-	out, err := app.PlanExport(cfg, f.to, o)
+	out, err := hostadmin.PlanExport(cfg, f.to, o)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 }
 
 // exported shows or writes what was worked out, and tells what is not in it.
-func (p commands) exported(ctx context.Context, out *app.Export, f *exportFlags) error {
+func (p commands) exported(ctx context.Context, out *hostadmin.Export, f *exportFlags) error {
 	done := 0
 	for _, s := range out.Servers {
 		if s.Skip != "" {

@@ -18,6 +18,7 @@ import (
 	"collie/internal/face/cli/learn"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
 type importFlags struct {
@@ -60,7 +61,7 @@ func ImportCommand(shared *root.Program) *cobra.Command {
 
 func hostNames() []string {
 	var names []string
-	for _, h := range app.Hosts() {
+	for _, h := range hostadmin.Hosts() {
 		names = append(names, h.Name)
 	}
 	return names
@@ -95,8 +96,8 @@ func (p commands) importServers(ctx context.Context, f *importFlags) error {
 	if err != nil {
 		return err
 	}
-	plan, err := app.PlanImport(cfg, p.Env, app.ImportOptions{
-		From: f.from, File: f.file, Dir: dir, Select: f.choose, KeepApprovals: f.keepApprovals,
+	plan, err := hostadmin.PlanImport(cfg, p.Env, hostadmin.ImportOptions{
+		From: f.from, File: f.file, Dir: dir, Select: f.choose, KeepApprovals: f.keepApprovals, Reserved: app.ReservedNames(cfg),
 	})
 	if err != nil {
 		return err
@@ -132,7 +133,7 @@ func (p commands) learnImported(ctx context.Context, names []string, f *importFl
 	}
 }
 
-func (p commands) importJSON(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags) error {
+func (p commands) importJSON(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, file string, f *importFlags) error {
 	names, err := p.takeOver(ctx, cfg, plan, file, f)
 	if err != nil {
 		return err
@@ -148,7 +149,7 @@ func (p commands) importJSON(ctx context.Context, cfg *config.Config, plan *app.
 }
 
 // importTable shows the servers: one row each, and one more for each further difference.
-func (p commands) importTable(plan *app.Import) error {
+func (p commands) importTable(plan *hostadmin.Import) error {
 	if len(plan.Servers) == 0 {
 		return nil
 	}
@@ -160,14 +161,14 @@ func (p commands) importTable(plan *app.Import) error {
 		}
 		var differences []string
 		switch s.State {
-		case app.ImportNew:
+		case hostadmin.ImportNew:
 			if differences = s.Differences; len(s.Secrets) > 0 {
 				differences = append(slices.Clone(differences), "secret as text: "+strings.Join(s.Secrets, ", "))
 			}
 			if s.From != s.Name {
 				differences = append([]string{"called " + strconv.Quote(s.From) + " there"}, differences...)
 			}
-		case app.ImportSkipped:
+		case hostadmin.ImportSkipped:
 			differences = []string{s.Why}
 		}
 		rows = append(rows, []string{s.Name, s.Transport, from, s.State, strings.Join(differences[:min(len(differences), 1)], "")})
@@ -179,7 +180,7 @@ func (p commands) importTable(plan *app.Import) error {
 }
 
 // takeOver writes the new servers, unless they are only to be shown, and returns their names.
-func (p commands) takeOver(ctx context.Context, cfg *config.Config, plan *app.Import, file string, f *importFlags) ([]string, error) {
+func (p commands) takeOver(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, file string, f *importFlags) ([]string, error) {
 	entries, err := plan.Entries("the import", filepath.Dir(file))
 	if err != nil || len(entries) == 0 {
 		return nil, err
@@ -206,7 +207,7 @@ func (p commands) takeOver(ctx context.Context, cfg *config.Config, plan *app.Im
 }
 
 // moveSecrets moves the secrets of new entries into the secret store, if that is wanted.
-func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *app.Import, f *importFlags) error {
+func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, f *importFlags) error {
 	found := plan.Secrets()
 	if len(found) == 0 {
 		return nil
@@ -226,7 +227,7 @@ func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *app
 		p.Warn("the settings now hold %s as text: %s; %s", output.Count(len(found), "secret"), strings.Join(found, ", "), again)
 		return nil
 	}
-	store, err := app.SecretStore(cfg)
+	store, err := app.OpenSecrets(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -275,7 +276,7 @@ func (p commands) tellFindings(cfg *config.Config, entries []config.ServerEntry)
 	}
 }
 
-func (p commands) importSummary(plan *app.Import, names []string, file string, f *importFlags) error {
+func (p commands) importSummary(plan *hostadmin.Import, names []string, file string, f *importFlags) error {
 	var text string
 	switch {
 	case len(plan.Files) == 0:

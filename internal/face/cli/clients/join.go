@@ -13,6 +13,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/tool"
 )
 
@@ -23,9 +24,9 @@ type joining struct {
 	client string
 	cfg    *config.Config
 
-	plan  *app.Connection
-	twins []app.Twin // that the client will have
-	ours  []string   // the client's servers that Collie has taken over, or had before
+	plan  *hostadmin.Connection
+	twins []hostadmin.Twin // that the client will have
+	ours  []string         // the client's servers that Collie has taken over, or had before
 }
 
 func (j *joining) run(ctx context.Context) error {
@@ -54,14 +55,14 @@ func (j *joining) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if j.twins, err = app.Twins(j.cfg, j.Env, j.client, dir, j.plan.File); err != nil {
+	if j.twins, err = hostadmin.Twins(j.cfg, j.Env, j.client, dir, j.plan.File); err != nil {
 		return err
 	}
 	if j.move {
 		if err := j.plan.TakeOut(j.served()); err != nil {
 			return err
 		}
-		j.twins = slices.DeleteFunc(j.twins, func(t app.Twin) bool {
+		j.twins = slices.DeleteFunc(j.twins, func(t hostadmin.Twin) bool {
 			return t.File == j.plan.File && slices.Contains(j.plan.Taken(), t.Name)
 		})
 	}
@@ -69,7 +70,7 @@ func (j *joining) run(ctx context.Context) error {
 }
 
 // served are the twins that Collie serves: not those that are only called like one of its servers.
-func (j *joining) served() (list []app.Twin) {
+func (j *joining) served() (list []hostadmin.Twin) {
 	for _, t := range j.twins {
 		if t.Same || slices.Contains(j.ours, t.Name) {
 			list = append(list, t)
@@ -83,7 +84,7 @@ func (j *joining) keepProfile(dir string) {
 	if j.profile != "" || j.file != "" {
 		return
 	}
-	for _, c := range app.ClientConnections(j.Env, dir, j.runs) {
+	for _, c := range hostadmin.ClientConnections(j.Env, dir, j.runs) {
 		if c.Client == j.client && c.Name == j.name && root.KnownProfile(j.cfg, c.Profile) == nil {
 			j.profile = c.Profile
 			return
@@ -93,14 +94,14 @@ func (j *joining) keepProfile(dir string) {
 
 // prepare works out how Collie gets into the client's file.
 func (j *joining) prepare(profile string) (err error) {
-	o := app.ConnectOptions{Name: j.name, Command: j.Path(), File: j.file, Force: j.force}
+	o := hostadmin.ConnectOptions{Name: j.name, Command: j.Path(), File: j.file, Force: j.force}
 	if o.Command == "" {
 		return &tool.Error{Op: "connect", Kind: tool.Internal, Message: "the path of this program is not known"}
 	}
 	if o.Args, err = j.StdioArgs(profile); err != nil {
 		return err
 	}
-	j.plan, err = app.Connect(j.client, j.Env, o)
+	j.plan, err = hostadmin.Connect(j.client, j.Env, o)
 	return err
 }
 
@@ -109,12 +110,12 @@ func (j *joining) takeIn(ctx context.Context, dir string) error {
 	if !j.plan.FileExists() {
 		return nil
 	}
-	found, err := app.PlanImport(j.cfg, j.Env, app.ImportOptions{From: j.client, File: j.plan.File, Dir: dir, OnlyHere: true})
+	found, err := hostadmin.PlanImport(j.cfg, j.Env, hostadmin.ImportOptions{From: j.client, File: j.plan.File, Dir: dir, OnlyHere: true, Reserved: app.ReservedNames(j.cfg)})
 	if err != nil {
 		return err
 	}
 	for _, s := range found.Servers {
-		if s.State != app.ImportSkipped {
+		if s.State != hostadmin.ImportSkipped {
 			j.ours = append(j.ours, s.From)
 		}
 	}
@@ -144,7 +145,7 @@ func (j *joining) takeIn(ctx context.Context, dir string) error {
 func (j *joining) write(ctx context.Context, profile string) error {
 	plan, do := j.plan, j.plan.Changed && !j.dry
 	if do {
-		if j.file == "" && !app.Installed(j.Env, j.client, plan.File, j.runs) {
+		if j.file == "" && !hostadmin.Installed(j.Env, j.client, plan.File, j.runs) {
 			j.Warn("%s does not seem to be installed: its program is not in PATH, and nothing of its own in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
 		}
 		if err := plan.ApplyNoted(ctx, j.cfg); err != nil {
@@ -160,7 +161,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	if j.JSON {
 		return j.PrintJSON(map[string]any{
 			"client": j.client, "file": plan.File, "path": plan.Path, "entry": plan.Entry, "profile": profile,
-			"changed": plan.Changed, "taken": plan.Taken(), "twice": append([]app.Twin{}, j.twins...), "written": do, "next": plan.Next,
+			"changed": plan.Changed, "taken": plan.Taken(), "twice": append([]hostadmin.Twin{}, j.twins...), "written": do, "next": plan.Next,
 		})
 	}
 	text := plan.Describe(do)

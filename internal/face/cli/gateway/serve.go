@@ -248,7 +248,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 		Wrong: w.Wrong, Reread: w.Reread, Identify: s.identify,
 	}))
 	if s.cfg.HTTP.Metrics {
-		m := app.NewMetrics(a.Events, app.MetricSources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
+		m := a.Metrics()
 		mux.Handle("/metrics", m)
 		end = m.Close
 	}

@@ -15,6 +15,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/learn"
 	"collie/internal/face/cli/root"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/tool"
 )
 
@@ -135,7 +136,7 @@ func (p commands) newServers(args []string, f *addFlags, base string) ([]config.
 	case len(args) == 1:
 		servers[0].Name = args[0]
 	case servers[0].Name == "": // a bare entry
-		if servers[0].Name = app.NameFor(servers[0].Raw); servers[0].Name == "" {
+		if servers[0].Name = hostadmin.NameFor(servers[0].Raw); servers[0].Name == "" {
 			return nil, root.Usage("the entry has no name: collie mcp add NAME --json …")
 		}
 	}

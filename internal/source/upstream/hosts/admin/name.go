@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"encoding/json"
@@ -8,9 +8,6 @@ import (
 	"collie/internal/lazyregexp"
 	"collie/internal/source/upstream/entry"
 )
-
-// RuleUnset is the rule of a finding about a variable that is not set here and now.
-const RuleUnset = entry.RuleUnset
 
 // NameFor proposes a name for a server whose entry has none: what a package runner runs,
 // without scope and version; empty where that cannot be told.

@@ -1,4 +1,6 @@
-package app
+// Package admin is what people do with the settings of other programs: taking servers over, writing them there,
+// and connecting those programs to Collie and back. It writes other programs' files, and never Collie's own settings.
+package admin
 
 import (
 	"encoding/json"
@@ -8,25 +10,11 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// Client is a program that starts MCP servers from a file of its own.
-type Client struct {
-	Name  string // as people type it, such as claude-desktop
-	Title string // as it calls itself
-}
-
 // Clients are the programs that [Connect] knows, in alphabetical order.
-func Clients() []Client { return clientsOf(hosts.Clients()) }
+func Clients() []hosts.Host { return hosts.Clients() }
 
 // Hosts are the programs that [PlanImport] and [PlanExport] know, in alphabetical order.
-func Hosts() []Client { return clientsOf(hosts.All()) }
-
-func clientsOf(all []hosts.Host) []Client {
-	out := make([]Client, len(all))
-	for i, h := range all {
-		out[i] = Client{h.Name, h.Title}
-	}
-	return out
-}
+func Hosts() []hosts.Host { return hosts.All() }
 
 // ConnectOptions say how this program gets into a client's file.
 type ConnectOptions struct {
@@ -39,7 +27,7 @@ type ConnectOptions struct {
 
 // Connection is a change of a client's file that is worked out and not made yet.
 type Connection struct {
-	Client Client
+	Client hosts.Host
 	File   string   // symbolic links followed
 	Path   []string // where in it
 	Entry  json.RawMessage
@@ -80,7 +68,7 @@ func (o ConnectOptions) server() hosts.Server {
 func connectionOf(plan hosts.Plan) *Connection {
 	h := plan.Host
 	return &Connection{
-		Client: Client{h.Name, h.Title}, File: plan.File, Path: plan.Members[0].Path, Entry: plan.Members[0].Value,
+		Client: h, File: plan.File, Path: plan.Members[0].Path, Entry: plan.Members[0].Value,
 		Changed: plan.Changed(), Next: h.After, plan: plan,
 	}
 }

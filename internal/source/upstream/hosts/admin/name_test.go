@@ -1,9 +1,9 @@
-package app_test
+package admin_test
 
 import (
 	"testing"
 
-	"collie/internal/app"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
 func TestNameFor(t *testing.T) {
@@ -18,7 +18,7 @@ func TestNameFor(t *testing.T) {
 		`{"command":"npx","args":["-y","@scope/server-"]}`:                                       "server",
 		`7`: "",
 	} {
-		if got := app.NameFor([]byte(raw)); got != want {
+		if got := hostadmin.NameFor([]byte(raw)); got != want {
 			t.Errorf("%s: got %q, want %q", raw, got, want)
 		}
 	}

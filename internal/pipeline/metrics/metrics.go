@@ -1,4 +1,5 @@
-package app
+// Package metrics answers what Prometheus asks a gateway.
+package metrics
 
 import (
 	"bytes"
@@ -17,9 +18,9 @@ import (
 	"collie/internal/tool"
 )
 
-// MetricSources are where figures come from when somebody asks for them. A nil one leaves its
+// Sources are where figures come from when somebody asks for them. A nil one leaves its
 // metrics out.
-type MetricSources struct {
+type Sources struct {
 	Servers func() []tool.ServerStatus
 	// Dropped counts answers that nobody waited for, by server.
 	Dropped func() map[string]uint64
@@ -34,25 +35,11 @@ type CacheFigures struct {
 	Bytes       int64 // of the file
 }
 
-// Figures are the counts of the cache. Expired entries are misses.
-func (c ToolCache) Figures() CacheFigures {
-	st := c.cache.Stats()
-	f := CacheFigures{
-		Lookups:     map[string]uint64{"hit": st.Hits, "stale": st.StaleHits, "miss": st.Misses},
-		Writes:      map[string]uint64{"ok": st.Writes.OK, "failed": 0},
-		LoadSeconds: st.LoadMillis / 1000, Bytes: st.Size,
-	}
-	for _, n := range st.Writes.Failed {
-		f.Writes["failed"] += n
-	}
-	return f
-}
-
 // Metrics is what /metrics answers, in the text format of Prometheus (0.0.4): calls, which it
 // counts from its making on, what servers and the tool cache are doing at the moment of the
 // question, and figures of the process. It is safe for concurrent use. Close ends it.
 type Metrics struct {
-	from MetricSources
+	from Sources
 	sub  *event.Subscription[tool.CallDone]
 	done sync.WaitGroup
 
@@ -66,8 +53,8 @@ type callLabels struct {
 	outcome tool.Outcome
 }
 
-// NewMetrics counts the calls that are published on bus. A call never waits for it.
-func NewMetrics(bus *event.Bus[tool.CallDone], from MetricSources) *Metrics {
+// New counts the calls that are published on bus. A call never waits for it.
+func New(bus *event.Bus[tool.CallDone], from Sources) *Metrics {
 	m := &Metrics{
 		from: from, sub: bus.Subscribe(callBuffer),
 		calls: map[callLabels]uint64{}, times: map[string]*histogram{},

@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"encoding/json"
@@ -13,7 +13,6 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/lazyregexp"
-	"collie/internal/secret"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/hosts"
 	"collie/internal/tool"
@@ -33,6 +32,8 @@ type ImportOptions struct {
 	Select []string
 	// KeepApprovals carries over what runs without asking a person.
 	KeepApprovals bool
+	// Reserved are names that no server may have, in lower case.
+	Reserved []string
 }
 
 // The states of an imported server.
@@ -81,7 +82,7 @@ func PlanImport(cfg *config.Config, env config.Env, o ImportOptions) (*Import, e
 	if err := plan.read(env, o); err != nil {
 		return nil, err
 	}
-	names := newNames(cfg)
+	names := newNames(cfg, o.Reserved)
 	for i := range plan.Servers {
 		plan.Servers[i].settle(names, o.KeepApprovals)
 	}
@@ -239,11 +240,6 @@ func (s *Imported) settle(names *names, keepApprovals bool) {
 	s.Entry = s.entry.Hide(name, entry.LooksSecret, func(suggested, _ string) string { return suggested }).JSON()
 }
 
-// SecretStore opens the store of secrets of this home; nothing is read or made yet.
-func SecretStore(cfg *config.Config) (*secret.Store, error) {
-	return secret.Open(cfg.Paths.State, secret.Options{Kind: secret.Kind(cfg.Secrets.Store)})
-}
-
 // unfitFor is why an entry could never work; empty if it could.
 func unfitFor(name string, raw json.RawMessage) string {
 	_, problems := entry.Parse(name, raw, entry.Options{
@@ -265,9 +261,9 @@ type names struct {
 	as    map[string]string      // how it is written
 }
 
-func newNames(cfg *config.Config) *names {
+func newNames(cfg *config.Config, reserved []string) *names {
 	n := &names{map[string]hosts.Entry{}, map[string]string{}}
-	for _, r := range takenNames(cfg) {
+	for _, r := range reserved {
 		n.taken[r], n.as[r] = hosts.Entry{}, r
 	}
 	for _, s := range cfg.Servers {
@@ -369,7 +365,7 @@ func (p *Import) Entries(name, dir string) ([]config.ServerEntry, error) {
 	for _, s := range p.Servers {
 		if s.State == ImportNew {
 			text = append(text, ',')
-			text = append(append(append(text, encode(s.Name)...), ':'), s.entry.JSON()...)
+			text = append(append(strconv.AppendQuote(text, s.Name), ':'), s.entry.JSON()...) // names are ASCII
 		}
 	}
 	if text == nil {

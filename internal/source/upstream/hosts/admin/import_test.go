@@ -1,4 +1,4 @@
-package app_test
+package admin_test
 
 import (
 	"errors"
@@ -12,11 +12,12 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/tool"
 )
 
 // plan works out the import of a text that claude-code could have written.
-func plan(t *testing.T, settings, text string, o app.ImportOptions) (*app.Import, error) {
+func plan(t *testing.T, settings, text string, o hostadmin.ImportOptions) (*hostadmin.Import, error) {
 	t.Helper()
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "collie.json"), filepath.Join(dir, "theirs.json")
@@ -32,7 +33,8 @@ func plan(t *testing.T, settings, text string, o app.ImportOptions) (*app.Import
 	if o.File == "" {
 		o.File = other
 	}
-	return app.PlanImport(cfg, config.EnvOf(), o)
+	o.Reserved = app.ReservedNames(cfg)
+	return hostadmin.PlanImport(cfg, config.EnvOf(), o)
 }
 
 // Names are made to fit, and never taken twice.
@@ -49,7 +51,7 @@ func TestImportNames(t *testing.T) {
 		"`+long+`1": {"command": "one"}, "`+long+`2": {"command": "two"},
 		"docker": {"command": "docker", "args": ["run", "image"]},
 		"relay": {"command": "/opt/collie", "args": ["stdio"]}
-	}}`, app.ImportOptions{})
+	}}`, hostadmin.ImportOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestImportNames(t *testing.T) {
 		t.Errorf("servers (-want +got):\n%s", diff)
 	}
 	for _, s := range p.Servers {
-		if s.State == app.ImportSkipped && s.Why == "" || s.Name == "a-b" && !strings.Contains(string(s.Entry), `"displayName":"`+s.From) {
+		if s.State == hostadmin.ImportSkipped && s.Why == "" || s.Name == "a-b" && !strings.Contains(string(s.Entry), `"displayName":"`+s.From) {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -77,7 +79,7 @@ func TestMoveSecrets(t *testing.T) {
 	p, err := plan(t, `{}`, `{"mcpServers": {
 		"x": {"command": "x", "env": {"X_TOKEN": "first", "MY_PASSWORD": "second"}},
 		"x y": {"command": "y", "env": {"TOKEN": "second"}}
-	}}`, app.ImportOptions{})
+	}}`, hostadmin.ImportOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +101,7 @@ func TestMoveSecrets(t *testing.T) {
 		t.Errorf("entry %s", got)
 	}
 	full := errors.New("the store is full")
-	p, _ = plan(t, `{}`, `{"mcpServers": {"x": {"command": "x", "env": {"TOKEN": "first"}}}}`, app.ImportOptions{})
+	p, _ = plan(t, `{}`, `{"mcpServers": {"x": {"command": "x", "env": {"TOKEN": "first"}}}}`, hostadmin.ImportOptions{})
 	if err := p.MoveSecrets(func(string) (string, bool) { return "", false }, func(string, string) error { return full }); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
@@ -108,11 +110,11 @@ func TestMoveSecrets(t *testing.T) {
 func TestImportSelects(t *testing.T) {
 	t.Parallel()
 	const text = `{"mcpServers": {"a": {"command": "x"}, "b c": {"command": "y"}}}`
-	p, err := plan(t, `{}`, text, app.ImportOptions{Select: []string{"b c"}})
+	p, err := plan(t, `{}`, text, hostadmin.ImportOptions{Select: []string{"b c"}})
 	if err != nil || len(p.Servers) != 1 || p.Servers[0].Name != "b-c" {
 		t.Errorf("got %v, %v", p, err)
 	}
-	if _, err := plan(t, `{}`, text, app.ImportOptions{Select: []string{"z"}}); tool.KindOf(err) != tool.Unknown {
+	if _, err := plan(t, `{}`, text, hostadmin.ImportOptions{Select: []string{"z"}}); tool.KindOf(err) != tool.Unknown {
 		t.Errorf("got %v", err)
 	}
 }
@@ -128,8 +130,8 @@ func TestImportOfAProject(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"mcpServers": {"a": {"command": "./a"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan(t, `{}`, `{}`, app.ImportOptions{File: file})
-	if err != nil || !slices.ContainsFunc(p.Servers, func(s app.Imported) bool { return s.Project == dir && s.Host == "cursor" }) {
+	p, err := plan(t, `{}`, `{}`, hostadmin.ImportOptions{File: file})
+	if err != nil || !slices.ContainsFunc(p.Servers, func(s hostadmin.Imported) bool { return s.Project == dir && s.Host == "cursor" }) {
 		t.Errorf("got %+v, %v", p, err)
 	}
 }

@@ -1,8 +1,9 @@
-package app
+package admin
 
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,5 +157,10 @@ func Installed(env config.Env, client, file string, runs func(command string) bo
 		return true
 	}
 	dir := filepath.Dir(file)
-	return dir != env.First("HOME", "USERPROFILE") && exists(dir) || exists(file)
+	return dir != env.First("HOME", "USERPROFILE") && there(dir) || there(file)
+}
+
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -1,4 +1,4 @@
-package app_test
+package metrics_test
 
 import (
 	"net/http"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/app"
 	"collie/internal/event"
+	"collie/internal/pipeline/metrics"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
 )
@@ -27,13 +27,13 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var bus event.Bus[tool.CallDone]
-		m := app.NewMetrics(&bus, app.MetricSources{
+		m := metrics.New(&bus, metrics.Sources{
 			Servers: func() []tool.ServerStatus {
 				return []tool.ServerStatus{{Name: `a"\b`, State: tool.StateReady, StartSeconds: 1.5, Restarts: 2, NoiseLines: 3}}
 			},
 			Dropped: func() map[string]uint64 { return map[string]uint64{"s": 4} },
-			Cache: func() app.CacheFigures {
-				return app.CacheFigures{
+			Cache: func() metrics.CacheFigures {
+				return metrics.CacheFigures{
 					Lookups: map[string]uint64{"miss": 1, "hit": 5}, Writes: map[string]uint64{"ok": 6}, LoadSeconds: 0.25, Bytes: 1 << 20,
 				}
 			},
@@ -84,7 +84,7 @@ func TestMetrics(t *testing.T) {
 func TestMetricsAreOnlyRead(t *testing.T) {
 	t.Parallel()
 	var bus event.Bus[tool.CallDone]
-	m := app.NewMetrics(&bus, app.MetricSources{})
+	m := metrics.New(&bus, metrics.Sources{})
 	defer m.Close()
 	w := httptest.NewRecorder()
 	m.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/metrics", nil))

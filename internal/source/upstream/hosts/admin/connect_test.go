@@ -1,4 +1,4 @@
-package app_test
+package admin_test
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
 // desk is a person with a client whose file is there, and settings of Collie that have all of its
@@ -26,7 +26,7 @@ func newDesk(t *testing.T, client, before string) *desk {
 	t.Helper()
 	home := t.TempDir()
 	d := &desk{t: t, client: client, before: before, env: config.EnvOf("HOME="+home, "USERPROFILE="+home, "APPDATA="+filepath.Join(home, "Roaming"), "PATH=/nowhere")}
-	for _, c := range app.ClientConnections(d.env, home, func(string) bool { return false }) {
+	for _, c := range hostadmin.ClientConnections(d.env, home, func(string) bool { return false }) {
 		if c.Client == client {
 			d.file = c.File
 		}
@@ -69,7 +69,7 @@ func (d *desk) settings() *config.Config {
 func (d *desk) takeIn() {
 	d.t.Helper()
 	cfg := d.settings()
-	plan, err := app.PlanImport(cfg, d.env, app.ImportOptions{From: d.client, File: d.file, Dir: "/w", OnlyHere: true})
+	plan, err := hostadmin.PlanImport(cfg, d.env, hostadmin.ImportOptions{From: d.client, File: d.file, Dir: "/w", OnlyHere: true})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -85,12 +85,12 @@ func (d *desk) takeIn() {
 // connect writes Collie into the file, and with move takes out what it serves.
 func (d *desk) connect(move bool) (taken []string) {
 	d.t.Helper()
-	c, err := app.Connect(d.client, d.env, app.ConnectOptions{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
+	c, err := hostadmin.Connect(d.client, d.env, hostadmin.ConnectOptions{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	if move {
-		twins, err := app.Twins(d.settings(), d.env, d.client, "/w", "")
+		twins, err := hostadmin.Twins(d.settings(), d.env, d.client, "/w", "")
 		if err == nil {
 			err = c.TakeOut(twins)
 		}
@@ -104,9 +104,9 @@ func (d *desk) connect(move bool) (taken []string) {
 	return c.Taken()
 }
 
-func (d *desk) back(restore, remove bool) []app.Disconnected {
+func (d *desk) back(restore, remove bool) []hostadmin.Disconnected {
 	d.t.Helper()
-	done, err := app.Disconnect(d.t.Context(), d.settings(), d.env, app.DisconnectOptions{Client: d.client, Restore: restore, Remove: remove})
+	done, err := hostadmin.Disconnect(d.t.Context(), d.settings(), d.env, hostadmin.DisconnectOptions{Client: d.client, Restore: restore, Remove: remove})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (d *desk) back(restore, remove bool) []app.Disconnected {
 // names are the client's servers.
 func (d *desk) names() []string {
 	d.t.Helper()
-	plan, err := app.PlanImport(d.settings(), d.env, app.ImportOptions{From: d.client, File: d.file})
+	plan, err := hostadmin.PlanImport(d.settings(), d.env, hostadmin.ImportOptions{From: d.client, File: d.file})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (d *desk) names() []string {
 func samples(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	all, err := filepath.Glob("../source/upstream/hosts/testdata/*/before.*")
+	all, err := filepath.Glob("../testdata/*/before.*")
 	if err != nil || len(all) < 8 {
 		t.Fatalf("%d samples, %v", len(all), err)
 	}
@@ -185,7 +185,7 @@ func TestConnectAndBack(t *testing.T) {
 // A file that connect made is gone again, if nobody has written into it.
 func TestConnectMadeTheFile(t *testing.T) {
 	t.Parallel()
-	for _, c := range app.Clients() {
+	for _, c := range hostadmin.Clients() {
 		d := newDesk(t, c.Name, "")
 		d.connect(false)
 		if done := d.back(false, true); len(done) != 1 || !done[0].Gone {
@@ -283,7 +283,7 @@ func TestConnectLinkAndBrokenFile(t *testing.T) {
 	}
 	d.connect(true)
 	d.write(`{"mcpServers": [`)
-	if _, err := app.Disconnect(t.Context(), d.settings(), d.env, app.DisconnectOptions{Client: "cursor", Restore: true, Remove: true}); err == nil || d.read() != `{"mcpServers": [` {
+	if _, err := hostadmin.Disconnect(t.Context(), d.settings(), d.env, hostadmin.DisconnectOptions{Client: "cursor", Restore: true, Remove: true}); err == nil || d.read() != `{"mcpServers": [` {
 		t.Errorf("a broken file: %v: %s", err, d.read())
 	}
 	d.write(before)
@@ -298,7 +298,7 @@ func TestClientsThatAreThere(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	env := config.EnvOf("HOME="+home, "USERPROFILE="+home, "APPDATA="+home)
-	for _, c := range app.ClientConnections(env, home, func(command string) bool { return command == "codex" }) {
+	for _, c := range hostadmin.ClientConnections(env, home, func(command string) bool { return command == "codex" }) {
 		if c.Installed != (c.Client == "codex") {
 			t.Errorf("%s: installed %t", c.Client, c.Installed)
 		}
@@ -322,11 +322,11 @@ func TestNoNoteOfWhatWasNotDone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
 	d.takeIn()
-	c, err := app.Connect(d.client, d.env, app.ConnectOptions{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
+	c, err := hostadmin.Connect(d.client, d.env, hostadmin.ConnectOptions{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	twins, err := app.Twins(d.settings(), d.env, d.client, "/w", "")
+	twins, err := hostadmin.Twins(d.settings(), d.env, d.client, "/w", "")
 	if err == nil {
 		err = c.TakeOut(twins)
 	}
