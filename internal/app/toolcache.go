@@ -124,7 +124,7 @@ func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (
 		}
 		return a.openCacheWith(ctx, cfg, opts, nil)
 	}
-	shared, err := natsstore.Open(cfg.Cache.Shared, natsstore.Options{Logger: a.log})
+	shared, err := natsstore.Open(cfg.Cache.Shared, a.log)
 	if err != nil {
 		hint := ""
 		if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -137,7 +137,7 @@ func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (
 }
 
 // openCacheWith is openCache with a shared place that the cache closes; nil is none.
-func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Options, shared toolcache.Backend) (key []byte) {
+func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Options, shared toolcache.Shared) (key []byte) {
 	key, err := toolcache.LoadKey(keyFile(cfg))
 	if err != nil {
 		a.log.Warn("no key for the tool cache, nothing is kept", "error", err)

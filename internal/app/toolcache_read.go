@@ -162,9 +162,9 @@ func MigrateCacheFile(ctx context.Context, cfg *config.Config, o Options, path s
 		Mode: cfg.Cache.Mode, Compression: cfg.Cache.Compression, AppVersion: o.Version, Logger: o.Logger,
 	})
 	defer file.Close() //nolint:errcheck // it has none to tell
-	snapshot, err := file.Load(ctx)
+	_, err := file.Load(ctx)
 	if err == nil {
-		_, err = file.Commit(ctx, snapshot.Generation, nil)
+		_, err = file.Commit(ctx, nil)
 	}
 	return err
 }

@@ -267,7 +267,7 @@ func TestForgedEntries(t *testing.T) {
 // no key.
 func forge(t *testing.T, place, before, after string) {
 	t.Helper()
-	b, err := natsstore.Open(place, natsstore.Options{})
+	b, err := natsstore.Open(place, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,13 +279,13 @@ func forge(t *testing.T, place, before, after string) {
 	var forged []toolcache.Change
 	for name, entry := range now.Entries {
 		if text := string(entry); strings.Contains(text, before) {
-			forged = append(forged, toolcache.Change{Server: name, Entry: []byte(strings.Replace(text, before, after, 1))})
+			forged = append(forged, toolcache.Change{Server: name, Old: entry, Entry: []byte(strings.Replace(text, before, after, 1))})
 		}
 	}
 	if len(forged) != 1 {
 		t.Fatalf("%d entries have %q, want one", len(forged), before)
 	}
-	if _, err := b.Commit(t.Context(), now.Generation, forged); err != nil {
+	if _, err := b.Commit(t.Context(), forged); err != nil {
 		t.Fatal(err)
 	}
 }

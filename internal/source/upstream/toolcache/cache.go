@@ -29,7 +29,7 @@ type Options struct {
 	Key []byte
 	// Shared is a second place, which several gateways use; nil for none. It needs a Key.
 	// Close closes it.
-	Shared Backend
+	Shared Shared
 	// Mode of the file's permissions; 0 means 0600.
 	Mode uint32
 	// Compression is auto (default: gzip above 1 MiB), none or gzip.
@@ -106,7 +106,7 @@ func Open(ctx context.Context, opts Options) *Cache {
 	start := time.Now()
 	var shared sync.WaitGroup
 	if c.shared != nil {
-		shared.Go(func() { c.shared.load(ctx, sharedOpenLimit) })
+		shared.Go(func() { c.shared.look(ctx, sharedOpenLimit) })
 	}
 	if c.file != nil {
 		ctx, cancel := context.WithTimeout(ctx, openLimit)
@@ -202,14 +202,14 @@ func (c *Cache) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openLimit)
 	defer cancel()
-	err := c.flush(ctx)
+	err := c.commit(ctx)
 	c.stop()
 	c.tasks.Wait()
 	if c.file != nil {
 		_ = c.file.Close() // it has no error to tell
 	}
 	if c.shared != nil {
-		c.shared.close()
+		_ = c.shared.backend.Close() // there is nothing left to do about an error
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package toolcache
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -11,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"collie/internal/atomicfile"
 )
 
 // FileOptions are how a [File] is kept. The zero value works.
@@ -120,43 +119,21 @@ func (f *File) snapshot() Snapshot {
 	if f.doc == nil {
 		return Snapshot{Entries: map[string]json.RawMessage{}}
 	}
-	return Snapshot{Generation: f.doc.generation, Entries: maps.Clone(f.doc.entries), TotalWrites: f.doc.total}
+	return Snapshot{Generation: f.doc.generation, Entries: maps.Clone(f.doc.entries)}
 }
 
-// Commit writes the file; see [Backend]. A commit without changes makes a file that is missing
-// and brings one of an older format up to date.
-func (f *File) Commit(ctx context.Context, base uint64, changes []Change) (generation uint64, err error) {
-	return f.update(ctx, func(s Snapshot, foreign bool) ([]Change, error) {
-		if foreign || s.Generation != base {
-			return nil, ErrConflict
-		}
-		return changes, nil
-	})
-}
-
-// update is Commit for who can join what others wrote with their own: decide is called under the
-// lock with what the file holds, and whether it is another file than was loaded or written here
-// last. Its error ends the update.
-func (f *File) update(ctx context.Context, decide func(s Snapshot, foreign bool) ([]Change, error)) (generation uint64, err error) {
-	return within(ctx, f, 2*f.opts.limit, func() (uint64, error) {
+// Commit writes the file, with all changes or none; see [Backend]. A commit without changes makes a
+// file that is missing and brings one of an older format up to date.
+func (f *File) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // work that was left alone must not write later
+	return within(ctx, f, 2*f.opts.limit, func() (Snapshot, error) {
 		f.opts.before("commit")
-		return f.commit(ctx, decide)
-	})
-}
-
-// Lease gives the right to refresh a server to one of the processes of this host. It is kept
-// in <file>.leases.
-func (f *File) Lease(ctx context.Context, server, holder string, d time.Duration) (ok bool, err error) {
-	return within(ctx, f, f.opts.limit, func() (bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, f.opts.limit)
-		defer cancel()
-		ok := false
-		file := atomicfile.File{Path: f.path + ".leases", NoSync: true}
-		err := file.Update(ctx, func(old []byte) (next []byte, err error) {
-			next, ok = takeLease(old, server, holder, d, f.opts.Now())
-			return next, nil
-		})
-		return ok && err == nil, err
+		err := f.commit(ctx, changes)
+		if err != nil && !errors.Is(err, ErrConflict) {
+			return Snapshot{}, err
+		}
+		return f.snapshot(), err
 	})
 }
 

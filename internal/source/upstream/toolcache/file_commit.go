@@ -1,6 +1,8 @@
 package toolcache
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -11,66 +13,71 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// commit writes the file, in the steps of 8.6.
-func (f *File) commit(ctx context.Context, decide func(Snapshot, bool) ([]Change, error)) (uint64, error) {
+// commit writes the file under its lock, on top of what lies there then.
+func (f *File) commit(ctx context.Context, changes []Change) error {
 	if f.target == "" {
 		f.target = resolve(f.path)
 	}
 	if err := f.permitted(); err != nil {
 		f.setWritable(false)
-		return 0, err
+		return err
 	}
 	unlock, err := f.lock(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer unlock()
-	foreign, err := f.refresh()
-	if err != nil {
-		return 0, err
+	if err := f.refresh(); err != nil {
+		return err
 	}
-	changes, err := decide(f.snapshot(), foreign)
-	if err != nil {
-		return 0, err
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
 	}
 	doc := f.doc
 	if doc == nil {
 		doc = newDocument(f.opts.Now())
 	}
+	for _, c := range changes {
+		if !bytes.Equal(doc.entries[c.Server], c.Old) {
+			return ErrConflict
+		}
+	}
 	next := f.apply(doc, changes)
 	plain := next.render()
 	data, err := compress(plain, f.opts.Compression)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := f.keepOriginal(); err != nil {
-		return 0, err
+		return err
 	}
 	if err := f.replace(data); err != nil {
-		return 0, err
+		if errors.Is(err, ErrConflict) {
+			err = cmp.Or(f.refresh(), err)
+		}
+		return err
 	}
 	f.settle(next, plain, data)
-	return next.generation, nil
+	return nil
 }
 
-// refresh reads the file again if it is not the one we know, and reports whether that was so.
-// The generation alone does not tell: people edit files.
-func (f *File) refresh() (foreign bool, err error) {
+// refresh reads the file again if it is not the one we know. The generation alone does not tell:
+// people edit files.
+func (f *File) refresh() error {
 	now, err := f.look()
 	if err != nil {
-		return false, err
+		return err
 	}
 	known := f.began
 	f.began = true
 	switch {
 	case known && now.equal(f.stamp):
-		return false, nil
 	case now.info == nil:
 		f.take(nil, nil, now)
 	default:
 		_, _, bad, err := f.read()
 		if err != nil {
-			return false, err
+			return err
 		}
 		if bad != nil { // it was broken while we run: what we know is written in its place
 			aside := f.setAside()
@@ -78,7 +85,7 @@ func (f *File) refresh() (foreign bool, err error) {
 			f.opts.Logger.Warn("the tool cache was broken; it is kept aside and written anew", "error", f.corrupt(*bad), "copy", aside)
 		}
 	}
-	return known, nil
+	return nil
 }
 
 // permitted asks the modes, not the kernel: root may write anything, and still means something

@@ -10,7 +10,7 @@ import (
 
 func TestFileIsABackend(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "shared", "collie.cache.json")
+	path := filepath.Join(t.TempDir(), "missing", "collie.cache.json")
 	toolcachetest.RunBackend(t, func(*testing.T) toolcache.Backend {
 		return toolcache.NewFile(path, toolcache.FileOptions{})
 	})

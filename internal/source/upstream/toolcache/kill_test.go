@@ -30,16 +30,18 @@ func writeForever(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	pad := strings.Repeat("x", 2000)
-	for g := s.Generation; ; {
+	for {
+		g := s.Generation
 		var changes []toolcache.Change
 		for i := range 50 {
 			raw := fmt.Sprintf(`{"n":%d,"pad":%q}`, g+1, pad[:(int(g)*37+i)%len(pad)])
-			changes = append(changes, toolcache.Change{Server: "s" + strconv.Itoa(i), Entry: json.RawMessage(raw)})
+			name := "s" + strconv.Itoa(i)
+			changes = append(changes, toolcache.Change{Server: name, Old: s.Entries[name], Entry: json.RawMessage(raw)})
 		}
-		if g, err = f.Commit(t.Context(), g, changes); err != nil {
+		if s, err = f.Commit(t.Context(), changes); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Println("committed", g)
+		fmt.Println("committed", s.Generation)
 	}
 }
 
@@ -116,8 +118,8 @@ func wantOneGeneration(t *testing.T, path string, said uint64) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Generation < said || len(s.Entries) != 50 || s.TotalWrites != 50*s.Generation {
-		t.Errorf("generation %d after %d was committed, %d entries, %d writes", s.Generation, said, len(s.Entries), s.TotalWrites)
+	if s.Generation < said || len(s.Entries) != 50 || f.Info().Total != 50*s.Generation {
+		t.Errorf("generation %d after %d was committed, %d entries, %d writes", s.Generation, said, len(s.Entries), f.Info().Total)
 	}
 	for name, raw := range s.Entries {
 		var e struct{ N uint64 }

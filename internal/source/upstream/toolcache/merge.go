@@ -1,30 +1,11 @@
 package toolcache
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
-	"maps"
 	"time"
 )
-
-// Merge joins the entries of two places. Of two entries of one server the one with the higher
-// rev counts, then the one that was validated later (8.6); where that does not tell either, the
-// bytes decide, so that the order of a and b never matters. Neither map is changed.
-func Merge(a, b map[string]json.RawMessage) map[string]json.RawMessage {
-	out := maps.Clone(a)
-	if out == nil {
-		out = map[string]json.RawMessage{}
-	}
-	for name, theirs := range b {
-		ours, both := out[name]
-		if !both || cmp.Or(readHeader(theirs).compare(readHeader(ours)), bytes.Compare(theirs, ours)) > 0 {
-			out[name] = theirs
-		}
-	}
-	return out
-}
 
 // header is what must be known of an entry before all of it is read.
 type header struct {

@@ -1,8 +1,10 @@
 package toolcache
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -18,18 +20,17 @@ const (
 
 // shared is the place that several gateways use. What is in it is believed only under our key's
 // signature, and is taken over into the local cache when it is looked up. What goes into it is
-// what this gateway has heard from a live server itself.
+// what this gateway has heard from a live server itself. It is a side of [Cache.sync].
 type shared struct {
 	cache   *Cache
-	backend Backend
+	backend Shared
 	key     []byte
 
-	mu         sync.Mutex
-	generation uint64
-	loaded     bool
-	entries    map[string]json.RawMessage // by sharedName
-	opened     map[string]*record         // those that were looked at; nil for one not to be used
-	down       time.Time                  // until when it is skipped
+	mu      sync.Mutex
+	loaded  bool
+	entries map[string]json.RawMessage // by sharedName
+	opened  map[string]*record         // those that were looked at; nil for one not to be used
+	down    time.Time                  // until when it is skipped
 }
 
 // newShared returns nil where there is no shared place, or no key to sign with.
@@ -66,30 +67,44 @@ func principalTag(principal string) string {
 	return sum[:16]
 }
 
-// load fetches everything within limit.
-func (s *shared) load(ctx context.Context, limit time.Duration) bool {
+// look fetches everything within limit, and takes over what is later than what we know.
+func (s *shared) look(ctx context.Context, limit time.Duration) bool {
 	if s.skipped() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	snapshot, err := s.backend.Load(ctx)
+	now, err := s.backend.Load(ctx)
 	if err != nil {
 		s.failed("shared_read", err)
 		return false
 	}
+	s.merge(now)
+	return true
+}
+
+// merge never asks for anything to be written again: what the place has lost is found to be missing.
+func (s *shared) merge(now Snapshot) (again bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	for name := range s.opened {
-		if string(snapshot.Entries[name]) != string(s.entries[name]) {
+		if string(now.Entries[name]) != string(s.entries[name]) {
 			delete(s.opened, name)
 		}
 	}
-	s.generation, s.entries, s.loaded = snapshot.Generation, maps.Clone(snapshot.Entries), true
-	if s.entries == nil {
-		s.entries = map[string]json.RawMessage{}
+	s.entries, s.loaded = now.Entries, true
+	s.mu.Unlock()
+	c := s.cache
+	c.mu.Lock()
+	wants := slices.Collect(maps.Values(c.wants))
+	c.mu.Unlock()
+	for _, w := range wants {
+		if s.adopt(w) {
+			c.mu.Lock()
+			c.untold = append(c.untold, w.Name)
+			c.mu.Unlock()
+		}
 	}
-	return true
+	return false
 }
 
 func (s *shared) skipped() bool {
@@ -116,7 +131,7 @@ func (s *shared) open(w Want) *record {
 	return nil
 }
 
-// isPublic reports whether a list is the same for everybody (R-RD-4).
+// isPublic reports whether a list is the same for everybody.
 func isPublic(e *Entry) bool {
 	return e.CacheScope == "public" || e.Principal == "" && e.CacheScope != "private"
 }
@@ -202,23 +217,102 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// refresh loads again and takes over what is newer.
+// refresh takes over what others have shared.
 func (s *shared) refresh() {
-	if !s.load(s.cache.life, sharedLimit) {
-		return
+	s.look(s.cache.life, sharedLimit)
+	s.cache.tell()
+}
+
+// push writes what this gateway has heard itself and the shared place does not have. It reports
+// whether something stays to be done.
+func (s *shared) push(ctx context.Context) (pending bool) {
+	if len(s.cache.live()) == 0 {
+		return false
+	}
+	s.mu.Lock()
+	loaded := s.loaded
+	s.mu.Unlock()
+	if s.skipped() || !loaded && !s.look(ctx, sharedLimit) {
+		return true
+	}
+	err := s.cache.sync(ctx, s)
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, ErrConflict): // it is busy, not dead
+		s.cache.counted("shared_write", err)
+	default:
+		s.failed("shared_write", err)
+	}
+	return true
+}
+
+func (s *shared) commit(ctx context.Context, list []Change) (Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, sharedLimit)
+	defer cancel()
+	now, err := s.backend.Commit(ctx, list)
+	if err != nil {
+		return now, err
 	}
 	c := s.cache
 	c.mu.Lock()
-	wants := slices.Collect(maps.Values(c.wants))
-	c.mu.Unlock()
-	for _, w := range wants {
-		if s.adopt(w) {
-			c.mu.Lock()
-			c.untold = append(c.untold, w.Name)
-			c.mu.Unlock()
+	defer c.mu.Unlock()
+	for _, change := range list {
+		if bytes.Equal(now.Entries[change.Server], change.Entry) { // not one that is too large for the place
+			c.count.Shared.Pushed++
 		}
 	}
-	c.tell()
+	return now, nil
 }
 
-func (s *shared) close() { _ = s.backend.Close() } // there is nothing left to do about an error
+// live are the entries that a live server has told this gateway.
+func (c *Cache) live() map[string]*record {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := map[string]*record{}
+	for name, s := range c.slots {
+		if s.live && !s.gone && s.rec != nil && s.rec.State == Active && s.rec.StateReason == "" {
+			list[name] = s.rec
+		}
+	}
+	return list
+}
+
+// changes are what this gateway has heard itself and the shared place has not, or older.
+func (s *shared) changes() (changes []Change, due bool) {
+	for name, ours := range s.cache.live() {
+		e := outward(ours.Entry)
+		at := sharedName(name, e.ConfigHash, e.Principal)
+		theirs := s.openNamed(at)
+		if theirs != nil && !worthPushing(e, theirs.Entry) {
+			continue
+		}
+		raw, err := sign(s.key, at, encodeRecord(&record{Entry: e}, nil))
+		if err != nil {
+			continue
+		}
+		s.mu.Lock()
+		old := s.entries[at]
+		s.mu.Unlock()
+		changes = append(changes, Change{at, old, raw})
+	}
+	return changes, len(changes) > 0
+}
+
+func worthPushing(ours, theirs *Entry) bool {
+	if sameOffer(theirs, ours) {
+		return ours.ValidatedAt.Sub(theirs.ValidatedAt) >= touchAfter(ours, 0)
+	}
+	return ours.ValidatedAt.After(theirs.ValidatedAt)
+}
+
+// outward leaves out what is of this host only, and whose it is where it is everybody's.
+func outward(e *Entry) *Entry {
+	out := *e
+	out.Fingerprint, out.ServerConfig = "", nil
+	out.LastErrorCode, out.LastErrorAt = "", time.Time{}
+	if isPublic(e) {
+		out.Principal = ""
+	}
+	return &out
+}

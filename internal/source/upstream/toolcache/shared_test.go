@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"collie/internal/source/upstream/toolcache"
-	"collie/internal/source/upstream/toolcache/toolcachetest"
 )
 
 var sharedKey = bytes.Repeat([]byte{7}, 32)
 
 // gateway is a cache of its own with a shared place.
-func gateway(t *testing.T, shared toolcache.Backend, with ...func(*toolcache.Options)) (*bench, *toolcache.Cache) {
+func gateway(t *testing.T, shared toolcache.Shared, with ...func(*toolcache.Options)) (*bench, *toolcache.Cache) {
 	t.Helper()
 	b := newBench(t)
 	with = append([]func(*toolcache.Options){func(o *toolcache.Options) {
@@ -29,7 +28,7 @@ func gateway(t *testing.T, shared toolcache.Backend, with ...func(*toolcache.Opt
 	return b, b.open(t, with...)
 }
 
-func sharedEntries(t *testing.T, p *toolcachetest.Place) map[string]json.RawMessage {
+func sharedEntries(t *testing.T, p *memory) map[string]json.RawMessage {
 	t.Helper()
 	h := p.Open()
 	defer func() { _ = h.Close() }()
@@ -42,7 +41,7 @@ func sharedEntries(t *testing.T, p *toolcachetest.Place) map[string]json.RawMess
 
 func TestSharedListsAreTakenOver(t *testing.T) {
 	t.Parallel()
-	var place toolcachetest.Place
+	var place memory
 	_, one := gateway(t, place.Open())
 	e := entry(1, "x", "y")
 	e.Fingerprint = "of this host only"
@@ -74,7 +73,7 @@ func TestSharedListsAreTakenOver(t *testing.T) {
 
 func TestSharedChangeIsTold(t *testing.T) {
 	t.Parallel()
-	var place toolcachetest.Place
+	var place memory
 	_, one := gateway(t, place.Open())
 	b, two := gateway(t, place.Open())
 	b.pass(time.Second)
@@ -130,9 +129,9 @@ func TestSharedEntriesMustBeSigned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var place toolcachetest.Place
+			var place memory
 			h := place.Open()
-			if _, err := h.Commit(t.Context(), 0, []toolcache.Change{{Server: at, Entry: tc.raw}}); err != nil {
+			if _, err := h.Commit(t.Context(), []toolcache.Change{{Server: at, Entry: tc.raw}}); err != nil {
 				t.Fatal(err)
 			}
 			_, c := gateway(t, place.Open())
@@ -165,7 +164,7 @@ func TestSharedPrivateLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var place toolcachetest.Place
+			var place memory
 			_, one := gateway(t, place.Open())
 			e := entry(1, "x")
 			e.CacheScope, e.Principal = tc.scope, tc.theirs
@@ -203,8 +202,8 @@ func (d *deadBackend) Load(ctx context.Context) (toolcache.Snapshot, error) {
 	return toolcache.Snapshot{}, d.wait(ctx)
 }
 
-func (d *deadBackend) Commit(ctx context.Context, _ uint64, _ []toolcache.Change) (uint64, error) {
-	return 0, d.wait(ctx)
+func (d *deadBackend) Commit(ctx context.Context, _ []toolcache.Change) (toolcache.Snapshot, error) {
+	return toolcache.Snapshot{}, d.wait(ctx)
 }
 
 func (d *deadBackend) Watch(context.Context, func()) error { return errors.New("dead") }
@@ -258,10 +257,10 @@ func TestSharedPlaceNeedsAKey(t *testing.T) {
 	}
 }
 
-// Ten gateways whose list is too old ask the server once (check 51).
+// Ten gateways whose list is too old ask the server once.
 func TestOneRefreshForTenGateways(t *testing.T) {
 	t.Parallel()
-	var place toolcachetest.Place
+	var place memory
 	_, first := gateway(t, place.Open())
 	first.Store("a", entry(1, "old"))
 	flush(t, first)
@@ -308,7 +307,7 @@ func TestOneRefreshForTenGateways(t *testing.T) {
 
 func TestLeaseIsGivenBack(t *testing.T) {
 	t.Parallel()
-	var place toolcachetest.Place
+	var place memory
 	_, one := gateway(t, place.Open())
 	_, two := gateway(t, place.Open())
 	release, ok := one.Lease(t.Context(), "a")
@@ -338,7 +337,7 @@ func TestLeaseIsGivenBack(t *testing.T) {
 
 func TestManyGatewaysPushAtOnce(t *testing.T) {
 	t.Parallel()
-	var place toolcachetest.Place
+	var place memory
 	var all sync.WaitGroup
 	for g := range 5 {
 		_, c := gateway(t, place.Open())

@@ -1,6 +1,7 @@
 package toolcache
 
 import (
+	"context"
 	"slices"
 	"time"
 )
@@ -34,7 +35,7 @@ func (c *Cache) Watch(f func(server string)) (stop func()) {
 func (c *Cache) follow() {
 	if c.file != nil {
 		c.tasks.Go(func() {
-			c.keepWatching(c.file, func() {
+			c.keepWatching(c.file.Watch, func() {
 				if err := c.reload(c.life); err != nil && c.life.Err() == nil {
 					c.failed("read", err)
 				}
@@ -42,11 +43,11 @@ func (c *Cache) follow() {
 		})
 	}
 	if c.shared != nil {
-		c.tasks.Go(func() { c.keepWatching(c.shared.backend, c.shared.refresh) })
+		c.tasks.Go(func() { c.keepWatching(c.shared.backend.Watch, c.shared.refresh) })
 	}
 }
 
-func (c *Cache) keepWatching(b Backend, f func()) {
+func (c *Cache) keepWatching(watch func(context.Context, func()) error, f func()) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -55,7 +56,7 @@ func (c *Cache) keepWatching(b Backend, f func()) {
 			return
 		case <-timer.C:
 		}
-		if err := b.Watch(c.life, f); err != nil && c.life.Err() == nil {
+		if err := watch(c.life, f); err != nil && c.life.Err() == nil {
 			c.log.Debug("tool cache cannot be watched", "error", err)
 		}
 		timer.Reset(watchRetry)

@@ -42,7 +42,7 @@ func parse(where string) (a address, err error) {
 		shown = append(shown, u.String())
 	}
 	a.shown = strings.Join(shown, ",")
-	return a, nil
+	return a, checkBucket(a.bucket)
 }
 
 func checkBucket(name string) error {

@@ -29,11 +29,11 @@ func (d *dial) over() bool {
 
 // bucket is the open bucket of one connection.
 type bucket struct {
-	conn   *nats.Conn
-	kv     jetstream.KeyValue
-	stream jetstream.Stream
-	prefix string // of the subjects of its keys
-	chunk  int    // bytes of an entry in one message
+	conn  *nats.Conn
+	js    jetstream.JetStream
+	kv    jetstream.KeyValue
+	room  int // bytes that an entry may have in a message
+	known known
 }
 
 // bucket returns the bucket, connected and made if need be.
@@ -43,7 +43,7 @@ func (s *Store) bucket(ctx context.Context) (*bucket, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	b := s.open
+	b, back := s.open, s.connected
 	s.mu.Unlock()
 	if b != nil && b.conn == conn {
 		return b, nil
@@ -53,7 +53,9 @@ func (s *Store) bucket(ctx context.Context) (*bucket, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = b
+	if back == s.connected {
+		s.open = b
+	}
 	return b, nil
 }
 
@@ -67,19 +69,13 @@ func (s *Store) openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
 			Bucket: name, Description: "tool lists of MCP servers, shared by gateways",
-			History: 1, Replicas: max(1, s.opts.Replicas),
+			History: 1,
 		})
 	}
 	if err != nil {
 		return nil, err
 	}
-	stream, err := js.Stream(ctx, "KV_"+name)
-	if err != nil {
-		return nil, err
-	}
-	// Half of a message leaves room for subject and headers whatever the limit is.
-	chunk := int(min(max(conn.MaxPayload(), 1<<10)/2, 512<<10))
-	return &bucket{conn, kv, stream, "$KV." + name + ".", chunk}, nil
+	return &bucket{conn: conn, js: js, kv: kv, room: int(conn.MaxPayload()) - overhead}, nil
 }
 
 // forget makes the next call open the bucket anew.
@@ -112,7 +108,7 @@ func (s *Store) connection(ctx context.Context) (*nats.Conn, error) {
 	if d.err != nil || d.conn.IsConnected() {
 		return d.conn, d.err
 	}
-	timer := time.NewTimer(s.opts.Timeout)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-back:
@@ -125,9 +121,9 @@ func (s *Store) connection(ctx context.Context) (*nats.Conn, error) {
 }
 
 func (s *Store) options() []nats.Option {
-	options := []nats.Option{
+	return []nats.Option{
 		nats.Name("collie tool cache"),
-		nats.Timeout(s.opts.Timeout),
+		nats.Timeout(timeout),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
@@ -135,23 +131,17 @@ func (s *Store) options() []nats.Option {
 		nats.ReconnectHandler(func(*nats.Conn) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			s.open = nil // the server may be an empty one
 			close(s.connected)
 			s.connected = make(chan struct{})
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				s.opts.Logger.Debug("shared tool cache: connection lost", "server", s.address.shown, "error", err)
+				s.log.Debug("shared tool cache: connection lost", "server", s.address.shown, "error", err)
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			s.opts.Logger.Debug("shared tool cache: trouble on the connection", "server", s.address.shown, "error", err)
+			s.log.Debug("shared tool cache: trouble on the connection", "server", s.address.shown, "error", err)
 		}),
 	}
-	if s.opts.CredentialsFile != "" {
-		options = append(options, nats.UserCredentials(s.opts.CredentialsFile))
-	}
-	if s.opts.TLS != nil {
-		options = append(options, nats.Secure(s.opts.TLS.Clone()))
-	}
-	return options
 }

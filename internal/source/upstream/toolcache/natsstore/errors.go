@@ -3,7 +3,6 @@ package natsstore
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 
 	"github.com/nats-io/nats.go"
@@ -19,7 +18,7 @@ func closedError(op string) error {
 
 // gone reports whether an error says that the bucket is not there any more.
 func gone(err error) bool {
-	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
+	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
 		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders)
 }
 
@@ -45,13 +44,9 @@ func (s *Store) explain(ctx context.Context, op string, err error) error {
 	case errors.Is(cause, context.DeadlineExceeded):
 		e.Kind, e.Err, e.Hint = tool.Timeout, cause, "is the NATS server running, and is this its address?"
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrPermissionViolation):
-		e.Kind, e.Hint = tool.Denied, "check user, password or credentials file, and that they may use JetStream and the bucket"
+		e.Kind, e.Hint = tool.Denied, "check user and password, and that they may use JetStream and the bucket"
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), gone(err):
 		e.Hint = "is JetStream switched on at the NATS server, and for this account?"
-	case errors.Is(err, nats.ErrMaxPayload):
-		e.Kind, e.Hint = tool.TooLarge, "raise max_payload of the NATS server, or share fewer servers"
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		e.Kind, e.Hint = tool.Invalid, "check the path and the permissions of the credentials file"
 	default:
 		e.Hint = "is the NATS server running, and is this its address?"
 	}

@@ -2,6 +2,8 @@ package natsstore
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"time"
@@ -16,7 +18,7 @@ type lease struct {
 	ForNano int64  `json:"forNano"`
 }
 
-// Lease implements [toolcache.Backend]. A lease ends by the clock of the server.
+// Lease implements [toolcache.Shared]. A lease ends by the clock of the server.
 func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
 	return call(ctx, s, "lease in shared tool cache", func(ctx context.Context, b *bucket) (bool, error) {
 		for {
@@ -30,7 +32,8 @@ func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duratio
 
 // lease tries once; the error is a [conflict] if another was faster.
 func (b *bucket) lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
-	key := leasePrefix + digest([]byte(server))[:32]
+	sum := sha256.Sum256([]byte(server))
+	key := leasePrefix + hex.EncodeToString(sum[:16])
 	kept, err := b.kv.Get(ctx, key)
 	var now lease
 	switch {
@@ -67,11 +70,11 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 
 // ended compares the time of the server now with the time when it took the lease.
 func (b *bucket) ended(ctx context.Context, kept jetstream.KeyValueEntry, l lease) (bool, error) {
-	info, err := b.stream.Info(ctx)
+	stream, err := b.js.Stream(ctx, "KV_"+b.kv.Bucket())
 	if err != nil {
 		return false, err
 	}
-	now := info.TimeStamp
+	now := stream.CachedInfo().TimeStamp // of the request just now
 	if now.IsZero() {
 		now = time.Now() // a server before 2.10 does not tell
 	}

@@ -11,8 +11,6 @@ import (
 	"collie/internal/source/upstream/toolcache/natsstore"
 )
 
-const patience = 10 * time.Second
-
 func within(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
@@ -37,37 +35,43 @@ func watching(t *testing.T, s *natsstore.Store) <-chan struct{} {
 	return told
 }
 
+// back waits until a store has its server again.
+func back(t *testing.T, s *natsstore.Store) {
+	t.Helper()
+	eventually(t, "the server is back", func() bool {
+		_, err := s.Load(t.Context())
+		return err == nil
+	})
+}
+
 // A server that comes back finds its clients again: they miss no commit.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	opts := server.Options{StoreDir: t.TempDir()}
 	srv := start(t, opts)
 	where := srv.ClientURL()
-	s, other := open(t, where, natsstore.Options{Timeout: patience}), open(t, where, natsstore.Options{Timeout: patience})
-	g := commit(t, other, 0, put("a", 1))
+	s, other := open(t, where), open(t, where)
+	now := commit(t, other, put(load(t, other), "a", 1))
 	load(t, s)
 	told := watching(t, s)
-	g = commit(t, other, g, put("a", 2))
+	now = commit(t, other, put(now, "a", 2))
 	within(t, "before the restart", told)
 
 	port := srv.Addr().String()
 	stop(srv)
 	opts.Port = portOf(t, port)
 	start(t, opts)
-	if got := load(t, s); got.Generation != g || string(got.Entries["a"]) != `{"v":2}` {
-		t.Errorf("after the restart: %+v, want generation %d", got, g)
-	}
+	within(t, "that the server is back", told)
+	back(t, s)
+	back(t, other)
+	want(t, load(t, s), map[string]int{"a": 2})
 	for len(told) > 0 {
 		<-told
 	}
-	g = commit(t, other, g, put("a", 3))
+	commit(t, other, put(now, "a", 3))
 	within(t, "after the restart", told)
-	if got := load(t, s); got.Generation != g || string(got.Entries["a"]) != `{"v":3}` {
-		t.Errorf("after the restart and a commit: %+v, want generation %d", got, g)
-	}
-	if ok, err := s.Lease(t.Context(), "a", "h", time.Minute); err != nil || !ok {
-		t.Errorf("lease after the restart: %v, %v", ok, err)
-	}
+	want(t, load(t, s), map[string]int{"a": 3})
+	wantLease(t, s, "a", "h", time.Minute, true)
 }
 
 // A server that comes back with nothing is an empty place, which is made and told.
@@ -75,22 +79,25 @@ func TestServerLosesAll(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
 	where, port := srv.ClientURL(), srv.Addr().String()
-	s, other := open(t, where, natsstore.Options{Timeout: patience}), open(t, where, natsstore.Options{Timeout: patience})
-	g := commit(t, s, 0, put("a", 1))
-	load(t, other)
+	s, other := open(t, where), open(t, where)
+	commit(t, s, put(load(t, s), "a", 1))
+	now := load(t, other)
 	told := watching(t, s)
-	g = commit(t, other, g, put("a", 2))
+	now = commit(t, other, put(now, "a", 2))
 	within(t, "before the restart", told)
 	stop(srv)
 	start(t, server.Options{Port: portOf(t, port)})
 	within(t, "that everything is gone", told)
-	if got := load(t, s); got.Generation != 0 || len(got.Entries) != 0 {
-		t.Errorf("loaded %+v, want nothing", got)
+	back(t, s)
+	want(t, load(t, s), nil)
+	if _, err := s.Commit(t.Context(), []toolcache.Change{put(now, "a", 3)}); !errors.Is(err, toolcache.ErrConflict) {
+		t.Errorf("commit over an entry that is gone: %v, want ErrConflict", err)
 	}
-	if _, err := s.Commit(t.Context(), g, []toolcache.Change{put("a", 3)}); !errors.Is(err, toolcache.ErrConflict) {
-		t.Errorf("commit on a generation that is gone: %v, want ErrConflict", err)
+	back(t, other)
+	for len(told) > 0 {
+		<-told
 	}
-	commit(t, other, 0, put("a", 4))
+	commit(t, other, put(load(t, other), "a", 4))
 	within(t, "the first commit", told)
 }
 
@@ -98,26 +105,30 @@ func TestServerLosesAll(t *testing.T) {
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
-	s := open(t, srv.ClientURL(), natsstore.Options{})
-	g := commit(t, s, 0, put("a", 1))
+	s := open(t, srv.ClientURL())
+	now := commit(t, s, put(load(t, s), "a", 1))
 	js, _ := stream(t, srv, "collie-toolcache")
-	if err := js.DeleteKeyValue(t.Context(), "collie-toolcache"); err != nil {
-		t.Fatal(err)
+	forget := func() {
+		t.Helper()
+		if err := js.DeleteKeyValue(t.Context(), "collie-toolcache"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if got := load(t, s); got.Generation != 0 || len(got.Entries) != 0 {
-		t.Errorf("loaded %+v, want nothing", got)
-	}
-	if err := js.DeleteKeyValue(t.Context(), "collie-toolcache"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Commit(t.Context(), g, []toolcache.Change{put("a", 3)}); !errors.Is(err, toolcache.ErrConflict) {
-		t.Errorf("commit on a generation that is gone: %v, want ErrConflict", err)
-	}
-	if err := js.DeleteKeyValue(t.Context(), "collie-toolcache"); err != nil {
-		t.Fatal(err)
-	}
-	if ok, err := s.Lease(t.Context(), "a", "h", time.Minute); err != nil || !ok {
-		t.Errorf("lease: %v, %v", ok, err)
-	}
-	commit(t, s, 0, put("a", 4))
+	forget()
+	back(t, s) // a server that still deletes it does not make it anew at once
+	want(t, load(t, s), nil)
+	forget()
+	eventually(t, "a commit over an entry that is gone is refused", func() bool {
+		_, err := s.Commit(t.Context(), []toolcache.Change{put(now, "a", 3)})
+		if err == nil {
+			t.Fatal("committed over an entry that is gone")
+		}
+		return errors.Is(err, toolcache.ErrConflict)
+	})
+	forget()
+	eventually(t, "a lease is given", func() bool {
+		ok, err := s.Lease(t.Context(), "a", "h", time.Minute)
+		return ok && err == nil
+	})
+	want(t, commit(t, s, put(load(t, s), "a", 4)), map[string]int{"a": 4})
 }

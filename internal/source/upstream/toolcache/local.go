@@ -1,0 +1,184 @@
+package toolcache
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"collie/internal/sorting"
+)
+
+// local is the file as a side of one [Cache.sync], or of one look at it.
+type local struct {
+	cache *Cache
+	sent  map[string]pending // the changes last made, by server
+	wrote bool               // the last commit was made
+}
+
+// pending is one entry that has to be written.
+type pending struct {
+	name    string
+	version uint64
+	rec     *record         // nil to delete
+	old     json.RawMessage // what it replaces
+	raw     json.RawMessage // what is written; nil to delete
+}
+
+// changes are what the file does not have yet, by name. A file that is missing is due.
+func (l *local) changes() (changes []Change, due bool) {
+	list, create := l.cache.pending()
+	l.sent = make(map[string]pending, len(list))
+	for _, p := range list {
+		if p.rec != nil {
+			p.raw = encodeRecord(&record{Entry: p.rec.Entry, extra: p.rec.extra}, l.cache.opts.Key)
+		}
+		l.sent[p.name] = p
+		changes = append(changes, Change{p.name, p.old, p.raw})
+	}
+	return changes, create || len(changes) > 0
+}
+
+func (c *Cache) pending() (list []pending, create bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, s := range c.slots {
+		if !s.dirty() {
+			continue
+		}
+		p := pending{name: name, version: s.version, old: s.raw}
+		if !s.gone {
+			p.rec = s.rec
+		} else if s.raw == nil { // it was never written
+			delete(c.slots, name)
+			continue
+		}
+		if p.rec == nil && !s.gone { // broken, and to be written again as it is
+			p.raw = s.raw
+		}
+		list = append(list, p)
+	}
+	sorting.By(list, func(a, b pending) int { return strings.Compare(a.name, b.name) })
+	return list, c.create
+}
+
+// commit writes the file, and tells operators.
+func (l *local) commit(ctx context.Context, list []Change) (Snapshot, error) {
+	c := l.cache
+	now, err := c.file.Commit(ctx, list)
+	if l.wrote = err == nil; !l.wrote {
+		return now, err
+	}
+	names, tools := make([]string, len(list)), 0
+	for i, change := range list {
+		names[i] = change.Server
+		if rec := l.sent[change.Server].rec; rec != nil {
+			tools += len(rec.Tools)
+		}
+	}
+	c.mu.Lock()
+	c.count.Writes.OK++
+	c.count.Writes.Entries += uint64(len(list))
+	c.mu.Unlock()
+	c.log.Info("tool cache written", "servers", len(list), "tools", tools, "names", names, "generation", now.Generation)
+	return now, nil
+}
+
+// merge joins what is in memory with what lies in the file now. Who watches is still to be told of
+// the servers whose entries are other ones afterwards.
+func (l *local) merge(now Snapshot) (again bool) {
+	c, at := l.cache, l.cache.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// A lower generation is another file: the old one was removed, and what we know is
+	// written again. In the same file, what is missing was deleted.
+	found := now.Generation
+	if l.wrote { // on top of what was found
+		found--
+	}
+	recreated := found < c.generation
+	taken := len(c.untold)
+	for name, raw := range now.Entries {
+		if !serverName.MatchString(name) {
+			continue // it stays in the file and is used by nobody
+		}
+		mine, sent := c.slots[name], l.sent[name]
+		switch {
+		case mine == nil:
+			c.slots[name] = newSlot(raw, at)
+			c.untold = append(c.untold, name)
+		case sent.raw != nil && bytes.Equal(raw, sent.raw):
+			mine.raw, mine.disk, mine.saved = raw, readHeader(raw), sent.version
+		default:
+			dirty := mine.dirty()
+			if mine.join(raw, at, c.opts.Key) {
+				c.untold = append(c.untold, name)
+			}
+			again = again || !dirty && mine.dirty()
+		}
+	}
+	for name, mine := range c.slots {
+		if now.Entries[name] != nil || mine.raw == nil {
+			continue
+		}
+		known := recreated && mine.open(at) != nil
+		dirty := mine.dirty()
+		mine.raw, mine.disk = nil, header{}
+		switch {
+		case mine.gone:
+			delete(c.slots, name)
+		case known:
+			again = true
+			if !dirty {
+				mine.version++
+			}
+		case !dirty || mine.broken != "":
+			delete(c.slots, name)
+			c.untold = append(c.untold, name)
+		}
+	}
+	if recreated || len(c.untold) > taken {
+		c.count.Merges++
+	}
+	c.generation = now.Generation
+	c.create = c.file.Info().Missing
+	return again
+}
+
+// join takes over an entry of the file unless ours is later, and reports whether it did. The later
+// one has the higher revision, or was confirmed later; where neither tells, what is not written yet
+// stays, and else the file counts.
+func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
+	if bytes.Equal(raw, s.raw) {
+		return false
+	}
+	theirs := readHeader(raw)
+	order := s.header().compare(theirs)
+	if order > 0 || order == 0 && s.dirty() {
+		if !s.dirty() { // an older file was put in the place of ours
+			s.open(now)
+			s.version++
+		}
+		if !s.gone && s.rec != nil && bytes.Equal(raw, encodeRecord(&record{Entry: s.rec.Entry, extra: s.rec.extra}, key)) {
+			s.saved = s.version // our own commit, whose answer was lost
+		}
+		s.raw, s.disk = raw, theirs
+		return false
+	}
+	*s = slot{raw: raw, disk: theirs, seen: now, version: s.version, saved: s.version}
+	return true
+}
+
+// reload takes over what others have written.
+func (c *Cache) reload(ctx context.Context) error {
+	err := c.alone(ctx, func() error {
+		now, err := c.file.Load(ctx)
+		if err == nil {
+			(&local{cache: c}).merge(now)
+		}
+		return err
+	})
+	c.tell()
+	return err
+}

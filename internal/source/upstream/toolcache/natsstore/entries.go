@@ -1,0 +1,267 @@
+package natsstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
+)
+
+// The keys of the bucket.
+const (
+	listPrefix  = "list."
+	leasePrefix = "lease."
+)
+
+const (
+	parallel  = 8         // messages that are on their way at once
+	packAbove = 4 << 10   // bytes of an entry from which it is compressed
+	maxPlain  = 256 << 20 // bytes that an entry may unpack to
+	overhead  = 1 << 10   // bytes of a message that headers may need
+)
+
+// known is what the bucket is known to hold, and goes on from there.
+type known struct {
+	mu      sync.Mutex
+	last    uint64 // revision up to which everything was told; 0 before the first Load
+	entries map[string]version
+}
+
+// version is an entry at a revision; raw is nil where it was deleted or is damaged.
+type version struct {
+	revision uint64
+	raw      json.RawMessage
+}
+
+// set takes a version over unless a later one is known.
+func (k *known) set(name string, v version) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.entries == nil {
+		k.entries = map[string]version{}
+	}
+	if v.revision >= k.entries[name].revision {
+		k.entries[name] = v
+	}
+}
+
+func (k *known) version(name string) version {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.entries[name]
+}
+
+func (k *known) snapshot() toolcache.Snapshot {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	out := toolcache.Snapshot{Entries: make(map[string]json.RawMessage, len(k.entries))}
+	for name, v := range k.entries {
+		if v.raw != nil {
+			out.Entries[name] = v.raw
+		}
+	}
+	return out
+}
+
+func (k *known) told(revision uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.last = max(k.last, revision)
+}
+
+func (k *known) upTo() uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.last
+}
+
+// Load asks for what has changed since the last Load. An entry that is damaged is left out.
+func (s *Store) Load(ctx context.Context) (toolcache.Snapshot, error) {
+	return call(ctx, s, "load shared tool cache", s.load)
+}
+
+func (s *Store) load(ctx context.Context, b *bucket) (toolcache.Snapshot, error) {
+	w, err := b.watch(ctx)
+	if err != nil {
+		return toolcache.Snapshot{}, err
+	}
+	defer s.stop(w)
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return toolcache.Snapshot{}, errEnded
+			case e == nil: // behind the newest
+				return b.known.snapshot(), nil
+			}
+			b.known.set(e.Key()[len(listPrefix):], s.read(e))
+			b.known.told(e.Revision())
+		case <-ctx.Done():
+			return toolcache.Snapshot{}, context.Cause(ctx)
+		}
+	}
+}
+
+// errEnded is what a watch ends with that the server has ended.
+var errEnded = errors.New("the server ended the watch")
+
+// watch tells of all entries that have changed since the last Load.
+func (b *bucket) watch(ctx context.Context, more ...jetstream.WatchOpt) (jetstream.KeyWatcher, error) {
+	if last := b.known.upTo(); last > 0 {
+		more = append(more, jetstream.ResumeFromRevision(last+1))
+	}
+	return b.kv.Watch(ctx, listPrefix+">", more...)
+}
+
+// stop ends a watch within a call. What it has told and nobody has taken keeps the connection from
+// going on.
+func (s *Store) stop(w jetstream.KeyWatcher) {
+	_ = w.Stop() // it fails where the connection is gone, and the watch with it
+	s.running.Go(func() {
+		for range w.Updates() { //nolint:revive // until it is closed
+		}
+	})
+}
+
+// read unpacks an entry.
+func (s *Store) read(e jetstream.KeyValueEntry) version {
+	v := version{revision: e.Revision()}
+	if e.Operation() != jetstream.KeyValuePut {
+		return v
+	}
+	raw, err := unpack(e.Value())
+	if err == nil && !json.Valid(raw) {
+		err = errors.New("not JSON")
+	}
+	if err != nil {
+		s.log.Warn("shared tool cache: an entry is damaged and left out", "bucket", s.address.bucket, "key", e.Key(), "error", err)
+		return v
+	}
+	v.raw = raw
+	return v
+}
+
+// Commit writes each entry on the revision that it replaces. One that is too large for a message is
+// left out, with a warning.
+func (s *Store) Commit(ctx context.Context, changes []toolcache.Change) (toolcache.Snapshot, error) {
+	const op = "commit to shared tool cache"
+	for _, c := range changes {
+		if c.Entry != nil && !json.Valid(c.Entry) {
+			return toolcache.Snapshot{}, &tool.Error{
+				Op: op, Kind: tool.Invalid, Subject: "entry " + strconv.Quote(c.Server), Message: "is not JSON, expected an object",
+			}
+		}
+	}
+	return call(ctx, s, op, func(ctx context.Context, b *bucket) (toolcache.Snapshot, error) {
+		err := s.commit(ctx, b, changes)
+		if !errors.Is(err, toolcache.ErrConflict) {
+			return b.known.snapshot(), err
+		}
+		// The bucket may have been made anew, with revisions that begin again.
+		s.forget(b)
+		if b, err = s.bucket(ctx); err != nil {
+			return toolcache.Snapshot{}, err
+		}
+		now, err := s.load(ctx, b)
+		if err != nil {
+			return toolcache.Snapshot{}, err
+		}
+		return now, toolcache.ErrConflict
+	})
+}
+
+func (s *Store) commit(ctx context.Context, b *bucket, changes []toolcache.Change) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, c := range changes {
+		group.Go(func() error {
+			below := b.known.version(c.Server)
+			if !bytes.Equal(below.raw, c.Old) {
+				return toolcache.ErrConflict
+			}
+			next, err := s.put(ctx, b, listPrefix+c.Server, c.Entry, below)
+			switch {
+			case conflict(err):
+				return toolcache.ErrConflict
+			case err == nil:
+				b.known.set(c.Server, next)
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// put writes an entry, or deletes it where it is nil, and returns what lies there then.
+func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMessage, below version) (version, error) {
+	if entry == nil {
+		if below.raw == nil {
+			return below, nil
+		}
+		// The revision of the deletion is told with the next Load.
+		return version{revision: below.revision}, b.kv.Delete(ctx, key, jetstream.LastRevision(below.revision))
+	}
+	packed, err := pack(entry)
+	if err != nil {
+		return below, err
+	}
+	if len(packed) > b.room {
+		s.log.Warn("shared tool cache: an entry is too large and is not shared; raise max_payload of the NATS server",
+			"key", key, "bytes", len(packed), "limit", b.room)
+		return below, nil
+	}
+	next := version{raw: entry}
+	if below.revision == 0 {
+		next.revision, err = b.kv.Create(ctx, key, packed)
+	} else {
+		next.revision, err = b.kv.Update(ctx, key, packed, below.revision)
+	}
+	return next, err
+}
+
+// pack compresses what is longer than a threshold, where it helps. What is packed is told by its
+// first byte, which no JSON has.
+func pack(raw []byte) ([]byte, error) {
+	if len(raw) <= packAbove {
+		return raw, nil
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(raw); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	if b.Len() < len(raw) {
+		return b.Bytes(), nil
+	}
+	return raw, nil
+}
+
+func unpack(raw []byte) ([]byte, error) {
+	if len(raw) == 0 || raw[0] != 0x1f {
+		return raw, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(z, maxPlain+1))
+	if err == nil && len(out) > maxPlain {
+		err = fmt.Errorf("larger than %d bytes", maxPlain)
+	}
+	return out, err
+}
