@@ -29,3 +29,7 @@ func (d *Draft) meta() *metaschemas {
 	})
 	return m
 }
+
+// SkipMetaschemas compiles schemas without holding them to the metaschema of their draft. It is for a program's own schemas, which
+// its tests have held to it: the metaschema is then not compiled either, which takes longer than a small schema.
+func (c *Compiler) SkipMetaschemas() { c.roots.sound = true }

@@ -12,6 +12,10 @@ type roots struct {
 	regexpEngine RegexpEngine
 	vocabularies map[string]*Vocabulary
 	assertVocabs bool
+	//collie: instead of
+	//collie: now
+	sound bool
+	//collie: end
 }
 
 func newRoots() *roots {
@@ -235,6 +239,12 @@ func (rr *roots) addSubschema(r *root, ptr jsonPointer) error {
 }
 
 func (rr *roots) validate(r *root, v any, ptr jsonPointer) error {
+	//collie: instead of
+	//collie: now
+	if rr.sound {
+		return nil
+	}
+	//collie: end
 	dialect := r.resource(ptr).dialect
 	meta := dialect.getSchema(rr.assertVocabs, rr.vocabularies)
 	if err := meta.validate(v, rr.regexpEngine, meta, r.resources, rr.assertVocabs, rr.vocabularies); err != nil {

@@ -72,8 +72,9 @@ func (f *form) load(doc any) (*jsonschema.Schema, error) {
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(refuse{})
 	c.UseRegexpEngine(engine)
-	if f.strict {
+	if f.strict { // our own
 		c.AssertFormat()
+		c.SkipMetaschemas()
 	}
 	if err := c.AddResource(address, doc); err != nil {
 		return nil, err

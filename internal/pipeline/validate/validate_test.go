@@ -141,6 +141,20 @@ func logged() (*validate.Stage, *bytes.Buffer) {
 	return validate.New(validate.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}), &log
 }
 
+// TestOwnSchemasWaitForNoMetaschema shows that the schema of an action of ours is taken as it is: what a metaschema would refuse
+// in it is found by the tests of those who make it. The same schema of a server is refused as a whole.
+func TestOwnSchemasWaitForNoMetaschema(t *testing.T) {
+	t.Parallel()
+	for _, own := range []bool{true, false} {
+		stage, log := logged()
+		a := &tool.Action{Strict: own, InputSchema: []byte(`{"properties":{"a":{"type":"string"},"b":{"minimum":"1"}},"additionalProperties":false}`)}
+		_, err := stage.Do(t.Context(), call(a, `{"a":[1]}`), ran)
+		if refused, told := err != nil, log.Len() > 0; refused != own || told == own {
+			t.Errorf("a schema of our own: %v; refused: %v, logged: %q", own, err, log)
+		}
+	}
+}
+
 func TestBrokenSchemasAreNotApplied(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32

@@ -1,0 +1,43 @@
+package siyuan_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"collie/internal/source/siyuan"
+)
+
+// TestSchemasAreSound holds the schemas of all actions to the metaschema of their draft. The program does not: it takes its
+// own schemas for what this test has found.
+func TestSchemasAreSound(t *testing.T) {
+	t.Parallel()
+	for _, group := range siyuan.Tools() {
+		for _, a := range group.Actions {
+			if err := sound(a.Schema()); err != nil {
+				t.Errorf("%s.%s: %v", a.Tool, a.Name, err)
+			}
+		}
+	}
+	if sound(json.RawMessage(`{"type":"object","properties":{"a":{"minimum":"1"}}}`)) == nil {
+		t.Error("a bound that is a text is not found")
+	}
+}
+
+func sound(schema json.RawMessage) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	const address = "collie://schema"
+	if err := c.AddResource(address, doc); err != nil {
+		return err
+	}
+	_, err = c.Compile(address)
+	return err
+}
