@@ -2,7 +2,7 @@ package siyuan
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -69,19 +69,24 @@ func described(a *action.Action) tool.Action {
 		ReadOnly: a.Class == action.Reads, Idempotent: a.Class == action.Reads,
 		Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Risk: a.Risk,
 	}
-	def, err := json.Marshal(struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		InputSchema json.RawMessage `json:"inputSchema"`
-		Annotations map[string]bool `json:"annotations"`
-	}{a.Name, about, a.Schema(), map[string]bool{
-		"readOnlyHint": out.ReadOnly, "destructiveHint": a.Dangerous || a.DangerousWith != "", "openWorldHint": false,
-	}})
-	if err != nil {
-		panic(fmt.Sprintf("siyuan: definition of %s.%s does not encode: %v", a.Tool, a.Name, err))
-	}
-	out.Definition = def
+	out.Definition = definition(&out, a.Dangerous || a.DangerousWith != "")
 	return out
+}
+
+// definition is an action as MCP tells of a tool.
+func definition(a *tool.Action, destructive bool) json.RawMessage {
+	def := make([]byte, 0, len(a.Name)+len(a.Description)+len(a.InputSchema)+192)
+	def = append(def, `{"name":`...)
+	def = append(def, action.Quote(a.Name)...)
+	def = append(def, `,"description":`...)
+	def = append(def, action.Quote(a.Description)...)
+	def = append(def, `,"inputSchema":`...)
+	def = append(def, a.InputSchema...)
+	def = append(def, `,"annotations":{"destructiveHint":`...)
+	def = strconv.AppendBool(def, destructive)
+	def = append(def, `,"openWorldHint":false,"readOnlyHint":`...)
+	def = strconv.AppendBool(def, a.ReadOnly)
+	return append(def, `}}`...)
 }
 
 // ActionName understands other spellings of an action's name, and the common words for what

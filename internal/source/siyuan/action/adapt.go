@@ -119,7 +119,7 @@ func fit(v gjson.Result, p *Param) json.RawMessage {
 	if p == nil {
 		return json.RawMessage(v.Raw)
 	}
-	return p.shape.fit(v)
+	return p.shape.get().fit(v)
 }
 
 func fitType(v gjson.Result, typ string) json.RawMessage {
@@ -140,7 +140,7 @@ func fitType(v gjson.Result, typ string) json.RawMessage {
 			return json.RawMessage(strings.ToLower(text))
 		}
 	case typ == "string" && (v.Type == gjson.Number || v.IsBool()):
-		return quote(v.Raw)
+		return Quote(v.Raw)
 	}
 	return raw
 }

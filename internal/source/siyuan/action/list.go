@@ -51,7 +51,15 @@ func (p *Param) listed() json.RawMessage {
 	case listJSON:
 		return json.RawMessage(`{"type":"string","description":"JSON"}`)
 	}
-	return plain(gjson.ParseBytes(p.schema))
+	if !p.basic {
+		return plain(gjson.ParseBytes(p.schema))
+	}
+	o := object{}
+	o.addText("type", p.Type)
+	if len(p.Enum) > 0 && len(p.Enum) <= mostListed {
+		o.addTexts("enum", p.Enum)
+	}
+	return o.bytes()
 }
 
 // plain is of a schema what types it wants and which values. Of several forms it is the first.

@@ -6,8 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
+	"unicode/utf8"
 )
 
 // Param is one argument of an action, read from the tags of a struct field:
@@ -34,7 +33,8 @@ type Param struct {
 	Unique      []string // members of items that differ together; empty where Unique is off
 	UniqueItems bool
 	schema      json.RawMessage
-	shape       *shape
+	basic       bool // the schema says no more of values than Type, Enum and bounds
+	shape       *lateShape
 	list        string
 }
 
@@ -47,46 +47,97 @@ func paramsOf(t reflect.Type) []Param {
 	if t.Kind() != reflect.Struct {
 		panic("arguments are not a struct: " + t.String())
 	}
-	var out []Param
+	out := make([]Param, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
 			out = append(out, paramsOf(f.Type)...)
 			continue
 		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		tags := tagsOf(f.Tag)
+		name, _, _ := strings.Cut(tags.json, ",")
 		if name == "" || name == "-" {
 			continue
 		}
-		out = append(out, paramOf(name, f))
+		out = append(out, paramOf(name, f.Type, &tags))
 	}
 	return out
 }
 
-func paramOf(name string, f reflect.StructField) Param {
-	p := Param{Name: name, About: f.Tag.Get("about"), Required: f.Tag.Get("req") == "true", list: f.Tag.Get("list")}
-	if e := f.Tag.Get("enum"); e != "" {
-		p.Enum = strings.Split(e, ",")
+func paramOf(name string, t reflect.Type, tags *tags) Param {
+	p := Param{Name: name, About: tags.about, Required: tags.req == "true", list: tags.list}
+	if tags.enum != "" {
+		p.Enum = strings.Split(tags.enum, ",")
 	}
-	switch u := f.Tag.Get("unique"); u {
+	switch tags.unique {
 	case "":
 	case "true":
 		p.UniqueItems = true
 	default:
-		p.Unique = strings.Split(u, ",")
+		p.Unique = strings.Split(tags.unique, ",")
 	}
-	p.schema, p.Type, p.Items = fieldSchema(f.Type, f.Tag, &p)
-	p.shape = shapeOf(gjson.ParseBytes(p.schema))
-	if d, ok := f.Tag.Lookup("default"); ok {
-		p.Default = literal(d, p.Type)
+	p.schema, p.Type, p.Items = fieldSchema(t, tags, &p)
+	p.shape = &lateShape{schema: p.schema}
+	if tags.hasValue {
+		p.Default = literal(tags.value, p.Type)
 	}
 	return p
+}
+
+// tags are those of a field. All are read in one go: a lookup of each would begin anew, for every field of a hundred
+// structs at each start.
+type tags struct {
+	json, about, req, enum, unique, list string
+	value                                string // default
+	min, max                             string // empty where there is none
+	hasValue                             bool
+}
+
+func tagsOf(tag reflect.StructTag) (out tags) {
+	for rest := string(tag); rest != ""; {
+		key, after, ok := strings.Cut(strings.TrimLeft(rest, " "), ":")
+		if !ok {
+			panic("tag `" + string(tag) + "` is not made of key:\"value\"")
+		}
+		quoted, err := strconv.QuotedPrefix(after)
+		if err != nil {
+			panic("tag `" + string(tag) + "` is not made of key:\"value\"")
+		}
+		rest = after[len(quoted):]
+		value := quoted[1 : len(quoted)-1]
+		if strings.IndexByte(value, '\\') >= 0 {
+			if value, err = strconv.Unquote(quoted); err != nil {
+				panic("tag `" + string(tag) + "`: " + err.Error())
+			}
+		}
+		switch key {
+		case "json":
+			out.json = value
+		case "about":
+			out.about = value
+		case "req":
+			out.req = value
+		case "enum":
+			out.enum = value
+		case "unique":
+			out.unique = value
+		case "list":
+			out.list = value
+		case "default":
+			out.value, out.hasValue = value, true
+		case "min":
+			out.min = value
+		case "max":
+			out.max = value
+		}
+	}
+	return out
 }
 
 // literal is a default as JSON.
 func literal(text, typ string) json.RawMessage {
 	if typ == "string" {
-		return quote(text)
+		return Quote(text)
 	}
 	if !json.Valid([]byte(text)) {
 		panic(fmt.Sprintf("default %q is not JSON of type %s", text, typ))
@@ -95,11 +146,11 @@ func literal(text, typ string) json.RawMessage {
 }
 
 // fieldSchema is the schema of a type with what its tag says.
-func fieldSchema(t reflect.Type, tag reflect.StructTag, p *Param) (schema json.RawMessage, typ, items string) {
+func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, typ, items string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if s, ok := reflect.New(t).Interface().(schemer); ok {
+	if s, ok := schemerOf(t); ok {
 		raw := json.RawMessage(s.ArgSchema())
 		var head struct{ Type any }
 		if err := json.Unmarshal(raw, &head); err != nil {
@@ -108,7 +159,7 @@ func fieldSchema(t reflect.Type, tag reflect.StructTag, p *Param) (schema json.R
 		typ, _ = head.Type.(string)
 		return withAbout(raw, p.About), typ, ""
 	}
-	o := object{}
+	o := object{buf: make([]byte, 0, 96+len(p.About))}
 	if t == reflect.TypeFor[json.RawMessage]() {
 		o.about(p.About)
 		return o.bytes(), "", ""
@@ -116,36 +167,36 @@ func fieldSchema(t reflect.Type, tag reflect.StructTag, p *Param) (schema json.R
 	switch t.Kind() {
 	case reflect.String:
 		typ = "string"
-		o.add("type", typ)
-		o.bounds(tag, "minLength", "maxLength")
+		o.addText("type", typ)
+		o.bounds(tags, "minLength", "maxLength")
 	case reflect.Bool:
 		typ = "boolean"
-		o.add("type", typ)
+		o.addText("type", typ)
 	case reflect.Int, reflect.Int64, reflect.Int32:
 		typ = "integer"
-		o.add("type", typ)
-		o.bounds(tag, "minimum", "maximum")
+		o.addText("type", typ)
+		o.bounds(tags, "minimum", "maximum")
 	case reflect.Float64:
 		typ = "number"
-		o.add("type", typ)
-		o.bounds(tag, "minimum", "maximum")
+		o.addText("type", typ)
+		o.bounds(tags, "minimum", "maximum")
 	case reflect.Slice:
 		typ = "array"
-		o.add("type", typ)
+		o.addText("type", typ)
 		inner := Param{Enum: p.Enum}
-		raw, it, _ := fieldSchema(t.Elem(), "", &inner)
+		raw, it, _ := fieldSchema(t.Elem(), noTags, &inner)
 		items = it
 		o.addRaw("items", raw)
-		o.bounds(tag, "minItems", "maxItems")
+		o.bounds(tags, "minItems", "maxItems")
 		if p.UniqueItems {
-			o.add("uniqueItems", true)
+			o.addRaw("uniqueItems", json.RawMessage("true"))
 		}
 		o.about(p.About)
 		return o.bytes(), typ, items
 	case reflect.Map:
 		typ = "object"
-		raw, _, _ := fieldSchema(t.Elem(), "", &Param{})
-		o.add("type", typ)
+		raw, _, _ := fieldSchema(t.Elem(), noTags, &Param{})
+		o.addText("type", typ)
 		o.addRaw("additionalProperties", raw)
 	case reflect.Struct:
 		typ = "object"
@@ -153,51 +204,98 @@ func fieldSchema(t reflect.Type, tag reflect.StructTag, p *Param) (schema json.R
 	default:
 		panic("no schema for " + t.String())
 	}
+	p.basic = typ != "object"
 	if len(p.Enum) > 0 {
-		o.add("enum", p.Enum)
+		o.addTexts("enum", p.Enum)
 	}
 	o.about(p.About)
-	if d, ok := tag.Lookup("default"); ok {
-		o.addRaw("default", literal(d, typ))
+	if tags.hasValue {
+		o.addRaw("default", literal(tags.value, typ))
 	}
 	return o.bytes(), typ, items
 }
 
+var (
+	noTags      = &tags{}
+	schemerType = reflect.TypeFor[schemer]()
+)
+
+// schemerOf is a value of t that says its schema itself.
+func schemerOf(t reflect.Type) (s schemer, ok bool) {
+	if t.PkgPath() == "" || !reflect.PointerTo(t).Implements(schemerType) {
+		return nil, false
+	}
+	s, ok = reflect.New(t).Interface().(schemer)
+	return s, ok
+}
+
 // structSchema is the schema of an object with these members and no others.
-func structSchema(params []Param) json.RawMessage {
-	props, required := object{}, []string{}
-	for i := range params {
-		props.addRaw(params[i].Name, params[i].schema)
-		if params[i].Required {
-			required = append(required, params[i].Name)
+func structSchema(params ...[]Param) json.RawMessage {
+	size, required := 128, []string(nil)
+	for _, some := range params {
+		for i := range some {
+			p := &some[i]
+			size += len(p.Name) + len(p.schema) + 4
+			if p.Required {
+				required = append(required, p.Name)
+				size += len(p.Name) + 3
+			}
 		}
 	}
-	o := object{}
-	o.add("type", "object")
-	o.addRaw("properties", props.bytes())
-	if len(required) > 0 {
-		o.add("required", required)
+	o := object{buf: make([]byte, 0, size)}
+	o.addText("type", "object")
+	o.key("properties")
+	o.buf = append(o.buf, '{')
+	first := true
+	for _, some := range params {
+		for i := range some {
+			if !first {
+				o.buf = append(o.buf, ',')
+			}
+			first = false
+			o.buf = append(append(appendQuoted(o.buf, some[i].Name), ':'), some[i].schema...)
+		}
 	}
-	o.add("additionalProperties", false)
+	o.buf = append(o.buf, '}')
+	if len(required) > 0 {
+		o.addTexts("required", required)
+	}
+	o.addRaw("additionalProperties", json.RawMessage("false"))
 	return o.bytes()
 }
 
 // object builds a JSON object whose members keep their order.
 type object struct{ buf []byte }
 
-func (o *object) add(key string, value any) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic("a schema does not encode: " + err.Error())
+// addText adds a member that is a text.
+func (o *object) addText(key, value string) {
+	o.key(key)
+	o.buf = appendQuoted(o.buf, value)
+}
+
+// addTexts adds a member that is a list of texts.
+func (o *object) addTexts(key string, values []string) {
+	o.key(key)
+	o.buf = append(o.buf, '[')
+	for i, v := range values {
+		if i > 0 {
+			o.buf = append(o.buf, ',')
+		}
+		o.buf = appendQuoted(o.buf, v)
 	}
-	o.addRaw(key, raw)
+	o.buf = append(o.buf, ']')
 }
 
 // addRaw adds a member.
 func (o *object) addRaw(key string, raw json.RawMessage) {
-	o.next()
-	o.buf = append(append(o.buf, quote(key)...), ':')
+	o.key(key)
 	o.buf = append(o.buf, raw...)
+}
+
+// key begins a member.
+func (o *object) key(key string) {
+	o.next()
+	o.buf = append(appendQuoted(o.buf, key), ':')
 }
 
 // addAll takes over all members of raw, an object that has some.
@@ -217,20 +315,19 @@ func (o *object) next() {
 
 func (o *object) about(text string) {
 	if text != "" {
-		o.add("description", text)
+		o.addText("description", text)
 	}
 }
 
-func (o *object) bounds(tag reflect.StructTag, low, high string) {
-	for _, b := range [...][2]string{{"min", low}, {"max", high}} {
-		v, ok := tag.Lookup(b[0])
-		if !ok {
+func (o *object) bounds(tags *tags, low, high string) {
+	for _, b := range [...][2]string{{low, tags.min}, {high, tags.max}} {
+		if b[1] == "" {
 			continue
 		}
-		if _, err := strconv.ParseFloat(v, 64); err != nil {
-			panic(fmt.Sprintf("bound %s:%q is not a number", b[0], v))
+		if _, err := strconv.ParseFloat(b[1], 64); err != nil {
+			panic(fmt.Sprintf("bound %s:%q is not a number", b[0], b[1]))
 		}
-		o.addRaw(b[1], json.RawMessage(v))
+		o.addRaw(b[0], json.RawMessage(b[1]))
 	}
 }
 
@@ -252,10 +349,19 @@ func withAbout(schema json.RawMessage, about string) json.RawMessage {
 	return o.bytes()
 }
 
-func quote(s string) json.RawMessage {
-	raw, err := json.Marshal(s)
-	if err != nil {
-		panic("a string does not encode: " + err.Error())
+// Quote is a text as JSON.
+func Quote(s string) json.RawMessage { return appendQuoted(nil, s) }
+
+// appendQuoted appends a text as [json.Marshal] writes it. Most need no escapes.
+func appendQuoted(to []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			raw, err := json.Marshal(s)
+			if err != nil {
+				panic("a text does not encode: " + err.Error())
+			}
+			return append(to, raw...)
+		}
 	}
-	return raw
+	return append(append(append(to, '"'), s...), '"')
 }

@@ -25,7 +25,7 @@ func metaOf(a *Action) []Param {
 
 // schemaOf is the input schema: the action's own arguments, then those that all take.
 func schemaOf(a *Action) json.RawMessage {
-	return structSchema(append(append([]Param{}, a.params...), metaOf(a)...))
+	return structSchema(a.params, metaOf(a))
 }
 
 // Schema is the JSON Schema of the arguments. Names that it does not know are refused.

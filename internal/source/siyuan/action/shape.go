@@ -3,6 +3,7 @@ package action
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -16,6 +17,18 @@ type shape struct {
 	required map[string]bool
 	more     *shape   // of members that have no name of their own
 	forms    []*shape // of what may be an object or a list
+}
+
+// lateShape is the shape of a schema, which is made when a value has to fit. Most actions are never called.
+type lateShape struct {
+	schema json.RawMessage
+	once   sync.Once
+	shape  *shape
+}
+
+func (l *lateShape) get() *shape {
+	l.once.Do(func() { l.shape = shapeOf(gjson.ParseBytes(l.schema)) })
+	return l.shape
 }
 
 func shapeOf(schema gjson.Result) *shape {
