@@ -44,6 +44,8 @@ type Options struct {
 	Servers []string
 	// Brief is for a command that a person waits for: its servers get less time to end.
 	Brief bool
+	// Calls says that a call follows at once: its record is prepared meanwhile.
+	Calls bool
 	// Sweep ends what an earlier gateway of this home left behind.
 	Sweep bool
 	// Computes hears of what may compute for long, before it begins; nil where nobody wants to know.
@@ -94,6 +96,7 @@ type App struct {
 	firstFiles []string       // those of WatchedFiles for it
 
 	counting counting
+	brief    bool
 
 	reloading sync.Mutex
 	cfg       *config.Config // what runs; guarded by reloading
@@ -105,7 +108,7 @@ const instructions = "Collie joins several tool servers. A tool's name begins wi
 
 // Open joins the parts as cfg says and starts the servers in the background.
 func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
-	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}, env: opts.Env, cfg: cfg}
+	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}, env: opts.Env, cfg: cfg, brief: opts.Brief}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -121,6 +124,9 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		return nil, err
 	}
 	a.Audit = log
+	if opts.Calls {
+		log.Prepare()
+	}
 	if err := a.openServers(ctx, cfg, opts, specs); err != nil {
 		return nil, err
 	}
@@ -272,9 +278,20 @@ func (a *App) ListWait() time.Duration {
 func (a *App) Close(ctx context.Context) error {
 	a.set.Close(ctx)
 	a.catalog.Close()
+	if a.brief { // its one call is over, so nothing comes that would have to be on record, and both write files
+		var rest sync.WaitGroup
+		defer rest.Wait()
+		rest.Go(a.closeNotes)
+		return a.closeStores()
+	}
+	a.closeNotes()
+	return a.closeStores()
+}
+
+// closeNotes closes what calls of our own tools need, and what counts them.
+func (a *App) closeNotes() {
 	a.Notes.close()
 	a.counting.close()
-	return a.closeStores()
 }
 
 // closeStores closes what the servers need. What fails beside the audit is only logged.

@@ -68,13 +68,33 @@ type startDetail struct {
 	Heads   []named `json:"heads,omitempty"`
 }
 
+// ahead is what was read of a folder before a chain is made in it. The zero value has nothing.
+type ahead struct {
+	key   *signingKey      // nil if there was none
+	heads map[string]named // by chain
+}
+
+// readAhead reads the key and the newest heads of dir. What cannot be read now is read again for the chain, which tells what
+// is wrong. A head that moves on meanwhile stays true as it was: it names a record that its chain must have.
+func readAhead(dir string) ahead {
+	a := ahead{heads: map[string]named{}}
+	a.key, _ = readKey(filepath.Join(dir, keyFile))
+	ids, _ := chainIDs(dir)
+	for _, h := range heads(dir, ids, nil) {
+		a.heads[h.Chain] = h
+	}
+	return a
+}
+
 // newChain makes the folder of a new chain in dir, which begins at the time begin, and
-// returns its first record, which is not written yet.
-func newChain(dir string, begin time.Time, r *Redactor, o *Options) (*chain, tool.Record, error) {
+// returns its first record, which is not written yet. The record names the chains that are there now, whatever was read ahead.
+func newChain(dir string, begin time.Time, r *Redactor, o *Options, a ahead) (_ *chain, _ tool.Record, err error) {
 	start := tool.Record{Time: begin, Kind: kindStart}
-	key, err := openKey(dir)
-	if err != nil {
-		return nil, start, err
+	key := a.key
+	if key == nil {
+		if key, err = openKey(dir); err != nil {
+			return nil, start, err
+		}
 	}
 	ids, err := chainIDs(dir)
 	if err != nil {
@@ -92,7 +112,7 @@ func newChain(dir string, begin time.Time, r *Redactor, o *Options) (*chain, too
 		return nil, start, err
 	}
 	host, _ := os.Hostname() // for people; it may stay empty
-	start.Detail, err = json.Marshal(startDetail{host, os.Getpid(), o.Version, Format, len(ids), heads(dir, ids)})
+	start.Detail, err = json.Marshal(startDetail{host, os.Getpid(), o.Version, Format, len(ids), heads(dir, ids, a.heads)})
 	return c, start, err
 }
 
@@ -117,11 +137,13 @@ func (c *chain) begin() error {
 	return err
 }
 
-// heads reads the heads of the newest chains. A folder without a head is for Verify to report.
-func heads(dir string, ids []string) []named {
+// heads reads the heads of the newest chains, but for those that are known. A folder without a head is for Verify to report.
+func heads(dir string, ids []string, known map[string]named) []named {
 	var found []named
 	for _, id := range ids[max(0, len(ids)-namedHeads):] {
-		if h, err := readHead(filepath.Join(dir, id)); err == nil && h.Chain == id {
+		if h, ok := known[id]; ok {
+			found = append(found, h)
+		} else if h, err := readHead(filepath.Join(dir, id)); err == nil && h.Chain == id {
 			found = append(found, named{id, h.Seq, h.Hash})
 		}
 	}
@@ -184,11 +206,8 @@ func (c *chain) sync() error {
 		c.bad = true
 		return err
 	}
-	if c.fresh {
-		if err := cmp.Or(syncFolder(filepath.Dir(c.folder)), syncFolder(c.folder)); err != nil {
-			return err
-		}
-		c.fresh = false
+	if err := c.syncFolders(); err != nil {
+		return err
 	}
 	if !c.dirty {
 		return nil
@@ -199,6 +218,20 @@ func (c *chain) sync() error {
 	}
 	return nil
 }
+
+// syncFolders brings the entries of new files onto the disk.
+func (c *chain) syncFolders() error {
+	if !c.fresh {
+		return nil
+	}
+	err := cmp.Or(syncFolder(filepath.Dir(c.folder)), syncFolder(c.folder))
+	c.fresh = err != nil
+	return err
+}
+
+// settle brings the entries of new files onto the disk while nobody waits, so that a command which ends after one call
+// waits for its records alone. What fails here is tried again, and told, by sync.
+func (c *chain) settle() { _ = c.syncFolders() }
 
 // writeHead makes the head cover all that was written. The segment has been synced.
 func (c *chain) writeHead() error {

@@ -70,6 +70,7 @@ type Log struct {
 	queue   []item
 	bytes   int   // of arguments and details in queue
 	waiting bool  // somebody waits for a record in queue
+	prepare bool  // a first record is about to come
 	lost    int   // records given up since the last chain.gap
 	opened  bool  // the chain exists
 	err     error // why the log cannot be written now, nil while it can
@@ -133,6 +134,15 @@ func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
+}
+
+// Prepare has the writer read, in the background, what it needs to begin its chain: the key, and the heads of other chains.
+// The first record then waits for less. It writes nothing, and does nothing once there is a chain.
+func (l *Log) Prepare() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.prepare = true
+	l.nudge()
 }
 
 // Append hands rec to the writer. It never waits for a disk flush; it waits while the

@@ -27,6 +27,7 @@ type writer struct {
 	batch []item // taken from the queue
 	next  int    // first of batch that is not encoded
 	buf   []byte // encoded lines that are not in the segment
+	ahead ahead  // what was read for chain
 	chain *chain // nil until the first record
 
 	waiters []chan<- error // of encoded records that are not synced
@@ -43,6 +44,7 @@ func (w *writer) run() {
 		due := false
 		select {
 		case <-w.log.wake:
+			w.prepare()
 			if w.failed {
 				continue // the timer will try again
 			}
@@ -51,9 +53,23 @@ func (w *writer) run() {
 			due, w.armed = true, false
 		}
 		w.take()
-		w.step(due)
+		if w.step(due) && w.chain != nil {
+			w.chain.settle()
+		}
 	}
 	w.finish()
+}
+
+// prepare reads ahead for the chain, if somebody asked for it and there is none.
+func (w *writer) prepare() {
+	l := w.log
+	l.mu.Lock()
+	asked := l.prepare
+	l.prepare = false
+	l.mu.Unlock()
+	if asked && w.chain == nil {
+		w.ahead = readAhead(l.dir)
+	}
 }
 
 func (w *writer) closing() bool {
@@ -153,10 +169,11 @@ func (w *writer) write() error {
 // ready sees to it that there is a chain with a segment that can be written.
 func (w *writer) ready() error {
 	if w.chain == nil {
-		c, start, err := newChain(w.log.dir, w.begin(), w.redact, &w.opts)
+		c, start, err := newChain(w.log.dir, w.begin(), w.redact, &w.opts, w.ahead)
 		if err != nil {
 			return err
 		}
+		w.ahead = ahead{}
 		w.chain, w.buf = c, c.enc.line(w.buf, &start)
 	}
 	switch {

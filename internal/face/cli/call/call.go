@@ -94,6 +94,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		})
 		defer cancel()
 	}
+	p.Calls = true
 	target, b, err := p.target(ctx, inv.words, f.profile)
 	if err != nil {
 		return gaveUp(ctx, outer, err)

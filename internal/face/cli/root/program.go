@@ -35,6 +35,8 @@ type Program struct {
 
 	TTY func() (io.ReadWriteCloser, error) // opens the terminal for confirm; nil opens the real one
 
+	Calls bool // the command calls an action
+
 	SaveTo string // --save: the file for pictures of a result
 
 	Expanded     bool     // "call" was put before the command line

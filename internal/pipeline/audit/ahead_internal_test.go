@@ -1,0 +1,122 @@
+package audit
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// chainOf writes a chain of one record into dir and returns its id.
+func chainOf(t *testing.T, dir string, prepared bool) string {
+	t.Helper()
+	before, err := chainIDs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prepared {
+		l.Prepare()
+	}
+	if err := l.Append(rec("1")); err != nil {
+		t.Error(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	known := map[string]bool{}
+	for _, id := range before {
+		known[id] = true
+	}
+	after, err := chainIDs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range after {
+		if !known[id] {
+			return id
+		}
+	}
+	t.Fatal("no chain was made")
+	return ""
+}
+
+// TestReadAheadIsUsedOnce shows that a chain names what was read ahead without reading it again, and beside it what has come
+// since, and leaves out what is gone.
+func TestReadAheadIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	kept, gone := chainOf(t, dir, false), chainOf(t, dir, true)
+	a := readAhead(dir)
+	if a.key == nil || len(a.heads) != 2 || a.heads[kept].Seq == 0 {
+		t.Fatalf("read ahead: %+v", a)
+	}
+	later := chainOf(t, dir, true)
+	if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, kept, headFile)); err != nil { // so that reading it again would show
+		t.Fatal(err)
+	}
+	_, start, err := newChain(dir, time.Now(), NewRedactor(nil, ""), &Options{}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d startDetail
+	if err := json.Unmarshal(start.Detail, &d); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, h := range d.Heads {
+		names[h.Chain] = true
+	}
+	if d.Chains != 2 || len(names) != 2 || !names[kept] || !names[later] {
+		t.Errorf("the chain names %v of %d, want %s and %s", names, d.Chains, kept, later)
+	}
+}
+
+// TestPrepareWritesNothing shows that a log that was prepared and never used leaves no trace.
+func TestPrepareWritesNothing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "audit")
+	l, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Prepare()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
+		t.Errorf("the folder is there, or %v", err)
+	}
+}
+
+// TestNewFilesAreSettled shows that the entries of a new chain are on the disk without anybody waiting for a record, long
+// before the commit that its records wait for.
+func TestNewFilesAreSettled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, _, err := newChain(dir, time.Now(), NewRedactor(nil, ""), &Options{create: createFile}, ahead{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if err := c.nextSegment(); err != nil {
+		t.Fatal(err)
+	}
+	if c.settle(); c.fresh {
+		t.Error("the entries wait for the next record")
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	c.fresh = true
+	if c.settle(); !c.fresh {
+		t.Error("entries of folders that are gone count as synced")
+	}
+}
