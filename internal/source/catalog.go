@@ -197,7 +197,10 @@ func (c *Catalog) snapshot() *snapshot {
 // known now, and changes are told; Settle waits for more.
 func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
 	s := c.snapshot()
-	return s.view(profile).lists[kind], s.revision
+	if list := s.view(profile).lists[kind]; list != nil {
+		return list(), s.revision
+	}
+	return nil, s.revision
 }
 
 // Settle returns when every source knows what it offers of a kind, or will not, or when ctx ends.

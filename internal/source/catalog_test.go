@@ -3,6 +3,7 @@ package source_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,31 @@ func run(ctx context.Context, c *source.Catalog, call *tool.Call) (tool.Result, 
 
 func toolCall(name, args string) *tool.Call {
 	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)}
+}
+
+// A call that nobody has listed tools for makes no list: a command that makes one call would wait for it. It does not run
+// beside other tests, whose objects would count.
+func TestCallsMakeNoList(t *testing.T) { //nolint:paralleltest // see above
+	const tools = 500
+	var actions []tool.Action
+	for i := range tools {
+		actions = append(actions, tooltest.Action(fmt.Sprint("do", i)))
+	}
+	made := func(lists bool) float64 {
+		return testing.AllocsPerRun(3, func() {
+			c := source.New([]tool.Source{tooltest.NewFake("srv", tooltest.Offer("srv", actions...))}, source.Options{})
+			defer c.Close()
+			if err := c.Resolve(t.Context(), toolCall("srv__do7", "{}")); err != nil {
+				t.Error(err)
+			}
+			if lists {
+				c.List(t.Context(), tool.ListTools, "")
+			}
+		})
+	}
+	if call, both := made(false), made(true); both-call < tools {
+		t.Errorf("a call makes %.0f objects, one with a list after it %.0f: the list was there already", call, both)
+	}
 }
 
 // The catalog serves help, instructions and URIs that nobody lists, as a source of its own.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/sjson"
 	"github.com/yosida95/uritemplate/v3"
@@ -15,7 +16,7 @@ import (
 // name in them means.
 type view struct {
 	profile   Profile
-	lists     map[tool.ListKind]json.RawMessage
+	lists     map[tool.ListKind]func() json.RawMessage // each made when it is first asked for: a call needs only what names mean
 	tools     map[string]target
 	off       map[string]target // names of what is switched off
 	prompts   map[string]target
@@ -41,7 +42,7 @@ type templateTarget struct {
 
 func newView(s *snapshot, p *Profile) *view {
 	v := &view{
-		profile: *p, lists: map[tool.ListKind]json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
+		profile: *p, lists: map[tool.ListKind]func() json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
 		prompts: map[string]target{}, resources: map[string]target{},
 	}
 	v.addTools(s, p)
@@ -73,14 +74,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 			}
 		}
 	}
-	names, size := expose(want, *s.catalog.reserved.Load()...), 0
-	for i, name := range names { // very long lists would be copied again and again as they grow
-		if a := targets[i].action; a != nil {
-			size += len(a.Definition) + len(name) + 1
-		}
-	}
-	list := newList(tool.ListTools, size)
-	for i, name := range names {
+	for i, name := range expose(want, *s.catalog.reserved.Load()...) {
 		t := targets[i]
 		if t.tool.Off != "" || t.action != nil && t.action.Off != "" {
 			v.off[name] = t
@@ -92,13 +86,27 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 		}
 		v.tools[name] = t
 		v.names = append(v.names, name)
-		if t.grouped {
-			list.add(groupDefinition(name, t.tool, shownActions(t.tool, p)))
+	}
+	v.lists[tool.ListTools] = sync.OnceValue(v.toolList)
+}
+
+// toolList is the list of the tools as it is sent.
+func (v *view) toolList() json.RawMessage {
+	size := 0
+	for _, name := range v.names { // very long lists would be copied again and again as they grow
+		if a := v.tools[name].action; a != nil {
+			size += len(a.Definition) + len(name) + 1
+		}
+	}
+	list := newList(tool.ListTools, size)
+	for _, name := range v.names {
+		if t := v.tools[name]; t.grouped {
+			list.add(groupDefinition(name, t.tool, shownActions(t.tool, &v.profile)))
 		} else {
 			list.add(renamed(t.action.Definition, t.action.Name, name))
 		}
 	}
-	v.lists[tool.ListTools] = list.bytes()
+	return list.bytes()
 }
 
 func shownActions(t *tool.Tool, p *Profile) []*tool.Action {
@@ -166,8 +174,8 @@ func (v *view) addResources(s *snapshot) {
 		}
 	}
 	v.addOwn(s, resources, templates)
-	v.lists[tool.ListResources] = resources.bytes()
-	v.lists[tool.ListTemplates] = templates.bytes()
+	v.lists[tool.ListResources] = made(resources)
+	v.lists[tool.ListTemplates] = made(templates)
 }
 
 func (v *view) addPrompts(s *snapshot) {
@@ -196,7 +204,7 @@ func (v *view) addPrompts(s *snapshot) {
 			list.add(renamed(defs[i], targets[i].original, name))
 		}
 	}
-	v.lists[tool.ListPrompts] = list.bytes()
+	v.lists[tool.ListPrompts] = made(list)
 }
 
 // list builds the result of a list, {"tools":[…]}.
@@ -217,6 +225,12 @@ func (l *list) add(def json.RawMessage) {
 	}
 	l.any = true
 	l.buf = append(l.buf, def...)
+}
+
+// made is a list that is complete.
+func made(l *list) func() json.RawMessage {
+	raw := l.bytes()
+	return func() json.RawMessage { return raw }
 }
 
 func (l *list) bytes() json.RawMessage { return append(l.buf, `]}`...) }
