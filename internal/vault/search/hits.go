@@ -99,12 +99,13 @@ type hit struct {
 // hits are what a search found: how much in all, and the first of it.
 type hits struct {
 	blocks, documents int
-	first             []hit // in order once all are added
+	first             []hit // in order once all are added, in none before
 
-	compare func(a, b hit) int
+	compare func(a, b *hit) int
 	most    int  // how many are kept
 	full    bool // so many are there, and last is the last one of them
 	last    hit
+	next    hit // that is looked at; here, because compare would have each of them allocated
 }
 
 // find looks what a source selects up in a scope and keeps the first ones in an order.
@@ -135,7 +136,7 @@ func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
 		found.add(h)
 		return true
 	}, statement, args...)
-	found.trim()
+	found.order()
 	return found
 }
 
@@ -181,7 +182,7 @@ func (f *hits) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in sco
 		f.add(h)
 		return true
 	}, src.statement, src.args...)
-	f.trim()
+	f.order()
 }
 
 // dense is how many of so many blocks must be hits for it to be faster to go through all entries of an index than to
@@ -230,33 +231,97 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 	return statement + "(" + src.statement + ") AS s CROSS JOIN " + table + " ON node.n = s.n", src.args, nil
 }
 
-// comparison is an order of hits. Equal ones are in the order they were made.
-func comparison(order int) func(a, b hit) int {
-	text := func(a, b hit) int { return cmp.Or(cmp.Compare(a.stamp, b.stamp), strings.Compare(a.text, b.text)) }
+// comparison is an order of hits. Equal ones are in the order they were made. It is asked several times of each hit, so it looks
+// at nothing that is decided already.
+func comparison(order int) func(a, b *hit) int {
+	descending := false
 	switch order {
 	case orderKind, orderUpdatedDesc, orderCreatedDesc, orderContentDesc:
-		ascending := text
-		text = func(a, b hit) int { return ascending(b, a) }
+		descending = true
 	}
-	return func(a, b hit) int { return cmp.Or(cmp.Compare(a.number, b.number), text(a, b), cmp.Compare(a.n, b.n)) }
+	return func(a, b *hit) int {
+		if a.number != b.number {
+			return cmp.Compare(a.number, b.number)
+		}
+		c := 0
+		if a.stamp != b.stamp {
+			c = cmp.Compare(a.stamp, b.stamp)
+		} else {
+			c = strings.Compare(a.text, b.text)
+		}
+		switch {
+		case c == 0:
+			return cmp.Compare(a.n, b.n)
+		case descending:
+			return -c
+		}
+		return c
+	}
 }
 
 // add keeps a hit if it may be among the first.
 func (f *hits) add(h hit) {
-	if f.full && f.compare(h, f.last) > 0 {
+	if f.next = h; f.full && f.compare(&f.next, &f.last) > 0 {
 		return
 	}
 	f.first = append(f.first, h)
-	if len(f.first) >= 4*f.most+256 {
+	if len(f.first) >= 4*f.most+1024 {
 		f.trim()
 	}
 }
 
 // trim drops what is not among the first.
 func (f *hits) trim() {
-	slices.SortFunc(f.first, f.compare)
-	if len(f.first) >= f.most && f.most > 0 {
-		f.first = f.first[:f.most]
-		f.full, f.last = true, f.first[f.most-1]
+	if len(f.first) < f.most || f.most <= 0 {
+		return
+	}
+	choose(f.first, f.most, f.compare)
+	f.first = f.first[:f.most]
+	f.full, f.last = true, f.first[0]
+	for i := range f.first {
+		if f.compare(&f.first[i], &f.last) > 0 {
+			f.last = f.first[i]
+		}
+	}
+}
+
+// order ends a search.
+func (f *hits) order() {
+	f.trim()
+	slices.SortFunc(f.first, func(a, b hit) int { return f.compare(&a, &b) })
+}
+
+// maxRounds is how often choose divides what is left, which is halved each time as a rule.
+const maxRounds = 64
+
+// choose moves the first n of list to its beginning, in no order. To sort all of it for that would take several times as long.
+func choose(list []hit, n int, compare func(a, b *hit) int) {
+	for rounds := 0; len(list) > 1 && 0 < n && n < len(list); rounds++ {
+		if rounds == maxRounds { // they came in an order that this is bad at
+			slices.SortFunc(list, func(a, b hit) int { return compare(&a, &b) })
+			return
+		}
+		pivot := list[len(list)/2]
+		low, high := 0, len(list)-1
+		for low <= high { // what is before low comes first, what is behind high last
+			for compare(&list[low], &pivot) < 0 {
+				low++
+			}
+			for compare(&list[high], &pivot) > 0 {
+				high--
+			}
+			if low <= high {
+				list[low], list[high] = list[high], list[low]
+				low, high = low+1, high-1
+			}
+		}
+		switch {
+		case n <= high:
+			list = list[:high+1]
+		case n < low: // what lies between is the pivot
+			return
+		default:
+			list, n = list[low:], n-low
+		}
 	}
 }

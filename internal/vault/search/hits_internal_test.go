@@ -1,0 +1,74 @@
+package search
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestFirstHits holds what is kept of many hits to what sorting all of them gives, in every order and however they come.
+func TestFirstHits(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	for round := range 60 {
+		order := r.IntN(orderRank + 2)
+		compare := comparison(order)
+		all := make([]hit, r.IntN(4000))
+		for i := range all {
+			all[i] = hit{n: int64(i), number: r.Int64N(3), stamp: r.Uint64N(1 + r.Uint64N(5000))}
+			if r.IntN(4) == 0 {
+				all[i].text = string(rune('a' + r.IntN(5)))
+			}
+		}
+		sorted := slices.SortedFunc(slices.Values(all), func(a, b hit) int { return compare(&a, &b) })
+		switch round % 3 {
+		case 0:
+			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		case 1:
+			all = slices.Clone(sorted)
+			slices.Reverse(all)
+		}
+		most := r.IntN(2000)
+		f := hits{compare: compare, most: most}
+		for i := range all {
+			f.add(all[i])
+		}
+		f.order()
+		want := sorted
+		if most > 0 {
+			want = sorted[:min(most, len(sorted))]
+		}
+		if !slices.Equal(f.first, want) {
+			t.Fatalf("round %d: the first %d of %d hits in order %d are not those of a sort", round, most, len(all), order)
+		}
+	}
+}
+
+// TestFirstHitsAskLittle bounds how often two hits are compared, and how many objects that takes, where each hit is better than all
+// before, as new notes are: a search for a frequent word asks that of every third block. It does not run beside other tests, whose
+// objects would count.
+func TestFirstHitsAskLittle(t *testing.T) { //nolint:paralleltest // see above
+	const found = 33000
+	asked, compare := 0, comparison(orderKind)
+	var f hits
+	made := testing.AllocsPerRun(1, func() {
+		asked = 0
+		f = hits{most: defaultPageSize, compare: func(a, b *hit) int {
+			asked++
+			return compare(a, b)
+		}}
+		for n := range int64(found) {
+			f.add(hit{n: n, stamp: uint64(n)})
+		}
+		f.order()
+	})
+	if asked > 6*found {
+		t.Errorf("%d comparisons of %d hits, expected at most six of each", asked, found)
+	}
+	if made > 1000 {
+		t.Errorf("%.0f objects for %d hits", made, found)
+	}
+	if len(f.first) != defaultPageSize || f.first[0].n != found-1 {
+		t.Errorf("%d hits, the first %+v", len(f.first), f.first[:1])
+	}
+}
