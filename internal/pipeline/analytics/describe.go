@@ -36,6 +36,9 @@ func describe(done *tool.CallDone, last *session) (Entry, reading) {
 		ResponseBytes: size,
 		TokenMode:     tokenMode,
 	}
+	if done.Err == nil && done.Result == nil {
+		e.ResponseChars = size // it was let go of: see [inbox]
+	}
 	if done.Outcome != tool.OK {
 		e.Status = Failure
 		e.ErrorType, e.ErrorCode = errorOf(done, &response)

@@ -53,10 +53,44 @@ func TestACallNeverWaits(t *testing.T) {
 	}
 }
 
+// Large results are not kept in memory until somebody looks at them.
+func TestLargeResultsAreLetGo(t *testing.T) {
+	t.Parallel()
+	dir, bus := t.TempDir(), new(event.Bus[tool.CallDone])
+	l := Open(dir, bus, nil)
+	l.mu.Lock() // nothing moves on from here
+	const calls, chars = 100, 4 << 20
+	for range calls {
+		done := finished()
+		done.Result = json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("a", chars) + `"}]}`)
+		done.BytesOut = len(done.Result)
+		bus.Publish(done)
+	}
+	if l.in.held > maxHeld {
+		t.Errorf("%d bytes wait, at most %d are allowed", l.in.held, maxHeld)
+	}
+	l.mu.Unlock()
+	l.Close()
+	read, let := 0, 0
+	for e, err := range Query(t.Context(), dir, time.Time{}, time.Time{}) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.ResponseChars == chars:
+			read++
+		case e.ResponseChars == e.ResponseBytes && e.ResponseBytes > chars:
+			let++
+		}
+	}
+	if read == 0 || read > maxHeld/chars+1 || read+let != calls {
+		t.Errorf("%d calls with a result that was read and %d with its size alone, of %d", read, let, calls)
+	}
+}
+
 // What waits for a disk that does not answer has a bound, and what is beyond it is counted.
 func TestADiskThatHangs(t *testing.T) {
 	t.Parallel()
-	l := &Log{sub: new(event.Bus[tool.CallDone]).Subscribe(1), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	l := &Log{in: newInbox(), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
 	c, done := collector{log: l}, finished()
 	const calls = 20_000
 	for range calls {

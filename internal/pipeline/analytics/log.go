@@ -21,7 +21,6 @@ const (
 )
 
 const (
-	queueLen   = 2048                   // calls that may end before the first is looked at
 	gatherTime = 20 * time.Millisecond  // how long calls are left in the queue, but for the first
 	maxPending = 4 << 20                // bytes of lines that may wait for the disk
 	flushBytes = 256 << 10              // at so many the writer waits no longer
@@ -52,6 +51,7 @@ type Log struct {
 	folder  folder
 	opts    Options
 	sub     *event.Subscription[tool.CallDone]
+	in      *inbox
 	done    sync.WaitGroup
 	close   func()        // closes closing, once
 	closing chan struct{} // Close was called
@@ -74,13 +74,14 @@ type batch struct {
 
 // Open subscribes to the calls that end on bus and keeps those of kind "call" in dir, which is
 // made with the first of them. A call never waits for it: of more than 2,048 that end faster
-// than they are looked at the oldest are dropped and counted.
+// than they are looked at the oldest are dropped and counted; where their arguments and results have more than 16 MiB,
+// results are let go of unread.
 func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 	if opts == nil {
 		opts = &Options{}
 	}
 	l := &Log{
-		opts: *opts, sub: bus.Subscribe(queueLen),
+		opts: *opts, in: newInbox(),
 		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), ended: make(chan struct{}), closing: make(chan struct{}),
 	}
 	l.close = sync.OnceFunc(func() { close(l.closing) })
@@ -89,6 +90,11 @@ func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 		l.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	l.folder = folder{dir, cmp.Or(l.opts.MaxFile, DefaultMaxFile), cmp.Or(l.opts.MaxFiles, DefaultMaxFiles)}
+	// It is the publisher that puts a call in: the queue of a subscription counts calls, and not what they keep in memory.
+	l.sub = bus.SubscribeTo(1, func(d *tool.CallDone) bool {
+		l.in.put(d)
+		return false
+	})
 	l.done.Go(l.collect)
 	l.done.Go(l.write)
 	return l
@@ -99,6 +105,7 @@ func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 func (l *Log) Close() {
 	l.close()
 	l.sub.Close()
+	l.in.close()
 	l.done.Wait()
 }
 
@@ -109,7 +116,7 @@ func (l *Log) collect() {
 	c := collector{log: l}
 	pause := time.NewTimer(0)
 	defer pause.Stop()
-	for done := range l.sub.C() {
+	for done := l.in.next(); done != nil; done = l.in.next() {
 		c.take(done)
 		// Calls come in rows, and to be woken for each would cost more than its line does.
 		pause.Reset(gatherTime)
@@ -117,8 +124,8 @@ func (l *Log) collect() {
 		case <-pause.C:
 		case <-l.closing: // a command has its answer and is to end
 		}
-		for waiting := len(l.sub.C()); waiting > 0; waiting-- {
-			if next, ok := <-l.sub.C(); ok {
+		for waiting := l.in.waiting(); waiting > 0; waiting-- {
+			if next := l.in.next(); next != nil {
 				c.take(next)
 			}
 		}
@@ -130,7 +137,7 @@ func (l *Log) collect() {
 type collector struct {
 	log     *Log
 	seq     int64
-	dropped uint64       // by the bus, as far as noted
+	dropped int          // by the inbox, as far as noted
 	entry   []byte       // the line of the last call
 	line    bytes.Buffer // that of the last note
 	session session      // of the last call
@@ -173,8 +180,8 @@ func (c *collector) dayOf(ts int64) string {
 
 // noteLost writes how many calls were given up since the last note.
 func (c *collector) noteLost() {
-	dropped := c.log.sub.Dropped()
-	n := c.log.lost.Swap(0) + int64(dropped-c.dropped) //nolint:gosec // nobody makes so many calls
+	dropped := c.log.in.lost()
+	n := c.log.lost.Swap(0) + int64(dropped-c.dropped)
 	c.dropped = dropped
 	if n == 0 {
 		return
