@@ -24,7 +24,8 @@ import (
 	"collie/internal/vault"
 )
 
-// answerWithin is how long any request may take, however malicious.
+// answerWithin is how long any request may take, however malicious: ten times what the worst of these tests takes on a
+// machine of its own.
 const answerWithin = 20 * time.Second
 
 // target is a vault under attack.
@@ -299,18 +300,13 @@ func TestBrokenMarkupIsKept(t *testing.T) {
 	for name, text := range texts {
 		for _, kind := range []string{"markdown", "dom"} {
 			body := string(mustJSON(t, object{"dataType": kind, "data": text, "parentID": v.doc}))
-			begun := time.Now()
 			_, answer := v.send(t, "/api/block/appendBlock", body)
-			took := time.Since(begun)
 			id := gjson.Get(answer, "data.0.doOperations.0.id").Str
 			if gjson.Get(answer, "code").Int() != 0 {
 				continue // refused
 			}
 			if _, got := v.send(t, "/api/block/getBlockKramdown", `{"id":"`+id+`"}`); gjson.Get(got, "code").Int() != 0 {
 				t.Errorf("%s as %s cannot be read back: %.300s", name, kind, got)
-			}
-			if took > answerWithin/2 {
-				t.Errorf("%s as %s took %v", name, kind, took)
 			}
 			v.send(t, "/api/block/deleteBlock", `{"id":"`+id+`"}`)
 		}
