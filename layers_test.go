@@ -64,6 +64,7 @@ var layers = map[string]string{
 	"cmd/collie": "face/cli process",
 
 	// What people manage, which faces may import.
+	"vault/admin":                 "tool atomicfile vault vault/workspace vault/folder vault/salvage",
 	"source/upstream/hosts/admin": "tool atomicfile config source/upstream/hosts source/upstream/entry",
 
 	"face/cli":         "app config units tool pipeline process",
@@ -75,7 +76,7 @@ var layers = map[string]string{
 	"face/cli/mcp":     "app config tool process source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
 	"face/cli/clients": "app config tool process source/upstream/hosts/admin face/cli/learn " + commandGround,
 	"face/cli/cache":   "app config tool process face/cli/learn " + commandGround,
-	"face/cli/notes":   "app config tool process face/cli/call " + commandGround,
+	"face/cli/notes":   "app config tool process vault/admin face/cli/call " + commandGround,
 	"face/cli/*":       "app config tool process " + commandGround, // a group of commands
 
 	".":        "",

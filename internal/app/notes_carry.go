@@ -11,6 +11,7 @@ import (
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 // Carry takes what a person has decided about notes from the vault to a SiYuan or the other way:
@@ -31,7 +32,7 @@ type Carry struct {
 
 	to     *siyuan.Source
 	config map[string]any // of the side that is left
-	vault  *Vault
+	vault  *vaultadmin.Vault
 	close  []func()
 }
 
@@ -50,12 +51,12 @@ func (c *Carry) Empty() bool { return len(c.Levels) == 0 && !c.Switches && !c.Ru
 // CarryToKernel looks at what the vault has and the kernel at an address lacks. It is nil where
 // there is no vault. Nothing is changed before Do.
 func CarryToKernel(ctx context.Context, cfg *config.Config, address, token string) (*Carry, error) {
-	v := OpenVault(cfg, nil)
-	if !v.Exists() {
+	v := vaultToRead(cfg, nil)
+	c := &Carry{vault: vaultadmin.New(v, vaultadmin.Options{})}
+	if !c.vault.Exists() {
 		return nil, nil //nolint:nilnil // the documented answer for none
 	}
-	c := &Carry{vault: v}
-	from := c.side(vaultClient(v.vault, nil), vaultLevel)
+	from := c.side(vaultClient(v, nil), vaultLevel)
 	c.to = c.side(kernelToCarry(address, token), access.Read)
 	return c, c.compare(ctx, from)
 }
@@ -63,9 +64,10 @@ func CarryToKernel(ctx context.Context, cfg *config.Config, address, token strin
 // CarryToVault looks at what the kernel of a connection has and the vault lacks. A vault that is
 // not there yet lacks everything, and Do may make it.
 func CarryToVault(ctx context.Context, cfg *config.Config, env config.Env, choice KernelChoice) (*Carry, error) {
-	c := &Carry{vault: &Vault{vault: newVault(cfg, env, slog.New(slog.DiscardHandler))}}
+	v := newVault(cfg, env, slog.New(slog.DiscardHandler))
+	c := &Carry{vault: vaultadmin.New(v, vaultadmin.Options{})}
 	from := c.side(kernelToCarry(choice.URL, choice.Token.Reveal()), access.Read)
-	c.to = c.side(vaultClient(c.vault.vault, nil), vaultLevel)
+	c.to = c.side(vaultClient(v, nil), vaultLevel)
 	return c, c.compare(ctx, from)
 }
 

@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"collie/internal/config"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 // vault makes the checks of the built-in vault. A file that is not there yet is not made.
 func (x *examination) vault(ctx context.Context, cfg *config.Config) {
-	v := OpenVault(cfg, nil)
+	file := vaultToRead(cfg, nil)
+	v := vaultadmin.New(file, vaultadmin.Options{})
 	defer v.Close() //nolint:errcheck // nothing was changed
-	x.kernel = vaultClient(v.vault, nil)
+	x.kernel = vaultClient(file, nil)
 	defer x.kernel.Close()
 	x.source = x.offer(vaultLevel)
 	defer x.source.Close()
@@ -22,7 +24,7 @@ func (x *examination) vault(ctx context.Context, cfg *config.Config) {
 		return
 	}
 	x.ok("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path(), "")
-	if _, err := v.vault.Workspace(ctx); err != nil {
+	if _, err := file.Workspace(ctx); err != nil {
 		x.failed("kernel", "vault_unreadable", err)
 		return
 	}

@@ -1,17 +1,25 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/config"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 	"collie/internal/vault"
+	vaultadmin "collie/internal/vault/admin"
+	"collie/internal/vault/api"
+	"collie/internal/vault/workspace"
 )
 
 // vaultAddress stands for the vault where an address is wanted. Nothing listens there.
@@ -81,4 +89,27 @@ func (s sleeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// wrong with the file the answer says.
 	_, _ = s.vault.Workspace(context.WithoutCancel(r.Context()))
 	s.vault.ServeHTTP(w, r)
+}
+
+// vaultTransport takes requests to a vault, and says what is the matter where its file cannot be read or written: a
+// kernel's answer could not.
+type vaultTransport struct{ sleeper }
+
+func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := vault.Transport{Vault: t.sleeper}.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	trouble := workspace.Trouble(resp.Header.Get(api.TroubleHeader))
+	if trouble == "" {
+		return resp, nil
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	e := vaultadmin.TroubleError("use the vault", t.vault.Path(), trouble, errors.New(gjson.GetBytes(body, "msg").Str))
+	e.Kind = tool.Unavailable // nothing else that a tool may ask would be answered either
+	return nil, e
 }

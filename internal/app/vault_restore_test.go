@@ -12,6 +12,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 // noted makes a vault with one document and returns the settings.
@@ -27,7 +28,7 @@ func noted(t *testing.T, text string) *config.Config {
 	}
 	v := OpenVaultToFill(cfg, config.EnvOf(), slog.New(slog.DiscardHandler))
 	defer v.Close() //nolint:errcheck // nothing depends on it
-	if _, err := v.Import(t.Context(), dir, FolderImport{}, nil); err != nil {
+	if _, err := v.Import(t.Context(), dir, vaultadmin.FolderImport{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return cfg
@@ -39,7 +40,7 @@ func texts(t *testing.T, cfg *config.Config) string {
 	v := OpenVault(cfg, nil)
 	defer v.Close() //nolint:errcheck // nothing depends on it
 	out := filepath.Join(t.TempDir(), "out")
-	if _, err := v.Export(t.Context(), out, FolderExport{}); err != nil {
+	if _, err := v.Export(t.Context(), out, vaultadmin.FolderExport{}); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(out, "Notes", "page.md"))
@@ -88,7 +89,7 @@ func TestRestore(t *testing.T) {
 		if got := texts(t, cfg); !strings.Contains(got, "as it was") {
 			t.Errorf("%s: %s", name, got)
 		}
-		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(cfg.Vault.File), restorePrefix+"*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(cfg.Vault.File), vaultadmin.RestorePrefix+"*")); len(left) > 0 {
 			t.Errorf("%s: %v is left", name, left)
 		}
 	}
@@ -147,7 +148,7 @@ func TestDamagedVaultSaysSo(t *testing.T) {
 		defer k.Close()
 		_, reads := k.Notebooks(t.Context())
 		_, writes := k.CreateDocument(t.Context(), kernel.ID("20240101000000-aaaaaaa"), "/a", "text", "")
-		_, exports := OpenVault(cfg, nil).Export(t.Context(), filepath.Join(t.TempDir(), "out"), FolderExport{})
+		_, exports := OpenVault(cfg, nil).Export(t.Context(), filepath.Join(t.TempDir(), "out"), vaultadmin.FolderExport{})
 		_, checks := OpenVault(cfg, nil).Check(t.Context(), nil)
 		for what, err := range map[string]error{"read": reads, "write": writes, "export": exports, "check": checks} {
 			if kind := tool.KindOf(err); kind != tool.Unavailable && kind != tool.API || !strings.Contains(hintOf(err), "salvage") || !strings.Contains(hintOf(err), backup) {
@@ -202,7 +203,7 @@ func TestSalvageOfAVault(t *testing.T) {
 	if now, err := os.ReadFile(cfg.Vault.File); err != nil || !bytes.Equal(now, data) {
 		t.Errorf("the file was changed: %v", err)
 	}
-	if _, err := os.ReadFile(filepath.Join(dir, lostList)); err != nil {
+	if _, err := os.ReadFile(filepath.Join(dir, vaultadmin.LostList)); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 func VaultCommand(shared *root.Program) *cobra.Command {
@@ -33,7 +34,7 @@ func VaultCommand(shared *root.Program) *cobra.Command {
 
 // withVault hands do the vault of the settings, for looking at it, and closes it when do has
 // returned. Nothing is made or changed.
-func (p commands) withVault(do func(v *app.Vault, cfg *config.Config) error) error {
+func (p commands) withVault(do func(v *vaultadmin.Vault, cfg *config.Config) error) error {
 	cfg, err := p.Load()
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func (p commands) withVault(do func(v *app.Vault, cfg *config.Config) error) err
 }
 
 // noVaultYet tells people of a vault that nobody has used.
-func (p commands) noVaultYet(v *app.Vault) {
+func (p commands) noVaultYet(v *vaultadmin.Vault) {
 	p.Note("there is no vault yet; the first use makes it: %s", v.Path())
 }
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 func (p commands) vaultBackupCommand() *cobra.Command {
@@ -28,7 +28,7 @@ func (p commands) vaultBackupCommand() *cobra.Command {
 }
 
 func (p commands) vaultBackup(ctx context.Context, to string) error {
-	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
+	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
 		file, err := backupFile(to, time.Now())
 		if err != nil {
 			return err

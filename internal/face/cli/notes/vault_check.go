@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 func (p commands) vaultCheckCommand() *cobra.Command {
@@ -23,10 +23,10 @@ func (p commands) vaultCheckCommand() *cobra.Command {
 }
 
 func (p commands) vaultCheck(ctx context.Context) error {
-	return p.withVault(func(v *app.Vault, _ *config.Config) error {
+	return p.withVault(func(v *vaultadmin.Vault, _ *config.Config) error {
 		if !v.Exists() {
 			if p.JSON {
-				return p.PrintJSON(map[string]any{"file": v.Path(), "exists": false, "problems": []app.VaultProblem{}})
+				return p.PrintJSON(map[string]any{"file": v.Path(), "exists": false, "problems": []vaultadmin.Problem{}})
 			}
 			p.noVaultYet(v)
 			return nil
@@ -42,7 +42,7 @@ func (p commands) vaultCheck(ctx context.Context) error {
 			return err
 		}
 		if p.JSON {
-			err = p.PrintJSON(map[string]any{"file": v.Path(), "exists": true, "problems": append([]app.VaultProblem{}, found...)})
+			err = p.PrintJSON(map[string]any{"file": v.Path(), "exists": true, "problems": append([]vaultadmin.Problem{}, found...)})
 		} else {
 			err = p.showProblems(&info, found)
 		}
@@ -53,7 +53,7 @@ func (p commands) vaultCheck(ctx context.Context) error {
 	})
 }
 
-func (p commands) showProblems(info *app.VaultInfo, found []app.VaultProblem) error {
+func (p commands) showProblems(info *vaultadmin.Info, found []vaultadmin.Problem) error {
 	if len(found) == 0 {
 		_, err := fmt.Fprintf(p.Out, "✓ %s: nothing wrong; %s, %s, %s\n", info.Path,
 			output.Count(info.Notebooks, "notebook"), output.Count(info.Documents, "document"), output.Count(info.Blocks, "block"))

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 // vaultExportFlags say what an export is to be.
@@ -50,7 +50,7 @@ func (p commands) vaultExportCommand() *cobra.Command {
 }
 
 func (p commands) vaultExport(ctx context.Context, args []string, f *vaultExportFlags) error {
-	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
+	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
 		to := f.siyuan
 		if to == "" {
 			to, args = args[0], args[1:]
@@ -60,12 +60,12 @@ func (p commands) vaultExport(ctx context.Context, args []string, f *vaultExport
 			return err
 		}
 		defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
-		var report app.FolderReport
+		var report vaultadmin.FolderReport
 		if f.siyuan != "" {
 			report, err = v.ExportSiYuan(ctx, to, output.First(append(args, "")...), f.overwrite)
 		} else {
 			b := p.NewBar("exporting")
-			report, err = v.Export(ctx, to, app.FolderExport{Notebooks: args, Progress: b.Show, Overwrite: f.overwrite, AllIDs: f.allIDs})
+			report, err = v.Export(ctx, to, vaultadmin.FolderExport{Notebooks: args, Progress: b.Show, Overwrite: f.overwrite, AllIDs: f.allIDs})
 			b.Close()
 		}
 		if err != nil {

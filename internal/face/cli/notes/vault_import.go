@@ -12,6 +12,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/root"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 // wholeMemory is the memory that a command aims to stay below, in bytes, which has all pages of a vault before it.
@@ -73,7 +74,7 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(wholeMemory))
 	defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
 	b := p.NewBar("importing")
-	report, err := v.Import(ctx, dir, app.FolderImport{
+	report, err := v.Import(ctx, dir, vaultadmin.FolderImport{
 		Notebook: f.notebook, Progress: b.Show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,
 	}, func() { p.Note("another import works on this vault: waiting for it to end") })
 	b.Close()
@@ -94,7 +95,7 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 
 // vaultToFill opens the vault. Where nothing is to be written an empty one stands for a vault that is not there. The caller calls
 // end.
-func (p commands) vaultToFill(cfg *config.Config, dry bool) (v *app.Vault, end func(), err error) {
+func (p commands) vaultToFill(cfg *config.Config, dry bool) (v *vaultadmin.Vault, end func(), err error) {
 	quiet := slog.New(slog.DiscardHandler) // the command itself says what went wrong
 	if v = app.OpenVaultToFill(cfg, p.Env, quiet); !dry || v.Exists() {
 		return v, func() { p.closeVault(v) }, nil
@@ -112,14 +113,14 @@ func (p commands) vaultToFill(cfg *config.Config, dry bool) (v *app.Vault, end f
 	}, nil
 }
 
-func (p commands) closeVault(v *app.Vault) {
+func (p commands) closeVault(v *vaultadmin.Vault) {
 	if err := v.Close(); err != nil {
 		p.Warn("the vault was not closed: %v", err)
 	}
 }
 
 // showImport tells what became of the files of a folder.
-func (p commands) showImport(file, dir string, r *app.FolderReport, dry bool) error {
+func (p commands) showImport(file, dir string, r *vaultadmin.FolderReport, dry bool) error {
 	if r.From != "" && !p.JSON {
 		p.Note("taken for the folder that was imported from %s, which is no more", r.From)
 	}
@@ -138,14 +139,14 @@ func (p commands) showImport(file, dir string, r *app.FolderReport, dry bool) er
 
 // worthTelling are the states that people are shown file by file, and what they mean.
 var worthTelling = map[string]string{
-	string(app.FileRemoved):     "removed here: it stays so; --theirs brings it back",
-	string(app.FileGone):        "not in the folder any more: the document stays",
-	string(app.FileOverwritten): "changed here too: the file won; collie vault undo takes it back",
-	string(app.FileMoved):       "it was moved in the folder",
+	string(vaultadmin.FileRemoved):     "removed here: it stays so; --theirs brings it back",
+	string(vaultadmin.FileGone):        "not in the folder any more: the document stays",
+	string(vaultadmin.FileOverwritten): "changed here too: the file won; collie vault undo takes it back",
+	string(vaultadmin.FileMoved):       "it was moved in the folder",
 }
 
 // showStates shows the files that need a word.
-func (p commands) showStates(r *app.FolderReport) error {
+func (p commands) showStates(r *vaultadmin.FolderReport) error {
 	var rows [][]string
 	more := 0
 	for _, f := range r.States {

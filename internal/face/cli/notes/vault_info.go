@@ -10,6 +10,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 func (p commands) vaultInfoCommand() *cobra.Command {
@@ -27,19 +28,19 @@ type vaultFacts struct {
 	InUse  bool `json:"inUse"` // by the tools for notes
 	// Instead is why it is not.
 	Instead string `json:"instead,omitempty"`
-	app.VaultInfo
+	vaultadmin.Info
 }
 
 func (p commands) vaultInfo(ctx context.Context) error {
-	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
-		f := vaultFacts{Exists: v.Exists(), Instead: app.InsteadOfVault(cfg, p.Env, app.KernelFlags{}), VaultInfo: app.VaultInfo{Path: v.Path()}}
+	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
+		f := vaultFacts{Exists: v.Exists(), Instead: app.InsteadOfVault(cfg, p.Env, app.KernelFlags{}), Info: vaultadmin.Info{Path: v.Path()}}
 		f.InUse = f.Instead == ""
 		if f.Exists {
 			info, err := v.Info(ctx)
 			if err != nil {
 				return err
 			}
-			f.VaultInfo = info
+			f.Info = info
 		}
 		if p.JSON {
 			return p.PrintJSON(f)
@@ -48,7 +49,7 @@ func (p commands) vaultInfo(ctx context.Context) error {
 	})
 }
 
-func (p commands) showVault(f *vaultFacts, v *app.Vault) error {
+func (p commands) showVault(f *vaultFacts, v *vaultadmin.Vault) error {
 	use := "yes"
 	if !f.InUse {
 		use = "no; " + f.Instead

@@ -7,22 +7,22 @@ import (
 	"strconv"
 	"strings"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 // maxProblemRows is how many problems are shown to people; programs get all.
 const maxProblemRows = 100
 
 // done reports whether anything was done.
-func done(r *app.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0 }
+func done(r *vaultadmin.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0 }
 
 // reportText counts what was brought in or out.
-func reportText(r *app.FolderReport) string {
+func reportText(r *vaultadmin.FolderReport) string {
 	text := fmt.Sprintf("%s, %s, %s, %s", output.Count(r.Notebooks, "notebook"), output.Count(r.Documents, "document"), output.Count(r.Blocks, "block"), output.Count(r.Files, "file"))
 	counts := stateCounts(r)
-	if counts[string(app.FileAdded)] == len(r.States) { // nothing of it was there before
+	if counts[string(vaultadmin.FileAdded)] == len(r.States) { // nothing of it was there before
 		return text
 	}
 	if r.Documents == 0 && r.Files == 0 {
@@ -36,7 +36,7 @@ func reportText(r *app.FolderReport) string {
 }
 
 // stateCounts counts the files of an import by what became of them.
-func stateCounts(r *app.FolderReport) map[string]int {
+func stateCounts(r *vaultadmin.FolderReport) map[string]int {
 	counts := map[string]int{}
 	for _, f := range r.States {
 		counts[string(f.State)]++
@@ -45,19 +45,19 @@ func stateCounts(r *app.FolderReport) map[string]int {
 }
 
 // folderDetail is what the record says of an import or export.
-func folderDetail(v *app.Vault, place string, r *app.FolderReport) map[string]any {
+func folderDetail(v *vaultadmin.Vault, place string, r *vaultadmin.FolderReport) map[string]any {
 	return map[string]any{
 		"file": v.Path(), "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "files": r.Files, "problems": len(r.Problems),
 	}
 }
 
 // showFolder tells what came of an import or export. The error is that of a part.
-func (p commands) showFolder(what, file, place string, r *app.FolderReport) error {
+func (p commands) showFolder(what, file, place string, r *vaultadmin.FolderReport) error {
 	var err error
 	if p.JSON {
 		out := map[string]any{
 			"file": file, "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "blocks": r.Blocks, "files": r.Files,
-			"problems": append([]app.FolderProblem{}, r.Problems...),
+			"problems": append([]vaultadmin.FolderProblem{}, r.Problems...),
 		}
 		if r.Changes != nil {
 			out["changes"] = r.Changes
@@ -78,7 +78,7 @@ func (p commands) showFolder(what, file, place string, r *app.FolderReport) erro
 	return err
 }
 
-func (p commands) showFolderText(what string, r *app.FolderReport) error {
+func (p commands) showFolderText(what string, r *vaultadmin.FolderReport) error {
 	problems := r.ByFolder()
 	shown := problems[:min(len(problems), maxProblemRows)]
 	rows := make([][]string, len(shown))

@@ -15,6 +15,7 @@ import (
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 func (p commands) vaultRestoreCommand() *cobra.Command {
@@ -32,7 +33,7 @@ func (p commands) vaultRestoreCommand() *cobra.Command {
 }
 
 func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) error {
-	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
+	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
 		backup, err := filepath.Abs(backup)
 		if err != nil {
 			return err
@@ -86,7 +87,7 @@ func (p commands) vaultSalvageCommand() *cobra.Command {
 }
 
 func (p commands) vaultSalvage(ctx context.Context, dir string) error {
-	return p.withVault(func(v *app.Vault, cfg *config.Config) error {
+	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
 		dir, err := filepath.Abs(dir)
 		if err != nil {
 			return err
@@ -103,7 +104,7 @@ func (p commands) vaultSalvage(ctx context.Context, dir string) error {
 		}
 		p.OnRecord(ctx, cfg, "vault salvage", folderDetail(v, dir, &report))
 		for _, l := range lost {
-			report.Problems = append(report.Problems, app.FolderProblem{Path: l.Where, Code: "not-salvaged", What: l.What, Why: "it could not be read"})
+			report.Problems = append(report.Problems, vaultadmin.FolderProblem{Path: l.Where, Code: "not-salvaged", What: l.What, Why: "it could not be read"})
 		}
 		return p.showFolder("salvaged to "+dir, v.Path(), dir, &report)
 	})

@@ -1,46 +1,16 @@
-package app
+package admin
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"syscall"
 
-	"github.com/tidwall/gjson"
-
 	"collie/internal/atomicfile"
 	"collie/internal/tool"
-	"collie/internal/vault"
-	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
-
-// vaultTransport takes requests to a vault, and says what is the matter where its file cannot be read or written: a
-// kernel's answer could not.
-type vaultTransport struct{ sleeper }
-
-func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := vault.Transport{Vault: t.sleeper}.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	trouble := workspace.Trouble(resp.Header.Get(api.TroubleHeader))
-	if trouble == "" {
-		return resp, nil
-	}
-	body, err := io.ReadAll(resp.Body)
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	e := troubleError("use the vault", t.vault.Path(), trouble, errors.New(gjson.GetBytes(body, "msg").Str))
-	e.Kind = tool.Unavailable // nothing else that a tool may ask would be answered either
-	return nil, e
-}
 
 // vaultError is an error of the vault's file with what to do about it; other errors it leaves alone.
 func vaultError(op, path string, err error) error {
@@ -48,11 +18,11 @@ func vaultError(op, path string, err error) error {
 	if _, known := errors.AsType[*tool.Error](err); err == nil || known || trouble == "" {
 		return err
 	}
-	return troubleError(op, path, trouble, err)
+	return TroubleError(op, path, trouble, err)
 }
 
-// troubleError says what is the matter with a vault, and that nothing was written.
-func troubleError(op, path string, trouble workspace.Trouble, err error) *tool.Error {
+// TroubleError says what is the matter with a vault, and that nothing was written.
+func TroubleError(op, path string, trouble workspace.Trouble, err error) *tool.Error {
 	e := &tool.Error{Op: op, Kind: tool.API, Code: "vault_" + string(trouble), Subject: path, Err: err}
 	switch trouble {
 	case workspace.Damaged:

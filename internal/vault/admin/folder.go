@@ -1,20 +1,15 @@
-package app
+package admin
 
 import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
 
 	"collie/internal/atomicfile"
-	"collie/internal/config"
-	"collie/internal/source/siyuan/kernel"
-	"collie/internal/source/siyuan/safety"
 	"collie/internal/tool"
-	"collie/internal/vault"
 	"collie/internal/vault/folder"
 )
 
@@ -39,25 +34,6 @@ const (
 	FileRestored    = folder.Restored
 	FileGone        = folder.Gone
 )
-
-// OpenVaultToFill is the vault of the settings for [Vault.Import]. The file is made if it is not
-// there, without a notebook of welcome: whoever brings notes needs none.
-func OpenVaultToFill(cfg *config.Config, env config.Env, log *slog.Logger) *Vault {
-	v := &Vault{vault: vault.New(cfg.Vault.File, vault.Options{Log: log})}
-	v.keeper = func() (*safety.Coordinator, error) {
-		set, err := readSiYuan(cfg)
-		if err != nil {
-			return nil, err
-		}
-		key, err := undoKey(cfg, env, set.UndoKey)
-		if err != nil {
-			return nil, err
-		}
-		dir := filepath.Join(cfg.Paths.State, "siyuan", workspaceKey(vaultKey(cfg)))
-		return safety.Open(safety.Options{Dir: dir, Key: key, Logger: log}), nil
-	}
-	return v
-}
 
 // Import brings a folder of Markdown, or an archive of SiYuan, into the vault, which must be one that was opened for
 // it, or brings what was imported from it up to date. One import at a time works on a vault: waiting, unless it is
@@ -85,15 +61,12 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 	}
 	defer unlock()
 	if o.Theirs && !o.DryRun {
-		k := vaultClient(v.vault, nil)
-		defer k.Close()
-		keeper, err := v.keeper()
+		keep, end, err := v.opts.Keeping(ctx, v.vault)
 		if err != nil {
 			return report, err
 		}
-		o.Overwriting = func(id, _ string) (func(error), error) {
-			return keeper.Keep(ctx, k, "vault", "import", kernel.ID(id))
-		}
+		defer end()
+		o.Overwriting = func(id, _ string) (func(error), error) { return keep(id) }
 	}
 	report, err = read(ctx, w, dir, o)
 	return report, importEnded(ctx, op, dir, vaultError(op, v.Path(), err))
@@ -187,13 +160,13 @@ func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwri
 
 // ids are the notebooks of the vault that a person names; nil for no names.
 func (v *Vault) ids(ctx context.Context, names []string) ([]string, error) {
-	all, err := v.notebooks(ctx)
+	all, err := v.opts.Notebooks(ctx, v.vault)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
 	var out []string
 	for _, name := range names {
-		found, err := findNotebook(all, name)
+		found, err := v.opts.Find(all, name)
 		if err != nil {
 			return nil, inVault(err)
 		}
@@ -204,7 +177,7 @@ func (v *Vault) ids(ctx context.Context, names []string) ([]string, error) {
 
 // one is the notebook that a person names, or the only one.
 func (v *Vault) one(ctx context.Context, op, name string) (string, error) {
-	all, err := v.notebooks(ctx)
+	all, err := v.opts.Notebooks(ctx, v.vault)
 	switch {
 	case err != nil:
 		return "", err
@@ -215,20 +188,8 @@ func (v *Vault) one(ctx context.Context, op, name string) (string, error) {
 			Op: op, Kind: tool.Invalid, Message: "which notebook? an archive holds one", Hint: "name it: collie fs ls / shows them",
 		}
 	}
-	found, err := findNotebook(all, name)
+	found, err := v.opts.Find(all, name)
 	return found.ID, inVault(err)
-}
-
-// notebooks are those of the vault, closed ones too.
-func (v *Vault) notebooks(ctx context.Context) ([]NotebookLevel, error) {
-	k := vaultClient(v.vault, nil)
-	defer k.Close()
-	list, err := k.Notebooks(ctx)
-	out := make([]NotebookLevel, len(list))
-	for i, n := range list {
-		out[i] = NotebookLevel{ID: string(n.ID), Name: n.Name}
-	}
-	return out, err
 }
 
 // inVault is an error about a notebook with a hint that holds where the tools work elsewhere.

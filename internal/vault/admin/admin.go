@@ -1,16 +1,15 @@
-package app
+// Package admin is what people do with the file of the built-in notes: look at it, check it, back it up and go back,
+// bring notes in and out, and save what is left of a damaged one.
+package admin
 
 import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
 
-	"collie/internal/config"
-	"collie/internal/source/siyuan/safety"
 	"collie/internal/tool"
 	"collie/internal/vault"
 	"collie/internal/vault/workspace"
@@ -18,10 +17,10 @@ import (
 
 // The vault's own types, for those who manage it through [Vault].
 type (
-	// VaultInfo says what a vault holds.
-	VaultInfo = workspace.Info
-	// VaultProblem is something in its file that should not be.
-	VaultProblem = workspace.Problem
+	// Info says what a vault holds.
+	Info = workspace.Info
+	// Problem is something in its file that should not be.
+	Problem = workspace.Problem
 )
 
 // Vault is the handle on the file of the built-in notes, for people. It works on the file itself,
@@ -29,15 +28,26 @@ type (
 // concurrent use. Close ends it.
 type Vault struct {
 	vault *vault.Vault
-	// keeper keeps what an import overwrites; nil where nothing is written.
-	keeper func() (*safety.Coordinator, error)
+	opts  Options
 }
 
-// OpenVault is the vault of the settings, for looking at it: nothing is made or changed, and the
-// file need not be there.
-func OpenVault(cfg *config.Config, log *slog.Logger) *Vault {
-	return &Vault{vault: vault.New(cfg.Vault.File, vault.Options{Log: log, Workspace: workspace.Options{ReadOnly: true}})}
+// Options are what the vault itself does not know.
+type Options struct {
+	// Notebooks are those of a vault, closed ones too.
+	Notebooks func(ctx context.Context, v *vault.Vault) ([]Notebook, error)
+	// Find finds the one that a person calls by its id or its name. The error for none is of kind Unknown.
+	Find func(all []Notebook, name string) (Notebook, error)
+	// Keeping prepares to keep what an import overwrites, so that it can be taken back: keep is called before a
+	// document is overwritten, and what it returns with what came of it. Nil where nothing is written. The caller
+	// calls end.
+	Keeping func(ctx context.Context, v *vault.Vault) (keep func(id string) (func(error), error), end func(), err error)
 }
+
+// Notebook is one notebook of a vault.
+type Notebook struct{ ID, Name string }
+
+// New is the handle on a vault, which its Close closes.
+func New(v *vault.Vault, o Options) *Vault { return &Vault{v, o} }
 
 // Path is the file of the vault.
 func (v *Vault) Path() string { return v.vault.Path() }
@@ -49,18 +59,18 @@ func (v *Vault) Exists() bool {
 }
 
 // Info counts what the vault holds.
-func (v *Vault) Info(ctx context.Context) (VaultInfo, error) {
+func (v *Vault) Info(ctx context.Context) (Info, error) {
 	const op = "look at the vault"
 	w, err := v.open(ctx, op)
 	if err != nil {
-		return VaultInfo{}, err
+		return Info{}, err
 	}
 	info, err := w.Info(ctx)
 	return info, vaultError(op, v.Path(), err)
 }
 
 // Check looks for what is wrong in the file, and tells progress, unless it is nil, of documents.
-func (v *Vault) Check(ctx context.Context, progress func(done, total int)) ([]VaultProblem, error) {
+func (v *Vault) Check(ctx context.Context, progress func(done, total int)) ([]Problem, error) {
 	const op = "check the vault"
 	w, err := v.open(ctx, op)
 	if err != nil {
@@ -116,23 +126,3 @@ func (v *Vault) open(ctx context.Context, op string) (*workspace.Workspace, erro
 
 // Close closes the file. Safe to call twice.
 func (v *Vault) Close() error { return v.vault.Close() }
-
-// InsteadOfVault says what keeps the vault from being what the tools for notes work in, a sentence
-// without a full stop; empty if they do. It asks nobody.
-func InsteadOfVault(cfg *config.Config, env config.Env, flags KernelFlags) string {
-	switch {
-	case !cfg.SiYuan.Enabled:
-		return "the tools for notes are switched off: siyuan.enabled is false"
-	case flags.URL != "":
-		return "SiYuan at " + flags.URL + " is used instead"
-	case flags.Connection != "":
-		return "SiYuan is used instead: connection " + flags.Connection
-	case env.Get("SIYUAN_API_URL") != "":
-		return "SiYuan at " + env.Get("SIYUAN_API_URL") + " is used instead: SIYUAN_API_URL is set"
-	case kernelNamed(cfg, env, flags):
-		return "SiYuan is used instead: collie siyuan connection list shows it"
-	case !cfg.Vault.Enabled:
-		return "it is switched off: vault.enabled is false"
-	}
-	return ""
-}

@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"context"
@@ -22,11 +22,11 @@ import (
 type Restored struct {
 	// Kept is where the vault that was there lies now, "" if there was none.
 	Kept string
-	VaultInfo
+	Info
 }
 
-// restorePrefix begins the names of the folders in which a backup is made ready.
-const restorePrefix = ".collie-restore-"
+// RestorePrefix begins the names of the folders in which a backup is made ready.
+const RestorePrefix = ".collie-restore-"
 
 // MayRestore says why a file cannot be a backup of the vault, as far as that shows without reading it.
 func (v *Vault) MayRestore(backup string) error {
@@ -62,8 +62,8 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 		return r, fileError(op, dir, err)
 	}
 	defer unlock()
-	workspace.DropStale(dir, restorePrefix)
-	part, err := os.MkdirTemp(dir, restorePrefix)
+	workspace.DropStale(dir, RestorePrefix)
+	part, err := os.MkdirTemp(dir, RestorePrefix)
 	if err != nil {
 		return r, fileError(op, dir, err)
 	}
@@ -74,7 +74,7 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 			return r, fileError(op, backup, err)
 		}
 	}
-	if r.VaultInfo, err = soundBackup(ctx, op, backup, fresh, progress); err != nil {
+	if r.Info, err = soundBackup(ctx, op, backup, fresh, progress); err != nil {
 		return r, err
 	}
 	if r.Kept, err = keepBeside(v.Path(), time.Now()); err != nil {
@@ -97,7 +97,7 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 }
 
 // soundBackup checks the copy of a backup, and brings it up to date.
-func soundBackup(ctx context.Context, op, backup, fresh string, progress func(done, total int)) (info VaultInfo, err error) {
+func soundBackup(ctx context.Context, op, backup, fresh string, progress func(done, total int)) (info Info, err error) {
 	w, err := workspace.Open(ctx, fresh, workspace.Options{})
 	if err != nil {
 		if workspace.TroubleOf(err) != "" {
@@ -191,8 +191,8 @@ func syncFile(path string) error {
 // LostNotes is something that [Vault.Salvage] did not find.
 type LostNotes = salvage.Lost
 
-// lostList is the file that lists what is missing, in the folder of a salvage.
-const lostList = "not-salvaged.txt"
+// LostList is the file that lists what is missing, in the folder of a salvage.
+const LostList = "not-salvaged.txt"
 
 // Salvage writes what can still be read of a damaged vault as a folder of Markdown, and says what is missing. The file of
 // the vault is only read.
@@ -229,7 +229,7 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 	for _, l := range lost {
 		fmt.Fprintf(&list, "%s: %s\n", l.Where, l.What)
 	}
-	if err := os.WriteFile(filepath.Join(dir, lostList), []byte(list.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, LostList), []byte(list.String()), 0o600); err != nil {
 		return report, lost, fileError(op, dir, err)
 	}
 	return report, lost, nil
