@@ -113,7 +113,7 @@ func hungMount(t *testing.T) (dir string) {
 	how := fmt.Sprintf("fd=%d,pgrp=%d,minproto=5,maxproto=5,indirect", ask.Fd(), owner.Process.Pid)
 	if err := syscall.Mount("collie-test", dir, "autofs", 0, how); err != nil {
 		end()
-		t.Skipf("a mount that hangs cannot be had (%v); TestSituation33 of package toolcache has a stand-in", err)
+		t.Skipf("a mount that hangs cannot be had (%v); TestHungMount of package toolcache has a stand-in", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {

@@ -78,9 +78,9 @@ type Imported struct {
 }
 
 // Import takes the lists of another cache file, of Collie or of a program with the same format
-// (8.10), for servers without a list of their own. They are marked as imported: until their
+// for servers without a list of their own. They are marked as imported: until their
 // server has confirmed them, they are served only with Options.TrustImported, and as stale. The
-// error is a [tool.Error] of kind Invalid for what is no cache file.
+// error is a [tool.Error] of kind Invalid for what is not a cache file.
 func (c *Cache) Import(data []byte, o VerifyOptions) ([]Imported, error) {
 	if c == nil {
 		return nil, &tool.Error{Op: "import tool cache", Kind: tool.Disabled, Message: "the tool cache is switched off"}
@@ -126,7 +126,7 @@ func (c *Cache) take(name string, raw json.RawMessage, now time.Time) Imported {
 	r, _, why := openEntry(raw, now)
 	switch s := c.slots[name]; {
 	case !serverName.MatchString(name):
-		return Imported{Name: name, Skipped: "no name of a server"}
+		return Imported{Name: name, Skipped: "not the name of a server"}
 	case r == nil:
 		return Imported{Name: name, Skipped: why.Pointer + ": " + why.Message}
 	case len(r.Tools) == 0:

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Setting the clock while a gateway runs makes nothing old or young (situation 17): what counts
+// Setting the clock while a gateway runs makes nothing old or young: what counts
 // is the monotonic clock. The entry here says that it was confirmed tomorrow, as after a clock
 // that was set back, but was stored a second ago.
-func TestSituation17AgesUseTheMonotonicClock(t *testing.T) {
+func TestAgesUseTheMonotonicClock(t *testing.T) {
 	t.Parallel()
 	stored := time.Now()
 	s := &slot{seen: stored, rec: &record{Entry: &Entry{ValidatedAt: plain(stored)}}}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Verdict says what an entry is worth (8.7).
+// Verdict says what an entry is worth.
 type Verdict string
 
 // The verdicts.
@@ -99,7 +99,7 @@ const (
 )
 
 // Open loads the cache. It always returns a Cache: what is wrong with the file is logged once,
-// counted, and shown by [Cache.Stats]; a broken file is kept aside (8.9). It takes at most 2 s,
+// counted, and shown by [Cache.Stats]; a broken file is kept aside. It takes at most 2 s,
 // and at most 200 ms for a shared place.
 func Open(ctx context.Context, opts Options) *Cache {
 	c := newCache(opts)

@@ -17,7 +17,7 @@ const (
 	causeLocked   = "lock_busy"     // another process holds the lock
 	causeNewer    = "newer_version" // written by a newer Collie
 	causeConflict = "conflict"      // changed by others again and again
-	causeCorrupt  = "corrupt"       // no cache file
+	causeCorrupt  = "corrupt"       // not a cache file
 	causeNoFile   = "no_file"       // a folder, a device or the like
 	causeSkipped  = "skipped"       // it failed a moment ago
 	causeOther    = "other"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The moments that can be (8.9): Collie is younger than the one, clocks differ by the other.
+// The moments that can be: Collie is younger than the one, clocks differ by the other.
 var earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const ahead = 5 * time.Minute

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// removedFor is how long the entry of a server that is gone is kept (8.8).
+// removedFor is how long the entry of a server that is gone is kept.
 const removedFor = 30 * 24 * time.Hour
 
-// Configured tells which servers are configured now, disabled ones included (8.8): entries of
+// Configured tells which servers are configured now, disabled ones included: entries of
 // others are marked removed, and deleted after 30 days; an entry whose server has gone and whose
 // hash a new name has moves to that name; an entry of a removed server that has come back is
 // active again; one whose server has another hash is marked invalid, and is active again when

@@ -95,7 +95,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		if !json.Valid(m.After) && r.OK() {
-			t.Errorf("the migrated file is no JSON: %q", m.After)
+			t.Errorf("the migrated file is not JSON: %q", m.After)
 		}
 		again := toolcache.Verify(m.After, o)
 		if again.OK() != r.OK() || len(again.Servers) != len(r.Servers) {

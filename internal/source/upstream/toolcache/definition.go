@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The bounds of a definition, those that hold for a live list (architecture.md 7).
+// The bounds of a definition, those that hold for a live list.
 const (
 	maxDefinition  = 1 << 20
 	maxSchemaDepth = 64
@@ -37,7 +37,7 @@ func (s *scanner) definition(l *list) (d definition, err error) {
 	return d, err
 }
 
-// check applies what a live list must meet as well (5.6) and returns what names the definition.
+// check applies what a live list must meet as well and returns what names the definition.
 func (d definition) check(l *list) (name string, err error) {
 	if len(d.raw) > maxDefinition {
 		return "", fmt.Errorf("larger than %d bytes", maxDefinition)
@@ -112,7 +112,7 @@ func nameOf(def json.RawMessage) (string, bool) {
 	return name, err == nil
 }
 
-var errNoObject = errors.New("no JSON object")
+var errNoObject = errors.New("not a JSON object")
 
 // checkLists holds what is to be kept against the rules for what is read back.
 func checkLists(e *Entry) error {

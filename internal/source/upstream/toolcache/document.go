@@ -10,7 +10,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// document is a cache file (8.3). Entries stay as they lie in it.
+// document is a cache file. Entries stay as they lie in it.
 type document struct {
 	version    string
 	created    time.Time

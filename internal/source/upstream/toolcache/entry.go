@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Version is the format written: 1.1.0 adds optional fields to 1.0.0 (8.3, 8.10).
+// Version is the format written: 1.1.0 adds optional fields to 1.0.0.
 const Version = "1.1.0"
 
 // State of an [Entry]; only an active one is served.
@@ -19,7 +19,7 @@ const (
 	Empty   State = "empty"   // the server confirmed that it has no tools now
 )
 
-// Entry is what is kept of one server (8.3). Lists hold definitions byte for byte as the
+// Entry is what is kept of one server. Lists hold definitions byte for byte as the
 // server sent them. An Entry is not changed once it has been given to or taken from a
 // [Cache].
 type Entry struct {
@@ -31,7 +31,7 @@ type Entry struct {
 	ConfigHash  string // entry.ConfigHash: 64 hexadecimal digits
 	Fingerprint string // of the files behind the command, entry.Fingerprint; empty if there are none
 	Principal   string // digest of who was signed in; empty if nobody was
-	// ServerConfig is the redacted snapshot of the configuration, entry.Snapshot (8.5).
+	// ServerConfig is the redacted snapshot of the configuration, entry.Snapshot.
 	ServerConfig json.RawMessage
 
 	Era             string // legacy or modern: what was spoken last

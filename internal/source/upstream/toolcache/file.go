@@ -32,11 +32,11 @@ type FileOptions struct {
 	before func(op string)
 }
 
-// File is the [Backend] of the processes of one host: a JSON file that people can read (8.3),
+// File is the [Backend] of the processes of one host: a JSON file that people can read,
 // and a lock beside it. It is never in the way: all work with files ends within 2 s or is left
-// alone (8.11), and while such work hangs everything fails at once. A symbolic link is resolved
+// alone, and while such work hangs everything fails at once. A symbolic link is resolved
 // once and its target is written. What cannot be read as a cache file is renamed to
-// <file>.corrupt-<time> and <file>.bak takes its place (8.9).
+// <file>.corrupt-<time> and <file>.bak takes its place.
 type File struct {
 	opts FileOptions
 	path string
@@ -56,7 +56,7 @@ type File struct {
 	tasks   sync.WaitGroup
 }
 
-// FileInfo is what is known of a cache file (8.12).
+// FileInfo is what is known of a cache file.
 type FileInfo struct {
 	Path       string    `json:"path"`
 	Format     string    `json:"format"`     // version of the file, empty if there is none
@@ -74,7 +74,7 @@ type FileInfo struct {
 	LockWaits  uint64    `json:"-"`       // commits that found the lock taken
 }
 
-// fileLimit is how long file work may take, and how long one waits for the lock (8.6, 8.11).
+// fileLimit is how long file work may take, and how long one waits for the lock.
 const fileLimit = 2 * time.Second
 
 // NewFile makes a File for path; nothing is read or made yet.

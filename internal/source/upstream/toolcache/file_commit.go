@@ -89,12 +89,12 @@ func (f *File) refresh() error {
 }
 
 // permitted asks the modes, not the kernel: root may write anything, and still means something
-// by chmod 444 (situations 11 to 13).
+// by chmod 444.
 func (f *File) permitted() error {
 	const hint = "chmod u+w it; until then the tool lists are kept in memory"
 	if info, err := os.Stat(f.target); err == nil {
 		if !info.Mode().IsRegular() {
-			return newCaused(causeNoFile, "write tool cache", f.path, "it is no regular file", "", nil)
+			return newCaused(causeNoFile, "write tool cache", f.path, "it is not a regular file", "", nil)
 		}
 		if !writable(info) {
 			return newCaused(causeReadOnly, "write tool cache", f.path, "the file is read-only", hint, fs.ErrPermission)
@@ -172,7 +172,7 @@ func (f *File) apply(doc *document, changes []Change) *document {
 	return next
 }
 
-// keepOriginal keeps a file of an older format before it is replaced (8.10).
+// keepOriginal keeps a file of an older format before it is replaced.
 func (f *File) keepOriginal() error {
 	if f.original == nil {
 		return nil

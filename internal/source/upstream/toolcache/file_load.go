@@ -62,7 +62,7 @@ func (f *File) open() (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
-		return nil, newCaused(causeNoFile, "read tool cache", f.path, "it is no regular file", "", nil)
+		return nil, newCaused(causeNoFile, "read tool cache", f.path, "it is not a regular file", "", nil)
 	}
 	file, err := os.Open(f.target)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +124,7 @@ func resolve(path string) string {
 	return path
 }
 
-// read reads and takes the file. bad is why it is no cache file.
+// read reads and takes the file. bad is why it is not a cache file.
 func (f *File) read() (doc *document, data []byte, bad *Finding, err error) {
 	file, err := f.open()
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	backupEvery   = 24 * time.Hour
 )
 
-// recover keeps a broken file aside and takes the last good one in its place (8.9). It returns
+// recover keeps a broken file aside and takes the last good one in its place. It returns
 // no error: a start goes on without a cache.
 func (f *File) recover(bad Finding) error {
 	aside, healed := f.quarantine()
@@ -63,7 +63,7 @@ func (f *File) setAside() (name string) {
 	if err == nil && len(old) > corruptKept {
 		slices.Sort(old)
 		for _, name := range old[:len(old)-corruptKept] {
-			_ = os.Remove(name) // one copy too many is no harm
+			_ = os.Remove(name) // one copy too many does no harm
 		}
 	}
 	return name

@@ -29,14 +29,14 @@ type Finding struct {
 	Column int `json:"column,omitempty"`
 }
 
-// The rules of 8.9.
+// The rules that a file is checked by; scripts know their ids.
 const (
-	ruleJSON       = "json"       // no JSON text
-	ruleUTF8       = "utf8"       // bytes that are no text
+	ruleJSON       = "json"       // not JSON
+	ruleUTF8       = "utf8"       // bytes that are not text
 	ruleType       = "type"       // a value of the wrong kind or form
 	ruleRequired   = "required"   // a field is missing
 	ruleUnique     = "unique"     // a name stands twice
-	ruleName       = "name"       // no name of a server
+	ruleName       = "name"       // not the name of a server
 	ruleDefinition = "definition" // a tool, prompt or resource that no server may offer
 	ruleTampered   = "tampered"   // tools that do not have their hash
 	ruleTime       = "time"       // a moment that cannot be

@@ -166,7 +166,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-func TestSituation31OtherProgramsFile(t *testing.T) {
+func TestOtherProgramsFile(t *testing.T) {
 	t.Parallel()
 	old, err := os.ReadFile(filepath.Join("testdata", "v1.0.0.json"))
 	if err != nil {
@@ -188,7 +188,7 @@ func TestSituation31OtherProgramsFile(t *testing.T) {
 		c.Configured([]toolcache.Want{w, want("weather", 2)})
 		wantVerdict(t, c, w, toolcache.Stale, "imported")
 		if !c.Store("weather", entry(2, "now")) {
-			t.Error("the first list of our own is no change")
+			t.Error("the first list of our own is not a change")
 		}
 		mustClose(t, c)
 		b.verify(t)

@@ -26,7 +26,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-func TestSituation14DiskFull(t *testing.T) {
+func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := smallDisk(t)
 	b := newBench(t)

@@ -11,12 +11,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pinned are the fields of a tool that make its definition (7.6).
+// pinned are the fields of a tool that make its definition.
 var pinned = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 
 // ToolHash is the lower-case hexadecimal SHA-256 of the canonical JSON (RFC 8785) of those fields
 // of a tool that tell a model what it does: name, title, description, inputSchema, outputSchema
-// and annotations (7.6). It is empty if def is no JSON object.
+// and annotations. It is empty if def is not a JSON object.
 func ToolHash(def json.RawMessage) string {
 	all, err := members(def)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// writerFile names the file to the child that [TestSituation16KillMidWrite] starts.
+// writerFile names the file to the child that [TestKilledInTheMiddleOfAWrite] starts.
 const writerFile = "COLLIE_TEST_CACHE_WRITER"
 
 // write commits generation after generation, in each of which all entries say the same number,
@@ -54,7 +54,7 @@ func TestWriterChild(t *testing.T) {
 	writeForever(t, path)
 }
 
-func TestSituation16KillMidWrite(t *testing.T) {
+func TestKilledInTheMiddleOfAWrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "collie.cache.json")
 	rng := rand.New(rand.NewPCG(3, 5))

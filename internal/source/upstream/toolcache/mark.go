@@ -1,6 +1,6 @@
 package toolcache
 
-// Mark sets the state of a server's entry and keeps its lists for diagnosis; no entry is no
+// Mark sets the state of a server's entry and keeps its lists for diagnosis; a server without an entry is not an
 // error.
 func (c *Cache) Mark(server string, state State, reason string) {
 	if c == nil {

@@ -64,7 +64,7 @@ func major(v string) int { return versionNumbers(v)[0] }
 
 func minorVersion(v string) string { return v[:strings.LastIndexByte(v, '.')] }
 
-// from10 takes what other programs wrote (8.10): times may be local ones, hashes are not ours,
+// from10 takes what other programs wrote: times may be local ones, hashes are not ours,
 // and the settings are in the clear. Nobody but them writes 1.0.0, so every entry is imported.
 func from10(d *document, zone *time.Location) {
 	for i, m := range d.meta {
@@ -101,7 +101,7 @@ func entryFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	return joinObject(append(out, member{"state", quote(string(Active))}, member{"stateReason", quote(reasonImported)}))
 }
 
-// timeFrom10 reads a local time without a zone; what is none stays.
+// timeFrom10 reads a local time without a zone; what is not a time stays.
 func timeFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	text, err := unquote(raw)
 	if err != nil {
@@ -116,7 +116,7 @@ func timeFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 }
 
 // redact keeps what tells a person which server it was, and none of the values, since another
-// program wrote them in the clear (8.5).
+// program wrote them in the clear.
 func redact(raw json.RawMessage) json.RawMessage {
 	list, err := members(raw)
 	if err != nil {

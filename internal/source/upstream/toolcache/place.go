@@ -8,8 +8,8 @@ import (
 )
 
 // Place decides where the cache file lies: at path, or at fallback where the folder of path
-// cannot be written and no file is there (8.2). A file that is there is used, read-only or not:
-// an image may come with one (situations 11 to 13). An empty fallback leaves no choice.
+// cannot be written and no file is there. A file that is there is used, read-only or not:
+// a container image may come with one. An empty fallback leaves no choice.
 func Place(path, fallback string) (chosen string, fellBack bool) {
 	if path == "" || fallback == "" {
 		return path, false

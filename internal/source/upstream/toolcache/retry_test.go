@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// What could not be written is tried again after 5 s and then every 30 s (8.6).
+// What could not be written is tried again after 5 s and then every 30 s.
 func TestWritesAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	onUnix(t)

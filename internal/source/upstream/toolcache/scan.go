@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// foreign is how texts are read that others wrote: names that stand twice and bytes that are no
+// foreign is how texts are read that others wrote: names that stand twice and bytes that are not
 // UTF-8 are for the checks of one entry, which must not cost all others.
 var foreign = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
@@ -77,7 +77,7 @@ func (s *scanner) array(f func(i int) error) error {
 // open reads the bracket that must come next; what comes instead is not read.
 func (s *scanner) open(kind jsontext.Kind, want string) error {
 	switch got := s.dec.PeekKind(); got {
-	case kind, '}', ']', jsontext.KindInvalid: // brackets that close nothing are no value
+	case kind, '}', ']', jsontext.KindInvalid: // brackets that close nothing are not a value
 	default:
 		return &typeError{want, kindName(got)}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The limits of a shared place: a dead one costs one call's wait, then it is skipped (8.13).
+// The limits of a shared place: a dead one costs one call's wait, then it is skipped.
 const (
 	sharedOpenLimit = 200 * time.Millisecond // while somebody waits
 	sharedLimit     = 2 * time.Second        // in the background

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// integrityField holds the signature of an entry in a shared place (8.3, 8.13 rule 4).
+// integrityField holds the signature of an entry in a shared place .
 const integrityField = "integrity"
 
 const signAlgorithm = "hmac-sha256"

@@ -9,7 +9,7 @@ import (
 )
 
 // A folder that hangs, as one on a network drive does, holds up nobody.
-func TestSituation33HungMount(t *testing.T) {
+func TestHungMount(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	var mu sync.Mutex
@@ -59,7 +59,7 @@ func TestSituation33HungMount(t *testing.T) {
 	mustClose(t, c)
 }
 
-// A slow disk delays no list (check 26): lists are kept and read while a write goes on and on.
+// A slow disk delays no list: lists are kept and read while a write goes on and on.
 func TestSlowDiskDelaysNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

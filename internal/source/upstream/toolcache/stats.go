@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Stats is what is known of a cache (8.12).
+// Stats is what is known of a cache.
 type Stats struct {
 	FileInfo             // zero for a cache in memory
 	Servers  []ServerRow `json:"servers"`

@@ -50,7 +50,7 @@ func TestStats(t *testing.T) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{ // 8.12
+	for _, name := range []string{
 		"path", "size", "format", "generation", "totalWrites", "fileWrites", "createdAt", "lastGlobalUpdate", "serverCount", "servers",
 		"writable", "lookups", "hits", "staleHits", "misses", "missReasons", "hitRate", "refreshes", "writes", "merges", "loadMs", "bytesSaved",
 	} {
@@ -84,7 +84,7 @@ func TestClearAndPrune(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if !c.Store("b", entry(2, "z")) {
-		t.Error("a list after clearing is no change")
+		t.Error("a list after clearing is not a change")
 	}
 	c.Store("d", entry(4, "z"))
 	if got := c.Clear(); !slices.Equal(got, []string{"b", "d"}) {
@@ -96,7 +96,7 @@ func TestClearAndPrune(t *testing.T) {
 	}
 }
 
-// A start of many servers makes few files (R-WR-3), and each commit says so once.
+// A start of many servers makes few files, and each commit says so once.
 func TestFewWrites(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// touchEvery is how often a list that has not changed is confirmed on the disk (R-WR-2).
+// touchEvery is how often a list that has not changed is confirmed on the disk: a file that is
+// written at each start wakes disks and the programs that back them up.
 const touchEvery = time.Hour
 
 // Store keeps the complete, non-empty list that a live server has just given, and reports
 // whether it differs from what was kept: whether lists, instructions or capabilities do, or
 // what was kept was not served. An equal list only moves ValidatedAt, on disk at most once an
-// hour (R-WR-2). Store does not wait for the disk. An entry that could not be read back is not
+// hour. Store does not wait for the disk. An entry that could not be read back is not
 // kept: one without a hash or without anything in its lists, one without tools where tools
-// are kept (R-WR-1), one with a definition that no server may offer.
+// are kept (a server that is not ready yet often tells an empty list), one with a definition that no server may offer.
 func (c *Cache) Store(server string, e *Entry) (changed bool) {
 	if c == nil {
 		return true
@@ -92,7 +93,7 @@ func unfit(server string, e *Entry) string {
 	case !serverName.MatchString(server):
 		return "name"
 	case hexHash(e.ConfigHash) != nil:
-		return reasonNoHash // R-CH-2
+		return reasonNoHash // nothing would tell whose list it is
 	case len(e.Tools)+len(e.Prompts)+len(e.Resources)+len(e.ResourceTemplates) == 0:
 		return reasonEmpty
 	case checkLists(e) != nil:

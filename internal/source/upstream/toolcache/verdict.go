@@ -2,7 +2,7 @@ package toolcache
 
 import "time"
 
-// judge says what an entry is worth to w (8.7). Where several reasons hold, the first of this
+// judge says what an entry is worth to w. Where several reasons hold, the first of this
 // order is told.
 func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string) {
 	if s == nil || s.gone {

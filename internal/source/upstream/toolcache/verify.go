@@ -49,7 +49,7 @@ func (o VerifyOptions) filled() VerifyOptions {
 	return o
 }
 
-// Verify checks a cache file as the loader does (8.9), and more: the hash of every list. It
+// Verify checks a cache file as the loader does, and more: the hash of every list. It
 // lists everything that is wrong, by a JSON pointer into the file as of [Version]. Only what is
 // wrong outside the entries keeps the rest of the file from being used.
 func Verify(data []byte, o VerifyOptions) Report {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// warner logs one warning per cause and 10 minutes (8.6).
+// warner logs one warning per cause and 10 minutes.
 type warner struct {
 	log *slog.Logger
 	now func() time.Time

@@ -25,7 +25,7 @@ func parse(where string) (a address, err error) {
 		u, err := url.Parse(strings.TrimSpace(one))
 		switch {
 		case err != nil: // which repeats the address, and what secret may be in it
-			return address{}, wrong("the address is no URL")
+			return address{}, wrong("the address is not a URL")
 		case u.Scheme != "nats" && u.Scheme != "tls":
 			return address{}, wrong("the address has the scheme " + strconv.Quote(u.Scheme) + ", expected nats or tls")
 		case u.Host == "":

@@ -54,7 +54,7 @@ func onUnix(t *testing.T) {
 	}
 }
 
-func TestSituation01FirstStart(t *testing.T) {
+func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.path = filepath.Join(filepath.Dir(b.path), "new", "folder", "collie.cache.json")
@@ -78,7 +78,7 @@ func TestSituation01FirstStart(t *testing.T) {
 	}
 }
 
-func TestSituation02NothingChanged(t *testing.T) {
+func TestNothingChanged(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	before, err := os.Stat(b.path)
@@ -112,7 +112,7 @@ func TestSituation02NothingChanged(t *testing.T) {
 	}
 }
 
-func TestSituation03ConfigurationChanged(t *testing.T) {
+func TestConfigurationChanged(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	c := b.open(t)
@@ -129,12 +129,12 @@ func TestSituation03ConfigurationChanged(t *testing.T) {
 	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
 	c.Configured([]toolcache.Want{want("a", 7), want("b", 2)})
 	if !c.Store("a", entry(7, "x", "y")) {
-		t.Error("the first list of another configuration is no change")
+		t.Error("the first list of another configuration is not a change")
 	}
 	wantVerdict(t, c, want("a", 7), toolcache.Hit, "")
 }
 
-func TestSituation06And08Removed(t *testing.T) {
+func TestRemovedAndBack(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	c := b.open(t)
@@ -161,7 +161,7 @@ func TestSituation06And08Removed(t *testing.T) {
 	}
 }
 
-func TestSituation07Renamed(t *testing.T) {
+func TestRenamed(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	c := b.open(t)
@@ -183,7 +183,7 @@ func TestSituation07Renamed(t *testing.T) {
 	}
 }
 
-func TestSituation09BrokenFile(t *testing.T) {
+func TestBrokenFile(t *testing.T) {
 	t.Parallel()
 	good := stored(t).read(t)
 	for name, data := range map[string]string{
@@ -218,7 +218,7 @@ func TestSituation09BrokenFile(t *testing.T) {
 	}
 }
 
-func TestSituation09PositionInTheWarning(t *testing.T) {
+func TestPositionInTheWarning(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	b.edit(t, `"z"`, `"查"z`)
@@ -231,7 +231,7 @@ func TestSituation09PositionInTheWarning(t *testing.T) {
 	}
 }
 
-func TestSituation09LastGoodFile(t *testing.T) {
+func TestLastGoodFile(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	mustClose(t, b.open(t)) // loads cleanly, which makes the copy
@@ -252,7 +252,7 @@ func TestSituation09LastGoodFile(t *testing.T) {
 	}
 }
 
-func TestSituation10And29OneEntryBad(t *testing.T) {
+func TestOneEntryBad(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ old, new, reason string }{
 		"tools edited":          {`"description":"Does x & more"`, `"description":"Does evil"`, "tampered"},
@@ -295,7 +295,7 @@ func TestSituation10And29OneEntryBad(t *testing.T) {
 	}
 }
 
-func TestSituation11ReadOnlyFile(t *testing.T) {
+func TestReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
 	b := stored(t)
@@ -311,7 +311,7 @@ func TestSituation11ReadOnlyFile(t *testing.T) {
 	c.Store("c", entry(3, "q"))
 	for range 3 {
 		if err := c.Flush(t.Context()); err == nil {
-			t.Fatal("a read-only file was written") // by root too: situation 13
+			t.Fatal("a read-only file was written") // by root too
 		}
 	}
 	wantVerdict(t, c, want("c", 3), toolcache.Hit, "")
@@ -333,7 +333,7 @@ func TestSituation11ReadOnlyFile(t *testing.T) {
 	}
 }
 
-func TestSituation12ReadOnlyFolder(t *testing.T) {
+func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
 	b := stored(t)
@@ -366,7 +366,7 @@ func TestModeOfTheFile(t *testing.T) {
 	}
 }
 
-func TestSituation15TwoGateways(t *testing.T) {
+func TestTwoGateways(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	const writers, each = 10, 100 // as one home with ten clients, all starting at once
@@ -409,7 +409,7 @@ func TestSituation15TwoGateways(t *testing.T) {
 	}
 }
 
-func TestSituation18HugeList(t *testing.T) {
+func TestHugeList(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	e := entry(1)
@@ -444,7 +444,7 @@ func TestSituation18HugeList(t *testing.T) {
 	b.verify(t)
 }
 
-func TestSituation20RefreshFailed(t *testing.T) {
+func TestRefreshFailed(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	before := b.read(t)
@@ -477,7 +477,7 @@ func TestSituation20RefreshFailed(t *testing.T) {
 	}
 }
 
-func TestSituation26And35WhatIsNotKept(t *testing.T) {
+func TestWhatIsNotKept(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	before := b.read(t)
@@ -521,7 +521,7 @@ func TestSituation26And35WhatIsNotKept(t *testing.T) {
 	}
 }
 
-func TestSituation30NewerMajor(t *testing.T) {
+func TestNewerMajor(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	b.edit(t, `"version": "1.1.0",`+"\n  \"metadata\"", `"version": "2.0.0",`+"\n  \"metadata\"")
@@ -542,7 +542,7 @@ func TestSituation30NewerMajor(t *testing.T) {
 	}
 }
 
-func TestSituation37NewerMinor(t *testing.T) {
+func TestNewerMinor(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	b.edit(t, `"version": "1.1.0",`+"\n  \"metadata\"", `"version": "1.9.3", "future": {"a": 1},`+"\n  \"metadata\"")
@@ -560,7 +560,7 @@ func TestSituation37NewerMinor(t *testing.T) {
 	b.verify(t)
 }
 
-func TestSituation32SymbolicLink(t *testing.T) {
+func TestSymbolicLink(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
 	b := newBench(t)
@@ -584,7 +584,7 @@ func TestSituation32SymbolicLink(t *testing.T) {
 	b.verify(t)
 }
 
-func TestSituation39EditedWhileRunning(t *testing.T) {
+func TestEditedWhileRunning(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	c := b.open(t)
@@ -611,7 +611,7 @@ func TestSituation39EditedWhileRunning(t *testing.T) {
 	}
 }
 
-func TestSituation40DeletedWhileRunning(t *testing.T) {
+func TestDeletedWhileRunning(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	c := b.open(t)
