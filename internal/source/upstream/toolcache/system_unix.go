@@ -4,6 +4,7 @@ package toolcache
 
 import (
 	"io/fs"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,3 +13,5 @@ import (
 func mayWrite(dir string, info fs.FileInfo) bool {
 	return writable(info) && unix.Access(dir, unix.W_OK) == nil
 }
+
+const errQuota = syscall.EDQUOT

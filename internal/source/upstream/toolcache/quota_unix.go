@@ -1,7 +1,0 @@
-//go:build unix
-
-package toolcache
-
-import "syscall"
-
-const errQuota = syscall.EDQUOT
