@@ -21,6 +21,7 @@ import (
 var layers = map[string]string{
 	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
 	"sorting": "", "lazyregexp": "", "sqliteconn": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
+	"sqlguard": "sqliteconn",
 
 	"vault":                 "atomicfile",
 	"vault/tree":            "",
@@ -45,8 +46,9 @@ var layers = map[string]string{
 	"source/siyuan/access":            "tool atomicfile source/siyuan/kernel/...",
 	"source/siyuan/action":            "tool source/siyuan/kernel/... source/siyuan/access",
 	"source/siyuan/content":           "tool source/siyuan/kernel source/siyuan/access source/siyuan/action/...",
-	"source/siyuan/search/guard":      "tool sqliteconn",
-	"source/siyuan/datafile":          "tool puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action",
+	"source/siyuan/search": "tool event atomicfile puretemplate sqlguard source/siyuan/kernel source/siyuan/access source/siyuan/action " +
+		"source/siyuan/content source/siyuan/datafile",
+	"source/siyuan/datafile": "tool puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action",
 	"source/siyuan/*": "tool event atomicfile puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action " +
 		"source/siyuan/content source/siyuan/datafile",
 	"source/upstream":               "tool event mcp process atomicfile",

@@ -6,7 +6,7 @@ import (
 
 	"collie/internal/sorting"
 	"collie/internal/source/siyuan/kernel"
-	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqlguard"
 )
 
 // mostRows is how many rows of a statement one search looks at.
@@ -47,7 +47,7 @@ func (f *finder) find(ctx context.Context) error {
 			return f.r.Conflicting("a statement says itself what it finds: put "+param+" into it, such as WHERE type = 'p' ORDER BY updated DESC", param, "method")
 		}
 	}
-	statement, err := guard.Parse(f.args.Query)
+	statement, err := sqlguard.Parse(f.args.Query)
 	if err == nil {
 		statement, err = statement.IDs()
 	}

@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
-	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqlguard"
 	"collie/internal/tool"
 )
 
@@ -146,7 +146,7 @@ func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 			return r.Invalid("query", "is not a regular expression of RE2: "+err.Error())
 		}
 	case "query_syntax":
-		if err := guard.Words(a.Query); err != nil {
+		if err := sqlguard.Words(a.Query); err != nil {
 			return wordsError(r, err)
 		}
 	}
@@ -159,7 +159,7 @@ func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 
 // wordsError is the error for a query that is none of the full text search.
 func wordsError(r *action.Request, err error) error {
-	refused, ok := errors.AsType[*guard.Refused](err)
+	refused, ok := errors.AsType[*sqlguard.Refused](err)
 	if !ok {
 		return &tool.Error{Op: "check a search", Kind: tool.Internal, Subject: name, Err: err}
 	}

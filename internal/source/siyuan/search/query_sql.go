@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/action"
-	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqlguard"
 	"collie/internal/tool"
 )
 
@@ -48,7 +48,7 @@ func querySQL() *action.Action {
 		},
 		Example: `{"stmt":"SELECT DISTINCT id, hpath, content FROM blocks WHERE type='d' ORDER BY updated DESC","maxRows":20}`,
 	}, func(ctx context.Context, r *action.Request, a querySQLArgs) (any, error) {
-		statement, err := guard.Parse(a.Stmt)
+		statement, err := sqlguard.Parse(a.Stmt)
 		if err != nil {
 			return nil, sqlError(r, "stmt", err)
 		}
@@ -75,7 +75,7 @@ func querySQL() *action.Action {
 }
 
 // narrowed is a statement as it may be sent: narrowed to the notebooks that may be read, if some may not.
-func narrowed(ctx context.Context, r *action.Request, param string, statement *guard.Statement, rows int) (string, error) {
+func narrowed(ctx context.Context, r *action.Request, param string, statement *sqlguard.Statement, rows int) (string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return "", err
@@ -100,7 +100,7 @@ func narrowed(ctx context.Context, r *action.Request, param string, statement *g
 
 // sqlError is the error for a statement that the guard refuses.
 func sqlError(r *action.Request, param string, err error) error {
-	refused, ok := errors.AsType[*guard.Refused](err)
+	refused, ok := errors.AsType[*sqlguard.Refused](err)
 	switch {
 	case !ok:
 		return &tool.Error{Op: "check SQL", Kind: tool.Internal, Subject: name, Err: err}

@@ -12,7 +12,7 @@ import (
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
-	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqlguard"
 	"collie/internal/tool"
 )
 
@@ -39,14 +39,14 @@ func rowsOf(ctx context.Context, r *action.Request, param, sent string) ([]json.
 		return nil, err
 	}
 	for i := range rows {
-		n := gjson.GetBytes(rows[i], guard.Count)
+		n := gjson.GetBytes(rows[i], sqlguard.Count)
 		if n.Type == gjson.Number && n.Int() == 0 && len(rows) == 1 {
 			return []json.RawMessage{}, nil
 		}
 		if n.Int() != int64(len(rows)) {
 			return nil, stopped(r, param, "was not carried out to its end")
 		}
-		if rows[i], err = sjson.DeleteBytes(rows[i], guard.Count); err != nil {
+		if rows[i], err = sjson.DeleteBytes(rows[i], sqlguard.Count); err != nil {
 			return nil, stopped(r, param, "answers rows that cannot be read")
 		}
 	}

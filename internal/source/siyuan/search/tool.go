@@ -2,7 +2,7 @@
 // block, assets; and that replaces text in blocks. What comes from a notebook that may not be
 // read is never shown and never counted: the kernel is asked for less where it can be, and what
 // it answers is filtered all the same. What SQL may do is
-// [collie/internal/source/siyuan/search/guard]'s to say.
+// [collie/internal/sqlguard]'s to say.
 package search
 
 import "collie/internal/source/siyuan/action"

@@ -1,4 +1,4 @@
-// Package guard decides which SQL may be sent to a SiYuan kernel, and narrows it to the
+// Package sqlguard decides which SQL may be sent to a SiYuan kernel, and narrows it to the
 // notebooks that may be read. The kernel's own fence is thin: its default mode runs
 // writes, and it answers an unknown column with its name instead of an error.
 //
@@ -16,4 +16,4 @@
 // not shown, and no error can tell of it either.
 //
 // The package sends nothing and knows no levels.
-package guard
+package sqlguard

@@ -1,4 +1,4 @@
-package guard_test
+package sqlguard_test
 
 import (
 	"slices"

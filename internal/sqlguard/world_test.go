@@ -1,4 +1,4 @@
-package guard_test
+package sqlguard_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqlguard"
 	"collie/internal/sqliteconn"
 )
 
@@ -142,7 +142,7 @@ func counted(t testing.TB, sql string, rows []string) []string {
 	var out []string
 	for _, row := range rows {
 		begin, rest, found := strings.Cut(row, "|")
-		n, isCount := strings.CutPrefix(begin, guard.Count+"=")
+		n, isCount := strings.CutPrefix(begin, sqlguard.Count+"=")
 		switch {
 		case !isCount || !found:
 			return rows // no statement as it is sent
@@ -158,16 +158,16 @@ func counted(t testing.TB, sql string, rows []string) []string {
 
 // scoped parses and narrows a statement to the notebooks that may be read.
 func scoped(sql string) (string, error) {
-	s, err := guard.Parse(sql)
+	s, err := sqlguard.Parse(sql)
 	if err != nil {
 		return "", err
 	}
 	return s.Scoped([]string{open, open2}, 1000)
 }
 
-func refusal(t *testing.T, err error) *guard.Refused {
+func refusal(t *testing.T, err error) *sqlguard.Refused {
 	t.Helper()
-	r, ok := errors.AsType[*guard.Refused](err)
+	r, ok := errors.AsType[*sqlguard.Refused](err)
 	if !ok {
 		t.Fatalf("got %v (%T), want a *Refused", err, err)
 	}

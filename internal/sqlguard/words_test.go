@@ -1,10 +1,10 @@
-package guard_test
+package sqlguard_test
 
 import (
 	"strings"
 	"testing"
 
-	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqlguard"
 )
 
 // TestWords: what was refused here has no hits on a kernel, whatever its notes hold.
@@ -14,7 +14,7 @@ func TestWords(t *testing.T) {
 		"apple", "apple pie", "apple AND pie", "apple NOT pie", "app*", `"apple pie"`, `"a-b"`, "NEAR(apple pie, 2)", "content:apple", "tag:fruit",
 		"{content tag}:apple", "^apple", "apple + pie", "苹果 OR banana", "🍎", "a_b", `"it's"`, "(a OR b) AND c",
 	} {
-		if err := guard.Words(right); err != nil {
+		if err := sqlguard.Words(right); err != nil {
 			t.Errorf("%s: %v", right, err)
 		}
 	}
@@ -22,7 +22,7 @@ func TestWords(t *testing.T) {
 		"a-b": `no such column: b`, "a.b": `near "."`, "apple OR": "at its end", "AND apple": `near "AND"`, "(apple": "", "apple)": "", "a:b": "no such column: a",
 		`"apple`: "unterminated string", "it's": `near "'"`, "apple, pie": `near ","`, "100%": `near "%"`, "#fruit#": `near "#"`, "NOT apple": `near "NOT"`,
 	} {
-		err := guard.Words(wrong)
+		err := sqlguard.Words(wrong)
 		if err == nil {
 			t.Errorf("%s: no error", wrong)
 			continue

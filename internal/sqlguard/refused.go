@@ -1,4 +1,4 @@
-package guard
+package sqlguard
 
 // Refused is the error for a statement that may not be sent: what is wrong with it, and what to
 // try instead.

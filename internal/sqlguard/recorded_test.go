@@ -1,4 +1,4 @@
-package guard_test
+package sqlguard_test
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqlguard"
 )
 
 // TestScopedHidesWhatAKernelIndexed: the index of a real kernel whose readable notes embed, refer to and show what is
@@ -36,7 +36,7 @@ func TestScopedHidesWhatAKernelIndexed(t *testing.T) {
 		"SELECT content FROM blocks WHERE type = 'd'":                  "Refs",
 		"SELECT id, type, length FROM blocks WHERE type='query_embed'": "query_embed",
 	} {
-		statement, err := guard.Parse(sql)
+		statement, err := sqlguard.Parse(sql)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestScopedHidesWhatAKernelIndexed(t *testing.T) {
 // recordedIndex is a database with the tables of the recording, and the notebook that may be read.
 func recordedIndex(t *testing.T) (conn *sqlite.Conn, open string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "hidden", "testdata", "canaries.jsonl"))
+	raw, err := os.ReadFile(filepath.Join("..", "source", "siyuan", "hidden", "testdata", "canaries.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func recordedIndex(t *testing.T) (conn *sqlite.Conn, open string) {
 			open = id.Str
 		}
 		table, whole := strings.CutSuffix(strings.TrimPrefix(line.Get("reqBody.stmt").Str, "SELECT * FROM "), " LIMIT 5000")
-		if !whole || !slices.Contains(guard.Tables(), table) {
+		if !whole || !slices.Contains(sqlguard.Tables(), table) {
 			continue
 		}
 		if err := sqlitex.ExecuteTransient(conn, "DELETE FROM "+table, nil); err != nil {

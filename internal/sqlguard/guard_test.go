@@ -1,11 +1,11 @@
-package guard_test
+package sqlguard_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"collie/internal/source/siyuan/search/guard"
+	"collie/internal/sqlguard"
 )
 
 func TestParseLetsThroughWhatReads(t *testing.T) {
@@ -27,7 +27,7 @@ func TestParseLetsThroughWhatReads(t *testing.T) {
 		"select a.name from attributes a join blocks b on a.block_id = b.id where b.type = 'd'", "select ';' as \"a;b\" from blocks",
 		"select replace(content, 'a', 'b') from blocks union all select name from assets order by 1",
 	} {
-		s, err := guard.Parse(sql)
+		s, err := sqlguard.Parse(sql)
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 			continue
@@ -63,9 +63,9 @@ func TestRefusalsSayWhatToTry(t *testing.T) {
 		{"select count(*) from blocks, spans, refs", "3 whole tables", "a.root_id = b.id"},
 		{"select * form blocks", `near "form": syntax error`, ""},
 		{"select ?", "variables", ""},
-		{strings.Repeat(" ", guard.MaxLength) + "select 1", "32768", ""},
+		{strings.Repeat(" ", sqlguard.MaxLength) + "select 1", "32768", ""},
 	} {
-		_, err := guard.Parse(c.sql)
+		_, err := sqlguard.Parse(c.sql)
 		if err == nil {
 			t.Errorf("%s was let through", clip(c.sql))
 			continue
@@ -82,7 +82,7 @@ func TestRefusalsSayWhatToTry(t *testing.T) {
 
 func TestLimitedKeepsOrderAndColumnsOfOneName(t *testing.T) {
 	t.Parallel()
-	s, err := guard.Parse("select id, path as id from blocks order by id desc -- last first")
+	s, err := sqlguard.Parse("select id, path as id from blocks order by id desc -- last first")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestScopedShowsWhatMayBeRead(t *testing.T) {
 // statement as it is. All it would have changed or failed at is in the tests of query_sql.
 func TestSentIsNotRewritten(t *testing.T) {
 	t.Parallel()
-	s, err := guard.Parse("select id from blocks where content like '%!%%' escape '!' limit 1, 2")
+	s, err := sqlguard.Parse("select id from blocks where content like '%!%%' escape '!' limit 1, 2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestIDs(t *testing.T) {
 		"select * from blocks order by id desc limit 2; -- last": "text-8 text-6", "values (1)": "", "select count(*) from blocks": "",
 		"with x(id) as (select 7) select * from x": "7",
 	} {
-		s, err := guard.Parse(sql)
+		s, err := sqlguard.Parse(sql)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestScopedIsComputedFirst(t *testing.T) {
 func TestScopedRefusesAndSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, sql := range []string{"select * from stat", "select * from main.blocks", "select rowid from blocks", "select * from blocks_fts where blocks_fts match 'a'"} {
-		s, err := guard.Parse(sql)
+		s, err := sqlguard.Parse(sql)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestScopedRefusesAndSaysSo(t *testing.T) {
 
 func TestScopedTakesNoForeignText(t *testing.T) {
 	t.Parallel()
-	s, err := guard.Parse("select * from blocks")
+	s, err := sqlguard.Parse("select * from blocks")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestNoModuleIsATable(t *testing.T) {
 	for _, row := range rows {
 		name := strings.TrimPrefix(row, "name=")
 		for _, sql := range []string{"select * from " + name, "select 1 from " + name + "('a')"} {
-			if _, err := guard.Parse(sql); err == nil && name != "json_each" && name != "json_tree" {
+			if _, err := sqlguard.Parse(sql); err == nil && name != "json_each" && name != "json_tree" {
 				t.Errorf("%s was let through", sql)
 			}
 		}
