@@ -26,7 +26,7 @@ run: build ## serve your notes, and the example servers if Node is here
 
 # Folders whose code starts no goroutines and whose tests work with notes: under the race detector SQLite takes ten
 # times as long, and there is nothing to watch. What shares the vault between goroutines is not among them.
-ALONE = collie/(internal/source/siyuan/(av|block|content|document|file|flashcard|fs|guide|hidden|mascot|notebook|search|system|tag|timeline)(/.*)?|internal/vault(/(av|block|card|document|edit|file|folder|history|markup|salvage|search|system|template|workspace/query))?|internal/sqlguard|test/notes|test/vault)$$
+ALONE = collie/(internal/source/siyuan/(av|block|content|document|file|flashcard|fs|guide|hidden|mascot|notebook|search|system|tag|timeline)(/.*)?|internal/vault(/(av|block|card|document|edit|file|folder|history|markup|salvage|search|system|template))?|internal/sqlguard|test/notes|test/vault)$$
 
 # Test programs wait more than they compute, so more of them run at once than there are cores;
 # they share one Collie, and do not sleep a second at their end, as the race detector has them do.

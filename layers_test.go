@@ -23,15 +23,14 @@ var layers = map[string]string{
 	"sorting": "", "lazyregexp": "", "sqliteconn": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
 	"sqlguard": "sqliteconn",
 
-	"vault":                 "atomicfile",
-	"vault/tree":            "",
-	"vault/markup":          "vault/tree",
-	"vault/workspace":       "vault/tree vault/markup sqliteconn",
-	"vault/workspace/query": "sqliteconn",
-	"vault/api":             "vault/tree vault/markup vault/workspace",
-	"vault/edit":            "vault/tree vault/markup vault/workspace vault/api vault/template",
-	"vault/template":        "",
-	"vault/*":               "vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family, which never sees another
+	"vault":           "atomicfile",
+	"vault/tree":      "",
+	"vault/markup":    "vault/tree",
+	"vault/workspace": "vault/tree vault/markup sqliteconn sqlguard",
+	"vault/api":       "vault/tree vault/markup vault/workspace",
+	"vault/edit":      "vault/tree vault/markup vault/workspace vault/api vault/template",
+	"vault/template":  "",
+	"vault/*":         "vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family, which never sees another
 
 	"pipeline":           "tool event",
 	"pipeline/*":         "tool event", // a stage, which never sees another stage

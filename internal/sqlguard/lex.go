@@ -9,7 +9,8 @@ import (
 type kind uint8
 
 const (
-	space    kind = iota // blanks and comments
+	space    kind = iota // blanks
+	comment              // a comment, or a byte order mark, which SQLite passes over like one
 	word                 // a name or keyword without quotes
 	quoted               // a name in "…", `…` or […]
 	text                 // a string or blob
@@ -18,108 +19,138 @@ const (
 	mark                 // anything else: one character
 )
 
-// token is one token of a statement. Name is what a name says, without quotes.
+// token is one token of a statement.
 type token struct {
-	kind kind
-	raw  string
-	name string
+	kind  kind
+	start int    // where it begins in the statement
+	raw   string // as it stands there
+	open  bool   // a quote, bracket or comment that is not closed, and so reaches to the end
 }
 
-// is reports whether a token is a keyword or mark.
+func (t token) end() int { return t.start + len(t.raw) }
+
+// blank reports whether a token only separates others.
+func (t token) blank() bool { return t.kind == space || t.kind == comment }
+
+// is reports whether a token is a keyword or a mark, whatever its case.
 func (t token) is(s string) bool {
 	return (t.kind == word || t.kind == mark) && strings.EqualFold(t.raw, s)
 }
 
 // named reports whether a token may be a name.
-func (t token) named() bool { return t.kind == word || t.kind == quoted }
+func (t token) named() bool { return t.kind == word || t.kind == quoted && !t.open }
 
-// lex cuts a statement into tokens by SQLite's rules. Comments become a blank.
-func lex(sql string) ([]token, error) {
-	if !utf8.ValidString(sql) || strings.ContainsRune(sql, 0) {
-		return nil, refuse("the statement is not plain text", "")
+// name is the name that a token may stand for, without quotes and in lower case; "" for what is not a name.
+func (t token) name() string {
+	switch {
+	case !t.named():
+		return ""
+	case t.kind == word:
+		return lower(t.raw)
 	}
-	var out []token
-	for len(sql) > 0 {
-		t, rest, err := next(sql)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-		sql = rest
+	inside, end := t.raw[1:len(t.raw)-1], t.raw[len(t.raw)-1:]
+	if end != "]" {
+		inside = strings.ReplaceAll(inside, end+end, end)
 	}
-	return out, nil
+	return lower(inside)
 }
 
-func next(sql string) (token, string, error) {
-	take := func(k kind, n int) (token, string, error) {
-		return token{kind: k, raw: sql[:n], name: sql[:n]}, sql[n:], nil
+// lower folds ASCII only, as SQLite does for names.
+func lower(name string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+const byteOrderMark = "\ufeff"
+
+// lex cuts a statement into tokens by SQLite's rules. Every byte is in one of them; what is wrong with a quote or a
+// comment that is not closed is for others to say.
+func (p *policy) lex(statement string) []token {
+	var tokens []token
+	for at := 0; at < len(statement); {
+		t := p.next(statement[at:])
+		t.start = at
+		tokens = append(tokens, t)
+		at = t.end()
 	}
-	c := sql[0]
+	return tokens
+}
+
+// solid are the tokens that do not only separate others.
+func solid(tokens []token) []token {
+	var out []token
+	for _, t := range tokens {
+		if !t.blank() {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// next is the first token of a text, which is not empty.
+func (p *policy) next(s string) token {
+	take := func(k kind, n int) token { return token{kind: k, raw: s[:n]} }
+	c := s[0]
 	switch {
-	case blank(c):
-		return take(space, span(sql, blank))
-	case strings.HasPrefix(sql, "\ufeff"): // a byte order mark, which SQLite passes over between two tokens
-		return token{kind: space, raw: " "}, sql[len("\ufeff"):], nil
-	case strings.HasPrefix(sql, "--"):
-		end := strings.IndexByte(sql, '\n')
-		if end < 0 {
-			end = len(sql)
+	case isBlank(c):
+		return take(space, span(s, isBlank))
+	case strings.HasPrefix(s, byteOrderMark) && !p.markIsLetter: // inside of a name it is a letter for SQLite, too
+		return take(comment, len(byteOrderMark))
+	case strings.HasPrefix(s, "--"):
+		if end := strings.IndexByte(s, '\n'); end >= 0 {
+			return take(comment, end)
 		}
-		return token{kind: space, raw: " "}, sql[end:], nil
-	case strings.HasPrefix(sql, "/*"):
-		end := strings.Index(sql[2:], "*/")
-		if end < 0 {
-			return token{}, "", refuse("a comment /* is not closed", "")
+		return take(comment, len(s))
+	case strings.HasPrefix(s, "/*"):
+		if end := strings.Index(s[2:], "*/"); end >= 0 {
+			return take(comment, end+4)
 		}
-		return token{kind: space, raw: " "}, sql[end+4:], nil
-	case c == '\'' || c == '"' || c == '`' || c == '[':
-		return literal(sql)
-	case (c == 'x' || c == 'X') && len(sql) > 1 && sql[1] == '\'':
-		t, rest, err := literal(sql[1:])
-		t.raw = sql[:1] + t.raw
-		return t, rest, err
-	case digit(c) || c == '.' && len(sql) > 1 && digit(sql[1]):
-		return take(number, numberEnd(sql))
+		return token{kind: comment, raw: s, open: true}
+	case c == '\'':
+		return literal(text, s, 0)
+	case c == '"' || c == '`' || c == '[':
+		return literal(quoted, s, 0)
+	case (c == 'x' || c == 'X') && len(s) > 1 && s[1] == '\'':
+		return literal(text, s, 1)
+	case isDigit(c) || c == '.' && len(s) > 1 && isDigit(s[1]):
+		return take(number, numberEnd(s))
 	case c == '?' || c == ':' || c == '@' || c == '$' || c == '#':
-		return take(variable, 1+span(sql[1:], inName))
+		return take(variable, 1+span(s[1:], inName))
 	case inName(c):
-		return take(word, span(sql, inName))
+		return take(word, span(s, inName))
 	}
-	_, n := utf8.DecodeRuneInString(sql)
+	_, n := utf8.DecodeRuneInString(s)
 	return take(mark, n)
 }
 
-// literal reads what begins with a quote or bracket. A quote in it is written twice.
-func literal(sql string) (token, string, error) {
-	open, end := sql[0], sql[0]
-	if open == '[' {
+// literal reads what begins with the quote or bracket at begin. A quote in it is written twice.
+func literal(k kind, s string, begin int) token {
+	end := s[begin]
+	if end == '[' {
 		end = ']'
 	}
-	for i := 1; i < len(sql); i++ {
-		if sql[i] != end {
+	for i := begin + 1; i < len(s); i++ {
+		if s[i] != end {
 			continue
 		}
-		if open != '[' && i+1 < len(sql) && sql[i+1] == end {
+		if end != ']' && i+1 < len(s) && s[i+1] == end {
 			i++
 			continue
 		}
-		t := token{kind: quoted, raw: sql[:i+1], name: sql[1:i]}
-		if open != '[' {
-			t.name = strings.ReplaceAll(t.name, string([]byte{end, end}), string(end))
-		}
-		if open == '\'' {
-			t.kind = text
-		}
-		return t, sql[i+1:], nil
+		return token{kind: k, raw: s[:i+1]}
 	}
-	return token{}, "", refuse("a "+string(open)+" is not closed", "")
+	return token{kind: k, raw: s, open: true}
 }
 
 // numberEnd is where a number ends. What is wrong with it is SQLite's to say.
-func numberEnd(sql string) int {
-	i := span(sql, func(c byte) bool { return inName(c) || c == '.' })
-	if exponent := sql[i-1] | 0x20; exponent == 'e' && i < len(sql) && (sql[i] == '+' || sql[i] == '-') && !strings.HasPrefix(strings.ToLower(sql), "0x") {
-		i += 1 + span(sql[i+1:], inName)
+func numberEnd(s string) int {
+	i := span(s, func(c byte) bool { return inName(c) || c == '.' })
+	if exponent := s[i-1] | 0x20; exponent == 'e' && i < len(s) && (s[i] == '+' || s[i] == '-') && !strings.HasPrefix(lower(s[:2]), "0x") {
+		i += 1 + span(s[i+1:], inName)
 	}
 	return i
 }
@@ -132,13 +163,12 @@ func span(s string, in func(byte) bool) int {
 	return i
 }
 
-// blank reports whether a character separates tokens. A vertical tab does so only behind another blank; elsewhere SQLite
+// isBlank reports whether a byte separates tokens. A vertical tab does so only behind another blank; elsewhere SQLite
 // refuses it.
-func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// inName reports whether a character may be in a name: letters, digits, _, $ and all that is
-// not ASCII.
+// inName reports whether a byte may be in a name: letters, digits, _, $ and all that is not ASCII.
 func inName(c byte) bool {
-	return digit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || c == '$' || c >= 0x80
+	return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || c == '$' || c >= 0x80
 }

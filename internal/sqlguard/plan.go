@@ -1,9 +1,10 @@
 package sqlguard
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+
+	"zombiezen.com/go/sqlite"
 )
 
 // mostScans is how many tables a statement may go through whole, one inside the other. Two is
@@ -46,22 +47,12 @@ func (c *scratch) affordable(sql string) error {
 }
 
 func (c *scratch) plan(sql string) (*plan, error) {
-	stmt, _, err := c.conn.PrepareTransient("EXPLAIN QUERY PLAN " + sql)
-	if err != nil {
-		return nil, refuse(sqliteFrame.ReplaceAllString(err.Error(), ""), "")
-	}
 	p := &plan{below: map[int][]step{}, largest: 1}
-	for {
-		row, err := stmt.Step()
-		if err != nil || !row {
-			if err = errors.Join(err, stmt.Finalize()); err != nil {
-				return nil, fmt.Errorf("check SQL: %w", err)
-			}
-			return p, nil
-		}
-		parent := stmt.ColumnInt(1)
-		p.below[parent] = append(p.below[parent], step{stmt.ColumnInt(0), stmt.ColumnText(3)})
-	}
+	return p, c.lines("EXPLAIN QUERY PLAN "+sql, func(line *sqlite.Stmt) error {
+		parent := line.ColumnInt(1)
+		p.below[parent] = append(p.below[parent], step{line.ColumnInt(0), line.ColumnText(3)})
+		return nil
+	})
 }
 
 // scans counts the whole tables that are gone through inside each other below a step. What
@@ -105,7 +96,7 @@ func (s step) whole() bool {
 			return false
 		}
 		for term := range strings.SplitSeq(terms, " AND ") {
-			if column, equal := strings.CutSuffix(term, "=?"); equal && !shared[strings.ToLower(column)] {
+			if column, equal := strings.CutSuffix(term, "=?"); equal && !shared[lower(column)] {
 				return false
 			}
 		}

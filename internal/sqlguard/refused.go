@@ -1,18 +1,53 @@
 package sqlguard
 
-// Refused is the error for a statement that may not be sent: what is wrong with it, and what to
-// try instead.
+import (
+	"fmt"
+
+	"zombiezen.com/go/sqlite"
+
+	"collie/internal/lazyregexp"
+)
+
+// Refused is the error for a statement that does or sees more than it may: what is wrong with it, and what to try
+// instead.
 type Refused struct {
 	Message, Hint string
-	// Scope says that it would be in order if every notebook might be read.
+	// Scope says that the statement would be in order if every notebook might be read.
 	Scope bool
+	// Write says that the statement would have changed a documented table.
+	Write bool
 }
 
 // Error is the message.
 func (r *Refused) Error() string { return r.Message }
 
+// Error is an error of SQLite's about a statement, in SQLite's words.
+type Error struct{ Message string }
+
+func (e *Error) Error() string { return e.Message }
+
 func refuse(message, hint string) *Refused { return &Refused{Message: message, Hint: hint} }
 
 func outOfScope(message, hint string) *Refused {
 	return &Refused{Message: message, Hint: hint, Scope: true}
+}
+
+// frame is what the library puts around SQLite's words.
+var frame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
+
+// plain is an error of SQLite's about a statement without the frame. Another error of it is left alone.
+func plain(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultError, sqlite.ResultAuth, sqlite.ResultTooBig, sqlite.ResultRange, sqlite.ResultMismatch:
+		return &Error{Message: frame.ReplaceAllString(err.Error(), "")}
+	}
+	return err
+}
+
+// clip shortens a text for a message.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return fmt.Sprintf("%q…", string(r[:40]))
+	}
+	return fmt.Sprintf("%q", s)
 }

@@ -38,11 +38,12 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	// The same text but for the bodies of our own expressions, where the tables have names that
 	// the statement cannot say.
 	proof := s.within(n, "", func(table string) string { return "SELECT * FROM " + reserved + table })
-	err := withoutTables(func(c *scratch) error {
-		if err := c.compile(s, proof); err != nil {
+	err := s.against(layout{tables: reserved, indexes: reserved, flat: true}, func(c *scratch) error {
+		stmt, err := s.compiled(c, proof)
+		if err != nil {
 			return err
 		}
-		return c.affordable(proof)
+		return joined(c.affordable(proof), stmt.Finalize())
 	})
 	if err != nil {
 		return "", outOfScope(

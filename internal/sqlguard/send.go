@@ -12,8 +12,8 @@ import (
 const Count = reserved + "count"
 
 // Limited is the statement as it is to be sent where every notebook may be read. It returns at most n rows, in its
-// own order, with their [Count]. Without an outer LIMIT the kernel would cut at 64 rows; columns of
-// the same name come apart instead of into one (32).
+// own order, with their [Count]. Without an outer LIMIT the kernel would cut at 64 rows. Columns of the same name come
+// apart instead of into one.
 func (s *Statement) Limited(n int) string { return "WITH " + s.limited(n) }
 
 // limited is what follows the expressions that stand before the statement.

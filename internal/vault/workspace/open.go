@@ -13,8 +13,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitemigration"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/internal/sqlguard"
 	"collie/internal/sqliteconn"
-	"collie/internal/vault/workspace/query"
 )
 
 //go:embed schema/*.sql
@@ -43,7 +43,7 @@ type Workspace struct {
 	keys       keyring
 	whenErased func(*Tx, map[string]map[string]string)
 	idle       *time.Timer // empties both
-	guard      *query.Guard
+	guard      *sqlguard.Runner
 
 	writer  pool // the one connection that writes
 	readers pool
@@ -58,7 +58,7 @@ type Workspace struct {
 func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
 		path: path, readOnly: o.ReadOnly, checkViews: o.CheckViews, cache: newCache(orDefault(o.CacheBlocks, defaultCacheBlocks)),
-		guard:   &query.Guard{},
+		guard:   &sqlguard.Runner{},
 		writer:  newPool(1),
 		readers: newPool(orDefault(o.Readers, defaultReaders)),
 		closed:  make(chan struct{}),

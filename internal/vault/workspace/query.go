@@ -5,20 +5,20 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"collie/internal/vault/workspace/query"
+	"collie/internal/sqlguard"
 )
 
 // What [Tx.Select] answers. A *Refused is the error for a statement that may not run, a *StatementError one of
 // SQLite's about it, in SQLite's words.
 type (
-	Result         = query.Result
-	Refused        = query.Refused
-	StatementError = query.Error
+	Result         = sqlguard.Result
+	Refused        = sqlguard.Refused
+	StatementError = sqlguard.Error
 )
 
 // prepare gives a connection the functions SQL knows beside SQLite's own. It is called with every connection before its
 // first use.
-func prepare(conn *sqlite.Conn) error { return query.Prepare(conn) }
+func prepare(conn *sqlite.Conn) error { return sqlguard.Prepare(conn) }
 
 // Select runs a statement that a user wrote over the tables SiYuan documents: blocks, attributes, spans, refs, assets,
 // file_annotation_refs, stat and blocks_fts. It only reads, runs for at most 10 s and returns at most 16 MiB. At most
@@ -43,7 +43,7 @@ func (tx *Tx) Select(statement string, limit int) (Result, error) {
 }
 
 // Statements cuts a text into its statements, without what separates them; comments alone are none.
-func Statements(text string) []string { return query.Split(text) }
+func Statements(text string) []string { return sqlguard.Split(text) }
 
 // ReadOnly reports whether a statement begins as one that only reads: with SELECT or WITH.
-func ReadOnly(statement string) bool { return query.Reads(statement) }
+func ReadOnly(statement string) bool { return sqlguard.Reads(statement) }

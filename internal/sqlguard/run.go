@@ -1,15 +1,12 @@
-package query
+package sqlguard
 
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
-
-	"collie/internal/lazyregexp"
 )
 
 // limits hold while a statement of a user is compiled and runs. A function cannot be interrupted, so the values it
@@ -89,27 +86,13 @@ func (r run) step(conn *sqlite.Conn, stmt *sqlite.Stmt) (Result, error) {
 	defer stop()
 	result, err := r.collect(stmt)
 	if err != nil && timedOut() {
-		err = &Refused{Message: fmt.Sprintf("the statement was stopped: it ran longer than %v", r.timeout)}
+		err = refuse(fmt.Sprintf("the statement was stopped: it ran longer than %v", r.timeout), "")
 	}
 	return result, err
 }
 
 func tempStore(conn *sqlite.Conn, where string) error {
 	return sqlitex.ExecuteTransient(conn, "PRAGMA temp_store = "+where, nil)
-}
-
-// compile compiles one statement and nothing behind it.
-func compile(conn *sqlite.Conn, statement string) (*sqlite.Stmt, error) {
-	stmt, trailing, err := conn.PrepareTransient(statement)
-	switch {
-	case err != nil:
-		return nil, plain(err)
-	case stmt == nil:
-		return nil, &Refused{Message: "the statement is empty"}
-	case len(Split(statement[len(statement)-trailing:])) > 0:
-		return nil, errors.Join(&Refused{Message: "there is more than one statement"}, stmt.Finalize())
-	}
-	return stmt, nil
 }
 
 // watch interrupts the connection when the time is over, or when whoever watched it before does. After stop nobody but
@@ -166,7 +149,7 @@ func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 		row := make([]any, len(columns))
 		for at, i := range columns {
 			if size += stmt.ColumnLen(i); size > r.maxBytes {
-				return Result{}, &Refused{Message: fmt.Sprintf("the result is larger than %d KiB: select fewer columns or set a LIMIT", r.maxBytes>>10)}
+				return Result{}, refuse(fmt.Sprintf("the result is larger than %d KiB: select fewer columns or set a LIMIT", r.maxBytes>>10), "")
 			}
 			row[at] = value(stmt, i)
 		}
@@ -218,17 +201,3 @@ func value(stmt *sqlite.Stmt, column int) any {
 	}
 	return nil
 }
-
-// frame is what the library puts around SQLite's words.
-var frame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
-
-// plain is an error of SQLite's about a statement without the frame. Another error of it is left alone.
-func plain(err error) error {
-	switch sqlite.ErrCode(err).ToPrimary() {
-	case sqlite.ResultError, sqlite.ResultAuth, sqlite.ResultTooBig, sqlite.ResultRange, sqlite.ResultMismatch:
-		return &Error{Message: frame.ReplaceAllString(err.Error(), "")}
-	}
-	return err
-}
-
-func isTable(name string) bool { return slices.Contains(tables, name) }

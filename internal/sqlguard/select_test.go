@@ -1,4 +1,4 @@
-package query_test
+package sqlguard_test
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/vault/workspace/query"
+	"collie/internal/sqlguard"
 )
 
 func TestSelect(t *testing.T) {
 	t.Parallel()
-	conn, g := connect(t, file(t)), guard(t, &query.Guard{})
+	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})
 	recursive := "with recursive c(x) as (select 1 union all select x+1 from c where x<100) select x from c"
 	tests := []struct {
 		statement string
@@ -63,7 +63,7 @@ func TestSelect(t *testing.T) {
 
 func TestErrorsAreSQLites(t *testing.T) {
 	t.Parallel()
-	conn, g := connect(t, file(t)), guard(t, &query.Guard{})
+	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})
 	for statement, want := range map[string]string{
 		"selec * from blocks": `near "selec": syntax error`, "select * from nosuch": "no such table: nosuch",
 		"select 'abc": `unrecognized token: "'abc"`, "select * from node": "no such table: node",
@@ -71,7 +71,7 @@ func TestErrorsAreSQLites(t *testing.T) {
 		"select 1 where 'a' regexp '('": "error parsing regexp: missing closing ): `(`",
 	} {
 		_, err := g.Select(conn, statement, 64)
-		var e *query.Error
+		var e *sqlguard.Error
 		if !errors.As(err, &e) || e.Message != want {
 			t.Errorf("%s: %v, want %s", statement, err, want)
 		}
@@ -82,9 +82,9 @@ func TestErrorsAreSQLites(t *testing.T) {
 // tab for a blank only behind another one.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	conn, g := connect(t, file(t)), guard(t, &query.Guard{})
+	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})
 	for _, call := range []string{"randomblob(9)", "randomblob \v(9)", "randomblob\n\v\f (9)", "randomblob/**/\t\v(9)", `"randomblob"(9)`} {
-		var refused *query.Refused
+		var refused *sqlguard.Refused
 		if _, err := g.Select(conn, "select hex("+call+")", 64); !errors.As(err, &refused) || !strings.Contains(refused.Message, "may not be called") {
 			t.Errorf("%q: %v", call, err)
 		}
@@ -101,11 +101,11 @@ func TestBounds(t *testing.T) {
 		"with c as (select a.id from blocks a, blocks b, blocks c, blocks d, blocks e, blocks f, blocks g, blocks h) select count(*) from c",
 		"select count(*) from blocks a, blocks b, blocks c, blocks d, blocks e, blocks f, blocks g, blocks h, blocks i, blocks j",
 	}
-	g := guard(t, &query.Guard{Timeout: 100 * time.Millisecond})
+	g := runner(t, &sqlguard.Runner{Timeout: 100 * time.Millisecond})
 	for _, statement := range endless {
 		start := time.Now()
 		_, err := g.Select(conn, statement, 64)
-		var refused *query.Refused
+		var refused *sqlguard.Refused
 		if !errors.As(err, &refused) || !strings.Contains(refused.Message, "longer than 100ms") {
 			t.Errorf("%s: %v", statement, err)
 		}
@@ -113,7 +113,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s took %v", statement, took)
 		}
 	}
-	g = guard(t, &query.Guard{MaxBytes: 4 << 10})
+	g = runner(t, &sqlguard.Runner{MaxBytes: 4 << 10})
 	for _, statement := range []string{
 		"with recursive c(x) as (select 1 union all select x+1 from c) select x from c limit 1000000",
 		"select replace(hex(id), '3', hex(id)) as a from blocks limit 100",
@@ -122,7 +122,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
-	g = guard(t, &query.Guard{})
+	g = runner(t, &sqlguard.Runner{})
 	for _, statement := range []string{
 		"select length(replace(printf('%*s', 10000000, 'x'), ' ', 'yyyyyyyyyyyyyy'))", "select printf('%*s', 1000000000, 'x')",
 		"select 1 -- " + strings.Repeat("x", 1<<20), "select 'x' regexp '" + strings.Repeat("(a|b)", 1000) + "'",
@@ -141,12 +141,12 @@ func TestBounds(t *testing.T) {
 // TestInterrupt: who watched the connection before goes on watching.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
-	conn, g := connect(t, file(t)), guard(t, &query.Guard{})
+	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})
 	done := make(chan struct{})
 	conn.SetInterrupt(done)
 	time.AfterFunc(50*time.Millisecond, func() { close(done) })
 	_, err := g.Select(conn, "with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c", 64)
-	var refused *query.Refused
+	var refused *sqlguard.Refused
 	if err == nil || errors.As(err, &refused) {
 		t.Errorf("an interrupted statement: %v", err)
 	}
@@ -164,7 +164,7 @@ func TestSplit(t *testing.T) {
 		"select [a;b], `c;d` -- e;f\n; /*;*/ x": {"select [a;b], `c;d` -- e;f", "/*;*/ x"}, "select 'it''s; ok'": {"select 'it''s; ok'"},
 		"select 'open; select 2": {"select 'open; select 2"}, "select 苹果; ？": {"select 苹果", "？"},
 	} {
-		if diff := cmp.Diff(want, query.Split(text)); diff != "" {
+		if diff := cmp.Diff(want, sqlguard.Split(text)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
@@ -177,16 +177,16 @@ func FuzzSplit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		rest := text
-		for _, part := range query.Split(text) {
+		for _, part := range sqlguard.Split(text) {
 			at := strings.Index(rest, part)
 			if at < 0 {
 				t.Fatalf("%q is not in %q, or not in this order", part, text)
 			}
 			rest = rest[at+len(part):]
-			if again := query.Split(part); len(again) != 1 || again[0] != part {
+			if again := sqlguard.Split(part); len(again) != 1 || again[0] != part {
 				t.Errorf("%q is split again: %q", part, again)
 			}
-			query.Reads(part)
+			sqlguard.Reads(part)
 		}
 	})
 }

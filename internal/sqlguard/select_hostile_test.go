@@ -1,4 +1,4 @@
-package query_test
+package sqlguard_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"collie/internal/vault/workspace/query"
+	"collie/internal/sqlguard"
 )
 
 // hostile are statements that try to write, to see what is below the documented tables, to run forever or to reach out.
@@ -77,7 +77,7 @@ func TestHostile(t *testing.T) {
 	}
 	path := file(t)
 	conn, watcher := connect(t, path), connect(t, path)
-	g := guard(t, &query.Guard{Timeout: 200 * time.Millisecond})
+	g := runner(t, &sqlguard.Runner{Timeout: 200 * time.Millisecond})
 	before := dump(t, watcher)
 	if !strings.Contains(before, canary) {
 		t.Fatal("the canary is nowhere")
@@ -118,7 +118,7 @@ func FuzzSelect(f *testing.F) {
 	}
 	path := file(f)
 	conn, watcher := connect(f, path), connect(f, path)
-	g := guard(f, &query.Guard{Timeout: 50 * time.Millisecond, MaxBytes: 1 << 20})
+	g := runner(f, &sqlguard.Runner{Timeout: 50 * time.Millisecond, MaxBytes: 1 << 20})
 	before := dump(f, watcher)
 	f.Fuzz(func(t *testing.T, statement string) {
 		result, _ := g.Select(conn, statement, 64)

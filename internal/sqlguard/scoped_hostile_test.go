@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// hostile are statements that try to do what they must not, or to see the hidden notebook. Those
+// hostileInScope are statements that try to do what they must not, or to see the hidden notebook. Those
 // that are let through must show nothing of it.
-var hostile = []string{
+var hostileInScope = []string{
 	// more than a statement that reads
 	"delete from blocks", "update blocks set memo = 'x'", "insert into blocks(id) values ('x')", "drop table blocks",
 	"create table x(a)", "create temp table x as select * from blocks", "create temp view v as select * from blocks",
@@ -104,12 +104,12 @@ var hostile = []string{
 
 func TestHostileStatementsShowNothing(t *testing.T) {
 	t.Parallel()
-	if len(hostile) < 150 {
-		t.Fatalf("only %d statements", len(hostile))
+	if len(hostileInScope) < 150 {
+		t.Fatalf("only %d statements", len(hostileInScope))
 	}
 	all, visible := database(t, true), database(t, false)
 	accepted := 0
-	for _, sql := range hostile {
+	for _, sql := range hostileInScope {
 		sent, err := scoped(sql)
 		if err != nil {
 			if leaks(strings.ReplaceAll(strings.ToUpper(err.Error()), strings.ToUpper(sql), "")) && !leaks(sql) {
@@ -120,7 +120,7 @@ func TestHostileStatementsShowNothing(t *testing.T) {
 		accepted++
 		compare(t, sql, sent, func(s string) ([]string, error) { return run(t, all, s) }, func(s string) ([]string, error) { return run(t, visible, s) })
 	}
-	t.Logf("%d of %d were let through, narrowed", accepted, len(hostile))
+	t.Logf("%d of %d were let through, narrowed", accepted, len(hostileInScope))
 	if accepted < 40 {
 		t.Errorf("only %d statements were let through: the guard is too tight to prove anything", accepted)
 	}

@@ -1,4 +1,4 @@
-package query_test
+package sqlguard_test
 
 import (
 	"fmt"
@@ -10,14 +10,11 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/internal/sqlguard"
 	"collie/internal/sqliteconn"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/workspace"
-	"collie/internal/vault/workspace/query"
 )
-
-// canary is in every place below the documented tables and in none of theirs.
-const canary = "CANARY"
 
 // file makes a workspace with a few notes, and the canary in what no statement may see.
 func file(t testing.TB) (path string) {
@@ -55,13 +52,13 @@ func connect(t testing.TB, path string) *sqlite.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sqliteconn.Close(conn) })
-	if err := query.Prepare(conn); err != nil {
+	if err := sqlguard.Prepare(conn); err != nil {
 		t.Fatal(err)
 	}
 	return conn
 }
 
-func guard(t testing.TB, g *query.Guard) *query.Guard {
+func runner(t testing.TB, g *sqlguard.Runner) *sqlguard.Runner {
 	t.Helper()
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {

@@ -1,4 +1,4 @@
-package query
+package sqlguard
 
 import "strings"
 
@@ -13,12 +13,12 @@ func Split(text string) []string {
 		}
 		empty = true
 	}
-	for _, t := range lex(text) {
+	for _, t := range vaultPolicy.lex(text) {
 		switch {
 		case t.is(";"):
 			take(t.start)
-			start = t.end
-		case t.kind != space:
+			start = t.end()
+		case !t.blank():
 			empty = false
 		}
 	}
@@ -34,10 +34,8 @@ func Reads(statement string) bool {
 
 // firstWord is the keyword a statement begins with, in lower case.
 func firstWord(statement string) string {
-	for _, t := range lex(statement) {
-		if t.kind != space {
-			return t.name()
-		}
+	if tokens := solid(vaultPolicy.lex(statement)); len(tokens) > 0 {
+		return tokens[0].name()
 	}
 	return ""
 }
@@ -45,7 +43,7 @@ func firstWord(statement string) string {
 // limited reports whether a statement has a LIMIT of its own; one in brackets does not count.
 func limited(statement string) bool {
 	depth := 0
-	for _, t := range lex(statement) {
+	for _, t := range vaultPolicy.lex(statement) {
 		switch {
 		case t.is("("):
 			depth++
@@ -61,8 +59,8 @@ func limited(statement string) bool {
 // textFor makes a text of a name wherever a statement has it as a word or in double quotes.
 func textFor(statement, name string) string {
 	var out strings.Builder
-	for _, t := range lex(statement) {
-		if t.kind == word && strings.EqualFold(t.raw, name) || t.kind == quoted && t.raw[0] == '"' && t.name() == lower(name) {
+	for _, t := range vaultPolicy.lex(statement) {
+		if t.kind == word && strings.EqualFold(t.raw, name) || t.kind == quoted && t.raw[0] == '"' && !t.open && t.name() == lower(name) {
 			out.WriteString(asText(name))
 			continue
 		}

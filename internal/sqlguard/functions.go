@@ -1,0 +1,102 @@
+package sqlguard
+
+import (
+	"strings"
+)
+
+// policy is what the names in a statement are held against.
+type policy struct {
+	functions map[string]bool // those that may be called, and the tables that are functions
+	keywords  map[string]bool // those that may stand before a bracket that is not a call
+	// markIsLetter makes a byte order mark the beginning of a name. For SQLite it is a blank between two tokens.
+	markIsLetter bool
+}
+
+// Both lists leave out what makes large values of small ones, reads files, runs SQL of its own or loads code, and what
+// nobody knows yet.
+var (
+	// kernelPolicy is for statements that are sent to a kernel. What a kernel may not know is missing, and printf, since
+	// a kernel does not limit the length of a value.
+	kernelPolicy = &policy{
+		functions: setOf(common + "json_group_array json_group_object median"),
+		keywords:  setOf(keywords),
+	}
+	// vaultPolicy is for statements that run here. Aggregates that hold all they have seen, whatever the limit of a value,
+	// are missing: json_group_array, json_group_object, median, percentile.
+	vaultPolicy = &policy{
+		functions: setOf(common + `
+			format json_array_insert json_insert printf soundex sqlite_version unistr acosh asinh atanh cosh sinh tanh
+			current_date current_time current_timestamp pragma_table_info`),
+		keywords:     setOf(keywords + "check null returning rows"),
+		markIsLetter: true,
+	}
+)
+
+const common = `
+	abs char coalesce concat concat_ws glob hex if ifnull iif instr length like likelihood likely lower ltrim max min nullif
+	octet_length quote random regexp replace round rtrim sign substr substring trim typeof unhex unicode unlikely upper
+	avg count group_concat string_agg sum total
+	cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number
+	date datetime julianday strftime time timediff unixepoch
+	json json_array json_array_length json_each json_error_position json_extract
+	json_object json_patch json_pretty json_quote json_remove json_replace json_set json_tree json_type json_valid
+	acos asin atan atan2 ceil ceiling cos degrees exp floor ln log log10 log2 mod pi pow power radians sin sqrt tan trunc
+	bm25 highlight snippet match `
+
+const keywords = `
+	all and as between by case cast collate distinct else end escape except exists filter from glob group having in
+	intersect is isnull join like limit match materialized not notnull offset on or order over partition regexp select
+	then union using values when where window with `
+
+// modules are the tables that SQLite makes of a call and that show nothing but its arguments.
+var modules = setOf("json_each json_tree")
+
+func setOf(list string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(list) {
+		set[name] = true
+	}
+	return set
+}
+
+// unknownCall reports whether the token at i stands where a function is called, and is not the name of one that may be.
+// The library's authorizer does not name functions.
+func (p *policy) unknownCall(tokens []token, i int) bool {
+	t := tokens[i]
+	if name := t.name(); name == "" || p.functions[name] || t.kind == word && p.keywords[name] {
+		return false
+	}
+	return i+1 < len(tokens) && tokens[i+1].is("(") && !defines(tokens, i)
+}
+
+// defines reports whether the token at i names a common table expression: name [(columns)] AS [[NOT] MATERIALIZED] (.
+// It cannot be a call, since no call of SQL goes on so. tokens have no blanks.
+func defines(tokens []token, i int) bool {
+	if i == 0 || !tokens[i-1].is("with") && !tokens[i-1].is("recursive") && !tokens[i-1].is(",") {
+		return false
+	}
+	rest := tokens[i+1:]
+	skip := func(s string) bool {
+		if len(rest) > 0 && rest[0].is(s) {
+			rest = rest[1:]
+			return true
+		}
+		return false
+	}
+	if skip("(") {
+		for len(rest) > 0 && (rest[0].named() || rest[0].is(",")) {
+			rest = rest[1:]
+		}
+		if !skip(")") {
+			return false
+		}
+	}
+	if !skip("as") {
+		return false
+	}
+	if skip("not") && !skip("materialized") {
+		return false
+	}
+	skip("materialized")
+	return skip("(")
+}

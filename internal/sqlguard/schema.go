@@ -1,0 +1,93 @@
+package sqlguard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// documented are the tables that may be read, with their columns in order, as kernel 3.7.3 declares them. blocks_fts has
+// the columns of blocks; MATCH has blocks_fts and rank beside them.
+var documented = []struct {
+	name    string
+	columns string
+}{
+	{"blocks", "id parent_id root_id hash box path hpath name alias memo tag content fcontent markdown length type subtype ial sort created updated"},
+	{"spans", "id block_id root_id box path content markdown type ial"},
+	{"assets", "id block_id root_id box docpath path name title hash"},
+	{"attributes", "id name value type block_id root_id box path"},
+	{"refs", "id def_block_id def_block_parent_id def_block_root_id def_block_path block_id root_id box path content markdown type"},
+	{"file_annotation_refs", "id file_path annotation_id block_id root_id box path content type"},
+	{"stat", "key value"},
+}
+
+// fullText is the virtual table over blocks, and searched are its columns that have an index of words.
+const fullText = "blocks_fts"
+
+var searched = setOf("name alias memo tag content fcontent ial")
+
+// indexes are those that decide how a statement is carried out: a table, and its columns.
+var indexes = [][2]string{
+	{"blocks", "id"}, {"blocks", "parent_id"}, {"blocks", "root_id"}, {"blocks", "root_id id hash"}, {"spans", "root_id"},
+	{"assets", "root_id"}, {"attributes", "block_id"}, {"attributes", "root_id"},
+}
+
+// layout is how a database with the documented tables differs from the documented one.
+type layout struct {
+	tables, indexes string // what the names of tables and of indexes begin with
+	// flat makes an ordinary table of the one for full text, since to make the virtual one takes half the time.
+	flat bool
+}
+
+// script creates the tables and indexes of a database.
+func (l layout) script() string {
+	var b strings.Builder
+	for _, t := range documented {
+		fmt.Fprintf(&b, "CREATE TABLE %s%s (%s);\n", l.tables, t.name, strings.Join(columns(t.name), ", "))
+	}
+	if l.flat {
+		fmt.Fprintf(&b, "CREATE TABLE %s%s (%s);\n", l.tables, fullText, strings.Join(columns(fullText), ", "))
+	} else {
+		b.WriteString(fullTextScript())
+	}
+	for _, index := range indexes {
+		on := strings.Fields(index[1])
+		fmt.Fprintf(&b, "CREATE INDEX %sidx_%s_%s ON %s%s(%s);\n", l.indexes, index[0], strings.Join(on, "_"), l.tables, index[0], strings.Join(on, ", "))
+	}
+	return b.String()
+}
+
+func fullTextScript() string {
+	names := columns(fullText)
+	for i, name := range names {
+		if !searched[name] {
+			names[i] += " UNINDEXED"
+		}
+	}
+	return fmt.Sprintf("CREATE VIRTUAL TABLE %s USING fts5(%s, content='blocks', content_rowid='rowid', tokenize='trigram');\n", fullText, strings.Join(names, ", "))
+}
+
+// Tables are the names of the tables that may be read, in order.
+func Tables() []string {
+	names := []string{fullText}
+	for _, t := range documented {
+		names = append(names, t.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func isTable(name string) bool { return columns(name) != nil }
+
+// columns are the columns of a table in a slice of its own, nil if there is no such table.
+func columns(table string) []string {
+	if table == fullText {
+		table = "blocks"
+	}
+	for _, t := range documented {
+		if t.name == table {
+			return strings.Fields(t.columns)
+		}
+	}
+	return nil
+}

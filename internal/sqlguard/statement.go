@@ -1,0 +1,218 @@
+package sqlguard
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// MaxLength bounds a statement for a kernel, in bytes.
+const MaxLength = 32 << 10
+
+// reserved begins the names that are ours.
+const reserved = "collie_"
+
+// Statement is a statement for a kernel that only reads. It is immutable and safe for concurrent use.
+type Statement struct {
+	sql     string // without comments and what ends it
+	aliases map[string]bool
+	used    map[string]bool // tables that it may name
+	match   bool            // it may use MATCH
+}
+
+// Parse checks a statement. Errors are a *[Refused].
+func Parse(sql string) (*Statement, error) {
+	if len(sql) > MaxLength {
+		return nil, refuse(fmt.Sprintf("the statement has %d bytes, more than %d", len(sql), MaxLength), "")
+	}
+	tokens, err := single(sql)
+	if err != nil {
+		return nil, err
+	}
+	s := &Statement{sql: withoutComments(tokens), aliases: map[string]bool{}, used: map[string]bool{}}
+	if err := s.inspect(solid(tokens)); err != nil {
+		return nil, err
+	}
+	return s, s.against(layout{indexes: reserved, flat: !s.used[fullText]}, func(c *scratch) error {
+		if err := s.accept(c); err != nil {
+			return err
+		}
+		if err := c.allowed(s.sql); err != nil {
+			return err
+		}
+		return c.affordable(s.Limited(1))
+	})
+}
+
+// single are the tokens of a statement without what ends it. A second statement is refused, as is a text that no lexer
+// can tell the end of.
+func single(sql string) ([]token, error) {
+	if !utf8.ValidString(sql) || strings.ContainsRune(sql, 0) {
+		return nil, refuse("the statement is not plain text", "")
+	}
+	tokens := kernelPolicy.lex(sql)
+	end := len(tokens)
+	for end > 0 && (tokens[end-1].blank() && !tokens[end-1].open || tokens[end-1].is(";")) {
+		end--
+	}
+	tokens = tokens[:end]
+	for _, t := range tokens { // only the last one can be open
+		switch {
+		case t.open && t.kind == comment:
+			return nil, refuse("a comment /* is not closed", "")
+		case t.open:
+			return nil, refuse("a "+strings.TrimLeft(t.raw, "xX")[:1]+" is not closed", "")
+		}
+	}
+	for _, t := range tokens {
+		if t.is(";") {
+			return nil, refuse("there is more than one statement", "send one SELECT at a time")
+		}
+	}
+	return tokens, nil
+}
+
+// withoutComments is the text of tokens with a blank for each comment.
+func withoutComments(tokens []token) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		if t.kind == comment {
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteString(t.raw)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// inspect checks what SQLite's authorizer does not see: the first keyword, variables, the names of functions and of
+// common table expressions. tokens have no blanks.
+func (s *Statement) inspect(tokens []token) error {
+	if len(tokens) == 0 {
+		return refuse("the statement is empty", "")
+	}
+	if first := tokens[0]; !first.is("select") && !first.is("with") && !first.is("values") {
+		return refuse("only SELECT is allowed, and this begins with "+clip(first.raw), "notes are changed with the block and document tools")
+	}
+	for i, t := range tokens {
+		name := t.name()
+		switch {
+		case t.kind == variable:
+			return refuse("a statement takes no variables, and this has "+clip(t.raw), "write the value itself")
+		case !t.named():
+			continue
+		case strings.HasPrefix(name, reserved):
+			return refuseName()
+		case isTable(name):
+			s.used[name] = true
+		}
+		s.match = s.match || name == "match"
+		if defines(tokens, i) {
+			if err := s.define(name); err != nil {
+				return err
+			}
+			continue
+		}
+		if kernelPolicy.unknownCall(tokens, i) {
+			return refuseFunction(t.raw)
+		}
+	}
+	return nil
+}
+
+func refuseName() error { return refuse("names that begin with "+reserved+" are reserved", "") }
+
+func refuseFunction(name string) error {
+	return refuse("the function "+clip(name)+" is not allowed", "common functions of text, numbers, dates, JSON and aggregation are")
+}
+
+// define takes in the name of a common table expression.
+func (s *Statement) define(name string) error {
+	if isTable(name) {
+		return refuse("WITH "+clip(name)+" hides the table of that name", "choose another name")
+	}
+	for _, begin := range []string{"sqlite_", "pragma_", "json_", "dbstat"} {
+		if strings.HasPrefix(name, begin) {
+			return refuse("WITH "+clip(name)+": names that begin with "+begin+" are SQLite's", "choose another name")
+		}
+	}
+	s.aliases[name] = true
+	return nil
+}
+
+// against runs f with an empty database that lets the statement, and no other, do what it may.
+func (s *Statement) against(l layout, f func(*scratch) error) (err error) {
+	c, err := openScratch(l.script())
+	if err != nil {
+		return err
+	}
+	defer func() { err = joined(err, c.close()) }()
+	if err := c.guardedBy(kernelJudge{prefix: l.tables, aliases: s.aliases}); err != nil {
+		return err
+	}
+	return f(c)
+}
+
+// kernelJudge lets a statement read the documented tables, and name its own expressions and those that [Statement.Scoped]
+// puts before it.
+type kernelJudge struct {
+	prefix  string          // of the tables' names
+	aliases map[string]bool // the statement's own expressions
+}
+
+func (j kernelJudge) read(table, column string) *Refused {
+	name, real := strings.CutPrefix(table, j.prefix)
+	switch {
+	case real && isTable(name), modules[table]:
+		return nil
+	case column == "" && (j.aliases[table] || table == reserved+"rows" || isTable(table)): // an expression, none of whose columns is used
+		return nil
+	}
+	return refuse("the table "+clip(table)+" may not be read", tablesHint)
+}
+
+func (j kernelJudge) other(a sqlite.Action) *Refused {
+	if a.Type() == sqlite.OpRecursive {
+		return refuse("recursion is not allowed: the kernel cannot stop a statement that does not end",
+			`document(action="list_tree") and block(action="breadcrumb") walk up and down; path LIKE '%id%' finds what is below a document`)
+	}
+	return refuse("only SELECT is allowed", "notes are changed with the block and document tools")
+}
+
+// accept has SQLite compile the statement as it came. A column may be named by a text as well, which is not a name to the
+// lexer, and one of ours would stand in the place of ours.
+func (s *Statement) accept(c *scratch) error {
+	stmt, err := s.compiled(c, s.sql)
+	if err != nil {
+		return err
+	}
+	for i := range stmt.ColumnCount() {
+		if strings.HasPrefix(lower(stmt.ColumnName(i)), reserved) {
+			err = refuseName()
+		}
+	}
+	return joined(err, stmt.Finalize())
+}
+
+// compiled has SQLite compile a text that the statement is part of. An error says what to try.
+func (s *Statement) compiled(c *scratch, sql string) (*sqlite.Stmt, error) {
+	stmt, err := c.compile(sql)
+	if wrong, ok := errors.AsType[*Error](err); ok {
+		return nil, s.explain(wrong.Message)
+	}
+	return stmt, err
+}
+
+// joined is a refusal alone, or what else went wrong.
+func joined(err, after error) error {
+	if _, refused := errors.AsType[*Refused](err); refused {
+		return err
+	}
+	if err = errors.Join(err, after); err != nil {
+		return fmt.Errorf("check SQL: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package sqlguard
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"collie/internal/lazyregexp"
+)
+
+var (
+	noColumn = lazyregexp.New(`no such column: (\S+)`)
+	noTable  = lazyregexp.New(`no such table: (\S+)`)
+)
+
+var tablesHint = "tables: " + strings.Join(Tables(), ", ")
+
+// explain makes of SQLite's words a refusal that says what to try.
+func (s *Statement) explain(message string) *Refused {
+	if m := noColumn.FindStringSubmatch(message); m != nil {
+		return s.unknownColumn(m[1])
+	}
+	if m := noTable.FindStringSubmatch(message); m != nil {
+		out := refuse("there is no table "+clip(m[1]), tablesHint)
+		if like := nearest(m[1], Tables()); like != "" {
+			out.Message += "; perhaps " + like
+		}
+		return out
+	}
+	return refuse(message, "")
+}
+
+// unknownColumn is the refusal for a column that does not exist. A kernel would answer its name as a text, and nobody
+// would notice.
+func (s *Statement) unknownColumn(name string) *Refused {
+	name = strings.Trim(name, `"`)
+	bare := name[strings.LastIndexByte(name, '.')+1:]
+	out := refuse("there is no column "+clip(name), "")
+	hints := []string{"a text stands in single quotes: 'd'"}
+	var all []string
+	for _, table := range sortedByUse(s.used) {
+		all = append(all, columns(table)...)
+		if s.used[table] {
+			hints = append(hints, "columns of "+table+": "+strings.Join(columns(table), ", "))
+		}
+	}
+	if like := nearest(bare, all); like != "" {
+		out.Message += "; perhaps " + like
+	}
+	out.Hint = strings.Join(hints, "; ")
+	return out
+}
+
+// nearest is the name that a wrong one was most likely meant to be, empty if none comes close.
+func nearest(wrong string, names []string) string {
+	wrong = strings.ToLower(wrong)
+	if len(wrong) < 3 {
+		return ""
+	}
+	most := max(1, len(wrong)/3)
+	best, bestName := most+1, ""
+	for _, name := range names {
+		d := distance(wrong, name)
+		if d > 1 && (strings.HasPrefix(name, wrong) || strings.HasSuffix(name, "_"+wrong)) {
+			d = 1
+		}
+		if d < best {
+			best, bestName = d, name
+		}
+	}
+	return bestName
+}
+
+// distance counts the letters that have to be put in, left out or changed.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// sortedByUse puts the tables that a statement names first.
+func sortedByUse(used map[string]bool) []string {
+	names := Tables()
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(used[a]), rank(used[b])) })
+	return names
+}
+
+func rank(used bool) int {
+	if used {
+		return 0
+	}
+	return 1
+}
