@@ -10,12 +10,11 @@ import (
 	"collie/internal/pipeline/analytics"
 	"collie/internal/pipeline/audit"
 	"collie/internal/pipeline/metrics"
-	"collie/internal/tool"
 )
 
 // The types of analytics, for those who read them through an [App] or a [Telemetry].
 type (
-	UsageSummary     = analytics.Summary
+	Usage            = analytics.Usage
 	TelemetryPayload = analytics.Payload
 )
 
@@ -63,13 +62,11 @@ func (c *counting) close() {
 }
 
 // Usage adds up the calls of a time, of all processes of this home.
-func (a *App) Usage(ctx context.Context, from, before time.Time) (UsageSummary, error) {
-	list, _ := a.Road.List(ctx, tool.ListTools, "")
-	given := analytics.Chars(list) + analytics.Chars([]byte(a.Road.Instructions("")))
+func (a *App) Usage(ctx context.Context, from, before time.Time) (Usage, error) {
 	a.reloading.Lock()
 	cfg := a.cfg
 	a.reloading.Unlock()
-	return analytics.Summarize(ctx, analyticsDir(cfg), from, before, given)
+	return analytics.Summarize(ctx, analyticsDir(cfg), from, before)
 }
 
 func analyticsDir(cfg *config.Config) string { return filepath.Join(cfg.Paths.Data, "analytics") }

@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -101,17 +102,17 @@ func usage(t *testing.T, home string) []analytics.Entry {
 	}
 	var out []analytics.Entry
 	for _, name := range files {
-		f, err := os.Open(name)
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for e, err := range analytics.Read(f) {
-			if err != nil {
+		for line := range bytes.Lines(text) {
+			var e analytics.Entry
+			if err := json.Unmarshal(line, &e); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			out = append(out, e)
 		}
-		_ = f.Close()
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package analytics
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
 
 	"collie/internal/tool"
@@ -30,7 +30,7 @@ func describe(done *tool.CallDone, last *session) (Entry, reading) {
 		ParamKeys:     paramKeys(c.Args),
 		Transport:     transport(c),
 		SessionIDHash: last.hashOf(c.Session),
-		RequestChars:  Chars(c.Args),
+		RequestChars:  unitsIn(c.Args),
 		ResponseChars: response.chars(),
 		RequestBytes:  len(c.Args),
 		ResponseBytes: size,
@@ -127,52 +127,19 @@ const (
 // paramKeys are the names of arguments. What is too long for a name is left out, since it may
 // be anything.
 func paramKeys(args json.RawMessage) []string {
-	if keys, ok := plainKeys(args); ok {
-		return keys
-	}
-	return namesOf(args)
-}
-
-// namesOf is paramKeys for anything.
-func namesOf(args json.RawMessage) []string {
 	keys := []string{}
-	d := gjson.ParseBytes(args)
-	if !d.IsObject() {
+	c := cursor{raw: args}
+	if !json.Valid(args) || c.peek() != '{' {
 		return keys
 	}
-	d.ForEach(func(k, _ gjson.Result) bool {
-		if name := k.String(); name != "action" && len(name) <= maxKeyName {
-			keys = append(keys, name)
-		}
-		return true
-	})
-	return tidied(keys)
-}
-
-// plainKeys is paramKeys for arguments that are a valid object without escapes in its names, which nearly all are.
-func plainKeys(args json.RawMessage) (keys []string, ok bool) {
-	keys = []string{}
-	if !json.Valid(args) {
-		return nil, false
-	}
-	c := cursor{raw: args}
-	if c.peek() != '{' {
-		return keys, true
-	}
+	var space [maxKeyName]byte
 	for begun := false; c.more(begun, '}'); begun = true {
-		name := c.name()
-		if bytes.IndexByte(name, '\\') >= 0 {
-			return nil, false
-		}
-		if name = name[1 : len(name)-1]; string(name) != "action" && len(name) <= maxKeyName {
+		name, _ := jsontext.AppendUnquote(space[:0], c.name()) // what is not UTF-8 is replaced
+		if string(name) != "action" && len(name) <= maxKeyName {
 			keys = append(keys, string(name))
 		}
 		c.value()
 	}
-	return tidied(keys), true
-}
-
-func tidied(keys []string) []string {
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
 	return keys[:min(len(keys), maxKeys)]

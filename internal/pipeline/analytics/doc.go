@@ -1,7 +1,8 @@
 // Package analytics counts on this machine what is called, how long it takes and how large it
 // is. [Open] subscribes to the calls that end and appends a line for each to a file of the day;
-// [Query] reads the lines, [Summarize] adds them up, and [Telemetry] makes of them a report
-// without names and texts of the user, which goes nowhere unless somebody says where to.
+// [Summarize] adds the lines up by day and by action, and [Telemetry] makes of them a report
+// without names and texts of the user, which goes nowhere unless somebody says where to. Single
+// calls are looked up in the audit, by the hash of their session.
 //
 // A call pays for it one publish on the event bus. What the road does is never held up, and
 // nothing here is a record to rely on: what cannot be kept is counted and dropped, a line may be

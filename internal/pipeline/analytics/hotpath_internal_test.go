@@ -38,7 +38,7 @@ func TestACallNeverWaits(t *testing.T) {
 	l.mu.Unlock()
 	l.Close()
 	kept, dropped := 0, 0
-	for e, err := range Query(t.Context(), dir, time.Time{}, time.Time{}) {
+	for e, err := range entries(t.Context(), dir, time.Time{}, time.Time{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestLargeResultsAreLetGo(t *testing.T) {
 	l.mu.Unlock()
 	l.Close()
 	read, let := 0, 0
-	for e, err := range Query(t.Context(), dir, time.Time{}, time.Time{}) {
+	for e, err := range entries(t.Context(), dir, time.Time{}, time.Time{}) {
 		switch {
 		case err != nil:
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func entries(t testing.TB, dir string) []analytics.Entry {
 	t.Helper()
 	var out []analytics.Entry
-	for e, err := range analytics.Query(context.Background(), dir, time.Time{}, time.Time{}) {
+	for e, err := range analytics.Entries(context.Background(), dir, time.Time{}, time.Time{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -472,7 +472,7 @@ func TestCaptureText(t *testing.T) {
 	}
 	want := "正文 ***" + strings.Repeat("🐕", 9997)
 	if e.ResponseText != want || !e.ResponseTextTruncated {
-		t.Errorf("response of %d units, truncated %t", analytics.Chars([]byte(e.ResponseText)), e.ResponseTextTruncated)
+		t.Errorf("response of %d bytes, truncated %t", len(e.ResponseText), e.ResponseTextTruncated)
 	}
 	done.Result = textResult(strings.Repeat("a", 2<<20))
 	if e, _ := keep(analytics.Options{CaptureText: true, Redactor: redact}); e.ResponseText != "" || !e.ResponseTextTruncated || e.ResponseChars != 2<<20 {

@@ -43,22 +43,27 @@ const other = "other"
 // newPayload counts the calls in dir from since on and before at. own are the tools whose names
 // may be told.
 func newPayload(ctx context.Context, dir string, since, at time.Time, own []string, version string) (Payload, error) {
-	t := newTally()
-	for e, err := range Query(ctx, dir, since, at) {
-		if err != nil {
-			return Payload{}, err
-		}
+	u, err := summarize(ctx, dir, since, at, func(e *Entry) {
 		if !slices.Contains(own, e.Tool) {
 			e.Tool, e.Action = other, other
 		}
-		t.add(&e)
+	})
+	if err != nil {
+		return Payload{}, err
 	}
+	sums := Aggregates{ActionBreakdown: u.Actions, HourlyDistribution: u.Hours, TransportDistribution: map[string]int{Stdio: 0, HTTP: 0, CLI: 0}}
+	millis := 0.0
+	for _, d := range u.Days {
+		sums.TotalCalls += d.Calls
+		sums.ErrorCalls += d.Errors
+		millis += d.DurationMs
+		for name, calls := range d.Transports {
+			sums.TransportDistribution[name] += calls
+		}
+	}
+	sums.ErrorRate, sums.AvgDurationMs = ratio(float64(sums.ErrorCalls), sums.TotalCalls), ratio(millis, sums.TotalCalls)
 	p := Payload{
-		V: 1, ReportedAt: at.UnixMilli(),
-		Aggregates: Aggregates{
-			TotalCalls: t.all.calls, ErrorCalls: t.all.errors, ErrorRate: t.all.rate(), AvgDurationMs: t.all.average(),
-			ActionBreakdown: t.ranked(), HourlyDistribution: t.hours, TransportDistribution: t.transports,
-		},
+		V: 1, ReportedAt: at.UnixMilli(), Aggregates: sums,
 		Meta: Meta{PluginVersion: version, NodeVersion: runtime.Version(), Platform: runtime.GOOS},
 	}
 	if !since.IsZero() {
