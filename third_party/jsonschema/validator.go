@@ -16,12 +16,20 @@ func (sch *Schema) Validate(v any) error {
 	return sch.validate(v, nil, nil, nil, false, nil)
 }
 
-func (sch *Schema) validate(v any, regexpEngine RegexpEngine, meta *Schema, resources map[jsonPointer]*resource, assertVocabs bool, vocabularies map[string]*Vocabulary) error {
+//collie: instead of
+//- func (sch *Schema) validate(v any, regexpEngine RegexpEngine, meta *Schema, resources map[jsonPointer]*resource, assertVocabs bool, vocabularies map[string]*Vocabulary) error {
+//collie: now
+func (sch *Schema) validateWithin(left *int, v any, regexpEngine RegexpEngine, meta *Schema, resources map[jsonPointer]*resource, assertVocabs bool, vocabularies map[string]*Vocabulary) error {
+//collie: end
 	vd := validator{
 		v:            v,
 		vloc:         make([]string, 0, 8),
 		sch:          sch,
-		scp:          &scope{sch, "", 0, nil},
+//collie: instead of
+//- 		scp:          &scope{sch, "", 0, nil},
+//collie: now
+		scp:          &scope{sch, "", 0, nil, left},
+//collie: end
 		uneval:       unevalFrom(v, sch, false),
 		errors:       nil,
 		boolResult:   false,
@@ -68,10 +76,20 @@ type validator struct {
 }
 
 func (vd *validator) validate() (*uneval, error) {
+//collie: instead of
+//- 	s := vd.sch
+//- 	v := vd.v
+//- 
+//- 	// boolean --
+//collie: now
+	if !vd.scp.step() {
+		return nil, errSpent
+	}
 	s := vd.sch
 	v := vd.v
 
 	// boolean --
+//collie: end
 	if s.Bool != nil {
 		if *s.Bool {
 			return vd.uneval, nil
@@ -291,7 +309,11 @@ func (vd *validator) objValidate(obj map[string]any) {
 				meta = res.dialect.getSchema(vd.assertVocabs, vd.vocabularies)
 				sch = meta
 			}
-			if err := sch.validate(pname, vd.regexpEngine, meta, resources, vd.assertVocabs, vd.vocabularies); err != nil {
+//collie: instead of
+//- 			if err := sch.validate(pname, vd.regexpEngine, meta, resources, vd.assertVocabs, vd.vocabularies); err != nil {
+//collie: now
+			if err := sch.validateWithin(vd.scp.left, pname, vd.regexpEngine, meta, resources, vd.assertVocabs, vd.vocabularies); err != nil {
+//collie: end
 				verr := err.(*ValidationError)
 				verr.InstanceLocation = vd.vloc
 				verr.SchemaURL = s.PropertyNames.Location
@@ -502,7 +524,11 @@ func (vd *validator) strValidate(str string) {
 			meta = res.dialect.getSchema(vd.assertVocabs, vd.vocabularies)
 			sch = meta
 		}
-		if err = sch.validate(*deserialized, vd.regexpEngine, meta, resources, vd.assertVocabs, vd.vocabularies); err != nil {
+//collie: instead of
+//- 		if err = sch.validate(*deserialized, vd.regexpEngine, meta, resources, vd.assertVocabs, vd.vocabularies); err != nil {
+//collie: now
+		if err = sch.validateWithin(vd.scp.left, *deserialized, vd.regexpEngine, meta, resources, vd.assertVocabs, vd.vocabularies); err != nil {
+//collie: end
 			verr := err.(*ValidationError)
 			verr.InstanceLocation = vd.vloc
 			verr.SchemaURL = s.Location
@@ -874,11 +900,22 @@ type scope struct {
 	// same vid
 	vid int
 
+//collie: instead of
+//- 	parent *scope
+//- }
+//collie: now
 	parent *scope
+
+	left *int // the steps that the check may still take, nil for any number
 }
+//collie: end
 
 func (sc *scope) child(sch *Schema, refKeyword string, vid int) *scope {
-	return &scope{sch, refKeyword, vid, sc}
+//collie: instead of
+//- 	return &scope{sch, refKeyword, vid, sc}
+//collie: now
+	return &scope{sch, refKeyword, vid, sc, sc.left}
+//collie: end
 }
 
 func (sc *scope) checkCycle() *scope {

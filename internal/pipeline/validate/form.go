@@ -23,7 +23,6 @@ type form struct {
 	acceptsAll bool                          // every object fits
 	flat       *flat                         // the schema, where it is one; else nil
 	sprawls    bool                          // see sprawls
-	meter      *meter                        // for schemas that could take long; else nil
 	names      *names                        // what a strict action takes; else nil
 	schemas    map[string]*jsonschema.Schema // by location
 }
@@ -92,12 +91,8 @@ func (refuse) Load(string) (any, error) {
 // prepare drops the formats that older drafts assert and bounds what checking may cost.
 func (f *form) prepare(s *jsonschema.Schema) error {
 	all := reachable(s)
-	cost, err := appraise(all)
-	if err != nil {
+	if err := acyclic(all); err != nil {
 		return err
-	}
-	if cost > free {
-		f.meter = new(meter)
 	}
 	// Where no part has an $id of its own, a dynamic reference leads where a plain one does, and
 	// its cost is known.
@@ -110,9 +105,6 @@ func (f *form) prepare(s *jsonschema.Schema) error {
 		}
 		if !f.strict {
 			sub.Format = nil
-		}
-		if f.meter != nil {
-			sub.Extensions = append(sub.Extensions, f.meter)
 		}
 		curb(sub)
 		f.sprawls = f.sprawls || sprawls(sub)

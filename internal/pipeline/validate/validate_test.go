@@ -220,6 +220,7 @@ func TestCostIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200)
 	for name, tt := range map[string]struct{ schema, args string }{
 		"references": {`{"$defs":{` + ladder.String() + `"r60":{"type":"string"}},"$ref":"#/$defs/r0"}`, `{}`},
+		"names":      {`{"$defs":{` + ladder.String() + `"r60":{"maxLength":0}},"propertyNames":{"$ref":"#/$defs/r0"}}`, `{"a":1}`},
 		"recursion":  {`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep},
 		"numbers":    {`{"properties":{"a":{"uniqueItems":true,"items":{"type":"integer","multipleOf":1e-1000000}}}}`, `{"a":[` + strings.Repeat("1e1000000,", 2000) + `1]}`},
 		"digits":     {`{"properties":{"a":{"multipleOf":7}}}`, `{"a":` + strings.Repeat("9", 4<<20) + `}`},
@@ -232,7 +233,7 @@ func TestCostIsBounded(t *testing.T) {
 			if d := time.Since(start); d > 25*time.Second {
 				t.Errorf("checking took %v", d)
 			}
-			if (name == "references" || name == "recursion") && !strings.Contains(outcome(err), "too many steps") {
+			if (name == "references" || name == "names" || name == "recursion") && !strings.Contains(outcome(err), "too many steps") {
 				t.Errorf("outcome %s", outcome(err))
 			}
 		})
@@ -274,6 +275,20 @@ func TestRecursiveSchemasServeNormalArguments(t *testing.T) {
 	t.Parallel()
 	a := &tool.Action{InputSchema: []byte(`{"$defs":{"n":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/n"}},"name":{"type":"string"}}}},"properties":{"root":{"$ref":"#/$defs/n"}}}`)}
 	args := `{"root":{"kids":[` + strings.Repeat(`{"name":"a","kids":[{},{}]},`, 20_000) + `{}]}}`
+	if _, err := validate.New(validate.Options{}).Do(t.Context(), call(a, args), ran); err != nil {
+		t.Error(err)
+	}
+}
+
+// Many forms of many values are what a large but honest schema has.
+func TestLargeUnionsServeNormalArguments(t *testing.T) {
+	t.Parallel()
+	var forms []string
+	for i := range 100 {
+		forms = append(forms, fmt.Sprintf(`{"properties":{"kind":{"const":"k%d"},"a":{"type":"string"},"b":{"type":"integer"}},"required":["kind"]}`, i))
+	}
+	a := &tool.Action{InputSchema: []byte(`{"properties":{"steps":{"items":{"anyOf":[` + strings.Join(forms, ",") + `]}}}}`)}
+	args := `{"steps":[` + strings.Repeat(`{"kind":"k99","a":"x","b":1},`, 5_000) + `{"kind":"k50"}]}`
 	if _, err := validate.New(validate.Options{}).Do(t.Context(), call(a, args), ran); err != nil {
 		t.Error(err)
 	}
