@@ -65,7 +65,7 @@ func TestReferenceIsComplete(t *testing.T) {
 			for _, p := range a.Params() {
 				want = append(want, "| "+p.Name+" |")
 			}
-			for _, f := range a.Returns {
+			for _, f := range a.Returned() {
 				want = append(want, "- `"+f.Name+"`: "+f.About)
 			}
 			for _, w := range want {

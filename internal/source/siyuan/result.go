@@ -13,7 +13,7 @@ import (
 // result is the MCP result of a run: the JSON as text, and as structured content.
 func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
 	if r.Config.Slim && !r.Meta.Verbose {
-		raw = slim(raw, r.Action.Returns)
+		raw = slim(raw, r.Action.Returned())
 	}
 	return asResult(capped(raw, s.opts.MaxResult))
 }

@@ -41,10 +41,10 @@ func complete(t *testing.T, name string, a *action.Action) {
 	if len(a.Endpoints) == 0 && name != "mascot" {
 		t.Error("no endpoints")
 	}
-	if len(a.Returns) == 0 {
+	if len(a.Returned()) == 0 {
 		t.Error("nothing is said of its result")
 	}
-	for _, f := range a.Returns {
+	for _, f := range a.Returned() {
 		if f.Name == "" || f.About == "" {
 			t.Errorf("field %+v", f)
 		}

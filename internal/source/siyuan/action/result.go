@@ -11,12 +11,12 @@ import (
 
 // Page is a part of a list. Extras of an action are embedded beside it.
 type Page[T any] struct {
-	Data        []T  `json:"data"`
-	Total       int  `json:"total"`
-	Page        int  `json:"page"`
-	PageSize    int  `json:"pageSize"`
-	PageCount   int  `json:"pageCount"`
-	HasNextPage bool `json:"hasNextPage"`
+	Data        []T  `json:"data" about:"lines in the order of their documents' paths"`
+	Total       int  `json:"total" about:"changes"`
+	Page        int  `json:"page" about:"from 1"`
+	PageSize    int  `json:"pageSize" about:"blocks a page"`
+	PageCount   int  `json:"pageCount" about:"pages"`
+	HasNextPage bool `json:"hasNextPage" about:"whether there are more"`
 }
 
 // Paged cuts a page out of all; one beyond the end is the last one. page begins with 1.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"collie/internal/tool"
 )
@@ -59,8 +60,12 @@ type Spec struct {
 	// command line may give without their names.
 	Aliases    map[string]string
 	Positional []string
-	Returns    []Field
-	Example    string // arguments as JSON, without "action"
+	// Result is a value of the type that is returned. Its fields say in tags what they are: about:"…", and verbose:"yes"
+	// for what is left out unless the caller asks. Returns is what the tags do not say, or otherwise: see
+	// [Action.Returned].
+	Result  any
+	Returns []Field
+	Example string // arguments as JSON, without "action"
 	// Adapt changes the arguments before anything else, for aliases that are more than another
 	// name; nil where there is none. It returns args itself where nothing has to be changed.
 	Adapt func(args json.RawMessage) json.RawMessage
@@ -101,7 +106,9 @@ type Action struct {
 	params []Param
 	schema json.RawMessage
 	args   reflect.Type
-	run    func(ctx context.Context, r *Request, args any) (any, error)
+
+	returned func() []Field // made at the first use: most commands never ask
+	run      func(ctx context.Context, r *Request, args any) (any, error)
 }
 
 // New returns an action of spec whose arguments are an A, a struct with the tags of [Param]. It
@@ -115,6 +122,7 @@ func New[A any](spec Spec, run func(ctx context.Context, r *Request, a A) (any, 
 
 func made(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request, args any) (any, error)) *Action {
 	a := &Action{Spec: spec, params: paramsOf(args), args: args, run: run}
+	a.returned = sync.OnceValue(func() []Field { return returnedBy(&a.Spec) })
 	if a.Spec.Risk == "" {
 		a.Spec.Risk = riskOf(&spec)
 	}

@@ -25,11 +25,11 @@ type addColumnArgs struct {
 }
 
 type addColumnResult struct {
-	Success bool      `json:"success"`
-	AVID    kernel.ID `json:"avID"`
-	KeyID   kernel.ID `json:"keyID"`
-	KeyName string    `json:"keyName"`
-	KeyType string    `json:"keyType"`
+	Success bool      `json:"success" about:"it is there"`
+	AVID    kernel.ID `json:"avID" about:"database id"`
+	KeyID   kernel.ID `json:"keyID" about:"column id, which set_cells takes"`
+	KeyName string    `json:"keyName" about:"what it is called"`
+	KeyType string    `json:"keyType" about:"what its cells hold"`
 }
 
 func addColumn(p patience) *action.Action {
@@ -40,13 +40,7 @@ func addColumn(p patience) *action.Action {
 		Needs:     []action.Need{on(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "name": "keyName", "type": "keyType"}, Positional: []string{"avID", "keyName", "keyType"},
-		Returns: []action.Field{
-			{Name: "success", About: "it is there"},
-			{Name: "avID", About: "database id"},
-			{Name: "keyID", About: "column id, which set_cells takes"},
-			{Name: "keyName", About: "what it is called"},
-			{Name: "keyType", About: "what its cells hold"},
-		},
+		Result:  addColumnResult{},
 		Example: `{"avID":"20240801120000-avmain1","keyName":"Price","keyType":"number"}`,
 		Adapt:   selections,
 	}, func(ctx context.Context, r *action.Request, a addColumnArgs) (any, error) {

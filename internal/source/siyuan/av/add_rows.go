@@ -27,14 +27,14 @@ type added struct {
 	BlockID        kernel.ID `json:"blockID,omitempty"`
 	PrimaryKeyText string    `json:"primaryKeyText,omitempty"`
 	RowID          kernel.ID `json:"rowID"`
-	Existing       bool      `json:"existing,omitempty"`
+	Existing       bool      `json:"existing,omitempty" about:"the block was a row already"`
 }
 
 type addRowsResult struct {
-	Success bool      `json:"success"`
-	AVID    kernel.ID `json:"avID"`
-	Rows    []added   `json:"rows"`
-	Added   int       `json:"added"`
+	Success bool      `json:"success" about:"all of them are there"`
+	AVID    kernel.ID `json:"avID" about:"database id"`
+	Rows    []added   `json:"rows" about:"blockID or primaryKeyText, and the rowID"`
+	Added   int       `json:"added" about:"how many are new"`
 }
 
 func addRows(p patience) *action.Action {
@@ -46,13 +46,7 @@ func addRows(p patience) *action.Action {
 		Needs:     []action.Need{on(access.Write, "avID"), action.OnBlock(access.Write, "blockIDs")}, // the kernel notes in a block which databases show it
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID"},
-		Returns: []action.Field{
-			{Name: "success", About: "all of them are there"},
-			{Name: "avID", About: "database id"},
-			{Name: "rows", About: "blockID or primaryKeyText, and the rowID"},
-			{Name: "rows[].existing", About: "the block was a row already"},
-			{Name: "added", About: "how many are new"},
-		},
+		Result:  addRowsResult{},
 		Example: `{"avID":"20240801120000-avmain1","primaryKeyTexts":["first task"]}`,
 	}, func(ctx context.Context, r *action.Request, a addRowsArgs) (any, error) {
 		if len(a.BlockIDs)+len(a.PrimaryKeyTexts) == 0 {

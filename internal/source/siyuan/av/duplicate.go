@@ -19,12 +19,12 @@ type duplicateArgs struct {
 }
 
 type duplicateResult struct {
-	Success       bool      `json:"success"`
-	AVID          kernel.ID `json:"avID"`
-	BlockID       kernel.ID `json:"blockID"`
-	SourceAVID    kernel.ID `json:"sourceAvID"`
-	InsertedAfter kernel.ID `json:"insertedAfter"`
-	Materialized  bool      `json:"materialized"`
+	Success       bool      `json:"success" about:"the copy is there"`
+	AVID          kernel.ID `json:"avID" about:"id of the copy"`
+	BlockID       kernel.ID `json:"blockID" about:"the block that shows it"`
+	SourceAVID    kernel.ID `json:"sourceAvID" about:"what was copied" verbose:"yes"`
+	InsertedAfter kernel.ID `json:"insertedAfter" about:"the block above" verbose:"yes"`
+	Materialized  bool      `json:"materialized" about:"the copy can be read" verbose:"yes"`
 }
 
 func duplicate(p patience) *action.Action {
@@ -38,14 +38,7 @@ func duplicate(p patience) *action.Action {
 			"lute/spinBlockDOM", "transactions", "block/appendBlock", "block/getBlockInfo", "av/getAttributeView",
 		},
 		Aliases: map[string]string{"id": "avID"}, Positional: []string{"avID"},
-		Returns: []action.Field{
-			{Name: "success", About: "the copy is there"},
-			{Name: "avID", About: "id of the copy"},
-			{Name: "blockID", About: "the block that shows it"},
-			{Name: "sourceAvID", About: "what was copied", Verbose: true},
-			{Name: "insertedAfter", About: "the block above", Verbose: true},
-			{Name: "materialized", About: "the copy can be read", Verbose: true},
-		},
+		Result:  duplicateResult{},
 		Example: `{"avID":"20240801120000-avmain1"}`,
 	}, func(ctx context.Context, r *action.Request, a duplicateArgs) (any, error) {
 		after, err := copyPlace(ctx, r)

@@ -16,15 +16,15 @@ type getArgs struct {
 
 // row is a row and the ids that are easily taken for its own.
 type row struct {
-	RowID         kernel.ID               `json:"rowID"`
-	SourceBlockID kernel.ID               `json:"sourceBlockID,omitempty"`
-	ValueIDs      map[kernel.ID]kernel.ID `json:"valueIDs,omitempty"`
+	RowID         kernel.ID               `json:"rowID" about:"what names the row everywhere"`
+	SourceBlockID kernel.ID               `json:"sourceBlockID,omitempty" about:"the block that it is bound to"`
+	ValueIDs      map[kernel.ID]kernel.ID `json:"valueIDs,omitempty" about:"ids of its values by column" verbose:"yes"`
 }
 
 type getResult struct {
-	ID           kernel.ID       `json:"id"`
-	AV           json.RawMessage `json:"av"`
-	ResolvedRows []row           `json:"resolvedRows"`
+	ID           kernel.ID       `json:"id" about:"database id"`
+	AV           json.RawMessage `json:"av" about:"columns with their values (keyValues), views, name"`
+	ResolvedRows []row           `json:"resolvedRows" about:"the rows"`
 }
 
 func get() *action.Action {
@@ -35,14 +35,7 @@ func get() *action.Action {
 		Needs:     []action.Need{on(access.Read, "id")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView"},
 		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "id", About: "database id"},
-			{Name: "av", About: "columns with their values (keyValues), views, name"},
-			{Name: "resolvedRows", About: "the rows"},
-			{Name: "resolvedRows[].rowID", About: "what names the row everywhere"},
-			{Name: "resolvedRows[].sourceBlockID", About: "the block that it is bound to"},
-			{Name: "resolvedRows[].valueIDs", About: "ids of its values by column", Verbose: true},
-		},
+		Result:  getResult{},
 		Example: `{"id":"20240801120000-avmain1"}`,
 	}, func(ctx context.Context, r *action.Request, a getArgs) (any, error) {
 		db, err := load(ctx, r, a.ID)

@@ -15,9 +15,9 @@ type filterSortArgs struct {
 }
 
 type filterSortResult struct {
-	AVID    kernel.ID       `json:"avID"`
-	Filters json.RawMessage `json:"filters"`
-	Sorts   json.RawMessage `json:"sorts"`
+	AVID    kernel.ID       `json:"avID" about:"database id"`
+	Filters json.RawMessage `json:"filters" about:"a tree of conditions; no filter is one empty group"`
+	Sorts   json.RawMessage `json:"sorts" about:"columns in order"`
 }
 
 func filterSort() *action.Action {
@@ -27,11 +27,7 @@ func filterSort() *action.Action {
 		Needs:     []action.Need{on(access.Read, "id")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "av/getAttributeViewFilterSort"},
 		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "avID", About: "database id"},
-			{Name: "filters", About: "a tree of conditions; no filter is one empty group"},
-			{Name: "sorts", About: "columns in order"},
-		},
+		Result:  filterSortResult{},
 		Example: `{"id":"20240801120000-avmain1"}`,
 	}, func(ctx context.Context, r *action.Request, a filterSortArgs) (any, error) {
 		through, err := block(ctx, r, r.Target("id"))

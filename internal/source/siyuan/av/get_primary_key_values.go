@@ -19,23 +19,23 @@ type primaryArgs struct {
 }
 
 type primaryRow struct {
-	RowID      kernel.ID `json:"rowID"`
-	Content    string    `json:"content"`
-	BlockID    kernel.ID `json:"blockID,omitempty"`
-	IsDetached bool      `json:"isDetached"`
-	ValueID    kernel.ID `json:"valueID"`
+	RowID      kernel.ID `json:"rowID" about:"what names the row"`
+	Content    string    `json:"content" about:"text of the primary column"`
+	BlockID    kernel.ID `json:"blockID,omitempty" about:"the block that it is bound to"`
+	IsDetached bool      `json:"isDetached" about:"it is bound to none"`
+	ValueID    kernel.ID `json:"valueID" about:"id of the primary value" verbose:"yes"`
 }
 
 type primaryResult struct {
-	AVID        kernel.ID    `json:"avID"`
-	Name        string       `json:"name"`
-	BlockIDs    []kernel.ID  `json:"blockIDs"`
-	Rows        []primaryRow `json:"rows"`
-	Total       int          `json:"total"`
-	Page        int          `json:"page"`
-	PageSize    int          `json:"pageSize"`
-	PageCount   int          `json:"pageCount"`
-	HasNextPage bool         `json:"hasNextPage"`
+	AVID        kernel.ID    `json:"avID" about:"database id"`
+	Name        string       `json:"name" about:"of the database"`
+	BlockIDs    []kernel.ID  `json:"blockIDs" about:"blocks that show it"`
+	Rows        []primaryRow `json:"rows" about:"the rows of this page"`
+	Total       int          `json:"total" about:"rows in all"`
+	Page        int          `json:"page" about:"this page"`
+	PageSize    int          `json:"pageSize" about:"rows a page"`
+	PageCount   int          `json:"pageCount" about:"pages in all"`
+	HasNextPage bool         `json:"hasNextPage" about:"there are more"`
 }
 
 // everything is a page size that no database fills. The kernel says neither how many rows there
@@ -49,22 +49,7 @@ func primaryKeyValues() *action.Action {
 		Needs:     []action.Need{on(access.Read, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "av/getAttributeViewPrimaryKeyValues"},
 		Aliases:   map[string]string{"id": "avID", "query": "keyword"}, Positional: []string{"avID", "keyword"},
-		Returns: []action.Field{
-			{Name: "avID", About: "database id"},
-			{Name: "name", About: "of the database"},
-			{Name: "blockIDs", About: "blocks that show it"},
-			{Name: "rows", About: "the rows of this page"},
-			{Name: "rows[].rowID", About: "what names the row"},
-			{Name: "rows[].content", About: "text of the primary column"},
-			{Name: "rows[].blockID", About: "the block that it is bound to"},
-			{Name: "rows[].isDetached", About: "it is bound to none"},
-			{Name: "rows[].valueID", About: "id of the primary value", Verbose: true},
-			{Name: "total", About: "rows in all"},
-			{Name: "page", About: "this page"},
-			{Name: "pageSize", About: "rows a page"},
-			{Name: "pageCount", About: "pages in all"},
-			{Name: "hasNextPage", About: "there are more"},
-		},
+		Result:  primaryResult{},
 		Example: `{"avID":"20240801120000-avmain1","keyword":"row"}`,
 	}, func(ctx context.Context, r *action.Request, a primaryArgs) (any, error) {
 		got, err := primaryValues(ctx, r, a.AVID, a.Keyword)

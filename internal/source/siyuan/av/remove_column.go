@@ -18,10 +18,10 @@ type removeColumnArgs struct {
 }
 
 type removeColumnResult struct {
-	Success bool      `json:"success"`
-	AVID    kernel.ID `json:"avID"`
-	KeyID   kernel.ID `json:"keyID"`
-	KeyName string    `json:"keyName"`
+	Success bool      `json:"success" about:"it is gone"`
+	AVID    kernel.ID `json:"avID" about:"database id"`
+	KeyID   kernel.ID `json:"keyID" about:"the column"`
+	KeyName string    `json:"keyName" about:"what it was called"`
 }
 
 func removeColumn(p patience) *action.Action {
@@ -36,12 +36,7 @@ func removeColumn(p patience) *action.Action {
 			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions",
 		},
 		Aliases: map[string]string{"id": "avID", "columnID": "keyID"}, Positional: []string{"avID", "keyID"},
-		Returns: []action.Field{
-			{Name: "success", About: "it is gone"},
-			{Name: "avID", About: "database id"},
-			{Name: "keyID", About: "the column"},
-			{Name: "keyName", About: "what it was called"},
-		},
+		Result:  removeColumnResult{},
 		Example: `{"avID":"20240801120000-avmain1","keyID":"20240801120008-keytel1"}`,
 		Effect: func(r *action.Request) string {
 			return "removes the column " + r.Target("keyID").Subject + " with all its cells from the database"

@@ -19,11 +19,11 @@ type removeRowsArgs struct {
 }
 
 type removeRowsResult struct {
-	Success      bool         `json:"success"`
-	AVID         kernel.ID    `json:"avID"`
-	SrcIDs       []kernel.ID  `json:"srcIDs"`
-	Removed      int          `json:"removed"`
-	Verification verification `json:"verification"`
+	Success      bool         `json:"success" about:"none of them is there any more"`
+	AVID         kernel.ID    `json:"avID" about:"database id"`
+	SrcIDs       []kernel.ID  `json:"srcIDs" about:"the rows that are gone"`
+	Removed      int          `json:"removed" about:"how many"`
+	Verification verification `json:"verification" about:"how that was found" verbose:"yes"`
 }
 
 // verification says how a write was found to be there.
@@ -45,13 +45,7 @@ func removeRows(p patience) *action.Action {
 		Needs:     []action.Need{on(access.Write, "avID"), action.On(access.Read, "rows srcIDs", "srcIDs", removedRows)},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "rowIDs": "srcIDs"}, Positional: []string{"avID"},
-		Returns: []action.Field{
-			{Name: "success", About: "none of them is there any more"},
-			{Name: "avID", About: "database id"},
-			{Name: "srcIDs", About: "the rows that are gone"},
-			{Name: "removed", About: "how many"},
-			{Name: "verification", About: "how that was found", Verbose: true},
-		},
+		Result:  removeRowsResult{},
 		Example: `{"avID":"20240801120000-avmain1","srcIDs":["20240801130000-detach1"]}`,
 		Effect: func(r *action.Request) string {
 			rows := "1 row with all its cells"

@@ -17,10 +17,10 @@ type renameArgs struct {
 }
 
 type renameResult struct {
-	Success bool      `json:"success"`
-	AVID    kernel.ID `json:"avID"`
-	BlockID kernel.ID `json:"blockID"`
-	Name    string    `json:"name"`
+	Success bool      `json:"success" about:"it has that name now"`
+	AVID    kernel.ID `json:"avID" about:"database id"`
+	BlockID kernel.ID `json:"blockID" about:"the block through which it was renamed"`
+	Name    string    `json:"name" about:"its name"`
 }
 
 func rename(p patience) *action.Action {
@@ -30,12 +30,7 @@ func rename(p patience) *action.Action {
 		Needs:     []action.Need{on(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "transactions", "av/getAttributeView"},
 		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID", "name"},
-		Returns: []action.Field{
-			{Name: "success", About: "it has that name now"},
-			{Name: "avID", About: "database id"},
-			{Name: "blockID", About: "the block through which it was renamed"},
-			{Name: "name", About: "its name"},
-		},
+		Result:  renameResult{},
 		Example: `{"avID":"20240801120000-avmain1","name":"Projects"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
 		if strings.TrimSpace(a.Name) == "" {

@@ -25,25 +25,25 @@ type renderArgs struct {
 }
 
 type renderResult struct {
-	Total        int             `json:"total"`
-	Page         int             `json:"page"`
-	PageSize     int             `json:"pageSize"`
-	PageCount    int             `json:"pageCount"`
-	HasNextPage  bool            `json:"hasNextPage"`
-	AVID         kernel.ID       `json:"avID"`
-	ID           kernel.ID       `json:"id"`
-	Name         string          `json:"name"`
-	ViewID       kernel.ID       `json:"viewID"`
-	ViewName     string          `json:"viewName"`
-	ViewType     string          `json:"viewType"`
-	Views        []viewName      `json:"views"`
+	Total        int             `json:"total" about:"rows in all"`
+	Page         int             `json:"page" about:"this page"`
+	PageSize     int             `json:"pageSize" about:"rows a page"`
+	PageCount    int             `json:"pageCount" about:"pages in all"`
+	HasNextPage  bool            `json:"hasNextPage" about:"there are more"`
+	AVID         kernel.ID       `json:"avID" about:"database id"`
+	ID           kernel.ID       `json:"id" about:"the same" verbose:"yes"`
+	Name         string          `json:"name" about:"of the database"`
+	ViewID       kernel.ID       `json:"viewID" about:"the view that is shown"`
+	ViewName     string          `json:"viewName" about:"its name"`
+	ViewType     string          `json:"viewType" about:"table, gallery or kanban"`
+	Views        []viewName      `json:"views" about:"all views"`
 	Table        table           `json:"table"`
-	RowFormat    string          `json:"rowFormat"`
-	RawRows      bool            `json:"rawRowsIncluded"`
-	Data         json.RawMessage `json:"data,omitempty"`
-	Materialized bool            `json:"materialized,omitempty"`
-	BlockID      kernel.ID       `json:"blockID,omitempty"`
-	Warning      string          `json:"warning,omitempty"`
+	RowFormat    string          `json:"rowFormat" about:"how to read a row"`
+	RawRows      bool            `json:"rawRowsIncluded" about:"data is there" verbose:"yes"`
+	Data         json.RawMessage `json:"data,omitempty" about:"what the kernel answered" verbose:"yes"`
+	Materialized bool            `json:"materialized,omitempty" about:"the database has just been made"`
+	BlockID      kernel.ID       `json:"blockID,omitempty" about:"the block that shows it now"`
+	Warning      string          `json:"warning,omitempty" about:"what did not show"`
 }
 
 func render(p patience) *action.Action {
@@ -61,30 +61,7 @@ func render(p patience) *action.Action {
 			"lute/spinBlockDOM", "transactions",
 		},
 		Aliases: map[string]string{"avID": "id"}, Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "total", About: "rows in all"},
-			{Name: "page", About: "this page"},
-			{Name: "pageSize", About: "rows a page"},
-			{Name: "pageCount", About: "pages in all"},
-			{Name: "hasNextPage", About: "there are more"},
-			{Name: "avID", About: "database id"},
-			{Name: "id", About: "the same", Verbose: true},
-			{Name: "name", About: "of the database"},
-			{Name: "viewID", About: "the view that is shown"},
-			{Name: "viewName", About: "its name"},
-			{Name: "viewType", About: "table, gallery or kanban"},
-			{Name: "views", About: "all views"},
-			{Name: "table.columns", About: "id, name and type"},
-			{Name: "table.rows", About: "id, blockID of a bound row, group, cells"},
-			{Name: "table.rowCount", About: "rows in all"},
-			{Name: "table.groups", About: "of a grouped view"},
-			{Name: "rowFormat", About: "how to read a row"},
-			{Name: "rawRowsIncluded", About: "data is there", Verbose: true},
-			{Name: "data", About: "what the kernel answered", Verbose: true},
-			{Name: "materialized", About: "the database has just been made"},
-			{Name: "blockID", About: "the block that shows it now"},
-			{Name: "warning", About: "what did not show"},
-		},
+		Result:  renderResult{},
 		Example: `{"id":"20240801120000-avmain1","pageSize":20}`,
 	}, func(ctx context.Context, r *action.Request, a renderArgs) (any, error) {
 		if a.PageSize == 0 {

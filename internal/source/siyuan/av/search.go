@@ -17,14 +17,14 @@ type searchArgs struct {
 
 // hit is a database that was found, in one of its blocks that may be read.
 type hit struct {
-	ID         kernel.ID      `json:"id"`
-	AVID       kernel.ID      `json:"avID"`
-	AVName     string         `json:"avName"`
-	BlockID    kernel.ID      `json:"blockID"`
-	HPath      string         `json:"hPath,omitempty"`
-	Views      []hitView      `json:"views,omitempty"`
-	Rows       []primaryRow   `json:"rows,omitempty"`
-	RenderArgs map[string]any `json:"renderArgs"`
+	ID         kernel.ID      `json:"id" about:"the same as avID" verbose:"yes"`
+	AVID       kernel.ID      `json:"avID" about:"database id"`
+	AVName     string         `json:"avName" about:"its name"`
+	BlockID    kernel.ID      `json:"blockID" about:"a block that shows it"`
+	HPath      string         `json:"hPath,omitempty" about:"where that is"`
+	Views      []hitView      `json:"views,omitempty" about:"its views" verbose:"yes"`
+	Rows       []primaryRow   `json:"rows,omitempty" about:"rows that fit, three at most"`
+	RenderArgs map[string]any `json:"renderArgs" about:"arguments of render" verbose:"yes"`
 }
 
 type hitView struct {
@@ -34,13 +34,13 @@ type hitView struct {
 }
 
 type searchResult struct {
-	Keyword         string `json:"keyword"`
-	SearchScope     string `json:"searchScope"`
-	Results         []hit  `json:"results"`
-	RawResultCount  int    `json:"rawResultCount"`
-	UnresolvedCount int    `json:"unresolvedCount"`
-	Truncated       bool   `json:"truncated,omitempty"`
-	Hint            string `json:"hint,omitempty"`
+	Keyword         string `json:"keyword" about:"what was searched"`
+	SearchScope     string `json:"searchScope" about:"name, or rows where no name fits"`
+	Results         []hit  `json:"results" about:"databases"`
+	RawResultCount  int    `json:"rawResultCount" about:"databases that were shown or could not be placed" verbose:"yes"`
+	UnresolvedCount int    `json:"unresolvedCount" about:"databases that no block shows"`
+	Truncated       bool   `json:"truncated,omitempty" about:"not all databases were looked at"`
+	Hint            string `json:"hint,omitempty" about:"what to do then"`
 
 	restricted bool // some notebook may not be read
 }
@@ -59,22 +59,13 @@ func search() *action.Action {
 		Unguarded: "what is found is filtered by the notebooks that show it",
 		Endpoints: []string{"av/searchAttributeView", "file/readDir", "av/getAttributeViewPrimaryKeyValues", "query/sql"},
 		Aliases:   map[string]string{"query": "keyword"}, Positional: []string{"keyword"},
+		Result: searchResult{},
 		Returns: []action.Field{
-			{Name: "keyword", About: "what was searched"},
-			{Name: "searchScope", About: "name, or rows where no name fits"},
-			{Name: "results", About: "databases"},
-			{Name: "results[].id", About: "the same as avID", Verbose: true},
-			{Name: "results[].avID", About: "database id"},
-			{Name: "results[].avName", About: "its name"},
-			{Name: "results[].blockID", About: "a block that shows it"},
-			{Name: "results[].hPath", About: "where that is"},
-			{Name: "results[].views", About: "its views", Verbose: true},
-			{Name: "results[].rows", About: "rows that fit, three at most"},
-			{Name: "results[].renderArgs", About: "arguments of render", Verbose: true},
-			{Name: "rawResultCount", About: "databases that were shown or could not be placed", Verbose: true},
-			{Name: "unresolvedCount", About: "databases that no block shows"},
-			{Name: "truncated", About: "not all databases were looked at"},
-			{Name: "hint", About: "what to do then"},
+			{Name: "results[].rows[].rowID"},
+			{Name: "results[].rows[].content"},
+			{Name: "results[].rows[].blockID"},
+			{Name: "results[].rows[].isDetached"},
+			{Name: "results[].rows[].valueID"},
 		},
 		Example: `{"keyword":"project"}`,
 	}, func(ctx context.Context, r *action.Request, a searchArgs) (any, error) {

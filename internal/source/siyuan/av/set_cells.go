@@ -20,12 +20,12 @@ type setCellsArgs struct {
 }
 
 type setCellsResult struct {
-	Success      bool         `json:"success"`
-	AVID         kernel.ID    `json:"avID"`
-	RowID        kernel.ID    `json:"rowID,omitempty"`
-	ColumnID     kernel.ID    `json:"columnID,omitempty"`
-	Updated      int          `json:"updated"`
-	Verification verification `json:"verification"`
+	Success      bool         `json:"success" about:"all of them have that value now"`
+	AVID         kernel.ID    `json:"avID" about:"database id"`
+	RowID        kernel.ID    `json:"rowID,omitempty" about:"of the one cell"`
+	ColumnID     kernel.ID    `json:"columnID,omitempty" about:"of the one cell"`
+	Updated      int          `json:"updated" about:"how many"`
+	Verification verification `json:"verification" about:"how that was found" verbose:"yes"`
 }
 
 func setCells(p patience) *action.Action {
@@ -40,14 +40,7 @@ func setCells(p patience) *action.Action {
 		Needs:     []action.Need{on(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "items": "cells", "keyID": "columnID"}, Positional: []string{"avID"},
-		Returns: []action.Field{
-			{Name: "success", About: "all of them have that value now"},
-			{Name: "avID", About: "database id"},
-			{Name: "rowID", About: "of the one cell"},
-			{Name: "columnID", About: "of the one cell"},
-			{Name: "updated", About: "how many"},
-			{Name: "verification", About: "how that was found", Verbose: true},
-		},
+		Result:  setCellsResult{},
 		Example: `{"avID":"20240801120000-avmain1","rowID":"20240801130000-detach1","columnID":"20240801120001-keytext","valueType":"text","text":"done"}`,
 	}, func(ctx context.Context, r *action.Request, a setCellsArgs) (any, error) {
 		cells, err := inputs(r, &a)

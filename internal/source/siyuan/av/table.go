@@ -83,10 +83,10 @@ func (l *layout) columns() []column {
 
 // table is a view as a reader wants it: cells are plain values in the order of the columns.
 type table struct {
-	Columns  []column   `json:"columns"`
-	Rows     []tableRow `json:"rows"`
-	RowCount int        `json:"rowCount"`
-	Groups   []group    `json:"groups,omitempty"`
+	Columns  []column   `json:"columns" about:"id, name and type"`
+	Rows     []tableRow `json:"rows" about:"id, blockID of a bound row, group, cells"`
+	RowCount int        `json:"rowCount" about:"rows in all"`
+	Groups   []group    `json:"groups,omitempty" about:"of a grouped view"`
 }
 
 type tableRow struct {

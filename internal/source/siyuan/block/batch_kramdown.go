@@ -17,11 +17,11 @@ type batchKramdownArgs struct {
 }
 
 type batchItem struct {
-	ID        string     `json:"id"`
-	OK        bool       `json:"ok"`
-	Kramdown  string     `json:"kramdown,omitempty"`
-	StateHash string     `json:"stateHash,omitempty"`
-	Error     *itemError `json:"error,omitempty"`
+	ID        string     `json:"id" about:"as it was asked for"`
+	OK        bool       `json:"ok" about:"whether it was read"`
+	Kramdown  string     `json:"kramdown,omitempty" about:"its text with ids and attributes"`
+	StateHash string     `json:"stateHash,omitempty" about:"for ifMatch of a later write (mode md)"`
+	Error     *itemError `json:"error,omitempty" about:"type, code, message and hint where it was not read"`
 }
 
 type itemError struct {
@@ -33,10 +33,10 @@ type itemError struct {
 
 type batchResult struct {
 	Items     []batchItem `json:"items"`
-	Requested int         `json:"requested"`
-	Succeeded int         `json:"succeeded"`
-	Failed    int         `json:"failed"`
-	Partial   bool        `json:"partial"`
+	Requested int         `json:"requested" about:"ids that were given"`
+	Succeeded int         `json:"succeeded" about:"of them read"`
+	Failed    int         `json:"failed" about:"of them not read"`
+	Partial   bool        `json:"partial" about:"whether any failed"`
 }
 
 func batchKramdown() *action.Action {
@@ -49,18 +49,8 @@ func batchKramdown() *action.Action {
 		Unguarded:  "the level is checked for each id by itself, so that one fails alone",
 		Endpoints:  []string{"block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"ids"},
-		Returns: []action.Field{
-			{Name: "items[].id", About: "as it was asked for"},
-			{Name: "items[].ok", About: "whether it was read"},
-			{Name: "items[].kramdown", About: "its text with ids and attributes"},
-			{Name: "items[].stateHash", About: "for ifMatch of a later write (mode md)"},
-			{Name: "items[].error", About: "type, code, message and hint where it was not read"},
-			{Name: "requested", About: "ids that were given"},
-			{Name: "succeeded", About: "of them read"},
-			{Name: "failed", About: "of them not read"},
-			{Name: "partial", About: "whether any failed"},
-		},
-		Example: `{"ids":["20260102030405-abcdefg"]}`,
+		Result:     batchResult{},
+		Example:    `{"ids":["20260102030405-abcdefg"]}`,
 	}, runBatchKramdown)
 }
 

@@ -22,13 +22,8 @@ func breadcrumb() *action.Action {
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getBlockBreadcrumb", "block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "[].id", About: "the step; the document comes first"},
-			{Name: "[].name", About: "its text; of a document notebook and path"},
-			{Name: "[].type", About: "NodeDocument, NodeHeading, …"},
-			{Name: "[].subType", About: "h1 to h6 of headings"},
-		},
-		Example: `{"id":"20260102030405-abcdefg"}`,
+		Result:     []kernel.Crumb{},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a breadcrumbArgs) (any, error) {
 		crumbs, err := r.Kernel.Breadcrumb(ctx, a.ID, a.ExcludeTypes)
 		if err != nil {

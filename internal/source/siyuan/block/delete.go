@@ -10,8 +10,8 @@ import (
 )
 
 type deleteResult struct {
-	Success bool      `json:"success"`
-	ID      kernel.ID `json:"id"`
+	Success bool      `json:"success" about:"true"`
+	ID      kernel.ID `json:"id" about:"the block that is gone"`
 }
 
 func remove() *action.Action {
@@ -24,7 +24,7 @@ func remove() *action.Action {
 		Needs:      []action.Need{action.OnBlock(access.Delete, "id")},
 		Endpoints:  []string{"block/deleteBlock", "sqlite/flushTransaction", "block/getBlockTreeInfos"},
 		Positional: []string{"id"},
-		Returns:    []action.Field{{Name: "success", About: "true"}, {Name: "id", About: "the block that is gone"}},
+		Result:     deleteResult{},
 		Example:    `{"id":"20260102030405-abcdefg"}`,
 		Effect: func(r *action.Request) string {
 			t := r.Target("id")

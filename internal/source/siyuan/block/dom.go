@@ -15,11 +15,11 @@ import (
 const mostDOM = 64 << 10
 
 type domResult struct {
-	ID         kernel.ID `json:"id"`
-	DOM        string    `json:"dom"`
-	Truncated  bool      `json:"truncated"`
-	TotalBytes int       `json:"totalBytes,omitempty"`
-	Hint       string    `json:"hint,omitempty"`
+	ID         kernel.ID `json:"id" about:"the block"`
+	DOM        string    `json:"dom" about:"its DOM"`
+	Truncated  bool      `json:"truncated" about:"whether it was cut"`
+	TotalBytes int       `json:"totalBytes,omitempty" about:"length before the cut"`
+	Hint       string    `json:"hint,omitempty" about:"how to read the rest"`
 }
 
 func dom() *action.Action {
@@ -31,14 +31,8 @@ func dom() *action.Action {
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getBlockDOM", "query/sql"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "id", About: "the block"},
-			{Name: "dom", About: "its DOM"},
-			{Name: "truncated", About: "whether it was cut"},
-			{Name: "totalBytes", About: "length before the cut"},
-			{Name: "hint", About: "how to read the rest"},
-		},
-		Example: `{"id":"20260102030405-abcdefg"}`,
+		Result:     domResult{},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
 		whole, err := r.Kernel.DOM(ctx, a.ID)
 		if err != nil {

@@ -17,7 +17,7 @@ type childrenArgs struct {
 
 type childrenResult struct {
 	action.Page[kernel.Block]
-	Hint string `json:"hint,omitempty"`
+	Hint string `json:"hint,omitempty" about:"how to go on"`
 }
 
 func getChildren() *action.Action {
@@ -29,18 +29,12 @@ func getChildren() *action.Action {
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getChildBlocks", "query/sql"},
 		Positional: []string{"id"},
+		Result:     childrenResult{},
 		Returns: []action.Field{
-			{Name: "data[].id", About: "the child"},
-			{Name: "data[].type", About: "p, h, l, i, b, c, m, t, s, av, …"},
-			{Name: "data[].subType", About: "h1 to h6 of headings; u, o, t of lists"},
-			{Name: "data[].content", About: "plain text"},
-			{Name: "data[].markdown", About: "Markdown", Verbose: true},
+			{Name: "data"},
 			{Name: "total", About: "children in all"},
 			{Name: "page", About: "of this answer"},
-			{Name: "pageSize", About: "blocks a page"},
 			{Name: "pageCount", About: "pages in all"},
-			{Name: "hasNextPage", About: "whether there are more"},
-			{Name: "hint", About: "how to go on"},
 		},
 		Example: `{"id":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a childrenArgs) (any, error) {

@@ -10,9 +10,9 @@ import (
 )
 
 type kramdownResult struct {
-	ID        kernel.ID `json:"id"`
-	Kramdown  string    `json:"kramdown"`
-	StateHash string    `json:"stateHash"`
+	ID        kernel.ID `json:"id" about:"the block"`
+	Kramdown  string    `json:"kramdown" about:"its text; {: id=\"…\"} lines hold ids and attributes"`
+	StateHash string    `json:"stateHash" about:"for ifMatch of a later write"`
 }
 
 func getKramdown() *action.Action {
@@ -25,12 +25,8 @@ func getKramdown() *action.Action {
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getBlockKramdown", "query/sql"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "id", About: "the block"},
-			{Name: "kramdown", About: `its text; {: id="…"} lines hold ids and attributes`},
-			{Name: "stateHash", About: "for ifMatch of a later write"},
-		},
-		Example: `{"id":"20260102030405-abcdefg"}`,
+		Result:     kramdownResult{},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
 		text, err := r.Kernel.Kramdown(ctx, a.ID)
 		if err != nil {

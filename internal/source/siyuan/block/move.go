@@ -19,13 +19,13 @@ type moveArgs struct {
 }
 
 type moveResult struct {
-	Success      bool        `json:"success"`
-	ID           kernel.ID   `json:"id,omitempty"`
-	IDs          []kernel.ID `json:"ids,omitempty"`
-	FinalOrder   []kernel.ID `json:"finalOrder"`
-	APICallOrder []kernel.ID `json:"apiCallOrder"`
-	Count        int         `json:"count"`
-	Warning      string      `json:"warning,omitempty"`
+	Success      bool        `json:"success" about:"true"`
+	ID           kernel.ID   `json:"id,omitempty" about:"the block"`
+	IDs          []kernel.ID `json:"ids,omitempty" about:"the blocks" verbose:"yes"`
+	FinalOrder   []kernel.ID `json:"finalOrder" about:"their order now"`
+	APICallOrder []kernel.ID `json:"apiCallOrder" about:"the order they were moved in" verbose:"yes"`
+	Count        int         `json:"count" about:"blocks moved"`
+	Warning      string      `json:"warning,omitempty" about:"blocks that stand in another place than asked for"`
 }
 
 func move() *action.Action {
@@ -51,15 +51,7 @@ func move() *action.Action {
 		},
 		Endpoints: []string{"block/moveBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns", "transactions", "sqlite/flushTransaction",
 			"attr/getBlockAttrs", "block/getChildBlocks"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "the block"},
-			{Name: "ids", About: "the blocks", Verbose: true},
-			{Name: "finalOrder", About: "their order now"},
-			{Name: "apiCallOrder", About: "the order they were moved in", Verbose: true},
-			{Name: "count", About: "blocks moved"},
-			{Name: "warning", About: "blocks that stand in another place than asked for"},
-		},
+		Result:  moveResult{},
 		Example: `{"id":"20260102030405-abcdefg","previousID":"20260102030405-bcdefgh"}`,
 		Effect: func(r *action.Request) string {
 			n := len(r.Targets("id")) + len(r.Targets("ids"))

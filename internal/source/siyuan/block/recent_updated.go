@@ -31,23 +31,23 @@ type recentBlock struct {
 }
 
 type recentDocument struct {
-	DocumentID   kernel.ID     `json:"documentId"`
-	Notebook     kernel.ID     `json:"notebook"`
-	Path         string        `json:"path"`
-	HPath        string        `json:"hPath"`
-	Name         string        `json:"name"`
-	BlockCount   int           `json:"updatedBlockCount"`
-	SampleBlocks []recentBlock `json:"sampleBlocks"`
+	DocumentID   kernel.ID     `json:"documentId" about:"document, the latest first"`
+	Notebook     kernel.ID     `json:"notebook" about:"its notebook"`
+	Path         string        `json:"path" about:"its storage path" verbose:"yes"`
+	HPath        string        `json:"hPath" about:"its human path in the notebook"`
+	Name         string        `json:"name" about:"its title"`
+	BlockCount   int           `json:"updatedBlockCount" about:"blocks of it in the list"`
+	SampleBlocks []recentBlock `json:"sampleBlocks" about:"up to 3 of them: id, type, excerpt"`
 }
 
 type recentResult struct {
 	Documents     []*recentDocument `json:"documents"`
-	DocumentCount int               `json:"documentCount"`
-	Count         int               `json:"count"`
-	LowLevel      bool              `json:"containsLowLevelBlocks"`
-	Grouping      string            `json:"grouping"`
-	PrimaryView   string            `json:"primaryView"`
-	Items         []recentBlock     `json:"items"`
+	DocumentCount int               `json:"documentCount" about:"documents"`
+	Count         int               `json:"count" about:"blocks"`
+	LowLevel      bool              `json:"containsLowLevelBlocks" about:"whether blocks below documents are among them" verbose:"yes"`
+	Grouping      string            `json:"grouping" about:"document" verbose:"yes"`
+	PrimaryView   string            `json:"primaryView" about:"documents" verbose:"yes"`
+	Items         []recentBlock     `json:"items" about:"all blocks in one list, the latest first" verbose:"yes"`
 }
 
 func recentUpdated() *action.Action {
@@ -57,22 +57,8 @@ func recentUpdated() *action.Action {
 		Class:     action.Reads,
 		Unguarded: "what is in notebooks that may not be read is left out",
 		Endpoints: []string{"block/getRecentUpdatedBlocks", "sqlite/flushTransaction", "query/sql"},
-		Returns: []action.Field{
-			{Name: "documents[].documentId", About: "document, the latest first"},
-			{Name: "documents[].notebook", About: "its notebook"},
-			{Name: "documents[].path", About: "its storage path", Verbose: true},
-			{Name: "documents[].hPath", About: "its human path in the notebook"},
-			{Name: "documents[].name", About: "its title"},
-			{Name: "documents[].updatedBlockCount", About: "blocks of it in the list"},
-			{Name: "documents[].sampleBlocks", About: "up to 3 of them: id, type, excerpt"},
-			{Name: "documentCount", About: "documents"},
-			{Name: "count", About: "blocks"},
-			{Name: "containsLowLevelBlocks", About: "whether blocks below documents are among them", Verbose: true},
-			{Name: "grouping", About: "document", Verbose: true},
-			{Name: "primaryView", About: "documents", Verbose: true},
-			{Name: "items", About: "all blocks in one list, the latest first", Verbose: true},
-		},
-		Example: `{}`,
+		Result:    recentResult{},
+		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, a recentArgs) (any, error) {
 		all, err := r.Kernel.RecentBlocks(ctx)
 		if err != nil {

@@ -25,9 +25,9 @@ type setAttrsArgs struct {
 }
 
 type setAttrsResult struct {
-	Success bool              `json:"success"`
-	ID      kernel.ID         `json:"id"`
-	Attrs   map[string]string `json:"attrs"`
+	Success bool              `json:"success" about:"true"`
+	ID      kernel.ID         `json:"id" about:"the block"`
+	Attrs   map[string]string `json:"attrs" about:"those that were set, as they are now"`
 }
 
 func setAttrs() *action.Action {
@@ -39,12 +39,8 @@ func setAttrs() *action.Action {
 		Needs:      []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints:  []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "the block"},
-			{Name: "attrs", About: "those that were set, as they are now"},
-		},
-		Example: `{"id":"20260102030405-abcdefg","attrs":{"custom-status":"done","memo":""}}`,
+		Result:     setAttrsResult{},
+		Example:    `{"id":"20260102030405-abcdefg","attrs":{"custom-status":"done","memo":""}}`,
 	}, runSetAttrs)
 }
 

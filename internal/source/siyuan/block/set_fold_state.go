@@ -14,9 +14,9 @@ type foldArgs struct {
 }
 
 type foldResult struct {
-	Success bool      `json:"success"`
-	ID      kernel.ID `json:"id"`
-	Folded  bool      `json:"folded"`
+	Success bool      `json:"success" about:"true"`
+	ID      kernel.ID `json:"id" about:"the block"`
+	Folded  bool      `json:"folded" about:"its state now"`
 }
 
 func setFoldState() *action.Action {
@@ -28,12 +28,8 @@ func setFoldState() *action.Action {
 		Needs:      []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints:  []string{"block/foldBlock", "block/unfoldBlock", "attr/getBlockAttrs"},
 		Positional: []string{"id", "folded"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "the block"},
-			{Name: "folded", About: "its state now"},
-		},
-		Example: `{"id":"20260102030405-abcdefg","folded":true}`,
+		Result:     foldResult{},
+		Example:    `{"id":"20260102030405-abcdefg","folded":true}`,
 	}, func(ctx context.Context, r *action.Request, a foldArgs) (any, error) {
 		t := r.Target("id")
 		hint := `block(action="get_children", id="` + string(a.ID) + `") lists its blocks, which can be folded`

@@ -21,13 +21,13 @@ type transferArgs struct {
 }
 
 type transferResult struct {
-	Success bool        `json:"success"`
-	FromID  kernel.ID   `json:"fromID"`
-	ToID    kernel.ID   `json:"toID"`
-	Count   int         `json:"count"`
-	RefIDs  []kernel.ID `json:"refIDs"`
-	Skipped int         `json:"skippedCount,omitempty"`
-	Warning string      `json:"warning,omitempty"`
+	Success bool        `json:"success" about:"true"`
+	FromID  kernel.ID   `json:"fromID" about:"as given"`
+	ToID    kernel.ID   `json:"toID" about:"as given"`
+	Count   int         `json:"count" about:"blocks whose references were changed"`
+	RefIDs  []kernel.ID `json:"refIDs" about:"these blocks" verbose:"yes"`
+	Skipped int         `json:"skippedCount,omitempty" about:"blocks left out because they may not be written"`
+	Warning string      `json:"warning,omitempty" about:"what was left out"`
 }
 
 func transferReferences() *action.Action {
@@ -40,16 +40,8 @@ func transferReferences() *action.Action {
 			action.OnBlock(access.Write, "fromID"), action.OnBlock(access.Write, "toID"), action.OnBlock(access.Write, "refIDs"),
 		},
 		Endpoints: []string{"query/sql", "sqlite/flushTransaction", "block/transferBlockRef", "block/getBlockKramdowns"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "fromID", About: "as given"},
-			{Name: "toID", About: "as given"},
-			{Name: "count", About: "blocks whose references were changed"},
-			{Name: "refIDs", About: "these blocks", Verbose: true},
-			{Name: "skippedCount", About: "blocks left out because they may not be written"},
-			{Name: "warning", About: "what was left out"},
-		},
-		Example: `{"fromID":"20260102030405-abcdefg","toID":"20260102030405-bcdefgh"}`,
+		Result:    transferResult{},
+		Example:   `{"fromID":"20260102030405-abcdefg","toID":"20260102030405-bcdefgh"}`,
 		Effect: func(r *action.Request) string {
 			which := "all references"
 			if n := len(r.Targets("refIDs")); n > 0 {

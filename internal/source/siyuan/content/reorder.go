@@ -15,18 +15,18 @@ import (
 // Reordered is what [Reorder] did. Its JSON is that of document.reorder; fs.reorder puts paths
 // in the place of ids.
 type Reordered struct {
-	ParentID kernel.ID `json:"parentID"`
-	Notebook kernel.ID `json:"notebook"`
-	Changed  bool      `json:"changed"`
+	ParentID kernel.ID `json:"parentID" about:"document or notebook"`
+	Notebook kernel.ID `json:"notebook" about:"notebook id"`
+	Changed  bool      `json:"changed" about:"whether anything changed"`
 	// OrderChanged says that the custom order is another one now, SortModeChanged that the
 	// custom order is shown only from now on.
-	OrderChanged    bool `json:"orderChanged"`
-	SortModeChanged bool `json:"sortModeChanged"`
+	OrderChanged    bool `json:"orderChanged" about:"whether the custom order did"`
+	SortModeChanged bool `json:"sortModeChanged" about:"whether the custom order is shown only from now on"`
 	// SortModeScope is where the order is set: "document", or "notebook" where the kernel knows
 	// no order for a single document, so that all of the notebook is shown in its custom order.
-	SortModeScope string      `json:"sortModeScope"`
-	PreviousOrder []kernel.ID `json:"previousOrder"`
-	Order         []kernel.ID `json:"order"`
+	SortModeScope string      `json:"sortModeScope" about:"what that holds for: document or notebook"`
+	PreviousOrder []kernel.ID `json:"previousOrder" about:"the order before"`
+	Order         []kernel.ID `json:"order" about:"the order now" verbose:"yes"`
 }
 
 const (

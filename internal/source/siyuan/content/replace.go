@@ -14,17 +14,17 @@ import (
 
 // Replaced says what [Replace] did. Its JSON is that of fs.replace and block.replace.
 type Replaced struct {
-	Changed      bool           `json:"changed"`
-	EditsApplied int            `json:"editsApplied"`
-	Replacements []Replacements `json:"replacements"`
+	Changed      bool           `json:"changed" about:"something is different now"`
+	EditsApplied int            `json:"editsApplied" about:"how many edits were made"`
+	Replacements []Replacements `json:"replacements" about:"{index, replaced, replace_all} of each edit"`
 	// ChangedBlocks are the blocks that were written.
-	ChangedBlocks []kernel.ID `json:"changedBlocks"`
+	ChangedBlocks []kernel.ID `json:"changedBlocks" about:"ids of the blocks that were written" verbose:"yes"`
 	// AttributesPreserved says that attributes were read before and are there afterwards.
-	AttributesPreserved bool           `json:"attributesPreserved"`
-	SkippedBlocks       []ComplexBlock `json:"skippedComplexBlocks,omitempty"`
-	Warning             string         `json:"warning,omitempty"`
-	RecommendedTools    []string       `json:"recommendedTools,omitempty"`
-	Warnings            []string       `json:"warnings,omitempty"`
+	AttributesPreserved bool           `json:"attributesPreserved" about:"attributes were checked afterwards" verbose:"yes"`
+	SkippedBlocks       []ComplexBlock `json:"skippedComplexBlocks,omitempty" about:"blocks that are not text and were not searched"`
+	Warning             string         `json:"warning,omitempty" about:"what that means"`
+	RecommendedTools    []string       `json:"recommendedTools,omitempty" about:"what handles them"`
+	Warnings            []string       `json:"warnings,omitempty" about:"what became of references"`
 }
 
 // Replacements says how often an edit was made.

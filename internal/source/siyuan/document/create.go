@@ -23,13 +23,13 @@ type createArgs struct {
 
 // created is a new document.
 type created struct {
-	Success bool `json:"success"`
+	Success bool `json:"success" about:"true"`
 	place
-	Title              string   `json:"title"`
-	ParentPath         string   `json:"parentPath,omitempty"`
-	ResolvedParentPath string   `json:"resolvedParentPath,omitempty"`
-	IconHint           string   `json:"iconHint,omitempty"`
-	Warnings           []string `json:"warnings,omitempty"`
+	Title              string   `json:"title" about:"title"`
+	ParentPath         string   `json:"parentPath,omitempty" about:"the parent as it was given" verbose:"yes"`
+	ResolvedParentPath string   `json:"resolvedParentPath,omitempty" about:"human path of the parent" verbose:"yes"`
+	IconHint           string   `json:"iconHint,omitempty" about:"how to give it an icon, where it has none" verbose:"yes"`
+	Warnings           []string `json:"warnings,omitempty" about:"what a reader of the text should know"`
 }
 
 func create() *action.Action {
@@ -42,17 +42,9 @@ func create() *action.Action {
 		Needs:      []action.Need{inOpen(access.Write, "notebook")},
 		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/createDocWithMd", "filetree/getHPathByID", "filetree/moveDocsByID", "block/getBlockInfo", "attr/setBlockAttrs", "query/sql", "sqlite/flushTransaction"},
 		Positional: []string{"notebook", "path"},
+		Result:     created{},
 		Returns: []action.Field{
-			{Name: "success", About: "true"},
 			{Name: "id", About: "id of the new document"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "path", About: "storage path"},
-			{Name: "hPath", About: "human path"},
-			{Name: "title", About: "title"},
-			{Name: "parentPath", About: "the parent as it was given", Verbose: true},
-			{Name: "resolvedParentPath", About: "human path of the parent", Verbose: true},
-			{Name: "iconHint", About: "how to give it an icon, where it has none", Verbose: true},
-			{Name: "warnings", About: "what a reader of the text should know"},
 		},
 		Example: `{"notebook":"20240101120000-abcdefg","path":"/Projects/Alpha","markdown":"First *draft*"}`,
 	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {

@@ -14,6 +14,12 @@ type createDailyNoteArgs struct {
 	App      string    `json:"app" about:"id of the SiYuan window that asks"`
 }
 
+type createDailyNoteResult struct {
+	Success bool `json:"success" about:"true"`
+	place
+	IconHint string `json:"iconHint" about:"how to give it an icon" verbose:"yes"`
+}
+
 func createDailyNote() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "create_daily_note", Purpose: "Create today's daily note, or find it",
@@ -22,13 +28,9 @@ func createDailyNote() *action.Action {
 		Needs:      []action.Need{inOpen(access.Write, "notebook"), datafile.DailyNote("notebook")},
 		Endpoints:  []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "filetree/createDailyNote", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"notebook"},
+		Result:     createDailyNoteResult{},
 		Returns: []action.Field{
-			{Name: "success", About: "true"},
 			{Name: "id", About: "id of the note; the same all day"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "path", About: "storage path"},
-			{Name: "hPath", About: "human path"},
-			{Name: "iconHint", About: "how to give it an icon", Verbose: true},
 		},
 		Example: `{"notebook":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a createDailyNoteArgs) (any, error) {
@@ -43,10 +45,6 @@ func createDailyNote() *action.Action {
 		}
 		r.RefreshDocument(id)
 		r.RefreshTree()
-		return struct {
-			Success bool `json:"success"`
-			place
-			IconHint string `json:"iconHint"`
-		}{true, at, iconHint}, nil
+		return createDailyNoteResult{true, at, iconHint}, nil
 	})
 }

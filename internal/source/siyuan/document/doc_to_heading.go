@@ -15,6 +15,13 @@ type docToHeadingArgs struct {
 	After    bool      `json:"after" about:"after the block, not before it" default:"false"`
 }
 
+type docToHeadingResult struct {
+	Success bool      `json:"success" about:"true"`
+	ID      kernel.ID `json:"id" about:"block id of the heading, that of the document before"`
+	RootID  kernel.ID `json:"rootID" about:"the document it is in now"`
+	kernel.MergedFrom
+}
+
 func docToHeading() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "doc_to_heading", Purpose: "Put a document as a heading into another document",
@@ -26,14 +33,8 @@ func docToHeading() *action.Action {
 			action.OnBlock(access.Write, "targetID"),
 		},
 		Endpoints: []string{"filetree/doc2Heading", "filetree/listDocsByPath", "block/getBlockInfo"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "block id of the heading, that of the document before"},
-			{Name: "rootID", About: "the document it is in now"},
-			{Name: "srcTreeBox", About: "notebook that the document was in"},
-			{Name: "srcTreePath", About: "storage path that it had"},
-		},
-		Example: `{"srcID":"20240101120000-abcdefg","targetID":"20240101120000-hijklmn","after":true}`,
+		Result:    docToHeadingResult{},
+		Example:   `{"srcID":"20240101120000-abcdefg","targetID":"20240101120000-hijklmn","after":true}`,
 		Effect: func(r *action.Request) string {
 			return fmt.Sprintf("remove this document and put what it holds into the document of %s", r.Target("targetID").ID)
 		},
@@ -56,12 +57,7 @@ func docToHeading() *action.Action {
 		r.RefreshDocument(src.ID)
 		r.RefreshDocument(to.Root)
 		r.RefreshTree()
-		return struct {
-			Success bool      `json:"success"`
-			ID      kernel.ID `json:"id"`
-			RootID  kernel.ID `json:"rootID"`
-			kernel.MergedFrom
-		}{true, src.ID, to.Root, from}, nil
+		return docToHeadingResult{true, src.ID, to.Root, from}, nil
 	})
 }
 

@@ -12,6 +12,12 @@ type duplicateArgs struct {
 	ID kernel.ID `json:"id" about:"document id" req:"true"`
 }
 
+type duplicateResult struct {
+	Success  bool      `json:"success" about:"true"`
+	SourceID kernel.ID `json:"sourceID" about:"the document that was copied"`
+	place
+}
+
 func duplicate() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "duplicate", Purpose: "Copy a document beside itself",
@@ -20,11 +26,9 @@ func duplicate() *action.Action {
 		Needs:      []action.Need{document(access.Write, "id")},
 		Endpoints:  []string{"filetree/duplicateDoc", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id"},
+		Result:     duplicateResult{},
 		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "sourceID", About: "the document that was copied"},
 			{Name: "id", About: "id of the copy"},
-			{Name: "notebook", About: "notebook id"},
 			{Name: "path", About: "storage path of the copy"},
 			{Name: "hPath", About: "human path of the copy"},
 		},
@@ -42,10 +46,6 @@ func duplicate() *action.Action {
 		}
 		r.RefreshDocument(d.ID)
 		r.RefreshTree()
-		return struct {
-			Success  bool      `json:"success"`
-			SourceID kernel.ID `json:"sourceID"`
-			place
-		}{true, t.Root, at}, nil
+		return duplicateResult{true, t.Root, at}, nil
 	})
 }

@@ -21,10 +21,18 @@ type getOutlineArgs struct {
 
 // heading is a heading with those below it.
 type heading struct {
-	ID       kernel.ID `json:"id"`
-	Level    int       `json:"level"`
-	Title    string    `json:"title"`
-	Children []heading `json:"children,omitempty"`
+	ID       kernel.ID `json:"id" about:"block id of the heading"`
+	Level    int       `json:"level" about:"1 to 6"`
+	Title    string    `json:"title" about:"its text"`
+	Children []heading `json:"children,omitempty" about:"headings below it, in the same form"`
+}
+
+type getOutlineResult struct {
+	ID           kernel.ID `json:"id" about:"document id"`
+	Notebook     kernel.ID `json:"notebook" about:"notebook id"`
+	Preview      bool      `json:"preview" about:"as given" verbose:"yes"`
+	HeadingCount int       `json:"headingCount" about:"how many headings"`
+	Outline      []heading `json:"outline" about:"headings, each with those below it in children"`
 }
 
 func getOutline() *action.Action {
@@ -36,18 +44,8 @@ func getOutline() *action.Action {
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"outline/getDocOutline", "block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "id", About: "document id"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "preview", About: "as given", Verbose: true},
-			{Name: "headingCount", About: "how many headings"},
-			{Name: "outline", About: "headings, each with those below it in children"},
-			{Name: "outline[].id", About: "block id of the heading"},
-			{Name: "outline[].level", About: "1 to 6"},
-			{Name: "outline[].title", About: "its text"},
-			{Name: "outline[].children", About: "headings below it, in the same form"},
-		},
-		Example: `{"id":"20240101120000-abcdefg"}`,
+		Result:     getOutlineResult{},
+		Example:    `{"id":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a getOutlineArgs) (any, error) {
 		t := r.Target("id")
 		raw, err := r.Kernel.Outline(ctx, t.Root, a.Preview)
@@ -58,13 +56,7 @@ func getOutline() *action.Action {
 		if err := unboundTitles(ctx, r, tree); err != nil {
 			return nil, err
 		}
-		return struct {
-			ID           kernel.ID `json:"id"`
-			Notebook     kernel.ID `json:"notebook"`
-			Preview      bool      `json:"preview"`
-			HeadingCount int       `json:"headingCount"`
-			Outline      []heading `json:"outline"`
-		}{t.Root, t.Notebook, a.Preview, count, tree}, nil
+		return getOutlineResult{t.Root, t.Notebook, a.Preview, count, tree}, nil
 	})
 }
 

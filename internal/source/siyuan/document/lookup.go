@@ -26,21 +26,21 @@ type lookupArgs struct {
 
 // found is what a lookup returns.
 type found struct {
-	HumanPath *humanPath      `json:"humanPath,omitempty"`
-	IDPath    idPath          `json:"idPath"`
-	DocInfo   json.RawMessage `json:"docInfo,omitempty"`
+	HumanPath *humanPath      `json:"humanPath,omitempty" about:"if hpath is included"`
+	IDPath    idPath          `json:"idPath" about:"the document by ids"`
+	DocInfo   json.RawMessage `json:"docInfo,omitempty" about:"what SiYuan knows of the document, if docInfo is included"`
 }
 
 type humanPath struct {
-	NotebookName string `json:"notebookName"`
-	HPath        string `json:"hPath"`
+	NotebookName string `json:"notebookName" about:"name of the notebook"`
+	HPath        string `json:"hPath" about:"human path in the notebook"`
 }
 
 type idPath struct {
-	ID       kernel.ID   `json:"id"`
-	IDs      []kernel.ID `json:"ids,omitempty"`
-	Notebook kernel.ID   `json:"notebook"`
-	Path     string      `json:"path,omitempty"`
+	ID       kernel.ID   `json:"id" about:"document id"`
+	IDs      []kernel.ID `json:"ids,omitempty" about:"all documents of the human path, if there are several or ids is included"`
+	Notebook kernel.ID   `json:"notebook" about:"notebook id"`
+	Path     string      `json:"path,omitempty" about:"storage path, if path is included"`
 }
 
 func lookup() *action.Action {
@@ -54,18 +54,8 @@ func lookup() *action.Action {
 		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/getHPathByID", "block/getBlockInfo", "block/getDocInfo", "notebook/lsNotebooks", "query/sql", "sqlite/flushTransaction"},
 		Aliases:    map[string]string{"hPath": "hpath"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "humanPath", About: "if hpath is included"},
-			{Name: "humanPath.notebookName", About: "name of the notebook"},
-			{Name: "humanPath.hPath", About: "human path in the notebook"},
-			{Name: "idPath", About: "the document by ids"},
-			{Name: "idPath.id", About: "document id"},
-			{Name: "idPath.ids", About: "all documents of the human path, if there are several or ids is included"},
-			{Name: "idPath.notebook", About: "notebook id"},
-			{Name: "idPath.path", About: "storage path, if path is included"},
-			{Name: "docInfo", About: "what SiYuan knows of the document, if docInfo is included"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","hpath":"/Projects/Alpha"}`,
+		Result:     found{},
+		Example:    `{"notebook":"20240101120000-abcdefg","hpath":"/Projects/Alpha"}`,
 	}, func(ctx context.Context, r *action.Request, a lookupArgs) (any, error) {
 		var err error
 		targets := r.Targets("id")

@@ -19,6 +19,15 @@ type moveArgs struct {
 	ToPath     string      `json:"toPath" about:"storage path of a document there, / for its top"`
 }
 
+type moveResult struct {
+	Success  bool        `json:"success" about:"true"`
+	FromIDs  []kernel.ID `json:"fromIDs" about:"the documents"`
+	ToID     kernel.ID   `json:"toID" about:"document or notebook that they are below now"`
+	Notebook kernel.ID   `json:"notebook" about:"notebook id"`
+	Paths    []string    `json:"paths" about:"their storage paths now"`
+	Count    int         `json:"count" about:"how many"`
+}
+
 func move() *action.Action {
 	from, to := action.On(access.Write, "each document that moves", "fromIDs", movers), action.On(access.Write, "where they go", "toID", goal)
 	return action.New(action.Spec{
@@ -29,15 +38,8 @@ func move() *action.Action {
 		Class:     action.Structure,
 		Needs:     []action.Need{action.Leaving("documents", from, to), from, to},
 		Endpoints: []string{"filetree/moveDocsByID", "filetree/upsertIndexes", "block/getBlockInfo", "notebook/lsNotebooks", "query/sql"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "fromIDs", About: "the documents"},
-			{Name: "toID", About: "document or notebook that they are below now"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "paths", About: "their storage paths now"},
-			{Name: "count", About: "how many"},
-		},
-		Example: `{"fromIDs":["20240101120000-abcdefg"],"toID":"20240101120000-hijklmn"}`,
+		Result:    moveResult{},
+		Example:   `{"fromIDs":["20240101120000-abcdefg"],"toID":"20240101120000-hijklmn"}`,
 		Effect: func(r *action.Request) string {
 			return fmt.Sprintf("move %d document(s) with all below", len(r.Targets("fromIDs")))
 		},
@@ -78,14 +80,7 @@ func move() *action.Action {
 			r.RefreshDocument(id)
 		}
 		r.RefreshTree()
-		return struct {
-			Success  bool        `json:"success"`
-			FromIDs  []kernel.ID `json:"fromIDs"`
-			ToID     kernel.ID   `json:"toID"`
-			Notebook kernel.ID   `json:"notebook"`
-			Paths    []string    `json:"paths"`
-			Count    int         `json:"count"`
-		}{true, ids, to.ID, to.Notebook, paths, len(ids)}, nil
+		return moveResult{true, ids, to.ID, to.Notebook, paths, len(ids)}, nil
 	})
 }
 

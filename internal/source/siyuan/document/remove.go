@@ -24,11 +24,11 @@ type removeArgs struct {
 
 // removed is what a removal returns.
 type removed struct {
-	Success bool        `json:"success"`
-	ID      kernel.ID   `json:"id,omitempty"`
-	IDs     []kernel.ID `json:"ids,omitempty"`
-	Paths   []string    `json:"paths,omitempty"`
-	Count   int         `json:"count"`
+	Success bool        `json:"success" about:"true"`
+	ID      kernel.ID   `json:"id,omitempty" about:"the document, of a single one"`
+	IDs     []kernel.ID `json:"ids,omitempty" about:"the documents, of several"`
+	Paths   []string    `json:"paths,omitempty" about:"their storage paths, where paths was given"`
+	Count   int         `json:"count" about:"how many were named"`
 }
 
 func remove() *action.Action {
@@ -38,15 +38,9 @@ func remove() *action.Action {
 		Off:       true,
 		Dangerous: true,
 		Class:     action.State, Saves: action.SavesTrees,
-		Needs:     []action.Need{action.On(access.Delete, "each document", "id", condemned)},
-		Endpoints: []string{"filetree/removeDocByID", "block/getBlockInfo", "query/sql"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "the document, of a single one"},
-			{Name: "ids", About: "the documents, of several"},
-			{Name: "paths", About: "their storage paths, where paths was given"},
-			{Name: "count", About: "how many were named"},
-		},
+		Needs:      []action.Need{action.On(access.Delete, "each document", "id", condemned)},
+		Endpoints:  []string{"filetree/removeDocByID", "block/getBlockInfo", "query/sql"},
+		Result:     removed{},
 		Positional: []string{"id"},
 		Example:    `{"id":"20240101120000-abcdefg"}`,
 		Effect: func(r *action.Request) string {

@@ -19,6 +19,12 @@ type renameArgs struct {
 	Title    string    `json:"title" about:"new title" req:"true" min:"1" max:"512"`
 }
 
+type renameResult struct {
+	Success bool `json:"success" about:"true"`
+	place
+	Title string `json:"title" about:"its title now"`
+}
+
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "rename", Purpose: "Give a document another title",
@@ -28,13 +34,11 @@ func rename() *action.Action {
 		Needs:      []action.Need{one(access.Write)},
 		Endpoints:  []string{"filetree/renameDocByID", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id", "title"},
+		Result:     renameResult{},
 		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "document id"},
 			{Name: "notebook", About: "its notebook"},
 			{Name: "path", About: "its storage path, as before"},
 			{Name: "hPath", About: "its human path now"},
-			{Name: "title", About: "its title now"},
 		},
 		Example: `{"id":"20240101120000-abcdefg","title":"Meeting notes"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
@@ -60,20 +64,16 @@ func rename() *action.Action {
 		}
 		r.RefreshDocument(t.Root)
 		r.RefreshTree()
-		return struct {
-			Success bool `json:"success"`
-			place
-			Title string `json:"title"`
-		}{true, place{t.Root, t.Notebook, t.Path, hpath}, lastTitle(hpath)}, nil
+		return renameResult{true, place{t.Root, t.Notebook, t.Path, hpath}, lastTitle(hpath)}, nil
 	})
 }
 
 // place is where a document is, in a result.
 type place struct {
-	ID       kernel.ID `json:"id"`
-	Notebook kernel.ID `json:"notebook"`
-	Path     string    `json:"path"`
-	HPath    string    `json:"hPath"`
+	ID       kernel.ID `json:"id" about:"document id"`
+	Notebook kernel.ID `json:"notebook" about:"notebook id"`
+	Path     string    `json:"path" about:"storage path"`
+	HPath    string    `json:"hPath" about:"human path"`
 }
 
 // longestTitle is in characters.

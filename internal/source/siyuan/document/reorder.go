@@ -14,6 +14,11 @@ type reorderArgs struct {
 	OrderedIDs []kernel.ID `json:"orderedIDs" about:"every document right below it, once, in order" req:"true" min:"1"`
 }
 
+type reorderResult struct {
+	Success bool `json:"success" about:"true"`
+	content.Reordered
+}
+
 func reorder() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "reorder", Purpose: "Put the documents below a document or notebook in order",
@@ -23,28 +28,15 @@ func reorder() *action.Action {
 		Class:     action.Structure,
 		Needs:     []action.Need{action.On(access.Write, "the parent", "parentID", ordered)},
 		Endpoints: []string{"notebook/getNotebookConf", "filetree/listDocsByPath", "filetree/changeSort", "filetree/setDocSortMode", "notebook/setNotebookConf", "attr/getBlockAttrs"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "parentID", About: "document or notebook"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "changed", About: "whether anything changed"},
-			{Name: "orderChanged", About: "whether the custom order did"},
-			{Name: "sortModeChanged", About: "whether the custom order is shown only from now on"},
-			{Name: "sortModeScope", About: "what that holds for: document or notebook"},
-			{Name: "previousOrder", About: "the order before"},
-			{Name: "order", About: "the order now", Verbose: true},
-		},
-		Example: `{"parentID":"20240101120000-abcdefg","orderedIDs":["20240102120000-hijklmn","20240103120000-opqrstu"]}`,
+		Result:    reorderResult{},
+		Example:   `{"parentID":"20240101120000-abcdefg","orderedIDs":["20240102120000-hijklmn","20240103120000-opqrstu"]}`,
 	}, func(ctx context.Context, r *action.Request, a reorderArgs) (any, error) {
 		t := r.Target("parentID")
 		done, err := content.Reorder(ctx, r, t.Notebook, t, a.OrderedIDs)
 		if err != nil {
 			return nil, err
 		}
-		return struct {
-			Success bool `json:"success"`
-			content.Reordered
-		}{true, done}, nil
+		return reorderResult{true, done}, nil
 	})
 }
 

@@ -43,6 +43,12 @@ func (clearable) ArgSchema() string { return `{"type":["string","null"]}` }
 // coverAttr is the attribute that holds the cover, as a style.
 const coverAttr = "title-img"
 
+type setAttrResult struct {
+	Success bool              `json:"success" about:"true"`
+	ID      kernel.ID         `json:"id" about:"document id"`
+	Attrs   map[string]string `json:"attrs" about:"attributes as they are stored now"`
+}
+
 func setAttr() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "set_attr", Purpose: "Set the icon or the cover of a document",
@@ -51,12 +57,8 @@ func setAttr() *action.Action {
 		Inverse:   appearanceBack,
 		Needs:     []action.Need{document(access.Write, "id")},
 		Endpoints: []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "document id"},
-			{Name: "attrs", About: "attributes as they are stored now"},
-		},
-		Example: `{"id":"20240101120000-abcdefg","attrs":{"icon":"1f4d4","cover":null}}`,
+		Result:    setAttrResult{},
+		Example:   `{"id":"20240101120000-abcdefg","attrs":{"icon":"1f4d4","cover":null}}`,
 	}, func(ctx context.Context, r *action.Request, a setAttrArgs) (any, error) {
 		attrs, err := a.Attrs.attrs(r)
 		if err != nil {
@@ -89,11 +91,7 @@ func setAttr() *action.Action {
 		}
 		r.RefreshTree()
 		r.RefreshDocument(id)
-		return struct {
-			Success bool              `json:"success"`
-			ID      kernel.ID         `json:"id"`
-			Attrs   map[string]string `json:"attrs"`
-		}{true, id, attrs}, nil
+		return setAttrResult{true, id, attrs}, nil
 	})
 }
 

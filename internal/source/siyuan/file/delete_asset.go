@@ -17,6 +17,11 @@ type deleteAssetArgs struct {
 	Force bool   `json:"force" about:"delete it although it is used" default:"false"`
 }
 
+type deleteAssetResult struct {
+	Success bool   `json:"success" about:"true"`
+	Path    string `json:"path" about:"the asset that is gone"`
+}
+
 func deleteAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "delete_asset", Purpose: "Delete an asset that no document uses",
@@ -27,7 +32,7 @@ func deleteAsset() *action.Action {
 			"file/readDir", "file/getFile", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/removeUnusedAsset",
 		},
 		Positional: []string{"path"},
-		Returns:    []action.Field{{Name: "success", About: "true"}, {Name: "path", About: "the asset that is gone"}},
+		Result:     deleteAssetResult{},
 		Example:    `{"path":"assets/plan-20240101120000-abcdefg.png"}`,
 		Effect: func(r *action.Request) string {
 			return fmt.Sprintf("delete the file %s, whether or not it can be brought back", strings.Join(r.Strings("path"), ""))
@@ -48,10 +53,7 @@ func deleteAsset() *action.Action {
 		if err := isGone(ctx, r, at); err != nil {
 			return nil, err
 		}
-		return struct {
-			Success bool   `json:"success"`
-			Path    string `json:"path"`
-		}{true, a.Path}, nil
+		return deleteAssetResult{true, a.Path}, nil
 	})
 }
 

@@ -20,11 +20,8 @@ func exportMD() *action.Action {
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "block/getBlockKramdown"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "hPath", About: "human path in its notebook"},
-			{Name: "content", About: "the Markdown"},
-		},
-		Example: `{"id":"20240101120000-abcdefg"}`,
+		Result:     kernel.Markdown{},
+		Example:    `{"id":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, _ exportMDArgs) (any, error) {
 		return exported(ctx, r, r.Target("id"))
 	})

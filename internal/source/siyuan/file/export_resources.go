@@ -24,9 +24,9 @@ type exportResourcesArgs struct {
 }
 
 type exportResourcesResult struct {
-	Path   string `json:"path"`
-	Output string `json:"outputPath,omitempty"`
-	Bytes  int64  `json:"bytes,omitempty"`
+	Path   string `json:"path" about:"the archive in the workspace"`
+	Output string `json:"outputPath,omitempty" about:"the local file"`
+	Bytes  int64  `json:"bytes,omitempty" about:"its size"`
 }
 
 // archive is what the kernel names the archives it makes; nothing else is fetched.
@@ -43,12 +43,8 @@ func exportResources() *action.Action {
 			"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "export/exportResources", "file/getFile",
 		},
 		Positional: []string{"paths"},
-		Returns: []action.Field{
-			{Name: "path", About: "the archive in the workspace"},
-			{Name: "outputPath", About: "the local file"},
-			{Name: "bytes", About: "its size"},
-		},
-		Example: `{"paths":["/data/assets/plan-20240101120000-abcdefg.png"],"name":"plans"}`,
+		Result:     exportResourcesResult{},
+		Example:    `{"paths":["/data/assets/plan-20240101120000-abcdefg.png"],"name":"plans"}`,
 	}, func(ctx context.Context, r *action.Request, a exportResourcesArgs) (any, error) {
 		if _, wrong := datafile.Check(a.Name); a.Name != "" && (wrong != "" || strings.ContainsAny(a.Name, "/%")) {
 			return nil, r.Invalid("name", "is not a plain file name")

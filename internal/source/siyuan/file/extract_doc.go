@@ -25,15 +25,15 @@ type skippedAsset struct {
 }
 
 type extractResult struct {
-	Root      string         `json:"outputRoot"`
-	Default   bool           `json:"defaultOutputDirUsed"`
-	Dir       string         `json:"extractedDir"`
-	File      string         `json:"docMdFile"`
-	Extracted int            `json:"extractedAssetCount"`
-	Skipped   int            `json:"skippedAssetCount"`
-	Why       []skippedAsset `json:"skippedAssets,omitempty"`
-	Structure []string       `json:"structure"`
-	Hint      string         `json:"hint"`
+	Root      string         `json:"outputRoot" about:"the local folder"`
+	Default   bool           `json:"defaultOutputDirUsed" about:"whether it was chosen here" verbose:"yes"`
+	Dir       string         `json:"extractedDir" about:"folder of the document"`
+	File      string         `json:"docMdFile" about:"the Markdown file"`
+	Extracted int            `json:"extractedAssetCount" about:"assets written"`
+	Skipped   int            `json:"skippedAssetCount" about:"assets left out"`
+	Why       []skippedAsset `json:"skippedAssets,omitempty" about:"which, and why"`
+	Structure []string       `json:"structure" about:"files written, below extractedDir"`
+	Hint      string         `json:"hint" about:"how to read them" verbose:"yes"`
 }
 
 // defaultOutput is where documents go that have no other place, below the first allowed folder.
@@ -49,18 +49,8 @@ func extractDoc() *action.Action {
 		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "file/readDir", "file/getFile", "block/getBlockKramdown"},
 		Aliases:    map[string]string{"outputPath": "outputDir"},
 		Positional: []string{"id", "outputDir"},
-		Returns: []action.Field{
-			{Name: "outputRoot", About: "the local folder"},
-			{Name: "defaultOutputDirUsed", About: "whether it was chosen here", Verbose: true},
-			{Name: "extractedDir", About: "folder of the document"},
-			{Name: "docMdFile", About: "the Markdown file"},
-			{Name: "extractedAssetCount", About: "assets written"},
-			{Name: "skippedAssetCount", About: "assets left out"},
-			{Name: "skippedAssets", About: "which, and why"},
-			{Name: "structure", About: "files written, below extractedDir"},
-			{Name: "hint", About: "how to read them", Verbose: true},
-		},
-		Example: `{"id":"20240101120000-abcdefg","outputDir":"notes"}`,
+		Result:     extractResult{},
+		Example:    `{"id":"20240101120000-abcdefg","outputDir":"notes"}`,
 	}, func(ctx context.Context, r *action.Request, a extractArgs) (any, error) {
 		out := extractResult{Default: a.Output == "", Structure: []string{}}
 		if out.Default {

@@ -14,6 +14,13 @@ type docAssetsArgs struct {
 	Type string    `json:"assetType" about:"all, or images only" default:"all" enum:"all,image" list:"no"`
 }
 
+type getDocAssetsResult struct {
+	ID     kernel.ID `json:"id" about:"the document"`
+	Type   string    `json:"assetType" about:"what was asked for"`
+	Assets []string  `json:"assets" about:"paths as the document writes them"`
+	Count  int       `json:"count" about:"how many"`
+}
+
 func getDocAssets() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "get_doc_assets", Purpose: "List the assets that a document uses",
@@ -21,13 +28,8 @@ func getDocAssets() *action.Action {
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"asset/getDocAssets", "asset/getDocImageAssets"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "id", About: "the document"},
-			{Name: "assetType", About: "what was asked for"},
-			{Name: "assets", About: "paths as the document writes them"},
-			{Name: "count", About: "how many"},
-		},
-		Example: `{"id":"20240101120000-abcdefg","assetType":"image"}`,
+		Result:     getDocAssetsResult{},
+		Example:    `{"id":"20240101120000-abcdefg","assetType":"image"}`,
 	}, func(ctx context.Context, r *action.Request, a docAssetsArgs) (any, error) {
 		root := r.Target("id").Root
 		found, err := r.Kernel.DocumentAssets(ctx, root, a.Type == "image")
@@ -35,12 +37,7 @@ func getDocAssets() *action.Action {
 			return nil, err
 		}
 		list := visible(r, found)
-		return struct {
-			ID     kernel.ID `json:"id"`
-			Type   string    `json:"assetType"`
-			Assets []string  `json:"assets"`
-			Count  int       `json:"count"`
-		}{root, a.Type, list, len(list)}, nil
+		return getDocAssetsResult{root, a.Type, list, len(list)}, nil
 	})
 }
 

@@ -11,6 +11,11 @@ type imageTextArgs struct {
 	Path string `json:"path" about:"asset path of the image" req:"true" min:"1"`
 }
 
+type getImageOCRTextResult struct {
+	Path string `json:"path" about:"the image"`
+	Text string `json:"text" about:"the text in it"`
+}
+
 func getImageOCRText() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "get_image_ocr_text", Purpose: "Read the text that SiYuan recognised in an image",
@@ -19,11 +24,8 @@ func getImageOCRText() *action.Action {
 		Needs:      []action.Need{needsAsset(access.Read, "path")},
 		Endpoints:  []string{"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/getImageOCRText"},
 		Positional: []string{"path"},
-		Returns: []action.Field{
-			{Name: "path", About: "the image"},
-			{Name: "text", About: "the text in it"},
-		},
-		Example: `{"path":"assets/plan-20240101120000-abcdefg.png"}`,
+		Result:     getImageOCRTextResult{},
+		Example:    `{"path":"assets/plan-20240101120000-abcdefg.png"}`,
 	}, func(ctx context.Context, r *action.Request, a imageTextArgs) (any, error) {
 		at, err := namedAsset(ctx, r, a.Path)
 		if err != nil {
@@ -33,9 +35,6 @@ func getImageOCRText() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		return struct {
-			Path string `json:"path"`
-			Text string `json:"text"`
-		}{a.Path, text}, nil
+		return getImageOCRTextResult{a.Path, text}, nil
 	})
 }

@@ -7,6 +7,12 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+type listUnusedAssetsResult struct {
+	Assets []string `json:"assets" about:"asset paths"`
+	Count  int      `json:"count" about:"how many"`
+	Capped bool     `json:"capped,omitempty" about:"there may be more: the kernel names at most 512"`
+}
+
 func listUnusedAssets() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "list_unused_assets", Purpose: "List assets that no document uses",
@@ -15,12 +21,8 @@ func listUnusedAssets() *action.Action {
 		Class:     action.Reads,
 		Unguarded: "an asset that nothing uses belongs to no notebook; those in folders of hidden ones are left out",
 		Endpoints: []string{"asset/getUnusedAssets", "query/sql", "notebook/lsNotebooks", "file/readDir", "file/getFile"},
-		Returns: []action.Field{
-			{Name: "assets", About: "asset paths"},
-			{Name: "count", About: "how many"},
-			{Name: "capped", About: "there may be more: the kernel names at most 512"},
-		},
-		Example: `{}`,
+		Result:    listUnusedAssetsResult{},
+		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		u, err := unusedAssets(ctx, r)
 		if err != nil {
@@ -33,10 +35,6 @@ func listUnusedAssets() *action.Action {
 			r.Filtered(len(list))
 			list = []string{}
 		}
-		return struct {
-			Assets []string `json:"assets"`
-			Count  int      `json:"count"`
-			Capped bool     `json:"capped,omitempty"`
-		}{list, len(list), u.total >= kernel.MaxUnusedAssets}, nil
+		return listUnusedAssetsResult{list, len(list), u.total >= kernel.MaxUnusedAssets}, nil
 	})
 }

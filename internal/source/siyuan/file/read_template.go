@@ -17,14 +17,14 @@ type readTemplateArgs struct {
 }
 
 type readTemplateResult struct {
-	Path      string `json:"path"`
-	Relative  string `json:"relativePath"`
-	Markdown  string `json:"markdown"`
-	Total     int    `json:"totalChars"`
-	Offset    int    `json:"offset"`
-	Limit     int    `json:"limit"`
-	Truncated bool   `json:"truncated"`
-	Next      *int   `json:"nextOffset,omitempty"`
+	Path      string `json:"path" about:"path on the kernel's machine" verbose:"yes"`
+	Relative  string `json:"relativePath" about:"path below data/templates"`
+	Markdown  string `json:"markdown" about:"the source, or the part asked for"`
+	Total     int    `json:"totalChars" about:"characters in all"`
+	Offset    int    `json:"offset" about:"where the part begins"`
+	Limit     int    `json:"limit" about:"the most that was asked for" verbose:"yes"`
+	Truncated bool   `json:"truncated" about:"whether there is more"`
+	Next      *int   `json:"nextOffset,omitempty" about:"where to go on"`
 }
 
 func readTemplate() *action.Action {
@@ -35,17 +35,8 @@ func readTemplate() *action.Action {
 		Unguarded:  "templates belong to the workspace, not to a notebook",
 		Endpoints:  []string{"search/searchTemplate", "file/readDir", "file/getFile"},
 		Positional: []string{"path"},
-		Returns: []action.Field{
-			{Name: "path", About: "path on the kernel's machine", Verbose: true},
-			{Name: "relativePath", About: "path below data/templates"},
-			{Name: "markdown", About: "the source, or the part asked for"},
-			{Name: "totalChars", About: "characters in all"},
-			{Name: "offset", About: "where the part begins"},
-			{Name: "limit", About: "the most that was asked for", Verbose: true},
-			{Name: "truncated", About: "whether there is more"},
-			{Name: "nextOffset", About: "where to go on"},
-		},
-		Example: `{"path":"work/meeting.md"}`,
+		Result:     readTemplateResult{},
+		Example:    `{"path":"work/meeting.md"}`,
 	}, func(ctx context.Context, r *action.Request, a readTemplateArgs) (any, error) {
 		t, err := datafile.FindTemplate(ctx, r, a.Path)
 		if err != nil {

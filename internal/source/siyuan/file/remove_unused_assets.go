@@ -15,10 +15,10 @@ import (
 )
 
 type removedAssets struct {
-	Success bool     `json:"success"`
-	Removed []string `json:"removed"`
-	Count   int      `json:"count"`
-	Kept    []string `json:"kept,omitempty"`
+	Success bool     `json:"success" about:"true"`
+	Removed []string `json:"removed" about:"paths that are gone"`
+	Count   int      `json:"count" about:"how many"`
+	Kept    []string `json:"kept,omitempty" about:"paths SiYuan calls unused, and a document uses or may use"`
 }
 
 func removeUnusedAssets() *action.Action {
@@ -40,12 +40,7 @@ func removeUnusedAssets() *action.Action {
 		Endpoints: []string{
 			"asset/getUnusedAssets", "query/sql", "file/readDir", "file/getFile", "asset/removeUnusedAsset", "notebook/lsNotebooks",
 		},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "removed", About: "paths that are gone"},
-			{Name: "count", About: "how many"},
-			{Name: "kept", About: "paths SiYuan calls unused, and a document uses or may use"},
-		},
+		Result:  removedAssets{},
 		Example: `{}`,
 		Effect: func(r *action.Request) string {
 			return fmt.Sprintf("delete %d file(s) that no document uses", len(r.AllTargets()))

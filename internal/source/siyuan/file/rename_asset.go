@@ -18,12 +18,12 @@ type renameAssetArgs struct {
 }
 
 type renamedAsset struct {
-	Success bool        `json:"success"`
-	Old     string      `json:"oldPath"`
-	Name    string      `json:"newName"`
-	New     string      `json:"newPath"`
-	Stale   []kernel.ID `json:"staleBlocks,omitempty"`
-	Warning string      `json:"warning,omitempty"`
+	Success bool        `json:"success" about:"true"`
+	Old     string      `json:"oldPath" about:"path as it was"`
+	Name    string      `json:"newName" about:"the name that was asked for"`
+	New     string      `json:"newPath" about:"path as it is"`
+	Stale   []kernel.ID `json:"staleBlocks,omitempty" about:"blocks that still write the old path"`
+	Warning string      `json:"warning,omitempty" about:"what is left to do"`
 }
 
 func renameAsset() *action.Action {
@@ -38,15 +38,8 @@ func renameAsset() *action.Action {
 		},
 		Aliases:    map[string]string{"path": "oldPath", "name": "newName"},
 		Positional: []string{"oldPath", "newName"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "oldPath", About: "path as it was"},
-			{Name: "newName", About: "the name that was asked for"},
-			{Name: "newPath", About: "path as it is"},
-			{Name: "staleBlocks", About: "blocks that still write the old path"},
-			{Name: "warning", About: "what is left to do"},
-		},
-		Example: `{"oldPath":"assets/plan-20240101120000-abcdefg.png","newName":"计划 plan"}`,
+		Result:     renamedAsset{},
+		Example:    `{"oldPath":"assets/plan-20240101120000-abcdefg.png","newName":"计划 plan"}`,
 		Effect: func(r *action.Request) string {
 			return "rename an asset to " + strings.Join(r.Strings("newName"), "") + " and change every document that uses it"
 		},

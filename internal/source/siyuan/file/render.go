@@ -20,9 +20,9 @@ type renderArgs struct {
 }
 
 type renderResult struct {
-	Engine  string `json:"engine"`
-	Content string `json:"content"`
-	Path    string `json:"path,omitempty"`
+	Engine  string `json:"engine" about:"the engine"`
+	Content string `json:"content" about:"what was rendered"`
+	Path    string `json:"path,omitempty" about:"the template" verbose:"yes"`
 }
 
 func render() *action.Action {
@@ -37,12 +37,8 @@ func render() *action.Action {
 			action.On(access.Read, "every notebook, where the template does more than texts, numbers and dates", "template", needsRendering),
 		},
 		Endpoints: []string{"search/searchTemplate", "file/readDir", "file/getFile", "template/render", "template/renderSprig", "query/sql"},
-		Returns: []action.Field{
-			{Name: "engine", About: "the engine"},
-			{Name: "content", About: "what was rendered"},
-			{Name: "path", About: "the template", Verbose: true},
-		},
-		Example: `{"engine":"sprig","template":"{{now | date \"2006-01-02\"}}"}`,
+		Result:    renderResult{},
+		Example:   `{"engine":"sprig","template":"{{now | date \"2006-01-02\"}}"}`,
 	}, func(ctx context.Context, r *action.Request, a renderArgs) (any, error) {
 		if a.Engine == "sprig" {
 			return renderSprig(ctx, r, a)

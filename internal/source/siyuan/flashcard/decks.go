@@ -8,18 +8,27 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+type getDecksResult struct {
+	Decks []listedDeck `json:"decks" about:"all decks, the built-in one first"`
+}
+
+// listedDeck is a deck as it is shown.
+type listedDeck struct {
+	ID      kernel.ID `json:"id" about:"deckID"`
+	Name    string    `json:"name" about:"its name"`
+	Size    *int      `json:"size,omitempty" about:"cards; left out where some may not be read"`
+	Created string    `json:"created,omitempty" about:"local time" verbose:"yes"`
+	Updated string    `json:"updated,omitempty" about:"local time" verbose:"yes"`
+}
+
 func getDecks() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "get_decks", Purpose: "List the decks",
 		Guide: "The size of a deck is told only where every notebook may be read.",
 		Class: action.Reads, Unguarded: "decks are names; their sizes are hidden where a notebook is",
 		Endpoints: []string{"riff/getRiffDecks", "riff/getRiffCards", "notebook/lsNotebooks", "sqlite/flushTransaction"},
-		Returns: []action.Field{
-			{Name: "decks", About: "all decks, the built-in one first"}, {Name: "decks[].id", About: "deckID"},
-			{Name: "decks[].name", About: "its name"}, {Name: "decks[].size", About: "cards; left out where some may not be read"},
-			{Name: "decks[].created", About: "local time", Verbose: true}, {Name: "decks[].updated", About: "local time", Verbose: true},
-		},
-		Example: `{}`,
+		Result:    getDecksResult{},
+		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		decks, err := r.Kernel.Decks(ctx)
 		if err != nil {
@@ -36,18 +45,9 @@ func getDecks() *action.Action {
 			}
 			decks = append([]kernel.Deck{builtIn}, decks...)
 		}
-		type deck struct {
-			ID      kernel.ID `json:"id"`
-			Name    string    `json:"name"`
-			Size    *int      `json:"size,omitempty"`
-			Created string    `json:"created,omitempty"`
-			Updated string    `json:"updated,omitempty"`
-		}
-		out := struct {
-			Decks []deck `json:"decks"`
-		}{}
+		out := getDecksResult{}
 		for _, d := range decks {
-			shown := deck{d.ID, d.Name, nil, d.Created, d.Updated}
+			shown := listedDeck{d.ID, d.Name, nil, d.Created, d.Updated}
 			if !restricted {
 				shown.Size = &d.Size
 			} else {

@@ -21,6 +21,14 @@ type reviewArgs struct {
 	Skip   bool      `json:"skip" about:"leave it out of this round instead"`
 }
 
+type reviewCardResult struct {
+	Success bool      `json:"success" about:"true"`
+	Deck    kernel.ID `json:"deckID" about:"its deck"`
+	Card    kernel.ID `json:"cardID" about:"the card"`
+	Rating  int       `json:"rating,omitempty" about:"as given"`
+	Skipped bool      `json:"skipped,omitempty" about:"whether it was skipped"`
+}
+
 func reviewCard() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "review_card", Purpose: "Rate a card, or skip it",
@@ -32,11 +40,8 @@ func reviewCard() *action.Action {
 		})},
 		Adapt:     ratingInWords,
 		Endpoints: []string{"riff/getRiffDueCards", "riff/getRiffCards", "riff/reviewRiffCard", "riff/skipReviewRiffCard", "block/getBlockInfo"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"}, {Name: "deckID", About: "its deck"}, {Name: "cardID", About: "the card"},
-			{Name: "rating", About: "as given"}, {Name: "skipped", About: "whether it was skipped"},
-		},
-		Example: `{"deckID":"20230218211946-2kw8jgx","cardID":"20260102030405-abcdefg","rating":3}`,
+		Result:    reviewCardResult{},
+		Example:   `{"deckID":"20230218211946-2kw8jgx","cardID":"20260102030405-abcdefg","rating":3}`,
 	}, func(ctx context.Context, r *action.Request, a reviewArgs) (any, error) {
 		if a.Skip == (a.Rating != 0) {
 			return nil, r.Conflicting("give rating (1 to 4) or skip:true, one of them", "rating", "skip")
@@ -50,13 +55,7 @@ func reviewCard() *action.Action {
 		} else {
 			err = r.Kernel.ReviewCard(ctx, a.Deck, a.Card, a.Rating)
 		}
-		return struct {
-			Success bool      `json:"success"`
-			Deck    kernel.ID `json:"deckID"`
-			Card    kernel.ID `json:"cardID"`
-			Rating  int       `json:"rating,omitempty"`
-			Skipped bool      `json:"skipped,omitempty"`
-		}{true, a.Deck, a.Card, a.Rating, a.Skip}, err
+		return reviewCardResult{true, a.Deck, a.Card, a.Rating, a.Skip}, err
 	})
 }
 

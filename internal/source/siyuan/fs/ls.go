@@ -17,16 +17,16 @@ type lsArgs struct {
 }
 
 type lsItem struct {
-	Name     string `json:"name"`
-	Path     string `json:"path"`
-	Children int    `json:"children"`
-	Virtual  bool   `json:"virtual,omitempty"`
-	Closed   bool   `json:"closed,omitempty"`
+	Name     string `json:"name" about:"title, or name of the notebook"`
+	Path     string `json:"path" about:"path to go on with"`
+	Children int    `json:"children" about:"how many documents are right below"`
+	Virtual  bool   `json:"virtual,omitempty" about:"a file of this tool that is not a document"`
+	Closed   bool   `json:"closed,omitempty" about:"a closed notebook, which shows no documents"`
 }
 
 type lsResult struct {
-	Path  string   `json:"path"`
-	Items []lsItem `json:"items"`
+	Path  string   `json:"path" about:"the path that was listed"`
+	Items []lsItem `json:"items" about:"what is there, in the order of the interface"`
 }
 
 func ls() *action.Action {
@@ -36,16 +36,8 @@ func ls() *action.Action {
 		Needs:      []action.Need{action.OnPath(access.Read, "path", action.PathRoot, action.PathNotebook)},
 		Endpoints:  []string{"notebook/lsNotebooks", "filetree/getPathByID", "filetree/listDocsByPath"},
 		Positional: []string{"path"},
-		Returns: []action.Field{
-			{Name: "path", About: "the path that was listed"},
-			{Name: "items", About: "what is there, in the order of the interface"},
-			{Name: "items[].name", About: "title, or name of the notebook"},
-			{Name: "items[].path", About: "path to go on with"},
-			{Name: "items[].children", About: "how many documents are right below"},
-			{Name: "items[].virtual", About: "a file of this tool that is not a document"},
-			{Name: "items[].closed", About: "a closed notebook, which shows no documents"},
-		},
-		Example: `{"path":"/Work notes"}`,
+		Result:     lsResult{},
+		Example:    `{"path":"/Work notes"}`,
 	}, func(ctx context.Context, r *action.Request, a lsArgs) (any, error) {
 		targets := r.Targets("path")
 		if len(targets) == 0 {

@@ -17,12 +17,12 @@ type moveArgs struct {
 }
 
 type moveResult struct {
-	Success bool      `json:"success"`
-	Path    string    `json:"path"`
-	MovedTo string    `json:"movedTo"`
-	ID      kernel.ID `json:"id"`
-	Partial bool      `json:"partial,omitempty"`
-	Warning string    `json:"warning,omitempty"`
+	Success bool      `json:"success" about:"true unless partial"`
+	Path    string    `json:"path" about:"where it was"`
+	MovedTo string    `json:"movedTo" about:"where it is now"`
+	ID      kernel.ID `json:"id" about:"its id, the same as before"`
+	Partial bool      `json:"partial,omitempty" about:"it was moved and kept its old title"`
+	Warning string    `json:"warning,omitempty" about:"why"`
 }
 
 func move() *action.Action {
@@ -34,12 +34,8 @@ func move() *action.Action {
 		Needs:      []action.Need{action.Leaving("documents", from, to), from, to},
 		Endpoints:  []string{"filetree/getPathByID", "filetree/moveDocsByID", "filetree/upsertIndexes", "filetree/renameDocByID", "filetree/getHPathByID"},
 		Positional: []string{"from", "to"},
-		Returns: []action.Field{
-			{Name: "success", About: "true unless partial"}, {Name: "path", About: "where it was"},
-			{Name: "movedTo", About: "where it is now"}, {Name: "id", About: "its id, the same as before"},
-			{Name: "partial", About: "it was moved and kept its old title"}, {Name: "warning", About: "why"},
-		},
-		Example: `{"from":"/Work notes/Plan","to":"/Archive/Plan 2025"}`,
+		Result:     moveResult{},
+		Example:    `{"from":"/Work notes/Plan","to":"/Archive/Plan 2025"}`,
 		Effect: func(r *action.Request) string {
 			return "move this document and all below it to " + r.Target("to").Subject
 		},

@@ -16,16 +16,16 @@ type reorderArgs struct {
 }
 
 type reorderResult struct {
-	Success         bool      `json:"success"`
-	Path            string    `json:"path"`
-	ParentID        kernel.ID `json:"parentID"`
-	Notebook        kernel.ID `json:"notebook"`
-	Changed         bool      `json:"changed"`
-	OrderChanged    bool      `json:"orderChanged"`
-	SortModeChanged bool      `json:"sortModeChanged"`
-	SortModeScope   string    `json:"sortModeScope"`
-	PreviousOrder   []string  `json:"previousOrder"`
-	Order           []string  `json:"order"`
+	Success         bool      `json:"success" about:"always true"`
+	Path            string    `json:"path" about:"the parent"`
+	ParentID        kernel.ID `json:"parentID" about:"its id" verbose:"yes"`
+	Notebook        kernel.ID `json:"notebook" about:"id of its notebook" verbose:"yes"`
+	Changed         bool      `json:"changed" about:"something is different now"`
+	OrderChanged    bool      `json:"orderChanged" about:"the custom order is another"`
+	SortModeChanged bool      `json:"sortModeChanged" about:"the custom order is shown only from now on"`
+	SortModeScope   string    `json:"sortModeScope" about:"what is shown in its custom order: document or notebook"`
+	PreviousOrder   []string  `json:"previousOrder" about:"paths as they were" verbose:"yes"`
+	Order           []string  `json:"order" about:"paths as they are"`
 }
 
 func reorder() *action.Action {
@@ -38,16 +38,9 @@ func reorder() *action.Action {
 			"filetree/setDocSortMode", "notebook/setNotebookConf",
 		},
 		Positional: []string{"path"},
-		Returns: []action.Field{
-			{Name: "success", About: "always true"}, {Name: "path", About: "the parent"},
-			{Name: "parentID", About: "its id", Verbose: true}, {Name: "notebook", About: "id of its notebook", Verbose: true},
-			{Name: "changed", About: "something is different now"}, {Name: "orderChanged", About: "the custom order is another"},
-			{Name: "sortModeChanged", About: "the custom order is shown only from now on"},
-			{Name: "sortModeScope", About: "what is shown in its custom order: document or notebook"},
-			{Name: "previousOrder", About: "paths as they were", Verbose: true}, {Name: "order", About: "paths as they are"},
-		},
-		Example: `{"path":"/Work notes","orderedPaths":["/Work notes/B","/Work notes/A"]}`,
-		Inverse: orderBack,
+		Result:     reorderResult{},
+		Example:    `{"path":"/Work notes","orderedPaths":["/Work notes/B","/Work notes/A"]}`,
+		Inverse:    orderBack,
 	}, runReorder)
 }
 

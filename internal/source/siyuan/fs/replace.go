@@ -14,8 +14,8 @@ type replaceArgs struct {
 }
 
 type replaceResult struct {
-	Success bool   `json:"success"`
-	Path    string `json:"path"`
+	Success bool   `json:"success" about:"always true"`
+	Path    string `json:"path" about:"path of the document"`
 	content.Replaced
 }
 
@@ -31,18 +31,9 @@ func replace() *action.Action {
 			"attr/getBlockAttrs", "attr/setBlockAttrs", "query/sql", "block/getBlockInfo",
 		},
 		Positional: []string{"path"},
-		Returns: []action.Field{
-			{Name: "success", About: "always true"}, {Name: "path", About: "path of the document"},
-			{Name: "changed", About: "something is different now"}, {Name: "editsApplied", About: "how many edits were made"},
-			{Name: "replacements", About: "{index, replaced, replace_all} of each edit"},
-			{Name: "changedBlocks", About: "ids of the blocks that were written", Verbose: true},
-			{Name: "attributesPreserved", About: "attributes were checked afterwards", Verbose: true},
-			{Name: "skippedComplexBlocks", About: "blocks that are not text and were not searched"},
-			{Name: "warning", About: "what that means"}, {Name: "recommendedTools", About: "what handles them"},
-			{Name: "warnings", About: "what became of references"},
-		},
-		Example: `{"path":"/Work notes/Plan","edit":{"old":"draft","new":"final"}}`,
-		Adapt:   content.AdaptEdits,
+		Result:     replaceResult{},
+		Example:    `{"path":"/Work notes/Plan","edit":{"old":"draft","new":"final"}}`,
+		Adapt:      content.AdaptEdits,
 	}, func(ctx context.Context, r *action.Request, a replaceArgs) (any, error) {
 		targets := r.Targets("path")
 		if len(targets) == 0 {

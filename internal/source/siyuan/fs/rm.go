@@ -13,9 +13,9 @@ type removeArgs struct {
 }
 
 type removeResult struct {
-	Success bool      `json:"success"`
-	Path    string    `json:"path"`
-	ID      kernel.ID `json:"id,omitempty"`
+	Success bool      `json:"success" about:"always true"`
+	Path    string    `json:"path" about:"what is gone"`
+	ID      kernel.ID `json:"id,omitempty" about:"its id"`
 }
 
 func remove() *action.Action {
@@ -25,10 +25,8 @@ func remove() *action.Action {
 		Needs:      []action.Need{action.OnPath(access.Delete, "path", action.PathVirtual)},
 		Endpoints:  []string{"filetree/removeDocByID"},
 		Positional: []string{"path"},
-		Returns: []action.Field{
-			{Name: "success", About: "always true"}, {Name: "path", About: "what is gone"}, {Name: "id", About: "its id"},
-		},
-		Example: `{"path":"/Work notes/Old plan"}`,
+		Result:     removeResult{},
+		Example:    `{"path":"/Work notes/Old plan"}`,
 		Effect: func(r *action.Request) string {
 			if len(r.Targets("path")) == 0 {
 				return "empty " + action.AgentsFile

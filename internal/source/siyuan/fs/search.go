@@ -26,26 +26,26 @@ type searchArgs struct {
 
 // hit is a line that has the query in it.
 type hit struct {
-	Path      string `json:"path"`
-	Line      int    `json:"line"`
-	Text      string `json:"text"`
-	Truncated bool   `json:"textTruncated,omitempty"`
-	Length    int    `json:"originalTextLength,omitempty"`
+	Path      string `json:"path" about:"path of the document"`
+	Line      int    `json:"line" about:"number of the line, from 1"`
+	Text      string `json:"text" about:"the line, 200 characters at most"`
+	Truncated bool   `json:"textTruncated,omitempty" about:"it is longer"`
+	Length    int    `json:"originalTextLength,omitempty" about:"how long"`
 
 	document document
 }
 
 type searchResult struct {
 	action.Page[hit]
-	Path          string `json:"path"`
-	Query         string `json:"query"`
-	Regex         bool   `json:"regex"`
-	CaseSensitive bool   `json:"caseSensitive"`
-	Partial       bool   `json:"partial,omitempty"`
-	Scanned       int    `json:"scannedDocs"`
-	Remaining     int    `json:"remainingDocs"`
-	FailedDocs    int    `json:"failedDocs,omitempty"`
-	Hint          string `json:"hint,omitempty"`
+	Path          string `json:"path" about:"where was searched"`
+	Query         string `json:"query" about:"as given" verbose:"yes"`
+	Regex         bool   `json:"regex" about:"as given" verbose:"yes"`
+	CaseSensitive bool   `json:"caseSensitive" about:"as given" verbose:"yes"`
+	Partial       bool   `json:"partial,omitempty" about:"not all documents were read"`
+	Scanned       int    `json:"scannedDocs" about:"documents read"`
+	Remaining     int    `json:"remainingDocs" about:"documents left out"`
+	FailedDocs    int    `json:"failedDocs,omitempty" about:"documents that could not be read"`
+	Hint          string `json:"hint,omitempty" about:"what to do about it"`
 }
 
 const (
@@ -65,18 +65,12 @@ func search() *action.Action {
 			"notebook/lsNotebooks", "filetree/getPathByID", "query/sql", "sqlite/flushTransaction", "block/getBlockKramdown",
 		},
 		Positional: []string{"path", "query"},
+		Result:     searchResult{},
 		Returns: []action.Field{
-			{Name: "data", About: "lines in the order of their documents' paths"},
-			{Name: "data[].path", About: "path of the document"}, {Name: "data[].line", About: "number of the line, from 1"},
-			{Name: "data[].text", About: "the line, 200 characters at most"},
-			{Name: "data[].textTruncated", About: "it is longer"}, {Name: "data[].originalTextLength", About: "how long"},
-			{Name: "total", About: "lines found"}, {Name: "page", About: "this page"}, {Name: "pageSize", About: "lines a page"},
-			{Name: "pageCount", About: "pages"}, {Name: "hasNextPage", About: "there are more"},
-			{Name: "path", About: "where was searched"}, {Name: "query", About: "as given", Verbose: true},
-			{Name: "regex", About: "as given", Verbose: true}, {Name: "caseSensitive", About: "as given", Verbose: true},
-			{Name: "partial", About: "not all documents were read"}, {Name: "scannedDocs", About: "documents read"},
-			{Name: "remainingDocs", About: "documents left out"}, {Name: "failedDocs", About: "documents that could not be read"},
-			{Name: "hint", About: "what to do about it"},
+			{Name: "total", About: "lines found"},
+			{Name: "page", About: "this page"},
+			{Name: "pageSize", About: "lines a page"},
+			{Name: "hasNextPage", About: "there are more"},
 		},
 		Example: `{"path":"/Work notes","query":"budget"}`,
 	}, runSearch)

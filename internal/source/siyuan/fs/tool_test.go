@@ -65,7 +65,7 @@ func TestExamplesWork(t *testing.T) {
 			}
 			got := kit.Must(t, a, a.Example)
 			known := map[string]bool{}
-			for _, f := range a.Returns {
+			for _, f := range a.Returned() {
 				known[strings.Split(f.Name, "[")[0]] = true
 			}
 			var members map[string]json.RawMessage

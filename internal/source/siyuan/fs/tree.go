@@ -34,13 +34,13 @@ type treeError struct {
 }
 
 type treeResult struct {
-	Path     string      `json:"path"`
-	Tree     []*node     `json:"tree"`
-	MaxDepth int         `json:"maxDepth"`
-	Partial  bool        `json:"partial"`
-	Errors   []treeError `json:"errors"`
-	Top      int         `json:"topLevelDocumentCount"`
-	Failed   int         `json:"failedTopLevelDocumentCount"`
+	Path     string      `json:"path" about:"the path that was listed"`
+	Tree     []*node     `json:"tree" about:"nodes {name, path, children}; children is a number below maxDepth"`
+	MaxDepth int         `json:"maxDepth" about:"levels shown below the first"`
+	Partial  bool        `json:"partial" about:"something is missing: see errors"`
+	Errors   []treeError `json:"errors" about:"what could not be listed: {path, message}"`
+	Top      int         `json:"topLevelDocumentCount" about:"documents of the first level" verbose:"yes"`
+	Failed   int         `json:"failedTopLevelDocumentCount" about:"those of them that are incomplete" verbose:"yes"`
 }
 
 // maxNodes is how many documents one tree shows.
@@ -53,16 +53,8 @@ func tree() *action.Action {
 		Needs:      []action.Need{action.OnPath(access.Read, "path", action.PathRoot, action.PathNotebook)},
 		Endpoints:  []string{"notebook/lsNotebooks", "filetree/getPathByID", "filetree/listDocsByPath"},
 		Positional: []string{"path", "maxDepth"},
-		Returns: []action.Field{
-			{Name: "path", About: "the path that was listed"},
-			{Name: "tree", About: "nodes {name, path, children}; children is a number below maxDepth"},
-			{Name: "maxDepth", About: "levels shown below the first"},
-			{Name: "partial", About: "something is missing: see errors"},
-			{Name: "errors", About: "what could not be listed: {path, message}"},
-			{Name: "topLevelDocumentCount", About: "documents of the first level", Verbose: true},
-			{Name: "failedTopLevelDocumentCount", About: "those of them that are incomplete", Verbose: true},
-		},
-		Example: `{"path":"/Work notes","maxDepth":2}`,
+		Result:     treeResult{},
+		Example:    `{"path":"/Work notes","maxDepth":2}`,
 	}, func(ctx context.Context, r *action.Request, a treeArgs) (any, error) {
 		t := grower{r: r, result: treeResult{Path: "/", MaxDepth: a.MaxDepth, Errors: []treeError{}, Tree: []*node{}}}
 		if err := t.plant(ctx); err != nil {

@@ -18,12 +18,12 @@ type writeArgs struct {
 }
 
 type writeResult struct {
-	Success     bool      `json:"success"`
-	Path        string    `json:"path"`
-	ID          kernel.ID `json:"id,omitempty"`
-	Created     bool      `json:"created,omitempty"`
-	Overwritten bool      `json:"overwritten,omitempty"`
-	Warnings    []string  `json:"warnings,omitempty"`
+	Success     bool      `json:"success" about:"always true"`
+	Path        string    `json:"path" about:"path of the document"`
+	ID          kernel.ID `json:"id,omitempty" about:"its id"`
+	Created     bool      `json:"created,omitempty" about:"it is new"`
+	Overwritten bool      `json:"overwritten,omitempty" about:"it was there"`
+	Warnings    []string  `json:"warnings,omitempty" about:"what became of references"`
 }
 
 func write() *action.Action {
@@ -38,12 +38,8 @@ func write() *action.Action {
 			"block/getChildBlocks", "attr/batchGetBlockAttrs", "query/sql", "sqlite/flushTransaction", "block/getBlockKramdown", "block/getBlockKramdowns", "block/getBlockInfo", "block/appendBlock", "block/deleteBlock", "transactions",
 		},
 		Positional: []string{"path", "markdown"},
-		Returns: []action.Field{
-			{Name: "success", About: "always true"}, {Name: "path", About: "path of the document"},
-			{Name: "id", About: "its id"}, {Name: "created", About: "it is new"}, {Name: "overwritten", About: "it was there"},
-			{Name: "warnings", About: "what became of references"},
-		},
-		Example: `{"path":"/Work notes/Plan","markdown":"## Goals\n\n- one"}`,
+		Result:     writeResult{},
+		Example:    `{"path":"/Work notes/Plan","markdown":"## Goals\n\n- one"}`,
 	}, runWrite)
 }
 

@@ -27,7 +27,7 @@ func Page(a *action.Action) string {
 		fmt.Fprintf(&b, "- Endpoints: %s\n", strings.Join(a.Endpoints, ", "))
 	}
 	b.WriteString("\n## Result\n\n")
-	for _, f := range a.Returns {
+	for _, f := range a.Returned() {
 		verbose := ""
 		if f.Verbose {
 			verbose = " (with verbose:true)"

@@ -7,11 +7,11 @@ import (
 
 // Block is a block as getChildBlocks lists it.
 type Block struct {
-	ID       ID     `json:"id"`
-	Type     string `json:"type"` // p, h, l, i, b, c, m, t, s, av, html, …
-	SubType  string `json:"subType"`
-	Content  string `json:"content"`  // text
-	Markdown string `json:"markdown"` // without attributes
+	ID       ID     `json:"id" about:"the child"`
+	Type     string `json:"type" about:"p, h, l, i, b, c, m, t, s, av, …"` // p, h, l, i, b, c, m, t, s, av, html, …
+	SubType  string `json:"subType" about:"h1 to h6 of headings; u, o, t of lists"`
+	Content  string `json:"content" about:"plain text"`              // text
+	Markdown string `json:"markdown" about:"Markdown" verbose:"yes"` // without attributes
 }
 
 // ChildBlocks lists the blocks right below a document or a container; those below a heading

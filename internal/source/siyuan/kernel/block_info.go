@@ -30,10 +30,10 @@ func (c *Client) Nodes(ctx context.Context, ids []ID) (map[ID]Node, error) {
 
 // Crumb is one step on the way from a document to a block in it.
 type Crumb struct {
-	ID      ID     `json:"id"`
-	Name    string `json:"name"` // of a document: with its notebook and path
-	Type    string `json:"type"` // NodeDocument, NodeHeading, …
-	SubType string `json:"subType"`
+	ID      ID     `json:"id" about:"the step; the document comes first"`
+	Name    string `json:"name" about:"its text; of a document notebook and path"` // of a document: with its notebook and path
+	Type    string `json:"type" about:"NodeDocument, NodeHeading, …"`              // NodeDocument, NodeHeading, …
+	SubType string `json:"subType" about:"h1 to h6 of headings"`
 }
 
 // Breadcrumb returns the way to a block, its document first. Blocks of the types that are

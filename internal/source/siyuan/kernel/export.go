@@ -4,8 +4,8 @@ import "context"
 
 // Markdown is a document as other programs read it.
 type Markdown struct {
-	HPath   string `json:"hPath"`
-	Content string `json:"content"`
+	HPath   string `json:"hPath" about:"human path in its notebook"`
+	Content string `json:"content" about:"the Markdown"`
 }
 
 // ExportMarkdown returns the document of a block as standard Markdown, by the user's export

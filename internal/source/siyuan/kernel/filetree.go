@@ -112,8 +112,8 @@ func (c *Client) HeadingToDocument(ctx context.Context, heading, notebook ID, pa
 
 // MergedFrom is where a document was that has become a heading.
 type MergedFrom struct {
-	Notebook ID     `json:"srcTreeBox"`
-	Path     string `json:"srcTreePath"`
+	Notebook ID     `json:"srcTreeBox" about:"notebook that the document was in"`
+	Path     string `json:"srcTreePath" about:"storage path that it had"`
 }
 
 // DocumentToHeading puts a document as a heading after or before a block of another document;

@@ -11,8 +11,8 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 
 // WorkspaceInfo is where the workspace is, and the kernel's version.
 type WorkspaceInfo struct {
-	Dir     string `json:"workspaceDir"`
-	Version string `json:"siyuanVer"`
+	Dir     string `json:"workspaceDir" about:"absolute path"`
+	Version string `json:"siyuanVer" about:"version of the kernel"`
 }
 
 // WorkspaceInfo tells where the workspace is on the kernel's machine.

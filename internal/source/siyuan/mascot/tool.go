@@ -21,9 +21,9 @@ func Tool() action.Tool {
 
 // item is something to buy. Ids are those of the public plugin.
 type item struct {
-	ID    string `json:"id"`
+	ID    string `json:"id" about:"for buy"`
 	Label string `json:"label"`
-	Cost  int64  `json:"cost"`
+	Cost  int64  `json:"cost" about:"in coins"`
 	Type  string `json:"type"`
 	Emoji string `json:"emoji"`
 }
@@ -50,46 +50,47 @@ func purse(r *action.Request) (action.Coins, error) {
 	return nil, &tool.Error{Op: "look for", Kind: tool.Unavailable, Subject: "mascot", Message: "nobody keeps its coins here"}
 }
 
+type getBalanceResult struct {
+	Balance int64 `json:"balance" about:"coins now"`
+	Earned  int64 `json:"totalEarned" about:"coins ever"`
+}
+
 func balance() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "get_balance", Purpose: "Show how many coins the mascot has",
 		Class: action.Reads, Unguarded: why, Common: true,
 		Endpoints: []string{},
-		Returns:   []action.Field{{Name: "balance", About: "coins now"}, {Name: "totalEarned", About: "coins ever"}},
+		Result:    getBalanceResult{},
 		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		c, err := purse(r)
 		if err != nil {
 			return nil, err
 		}
-		var out struct {
-			Balance int64 `json:"balance"`
-			Earned  int64 `json:"totalEarned"`
-		}
+		var out getBalanceResult
 		out.Balance, out.Earned, err = c.Balance(ctx)
 		return out, err
 	})
+}
+
+type shopResult struct {
+	Balance int64  `json:"balance" about:"coins now"`
+	Earned  int64  `json:"totalEarned" about:"coins ever"`
+	Items   []item `json:"items" about:"what there is"`
 }
 
 func shop() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "shop", Purpose: "Show what can be bought for the mascot",
 		Class: action.Reads, Unguarded: why, Common: true,
-		Returns: []action.Field{
-			{Name: "balance", About: "coins now"}, {Name: "totalEarned", About: "coins ever"},
-			{Name: "items", About: "what there is"}, {Name: "items[].id", About: "for buy"}, {Name: "items[].cost", About: "in coins"},
-		},
+		Result:  shopResult{},
 		Example: `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		c, err := purse(r)
 		if err != nil {
 			return nil, err
 		}
-		var out struct {
-			Balance int64  `json:"balance"`
-			Earned  int64  `json:"totalEarned"`
-			Items   []item `json:"items"`
-		}
+		var out shopResult
 		out.Items = items()
 		out.Balance, out.Earned, err = c.Balance(ctx)
 		return out, err
@@ -100,16 +101,23 @@ type buyArgs struct {
 	Item string `json:"item_id" about:"id from shop" req:"true"`
 }
 
+type buyResult struct {
+	Success bool   `json:"success" about:"true"`
+	ID      string `json:"item_id" about:"what was bought"`
+	Item    string `json:"item" about:"its name"`
+	Type    string `json:"type" about:"food, drink or snack"`
+	Emoji   string `json:"emoji" about:"its picture"`
+	Cost    int64  `json:"cost" about:"coins spent"`
+	Balance int64  `json:"balance" about:"coins left"`
+	Earned  int64  `json:"totalEarned" about:"coins ever"`
+}
+
 func buy() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "buy", Purpose: "Buy something for the mascot with its coins",
 		Class: action.External, Unguarded: why, Common: true,
 		Aliases: map[string]string{"item": "item_id", "id": "item_id"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"}, {Name: "item_id", About: "what was bought"}, {Name: "item", About: "its name"},
-			{Name: "type", About: "food, drink or snack"}, {Name: "emoji", About: "its picture"}, {Name: "cost", About: "coins spent"},
-			{Name: "balance", About: "coins left"}, {Name: "totalEarned", About: "coins ever"},
-		},
+		Result:  buyResult{},
 		Example: `{"item_id":"milk"}`,
 	}, func(ctx context.Context, r *action.Request, a buyArgs) (any, error) {
 		var ids []string
@@ -126,16 +134,7 @@ func buy() *action.Action {
 			if err != nil {
 				return nil, err
 			}
-			return struct {
-				Success bool   `json:"success"`
-				ID      string `json:"item_id"`
-				Item    string `json:"item"`
-				Type    string `json:"type"`
-				Emoji   string `json:"emoji"`
-				Cost    int64  `json:"cost"`
-				Balance int64  `json:"balance"`
-				Earned  int64  `json:"totalEarned"`
-			}{true, it.ID, it.Label, it.Type, it.Emoji, it.Cost, left, earned}, nil
+			return buyResult{true, it.ID, it.Label, it.Type, it.Emoji, it.Cost, left, earned}, nil
 		}
 		e := r.Invalid("item_id", fmt.Sprintf("is %q, expected one of %v", a.Item, ids))
 		if near, ok := tool.Nearest(a.Item, ids); ok {

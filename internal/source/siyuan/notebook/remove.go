@@ -13,6 +13,12 @@ type removeArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 }
 
+type removeResult struct {
+	Success  bool      `json:"success" about:"true"`
+	Notebook kernel.ID `json:"notebook" about:"id that the notebook had"`
+	Name     string    `json:"name" about:"its name"`
+}
+
 func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "remove", Purpose: "Delete a notebook with all its documents",
@@ -22,12 +28,8 @@ func remove() *action.Action {
 		Class:     action.State,
 		Needs:     []action.Need{action.OnNotebook(access.Delete, "notebook")},
 		Endpoints: []string{"notebook/removeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "notebook", About: "id that the notebook had"},
-			{Name: "name", About: "its name"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg"}`,
+		Result:    removeResult{},
+		Example:   `{"notebook":"20240101120000-abcdefg"}`,
 		Effect: func(r *action.Request) string {
 			return fmt.Sprintf("delete notebook %q with all its documents", r.Target("notebook").Title)
 		},
@@ -40,10 +42,6 @@ func remove() *action.Action {
 			return nil, err
 		}
 		r.RefreshTree()
-		return struct {
-			Success  bool      `json:"success"`
-			Notebook kernel.ID `json:"notebook"`
-			Name     string    `json:"name"`
-		}{true, a.Notebook, r.Target("notebook").Title}, nil
+		return removeResult{true, a.Notebook, r.Target("notebook").Title}, nil
 	})
 }

@@ -15,6 +15,12 @@ type renameArgs struct {
 	Name     string    `json:"name" about:"new name" req:"true" min:"1"`
 }
 
+type renameResult struct {
+	Success  bool      `json:"success" about:"true"`
+	Notebook kernel.ID `json:"notebook" about:"notebook id"`
+	Name     string    `json:"name" about:"the name it has now"`
+}
+
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "rename", Purpose: "Rename a notebook",
@@ -24,12 +30,8 @@ func rename() *action.Action {
 		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"notebook/renameNotebook", "notebook/lsNotebooks"},
 		Positional: []string{"notebook", "name"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "name", About: "the name it has now"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","name":"Archive 2025"}`,
+		Result:     renameResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg","name":"Archive 2025"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
 		title, err := name(r, "name", a.Name)
 		if err != nil {
@@ -57,11 +59,7 @@ func rename() *action.Action {
 			return nil, mismatch(a.Notebook, fmt.Sprintf("the kernel accepted the name, and the notebook is still %q", was.Name))
 		}
 		r.RefreshTree()
-		return struct {
-			Success  bool      `json:"success"`
-			Notebook kernel.ID `json:"notebook"`
-			Name     string    `json:"name"`
-		}{true, a.Notebook, n.Name}, nil
+		return renameResult{true, a.Notebook, n.Name}, nil
 	})
 }
 

@@ -13,6 +13,12 @@ type setIconArgs struct {
 	Icon     string    `json:"icon" about:"emoji, or its code points such as 1f4d4; empty takes it away" req:"true"`
 }
 
+type setIconResult struct {
+	Success  bool      `json:"success" about:"true"`
+	Notebook kernel.ID `json:"notebook" about:"notebook id"`
+	Icon     string    `json:"icon" about:"the icon as it is stored"`
+}
+
 func setIcon() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_icon", Purpose: "Set the icon of a notebook",
@@ -21,12 +27,8 @@ func setIcon() *action.Action {
 		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"notebook/setNotebookIcon", "notebook/lsNotebooks"},
 		Positional: []string{"notebook", "icon"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "icon", About: "the icon as it is stored"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","icon":"1f4d4"}`,
+		Result:     setIconResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg","icon":"1f4d4"}`,
 	}, func(ctx context.Context, r *action.Request, a setIconArgs) (any, error) {
 		code, err := icon(r, a.Icon)
 		if err != nil {
@@ -48,10 +50,6 @@ func setIcon() *action.Action {
 			return nil, mismatch(a.Notebook, "the kernel accepted the icon, and the notebook has the one that it had")
 		}
 		r.RefreshIcons()
-		return struct {
-			Success  bool      `json:"success"`
-			Notebook kernel.ID `json:"notebook"`
-			Icon     string    `json:"icon"`
-		}{true, a.Notebook, n.Icon}, nil
+		return setIconResult{true, a.Notebook, n.Icon}, nil
 	})
 }

@@ -13,6 +13,14 @@ type setOpenStateArgs struct {
 	Opened   bool      `json:"opened" about:"true opens, false closes" req:"true"`
 }
 
+type setOpenStateResult struct {
+	Success  bool      `json:"success" about:"true"`
+	Notebook kernel.ID `json:"notebook" about:"notebook id"`
+	Opened   bool      `json:"opened" about:"whether it is open now"`
+	Changed  bool      `json:"changed" about:"whether it was not before"`
+	Indexing bool      `json:"indexing,omitempty" about:"true where SiYuan has not yet changed its index: what is not found may be there"`
+}
+
 func setOpenState() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_open_state", Purpose: "Open or close a notebook",
@@ -22,14 +30,8 @@ func setOpenState() *action.Action {
 		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress", "filetree/listDocsByPath", "block/getBlockTreeInfos"},
 		Positional: []string{"notebook", "opened"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "opened", About: "whether it is open now"},
-			{Name: "changed", About: "whether it was not before"},
-			{Name: "indexing", About: "true where SiYuan has not yet changed its index: what is not found may be there"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","opened":true}`,
+		Result:     setOpenStateResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg","opened":true}`,
 	}, func(ctx context.Context, r *action.Request, a setOpenStateArgs) (any, error) {
 		was, err := before(ctx, r, a.Notebook)
 		if err != nil {
@@ -42,13 +44,7 @@ func setOpenState() *action.Action {
 			}
 			r.RefreshTree()
 		}
-		return struct {
-			Success  bool      `json:"success"`
-			Notebook kernel.ID `json:"notebook"`
-			Opened   bool      `json:"opened"`
-			Changed  bool      `json:"changed"`
-			Indexing bool      `json:"indexing,omitempty"`
-		}{true, a.Notebook, a.Opened, changed, indexing}, nil
+		return setOpenStateResult{true, a.Notebook, a.Opened, changed, indexing}, nil
 	})
 }
 

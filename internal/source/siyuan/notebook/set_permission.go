@@ -15,6 +15,13 @@ type setPermissionArgs struct {
 	Permission string    `json:"permission" about:"new level" req:"true" enum:"none,r,rw,rwd"`
 }
 
+type setPermissionResult struct {
+	Success    bool         `json:"success" about:"true"`
+	Notebook   kernel.ID    `json:"notebook" about:"notebook id"`
+	Permission access.Level `json:"permission" about:"the level now"`
+	Previous   access.Level `json:"previous" about:"the level before"`
+}
+
 func setPermission() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_permission", Purpose: "Set what may be done in a notebook",
@@ -27,13 +34,8 @@ func setPermission() *action.Action {
 		Needs:      []action.Need{action.OnNotebook(access.None, "notebook")},
 		Endpoints:  []string{"notebook/lsNotebooks", "file/getFile", "file/putFile"},
 		Positional: []string{"notebook", "permission"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "permission", About: "the level now"},
-			{Name: "previous", About: "the level before"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","permission":"rw"}`,
+		Result:     setPermissionResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg","permission":"rw"}`,
 		Effect: func(r *action.Request) string {
 			t := r.Target("notebook")
 			return fmt.Sprintf("change the level of notebook %q (%s) from %s to %s",
@@ -56,11 +58,6 @@ func setPermission() *action.Action {
 			return nil, err
 		}
 		r.RefreshTree()
-		return struct {
-			Success    bool         `json:"success"`
-			Notebook   kernel.ID    `json:"notebook"`
-			Permission access.Level `json:"permission"`
-			Previous   access.Level `json:"previous"`
-		}{true, a.Notebook, level, old}, nil
+		return setPermissionResult{true, a.Notebook, level, old}, nil
 	})
 }

@@ -27,14 +27,19 @@ func extensions(given []string) []string {
 
 // asset is an asset whose name matches.
 type asset struct {
-	Name    string `json:"name"`
-	Path    string `json:"path"`
-	Updated int64  `json:"updated"`
+	Name    string `json:"name" about:"file name without its id"`
+	Path    string `json:"path" about:"path as documents write it"`
+	Updated int64  `json:"updated" about:"time of the last change, in seconds" verbose:"yes"`
 }
 
 type searchAssetsArgs struct {
 	Query string   `json:"query" about:"part of the file name; empty for all" max:"1000"`
 	Exts  []string `json:"exts" about:"file types such as .png" max:"50"`
+}
+
+type searchAssetsResult struct {
+	Data  []asset `json:"data" about:"assets, the newest first"`
+	Total int     `json:"total" about:"how many"`
 }
 
 func searchAssets() *action.Action {
@@ -46,23 +51,14 @@ func searchAssets() *action.Action {
 		Aliases:    map[string]string{"k": "query", "keyword": "query"},
 		Positional: []string{"query"},
 		Adapt:      adaptCodes(map[string]string{"query": "query"}, nil, "k", "keyword"),
-		Returns: []action.Field{
-			{Name: "data", About: "assets, the newest first"},
-			{Name: "data[].name", About: "file name without its id"},
-			{Name: "data[].path", About: "path as documents write it"},
-			{Name: "data[].updated", About: "time of the last change, in seconds", Verbose: true},
-			{Name: "total", About: "how many"},
-		},
-		Example: `{"query":"diagram","exts":[".png",".svg"]}`,
+		Result:     searchAssetsResult{},
+		Example:    `{"query":"diagram","exts":[".png",".svg"]}`,
 	}, func(ctx context.Context, r *action.Request, a searchAssetsArgs) (any, error) {
 		out, err := assetsNamed(ctx, r, a.Query, extensions(a.Exts))
 		if err != nil {
 			return nil, err
 		}
-		return struct {
-			Data  []asset `json:"data"`
-			Total int     `json:"total"`
-		}{out, len(out)}, nil
+		return searchAssetsResult{out, len(out)}, nil
 	})
 }
 

@@ -38,13 +38,13 @@ type findReplaceArgs struct {
 }
 
 type replacedResult struct {
-	Success  bool     `json:"success"`
-	Replaced bool     `json:"replaced"`
-	Changed  *int     `json:"changed,omitempty"`
-	IDs      []string `json:"ids"`
-	K        string   `json:"k"`
-	R        string   `json:"r"`
-	Warning  string   `json:"warning,omitempty"`
+	Success  bool     `json:"success" about:"true"`
+	Replaced bool     `json:"replaced" about:"whether anything changed, as far as that was counted"`
+	Changed  *int     `json:"changed,omitempty" about:"blocks that changed; only of 50 at most"`
+	IDs      []string `json:"ids" about:"blocks that were looked at"`
+	K        string   `json:"k" about:"as given" verbose:"yes"`
+	R        string   `json:"r" about:"as given" verbose:"yes"`
+	Warning  string   `json:"warning,omitempty" about:"if nothing changed"`
 }
 
 func findReplace() *action.Action {
@@ -61,12 +61,7 @@ func findReplace() *action.Action {
 		},
 		Aliases: map[string]string{"methodName": "method", "id": "ids", "find": "k", "replace": "r"},
 		Adapt:   adaptCodes(map[string]string{"methodName": "method"}, map[string]map[string]int{"method": methods}),
-		Returns: []action.Field{
-			{Name: "success", About: "true"}, {Name: "replaced", About: "whether anything changed, as far as that was counted"},
-			{Name: "changed", About: "blocks that changed; only of 50 at most"}, {Name: "ids", About: "blocks that were looked at"},
-			{Name: "k", About: "as given", Verbose: true}, {Name: "r", About: "as given", Verbose: true},
-			{Name: "warning", About: "if nothing changed"},
-		},
+		Result:  replacedResult{},
 		Example: `{"k":"colour","r":"color","ids":["20240101120000-abcdefg"]}`,
 		Effect: func(r *action.Request) string {
 			return fmt.Sprintf("replace %q by %q in %d block(s), without undo", first(r.Strings("k")), first(r.Strings("r")), len(r.Targets("ids")))

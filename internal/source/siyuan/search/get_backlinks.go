@@ -25,24 +25,24 @@ type backlinksArgs struct {
 
 // backlink is a block that refers to another, or mentions it.
 type backlink struct {
-	ID       kernel.ID `json:"id"`
-	Type     string    `json:"type"`
-	HPath    string    `json:"hPath"`
-	Content  string    `json:"content"`
-	Target   kernel.ID `json:"target,omitempty"`
-	Anchor   string    `json:"anchor,omitempty"`
-	Root     kernel.ID `json:"rootID"`
-	Notebook kernel.ID `json:"box"`
+	ID       kernel.ID `json:"id" about:"the block"`
+	Type     string    `json:"type" about:"its type"`
+	HPath    string    `json:"hPath" about:"human path of its document"`
+	Content  string    `json:"content" about:"its text"`
+	Target   kernel.ID `json:"target,omitempty" about:"the block that it refers to"`
+	Anchor   string    `json:"anchor,omitempty" about:"what the reference shows" verbose:"yes"`
+	Root     kernel.ID `json:"rootID" about:"its document"`
+	Notebook kernel.ID `json:"box" about:"its notebook" verbose:"yes"`
 }
 
 type backlinksResult struct {
-	Mode       string     `json:"mode"`
-	Links      []backlink `json:"backlinks"`
-	Mentions   []backlink `json:"backmentions"`
-	Fallback   bool       `json:"fallbackUsed,omitempty"`
-	Missing    bool       `json:"sourcePayloadMissing,omitempty"`
-	Incomplete bool       `json:"incomplete,omitempty"`
-	Hint       string     `json:"hint,omitempty"`
+	Mode       string     `json:"mode" about:"what was looked for"`
+	Links      []backlink `json:"backlinks" about:"blocks that refer to it"`
+	Mentions   []backlink `json:"backmentions" about:"blocks that name it without referring to it, in the same form"`
+	Fallback   bool       `json:"fallbackUsed,omitempty" about:"the links come from the index, since the kernel's own list was missing"`
+	Missing    bool       `json:"sourcePayloadMissing,omitempty" about:"the kernel gave no list of its own"`
+	Incomplete bool       `json:"incomplete,omitempty" about:"there are more"`
+	Hint       string     `json:"hint,omitempty" about:"what to do about it"`
 }
 
 func getBacklinks() *action.Action {
@@ -58,23 +58,15 @@ func getBacklinks() *action.Action {
 		Aliases:    map[string]string{"scopeRootId": "refTreeID"},
 		Positional: []string{"id"},
 		Adapt:      adaptCodes(map[string]string{"scopeRootId": "refTreeID"}, nil),
+		Result:     backlinksResult{},
 		Returns: []action.Field{
-			{Name: "mode", About: "what was looked for"},
-			{Name: "backlinks", About: "blocks that refer to it"},
-			{Name: "backlinks[].id", About: "the block"},
-			{Name: "backlinks[].type", About: "its type"},
-			{Name: "backlinks[].hPath", About: "human path of its document"},
-			{Name: "backlinks[].content", About: "its text"},
-			{Name: "backlinks[].target", About: "the block that it refers to"},
-			{Name: "backlinks[].anchor", About: "what the reference shows", Verbose: true},
-			{Name: "backlinks[].rootID", About: "its document"},
-			{Name: "backlinks[].box", About: "its notebook", Verbose: true},
-			{Name: "backmentions", About: "blocks that name it without referring to it, in the same form"},
-			{Name: "backmentions[].box", About: "its notebook", Verbose: true},
-			{Name: "fallbackUsed", About: "the links come from the index, since the kernel's own list was missing"},
-			{Name: "sourcePayloadMissing", About: "the kernel gave no list of its own"},
-			{Name: "incomplete", About: "there are more"},
-			{Name: "hint", About: "what to do about it"},
+			{Name: "backmentions[].id"},
+			{Name: "backmentions[].type"},
+			{Name: "backmentions[].hPath"},
+			{Name: "backmentions[].content"},
+			{Name: "backmentions[].target"},
+			{Name: "backmentions[].anchor"},
+			{Name: "backmentions[].rootID"},
 		},
 		Example: `{"id":"20240101120000-abcdefg","mode":"links"}`,
 	}, func(ctx context.Context, r *action.Request, a backlinksArgs) (any, error) {

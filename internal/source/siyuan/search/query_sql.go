@@ -19,11 +19,11 @@ type querySQLArgs struct {
 }
 
 type rowsResult struct {
-	Data      []json.RawMessage `json:"data"`
-	Total     *int              `json:"total,omitempty"` // unknown where rows were left out
-	Showing   int               `json:"showing"`
-	Truncated bool              `json:"truncated"`
-	Hint      string            `json:"hint,omitempty"`
+	Data      []json.RawMessage `json:"data" about:"rows, each an object of its columns"`
+	Total     *int              `json:"total,omitempty" about:"how many rows, where all are shown"` // unknown where rows were left out
+	Showing   int               `json:"showing" about:"how many are shown"`
+	Truncated bool              `json:"truncated" about:"whether there are more than maxRows"`
+	Hint      string            `json:"hint,omitempty" about:"what to do about it"`
 }
 
 func querySQL() *action.Action {
@@ -39,14 +39,8 @@ func querySQL() *action.Action {
 		Aliases:    map[string]string{"sql": "stmt"},
 		Positional: []string{"stmt"},
 		Adapt:      adaptCodes(map[string]string{"sql": "stmt"}, nil),
-		Returns: []action.Field{
-			{Name: "data", About: "rows, each an object of its columns"},
-			{Name: "total", About: "how many rows, where all are shown"},
-			{Name: "showing", About: "how many are shown"},
-			{Name: "truncated", About: "whether there are more than maxRows"},
-			{Name: "hint", About: "what to do about it"},
-		},
-		Example: `{"stmt":"SELECT DISTINCT id, hpath, content FROM blocks WHERE type='d' ORDER BY updated DESC","maxRows":20}`,
+		Result:     rowsResult{},
+		Example:    `{"stmt":"SELECT DISTINCT id, hpath, content FROM blocks WHERE type='d' ORDER BY updated DESC","maxRows":20}`,
 	}, func(ctx context.Context, r *action.Request, a querySQLArgs) (any, error) {
 		statement, err := sqlguard.Parse(a.Stmt)
 		if err != nil {

@@ -33,20 +33,20 @@ type memory struct {
 }
 
 type overview struct {
-	Schema        int               `json:"schemaVersion"`
-	Bootstrap     bool              `json:"bootstrap"`
-	Operation     string            `json:"operation"`
-	Connection    connection        `json:"connection"`
-	Version       map[string]string `json:"version"`
-	Notebooks     []notebook        `json:"notebooks"`
-	Restricted    int               `json:"restrictedNotebookCount"`
-	Configuration configuration     `json:"toolConfiguration"`
-	WriteSafety   map[string]any    `json:"writeSafety"`
-	Capabilities  map[string]bool   `json:"capabilities"`
-	Paths         []string          `json:"pathGuide"`
-	Next          []string          `json:"nextCalls"`
-	Memory        memory            `json:"memory"`
-	Hints         []string          `json:"hints"`
+	Schema        int               `json:"schemaVersion" about:"2"`
+	Bootstrap     bool              `json:"bootstrap" about:"true"`
+	Operation     string            `json:"operation" about:"system.bootstrap"`
+	Connection    connection        `json:"connection" about:"the connection in use, and how many notebooks may be read and written"`
+	Version       map[string]string `json:"version" about:"of the kernel and of Collie"`
+	Notebooks     []notebook        `json:"notebooks" about:"those that may be read, with their levels"`
+	Restricted    int               `json:"restrictedNotebookCount" about:"notebooks below rw among those shown"`
+	Configuration configuration     `json:"toolConfiguration" about:"where the switches come from, and what is off"`
+	WriteSafety   map[string]any    `json:"writeSafety" about:"mode of safe writing"`
+	Capabilities  map[string]bool   `json:"capabilities" about:"what can be done at all"`
+	Paths         []string          `json:"pathGuide" about:"the two kinds of path"`
+	Next          []string          `json:"nextCalls" about:"good first calls"`
+	Memory        memory            `json:"memory" about:"the agent's own notes"`
+	Hints         []string          `json:"hints" about:"rules worth knowing"`
 }
 
 func bootstrap() *action.Action {
@@ -54,17 +54,8 @@ func bootstrap() *action.Action {
 		Tool: "system", Name: "bootstrap", Purpose: "Show what an agent should know before its first call", Late: true,
 		Common: true, Class: action.Reads, Unguarded: "only notebooks that may be read are shown",
 		Endpoints: []string{"system/version", "notebook/lsNotebooks"},
-		Returns: []action.Field{
-			{Name: "schemaVersion", About: "2"}, {Name: "bootstrap", About: "true"}, {Name: "operation", About: "system.bootstrap"},
-			{Name: "connection", About: "the connection in use, and how many notebooks may be read and written"},
-			{Name: "version", About: "of the kernel and of Collie"}, {Name: "notebooks", About: "those that may be read, with their levels"},
-			{Name: "restrictedNotebookCount", About: "notebooks below rw among those shown"},
-			{Name: "toolConfiguration", About: "where the switches come from, and what is off"},
-			{Name: "writeSafety", About: "mode of safe writing"}, {Name: "capabilities", About: "what can be done at all"},
-			{Name: "pathGuide", About: "the two kinds of path"}, {Name: "nextCalls", About: "good first calls"},
-			{Name: "memory", About: "the agent's own notes"}, {Name: "hints", About: "rules worth knowing"},
-		},
-		Example: `{}`,
+		Result:    overview{},
+		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		version, err := r.Kernel.Version(ctx)
 		if err != nil {

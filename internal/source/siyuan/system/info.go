@@ -13,7 +13,7 @@ func workspaceInfo() *action.Action {
 		Tool: "system", Name: "workspace_info", Purpose: "Show the folder of the workspace on the kernel's machine",
 		Off: true, Dangerous: true, Class: action.Reads, Unguarded: noNotes,
 		Endpoints: []string{"system/getWorkspaceInfo"},
-		Returns:   []action.Field{{Name: "workspaceDir", About: "absolute path"}, {Name: "siyuanVer", About: "version of the kernel"}},
+		Result:    kernel.WorkspaceInfo{},
 		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		info, err := r.Kernel.WorkspaceInfo(ctx)
@@ -21,20 +21,22 @@ func workspaceInfo() *action.Action {
 	})
 }
 
+type networkResult struct {
+	Proxy      kernel.Proxy `json:"proxy" about:"scheme, host and port; empty without one"`
+	Configured bool         `json:"configured" about:"whether there is one"`
+}
+
 func network() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "network", Purpose: "Show whether the kernel uses a proxy, without its credentials",
 		Class: action.Reads, Unguarded: noNotes,
 		Endpoints: []string{"system/getNetwork"},
-		Returns:   []action.Field{{Name: "proxy", About: "scheme, host and port; empty without one"}, {Name: "configured", About: "whether there is one"}},
+		Result:    networkResult{},
 		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		p, err := r.Kernel.Network(ctx)
 		p.Host = withoutUser(p.Host)
-		return struct {
-			Proxy      kernel.Proxy `json:"proxy"`
-			Configured bool         `json:"configured"`
-		}{p, p.Scheme != ""}, err
+		return networkResult{p, p.Scheme != ""}, err
 	})
 }
 
@@ -50,17 +52,19 @@ func getVersion() *action.Action {
 	})
 }
 
+type getCurrentTimeResult struct {
+	Time int64  `json:"currentTime" about:"milliseconds since 1970"`
+	ISO  string `json:"iso" about:"the same in words, UTC"`
+}
+
 func getCurrentTime() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "get_current_time", Purpose: "Show the kernel's clock", Common: true, Class: action.Reads, Unguarded: noNotes,
 		Endpoints: []string{"system/currentTime"},
-		Returns:   []action.Field{{Name: "currentTime", About: "milliseconds since 1970"}, {Name: "iso", About: "the same in words, UTC"}},
+		Result:    getCurrentTimeResult{},
 		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		ms, err := r.Kernel.CurrentTime(ctx)
-		return struct {
-			Time int64  `json:"currentTime"`
-			ISO  string `json:"iso"`
-		}{ms, time.UnixMilli(ms).UTC().Format(time.RFC3339)}, err
+		return getCurrentTimeResult{ms, time.UnixMilli(ms).UTC().Format(time.RFC3339)}, err
 	})
 }

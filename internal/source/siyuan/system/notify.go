@@ -13,23 +13,25 @@ type notifyArgs struct {
 	Timeout int    `json:"timeout" about:"milliseconds" default:"7000" min:"0" max:"600000"`
 }
 
+type notifyResult struct {
+	Level string `json:"level" about:"kind of message"`
+	ID    string `json:"id" about:"of the message"`
+}
+
 func notify() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "notify", Purpose: "Show a message to the person in front of SiYuan",
 		Class: action.External, Unguarded: noNotes,
 		Endpoints: []string{"notification/pushMsg", "notification/pushErrMsg"},
 		Aliases:   map[string]string{"message": "msg"},
-		Returns:   []action.Field{{Name: "level", About: "kind of message"}, {Name: "id", About: "of the message"}},
+		Result:    notifyResult{},
 		Example:   `{"msg":"Done 完成","level":"info"}`,
 	}, func(ctx context.Context, r *action.Request, a notifyArgs) (any, error) {
 		if strings.TrimSpace(a.Msg) == "" {
 			return nil, r.Invalid("msg", "must not be blank")
 		}
 		id, err := r.Kernel.Notify(ctx, plain(a.Msg), a.Timeout, a.Level == "error")
-		return struct {
-			Level string `json:"level"`
-			ID    string `json:"id"`
-		}{a.Level, id}, err
+		return notifyResult{a.Level, id}, err
 	})
 }
 

@@ -22,8 +22,13 @@ type listArgs struct {
 
 // counted is a tag and how often blocks have it.
 type counted struct {
-	Label string `json:"label"`
-	Count int    `json:"count"`
+	Label string `json:"label" about:"the whole tag, levels included"`
+	Count int    `json:"count" about:"how often blocks have it"`
+}
+
+type listResult struct {
+	Tags  []counted `json:"tags" about:"tags with the number of their uses"`
+	Total int       `json:"total" about:"how many tags"`
 }
 
 func list() *action.Action {
@@ -36,13 +41,8 @@ func list() *action.Action {
 		Endpoints: []string{"tag/getTag", "system/getConf", "query/sql", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"keyword": "query", "k": "query"},
 		Adapt:     queryWins,
-		Returns: []action.Field{
-			{Name: "tags", About: "tags with the number of their uses"},
-			{Name: "tags[].label", About: "the whole tag, levels included"},
-			{Name: "tags[].count", About: "how often blocks have it"},
-			{Name: "total", About: "how many tags"},
-		},
-		Example: `{"query":"travel"}`,
+		Result:    listResult{},
+		Example:   `{"query":"travel"}`,
 	}, func(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 		restricted, err := r.Levels.Restricted(ctx)
 		if err != nil {
@@ -59,10 +59,7 @@ func list() *action.Action {
 		}
 		want := strings.ToLower(clean(a.Query))
 		tags = slices.DeleteFunc(tags, func(t counted) bool { return !strings.Contains(strings.ToLower(t.Label), want) })
-		return struct {
-			Tags  []counted `json:"tags"`
-			Total int       `json:"total"`
-		}{append([]counted{}, tags...), len(tags)}, nil
+		return listResult{append([]counted{}, tags...), len(tags)}, nil
 	})
 }
 

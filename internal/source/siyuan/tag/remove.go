@@ -12,6 +12,11 @@ type removeArgs struct {
 	Label string `json:"label" about:"tag" req:"true" min:"1"`
 }
 
+type removeResult struct {
+	Success bool   `json:"success" about:"true"`
+	Label   string `json:"label" about:"the tag"`
+}
+
 func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "remove", Purpose: "Take a tag away from all notes; the text stays",
@@ -19,7 +24,7 @@ func remove() *action.Action {
 		Dangerous: true, Class: action.Manifest,
 		Needs:     []action.Need{needsEverywhere(access.Delete, "label")},
 		Endpoints: rewriting,
-		Returns:   []action.Field{{Name: "success", About: "true"}, {Name: "label", About: "the tag"}},
+		Result:    removeResult{},
 		Example:   `{"label":"travel"}`,
 	}, func(ctx context.Context, r *action.Request, a removeArgs) (any, error) {
 		label := clean(a.Label)
@@ -39,10 +44,7 @@ func remove() *action.Action {
 			return nil, err
 		}
 		r.RefreshTags()
-		return struct {
-			Success bool   `json:"success"`
-			Label   string `json:"label"`
-		}{true, label}, nil
+		return removeResult{true, label}, nil
 	})
 }
 

@@ -16,6 +16,12 @@ type renameArgs struct {
 // marks are the characters that the kernel lets no new tag have: Markdown has a use for them.
 const marks = "!#$&()*<=>[\\]^_`{}~"
 
+type renameResult struct {
+	Success bool   `json:"success" about:"true"`
+	Old     string `json:"oldLabel" about:"tag as it was"`
+	New     string `json:"newLabel" about:"tag as it is"`
+}
+
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "rename", Purpose: "Rename a tag, and those below it, in all notes",
@@ -25,10 +31,8 @@ func rename() *action.Action {
 		Needs:     []action.Need{needsEverywhere(access.Write, "oldLabel")},
 		Endpoints: append([]string{"tag/renameTag"}, rewriting...),
 		Aliases:   map[string]string{"old": "oldLabel", "new": "newLabel"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"}, {Name: "oldLabel", About: "tag as it was"}, {Name: "newLabel", About: "tag as it is"},
-		},
-		Example: `{"oldLabel":"travel/china","newLabel":"travel/中国"}`,
+		Result:    renameResult{},
+		Example:   `{"oldLabel":"travel/china","newLabel":"travel/中国"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
 		old, label := clean(a.Old), strings.Trim(clean(a.New), "/ ") // which the kernel would trim
 		if label == "" || strings.Contains(label, "//") || strings.ContainsAny(label, marks+"\n") {
@@ -41,11 +45,7 @@ func rename() *action.Action {
 			return nil, err
 		}
 		r.RefreshTags()
-		return struct {
-			Success bool   `json:"success"`
-			Old     string `json:"oldLabel"`
-			New     string `json:"newLabel"`
-		}{true, old, label}, nil
+		return renameResult{true, old, label}, nil
 	})
 }
 

@@ -19,12 +19,12 @@ type compareArgs struct {
 }
 
 type comparison struct {
-	Document kernel.ID      `json:"documentId"`
-	Found    bool           `json:"found"`
-	Looked   int            `json:"checkpoints"`
-	Path     string         `json:"historyPath,omitempty"`
-	Created  string         `json:"created,omitempty"`
-	Summary  map[string]int `json:"summary"`
+	Document kernel.ID      `json:"documentId" about:"the document"`
+	Found    bool           `json:"found" about:"whether one of the last 5 copies differs from now"`
+	Looked   int            `json:"checkpoints" about:"copies that were looked at"`
+	Path     string         `json:"historyPath,omitempty" about:"the copy, for rollback_document"`
+	Created  string         `json:"created,omitempty" about:"when it was made"`
+	Summary  map[string]int `json:"summary" about:"changes by kind: added, removed, changed, moved"`
 	action.Page[change]
 }
 
@@ -38,15 +38,10 @@ func compareRecent() *action.Action {
 		Class: action.Reads, Needs: []action.Need{action.OnDocument(access.Read, "documentId")},
 		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "block/getBlockDOM", "block/getChildBlocks", "sqlite/flushTransaction", "query/sql"},
 		Aliases:   map[string]string{"id": "documentId"},
+		Result:    comparison{},
 		Returns: []action.Field{
-			{Name: "documentId", About: "the document"}, {Name: "found", About: "whether one of the last 5 copies differs from now"},
-			{Name: "checkpoints", About: "copies that were looked at"}, {Name: "historyPath", About: "the copy, for rollback_document"},
-			{Name: "created", About: "when it was made"}, {Name: "summary", About: "changes by kind: added, removed, changed, moved"},
-			{Name: "data", About: "the changes"}, {Name: "data[].kind", About: "added means: since the copy"}, {Name: "data[].id", About: "the block"},
-			{Name: "data[].type", About: "its type"}, {Name: "data[].before", About: "text in the copy, up to 400 characters"},
-			{Name: "data[].after", About: "text now"}, {Name: "data[].formatOnly", About: "the text is the same"},
-			{Name: "total", About: "changes"}, {Name: "page", About: "from 1"}, {Name: "pageSize", About: "changes a page"},
-			{Name: "pageCount", About: "pages"}, {Name: "hasNextPage", About: "whether there are more"},
+			{Name: "data", About: "the changes"},
+			{Name: "pageSize", About: "changes a page"},
 		},
 		Example: `{"documentId":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a compareArgs) (any, error) {

@@ -18,6 +18,11 @@ type createArgs struct {
 	Document kernel.ID `json:"documentId" about:"document, for scope document"`
 }
 
+type createNodeResult struct {
+	Success bool `json:"success" about:"true"`
+	node
+}
+
 func createNode() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "create_node", Purpose: "Name the present state, to come back to it later", Late: true, Common: true,
@@ -28,11 +33,7 @@ func createNode() *action.Action {
 			"sqlite/flushTransaction",
 		},
 		Aliases: map[string]string{"id": "documentId"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"}, {Name: "tag", About: "for rollback_document"}, {Name: "name", About: "its name"},
-			{Name: "scope", About: "global or document"}, {Name: "documentId", About: "of scope document"},
-			{Name: "created", About: "when it was made"}, {Name: "snapshotId", About: "the snapshot"},
-		},
+		Result:  createNodeResult{},
 		Example: `{"name":"before the rewrite 改写前","documentId":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {
 		a.Name = strings.TrimSpace(a.Name)
@@ -73,10 +74,7 @@ func createNode() *action.Action {
 				Message: "the kernel accepted the tag, and the list does not show it", Hint: `timeline(action="list_nodes") shows what there is`,
 			}
 		}
-		return struct {
-			Success bool `json:"success"`
-			node
-		}{true, made[i]}, nil
+		return createNodeResult{true, made[i]}, nil
 	})
 }
 

@@ -17,13 +17,13 @@ const (
 
 // change is one block that differs.
 type change struct {
-	Kind   string    `json:"kind"`
-	ID     kernel.ID `json:"id"`
-	Type   string    `json:"type"`
-	Before string    `json:"before,omitempty"`
-	After  string    `json:"after,omitempty"`
+	Kind   string    `json:"kind" about:"added means: since the copy"`
+	ID     kernel.ID `json:"id" about:"the block"`
+	Type   string    `json:"type" about:"its type"`
+	Before string    `json:"before,omitempty" about:"text in the copy, up to 400 characters"`
+	After  string    `json:"after,omitempty" about:"text now"`
 	// Format says that the text is the same: a link, an attribute or the like differs.
-	Format bool `json:"formatOnly,omitempty"`
+	Format bool `json:"formatOnly,omitempty" about:"the text is the same"`
 }
 
 // shown is how much of a text a change shows, in characters.

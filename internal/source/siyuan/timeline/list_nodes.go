@@ -25,12 +25,12 @@ func listNodes() *action.Action {
 		Class: action.Reads, Needs: onScope(access.Read),
 		Endpoints: []string{"repo/getRepoTagSnapshots", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"id": "documentId"},
+		Result:    action.Page[node]{},
 		Returns: []action.Field{
-			{Name: "data", About: "the nodes"}, {Name: "data[].tag", About: "for rollback_document"}, {Name: "data[].name", About: "its name"},
-			{Name: "data[].scope", About: "global or document"}, {Name: "data[].documentId", About: "of scope document"},
-			{Name: "data[].created", About: "when it was made"}, {Name: "data[].snapshotId", About: "the snapshot", Verbose: true},
-			{Name: "total", About: "nodes"}, {Name: "page", About: "from 1"}, {Name: "pageSize", About: "nodes a page"},
-			{Name: "pageCount", About: "pages"}, {Name: "hasNextPage", About: "whether there are more"},
+			{Name: "data", About: "the nodes"},
+			{Name: "data[].snapshotId", About: "the snapshot", Verbose: true},
+			{Name: "total", About: "nodes"},
+			{Name: "pageSize", About: "nodes a page"},
 		},
 		Example: `{"documentId":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a listArgs) (any, error) {

@@ -15,12 +15,12 @@ import (
 
 // node is a named state. Document is empty for one of the whole workspace.
 type node struct {
-	Tag      string    `json:"tag"`
-	Name     string    `json:"name"`
-	Scope    string    `json:"scope"`
-	Document kernel.ID `json:"documentId,omitempty"`
-	Created  string    `json:"created"`
-	Snapshot string    `json:"snapshotId,omitempty"`
+	Tag      string    `json:"tag" about:"for rollback_document"`
+	Name     string    `json:"name" about:"its name"`
+	Scope    string    `json:"scope" about:"global or document"`
+	Document kernel.ID `json:"documentId,omitempty" about:"of scope document"`
+	Created  string    `json:"created" about:"when it was made"`
+	Snapshot string    `json:"snapshotId,omitempty" about:"the snapshot"`
 	at       string    // local time, 14 digits
 }
 

@@ -28,6 +28,15 @@ type version struct {
 	back func(ctx context.Context) error
 }
 
+type rollbackDocumentResult struct {
+	Success  bool           `json:"success" about:"true"`
+	Document kernel.ID      `json:"documentId" about:"the document"`
+	Path     string         `json:"historyPath,omitempty" about:"where it was brought back from"`
+	Tag      string         `json:"tag,omitempty" about:"or the node"`
+	Undone   map[string]int `json:"undone" about:"changes that are gone, by kind: added, removed, changed, moved"`
+	Hint     string         `json:"hint" about:"the way back to what was before"`
+}
+
 func rollbackDocument() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "rollback_document", Purpose: "Bring a document back to an earlier state", Late: true,
@@ -50,11 +59,7 @@ func rollbackDocument() *action.Action {
 			"repo/rollbackRepoSnapshotFile", "block/getBlockKramdown", "filetree/listDocsByPath", "sqlite/flushTransaction", "notebook/lsNotebooks",
 		},
 		Aliases: map[string]string{"id": "documentId"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"}, {Name: "documentId", About: "the document"}, {Name: "historyPath", About: "where it was brought back from"},
-			{Name: "tag", About: "or the node"}, {Name: "undone", About: "changes that are gone, by kind: added, removed, changed, moved"},
-			{Name: "hint", About: "the way back to what was before"},
-		},
+		Result:  rollbackDocumentResult{},
 		Example: `{"documentId":"20260102030405-abcdefg","historyPath":"/history/2026-01-02-030405-update/20260101000000-abcdefg/20260102030405-abcdefg.sy"}`,
 		Effect: func(r *action.Request) string {
 			return fmt.Sprintf("replace all blocks of %q by an earlier state", r.Target("documentId").Subject)
@@ -98,14 +103,7 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	}
 	r.RefreshDocument(target.Root)
 	r.RefreshTree()
-	return struct {
-		Success  bool           `json:"success"`
-		Document kernel.ID      `json:"documentId"`
-		Path     string         `json:"historyPath,omitempty"`
-		Tag      string         `json:"tag,omitempty"`
-		Undone   map[string]int `json:"undone"`
-		Hint     string         `json:"hint"`
-	}{true, target.Root, a.Path, a.Tag, count(diff(v.pieces, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
+	return rollbackDocumentResult{true, target.Root, a.Path, a.Tag, count(diff(v.pieces, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
 }
 
 // already is the refusal to bring back what is there: the kernel would delete the file of the

@@ -65,7 +65,7 @@ func describes(t testing.TB, a *action.Action, about int) {
 	if n := utf8.RuneCountInString(a.Purpose); n == 0 || n > longestPurpose {
 		t.Errorf("%s: a purpose of %d characters, want 1 to %d", a.Name, n, longestPurpose)
 	}
-	if len(a.Returns) == 0 {
+	if len(a.Returned()) == 0 {
 		t.Errorf("%s: it does not say what it returns", a.Name)
 	}
 	for _, p := range a.Params() {
