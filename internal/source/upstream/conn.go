@@ -70,7 +70,7 @@ func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only 
 	opts := mcp.ClientOptions{
 		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
 	}
-	opts.Reopened = func() { s.apply(s.life, c, s.wants.now()) }
+	opts.Reopened = func() { s.apply(s.life.ctx, c, s.wants.now()) }
 	if conf.Protocol == "auto" && only {
 		opts.Protocol = "legacy"
 		if first == mcp.Modern {
@@ -97,7 +97,7 @@ func (c *conn) changeStream() func(context.Context) bool {
 	link, legacy := c.client.Link.(interface{ AwaitStream(context.Context) bool })
 	switch {
 	case c.client.Era == mcp.Modern:
-		return func(context.Context) bool { return c.server.listen(c.server.life, c) }
+		return func(context.Context) bool { return c.server.listen(c.server.life.ctx, c) }
 	case legacy:
 		return func(ctx context.Context) bool { return c.client.Ready(ctx) == nil && link.AwaitStream(ctx) }
 	}
@@ -283,9 +283,9 @@ func (c *conn) droppedResponses() uint64 {
 }
 
 func (s *Server) addDropped(n uint64) {
-	s.mu.Lock()
-	s.dropped += n
-	s.mu.Unlock()
+	p := s.pool.lock()
+	p.dropped += n
+	s.pool.unlock()
 }
 
 func (c *conn) alive() bool {

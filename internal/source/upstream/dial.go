@@ -26,9 +26,9 @@ func connectHTTP(ctx context.Context, c *conn, opts mcp.ClientOptions) (*mcp.Cli
 		return nil, err
 	}
 	c.base = base
-	s.mu.Lock()
-	overSSE := s.overSSE
-	s.mu.Unlock()
+	p := s.pool.lock()
+	overSSE := p.eras.overSSE
+	s.pool.unlock()
 	if e.Transport != entry.SSE && !overSSE {
 		client, err := openSession(ctx, mcp.DialHTTP(e.URL.Reveal(), c, link), opts)
 		if err == nil || !speaksForSSE(err) {
@@ -42,9 +42,9 @@ func connectHTTP(ctx context.Context, c *conn, opts mcp.ClientOptions) (*mcp.Cli
 	opts.Protocol = "legacy"
 	client, err := openSession(ctx, old, opts)
 	if err == nil {
-		s.mu.Lock()
-		s.overSSE = true
-		s.mu.Unlock()
+		p := s.pool.lock()
+		p.eras.overSSE = true
+		s.pool.unlock()
 	}
 	return client, err
 }

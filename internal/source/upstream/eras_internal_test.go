@@ -86,9 +86,9 @@ func TestAModernClientBesideLegacyOnes(t *testing.T) {
 	drive(t, s, mcp.Legacy)
 	drive(t, s, mcp.Modern)
 	drive(t, s, mcp.Legacy)
-	s.mu.Lock()
-	c := s.extra[slot{era: mcp.Modern}]
-	s.mu.Unlock()
+	p := s.pool.lock()
+	c := p.extra[slot{era: mcp.Modern}]
+	s.pool.unlock()
 	if s.connections() != 2 || c == nil || c.client.Era != mcp.Modern {
 		t.Errorf("%d connections", s.connections())
 	}

@@ -591,8 +591,8 @@ func TestAServerWithoutSessions(t *testing.T) {
 		firstCall(t, srv, mcp.Legacy, "a") // it is under way when the other connection comes
 		synctest.Wait()
 		firstCall(t, srv, mcp.Legacy, "a")
-		if st := srv.Status(); st.Era != "modern" || srv.connections() != 1 || srv.spoken != speaksModern || len(s.starts()) != 2 {
-			t.Errorf("it speaks %s (%s), %d connections after %d starts", st.Era, srv.spoken, srv.connections(), len(s.starts()))
+		if st := srv.Status(); st.Era != "modern" || srv.connections() != 1 || srv.pool.slots.eras.spoken != speaksModern || len(s.starts()) != 2 {
+			t.Errorf("it speaks %s (%s), %d connections after %d starts", st.Era, srv.pool.slots.eras.spoken, srv.connections(), len(s.starts()))
 		}
 	})
 }

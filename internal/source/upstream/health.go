@@ -20,17 +20,17 @@ func (s *Server) lookAfter(c *conn) {
 	if conf.Health.Ping <= 0 || c.client.Era != mcp.Legacy || c.proc != nil && conf.Lifecycle != entry.KeepAlive {
 		return
 	}
-	s.wg.Go(func() { s.checkHealth(c, conf.Health) })
+	s.life.wg.Go(func() { s.checkHealth(c, conf.Health) })
 }
 
 // checkHealth ends with the connection, which it ends itself after too many unanswered pings.
 func (s *Server) checkHealth(c *conn, h entry.Health) {
 	misses := 0
-	for pauseFor(s.life, c.client.Link.Done(), h.Ping) {
+	for pauseFor(s.life.ctx, c.client.Link.Done(), h.Ping) {
 		if c.busy() { // a call runs: that is no sign of bad health, and it has its own limit
 			continue
 		}
-		if c.ping(s.life) {
+		if c.ping(s.life.ctx) {
 			if misses >= h.Failures {
 				s.enterFor(c, tool.StateReady, "", "")
 			}

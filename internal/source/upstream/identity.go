@@ -59,7 +59,7 @@ func (s *Server) principal() string {
 	if session == nil || err != nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(s.life, principalTime)
+	ctx, cancel := context.WithTimeout(s.life.ctx, principalTime)
 	defer cancel()
 	who, err := session.Principal(ctx)
 	if err != nil {

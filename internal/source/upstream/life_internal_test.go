@@ -486,9 +486,9 @@ func TestStateMachine(t *testing.T) {
 func checkState(t *testing.T, s *Server, steps []string) {
 	t.Helper()
 	st := s.Status()
-	s.mu.Lock()
-	connected := s.primary != nil && s.primary.alive()
-	s.mu.Unlock()
+	p := s.pool.lock()
+	connected := p.primary != nil && p.primary.alive()
+	s.pool.unlock()
 	fits := false
 	switch st.State {
 	case tool.StateReady, tool.StateDegraded:

@@ -33,9 +33,9 @@ func (s *Server) Tell(m *tool.Message) {
 	about, params := s.addressee(m)
 	c := about
 	if c == nil {
-		s.mu.Lock()
-		c, params = s.at(s.slotOf(slot{session: m.Session})), m.Params
-		s.mu.Unlock()
+		p := s.pool.lock()
+		c, params = p.at(p.slotOf(slot{session: m.Session})), m.Params
+		s.pool.unlock()
 	}
 	switch {
 	case c == nil || !c.alive():
@@ -232,10 +232,10 @@ func (n *notes) send(c *conn, method string, params json.RawMessage) {
 	if n.busy {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n.busy = !s.closed; n.busy {
-		s.wg.Go(func() { n.run(c) }) // ends when all have been sent, each within settleTime
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if n.busy = !p.closed; n.busy {
+		s.life.wg.Go(func() { n.run(c) }) // ends when all have been sent, each within settleTime
 	}
 }
 
@@ -250,7 +250,7 @@ func (n *notes) run(c *conn) {
 		next := n.queue[0]
 		n.queue = n.queue[1:]
 		n.mu.Unlock()
-		ctx, cancel := context.WithTimeout(c.server.life, settleTime)
+		ctx, cancel := context.WithTimeout(c.server.life.ctx, settleTime)
 		if err := c.client.Link.Notify(ctx, next.method, next.params); err != nil {
 			c.server.log.Debug("notification of a client not delivered", "method", next.method, "error", err)
 		}

@@ -147,10 +147,10 @@ func (s *Server) reconfigure(spec Spec) bool {
 		return false
 	}
 	s.conf.Store(&e)
-	s.mu.Lock()
-	connected := len(s.conns()) > 0
+	p := s.pool.lock()
+	connected := len(p.conns()) > 0
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Reconfigured(now, connected) })
-	s.mu.Unlock()
+	s.pool.unlock()
 	s.listing.Republish()
 	return true
 }

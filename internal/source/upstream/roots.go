@@ -117,13 +117,13 @@ func (c *conn) session() string {
 	if s.settings().Isolation != entry.Session {
 		return ""
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, held := s.holds(c); held || c.whose != "" {
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if _, held := p.holds(c); held || c.whose != "" {
 		return c.whose // what it says while it is being stopped is that session's too
 	}
 	session := "" // it is being made, to find out what the server offers, and may have been given away
-	for key := range s.opening {
+	for key := range p.opening {
 		if session != "" || key.session == "" {
 			return ""
 		}

@@ -18,46 +18,45 @@ import (
 	"collie/internal/tool"
 )
 
-// Server is one MCP server as a source. It is safe for concurrent use.
+// Server is one MCP server as a source: it joins what is decided in the values that it is made of, each of
+// which has its own lock or none. Locks are taken in the order pool, supervisor, listing. It is safe for
+// concurrent use.
 type Server struct {
-	set   *Set
+	set *Set
+	identity
+	log *slog.Logger
+
+	first      *firstStart
+	life       lifetime
+	supervisor *supervise.Supervisor // when it runs
+	pool       *pool                 // its connections
+	listing    *listing.Listing      // what it offers
+	wants      wants                 // what clients want to hear of it
+	questions  questions             // that it has put to clients
+	watch      watchers              // who is told of its changes
+	said       *serverlog.Log        // what it says beside the protocol
+	noise      noiseCounter
+	postponed  postponement                    // of refreshing in the background
+	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
+	visitors   atomic.Pointer[[]*tool.Session] // who is there and sees this server
+	leaving    atomic.Bool                     // it takes no more calls; see instead
+	headless   atomic.Bool                     // it leaves the request for its listening stream unanswered
+}
+
+// identity is what the settings say that a server is, and whether it may run.
+type identity struct {
 	name  string
 	wrong string // why the entry cannot be used; empty if it can
 	off   string // why it must not run, as a stable code; empty if it may
-	conf  atomic.Pointer[entry.Entry]
 	hash  string // what makes this server what it is; empty where the entry is wrong
-	log   *slog.Logger
-	said  *serverlog.Log
-	noise noiseCounter
+	conf  atomic.Pointer[entry.Entry]
+}
 
-	listing    *listing.Listing
-	leaving    atomic.Bool  // it takes no more calls; see instead
-	headless   atomic.Bool  // it leaves the request for its listening stream unanswered
-	postponed  postponement // of refreshing in the background
-	watch      watchers
-	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
-	wants      wants
-	supervisor *supervise.Supervisor
-	questions  questions
-	visitors   atomic.Pointer[[]*tool.Session] // who is there and sees this server
-
-	first *firstStart
-
-	life   context.Context // ends with Close
+// lifetime is that of a server: its goroutines end with it.
+type lifetime struct {
+	ctx    context.Context //nolint:containedctx // ends when the server is closed
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // goroutines that outlive the call that started them
-
-	mu       sync.Mutex
-	primary  *conn
-	extra    map[slot]*conn // beside the primary one: another era, or a session of its own
-	home     mcp.Era        // of the primary connection, or of the last one; 0 where there was none
-	spoken   spoken         // which eras the server speaks
-	caller   mcp.Era        // of the last call; 0 where nobody has called
-	overSSE  bool           // it was found to speak HTTP with SSE only
-	opening  map[slot]*opening
-	stopping chan struct{} // closed when connections that were given up have ended; nil if none
-	dropped  uint64        // answers that nobody waited for, on connections that have ended
-	closed   bool
 }
 
 // firstStart says how far the start with the gateway has come.
@@ -81,13 +80,6 @@ func (f *firstStart) isOver() {
 	f.all.Do(func() { close(f.listed) })
 }
 
-// slot names a connection: the primary one is the zero slot. A session has one connection, in
-// the era of its client, and its slot names no era.
-type slot struct {
-	era     mcp.Era
-	session string
-}
-
 var (
 	_ tool.Source    = (*Server)(nil)
 	_ tool.Reader    = (*Server)(nil)
@@ -96,30 +88,19 @@ var (
 	_ tool.Refresher = (*Server)(nil)
 )
 
-// opening is a connection being made, which all who need it wait for.
-type opening struct {
-	ctx     context.Context //nolint:containedctx // of the start itself, whoever waits for it
-	cancel  context.CancelCauseFunc
-	done    chan struct{}
-	first   mcp.Era // the era that is tried first
-	only    bool    // and no other
-	forCall bool    // somebody will make a call; guarded by the server's mu
-	key     slot    // where it will be; guarded by the server's mu
-	conn    *conn
-	err     error
-}
-
 func newServer(set *Set, spec Spec) *Server {
 	e := spec.Entry
 	s := &Server{
-		set: set, name: e.Name, wrong: spec.wrong(), off: spec.Off, extra: map[slot]*conn{},
-		opening: map[slot]*opening{}, first: newFirstStart(),
+		set: set, first: newFirstStart(),
+		pool: &pool{slots: slots{extra: map[slot]*conn{}, opening: map[slot]*opening{}, lastCaller: set.lastCaller}},
 	}
+	s.name, s.wrong, s.off = e.Name, spec.wrong(), spec.Off
 	s.conf.Store(&e)
+	s.pool.slots.settings = s.settings
 	s.log = slog.New(discreet{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.said = set.logFor(e.Name, s.log)
 	s.signIn = onceItWorks(s.openSignIn)
-	s.life, s.cancel = context.WithCancelCause(context.Background())
+	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background())
 	s.questions.prefix = "ask-" + e.Name + "-"
 	s.supervisor = supervise.New(supervise.Options{
 		Policy: func() supervise.Policy { return supervise.PolicyOf(s.settings()) }, Do: s.carryOut, Changed: s.logState,
@@ -139,7 +120,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.listing = listing.New(listing.Options{
 		Name: s.name, Hash: s.hash, Settings: s.settings, Cache: set.cache(), Pins: set.opts.Pins, Home: set.opts.Home,
 		Log: s.log, Said: s.said, Fingerprint: s.fingerprint, Principal: s.principal,
-		Eras: s.erasWith, Recalled: s.recalled, Starting: s.isStarting, Tell: s.watch.tell, Life: s.life, Go: s.wg.Go,
+		Eras: s.erasWith, Recalled: s.recalled, Starting: s.isStarting, Tell: s.watch.tell, Life: s.life.ctx, Go: s.life.wg.Go,
 	})
 	return s
 }
@@ -194,76 +175,84 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 
 // board returns the live connection for a caller, or the start that he has to wait for.
 func (s *Server) board(want slot, forCall bool) (*conn, *opening, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed { // what still stands takes no more calls
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if p.closed { // what still stands takes no more calls
 		return nil, nil, &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "the gateway is stopping"}
 	}
 	if forCall && want.era != 0 {
-		s.caller = want.era
+		p.eras.caller = want.era
 		s.set.called(want.era)
 	}
-	key := s.slotOf(want)
-	if c := s.at(key); c != nil {
+	key := p.slotOf(want)
+	if c := p.at(key); c != nil {
 		if c.alive() {
 			c.used = c.used || forCall
 			return c, nil, nil
 		}
-		s.bury(key, c)
+		s.bury(p, key, c)
 	}
-	if c, o := s.anyOf(want, forCall); c != nil || o != nil {
+	if c, o := p.anyOf(want, forCall, s.listing.Feed()); c != nil || o != nil {
 		return c, o, nil
 	}
-	if c := s.adopt(key, want.era); c != nil {
+	if c := p.adopt(key, want.era); c != nil {
+		s.spare(p)
 		c.used = c.used || forCall
 		return c, nil, nil
 	}
-	if key.session == "" && key.era != 0 && s.primary == nil && (s.spoken == "" || s.opening[slot{}] == nil) {
+	if key.session == "" && key.era != 0 && p.primary == nil && (p.eras.spoken == "" || p.opening[slot{}] == nil) {
 		key = slot{} // the first connection is in the era of who asks for it, and tells what the server speaks
 	}
-	o := s.opening[key]
+	o := p.opening[key]
 	if o == nil {
-		o = s.claim(key, want.era)
+		if o = p.claim(key, want.era); o != nil {
+			s.spare(p)
+		}
 	}
 	if o == nil {
 		if err := s.refused(); err != nil {
 			return nil, nil, err
 		}
-		o = s.begin(key, want.era)
+		o = s.begin(p, key, want.era)
 	}
-	o.forCall = o.forCall || forCall && s.suits(o.first, want.era)
+	o.forCall = o.forCall || forCall && p.suits(o.first, want.era)
 	return nil, o, nil
 }
 
 // standing reports whether there is a connection for a caller already.
 func (s *Server) standing(want slot) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.at(s.slotOf(want))
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	c := p.at(p.slotOf(want))
 	return c != nil && c.alive()
 }
 
 // bury takes a connection out of its slot that ended by itself where mourn has not been yet:
-// whoever finds it dead does not wait for how. s.mu is held.
-func (s *Server) bury(key slot, c *conn) {
-	s.put(key, nil)
+// whoever finds it dead does not wait for how.
+func (s *Server) bury(p *slots, key slot, c *conn) {
+	s.remove(p, key)
 	if key == (slot{}) {
 		s.supervisor.Tell((*supervise.Machine).Lost)
 	}
-	s.wg.Go(func() { c.close(s.life) }) // its process may linger
+	s.life.wg.Go(func() { c.close(s.life.ctx) }) // its process may linger
+}
+
+// remove empties a slot whose connection is not in use any more.
+func (s *Server) remove(p *slots, key slot) {
+	s.listing.Drop(p.at(key).feed)
+	p.put(key, nil)
 }
 
 // begin starts to open the connection of a slot for a caller of an era, 0 where there is none.
-// s.mu is held.
-func (s *Server) begin(key slot, era mcp.Era) *opening {
+func (s *Server) begin(p *slots, key slot, era mcp.Era) *opening {
 	o := &opening{done: make(chan struct{}), key: key}
-	if o.first, o.only = s.tongue(era); o.only && key == (slot{}) {
-		s.home = o.first // who comes in this era meanwhile waits for this one
+	if o.first, o.only = p.tongue(era); o.only && key == (slot{}) {
+		p.eras.home = o.first // who comes in this era meanwhile waits for this one
 	}
-	o.ctx, o.cancel = context.WithCancelCause(s.life)
-	s.opening[key] = o
+	o.ctx, o.cancel = context.WithCancelCause(s.life.ctx)
+	p.opening[key] = o
 	if key != (slot{}) {
-		s.wg.Go(func() { s.openExtra(o, key) })
+		s.life.wg.Go(func() { s.openExtra(o, key) })
 		return o
 	}
 	detail := ""
@@ -271,59 +260,8 @@ func (s *Server) begin(key slot, era mcp.Era) *opening {
 		detail = "a first start may download " + first(conf.Package, "its package")
 	}
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Starting(now, s.redact(detail)) })
-	s.wg.Go(func() { s.open(o) }) // ends by the start timeout or the server's life
+	s.life.wg.Go(func() { s.open(o) }) // ends by the start timeout or the server's life
 	return o
-}
-
-// at returns the connection of a slot, nil if there is none. s.mu is held.
-func (s *Server) at(key slot) *conn {
-	if key == (slot{}) {
-		return s.primary
-	}
-	return s.extra[key]
-}
-
-// put sets the connection of a slot. s.mu is held.
-func (s *Server) put(key slot, c *conn) {
-	if old := s.at(key); c == nil && old != nil {
-		s.listing.Drop(old.feed)
-	}
-	if c != nil {
-		c.whose = key.session
-	}
-	switch {
-	case key == (slot{}):
-		s.primary = c
-	case c == nil:
-		delete(s.extra, key)
-	default:
-		s.extra[key] = c
-	}
-}
-
-// conns returns the connections there are, dead ones included. s.mu is held.
-func (s *Server) conns() []*conn {
-	var out []*conn
-	if s.primary != nil {
-		out = append(out, s.primary)
-	}
-	for _, c := range s.extra {
-		out = append(out, c)
-	}
-	return out
-}
-
-// holds reports whether c is one of the connections. s.mu is held.
-func (s *Server) holds(c *conn) (slot, bool) {
-	if s.primary == c {
-		return slot{}, true
-	}
-	for key, x := range s.extra {
-		if x == c {
-			return key, true
-		}
-	}
-	return slot{}, false
 }
 
 // usable refuses what no start could change.
@@ -360,25 +298,25 @@ var errStopping = errors.New("the gateway is stopping")
 // are cancelled.
 func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.leaving.Store(true)
-	s.mu.Lock()
-	s.closed = true
-	conns := s.conns()
-	s.mu.Unlock()
+	p := s.pool.lock()
+	p.closed = true
+	conns := p.conns()
+	s.pool.unlock()
 	s.awaitLists(ctx)
 	drainAll(ctx, conns, drain)
-	s.mu.Lock()
-	s.primary, s.extra = nil, map[slot]*conn{}
+	p = s.pool.lock()
+	p.primary, p.extra = nil, map[slot]*conn{}
 	s.listing.Drop(nil)
-	s.mu.Unlock()
+	s.pool.unlock()
 	s.supervisor.Finish()
-	s.cancel(errStopping)
+	s.life.cancel(errStopping)
 	var wg sync.WaitGroup
 	for _, c := range conns {
 		wg.Go(func() { c.close(ctx) })
 	}
 	wg.Wait()
 	s.listing.Close()
-	s.wg.Wait()
+	s.life.wg.Wait()
 	s.closeSignIn()
 	s.said.Close()
 	s.enter(tool.StateStopped, "", "")

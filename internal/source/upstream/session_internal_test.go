@@ -17,9 +17,9 @@ import (
 )
 
 func (s *Server) connections() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.conns())
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	return len(p.conns())
 }
 
 // With "isolation": "session" each session has a connection of its own, which rests when that
@@ -203,9 +203,9 @@ func TestWhatProcessesOfSessionsSay(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		s.mu.Lock()
-		a := s.extra[slot{session: "a"}]
-		s.mu.Unlock()
+		p := s.pool.lock()
+		a := p.extra[slot{session: "a"}]
+		s.pool.unlock()
 		say(a, "call")
 		s.Stop(t.Context())
 		say(a, "end")

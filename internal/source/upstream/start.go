@@ -22,18 +22,18 @@ func (s *Server) startFirst(endLease func()) {
 		s.first.isOver()
 		return
 	}
-	c, err := s.connection(s.life)
+	c, err := s.connection(s.life.ctx)
 	if endLease != nil {
 		go func() { // ends with the lists, which have a limit, or with the server
 			if c != nil {
-				_ = c.feed.Await(s.life)
+				_ = c.feed.Await(s.life.ctx)
 			}
 			endLease()
 		}()
 	}
 	if err != nil {
 		s.first.isOver()
-		if s.life.Err() == nil {
+		if s.life.ctx.Err() == nil {
 			s.log.Warn("server did not start", "error", shorten(s.redact(err.Error())))
 		}
 	}
@@ -50,26 +50,26 @@ func (s *Server) open(o *opening) {
 	if o.ctx.Err() != nil {
 		err = context.Cause(o.ctx)
 	}
-	s.mu.Lock()
-	delete(s.opening, o.key)
-	if err == nil && s.closed {
+	p := s.pool.lock()
+	delete(p.opening, o.key)
+	if err == nil && p.closed {
 		err = errStopping
 	}
 	if err == nil {
 		s.supervisor.Tell(func(m *supervise.Machine, _ time.Time) { m.Started(time.Since(begun)) })
-		s.put(o.key, c)
+		p.put(o.key, c)
 		c.used = o.forCall
-		s.spoken = s.spoken.heard(c.client)
-		s.home = c.client.Era
+		p.eras.spoken = p.eras.spoken.heard(c.client)
+		p.eras.home = c.client.Era
 		s.listing.Stand(c.feed)
 		s.opened(c)
 	} else {
 		if contradicts(err) {
-			s.home, s.spoken = 0, "" // what was known of its era may be why
+			p.eras.home, p.eras.spoken = 0, "" // what was known of its era may be why
 		}
-		s.startFailed(err)
+		s.startFailed(p, err)
 	}
-	s.mu.Unlock()
+	s.pool.unlock()
 	s.deliver(o, c, err)
 	if err == nil {
 		s.learnRest(c)
@@ -79,7 +79,7 @@ func (s *Server) open(o *opening) {
 
 // learnRest learns what no call waits for.
 func (s *Server) learnRest(c *conn) {
-	if s.listing.LearnRest(s.life, c.feed) {
+	if s.listing.LearnRest(s.life.ctx, c.feed) {
 		s.first.isOver()
 	}
 }
@@ -87,13 +87,13 @@ func (s *Server) learnRest(c *conn) {
 // askBetter asks a server that has no way to ask back in the legacy era, since it keeps no session,
 // whether it speaks the modern one: then all are served in that.
 func (s *Server) askBetter(c *conn) {
-	s.mu.Lock()
-	ask := c == s.primary && s.spoken == "" && s.settings().Protocol == "auto" && c.cannotAsk() && c.alive()
-	s.mu.Unlock()
+	p := s.pool.lock()
+	ask := c == p.primary && p.eras.spoken == "" && s.settings().Protocol == "auto" && c.cannotAsk() && c.alive()
+	s.pool.unlock()
 	if !ask {
 		return
 	}
-	if _, err := s.connectionFor(s.life, slot{era: mcp.Modern}, false); err != nil {
+	if _, err := s.connectionFor(s.life.ctx, slot{era: mcp.Modern}, false); err != nil {
 		s.log.Debug("not asked for the modern era", "error", err)
 	}
 }
@@ -119,10 +119,10 @@ func (s *Server) reach(o *opening) (*conn, error) {
 		return c, err
 	}
 	s.log.Info("the server is not what it was, asking anew", "was", o.first.String(), "error", err)
-	c.close(s.life)
-	s.mu.Lock()
-	s.home, s.spoken, s.overSSE = 0, "", false
-	s.mu.Unlock()
+	c.close(s.life.ctx)
+	p := s.pool.lock()
+	p.eras.home, p.eras.spoken, p.eras.overSSE = 0, "", false
+	s.pool.unlock()
 	return s.connect(o.ctx, "", o.first, false)
 }
 
@@ -141,9 +141,9 @@ func contradicts(err error) bool {
 
 // awaitStop waits until what was given up has ended: it may hold a lock or a port.
 func (s *Server) awaitStop() {
-	s.mu.Lock()
-	stopping := s.stopping
-	s.mu.Unlock()
+	p := s.pool.lock()
+	stopping := p.stopping
+	s.pool.unlock()
 	if stopping != nil {
 		<-stopping // bounded by the ladder of a stop
 	}
@@ -165,28 +165,28 @@ func (s *Server) openExtra(o *opening, key slot) {
 	if o.ctx.Err() != nil {
 		err = context.Cause(o.ctx)
 	}
-	s.mu.Lock()
-	delete(s.opening, key)
-	if err == nil && s.closed {
+	p := s.pool.lock()
+	delete(p.opening, key)
+	if err == nil && p.closed {
 		err = errStopping
 	}
 	var old *conn
 	alone := false // the primary connection has to do
-	before := s.spoken
+	before := p.eras.spoken
 	if err == nil {
-		s.spoken = s.spoken.heard(c.client)
+		p.eras.spoken = p.eras.spoken.heard(c.client)
 	}
 	switch {
 	case err != nil:
-		alone = s.extraFailed(key, err)
-	case key.session == "" && s.needless(c):
-		s.spoken, alone = spoken(s.home.String()), true
+		alone = s.extraFailed(p, key, err)
+	case key.session == "" && p.needless(c):
+		p.eras.spoken, alone = spoken(p.eras.home.String()), true
 	default:
-		old = s.place(key, c)
+		old = s.place(p, key, c)
 		c.used = o.forCall
 	}
-	news := s.spoken != before
-	s.mu.Unlock()
+	news := p.eras.spoken != before
+	s.pool.unlock()
 	if news {
 		defer s.listing.KeepCurrent()
 	}
@@ -194,16 +194,16 @@ func (s *Server) openExtra(o *opening, key slot) {
 		if err != nil {
 			s.log.Warn("no second connection, clients of both eras share the first", "era", o.first.String(), "error", err)
 		}
-		s.wg.Go(func() { c.close(s.life) })
-		o.conn, o.err = s.connectionFor(s.life, slot{}, o.forCall)
+		s.life.wg.Go(func() { c.close(s.life.ctx) })
+		o.conn, o.err = s.connectionFor(s.life.ctx, slot{}, o.forCall)
 		close(o.done)
 		return
 	}
 	if old != nil {
-		s.listing.Hear(s.life, c.feed)
-		s.wg.Go(func() {
-			old.drain(s.life, s.set.opts.Drain)
-			old.close(s.life)
+		s.listing.Hear(s.life.ctx, c.feed)
+		s.life.wg.Go(func() {
+			old.drain(s.life.ctx, s.set.opts.Drain)
+			old.close(s.life.ctx)
 		})
 	}
 	s.deliver(o, c, err)
@@ -222,44 +222,44 @@ func (s *Server) brief(ctx context.Context, c *conn, key slot) error {
 }
 
 // needless reports whether a connection beside the primary one is no better than that: it is in the
-// same era, since the server speaks no other, or has no way to ask a caller back. s.mu is held.
-func (s *Server) needless(c *conn) bool {
-	if s.primary == nil || !s.primary.alive() {
+// same era, since the server speaks no other, or has no way to ask a caller back.
+func (p *slots) needless(c *conn) bool {
+	if p.primary == nil || !p.primary.alive() {
 		return false
 	}
-	return c.client.Era == s.home || c.cannotAsk()
+	return c.client.Era == p.eras.home || c.cannotAsk()
 }
 
 // extraFailed records that a connection beside the primary one was not made. It reports whether
 // the primary one has to do, since the server may be unable to run twice, because of a lock or a
-// port. s.mu is held.
-func (s *Server) extraFailed(key slot, err error) (alone bool) {
+// port.
+func (s *Server) extraFailed(p *slots, key slot, err error) (alone bool) {
 	switch {
-	case s.closed:
-	case key.session == "" && s.primary != nil && s.primary.alive():
-		s.spoken = spoken(s.home.String())
+	case p.closed:
+	case key.session == "" && p.primary != nil && p.primary.alive():
+		p.eras.spoken = spoken(p.eras.home.String())
 		return true
-	case len(s.conns()) == 0 && s.opening[slot{}] == nil:
-		s.startFailed(err)
+	case len(p.conns()) == 0 && p.opening[slot{}] == nil:
+		s.startFailed(p, err)
 	}
 	return false
 }
 
 // place puts an extra connection where it belongs and returns the one whose place it takes; nil
-// if there is none. s.mu is held.
-func (s *Server) place(key slot, c *conn) (old *conn) {
-	if key.session == "" && s.primary != nil && (c.proc != nil && !s.primary.used || s.primary.cannotAsk()) {
-		if s.primary.cannotAsk() {
-			s.spoken = speaksModern // which is spoken to clients of both eras
+// if there is none.
+func (s *Server) place(p *slots, key slot, c *conn) (old *conn) {
+	if key.session == "" && p.primary != nil && (c.proc != nil && !p.primary.used || p.primary.cannotAsk()) {
+		if p.primary.cannotAsk() {
+			p.eras.spoken = speaksModern // which is spoken to clients of both eras
 		}
-		old, s.primary, s.home = s.primary, c, c.client.Era
+		old, p.primary, p.eras.home = p.primary, c, c.client.Era
 		s.listing.Adopt(c.feed)
 		s.opened(c)
 		return old
 	}
-	s.put(key, c)
+	p.put(key, c)
 	s.listing.Stand(c.feed)
-	if key.session != "" && s.primary == nil && s.opening[slot{}] == nil {
+	if key.session != "" && p.primary == nil && p.opening[slot{}] == nil {
 		s.opened(c)
 	}
 	s.supervisor.Tell((*supervise.Machine).Connected)
@@ -278,8 +278,8 @@ func (s *Server) deliver(o *opening, c *conn, err error) {
 	o.conn = c
 	wanted := s.wants.now() // who waits for o may want more, and asks for that himself
 	close(o.done)
-	s.wg.Go(func() { s.apply(s.life, c, wanted) })
-	s.wg.Go(func() { s.mourn(c) })
+	s.life.wg.Go(func() { s.apply(s.life.ctx, c, wanted) })
+	s.life.wg.Go(func() { s.mourn(c) })
 	s.lookAfter(c)
 }
 
@@ -289,25 +289,25 @@ func (s *Server) clear(c *conn) {
 		return
 	}
 	done := make(chan struct{})
-	s.mu.Lock()
-	before := s.stopping
-	s.stopping = done
-	s.mu.Unlock()
-	s.wg.Go(func() { // ends by the ladder of a stop
-		c.close(s.life)
+	p := s.pool.lock()
+	before := p.stopping
+	p.stopping = done
+	s.pool.unlock()
+	s.life.wg.Go(func() { // ends by the ladder of a stop
+		c.close(s.life.ctx)
 		if before != nil {
 			<-before
 		}
-		s.mu.Lock()
-		if s.stopping == done {
-			s.stopping = nil
+		p := s.pool.lock()
+		if p.stopping == done {
+			p.stopping = nil
 		}
-		s.mu.Unlock()
+		s.pool.unlock()
 		close(done)
 	})
 }
 
-// opened records a start that worked. s.mu is held.
+// opened records a start that worked.
 func (s *Server) opened(c *conn) {
 	s.listing.Spoke(c.client)
 	s.supervisor.Tell((*supervise.Machine).Ready)
@@ -334,9 +334,9 @@ func (s *Server) failure(err error, after time.Duration) error {
 
 // isStarting reports whether a connection is being made.
 func (s *Server) isStarting() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.opening) > 0
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	return len(p.opening) > 0
 }
 
 // isLive reports whether the server runs or is being started: it tells what it offers better than any
@@ -349,11 +349,11 @@ func (s *Server) forget() {
 	if !s.listing.Forget(s.isLive) {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	p := s.pool.lock()
+	defer s.pool.unlock()
 	lazy := s.settings().Lifecycle == entry.Lazy && s.set.opts.Policy.Warmup == "off"
-	if !lazy && !s.closed && s.primary == nil && s.opening[slot{}] == nil {
-		s.begin(slot{}, 0) // nobody waits for it
+	if !lazy && !p.closed && p.primary == nil && p.opening[slot{}] == nil {
+		s.begin(p, slot{}, 0) // nobody waits for it
 	}
 }
 
@@ -419,13 +419,13 @@ func (s *Server) Refresh(ctx context.Context) error {
 // Stop stops the server until it is called again. A start that is under way ends too, and one
 // that was planned is not made.
 func (s *Server) Stop(ctx context.Context) {
-	s.mu.Lock()
-	begun := slices.Collect(maps.Values(s.opening))
+	p := s.pool.lock()
+	begun := slices.Collect(maps.Values(p.opening))
 	for _, o := range begun {
 		o.cancel(errStopped)
 	}
 	s.supervisor.Tell((*supervise.Machine).CancelRetry)
-	s.mu.Unlock()
+	s.pool.unlock()
 	for _, o := range begun {
 		<-o.done // a start that is cancelled ends by the ladder of a stop
 	}

@@ -28,9 +28,9 @@ func (s *Server) enter(state tool.State, reason, detail string) {
 // enterFor is enter, unless c is not the primary connection any more: another one has been
 // asked for, and the state is about that.
 func (s *Server) enterFor(c *conn, state tool.State, reason, detail string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.primary == c {
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if p.primary == c {
 		s.enter(state, reason, detail)
 	}
 }
@@ -59,15 +59,15 @@ func (s *Server) Status() tool.ServerStatus {
 		st.NextRetry = &now.NextRetry
 	}
 	s.listing.Status(&st)
-	s.mu.Lock()
-	if c := s.primary; c != nil && c.proc != nil && c.alive() {
+	p := s.pool.lock()
+	if c := p.primary; c != nil && c.proc != nil && c.alive() {
 		st.PID = c.proc.Pid()
 	}
-	st.Dropped = s.dropped
-	for _, c := range s.conns() {
+	st.Dropped = p.dropped
+	for _, c := range p.conns() {
 		st.Dropped += c.droppedResponses()
 	}
-	s.mu.Unlock()
+	s.pool.unlock()
 	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.listing.Live() {
 		st.Freshness = tool.FreshHit // it was live a moment ago, and the cache has it
 	}

@@ -15,10 +15,10 @@ import (
 // This file carries out what package supervise decides of when a server runs: it is started again after
 // a failure, stopped when nobody uses it, and its connections are given up.
 
-// startFailed records a start that failed and plans the next one. s.mu is held.
-func (s *Server) startFailed(err error) {
+// startFailed records a start that failed and plans the next one.
+func (s *Server) startFailed(p *slots, err error) {
 	switch {
-	case s.closed:
+	case p.closed:
 		return
 	case errors.Is(err, errStopped):
 		s.enter(tool.StateIdle, "user_stop", "")
@@ -36,14 +36,13 @@ func (s *Server) startFailed(err error) {
 	s.failed(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.restless()})
 }
 
-// failed notes a failure. s.mu is held.
+// failed notes a failure.
 func (s *Server) failed(f supervise.Failure) {
 	f.Detail, f.Chance = s.redact(f.Detail), rand.Float64() //nolint:gosec // it spreads load, it keeps no secret
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Failed(now, f) })
 }
 
-// restless reports whether the server is to be tried again without anybody calling. s.mu is
-// held.
+// restless reports whether the server is to be tried again without anybody calling.
 func (s *Server) restless() bool {
 	return s.runsOn() || s.listing.Lists() == nil || s.wants.any()
 }
@@ -64,12 +63,12 @@ func (s *Server) carryOut(order supervise.Order) {
 
 // startAgain starts the server after a failure, unless it runs by now, or a person has stopped it.
 func (s *Server) startAgain() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.primary != nil || s.opening[slot{}] != nil || s.supervisor.Condition().NextRetry.IsZero() {
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if p.closed || p.primary != nil || p.opening[slot{}] != nil || s.supervisor.Condition().NextRetry.IsZero() {
 		return
 	}
-	s.begin(slot{}, 0) // nobody waits for it
+	s.begin(p, slot{}, 0) // nobody waits for it
 }
 
 // refused says why no start is to be tried now: the breaker is open, or the last attempt has
@@ -92,9 +91,9 @@ func (s *Server) refused() error {
 
 // signedOut notes that the server wants to know who asks, in the middle of a session.
 func (s *Server) signedOut(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.primary == c { // else the state is about another one
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if p.primary == c { // else the state is about another one
 		s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.SignedOut(now, s.authHint()) })
 	}
 }
@@ -103,71 +102,71 @@ func (s *Server) signedOut(c *conn) {
 func (s *Server) mourn(c *conn) {
 	select {
 	case <-c.client.Link.Done():
-	case <-s.life.Done():
+	case <-s.life.ctx.Done():
 		return
 	}
-	if s.life.Err() != nil {
+	if s.life.ctx.Err() != nil {
 		return
 	}
-	s.mu.Lock()
-	_, known := s.holds(c)
-	s.mu.Unlock()
+	p := s.pool.lock()
+	_, known := p.holds(c)
+	s.pool.unlock()
 	if !known { // it was given up, or a call has found it dead already
-		c.close(s.life)
+		c.close(s.life.ctx)
 		return
 	}
 	detail := s.redact(c.epitaph())
-	s.mu.Lock()
-	key, known := s.holds(c)
+	p = s.pool.lock()
+	key, known := p.holds(c)
 	if known {
-		s.put(key, nil)
+		s.remove(p, key)
 	}
 	switch {
-	case !known || s.opening[slot{}] != nil:
+	case !known || p.opening[slot{}] != nil:
 	case key == (slot{}):
 		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: true})
-	case len(s.conns()) == 0: // the last of a server that each session has for itself
+	case len(p.conns()) == 0: // the last of a server that each session has for itself
 		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: s.restless()})
 	}
-	s.mu.Unlock()
+	s.pool.unlock()
 	s.log.Warn("server ended", "detail", shorten(detail))
-	c.close(s.life)
+	c.close(s.life.ctx)
 }
 
 // stopUnused stops the server if nobody has needed it for idleTimeout. A call in flight, a question
 // that waits for a person and a subscription keep it running. Of sessions that have a connection
 // each, every one rests by itself: a session that ends says nothing.
 func (s *Server) stopUnused() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if p.closed {
 		return
 	}
 	now := time.Now()
-	s.restSessions(now)
-	conns := s.conns()
+	s.restSessions(p, now)
+	conns := p.conns()
 	policy := supervise.PolicyOf(s.settings())
 	d, ok := policy.IdleTimeout, policy.Stops()
-	if len(conns) == 0 || !ok && len(s.extra) == 0 {
+	if len(conns) == 0 || !ok && len(p.extra) == 0 {
 		return
 	}
-	if left := s.busyFor(conns, now, d, ok); left > 0 {
+	if left := s.busyFor(p, conns, now, d, ok); left > 0 {
 		s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Postpone(now, left) })
 		return
 	}
-	s.abandon(conns, "idle_stop")
-	done := s.stopping
-	s.wg.Go(func() { s.end(s.life, conns, done, "idle_stop", fmt.Sprintf("nobody used it for %v", d)) })
+	s.abandon(p, conns, "idle_stop")
+	done := p.stopping
+	s.life.wg.Go(func() { s.end(s.life.ctx, conns, done, "idle_stop", fmt.Sprintf("nobody used it for %v", d)) })
 	s.log.Debug("idle, stopping", "after", d)
 }
 
 // busyFor is when to look again whether all of conns may rest; 0 says that they may, and that
-// they take no more calls. s.mu is held.
-func (s *Server) busyFor(conns []*conn, now time.Time, d time.Duration, ok bool) (left time.Duration) {
+// they take no more calls.
+func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration, ok bool) (left time.Duration) {
 	if !ok {
 		return s.settings().IdleTimeout // the server itself does not rest
 	}
-	if s.wants.any() || len(s.opening) > 0 {
+	if s.wants.any() || len(p.opening) > 0 {
 		return d
 	}
 	for i, c := range conns {
@@ -182,47 +181,47 @@ func (s *Server) busyFor(conns []*conn, now time.Time, d time.Duration, ok bool)
 }
 
 // restSessions closes the connections of sessions that have been quiet for idleTimeout, unless
-// they are all there is: then the server as a whole rests. s.mu is held.
-func (s *Server) restSessions(now time.Time) {
+// they are all there is: then the server as a whole rests.
+func (s *Server) restSessions(p *slots, now time.Time) {
 	d := s.settings().IdleTimeout
-	for key, c := range s.extra {
-		if key.session == "" || d <= 0 || len(s.conns()) == 1 || c.retireIdle(now, d) > 0 {
+	for key, c := range p.extra {
+		if key.session == "" || d <= 0 || len(p.conns()) == 1 || c.retireIdle(now, d) > 0 {
 			continue
 		}
-		s.put(key, nil)
-		s.wg.Go(func() { c.close(s.life) })
+		s.remove(p, key)
+		s.life.wg.Go(func() { c.close(s.life.ctx) })
 	}
 }
 
 // abandon takes connections out of use: a call that was about to board one looks for
-// another. s.mu is held.
-func (s *Server) abandon(conns []*conn, reason string) {
+// another.
+func (s *Server) abandon(p *slots, conns []*conn, reason string) {
 	for _, c := range conns {
 		c.retire()
 	}
-	s.primary, s.extra = nil, map[slot]*conn{}
+	p.primary, p.extra = nil, map[slot]*conn{}
 	s.listing.Drop(nil)
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopping(now, reason) })
-	s.stopping = make(chan struct{})
+	p.stopping = make(chan struct{})
 }
 
 // giveUp stops all connections: calls in flight may end for as long as drain. Whoever closes the
 // server waits for it, and hurries it.
 func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string) {
-	s.mu.Lock()
-	conns := s.conns()
-	if len(conns) == 0 || s.closed {
-		s.mu.Unlock()
+	p := s.pool.lock()
+	conns := p.conns()
+	if len(conns) == 0 || p.closed {
+		s.pool.unlock()
 		return
 	}
-	s.abandon(conns, reason)
-	done := s.stopping
-	s.wg.Add(1)
-	defer s.wg.Done()
-	s.mu.Unlock()
+	s.abandon(p, conns, reason)
+	done := p.stopping
+	s.life.wg.Add(1)
+	defer s.life.wg.Done()
+	s.pool.unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
+	defer context.AfterFunc(s.life.ctx, cancel)()
 	drainAll(ctx, conns, drain)
 	s.end(ctx, conns, done, reason, "")
 }
@@ -243,11 +242,11 @@ func (s *Server) end(ctx context.Context, conns []*conn, done chan struct{}, rea
 		wg.Go(func() { c.close(ctx) })
 	}
 	wg.Wait()
-	s.mu.Lock()
-	if s.stopping == done {
-		s.stopping = nil
+	p := s.pool.lock()
+	if p.stopping == done {
+		p.stopping = nil
 	}
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopped(now, reason, detail) })
-	s.mu.Unlock()
+	s.pool.unlock()
 	close(done)
 }

@@ -119,10 +119,10 @@ func (c *conn) setLevel(ctx context.Context, level string) error {
 
 // live returns the connections that are open.
 func (s *Server) live() []*conn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	p := s.pool.lock()
+	defer s.pool.unlock()
 	var out []*conn
-	for _, c := range s.conns() {
+	for _, c := range p.conns() {
 		if c.alive() {
 			out = append(out, c)
 		}
@@ -160,9 +160,9 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 // subscribesOver reports whether updates are asked for over a connection: the primary one,
 // and the one beside it where that is a process of its own, with resources of its own.
 func (s *Server) subscribesOver(c *conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return c == s.primary || c.proc != nil
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	return c == p.primary || c.proc != nil
 }
 
 // subscribe asks for a resource's updates over a connection. renew says that this is for those
@@ -219,24 +219,24 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool)
 func (s *Server) stream(ctx context.Context, c *conn, filter json.RawMessage, limit time.Duration) (stop context.CancelFunc, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	streaming, end := context.WithCancel(s.life)
+	streaming, end := context.WithCancel(s.life.ctx)
 	sub := &subscription{confirmed: make(chan struct{})}
 	stop = func() {
 		sub.over.Store(true)
 		end()
 	}
 	refused := make(chan error, 1)
-	s.mu.Lock()
-	if s.closed { // nobody waits for a stream any more
-		s.mu.Unlock()
+	p := s.pool.lock()
+	if p.closed { // nobody waits for a stream any more
+		s.pool.unlock()
 		end()
 		return stop, errStopping
 	}
-	s.wg.Go(func() {
+	s.life.wg.Go(func() {
 		defer end()
 		refused <- c.listen(streaming, filter, sub)
 	})
-	s.mu.Unlock()
+	s.pool.unlock()
 	select {
 	case <-sub.confirmed:
 		return stop, nil

@@ -88,7 +88,7 @@ const flushTime = 5 * time.Second
 // lease takes the right to refresh the server's list. ok is false where another gateway has it, or
 // has just made use of it. The right ends when what was fetched is where the others look.
 func (s *Server) lease() (release func(), ok bool) {
-	end, ok := s.set.cache().Lease(s.life, s.name)
+	end, ok := s.set.cache().Lease(s.life.ctx, s.name)
 	if !ok {
 		return nil, false
 	}
@@ -100,7 +100,7 @@ func (s *Server) lease() (release func(), ok bool) {
 		}
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life), flushTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life.ctx), flushTime)
 		defer cancel()
 		if err := s.set.cache().Flush(ctx); err != nil {
 			s.log.Debug("tool cache not written", "error", err)
