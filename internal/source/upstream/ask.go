@@ -33,19 +33,19 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 	if m.Method == "ping" {
 		return json.RawMessage("{}"), nil
 	}
-	if f, params := c.named(m.Params); f != nil {
+	if f, params := c.calls.named(m.Params); f != nil {
 		return c.askBack(ctx, f, m.Method, params)
 	}
-	if f, ok := owner.(*flight); ok && f != nil {
+	if f, ok := owner.(*pendingCall); ok && f != nil {
 		return c.askBack(ctx, f, m.Method, m.Params)
 	}
 	for {
-		f, several := c.only()
+		f, several := c.calls.owner()
 		switch {
 		case f == nil && m.Method == methodRoots:
 			return c.rootsOutside(ctx, m.Params, several)
 		case several:
-			return nil, c.server.whose()
+			return nil, c.server.ambiguous()
 		}
 		result, err := c.askHere(ctx, f, m)
 		again := errors.Is(err, errMoved) || errors.Is(err, errCallOver) // it was another call's question
@@ -55,8 +55,8 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 	}
 }
 
-// whose is the error of a question that nobody knows whom to put to.
-func (s *Server) whose() *mcp.Error {
+// ambiguous is the error of a question that nobody knows whom to put to.
+func (s *Server) ambiguous() *mcp.Error {
 	return &mcp.Error{
 		Code: mcp.CodeInternal,
 		Message: fmt.Sprintf("several clients have calls in flight at the server %q, and its transport does not say whose question this is; "+
@@ -66,13 +66,13 @@ func (s *Server) whose() *mcp.Error {
 
 // askHere puts a question to the caller of f, and ends with errMoved where that has stopped to read
 // while another call of the same session is read: the transport says nothing of whose it is.
-func (c *conn) askHere(ctx context.Context, f *flight, m mcp.Message) (json.RawMessage, error) {
+func (c *conn) askHere(ctx context.Context, f *pendingCall, m mcp.Message) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if f != nil && f.caller.Supports(tool.Attends) {
 		go func() { // ends with the question
 			for pauseFor(ctx, nil, lookAgain) {
-				if g, _ := c.only(); g != nil && g != f && !f.caller.Supports(tool.Attends) && g.caller.Supports(tool.Attends) {
+				if g, _ := c.calls.owner(); g != nil && g != f && !f.caller.Supports(tool.Attends) && g.caller.Supports(tool.Attends) {
 					cancel(errMoved)
 				}
 			}
@@ -83,7 +83,7 @@ func (c *conn) askHere(ctx context.Context, f *flight, m mcp.Message) (json.RawM
 
 // askBack puts a server's question to the caller of the call it belongs to, or answers it
 // from the configuration. f may be nil.
-func (c *conn) askBack(ctx context.Context, f *flight, method string, params json.RawMessage) (json.RawMessage, error) {
+func (c *conn) askBack(ctx context.Context, f *pendingCall, method string, params json.RawMessage) (json.RawMessage, error) {
 	conf := c.server.settings()
 	var need tool.Capability
 	var limit time.Duration
@@ -112,7 +112,7 @@ func (c *conn) askBack(ctx context.Context, f *flight, method string, params jso
 	}
 	ctx, over := context.WithCancelCause(ctx)
 	defer over(nil)
-	answered, ok := f.ask(over) // which ends with the call: nobody is there to ask then
+	answered, ok := f.question(over) // which ends with the call: nobody is there to ask then
 	if !ok {
 		return nil, errCallOver
 	}

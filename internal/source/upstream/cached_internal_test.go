@@ -25,7 +25,7 @@ func kept(t *testing.T, spec Spec, o Options, name string) *toolcache.Entry {
 	}
 }
 
-// Which servers start with the gateway, by what is known of their lists (4.8, 8.7, 8.13).
+// Which servers start with the gateway, by what is known of their lists.
 func TestWhatStartsWithTheGateway(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -258,7 +258,7 @@ func TestChangesAreToldOnce(t *testing.T) {
 }
 
 // Lists are fetched again every now and then: of a server that fails less and less often, and
-// never of one that needs a person (8.13).
+// never of one that needs a person.
 func TestRefreshOften(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

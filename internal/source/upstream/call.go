@@ -35,11 +35,11 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 	for again := false; ; {
 		conn, err := s.connectionFor(ctx, slotFor(call), true)
 		if err != nil {
-			next, err := s.instead(ctx, err)
+			next, err := s.successor(ctx, err)
 			if err != nil {
 				return tool.Result{}, err
 			}
-			return next.inherit(ctx, call)
+			return next.runInPlace(ctx, call)
 		}
 		conn.meets(call.Session)
 		result, err := conn.run(ctx, call)
@@ -77,7 +77,7 @@ func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, er
 	_, err := s.connectionFor(ctx, slotFor(call), false) // Run may want another one
 	done()
 	if err != nil {
-		next, err := s.instead(ctx, err)
+		next, err := s.successor(ctx, err)
 		if err != nil {
 			return nil, err
 		}
@@ -207,17 +207,17 @@ func unsent(err error) bool {
 // run sends one call, and again with the answers where a modern server asks a caller who
 // cannot take an input_required result.
 func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	ctx, f, token, ok := c.board(ctx, call, c.server.settings().ToolTimeout)
-	if !ok {
+	ctx, f := c.calls.add(ctx, call, c.server.settings().ToolTimeout)
+	if f == nil {
 		return tool.Result{}, tooLate()
 	}
-	defer c.land(f, token)
+	defer c.finish(f)
 	if call.Kind == tool.KindRequest {
 		if err := c.admit(call); err != nil {
 			return tool.Result{}, err
 		}
 	}
-	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f, token), Name: call.Target, ID: &f.wire, Owner: f}
+	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f), Name: call.Target, ID: &f.wire, Owner: f}
 	switch call.Kind {
 	case tool.KindComplete:
 		req.Name = ""
@@ -237,7 +237,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 			return tool.Result{}, inRound(round, err)
 		}
 		if resp.Error != nil {
-			c.server.doubt(call, resp.Error)
+			c.server.recheckTool(call, resp.Error)
 			return tool.Result{}, protocolError(resp.Error)
 		}
 		if resp.ResultType != "input_required" {
@@ -261,6 +261,11 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	}
 }
 
+// finish says that a call has ended.
+func (c *conn) finish(f *pendingCall) {
+	c.server.listing.Called(c.calls.remove(f))
+}
+
 // inRound is the error of a round of a call. After the first one the server has got the call,
 // whatever became of this one.
 func inRound(round int, err error) error {
@@ -273,8 +278,8 @@ func inRound(round int, err error) error {
 	return &sent
 }
 
-// doubt fetches the tools again when a server says that it does not know one that we list.
-func (s *Server) doubt(call *tool.Call, obj json.RawMessage) {
+// recheckTool fetches the tools again when a server says that it does not know one that we list.
+func (s *Server) recheckTool(call *tool.Call, obj json.RawMessage) {
 	code := string(mcp.Get(obj, "code"))
 	if call.Kind != tool.KindCall || code != "-32601" && code != "-32602" {
 		return
@@ -295,7 +300,7 @@ func protocolError(raw json.RawMessage) *tool.ProtocolError {
 
 // answers asks the caller everything that an input_required result asks for, in its order, and
 // returns the parameters of the retry.
-func (c *conn) answers(ctx context.Context, f *flight, params, result json.RawMessage) (json.RawMessage, error) {
+func (c *conn) answers(ctx context.Context, f *pendingCall, params, result json.RawMessage) (json.RawMessage, error) {
 	fields := []mcp.Field{{Key: "inputResponses"}, {Key: "requestState", Value: mcp.Get(result, "requestState")}}
 	if requests := mcp.Get(result, "inputRequests"); requests != nil {
 		if requests[0] != '{' {
@@ -316,7 +321,7 @@ func (c *conn) answers(ctx context.Context, f *flight, params, result json.RawMe
 
 // params are the parameters as the server gets them: the caller's own, with the names that
 // the server knows, our progress token, and the metadata of the server's era.
-func (c *conn) params(f *flight, token uint64) json.RawMessage {
+func (c *conn) params(f *pendingCall) json.RawMessage {
 	call := f.call
 	fields := make([]mcp.Field, 0, 4)
 	switch call.Kind {
@@ -342,10 +347,10 @@ func (c *conn) params(f *flight, token uint64) json.RawMessage {
 			fields = append(fields, mcp.Field{Key: "ref", Value: mcp.Edit(ref, mcp.Field{Key: "uri", Value: mcp.Quote(call.Target)})})
 		}
 	case tool.KindRequest:
-		return c.requestParams(f, token)
+		return c.requestParams(f)
 	}
 	meta := mcp.Get(call.Params, "_meta")
-	if edited := c.meta(f, meta, token); edited != nil || meta != nil {
+	if edited := c.meta(f, meta); edited != nil || meta != nil {
 		fields = append(fields, mcp.Field{Key: "_meta", Value: edited})
 	}
 	return mcp.Edit(call.Params, fields...)
@@ -353,17 +358,17 @@ func (c *conn) params(f *flight, token uint64) json.RawMessage {
 
 // requestParams are the parameters of a request that we do not know: as they came, but for what
 // names another request, and the metadata.
-func (c *conn) requestParams(f *flight, token uint64) json.RawMessage {
+func (c *conn) requestParams(f *pendingCall) json.RawMessage {
 	call := f.call
 	params := call.Params
 	if len(params) > 0 && params[0] != '{' {
 		return params
 	}
-	if theirs, ok := c.translate(messageOf(call)); ok {
+	if theirs, ok := c.calls.translate(messageOf(call)); ok {
 		params = theirs
 	}
 	meta := mcp.Get(params, "_meta")
-	if edited := c.meta(f, meta, token); edited != nil || meta != nil {
+	if edited := c.meta(f, meta); edited != nil || meta != nil {
 		params = mcp.Edit(params, mcp.Field{Key: "_meta", Value: edited})
 	}
 	return params
@@ -378,10 +383,10 @@ func messageOf(call *tool.Call) *tool.Message {
 // client's call.
 func (c *conn) admit(call *tool.Call) error {
 	m := messageOf(call)
-	if !c.isAnothers(m) {
+	if !c.calls.isAnothers(m) {
 		return nil
 	}
-	if _, theirs := c.translate(m); theirs {
+	if _, theirs := c.calls.translate(m); theirs {
 		return nil
 	}
 	return &tool.Error{
@@ -392,10 +397,10 @@ func (c *conn) admit(call *tool.Call) error {
 }
 
 // meta is the caller's metadata as the server gets it; nil where nothing is left of it.
-func (c *conn) meta(f *flight, meta json.RawMessage, token uint64) json.RawMessage {
+func (c *conn) meta(f *pendingCall, meta json.RawMessage) json.RawMessage {
 	var fields []mcp.Field
 	if f.token != nil {
-		fields = append(fields, mcp.Field{Key: "progressToken", Value: mcp.Quote(strconv.FormatUint(token, 10))})
+		fields = append(fields, mcp.Field{Key: "progressToken", Value: mcp.Quote(strconv.FormatUint(f.seq, 10))})
 	}
 	if c.client.Era == mcp.Modern {
 		fields = append(fields, c.modernMeta(f, meta)...)
@@ -414,7 +419,7 @@ func (c *conn) meta(f *flight, meta json.RawMessage, token uint64) json.RawMessa
 }
 
 // modernMeta says to a modern server who calls and what the caller can do.
-func (c *conn) modernMeta(f *flight, meta json.RawMessage) []mcp.Field {
+func (c *conn) modernMeta(f *pendingCall, meta json.RawMessage) []mcp.Field {
 	s := c.server
 	caps := f.caller.Capabilities()
 	for name, mode := range map[string]entry.Answer{"sampling": s.settings().Sampling, "elicitation": s.settings().Elicitation} {
@@ -474,7 +479,7 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 		_, out.Hint = linkReason(link)
 	case c.proc != nil:
 		logs := "collie mcp logs " + c.server.name + " shows what it said"
-		if end := c.epitaph(); end != "" {
+		if end := c.ending(); end != "" {
 			out.Kind, out.Message, out.Hint = tool.Crashed, "the server ended in mid-call: "+end, logs+"; the next call starts it again"
 		} else {
 			out.Message, out.Hint = c.server.redact(link.Error()), logs
@@ -490,5 +495,5 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 // endWait is how long the end of a connection may take to show after a write failed.
 const endWait = 500 * time.Millisecond
 
-// settleTime is how long the small requests of our own may take.
-const settleTime = 15 * time.Second
+// requestLimit is how long the small requests of our own may take.
+const requestLimit = 15 * time.Second

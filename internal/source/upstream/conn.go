@@ -16,6 +16,7 @@ import (
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/listing"
+	"collie/internal/tool"
 )
 
 // conn is one connection to a server, with the calls in flight on it.
@@ -28,21 +29,14 @@ type conn struct {
 	env    []string         // of the process
 	stop   sync.Once
 
-	used  bool          // a call was made over it; guarded by the server's mu
-	whose string        // the session that it was made for or has been given to, for good; guarded by the server's mu
+	used  bool          // a call was made over it; guarded by the pool's lock
+	whose string        // the session that it was made for or has been given to, for good; guarded by the pool's lock
 	feed  *listing.Feed // what it tells of what the server offers
 
-	notes     notes
-	roots     rooting
-	lastToken atomic.Uint64
-	mu        sync.Mutex
-	calls     map[uint64]*flight
-	retired   bool          // it takes no more calls
-	last      time.Time     // when the last call ended, or the connection began
-	landed    chan struct{} // closed when the last call of a retired connection has ended
-	sick      string        // why health checks gave it up; empty if they did not
-	patrol    *time.Timer   // looks at calls while there are any
-	patrolled bool
+	notes notes
+	roots rooting
+	calls calls                  // in flight
+	sick  atomic.Pointer[string] // why health checks gave it up; nil if they did not
 }
 
 var errStartTimeout = errors.New("the server did not answer in time")
@@ -53,7 +47,7 @@ type exitError struct {
 	tail []string
 }
 
-// Error gives the exit code and the last words (R-LG-2).
+// Error gives the exit code and the last words.
 func (e *exitError) Error() string {
 	msg := "the process ended: " + e.exit.String()
 	if len(e.tail) > 0 {
@@ -66,7 +60,8 @@ func (e *exitError) Error() string {
 // where whose is empty, for all. It tries an era first, or that one only. Over HTTP the session may still have to be made ready; see [mcp.Client.Ready].
 func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only bool) (*conn, error) {
 	conf := s.settings()
-	c := &conn{server: s, whose: whose, calls: map[uint64]*flight{}, last: time.Now()}
+	c := &conn{server: s, whose: whose}
+	c.calls.last = time.Now()
 	opts := mcp.ClientOptions{
 		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
 	}
@@ -112,7 +107,7 @@ func (s *Server) timed(ctx context.Context) (context.Context, context.CancelFunc
 
 // dial reaches an HTTP server.
 func (c *conn) dial(ctx context.Context, opts mcp.ClientOptions) error {
-	release, err := c.server.set.slot(ctx, false)
+	release, err := c.server.set.startSlot(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -135,7 +130,7 @@ func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
 	}
 	downloaded := sync.OnceFunc(turn) // at the first word of the server, or the end
 	defer downloaded()
-	release, err := s.set.slot(ctx, conf.Runner)
+	release, err := s.set.startSlot(ctx, conf.Runner)
 	if err != nil {
 		return err
 	}
@@ -210,7 +205,7 @@ func (f *firstRead) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noise keeps what is no message for the log (4.4).
+// noise keeps what is no message for the log.
 func (c *conn) noise(frame []byte, err error) {
 	text := string(frame)
 	if len(text) > 400 {
@@ -223,7 +218,7 @@ func (c *conn) noise(frame []byte, err error) {
 	c.server.log.Debug("noise on stdout", "error", err)
 }
 
-// exited waits up to 500 ms for the process to have ended (4.5); nil if it runs on.
+// exited waits up to 500 ms for the process to have ended; nil if it runs on.
 func (c *conn) exited() error {
 	if c.proc == nil {
 		return nil
@@ -246,8 +241,8 @@ func (c *conn) lastWords() []string {
 	return tail
 }
 
-// epitaph says how the connection ended; empty if it has not.
-func (c *conn) epitaph() string {
+// ending says how the connection ended; empty if it has not.
+func (c *conn) ending() string {
 	if err := c.exited(); err != nil {
 		return err.Error()
 	}
@@ -295,6 +290,57 @@ func (c *conn) alive() bool {
 	default:
 		return true
 	}
+}
+
+// drain retires the connection and waits until its calls have ended, at most for limit or
+// until ctx ends; those that have not are cancelled.
+func (c *conn) drain(ctx context.Context, limit time.Duration) {
+	c.calls.retire()
+	c.awaitCalls(ctx, limit)
+	for _, f := range c.calls.all() {
+		f.end(&tool.Error{
+			Op: "call", Kind: tool.Canceled, Subject: f.call.Name,
+			Message: "the server was stopped while the call ran",
+		})
+	}
+	c.awaitCalls(ctx, cancelTime) // so that they end for this reason, and the server hears of it
+}
+
+// cancelTime is how long calls that were cancelled may take to say so to the server.
+const cancelTime = 500 * time.Millisecond
+
+// awaitCalls waits until the calls of a retired connection have ended, at most for limit.
+func (c *conn) awaitCalls(ctx context.Context, limit time.Duration) {
+	if limit <= 0 {
+		return
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-c.calls.ended:
+	case <-c.client.Link.Done():
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// endFor ends the connection for a reason that endReason repeats.
+func (c *conn) endFor(reason string) {
+	c.sick.Store(&reason)
+	if err := c.client.Link.Close(); err != nil {
+		c.server.log.Debug("link not closed", "error", err)
+	}
+}
+
+// endReason is the stable code of how the connection ended.
+func (c *conn) endReason() string {
+	switch sick := c.sick.Load(); {
+	case sick != nil:
+		return *sick
+	case c.proc != nil && c.proc.Exit().KilledOOM:
+		return "killed_oom"
+	}
+	return "crashed"
 }
 
 // close ends the session and the process, and waits for both.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,11 +14,12 @@ import (
 	"syscall"
 
 	"collie/internal/mcp"
+	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
 )
 
 // connectHTTP reaches a server by Streamable HTTP, modern first, then legacy, and falls
-// back to the SSE transport of 2024-11-05 where the answers speak for it (6.1).
+// back to the SSE transport of 2024-11-05 where the answers speak for it.
 func connectHTTP(ctx context.Context, c *conn, opts mcp.ClientOptions) (*mcp.Client, error) {
 	s := c.server
 	e := s.settings()
@@ -159,4 +161,33 @@ func shown(e *entry.Entry) string {
 		words = append(words, a.String())
 	}
 	return strings.Join(words, " ")
+}
+
+// maxHeaders bounds what a headersCommand prints.
+const maxHeaders = 64 << 10
+
+// commandHeaders runs the entry's headersCommand and adds what it prints, a JSON object of
+// names and values, to head. What it prints is never logged.
+func (s *Server) commandHeaders(ctx context.Context, e *entry.Entry, head http.Header) error {
+	c := e.HeadersCommand
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no answer within %v", c.Timeout))
+	defer cancel()
+	out, err := process.Output(ctx, process.Command{
+		Label: s.name + " headersCommand", Name: c.Command.Reveal(), Args: reveal(c.Args), Dir: e.Dir,
+		Env: entry.Environment(*e, s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny}),
+	}, maxHeaders, &process.Options{Guard: s.set.opts.Guard, Logger: s.log})
+	if err != nil {
+		return fmt.Errorf("headersCommand: %w", err)
+	}
+	var pairs map[string]string
+	if json.Unmarshal(out, &pairs) != nil {
+		return fmt.Errorf("headersCommand: it printed %d bytes that are no JSON object of texts, such as {\"Authorization\": \"Bearer …\"}", len(out))
+	}
+	for name, value := range pairs {
+		if name == "" || strings.ContainsAny(name, " :\r\n\x00") || strings.ContainsAny(value, "\r\n\x00") {
+			return fmt.Errorf("headersCommand: the header %q or its value has characters that no header may have", name)
+		}
+		head.Set(name, value)
+	}
+	return nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // container is what a server started by "docker run" and the like needs, since ending the
-// client does not end the container (R-PR-4). Nil for other servers.
+// client does not end the container. Nil for other servers.
 type container struct {
 	program string // docker, podman or nerdctl
 	server  string

@@ -39,12 +39,12 @@ func (known spoken) heard(c *mcp.Client) spoken {
 	return known
 }
 
-// tongue is the era in which a connection for a caller of an era begins, 0 for none; only says
+// firstEra is the era in which a connection for a caller of an era begins, 0 for none; only says
 // that the server is known to speak it. Where nothing is known and nobody has called yet, a process
 // is asked to initialize, since it may take the other question for the choice of an era; over HTTP
 // the modern question comes first, as 2026-07-28 wants it of clients that speak both (Transports,
 // Streamable HTTP, Backward Compatibility): each request of theirs has the fields of that revision.
-func (p *slots) tongue(era mcp.Era) (first mcp.Era, only bool) {
+func (p *slots) firstEra(era mcp.Era) (first mcp.Era, only bool) {
 	switch p.eras.spoken {
 	case speaksLegacy:
 		return mcp.Legacy, true
@@ -99,9 +99,9 @@ func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *open
 	return nil, nil
 }
 
-// adopt gives the primary connection to a session that has none yet, if nobody has called over it;
+// assign gives the primary connection to a session that has none yet, if nobody has called over it;
 // nil if not.
-func (p *slots) adopt(key slot, era mcp.Era) *conn {
+func (p *slots) assign(key slot, era mcp.Era) *conn {
 	c := p.primary
 	if key.session == "" || c == nil || c.used || !c.alive() || !p.suits(c.client.Era, era) {
 		return nil
@@ -110,9 +110,9 @@ func (p *slots) adopt(key slot, era mcp.Era) *conn {
 	return c
 }
 
-// claim gives the primary connection that is being made to a session, if nobody else needs it; nil
+// assignOpening gives the primary connection that is being made to a session, if nobody else needs it; nil
 // if not.
-func (p *slots) claim(key slot, era mcp.Era) *opening {
+func (p *slots) assignOpening(key slot, era mcp.Era) *opening {
 	o := p.opening[slot{}]
 	if key.session == "" || o == nil || o.forCall || !p.suits(o.first, era) {
 		return nil
@@ -122,18 +122,18 @@ func (p *slots) claim(key slot, era mcp.Era) *opening {
 	return o
 }
 
-// spare starts a primary connection in the place of one that a session has taken, where the server
+// refill starts a primary connection in the place of one that a session has taken, where the server
 // is to run whether or not anybody uses it.
-func (s *Server) spare(p *slots) {
+func (s *Server) refill(p *slots) {
 	if s.runsOn() && !p.closed && p.opening[slot{}] == nil {
 		s.begin(p, slot{}, 0) // nobody waits for it
 	}
 }
 
-// isFor reports whether what a start has brought is for a caller who waited for it, and notes that
+// fits reports whether what a start has brought is for a caller who waited for it, and notes that
 // he uses it. It is not where a session took it, or where it is in another era than his and the
 // server has turned out to speak both.
-func (s *Server) isFor(o *opening, want slot, forCall bool) bool {
+func (s *Server) fits(o *opening, want slot, forCall bool) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if want == (slot{}) && !forCall {

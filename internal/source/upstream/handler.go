@@ -13,14 +13,14 @@ var _ mcp.Handler = (*conn)(nil)
 // Notification takes what the server tells of its own accord.
 func (c *conn) Notification(m mcp.Message, owner any) {
 	s := c.server
-	f, _ := owner.(*flight)
+	f, _ := owner.(*pendingCall)
 	switch m.Method {
 	case "notifications/progress":
 		if f == nil {
-			f = c.byToken(mcp.Get(m.Params, "progressToken"))
+			f = c.calls.byToken(mcp.Get(m.Params, "progressToken"))
 		}
 		if f != nil {
-			f.advance(m.Params)
+			f.progressed(m.Params)
 		}
 	case "notifications/tools/list_changed":
 		s.listing.Ask(tool.ToolsChanged)
@@ -51,12 +51,12 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 // logged passes a log message on: to the caller whose call it came for, where the
 // transport says so; else to all sessions, and to the one modern caller in flight, who
 // gets logs in no other way.
-func (c *conn) logged(m mcp.Message, f *flight) {
+func (c *conn) logged(m mcp.Message, f *pendingCall) {
 	if f != nil {
 		f.caller.Notify(context.Background(), m.Method, m.Params)
 		return
 	}
-	if f, _ := c.only(); f != nil && f.caller.Supports(tool.TakesInputRequired) {
+	if f, _ := c.calls.owner(); f != nil && f.caller.Supports(tool.TakesInputRequired) {
 		f.caller.Notify(context.Background(), m.Method, m.Params)
 	}
 	c.server.watch.tell(tool.Change{
@@ -67,12 +67,12 @@ func (c *conn) logged(m mcp.Message, f *flight) {
 
 // other passes on a notification that we do not know: to the caller of the call that it names or
 // came for, else of the one in flight, else to all who are there.
-func (c *conn) other(m mcp.Message, f *flight) {
+func (c *conn) other(m mcp.Message, f *pendingCall) {
 	params := m.Params
-	if g, theirs := c.named(params); g != nil {
+	if g, theirs := c.calls.named(params); g != nil {
 		f, params = g, theirs
 	} else if f == nil {
-		f, _ = c.only()
+		f, _ = c.calls.owner()
 	}
 	if f != nil {
 		f.caller.Notify(context.Background(), m.Method, params)

@@ -13,9 +13,9 @@ import (
 // pingLimit is how long an answer to a ping may take.
 const pingLimit = 5 * time.Second
 
-// lookAfter pings a quiet server of the legacy era, where its settings want that: a
+// checkHealthOf pings a quiet server of the legacy era, where its settings want that: a
 // remote one as a rule, a child only for keepalive. The modern era has no ping.
-func (s *Server) lookAfter(c *conn) {
+func (s *Server) checkHealthOf(c *conn) {
 	conf := s.settings()
 	if conf.Health.Ping <= 0 || c.client.Era != mcp.Legacy || c.proc != nil && conf.Lifecycle != entry.KeepAlive {
 		return
@@ -27,7 +27,7 @@ func (s *Server) lookAfter(c *conn) {
 func (s *Server) checkHealth(c *conn, h entry.Health) {
 	misses := 0
 	for pauseFor(s.life.ctx, c.client.Link.Done(), h.Ping) {
-		if c.busy() { // a call runs: that is no sign of bad health, and it has its own limit
+		if c.calls.busy() { // a call runs: that is no sign of bad health, and it has its own limit
 			continue
 		}
 		if c.ping(s.life.ctx) {
@@ -43,7 +43,7 @@ func (s *Server) checkHealth(c *conn, h entry.Health) {
 			s.enterFor(c, tool.StateDegraded, "ping_failed", "it does not answer pings")
 		case 2 * h.Failures:
 			s.log.Warn("no answer to pings, connecting anew", "pings", misses)
-			c.giveUpFor("ping_failed")
+			c.endFor("ping_failed")
 			return
 		}
 	}

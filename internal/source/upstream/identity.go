@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/upstream/signin"
 )
 
-// identity is what makes a server what it is (8.4).
+// identity is what makes a server what it is.
 func (s *Set) identity(e *entry.Entry) string {
 	if s.opts.Portable {
 		return e.PortableHash(s.opts.Key)
@@ -19,7 +19,7 @@ func (s *Set) identity(e *entry.Entry) string {
 	return e.ConfigHash(s.opts.Key)
 }
 
-// fingerprint tells the files behind the command apart (R-CH-3).
+// fingerprint tells the files behind the command apart.
 func (s *Server) fingerprint() string {
 	return s.settings().Fingerprint(s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny, IsDir: s.set.folders.isDir})
 }

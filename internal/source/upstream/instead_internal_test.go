@@ -33,7 +33,7 @@ func TestCallsOutliveAReplacedServer(t *testing.T) {
 				was := set.Server("m")
 				call := callOf(was)
 				if waiting {
-					settle() // it rests
+					untilStopped() // it stops
 				}
 				m.hold = make(chan struct{})
 				errs := make(chan error, 3)

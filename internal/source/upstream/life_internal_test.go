@@ -174,7 +174,7 @@ func echoOf(s *Server, session string) error {
 const plain = `{"command":"true","protocol":"legacy"%s}`
 
 // A server that has not been used for idleTimeout stops, keeps its tools, and starts again
-// when it is called (4.8).
+// when it is called.
 func TestIdleStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestNoIdleStop(t *testing.T) {
 }
 
 // A server that dies is started again by itself, later and later where that does not help, and
-// at once where somebody calls it (4.7).
+// at once where somebody calls it.
 func TestRestartAfterACrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestUnknownToolsAreTriedAgain(t *testing.T) {
 	})
 }
 
-// A hundred first calls start one process (R-LZ-1).
+// A hundred first calls start one process.
 func TestFirstCallsShareAStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -362,7 +362,7 @@ func TestFirstCallsShareAStart(t *testing.T) {
 	})
 }
 
-// Pings that stay unanswered make a server degraded, and then connect it anew (5.5).
+// Pings that stay unanswered make a server degraded, and then connect it anew.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -397,7 +397,7 @@ func TestHealth(t *testing.T) {
 }
 
 // A call of a listed tool of a server that does not run brings the definition of today, or
-// says that the tool is gone (R-RD-3).
+// says that the tool is gone.
 func TestCurrent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

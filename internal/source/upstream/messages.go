@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -40,7 +39,7 @@ func (s *Server) Tell(m *tool.Message) {
 	switch {
 	case c == nil || !c.alive():
 		s.log.Debug("notification of a client dropped, the server does not run", "method", m.Method)
-	case about == nil && c.isAnothers(m):
+	case about == nil && c.calls.isAnothers(m):
 		s.log.Debug("notification of a client dropped, it names a request that is not the client's", "method", m.Method)
 	default:
 		c.notes.send(c, m.Method, params)
@@ -54,95 +53,8 @@ func (s *Server) addressee(m *tool.Message) (*conn, json.RawMessage) {
 		return c, params
 	}
 	for _, c := range s.live() {
-		if params, ok := c.translate(m); ok {
+		if params, ok := c.calls.translate(m); ok {
 			return c, params
-		}
-	}
-	return nil, nil
-}
-
-// translate replaces the id or the progress token of a request that the sender of m has in flight
-// over this connection, as m names it, by the one that the server knows. It is false where m names
-// none.
-func (c *conn) translate(m *tool.Message) (json.RawMessage, bool) {
-	id, token := mcp.Get(m.Params, "requestId"), mcp.Get(m.Params, "progressToken")
-	var meta, metaToken json.RawMessage
-	if !m.Request { // of a request it is its own
-		meta = mcp.Get(m.Params, "_meta")
-		metaToken = mcp.Get(meta, "progressToken")
-	}
-	if m.Session == "" || id == nil && token == nil && metaToken == nil { // without one ids are everybody's
-		return nil, false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.calls {
-		if f.call.Session != m.Session || f.call.Principal != m.Principal {
-			continue
-		}
-		ours := mcp.Quote(strconv.FormatUint(f.seq, 10))
-		switch {
-		case id != nil && string(id) == f.call.RequestID && f.wire.Load() != 0:
-			return mcp.Edit(m.Params, mcp.Field{Key: "requestId", Value: strconv.AppendUint(nil, f.wire.Load(), 10)}), true
-		case f.token == nil:
-		case bytes.Equal(token, f.token):
-			return mcp.Edit(m.Params, mcp.Field{Key: "progressToken", Value: ours}), true
-		case bytes.Equal(metaToken, f.token):
-			return mcp.Edit(m.Params, mcp.Field{Key: "_meta", Value: mcp.Edit(meta, mcp.Field{Key: "progressToken", Value: ours})}), true
-		}
-	}
-	return nil, false
-}
-
-// isAnothers reports whether a message, as it came, names a request that is in flight over this
-// connection as the server knows it. Nobody on the client's side knows those names: it would be taken
-// for a message about whatever call has that number now.
-func (c *conn) isAnothers(m *tool.Message) bool {
-	id, token := number(mcp.Get(m.Params, "requestId")), number(mcp.Get(m.Params, "progressToken"))
-	var metaToken uint64
-	if !m.Request {
-		metaToken = number(mcp.Get(m.Params, "_meta", "progressToken"))
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.calls {
-		if id != 0 && f.wire.Load() == id || f.token != nil && (f.seq == token || f.seq == metaToken) {
-			return true
-		}
-	}
-	return false
-}
-
-// number is the id that a server may take raw for, a number or a text; 0 for none.
-func number(raw json.RawMessage) uint64 {
-	text, ok := mcp.Text(raw)
-	if !ok {
-		text = string(raw)
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || n < 1 || n > 1<<53 {
-		return 0
-	}
-	return uint64(n)
-}
-
-// named finds the call that a message of the server's names by the id or the progress token of the
-// request, and returns the parameters as the caller knows it. Nil is none.
-func (c *conn) named(params json.RawMessage) (*flight, json.RawMessage) {
-	if token := mcp.Get(params, "progressToken"); token != nil {
-		if f := c.byToken(token); f != nil && f.token != nil {
-			return f, mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.token})
-		}
-	}
-	id, err := strconv.ParseUint(string(mcp.Get(params, "requestId")), 10, 64)
-	if err != nil {
-		return nil, nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.calls {
-		if f.wire.Load() == id && f.call.RequestID != "" {
-			return f, mcp.Edit(params, mcp.Field{Key: "requestId", Value: json.RawMessage(f.call.RequestID)})
 		}
 	}
 	return nil, nil
@@ -235,7 +147,7 @@ func (n *notes) send(c *conn, method string, params json.RawMessage) {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if n.busy = !p.closed; n.busy {
-		s.life.wg.Go(func() { n.run(c) }) // ends when all have been sent, each within settleTime
+		s.life.wg.Go(func() { n.run(c) }) // ends when all have been sent, each within requestLimit
 	}
 }
 
@@ -250,7 +162,7 @@ func (n *notes) run(c *conn) {
 		next := n.queue[0]
 		n.queue = n.queue[1:]
 		n.mu.Unlock()
-		ctx, cancel := context.WithTimeout(c.server.life.ctx, settleTime)
+		ctx, cancel := context.WithTimeout(c.server.life.ctx, requestLimit)
 		if err := c.client.Link.Notify(ctx, next.method, next.params); err != nil {
 			c.server.log.Debug("notification of a client not delivered", "method", next.method, "error", err)
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// noiseLines in noiseTime is more noise than a banner: it is worth a warning, once (4.4).
+	// noiseLines in noiseTime is more noise than a banner: it is worth a warning, once.
 	noiseLines = 100
 	noiseTime  = 10 * time.Second
 )

@@ -88,10 +88,10 @@ func (s *Server) succeed(old *Server) {
 	}
 }
 
-// instead returns the server that has taken the place of s, whose connection failed with err: a
+// successor returns the server that has taken the place of s, whose connection failed with err: a
 // call that found s in the list before the settings changed is for its successor. The error is
 // why the call fails where there is none, or where the caller has given up.
-func (s *Server) instead(ctx context.Context, err error) (*Server, error) {
+func (s *Server) successor(ctx context.Context, err error) (*Server, error) {
 	if ctx.Err() != nil || !s.leaving.Load() {
 		return nil, s.startError(err)
 	}
@@ -110,9 +110,9 @@ func (s *Server) instead(ctx context.Context, err error) (*Server, error) {
 	return s.set.servers[i], nil
 }
 
-// inherit runs a call that was meant for the server whose place s has taken. What was decided
+// runInPlace runs a call that was meant for the server whose place s has taken. What was decided
 // about the call was decided by the old definition of its action, so that has to be the new one.
-func (s *Server) inherit(ctx context.Context, call *tool.Call) (tool.Result, error) {
+func (s *Server) runInPlace(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	if call.Kind == tool.KindCall && call.Action != nil {
 		if _, err := s.Current(ctx, call); err != nil {
 			return tool.Result{}, err

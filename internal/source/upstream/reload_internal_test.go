@@ -37,13 +37,13 @@ func (s *Set) names() (out []string) {
 }
 
 // An hour of quiet is enough for whatever a reload begins.
-func settle() {
+func untilStopped() {
 	time.Sleep(time.Hour)
 	synctest.Wait()
 }
 
 // New servers are added and contacted, those that are gone stop when their calls have ended, and
-// others are not disturbed (situations 5 and 6).
+// others are not disturbed.
 func TestApplyAddsAndRemoves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestApplyAddsAndRemoves(t *testing.T) {
 		if st := gone.Status(); st.State != tool.StateStopped {
 			t.Errorf("the one that was taken out is %s", st.State)
 		}
-		if !was.pool.slots.primary.busy() {
+		if !was.pool.slots.primary.calls.busy() {
 			t.Error("the call of the one that stays has ended")
 		}
 		if st := set.Server("new").Status(); st.Tools != 1 || m.starts.Load() != 3 {
@@ -164,10 +164,10 @@ func TestApplyWithoutContact(t *testing.T) {
 				m := &memory{}
 				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
 				defer done()
-				settle()
+				untilStopped()
 				for _, spec := range steps(t) {
 					set.Apply([]Spec{spec})
-					settle()
+					untilStopped()
 					st := set.Servers()[0].Status()
 					if usable := set.Servers()[0].usable() == nil; usable != (st.Tools == 1) || usable != (st.State == tool.StateIdle) {
 						t.Errorf("it is %s (%s) with %d tools, usable %v", st.State, st.Reason, st.Tools, usable)
@@ -214,17 +214,17 @@ func TestApplyLifecycle(t *testing.T) {
 		m := &memory{}
 		set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
 		defer done()
-		settle()
+		untilStopped()
 		s := set.Servers()[0]
 		keep := []Spec{specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))}
 		set.Apply(keep)
-		settle()
+		untilStopped()
 		if st := s.Status(); st.State != tool.StateReady || st.Lifecycle != "keepalive" {
 			t.Errorf("told to run on it is %s (%s)", st.State, st.Lifecycle)
 		}
 		s.Stop(t.Context())
 		set.Apply(keep)
-		settle()
+		untilStopped()
 		if st := s.Status(); st.State != tool.StateIdle {
 			t.Errorf("stopped by a person, and settings read again, it is %s", st.State)
 		}

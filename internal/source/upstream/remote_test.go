@@ -170,7 +170,7 @@ func TestSignedOutInMidSession(t *testing.T) {
 	}
 }
 
-// What was listed for one who is signed in is not shown to another, or to nobody (R-RD-4).
+// What was listed for one who is signed in is not shown to another, or to nobody.
 func TestAnotherPrincipalDoesNotSeeTheList(t *testing.T) {
 	t.Parallel()
 	o := upstream.Options{Tokens: &shelf{}, Key: make([]byte, 32)}

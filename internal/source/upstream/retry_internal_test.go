@@ -12,7 +12,7 @@ import (
 )
 
 // A call that a server took with it when it died is made again once where that can do no harm, and
-// never otherwise (4.6).
+// never otherwise.
 func TestLostCalls(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -39,7 +39,7 @@ type Server struct {
 	postponed  postponement                    // of refreshing in the background
 	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
 	visitors   atomic.Pointer[[]*tool.Session] // who is there and sees this server
-	leaving    atomic.Bool                     // it takes no more calls; see instead
+	leaving    atomic.Bool                     // it takes no more calls; see successor
 	headless   atomic.Bool                     // it leaves the request for its listening stream unanswered
 }
 
@@ -97,7 +97,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.name, s.wrong, s.off = e.Name, spec.wrong(), spec.Off
 	s.conf.Store(&e)
 	s.pool.slots.settings = s.settings
-	s.log = slog.New(discreet{set.log.Handler(), s.redact}).With("server", e.Name)
+	s.log = slog.New(redacting{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.said = set.logFor(e.Name, s.log)
 	s.signIn = onceItWorks(s.openSignIn)
 	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background())
@@ -158,7 +158,7 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 		return nil, err
 	}
 	for {
-		c, o, err := s.board(want, forCall)
+		c, o, err := s.acquire(want, forCall)
 		if o == nil {
 			return c, err
 		}
@@ -167,14 +167,14 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		if o.err != nil || s.isFor(o, want, forCall) {
+		if o.err != nil || s.fits(o, want, forCall) {
 			return o.conn, o.err
 		}
 	}
 }
 
-// board returns the live connection for a caller, or the start that he has to wait for.
-func (s *Server) board(want slot, forCall bool) (*conn, *opening, error) {
+// acquire returns the live connection for a caller, or the start that he has to wait for.
+func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if p.closed { // what still stands takes no more calls
@@ -190,13 +190,13 @@ func (s *Server) board(want slot, forCall bool) (*conn, *opening, error) {
 			c.used = c.used || forCall
 			return c, nil, nil
 		}
-		s.bury(p, key, c)
+		s.discard(p, key, c)
 	}
 	if c, o := p.anyOf(want, forCall, s.listing.Feed()); c != nil || o != nil {
 		return c, o, nil
 	}
-	if c := p.adopt(key, want.era); c != nil {
-		s.spare(p)
+	if c := p.assign(key, want.era); c != nil {
+		s.refill(p)
 		c.used = c.used || forCall
 		return c, nil, nil
 	}
@@ -205,8 +205,8 @@ func (s *Server) board(want slot, forCall bool) (*conn, *opening, error) {
 	}
 	o := p.opening[key]
 	if o == nil {
-		if o = p.claim(key, want.era); o != nil {
-			s.spare(p)
+		if o = p.assignOpening(key, want.era); o != nil {
+			s.refill(p)
 		}
 	}
 	if o == nil {
@@ -227,9 +227,9 @@ func (s *Server) standing(want slot) bool {
 	return c != nil && c.alive()
 }
 
-// bury takes a connection out of its slot that ended by itself where mourn has not been yet:
+// discard takes a connection out of its slot that ended by itself where watchEnd has not been yet:
 // whoever finds it dead does not wait for how.
-func (s *Server) bury(p *slots, key slot, c *conn) {
+func (s *Server) discard(p *slots, key slot, c *conn) {
 	s.remove(p, key)
 	if key == (slot{}) {
 		s.supervisor.Tell((*supervise.Machine).Lost)
@@ -246,7 +246,7 @@ func (s *Server) remove(p *slots, key slot) {
 // begin starts to open the connection of a slot for a caller of an era, 0 where there is none.
 func (s *Server) begin(p *slots, key slot, era mcp.Era) *opening {
 	o := &opening{done: make(chan struct{}), key: key}
-	if o.first, o.only = p.tongue(era); o.only && key == (slot{}) {
+	if o.first, o.only = p.firstEra(era); o.only && key == (slot{}) {
 		p.eras.home = o.first // who comes in this era meanwhile waits for this one
 	}
 	o.ctx, o.cancel = context.WithCancelCause(s.life.ctx)

@@ -22,7 +22,7 @@ func (s *Server) connections() int {
 	return len(p.conns())
 }
 
-// With "isolation": "session" each session has a connection of its own, which rests when that
+// With "isolation": "session" each session has a connection of its own, which is closed when that
 // session has gone quiet, however busy others are and whatever the lifecycle says: a session that
 // ends does not say so.
 func TestSessionsRestByThemselves(t *testing.T) {
@@ -108,7 +108,7 @@ func TestBreakerOfSessions(t *testing.T) {
 	})
 }
 
-// A start that is under way when the server might rest does not keep it running for ever.
+// A start that is under way when the server might stop does not keep it running for ever.
 func TestRestAfterAStartUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestRestAfterAStartUnderWay(t *testing.T) {
 		var call sync.WaitGroup
 		call.Go(func() { _ = echoOf(s, "b") })
 		time.Sleep(2 * time.Minute)
-		m.refuse.Store(true) // so that nothing but the rest itself looks again
+		m.refuse.Store(true) // so that nothing but the check itself looks again
 		close(m.hold)
 		call.Wait()
 		time.Sleep(30 * time.Minute)

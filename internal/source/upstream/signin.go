@@ -36,8 +36,8 @@ func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Sessio
 	}, store, signin.Options{Transport: mcp.NewHTTPTransport(config), LockDir: o.LockDir, Logger: o.Logger}), nil
 }
 
-// NoSignIn says why OAuth is not for a server; empty if it is (R-OA-6, and 6.2: never when the
-// user configured an Authorization header).
+// NoSignIn says why OAuth is not for a server, as where the user configured an Authorization header; empty if
+// it is.
 func NoSignIn(e *entry.Entry) string {
 	given := slices.ContainsFunc(e.Headers, func(h entry.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 	switch {

@@ -45,7 +45,7 @@ func (s *Server) open(o *opening) {
 	begun := time.Now()
 	c, err := s.reach(o)
 	if err == nil {
-		err = s.taught(o.ctx, c, true)
+		err = s.learnTools(o.ctx, c, true)
 	}
 	if o.ctx.Err() != nil {
 		err = context.Cause(o.ctx)
@@ -70,10 +70,10 @@ func (s *Server) open(o *opening) {
 		s.startFailed(p, err)
 	}
 	s.pool.unlock()
-	s.deliver(o, c, err)
+	s.announce(o, c, err)
 	if err == nil {
 		s.learnRest(c)
-		s.askBetter(c)
+		s.probeModern(c)
 	}
 }
 
@@ -84,9 +84,9 @@ func (s *Server) learnRest(c *conn) {
 	}
 }
 
-// askBetter asks a server that has no way to ask back in the legacy era, since it keeps no session,
+// probeModern asks a server that has no way to ask back in the legacy era, since it keeps no session,
 // whether it speaks the modern one: then all are served in that.
-func (s *Server) askBetter(c *conn) {
+func (s *Server) probeModern(c *conn) {
 	p := s.pool.lock()
 	ask := c == p.primary && p.eras.spoken == "" && s.settings().Protocol == "auto" && c.cannotAsk() && c.alive()
 	s.pool.unlock()
@@ -98,8 +98,8 @@ func (s *Server) askBetter(c *conn) {
 	}
 }
 
-// taught learns the server's tools; see learn. Of a process that ended meanwhile the error says how.
-func (s *Server) taught(ctx context.Context, c *conn, always bool) error {
+// learnTools learns the server's tools; see [listing.Listing.Learn]. Of a process that ended meanwhile the error says how.
+func (s *Server) learnTools(ctx context.Context, c *conn, always bool) error {
 	err := s.listing.Learn(ctx, c.feed, always)
 	if err == nil || c.alive() {
 		return err
@@ -179,10 +179,10 @@ func (s *Server) openExtra(o *opening, key slot) {
 	switch {
 	case err != nil:
 		alone = s.extraFailed(p, key, err)
-	case key.session == "" && p.needless(c):
+	case key.session == "" && p.redundant(c):
 		p.eras.spoken, alone = spoken(p.eras.home.String()), true
 	default:
-		old = s.place(p, key, c)
+		old = s.install(p, key, c)
 		c.used = o.forCall
 	}
 	news := p.eras.spoken != before
@@ -206,7 +206,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 			old.close(s.life.ctx)
 		})
 	}
-	s.deliver(o, c, err)
+	s.announce(o, c, err)
 	if err == nil {
 		s.learnRest(c)
 	}
@@ -216,14 +216,14 @@ func (s *Server) openExtra(o *opening, key slot) {
 // the tools, where no other connection has confirmed them.
 func (s *Server) brief(ctx context.Context, c *conn, key slot) error {
 	if key.session != "" && !s.listing.Live() {
-		return s.taught(ctx, c, false)
+		return s.learnTools(ctx, c, false)
 	}
 	return c.client.Ready(ctx)
 }
 
-// needless reports whether a connection beside the primary one is no better than that: it is in the
+// redundant reports whether a connection beside the primary one is no better than that: it is in the
 // same era, since the server speaks no other, or has no way to ask a caller back.
-func (p *slots) needless(c *conn) bool {
+func (p *slots) redundant(c *conn) bool {
 	if p.primary == nil || !p.primary.alive() {
 		return false
 	}
@@ -245,9 +245,9 @@ func (s *Server) extraFailed(p *slots, key slot, err error) (alone bool) {
 	return false
 }
 
-// place puts an extra connection where it belongs and returns the one whose place it takes; nil
+// install puts an extra connection where it belongs and returns the one whose place it takes; nil
 // if there is none.
-func (s *Server) place(p *slots, key slot, c *conn) (old *conn) {
+func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
 	if key.session == "" && p.primary != nil && (c.proc != nil && !p.primary.used || p.primary.cannotAsk()) {
 		if p.primary.cannotAsk() {
 			p.eras.spoken = speaksModern // which is spoken to clients of both eras
@@ -266,12 +266,12 @@ func (s *Server) place(p *slots, key slot, c *conn) (old *conn) {
 	return nil
 }
 
-// deliver hands a connection, or why there is none, to all who wait for it. They do not wait for
+// announce hands a connection, or why there is none, to all who wait for it. They do not wait for
 // what is left of a failed start to end, but the next start does.
-func (s *Server) deliver(o *opening, c *conn, err error) {
+func (s *Server) announce(o *opening, c *conn, err error) {
 	if err != nil {
 		o.err = s.failure(err, s.untilRetry())
-		s.clear(c)
+		s.closeFailed(c)
 		close(o.done)
 		return
 	}
@@ -279,12 +279,12 @@ func (s *Server) deliver(o *opening, c *conn, err error) {
 	wanted := s.wants.now() // who waits for o may want more, and asks for that himself
 	close(o.done)
 	s.life.wg.Go(func() { s.apply(s.life.ctx, c, wanted) })
-	s.life.wg.Go(func() { s.mourn(c) })
-	s.lookAfter(c)
+	s.life.wg.Go(func() { s.watchEnd(c) })
+	s.checkHealthOf(c)
 }
 
-// clear closes the connection of a start that failed, in the background.
-func (s *Server) clear(c *conn) {
+// closeFailed closes the connection of a start that failed, in the background.
+func (s *Server) closeFailed(c *conn) {
 	if c == nil {
 		return
 	}

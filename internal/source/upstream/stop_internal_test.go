@@ -181,19 +181,19 @@ func TestStateAfterACrowd(t *testing.T) {
 func TestRetireIdle(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	c := &conn{calls: map[uint64]*flight{}, last: now}
+	c := &calls{last: now, byID: map[uint64]*pendingCall{}}
 	if left := c.retireIdle(now.Add(time.Minute), 10*time.Minute); left != 9*time.Minute || c.retired {
 		t.Errorf("a minute after a call: %v left, retired %v", left, c.retired)
 	}
-	c.calls[1] = nil
+	c.byID[1] = nil
 	if left := c.retireIdle(now.Add(time.Hour), 10*time.Minute); left <= 0 || c.retired {
 		t.Errorf("with a call in flight: %v left, retired %v", left, c.retired)
 	}
-	delete(c.calls, 1)
+	delete(c.byID, 1)
 	if left := c.retireIdle(now.Add(time.Hour), 10*time.Minute); left != 0 || !c.retired {
 		t.Errorf("after an hour: %v left, retired %v", left, c.retired)
 	}
-	c.enlist()
+	c.reinstate()
 	if c.retired {
 		t.Error("enlisted and still retired")
 	}

@@ -33,7 +33,7 @@ func (s *Server) startFailed(p *slots, err error) {
 		detail += "; " + hint
 	}
 	s.set.cache().Failed(s.name, reason)
-	s.failed(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.restless()})
+	s.failed(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.retriesAlone()})
 }
 
 // failed notes a failure.
@@ -42,8 +42,8 @@ func (s *Server) failed(f supervise.Failure) {
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Failed(now, f) })
 }
 
-// restless reports whether the server is to be tried again without anybody calling.
-func (s *Server) restless() bool {
+// retriesAlone reports whether the server is to be tried again without anybody calling.
+func (s *Server) retriesAlone() bool {
 	return s.runsOn() || s.listing.Lists() == nil || s.wants.any()
 }
 
@@ -98,8 +98,8 @@ func (s *Server) signedOut(c *conn) {
 	}
 }
 
-// mourn waits for the end of a connection, says so, and plans the next start.
-func (s *Server) mourn(c *conn) {
+// watchEnd waits for the end of a connection, says so, and plans the next start.
+func (s *Server) watchEnd(c *conn) {
 	select {
 	case <-c.client.Link.Done():
 	case <-s.life.ctx.Done():
@@ -115,7 +115,7 @@ func (s *Server) mourn(c *conn) {
 		c.close(s.life.ctx)
 		return
 	}
-	detail := s.redact(c.epitaph())
+	detail := s.redact(c.ending())
 	p = s.pool.lock()
 	key, known := p.holds(c)
 	if known {
@@ -126,7 +126,7 @@ func (s *Server) mourn(c *conn) {
 	case key == (slot{}):
 		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: true})
 	case len(p.conns()) == 0: // the last of a server that each session has for itself
-		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: s.restless()})
+		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: s.retriesAlone()})
 	}
 	s.pool.unlock()
 	s.log.Warn("server ended", "detail", shorten(detail))
@@ -135,7 +135,7 @@ func (s *Server) mourn(c *conn) {
 
 // stopUnused stops the server if nobody has needed it for idleTimeout. A call in flight, a question
 // that waits for a person and a subscription keep it running. Of sessions that have a connection
-// each, every one rests by itself: a session that ends says nothing.
+// each, every one is closed by itself: a session that ends says nothing.
 func (s *Server) stopUnused() {
 	p := s.pool.lock()
 	defer s.pool.unlock()
@@ -143,7 +143,7 @@ func (s *Server) stopUnused() {
 		return
 	}
 	now := time.Now()
-	s.restSessions(p, now)
+	s.closeUnused(p, now)
 	conns := p.conns()
 	policy := supervise.PolicyOf(s.settings())
 	d, ok := policy.IdleTimeout, policy.Stops()
@@ -154,25 +154,25 @@ func (s *Server) stopUnused() {
 		s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Postpone(now, left) })
 		return
 	}
-	s.abandon(p, conns, "idle_stop")
+	s.release(p, conns, "idle_stop")
 	done := p.stopping
 	s.life.wg.Go(func() { s.end(s.life.ctx, conns, done, "idle_stop", fmt.Sprintf("nobody used it for %v", d)) })
 	s.log.Debug("idle, stopping", "after", d)
 }
 
-// busyFor is when to look again whether all of conns may rest; 0 says that they may, and that
+// busyFor is when to look again whether all of conns may be closed; 0 says that they may, and that
 // they take no more calls.
 func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration, ok bool) (left time.Duration) {
 	if !ok {
-		return s.settings().IdleTimeout // the server itself does not rest
+		return s.settings().IdleTimeout // the server itself runs on
 	}
 	if s.wants.any() || len(p.opening) > 0 {
 		return d
 	}
 	for i, c := range conns {
-		if left = c.retireIdle(now, d); left > 0 {
+		if left = c.calls.retireIdle(now, d); left > 0 {
 			for _, other := range conns[:i] {
-				other.enlist()
+				other.calls.reinstate()
 			}
 			return left
 		}
@@ -180,12 +180,12 @@ func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration
 	return 0
 }
 
-// restSessions closes the connections of sessions that have been quiet for idleTimeout, unless
-// they are all there is: then the server as a whole rests.
-func (s *Server) restSessions(p *slots, now time.Time) {
+// closeUnused closes the connections of sessions that have been quiet for idleTimeout, unless
+// they are all there is: then the server as a whole stops.
+func (s *Server) closeUnused(p *slots, now time.Time) {
 	d := s.settings().IdleTimeout
 	for key, c := range p.extra {
-		if key.session == "" || d <= 0 || len(p.conns()) == 1 || c.retireIdle(now, d) > 0 {
+		if key.session == "" || d <= 0 || len(p.conns()) == 1 || c.calls.retireIdle(now, d) > 0 {
 			continue
 		}
 		s.remove(p, key)
@@ -193,11 +193,11 @@ func (s *Server) restSessions(p *slots, now time.Time) {
 	}
 }
 
-// abandon takes connections out of use: a call that was about to board one looks for
+// release takes connections out of use: a call that was about to use one looks for
 // another.
-func (s *Server) abandon(p *slots, conns []*conn, reason string) {
+func (s *Server) release(p *slots, conns []*conn, reason string) {
 	for _, c := range conns {
-		c.retire()
+		c.calls.retire()
 	}
 	p.primary, p.extra = nil, map[slot]*conn{}
 	s.listing.Drop(nil)
@@ -214,7 +214,7 @@ func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string)
 		s.pool.unlock()
 		return
 	}
-	s.abandon(p, conns, reason)
+	s.release(p, conns, reason)
 	done := p.stopping
 	s.life.wg.Add(1)
 	defer s.life.wg.Done()
@@ -235,7 +235,7 @@ func drainAll(ctx context.Context, conns []*conn, limit time.Duration) {
 	wg.Wait()
 }
 
-// end closes connections that were abandoned.
+// end closes connections that were released.
 func (s *Server) end(ctx context.Context, conns []*conn, done chan struct{}, reason, detail string) {
 	var wg sync.WaitGroup
 	for _, c := range conns {

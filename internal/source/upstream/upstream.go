@@ -86,7 +86,7 @@ type Options struct {
 	open func(ctx context.Context, c *conn, opts mcp.ClientOptions) error
 }
 
-// LogFiles are the rotated files of what servers say, <Dir>/<server>.log (R-LG-1).
+// LogFiles are the rotated files of what servers say, <Dir>/<server>.log.
 type LogFiles struct {
 	Dir     string // empty writes none
 	MaxSize int64  // bytes of one file; default 5 MiB
@@ -102,7 +102,7 @@ func (s *Set) logFor(name string, log *slog.Logger) *serverlog.Log {
 	return serverlog.New(o)
 }
 
-// Policy says which servers are contacted without being called (8.7, 8.13).
+// Policy says which servers are contacted without being called.
 type Policy struct {
 	// Warmup says which servers start with the gateway to learn their lists: missing (the
 	// default), off, stale or all.
@@ -352,9 +352,9 @@ func (s *Set) Close(ctx context.Context) {
 	s.refreshing.Wait()
 }
 
-// slot waits for a turn to start a server and returns how to give it back. It may be given
+// startSlot waits for a turn to start a server and returns how to give it back. It may be given
 // back more than once.
-func (s *Set) slot(ctx context.Context, runner bool) (release func(), err error) {
+func (s *Set) startSlot(ctx context.Context, runner bool) (release func(), err error) {
 	if err := s.starts.Acquire(ctx, 1); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -373,7 +373,7 @@ func (s *Set) slot(ctx context.Context, runner bool) (release func(), err error)
 }
 
 // turns lets one start at a time through for each package, since two downloads of one
-// package into one cache get into each other's way (4.2).
+// package into one cache get into each other's way.
 type turns struct {
 	mu   sync.Mutex
 	busy map[string]chan struct{}

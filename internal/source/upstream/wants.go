@@ -111,7 +111,7 @@ func (c *conn) setLevel(ctx context.Context, level string) error {
 	if c.client.Era == mcp.Modern || !c.client.Can("logging") {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	_, err := c.client.Request(ctx, "logging/setLevel", mcp.Edit(nil, mcp.Field{Key: "level", Value: mcp.Quote(level)}))
 	return err
@@ -174,12 +174,12 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool)
 		if err != nil {
 			return err
 		}
-		if stop, err = s.stream(ctx, c, filter, settleTime); err != nil {
+		if stop, err = s.stream(ctx, c, filter, requestLimit); err != nil {
 			stop()
 			return err
 		}
 	} else {
-		ctx, cancel := context.WithTimeout(ctx, settleTime)
+		ctx, cancel := context.WithTimeout(ctx, requestLimit)
 		defer cancel()
 		if l, ok := c.client.Link.(interface{ AwaitStream(context.Context) bool }); ok {
 			opening, cancel := context.WithTimeout(ctx, listenWait)
@@ -270,7 +270,7 @@ func (s *Server) Unsubscribe(ctx context.Context, uri string) error {
 	over := s.wants.uris[uri]
 	delete(s.wants.uris, uri)
 	s.wants.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	var first error
 	for c, stop := range over {
@@ -331,7 +331,7 @@ func (s *Server) listen(ctx context.Context, c *conn) bool {
 }
 
 // listen holds a subscriptions/listen request open until ctx or the connection ends. A
-// stream that is lost is opened again, and what it may have missed is fetched once (7.3).
+// stream that is lost is opened again, and what it may have missed is fetched once.
 // The error says why the server refuses it, or that the connection has ended.
 func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscription) error {
 	params := c.client.Own(mcp.Edit(nil, mcp.Field{Key: "notifications", Value: filter}))

@@ -6,16 +6,16 @@ import (
 	"log/slog"
 )
 
-// discreet is a handler of log records that hides the secrets of a server's entry in all
+// redacting is a handler of log records that hides the secrets of a server's entry in all
 // that is said about the server, by whatever package: errors quote commands, URLs and what
 // the server said.
-type discreet struct {
+type redacting struct {
 	slog.Handler
 	redact func(string) string
 }
 
 // Handle passes r on without the secrets.
-func (d discreet) Handle(ctx context.Context, r slog.Record) error {
+func (d redacting) Handle(ctx context.Context, r slog.Record) error {
 	clean := slog.NewRecord(r.Time, r.Level, d.redact(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		clean.AddAttrs(d.attr(a))
@@ -24,21 +24,21 @@ func (d discreet) Handle(ctx context.Context, r slog.Record) error {
 	return d.Handler.Handle(ctx, clean)
 }
 
-// WithAttrs keeps the handler discreet.
-func (d discreet) WithAttrs(attrs []slog.Attr) slog.Handler {
+// WithAttrs hides them in what comes later, too.
+func (d redacting) WithAttrs(attrs []slog.Attr) slog.Handler {
 	clean := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
 		clean[i] = d.attr(a)
 	}
-	return discreet{d.Handler.WithAttrs(clean), d.redact}
+	return redacting{d.Handler.WithAttrs(clean), d.redact}
 }
 
-// WithGroup keeps the handler discreet.
-func (d discreet) WithGroup(name string) slog.Handler {
-	return discreet{d.Handler.WithGroup(name), d.redact}
+// WithGroup hides them in what comes later, too.
+func (d redacting) WithGroup(name string) slog.Handler {
+	return redacting{d.Handler.WithGroup(name), d.redact}
 }
 
-func (d discreet) attr(a slog.Attr) slog.Attr {
+func (d redacting) attr(a slog.Attr) slog.Attr {
 	switch v := a.Value.Resolve(); v.Kind() {
 	case slog.KindString:
 		a.Value = slog.StringValue(d.redact(v.String()))

@@ -34,16 +34,16 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
 	set := NewSet([]Spec{{Entry: e}}, Options{})
 	defer set.Close(t.Context())
-	c := &conn{server: set.servers[0], calls: map[uint64]*flight{}}
+	c := &conn{server: set.servers[0]}
 	p := patientCaller{asked: make(chan struct{})}
-	_, f, token, _ := c.board(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
+	_, f := c.calls.add(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
 	done := make(chan error, 1)
 	go func() { // ends with the question
 		_, err := c.askBack(t.Context(), f, "elicitation/create", nil)
 		done <- err
 	}()
 	<-p.asked
-	c.land(f, token)
+	c.calls.remove(f)
 	select {
 	case err := <-done:
 		if err == nil || errors.Is(err, context.DeadlineExceeded) {
@@ -84,19 +84,19 @@ func TestQuestionsFollowTheReader(t *testing.T) {
 		e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
 		set := NewSet([]Spec{{Entry: e}}, Options{})
 		defer set.Close(t.Context())
-		c := &conn{server: set.servers[0], calls: map[uint64]*flight{}}
+		c := &conn{server: set.servers[0]}
 		asked := make(chan string, 9)
-		board := func(name, session string, reads, answers bool) *attending {
+		join := func(name, session string, reads, answers bool) *attending {
 			a := &attending{name: name, answers: answers, asked: asked}
 			a.reads.Store(reads)
-			_, f, token, _ := c.board(t.Context(), &tool.Call{Kind: tool.KindCall, Session: session, Caller: a}, time.Hour)
-			t.Cleanup(func() { c.land(f, token) })
+			_, f := c.calls.add(t.Context(), &tool.Call{Kind: tool.KindCall, Session: session, Caller: a}, time.Hour)
+			t.Cleanup(func() { c.calls.remove(f) })
 			return a
 		}
 		question := mcp.Message{ID: "1", Method: "elicitation/create", Params: json.RawMessage(`{}`)}
-		board("old", "a", true, true)
-		newer := board("newer", "a", true, false)
-		board("newest", "a", false, false)
+		join("old", "a", true, true)
+		newer := join("newer", "a", true, false)
+		join("newest", "a", false, false)
 		done := make(chan error, 1)
 		go func() { // ends with the question
 			_, err := c.Request(t.Context(), question, nil)
@@ -112,37 +112,37 @@ func TestQuestionsFollowTheReader(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		board("stranger", "b", true, true)
+		join("stranger", "b", true, true)
 		if _, err := c.Request(t.Context(), question, nil); err == nil || len(asked) != 0 {
 			t.Errorf("asked somebody of two sessions: %v", err)
 		}
-		c.patrol.Stop()
+		c.calls.watch.Stop()
 	})
 }
 
-// A call that can be ended has no second context; once its flight is over, nothing of that ends the call.
-func TestFlightInTheCallsContext(t *testing.T) {
+// A call that can be ended has no second context; once it is over, nothing of it ends the call that is sent again.
+func TestCallsContextIsUsed(t *testing.T) {
 	t.Parallel()
 	e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
 	set := NewSet([]Spec{{Entry: e}}, Options{})
 	defer set.Close(t.Context())
-	c := &conn{server: set.servers[0], calls: map[uint64]*flight{}}
+	c := &conn{server: set.servers[0]}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	call := &tool.Call{Kind: tool.KindCall, Cancel: cancel}
-	flying, first, token, _ := c.board(ctx, call, time.Hour)
-	if flying != ctx {
-		t.Error("the flight has a context of its own")
+	used, first := c.calls.add(ctx, call, time.Hour)
+	if used != ctx {
+		t.Error("it has a context of its own")
 	}
-	c.land(first, token)
-	_, second, token, _ := c.board(ctx, call, time.Hour)
+	c.calls.remove(first)
+	_, second := c.calls.add(ctx, call, time.Hour)
 	if first.expire(); ctx.Err() != nil {
-		t.Fatalf("a flight that was over ended the call: %v", context.Cause(ctx))
+		t.Fatalf("one that was over ended the call: %v", context.Cause(ctx))
 	}
 	second.expire()
 	if e, ok := context.Cause(ctx).(*tool.Error); !ok || e.Kind != tool.Timeout { //nolint:errorlint // the cause itself
 		t.Errorf("a call that takes too long ended with %v", context.Cause(ctx))
 	}
-	c.land(second, token)
-	c.patrol.Stop()
+	c.calls.remove(second)
+	c.calls.watch.Stop()
 }
