@@ -96,7 +96,7 @@ var unread = []string{
 }
 
 // late are folders whose code still says such things.
-const late = "source/upstream source/upstream/toolcache/... face/cli/..."
+const late = "source/upstream/toolcache/... face/cli/..."
 
 func TestWords(t *testing.T) {
 	t.Parallel()

@@ -188,7 +188,7 @@ func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 	})
 }
 
-// A stop in the middle of a start is no failure of the server.
+// A stop in the middle of a start is not a failure of the server.
 func TestAStopIsNoFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

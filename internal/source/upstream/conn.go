@@ -205,7 +205,7 @@ func (f *firstRead) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noise keeps what is no message for the log.
+// noise keeps what is not a message for the log.
 func (c *conn) noise(frame []byte, err error) {
 	text := string(frame)
 	if len(text) > 400 {
@@ -213,7 +213,7 @@ func (c *conn) noise(frame []byte, err error) {
 	}
 	c.server.said.Add("noise", c.server.redact(text))
 	if c.server.noise.add(time.Now()) {
-		c.server.log.Warn("the server writes much to stdout that is no message; logs belong on stderr")
+		c.server.log.Warn("the server writes much to stdout that is not a message; logs belong on stderr")
 	}
 	c.server.log.Debug("noise on stdout", "error", err)
 }

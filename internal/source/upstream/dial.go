@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 
 	"collie/internal/mcp"
 	"collie/internal/process"
@@ -102,7 +101,7 @@ func (s *Server) httpOptions(ctx context.Context) (*mcp.HTTPOptions, *http.Trans
 		MaxAnswer: s.set.opts.MaxFrame, MaxEvent: s.set.opts.MaxFrame, Withheld: &s.headless,
 	}
 	base := mcp.NewHTTPTransport(config)
-	if opts.Transport, err = s.signedIn(base); err != nil {
+	if opts.Transport, err = s.login.wrap(base); err != nil {
 		return nil, nil, err
 	}
 	return opts, base, nil
@@ -137,20 +136,6 @@ func tlsConfig(t *entry.TLS) (*tls.Config, error) {
 	return config, nil
 }
 
-// networkReason classes what kept us from a server (1, reason codes).
-func networkReason(err error) string {
-	text := err.Error()
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection_refused"
-	case strings.Contains(text, "no such host"), strings.Contains(text, "server misbehaving"):
-		return "dns"
-	case strings.Contains(text, "tls:"), strings.Contains(text, "x509:"):
-		return "tls"
-	}
-	return "bad_handshake"
-}
-
 // shown is how people see what an entry starts or reaches; secrets are hidden in it.
 func shown(e *entry.Entry) string {
 	if e.Transport != entry.Stdio {
@@ -181,7 +166,7 @@ func (s *Server) commandHeaders(ctx context.Context, e *entry.Entry, head http.H
 	}
 	var pairs map[string]string
 	if json.Unmarshal(out, &pairs) != nil {
-		return fmt.Errorf("headersCommand: it printed %d bytes that are no JSON object of texts, such as {\"Authorization\": \"Bearer …\"}", len(out))
+		return fmt.Errorf("headersCommand: it printed %d bytes that are not a JSON object of texts, such as {\"Authorization\": \"Bearer …\"}", len(out))
 	}
 	for name, value := range pairs {
 		if name == "" || strings.ContainsAny(name, " :\r\n\x00") || strings.ContainsAny(value, "\r\n\x00") {

@@ -41,7 +41,7 @@ func TestSetsLeaveNothingBehind(t *testing.T) {
 		closeSet(t, set)
 		calls.Wait()
 	}
-	round(true) // what stays from a first time on is no leak
+	round(true) // what stays from a first time on is not a leak
 	before, running := descriptors(), goleak.IgnoreCurrent()
 	for i := range 10 {
 		round(i%2 == 0)

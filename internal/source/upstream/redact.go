@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 )
 
 // redacting is a handler of log records that hides the secrets of a server's entry in all
@@ -53,4 +54,14 @@ func (d redacting) attr(a slog.Attr) slog.Attr {
 	case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindInt64, slog.KindTime, slog.KindUint64, slog.KindLogValuer:
 	}
 	return a
+}
+
+// redact hides the secrets of the server's entry in a text.
+func (s *Server) redact(text string) string {
+	for _, secret := range s.settings().Secrets {
+		if len(secret) >= 4 {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
 }

@@ -86,7 +86,7 @@ func TestApplyAddsAndRemoves(t *testing.T) {
 }
 
 // A change of how a server is treated is taken over without a restart and filters its list anew;
-// a change of what it is replaces it (situations 3 and 4).
+// a change of what it is replaces it.
 func TestApplyChanges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -123,7 +123,7 @@ func TestApplyChanges(t *testing.T) {
 					}
 				}
 				again := int64(0)
-				if name == "env" { // isolation is no part of the hash: the list is known
+				if name == "env" { // isolation is not part of the hash: the list is known
 					again = 1
 				}
 				if on != test.tools || m.starts.Load() != starts+again {
@@ -135,7 +135,7 @@ func TestApplyChanges(t *testing.T) {
 }
 
 // What the cache knows moves along with a new name, and is there again when a server is switched
-// on: nobody is contacted (situations 7 and 8).
+// on: nobody is contacted.
 func TestApplyWithoutContact(t *testing.T) {
 	t.Parallel()
 	off := func(spec Spec) Spec {

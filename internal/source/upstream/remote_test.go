@@ -217,7 +217,7 @@ func TestHeadersCommand(t *testing.T) {
 	}{
 		"right":        {`printf '{"Authorization":"Bearer ` + secret + `"}'`, tool.StateReady, ""},
 		"wrong token":  {`printf '{"Authorization":"Bearer other"}'`, tool.StateNeedsAuth, "401"},
-		"no JSON":      {`echo ` + secret, tool.StateBackoff, "no JSON object of texts"},
+		"no JSON":      {`echo ` + secret, tool.StateBackoff, "not a JSON object of texts"},
 		"bad name":     {`printf '{"A b":"` + secret + `"}'`, tool.StateBackoff, `the header "A b"`},
 		"bad value":    {`printf '{"A":"` + secret + `\\n"}'`, tool.StateBackoff, `the header "A"`},
 		"fails":        {`echo ` + secret + `; exit 3`, tool.StateBackoff, "headersCommand"},

@@ -13,7 +13,6 @@ import (
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/listing"
 	"collie/internal/source/upstream/serverlog"
-	"collie/internal/source/upstream/signin"
 	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
 )
@@ -37,7 +36,7 @@ type Server struct {
 	said       *serverlog.Log        // what it says beside the protocol
 	noise      noiseCounter
 	postponed  postponement                    // of refreshing in the background
-	signIn     func() (*signin.Session, error) // of a server that OAuth may be for; nil for others
+	login      login                           // at a server that OAuth is for
 	visitors   atomic.Pointer[[]*tool.Session] // who is there and sees this server
 	leaving    atomic.Bool                     // it takes no more calls; see successor
 	headless   atomic.Bool                     // it leaves the request for its listening stream unanswered
@@ -99,7 +98,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.pool.slots.settings = s.settings
 	s.log = slog.New(redacting{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.said = set.logFor(e.Name, s.log)
-	s.signIn = onceItWorks(s.openSignIn)
+	s.login.open = s.openSignIn
 	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background())
 	s.questions.prefix = "ask-" + e.Name + "-"
 	s.supervisor = supervise.New(supervise.Options{
@@ -317,7 +316,7 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	wg.Wait()
 	s.listing.Close()
 	s.life.wg.Wait()
-	s.closeSignIn()
+	s.login.close(s.log)
 	s.said.Close()
 	s.enter(tool.StateStopped, "", "")
 	s.first.isOver()
@@ -337,7 +336,7 @@ func (s *Server) awaitLists(ctx context.Context) {
 }
 
 // capabilities is what we announce to a legacy server, and to a modern one for ourselves:
-// what may be forwarded to a caller (architecture.md 8, Wire).
+// what may be forwarded to a caller.
 func (s *Server) capabilities() json.RawMessage {
 	var fields []mcp.Field
 	conf := s.settings()

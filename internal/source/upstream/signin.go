@@ -1,9 +1,13 @@
 package upstream
 
 import (
+	"context"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/entry"
@@ -71,4 +75,79 @@ func authHint(e *entry.Entry) string {
 		return signin.CredentialsHint(e.Name)
 	}
 	return "collie mcp auth " + e.Name + " signs you in"
+}
+
+// openSignIn makes the OAuth session of a server that OAuth may be for; nil for others.
+func (s *Server) openSignIn() (*signin.Session, error) {
+	conf := s.settings()
+	if s.set.opts.Tokens == nil || conf.Transport == entry.Stdio || NoSignIn(conf) != "" {
+		return nil, nil //nolint:nilnil // nobody signs in is an answer
+	}
+	return SignIn(conf, s.set.opts.Tokens, SignInOptions{LockDir: s.set.opts.LockDir, Logger: s.log})
+}
+
+// principal is a digest of who is signed in at the server; empty if nobody is.
+func (s *Server) principal() string {
+	who, err := s.login.principal(s.life.ctx)
+	if err != nil {
+		s.log.Warn("not known who is signed in", "error", err)
+	}
+	return who
+}
+
+// login is the OAuth session of one server, made at its first use. Where it cannot be made, as for a file
+// that is missing, that is tried again the next time. It is safe for concurrent use.
+type login struct {
+	open func() (*signin.Session, error) // the session is nil where OAuth is not for the server
+
+	mu      sync.Mutex
+	opened  bool
+	session *signin.Session
+}
+
+func (l *login) get() (*signin.Session, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.opened {
+		return l.session, nil
+	}
+	var err error
+	l.session, err = l.open()
+	l.opened = err == nil
+	return l.session, err
+}
+
+// principalTime bounds a look at who is signed in: a keyring may be slow.
+const principalTime = 2 * time.Second
+
+// principal is a digest of who is signed in; empty if nobody is, or nobody can be.
+func (l *login) principal(ctx context.Context) (string, error) {
+	session, err := l.get()
+	if session == nil || err != nil {
+		return "", nil //nolint:nilerr // who connects is told why not
+	}
+	ctx, cancel := context.WithTimeout(ctx, principalTime)
+	defer cancel()
+	return session.Principal(ctx)
+}
+
+// wrap puts the sign-in around base, where OAuth is for the server.
+func (l *login) wrap(base http.RoundTripper) (http.RoundTripper, error) {
+	session, err := l.get()
+	if err != nil || session == nil {
+		return base, err
+	}
+	return session.RoundTripper(base), nil
+}
+
+// close ends the session, if there is one.
+func (l *login) close(log *slog.Logger) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.session == nil {
+		return
+	}
+	if err := l.session.Close(); err != nil {
+		log.Debug("sign-in not closed", "error", err)
+	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"collie/internal/mcp"
@@ -379,57 +377,6 @@ func shorten(text string) string {
 		return string(runes[:most]) + "…"
 	}
 	return text
-}
-
-// Start starts the server as a person asks for it: whatever failed before is forgotten, and
-// what waits for its next attempt does not wait. It returns when it is ready or has failed.
-func (s *Server) Start(ctx context.Context) error {
-	s.supervisor.Tell((*supervise.Machine).Forgive)
-	_, err := s.connection(ctx)
-	return err
-}
-
-// Restart stops the server, if it runs, and starts it.
-func (s *Server) Restart(ctx context.Context) error {
-	s.supervisor.Tell((*supervise.Machine).Forgive)
-	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
-	return s.Start(ctx)
-}
-
-// Refresh fetches all lists from the live server, starting it if need be.
-func (s *Server) Refresh(ctx context.Context) error {
-	f := s.listing.Feed()
-	if f == nil || !f.Alive() {
-		s.supervisor.Tell((*supervise.Machine).Forgive)
-		c, err := s.connection(ctx) // which learns the lists
-		if err != nil {
-			return err
-		}
-		return c.feed.Await(ctx)
-	}
-	if !s.listing.Refresh(ctx, f, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
-		return &tool.Error{
-			Op: "refresh", Kind: tool.Upstream, Subject: s.name, Message: "it does not tell its lists; the old ones stay",
-			Hint: "collie mcp logs " + s.name + " shows why",
-		}
-	}
-	return nil
-}
-
-// Stop stops the server until it is called again. A start that is under way ends too, and one
-// that was planned is not made.
-func (s *Server) Stop(ctx context.Context) {
-	p := s.pool.lock()
-	begun := slices.Collect(maps.Values(p.opening))
-	for _, o := range begun {
-		o.cancel(errStopped)
-	}
-	s.supervisor.Tell((*supervise.Machine).CancelRetry)
-	s.pool.unlock()
-	for _, o := range begun {
-		<-o.done // a start that is cancelled ends by the ladder of a stop
-	}
-	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
 }
 
 var errStopped = errors.New("the server was stopped while it started")

@@ -5,15 +5,40 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
+	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
 )
 
 // This file carries out what package supervise decides of when a server runs: it is started again after
 // a failure, stopped when nobody uses it, and its connections are given up.
+
+// enter moves the server to a state that no event of its life leads to.
+func (s *Server) enter(state tool.State, reason, detail string) {
+	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Enter(now, state, reason, s.redact(detail)) })
+}
+
+// enterFor is enter, unless c is not the primary connection any more: another one has been
+// asked for, and the state is about that.
+func (s *Server) enterFor(c *conn, state tool.State, reason, detail string) {
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if p.primary == c {
+		s.enter(state, reason, detail)
+	}
+}
+
+// logState puts a change of state into the logs.
+func (s *Server) logState(c supervise.Condition) {
+	if line := string(c.State); c.State != tool.StateIdle || c.Reason != "" {
+		s.said.Add(serverlog.Own, strings.TrimRight(line+" "+c.Reason+": "+c.Detail, ": "))
+	}
+	s.log.Debug("server state", "state", string(c.State), "reason", c.Reason, "detail", c.Detail)
+}
 
 // startFailed records a start that failed and plans the next one.
 func (s *Server) startFailed(p *slots, err error) {

@@ -1,12 +1,14 @@
 // Package upstream makes MCP servers into sources: it starts them, speaks the protocol of
 // either era with them, keeps their lists and carries what they say both ways.
 //
-//	Set ─ Server (a tool.Source) ─ conn ─ mcp.Client ─ mcp.Link ─ process or HTTP
+//	Set ─ Server (a tool.Source) ─ pool ─ conn ─ mcp.Client ─ mcp.Link ─ process or HTTP
+//	       ├ supervise.Supervisor    when it runs
+//	       └ listing.Listing         what it offers
 //
 // A [Set] holds the servers of one configuration, started in parallel; no server waits
-// for another, and none takes another one down. A [Server] owns at most one connection of
-// each era. What passes through is never decoded and encoded again; the few fields that
-// have to change are listed in the architecture, section 8.
+// for another, and none takes another one down. A [Server] joins what its parts decide. Its pool has
+// at most one connection of each era, or of each session, and each connection the calls in flight on it. What passes through is never decoded and encoded again; the few fields that
+// have to change are listed in docs/architecture.md under Wire rules.
 //
 // What it leaves to others: what names clients see is the catalog's, whether a call may
 // run is the pipeline's, and what a configuration entry means is package entry's.
@@ -410,6 +412,5 @@ func (t *turns) turn(ctx context.Context, name string) (done func(), err error) 
 	}
 }
 
-// silentSlot is how long a server may be silent while it starts and keep its slot
-// (architecture.md 8).
+// silentSlot is how long a server may be silent while it starts and keep its slot.
 const silentSlot = 10 * time.Second

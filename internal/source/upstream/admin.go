@@ -1,0 +1,119 @@
+package upstream
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"collie/internal/process"
+	"collie/internal/source/upstream/pins"
+	"collie/internal/source/upstream/supervise"
+	"collie/internal/tool"
+)
+
+// This file is what people manage a server by: how it does, what it said, starting and stopping it, and
+// the definitions of its tools that wait for approval.
+
+// Status says what the server is doing, and why.
+func (s *Server) Status() tool.ServerStatus {
+	conf, now := s.settings(), s.supervisor.Condition()
+	st := tool.ServerStatus{
+		Name: s.name, Transport: string(conf.Transport), Command: shown(conf), Lifecycle: string(conf.Lifecycle),
+		State: now.State, Since: now.Since, Reason: now.Reason, Detail: now.Detail,
+		Attempt: now.Failures, Starts: now.Starts, Restarts: now.Restarts, StartSeconds: now.LastStart.Seconds(),
+		NoiseLines: s.noise.total(), AutoApprove: conf.AutoApprove.Names,
+	}
+	if conf.AutoApprove.All {
+		st.AutoApprove = []string{"*"}
+	}
+	if !now.NextRetry.IsZero() {
+		st.NextRetry = &now.NextRetry
+	}
+	s.listing.Status(&st)
+	p := s.pool.lock()
+	if c := p.primary; c != nil && c.proc != nil && c.alive() {
+		st.PID = c.proc.Pid()
+	}
+	st.Dropped = p.dropped
+	for _, c := range p.conns() {
+		st.Dropped += c.droppedResponses()
+	}
+	s.pool.unlock()
+	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.listing.Live() {
+		st.Freshness = tool.FreshHit // it was live a moment ago, and the cache has it
+	}
+	if st.State == tool.StateNeedsAuth {
+		st.Hint = s.authHint()
+	}
+	return st
+}
+
+// Logs returns the last lines the server has written to stderr, and what else came out of
+// it that was not a message.
+func (s *Server) Logs() []process.Entry { return s.said.Entries() }
+
+// Tail yields what f wants of what the server has said, in this run and in earlier ones, and
+// with f.Follow what comes, until ctx ends.
+func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
+	return s.said.Tail(ctx, f)
+}
+
+// Changes are the tools whose definitions wait for approval.
+func (s *Server) Changes() map[string]pins.Change { return s.listing.Changes() }
+
+// Approve accepts changed definitions, all of them if no tool is named, and returns how many.
+func (s *Server) Approve(ctx context.Context, tools ...string) (int, error) {
+	return s.listing.Approve(ctx, tools...)
+}
+
+// Start starts the server as a person asks for it: whatever failed before is forgotten, and
+// what waits for its next attempt does not wait. It returns when it is ready or has failed.
+func (s *Server) Start(ctx context.Context) error {
+	s.supervisor.Tell((*supervise.Machine).Forgive)
+	_, err := s.connection(ctx)
+	return err
+}
+
+// Restart stops the server, if it runs, and starts it.
+func (s *Server) Restart(ctx context.Context) error {
+	s.supervisor.Tell((*supervise.Machine).Forgive)
+	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
+	return s.Start(ctx)
+}
+
+// Refresh fetches all lists from the live server, starting it if need be.
+func (s *Server) Refresh(ctx context.Context) error {
+	f := s.listing.Feed()
+	if f == nil || !f.Alive() {
+		s.supervisor.Tell((*supervise.Machine).Forgive)
+		c, err := s.connection(ctx) // which learns the lists
+		if err != nil {
+			return err
+		}
+		return c.feed.Await(ctx)
+	}
+	if !s.listing.Refresh(ctx, f, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
+		return &tool.Error{
+			Op: "refresh", Kind: tool.Upstream, Subject: s.name, Message: "it does not tell its lists; the old ones stay",
+			Hint: "collie mcp logs " + s.name + " shows why",
+		}
+	}
+	return nil
+}
+
+// Stop stops the server until it is called again. A start that is under way ends too, and one
+// that was planned is not made.
+func (s *Server) Stop(ctx context.Context) {
+	p := s.pool.lock()
+	begun := slices.Collect(maps.Values(p.opening))
+	for _, o := range begun {
+		o.cancel(errStopped)
+	}
+	s.supervisor.Tell((*supervise.Machine).CancelRetry)
+	s.pool.unlock()
+	for _, o := range begun {
+		<-o.done // a start that is cancelled ends by the ladder of a stop
+	}
+	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
+}
