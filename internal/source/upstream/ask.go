@@ -10,6 +10,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/inflight"
 	"collie/internal/tool"
 )
 
@@ -23,24 +24,21 @@ const (
 	lookAgain = time.Second
 )
 
-var (
-	errMoved    = errors.New("the question is put again in a call whose client reads")
-	errCallOver = errors.New("the call that asked is over")
-)
+var errMoved = errors.New("the question is put again in a call whose client reads")
 
 // Request answers what a legacy server asks back.
 func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawMessage, error) {
 	if m.Method == "ping" {
 		return json.RawMessage("{}"), nil
 	}
-	if f, params := c.calls.named(m.Params); f != nil {
+	if f, params := c.calls.Named(m.Params); f != nil {
 		return c.askBack(ctx, f, m.Method, params)
 	}
-	if f, ok := owner.(*pendingCall); ok && f != nil {
+	if f, ok := owner.(*inflight.Call); ok && f != nil {
 		return c.askBack(ctx, f, m.Method, m.Params)
 	}
 	for {
-		f, several := c.calls.owner()
+		f, several := c.calls.Owner()
 		switch {
 		case f == nil && m.Method == methodRoots:
 			return c.rootsOutside(ctx, m.Params, several)
@@ -48,7 +46,7 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 			return nil, c.server.ambiguous()
 		}
 		result, err := c.askHere(ctx, f, m)
-		again := errors.Is(err, errMoved) || errors.Is(err, errCallOver) // it was another call's question
+		again := errors.Is(err, errMoved) || errors.Is(err, inflight.ErrOver) // it was another call's question
 		if f == nil || !again || ctx.Err() != nil {
 			return result, err
 		}
@@ -66,13 +64,13 @@ func (s *Server) ambiguous() *mcp.Error {
 
 // askHere puts a question to the caller of f, and ends with errMoved where that has stopped to read
 // while another call of the same session is read: the transport says nothing of whose it is.
-func (c *conn) askHere(ctx context.Context, f *pendingCall, m mcp.Message) (json.RawMessage, error) {
+func (c *conn) askHere(ctx context.Context, f *inflight.Call, m mcp.Message) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if f != nil && f.caller.Supports(tool.Attends) {
+	if f != nil && f.Caller.Supports(tool.Attends) {
 		go func() { // ends with the question
 			for pauseFor(ctx, nil, lookAgain) {
-				if g, _ := c.calls.owner(); g != nil && g != f && !f.caller.Supports(tool.Attends) && g.caller.Supports(tool.Attends) {
+				if g, _ := c.calls.Owner(); g != nil && g != f && !f.Caller.Supports(tool.Attends) && g.Caller.Supports(tool.Attends) {
 					cancel(errMoved)
 				}
 			}
@@ -83,7 +81,7 @@ func (c *conn) askHere(ctx context.Context, f *pendingCall, m mcp.Message) (json
 
 // askBack puts a server's question to the caller of the call it belongs to, or answers it
 // from the configuration. f may be nil.
-func (c *conn) askBack(ctx context.Context, f *pendingCall, method string, params json.RawMessage) (json.RawMessage, error) {
+func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, params json.RawMessage) (json.RawMessage, error) {
 	conf := c.server.settings()
 	var need tool.Capability
 	var limit time.Duration
@@ -104,22 +102,22 @@ func (c *conn) askBack(ctx context.Context, f *pendingCall, method string, param
 			f = nil
 		}
 	}
-	if f == nil || mode == entry.Off || mode == entry.Ask || !f.caller.Supports(need) {
+	if f == nil || mode == entry.Off || mode == entry.Ask || !f.Caller.Supports(need) {
 		return decline(method, mode)
 	}
 	if method == methodRoots {
-		c.roots.told(f.call.Session)
+		c.roots.told(f.Request.Session)
 	}
 	ctx, over := context.WithCancelCause(ctx)
 	defer over(nil)
-	answered, ok := f.question(over) // which ends with the call: nobody is there to ask then
+	answered, ok := f.Question(over) // which ends with the call: nobody is there to ask then
 	if !ok {
-		return nil, errCallOver
+		return nil, inflight.ErrOver
 	}
 	defer answered()
-	resume := f.pause()
+	resume := f.Pause()
 	defer resume()
-	return c.putTo(ctx, f.caller, f.call.Session, limit, method, params)
+	return c.putTo(ctx, f.Caller, f.Request.Session, limit, method, params)
 }
 
 // putTo asks a caller.

@@ -12,6 +12,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/inflight"
 	"collie/internal/tool"
 )
 
@@ -207,7 +208,7 @@ func unsent(err error) bool {
 // run sends one call, and again with the answers where a modern server asks a caller who
 // cannot take an input_required result.
 func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	ctx, f := c.calls.add(ctx, call, c.server.settings().ToolTimeout)
+	ctx, f := c.calls.Add(ctx, call, c.server.settings().ToolTimeout)
 	if f == nil {
 		return tool.Result{}, tooLate()
 	}
@@ -217,7 +218,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 			return tool.Result{}, err
 		}
 	}
-	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f), Name: call.Target, ID: &f.wire, Owner: f}
+	req := &mcp.Request{Method: methods[call.Kind], Params: c.params(f), Name: call.Target, ID: &f.Wire, Owner: f}
 	switch call.Kind {
 	case tool.KindComplete:
 		req.Name = ""
@@ -243,7 +244,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 		if resp.ResultType != "input_required" {
 			return tool.Result{Raw: resp.Result, IsError: resp.IsError, Type: resp.ResultType}, nil
 		}
-		if f.caller.Supports(tool.TakesInputRequired) {
+		if f.Caller.Supports(tool.TakesInputRequired) {
 			return tool.Result{Raw: resp.Result, Type: resp.ResultType}, nil
 		}
 		if mcp.Get(resp.Result, "inputRequests") == nil {
@@ -262,8 +263,8 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 }
 
 // finish says that a call has ended.
-func (c *conn) finish(f *pendingCall) {
-	c.server.listing.Called(c.calls.remove(f))
+func (c *conn) finish(f *inflight.Call) {
+	c.server.listing.Called(c.calls.Remove(f))
 }
 
 // inRound is the error of a round of a call. After the first one the server has got the call,
@@ -300,17 +301,17 @@ func protocolError(raw json.RawMessage) *tool.ProtocolError {
 
 // answers asks the caller everything that an input_required result asks for, in its order, and
 // returns the parameters of the retry.
-func (c *conn) answers(ctx context.Context, f *pendingCall, params, result json.RawMessage) (json.RawMessage, error) {
+func (c *conn) answers(ctx context.Context, f *inflight.Call, params, result json.RawMessage) (json.RawMessage, error) {
 	fields := []mcp.Field{{Key: "inputResponses"}, {Key: "requestState", Value: mcp.Get(result, "requestState")}}
 	if requests := mcp.Get(result, "inputRequests"); requests != nil {
 		if requests[0] != '{' {
-			return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.call.Name, Message: "inputRequests is not an object"}
+			return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.Request.Name, Message: "inputRequests is not an object"}
 		}
 		var given json.RawMessage
 		for key, ask := range mcp.Members(requests) {
 			answer, err := c.askBack(ctx, f, mcp.GetString(ask, "method"), mcp.Get(ask, "params"))
 			if err != nil {
-				return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.call.Name, Message: "the server asked for what the client does not give", Err: err}
+				return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.Request.Name, Message: "the server asked for what the client does not give", Err: err}
 			}
 			given = mcp.Edit(given, mcp.Field{Key: key, Value: answer})
 		}
@@ -321,8 +322,8 @@ func (c *conn) answers(ctx context.Context, f *pendingCall, params, result json.
 
 // params are the parameters as the server gets them: the caller's own, with the names that
 // the server knows, our progress token, and the metadata of the server's era.
-func (c *conn) params(f *pendingCall) json.RawMessage {
-	call := f.call
+func (c *conn) params(f *inflight.Call) json.RawMessage {
+	call := f.Request
 	fields := make([]mcp.Field, 0, 4)
 	switch call.Kind {
 	case tool.KindCall:
@@ -358,13 +359,13 @@ func (c *conn) params(f *pendingCall) json.RawMessage {
 
 // requestParams are the parameters of a request that we do not know: as they came, but for what
 // names another request, and the metadata.
-func (c *conn) requestParams(f *pendingCall) json.RawMessage {
-	call := f.call
+func (c *conn) requestParams(f *inflight.Call) json.RawMessage {
+	call := f.Request
 	params := call.Params
 	if len(params) > 0 && params[0] != '{' {
 		return params
 	}
-	if theirs, ok := c.calls.translate(messageOf(call)); ok {
+	if theirs, ok := c.calls.Translate(messageOf(call)); ok {
 		params = theirs
 	}
 	meta := mcp.Get(params, "_meta")
@@ -383,10 +384,10 @@ func messageOf(call *tool.Call) *tool.Message {
 // client's call.
 func (c *conn) admit(call *tool.Call) error {
 	m := messageOf(call)
-	if !c.calls.isAnothers(m) {
+	if !c.calls.IsAnothers(m) {
 		return nil
 	}
-	if _, theirs := c.calls.translate(m); theirs {
+	if _, theirs := c.calls.Translate(m); theirs {
 		return nil
 	}
 	return &tool.Error{
@@ -397,10 +398,10 @@ func (c *conn) admit(call *tool.Call) error {
 }
 
 // meta is the caller's metadata as the server gets it; nil where nothing is left of it.
-func (c *conn) meta(f *pendingCall, meta json.RawMessage) json.RawMessage {
+func (c *conn) meta(f *inflight.Call, meta json.RawMessage) json.RawMessage {
 	var fields []mcp.Field
-	if f.token != nil {
-		fields = append(fields, mcp.Field{Key: "progressToken", Value: mcp.Quote(strconv.FormatUint(f.seq, 10))})
+	if f.Token != nil {
+		fields = append(fields, mcp.Field{Key: "progressToken", Value: mcp.Quote(strconv.FormatUint(f.Seq, 10))})
 	}
 	if c.client.Era == mcp.Modern {
 		fields = append(fields, c.modernMeta(f, meta)...)
@@ -419,9 +420,9 @@ func (c *conn) meta(f *pendingCall, meta json.RawMessage) json.RawMessage {
 }
 
 // modernMeta says to a modern server who calls and what the caller can do.
-func (c *conn) modernMeta(f *pendingCall, meta json.RawMessage) []mcp.Field {
+func (c *conn) modernMeta(f *inflight.Call, meta json.RawMessage) []mcp.Field {
 	s := c.server
-	caps := f.caller.Capabilities()
+	caps := f.Caller.Capabilities()
 	for name, mode := range map[string]entry.Answer{"sampling": s.settings().Sampling, "elicitation": s.settings().Elicitation} {
 		if mode == entry.Off {
 			caps = mcp.Edit(caps, mcp.Field{Key: name})

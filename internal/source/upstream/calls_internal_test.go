@@ -11,8 +11,19 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/inflight"
 	"collie/internal/tool"
 )
+
+// nobody is a caller who cannot be asked.
+type nobody struct{}
+
+func (nobody) Supports(tool.Capability) bool                   { return false }
+func (nobody) Capabilities() json.RawMessage                   { return json.RawMessage("{}") }
+func (nobody) Notify(context.Context, string, json.RawMessage) {}
+func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, tool.NewProtocolError(mcp.CodeMethodNotFound, "nobody can be asked", nil)
+}
 
 // patientCaller can be asked and does not answer.
 type patientCaller struct {
@@ -34,16 +45,16 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
 	set := NewSet([]Spec{{Entry: e}}, Options{})
 	defer set.Close(t.Context())
-	c := &conn{server: set.servers[0]}
+	c := &conn{server: set.servers[0], calls: inflight.New(time.Now())}
 	p := patientCaller{asked: make(chan struct{})}
-	_, f := c.calls.add(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
+	_, f := c.calls.Add(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
 	done := make(chan error, 1)
 	go func() { // ends with the question
 		_, err := c.askBack(t.Context(), f, "elicitation/create", nil)
 		done <- err
 	}()
 	<-p.asked
-	c.calls.remove(f)
+	c.calls.Remove(f)
 	select {
 	case err := <-done:
 		if err == nil || errors.Is(err, context.DeadlineExceeded) {
@@ -84,13 +95,13 @@ func TestQuestionsFollowTheReader(t *testing.T) {
 		e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
 		set := NewSet([]Spec{{Entry: e}}, Options{})
 		defer set.Close(t.Context())
-		c := &conn{server: set.servers[0]}
+		c := &conn{server: set.servers[0], calls: inflight.New(time.Now())}
 		asked := make(chan string, 9)
 		join := func(name, session string, reads, answers bool) *attending {
 			a := &attending{name: name, answers: answers, asked: asked}
 			a.reads.Store(reads)
-			_, f := c.calls.add(t.Context(), &tool.Call{Kind: tool.KindCall, Session: session, Caller: a}, time.Hour)
-			t.Cleanup(func() { c.calls.remove(f) })
+			_, f := c.calls.Add(t.Context(), &tool.Call{Kind: tool.KindCall, Session: session, Caller: a}, time.Hour)
+			t.Cleanup(func() { c.calls.Remove(f) })
 			return a
 		}
 		question := mcp.Message{ID: "1", Method: "elicitation/create", Params: json.RawMessage(`{}`)}
@@ -116,33 +127,5 @@ func TestQuestionsFollowTheReader(t *testing.T) {
 		if _, err := c.Request(t.Context(), question, nil); err == nil || len(asked) != 0 {
 			t.Errorf("asked somebody of two sessions: %v", err)
 		}
-		c.calls.watch.Stop()
 	})
-}
-
-// A call that can be ended has no second context; once it is over, nothing of it ends the call that is sent again.
-func TestCallsContextIsUsed(t *testing.T) {
-	t.Parallel()
-	e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
-	set := NewSet([]Spec{{Entry: e}}, Options{})
-	defer set.Close(t.Context())
-	c := &conn{server: set.servers[0]}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	call := &tool.Call{Kind: tool.KindCall, Cancel: cancel}
-	used, first := c.calls.add(ctx, call, time.Hour)
-	if used != ctx {
-		t.Error("it has a context of its own")
-	}
-	c.calls.remove(first)
-	_, second := c.calls.add(ctx, call, time.Hour)
-	if first.expire(); ctx.Err() != nil {
-		t.Fatalf("one that was over ended the call: %v", context.Cause(ctx))
-	}
-	second.expire()
-	if e, ok := context.Cause(ctx).(*tool.Error); !ok || e.Kind != tool.Timeout { //nolint:errorlint // the cause itself
-		t.Errorf("a call that takes too long ended with %v", context.Cause(ctx))
-	}
-	c.calls.remove(second)
-	c.calls.watch.Stop()
 }

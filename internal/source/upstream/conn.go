@@ -15,6 +15,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/inflight"
 	"collie/internal/source/upstream/listing"
 	"collie/internal/tool"
 )
@@ -35,9 +36,15 @@ type conn struct {
 
 	notes notes
 	roots rooting
-	calls calls                  // in flight
+	calls *inflight.Calls        // in flight
 	sick  atomic.Pointer[string] // why health checks gave it up; nil if they did not
 }
+
+var errNotInUse = errors.New("the connection is being closed")
+
+// tooLate is the error of a call that came to a connection that takes no more: nothing was
+// sent.
+func tooLate() error { return &mcp.LinkError{Err: errNotInUse} }
 
 var errStartTimeout = errors.New("the server did not answer in time")
 
@@ -60,8 +67,7 @@ func (e *exitError) Error() string {
 // where whose is empty, for all. It tries an era first, or that one only. Over HTTP the session may still have to be made ready; see [mcp.Client.Ready].
 func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only bool) (*conn, error) {
 	conf := s.settings()
-	c := &conn{server: s, whose: whose}
-	c.calls.last = time.Now()
+	c := &conn{server: s, whose: whose, calls: inflight.New(time.Now())}
 	opts := mcp.ClientOptions{
 		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
 	}
@@ -295,11 +301,11 @@ func (c *conn) alive() bool {
 // drain retires the connection and waits until its calls have ended, at most for limit or
 // until ctx ends; those that have not are cancelled.
 func (c *conn) drain(ctx context.Context, limit time.Duration) {
-	c.calls.retire()
+	c.calls.Retire()
 	c.awaitCalls(ctx, limit)
-	for _, f := range c.calls.all() {
-		f.end(&tool.Error{
-			Op: "call", Kind: tool.Canceled, Subject: f.call.Name,
+	for _, f := range c.calls.All() {
+		f.End(&tool.Error{
+			Op: "call", Kind: tool.Canceled, Subject: f.Request.Name,
 			Message: "the server was stopped while the call ran",
 		})
 	}
@@ -317,7 +323,7 @@ func (c *conn) awaitCalls(ctx context.Context, limit time.Duration) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case <-c.calls.ended:
+	case <-c.calls.Ended():
 	case <-c.client.Link.Done():
 	case <-timer.C:
 	case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"collie/internal/mcp"
+	"collie/internal/source/upstream/inflight"
 	"collie/internal/tool"
 )
 
@@ -13,14 +14,14 @@ var _ mcp.Handler = (*conn)(nil)
 // Notification takes what the server tells of its own accord.
 func (c *conn) Notification(m mcp.Message, owner any) {
 	s := c.server
-	f, _ := owner.(*pendingCall)
+	f, _ := owner.(*inflight.Call)
 	switch m.Method {
 	case "notifications/progress":
 		if f == nil {
-			f = c.calls.byToken(mcp.Get(m.Params, "progressToken"))
+			f = c.calls.ByToken(mcp.Get(m.Params, "progressToken"))
 		}
 		if f != nil {
-			f.progressed(m.Params)
+			f.Progressed(m.Params)
 		}
 	case "notifications/tools/list_changed":
 		s.listing.Ask(tool.ToolsChanged)
@@ -51,13 +52,13 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 // logged passes a log message on: to the caller whose call it came for, where the
 // transport says so; else to all sessions, and to the one modern caller in flight, who
 // gets logs in no other way.
-func (c *conn) logged(m mcp.Message, f *pendingCall) {
+func (c *conn) logged(m mcp.Message, f *inflight.Call) {
 	if f != nil {
-		f.caller.Notify(context.Background(), m.Method, m.Params)
+		f.Caller.Notify(context.Background(), m.Method, m.Params)
 		return
 	}
-	if f, _ := c.calls.owner(); f != nil && f.caller.Supports(tool.TakesInputRequired) {
-		f.caller.Notify(context.Background(), m.Method, m.Params)
+	if f, _ := c.calls.Owner(); f != nil && f.Caller.Supports(tool.TakesInputRequired) {
+		f.Caller.Notify(context.Background(), m.Method, m.Params)
 	}
 	c.server.watch.tell(tool.Change{
 		Kind: tool.LogMessage, Source: c.server.name, Method: m.Method, Params: withoutSubscription(m.Params),
@@ -67,15 +68,15 @@ func (c *conn) logged(m mcp.Message, f *pendingCall) {
 
 // other passes on a notification that we do not know: to the caller of the call that it names or
 // came for, else of the one in flight, else to all who are there.
-func (c *conn) other(m mcp.Message, f *pendingCall) {
+func (c *conn) other(m mcp.Message, f *inflight.Call) {
 	params := m.Params
-	if g, theirs := c.calls.named(params); g != nil {
+	if g, theirs := c.calls.Named(params); g != nil {
 		f, params = g, theirs
 	} else if f == nil {
-		f, _ = c.calls.owner()
+		f, _ = c.calls.Owner()
 	}
 	if f != nil {
-		f.caller.Notify(context.Background(), m.Method, params)
+		f.Caller.Notify(context.Background(), m.Method, params)
 		return
 	}
 	c.server.watch.tell(tool.Change{

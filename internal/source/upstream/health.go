@@ -27,7 +27,7 @@ func (s *Server) checkHealthOf(c *conn) {
 func (s *Server) checkHealth(c *conn, h entry.Health) {
 	misses := 0
 	for pauseFor(s.life.ctx, c.client.Link.Done(), h.Ping) {
-		if c.calls.busy() { // a call runs: that says nothing of its health, and it has its own limit
+		if c.calls.Busy() { // a call runs: that says nothing of its health, and it has its own limit
 			continue
 		}
 		if c.ping(s.life.ctx) {

@@ -39,7 +39,7 @@ func (s *Server) Tell(m *tool.Message) {
 	switch {
 	case c == nil || !c.alive():
 		s.log.Debug("notification of a client dropped, the server does not run", "method", m.Method)
-	case about == nil && c.calls.isAnothers(m):
+	case about == nil && c.calls.IsAnothers(m):
 		s.log.Debug("notification of a client dropped, it names a request that is not the client's", "method", m.Method)
 	default:
 		c.notes.send(c, m.Method, params)
@@ -53,7 +53,7 @@ func (s *Server) addressee(m *tool.Message) (*conn, json.RawMessage) {
 		return c, params
 	}
 	for _, c := range s.live() {
-		if params, ok := c.calls.translate(m); ok {
+		if params, ok := c.calls.Translate(m); ok {
 			return c, params
 		}
 	}

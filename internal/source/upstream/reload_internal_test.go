@@ -69,7 +69,7 @@ func TestApplyAddsAndRemoves(t *testing.T) {
 		if st := gone.Status(); st.State != tool.StateStopped {
 			t.Errorf("the one that was taken out is %s", st.State)
 		}
-		if !was.pool.slots.primary.calls.busy() {
+		if !was.pool.slots.primary.calls.Busy() {
 			t.Error("the call of the one that stays has ended")
 		}
 		if st := set.Server("new").Status(); st.Tools != 1 || m.starts.Load() != 3 {

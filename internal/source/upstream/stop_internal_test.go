@@ -175,26 +175,3 @@ func TestStateAfterACrowd(t *testing.T) {
 		checkState(t, s, []string{"crowd"})
 	})
 }
-
-// A connection that is idle takes no more calls from the moment on that says so, and does again
-// where another one of the server is not.
-func TestRetireIdle(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	c := &calls{last: now, byID: map[uint64]*pendingCall{}}
-	if left := c.retireIdle(now.Add(time.Minute), 10*time.Minute); left != 9*time.Minute || c.retired {
-		t.Errorf("a minute after a call: %v left, retired %v", left, c.retired)
-	}
-	c.byID[1] = nil
-	if left := c.retireIdle(now.Add(time.Hour), 10*time.Minute); left <= 0 || c.retired {
-		t.Errorf("with a call in flight: %v left, retired %v", left, c.retired)
-	}
-	delete(c.byID, 1)
-	if left := c.retireIdle(now.Add(time.Hour), 10*time.Minute); left != 0 || !c.retired {
-		t.Errorf("after an hour: %v left, retired %v", left, c.retired)
-	}
-	c.reinstate()
-	if c.retired {
-		t.Error("enlisted and still retired")
-	}
-}

@@ -195,9 +195,9 @@ func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration
 		return d
 	}
 	for i, c := range conns {
-		if left = c.calls.retireIdle(now, d); left > 0 {
+		if left = c.calls.RetireIdle(now, d); left > 0 {
 			for _, other := range conns[:i] {
-				other.calls.reinstate()
+				other.calls.Reinstate()
 			}
 			return left
 		}
@@ -210,7 +210,7 @@ func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration
 func (s *Server) closeUnused(p *slots, now time.Time) {
 	d := s.settings().IdleTimeout
 	for key, c := range p.extra {
-		if key.session == "" || d <= 0 || len(p.conns()) == 1 || c.calls.retireIdle(now, d) > 0 {
+		if key.session == "" || d <= 0 || len(p.conns()) == 1 || c.calls.RetireIdle(now, d) > 0 {
 			continue
 		}
 		s.remove(p, key)
@@ -222,7 +222,7 @@ func (s *Server) closeUnused(p *slots, now time.Time) {
 // another.
 func (s *Server) release(p *slots, conns []*conn, reason string) {
 	for _, c := range conns {
-		c.calls.retire()
+		c.calls.Retire()
 	}
 	p.primary, p.extra = nil, map[slot]*conn{}
 	s.listing.Drop(nil)

@@ -1,4 +1,7 @@
-package upstream
+// Package inflight keeps the calls that are in flight on one connection to an MCP server: how long each may
+// take, its progress, the questions of the server that belong to it, and the names that client and server
+// have for it, which differ. It knows neither servers nor connections.
+package inflight
 
 import (
 	"bytes"
@@ -18,32 +21,35 @@ import (
 	"collie/internal/tool"
 )
 
-// calls are those in flight on one connection: it is in use while there are any, and it takes none once it
-// is retired. It is safe for concurrent use; the zero value is ready.
-type calls struct {
+// Calls are those in flight on one connection: it is in use while there are any, and it takes none once it
+// is retired. It is safe for concurrent use.
+type Calls struct {
 	lastToken atomic.Uint64
 
 	mu      sync.Mutex
-	byID    map[uint64]*pendingCall // by the progress token that the server knows
-	last    time.Time               // when the last call ended, or the connection began
-	retired bool                    // it takes no more calls
-	ended   chan struct{}           // closed when the last call of a retired connection has ended
-	watch   *time.Timer             // looks for calls that take too long, while there are any
-	watched bool                    // watch is set
-	limit   time.Duration           // of the call that was added last
+	byID    map[uint64]*Call // by the progress token that the server knows
+	last    time.Time        // when the last call ended, or the connection began
+	retired bool             // it takes no more calls
+	ended   chan struct{}    // closed when the last call of a retired connection has ended; nil while it is not
+	watch   *time.Timer      // looks for calls that take too long, while there are any
+	watched bool             // watch is set
+	limit   time.Duration    // of the call that was added last
 }
 
-// pendingCall is one call on its way: whom to tell, whom to ask, and how long it may take.
-type pendingCall struct {
-	call   *tool.Call
-	caller tool.Caller // never nil
-	token  json.RawMessage
-	seq    uint64        // the progress token that the server knows, which rises
-	wire   atomic.Uint64 // id of the request on the link; 0 before it is sent
+// New returns the calls of a connection that begins now.
+func New(now time.Time) *Calls { return &Calls{last: now, byID: map[uint64]*Call{}} }
+
+// Call is one call on its way: whom to tell, whom to ask, and how long it may take.
+type Call struct {
+	Request *tool.Call
+	Caller  tool.Caller     // never nil
+	Token   json.RawMessage // the progress token that the caller knows; nil for none
+	Seq     uint64          // the progress token that the server knows, which rises
+	Wire    atomic.Uint64   // id of the request on the link; 0 before it is sent
 
 	limit  time.Duration
 	begun  time.Time
-	cancel context.CancelCauseFunc // ends the call's context; see [pendingCall.end]
+	cancel context.CancelCauseFunc // ends the call's context; see [Call.End]
 	own    bool                    // that context was made here
 
 	asking sync.WaitGroup // questions of the server that belong to the call
@@ -60,6 +66,9 @@ type pendingCall struct {
 	held     json.RawMessage // the newest progress that was not passed on yet
 }
 
+// ErrOver ends the questions of a call that is over.
+var ErrOver = errors.New("the call that asked is over")
+
 // progressRate bounds the progress notifications passed on in a second; the last one of a
 // call always is.
 const progressRate = 10
@@ -74,32 +83,29 @@ func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, tool.NewProtocolError(mcp.CodeMethodNotFound, "nobody can be asked", nil)
 }
 
-// add registers a call. The context that it returns ends when the call takes too long: that of the call,
+// Add registers a call. The context that it returns ends when the call takes too long: that of the call,
 // where it can be ended, since a second one costs more than all the rest of this. remove must be called. Nil
 // is returned where the connection takes no more calls.
-func (t *calls) add(ctx context.Context, call *tool.Call, limit time.Duration) (context.Context, *pendingCall) {
+func (t *Calls) Add(ctx context.Context, call *tool.Call, limit time.Duration) (context.Context, *Call) {
 	now := time.Now()
-	f := &pendingCall{call: call, caller: call.Caller, limit: limit, begun: now, due: now.Add(limit)}
-	if f.caller == nil {
-		f.caller = nobody{}
+	f := &Call{Request: call, Caller: call.Caller, limit: limit, begun: now, due: now.Add(limit)}
+	if f.Caller == nil {
+		f.Caller = nobody{}
 	}
-	f.token = mcp.Get(call.Params, "_meta", "progressToken")
+	f.Token = mcp.Get(call.Params, "_meta", "progressToken")
 	outer := ctx
 	if f.cancel = call.Cancel; f.cancel == nil {
 		ctx, f.cancel = context.WithCancelCause(ctx)
 		f.own = true
 	}
-	f.seq = t.lastToken.Add(1)
+	f.Seq = t.lastToken.Add(1)
 	t.mu.Lock()
 	if t.retired {
 		t.mu.Unlock()
 		f.release()
 		return outer, nil
 	}
-	if t.byID == nil {
-		t.byID = map[uint64]*pendingCall{}
-	}
-	t.byID[f.seq], t.limit = f, limit
+	t.byID[f.Seq], t.limit = f, limit
 	if !t.watched {
 		t.watched = true
 		if every := watchEvery(limit); t.watch == nil {
@@ -112,9 +118,9 @@ func (t *calls) add(ctx context.Context, call *tool.Call, limit time.Duration) (
 	return ctx, f
 }
 
-// end ends a call that is in flight for a reason which becomes the call's error. The context may be the
+// End ends a call that is in flight for a reason which becomes the call's error. The context may be the
 // call's own, and the call may be sent again with it: one that is over ends nothing.
-func (f *pendingCall) end(why *tool.Error) {
+func (f *Call) End(why *tool.Error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.over {
@@ -123,23 +129,23 @@ func (f *pendingCall) end(why *tool.Error) {
 }
 
 // release lets go of the context that was made here.
-func (f *pendingCall) release() {
+func (f *Call) release() {
 	if f.own {
 		f.cancel(nil)
 	}
 }
 
 // watchEvery is how often calls are looked at for having taken too long. One timer looks at
-// all calls of a connection: a timer for each would wake the runtime's network poller with
+// All calls of a connection: a timer for each would wake the runtime's network poller with
 // every call.
 func watchEvery(limit time.Duration) time.Duration {
 	return min(max(limit/16, 5*time.Millisecond), time.Second)
 }
 
 // expireLate ends the calls that have taken too long. It goes on as long as there are calls.
-func (t *calls) expireLate() {
+func (t *Calls) expireLate() {
 	now := time.Now()
-	var late []*pendingCall
+	var late []*Call
 	t.mu.Lock()
 	for _, f := range t.byID {
 		if f.late(now) {
@@ -155,19 +161,19 @@ func (t *calls) expireLate() {
 	}
 }
 
-func (f *pendingCall) late(now time.Time) bool {
+func (f *Call) late(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.paused == 0 && now.After(f.due)
 }
 
-// remove says that a call has ended: it ends its questions and passes its last progress on. It returns when
+// Remove says that a call has ended: it ends its questions and passes its last progress on. It returns when
 // that was.
-func (t *calls) remove(f *pendingCall) (now time.Time) {
+func (t *Calls) Remove(f *Call) (now time.Time) {
 	f.endQuestions()
 	now = time.Now()
 	t.mu.Lock()
-	delete(t.byID, f.seq)
+	delete(t.byID, f.Seq)
 	t.last = now
 	if t.retired && len(t.byID) == 0 {
 		close(t.ended)
@@ -178,15 +184,15 @@ func (t *calls) remove(f *pendingCall) (now time.Time) {
 	f.held = nil
 	f.mu.Unlock()
 	if held != nil {
-		f.caller.Notify(context.Background(), "notifications/progress", held)
+		f.Caller.Notify(context.Background(), "notifications/progress", held)
 	}
 	f.release()
 	return now
 }
 
-// question notes that a question belongs to the call, and reports whether the call is still there for it.
+// Question notes that a question belongs to the call, and reports whether the call is still there for it.
 // over ends it when the call ends. answered must be called.
-func (f *pendingCall) question(over context.CancelCauseFunc) (answered func(), ok bool) {
+func (f *Call) Question(over context.CancelCauseFunc) (answered func(), ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.over {
@@ -207,33 +213,33 @@ func (f *pendingCall) question(over context.CancelCauseFunc) (answered func(), o
 
 // endQuestions ends the questions of a call that has its answer, and returns when their callers have been
 // told so: nothing reaches them after the answer.
-func (f *pendingCall) endQuestions() {
+func (f *Call) endQuestions() {
 	f.mu.Lock()
 	f.over = true
 	for over := range f.asked {
-		(*over)(errCallOver)
+		(*over)(ErrOver)
 	}
 	f.mu.Unlock()
 	f.asking.Wait()
 }
 
-func (f *pendingCall) isOver() bool {
+func (f *Call) isOver() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.over
 }
 
 // expire ends the call: it took longer than the server's limit for one.
-func (f *pendingCall) expire() {
-	f.end(&tool.Error{
-		Op: "call", Kind: tool.Timeout, Subject: f.call.Name,
+func (f *Call) expire() {
+	f.End(&tool.Error{
+		Op: "call", Kind: tool.Timeout, Subject: f.Request.Name,
 		Message: fmt.Sprintf("no answer within toolTimeout %v (waited %v)", f.limit, time.Since(f.begun).Round(time.Millisecond)),
 		Hint:    "raise toolTimeout in the server's entry if it needs longer",
 	})
 }
 
-// pause stops the clock while a person or a model is asked.
-func (f *pendingCall) pause() (resume func()) {
+// Pause stops the clock while a person or a model is asked.
+func (f *Call) Pause() (resume func()) {
 	f.mu.Lock()
 	f.paused++
 	f.mu.Unlock()
@@ -245,9 +251,9 @@ func (f *pendingCall) pause() (resume func()) {
 	}
 }
 
-// progressed takes a progress notification: a rising value restarts the clock and is passed
+// Progressed takes a progress notification: a rising value restarts the clock and is passed
 // on, at most ten a second, under the caller's own token.
-func (f *pendingCall) progressed(params json.RawMessage) {
+func (f *Call) Progressed(params json.RawMessage) {
 	value, err := strconv.ParseFloat(string(mcp.Get(params, "progress")), 64)
 	if err != nil {
 		return
@@ -260,11 +266,11 @@ func (f *pendingCall) progressed(params json.RawMessage) {
 	f.told, f.progress = true, value
 	now := time.Now()
 	f.due = now.Add(f.limit)
-	if f.token == nil {
+	if f.Token == nil {
 		f.mu.Unlock()
 		return
 	}
-	out := mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.token})
+	out := mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.Token})
 	if now.Sub(f.second) >= time.Second {
 		f.second, f.passed = now, 0
 	}
@@ -275,12 +281,12 @@ func (f *pendingCall) progressed(params json.RawMessage) {
 	}
 	f.mu.Unlock()
 	if out != nil {
-		f.caller.Notify(context.Background(), "notifications/progress", out)
+		f.Caller.Notify(context.Background(), "notifications/progress", out)
 	}
 }
 
-// byToken finds the call of a progress token of ours.
-func (t *calls) byToken(token json.RawMessage) *pendingCall {
+// ByToken finds the call of a progress token of ours.
+func (t *Calls) ByToken(token json.RawMessage) *Call {
 	s, ok := mcp.Text(token)
 	if !ok {
 		s = string(token)
@@ -294,18 +300,18 @@ func (t *calls) byToken(token json.RawMessage) *pendingCall {
 	return t.byID[n]
 }
 
-// owner returns the call that a message without a link belongs to: the one in flight, or, where
+// Owner returns the call that a message without a link belongs to: the one in flight, or, where
 // several are, one of the only session that has any. That is the newest one whose client reads, else
 // the newest. Calls without a session may be anybody's.
-func (t *calls) owner() (f *pendingCall, several bool) {
+func (t *Calls) Owner() (f *Call, several bool) {
 	t.mu.Lock()
-	var more []*pendingCall
+	var more []*Call
 	for _, g := range t.byID {
 		switch {
 		case g.isOver():
 		case f == nil:
 			f = g
-		case g.call.Session == "" || f.call.Session != g.call.Session:
+		case g.Request.Session == "" || f.Request.Session != g.Request.Session:
 			t.mu.Unlock()
 			return nil, true
 		default:
@@ -317,21 +323,15 @@ func (t *calls) owner() (f *pendingCall, several bool) {
 		return f, false
 	}
 	more = append(more, f)
-	slices.SortFunc(more, func(a, b *pendingCall) int { return cmp.Compare(b.seq, a.seq) })
-	if i := slices.IndexFunc(more, func(g *pendingCall) bool { return g.caller.Supports(tool.Attends) }); i >= 0 {
+	slices.SortFunc(more, func(a, b *Call) int { return cmp.Compare(b.Seq, a.Seq) })
+	if i := slices.IndexFunc(more, func(g *Call) bool { return g.Caller.Supports(tool.Attends) }); i >= 0 {
 		return more[i], false
 	}
 	return more[0], false
 }
 
-var errNotInUse = errors.New("the connection is being closed")
-
-// tooLate is the error of a call that came to a connection that takes no more: nothing was
-// sent.
-func tooLate() error { return &mcp.LinkError{Err: errNotInUse} }
-
-// retire takes no more calls. When it returns none can be added any more.
-func (t *calls) retire() {
+// Retire takes no more calls. When it returns none can be added any more.
+func (t *Calls) Retire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.retired {
@@ -343,23 +343,30 @@ func (t *calls) retire() {
 	}
 }
 
-// busy reports whether a call is in flight.
-func (t *calls) busy() bool {
+// Busy reports whether a call is in flight.
+func (t *Calls) Busy() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.byID) > 0
 }
 
-// all returns the calls in flight.
-func (t *calls) all() []*pendingCall {
+// All returns the calls in flight.
+func (t *Calls) All() []*Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Collect(maps.Values(t.byID))
 }
 
-// retireIdle retires the connection if it has been unused for d. Else it returns how much longer
+// Ended is closed when the last call of a retired connection has ended.
+func (t *Calls) Ended() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ended
+}
+
+// RetireIdle retires the connection if it has been unused for d. Else it returns how much longer
 // it has to be.
-func (t *calls) retireIdle(now time.Time, d time.Duration) (left time.Duration) {
+func (t *Calls) RetireIdle(now time.Time, d time.Duration) (left time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.byID) > 0 {
@@ -375,17 +382,17 @@ func (t *calls) retireIdle(now time.Time, d time.Duration) (left time.Duration) 
 	return 0
 }
 
-// reinstate takes a retirement back.
-func (t *calls) reinstate() {
+// Reinstate takes a retirement back.
+func (t *Calls) Reinstate() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.retired, t.ended = false, nil
 }
 
-// translate replaces the id or the progress token of a request that the sender of m has in flight
+// Translate replaces the id or the progress token of a request that the sender of m has in flight
 // over this connection, as m names it, by the one that the server knows. It is false where m names
 // none.
-func (t *calls) translate(m *tool.Message) (json.RawMessage, bool) {
+func (t *Calls) Translate(m *tool.Message) (json.RawMessage, bool) {
 	id, token := mcp.Get(m.Params, "requestId"), mcp.Get(m.Params, "progressToken")
 	var meta, metaToken json.RawMessage
 	if !m.Request { // of a request it is its own
@@ -398,27 +405,27 @@ func (t *calls) translate(m *tool.Message) (json.RawMessage, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.byID {
-		if f.call.Session != m.Session || f.call.Principal != m.Principal {
+		if f.Request.Session != m.Session || f.Request.Principal != m.Principal {
 			continue
 		}
-		ours := mcp.Quote(strconv.FormatUint(f.seq, 10))
+		ours := mcp.Quote(strconv.FormatUint(f.Seq, 10))
 		switch {
-		case id != nil && string(id) == f.call.RequestID && f.wire.Load() != 0:
-			return mcp.Edit(m.Params, mcp.Field{Key: "requestId", Value: strconv.AppendUint(nil, f.wire.Load(), 10)}), true
-		case f.token == nil:
-		case bytes.Equal(token, f.token):
+		case id != nil && string(id) == f.Request.RequestID && f.Wire.Load() != 0:
+			return mcp.Edit(m.Params, mcp.Field{Key: "requestId", Value: strconv.AppendUint(nil, f.Wire.Load(), 10)}), true
+		case f.Token == nil:
+		case bytes.Equal(token, f.Token):
 			return mcp.Edit(m.Params, mcp.Field{Key: "progressToken", Value: ours}), true
-		case bytes.Equal(metaToken, f.token):
+		case bytes.Equal(metaToken, f.Token):
 			return mcp.Edit(m.Params, mcp.Field{Key: "_meta", Value: mcp.Edit(meta, mcp.Field{Key: "progressToken", Value: ours})}), true
 		}
 	}
 	return nil, false
 }
 
-// isAnothers reports whether a message, as it came, names a request that is in flight over this
+// IsAnothers reports whether a message, as it came, names a request that is in flight over this
 // connection as the server knows it. Nobody on the client's side knows those names: it would be taken
 // for a message about whatever call has that number now.
-func (t *calls) isAnothers(m *tool.Message) bool {
+func (t *Calls) IsAnothers(m *tool.Message) bool {
 	id, token := number(mcp.Get(m.Params, "requestId")), number(mcp.Get(m.Params, "progressToken"))
 	var metaToken uint64
 	if !m.Request {
@@ -427,7 +434,7 @@ func (t *calls) isAnothers(m *tool.Message) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.byID {
-		if id != 0 && f.wire.Load() == id || f.token != nil && (f.seq == token || f.seq == metaToken) {
+		if id != 0 && f.Wire.Load() == id || f.Token != nil && (f.Seq == token || f.Seq == metaToken) {
 			return true
 		}
 	}
@@ -447,12 +454,12 @@ func number(raw json.RawMessage) uint64 {
 	return uint64(n)
 }
 
-// named finds the call that a message of the server's names by the id or the progress token of the
+// Named finds the call that a message of the server's names by the id or the progress token of the
 // request, and returns the parameters as the caller knows it. Nil is none.
-func (t *calls) named(params json.RawMessage) (*pendingCall, json.RawMessage) {
+func (t *Calls) Named(params json.RawMessage) (*Call, json.RawMessage) {
 	if token := mcp.Get(params, "progressToken"); token != nil {
-		if f := t.byToken(token); f != nil && f.token != nil {
-			return f, mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.token})
+		if f := t.ByToken(token); f != nil && f.Token != nil {
+			return f, mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.Token})
 		}
 	}
 	id, err := strconv.ParseUint(string(mcp.Get(params, "requestId")), 10, 64)
@@ -462,8 +469,8 @@ func (t *calls) named(params json.RawMessage) (*pendingCall, json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.byID {
-		if f.wire.Load() == id && f.call.RequestID != "" {
-			return f, mcp.Edit(params, mcp.Field{Key: "requestId", Value: json.RawMessage(f.call.RequestID)})
+		if f.Wire.Load() == id && f.Request.RequestID != "" {
+			return f, mcp.Edit(params, mcp.Field{Key: "requestId", Value: json.RawMessage(f.Request.RequestID)})
 		}
 	}
 	return nil, nil
