@@ -82,7 +82,7 @@ func (c ToolCache) Prune(age time.Duration) []string { return c.cache.Prune(age)
 
 // Import takes the lists of another cache file over.
 func (c ToolCache) Import(data []byte) ([]CacheImported, error) {
-	return c.cache.Import(data, toolcache.VerifyOptions{})
+	return c.cache.Import(data)
 }
 
 // Flush writes what is pending and returns why that failed.
@@ -92,11 +92,11 @@ func (c ToolCache) Flush(ctx context.Context) error { return c.cache.Flush(ctx) 
 func (c ToolCache) Close() error { return c.cache.Close() }
 
 // VerifyCache checks the text of a cache file.
-func VerifyCache(data []byte) CacheReport { return toolcache.Verify(data, toolcache.VerifyOptions{}) }
+func VerifyCache(data []byte) CacheReport { return toolcache.Verify(data) }
 
 // MigrateCache says what a cache file would be in the format of now. It changes nothing.
 func MigrateCache(data []byte) (CacheMigration, error) {
-	return toolcache.Migrate(data, toolcache.VerifyOptions{})
+	return toolcache.Migrate(data)
 }
 
 // PlainCache is a cache file without its compression.
@@ -165,7 +165,7 @@ func (a *App) peekCache(ctx context.Context, cfg *config.Config) (key []byte) {
 	path, _ := CacheFile(cfg)
 	data, err := ReadCacheFile(path)
 	if err == nil {
-		_, err = toolcache.Migrate(data, toolcache.VerifyOptions{})
+		_, err = toolcache.Migrate(data)
 	}
 	if err != nil { // opening would make a missing file, and put a broken one aside
 		off := *cfg

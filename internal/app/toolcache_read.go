@@ -65,7 +65,7 @@ func ReadToolCache(ctx context.Context, cfg *config.Config, o Options) (CacheCon
 		if err != nil {
 			return out, err
 		}
-		if _, err := toolcache.Migrate(data, toolcache.VerifyOptions{}); err != nil {
+		if _, err := toolcache.Migrate(data); err != nil {
 			return out, notACache(op, path, err)
 		}
 		kept = toolcache.Open(ctx, cacheOptions(cfg, key, o))
@@ -158,15 +158,9 @@ func signedIn(ctx context.Context, cfg *config.Config, env config.Env, server st
 // MigrateCacheFile writes a cache file of an older format as of now, under the lock that gateways
 // take too, and keeps the old one beside it as <file>.v<version>.bak.
 func MigrateCacheFile(ctx context.Context, cfg *config.Config, o Options, path string) error {
-	file := toolcache.NewFile(path, toolcache.FileOptions{
+	return toolcache.MigrateFile(ctx, path, toolcache.FileOptions{
 		Mode: cfg.Cache.Mode, Compression: cfg.Cache.Compression, AppVersion: o.Version, Logger: o.Logger,
 	})
-	defer file.Close() //nolint:errcheck // it has none to tell
-	_, err := file.Load(ctx)
-	if err == nil {
-		_, err = file.Commit(ctx, nil)
-	}
-	return err
 }
 
 // CacheWritable reports whether a cache file may be written, or made, by the modes of it and its

@@ -47,7 +47,7 @@ func verify(t *testing.T, path string) toolcache.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := toolcache.Verify(raw, toolcache.VerifyOptions{})
+	r := toolcache.Verify(raw)
 	if !r.OK() {
 		t.Errorf("%s is not valid: %+v", filepath.Base(path), r.Findings)
 	}

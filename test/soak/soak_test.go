@@ -194,7 +194,7 @@ func (r *soak) startAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report := toolcache.Verify(raw, toolcache.VerifyOptions{}); !report.OK() {
+	if report := toolcache.Verify(raw); !report.OK() {
 		t.Errorf("the cache file is not valid: %+v", report.Findings)
 	}
 	r.gateway = r.programs.ServeIn(t, r.gateway.Home, r.settings)

@@ -1,6 +1,7 @@
 package toolcache
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,7 +26,7 @@ func (c *Cache) Prune(age time.Duration) []string {
 	now := c.opts.Now()
 	return c.erase(func(_ string, s *slot) bool {
 		r := s.open(now)
-		return r != nil && r.State == Removed && now.Sub(r.StateAt) >= age
+		return r != nil && r.State == removed && now.Sub(r.StateAt) >= age
 	})
 }
 
@@ -81,26 +82,29 @@ type Imported struct {
 // for servers without a list of their own. They are marked as imported: until their
 // server has confirmed them, they are served only with Options.TrustImported, and as stale. The
 // error is a [tool.Error] of kind Invalid for what is not a cache file.
-func (c *Cache) Import(data []byte, o VerifyOptions) ([]Imported, error) {
+func (c *Cache) Import(data []byte) ([]Imported, error) { return c.importFrom(data, time.Local) }
+
+// importFrom takes times that do not say their zone as those of zone.
+func (c *Cache) importFrom(data []byte, zone *time.Location) ([]Imported, error) {
 	if c == nil {
 		return nil, &tool.Error{Op: "import tool cache", Kind: tool.Disabled, Message: "the tool cache is switched off"}
 	}
-	o = o.filled()
-	d, err := parseForImport(data, o)
+	d, err := parseForImport(data, zone)
 	if err != nil {
 		return nil, err
 	}
 	list := []Imported{}
+	now := c.opts.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(d.entries)) {
-		list = append(list, c.take(name, d.entries[name], o.Now))
+		list = append(list, c.take(name, d.entries[name], now))
 	}
 	c.changed()
 	return list, nil
 }
 
-func parseForImport(data []byte, o VerifyOptions) (*document, error) {
+func parseForImport(data []byte, zone *time.Location) (*document, error) {
 	wrong := func(message string) error {
 		return &tool.Error{Op: "import tool cache", Kind: tool.Invalid, Message: message, Hint: "collie cache verify FILE shows everything that is wrong"}
 	}
@@ -108,7 +112,7 @@ func parseForImport(data []byte, o VerifyOptions) (*document, error) {
 		return nil, wrong(errTooLarge.Error())
 	}
 	var findings []Finding
-	d, err := readDocument(data, o.Zone, reporter{list: &findings})
+	d, err := readDocument(data, zone, reporter{list: &findings})
 	if err != nil {
 		return nil, wrong(err.Error())
 	}
@@ -135,7 +139,7 @@ func (c *Cache) take(name string, raw json.RawMessage, now time.Time) Imported {
 		return Imported{Name: name, Tools: len(r.Tools), Skipped: "there is a list of its own"}
 	}
 	e := *r.Entry
-	e.State, e.StateReason, e.StateAt = Active, reasonImported, plain(now)
+	e.State, e.StateReason, e.StateAt = active, reasonImported, plain(now)
 	if e.ToolsHash == "" {
 		e.ToolsHash, _ = hashTools(e.Tools) // they were read, so they have one
 	}
@@ -164,8 +168,10 @@ func (m Migration) Changed() bool { return m.From != m.To }
 
 // Migrate shows what would become of a file; nothing is written: a cache does that itself with
 // its next commit, and keeps the old file. The error is as that of [Cache.Import].
-func Migrate(data []byte, o VerifyOptions) (Migration, error) {
-	d, err := parseForImport(data, o.filled())
+func Migrate(data []byte) (Migration, error) { return migrateFrom(data, time.Local) }
+
+func migrateFrom(data []byte, zone *time.Location) (Migration, error) {
+	d, err := parseForImport(data, zone)
 	if err != nil {
 		return Migration{}, err
 	}
@@ -178,6 +184,18 @@ func Migrate(data []byte, o VerifyOptions) (Migration, error) {
 		m.After = d.render()
 	}
 	return m, nil
+}
+
+// MigrateFile writes a cache file of an older format as of now, under the lock that gateways take too,
+// and keeps the old one beside it as <file>.v<version>.bak.
+func MigrateFile(ctx context.Context, path string, o FileOptions) error {
+	f := newFile(path, o)
+	defer f.Close() //nolint:errcheck // it has none to tell
+	_, err := f.Load(ctx)
+	if err == nil {
+		_, err = f.Commit(ctx, nil)
+	}
+	return err
 }
 
 // Plain returns a cache file as text, whether it is compressed or not.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Backend keeps encoded entries by name: the [File] of this host, or the place that gateways share.
+// Backend keeps encoded entries by name: the file of this host, or the place that gateways share.
 // Every Backend passes toolcachetest.RunBackend. All methods are safe for concurrent use, by several
 // processes too, and return when ctx ends, at the latest.
 //

@@ -36,16 +36,15 @@ type Options struct {
 	Compression string
 	// TrustImported serves entries that came from another program's cache.
 	TrustImported bool
-	// AppVersion and Instance name the writer in the file. Instance also names the holder of
-	// leases; empty means a random one.
-	AppVersion, Instance string
+	// AppVersion names the writer in the file.
+	AppVersion string
 	// Collect is how long writes are gathered into one; default 200 ms, at most ten times that
 	// after the first. Now replaces time.Now in tests.
 	Collect time.Duration
 	Now     func() time.Time
 	Logger  *slog.Logger // nil discards
 
-	file *File // tests make their own
+	file *file // tests make their own
 }
 
 // Want describes a configured server to the cache.
@@ -66,11 +65,12 @@ type Want struct {
 // One goroutine writes what has changed; what could not be written stays pending and is tried
 // again after 5 s, then every 30 s, and by Close.
 type Cache struct {
-	opts   Options
-	log    *slog.Logger
-	warner *warner
-	file   *File   // nil in memory
-	shared *shared // nil if there is none
+	opts     Options
+	log      *slog.Logger
+	warner   *warner
+	file     *file   // nil in memory
+	shared   *shared // nil if there is none
+	instance string  // tells us from other writers, and from other holders of leases
 
 	life  context.Context //nolint:containedctx // the Cache's own goroutines end with it
 	stop  context.CancelFunc
@@ -135,18 +135,15 @@ func newCache(opts Options) *Cache {
 	if opts.Collect <= 0 {
 		opts.Collect = defaultCollect
 	}
-	if opts.Instance == "" {
-		opts.Instance = rand.Text()
-	}
 	c := &Cache{
 		opts: opts, log: opts.Logger, warner: newWarner(opts.Logger, opts.Now), file: opts.file,
-		slots: map[string]*slot{}, wants: map[string]Want{}, watchers: map[int]func(string){},
+		instance: rand.Text(), slots: map[string]*slot{}, wants: map[string]Want{}, watchers: map[int]func(string){},
 		wake: make(chan struct{}, 1), committing: make(chan struct{}, 1), count: newCounters(),
 	}
 	if c.file == nil && opts.Path != "" {
-		c.file = NewFile(opts.Path, FileOptions{
+		c.file = newFile(opts.Path, FileOptions{
 			Mode: fs.FileMode(opts.Mode), Compression: opts.Compression, Now: opts.Now,
-			AppVersion: opts.AppVersion, Instance: opts.Instance, Logger: opts.Logger,
+			AppVersion: opts.AppVersion, instance: c.instance, Logger: opts.Logger,
 		})
 	}
 	c.shared = newShared(c)

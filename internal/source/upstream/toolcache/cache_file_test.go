@@ -40,7 +40,7 @@ func (b *bench) mode(t *testing.T, path string) fs.FileMode {
 // verify checks the file as collie cache verify does.
 func (b *bench) verify(t *testing.T) toolcache.Report {
 	t.Helper()
-	r := toolcache.Verify([]byte(b.read(t)), toolcache.VerifyOptions{Now: b.clock(), Zone: time.UTC})
+	r := toolcache.VerifyAt([]byte(b.read(t)), b.clock(), time.UTC)
 	if !r.OK() {
 		t.Errorf("the file is not valid: %+v\n%s", r.Findings, b.read(t))
 	}
@@ -606,7 +606,7 @@ func TestEditedWhileRunning(t *testing.T) {
 	wantVerdict(t, c, want("b", 2), toolcache.Hit, "")
 	c.Store("c", entry(3, "q"))
 	flush(t, c)
-	if r := toolcache.Verify([]byte(b.read(t)), toolcache.VerifyOptions{Now: b.clock()}); len(r.Servers) < 2 || r.TotalWrites == 0 {
+	if r := toolcache.VerifyAt([]byte(b.read(t)), b.clock(), time.UTC); len(r.Servers) < 2 || r.TotalWrites == 0 {
 		t.Errorf("after the next commit: %+v", r)
 	}
 }

@@ -120,14 +120,14 @@ func (c *Cache) reconcile(s *slot, w Want) {
 	switch {
 	case s.gone || s.broken != "" || w.Hash == "":
 		return
-	case state == Removed && (same || foreign) && reason == reasonEmpty:
+	case state == removed && (same || foreign) && reason == reasonEmpty:
 		next, why = Empty, reasonEmpty
-	case state == Removed && foreign:
-		next, why = Active, reasonImported
-	case state == Removed && same, state == Invalid && reason == reasonConfigChanged && same:
-		next, why = Active, ""
-	case !same && !foreign && (state != Invalid || reason != reasonConfigChanged):
-		next, why = Invalid, reasonConfigChanged
+	case state == removed && foreign:
+		next, why = active, reasonImported
+	case state == removed && same, state == invalid && reason == reasonConfigChanged && same:
+		next, why = active, ""
+	case !same && !foreign && (state != invalid || reason != reasonConfigChanged):
+		next, why = invalid, reasonConfigChanged
 	default:
 		return
 	}
@@ -146,13 +146,13 @@ func (c *Cache) remove(s *slot) {
 		return
 	case s.open(now) == nil:
 		return // a broken entry stays for whoever wants to see why
-	case state != Removed:
+	case state != removed:
 		if state != Empty && reason != reasonImported {
 			reason = ""
 		} else if state == Empty {
 			reason = reasonEmpty
 		}
-		c.mark(s, Removed, cmp.Or(reason, "not_configured"))
+		c.mark(s, removed, cmp.Or(reason, "not_configured"))
 	case now.Sub(cmp.Or(s.rec.StateAt, s.rec.ValidatedAt)) > removedFor:
 		s.erase()
 		c.changed()

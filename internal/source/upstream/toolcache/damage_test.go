@@ -85,9 +85,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"))
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o := toolcache.VerifyOptions{Now: now, Zone: time.UTC}
-		r := toolcache.Verify(data, o)
-		m, err := toolcache.Migrate(data, o)
+		r := toolcache.VerifyAt(data, now, time.UTC)
+		m, err := toolcache.MigrateFrom(data, time.UTC)
 		if r.OK() && err != nil {
 			t.Errorf("it is valid, but cannot be migrated: %v", err)
 		}
@@ -97,7 +96,7 @@ func FuzzLoad(f *testing.F) {
 		if !json.Valid(m.After) && r.OK() {
 			t.Errorf("the migrated file is not JSON: %q", m.After)
 		}
-		again := toolcache.Verify(m.After, o)
+		again := toolcache.VerifyAt(m.After, now, time.UTC)
 		if again.OK() != r.OK() || len(again.Servers) != len(r.Servers) {
 			t.Errorf("verified %+v, then %+v", r, again)
 		}

@@ -7,7 +7,7 @@
 // The cache is never needed for correctness: whatever goes wrong with it is a warning and a
 // counter, and the gateway works on without it.
 //
-// [File] is the file of one host, joined with what other processes write there, kept whole
+// The file of a host is joined with what other processes write there, kept whole
 // when one of them is killed, and kept aside when it is broken. [Verify], [Migrate] and
 // [Cache.Import] are what people do with such files. Entries stay bytes until somebody looks them
 // up, so that a start costs one pass over the file; a list that has been tampered with is found

@@ -34,7 +34,7 @@ var serverName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 // newDocument is the file before anything was written.
 func newDocument(now time.Time) *document {
-	return &document{version: Version, created: now, updated: now, entries: map[string]json.RawMessage{}}
+	return &document{version: version, created: now, updated: now, entries: map[string]json.RawMessage{}}
 }
 
 // clone is a copy whose entries can be changed.
@@ -44,7 +44,7 @@ func (d *document) clone() *document {
 	return &c
 }
 
-// readDocument reads a file of any version that we know, as of [Version], and reports what is
+// readDocument reads a file of any version that we know, as of [version], and reports what is
 // wrong with it outside its entries. A newer major version is a [*foreignVersionError].
 func readDocument(data []byte, zone *time.Location, report reporter) (*document, error) {
 	plain, err := expand(data)
@@ -55,7 +55,7 @@ func readDocument(data []byte, zone *time.Location, report reporter) (*document,
 	before := len(*report.list)
 	d := parseDocument(plain, report)
 	d.plain = len(plain)
-	if versionPattern.MatchString(d.version) && major(d.version) > major(Version) {
+	if versionPattern.MatchString(d.version) && major(d.version) > major(version) {
 		*report.list = (*report.list)[:before] // nothing in it is ours to judge
 		err := &foreignVersionError{d.version}
 		report.at("version").fail(ruleVersion, err.Error())
@@ -136,7 +136,7 @@ func asFinding(s *scanner, err error, report reporter) error {
 func (d *document) readVersion(v json.RawMessage, report reporter) {
 	text, err := unquote(v)
 	if err == nil && !versionPattern.MatchString(text) {
-		err = fmt.Errorf("expected three numbers such as %q, got %.40q", Version, text)
+		err = fmt.Errorf("expected three numbers such as %q, got %.40q", version, text)
 	}
 	if err != nil {
 		report.fail(ruleType, err.Error())

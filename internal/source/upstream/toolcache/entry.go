@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Version is the format written: 1.1.0 adds optional fields to 1.0.0.
-const Version = "1.1.0"
+// version is the format written: 1.1.0 adds optional fields to 1.0.0.
+const version = "1.1.0"
 
 // State of an [Entry]; only an active one is served.
 type State string
 
-// The states.
+// The states. Callers set the first; the others are the cache's own.
 const (
-	Active  State = "active"
-	Removed State = "removed" // its server is no longer configured
-	Invalid State = "invalid" // its configuration changed, or it was found broken
-	Empty   State = "empty"   // the server confirmed that it has no tools now
+	Empty   State = "empty" // the server confirmed that it has no tools now
+	active  State = "active"
+	removed State = "removed" // its server is no longer configured
+	invalid State = "invalid" // its configuration changed, or it was found broken
 )
 
 // Entry is what is kept of one server. Lists hold definitions byte for byte as the

@@ -2,14 +2,40 @@ package toolcache
 
 import "time"
 
+// The file as a backend, for its own tests.
+type File = file
+
+// NewFile makes a File for path.
+var NewFile = newFile
+
+// Version is the format that is written.
+const Version = version
+
+// The states that only a Cache sets.
+const (
+	Active  = active
+	Removed = removed
+	Invalid = invalid
+)
+
+// SeverityWarning is the severity of what does not keep an entry from being used.
+const SeverityWarning = severityWarning
+
 // SlowFile is a File whose work calls before first, and has limit instead of 2 s.
 func SlowFile(path string, o FileOptions, limit time.Duration, before func(op string)) *File {
 	o.limit, o.before = limit, before
-	return NewFile(path, o)
+	return newFile(path, o)
 }
 
 // WithFile makes a Cache use a File.
 func WithFile(o *Options, f *File) { o.file = f }
+
+// Verify, Migrate and Import at another moment or in another time zone.
+var (
+	VerifyAt    = verify
+	MigrateFrom = migrateFrom
+	ImportFrom  = (*Cache).importFrom
+)
 
 // Sign signs an entry as a Cache does for its shared place.
 var Sign = sign

@@ -17,7 +17,7 @@ type field struct {
 
 // fields are in the order in which they are written: what is looked at first comes first.
 var fields = []field{
-	{"version", true, func(*record) json.RawMessage { return quote(Version) }, getVersion},
+	{"version", true, func(*record) json.RawMessage { return quote(version) }, getVersion},
 	{"state", false, func(r *record) json.RawMessage { return quote(string(r.state())) }, getState},
 	text("stateReason", word, func(r *record) *string { return &r.StateReason }),
 	moment("stateAt", func(r *record) *time.Time { return &r.StateAt }),
@@ -114,7 +114,7 @@ func object(name string, at func(*record) *json.RawMessage) field {
 func getVersion(_ *record, raw json.RawMessage) error {
 	s, err := unquote(raw)
 	if err == nil && !versionPattern.MatchString(s) {
-		err = fmt.Errorf("expected three numbers such as %q, got %.40q", Version, s)
+		err = fmt.Errorf("expected three numbers such as %q, got %.40q", version, s)
 	}
 	return err
 }
@@ -125,7 +125,7 @@ func getState(r *record, raw json.RawMessage) error {
 		return err
 	}
 	switch r.State = State(s); r.State {
-	case Active, Removed, Invalid, Empty:
+	case active, removed, invalid, Empty:
 		return nil
 	}
 	return fmt.Errorf("expected active, removed, invalid or empty, got %.40q", s)

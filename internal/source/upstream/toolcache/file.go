@@ -14,30 +14,30 @@ import (
 	"time"
 )
 
-// FileOptions are how a [File] is kept. The zero value works.
+// FileOptions are how a cache file is kept. The zero value works.
 type FileOptions struct {
 	// Mode of the file's permissions; 0 means 0600, or less if the file has less.
 	Mode fs.FileMode
 	// Compression is auto (default: gzip above 1 MiB), none or gzip.
 	Compression string
-	// AppVersion and Instance name the writer in the file; they say nothing of host or user.
-	AppVersion, Instance string
-	// Now replaces time.Now in tests, Zone the local time zone, in which old files count.
-	Now  func() time.Time
-	Zone *time.Location
+	// AppVersion names the writer in the file.
+	AppVersion string
+	// Now replaces time.Now in tests.
+	Now func() time.Time
 	// Logger gets a line for each file that is kept aside. Nil discards.
 	Logger *slog.Logger
 
-	limit  time.Duration // of file work; default 2 s
-	before func(op string)
+	instance string        // names the writer in the file too, and says nothing of host or user
+	limit    time.Duration // of file work; default 2 s
+	before   func(op string)
 }
 
-// File is the [Backend] of the processes of one host: a JSON file that people can read,
+// file is the [Backend] of the processes of one host: a JSON file that people can read,
 // and a lock beside it. It is never in the way: all work with files ends within 2 s or is left
 // alone, and while such work hangs everything fails at once. A symbolic link is resolved
 // once and its target is written. What cannot be read as a cache file is renamed to
 // <file>.corrupt-<time> and <file>.bak takes its place.
-type File struct {
+type file struct {
 	opts FileOptions
 	path string
 	work chan struct{} // held by who does file work, and guards what follows
@@ -51,7 +51,7 @@ type File struct {
 
 	hanging atomic.Int32 // pieces of work that were left alone
 	info    atomic.Pointer[FileInfo]
-	closed  context.Context //nolint:containedctx // it ends the File's own work, nobody's request
+	closed  context.Context //nolint:containedctx // it ends its own work, nobody's request
 	close   context.CancelFunc
 	tasks   sync.WaitGroup
 }
@@ -77,13 +77,10 @@ type FileInfo struct {
 // fileLimit is how long file work may take, and how long one waits for the lock.
 const fileLimit = 2 * time.Second
 
-// NewFile makes a File for path; nothing is read or made yet.
-func NewFile(path string, o FileOptions) *File {
+// newFile makes a file for path; nothing is read or made yet.
+func newFile(path string, o FileOptions) *file {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Zone == nil {
-		o.Zone = time.Local
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -97,7 +94,7 @@ func NewFile(path string, o FileOptions) *File {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	f := &File{opts: o, path: path, work: make(chan struct{}, 1)}
+	f := &file{opts: o, path: path, work: make(chan struct{}, 1)}
 	f.closed, f.close = context.WithCancel(context.Background())
 	f.info.Store(&FileInfo{Path: path, Writable: true, Missing: true})
 	return f
@@ -105,7 +102,7 @@ func NewFile(path string, o FileOptions) *File {
 
 // Load reads the file, unless it is the one that was read or written last. At the first time it
 // also clears away what killed processes left.
-func (f *File) Load(ctx context.Context) (Snapshot, error) {
+func (f *file) Load(ctx context.Context) (Snapshot, error) {
 	return within(ctx, f, f.opts.limit, func() (Snapshot, error) {
 		f.opts.before("load")
 		if err := f.load(); err != nil {
@@ -115,7 +112,7 @@ func (f *File) Load(ctx context.Context) (Snapshot, error) {
 	})
 }
 
-func (f *File) snapshot() Snapshot {
+func (f *file) snapshot() Snapshot {
 	if f.doc == nil {
 		return Snapshot{Entries: map[string]json.RawMessage{}}
 	}
@@ -124,7 +121,7 @@ func (f *File) snapshot() Snapshot {
 
 // Commit writes the file, with all changes or none; see [Backend]. A commit without changes makes a
 // file that is missing and brings one of an older format up to date.
-func (f *File) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
+func (f *file) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // work that was left alone must not write later
 	return within(ctx, f, 2*f.opts.limit, func() (Snapshot, error) {
@@ -138,10 +135,10 @@ func (f *File) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
 }
 
 // Info is what is known of the file since it was last read or written.
-func (f *File) Info() FileInfo { return *f.info.Load() }
+func (f *file) Info() FileInfo { return *f.info.Load() }
 
 // Close ends watching and waits for work in the background, 2 s at most.
-func (f *File) Close() error {
+func (f *file) Close() error {
 	f.close()
 	done := make(chan struct{})
 	go func() {
@@ -159,7 +156,7 @@ func (f *File) Close() error {
 
 // within does file work in a goroutine of its own and leaves it alone after limit. One works at
 // a time; while somebody hangs, nobody waits for him.
-func within[T any](ctx context.Context, f *File, limit time.Duration, work func() (T, error)) (T, error) {
+func within[T any](ctx context.Context, f *file, limit time.Duration, work func() (T, error)) (T, error) {
 	var none T
 	if f.closed.Err() != nil {
 		return none, fmt.Errorf("use tool cache %q: %w", f.path, fs.ErrClosed)
@@ -204,7 +201,7 @@ func within[T any](ctx context.Context, f *File, limit time.Duration, work func(
 	return none, f.slow()
 }
 
-func (f *File) slow() error {
+func (f *file) slow() error {
 	return newCaused(causeSlow, "use tool cache", f.path,
 		"the file system does not answer within "+f.opts.limit.String(),
 		"put the file on a local disk: COLLIE_CACHE_FILE", nil)

@@ -14,7 +14,7 @@ import (
 )
 
 // commit writes the file under its lock, on top of what lies there then.
-func (f *File) commit(ctx context.Context, changes []Change) error {
+func (f *file) commit(ctx context.Context, changes []Change) error {
 	if f.target == "" {
 		f.target = resolve(f.path)
 	}
@@ -63,7 +63,7 @@ func (f *File) commit(ctx context.Context, changes []Change) error {
 
 // refresh reads the file again if it is not the one we know. The generation alone does not tell:
 // people edit files.
-func (f *File) refresh() error {
+func (f *file) refresh() error {
 	now, err := f.look()
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (f *File) refresh() error {
 
 // permitted asks the modes, not the kernel: root may write anything, and still means something
 // by chmod 444.
-func (f *File) permitted() error {
+func (f *file) permitted() error {
 	const hint = "chmod u+w it; until then the tool lists are kept in memory"
 	if info, err := os.Stat(f.target); err == nil {
 		if !info.Mode().IsRegular() {
@@ -114,7 +114,7 @@ func folderWritable(path string) bool {
 	return err != nil || runtime.GOOS == "windows" || writable(info)
 }
 
-func (f *File) setWritable(ok bool) {
+func (f *file) setWritable(ok bool) {
 	info := f.Info()
 	info.Writable = ok
 	f.info.Store(&info)
@@ -122,7 +122,7 @@ func (f *File) setWritable(ok bool) {
 
 // lock takes the lock beside the file. A file system without locks has to do with a look at the
 // generation before the rename.
-func (f *File) lock(ctx context.Context) (unlock func(), err error) {
+func (f *file) lock(ctx context.Context) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.opts.limit)
 	defer cancel()
 	unlock, free, err := atomicfile.TryLock(f.target + ".lock")
@@ -146,7 +146,7 @@ func (f *File) lock(ctx context.Context) (unlock func(), err error) {
 }
 
 // apply makes the next version of the document.
-func (f *File) apply(doc *document, changes []Change) *document {
+func (f *file) apply(doc *document, changes []Change) *document {
 	next := doc.clone()
 	for _, c := range changes {
 		if c.Entry == nil {
@@ -168,12 +168,12 @@ func (f *File) apply(doc *document, changes []Change) *document {
 		App        string `json:"app"`
 		AppVersion string `json:"appVersion"`
 		InstanceID string `json:"instanceId"`
-	}{"collie", f.opts.AppVersion, f.opts.Instance})
+	}{"collie", f.opts.AppVersion, f.opts.instance})
 	return next
 }
 
 // keepOriginal keeps a file of an older format before it is replaced.
-func (f *File) keepOriginal() error {
+func (f *file) keepOriginal() error {
 	if f.original == nil {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (f *File) keepOriginal() error {
 	return atomicfile.Write(name, f.original, 0o600)
 }
 
-func (f *File) replace(data []byte) error {
+func (f *file) replace(data []byte) error {
 	o := atomicfile.Options{Perm: f.mode(), KeepOwner: true}
 	if f.unlocked {
 		o.Before = func() error {
@@ -199,7 +199,7 @@ func (f *File) replace(data []byte) error {
 }
 
 // mode keeps that of the old file, and is never wider than 0600 unless the user wants it.
-func (f *File) mode() fs.FileMode {
+func (f *file) mode() fs.FileMode {
 	if f.opts.Mode != 0 {
 		return f.opts.Mode.Perm()
 	}
@@ -210,7 +210,7 @@ func (f *File) mode() fs.FileMode {
 }
 
 // settle remembers what was written.
-func (f *File) settle(next *document, plain, data []byte) {
+func (f *file) settle(next *document, plain, data []byte) {
 	now, err := f.look()
 	if err != nil {
 		now = stamp{} // the next work reads the file again

@@ -31,7 +31,7 @@ func (s stamp) equal(t stamp) bool {
 }
 
 // look takes the stamp of the file as it is now.
-func (f *File) look() (stamp, error) {
+func (f *file) look() (stamp, error) {
 	file, err := f.open()
 	if file == nil {
 		return stamp{}, err
@@ -54,7 +54,7 @@ func stampOf(file *os.File) (stamp, error) {
 }
 
 // open opens the file; nil without an error means that there is none.
-func (f *File) open() (*os.File, error) {
+func (f *file) open() (*os.File, error) {
 	info, err := os.Stat(f.target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -73,7 +73,7 @@ func (f *File) open() (*os.File, error) {
 }
 
 // load brings doc up to date with the file.
-func (f *File) load() error {
+func (f *file) load() error {
 	if f.target == "" {
 		f.target = resolve(f.path)
 	}
@@ -126,7 +126,7 @@ func resolve(path string) string {
 }
 
 // read reads and takes the file. bad is why it is not a cache file.
-func (f *File) read() (doc *document, data []byte, bad *Finding, err error) {
+func (f *file) read() (doc *document, data []byte, bad *Finding, err error) {
 	file, err := f.open()
 	if err != nil {
 		return nil, nil, nil, err
@@ -142,7 +142,7 @@ func (f *File) read() (doc *document, data []byte, bad *Finding, err error) {
 	}
 	if now.info.Size() > maxFile {
 		return nil, nil, &Finding{
-			Rule: ruleSize, Severity: SeverityError,
+			Rule: ruleSize, Severity: severityError,
 			Message: errTooLarge.Error(),
 		}, nil
 	}
@@ -153,7 +153,7 @@ func (f *File) read() (doc *document, data []byte, bad *Finding, err error) {
 	}
 	data = data[:n]
 	var findings []Finding
-	doc, err = readDocument(data, f.opts.Zone, reporter{list: &findings})
+	doc, err = readDocument(data, time.Local, reporter{list: &findings})
 	if foreign, ok := errors.AsType[*foreignVersionError](err); ok {
 		return nil, nil, nil, newCaused(causeNewer, "read tool cache", f.path, foreign.Error(),
 			"the file is left as it is and nothing is kept; use the newer Collie, or another file: COLLIE_CACHE_FILE", nil)
@@ -166,7 +166,7 @@ func (f *File) read() (doc *document, data []byte, bad *Finding, err error) {
 }
 
 // take makes doc what the file is.
-func (f *File) take(doc *document, data []byte, now stamp) {
+func (f *file) take(doc *document, data []byte, now stamp) {
 	f.doc, f.stamp, f.original = doc, now, nil
 	info := FileInfo{Path: f.path, Writable: true, Missing: now.info == nil, LockWaits: f.Info().LockWaits}
 	if doc != nil {
@@ -187,7 +187,7 @@ func (f *File) take(doc *document, data []byte, now stamp) {
 }
 
 // corrupt is the error of a file that is none of ours.
-func (f *File) corrupt(bad Finding) error {
+func (f *file) corrupt(bad Finding) error {
 	at := ""
 	if bad.Line > 0 {
 		at = fmt.Sprintf("line %d column %d: ", bad.Line, bad.Column)
@@ -207,7 +207,7 @@ const (
 
 // recover keeps a broken file aside and takes the last good one in its place. It returns
 // no error: a start goes on without a cache.
-func (f *File) recover(bad Finding) error {
+func (f *file) recover(bad Finding) error {
 	aside, healed := f.quarantine()
 	if healed {
 		return nil
@@ -225,7 +225,7 @@ func (f *File) recover(bad Finding) error {
 
 // quarantine renames the broken file and returns its new name, empty if it has to stay. Whoever
 // has the lock looks again, since another process may have put a good file in its place.
-func (f *File) quarantine() (aside string, healed bool) {
+func (f *file) quarantine() (aside string, healed bool) {
 	if f.permitted() != nil {
 		return "", false
 	}
@@ -242,7 +242,7 @@ func (f *File) quarantine() (aside string, healed bool) {
 }
 
 // setAside renames the file and removes the oldest of those that were set aside before.
-func (f *File) setAside() (name string) {
+func (f *file) setAside() (name string) {
 	name = f.target + corruptSuffix + f.opts.Now().UTC().Format("20060102T150405.000Z")
 	if err := os.Rename(f.target, name); err != nil {
 		return ""
@@ -270,7 +270,7 @@ func escapeGlob(name string) string {
 }
 
 // lastGood reads the copy of the last file that loaded cleanly.
-func (f *File) lastGood() *document {
+func (f *file) lastGood() *document {
 	info, err := os.Stat(f.target + backupSuffix)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return nil
@@ -280,7 +280,7 @@ func (f *File) lastGood() *document {
 		return nil
 	}
 	var findings []Finding
-	doc, err := readDocument(data, f.opts.Zone, reporter{list: &findings})
+	doc, err := readDocument(data, time.Local, reporter{list: &findings})
 	if _, bad := firstError(findings); bad || err != nil {
 		return nil
 	}
@@ -288,7 +288,7 @@ func (f *File) lastGood() *document {
 }
 
 // backUp copies a file that loaded cleanly, in the background and at most once a day.
-func (f *File) backUp(data []byte) {
+func (f *file) backUp(data []byte) {
 	name := f.target + backupSuffix
 	if info, err := os.Stat(name); err == nil && f.opts.Now().Sub(info.ModTime()) < backupEvery {
 		return

@@ -20,7 +20,7 @@ const (
 
 // Watch calls tell after each change of the file that is not our own: by another process, by a
 // person who edits or removes it.
-func (f *File) Watch(ctx context.Context, tell func()) error {
+func (f *file) Watch(ctx context.Context, tell func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(f.closed, cancel)()
@@ -63,7 +63,7 @@ func (f *File) Watch(ctx context.Context, tell func()) error {
 }
 
 // peek takes the file's stamp and says whether it is another one than we know.
-func (f *File) peek(ctx context.Context) (now stamp, foreign bool) {
+func (f *file) peek(ctx context.Context) (now stamp, foreign bool) {
 	type seen struct {
 		stamp
 		foreign bool
@@ -89,7 +89,7 @@ type notices struct {
 }
 
 // notify asks the system for events in the file's folder, until ctx ends.
-func (f *File) notify(ctx context.Context) notices {
+func (f *file) notify(ctx context.Context) notices {
 	target := resolve(f.path)
 	n := notices{base: filepath.Base(target), every: watchPoll}
 	w, err := fsnotify.NewWatcher()

@@ -13,8 +13,8 @@ type Severity string
 // The severities. An entry with an error is not used, a file with an error outside its entries
 // is not read at all.
 const (
-	SeverityError   Severity = "error"
-	SeverityWarning Severity = "warning"
+	severityError   Severity = "error"
+	severityWarning Severity = "warning"
 )
 
 // Finding is one thing that is wrong with a cache file.
@@ -62,13 +62,13 @@ func (r reporter) add(s Severity, rule, message string) {
 	*r.list = append(*r.list, Finding{Pointer: r.pointer, Rule: rule, Severity: s, Message: message})
 }
 
-func (r reporter) fail(rule, message string) { r.add(SeverityError, rule, message) }
-func (r reporter) warn(rule, message string) { r.add(SeverityWarning, rule, message) }
+func (r reporter) fail(rule, message string) { r.add(severityError, rule, message) }
+func (r reporter) warn(rule, message string) { r.add(severityWarning, rule, message) }
 
 // firstError is the first finding that is an error.
 func firstError(list []Finding) (Finding, bool) {
 	for _, f := range list {
-		if f.Severity == SeverityError {
+		if f.Severity == severityError {
 			return f, true
 		}
 	}
@@ -77,7 +77,7 @@ func firstError(list []Finding) (Finding, bool) {
 
 // syntax reports where data stops being JSON.
 func (r reporter) syntax(data []byte, err error) {
-	f := Finding{Pointer: r.pointer, Rule: ruleJSON, Severity: SeverityError, Message: err.Error()}
+	f := Finding{Pointer: r.pointer, Rule: ruleJSON, Severity: severityError, Message: err.Error()}
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		f.Line, f.Column = position(data, int(e.ByteOffset))
 		f.Message = e.Err.Error()

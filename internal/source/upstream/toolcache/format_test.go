@@ -146,7 +146,7 @@ func TestMigration(t *testing.T) {
 	}
 	zone := time.FixedZone("CST", 8*3600)
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	m, err := toolcache.Migrate(old, toolcache.VerifyOptions{Now: now, Zone: zone})
+	m, err := toolcache.MigrateFrom(old, zone)
 	if err != nil || !m.Changed() || m.From != "1.0.0" || m.To != toolcache.Version {
 		t.Fatalf("migration %s to %s, %v", m.From, m.To, err)
 	}
@@ -157,11 +157,11 @@ func TestMigration(t *testing.T) {
 	if err := fits(compile(t), m.After); err != nil {
 		t.Error(err)
 	}
-	again, err := toolcache.Migrate(m.After, toolcache.VerifyOptions{Now: now})
+	again, err := toolcache.Migrate(m.After)
 	if err != nil || again.Changed() || !bytes.Equal(again.After, m.After) {
 		t.Errorf("a second migration changes something: %v", err)
 	}
-	if r := toolcache.Verify(old, toolcache.VerifyOptions{Now: now, Zone: zone}); !r.OK() || len(r.Servers) != 2 || r.TotalWrites != 2 || r.Version != "1.0.0" {
+	if r := toolcache.VerifyAt(old, now, zone); !r.OK() || len(r.Servers) != 2 || r.TotalWrites != 2 || r.Version != "1.0.0" {
 		t.Errorf("verify: %+v", r)
 	}
 }
@@ -207,7 +207,7 @@ func TestOtherProgramsFile(t *testing.T) {
 		b := stored(t)
 		c := b.open(t, func(o *toolcache.Options) { o.TrustImported = true })
 		c.Store("weather", entry(2, "own"))
-		got, err := c.Import(old, toolcache.VerifyOptions{Now: b.clock(), Zone: time.UTC})
+		got, err := toolcache.ImportFrom(c, old, time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestOtherProgramsFile(t *testing.T) {
 		mustClose(t, c)
 		b.verify(t)
 		for _, bad := range []string{"", "{", `{"version":"3.0.0","mcpServers":{},"metadata":{}}`, `[1]`} {
-			if _, err := c.Import([]byte(bad), toolcache.VerifyOptions{}); err == nil {
+			if _, err := c.Import([]byte(bad)); err == nil {
 				t.Errorf("%q was imported", bad)
 			}
 		}
@@ -252,7 +252,7 @@ func TestVerifyFindings(t *testing.T) {
 			if !strings.Contains(good, tc.old) {
 				t.Fatalf("%q is not in\n%s", tc.old, good)
 			}
-			r := toolcache.Verify([]byte(strings.Replace(good, tc.old, tc.new, 1)), toolcache.VerifyOptions{Now: b.clock()})
+			r := toolcache.VerifyAt([]byte(strings.Replace(good, tc.old, tc.new, 1)), b.clock(), time.UTC)
 			if len(r.Findings) == 0 {
 				t.Fatal("nothing found")
 			}

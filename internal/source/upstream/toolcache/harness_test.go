@@ -50,7 +50,7 @@ func (b *bench) pass(d time.Duration) {
 func (b *bench) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.Cache {
 	t.Helper()
 	o := toolcache.Options{
-		Path: b.path, Now: b.clock, Collect: 2 * time.Millisecond, AppVersion: "1.2.3", Instance: "test",
+		Path: b.path, Now: b.clock, Collect: 2 * time.Millisecond, AppVersion: "1.2.3",
 		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, f := range with {

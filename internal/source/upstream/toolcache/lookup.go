@@ -69,11 +69,11 @@ func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string
 	switch {
 	case r == nil:
 		return Miss, s.broken
-	case r.State == Removed:
+	case r.State == removed:
 		return Miss, reasonRemoved
 	case r.State == Empty:
 		return Miss, reasonEmpty
-	case r.State == Invalid && r.StateReason != reasonConfigChanged:
+	case r.State == invalid && r.StateReason != reasonConfigChanged:
 		return Miss, reasonInvalid
 	case r.StateReason == reasonImported:
 		return imported(trustImported)

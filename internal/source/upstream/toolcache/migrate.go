@@ -25,13 +25,13 @@ var steps = []step{
 type foreignVersionError struct{ version string }
 
 func (e *foreignVersionError) Error() string {
-	return fmt.Sprintf("format %s is newer than %s", e.version, Version)
+	return fmt.Sprintf("format %s is newer than %s", e.version, version)
 }
 
-// migrate brings a document to [Version], in memory. zone is that of times which do not say
+// migrate brings a document to [version], in memory. zone is that of times which do not say
 // theirs. A higher minor version is left as it is, fields that we do not know included.
 func migrate(d *document, zone *time.Location) error {
-	if compareVersions(d.version, Version) >= 0 {
+	if compareVersions(d.version, version) >= 0 {
 		return nil
 	}
 	for _, s := range steps {
@@ -40,8 +40,8 @@ func migrate(d *document, zone *time.Location) error {
 			d.version = s.to + ".0"
 		}
 	}
-	if compareVersions(d.version, Version) < 0 {
-		return fmt.Errorf("format %s is not one that can be brought to %s", d.version, Version)
+	if compareVersions(d.version, version) < 0 {
+		return fmt.Errorf("format %s is not one that can be brought to %s", d.version, version)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func entryFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 		}
 		out = append(out, m)
 	}
-	return joinObject(append(out, member{"state", quote(string(Active))}, member{"stateReason", quote(reasonImported)}))
+	return joinObject(append(out, member{"state", quote(string(active))}, member{"stateReason", quote(reasonImported)}))
 }
 
 // timeFrom10 reads a local time without a zone; what is not a time stays.

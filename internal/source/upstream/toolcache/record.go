@@ -19,7 +19,7 @@ type record struct {
 
 func (r *record) state() State {
 	if r.State == "" {
-		return Active
+		return active
 	}
 	return r.State
 }

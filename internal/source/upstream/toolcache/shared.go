@@ -271,7 +271,7 @@ func (c *Cache) live() map[string]*record {
 	defer c.mu.Unlock()
 	list := map[string]*record{}
 	for name, s := range c.slots {
-		if s.live && !s.gone && s.rec != nil && s.rec.State == Active && s.rec.StateReason == "" {
+		if s.live && !s.gone && s.rec != nil && s.rec.State == active && s.rec.StateReason == "" {
 			list[name] = s.rec
 		}
 	}
@@ -354,7 +354,7 @@ func (c *Cache) Lease(ctx context.Context, server string) (release func(), ok bo
 func (s *shared) lease(ctx context.Context, name string, d, limit time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return s.backend.Lease(ctx, name, s.cache.opts.Instance, d)
+	return s.backend.Lease(ctx, name, s.cache.instance, d)
 }
 
 // hold renews a lease until it ends, and gives it back.

@@ -23,7 +23,7 @@ func gateway(t *testing.T, shared toolcache.Shared, with ...func(*toolcache.Opti
 	t.Helper()
 	b := newBench(t)
 	with = append([]func(*toolcache.Options){func(o *toolcache.Options) {
-		o.Shared, o.Key, o.Instance = shared, sharedKey, b.path
+		o.Shared, o.Key = shared, sharedKey
 	}}, with...)
 	return b, b.open(t, with...)
 }

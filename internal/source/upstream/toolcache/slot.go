@@ -90,7 +90,7 @@ func (h header) compare(other header) int {
 // readHeader reads the header alone; encodeRecord puts it first. What is wrong is the business of
 // who reads the whole entry, and stays zero here.
 func readHeader(raw json.RawMessage) header {
-	h := header{state: Active}
+	h := header{state: active}
 	var updated time.Time
 	s := newScanner(raw)
 	_, _ = s.object(func(name string) error {

@@ -198,7 +198,7 @@ func counts(m map[string]uint64) map[string]uint64 {
 }
 
 func (c *Cache) row(name string, s *slot, now time.Time) ServerRow {
-	row := ServerRow{Name: name, Bytes: len(s.raw), State: Invalid, StateReason: s.broken}
+	row := ServerRow{Name: name, Bytes: len(s.raw), State: invalid, StateReason: s.broken}
 	if w, ok := c.wants[name]; ok {
 		row.Configured = true
 		row.Verdict, row.Reason = s.judge(w, now, c.opts.TrustImported)

@@ -105,7 +105,7 @@ func unfit(server string, e *Entry) string {
 // newRecord is the entry to keep after old, nil for the first one.
 func newRecord(e *Entry, sum string, old *record, now time.Time) *record {
 	fresh := *e
-	fresh.State, fresh.StateReason, fresh.StateAt = Active, "", time.Time{}
+	fresh.State, fresh.StateReason, fresh.StateAt = active, "", time.Time{}
 	fresh.LastErrorCode, fresh.LastErrorAt = "", time.Time{}
 	fresh.ToolsHash, fresh.Rev = sum, 1
 	fresh.LastUpdated, fresh.ValidatedAt = plain(now), plain(now)
@@ -143,7 +143,7 @@ func earlier(a, b time.Time) time.Time {
 
 // sameOffer reports whether clients see the same in both.
 func sameOffer(a, b *Entry) bool {
-	return a.State == Active && a.StateReason == "" && a.Instructions == b.Instructions && a.ToolsHash == b.ToolsHash &&
+	return a.State == active && a.StateReason == "" && a.Instructions == b.Instructions && a.ToolsHash == b.ToolsHash &&
 		sameJSON(a.Capabilities, b.Capabilities) && sameJSON(a.ServerInfo, b.ServerInfo) &&
 		sameList(a.Prompts, b.Prompts) && sameList(a.Resources, b.Resources) && sameList(a.ResourceTemplates, b.ResourceTemplates)
 }

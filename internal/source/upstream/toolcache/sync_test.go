@@ -31,7 +31,7 @@ func TestGatewaysConverge(t *testing.T) {
 		benches := []*bench{newBench(t), newBench(t)}
 		for i := range rapid.IntRange(2, 4).Draw(rt, "gateways") {
 			b := benches[i%2]
-			c := b.open(t, func(o *toolcache.Options) { o.Shared, o.Key, o.Instance = place.Open(), sharedKey, fmt.Sprint(i) })
+			c := b.open(t, func(o *toolcache.Options) { o.Shared, o.Key = place.Open(), sharedKey })
 			defer c.Close() //nolint:errcheck // what it has to write was flushed
 			w.caches, w.files, w.seen = append(w.caches, c), append(w.files, i%2), append(w.seen, map[string]*toolcache.Entry{})
 			defer c.Watch(func(string) {})()

@@ -36,34 +36,20 @@ func (r Report) OK() bool {
 	return !bad
 }
 
-// VerifyOptions are what a file is read with. The zero value is now and here.
-type VerifyOptions struct {
-	Now  time.Time      // when it is; zero means time.Now
-	Zone *time.Location // of times that do not say theirs; nil means the local one
-}
-
-func (o VerifyOptions) filled() VerifyOptions {
-	if o.Now.IsZero() {
-		o.Now = time.Now()
-	}
-	if o.Zone == nil {
-		o.Zone = time.Local
-	}
-	return o
-}
-
 // Verify checks a cache file as the loader does, and more: the hash of every list. It
-// lists everything that is wrong, by a JSON pointer into the file as of [Version]. Only what is
+// lists everything that is wrong, by a JSON pointer into the file as of [version]. Only what is
 // wrong outside the entries keeps the rest of the file from being used.
-func Verify(data []byte, o VerifyOptions) Report {
-	o = o.filled()
+func Verify(data []byte) Report { return verify(data, time.Now(), time.Local) }
+
+// verify takes times that do not say their zone as those of zone.
+func verify(data []byte, now time.Time, zone *time.Location) Report {
 	r := Report{Bytes: len(data), Compressed: isCompressed(data), Servers: []Verified{}, Findings: []Finding{}}
 	report := reporter{list: &r.Findings}
 	if len(data) > maxFile {
 		report.fail(ruleSize, errTooLarge.Error())
 		return r
 	}
-	d, err := readDocument(data, o.Zone, report)
+	d, err := readDocument(data, zone, report)
 	if d == nil {
 		return r
 	}
@@ -71,9 +57,9 @@ func Verify(data []byte, o VerifyOptions) Report {
 	if err != nil {
 		return r
 	}
-	checkDocument(d, o.Now, report)
+	checkDocument(d, now, report)
 	for _, name := range slices.Sorted(maps.Keys(d.entries)) {
-		r.Servers = append(r.Servers, verifyEntry(d, name, o.Now, report.at("mcpServers").at(name)))
+		r.Servers = append(r.Servers, verifyEntry(d, name, now, report.at("mcpServers").at(name)))
 	}
 	return r
 }
