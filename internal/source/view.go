@@ -103,7 +103,7 @@ func (v *view) toolList() json.RawMessage {
 		if t := v.tools[name]; t.grouped {
 			list.add(groupDefinition(name, t.tool, shownActions(t.tool, &v.profile)))
 		} else {
-			list.add(renamed(t.action.Definition, t.action.Name, name))
+			list.addNamed(t.action.Definition, t.action.Name, name)
 		}
 	}
 	return list.bytes()
@@ -201,7 +201,7 @@ func (v *view) addPrompts(s *snapshot) {
 	for i, name := range expose(want) {
 		if _, taken := v.prompts[name]; !taken {
 			v.prompts[name] = targets[i]
-			list.add(renamed(defs[i], targets[i].original, name))
+			list.addNamed(defs[i], targets[i].original, name)
 		}
 	}
 	v.lists[tool.ListPrompts] = made(list)
@@ -220,11 +220,42 @@ func newList(kind tool.ListKind, size int) *list {
 }
 
 func (l *list) add(def json.RawMessage) {
+	l.next()
+	l.buf = append(l.buf, def...)
+}
+
+// next begins an element.
+func (l *list) next() {
 	if l.any {
 		l.buf = append(l.buf, ',')
 	}
 	l.any = true
-	l.buf = append(l.buf, def...)
+}
+
+// addNamed adds a definition under another name, see renamed. Where the name stands first, as it mostly does, the definition is
+// written once, into the list.
+func (l *list) addNamed(def json.RawMessage, old, name string) {
+	rest, first := strings.CutPrefix(string(def[:min(len(def), len(nameFirst)+len(old)+1)]), nameFirst+old)
+	if !first || rest != `"` || !plain(old) || !plain(name) {
+		l.add(renamed(def, old, name))
+		return
+	}
+	l.next()
+	l.buf = append(append(l.buf, nameFirst...), name...)
+	l.buf = append(l.buf, def[len(nameFirst)+len(old):]...)
+}
+
+// nameFirst begins most definitions.
+const nameFirst = `{"name":"`
+
+// plain reports whether a text stands in JSON as it is.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return false
+		}
+	}
+	return true
 }
 
 // made is a list that is complete.
