@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 	if a.InputSchema[0] != '{' {
 		return a, fmt.Errorf("tool %q: inputSchema is not an object", name)
 	}
-	if depth(a.InputSchema) > maxSchemaDepth {
+	if deeper(a.InputSchema, maxSchemaDepth) {
 		return a, fmt.Errorf("tool %q: inputSchema is nested deeper than %d", name, maxSchemaDepth)
 	}
 	conf := l.opts.Settings()
@@ -87,9 +88,13 @@ func checkName(raw, def json.RawMessage) (string, error) {
 	return name, nil
 }
 
-// depth is how deep arrays and objects nest in a valid JSON text.
-func depth(raw []byte) int {
-	deepest, now, quoted := 0, 0, false
+// deeper reports whether arrays and objects nest deeper than limit in a valid JSON text. Most texts have fewer brackets than that,
+// in strings or not, and are not walked.
+func deeper(raw []byte, limit int) bool {
+	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= limit {
+		return false
+	}
+	now, quoted := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case quoted && c == '\\':
@@ -97,13 +102,14 @@ func depth(raw []byte) int {
 		case c == '"':
 			quoted = !quoted
 		case !quoted && (c == '{' || c == '['):
-			now++
-			deepest = max(deepest, now)
+			if now++; now > limit {
+				return true
+			}
 		case !quoted && (c == '}' || c == ']'):
 			now--
 		}
 	}
-	return deepest
+	return false
 }
 
 // switchedOff says why the entry's tools setting leaves a tool out; empty if it does not.

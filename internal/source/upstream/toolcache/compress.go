@@ -22,6 +22,8 @@ const (
 	maxFile       = 64 << 20  // as it lies on the disk
 	maxExpanded   = 256 << 20 // after expansion
 	maxRatio      = 200       // more than JSON ever gives: a bomb
+	likelyRatio   = 32        // most that lists of tools give, where a file is large
+	likelySize    = 8 << 20   // what a file may say of its length before it has shown anything
 )
 
 // compress packs a file as the setting says.
@@ -58,7 +60,7 @@ func expand(data []byte) ([]byte, error) {
 	}
 	limit := min(maxExpanded, maxRatio*len(data))
 	var b bytes.Buffer
-	b.Grow(min(expanded(data), 32*len(data), limit) + bytes.MinRead) // ReadFrom wants so much room at the end, to see that it is one
+	b.Grow(min(expanded(data), max(likelyRatio*len(data), likelySize), limit) + bytes.MinRead) // ReadFrom wants so much room at the end, to see that it is one
 	if _, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {
 		return nil, fmt.Errorf("read gzip: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -29,5 +30,28 @@ func TestExpand(t *testing.T) {
 	binary.LittleEndian.PutUint32(lie[len(lie)-4:], 1<<31)
 	if _, err := expand(lie); err == nil {
 		t.Error("a file that lies about its length is expanded")
+	}
+}
+
+// TestExpandTakesRoomOnce shows that the texts of many tools that are much alike are expanded without being copied as they grow.
+func TestExpandTakesRoomOnce(t *testing.T) {
+	t.Parallel()
+	var text []byte
+	for i := range 5000 {
+		text = fmt.Appendf(text, `{"name":"tool%d","description":"%s"},`, i, strings.Repeat("does what a tool does ", 10))
+	}
+	packed, err := compress(text, compressGzip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) < likelyRatio*len(packed) || !isCompressed(packed) {
+		t.Fatalf("%d bytes are packed into %d, expected fewer", len(text), len(packed))
+	}
+	out, err := expand(packed)
+	if err != nil || !bytes.Equal(out, text) {
+		t.Fatalf("%d bytes, expected %d; error %v", len(out), len(text), err)
+	}
+	if cap(out) > len(text)+len(text)/4 {
+		t.Errorf("room for %d bytes was taken for %d", cap(out), len(text))
 	}
 }

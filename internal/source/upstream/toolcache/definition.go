@@ -1,6 +1,7 @@
 package toolcache
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,8 +82,12 @@ func checkName(l *list, name string) error {
 	return nil
 }
 
-// deeper reports whether arrays and objects nest deeper than limit in a valid text.
+// deeper reports whether arrays and objects nest deeper than limit in a valid text. Most texts have fewer brackets than that, in
+// strings or not, and are not walked.
 func deeper(raw []byte, limit int) bool {
+	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= limit {
+		return false
+	}
 	depth, quoted := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
