@@ -66,6 +66,7 @@ var layers = map[string]string{
 	"cmd/collie": "face/cli process",
 
 	// What people manage, which faces may import.
+	"source/siyuan/admin":         "tool source source/siyuan source/siyuan/kernel source/siyuan/access source/siyuan/action source/siyuan/connection source/siyuan/safety",
 	"vault/admin":                 "tool atomicfile vault vault/workspace vault/folder vault/salvage",
 	"source/upstream/hosts/admin": "tool atomicfile config source/upstream/hosts source/upstream/entry",
 
@@ -78,7 +79,7 @@ var layers = map[string]string{
 	"face/cli/mcp":     "app config tool process source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
 	"face/cli/clients": "app config tool process source/upstream/hosts/admin face/cli/learn " + commandGround,
 	"face/cli/cache":   "app config tool process face/cli/learn " + commandGround,
-	"face/cli/notes":   "app config tool process vault/admin face/cli/call " + commandGround,
+	"face/cli/notes":   "app config tool process vault/admin source/siyuan/admin face/cli/call " + commandGround,
 	"face/cli/*":       "app config tool process " + commandGround, // a group of commands
 
 	".":        "",

@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
-
-	"collie/internal/source/siyuan"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/source/siyuan/connection"
 )
 
@@ -40,19 +38,12 @@ func (n *Notes) Vault() string {
 	return n.vault.Path()
 }
 
-// managed is the source, for what people do with it. The kernel has been held against the
-// workspace that was recorded: nothing is to be changed in another one.
-func (n *Notes) managed(ctx context.Context) (*siyuan.Source, error) {
+// Admin is what people manage of the notes. The error says why there are none.
+func (n *Notes) Admin() (*notesadmin.Notes, error) {
 	if err := n.Missing(); err != nil {
 		return nil, err
 	}
 	n.mu.Lock()
-	source, choice := n.source, n.choice
-	n.mu.Unlock()
-	if verify := verifyWorkspace(choice); verify != nil {
-		if err := verify(ctx, source.Kernel()); err != nil {
-			return nil, err
-		}
-	}
-	return source, nil
+	defer n.mu.Unlock()
+	return notesadmin.New(n.source, n.safety, notesadmin.VerifyWorkspace(n.choice)), nil
 }

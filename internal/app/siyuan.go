@@ -22,6 +22,7 @@ import (
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/source/siyuan/connection"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/mascot"
@@ -229,7 +230,7 @@ func (n *Notes) make(cfg *config.Config) error {
 	n.safety, n.client = coordinator, client
 	n.source = siyuan.New(siyuan.Options{
 		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, DefaultLevel: at.level, NewLevel: level,
-		Verify:    verifyWorkspace(choice),
+		Verify:    notesadmin.VerifyWorkspace(choice),
 		SwitchTTL: switchTTL(set.ConfigTTL, n.env), MaxResult: set.MaxResultKB << 10,
 		Files: n.files(set.LocalFileRoots), Coins: n.purse, Safety: coordinator, Logger: n.log,
 	})
@@ -316,30 +317,6 @@ func connectionName(c connection.Choice) string {
 		return c.Name
 	}
 	return string(c.From)
-}
-
-// verifyWorkspace holds the kernel against the workspace that was recorded, nil where none was.
-func verifyWorkspace(c connection.Choice) func(context.Context, *kernel.Client) error {
-	if c.Workspace == "" {
-		return nil
-	}
-	return func(ctx context.Context, k *kernel.Client) error {
-		// Without the token first, which a kernel on this machine does not need for it: another
-		// program that has got the port shall not see it.
-		plain := kernel.New(c.URL, kernel.Options{})
-		defer plain.Close()
-		info, err := plain.WorkspaceInfo(ctx)
-		if tool.KindOf(err) == tool.Unauthorized {
-			info, err = k.WorkspaceInfo(ctx)
-		}
-		if readOnly(err) {
-			return nil // it says nothing of its workspace, and gets nothing to write
-		}
-		if err != nil {
-			return err
-		}
-		return c.Verify(info.Dir)
-	}
 }
 
 // files says which files of this machine a call may touch: those in the folders of the settings,

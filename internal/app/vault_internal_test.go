@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"collie/internal/config"
-	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -81,20 +80,6 @@ func TestInsteadOfVault(t *testing.T) {
 		kernelNamed := kernelNamed(cfg, env, tt.flags)
 		if got := NotesOffered(cfg, env, tt.flags); got != (tt.serves || kernelNamed) {
 			t.Errorf("%s: offered %t", name, got)
-		}
-	}
-}
-
-func TestCounterpart(t *testing.T) {
-	t.Parallel()
-	all := []kernel.Notebook{{ID: "1", Name: "a"}, {ID: "2", Name: "b"}, {ID: "3", Name: "b"}, {ID: "4", Name: "c"}}
-	for _, tt := range []struct {
-		id, name string
-		want     kernel.ID
-	}{{"1", "x", "1"}, {"9", "a", "1"}, {"3", "b", "3"}, {"9", "b", ""}, {"4", "a", "4"}, {"9", "x", ""}} {
-		got := counterpart(all, kernel.Notebook{ID: kernel.ID(tt.id), Name: tt.name})
-		if (got == nil) != (tt.want == "") || got != nil && got.ID != tt.want {
-			t.Errorf("%+v: %+v", tt, got)
 		}
 	}
 }

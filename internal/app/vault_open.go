@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"collie/internal/config"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/safety"
 	"collie/internal/vault"
@@ -81,12 +82,55 @@ func vaultNotebooks(ctx context.Context, v *vault.Vault) ([]vaultadmin.Notebook,
 }
 
 func findVaultNotebook(all []vaultadmin.Notebook, name string) (vaultadmin.Notebook, error) {
-	levels := make([]NotebookLevel, len(all))
+	levels := make([]notesadmin.NotebookLevel, len(all))
 	for i, n := range all {
-		levels[i] = NotebookLevel{ID: n.ID, Name: n.Name}
+		levels[i] = notesadmin.NotebookLevel{ID: n.ID, Name: n.Name}
 	}
-	found, err := findNotebook(levels, name)
+	found, err := notesadmin.FindNotebook(levels, name)
 	return vaultadmin.Notebook{ID: found.ID, Name: found.Name}, err
+}
+
+// vaultSide is a vault as a side to carry from or to, which closes it.
+func vaultSide(v *vault.Vault) notesadmin.CarrySide {
+	return notesadmin.CarrySide{
+		Kernel: vaultClient(v, nil), Level: vaultLevel, Absent: !vaultadmin.New(v, vaultadmin.Options{}).Exists(),
+		Close: func() { _ = v.Close() }, // what was written is on disk already
+	}
+}
+
+// CarryToKernel looks at what the vault has and the kernel at an address lacks. It is nil where
+// there is no vault. Nothing is changed before Do.
+func CarryToKernel(ctx context.Context, cfg *config.Config, address, token string) (*notesadmin.Carry, error) {
+	v := vaultToRead(cfg, nil)
+	if !vaultadmin.New(v, vaultadmin.Options{}).Exists() {
+		return nil, nil //nolint:nilnil // the documented answer for none
+	}
+	return notesadmin.Compare(ctx, vaultSide(v), notesadmin.KernelSide(address, token))
+}
+
+// CarryToVault looks at what the kernel of a connection has and the vault lacks. A vault that is
+// not there yet lacks everything, and Do may make it.
+func CarryToVault(ctx context.Context, cfg *config.Config, env config.Env, choice KernelChoice) (*notesadmin.Carry, error) {
+	return notesadmin.Compare(ctx, notesadmin.KernelSide(choice.URL, choice.Token.Reveal()), vaultSide(newVault(cfg, env, slog.New(slog.DiscardHandler))))
+}
+
+// ExamineNotes makes all checks of the notes that the settings ask for.
+func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) *notesadmin.Report {
+	on := &notesadmin.Examined{Err: NotesMissing(ctx, cfg, env, flags)}
+	if on.Err == nil {
+		on.Choice, on.Warnings, on.Err = ChooseKernel(ctx, cfg, env, flags)
+	}
+	if on.Name = connectionName(on.Choice); on.Err == nil && !on.Choice.Configured {
+		file := vaultToRead(cfg, nil)
+		defer file.Close() //nolint:errcheck // nothing was changed
+		v := vaultadmin.New(file, vaultadmin.Options{})
+		on.Vault = &notesadmin.ExaminedVault{
+			Path: v.Path(), Exists: v.Exists(), Kernel: vaultClient(file, nil), Level: vaultLevel,
+			Open: func(ctx context.Context) error { _, err := file.Workspace(ctx); return err },
+		}
+		defer on.Vault.Kernel.Close()
+	}
+	return notesadmin.Examine(ctx, on)
 }
 
 // InsteadOfVault says what keeps the vault from being what the tools for notes work in, a sentence

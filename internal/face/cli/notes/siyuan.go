@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/config"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/tool"
 )
 
@@ -38,7 +38,7 @@ func SiYuanCommand(shared *root.Program) *cobra.Command {
 
 // withNotes opens the SiYuan source here, without any server, for a command that manages it, and
 // closes it when do has returned. An error says why there is none.
-func (p commands) withNotes(ctx context.Context, do func(a *app.App, cfg *config.Config) error) error {
+func (p commands) withNotes(ctx context.Context, do func(a *app.App, notes *notesadmin.Notes) error) error {
 	cfg, err := p.Load()
 	if err != nil {
 		return err
@@ -60,10 +60,11 @@ func (p commands) withNotes(ctx context.Context, do func(a *app.App, cfg *config
 	}
 	defer p.Stop(a)
 	p.AboutKernel(a)
-	if err := a.Notes.Missing(); err != nil {
+	notes, err := a.Notes.Admin()
+	if err != nil {
 		return err
 	}
-	return do(a, cfg)
+	return do(a, notes)
 }
 
 // workspaceChanged puts on record what a person has changed in the workspace.

@@ -11,6 +11,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 )
 
 // carryFlags say whether what the side that is left has decided goes to the other one.
@@ -47,9 +48,20 @@ func (p commands) carryToKernel(ctx context.Context, cfg *config.Config, n *newK
 	}
 	defer c.Close()
 	p.carryOver(ctx, cfg, c, f, sideVault, sideSiYuan)
-	if n := c.Documents(ctx); n > 0 && !p.JSON {
+	if n := documents(ctx, cfg); n > 0 && !p.JSON {
 		p.Note("the notes in the vault stay there, %s: collie vault export --siyuan FILE NOTEBOOK writes what SiYuan imports", output.Count(n, "document"))
 	}
+}
+
+// documents is how many the vault holds; 0 where that is not known.
+func documents(ctx context.Context, cfg *config.Config) int {
+	v := app.OpenVault(cfg, nil)
+	defer v.Close() //nolint:errcheck // nothing was changed
+	info, err := v.Info(ctx)
+	if err != nil {
+		return 0
+	}
+	return info.Documents
 }
 
 // carryToVault is carryToKernel the other way, for the kernel of a saved connection.
@@ -58,7 +70,7 @@ func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name str
 		return
 	}
 	choice, err := app.SavedChoice(ctx, cfg, p.Env, name)
-	var c *app.Carry
+	var c *notesadmin.Carry
 	if err == nil {
 		c, err = app.CarryToVault(ctx, cfg, p.Env, choice)
 	}
@@ -73,7 +85,7 @@ func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name str
 }
 
 // carryOver asks if need be, carries, and says what came of it.
-func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *app.Carry, f carryFlags, from, to string) {
+func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadmin.Carry, f carryFlags, from, to string) {
 	if c.Empty() {
 		if f.yes {
 			p.Note("%s has nothing to carry over that %s lacks", from, to)
@@ -103,7 +115,7 @@ func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *app.Carr
 }
 
 // carryRest says what was not carried.
-func (p commands) carryRest(c *app.Carry, say bool, to string) {
+func (p commands) carryRest(c *notesadmin.Carry, say bool, to string) {
 	if say && len(c.Kept) > 0 {
 		p.Note("%s has its own and keeps it: %s", to, output.OneLine(strings.Join(c.Kept, ", ")))
 	}
@@ -113,7 +125,7 @@ func (p commands) carryRest(c *app.Carry, say bool, to string) {
 }
 
 // carriedText names what there is to carry.
-func carriedText(c *app.Carry) string {
+func carriedText(c *notesadmin.Carry) string {
 	var parts []string
 	for i, l := range c.Levels {
 		if len(c.Levels) > 5 && i == 4 {

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 )
 
 func (p commands) siyuanConfigCommand() *cobra.Command {
@@ -26,7 +26,7 @@ func (p commands) siyuanConfigCommand() *cobra.Command {
 }
 
 func (p commands) siyuanConfigPath() error {
-	files := app.ToolConfigFiles()
+	files := notesadmin.ToolConfigFiles()
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"files": files})
 	}
@@ -49,13 +49,13 @@ func (p commands) siyuanConfigShowCommand() *cobra.Command {
 }
 
 func (p commands) siyuanConfigShow(ctx context.Context, name string) error {
-	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
-		cfg, tools, err := a.Notes.Switches(ctx)
+	return p.withNotes(ctx, func(_ *app.App, notes *notesadmin.Notes) error {
+		cfg, tools, err := notes.Switches(ctx)
 		if err != nil {
 			return err
 		}
 		if name != "" {
-			i := slices.IndexFunc(tools, func(t app.SwitchedTool) bool { return t.Name == name })
+			i := slices.IndexFunc(tools, func(t notesadmin.SwitchedTool) bool { return t.Name == name })
 			if i < 0 {
 				var known []string
 				for _, t := range tools {
@@ -78,7 +78,7 @@ func (p commands) siyuanConfigShow(ctx context.Context, name string) error {
 	})
 }
 
-func configJSON(cfg *app.ToolConfig, tools []app.SwitchedTool) map[string]any {
+func configJSON(cfg *notesadmin.ToolConfig, tools []notesadmin.SwitchedTool) map[string]any {
 	return map[string]any{
 		"source": cfg.Source, "format": cfg.Format, "old": cfg.Old(), "findings": append([]string{}, cfg.Findings...), "tools": tools,
 		"readOnlyTools": cfg.ReadOnly, "strictMode": cfg.Strict != nil && *cfg.Strict, "slimResponses": cfg.Slim,
@@ -87,7 +87,7 @@ func configJSON(cfg *app.ToolConfig, tools []app.SwitchedTool) map[string]any {
 }
 
 // showConfigHead says where the config comes from, and what is odd about it.
-func (p commands) showConfigHead(cfg *app.ToolConfig) error {
+func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
 	where := "defaults: the workspace has no tool config"
 	if cfg.Source != "" {
 		where = fmt.Sprintf("%s (%s)", cfg.Source, cfg.Format)
@@ -119,7 +119,7 @@ func (p commands) showConfigHead(cfg *app.ToolConfig) error {
 	return err
 }
 
-func (p commands) showSwitchedTools(tools []app.SwitchedTool) error {
+func (p commands) showSwitchedTools(tools []notesadmin.SwitchedTool) error {
 	var rows [][]string
 	for i := range tools {
 		t := &tools[i]
@@ -137,7 +137,7 @@ func (p commands) showSwitchedTools(tools []app.SwitchedTool) error {
 	return p.Table([]string{"TOOL", "", "ACTIONS", "OFF"}, rows)
 }
 
-func (p commands) showSwitches(t *app.SwitchedTool) error {
+func (p commands) showSwitches(t *notesadmin.SwitchedTool) error {
 	if !t.On {
 		p.Note("the tool is off as a whole; collie siyuan config set %s on switches it on", t.Name)
 	}
@@ -171,7 +171,7 @@ func (p commands) siyuanConfigSetCommand() *cobra.Command {
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			words := []string{"on", "off"}
 			if len(args) == 0 {
-				words = app.SwitchNames()
+				words = notesadmin.SwitchNames()
 			}
 			return slices.DeleteFunc(words, func(w string) bool { return len(args) > 1 || !strings.HasPrefix(w, typed) }), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -185,8 +185,8 @@ func (p commands) siyuanConfigSet(ctx context.Context, name, value string) error
 	if !ok {
 		return root.Usage("%s is %q, expected on or off", name, value)
 	}
-	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
-		cfg, err := a.Notes.Switch(ctx, name, on)
+	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
+		cfg, err := notes.Switch(ctx, name, on)
 		if err != nil {
 			return err
 		}
@@ -217,8 +217,8 @@ func (p commands) siyuanConfigMigrateCommand() *cobra.Command {
 }
 
 func (p commands) siyuanConfigMigrate(ctx context.Context) error {
-	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
-		m, err := a.Notes.Migrate(ctx)
+	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
+		m, err := notes.Migrate(ctx)
 		if err != nil {
 			return err
 		}

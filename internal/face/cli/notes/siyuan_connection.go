@@ -9,6 +9,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 )
 
 func (p commands) siyuanConnectionCommand() *cobra.Command {
@@ -148,7 +149,7 @@ func (p commands) siyuanConnectionTest(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	facts, err := app.TryKernel(ctx, choice.URL, choice.Token.Reveal(), nil)
+	facts, err := notesadmin.TryKernel(ctx, choice.URL, choice.Token.Reveal(), nil)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/tool"
 )
 
@@ -170,17 +171,17 @@ func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel,
 
 // tryToSave asks the kernel that is to be saved. A wrong token is an error; that nobody answers is
 // only told.
-func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token string) (*app.KernelFacts, error) {
+func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token string) (*notesadmin.KernelFacts, error) {
 	if n.untested || address == "" {
 		return nil, nil //nolint:nilnil // nobody was asked
 	}
-	facts, err := app.TryKernel(ctx, address, token, nil)
+	facts, err := notesadmin.TryKernel(ctx, address, token, nil)
 	e, ok := errors.AsType[*tool.Error](err)
 	switch {
 	case err == nil:
 		fmt.Fprintln(p.Err, output.OneLine(kernelLine(address, &facts)))
 		return &facts, nil
-	case ok && e.Kind == tool.Unavailable && e.Code == app.KernelUnreachable:
+	case ok && e.Kind == tool.Unavailable && e.Code == notesadmin.KernelUnreachable:
 		p.Note("not tested: %s; collie siyuan connection test %s does it later", e.Message, n.name)
 		return nil, nil //nolint:nilnil // nobody answered
 	case ok:
@@ -194,13 +195,13 @@ func unsaved(e *tool.Error, address string) string {
 	switch {
 	case e.Kind == tool.Unauthorized:
 		return "copy the token from SiYuan: Settings - About - API token, which is another thing than the access authorization code"
-	case e.Code == app.NotAKernel && strings.Count(address, "/") > 2:
+	case e.Code == notesadmin.NotAKernel && strings.Count(address, "/") > 2:
 		scheme, rest, _ := strings.Cut(address, "://")
 		host, _, _ := strings.Cut(rest, "/")
 		return "leave out what follows the host: " + scheme + "://" + host
-	case e.Code == app.NotAKernel:
+	case e.Code == notesadmin.NotAKernel:
 		return "another program has that port; SiYuan shows its own in Settings - About"
-	case e.Code == app.KernelUnreachable:
+	case e.Code == notesadmin.KernelUnreachable:
 		return "start SiYuan, and see that the address is right"
 	}
 	return output.First(e.Hint, "nothing was saved")

@@ -11,6 +11,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 )
 
 func (p commands) siyuanDoctorCommand() *cobra.Command {
@@ -47,11 +48,11 @@ func (p commands) siyuanDoctor(ctx context.Context, require bool) error {
 	return err
 }
 
-func (p commands) showNotesChecks(d *app.NotesReport) error {
-	marks := map[app.CheckStatus]string{app.CheckOK: "✓", app.CheckFailed: "✗", app.NotChecked: "-"}
+func (p commands) showNotesChecks(d *notesadmin.Report) error {
+	marks := map[notesadmin.CheckStatus]string{notesadmin.CheckOK: "✓", notesadmin.CheckFailed: "✗", notesadmin.NotChecked: "-"}
 	for _, c := range d.Checks {
 		mark, text := marks[c.Status], c.Detail
-		if c.Status == app.CheckOK && c.Issue != "" {
+		if c.Status == notesadmin.CheckOK && c.Issue != "" {
 			mark = "!"
 		}
 		if c.Hint != "" {
@@ -66,8 +67,8 @@ func (p commands) showNotesChecks(d *app.NotesReport) error {
 }
 
 // checkOffer looks at what a running gateway offers of the tools.
-func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *app.NotesReport) app.NotesCheck {
-	c := app.NotesCheck{Name: "gateway", Status: app.NotChecked}
+func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *notesadmin.Report) notesadmin.Check {
+	c := notesadmin.Check{Name: "gateway", Status: notesadmin.NotChecked}
 	if _, err := app.FindGateway(cfg.Paths); errors.Is(err, app.ErrNoGateway) {
 		c.Detail = "none runs in this home"
 		return c
@@ -92,12 +93,12 @@ func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *app.Not
 			offered++
 		}
 	}
-	c.Status, c.Detail = app.CheckOK, fmt.Sprintf("at %s, offers %s for notes, a list of %s", r.Gateway.URL, output.Count(offered, "tool"), output.DecimalSize(len(raw)))
+	c.Status, c.Detail = notesadmin.CheckOK, fmt.Sprintf("at %s, offers %s for notes, a list of %s", r.Gateway.URL, output.Count(offered, "tool"), output.DecimalSize(len(raw)))
 	switch {
 	case offered == 0:
-		c.Status, c.Issue, c.Hint = app.CheckFailed, "required_tool_missing", "restart it"
+		c.Status, c.Issue, c.Hint = notesadmin.CheckFailed, "required_tool_missing", "restart it"
 	case !same:
-		c.Status, c.Issue, c.Hint = app.CheckOK, "gateway_stale", "it has other settings than these; restart it"
+		c.Status, c.Issue, c.Hint = notesadmin.CheckOK, "gateway_stale", "it has other settings than these; restart it"
 	}
 	d.ToolsListBytes = len(raw)
 	return c

@@ -12,6 +12,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/tool"
 )
 
@@ -79,9 +80,9 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	if err != nil {
 		return err
 	}
-	var facts *app.KernelFacts
+	var facts *notesadmin.KernelFacts
 	if !n.untested {
-		got, err := app.TryKernel(ctx, n.url, n.token, nil)
+		got, err := notesadmin.TryKernel(ctx, n.url, n.token, nil)
 		if e, ok := errors.AsType[*tool.Error](err); ok {
 			e.Hint = unsaved(e, n.url) + "; --no-test saves it all the same"
 		}
@@ -95,7 +96,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 }
 
 // initialize saves a connection that is complete and makes it the current one.
-func (p commands) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *app.KernelFacts, carry carryFlags) error {
+func (p commands) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *notesadmin.KernelFacts, carry carryFlags) error {
 	const op = "siyuan init"
 	saved, _ := app.Connections(cfg, p.Env)
 	old, there := saved.Get(n.name)

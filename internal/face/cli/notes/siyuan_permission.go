@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 )
 
 func (p commands) siyuanPermissionCommand() *cobra.Command {
@@ -38,8 +38,8 @@ func (p commands) siyuanPermissionListCommand() *cobra.Command {
 }
 
 func (p commands) siyuanPermissionList(ctx context.Context) error {
-	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
-		all, err := a.Notes.Levels(ctx)
+	return p.withNotes(ctx, func(_ *app.App, notes *notesadmin.Notes) error {
+		all, err := notes.Levels(ctx)
 		switch {
 		case err != nil:
 			return err
@@ -57,7 +57,7 @@ func (p commands) siyuanPermissionList(ctx context.Context) error {
 	})
 }
 
-func closed(n app.NotebookLevel) string {
+func closed(n notesadmin.NotebookLevel) string {
 	if n.Closed {
 		return "closed"
 	}
@@ -76,8 +76,8 @@ func (p commands) siyuanPermissionGetCommand() *cobra.Command {
 }
 
 func (p commands) siyuanPermissionGet(ctx context.Context, notebook string) error {
-	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
-		n, err := a.Notes.Level(ctx, notebook)
+	return p.withNotes(ctx, func(_ *app.App, notes *notesadmin.Notes) error {
+		n, err := notes.Level(ctx, notebook)
 		switch {
 		case err != nil:
 			return err
@@ -102,7 +102,7 @@ func (p commands) siyuanPermissionSetCommand() *cobra.Command {
 			if len(args) != 1 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return slices.DeleteFunc(app.LevelNames(), func(l string) bool { return !strings.HasPrefix(l, typed) }), cobra.ShellCompDirectiveNoFileComp
+			return slices.DeleteFunc(notesadmin.LevelNames(), func(l string) bool { return !strings.HasPrefix(l, typed) }), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	p.KernelFlags(c)
@@ -110,9 +110,9 @@ func (p commands) siyuanPermissionSetCommand() *cobra.Command {
 }
 
 func (p commands) siyuanPermissionSet(ctx context.Context, notebook, level string) error {
-	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
-		before, err := a.Notes.SetLevel(ctx, notebook, level)
-		held := errors.Is(err, app.ErrLevelHeld)
+	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
+		before, err := notes.SetLevel(ctx, notebook, level)
+		held := errors.Is(err, notesadmin.ErrLevelHeld)
 		if err != nil && !held {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/tool"
 )
 
@@ -136,7 +137,7 @@ func ownConnection(op, name string, saved *app.SavedKernels) (app.SavedKernel, e
 }
 
 // connectionSaved tells people, and the record, of a connection that was written.
-func (p commands) connectionSaved(ctx context.Context, command, name, file string, facts *app.KernelFacts) error {
+func (p commands) connectionSaved(ctx context.Context, command, name, file string, facts *notesadmin.KernelFacts) error {
 	var err error
 	if p.JSON {
 		out := map[string]any{"connection": name, "file": file}
@@ -170,7 +171,7 @@ func savedMember(text string) *string {
 }
 
 // kernelLine is what is told of a kernel that answered.
-func kernelLine(address string, facts *app.KernelFacts) string {
+func kernelLine(address string, facts *notesadmin.KernelFacts) string {
 	if facts.ReadOnly {
 		return fmt.Sprintf("✓ SiYuan %s at %s: read-only, %s; its workspace is not recorded, since it does not say which it has", facts.Version, address, output.Count(facts.Notebooks, "notebook"))
 	}

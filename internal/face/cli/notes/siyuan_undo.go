@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/config"
 	"collie/internal/face/cli/call"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/tool"
 )
 
@@ -37,8 +37,8 @@ func (p commands) siyuanUndoCommand() *cobra.Command {
 }
 
 func (p commands) siyuanWrites(ctx context.Context) error {
-	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
-		all, err := a.Notes.Writes()
+	return p.withNotes(ctx, func(_ *app.App, notes *notesadmin.Notes) error {
+		all, err := notes.Writes()
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 }
 
 // shown are the targets of a write for people.
-func shown(w *app.Write) []string {
+func shown(w *notesadmin.Write) []string {
 	out := w.Targets
 	if len(w.Names) > 0 {
 		out = w.Names
@@ -79,18 +79,18 @@ func shown(w *app.Write) []string {
 	return out
 }
 
-func writeJSON(w *app.Write) map[string]any {
+func writeJSON(w *notesadmin.Write) map[string]any {
 	return map[string]any{
 		"requestId": w.ID, "tool": w.Tool, "action": w.Action, "state": w.State, "createdAt": w.Created,
 		"targets": append([]string{}, w.Targets...), "names": append([]string{}, w.Names...), "canUndo": w.CanUndo(), "noUndo": w.NoUndo,
 	}
 }
 
-func undoable(w *app.Write) string {
+func undoable(w *notesadmin.Write) string {
 	switch {
 	case w.CanUndo():
 		return "yes"
-	case w.State == app.WriteUndone:
+	case w.State == notesadmin.WriteUndone:
 		return "done"
 	case w.NoUndo != "":
 		why, _, _ := strings.Cut(w.NoUndo, ", ") // what to do about it is told by id
@@ -100,15 +100,15 @@ func undoable(w *app.Write) string {
 }
 
 func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
-	return p.withNotes(ctx, func(a *app.App, _ *config.Config) error {
-		w, err := a.Notes.Write(id)
+	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
+		w, err := notes.Write(id)
 		if err != nil {
 			return err
 		}
 		if !w.CanUndo() {
-			return a.Notes.Restore(ctx, w) // says why not
+			return notes.Restore(ctx, w) // says why not
 		}
-		since, err := a.Notes.ChangedSince(ctx, w)
+		since, err := notes.ChangedSince(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 				return err
 			}
 		}
-		if err := p.takeBack(ctx, a, w); err != nil {
+		if err := p.takeBack(ctx, a, notes, w); err != nil {
 			return err
 		}
 		p.workspaceChanged(ctx, a, "siyuan undo", map[string]any{"requestId": w.ID, "tool": w.Tool, "action": w.Action, "targets": w.Targets})
@@ -133,14 +133,14 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 }
 
 // takeBack restores what a write has changed, or makes the call that is its opposite.
-func (p commands) takeBack(ctx context.Context, a *app.App, w *app.Write) error {
+func (p commands) takeBack(ctx context.Context, a *app.App, notes *notesadmin.Notes, w *notesadmin.Write) error {
 	caller, err := call.NewCaller(p.Program, "siyuan", true) // the person has said yes to just this
 	if err != nil {
 		return err
 	}
-	made := app.UndoCall(w, root.Principal(), "collie siyuan undo", caller)
+	made := notesadmin.UndoCall(w, root.Principal(), "collie siyuan undo", caller)
 	if made == nil {
-		return a.Notes.Restore(ctx, w)
+		return notes.Restore(ctx, w)
 	}
 	if err := a.Notes.Settle(ctx); err != nil {
 		return err
@@ -156,11 +156,11 @@ func (p commands) takeBack(ctx context.Context, a *app.App, w *app.Write) error 
 		}
 		return &tool.Error{Op: "undo", Kind: tool.API, Subject: w.ID, Message: strings.TrimSpace(call.Readable(r.Raw))}
 	}
-	return a.Notes.Undone(w)
+	return notes.Undone(w)
 }
 
 // undoText shows what would be put back.
-func undoText(w *app.Write, since []string) string {
+func undoText(w *notesadmin.Write, since []string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("%s.%s of %s (%s)", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04:05"), w.State)

@@ -10,13 +10,14 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/tool"
 )
 
 // askKernel asks for a name, an address and a token until a kernel answers to them, or the person
 // wants them saved as they are; facts are nil then. The error for a person who answers no more is
 // io.EOF.
-func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKernel) (*app.KernelFacts, error) {
+func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKernel) (*notesadmin.KernelFacts, error) {
 	saved, _ := app.Connections(cfg, p.Env)
 	if err := p.askName(ctx, &saved, n); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 			}
 			n.token = strings.TrimSpace(token)
 		}
-		facts, err := app.TryKernel(ctx, n.url, n.token, nil)
+		facts, err := notesadmin.TryKernel(ctx, n.url, n.token, nil)
 		if err == nil {
 			fmt.Fprintln(p.Err, output.OneLine(kernelLine(n.url, &facts)))
 			return &facts, nil
@@ -99,7 +100,7 @@ func (p commands) askAgain(ctx context.Context, address string, failed error) (r
 		switch {
 		case e.Kind == tool.Unauthorized:
 			usual = 't'
-		case e.Code == app.KernelUnreachable:
+		case e.Code == notesadmin.KernelUnreachable:
 			usual = 'r'
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"context"
@@ -17,45 +17,23 @@ const (
 	WriteUndone    = safety.Undone
 )
 
-// keeper is what keeps the writes.
-func (n *Notes) keeper() (*safety.Coordinator, error) {
-	if err := n.Missing(); err != nil {
-		return nil, err
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.safety, nil
-}
-
 // Writes are the writes to this kernel that are on record, newest first.
 func (n *Notes) Writes() ([]Write, error) {
-	c, err := n.keeper()
-	if err != nil {
-		return nil, err
-	}
-	return c.List()
+	return n.writes.List()
 }
 
 // Write is one of them by its request id.
 func (n *Notes) Write(id string) (*Write, error) {
-	c, err := n.keeper()
-	if err != nil {
-		return nil, err
-	}
-	return c.Get(id)
+	return n.writes.Get(id)
 }
 
 // ChangedSince are the ids of what somebody has changed after a write.
 func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
-	c, err := n.keeper()
-	if err != nil {
-		return nil, err
-	}
 	source, err := n.managed(ctx)
 	if err != nil || len(w.Before) == 0 {
 		return nil, err
 	}
-	ids, err := c.ChangedSince(ctx, source.Kernel(), w)
+	ids, err := n.writes.ChangedSince(ctx, source.Kernel(), w)
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		out[i] = string(id)
@@ -66,10 +44,6 @@ func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 // Restore puts back what a write has changed. The notebooks must allow it as they must allow any
 // write. A write with an Inverse is taken back by calling that, and [Notes.Undone].
 func (n *Notes) Restore(ctx context.Context, w *Write) error {
-	c, err := n.keeper()
-	if err != nil {
-		return err
-	}
 	source, err := n.managed(ctx)
 	if err != nil {
 		return err
@@ -83,16 +57,12 @@ func (n *Notes) Restore(ctx context.Context, w *Write) error {
 			return err
 		}
 	}
-	return c.Restore(ctx, source.Kernel(), w)
+	return n.writes.Restore(ctx, source.Kernel(), w)
 }
 
 // Undone notes that a write was taken back.
 func (n *Notes) Undone(w *Write) error {
-	c, err := n.keeper()
-	if err != nil {
-		return err
-	}
-	return c.Undone(w)
+	return n.writes.Undone(w)
 }
 
 // UndoCall is the call that takes a write back; nil for one whose targets are restored.

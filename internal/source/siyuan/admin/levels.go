@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"context"
@@ -52,10 +52,10 @@ func (n *Notes) Level(ctx context.Context, notebook string) (NotebookLevel, erro
 	if err != nil {
 		return NotebookLevel{}, err
 	}
-	return findNotebook(all, notebook)
+	return FindNotebook(all, notebook)
 }
 
-func findNotebook(all []NotebookLevel, notebook string) (NotebookLevel, error) {
+func FindNotebook(all []NotebookLevel, notebook string) (NotebookLevel, error) {
 	var named, like []NotebookLevel
 	for _, b := range all {
 		switch {

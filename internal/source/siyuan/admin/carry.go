@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"context"
@@ -7,11 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"collie/internal/config"
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
-	vaultadmin "collie/internal/vault/admin"
 )
 
 // Carry takes what a person has decided about notes from the vault to a SiYuan or the other way:
@@ -31,8 +29,8 @@ type Carry struct {
 	Missing []string `json:"missing"`
 
 	to     *siyuan.Source
+	absent bool           // the side that it goes to is not made yet
 	config map[string]any // of the side that is left
-	vault  *vaultadmin.Vault
 	close  []func()
 }
 
@@ -48,37 +46,40 @@ type CarriedLevel struct {
 // Empty reports whether there is nothing to carry.
 func (c *Carry) Empty() bool { return len(c.Levels) == 0 && !c.Switches && !c.Rules && !c.Memory }
 
-// CarryToKernel looks at what the vault has and the kernel at an address lacks. It is nil where
-// there is no vault. Nothing is changed before Do.
-func CarryToKernel(ctx context.Context, cfg *config.Config, address, token string) (*Carry, error) {
-	v := vaultToRead(cfg, nil)
-	c := &Carry{vault: vaultadmin.New(v, vaultadmin.Options{})}
-	if !c.vault.Exists() {
-		return nil, nil //nolint:nilnil // the documented answer for none
+// CarrySide is one of the two sides: a kernel, or the vault.
+type CarrySide struct {
+	Kernel *kernel.Client
+	Level  access.Level // of notebooks that no file lists
+	// Absent is true for a vault that is not made yet: it lacks everything, and looking at its notebooks would make it.
+	Absent bool
+	// Close, unless it is nil, ends what is behind the kernel.
+	Close func()
+}
+
+// KernelSide is a SiYuan at an address.
+func KernelSide(address, token string) CarrySide {
+	return CarrySide{
+		Kernel: kernel.New(address, kernel.Options{Token: token, ReadTimeout: tryTime, Waits: []time.Duration{}}), Level: access.Read,
 	}
-	from := c.side(vaultClient(v, nil), vaultLevel)
-	c.to = c.side(kernelToCarry(address, token), access.Read)
-	return c, c.compare(ctx, from)
 }
 
-// CarryToVault looks at what the kernel of a connection has and the vault lacks. A vault that is
-// not there yet lacks everything, and Do may make it.
-func CarryToVault(ctx context.Context, cfg *config.Config, env config.Env, choice KernelChoice) (*Carry, error) {
-	v := newVault(cfg, env, slog.New(slog.DiscardHandler))
-	c := &Carry{vault: vaultadmin.New(v, vaultadmin.Options{})}
-	from := c.side(kernelToCarry(choice.URL, choice.Token.Reveal()), access.Read)
-	c.to = c.side(vaultClient(v, nil), vaultLevel)
-	return c, c.compare(ctx, from)
+// Compare looks at what one side has and the other lacks. Nothing is changed before Do, which may make a vault that
+// is not there. Both sides are closed with the Carry, and at once on an error.
+func Compare(ctx context.Context, from, to CarrySide) (*Carry, error) {
+	c := &Carry{absent: to.Absent}
+	source := c.side(from)
+	c.to = c.side(to)
+	for _, s := range []CarrySide{from, to} {
+		if s.Close != nil {
+			c.close = append(c.close, s.Close)
+		}
+	}
+	return c, c.compare(ctx, source)
 }
 
-func kernelToCarry(address, token string) *kernel.Client {
-	return kernel.New(address, kernel.Options{Token: token, ReadTimeout: tryTime, Waits: []time.Duration{}})
-}
-
-// side is one of the two sides.
-func (c *Carry) side(k *kernel.Client, level access.Level) *siyuan.Source {
-	s := siyuan.New(siyuan.Options{Kernel: k, DefaultLevel: level, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
-	c.close = append(c.close, s.Close, k.Close)
+func (c *Carry) side(of CarrySide) *siyuan.Source {
+	s := siyuan.New(siyuan.Options{Kernel: of.Kernel, DefaultLevel: of.Level, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
+	c.close = append(c.close, s.Close, of.Kernel.Close)
 	return s
 }
 
@@ -113,7 +114,7 @@ func (c *Carry) compareLevels(ctx context.Context, from *siyuan.Source) error {
 		return err
 	}
 	var all []kernel.Notebook
-	if c.vault.Exists() { // else it is the other side, and looking at its notebooks would make it
+	if !c.absent {
 		if all, err = theirs.All(ctx); err != nil {
 			return err
 		}
@@ -225,19 +226,9 @@ func (c *Carry) Do(ctx context.Context) error {
 	return err
 }
 
-// Documents is how many documents the vault holds, which stay there; 0 where that is not known.
-func (c *Carry) Documents(ctx context.Context) int {
-	info, err := c.vault.Info(ctx)
-	if err != nil {
-		return 0
-	}
-	return info.Documents
-}
-
 // Close ends the connections to both sides. Safe to call twice.
 func (c *Carry) Close() {
 	for _, end := range c.close {
 		end()
 	}
-	_ = c.vault.Close() // what was written is on disk already
 }

@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"context"
@@ -159,4 +159,37 @@ func (x *examination) latency(ctx context.Context) {
 	middle := took[calls/2]
 	x.report.LatencyMS = float64(middle.Microseconds()) / 1000
 	x.ok("latency", "", fmt.Sprintf("%v in the middle of %d calls", middle.Round(10*time.Microsecond), calls), "")
+}
+
+// vault makes the checks of the built-in vault. A file that is not there yet is not made.
+func (x *examination) vault(ctx context.Context, v *ExaminedVault) {
+	x.kernel = v.Kernel
+	x.source = x.offer(v.Level)
+	defer x.source.Close()
+	if !v.Exists {
+		x.ok("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path+", which the first use makes", "")
+		x.skipped = "the vault is not made yet"
+		x.switches(ctx)
+		return
+	}
+	x.ok("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path, "")
+	if err := v.Open(ctx); err != nil {
+		x.failed("kernel", "vault_unreadable", err)
+		return
+	}
+	version, err := x.kernel.Version(ctx)
+	facts := KernelFacts{Version: version}
+	if err == nil {
+		facts, err = facts.ask(ctx, x.kernel)
+	}
+	if err != nil {
+		x.failed("kernel", "endpoint_failed", err)
+		return
+	}
+	facts.Workspace = v.Path
+	x.report.Kernel = &facts
+	x.ok("kernel", "", "the vault, which answers as SiYuan "+facts.Version+" does", "")
+	x.ok("token", "", fmt.Sprintf("none is needed; notebooks: %d", facts.Notebooks), "")
+	x.ok("workspace", "", facts.Workspace, "")
+	x.all(ctx)
 }

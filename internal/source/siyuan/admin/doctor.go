@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"collie/internal/config"
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/connection"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -26,8 +26,8 @@ const (
 	NotChecked  CheckStatus = "not_checked"
 )
 
-// NotesCheck is one thing that was looked at.
-type NotesCheck struct {
+// Check is one thing that was looked at.
+type Check struct {
 	Name   string      `json:"name"`
 	Status CheckStatus `json:"status"`
 	Issue  string      `json:"issue,omitempty"` // a stable code
@@ -36,7 +36,7 @@ type NotesCheck struct {
 }
 
 // Failed is the check with why it failed.
-func (c NotesCheck) Failed(issue string, err error) NotesCheck {
+func (c Check) Failed(issue string, err error) Check {
 	c.Status, c.Issue, c.Detail = CheckFailed, issue, err.Error()
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		c.Hint = e.Hint
@@ -47,8 +47,8 @@ func (c NotesCheck) Failed(issue string, err error) NotesCheck {
 	return c
 }
 
-// NotesReport is what could keep the SiYuan tools from working.
-type NotesReport struct {
+// Report is what could keep the SiYuan tools from working.
+type Report struct {
 	Schema int    `json:"schemaVersion"`
 	Status string `json:"status"` // ready or degraded
 	Access struct {
@@ -58,7 +58,7 @@ type NotesReport struct {
 	SessionMount   string       `json:"sessionMount"` // what a client has mounted cannot be seen from here
 	Connection     string       `json:"connection,omitempty"`
 	Kernel         *KernelFacts `json:"kernel,omitempty"`
-	Checks         []NotesCheck `json:"checks"`
+	Checks         []Check      `json:"checks"`
 	Issues         []string     `json:"issues"`
 	Ready          bool         `json:"ready"`
 	ToolsListBytes int          `json:"toolsListBytes,omitempty"`
@@ -68,7 +68,7 @@ type NotesReport struct {
 }
 
 // Judge draws the conclusions from the checks.
-func (r *NotesReport) Judge() {
+func (r *Report) Judge() {
 	r.Issues, r.Ready = []string{}, true
 	reads := true
 	for _, c := range r.Checks {
@@ -92,15 +92,38 @@ func (r *NotesReport) Judge() {
 	}
 }
 
-// ExamineNotes makes all checks that need no gateway, in the order in which a person would repair
+// Examined is what is to be looked at.
+type Examined struct {
+	// Err is why there is nothing.
+	Err error
+	// Choice is the kernel, how it is called, and what people should know of how it was chosen.
+	Choice   connection.Choice
+	Name     string
+	Warnings []string
+	// Vault is the built-in one where no kernel is chosen.
+	Vault *ExaminedVault
+}
+
+// ExaminedVault is the built-in vault as the checks see it.
+type ExaminedVault struct {
+	Path   string
+	Exists bool
+	// Open opens the file, or says what is wrong with it.
+	Open func(ctx context.Context) error
+	// Kernel asks the vault, and Level is that of notebooks which no file lists.
+	Kernel *kernel.Client
+	Level  access.Level
+}
+
+// Examine makes all checks that need no gateway, in the order in which a person would repair
 // what they find. It changes nothing.
-func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) *NotesReport {
-	r := &NotesReport{Schema: 1, SessionMount: "not_observable"}
+func Examine(ctx context.Context, e *Examined) *Report {
+	r := &Report{Schema: 1, SessionMount: "not_observable"}
 	x := &examination{report: r, skipped: "not reached"}
-	x.run(ctx, cfg, env, flags)
+	x.run(ctx, e)
 	for _, name := range []string{"configuration", "kernel", "token", "workspace", "endpoints", "clock", "levels", "tool config", "tools/list", "latency"} {
-		if !slices.ContainsFunc(r.Checks, func(c NotesCheck) bool { return c.Name == name }) {
-			r.Checks = append(r.Checks, NotesCheck{Name: name, Status: NotChecked, Detail: x.skipped})
+		if !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Name == name }) {
+			r.Checks = append(r.Checks, Check{Name: name, Status: NotChecked, Detail: x.skipped})
 		}
 	}
 	return r
@@ -108,7 +131,7 @@ func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags
 
 // examination is one run of the checks.
 type examination struct {
-	report *NotesReport
+	report *Report
 	kernel *kernel.Client
 	source *siyuan.Source
 	// skipped is why a check was not made.
@@ -116,15 +139,15 @@ type examination struct {
 }
 
 func (x *examination) ok(name, issue, detail, hint string) {
-	x.report.Checks = append(x.report.Checks, NotesCheck{name, CheckOK, issue, detail, hint})
+	x.report.Checks = append(x.report.Checks, Check{name, CheckOK, issue, detail, hint})
 }
 
 func (x *examination) failed(name, issue string, err error) {
-	x.report.Checks = append(x.report.Checks, NotesCheck{Name: name}.Failed(issue, err))
+	x.report.Checks = append(x.report.Checks, Check{Name: name}.Failed(issue, err))
 }
 
-func (x *examination) run(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) {
-	if err := NotesMissing(ctx, cfg, env, flags); err != nil {
+func (x *examination) run(ctx context.Context, on *Examined) {
+	if err := on.Err; err != nil {
 		issue := "connection_invalid"
 		if e, ok := errors.AsType[*tool.Error](err); ok && e.Code != "" {
 			issue = e.Code
@@ -132,18 +155,14 @@ func (x *examination) run(ctx context.Context, cfg *config.Config, env config.En
 		x.failed("configuration", issue, err)
 		return
 	}
-	choice, warnings, err := ChooseKernel(ctx, cfg, env, flags)
-	if err != nil {
-		x.failed("configuration", "connection_invalid", err)
-		return
-	}
-	x.report.Connection = connectionName(choice)
-	if !choice.Configured {
-		x.vault(ctx, cfg)
+	choice := on.Choice
+	x.report.Connection = on.Name
+	if on.Vault != nil {
+		x.vault(ctx, on.Vault)
 		return
 	}
 	detail := strings.TrimRight(fmt.Sprintf("%s, from the %s %s", choice.URL, choice.From, choice.Name), " ")
-	for _, w := range warnings {
+	for _, w := range on.Warnings {
 		detail += "; " + w
 	}
 	x.ok("configuration", "", detail, "")
@@ -172,7 +191,7 @@ func (x *examination) all(ctx context.Context) {
 }
 
 // reach asks the kernel who it is.
-func (x *examination) reach(ctx context.Context, choice KernelChoice) bool {
+func (x *examination) reach(ctx context.Context, choice connection.Choice) bool {
 	facts, err := TryKernel(ctx, choice.URL, choice.Token.Reveal(), nil)
 	switch e, ok := errors.AsType[*tool.Error](err); {
 	case err != nil && facts.Version == "":

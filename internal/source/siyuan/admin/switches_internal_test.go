@@ -1,0 +1,84 @@
+package admin
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/tool"
+)
+
+func TestSwitching(t *testing.T) {
+	t.Parallel()
+	const off = `{"mascot":{"enabled":false,"actions":{"get_balance":false}},"tag":{"enabled":true,"actions":{"list":true,"remove":true}},"x":1}`
+	for _, tt := range []struct {
+		name string
+		on   bool
+		want map[string]any // members that differ, by path
+	}{
+		{"tag", false, map[string]any{"tag.enabled": false}},
+		{"tag.remove", false, map[string]any{"tag.actions.remove": false}},
+		{"mascot.get_balance", true, map[string]any{"mascot.enabled": true, "mascot.actions.get_balance": true}},
+		{"mascot.get-balance", true, map[string]any{"mascot.enabled": true, "mascot.actions.get_balance": true}},
+		{"readOnlyTools", true, map[string]any{"readOnlyTools": true}},
+		{"writeSafety.strictMode", true, map[string]any{"writeSafety.strictMode": true}},
+		{"debug.slimResponses", false, map[string]any{"debug.slimResponses": false}},
+	} {
+		edit, err := switching(tt.name, tt.on)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var raw map[string]any
+		if err := json.Unmarshal([]byte(off), &raw); err != nil {
+			t.Fatal(err)
+		}
+		before := paths(raw, "")
+		if err := edit(raw); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		after := paths(raw, "")
+		maps.DeleteFunc(after, func(k string, v any) bool { return before[k] == v })
+		if diff := cmp.Diff(tt.want, after); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	for name, near := range map[string]string{"tga": "tag", "tag.remve": "tag.remove", "readOnlyTool": "readOnlyTools", "": "", "tag.": ""} {
+		if _, err := switching(name, true); tool.KindOf(err) != tool.Unknown || near != "" && !strings.Contains(err.(*tool.Error).Hint, near) { //nolint:errorlint // it is made here
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// paths are the leaves of an object by their paths.
+func paths(v map[string]any, prefix string) map[string]any {
+	out := map[string]any{}
+	for k, m := range v {
+		if o, ok := m.(map[string]any); ok {
+			maps.Copy(out, paths(o, prefix+k+"."))
+			continue
+		}
+		out[prefix+k] = m
+	}
+	return out
+}
+
+// A whole tool that has nothing on gets what is on by default, and no more.
+func TestSwitchingAToolOn(t *testing.T) {
+	t.Parallel()
+	edit, err := switching("notebook", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := map[string]any{}
+	if err := edit(raw); err != nil {
+		t.Fatal(err)
+	}
+	got := paths(raw, "")
+	if got["notebook.enabled"] != true || got["notebook.actions.list"] != true || got["notebook.actions.set_permission"] == true {
+		t.Errorf("%v", got)
+	}
+}
