@@ -69,7 +69,7 @@ func TestWhatStartsWithTheGateway(t *testing.T) {
 					}
 					return time.Now()
 				}})
-				defer o.Cache.Close() //nolint:errcheck // it is in memory
+				defer o.Cache.Close()
 				if test.age > 0 {
 					e := kept(t, spec, o, "echo")
 					if test.print != "" {
@@ -124,7 +124,7 @@ func TestAnOlderListIsNotAdopted(t *testing.T) {
 		spec := specOf(t, "m", fmt.Sprintf(plain, ""))
 		o := Options{Key: make([]byte, 32)}
 		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key, Now: func() time.Time { return time.Now().Add(-late) }})
-		defer o.Cache.Close() //nolint:errcheck // it is in memory
+		defer o.Cache.Close()
 		set := liveSet(t, m, o, spec)
 		defer set.Close(context.Background())
 		set.Start(nil)
@@ -160,7 +160,7 @@ func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 		spec := specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
 		o := Options{Key: make([]byte, 32)}
 		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
-		defer o.Cache.Close() //nolint:errcheck // it is in memory
+		defer o.Cache.Close()
 		set := liveSet(t, m, o, spec)
 		defer set.Close(context.Background())
 		set.Start(nil)
@@ -196,7 +196,7 @@ func TestAStopIsNoFailure(t *testing.T) {
 		spec := specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"eager"`))
 		o := Options{Key: make([]byte, 32)}
 		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
-		defer o.Cache.Close() //nolint:errcheck // it is in memory
+		defer o.Cache.Close()
 		o.Cache.Store("m", kept(t, spec, o, "echo"))
 		m.hold = make(chan struct{})
 		set := liveSet(t, m, o, spec)
@@ -282,7 +282,7 @@ func TestRefreshOften(t *testing.T) {
 				test.policy.RefreshEvery = time.Hour
 				o := Options{Key: make([]byte, 32), Policy: test.policy}
 				o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
-				defer o.Cache.Close() //nolint:errcheck // it is in memory
+				defer o.Cache.Close()
 				o.Cache.Store("m", kept(t, spec, o, "echo"))
 				set := liveSet(t, m, o, spec)
 				defer set.Close(context.Background())

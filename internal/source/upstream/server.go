@@ -99,7 +99,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.log = slog.New(redacting{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.said = set.logFor(e.Name, s.log)
 	s.login.open = s.openSignIn
-	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background())
+	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background()) //nolint:fatcontext // it is the first one
 	s.questions.prefix = "ask-" + e.Name + "-"
 	s.supervisor = supervise.New(supervise.Options{
 		Policy: func() supervise.Policy { return supervise.PolicyOf(s.settings()) }, Do: s.carryOut, Changed: s.logState,

@@ -19,7 +19,7 @@ import (
 func TestAnswerThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	heard := filepath.Join(t.TempDir(), "heard")
-	raw := mcp.Edit(json.RawMessage(shell(t, `tee `+heard+` | "$@" | sed -u 's/"text":"nan"/"text":NaN/'`)), mcp.Field{Key: "tools", Value: json.RawMessage(`{"override":{"echo":{"retry":true}}}`)})
+	raw := mcp.Edit(json.RawMessage(shell(t, `sed -u 'w `+heard+`' | "$@" | sed -u 's/"text":"nan"/"text":NaN/'`)), mcp.Field{Key: "tools", Value: json.RawMessage(`{"override":{"echo":{"retry":true}}}`)})
 	s := start(t, string(raw))
 	_, err := s.Run(t.Context(), action("echo", `{"text":"nan"}`))
 	e, ok := errors.AsType[*tool.Error](err)

@@ -34,8 +34,9 @@ const (
 	Resources
 	Templates
 	Prompts
-	kinds
 )
+
+const kinds = 4 // of lists
 
 // change is what changes when a list does.
 func (k Kind) change() tool.ChangeKind {

@@ -90,7 +90,7 @@ func TestALateListOfAnOldConnection(t *testing.T) {
 func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
 	t.Parallel()
 	store := pins.Open("", toolcache.ToolHash, pins.Options{})
-	defer store.Close() //nolint:errcheck // it is in memory
+	defer store.Close()
 	l := listingOf(t, Options{Pins: store})
 	l.Publish(listsOf("old"), tool.FreshLive, "")
 	l.publishing.Lock()

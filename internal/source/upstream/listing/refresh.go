@@ -129,7 +129,7 @@ func (l *Listing) Refresh(ctx context.Context, f *Feed, changed map[tool.ChangeK
 	defer cancel()
 	var errs [kinds]error
 	var wg sync.WaitGroup
-	for which := range kinds {
+	for which := range Kind(kinds) {
 		if changed[which.change()] {
 			wg.Go(func() { errs[which] = l.take(ctx, f, which) })
 		}

@@ -121,12 +121,12 @@ func TestAWellServerStartsAnew(t *testing.T) {
 func TestPermanentReasons(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"command_not_found", "permission_denied", "config_invalid", "var_unset", "unsupported_protocol", "auth_required"} {
-		if !Permanent(reason, 0) {
+		if !permanent(reason, 0) {
 			t.Errorf("%s is tried again by itself", reason)
 		}
 	}
 	for status, want := range map[int]bool{0: false, 400: true, 401: false, 403: true, 404: true, 405: true, 408: false, 410: true, 429: false, 500: false, 503: false} {
-		if Permanent("http_4xx", status) != want {
+		if permanent("http_4xx", status) != want {
 			t.Errorf("HTTP %d: permanent is %v, want %v", status, !want, want)
 		}
 	}

@@ -166,7 +166,7 @@ func (m *Machine) Reconfigured(now time.Time, connected bool) {
 // Failed notes a failure and moves to the state that follows.
 func (m *Machine) Failed(now time.Time, f Failure) {
 	m.now.LastStartError = f.Err
-	if Permanent(f.Reason, f.Status) {
+	if permanent(f.Reason, f.Status) {
 		m.history.ready, m.now.NextRetry = time.Time{}, time.Time{}
 		state := tool.StateFailed
 		if f.Reason == "auth_required" {
@@ -287,9 +287,9 @@ func (m *Machine) Tick(now time.Time) Order {
 	return None
 }
 
-// Permanent reports whether a reason needs a person or a change of the configuration: it is
+// permanent reports whether a reason needs a person or a change of the configuration: it is
 // not tried again without being asked. status is that of an HTTP answer, 0 for none.
-func Permanent(reason string, status int) bool {
+func permanent(reason string, status int) bool {
 	switch reason {
 	case "command_not_found", "permission_denied", "config_invalid", "var_unset", "unsupported_protocol", "auth_required":
 		return true

@@ -59,6 +59,7 @@ func failed(reason string, retry bool) func(*supervise.Machine, time.Time) {
 
 // orders is a call of Tick that has to bring an order.
 func orders(t *testing.T, want supervise.Order) func(*supervise.Machine, time.Time) {
+	t.Helper()
 	return func(m *supervise.Machine, now time.Time) {
 		t.Helper()
 		if got := m.Tick(now); got != want {
