@@ -2,7 +2,7 @@
 // stages in order; faces and the agent hold a [Pipeline] and nothing else that reaches a
 // tool.
 //
-//	resolve → lifecycle → audit → limit → wake → switches → validate → gate → run
+//	resolve → lifecycle → audit → limit → refresh → switches → validate → gate → run
 //
 // What it leaves to others: what can be called is the [Catalog]'s, running is the
 // Source's, and how a face words a refusal is the face's.
@@ -19,10 +19,10 @@ import (
 	"collie/internal/pipeline/gate"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/pipeline/limit"
+	"collie/internal/pipeline/refresh"
 	"collie/internal/pipeline/resolve"
 	"collie/internal/pipeline/switches"
 	"collie/internal/pipeline/validate"
-	"collie/internal/pipeline/wake"
 	"collie/internal/tool"
 )
 
@@ -87,7 +87,7 @@ func New(cat Catalog, opts Options) *Pipeline {
 		{"lifecycle", lifecycle.New(bus)},
 		{"audit", audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure})},
 		{"limit", limit.New(limits)},
-		{"wake", wake.Stage{}},
+		{"refresh", refresh.Stage{}},
 		{"switches", switches.New(switches.Options{})},
 		{"validate", validate.New(validate.Options{Logger: opts.Logger})},
 		// The firewall and the guardian stand here, in this order.

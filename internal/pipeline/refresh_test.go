@@ -11,15 +11,15 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// sleeper is a source whose offer is of yesterday.
-type sleeper struct {
+// outdated is a source whose offer is of yesterday.
+type outdated struct {
 	*tooltest.Fake
 	today *tool.Action // nil: the action is gone
-	woken int
+	asked int
 }
 
-func (s *sleeper) Current(context.Context, *tool.Call) (*tool.Action, error) {
-	s.woken++
+func (s *outdated) Current(context.Context, *tool.Call) (*tool.Action, error) {
+	s.asked++
 	if s.today == nil {
 		return nil, &tool.Error{Op: "call", Kind: tool.Removed, Message: "gone"}
 	}
@@ -39,13 +39,13 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 	for name, tt := range map[string]struct {
 		yesterday, today *tool.Action
 		want             tool.ErrorKind // empty: it runs
-		woken, runs      int
+		asked, runs      int
 	}{
 		"fits today only":      {action(text), action(number), "", 1, 1},
 		"fitted yesterday":     {action(number), action(text), tool.Invalid, 1, 0},
 		"switched off today":   {action(number), off, tool.Disabled, 1, 0},
 		"gone":                 {action(number), nil, tool.Removed, 1, 0},
-		"off: nobody is woken": {off, action(number), tool.Disabled, 0, 0},
+		"off: nobody is asked": {off, action(number), tool.Disabled, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer log.Close() //nolint:errcheck // what it wrote is not looked at
-			src := &sleeper{Fake: tooltest.NewFake("srv", tooltest.Offer("srv", *tt.yesterday)), today: tt.today}
+			src := &outdated{Fake: tooltest.NewFake("srv", tooltest.Offer("srv", *tt.yesterday)), today: tt.today}
 			catalog := source.New([]tool.Source{src}, source.Options{})
 			defer catalog.Close()
 			_, err = pipeline.New(catalog, pipeline.Options{Audit: log}).Do(t.Context(), &tool.Call{
@@ -63,8 +63,8 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 			if tt.want == "" && err != nil || tt.want != "" && tool.KindOf(err) != tt.want {
 				t.Errorf("got %v, want kind %q", err, tt.want)
 			}
-			if src.woken != tt.woken || len(src.Calls()) != tt.runs {
-				t.Errorf("woken %d times, ran %d times; want %d and %d", src.woken, len(src.Calls()), tt.woken, tt.runs)
+			if src.asked != tt.asked || len(src.Calls()) != tt.runs {
+				t.Errorf("asked %d times, ran %d times; want %d and %d", src.asked, len(src.Calls()), tt.asked, tt.runs)
 			}
 		})
 	}

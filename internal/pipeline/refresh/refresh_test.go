@@ -1,16 +1,16 @@
-package wake_test
+package refresh_test
 
 import (
 	"context"
 	"errors"
 	"testing"
 
-	"collie/internal/pipeline/wake"
+	"collie/internal/pipeline/refresh"
 	"collie/internal/tool"
 )
 
-// sleeper is a source whose list may be old; it counts who asks for the one of today.
-type sleeper struct {
+// outdated is a source whose list may be old; it counts who asks for the one of today.
+type outdated struct {
 	tool.Source
 
 	asked int
@@ -18,7 +18,7 @@ type sleeper struct {
 	err   error
 }
 
-func (s *sleeper) Current(_ context.Context, c *tool.Call) (*tool.Action, error) {
+func (s *outdated) Current(_ context.Context, c *tool.Call) (*tool.Action, error) {
 	s.asked++
 	if s.now == nil && s.err == nil {
 		return c.Action, nil
@@ -40,14 +40,14 @@ func TestDo(t *testing.T) {
 		want   *tool.Action
 		err    error
 	}{
-		"a new definition":   {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, want: now},
-		"the same one":       {source: &sleeper{}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, want: old},
-		"switched off":       {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindCall, Action: &tool.Action{Off: "off"}}},
-		"no action":          {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindCall}},
-		"a read":             {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindRead, Action: old}, want: old},
-		"a prompt":           {source: &sleeper{now: now}, call: tool.Call{Kind: tool.KindPrompt}},
+		"a new definition":   {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, want: now},
+		"the same one":       {source: &outdated{}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, want: old},
+		"switched off":       {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindCall, Action: &tool.Action{Off: "off"}}},
+		"no action":          {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindCall}},
+		"a read":             {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindRead, Action: old}, want: old},
+		"a prompt":           {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindPrompt}},
 		"nobody who sleeps":  {source: plain{}, call: tool.Call{Kind: tool.KindCall, Action: old}, want: old},
-		"it does not wake":   {source: &sleeper{err: gone}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, err: gone},
+		"it does not start":  {source: &outdated{err: gone}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, err: gone},
 		"nobody is asked at": {call: tool.Call{Kind: tool.KindCall, Action: old}, want: old},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestDo(t *testing.T) {
 				test.want = call.Action
 			}
 			ran := 0
-			_, err := wake.Stage{}.Do(t.Context(), &call, func(_ context.Context, c *tool.Call) (tool.Result, error) {
+			_, err := refresh.Stage{}.Do(t.Context(), &call, func(_ context.Context, c *tool.Call) (tool.Result, error) {
 				ran++
 				if c != &call || c.Action != test.want {
 					t.Errorf("it runs with %+v, want %+v", c.Action, test.want)
@@ -68,7 +68,7 @@ func TestDo(t *testing.T) {
 			if !errors.Is(err, test.err) || (err == nil) != (ran == 1) {
 				t.Errorf("%v, ran %d times", err, ran)
 			}
-			if s, ok := test.source.(*sleeper); ok && s.asked != test.asked {
+			if s, ok := test.source.(*outdated); ok && s.asked != test.asked {
 				t.Errorf("asked %d times, want %d", s.asked, test.asked)
 			}
 		})

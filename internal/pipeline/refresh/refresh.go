@@ -1,10 +1,10 @@
-// Package wake is the stage that makes sure that a call is judged by what its Source offers
+// Package refresh is the stage that makes sure that a call is judged by what its Source offers
 // today: a list that came from the cache may be old while its server does not run. It starts
 // nothing for an action that is switched off, and does not start what runs.
 //
 // What it leaves to others: how to start is the Source's, whether the arguments fit the
 // definition that it brings is the next stages'.
-package wake
+package refresh
 
 import (
 	"context"
