@@ -57,7 +57,7 @@ var layers = map[string]string{
 	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
-	"face/door":             "tool",
+	"face/httpserver":       "tool",
 	"face/mcpserver":        "tool mcp pipeline process",
 	"face/mcpserver/bridge": "tool mcp", // a client of a gateway, never one itself
 	"face/web":              "tool pipeline event",
@@ -75,7 +75,7 @@ var layers = map[string]string{
 	"face/cli/output":  "config",
 	"face/cli/remote":  "app config tool face/cli/rawjson", // the gateway that runs, asked over its API
 	"face/cli/root":    "app config units tool process face/cli/rawjson face/cli/output face/cli/remote",
-	"face/cli/gateway": "app config tool process face/door face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
+	"face/cli/gateway": "app config tool process face/httpserver face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
 	"face/cli/mcp":     "app config tool process source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
 	"face/cli/clients": "app config tool process source/upstream/hosts/admin face/cli/learn " + commandGround,
 	"face/cli/cache":   "app config tool process face/cli/learn " + commandGround,

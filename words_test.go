@@ -86,7 +86,9 @@ var unwanteds = []unwanted{
 // dialect are words that mean something to those alone who were here before, with the words of
 // docs/architecture.md to write in their place, and the folders that are free of them, in the patterns
 // of layers. A word that leaves the last folder which has it gets "..." there.
-var dialect = []struct{ word, instead, free string }{}
+var dialect = []struct{ word, instead, free string }{
+	{"door", `"HTTP listener", "server"`, "face/... app pipeline/... process config"},
+}
 
 // unread are files and folders whose words are not ours: what a SiYuan kernel said, what others wrote, what was
 // decided or told to users before, and this file.

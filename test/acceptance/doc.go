@@ -16,7 +16,7 @@
 //	parallel_test.go       internal/pipeline/analytics: TestFiftyParallelCalls
 //	kernel_test.go         here
 //	paths_test.go          internal/source/siyuan/file: hostile_test.go
-//	http_test.go           internal/face/door, internal/mcp: each code in all its forms;
+//	http_test.go           internal/face/httpserver, internal/mcp: each code in all its forms;
 //	                       test/faults: the parent that goes
 //	danger_test.go         internal/pipeline/gate, internal/face/mcpserver: every answer
 //	commands_test.go,      testdata/script/siyuan_*.txtar: the command line as a story

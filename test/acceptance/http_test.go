@@ -64,9 +64,9 @@ func newClient(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// TestHTTPCodes goes through the codes of the door and of the sessions with the SiYuan source
+// TestHTTPCodes goes through the codes of the listener and of the sessions with the SiYuan source
 // behind them, and holds that nobody who is refused reaches the kernel. Each case by itself, in
-// all its forms, is in the tests of face/door and internal/mcp.
+// all its forms, is in the tests of face/httpserver and internal/mcp.
 func TestHTTPCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

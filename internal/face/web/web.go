@@ -1,5 +1,5 @@
 // Package web is the face behind /api/v1: what the command line, and later the pages, ask
-// a running gateway. Who may come in is decided by package door; this package asks for the
+// a running gateway. Who may come in is decided by package httpserver; this package asks for the
 // identity of a caller and refuses management to all but a person at a terminal.
 //
 // The entry point is [New].

@@ -17,7 +17,7 @@ import (
 	"collie/internal/face/cli/mcp"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
-	"collie/internal/face/door"
+	"collie/internal/face/httpserver"
 	"collie/internal/tool"
 )
 
@@ -155,7 +155,7 @@ func checkFolder(name, dir string, private bool) check {
 func checkToken(cfg *config.Config) check {
 	path := filepath.Join(cfg.Paths.State, "token")
 	c := check{"token", healthy, path, ""}
-	err := door.CheckToken(path)
+	err := httpserver.CheckToken(path)
 	switch e, ok := errors.AsType[*tool.Error](err); {
 	case errors.Is(err, fs.ErrNotExist):
 		c.Detail = "none yet; the first collie serve makes it"
@@ -196,7 +196,7 @@ func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, 
 
 func checkPort(ctx context.Context, cfg *config.Config) check {
 	c := check{"address", healthy, cfg.HTTP.Addr + " is free", ""}
-	if e, ok := errors.AsType[*tool.Error](door.Probe(ctx, cfg.HTTP.Addr)); ok {
+	if e, ok := errors.AsType[*tool.Error](httpserver.Probe(ctx, cfg.HTTP.Addr)); ok {
 		c.Health, c.Detail, c.Hint = broken, e.Error(), e.Hint
 	}
 	return c

@@ -23,7 +23,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
-	"collie/internal/face/door"
+	"collie/internal/face/httpserver"
 	"collie/internal/face/mcpserver"
 	"collie/internal/face/mcpserver/bridge"
 	"collie/internal/face/web"
@@ -84,8 +84,8 @@ type serving struct {
 	log       *slog.Logger
 	tokenFile string
 
-	opts       door.Options
-	door       *door.Door
+	opts       httpserver.Options
+	listener   *httpserver.Server
 	file       app.Gateway // what gateway.json says
 	app        *app.App
 	processors fitting
@@ -108,12 +108,12 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
-	defer s.door.Close() //nolint:errcheck // Serve has said what went wrong
+	defer s.listener.Close() //nolint:errcheck // Serve has said what went wrong
 	if err := s.join(ctx); err != nil {
 		return err
 	}
 	defer p.Stop(s.app)
-	face := mcpserver.New(s.app.Road, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.door.Stopping(), Logger: s.log})
+	face := mcpserver.New(s.app.Road, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.listener.Stopping(), Logger: s.log})
 	defer face.Close()
 	mcp := face.Handler(s.client, mcpserver.Bounds{MaxBody: s.cfg.HTTP.MaxBody, MaxSessions: s.cfg.MCP.Limits.MaxSessions, Kept: s.cfg.HTTP.ResumeBytes})
 	defer mcp.Close() //nolint:errcheck // it returns nil
@@ -123,12 +123,12 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	w := newWatcher(s.app, s.log, s.reloaded)
 	mux, closeRoutes := s.routes(mcp, w)
 	defer closeRoutes()
-	p.announce(ctx, s.app, s.door.URL(), s.opts, s.tokenFile)
+	p.announce(ctx, s.app, s.listener.URL(), s.opts, s.tokenFile)
 	defer p.frugal(s.app, &s.processors)()
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	watching.Go(func() { p.watch(ctx, s.cfg, w) })
-	err = s.door.Serve(ctx, mux)
+	err = s.listener.Serve(ctx, mux)
 	cancel() // nothing is taken up while things stop
 	return err
 }
@@ -166,10 +166,10 @@ func (s *serving) listen(ctx context.Context) (err error) {
 	if err := s.describe(); err != nil {
 		return err
 	}
-	if s.opts, err = s.doorOptions(); err != nil {
+	if s.opts, err = s.listenerOptions(); err != nil {
 		return err
 	}
-	if s.door, err = door.Open(ctx, s.opts); err != nil {
+	if s.listener, err = httpserver.Open(ctx, s.opts); err != nil {
 		return asFailure(err)
 	}
 	return nil
@@ -198,7 +198,7 @@ func (s *serving) join(ctx context.Context) (err error) {
 
 // client is who makes a request over MCP.
 func (s *serving) client(r *http.Request) mcpserver.Client {
-	k, _ := door.KeyFrom(r.Context())
+	k, _ := httpserver.KeyFrom(r.Context())
 	profile := s.flags.profile
 	if q := r.URL.RawQuery; q != "" {
 		if name := r.URL.Query().Get("profile"); name != "" {
@@ -215,7 +215,7 @@ func (s *serving) client(r *http.Request) mcpserver.Client {
 
 // identify is who makes a request to the API.
 func (s *serving) identify(r *http.Request) web.Identity {
-	k, _ := door.KeyFrom(r.Context())
+	k, _ := httpserver.KeyFrom(r.Context())
 	who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
 	if who.Manage {
 		who.Principal = s.person // nobody else can read the control key
@@ -225,7 +225,7 @@ func (s *serving) identify(r *http.Request) web.Identity {
 
 // publish writes gateway.json, by which other processes of this home find the gateway.
 func (s *serving) publish() error {
-	s.file.URL = s.door.URL()
+	s.file.URL = s.listener.URL()
 	return app.Announce(s.cfg.Paths, s.file)
 }
 
@@ -255,36 +255,36 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	return mux, end
 }
 
-// doorOptions are the listener's settings.
-func (s *serving) doorOptions() (door.Options, error) {
+// listenerOptions are the listener's settings.
+func (s *serving) listenerOptions() (httpserver.Options, error) {
 	f, cfg := s.flags, s.cfg
-	o := door.Options{
+	o := httpserver.Options{
 		Addr: output.First(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
 		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),
 		TLSCert: output.First(f.cert, cfg.HTTP.TLSCert), TLSKey: output.First(f.key, cfg.HTTP.TLSKey),
 		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: s.Version, Logger: s.log,
-		Keys: []door.Key{
+		Keys: []httpserver.Key{
 			{Name: "control", Secret: s.file.Control, Origin: tool.Direct, Manage: true},
 			{Name: bridgeKey, Secret: s.file.Bridge, Origin: tool.MCPLocal},
 		},
 	}
-	// Nobody is answered before the door serves, and then both have been done.
+	// Nobody is answered before the listener serves, and then both have been done.
 	o.Ready = func() (bool, any) {
 		return true, map[string]string{"config": "read", "toolCache": "loaded"}
 	}
 	switch {
 	case o.NoAuth:
 	case f.token != "":
-		o.Keys = append(o.Keys, door.Key{Name: "token", Secret: f.token})
+		o.Keys = append(o.Keys, httpserver.Key{Name: "token", Secret: f.token})
 	default:
-		token, created, err := door.LoadOrCreateToken(s.tokenFile)
+		token, created, err := httpserver.LoadOrCreateToken(s.tokenFile)
 		if err != nil {
 			return o, err
 		}
 		if created {
 			s.Note("made a token: %s", s.tokenFile)
 		}
-		o.Keys = append(o.Keys, door.Key{Name: "token", Secret: token})
+		o.Keys = append(o.Keys, httpserver.Key{Name: "token", Secret: token})
 	}
 	return o, nil
 }
@@ -298,7 +298,7 @@ const cannotServe tool.ErrorKind = "cannot_serve"
 
 // asFailure gives a home or a listener that cannot be had its kind.
 func asFailure(err error) error {
-	//nolint:errorlint // app and door return it as it is
+	//nolint:errorlint // app and httpserver return it as it is
 	if e, ok := err.(*tool.Error); ok && (e.Kind == tool.Unavailable || e.Kind == tool.Busy) {
 		same := *e
 		same.Kind = cannotServe
@@ -308,7 +308,7 @@ func asFailure(err error) error {
 }
 
 // announce says where the gateway is, and, when start-up has settled, what came of it.
-func (p commands) announce(ctx context.Context, a *app.App, url string, o door.Options, tokenFile string) {
+func (p commands) announce(ctx context.Context, a *app.App, url string, o httpserver.Options, tokenFile string) {
 	p.Note("listening on %s/mcp", url)
 	list := a.Servers.List()
 	notes := notesTools(a) > 0
@@ -378,7 +378,7 @@ func (p commands) stillStarting(a *app.App) {
 }
 
 // settled prints one line when every server is ready or has failed.
-func (p commands) settled(a *app.App, url string, o door.Options, tokenFile string) {
+func (p commands) settled(a *app.App, url string, o httpserver.Options, tokenFile string) {
 	listed, tools, running := 0, 0, 0
 	var failed []string
 	list := a.Servers.List()

@@ -1,4 +1,4 @@
-package door_test
+package httpserver_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"collie/internal/face/door"
+	"collie/internal/face/httpserver"
 	"collie/internal/tool"
 )
 
@@ -29,9 +29,9 @@ func within[T any](t *testing.T, what string, c <-chan T) T {
 	}
 }
 
-// stage is a door served by hand, so that a test can watch it stop.
+// stage is a server run by hand, so that a test can watch it stop.
 type stage struct {
-	*door.Door
+	*httpserver.Server
 	client *http.Client
 	done   chan error
 	cancel context.CancelFunc
@@ -39,13 +39,13 @@ type stage struct {
 
 func onStage(t *testing.T, grace time.Duration, h http.HandlerFunc) *stage {
 	t.Helper()
-	d, err := door.Open(t.Context(), door.Options{Addr: "127.0.0.1:0", NoAuth: true, Grace: grace})
+	d, err := httpserver.Open(t.Context(), httpserver.Options{Addr: "127.0.0.1:0", NoAuth: true, Grace: grace})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	transport := &http.Transport{}
-	s := &stage{Door: d, client: &http.Client{Transport: transport}, done: make(chan error, 1), cancel: cancel}
+	s := &stage{Server: d, client: &http.Client{Transport: transport}, done: make(chan error, 1), cancel: cancel}
 	go func() { s.done <- d.Serve(ctx, h) }()
 	t.Cleanup(func() {
 		cancel()
@@ -192,7 +192,7 @@ func TestCloseHurriesAStop(t *testing.T) {
 
 func TestCloseWithoutServe(t *testing.T) {
 	t.Parallel()
-	d, err := door.Open(t.Context(), door.Options{Addr: "127.0.0.1:0", NoAuth: true})
+	d, err := httpserver.Open(t.Context(), httpserver.Options{Addr: "127.0.0.1:0", NoAuth: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,17 +202,17 @@ func TestCloseWithoutServe(t *testing.T) {
 		}
 	}
 	if err := d.Serve(t.Context(), http.NotFoundHandler()); err == nil {
-		t.Error("a closed door serves")
+		t.Error("a closed server serves")
 	}
 	if c, err := net.Dial("tcp", d.Addr().String()); err == nil {
 		c.Close()
-		t.Error("a closed door accepts")
+		t.Error("a closed server accepts")
 	}
 }
 
 func TestPanicEndsOneConnection(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, httpserver.Options{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bad" {
 			_, _ = io.WriteString(w, "half an ans")
 			panic("boom")

@@ -1,4 +1,4 @@
-package door
+package httpserver
 
 import (
 	"crypto/tls"
@@ -12,7 +12,7 @@ import (
 // patrol is how often connections are looked at.
 const patrol = 5 * time.Second
 
-// conns are the connections of a door. Those that do not send a request in time, or have sent
+// conns are the connections of a server. Those that do not send a request in time, or have sent
 // none for long, are closed, without a deadline for each: to set one twice with each request is a
 // good part of what a local call costs. A stop closes at once those that have not sent a request
 // yet; the HTTP server alone would wait seconds for each, and browsers open such connections
@@ -34,14 +34,14 @@ type conn struct {
 	since atomic.Int64
 }
 
-// guard is a listener whose connections are watched.
-type guard struct {
+// watchedListener is a listener whose connections are watched.
+type watchedListener struct {
 	net.Listener
 	of *conns
 }
 
 // Accept waits for the next connection.
-func (g guard) Accept() (net.Conn, error) {
+func (g watchedListener) Accept() (net.Conn, error) {
 	c, err := g.Listener.Accept()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package door
+package httpserver
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// refusal is an answer of the door itself.
+// refusal is an answer of the server itself.
 type refusal struct {
 	Status  int    `json:"-"`
 	Type    string `json:"type"`

@@ -1,4 +1,4 @@
-// Package door is the listener all HTTP shares. Whatever stands behind it, an MCP
+// Package httpserver is the HTTP listener that all faces share. Whatever stands behind it, an MCP
 // endpoint, an API or pages, is reached only by requests that have passed these checks, in
 // this order:
 //
@@ -10,13 +10,13 @@
 //	bearer token     401   429 for an address that keeps guessing
 //	body size        413
 //
-// Every refusal is JSON: {"error":{"type":…,"message":…,"hint":…}}. The door knows no
+// Every refusal is JSON: {"error":{"type":…,"message":…,"hint":…}}. The server knows no
 // routes and no sessions: those are the handler's. It also keeps the TLS certificate
 // fresh, makes the token file, and stops without cutting off what is in flight.
 //
-// The entry point is [Open], then [Door.Serve]. Handlers learn who is calling from
+// The entry point is [Open], then [Server.Serve]. Handlers learn who is calling from
 // [KeyFrom].
-package door
+package httpserver
 
 import (
 	"context"
@@ -39,13 +39,13 @@ const (
 	DefaultGrace   = 5 * time.Second
 )
 
-// Options says where a [Door] listens and whom it lets in. The zero value is refused for
+// Options says where a [Server] listens and whom it lets in. The zero value is refused for
 // want of a key. Open copies what it needs.
 type Options struct {
 	// Addr is HOST:PORT; empty means DefaultAddr, port 0 any free port. An address that
 	// other machines can reach needs Keys.
 	Addr string
-	// Keys are the tokens that open the door. At least one is needed unless NoAuth is set.
+	// Keys are the tokens that let a request in. At least one is needed unless NoAuth is set.
 	Keys []Key
 	// NoAuth lets everybody in, as [Anonymous]. It is refused off loopback. A request
 	// that presents one of Keys is still known by that key.
@@ -80,9 +80,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Door is a listener with its checks. It is safe for concurrent use. Its owner calls
-// [Door.Serve] once, and [Door.Close] if it never serves.
-type Door struct {
+// Server is a listener with its checks. It is safe for concurrent use. Its owner calls
+// [Server.Serve] once, and [Server.Close] if it never serves.
+type Server struct {
 	checks   admission
 	listener net.Listener
 	url      string
@@ -103,11 +103,11 @@ type Door struct {
 	stopErr error              // written before stopped is closed
 }
 
-// Open checks opts and listens; requests wait until [Door.Serve]. ctx bounds Open alone.
+// Open checks opts and listens; requests wait until [Server.Serve]. ctx bounds Open alone.
 // Errors are [*tool.Error]: Invalid for options that do not fit or are not safe,
 // Unavailable if the address cannot be had. One in use names its owner where the system
 // tells, and the owner is left alone.
-func Open(ctx context.Context, opts Options) (*Door, error) {
+func Open(ctx context.Context, opts Options) (*Server, error) {
 	opts = opts.withDefaults()
 	at, err := resolve(ctx, opts.Addr)
 	if err != nil {
@@ -116,7 +116,7 @@ func Open(ctx context.Context, opts Options) (*Door, error) {
 	if err := opts.safe(at); err != nil {
 		return nil, err
 	}
-	d := &Door{grace: opts.Grace, log: opts.Logger, local: at.loopback}
+	d := &Server{grace: opts.Grace, log: opts.Logger, local: at.loopback}
 	if opts.TLSCert != "" {
 		if d.cert, err = openCertificate(opts.TLSCert, opts.TLSKey, opts.Logger); err != nil {
 			return nil, err
@@ -137,7 +137,7 @@ func Open(ctx context.Context, opts Options) (*Door, error) {
 	return d, nil
 }
 
-func (d *Door) warnIfBare(at bind) {
+func (d *Server) warnIfBare(at bind) {
 	if !at.loopback && d.cert == nil {
 		d.log.Warn("listening beyond this machine without TLS: tokens and notes travel in clear text; "+
 			"use --tls-cert and --tls-key, or listen on 127.0.0.1", "addr", d.listener.Addr().String())
@@ -160,7 +160,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// safe refuses combinations that would leave the door open.
+// safe refuses combinations that would let everybody in.
 func (o Options) safe(at bind) error {
 	switch {
 	case o.NoAuth && !at.loopback:
@@ -177,25 +177,25 @@ func (o Options) safe(at bind) error {
 	return nil
 }
 
-// Addr is the address the door listens on, with the port it was given.
-func (d *Door) Addr() net.Addr { return d.listener.Addr() }
+// Addr is the address the server listens on, with the port it was given.
+func (d *Server) Addr() net.Addr { return d.listener.Addr() }
 
-// URL is where a program on this machine reaches the door, without a slash at the end. A
-// door that listens on all addresses is named by a loopback one.
-func (d *Door) URL() string { return d.url }
+// URL is where a program on this machine reaches the server, without a slash at the end. A
+// server that listens on all addresses is named by a loopback one.
+func (d *Server) URL() string { return d.url }
 
-// Stopping is closed when the door begins to stop. Handlers that stream without end in
+// Stopping is closed when the server begins to stop. Handlers that stream without end in
 // answer to a POST end then; a GET of an event stream is told by its own context.
-func (d *Door) Stopping() <-chan struct{} { return d.stopping }
+func (d *Server) Stopping() <-chan struct{} { return d.stopping }
 
-func (d *Door) port() int {
+func (d *Server) port() int {
 	if a, ok := d.listener.Addr().(*net.TCPAddr); ok {
 		return a.Port
 	}
 	return 0
 }
 
-func (d *Door) reachableURL(at bind) string {
+func (d *Server) reachableURL(at bind) string {
 	host := at.name
 	switch {
 	case at.ip.IsUnspecified() && at.ip.Is6() && host != "":

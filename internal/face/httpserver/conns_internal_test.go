@@ -1,4 +1,4 @@
-package door
+package httpserver
 
 import (
 	"bufio"
@@ -52,7 +52,7 @@ func TestConnectionsThatWait(t *testing.T) {
 			}),
 		}
 		served := make(chan error, 1)
-		go func() { served <- srv.Serve(guard{at, &watched}) }()
+		go func() { served <- srv.Serve(watchedListener{at, &watched}) }()
 		dial := func(text string) net.Conn {
 			ours, theirs := net.Pipe()
 			at.next <- theirs

@@ -1,4 +1,4 @@
-package door_test
+package httpserver_test
 
 import (
 	"bytes"
@@ -16,15 +16,15 @@ import (
 	"sync"
 	"testing"
 
-	"collie/internal/face/door"
+	"collie/internal/face/httpserver"
 	"collie/internal/tool"
 )
 
 const secret = "correct-horse-battery-staple"
 
-// running is a door that serves, with a client that keeps nothing alive after the test.
+// running is a server that serves, with a client that keeps nothing alive after the test.
 type running struct {
-	*door.Door
+	*httpserver.Server
 	client *http.Client
 	log    *logBuffer
 }
@@ -46,9 +46,9 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// serve opens a door on a free loopback port and serves h, or a handler that tells who
+// serve opens a server on a free loopback port and serves h, or a handler that tells who
 // called.
-func serve(t *testing.T, opts door.Options, h http.Handler) *running {
+func serve(t *testing.T, opts httpserver.Options, h http.Handler) *running {
 	t.Helper()
 	log := new(logBuffer)
 	opts.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -56,12 +56,12 @@ func serve(t *testing.T, opts door.Options, h http.Handler) *running {
 		opts.Addr = "127.0.0.1:0"
 	}
 	if opts.Keys == nil && !opts.NoAuth {
-		opts.Keys = []door.Key{{Name: "token", Secret: secret}}
+		opts.Keys = []httpserver.Key{{Name: "token", Secret: secret}}
 	}
 	if h == nil {
 		h = http.HandlerFunc(whoami)
 	}
-	d, err := door.Open(t.Context(), opts)
+	d, err := httpserver.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func serve(t *testing.T, opts door.Options, h http.Handler) *running {
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return &running{Door: d, client: &http.Client{Transport: transport}, log: log}
+	return &running{Server: d, client: &http.Client{Transport: transport}, log: log}
 }
 
 func whoami(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func whoami(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	k, ok := door.KeyFrom(r.Context())
+	k, ok := httpserver.KeyFrom(r.Context())
 	fmt.Fprintf(w, "%s %s manage=%t secret=%q found=%t", k.Name, k.Origin, k.Manage, k.Secret, ok)
 }
 
@@ -141,31 +141,31 @@ func (s *running) do(t *testing.T, method, path string, edit func(*http.Request)
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	key := []door.Key{{Name: "token", Secret: secret}}
+	key := []httpserver.Key{{Name: "token", Secret: secret}}
 	for name, tc := range map[string]struct {
-		opts door.Options
+		opts httpserver.Options
 		want string
 	}{
-		"no key":             {door.Options{Addr: "127.0.0.1:0"}, "no token"},
-		"no-auth everywhere": {door.Options{Addr: "0.0.0.0:0", NoAuth: true}, "--no-auth is for loopback only"},
-		"no-auth, no host":   {door.Options{Addr: ":0", NoAuth: true}, "--no-auth is for loopback only"},
-		"no-auth, mapped":    {door.Options{Addr: "[::ffff:192.0.2.1]:0", NoAuth: true}, "--no-auth is for loopback only"},
-		"no key everywhere":  {door.Options{Addr: "[::]:0"}, "no token"},
-		"cert without key":   {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSCert: "c.pem"}, "only one of them"},
-		"key without cert":   {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSKey: "k.pem"}, "only one of them"},
-		"missing cert":       {door.Options{Addr: "127.0.0.1:0", Keys: key, TLSCert: "c.pem", TLSKey: "k.pem"}, "c.pem"},
-		"address":            {door.Options{Addr: "7420", Keys: key}, "not an address"},
-		"empty secret":       {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{{Name: "token"}}}, "keys"},
-		"long secret":        {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{{Name: "token", Secret: strings.Repeat("x", 257)}}}, "keys"},
-		"same secret":        {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{key[0], {Name: "control", Secret: secret}}}, "keys"},
-		"same name":          {door.Options{Addr: "127.0.0.1:0", Keys: []door.Key{key[0], {Name: "token", Secret: "other"}}}, "keys"},
-		"any host":           {door.Options{Addr: "127.0.0.1:0", Keys: key, AllowedHosts: []string{"*"}}, "allowed hosts"},
-		"any origin":         {door.Options{Addr: "127.0.0.1:0", Keys: key, AllowedOrigins: []string{"*"}}, "allowed origins"},
-		"origin null":        {door.Options{Addr: "127.0.0.1:0", Keys: key, AllowedOrigins: []string{"https://a.example/path"}}, "allowed origins"},
+		"no key":             {httpserver.Options{Addr: "127.0.0.1:0"}, "no token"},
+		"no-auth everywhere": {httpserver.Options{Addr: "0.0.0.0:0", NoAuth: true}, "--no-auth is for loopback only"},
+		"no-auth, no host":   {httpserver.Options{Addr: ":0", NoAuth: true}, "--no-auth is for loopback only"},
+		"no-auth, mapped":    {httpserver.Options{Addr: "[::ffff:192.0.2.1]:0", NoAuth: true}, "--no-auth is for loopback only"},
+		"no key everywhere":  {httpserver.Options{Addr: "[::]:0"}, "no token"},
+		"cert without key":   {httpserver.Options{Addr: "127.0.0.1:0", Keys: key, TLSCert: "c.pem"}, "only one of them"},
+		"key without cert":   {httpserver.Options{Addr: "127.0.0.1:0", Keys: key, TLSKey: "k.pem"}, "only one of them"},
+		"missing cert":       {httpserver.Options{Addr: "127.0.0.1:0", Keys: key, TLSCert: "c.pem", TLSKey: "k.pem"}, "c.pem"},
+		"address":            {httpserver.Options{Addr: "7420", Keys: key}, "not an address"},
+		"empty secret":       {httpserver.Options{Addr: "127.0.0.1:0", Keys: []httpserver.Key{{Name: "token"}}}, "keys"},
+		"long secret":        {httpserver.Options{Addr: "127.0.0.1:0", Keys: []httpserver.Key{{Name: "token", Secret: strings.Repeat("x", 257)}}}, "keys"},
+		"same secret":        {httpserver.Options{Addr: "127.0.0.1:0", Keys: []httpserver.Key{key[0], {Name: "control", Secret: secret}}}, "keys"},
+		"same name":          {httpserver.Options{Addr: "127.0.0.1:0", Keys: []httpserver.Key{key[0], {Name: "token", Secret: "other"}}}, "keys"},
+		"any host":           {httpserver.Options{Addr: "127.0.0.1:0", Keys: key, AllowedHosts: []string{"*"}}, "allowed hosts"},
+		"any origin":         {httpserver.Options{Addr: "127.0.0.1:0", Keys: key, AllowedOrigins: []string{"*"}}, "allowed origins"},
+		"origin null":        {httpserver.Options{Addr: "127.0.0.1:0", Keys: key, AllowedOrigins: []string{"https://a.example/path"}}, "allowed origins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := door.Open(t.Context(), tc.opts)
+			d, err := httpserver.Open(t.Context(), tc.opts)
 			if err == nil {
 				d.Close()
 				t.Fatal("Open let it pass")
@@ -188,7 +188,7 @@ func TestBusyPortNamesOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = door.Open(t.Context(), door.Options{Addr: l.Addr().String(), NoAuth: true})
+	_, err = httpserver.Open(t.Context(), httpserver.Options{Addr: l.Addr().String(), NoAuth: true})
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.Unavailable || e.Hint == "" {
 		t.Fatalf("error %#v", err)
@@ -204,7 +204,7 @@ func TestBusyPortNamesOwner(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{Addr: "localhost:0"}, nil)
+	s := serve(t, httpserver.Options{Addr: "localhost:0"}, nil)
 	_, port, err := net.SplitHostPort(s.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -219,12 +219,12 @@ func TestURL(t *testing.T) {
 
 func TestKeysHaveIdentities(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{Keys: []door.Key{
+	s := serve(t, httpserver.Options{Keys: []httpserver.Key{
 		{Name: "token", Secret: secret},
 		{Name: "control", Secret: "c-secret", Origin: tool.Direct, Manage: true},
 		{Name: "bridge", Secret: "b-secret", Origin: tool.MCPLocal},
 	}}, nil)
-	open := serve(t, door.Options{NoAuth: true, Keys: []door.Key{
+	open := serve(t, httpserver.Options{NoAuth: true, Keys: []httpserver.Key{
 		{Name: "control", Secret: "c-secret", Origin: tool.Direct, Manage: true},
 	}}, nil)
 	with := func(header, value string) func(*http.Request) {
@@ -257,13 +257,13 @@ func TestKeysHaveIdentities(t *testing.T) {
 
 func TestKeyHidesItsSecret(t *testing.T) {
 	t.Parallel()
-	k := door.Key{Name: "token", Secret: secret}
+	k := httpserver.Key{Name: "token", Secret: secret}
 	var b bytes.Buffer
 	slog.New(slog.NewTextHandler(&b, nil)).Info("key", "key", k)
 	if s := fmt.Sprintf("%v %+v %#v %s %s", k, k, k, k, b.String()); strings.Contains(s, secret) {
 		t.Errorf("shown: %s", s)
 	}
-	if _, ok := door.KeyFrom(t.Context()); ok {
+	if _, ok := httpserver.KeyFrom(t.Context()); ok {
 		t.Error("a key came from nowhere")
 	}
 }

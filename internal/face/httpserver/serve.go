@@ -1,4 +1,4 @@
-package door
+package httpserver
 
 import (
 	"context"
@@ -20,18 +20,18 @@ const (
 	unwindTimeout = time.Second
 )
 
-// Serve answers requests with h, behind the checks, until ctx ends or [Door.Shutdown] or
-// [Door.Close] is called, and returns when the stop is over. When ctx ends, requests in
+// Serve answers requests with h, behind the checks, until ctx ends or [Server.Shutdown] or
+// [Server.Close] is called, and returns when the stop is over. When ctx ends, requests in
 // flight have [Options.Grace]; they do not see ctx. It returns nil after a clean stop, an
 // error of kind Timeout if requests had to be cut off. It may be called once.
-func (d *Door) Serve(ctx context.Context, h http.Handler) error {
+func (d *Server) Serve(ctx context.Context, h http.Handler) error {
 	srv, err := d.start(ctx, h)
 	if err != nil {
 		return err
 	}
 	failed := make(chan error, 1)
 	go func() {
-		at := guard{d.listener, &d.conns}
+		at := watchedListener{d.listener, &d.conns}
 		if d.cert != nil {
 			failed <- srv.ServeTLS(at, "", "")
 		} else {
@@ -52,11 +52,11 @@ func (d *Door) Serve(ctx context.Context, h http.Handler) error {
 	}
 }
 
-func (d *Door) start(ctx context.Context, h http.Handler) (*http.Server, error) {
+func (d *Server) start(ctx context.Context, h http.Handler) (*http.Server, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.server != nil || d.stopped != nil {
-		return nil, &tool.Error{Op: "serve", Kind: tool.Internal, Subject: d.url, Message: "the door serves once"}
+		return nil, &tool.Error{Op: "serve", Kind: tool.Internal, Subject: d.url, Message: "a server serves once"}
 	}
 	base, abort := context.WithCancel(context.WithoutCancel(ctx))
 	d.checks.next = h
@@ -82,15 +82,15 @@ func (d *Door) start(ctx context.Context, h http.Handler) (*http.Server, error) 
 	return d.server, nil
 }
 
-func (d *Door) shutdownWithin(grace time.Duration) error {
+func (d *Server) shutdownWithin(grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	return d.Shutdown(ctx)
 }
 
 // Close stops at once: contexts of requests end, and those that do not return soon are cut
-// off. It is safe to call twice and waits until the door is closed.
-func (d *Door) Close() error {
+// off. It is safe to call twice and waits until the server is closed.
+func (d *Server) Close() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := d.Shutdown(ctx); tool.KindOf(err) != tool.Timeout {
@@ -103,7 +103,7 @@ func (d *Door) Close() error {
 // ends. Then their contexts end, and a second later their connections. It returns when all
 // is closed; the error has kind Timeout if requests were cut off. Later calls wait for the
 // first one and return what it does, and end its patience when their own ctx ends.
-func (d *Door) Shutdown(ctx context.Context) error {
+func (d *Server) Shutdown(ctx context.Context) error {
 	d.mu.Lock()
 	first := d.stopped == nil
 	patience := ctx
@@ -129,7 +129,7 @@ func (d *Door) Shutdown(ctx context.Context) error {
 }
 
 // stopServer is the ladder: the listener, then streams, then patience, then contexts, then connections.
-func (d *Door) stopServer(ctx context.Context, srv *http.Server, abort context.CancelFunc) error {
+func (d *Server) stopServer(ctx context.Context, srv *http.Server, abort context.CancelFunc) error {
 	defer d.stop()
 	if srv == nil {
 		return d.listener.Close()

@@ -1,4 +1,4 @@
-package door_test
+package httpserver_test
 
 import (
 	"testing"

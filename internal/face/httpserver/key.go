@@ -1,4 +1,4 @@
-package door
+package httpserver
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func (k Key) LogValue() slog.Value { return slog.StringValue(k.Name) }
 type keyOf struct{}
 
 // KeyFrom returns the key that let a request in, without its secret and with Origin
-// filled in. It is false for a context that did not come through a [Door].
+// filled in. It is false for a context that did not come through a [Server].
 func KeyFrom(ctx context.Context) (Key, bool) {
 	k, ok := ctx.Value(keyOf{}).(*Key)
 	if !ok {
@@ -50,7 +50,7 @@ func KeyFrom(ctx context.Context) (Key, bool) {
 	return *k, true
 }
 
-// identity is a key as the door keeps it: what it is for callers here and elsewhere.
+// identity is a key as the server keeps it: what it is for callers here and elsewhere.
 type identity struct {
 	digest      [sha256.Size]byte
 	here, there *Key

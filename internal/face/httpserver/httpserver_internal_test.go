@@ -1,4 +1,4 @@
-package door
+package httpserver
 
 import (
 	"bytes"
@@ -143,7 +143,7 @@ func TestWarnsWithoutTLS(t *testing.T) {
 		{bind{}, new(certificate), false},
 	} {
 		var b bytes.Buffer
-		d := &Door{listener: l, log: slog.New(slog.NewTextHandler(&b, nil)), cert: tc.cert}
+		d := &Server{listener: l, log: slog.New(slog.NewTextHandler(&b, nil)), cert: tc.cert}
 		d.warnIfBare(tc.at)
 		if got := strings.Contains(b.String(), "level=WARN"); got != tc.want {
 			t.Errorf("%+v: log %q", tc, b.String())

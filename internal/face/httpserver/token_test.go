@@ -1,4 +1,4 @@
-package door_test
+package httpserver_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"collie/internal/face/door"
+	"collie/internal/face/httpserver"
 	"collie/internal/tool"
 )
 
@@ -25,7 +25,7 @@ func TestTokenFileIsMadeOnce(t *testing.T) {
 	)
 	for range processes {
 		wg.Go(func() {
-			token, created, err := door.LoadOrCreateToken(path)
+			token, created, err := httpserver.LoadOrCreateToken(path)
 			if err != nil {
 				t.Error(err)
 			}
@@ -89,7 +89,7 @@ func TestTokenFileOfAPerson(t *testing.T) {
 			if err := os.Chmod(path, tc.mode); err != nil { // whatever the umask
 				t.Fatal(err)
 			}
-			got, created, err := door.LoadOrCreateToken(path)
+			got, created, err := httpserver.LoadOrCreateToken(path)
 			if got != tc.want || created {
 				t.Errorf("%q created=%t", got, created)
 			}
@@ -112,7 +112,7 @@ func TestTokenFileOfAPerson(t *testing.T) {
 
 func TestTokenPathIsAFolder(t *testing.T) {
 	t.Parallel()
-	if _, _, err := door.LoadOrCreateToken(t.TempDir()); tool.KindOf(err) != tool.Invalid {
+	if _, _, err := httpserver.LoadOrCreateToken(t.TempDir()); tool.KindOf(err) != tool.Invalid {
 		t.Errorf("error %v", err)
 	}
 }

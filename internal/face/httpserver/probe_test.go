@@ -1,4 +1,4 @@
-package door_test
+package httpserver_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"collie/internal/face/door"
+	"collie/internal/face/httpserver"
 	"collie/internal/tool"
 )
 
@@ -21,16 +21,16 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := l.Addr().String()
-	err = door.Probe(t.Context(), addr)
+	err = httpserver.Probe(t.Context(), addr)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || !strings.Contains(e.Message, "in use") || !strings.Contains(e.Hint, "--http") {
 		t.Errorf("a busy address: %v", err)
 	}
 	_ = l.Close()
-	if err := door.Probe(t.Context(), addr); err != nil {
+	if err := httpserver.Probe(t.Context(), addr); err != nil {
 		t.Errorf("a free address: %v", err)
 	}
-	if err := door.Probe(t.Context(), "nonsense"); tool.KindOf(err) != tool.Invalid {
+	if err := httpserver.Probe(t.Context(), "nonsense"); tool.KindOf(err) != tool.Invalid {
 		t.Errorf("no address: %v", err)
 	}
 }
@@ -38,13 +38,13 @@ func TestProbe(t *testing.T) {
 func TestCheckToken(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "token")
-	if err := door.CheckToken(path); !errors.Is(err, fs.ErrNotExist) {
+	if err := httpserver.CheckToken(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
-	if _, _, err := door.LoadOrCreateToken(path); err != nil {
+	if _, _, err := httpserver.LoadOrCreateToken(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := door.CheckToken(path); err != nil {
+	if err := httpserver.CheckToken(path); err != nil {
 		t.Errorf("a good file: %v", err)
 	}
 	if runtime.GOOS == "windows" {
@@ -53,7 +53,7 @@ func TestCheckToken(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil { //nolint:gosec // what is wrong here
 		t.Fatal(err)
 	}
-	if err := door.CheckToken(path); tool.KindOf(err) != tool.Denied {
+	if err := httpserver.CheckToken(path); tool.KindOf(err) != tool.Denied {
 		t.Errorf("a file that others may read: %v", err)
 	}
 }

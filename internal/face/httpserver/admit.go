@@ -1,4 +1,4 @@
-package door
+package httpserver
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type admission struct {
 	guesses   *guesses
 	health    health
 	maxBody   int64
-	afterStop func(func()) func() bool // runs the function when the door stops
+	afterStop func(func()) func() bool // runs the function when the server stops
 	log       *slog.Logger
 	next      http.Handler
 }

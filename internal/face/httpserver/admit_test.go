@@ -1,4 +1,4 @@
-package door_test
+package httpserver_test
 
 import (
 	"io"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"collie/internal/face/door"
+	"collie/internal/face/httpserver"
 )
 
 func portOf(t *testing.T, s *running) string {
@@ -22,7 +22,7 @@ func portOf(t *testing.T, s *running) string {
 
 func TestHost(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{AllowedHosts: []string{"notes.example", "proxy.example:8443", "[fd00::1]"}}, nil)
+	s := serve(t, httpserver.Options{AllowedHosts: []string{"notes.example", "proxy.example:8443", "[fd00::1]"}}, nil)
 	port := portOf(t, s)
 	for host, want := range map[string]int{
 		"127.0.0.1:" + port:          200,
@@ -72,7 +72,7 @@ func TestHost(t *testing.T) {
 
 func TestOrigin(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{
+	s := serve(t, httpserver.Options{
 		AllowedHosts:   []string{"notes.example"},
 		AllowedOrigins: []string{"app.example", "https://exact.example", "http://dev.example:3000", "chrome-extension://abcdef"},
 	}, nil)
@@ -160,7 +160,7 @@ func TestOrigin(t *testing.T) {
 
 func TestPreflight(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{AllowedOrigins: []string{"https://app.example"}}, nil)
+	s := serve(t, httpserver.Options{AllowedOrigins: []string{"https://app.example"}}, nil)
 	ask := func(origin string) func(*http.Request) {
 		return func(r *http.Request) {
 			r.Header.Del("Authorization")
@@ -206,7 +206,7 @@ func TestPreflight(t *testing.T) {
 
 func TestToken(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{}, nil)
+	s := serve(t, httpserver.Options{}, nil)
 	set := func(values ...string) func(*http.Request) {
 		return func(r *http.Request) { r.Header["Authorization"] = values }
 	}
@@ -252,7 +252,7 @@ func TestToken(t *testing.T) {
 
 func TestGuessing(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{}, nil)
+	s := serve(t, httpserver.Options{}, nil)
 	wrong := func(r *http.Request) { r.Header.Set("Authorization", "Bearer wrong") }
 	for i := range 20 {
 		if a := s.do(t, "POST", "/mcp", wrong); a.status != 401 {
@@ -273,7 +273,7 @@ func TestGuessing(t *testing.T) {
 
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{MaxBody: 1000}, nil)
+	s := serve(t, httpserver.Options{MaxBody: 1000}, nil)
 	body := func(n int, chunked, right bool) func(*http.Request) {
 		return func(r *http.Request) {
 			r.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", n)))
@@ -310,7 +310,7 @@ func TestBodyLimit(t *testing.T) {
 
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{Routes: []string{"/mcp", "/api/v1/"}}, nil)
+	s := serve(t, httpserver.Options{Routes: []string{"/mcp", "/api/v1/"}}, nil)
 	for path, want := range map[string]int{
 		"/mcp": 200, "/api/v1/mcp/servers": 200, "/mcp?profile=x": 200, "/healthz": 200,
 		"/": 404, "/mcp/": 404, "/api": 404, "/.well-known/oauth-protected-resource": 404, "/mcpx": 404,
@@ -333,10 +333,10 @@ func TestRoutes(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	ok := make(chan bool, 1)
-	s := serve(t, door.Options{Version: "1.2.3", Ready: func() (bool, any) {
+	s := serve(t, httpserver.Options{Version: "1.2.3", Ready: func() (bool, any) {
 		return <-ok, map[string]int{"servers": 3}
 	}}, nil)
-	plain := serve(t, door.Options{}, nil)
+	plain := serve(t, httpserver.Options{}, nil)
 	bare := func(r *http.Request) { r.Header.Del("Authorization") }
 	if a := s.do(t, "GET", "/healthz", bare); a.status != 200 || a.body != `{"status":"ok","version":"1.2.3"}` {
 		t.Errorf("healthz: %d %s", a.status, a.body)
@@ -359,7 +359,7 @@ func TestHealth(t *testing.T) {
 
 func TestOptionsStarIsChecked(t *testing.T) {
 	t.Parallel()
-	s := serve(t, door.Options{}, nil)
+	s := serve(t, httpserver.Options{}, nil)
 	a := s.do(t, "OPTIONS", "", func(r *http.Request) {
 		r.URL.Opaque = "*"
 		r.Host = "evil.example"
