@@ -88,6 +88,7 @@ var unwanteds = []unwanted{
 // of layers. A word that leaves the last folder which has it gets "..." there.
 var dialect = []struct{ word, instead, free string }{
 	{"door", `"HTTP listener", "server"`, "face/... app pipeline/... process config"},
+	{"guard", `"reaper" for the process that ends children`, "process cmd/collie"},
 }
 
 // unread are files and folders whose words are not ours: what a SiYuan kernel said, what others wrote, what was
@@ -144,7 +145,7 @@ func slips(t *testing.T, tree fs.FS) (found []string) {
 			for _, word := range []string{d.word, strings.ToUpper(d.word[:1]) + d.word[1:]} {
 				for start := range occurrences(text, word) {
 					before := text[max(0, start-1):start]
-					if word != d.word || len(before) == 0 || !isLetter(before[0]) { // in camelCase it begins with a capital
+					if word != d.word || len(before) == 0 || !isLetter(before[0]) && before[0] != '_' { // in camelCase it begins with a capital; snake_case is output
 						report(start, start+len(word), "a word of our own", d.instead)
 					}
 				}

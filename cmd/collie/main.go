@@ -13,8 +13,8 @@ import (
 var version = "dev"
 
 func main() {
-	if process.IsGuard(os.Args) { // it lives as long as the gateway does, and needs nothing of all else
-		os.Exit(process.GuardMain(os.Stdin, io.Discard))
+	if process.IsReaper(os.Args) { // it lives as long as the gateway does, and needs nothing of all else
+		os.Exit(process.ReaperMain(os.Stdin, io.Discard))
 	}
 	os.Exit(cli.Main(version, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -36,10 +36,10 @@ import (
 // Options are what settings do not say.
 type Options struct {
 	Version string
-	// Self and GuardArgs start this program as the guard of its children; without Self
-	// there is no guard.
-	Self      string
-	GuardArgs []string
+	// Self and ReaperArgs start this program as the reaper of its children; without Self
+	// there is no reaper.
+	Self       string
+	ReaperArgs []string
 	// Servers names the servers to start; nil starts all, an empty list none.
 	Servers []string
 	// Brief is for a command that a person waits for: its servers get less time to end.
@@ -88,7 +88,7 @@ type App struct {
 	set     *upstream.Set
 	cache   *toolcache.Cache
 	pins    *pins.Store
-	guard   *process.Guard
+	reaper  *process.Reaper
 	ledger  *process.Ledger
 	env     config.Env
 
@@ -149,14 +149,14 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 
 // openServers opens the servers, and what is kept of them. It starts none.
 func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options, specs []upstream.Spec) error {
-	a.guardChildren(ctx, cfg, opts)
+	a.reapChildren(ctx, cfg, opts)
 	key := a.openCache(ctx, cfg, opts)
 	tokens, err := OpenSecrets(cfg, a.log)
 	if err != nil {
 		return errors.Join(err, a.closeStores())
 	}
 	a.set = upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
-		Info: info(opts.Version), Guard: a.guard, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
+		Info: info(opts.Version), Reaper: a.reaper, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
 		Starts: int64(cfg.MCP.MaxParallelStarts), RunnerStarts: int64(cfg.MCP.MaxRunnerStarts),
 		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny,
 		RunDir: filepath.Join(cfg.Paths.State, "run"),
@@ -180,12 +180,12 @@ func (a *App) instructions() string {
 	return instructions + "\n\n" + guide.Instructions
 }
 
-// guardChildren prepares what makes sure that no child outlives us.
-func (a *App) guardChildren(ctx context.Context, cfg *config.Config, opts Options) {
+// reapChildren prepares what makes sure that no child outlives us.
+func (a *App) reapChildren(ctx context.Context, cfg *config.Config, opts Options) {
 	if opts.Self == "" {
 		return
 	}
-	a.guard = process.NewGuard(opts.Self, opts.GuardArgs, &process.GuardOptions{Logger: a.log})
+	a.reaper = process.NewReaper(opts.Self, opts.ReaperArgs, &process.ReaperOptions{Logger: a.log})
 	if err := os.MkdirAll(cfg.Paths.State, 0o700); err != nil {
 		a.log.Warn("no state folder, children are not recorded", "error", err)
 		return
@@ -302,9 +302,9 @@ func (a *App) closeStores() error {
 	if err := a.cache.Close(); err != nil {
 		a.log.Debug("tool cache not written", "error", err) // the cache has told it, once
 	}
-	if a.guard != nil {
-		if err := a.guard.Close(); err != nil {
-			a.log.Debug("guard not ended", "error", err)
+	if a.reaper != nil {
+		if err := a.reaper.Close(); err != nil {
+			a.log.Debug("reaper not ended", "error", err)
 		}
 	}
 	if a.ledger != nil {

@@ -19,17 +19,17 @@ func Diagnose(ctx context.Context, cfg *config.Config, o Options, name string, t
 			continue
 		}
 		spec.Entry.Disabled = false // a person may want to know before switching it on
-		var guard *process.Guard
+		var reaper *process.Reaper
 		if o.Self != "" {
-			guard = process.NewGuard(o.Self, o.GuardArgs, nil)
-			defer guard.Close() //nolint:errcheck // its children have ended
+			reaper = process.NewReaper(o.Self, o.ReaperArgs, nil)
+			defer reaper.Close() //nolint:errcheck // its children have ended
 		}
 		tokens, err := OpenSecrets(cfg, nil)
 		if err != nil {
 			return false, err
 		}
 		return upstream.Diagnose(ctx, spec, upstream.Options{
-			Info: info(o.Version), Guard: guard, MaxFrame: int(cfg.MCP.Limits.MaxFrame), Tokens: tokens, LockDir: locks(cfg),
+			Info: info(o.Version), Reaper: reaper, MaxFrame: int(cfg.MCP.Limits.MaxFrame), Tokens: tokens, LockDir: locks(cfg),
 			Environ: o.Env.List(), Deny: cfg.MCP.EnvDeny, Ladder: o.ladder(), Logger: slog.New(slog.DiscardHandler),
 		}, tell), nil
 	}

@@ -40,11 +40,11 @@ func (c *Command) hash() string {
 type Options struct {
 	// Ladder holds the waits of [Process.Stop].
 	Ladder Ladder
-	// Guard and Ledger learn of the child before Start returns and forget it when
+	// Reaper and Ledger learn of the child before Start returns and forget it when
 	// nothing of its group is left. Either may be nil.
-	Guard  *Guard
+	Reaper *Reaper
 	Ledger *Ledger
-	// Logger hears of what no caller can be told: a guard that does not start, a child
+	// Logger hears of what no caller can be told: a reaper that does not start, a child
 	// that SIGKILL does not end. Nil discards.
 	Logger *slog.Logger
 }

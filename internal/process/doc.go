@@ -6,11 +6,11 @@
 // stdin, wait, SIGTERM to the group, wait, SIGKILL to the group. Three things look after
 // a gateway that cannot do that any more:
 //
-//   - [Guard], a second process of the same binary, holds the read end of a pipe. When the
-//     gateway dies, the pipe closes and the guard ends every group it was told of. On
+//   - [Reaper], a second process of the same binary, holds the read end of a pipe. When the
+//     gateway dies, the pipe closes and the reaper ends every group it was told of. On
 //     Windows a Job Object does the same.
 //   - [Ledger] keeps the children in a file, so that the next gateway can end what even
-//     the guard left behind.
+//     the reaper left behind.
 //   - [WatchParent] tells a gateway that the program it works for has gone.
 //
 // This package knows processes and nothing of what is said over their pipes. It is the

@@ -8,7 +8,7 @@ import (
 )
 
 // Launch starts a program that is none of our children: it is meant to outlive this one, is in
-// no guard and no ledger, and has no pipes. What opens a page in a browser is such a program.
+// no reaper and no ledger, and has no pipes. What opens a page in a browser is such a program.
 //
 // It waits up to patience for the program to end, which shows most failures: an exit code other
 // than 0 is an error, one that still runs is none. The error is a [*StartError] if it could not

@@ -49,7 +49,7 @@ func (g Gateway) gone(boot string) bool {
 
 // Ledger keeps the running children of this program in a file that all gateways of a home
 // share (children.json), so that whoever starts next finds what a dead one left. It is the
-// second line of defence, behind the [Guard]: Add and Remove do not wait for the disk,
+// second line of defence, behind the [Reaper]: Add and Remove do not wait for the disk,
 // and what comes together is written together.
 //
 // All methods are safe for concurrent use.

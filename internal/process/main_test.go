@@ -19,13 +19,13 @@ import (
 	"collie/internal/process"
 )
 
-// guardArg makes the test binary the guard, as a hidden subcommand does the real one.
-const guardArg = "be-the-guard"
+// reaperArg makes the test binary the reaper, as a hidden subcommand does the real one.
+const reaperArg = "be-the-reaper"
 
 // TestMain makes this binary every child the tests need: ROLE says which.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == guardArg {
-		os.Exit(process.GuardMain(os.Stdin, io.Discard))
+	if len(os.Args) > 1 && os.Args[1] == reaperArg {
+		os.Exit(process.ReaperMain(os.Stdin, io.Discard))
 	}
 	if role := os.Getenv("ROLE"); role != "" {
 		play(role)
@@ -96,16 +96,16 @@ func sealed() {
 	_, _ = io.Copy(os.Stdout, p.Stdout())
 }
 
-// gateway has three children behind a guard, tells their pids and the guard's, and waits
+// gateway has three children behind a reaper, tells their pids and the reaper's, and waits
 // for its end.
 func gateway() {
-	guard := process.NewGuard(os.Args[0], []string{guardArg}, nil)
+	reaper := process.NewReaper(os.Args[0], []string{reaperArg}, nil)
 	for _, c := range []process.Command{
 		{Name: os.Args[0], Env: []string{"ROLE=deaf"}},
 		{Name: os.Args[0], Env: []string{"ROLE=stubborn"}},
 		wrapped("stubborn"),
 	} {
-		p, err := process.Start(c, &process.Options{Guard: guard})
+		p, err := process.Start(c, &process.Options{Reaper: reaper})
 		if err != nil {
 			panic(err)
 		}
@@ -115,7 +115,7 @@ func gateway() {
 		}
 		fmt.Print(line)
 	}
-	fmt.Println("guard", guard.Pid())
+	fmt.Println("reaper", reaper.Pid())
 	linger()
 }
 

@@ -47,12 +47,12 @@ func FuzzEachLine(f *testing.F) {
 	})
 }
 
-func FuzzGuardLine(f *testing.F) {
+func FuzzReaperLine(f *testing.F) {
 	for _, s := range []string{"+12 34", "-12", "+1 0", "+-3 0", "-", "+12", "+99999999999 1", "+12 -1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		pgid, start, add, ok := parseGuardLine(line)
+		pgid, start, add, ok := parseReaperLine(line)
 		if !ok {
 			return
 		}
@@ -62,7 +62,7 @@ func FuzzGuardLine(f *testing.F) {
 		if !add {
 			return
 		}
-		again, startAgain, _, ok := parseGuardLine(strings.TrimSuffix(guardLine(pgid, start), "\n"))
+		again, startAgain, _, ok := parseReaperLine(strings.TrimSuffix(reaperLine(pgid, start), "\n"))
 		if !ok || again != pgid || startAgain != start {
 			t.Errorf("%q does not survive being written: %d %d %v", line, again, startAgain, ok)
 		}

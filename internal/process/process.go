@@ -20,7 +20,7 @@ import (
 type Process struct {
 	label   string
 	ladder  Ladder
-	guard   *Guard
+	reaper  *Reaper
 	ledger  *Ledger
 	log     *slog.Logger
 	started time.Time
@@ -63,7 +63,7 @@ func Start(c Command, opts *Options) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{
-		label: c.Label, ladder: opts.Ladder.withDefaults(), guard: opts.Guard, ledger: opts.Ledger,
+		label: c.Label, ladder: opts.Ladder.withDefaults(), reaper: opts.Reaper, ledger: opts.Ledger,
 		log: loggerOr(opts.Logger).With("label", c.Label), oom: oomKills(),
 		stopping: make(chan struct{}), hurried: make(chan struct{}),
 		drained: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
@@ -103,9 +103,9 @@ func (p *Process) spawn() (err error) {
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = files[0], files[3], files[5]
 	prepare(p.cmd)
-	if p.guard != nil {
-		if err := p.guard.Ready(); err != nil { // before the child, to be quick after it
-			p.log.Warn("guard process does not start", "error", err)
+	if p.reaper != nil {
+		if err := p.reaper.Ready(); err != nil { // before the child, to be quick after it
+			p.log.Warn("reaper process does not start", "error", err)
 		}
 	}
 	p.started = time.Now()
@@ -119,13 +119,13 @@ func (p *Process) spawn() (err error) {
 	return nil
 }
 
-// register tells guard and ledger, the guard first: it is what survives a SIGKILL of this
+// register tells reaper and ledger, the reaper first: it is what survives a SIGKILL of this
 // program in the next microsecond.
 func (p *Process) register(hash string) {
 	pid := p.Pid()
-	if p.guard != nil {
-		if err := p.guard.Add(pid); err != nil {
-			p.log.Warn("guard process does not know a child", "pid", pid, "error", err)
+	if p.reaper != nil {
+		if err := p.reaper.Add(pid); err != nil {
+			p.log.Warn("reaper process does not know a child", "pid", pid, "error", err)
 		}
 	}
 	if p.ledger != nil {
@@ -135,9 +135,9 @@ func (p *Process) register(hash string) {
 }
 
 func (p *Process) unregister() {
-	if p.guard != nil {
-		if err := p.guard.Remove(p.group.pgid); err != nil {
-			p.log.Warn("guard process keeps a child that has ended", "pid", p.Pid(), "error", err)
+	if p.reaper != nil {
+		if err := p.reaper.Remove(p.group.pgid); err != nil {
+			p.log.Warn("reaper process keeps a child that has ended", "pid", p.Pid(), "error", err)
 		}
 	}
 	if p.ledger != nil {

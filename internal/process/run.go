@@ -37,7 +37,7 @@ func (p *Process) run() {
 	if !p.emptied(killWait, reaped, nil) {
 		p.err = fmt.Errorf("process %d (%s) is still there %s after SIGKILL", p.Pid(), p.label, killWait)
 		p.log.Error("process survives SIGKILL", "pid", p.Pid())
-		p.closePipes() // guard and ledger keep it
+		p.closePipes() // reaper and ledger keep it
 		return
 	}
 	p.group.close()

@@ -10,7 +10,7 @@ type procState struct {
 }
 
 // readState knows no start times here: the ledger then ends no process of an earlier
-// gateway, and the guard alone has to do.
+// gateway, and the reaper alone has to do.
 func readState(int) (procState, error) { return procState{}, errors.ErrUnsupported }
 
 func members(int) bool { return true }

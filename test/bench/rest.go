@@ -91,7 +91,7 @@ func anonymous(gateway int) (all, guard float64, err error) {
 		return 0, 0, err
 	}
 	for _, pid := range kids {
-		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.HasSuffix(string(line), "\x00"+process.GuardCommand+"\x00") {
+		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.HasSuffix(string(line), "\x00"+process.ReaperCommand+"\x00") {
 			if guard, err = memory(pid, "RssAnon"); err != nil {
 				return 0, 0, err
 			}

@@ -8,7 +8,7 @@ import (
 	"collie/test/inits"
 )
 
-// budget is what our own packages may allocate before main: each command pays for it, and the guard process keeps it.
+// budget is what our own packages may allocate before main: each command pays for it, and the reaper process keeps it.
 const budget = 200 << 10
 
 // libraries are those that allocate more than a little, and why they are borne with.

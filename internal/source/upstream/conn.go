@@ -162,7 +162,7 @@ func (c *conn) spawn(ctx context.Context, opts mcp.ClientOptions) error {
 			hear()
 			s.said.Add("stderr", s.redact(string(line)))
 		},
-	}, &process.Options{Ladder: s.set.opts.Ladder, Guard: s.set.opts.Guard, Ledger: s.set.opts.Ledger, Logger: s.log})
+	}, &process.Options{Ladder: s.set.opts.Ladder, Reaper: s.set.opts.Reaper, Ledger: s.set.opts.Ledger, Logger: s.log})
 	if err != nil {
 		return err
 	}

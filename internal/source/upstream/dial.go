@@ -160,7 +160,7 @@ func (s *Server) commandHeaders(ctx context.Context, e *entry.Entry, head http.H
 	out, err := process.Output(ctx, process.Command{
 		Label: s.name + " headersCommand", Name: c.Command.Reveal(), Args: reveal(c.Args), Dir: e.Dir,
 		Env: entry.Environment(*e, s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny}),
-	}, maxHeaders, &process.Options{Guard: s.set.opts.Guard, Logger: s.log})
+	}, maxHeaders, &process.Options{Reaper: s.set.opts.Reaper, Logger: s.log})
 	if err != nil {
 		return fmt.Errorf("headersCommand: %w", err)
 	}

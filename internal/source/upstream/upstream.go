@@ -36,12 +36,12 @@ import (
 	"collie/internal/tool"
 )
 
-// Options are what all servers of a Set share. The zero value works, without guard.
+// Options are what all servers of a Set share. The zero value works, without reaper.
 type Options struct {
 	// Info is the MCP Implementation object that names us to servers.
 	Info json.RawMessage
-	// Guard and Ledger make sure that children end with us; either may be nil.
-	Guard  *process.Guard
+	// Reaper and Ledger make sure that children end with us; either may be nil.
+	Reaper *process.Reaper
 	Ledger *process.Ledger
 	// MaxFrame bounds a message from a server in bytes; default 64 MiB.
 	MaxFrame int

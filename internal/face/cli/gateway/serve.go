@@ -190,7 +190,7 @@ func (s *serving) describe() (err error) {
 func (s *serving) join(ctx context.Context) (err error) {
 	s.mute.Store(!s.cfg.HTTP.ElicitationConfirms)
 	s.app, err = app.Open(ctx, s.cfg, app.Options{
-		Version: s.Version, Self: root.Self(), GuardArgs: []string{process.GuardCommand}, Sweep: true,
+		Version: s.Version, Self: root.Self(), ReaperArgs: []string{process.ReaperCommand}, Sweep: true,
 		Computes: s.processors.computes, Env: s.Env, Logger: s.log,
 	})
 	return err

@@ -194,7 +194,7 @@ func (p commands) learnerFor(ctx context.Context, cfg *config.Config) (l Learner
 		r.Close()
 	}
 	here, err := app.OpenLearner(ctx, cfg, app.Options{
-		Version: p.Version, Self: root.Self(), GuardArgs: []string{process.GuardCommand}, Brief: true, Env: p.Env, Logger: slog.New(slog.DiscardHandler),
+		Version: p.Version, Self: root.Self(), ReaperArgs: []string{process.ReaperCommand}, Brief: true, Env: p.Env, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -38,7 +38,7 @@ func (p commands) doctor(ctx context.Context, name string) error {
 		}
 	}
 	ok, err := app.Diagnose(ctx, cfg, app.Options{
-		Version: p.Version, Self: root.Self(), GuardArgs: []string{process.GuardCommand}, Brief: true, Env: p.Env,
+		Version: p.Version, Self: root.Self(), ReaperArgs: []string{process.ReaperCommand}, Brief: true, Env: p.Env,
 	}, name, tell)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (p *Program) Open(ctx context.Context, o OpenOptions) (*app.App, error) {
 // Join joins the parts.
 func (p *Program) Join(ctx context.Context, cfg *config.Config, log *slog.Logger, o OpenOptions) (*app.App, error) {
 	return app.Open(ctx, cfg, app.Options{
-		Version: p.Version, Self: Self(), GuardArgs: []string{process.GuardCommand}, Servers: o.Servers, Sweep: o.Sweep, Brief: o.Brief, Computes: o.Computes, Calls: p.Calls,
+		Version: p.Version, Self: Self(), ReaperArgs: []string{process.ReaperCommand}, Servers: o.Servers, Sweep: o.Sweep, Brief: o.Brief, Computes: o.Computes, Calls: p.Calls,
 		Kernel: p.Kernel, WorkDir: p.WorkDir, Env: p.Env, Logger: log,
 	})
 }

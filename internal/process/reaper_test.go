@@ -18,19 +18,19 @@ import (
 )
 
 // What the gateway started ends with it, also where it was killed. The bar is 8 s.
-func TestGuardOutlivesTheGateway(t *testing.T) {
+func TestReaperOutlivesTheGateway(t *testing.T) {
 	t.Parallel()
 	gw := start(t, role("gateway"), nil)
 	out := bufio.NewReader(gw.Stdout())
 	pids := map[string]int{}
-	for _, name := range []string{"deaf", "stubborn", "wrapped", "guard"} {
+	for _, name := range []string{"deaf", "stubborn", "wrapped", "reaper"} {
 		var word string
 		var pid int
 		if _, err := fmt.Fscanln(out, &word, &pid); err != nil {
 			t.Fatal(err)
 		}
 		pids[name] = pid
-		// Should the guard fail, the test still cleans up.
+		// Should the reaper fail, the test still cleans up.
 		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	}
 	for name, pid := range pids {
@@ -46,41 +46,41 @@ func TestGuardOutlivesTheGateway(t *testing.T) {
 	}
 }
 
-// A signal for everyone in the terminal, the container or the service spares the guard.
-func TestGuardIgnoresSignals(t *testing.T) {
+// A signal for everyone in the terminal, the container or the service spares the reaper.
+func TestReaperIgnoresSignals(t *testing.T) {
 	t.Parallel()
 	child := start(t, role("deaf"), nil)
-	guard := start(t, process.Command{Name: os.Args[0], Args: []string{guardArg}}, nil)
-	// More than a pipe holds: when it is written, the guard is at work.
+	reaper := start(t, process.Command{Name: os.Args[0], Args: []string{reaperArg}}, nil)
+	// More than a pipe holds: when it is written, the reaper is at work.
 	tell := func() {
 		t.Helper()
-		if _, err := guard.Stdin().WriteString(strings.Repeat("\n", 1<<18)); err != nil {
+		if _, err := reaper.Stdin().WriteString(strings.Repeat("\n", 1<<18)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	tell()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if err := syscall.Kill(guard.Pid(), sig); err != nil {
+		if err := syscall.Kill(reaper.Pid(), sig); err != nil {
 			t.Fatal(err)
 		}
 		tell()
 	}
-	if _, err := fmt.Fprintf(guard.Stdin(), "+%d 0\n", child.Pid()); err != nil {
+	if _, err := fmt.Fprintf(reaper.Stdin(), "+%d 0\n", child.Pid()); err != nil {
 		t.Fatal(err)
 	}
-	if err := guard.Stdin().Close(); err != nil {
+	if err := reaper.Stdin().Close(); err != nil {
 		t.Fatal(err)
 	}
 	closed(t, child.Done(), "Done of the child")
-	closed(t, guard.Done(), "Done of the guard")
-	if got := guard.Exit(); got.Code != 0 || got.Signal != "" {
-		t.Errorf("exit of the guard = %+v", got)
+	closed(t, reaper.Done(), "Done of the reaper")
+	if got := reaper.Exit(); got.Code != 0 || got.Signal != "" {
+		t.Errorf("exit of the reaper = %+v", got)
 	}
 }
 
-func newGuard(t *testing.T) *process.Guard {
+func newReaper(t *testing.T) *process.Reaper {
 	t.Helper()
-	g := process.NewGuard(os.Args[0], []string{guardArg}, nil)
+	g := process.NewReaper(os.Args[0], []string{reaperArg}, nil)
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			t.Error(err)
@@ -89,20 +89,20 @@ func newGuard(t *testing.T) *process.Guard {
 	return g
 }
 
-func TestGuardStartsLazilyAndEndsQuietly(t *testing.T) {
+func TestReaperStartsLazilyAndEndsQuietly(t *testing.T) {
 	t.Parallel()
-	g := newGuard(t)
+	g := newReaper(t)
 	if g.Pid() != 0 {
-		t.Fatal("a guard runs before any child")
+		t.Fatal("a reaper runs before any child")
 	}
-	p := start(t, role("deaf"), &process.Options{Guard: g, Ladder: quick})
+	p := start(t, role("deaf"), &process.Options{Reaper: g, Ladder: quick})
 	bystander := start(t, role("deaf"), nil)
-	guard := g.Pid()
-	if guard == 0 || !process.Alive(guard) {
-		t.Fatal("no guard beside a child")
+	reaper := g.Pid()
+	if reaper == 0 || !process.Alive(reaper) {
+		t.Fatal("no reaper beside a child")
 	}
-	if sid, err := unix.Getsid(guard); err != nil || sid != guard {
-		t.Errorf("session of the guard = %d, %v, want its own", sid, err)
+	if sid, err := unix.Getsid(reaper); err != nil || sid != reaper {
+		t.Errorf("session of the reaper = %d, %v, want its own", sid, err)
 	}
 	if err := p.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -111,33 +111,33 @@ func TestGuardStartsLazilyAndEndsQuietly(t *testing.T) {
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if process.Alive(guard) || time.Since(begin) > 5*time.Second {
-		t.Errorf("guard alive %v, Close took %s", process.Alive(guard), time.Since(begin))
+	if process.Alive(reaper) || time.Since(begin) > 5*time.Second {
+		t.Errorf("reaper alive %v, Close took %s", process.Alive(reaper), time.Since(begin))
 	}
 	if !process.Alive(bystander.Pid()) {
-		t.Error("the guard ended a child that it was not told of")
+		t.Error("the reaper ended a child that it was not told of")
 	}
 	if err := g.Add(bystander.Pid()); err == nil {
 		t.Error("Add after Close says nothing")
 	}
 }
 
-// A guard that dies is replaced, and its successor knows the children of before.
-func TestGuardIsReplaced(t *testing.T) {
+// A reaper that dies is replaced, and its successor knows the children of before.
+func TestReaperIsReplaced(t *testing.T) {
 	t.Parallel()
-	g := newGuard(t)
-	before := start(t, role("stubborn"), &process.Options{Guard: g})
+	g := newReaper(t)
+	before := start(t, role("stubborn"), &process.Options{Reaper: g})
 	told(t, before)
 	first := g.Pid()
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, 5*time.Second, "guard gone", func() bool { return !process.Alive(first) })
-	after := start(t, role("stubborn"), &process.Options{Guard: g})
+	soon(t, 5*time.Second, "reaper gone", func() bool { return !process.Alive(first) })
+	after := start(t, role("stubborn"), &process.Options{Reaper: g})
 	told(t, after)
-	soon(t, 5*time.Second, "another guard", func() bool { pid := g.Pid(); return pid != first && pid != 0 })
+	soon(t, 5*time.Second, "another reaper", func() bool { pid := g.Pid(); return pid != first && pid != 0 })
 	if !process.Alive(before.Pid()) {
-		t.Fatal("the death of a guard ended a child")
+		t.Fatal("the death of a reaper ended a child")
 	}
 	if err := g.Close(); err != nil { // with children still listed: as if we had died
 		t.Fatal(err)
@@ -150,11 +150,11 @@ func TestGuardIsReplaced(t *testing.T) {
 	}
 }
 
-// A stopped guard does not read; it must neither stall us nor, woken, end our children.
-func TestGuardThatHangsIsReplaced(t *testing.T) {
+// A stopped reaper does not read; it must neither stall us nor, woken, end our children.
+func TestReaperThatHangsIsReplaced(t *testing.T) {
 	t.Parallel()
-	g := newGuard(t)
-	p := start(t, role("deaf"), &process.Options{Guard: g, Ladder: quick})
+	g := newReaper(t)
+	p := start(t, role("deaf"), &process.Options{Reaper: g, Ladder: quick})
 	first := g.Pid()
 	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -173,11 +173,11 @@ func TestGuardThatHangsIsReplaced(t *testing.T) {
 		}
 	}
 	if process.Alive(first) || !process.Alive(p.Pid()) {
-		t.Errorf("first guard alive %v, child alive %v", process.Alive(first), process.Alive(p.Pid()))
+		t.Errorf("first reaper alive %v, child alive %v", process.Alive(first), process.Alive(p.Pid()))
 	}
 }
 
-func TestGuardMainSparesWhatIsNotOurs(t *testing.T) {
+func TestReaperMainSparesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	stranger, removed, ours := start(t, role("deaf"), nil), start(t, role("deaf"), nil), start(t, role("deaf"), nil)
 	began, err := process.StartTime(ours.Pid())
@@ -187,7 +187,7 @@ func TestGuardMainSparesWhatIsNotOurs(t *testing.T) {
 	list := fmt.Sprintf("+%d 1\n+%d 0\nnonsense\n-%d\n+0 0\n+1 0\n+-5 0\n+%d 0\n+%d %d\n",
 		stranger.Pid(), removed.Pid(), removed.Pid(), ours.Pid(), ours.Pid(), began)
 	var log strings.Builder
-	if code := process.GuardMain(strings.NewReader(list), &log); code != 0 {
+	if code := process.ReaperMain(strings.NewReader(list), &log); code != 0 {
 		t.Errorf("exit code = %d; %s", code, log.String())
 	}
 	closed(t, ours.Done(), "Done of the listed child")
@@ -199,17 +199,17 @@ func TestGuardMainSparesWhatIsNotOurs(t *testing.T) {
 	}
 }
 
-func TestGuardMainWithNothingToDo(t *testing.T) {
+func TestReaperMainWithNothingToDo(t *testing.T) {
 	t.Parallel()
-	if code := process.GuardMain(strings.NewReader(""), io.Discard); code != 0 {
+	if code := process.ReaperMain(strings.NewReader(""), io.Discard); code != 0 {
 		t.Errorf("exit code = %d", code)
 	}
 }
 
-func TestChildStartsWithoutGuard(t *testing.T) {
+func TestChildStartsWithoutReaper(t *testing.T) {
 	t.Parallel()
-	g := process.NewGuard("/no/such/program", nil, nil)
-	p, err := process.Start(role("deaf"), &process.Options{Guard: g, Ladder: quick})
+	g := process.NewReaper("/no/such/program", nil, nil)
+	p, err := process.Start(role("deaf"), &process.Options{Reaper: g, Ladder: quick})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,16 +13,17 @@ import (
 	"time"
 )
 
-// guardGrace is what a group gets between SIGTERM and SIGKILL.
-const guardGrace = 3 * time.Second
+// reaperGrace is what a group gets between SIGTERM and SIGKILL.
+const reaperGrace = 3 * time.Second
 
-// GuardCommand is the one argument with which this program is started as its guard.
-const GuardCommand = "__guard"
+// ReaperCommand is the one argument with which this program is started as its reaper. It is spelled as it always was: a
+// gateway that runs while its program is replaced by a newer one starts that.
+const ReaperCommand = "__guard"
 
-// IsGuard reports whether a command line, with the name of the program, is that of a guard.
-func IsGuard(line []string) bool { return len(line) == 2 && line[1] == GuardCommand }
+// IsReaper reports whether a command line, with the name of the program, is that of a reaper.
+func IsReaper(line []string) bool { return len(line) == 2 && line[1] == ReaperCommand }
 
-// GuardMain is what the guard process runs: it reads the list of groups from r, its
+// ReaperMain is what the reaper process runs: it reads the list of groups from r, its
 // stdin, and when r ends it ends every group still listed. It takes no notice of SIGINT,
 // SIGTERM and SIGHUP, which are often meant for everyone at once. What it does at the end
 // goes to log, which may be [io.Discard]. It returns the exit code: 0, or 1 if a group
@@ -30,7 +31,7 @@ func IsGuard(line []string) bool { return len(line) == 2 && line[1] == GuardComm
 //
 // A line is "+GROUP START", START being the leader's [StartTime] or 0, or "-GROUP". The
 // last line for a group counts; others are passed over.
-func GuardMain(r io.Reader, log io.Writer) int {
+func ReaperMain(r io.Reader, log io.Writer) int {
 	deaf := make(chan os.Signal, 1) // nobody listens; a full channel drops the rest
 	signal.Notify(deaf, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(deaf)
@@ -38,7 +39,7 @@ func GuardMain(r io.Reader, log io.Writer) int {
 	groups := map[int]int64{}
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		if pgid, start, add, ok := parseGuardLine(lines.Text()); ok && add {
+		if pgid, start, add, ok := parseReaperLine(lines.Text()); ok && add {
 			groups[pgid] = start
 		} else if ok {
 			delete(groups, pgid)
@@ -50,9 +51,9 @@ func GuardMain(r io.Reader, log io.Writer) int {
 			targets = append(targets, t)
 		}
 	}
-	left := endGroups(context.Background(), targets, guardGrace)
+	left := endGroups(context.Background(), targets, reaperGrace)
 	if len(targets) > 0 {
-		fmt.Fprintf(log, "guard: ended %d of %d process groups\n", len(targets)-len(left), len(targets))
+		fmt.Fprintf(log, "reaper: ended %d of %d process groups\n", len(targets)-len(left), len(targets))
 	}
 	if len(left) > 0 {
 		return 1
@@ -60,8 +61,8 @@ func GuardMain(r io.Reader, log io.Writer) int {
 	return 0
 }
 
-// parseGuardLine refuses the numbers that kill(2) takes for something else than a group.
-func parseGuardLine(line string) (pgid int, start int64, add, ok bool) {
+// parseReaperLine refuses the numbers that kill(2) takes for something else than a group.
+func parseReaperLine(line string) (pgid int, start int64, add, ok bool) {
 	rest, add := strings.CutPrefix(line, "+")
 	if !add {
 		if rest, ok = strings.CutPrefix(line, "-"); !ok {
