@@ -74,8 +74,8 @@ func (o *Options) ladder() process.Ladder {
 
 // App is everything joined. It is safe for concurrent use. Close ends it.
 type App struct {
-	Road    *pipeline.Pipeline
-	Servers Servers
+	Pipeline *pipeline.Pipeline
+	Servers  Servers
 	// ToolCache is what is kept of the servers' offers.
 	ToolCache ToolCache
 	// Notes is the SiYuan source.
@@ -135,7 +135,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.catalog = source.New(a.sources(), source.Options{
 		Profiles: profiles(cfg, a.Notes.profiles()), Reserved: reservedTools(cfg), Instructions: a.instructions(), Logger: a.log,
 	})
-	a.Road = pipeline.New(a.catalog, pipeline.Options{
+	a.Pipeline = pipeline.New(a.catalog, pipeline.Options{
 		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,
 		Limits: limit.Options{
 			PerSession: cfg.MCP.Limits.MaxInFlight, MaxCall: cfg.MCP.Limits.MaxCallTimeout, MaxArgs: int(cfg.HTTP.MaxBody),

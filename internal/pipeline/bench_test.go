@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// quick answers at once and keeps nothing, so that a benchmark measures the road.
+// quick answers at once and keeps nothing, so that a benchmark measures the pipeline.
 type quick struct {
 	*tooltest.Fake
 	result tool.Result
@@ -18,11 +18,11 @@ type quick struct {
 
 func (q *quick) Run(context.Context, *tool.Call) (tool.Result, error) { return q.result, nil }
 
-// BenchmarkRoad is what all stages together cost a call, audit on.
-func BenchmarkRoad(b *testing.B) {
+// BenchmarkPipeline is what all stages together cost a call, audit on.
+func BenchmarkPipeline(b *testing.B) {
 	for _, kind := range []tool.Kind{tool.KindCall, tool.KindRead} {
 		b.Run(string(kind), func(b *testing.B) {
-			r := newRoad(b)
+			r := newFixture(b)
 			r.Catalog.(*source.Catalog).Set([]tool.Source{&quick{r.fake, tooltest.Text("hello")}}, nil, nil)
 			c := tool.Call{Kind: kind, Name: "srv__echo", Args: json.RawMessage(`{"n":1}`), Origin: tool.MCPLocal, Session: "s"}
 			if kind == tool.KindRead {
@@ -39,7 +39,7 @@ func BenchmarkRoad(b *testing.B) {
 	}
 }
 
-// BenchmarkDirect is the same call without the road.
+// BenchmarkDirect is the same call without the pipeline.
 func BenchmarkDirect(b *testing.B) {
 	q := &quick{result: tooltest.Text("hello")}
 	b.ReportAllocs()

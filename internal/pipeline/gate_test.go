@@ -31,7 +31,7 @@ func (p *terminal) Ask(context.Context, string, json.RawMessage) (json.RawMessag
 // call's own pair of records.
 func TestPeopleAreAskedLast(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t)
+	r := newFixture(t)
 	drop := tooltest.Action("drop", `"required":["n"]`)
 	drop.Dangerous = true
 	hidden, off := drop, drop

@@ -1,4 +1,4 @@
-// Package pipeline is the one road that every call takes, whoever makes it. New lists its
+// Package pipeline is the one way that every call takes, whoever makes it. New lists its
 // stages in order; faces and the agent hold a [Pipeline] and nothing else that reaches a
 // tool.
 //
@@ -61,7 +61,7 @@ type Options struct {
 	Logger    *slog.Logger // nil discards
 }
 
-// Pipeline is the road. It is safe for concurrent use and needs no closing.
+// Pipeline runs calls through its stages. It is safe for concurrent use and needs no closing.
 type Pipeline struct {
 	Catalog
 	run    tool.Runner
@@ -74,7 +74,7 @@ type step struct {
 	tool.Stage
 }
 
-// New lays the road to cat.
+// New makes the pipeline in front of cat.
 func New(cat Catalog, opts Options) *Pipeline {
 	limits := opts.Limits
 	limits.Logger = opts.Logger
@@ -101,7 +101,7 @@ func New(cat Catalog, opts Options) *Pipeline {
 	return &Pipeline{Catalog: cat, run: run, stages: stages}
 }
 
-// Do takes c down the road. c.ID is filled in if it is empty. Errors are a [*tool.Error],
+// Do sends c through the pipeline. c.ID is filled in if it is empty. Errors are a [*tool.Error],
 // or a [*tool.ProtocolError] that the caller receives as it is. A Source that is a
 // [tool.Softener] may have made a result of an error, of any stage.
 func (p *Pipeline) Do(ctx context.Context, c *tool.Call) (tool.Result, error) {
@@ -119,7 +119,7 @@ func (p *Pipeline) Do(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return result, nil
 }
 
-// softened is what the caller of c gets where the road ended in an error.
+// softened is what the caller of c gets where the pipeline ended in an error.
 func softened(c *tool.Call, result tool.Result, err error) (tool.Result, error) {
 	s, ok := c.Source.(tool.Softener)
 	if !ok {

@@ -19,8 +19,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// road is a pipeline over a real catalog and a real audit log.
-type road struct {
+// fixture is a pipeline over a real catalog and a real audit log.
+type fixture struct {
 	*pipeline.Pipeline
 	fake *tooltest.Fake
 	bus  *event.Bus[tool.CallDone]
@@ -28,7 +28,7 @@ type road struct {
 	dir  string
 }
 
-func newRoad(tb testing.TB) *road {
+func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	off := tooltest.Action("off", `"required":["n"]`)
 	off.Off = "because"
@@ -37,7 +37,7 @@ func newRoad(tb testing.TB) *road {
 		tooltest.Action("fail"), tooltest.Action("panic"), tooltest.Action("hang"), off)
 	offer.Resources = []tool.Resource{tooltest.Resource("srv://a")}
 	offer.Prompts = []tool.Prompt{tooltest.Prompt("greet")}
-	r := &road{fake: tooltest.NewFake("srv", offer), bus: &event.Bus[tool.CallDone]{}, dir: tb.TempDir()}
+	r := &fixture{fake: tooltest.NewFake("srv", offer), bus: &event.Bus[tool.CallDone]{}, dir: tb.TempDir()}
 	r.fake.On("panic", func(context.Context, *tool.Call) (tool.Result, error) { panic("secret of the source") })
 	r.fake.On("fail", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Failed("no"), nil })
 	r.fake.Hang("hang")
@@ -54,7 +54,7 @@ func newRoad(tb testing.TB) *road {
 
 // records closes the log and returns what it says as "kind outcome type source tool action
 // name", without what is empty. Both records of a pair must have one id.
-func (r *road) records(tb testing.TB) []string {
+func (r *fixture) records(tb testing.TB) []string {
 	tb.Helper()
 	if err := r.log.Close(); err != nil {
 		tb.Fatal(err)
@@ -88,10 +88,10 @@ func call(name, args string) *tool.Call {
 	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Direct}
 }
 
-// Each kind of call takes the road, is answered, and leaves one pair of its own kind.
+// Each kind of call goes through the pipeline, is answered, and leaves one pair of its own kind.
 func TestEachKindLeavesItsPair(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t)
+	r := newFixture(t)
 	for _, c := range []*tool.Call{
 		call("srv__echo", `{"n":1}`),
 		{Kind: tool.KindRead, Name: "srv://a", Args: json.RawMessage("{}")},
@@ -111,7 +111,7 @@ func TestEachKindLeavesItsPair(t *testing.T) {
 	)
 }
 
-func wantRecords(t *testing.T, r *road, want ...string) {
+func wantRecords(t *testing.T, r *fixture, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, r.records(t)); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
@@ -122,7 +122,7 @@ func wantRecords(t *testing.T, r *road, want ...string) {
 // the first, on record, and reaches nothing behind it.
 func TestStageOrder(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t)
+	r := newFixture(t)
 	done := r.bus.Subscribe(16)
 	defer done.Close()
 	long := `{"text":"` + strings.Repeat("x", 2<<10) + `"}`
@@ -161,7 +161,7 @@ func TestStageOrder(t *testing.T) {
 // A name that means nothing is an error with the nearest name, and on record.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t)
+	r := newFixture(t)
 	for _, c := range []*tool.Call{
 		call("srv__ecko", "{}"),
 		{Kind: tool.KindRead, Name: "srv://b"},
@@ -185,7 +185,7 @@ func TestUnknownNames(t *testing.T) {
 // A source that panics fails one call, whose pair is closed; the next one runs.
 func TestPanicOfASource(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t)
+	r := newFixture(t)
 	done := r.bus.Subscribe(1)
 	defer done.Close()
 	_, err := r.Do(t.Context(), call("srv__panic", "{}"))
@@ -207,7 +207,7 @@ func TestPanicOfASource(t *testing.T) {
 // What a call came to is on record: a failure of the action, an end by the caller, a limit.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t)
+	r := newFixture(t)
 	if res, err := r.Do(t.Context(), call("srv__fail", "{}")); err != nil || !res.IsError {
 		t.Errorf("fail: %s %v", res.Raw, err)
 	}
@@ -231,7 +231,7 @@ func TestOutcomes(t *testing.T) {
 // A call of a grouped tool is on record as the call of its action.
 func TestGroupedCallOnRecord(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t)
+	r := newFixture(t)
 	offer := *r.fake.Offer()
 	tl := offer.Tools[0]
 	tl.View = tool.Grouped

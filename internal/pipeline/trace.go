@@ -7,7 +7,7 @@ import (
 	"collie/internal/tool"
 )
 
-// traced is the road for a Call with a Trace, which is told how long each stage took without those
+// traced is run for a Call with a Trace, which is told how long each stage took without those
 // behind it.
 func (p *Pipeline) traced(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	run := tool.Runner(func(ctx context.Context, c *tool.Call) (tool.Result, error) {

@@ -56,7 +56,7 @@ func want[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// run resolves a call as the road does and runs it.
+// run resolves a call as the pipeline does and runs it.
 func run(ctx context.Context, c *source.Catalog, call *tool.Call) (tool.Result, error) {
 	if err := c.Resolve(ctx, call); err != nil {
 		return tool.Result{}, err

@@ -51,7 +51,7 @@ const (
 	StructuredAssets ErrorKind = "structured_assets_overwrite_rejected" // attributes or references would be lost
 )
 
-// Refused reports whether an error of this kind means that the road said no before
+// Refused reports whether an error of this kind means that the pipeline said no before
 // anything ran.
 func (k ErrorKind) Refused() bool {
 	switch k {

@@ -14,7 +14,7 @@ type Outcome string
 const (
 	OK        Outcome = "ok"
 	Failed    Outcome = "error"     // the action or its server failed
-	Refused   Outcome = "refused"   // the road said no; nothing ran
+	Refused   Outcome = "refused"   // the pipeline said no; nothing ran
 	Cancelled Outcome = "cancelled" // the caller gave up
 	NotKnown  Outcome = "unknown"   // it may have taken effect
 )

@@ -2,11 +2,11 @@
 // calls it, what comes back and what is kept of it. It imports nothing of ours, so that
 // every other package may import it.
 //
-//	who calls ── Call ──▶ the road (pipeline) ── Call ──▶ Source
+//	who calls ── Call ──▶ the pipeline ── Call ──▶ Source
 //	          ◀─ Result ─                     ◀─ Result ─
 //
 // A [Source] offers [Tool]s; a Tool is a named group of [Action]s. A caller names what it
-// wants in a [Call]; the road resolves the name, checks, runs and records it. Whoever made
+// wants in a [Call]; the pipeline resolves the name, checks, runs and records it. Whoever made
 // the Call can be asked back through its [Caller].
 //
 // JSON that passes through Collie stays the bytes that came in: fields of type
@@ -132,7 +132,7 @@ type Action struct {
 	// Off says why the action is switched off; empty means it is on. An action that is off
 	// is neither listed nor callable.
 	Off string
-	// Timeout bounds one call; zero means the road's default.
+	// Timeout bounds one call; zero means the pipeline's default.
 	Timeout time.Duration
 }
 
@@ -368,10 +368,10 @@ type Result struct {
 	Type string
 }
 
-// Runner runs a Call, or the rest of the road for it.
+// Runner runs a Call, or the rest of the pipeline for it.
 type Runner func(ctx context.Context, c *Call) (Result, error)
 
-// Stage is one step of the road. Do runs next, or refuses by not running it. A Stage is
+// Stage is one step of the pipeline. Do runs next, or refuses by not running it. A Stage is
 // safe for concurrent use.
 type Stage interface {
 	Do(ctx context.Context, c *Call, next Runner) (Result, error)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Trace is told what a Call does on its way, for whoever looks for a fault: a stage of the road by
+// Trace is told what a Call does on its way, for whoever looks for a fault: a stage of the pipeline by
 // its name, a request to the kernel by its endpoint and what came of it. It is safe for concurrent
 // use and returns at once.
 type Trace func(kind, what string, took time.Duration)

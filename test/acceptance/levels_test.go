@@ -12,7 +12,7 @@ import (
 	"collie/internal/source/siyuan"
 )
 
-// TestLevels calls one action for each level on a notebook of each level, down the road.
+// TestLevels calls one action for each level on a notebook of each level, through the pipeline.
 // All actions, with one target and with several, are the matrix of test/notes.
 func TestLevels(t *testing.T) {
 	t.Parallel()

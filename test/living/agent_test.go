@@ -16,7 +16,7 @@ import (
 )
 
 // agent does what a ReAct loop does: before each step it takes the tools that there are, and
-// calls those that its model chooses down the road.
+// calls those that its model chooses through the pipeline.
 type agent struct {
 	*app.App
 	steps [][]string // the names that each step saw
@@ -49,14 +49,14 @@ func (a *agent) step(t *testing.T, model func(tools []string) (name, args string
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	raw, _ := a.Road.List(ctx, tool.ListTools, "")
+	raw, _ := a.Pipeline.List(ctx, tool.ListTools, "")
 	var seen []string
 	for _, name := range gjson.GetBytes(raw, "tools.#.name").Array() {
 		seen = append(seen, name.Str)
 	}
 	a.steps = append(a.steps, seen)
 	name, args := model(seen)
-	r, err := a.Road.Do(ctx, &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent"})
+	r, err := a.Pipeline.Do(ctx, &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent"})
 	if err != nil { // told to the model; it never ends the loop
 		return err.Error(), true
 	}
@@ -102,7 +102,7 @@ func TestToolsOfEachStep(t *testing.T) {
 	<-a.Servers.Settled()
 	has := func(want bool) {
 		eventually(t, "the change is there", func() bool {
-			raw, _ := a.Road.List(t.Context(), tool.ListTools, "")
+			raw, _ := a.Pipeline.List(t.Context(), tool.ListTools, "")
 			return strings.Contains(string(raw), "a__extra") == want
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// What a client does beside the road of a call does not reach the calls and the sessions of others at
+// What a client does outside of calls does not reach the calls and the sessions of others at
 // a server that they share: it cannot name their requests, nor begin the server's session anew.
 func TestStrangers(t *testing.T) {
 	t.Parallel()

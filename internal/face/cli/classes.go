@@ -11,18 +11,18 @@ import (
 	"collie/internal/sorting"
 )
 
-// Class says what a command does with the road, as the test of the one road wants to know.
+// Class says what a command does with the pipeline, as the test of the one pipeline wants to know.
 type Class string
 
 // The classes of commands.
 const (
-	ClassCall   Class = "call"   // takes the road
+	ClassCall   Class = "call"   // goes through the pipeline
 	ClassRead   Class = "read"   // looks at what is there, and runs nothing
 	ClassManage Class = "manage" // starts, stops or changes something
 )
 
 // classes are the classes of all commands by their paths. A command that is not here fails
-// the test of the one road.
+// the test of the one pipeline.
 var classes = map[string]Class{
 	"call":              ClassCall,
 	"serve":             ClassManage,

@@ -61,7 +61,7 @@ func required(in *mcp.Incoming, field, what string) (string, error) {
 	return v, nil
 }
 
-// take sends a call down the road and words what comes back for the client's era.
+// take sends a call through the pipeline and words what comes back for the client's era.
 func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.RawMessage, error) {
 	who := client(in.Peer)
 	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
@@ -69,7 +69,7 @@ func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json
 	c.Caller, c.Cancel = &caller{server: s, in: in}, in.Cancel
 	modern := in.Peer.Era == mcp.Modern
 	c.Retry = modern && mcp.Get(in.Params, "inputResponses") != nil
-	r, err := s.road.Do(ctx, c)
+	r, err := s.pipeline.Do(ctx, c)
 	if err != nil {
 		if r, err = refusal(c, err, modern); err != nil {
 			return nil, err

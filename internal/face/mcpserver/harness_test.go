@@ -20,7 +20,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// world is a face over a real road to a fake source.
+// world is a face over a real pipeline to a fake source.
 type world struct {
 	fake   *tooltest.Fake
 	server *mcpserver.Server

@@ -39,7 +39,7 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 	}
 	profile := client(in.Peer).Profile
 	for _, uri := range want.URIs {
-		if err := s.road.Subscribe(ctx, profile, uri); err != nil {
+		if err := s.pipeline.Subscribe(ctx, profile, uri); err != nil {
 			s.log.Debug("subscription not granted", "uri", uri, "error", err)
 			continue
 		}
@@ -49,7 +49,7 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), partingTime)
 		defer cancel()
 		for _, uri := range l.uris {
-			if err := s.road.Unsubscribe(ctx, profile, uri); err != nil {
+			if err := s.pipeline.Unsubscribe(ctx, profile, uri); err != nil {
 				s.log.Debug("subscription not ended", "uri", uri, "error", err)
 			}
 		}

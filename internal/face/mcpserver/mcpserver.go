@@ -1,5 +1,5 @@
 // Package mcpserver is the face that MCP clients see: it turns their requests into calls
-// down the road, and what happens behind it into notifications. Package mcp speaks the
+// through the pipeline, and what happens behind it into notifications. Package mcp speaks the
 // protocol of both eras; this package knows what the methods mean.
 //
 // The entry point is [New]; [Server] serves any number of clients over HTTP
@@ -61,11 +61,11 @@ type Options struct {
 // Server answers MCP clients. It is safe for concurrent use. Close it before the pipeline's
 // parts.
 type Server struct {
-	road *pipeline.Pipeline
-	opts Options
-	log  *slog.Logger
-	info json.RawMessage
-	stop func()
+	pipeline *pipeline.Pipeline
+	opts     Options
+	log      *slog.Logger
+	info     json.RawMessage
+	stop     func()
 
 	mu        sync.Mutex
 	sessions  map[*mcp.Peer]*session
@@ -75,10 +75,10 @@ type Server struct {
 
 var _ mcp.Service = (*Server)(nil)
 
-// New returns a Server for the road.
-func New(road *pipeline.Pipeline, opts Options) *Server {
+// New returns a Server for p.
+func New(p *pipeline.Pipeline, opts Options) *Server {
 	s := &Server{
-		road: road, opts: opts, log: opts.Logger,
+		pipeline: p, opts: opts, log: opts.Logger,
 		sessions: map[*mcp.Peer]*session{}, listeners: map[*listener]struct{}{}, newcomers: map[string]time.Time{},
 	}
 	if s.log == nil {
@@ -91,7 +91,7 @@ func New(road *pipeline.Pipeline, opts Options) *Server {
 		mcp.Field{Key: "name", Value: mcp.Quote("collie")},
 		mcp.Field{Key: "title", Value: mcp.Quote("Collie")},
 		mcp.Field{Key: "version", Value: mcp.Quote(s.opts.Version)})
-	s.stop = road.Watch(s.changed)
+	s.stop = p.Watch(s.changed)
 	return s
 }
 
@@ -128,7 +128,7 @@ var capabilities = json.RawMessage(`{"tools":{"listChanged":true},"resources":{"
 
 // Hello says who answers.
 func (s *Server) Hello(_ context.Context, p *mcp.Peer) mcp.Hello {
-	return mcp.Hello{Info: s.info, Capabilities: capabilities, Instructions: s.road.Instructions(client(p).Profile)}
+	return mcp.Hello{Info: s.info, Capabilities: capabilities, Instructions: s.pipeline.Instructions(client(p).Profile)}
 }
 
 func client(p *mcp.Peer) Client {
@@ -156,7 +156,7 @@ func (s *Server) checkParams(in *mcp.Incoming) error {
 	if in.Method != "tools/call" || client(in.Peer).NoHeaders {
 		return nil
 	}
-	schema := s.road.InputSchema(client(in.Peer).Profile, mcp.GetString(in.Params, "name"))
+	schema := s.pipeline.InputSchema(client(in.Peer).Profile, mcp.GetString(in.Params, "name"))
 	if !strings.Contains(string(schema), `"x-mcp-header"`) {
 		return nil
 	}

@@ -27,8 +27,8 @@ func isOurs(method string) bool {
 	return strings.HasPrefix(method, ownMethods) || strings.HasPrefix(method, taskMethods)
 }
 
-// forward takes a request of a method that we do not know to the server that it is for, down the
-// road.
+// forward takes a request of a method that we do not know to the server that it is for, through the
+// pipeline.
 func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	if isOurs(in.Method) || strings.HasPrefix(in.Method, "notifications/") {
 		return nil, notFound(in.Method)
@@ -44,7 +44,7 @@ func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage
 // come here.
 func (s *Server) Notified(p *mcp.Peer, m mcp.Message) {
 	who := client(p)
-	if isOurs(m.Method) || !s.road.Tell(&tool.Message{
+	if isOurs(m.Method) || !s.pipeline.Tell(&tool.Message{
 		Method: m.Method, Params: m.Params, Principal: who.Principal, Session: p.Session, Profile: who.Profile,
 	}) {
 		s.log.Debug("notification of a client is for nobody", "method", m.Method)

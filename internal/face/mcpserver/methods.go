@@ -8,12 +8,12 @@ import (
 	"collie/internal/tool"
 )
 
-// Class says what a method does with the road.
+// Class says what a method does with the pipeline.
 type Class string
 
 // The classes of methods.
 const (
-	ClassCall Class = "call" // takes the road
+	ClassCall Class = "call" // goes through the pipeline
 	ClassRead Class = "read" // looks at lists, or asks to be told of changes; runs nothing
 )
 
@@ -76,7 +76,7 @@ func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (jso
 			return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor is none of ours: lists here have one page"}
 		}
 		s.awaitFirst(ctx, in.Peer, kind)
-		raw, _ := s.road.List(ctx, kind, client(in.Peer).Profile)
+		raw, _ := s.pipeline.List(ctx, kind, client(in.Peer).Profile)
 		if in.Peer.Era != mcp.Modern {
 			return raw, nil
 		}

@@ -37,7 +37,7 @@ func (s *Server) Opened(p *mcp.Peer) {
 	s.mu.Lock()
 	s.sessions[p] = &session{name: clientName(p), uris: map[string]bool{}}
 	s.mu.Unlock()
-	s.road.Join(&tool.Session{ID: p.Session, Profile: client(p).Profile, Caller: &resident{server: s, peer: p}})
+	s.pipeline.Join(&tool.Session{ID: p.Session, Profile: client(p).Profile, Caller: &resident{server: s, peer: p}})
 }
 
 // Closed forgets a session and what it asked for. It may come twice.
@@ -49,7 +49,7 @@ func (s *Server) Closed(p *mcp.Peer) {
 	if sess == nil {
 		return
 	}
-	s.road.Leave(p.Session)
+	s.pipeline.Leave(p.Session)
 	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
 	defer cancel()
 	sess.mu.Lock()
@@ -57,12 +57,12 @@ func (s *Server) Closed(p *mcp.Peer) {
 	sess.uris = nil
 	sess.mu.Unlock()
 	for uri := range uris {
-		if err := s.road.Unsubscribe(ctx, client(p).Profile, uri); err != nil {
+		if err := s.pipeline.Unsubscribe(ctx, client(p).Profile, uri); err != nil {
 			s.log.Debug("subscription not ended", "uri", uri, "error", err)
 		}
 	}
 	if level != "" {
-		if err := s.road.SetLevel(ctx, p, ""); err != nil {
+		if err := s.pipeline.SetLevel(ctx, p, ""); err != nil {
 			s.log.Debug("log level not taken back", "error", err)
 		}
 	}
@@ -89,12 +89,12 @@ func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 	if sess.wantsURI(uri) {
 		return json.RawMessage("{}"), nil
 	}
-	if err := s.road.Subscribe(ctx, client(in.Peer).Profile, uri); err != nil {
+	if err := s.pipeline.Subscribe(ctx, client(in.Peer).Profile, uri); err != nil {
 		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: uri}, err, false)
 		return nil, err
 	}
 	if !sess.keep(uri) { // the session is gone, or has it from a request beside this one
-		if err := s.road.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
+		if err := s.pipeline.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +130,7 @@ func (s *Server) unsubscribe(ctx context.Context, in *mcp.Incoming) (json.RawMes
 	if sess == nil || !sess.drop(uri) {
 		return json.RawMessage("{}"), nil
 	}
-	if err := s.road.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
+	if err := s.pipeline.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
 		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: uri}, err, false)
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Server) setLevel(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 	if sess == nil {
 		return nil, mcp.ErrSessionClosed
 	}
-	if err := s.road.SetLevel(ctx, in.Peer, level); err != nil {
+	if err := s.pipeline.SetLevel(ctx, in.Peer, level); err != nil {
 		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: level}, err, false)
 		return nil, err
 	}

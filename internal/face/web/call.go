@@ -25,7 +25,7 @@ type callRequest struct {
 	Trace bool `json:"trace"`
 }
 
-// call runs one action down the road. A body of type application/x-ndjson asks for a
+// call runs one action through the pipeline. A body of type application/x-ndjson asks for a
 // stream; see [dialogue].
 func (a *api) call(w http.ResponseWriter, r *http.Request) error {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -40,7 +40,7 @@ func (a *api) call(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := a.opts.Road.Do(r.Context(), c)
+	result, err := a.opts.Pipeline.Do(r.Context(), c)
 	if err != nil {
 		return err
 	}

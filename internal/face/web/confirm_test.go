@@ -48,7 +48,7 @@ func dangerous(t *testing.T) (*httptest.Server, *tooltest.Fake) {
 	}
 	catalog := source.New([]tool.Source{fake}, source.Options{})
 	srv := httptest.NewServer(web.New(web.Options{
-		Road:     pipeline.New(catalog, pipeline.Options{Audit: log, Gate: gate.Options{Dir: t.TempDir()}}),
+		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log, Gate: gate.Options{Dir: t.TempDir()}}),
 		Identify: func(r *http.Request) web.Identity { return identities[r.Header.Get("Authorization")] },
 	}))
 	t.Cleanup(func() {

@@ -93,7 +93,7 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 	_ = rc.Flush() // the caller may wait long for the first line
 	d.out.begin(w, rc, cancel)
 	defer d.out.end()
-	result, err := a.opts.Road.Do(ctx, c)
+	result, err := a.opts.Pipeline.Do(ctx, c)
 	last := resultBody(result)
 	if err != nil {
 		_, last = errorBody(err)

@@ -46,8 +46,8 @@ type Servers interface {
 
 // Options are what the face speaks for. All but Identify may be nil.
 type Options struct {
-	Road    *pipeline.Pipeline
-	Servers Servers
+	Pipeline *pipeline.Pipeline
+	Servers  Servers
 	// Tools lists what a profile sees, for people.
 	Tools func(profile string) []tool.Tool
 	// Wrong says what is wrong with the settings now, so that older ones are in effect; empty if
@@ -63,7 +63,7 @@ type Options struct {
 	Identify func(*http.Request) Identity
 }
 
-// Class says what a route does with the road, as the test of the one road wants to know.
+// Class says what a route does with the pipeline, as the test of the one pipeline wants to know.
 type Class string
 
 // The classes of routes.
@@ -150,7 +150,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if err := a.await(r); err != nil {
 		return err
 	}
-	raw, _ := a.opts.Road.List(r.Context(), tool.ListKind(r.PathValue("kind")), r.URL.Query().Get("profile"))
+	raw, _ := a.opts.Pipeline.List(r.Context(), tool.ListKind(r.PathValue("kind")), r.URL.Query().Get("profile"))
 	if raw == nil {
 		return &tool.Error{Op: "list", Kind: tool.Unknown, Subject: r.PathValue("kind"), Message: "no such list", Hint: "tools, resources, resourceTemplates or prompts"}
 	}

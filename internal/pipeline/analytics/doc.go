@@ -4,7 +4,7 @@
 // without names and texts of the user, which goes nowhere unless somebody says where to. Single
 // calls are looked up in the audit, by the hash of their session.
 //
-// A call pays for it one publish on the event bus. What the road does is never held up, and
+// A call pays for it one publish on the event bus. What the pipeline does is never held up, and
 // nothing here is a record to rely on: what cannot be kept is counted and dropped, a line may be
 // lost when the machine stops. The audit is the record.
 //

@@ -137,7 +137,7 @@ func BenchmarkPublish(b *testing.B) {
 	b.ReportMetric(float64(with)/float64(max(without, 1)), "ratio")
 }
 
-// BenchmarkStage is the stage of the road around a call that does nothing.
+// BenchmarkStage is the stage around a call that does nothing.
 func BenchmarkStage(b *testing.B) {
 	done := finished()
 	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{Raw: done.Result}, nil }

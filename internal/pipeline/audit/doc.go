@@ -1,5 +1,5 @@
 // Package audit keeps on disk what was called, by whom and how it ended, and shows later
-// whether somebody who has not the key changed it. [Stage] stands in the road and writes a pair of records for each
+// whether somebody who has not the key changed it. [Stage] stands in the pipeline and writes a pair of records for each
 // call; [Log] is what it writes to; [Verify], [Query] and [Tail] read.
 //
 // The package decides nothing about a call, with one exception: what cannot be put on

@@ -1,6 +1,6 @@
 // Package limit is the stage that bounds what one call may cost: the size of its arguments,
-// how many calls run at once, and time. It also catches a panic of the rest of the road, so
-// that one call cannot end the process. Results are never cut here or anywhere on the road;
+// how many calls run at once, and time. It also catches a panic of the rest of the pipeline, so
+// that one call cannot end the process. Results are never cut here or anywhere in the pipeline;
 // the depth of JSON and the size of messages are the wire's to bound. The entry point is
 // [New].
 package limit

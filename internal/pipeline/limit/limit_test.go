@@ -154,7 +154,7 @@ func TestTimeIsBounded(t *testing.T) {
 	}{
 		{"write", write, hang, minute("append", true)},
 		{"read", read, hang, minute("list", false)},
-		{"longer than the road allows", slow, hang, minute("export", true)},
+		{"longer than the pipeline allows", slow, hang, minute("export", true)},
 		{"the source says that nothing was sent", write, say(&tool.Error{Kind: tool.Canceled}), minute("append", false)},
 		{"the source says that it may have happened", read, say(&tool.Error{Kind: tool.Canceled, OutcomeUnknown: true}), minute("list", true)},
 		{"shorter for one action", quick, hang, &tool.Error{

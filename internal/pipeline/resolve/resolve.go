@@ -1,4 +1,4 @@
-// Package resolve is the first stage of the road: it finds out what a call's name means.
+// Package resolve is the first stage of the pipeline: it finds out what a call's name means.
 // What a name can mean is the catalog's business.
 package resolve
 
@@ -23,7 +23,7 @@ type Stage struct{ resolver Resolver }
 func New(r Resolver) *Stage { return &Stage{r} }
 
 // Do resolves c. A call that does not resolve travels on all the same, so that it leaves
-// its pair in the audit; the source it meets at the end of the road refuses it.
+// its pair in the audit; the source it meets at the end of the pipeline refuses it.
 func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Result, error) {
 	if err := s.resolver.Resolve(ctx, c); err != nil {
 		c.Source, c.Action = refusal{err}, nil

@@ -11,7 +11,7 @@
 //
 // A call goes: the switches of now, the levels of now, every target resolved and checked, for a
 // write the rules of safe writing, the action, the slim form of its result. What comes before,
-// such as validation and the question to a person, is the road's. The entry point is [New].
+// such as validation and the question to a person, is the pipeline's. The entry point is [New].
 //
 // What the tools say of themselves is paid for by every request of every client, so it is kept
 // small: a description has about 50 tokens, what the tool is for and what its ids are, and at

@@ -17,7 +17,7 @@ import (
 )
 
 // TestSoftErrors: with errorReporting.softRecoverableErrors an error that a model can mend is a
-// result for it, whichever stage of the road found it, and stays an error on record; what it
+// result for it, whichever stage of the pipeline found it, and stays an error on record; what it
 // cannot mend, and what a person at a terminal gets, stays an error.
 func TestSoftErrors(t *testing.T) {
 	t.Parallel()
@@ -37,9 +37,9 @@ func TestSoftErrors(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	bus := &event.Bus[tool.CallDone]{}
-	road := pipeline.New(catalog, pipeline.Options{Audit: log, Bus: bus})
+	p := pipeline.New(catalog, pipeline.Options{Audit: log, Bus: bus})
 	run := func(origin tool.Origin, args string) (tool.Result, error) {
-		return road.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Name: "fs", Origin: origin, Args: json.RawMessage(args)})
+		return p.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Name: "fs", Origin: origin, Args: json.RawMessage(args)})
 	}
 	if _, err := run(tool.MCPLocal, `{"action":"read","path":"/Notes/Doc"}`); err != nil {
 		t.Fatal(err) // and the config has been read

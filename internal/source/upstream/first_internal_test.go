@@ -202,7 +202,7 @@ func playing(t *testing.T, s *scripted, more string, o Options) (srv *Server, se
 	return set.servers[0], set, func() { set.Close(context.Background()) }
 }
 
-// firstCall makes a call as the road does, and returns how long it took.
+// firstCall makes a call as the pipeline does, and returns how long it took.
 func firstCall(t *testing.T, s *Server, era mcp.Era, session string) time.Duration {
 	t.Helper()
 	begun := time.Now()

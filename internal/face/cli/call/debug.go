@@ -95,7 +95,7 @@ func (d *debugger) answer(r tool.Result, err error) {
 		d.say("%s", s)
 	}
 	took := time.Since(d.begun).Round(time.Microsecond)
-	switch e, ok := err.(*tool.Error); { //nolint:errorlint // the road's errors are these themselves
+	switch e, ok := err.(*tool.Error); { //nolint:errorlint // the pipeline's errors are these themselves
 	case ok:
 		d.say("error after %v: %s", took, d.clean(e.Payload()))
 	case err != nil:

@@ -21,7 +21,7 @@ import (
 type found struct {
 	tool   *tool.Tool   // nil for a name that only the list of tools knows
 	action *tool.Action // the same
-	name   string       // as the road takes it
+	name   string       // as the pipeline takes it
 	schema json.RawMessage
 	words  []string // as a person types it: TOOL ACTION
 	values []string // what stands behind them: arguments without a flag
@@ -77,7 +77,7 @@ func (p commands) find(ctx context.Context, b root.Backend, words []string, prof
 		return p.findExposed(ctx, b, words[0], profile, tools)
 	case i < 0:
 		return found{}, p.notOffered(ctx, b, name, names(tools))
-	case len(words) == 1 && !anyOn(&tools[i]): // of a call the road says so, once it has looked again
+	case len(words) == 1 && !anyOn(&tools[i]): // of a call the pipeline says so, once it has looked again
 		return found{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + output.First(tools[i].Off, "all its actions are")}
 	case len(words) == 1:
 		return found{}, root.Usage("which action of %s? %s", name, actionList(&tools[i]))

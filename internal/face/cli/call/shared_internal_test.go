@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// gateway serves a source behind a real road and the real API, and returns the way to it.
+// gateway serves a source behind a real pipeline and the real API, and returns the way to it.
 func gateway(t *testing.T, src tool.Source) *remote.Client {
 	t.Helper()
 	log, err := audit.Open(t.TempDir(), nil)
@@ -28,9 +28,9 @@ func gateway(t *testing.T, src tool.Source) *remote.Client {
 	}
 	cat := source.New([]tool.Source{src}, source.Options{})
 	srv := httptest.NewServer(web.New(web.Options{
-		Road:    pipeline.New(cat, pipeline.Options{Audit: log}),
-		Servers: started{},
-		Tools:   cat.Tools,
+		Pipeline: pipeline.New(cat, pipeline.Options{Audit: log}),
+		Servers:  started{},
+		Tools:    cat.Tools,
 		Identify: func(r *http.Request) web.Identity {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: r.Header.Get("Authorization") == "Bearer key"}
 		},

@@ -113,7 +113,7 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	defer p.Stop(s.app)
-	face := mcpserver.New(s.app.Road, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.listener.Stopping(), Logger: s.log})
+	face := mcpserver.New(s.app.Pipeline, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.listener.Stopping(), Logger: s.log})
 	defer face.Close()
 	mcp := face.Handler(s.client, mcpserver.Bounds{MaxBody: s.cfg.HTTP.MaxBody, MaxSessions: s.cfg.MCP.Limits.MaxSessions, Kept: s.cfg.HTTP.ResumeBytes})
 	defer mcp.Close() //nolint:errcheck // it returns nil
@@ -244,7 +244,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	mux, end = http.NewServeMux(), func() {}
 	mux.Handle("/mcp", mcp)
 	mux.Handle("/api/v1/", web.New(web.Options{
-		Road: a.Road, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
+		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		Wrong: w.Wrong, Reread: w.Reread, Identify: s.identify,
 	}))
 	if s.cfg.HTTP.Metrics {

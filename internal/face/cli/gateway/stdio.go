@@ -70,7 +70,7 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 	defer p.Stop(a)
 	defer p.keepUp(ctx, a)()
 	defer p.frugal(a, &fit)()
-	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done(), Logger: log})
+	face := mcpserver.New(a.Pipeline, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done(), Logger: log})
 	defer face.Close()
 	return p.untilStopped(ctx, func() error {
 		return face.ServeLines(ctx, in, p.Out, closer(in), pipeClient(profile))
@@ -147,7 +147,7 @@ func (p commands) alone(ctx context.Context, profile string) (bridge.Opened, err
 		return bridge.Opened{}, err
 	}
 	stop := p.keepUp(ctx, a)
-	face := mcpserver.New(a.Road, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done()})
+	face := mcpserver.New(a.Pipeline, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done()})
 	return bridge.Opened{Serve: face.Streams(pipeClient(profile)), Close: func() {
 		face.Close()
 		stop()

@@ -145,7 +145,7 @@ func (p commands) takeBack(ctx context.Context, a *app.App, notes *notesadmin.No
 	if err := a.Notes.Settle(ctx); err != nil {
 		return err
 	}
-	r, err := a.Road.Do(ctx, made)
+	r, err := a.Pipeline.Do(ctx, made)
 	caller.Done()
 	switch {
 	case err != nil:

@@ -31,7 +31,7 @@ type Backend interface {
 	// Changes are the tool definitions of a server that wait for approval, which Approve gives.
 	Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error)
 	Approve(ctx context.Context, name string, tools []string) (int, error)
-	// Call takes c down the road, as the person at this terminal.
+	// Call sends c through the pipeline, as the person at this terminal.
 	Call(ctx context.Context, c *tool.Call) (tool.Result, error)
 	// FlushCache writes what the tool cache has not yet written, and returns why that failed.
 	FlushCache(ctx context.Context) error
@@ -98,7 +98,7 @@ func (l *Local) List(ctx context.Context, kind tool.ListKind, profile string) (j
 	if err := l.App.Servers.Await(ctx, l.servers); err != nil {
 		return nil, err
 	}
-	raw, _ := l.App.Road.List(ctx, kind, profile)
+	raw, _ := l.App.Pipeline.List(ctx, kind, profile)
 	return raw, nil
 }
 
@@ -127,7 +127,7 @@ func (l *Local) Approve(ctx context.Context, name string, tools []string) (int, 
 }
 
 func (l *Local) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
-	return l.App.Road.Do(ctx, c)
+	return l.App.Pipeline.Do(ctx, c)
 }
 
 func (l *Local) FlushCache(ctx context.Context) error { return l.App.ToolCache.Flush(ctx) }

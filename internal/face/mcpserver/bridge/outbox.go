@@ -124,7 +124,7 @@ func (r *relay) deliver(p parcel) {
 			return
 		}
 	}
-	a := r.road.now()
+	a := r.route.now()
 	if a == nil || p.generation != 0 && p.generation != a.generation {
 		return
 	}

@@ -29,7 +29,7 @@ type relay struct {
 	session session
 	stream  string // names the client's pipe to every gateway
 	asks    asks
-	road    road
+	route   route
 
 	modern atomic.Bool // the client has made a request that needs no session
 
@@ -44,7 +44,7 @@ const maxTaken = 1024
 func newRelay(out io.Writer, opts Options) *relay {
 	r := &relay{
 		opts: opts, log: opts.Logger, box: newOutbox(), sent: make(chan struct{}), slots: make(chan struct{}, maxTaken),
-		stream: rand.Text(), flights: map[mcp.ID]*flight{}, asks: asks{open: map[mcp.ID]int{}}, road: road{changed: make(chan struct{})},
+		stream: rand.Text(), flights: map[mcp.ID]*flight{}, asks: asks{open: map[mcp.ID]int{}}, route: route{changed: make(chan struct{})},
 	}
 	r.life, r.end = context.WithCancelCause(context.Background())
 	deaf, broken := context.WithCancelCause(context.Background())
@@ -59,7 +59,7 @@ func newRelay(out io.Writer, opts Options) *relay {
 
 // begin attaches the client to the gateway that was found.
 func (r *relay) begin(g Gateway) {
-	r.road.to(newAttachment(r.life, newHTTPLink(g, r.stream), 1))
+	r.route.to(newAttachment(r.life, newHTTPLink(g, r.stream), 1))
 	r.wg.Go(r.send)
 }
 

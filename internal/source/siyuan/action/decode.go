@@ -12,7 +12,7 @@ import (
 )
 
 // decodeArgs fills in defaults and decodes the arguments into v. The schema has been checked by
-// the road; what it cannot say is checked here.
+// the pipeline; what it cannot say is checked here.
 func decodeArgs(a *Action, raw json.RawMessage, v any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")

@@ -18,5 +18,5 @@
 // to do to its targets what its Needs say, and to nothing else: what it meets besides, it has
 // to filter ([Request.Readable]).
 //
-// What an action does to the kernel is the tool folders'; who may call it is the road's.
+// What an action does to the kernel is the tool folders'; who may call it is the pipeline's.
 package action

@@ -42,7 +42,7 @@ func setPermission() *action.Action {
 				t.Title, t.ID, r.Levels.Of(t.ID), r.Strings("permission")[0])
 		},
 	}, func(ctx context.Context, r *action.Request, a setPermissionArgs) (any, error) {
-		if r.Call.Origin != tool.Direct { // the road refuses it too: twice is right here
+		if r.Call.Origin != tool.Direct { // the pipeline refuses it too: twice is right here
 			return nil, &tool.Error{
 				Op: "call", Kind: tool.Denied, Subject: "notebook.set_permission",
 				Message: "only a person at a terminal may change what is allowed",

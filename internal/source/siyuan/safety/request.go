@@ -103,7 +103,7 @@ func argsHash(args json.RawMessage) string {
 	}
 	v := jsontext.Value(append([]byte{}, args...))
 	if err := v.Canonicalize(); err != nil {
-		v = jsontext.Value(args) // the road has checked that it is JSON
+		v = jsontext.Value(args) // the pipeline has checked that it is JSON
 	}
 	sum := sha256.Sum256(v)
 	return hex.EncodeToString(sum[:])

@@ -56,7 +56,7 @@ func (k *Kit) Request(t testing.TB, a *action.Action, args string) *action.Reque
 	})
 	gjson.ParseBytes(adapted).ForEach(func(name, _ gjson.Result) bool {
 		if !known[name.String()] {
-			t.Fatalf("%s.%s has no argument %q: the road would refuse it", a.Tool, a.Name, name.String())
+			t.Fatalf("%s.%s has no argument %q: the pipeline would refuse it", a.Tool, a.Name, name.String())
 		}
 		return true
 	})

@@ -20,7 +20,7 @@ func ids(list gjson.Result) (found []string) {
 	return found
 }
 
-func TestChineseTreeByEveryRoad(t *testing.T) {
+func TestChineseTreeByEveryWay(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	box := k.Notebook("工作笔记")

@@ -51,8 +51,8 @@ func newAttachment(life context.Context, l link, generation int) *attachment {
 	return a
 }
 
-// road says which gateway the client is attached to. The zero value needs changed.
-type road struct {
+// route says which gateway the client is attached to. The zero value needs changed.
+type route struct {
 	mu       sync.Mutex
 	up       *attachment // nil while there is none
 	last     *attachment // up, or what it was
@@ -63,19 +63,19 @@ type road struct {
 	changed  chan struct{} // closed and replaced with each change of up and failures
 }
 
-func (w *road) now() *attachment {
+func (w *route) now() *attachment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.up
 }
 
-func (w *road) tellAll() {
+func (w *route) tellAll() {
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
-// to makes a the way. It reports false when the road is closed.
-func (w *road) to(a *attachment) bool {
+// to makes a the route. It reports false when the route is closed.
+func (w *route) to(a *attachment) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.looking = false
@@ -91,7 +91,7 @@ func (w *road) to(a *attachment) bool {
 }
 
 // fail says that there is no way.
-func (w *road) fail(err error) {
+func (w *route) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.looking, w.err = false, err
@@ -99,8 +99,8 @@ func (w *road) fail(err error) {
 	w.tellAll()
 }
 
-// close ends the road and returns what there was.
-func (w *road) close() *attachment {
+// close ends the route and returns what there was.
+func (w *route) close() *attachment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.up
@@ -111,7 +111,7 @@ func (w *road) close() *attachment {
 
 // attached waits for a gateway.
 func (r *relay) attached(ctx context.Context) (*attachment, error) {
-	w := &r.road
+	w := &r.route
 	failures := -1
 	for {
 		w.mu.Lock()
@@ -155,7 +155,7 @@ func (r *relay) missed(a *attachment, err error) {
 	if _, lost := errors.AsType[*lostError](err); !lost {
 		return
 	}
-	w := &r.road
+	w := &r.route
 	w.mu.Lock()
 	look := w.up == a && !w.closed
 	if look {
@@ -192,7 +192,7 @@ func (r *relay) look() {
 			r.openHere()
 			return
 		case <-r.life.Done():
-			r.road.fail(context.Cause(r.life))
+			r.route.fail(context.Cause(r.life))
 			return
 		}
 		g, err := r.opts.Find(r.life)
@@ -210,11 +210,11 @@ func (r *relay) look() {
 
 // attach goes on with a gateway that was found.
 func (r *relay) attach(g Gateway) bool {
-	r.road.mu.Lock()
-	last := r.road.last
-	r.road.mu.Unlock()
+	r.route.mu.Lock()
+	last := r.route.last
+	r.route.mu.Unlock()
 	if last.link.is(g) {
-		r.road.to(last)
+		r.route.to(last)
 		return true
 	}
 	if err := r.move(newAttachment(r.life, newHTTPLink(g, r.stream), last.generation+1)); err != nil {
@@ -229,15 +229,15 @@ func (r *relay) attach(g Gateway) bool {
 func (r *relay) openHere() {
 	here, err := r.opts.Open(r.life)
 	if err != nil {
-		r.road.fail(err)
+		r.route.fail(err)
 		return
 	}
-	r.road.mu.Lock()
-	generation := r.road.last.generation + 1
-	r.road.mu.Unlock()
+	r.route.mu.Lock()
+	generation := r.route.last.generation + 1
+	r.route.mu.Unlock()
 	l := newStreamLink(here, func(raw []byte) { r.heard(generation, raw) })
 	if err := r.move(newAttachment(r.life, l, generation)); err != nil {
-		r.road.fail(err)
+		r.route.fail(err)
 		return
 	}
 	r.log.Warn("no gateway came back: the servers are started for this client alone")
@@ -257,7 +257,7 @@ func (r *relay) move(a *attachment) error {
 	for _, notice := range r.asks.before(a.generation) {
 		r.out.line(notice)
 	}
-	if !r.road.to(a) {
+	if !r.route.to(a) {
 		a.leave()
 		return errEnded
 	}
@@ -298,7 +298,7 @@ func (a *attachment) leave() {
 
 // leave ends the client's session.
 func (r *relay) leave() {
-	if a := r.road.close(); a != nil {
+	if a := r.route.close(); a != nil {
 		a.leave()
 	}
 }
