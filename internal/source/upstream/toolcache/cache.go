@@ -1,6 +1,7 @@
 package toolcache
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io/fs"
@@ -44,7 +45,8 @@ type Options struct {
 	Now     func() time.Time
 	Logger  *slog.Logger // nil discards
 
-	file *file // tests make their own
+	file     *file  // tests make their own
+	instance string // and name it
 }
 
 // Want describes a configured server to the cache.
@@ -137,7 +139,7 @@ func newCache(opts Options) *Cache {
 	}
 	c := &Cache{
 		opts: opts, log: opts.Logger, warner: newWarner(opts.Logger, opts.Now), file: opts.file,
-		instance: rand.Text(), slots: map[string]*slot{}, wants: map[string]Want{}, watchers: map[int]func(string){},
+		instance: cmp.Or(opts.instance, rand.Text()), slots: map[string]*slot{}, wants: map[string]Want{}, watchers: map[int]func(string){},
 		wake: make(chan struct{}, 1), committing: make(chan struct{}, 1), count: newCounters(),
 	}
 	if c.file == nil && opts.Path != "" {

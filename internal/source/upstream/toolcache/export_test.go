@@ -30,6 +30,9 @@ func SlowFile(path string, o FileOptions, limit time.Duration, before func(op st
 // WithFile makes a Cache use a File.
 func WithFile(o *Options, f *File) { o.file = f }
 
+// WithInstance names a Cache.
+func WithInstance(o *Options, name string) { o.instance = name }
+
 // Verify, Migrate and Import at another moment or in another time zone.
 var (
 	VerifyAt    = verify

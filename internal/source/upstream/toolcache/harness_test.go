@@ -53,6 +53,7 @@ func (b *bench) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.
 		Path: b.path, Now: b.clock, Collect: 2 * time.Millisecond, AppVersion: "1.2.3",
 		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
+	toolcache.WithInstance(&o, "test")
 	for _, f := range with {
 		f(&o)
 	}

@@ -24,6 +24,7 @@ func gateway(t *testing.T, shared toolcache.Shared, with ...func(*toolcache.Opti
 	b := newBench(t)
 	with = append([]func(*toolcache.Options){func(o *toolcache.Options) {
 		o.Shared, o.Key = shared, sharedKey
+		toolcache.WithInstance(o, b.path)
 	}}, with...)
 	return b, b.open(t, with...)
 }
