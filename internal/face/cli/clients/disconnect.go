@@ -20,11 +20,14 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 		o.Name = f.name
 	}
 	done, err := hostadmin.Disconnect(ctx, cfg, p.Env, o)
-	if err != nil {
-		return err
-	}
 	if !f.dry && len(done) > 0 {
 		p.OnRecord(ctx, cfg, "connect", map[string]any{"client": client, "files": done})
+	}
+	if err != nil {
+		for _, d := range done {
+			_, _ = fmt.Fprint(p.Err, backText(&d, f.dry)) // the error behind it is about another file
+		}
+		return err
 	}
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"client": client, "files": append([]hostadmin.Disconnected{}, done...), "written": !f.dry && len(done) > 0})

@@ -342,3 +342,36 @@ func TestNoNoteOfWhatWasNotDone(t *testing.T) {
 		t.Errorf("there is something to take back: %+v", done)
 	}
 }
+
+// Where one of two files cannot be changed, what was done to the other is noted: the next time is about the one alone.
+func TestDisconnectFromOneOfTwoFiles(t *testing.T) {
+	t.Parallel()
+	const before, broken = `{"mcpServers":{}}`, `{"mcpServers": [`
+	d := newDesk(t, "cursor", before)
+	first, second := d.file, filepath.Join(t.TempDir(), "mcp.json")
+	for _, file := range []string{first, second} {
+		d.file = file
+		d.write(before)
+		c, err := hostadmin.Connect(d.client, d.env, hostadmin.ConnectOptions{Name: "collie", File: file, Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
+		if err == nil {
+			err = c.ApplyNoted(t.Context(), d.settings())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	connected := d.read()
+	d.write(broken)
+	done, err := hostadmin.Disconnect(t.Context(), d.settings(), d.env, hostadmin.DisconnectOptions{Client: d.client, Restore: true, Remove: true})
+	if err == nil || len(done) != 1 || done[0].File != first || d.read() != broken {
+		t.Errorf("with a broken file: %+v, %v", done, err)
+	}
+	if d.file = first; d.read() != before {
+		t.Errorf("the other one is %s", d.read())
+	}
+	d.file = second
+	d.write(connected)
+	if done := d.back(true, true); len(done) != 1 || done[0].File != second || d.read() != before {
+		t.Errorf("once it is mended: %+v: %s", done, d.read())
+	}
+}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -150,12 +151,14 @@ type Disconnected struct {
 
 // Disconnect takes back what connect has done to a client's files: with restore what was moved, with
 // remove Collie's own entry, of that name or any. file is one more file of the client's; dry only
-// looks. Where nothing is to be done the list is empty.
+// looks. Where nothing is to be done the list is empty. With an error the list has the files that were changed before
+// it; the next time goes on behind them.
 func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o DisconnectOptions) (done []Disconnected, err error) {
 	h, err := hosts.FindClient(o.Client)
 	if err != nil {
 		return nil, err
 	}
+	var failed error // beside what is done until then, which is noted all the same
 	err = updateLedger(ctx, cfg, func(l *ledger) error {
 		files, err := o.files(h, env, l)
 		if err != nil {
@@ -164,7 +167,8 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 		for _, file := range files {
 			d, err := o.takeBack(h, file, l)
 			if err != nil {
-				return err
+				failed = err
+				break
 			}
 			if d != nil {
 				done = append(done, *d)
@@ -178,7 +182,10 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 	if errors.Is(err, errDry) {
 		err = nil
 	}
-	return done, err
+	if failed != nil && err != nil {
+		err = errors.Join(failed, err)
+	}
+	return done, cmp.Or(err, failed)
 }
 
 var errDry = errors.New("nothing is to be written")
