@@ -47,7 +47,9 @@ func (v *Vault) MayRestore(backup string) error {
 }
 
 // Restore puts a backup in the place of the vault, and keeps what was there beside it. The backup is copied and checked
-// first; nothing is changed unless it is sound. Until the last step the vault is what it was. Nobody else may use it.
+// first; nothing is changed unless it is sound. Of the vault that was there the log goes first, right before the backup
+// takes its place: where the machine stops between the two, the vault lacks what was in the log alone, and what is kept
+// has it. Nobody else may use it.
 func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, total int)) (r Restored, err error) {
 	const op = "restore the vault"
 	if err := v.MayRestore(backup); err != nil {
@@ -152,7 +154,7 @@ func keepBeside(path string, now time.Time) (kept string, err error) {
 	return kept, nil
 }
 
-// copyFile copies a file to one that is not there.
+// copyFile copies a file to one that is not there, and returns once it is on the disk. Where that fails there is none.
 func copyFile(ctx context.Context, from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -163,8 +165,13 @@ func copyFile(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, reader{ctx, in})
-	return errors.Join(err, out.Close())
+	if _, err = io.Copy(out, reader{ctx, in}); err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		err = errors.Join(err, os.Remove(to))
+	}
+	return err
 }
 
 // reader reads until ctx ends.
