@@ -132,6 +132,7 @@ func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, 
 		})
 		if len(later) == len(list) { // they lie below each other
 			later[0].parent = 0
+			lost = append(lost, Lost{name(later[0]), "it and the document above it lie below each other: it lies at the top"})
 		}
 		list = later
 	}

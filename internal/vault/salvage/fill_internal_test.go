@@ -2,6 +2,8 @@ package salvage
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"collie/internal/vault/tree"
@@ -45,5 +47,32 @@ func TestDocumentsThatClaimOneID(t *testing.T) {
 	}
 	if !found["one"] || !found["two"] {
 		t.Errorf("not all is there: %v", found)
+	}
+}
+
+// Documents that lie below each other are written, and the one that is taken out of the circle is named.
+func TestDocumentsBelowEachOther(t *testing.T) {
+	t.Parallel()
+	const box = "20240101000000-aaaaaaa"
+	f := &Found{
+		notebooks: map[string]tree.Conf{box: tree.NewConf("A")},
+		documents: map[int64]*document{
+			1: {n: 1, id: "20240101000001-ccccccc", box: box, hpath: "/one", parent: 2},
+			2: {n: 2, id: "20240101000002-ddddddd", box: box, hpath: "/two", parent: 1},
+		},
+		nodes: map[int64]*node{},
+		byID:  map[string]*document{},
+	}
+	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "new.db"), workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() //nolint:errcheck // it is thrown away
+	lost, err := f.Fill(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(lost, func(l Lost) bool { return l.Where == "/one" && strings.Contains(l.What, "lies at the top") }) {
+		t.Errorf("nothing says that a document was moved: %v", lost)
 	}
 }
