@@ -48,6 +48,9 @@ var blankColumns = strings.Fields("id parent_id root_id hash box path hpath fcon
 // defaultNear is how many characters lie between the phrases of NEAR at most where it does not say.
 const defaultNear = 10
 
+// maxNear is more than any text has: places are subtracted from it.
+const maxNear = 1 << 30
+
 // maxDepth bounds how deep an expression may be, as in SQLite.
 const maxDepth = 256
 
@@ -274,7 +277,7 @@ func (p *expressionParser) group(within columns) *expression {
 		if err != nil || !p.peek(0).isText {
 			panic(errSyntax)
 		}
-		e.within = n
+		e.within = min(n, maxNear)
 		p.at++
 	}
 	p.need(")")

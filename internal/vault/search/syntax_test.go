@@ -29,7 +29,7 @@ func TestExpressions(t *testing.T) {
 		"搜索 AND 测试": {2, 8}, "搜索 OR 测试": {2, 3, 4, 8}, "搜索 NOT 测试": {3}, `"搜索 测试"`: {}, `"搜索功能"`: {2}, "world hello": {0, 5},
 		`"hello world"`: {0}, "(hello OR shell) NOT world": {1, 6}, "foo_bar": {5}, "b2": {11}, "1": {11}, "café": {14}, "cafe": {},
 		`"quoted wo"*`: {13}, "quo* wor*": {13}, "hel* OR 搜*": {0, 1, 2, 3, 5, 6, 8, 9}, "^hello": {0}, "hello + world": {},
-		"NEAR(hello world)": {0, 5}, "NEAR(hello world, 0)": {}, "NEAR(hello world, 1)": {0, 5}, "NEAR(搜 测, 3)": {}, "NEAR(搜 测, 4)": {2},
+		"NEAR(hello world)": {0, 5}, "NEAR(hello world, 0)": {}, "NEAR(hello world, 1)": {0, 5}, "NEAR(hello hell, 9223372036854775807)": {0, 5}, "NEAR(搜 测, 3)": {}, "NEAR(搜 测, 4)": {2},
 		`NEAR("he" "or")`: {0, 5, 13}, "content:he*": {0, 1, 5, 6, 7, 8, 12, 13}, "{content name}:hello": {0, 5}, "- content : hello": {},
 		"- {name alias} : hello": {0, 5}, "HELLO": {0, 5}, "hello-world": {}, `"hello-world"`: {5}, "he* NOT hello": {1, 6, 7, 8, 12, 13},
 		"h*o": {0, 1, 5, 10, 13}, "*ell": {}, "and": {12}, `"AND"`: {12}, "AND": {}, "hello AND": {}, "NOT hello": {}, `"unclosed`: {},
