@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 )
@@ -118,5 +119,26 @@ func TestNewFilesAreSettled(t *testing.T) {
 	c.fresh = true
 	if c.settle(); !c.fresh {
 		t.Error("entries of folders that are gone count as synced")
+	}
+}
+
+// TestChainNames tells names of chains from others, and costs no object, since it is asked of each chain that is there.
+func TestChainNames(t *testing.T) { //nolint:paralleltest // it counts objects, those of other tests would count too
+	const good = "20260728T091500Z-4711-9f3c01ab"
+	pattern := regexp.MustCompile(`^\d{8}T\d{6}Z-\d+-[0-9a-f]{8}$`)
+	names := []string{"", "-", "--", "20260728T091500Z--9f3c01ab", "20260728T091500Z-4711-", "20260728T091500Z-1-2-9f3c01ab"}
+	for i := range good {
+		names = append(names, good[:i]+good[i+1:], good[:i])
+		for _, c := range "0aAgTZ-.\n٣" {
+			names = append(names, good[:i]+string(c)+good[i+1:], good[:i]+string(c)+good[i:], good+string(c))
+		}
+	}
+	for _, name := range append(names, good) {
+		if got, want := isChainName(name), pattern.MatchString(name); got != want {
+			t.Errorf("%q is a name of a chain: %v, want %v", name, got, want)
+		}
+	}
+	if made := testing.AllocsPerRun(100, func() { isChainName(good) }); made > 0 {
+		t.Errorf("%.0f objects, expected none", made)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"collie/internal/atomicfile"
@@ -29,10 +30,7 @@ const (
 // namedHeads bounds how many chains a new chain names.
 const namedHeads = 64
 
-var (
-	chainName   = lazyregexp.New(`^\d{8}T\d{6}Z-\d+-[0-9a-f]{8}$`)
-	segmentName = lazyregexp.New(`^\d{6}\.jsonl$`)
-)
+var segmentName = lazyregexp.New(`^\d{6}\.jsonl$`)
 
 // chain is the chain that this process writes.
 type chain struct {
@@ -150,6 +148,17 @@ func heads(dir string, ids []string, known map[string]named) []named {
 	return found
 }
 
+// isChainName reports whether a folder is called as chains are: 20260728T091500Z-4711-9f3c01ab. Each new chain asks it of
+// all that are there, and each short-lived command makes one.
+func isChainName(name string) bool {
+	all := func(s, of string) bool { return s != "" && strings.Trim(s, of) == "" }
+	begin, rest, _ := strings.Cut(name, "-")
+	pid, random, _ := strings.Cut(rest, "-")
+	const digits = "0123456789"
+	return len(begin) == len("20060102T150405Z") && all(begin[:8], digits) && begin[8] == 'T' && all(begin[9:15], digits) && begin[15] == 'Z' &&
+		all(pid, digits) && len(random) == 8 && all(random, digits+"abcdef")
+}
+
 // chainIDs lists the chains of dir, oldest first. A dir that does not exist has none.
 func chainIDs(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -158,7 +167,7 @@ func chainIDs(dir string) ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if e.IsDir() && chainName.MatchString(e.Name()) {
+		if e.IsDir() && isChainName(e.Name()) {
 			ids = append(ids, e.Name())
 		}
 	}

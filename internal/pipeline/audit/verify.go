@@ -90,7 +90,7 @@ func readWitnesses(dir string, ids []string) (all map[string][]witness, counted 
 			counted = census{id, start.Detail.Chains}
 		}
 		for _, n := range start.Detail.Heads {
-			if chainName.MatchString(n.Chain) {
+			if isChainName(n.Chain) {
 				all[n.Chain] = append(all[n.Chain], witness{n, id})
 			}
 		}
