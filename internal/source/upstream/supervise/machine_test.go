@@ -190,6 +190,10 @@ func TestMachine(t *testing.T) {
 			events: []event{{0, ready}, {time.Minute, reconfigured(true)}}, state: tool.StateReady, due: 10 * time.Minute, starts: 1,
 		},
 		"other settings, not connected": {events: []event{{0, ready}, {time.Minute, reconfigured(false)}}, state: tool.StateReady, starts: 1},
+		"closed, and a failure": {
+			events: []event{{0, ready}, {0, finish}, {0, failed("crashed", true)}},
+			state:  tool.StateBackoff, reason: "crashed", retry: time.Second, starts: 1,
+		},
 		"closed": {
 			events: []event{{0, ready}, {0, failed("crashed", true)}, {0, finish}, {0, failed("crashed", true)}, {0, ready}, {0, postpone(1)}, {time.Hour, orders(t, supervise.None)}},
 			state:  tool.StateReady, starts: 2, again: 1,
