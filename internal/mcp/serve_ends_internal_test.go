@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -181,5 +182,43 @@ func TestServiceEndsARequest(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// unkept is a ResponseWriter that keeps nothing.
+type unkept struct{ header http.Header }
+
+func (q unkept) Header() http.Header       { return q.header }
+func (unkept) Write(p []byte) (int, error) { return len(p), nil }
+func (unkept) WriteHeader(int)             {}
+
+// repeated is a body that is read again and again.
+type repeated struct {
+	bytes.Reader
+	text []byte
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.Len() == 0 {
+		r.Reset(r.text)
+	}
+	return r.Reader.Read(p)
+}
+func (*repeated) Close() error { return nil }
+
+// What a request of a session costs beside its service: the body, its context, and what stands for it. Each context or
+// watch more is five to ten allocations, and a good part of the time that a local call takes.
+//
+// Not parallel: it counts allocations.
+func TestRequestAllocatesLittle(t *testing.T) {
+	f := newFront(Version20251125)
+	defer f.Close()
+	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"quick","params":{}}`)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", &repeated{text: body})
+	r.ContentLength = int64(len(body))
+	r.Header["Content-Type"], r.Header[headerSession] = []string{"application/json"}, []string{f.session}
+	w := unkept{http.Header{}}
+	if n := testing.AllocsPerRun(200, func() { f.ServeHTTP(w, r) }); n > 11 {
+		t.Errorf("a request allocates %v times, want at most 11", n)
 	}
 }

@@ -111,10 +111,17 @@ func refuse(w http.ResponseWriter, status int, id ID, err error) {
 	writeJSON(w, status, AppendError(nil, id, errorObject(err)))
 }
 
+// netCounts is up to which size net/http counts an answer itself, which spares its header a value: what fits its buffer
+// before the handler returns gets a Content-Length. A larger one would be sent in chunks.
+const netCounts = 2 << 10
+
+// writeJSON is the whole of an answer: its handler returns behind it.
 func writeJSON(w http.ResponseWriter, status int, raw []byte) {
 	head := w.Header()
 	head["Content-Type"] = jsonType
-	head["Content-Length"] = []string{strconv.Itoa(len(raw))}
+	if len(raw) > netCounts {
+		head["Content-Length"] = []string{strconv.Itoa(len(raw))}
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(raw) // a client that has gone needs no answer
 }

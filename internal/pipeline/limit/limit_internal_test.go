@@ -36,3 +36,15 @@ func TestCountingAllocatesNothing(t *testing.T) {
 		t.Errorf("counting a call allocates %v times, want 0", n)
 	}
 }
+
+// Not parallel: it counts allocations.
+func TestCallThatCanBeEndedGetsNoContext(t *testing.T) {
+	s := New(Options{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	c := &tool.Call{Session: "a", Cancel: cancel}
+	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, nil }
+	if n := testing.AllocsPerRun(1000, func() { _, _ = s.Do(ctx, c, next) }); n > 2 {
+		t.Errorf("the limit allocates %v times, want 2: what stands for the call and how it ends", n)
+	}
+}

@@ -157,3 +157,19 @@ func TestNames(t *testing.T) {
 		t.Errorf("the server's name for it became %s", got)
 	}
 }
+
+// A call that can be ended needs no context of its own.
+//
+// Not parallel: it counts allocations.
+func TestCallAllocatesLittle(t *testing.T) {
+	c := inflight.New(begin)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	call := &tool.Call{Kind: tool.KindCall, Cancel: cancel}
+	if n := testing.AllocsPerRun(200, func() {
+		_, f := c.Add(ctx, call, time.Hour)
+		c.Remove(f)
+	}); n > 1 {
+		t.Errorf("a call in flight allocates %v times, want 1", n)
+	}
+}
