@@ -1,0 +1,129 @@
+package natsstore_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"collie/internal/source/upstream/toolcache"
+)
+
+// writerAddress names the NATS server to the child that tests start.
+const writerAddress = "COLLIE_TEST_NATS_WRITER"
+
+const servers = 10
+
+func wants() []toolcache.Want {
+	list := make([]toolcache.Want, servers)
+	for i := range list {
+		list[i] = toolcache.Want{Name: fmt.Sprintf("s%d", i), Hash: fmt.Sprintf("%064x", i), MaxAge: time.Hour, MaxStale: time.Hour}
+	}
+	return list
+}
+
+// gateway is a cache in memory that shares through the NATS server at where.
+func gateway(t *testing.T, where string) *toolcache.Cache {
+	t.Helper()
+	c := toolcache.Open(t.Context(), toolcache.Options{Key: bytes.Repeat([]byte{7}, 32), Shared: open(t, where)})
+	t.Cleanup(func() { _ = c.Close() })
+	c.Configured(wants())
+	t.Cleanup(c.Watch(func(string) {}))
+	return c
+}
+
+// tell stores a list of n tools for each server, as if they had told it.
+func tell(c *toolcache.Cache, n int) {
+	for _, w := range wants() {
+		e := &toolcache.Entry{ConfigHash: w.Hash}
+		for i := range n {
+			e.Tools = append(e.Tools, json.RawMessage(fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{}}`, i, strings.Repeat("列车", 50))))
+		}
+		c.Store(w.Name, e)
+	}
+}
+
+// known is how many tools a gateway knows of each server; -1 where they differ, as they may while
+// somebody writes.
+func known(c *toolcache.Cache) (n int) {
+	for i, w := range wants() {
+		e, _, _ := c.Lookup(w)
+		switch {
+		case i == 0 && e != nil:
+			n = len(e.Tools)
+		case e == nil && n > 0, e != nil && len(e.Tools) != n:
+			return -1
+		}
+	}
+	return n
+}
+
+// TestWriterChild tells longer and longer lists until it is killed.
+func TestWriterChild(t *testing.T) {
+	t.Parallel()
+	where := os.Getenv(writerAddress)
+	if where == "" {
+		return // it is the child of the test below
+	}
+	c := gateway(t, where)
+	for n := known(c) + 1; ; n++ {
+		tell(c, max(n, 1))
+		if err := c.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("told", n)
+	}
+}
+
+// A process that shares is killed again and again. Another one believes every entry that is there,
+// takes it over while the first one writes, and has its own lists taken over.
+func TestProcessesConverge(t *testing.T) {
+	t.Parallel()
+	srv := start(t, server.Options{})
+	where := srv.ClientURL()
+	c := gateway(t, where)
+	for round := range 5 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestWriterChild$", "-test.count=1")
+		cmd.Env = append(os.Environ(), writerAddress+"="+where)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), "told ") {
+		}
+		kill := time.AfterFunc(time.Duration(rand.Intn(20_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+		for lines.Scan() {
+		}
+		kill.Stop()
+		_ = cmd.Wait() // it was killed
+		kept := load(t, open(t, where))
+		if len(kept.Entries) != servers {
+			t.Fatalf("round %d: %d entries are kept, want %d", round, len(kept.Entries), servers)
+		}
+		eventually(t, "what the other has told is taken over", func() bool { return known(c) != 0 })
+		if st := c.Stats(); st.Shared.Dropped != 0 {
+			t.Fatalf("round %d: %d entries are not whole", round, st.Shared.Dropped)
+		}
+	}
+	other := gateway(t, where)
+	const many = 200 // more than a child gets to
+	tell(c, many)
+	eventually(t, "both know the same", func() bool {
+		if err := c.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return known(c) == many && known(other) == many
+	})
+}
