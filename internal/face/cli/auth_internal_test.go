@@ -110,7 +110,7 @@ func TestSignInAndOut(t *testing.T) {
 		t.Errorf("scope = %q, want read", got)
 	}
 	if code, out := y.run(&log, "", "secret", "list", "--json"); code != 0 || !strings.Contains(out, `"secrets":[]`) {
-		t.Errorf("secret list = %d, %s: tokens are no secrets of a person", code, out)
+		t.Errorf("secret list = %d, %s: tokens are not secrets of a person", code, out)
 	}
 	if code, out := y.run(&log, "", "mcp", "logout", "notes", "--json"); code != 0 || !strings.Contains(out, `"revoked":true`) {
 		t.Errorf("logout = %d, %s\n%s", code, out, &log)
@@ -124,7 +124,7 @@ func TestSignInAndOut(t *testing.T) {
 	y.hides("canary", log.String())
 }
 
-// The browser is elsewhere: the address it ended at is given to a second run (R-OA-3).
+// The browser is elsewhere: the address it ended at is given to a second run.
 func TestSignInWithCode(t *testing.T) {
 	t.Parallel()
 	provider := signintest.New(t, signintest.Behaviour{})

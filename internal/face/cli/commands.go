@@ -47,8 +47,8 @@ func (p program) tree() *cobra.Command {
 	return root
 }
 
-// expand lets "collie TOOL ACTION …" stand for "collie call TOOL ACTION …" where TOOL is no
-// command.
+// expand lets "collie TOOL ACTION …" stand for "collie call TOOL ACTION …" where TOOL is not
+// a command.
 func (p program) expand(root *cobra.Command, args []string) []string {
 	known := []string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 	var shown []string

@@ -25,7 +25,7 @@ func TestVerdict(t *testing.T) {
 		{"empty", nil, "no records yet in /a\n"},
 		{"intact", []audit.ChainReport{good}, "✓ intact: 3 records in 1 chain, from 2026-07-28 09:00:00 to 2026-07-28 10:00:00\n"},
 		{
-			"a crash is no fault",
+			"a crash is not a fault",
 			[]audit.ChainReport{good, torn},
 			"· two: the last line was torn by a crash; nothing of it was promised\n" +
 				"· two: 1 record newer than its head: valid, but a cut would not show\n" +

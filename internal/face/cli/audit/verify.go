@@ -18,7 +18,7 @@ func (p commands) verifyCommand() *cobra.Command {
 		Use: "verify", Short: "Find records that were changed, removed or moved", Args: cobra.NoArgs,
 		Long: "Checks the hash chain of every process that wrote records, its signed head, and what the\n" +
 			"chains say of each other. The exit code is 0 if all is intact, 1 if not. A last line that\n" +
-			"a crash tore, and records newer than the head, are told and are no fault.\n\n" +
+			"a crash tore, and records newer than the head, are told and are not a fault.\n\n" +
 			"What this shows: an edit, a removal, a swap or a cut by somebody who has not the signing key.\n" +
 			"What it cannot show: records that were written anew by somebody who can read the key, which\n" +
 			"lies in the same folder and which every program of your account can read; the newest chains,\n" +

@@ -103,7 +103,7 @@ func changesOf(before, after []byte) ([]fieldChange, error) {
 	was, ok := rawjson.Decode(string(before))
 	now, ok2 := rawjson.Decode(string(after))
 	if !ok || !ok2 {
-		return nil, fmt.Errorf("it is no JSON")
+		return nil, fmt.Errorf("it is not JSON")
 	}
 	out := []fieldChange{}
 	compare("", was, now, func(pointer string, was, now any) {

@@ -140,7 +140,7 @@ func (p commands) showFile() error {
 		return err
 	}
 	if data, err = app.PlainCache(data); err == nil && !json.Valid(data) {
-		err = errors.New("it is no JSON")
+		err = errors.New("it is not JSON")
 	}
 	if err != nil {
 		return &tool.Error{Op: "cache show", Kind: tool.Invalid, Subject: path, Err: err, Hint: "collie cache verify shows what is wrong"}

@@ -37,7 +37,7 @@ func Command(shared *root.Program) *cobra.Command {
 		Short: "Call one action of a tool",
 		Long: "Calls one action of a tool and prints its result. The flags of the action come from its\n" +
 			"schema: collie call TOOL ACTION --help shows them. TOOL/ACTION and the name that MCP\n" +
-			"clients see work as well, and so does collie TOOL ACTION where TOOL is no command.\n\n" +
+			"clients see work as well, and so does collie TOOL ACTION where TOOL is not a command.\n\n" +
 			"  --key value          any spelling of the name: --parent-id, --parentId, --parent_id\n" +
 			"  --key, --no-key      true and false\n" +
 			"  --key a,b --key c    several items; \\, is a comma in one\n" +

@@ -208,7 +208,7 @@ func openTerminal() (io.ReadWriteCloser, error) {
 	}
 	c := console{in, out}
 	if !output.IsTerminal(in) || !output.IsTerminal(out) {
-		return nil, errors.Join(errors.New(names[0]+" is no terminal"), c.Close())
+		return nil, errors.Join(errors.New(names[0]+" is not a terminal"), c.Close())
 	}
 	return c, nil
 }

@@ -11,7 +11,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// flagReader reads the flags of one action, pass 2 of the mapping (siyuan-tools.md 10.1).
+// flagReader reads the flags of one action, the second pass over the words of a command line.
 type flagReader struct {
 	command string // "collie TOOL ACTION", for messages
 	params  []parameter
@@ -141,7 +141,7 @@ func (f *flagReader) param(name string) (*parameter, error) {
 	return nil, root.Usage("--%s may mean %s; write one of them exactly", name, strings.Join(names, " or "))
 }
 
-// unknown is the error for a flag that the action does not have (R-10-1).
+// unknown is the error for a flag that the action does not have.
 func (f *flagReader) unknown(name string) error {
 	if len(f.params) == 0 {
 		return root.Usage("unknown flag --%s: %s has no flags; --args '{…}' passes what its schema does not name", name, f.command)

@@ -144,7 +144,7 @@ func TestFlagsThatDoNotFit(t *testing.T) {
 		{"--ratio x", "a number"},
 		{"--sizes 1,x", `the item "x"`},
 		{`--tags ["a"]`, `--tags-json '["a"]'`},
-		{"--tags-json a", "no valid JSON"},
+		{"--tags-json a", "not valid JSON"},
 		{`--tags-json "a"`, "must be a JSON array"},
 		{"--filters a", "--filters-json"},
 		{"--options a", "a JSON object"},
@@ -304,7 +304,7 @@ func FuzzFlags(f *testing.F) {
 			return
 		}
 		if !json.Valid(got) || got[0] != '{' {
-			t.Fatalf("arguments are no JSON object: %s", got)
+			t.Fatalf("arguments are not a JSON object: %s", got)
 		}
 		known := map[string]bool{}
 		for _, p := range r.params {
@@ -312,7 +312,7 @@ func FuzzFlags(f *testing.F) {
 		}
 		rawjson.EachMember(got, func(name string, _, _ json.RawMessage) {
 			if !known[name] {
-				t.Errorf("%q is no parameter: %s", name, got)
+				t.Errorf("%q is not a parameter: %s", name, got)
 			}
 		})
 	})

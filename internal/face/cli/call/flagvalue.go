@@ -34,7 +34,7 @@ func (f *flagReader) setJSON(p *parameter, name, value string) error {
 	}
 	raw := json.RawMessage(strings.TrimSpace(text))
 	if !json.Valid(raw) {
-		return root.Usage("--%s is no valid JSON", name)
+		return root.Usage("--%s is not valid JSON", name)
 	}
 	if p.is("array") && raw[0] != '[' {
 		return root.Usage("--%s must be a JSON array", name)
@@ -66,7 +66,7 @@ func (f *flagReader) set(p *parameter, name, value string) error {
 }
 
 // setArray takes one or several items: a comma separates, unless a backslash stands before
-// it (R-10-2).
+// it.
 func (f *flagReader) setArray(p *parameter, name, value string) error {
 	if strings.HasPrefix(value, "[") && json.Valid([]byte(value)) {
 		return root.Usage("--%s takes items; a whole JSON array is --%s-json '%s'", name, p.flag, value)
@@ -125,7 +125,7 @@ func (f *flagReader) of(p *parameter) *given {
 	return g
 }
 
-// text is a value that may be in a file, @FILE, or on stdin, - (R-10-3). @@ begins a text
+// text is a value that may be in a file, @FILE, or on stdin, -. @@ begins a text
 // that begins with @.
 func (f *flagReader) text(name, value string) (string, error) {
 	var raw []byte

@@ -9,7 +9,7 @@ import (
 )
 
 // invocation is a command line "TOOL [ACTION] …" after pass 1 of the mapping: the flags of
-// the command itself are taken out, what is left is for the action (siyuan-tools.md 10.1).
+// the command itself are taken out, what is left is for the action.
 type invocation struct {
 	words []string // what stands before the first flag of the action: TOOL and ACTION
 	rest  []string // the action's flags in order

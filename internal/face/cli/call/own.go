@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// showOwn prints the result of an action of our own tools (siyuan-tools.md 10.3): with --json its
+// showOwn prints the result of an action of our own tools: with --json its
 // payload on one line, else what a person reads of it, page by page at a terminal. A result that
 // is a part of what was wanted has an exit code of its own.
 func (p commands) showOwn(ctx context.Context, b root.Backend, target *found, args json.RawMessage, r tool.Result) error {
@@ -66,7 +66,7 @@ func incomplete(data gjson.Result) error {
 	return root.Exit(root.ExitPartial)
 }
 
-// filtered is the reason of a result without what may not be read (0.4, PF).
+// filtered is the reason of a result without what may not be read.
 const filtered = "permission_filtered"
 
 func failures(data gjson.Result) bool {

@@ -14,11 +14,11 @@ import (
 	"collie/internal/sorting"
 )
 
-// Limits of what a person is shown (siyuan-tools.md 10.3).
+// Limits of what a person is shown.
 const (
 	mostScalars = 8
 	mostItems   = 10 // of a list inside a value
-	mostRows    = 50 // of a list that is no page; ten, as 10.3 has it, hides most of a folder
+	mostRows    = 50 // of a list that is not a page; ten would hide most of a folder
 )
 
 // ownView lays the payload of an action of ours out for people.

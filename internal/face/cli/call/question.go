@@ -39,7 +39,7 @@ func questionText(q *tool.Question) string {
 func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	var q tool.Question
 	if err := json.Unmarshal(params, &q); err != nil {
-		return nil, tool.NewProtocolError(remote.CodeInternal, "this is no question: "+err.Error(), nil)
+		return nil, tool.NewProtocolError(remote.CodeInternal, "this is not a question: "+err.Error(), nil)
 	}
 	if _, err := io.WriteString(c.out, questionText(&q)+"Run it? [y/N] "); err != nil {
 		return nil, err

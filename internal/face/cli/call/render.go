@@ -142,7 +142,7 @@ func bracket(kind string, facts ...string) string {
 func decoded(text string) int { return len(strings.TrimRight(text, "=")) * 3 / 4 }
 
 // PayloadError is the error that a result's text carries in the form of
-// [tool.Error.Payload], nil if it carries none (siyuan-tools.md 8).
+// [tool.Error.Payload], nil if it carries none.
 func PayloadError(text string) *tool.Error {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, `{"error":{"type":`) {

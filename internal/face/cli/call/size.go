@@ -25,8 +25,7 @@ func costOf(text []byte) cost { return cost{len(text), tokens(text)} }
 func (c cost) plus(d cost) cost { return cost{c.Bytes + d.Bytes, c.Tokens + d.Tokens} }
 
 // tokens estimates how many tokens a model sees in a text: a quarter of its ASCII bytes and
-// one for each other character (architecture.md 8). JSON full of ids has up to twice as
-// many.
+// one for each other character. JSON full of ids has up to twice as many.
 func tokens(text []byte) int {
 	ascii, others := 0, 0
 	for _, r := range string(text) {

@@ -76,7 +76,7 @@ func knownHost(flag, name string) error {
 	if near == "" {
 		near = ";"
 	}
-	return root.Usage("%s is %q, which is no program that is known%s known are %s", flag, name, near, strings.Join(hostNames(), ", "))
+	return root.Usage("%s is %q, which is not a program that is known%s known are %s", flag, name, near, strings.Join(hostNames(), ", "))
 }
 
 func (p commands) importServers(ctx context.Context, f *importFlags) error {

@@ -130,7 +130,7 @@ func checkFolder(name, dir string, private bool) check {
 			c.Health, c.Detail = broken, err.Error()
 			return c
 		case !info.IsDir():
-			c.Health, c.Detail, c.Hint = broken, there+" is no folder", "move it away"
+			c.Health, c.Detail, c.Hint = broken, there+" is not a folder", "move it away"
 			return c
 		case there == dir && private && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 			c.Health, c.Hint = odd, "chmod 700 "+dir

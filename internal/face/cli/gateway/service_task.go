@@ -6,7 +6,7 @@ import (
 )
 
 // taskUnit is the service as a task of the Task Scheduler of Windows: at logon for an
-// account, at boot for the machine. It is no service of the Service Control Manager, which
+// account, at boot for the machine. It is not a service of the Service Control Manager, which
 // needs an administrator, and a program that answers it.
 func taskUnit(s *serviceSpec) *unit {
 	const name = "Collie"

@@ -115,7 +115,7 @@ func pipeClient(profile string) mcpserver.Client {
 var errSilent = errors.New("the gateway of this home does not answer")
 
 // shared finds the gateway whose servers this client can share: one with the same settings
-// and the same version (D10). It reads the settings anew, since they may have changed with
+// and the same version. It reads the settings anew, since they may have changed with
 // the gateway.
 func (p commands) shared(ctx context.Context, profile string) (bridge.Gateway, error) {
 	cfg, err := p.Load()

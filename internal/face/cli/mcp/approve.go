@@ -92,7 +92,7 @@ func (p commands) showChange(name string, ch tool.DefinitionChange) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s changed\n", name, strings.Join(ch.Fields, ", "))
 	var was, now map[string]json.RawMessage
-	_ = json.Unmarshal(ch.Was, &was) // what is no object has no fields
+	_ = json.Unmarshal(ch.Was, &was) // what is not an object has no fields
 	_ = json.Unmarshal(ch.Now, &now)
 	for _, field := range ch.Fields {
 		for _, l := range difference(legible(was[field]), legible(now[field])) {

@@ -127,8 +127,8 @@ func legible(raw json.RawMessage) []string {
 // jsonString finds the strings of a JSON text.
 var jsonString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
-// unescaped writes a JSON string with as few escapes as it needs. One that escapes what is no
-// character stays, or two of them would look alike.
+// unescaped writes a JSON string with as few escapes as it needs. One that escapes what is not
+// a character stays, or two of them would look alike.
 func unescaped(s string) string {
 	var text string
 	if !strings.Contains(s, `\`) || json.Unmarshal([]byte(s), &text) != nil || strings.ContainsRune(text, utf8.RuneError) {

@@ -122,7 +122,7 @@ type serverColumn struct {
 	of   func(*serverRow) string
 }
 
-// serverTable is the table of all servers, for a terminal of width columns; 0 is no terminal. A
+// serverTable is the table of all servers, for a terminal of width columns; 0 means that there is none. A
 // column that would be empty is left out, and one that there is no room for.
 func serverTable(rows []serverRow, now time.Time, width int) (head []string, cells [][]string) {
 	all := []serverColumn{

@@ -100,7 +100,7 @@ func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
 		{cfg.ReadOnly, "read-only", "actions that write are not offered"},
 		{cfg.Strict != nil && *cfg.Strict, "strict", "writes need a hash of what they change"},
 		{!cfg.Slim, "full", "results have all their fields"},
-		{cfg.SoftErrors, "soft errors", "errors that a model can mend are no errors to its client"},
+		{cfg.SoftErrors, "soft errors", "errors that a model can mend are not errors to its client"},
 	} {
 		if f.on {
 			rows = append(rows, []string{f.name, f.text})

@@ -13,7 +13,7 @@ import (
 // Output is where a command writes, and how.
 type Output struct {
 	Out  io.Writer
-	Err  io.Writer // for what is no result
+	Err  io.Writer // for what is not a result
 	Env  config.Env
 	JSON bool // --json
 }

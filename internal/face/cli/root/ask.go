@@ -29,7 +29,7 @@ func (p *Program) Agree(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(p.Err, "%s [y/N] ", question)
 	answer, err := NewLines(p.In).Next(ctx)
 	switch {
-	case errors.Is(err, io.EOF): // Ctrl-D, which is no
+	case errors.Is(err, io.EOF): // Ctrl-D, which means no
 		fmt.Fprintln(p.Err)
 	case err != nil:
 		return false, err
@@ -116,8 +116,8 @@ func Truth(line string) (yes, ok bool) {
 	return false, false
 }
 
-// askInput asks the person at this terminal for what ${input:id} stands for, as VS Code does
-// (2.5). It is the last place that is asked, and false where there is no terminal or nothing
+// askInput asks the person at this terminal for what ${input:id} stands for, as VS Code does.
+// It is the last place that is asked, and false where there is no terminal or nothing
 // was said. A password is not shown while it is typed.
 func (p *Program) askInput(in config.Input) (string, bool) {
 	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {

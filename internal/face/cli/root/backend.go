@@ -16,7 +16,7 @@ import (
 )
 
 // Backend is where a command gets its answers: a running gateway of this home, or parts
-// opened here (D10). It is safe for concurrent use. Close ends it.
+// opened here. It is safe for concurrent use. Close ends it.
 type Backend interface {
 	// Tools is what is on offer, as a profile sees it, those that are off included. It
 	// waits until the servers that the backend was opened for have started.

@@ -21,7 +21,7 @@ var asArgument = lazyregexp.New(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
 var asPage = lazyregexp.New(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
 
 // InCommands writes the calls in a text of ours as a person types them:
-// fs(action="ls", path="/") becomes collie fs ls --path / (siyuan-tools.md 8). What it does not
+// fs(action="ls", path="/") becomes collie fs ls --path /. What it does not
 // understand stays.
 func InCommands(text string) string {
 	var b strings.Builder

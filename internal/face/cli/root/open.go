@@ -11,7 +11,7 @@ import (
 	"collie/internal/process"
 )
 
-// StopTime bounds the stop of the servers; what is left after it is killed (4.9).
+// StopTime bounds the stop of the servers; what is left after it is killed.
 const StopTime = 12 * time.Second
 
 // Principal is the user of the operating system.

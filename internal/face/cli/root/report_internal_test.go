@@ -46,7 +46,7 @@ func TestReportSaysItOnce(t *testing.T) {
 	}
 }
 
-// A folder that must not be written is no fault of ours: the error names it and the way out.
+// A folder that must not be written is not a fault of ours: the error names it and the way out.
 func TestReportOfTheSystem(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -52,7 +52,7 @@ func TestGatewaysConverge(t *testing.T) {
 			case "pass":
 				b.pass(time.Second)
 			case "forget":
-				c.Failed("a", "list_failed") // a change that is no new revision
+				c.Failed("a", "list_failed") // a change that is not a new revision
 			}
 			for i := range w.caches {
 				w.lists(rt, i)
