@@ -11,7 +11,7 @@ import (
 
 // refreshAnchors gives dynamic anchors, ((id 'text')), the present text of definitions that changed, and reports
 // whether any was stale. SiYuan does this some moments after the change.
-func (tx *state) refreshAnchors(changed []*tree.Block) (stale bool) {
+func (tx *Tx) refreshAnchors(changed []*tree.Block) (stale bool) {
 	for _, def := range changed {
 		for _, b := range tx.anchored(def.ID) {
 			if text := Anchored(b, def); text != b.Text {
@@ -23,7 +23,7 @@ func (tx *state) refreshAnchors(changed []*tree.Block) (stale bool) {
 }
 
 // anchored returns the blocks of any notebook that refer to a block, with their documents loaded.
-func (tx *state) anchored(def string) []*tree.Block {
+func (tx *Tx) anchored(def string) []*tree.Block {
 	var ids []string
 	tx.query(func(s *sqlite.Stmt) bool {
 		ids = append(ids, s.ColumnText(0))

@@ -28,7 +28,7 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	part := filepath.Join(dir, "vault.db")
 	err = w.with(ctx, w.readers, false, func(conn *sqlite.Conn) error {
-		tx := newState(w, conn, false)
+		tx := newTx(w, conn, false)
 		tx.exec("VACUUM INTO ?", part)
 		return tx.err
 	})

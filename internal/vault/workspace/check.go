@@ -32,7 +32,7 @@ func (w *Workspace) Check(ctx context.Context, progress func(done, total int)) (
 	}
 	c := &checker{progress: progress}
 	err := w.view(ctx, func(tx *Tx) error {
-		c.tx = &tx.state
+		c.tx = tx
 		c.pages()
 		c.orphans()
 		c.fullText()
@@ -44,7 +44,7 @@ func (w *Workspace) Check(ctx context.Context, progress func(done, total int)) (
 }
 
 type checker struct {
-	tx       *state
+	tx       *Tx
 	progress func(done, total int)
 	problems []Problem
 }

@@ -20,7 +20,7 @@ const documentColumns = `SELECT document.n, document.id, document.box, document.
 
 // listDocs returns the documents of a query that begins with documentColumns, not loaded. Those that were removed
 // since are left out.
-func (tx *state) listDocs(condition string, args ...any) []*tree.Document {
+func (tx *Tx) listDocs(condition string, args ...any) []*tree.Document {
 	type found struct {
 		d      *tree.Document
 		parent int64
@@ -62,12 +62,12 @@ func readDocument(s *sqlite.Stmt) *tree.Document {
 }
 
 // join gives a document just read its notebook and its parent, and makes it the one of this transaction.
-func (tx *state) join(d *tree.Document, boxID string, parent int64) *tree.Document {
+func (tx *Tx) join(d *tree.Document, boxID string, parent int64) *tree.Document {
 	n := stored(d).n
 	if held := tx.docs[n]; held != nil {
 		return held
 	}
-	if d.Box = tx.notebook(boxID); d.Box == nil {
+	if d.Box = tx.Notebook(boxID); d.Box == nil {
 		return nil
 	}
 	if parent != 0 {
@@ -80,7 +80,7 @@ func (tx *state) join(d *tree.Document, boxID string, parent int64) *tree.Docume
 	return d
 }
 
-func (tx *state) docByN(n int64) *tree.Document {
+func (tx *Tx) docByN(n int64) *tree.Document {
 	if d := tx.docs[n]; d != nil {
 		if stored(d).removed {
 			return nil
@@ -93,7 +93,8 @@ func (tx *state) docByN(n int64) *tree.Document {
 	return nil
 }
 
-func (tx *state) documentTaken(id string) bool {
+// DocumentTaken reports whether a document has this id, also one of a closed notebook.
+func (tx *Tx) DocumentTaken(id string) bool {
 	if b := tx.attached(id); b != nil && b.Kind == tree.Doc {
 		return true
 	}
@@ -101,7 +102,10 @@ func (tx *state) documentTaken(id string) bool {
 	return found
 }
 
-func (tx *state) document(id string, load bool) *tree.Document {
+// Document is the document of an open notebook with an id, loaded with its blocks, or nil.
+func (tx *Tx) Document(id string) *tree.Document { return tx.document(id, true) }
+
+func (tx *Tx) document(id string, load bool) *tree.Document {
 	n, found := tx.number("SELECT n FROM document WHERE id = ?", id)
 	if !found {
 		return nil
@@ -111,12 +115,18 @@ func (tx *state) document(id string, load bool) *tree.Document {
 		return nil
 	}
 	if load {
-		tx.load(d)
+		tx.Load(d)
 	}
 	return d
 }
 
-func (tx *state) documentAt(box, at string, load bool) *tree.Document {
+// DocumentAt is the document of an open notebook at a path, /<id>/<id>.sy, loaded, or nil.
+func (tx *Tx) DocumentAt(box, path string) *tree.Document { return tx.documentAt(box, path, true) }
+
+// ListedAt is DocumentAt for a document that need not be loaded.
+func (tx *Tx) ListedAt(box, path string) *tree.Document { return tx.documentAt(box, path, false) }
+
+func (tx *Tx) documentAt(box, at string, load bool) *tree.Document {
 	id, isDocument := strings.CutSuffix(path.Base(at), ".sy")
 	if !isDocument {
 		return nil
@@ -126,21 +136,25 @@ func (tx *state) documentAt(box, at string, load bool) *tree.Document {
 		return nil
 	}
 	if load {
-		tx.load(d)
+		tx.Load(d)
 	}
 	return d
 }
 
-func (tx *state) documentsByHPath(box, hpath string) []*tree.Document {
-	if b := tx.notebook(box); b == nil || b.Conf.Closed {
+// DocumentsByHPath returns the documents of an open notebook with a path by titles, oldest first, not loaded.
+// "/" is the page.
+func (tx *Tx) DocumentsByHPath(box, hpath string) []*tree.Document {
+	if b := tx.Notebook(box); b == nil || b.Conf.Closed {
 		return nil
 	}
-	tx.flush()
+	tx.Flush()
 	return tx.listDocs("WHERE document.box = ? AND document.hpath = ? ORDER BY document.id", box, hpath)
 }
 
-func (tx *state) children(box *tree.Notebook, parent *tree.Document) []*tree.Document {
-	tx.flush()
+// Children returns the documents right below parent, or at the top of box when parent is nil, in manual order, not
+// loaded. The page is not among them, nor are documents with malformed ids.
+func (tx *Tx) Children(box *tree.Notebook, parent *tree.Document) []*tree.Document {
+	tx.Flush()
 	n := int64(0)
 	if parent != nil {
 		n = stored(parent).n
@@ -150,8 +164,10 @@ func (tx *state) children(box *tree.Notebook, parent *tree.Document) []*tree.Doc
 	return slices.DeleteFunc(list, func(d *tree.Document) bool { return !tree.ValidID(d.ID()) })
 }
 
-func (tx *state) countChildren(parents []string) map[string]int {
-	tx.flush()
+// CountChildren is how many documents Children would return, for many parents at once: by id of the parent, the id
+// of a notebook standing for its top. Parents without children are missing.
+func (tx *Tx) CountChildren(parents []string) map[string]int {
+	tx.Flush()
 	counts := map[string]int{}
 	if len(parents) == 0 {
 		return counts
@@ -167,7 +183,7 @@ func (tx *state) countChildren(parents []string) map[string]int {
 			JOIN document ON document.box = up.box AND document.parent = up.n
 		GROUP BY up.id`, string(ids))
 	for _, id := range parents {
-		if tx.notebook(id) == nil {
+		if tx.Notebook(id) == nil {
 			continue
 		}
 		if n, _ := tx.number("SELECT count(*) FROM document WHERE box = ? AND parent = 0 AND id <> box", id); n > 0 {
@@ -177,8 +193,9 @@ func (tx *state) countChildren(parents []string) map[string]int {
 	return counts
 }
 
-func (tx *state) below(d *tree.Document) []*tree.Document {
-	tx.flush()
+// Below returns d and every document under it, parents first, not loaded.
+func (tx *Tx) Below(d *tree.Document) []*tree.Document {
+	tx.Flush()
 	found := tx.listDocs(`WHERE document.n IN (WITH RECURSIVE sub(n) AS (
 			SELECT ? UNION ALL
 			SELECT below.n FROM sub CROSS JOIN document AS below ON below.parent = sub.n AND below.box = ?)
@@ -189,17 +206,21 @@ func (tx *state) below(d *tree.Document) []*tree.Document {
 	return found
 }
 
-func (tx *state) documents(b *tree.Notebook) []*tree.Document {
-	tx.flush()
+// Documents returns the documents of open notebooks, or of box if it is not nil, oldest first, pages included, not
+// loaded.
+func (tx *Tx) Documents(b *tree.Notebook) []*tree.Document {
+	tx.Flush()
 	if b != nil {
 		return tx.listDocs("WHERE document.box = ? ORDER BY document.n", b.ID)
 	}
 	return tx.listDocs("JOIN notebook ON notebook.id = document.box WHERE notebook.closed = 0 ORDER BY document.n")
 }
 
-func (tx *state) addDocument(box *tree.Notebook, parent *tree.Document, title, id string, blocks []*tree.Block) *tree.Document {
+// AddDocument adds a document behind its siblings with blocks in it (an empty paragraph when there are none), which
+// must come from Identify. A title of "" becomes Untitled and one of more than 512 characters is cut. id may be "".
+func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id string, blocks []*tree.Block) *tree.Document {
 	if id == "" {
-		id = tx.newID()
+		id = tx.NewID()
 	}
 	updated := tree.Stamp(time.Now())
 	if tree.ValidID(id) {
@@ -210,7 +231,7 @@ func (tx *state) addDocument(box *tree.Notebook, parent *tree.Document, title, i
 		attrs["title"], attrs["title-empty"] = "Untitled", "true"
 	}
 	if len(blocks) == 0 {
-		blocks = []*tree.Block{tx.emptyParagraph()}
+		blocks = []*tree.Block{tx.EmptyParagraph()}
 	}
 	d := &tree.Document{Root: &tree.Block{ID: id, Kind: tree.Doc, Attrs: attrs}, Box: box, Parent: parent, Sort: 1}
 	parentN := int64(0)
@@ -235,7 +256,7 @@ func cut(text string, n int) string {
 }
 
 // insertDocument adds a document that is complete but for its blocks. Those are written by the next flush.
-func (tx *state) insertDocument(d *tree.Document, blocks []*tree.Block) {
+func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	d.Loaded, d.Changed, d.Root.Doc = true, time.Now(), d
 	row := &docRow{path: d.Path(), hpath: d.HPath(), box: d.Box.ID, sort: d.Sort}
 	if d.Parent != nil {
@@ -254,12 +275,12 @@ func (tx *state) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	if tx.unheard(d) { // its root must be there for lists to find it
 		tx.flushNew(d)
 	} else {
-		tx.flush()
+		tx.Flush()
 	}
 }
 
 // flushOrder writes which places the documents at hand have among the siblings that d is to get.
-func (tx *state) flushOrder(d *tree.Document, parent int64) {
+func (tx *Tx) flushOrder(d *tree.Document, parent int64) {
 	for _, other := range tx.docs {
 		row := stored(other)
 		if !row.removed && row.sort != other.Sort && row.parent == parent && other.Box == d.Box {
@@ -269,7 +290,7 @@ func (tx *state) flushOrder(d *tree.Document, parent int64) {
 }
 
 // unheard reports whether no block of a document was ever in another place.
-func (tx *state) unheard(d *tree.Document) bool {
+func (tx *Tx) unheard(d *tree.Document) bool {
 	all := true
 	d.Root.Walk(func(b *tree.Block) {
 		if all && b.Stored != nil {
@@ -283,15 +304,16 @@ func (tx *state) unheard(d *tree.Document) bool {
 	return all
 }
 
-func (tx *state) removeDocument(d *tree.Document) {
-	tx.flush()
-	for _, gone := range tx.below(d) {
+// RemoveDocument removes d with all below it. It keeps no history.
+func (tx *Tx) RemoveDocument(d *tree.Document) {
+	tx.Flush()
+	for _, gone := range tx.Below(d) {
 		tx.eraseDocument(stored(gone).n)
 	}
 }
 
 // eraseDocument removes the rows of one document. Everything else must be flushed.
-func (tx *state) eraseDocument(n int64) {
+func (tx *Tx) eraseDocument(n int64) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		tx.loses(&nodeRow{id: s.ColumnText(0), attrs: attrList(tree.ParseIAL(s.ColumnText(1)))})
 		return true
@@ -311,8 +333,10 @@ func (tx *state) eraseDocument(n int64) {
 	}
 }
 
-func (tx *state) moveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Document) {
-	moved := tx.below(d)
+// MoveDocument hangs d, with all below it, under parent or at the top of box. The caller has made sure that parent
+// does not lie in d. A changed Sort or title of a document needs no call.
+func (tx *Tx) MoveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Document) {
+	moved := tx.Below(d)
 	elsewhere := d.Box != box && d.Box.Conf.Closed != box.Conf.Closed
 	if elsewhere {
 		tx.flushNotebooks()
@@ -334,7 +358,7 @@ func (tx *state) moveDocument(d *tree.Document, box *tree.Notebook, parent *tree
 }
 
 // flushPlaces writes where documents lie, parents first.
-func (tx *state) flushPlaces(list []*tree.Document) {
+func (tx *Tx) flushPlaces(list []*tree.Document) {
 	for _, d := range list {
 		row := stored(d)
 		parent := int64(0)

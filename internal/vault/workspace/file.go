@@ -16,7 +16,17 @@ func readFileRow(s *sqlite.Stmt) File {
 	return File{Path: s.ColumnText(0), Dir: s.ColumnBool(1), Size: s.ColumnInt64(2), Changed: time.UnixMilli(s.ColumnInt64(3))}
 }
 
-func (tx *state) stat(at string) (found *File) {
+// File is a file or folder of the workspace that is not part of the tree. Its path is absolute, such as
+// /data/assets/a.png.
+type File struct {
+	Path    string
+	Dir     bool
+	Size    int64
+	Changed time.Time
+}
+
+// Stat returns a file or folder, or nil.
+func (tx *Tx) Stat(at string) (found *File) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		f := readFileRow(s)
 		found = &f
@@ -25,7 +35,8 @@ func (tx *state) stat(at string) (found *File) {
 	return found
 }
 
-func (tx *state) readFile(at string) (data []byte) {
+// ReadFile returns what a file holds, nil when it is a folder or not there.
+func (tx *Tx) ReadFile(at string) (data []byte) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		data = make([]byte, s.ColumnLen(0))
 		s.ColumnBytes(0, data)
@@ -34,14 +45,15 @@ func (tx *state) readFile(at string) (data []byte) {
 	return data
 }
 
-func (tx *state) writeFile(at string, data []byte, changed time.Time) {
+// WriteFile replaces a file; the folders above it are made. The zero time means now.
+func (tx *Tx) WriteFile(at string, data []byte, changed time.Time) {
 	if changed.IsZero() {
 		changed = time.Now()
 	}
 	if data == nil {
 		data = []byte{}
 	}
-	tx.makeDir(path.Dir(at))
+	tx.MakeDir(path.Dir(at))
 	tx.exec(`INSERT INTO file (path, parent, dir, size, hash, changed, data) VALUES (?, ?, 0, ?, ?, ?, ?)
 		ON CONFLICT (path) DO UPDATE SET dir = 0, size = excluded.size, hash = excluded.hash, changed = excluded.changed, data = excluded.data`,
 		at, path.Dir(at), len(data), hashOf(data), changed.UnixMilli(), data)
@@ -53,7 +65,8 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (tx *state) makeDir(at string) {
+// MakeDir makes a folder and those above it.
+func (tx *Tx) MakeDir(at string) {
 	for ; at != "/" && at != "."; at = path.Dir(at) {
 		tx.exec(`INSERT INTO file (path, parent, dir, size, hash, changed) VALUES (?, ?, 1, 0, '', ?) ON CONFLICT (path) DO NOTHING`,
 			at, path.Dir(at), time.Now().UnixMilli())
@@ -69,20 +82,28 @@ func under(at string) (from, to string) {
 	return at + "/", at + "0" // '0' follows '/'
 }
 
-func (tx *state) removeFile(at string) {
+// RemoveFile removes a file, or a folder with all in it.
+func (tx *Tx) RemoveFile(at string) {
 	from, to := under(at)
 	tx.exec("DELETE FROM file WHERE path = ? OR path > ? AND path < ?", at, from, to)
 }
 
-func (tx *state) renameFile(from, to string) {
-	tx.makeDir(path.Dir(to))
+// RenameFile moves a file, or a folder with all in it; the folders above the new place are made.
+func (tx *Tx) RenameFile(from, to string) {
+	tx.MakeDir(path.Dir(to))
 	lo, hi := under(from)
 	tx.exec(`UPDATE file SET path = ? || substr(path, length(?) + 1), parent = ? || substr(parent, length(?) + 1)
 		WHERE path > ? AND path < ?`, to, from, to, from, lo, hi)
 	tx.exec("UPDATE file SET path = ?, parent = ? WHERE path = ?", to, path.Dir(to), from)
 }
 
-func (tx *state) files(dir string, below bool) (list []File) {
+// Files returns what lies right below a folder, by name.
+func (tx *Tx) Files(dir string) []File { return tx.files(dir, false) }
+
+// FilesBelow returns everything below a folder, by path.
+func (tx *Tx) FilesBelow(dir string) []File { return tx.files(dir, true) }
+
+func (tx *Tx) files(dir string, below bool) (list []File) {
 	each := func(s *sqlite.Stmt) bool {
 		list = append(list, readFileRow(s))
 		return true

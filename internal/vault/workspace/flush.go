@@ -14,8 +14,9 @@ const posGap = 1 << 20
 // maxAnchorRounds bounds how far a changed text spreads through anchors of blocks that others refer to in turn.
 const maxAnchorRounds = 8
 
-// flush writes what differs between the trees at hand and the file.
-func (tx *state) flush() {
+// Flush writes what was changed in trees so far, within the transaction, so that Rows sees it. In a View it does
+// nothing.
+func (tx *Tx) Flush() {
 	if !tx.write || tx.err != nil {
 		return
 	}
@@ -29,7 +30,7 @@ func (tx *state) flush() {
 }
 
 // flushTrees writes the blocks that changed and returns those whose text did and that were there before.
-func (tx *state) flushTrees() []*tree.Block {
+func (tx *Tx) flushTrees() []*tree.Block {
 	docs := tx.loadedDocs()
 	var changed []*tree.Document
 	for _, d := range docs {
@@ -65,7 +66,7 @@ func (tx *state) flushTrees() []*tree.Block {
 
 // flushNew writes a document that has just been made, of blocks that no other document had. What else is at hand waits
 // for a flush, which looks at all of it.
-func (tx *state) flushNew(d *tree.Document) {
+func (tx *Tx) flushNew(d *tree.Document) {
 	if tx.err != nil {
 		return
 	}
@@ -75,7 +76,7 @@ func (tx *state) flushNew(d *tree.Document) {
 }
 
 // differs reports whether the tree of a document is another than its rows.
-func (tx *state) differs(d *tree.Document) bool {
+func (tx *Tx) differs(d *tree.Document) bool {
 	row := stored(d)
 	if !d.Loaded {
 		return !row.rows[0].hasAttrs(d.Root.Attrs)
@@ -106,7 +107,7 @@ func (r *nodeRow) holds(b *tree.Block) bool {
 }
 
 // flushMoved writes where documents lie if titles or orders changed, those below a changed one included.
-func (tx *state) flushMoved(docs []*tree.Document) {
+func (tx *Tx) flushMoved(docs []*tree.Document) {
 	for _, d := range docs {
 		row := stored(d)
 		if row.removed {
@@ -115,7 +116,7 @@ func (tx *state) flushMoved(docs []*tree.Document) {
 		if row.hpath != d.HPath() {
 			row.hpath = d.HPath()
 			tx.exec("UPDATE document SET hpath = ? WHERE n = ?", row.hpath, row.n)
-			tx.flushPlaces(tx.below(d))
+			tx.flushPlaces(tx.Below(d))
 		}
 		tx.flushPlaces([]*tree.Document{d})
 	}
@@ -123,7 +124,7 @@ func (tx *state) flushMoved(docs []*tree.Document) {
 
 // flusher writes the trees of a transaction that changed.
 type flusher struct {
-	tx     *state
+	tx     *Tx
 	number uint64 // no other flush of this process has it
 	// changed are the documents it writes, and before what the file holds of them, by id; nil until it is asked for.
 	changed []*tree.Document
@@ -143,7 +144,7 @@ type flusher struct {
 // flushes counts the flushers.
 var flushes atomic.Uint64
 
-func (tx *state) newFlusher(changed []*tree.Document) *flusher {
+func (tx *Tx) newFlusher(changed []*tree.Document) *flusher {
 	return &flusher{tx: tx, number: flushes.Add(1), changed: changed, lost: map[int64]bool{}, indexed: map[int64]indexChange{}}
 }
 

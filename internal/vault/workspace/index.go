@@ -20,14 +20,14 @@ const inOpen = ` AND (SELECT closed FROM document JOIN notebook ON notebook.id =
 const inNotebook = "doc IN (SELECT n FROM document WHERE box = ?)"
 
 // index adds the nodes of a condition to the full text index, unless their notebook is closed.
-func (tx *state) index(condition string, arg any) {
+func (tx *Tx) index(condition string, arg any) {
 	tx.exec("INSERT INTO blocks_fts (rowid, name, alias, memo, tag, content) SELECT n, "+indexColumns+
 		" FROM node WHERE "+condition+inOpen, arg)
 }
 
 // unindex takes the nodes of a condition out of the full text index. They must be as they were when they were added:
 // the index itself does not keep the texts. Those of a closed notebook are not in it.
-func (tx *state) unindex(condition string, arg any) {
+func (tx *Tx) unindex(condition string, arg any) {
 	tx.exec("INSERT INTO blocks_fts (blocks_fts, rowid, name, alias, memo, tag, content) SELECT 'delete', n, "+indexColumns+
 		" FROM node WHERE "+condition+inOpen, arg)
 }
@@ -37,7 +37,7 @@ func (tx *state) unindex(condition string, arg any) {
 type indexChange struct{ out, in *[5]string }
 
 // indexedTexts are the texts the index holds of a node, nil if its notebook is closed.
-func (tx *state) indexedTexts(n int64) (texts *[5]string) {
+func (tx *Tx) indexedTexts(n int64) (texts *[5]string) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		texts = &[5]string{}
 		for i := range texts {
@@ -49,7 +49,7 @@ func (tx *state) indexedTexts(n int64) (texts *[5]string) {
 }
 
 // open reports whether the notebook of a document is open.
-func (tx *state) open(doc int64) bool {
+func (tx *Tx) open(doc int64) bool {
 	_, found := tx.number(`SELECT 1 FROM document JOIN notebook ON notebook.id = document.box
 		WHERE document.n = ? AND notebook.closed = 0`, doc)
 	return found
@@ -57,7 +57,7 @@ func (tx *state) open(doc int64) bool {
 
 // writeIndex makes the changes a flush has gathered. The index collects rows in memory as long as they come one by one
 // and in order; a statement about several at once has it write what it has, each time into a segment of its own.
-func (tx *state) writeIndex(changes map[int64]indexChange) {
+func (tx *Tx) writeIndex(changes map[int64]indexChange) {
 	for _, n := range slices.Sorted(maps.Keys(changes)) {
 		if out := changes[n].out; out != nil {
 			tx.exec(`INSERT INTO blocks_fts (blocks_fts, rowid, name, alias, memo, tag, content)

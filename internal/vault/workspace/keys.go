@@ -84,7 +84,7 @@ func (tx *Tx) Keys() *Keys {
 }
 
 // makeKeys makes the keys of what tx sees, of earlier ones or nil.
-func (tx *state) makeKeys(from *Keys) *Keys {
+func (tx *Tx) makeKeys(from *Keys) *Keys {
 	if last, _ := tx.number("SELECT max(n) FROM node"); last >= maxKeys {
 		return nil
 	}

@@ -12,14 +12,14 @@ import (
 // are entered into those of the transaction each time.
 const indexFrom = 256
 
-// load gives a document its blocks, from the cache if it holds this revision.
-func (tx *state) load(d *tree.Document) {
+// Load gives a document its blocks, unless it has them. Lists of documents come without.
+func (tx *Tx) Load(d *tree.Document) {
 	if d == nil || d.Loaded || tx.err != nil {
 		return
 	}
 	row := stored(d)
 	if tx.write && !row.rows[0].hasAttrs(d.Root.Attrs) {
-		tx.flush() // the root alone was changed
+		tx.Flush() // the root alone was changed
 	}
 	if r := tx.ws.cache.take(row.n, row.rev); r != nil {
 		tx.wake(d, r)
@@ -35,7 +35,7 @@ func (tx *state) load(d *tree.Document) {
 }
 
 // wake gives a document its blocks out of the cache.
-func (tx *state) wake(d *tree.Document, r *rest) {
+func (tx *Tx) wake(d *tree.Document, r *rest) {
 	stored(d).rows = r.rows
 	d.Loaded = true
 	d.Root.Stored, d.Root.Children = r.rows[0], r.children
@@ -54,7 +54,7 @@ func (tx *state) wake(d *tree.Document, r *rest) {
 }
 
 // rest gives the trees at hand back to the cache. It is called when a view ends, and after a commit.
-func (tx *state) rest() {
+func (tx *Tx) rest() {
 	if tx.err != nil {
 		return
 	}
@@ -101,7 +101,7 @@ func reindexed(d *tree.Document, r *rest) map[string]*tree.Block {
 }
 
 // build hangs blocks made from rows below the root that d has.
-func (tx *state) build(d *tree.Document, rows []*nodeRow) {
+func (tx *Tx) build(d *tree.Document, rows []*nodeRow) {
 	byN := make(map[int64]*tree.Block, len(rows))
 	for _, r := range rows {
 		if r.parent == 0 {
@@ -132,7 +132,7 @@ func (r *nodeRow) block() *tree.Block {
 }
 
 // readNodes reads the rows of a document, parents before children and children in order.
-func (tx *state) readNodes(doc int64) []*nodeRow {
+func (tx *Tx) readNodes(doc int64) []*nodeRow {
 	below := map[int64][]*nodeRow{}
 	count := 0
 	tx.query(func(s *sqlite.Stmt) bool {

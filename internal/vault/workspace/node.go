@@ -13,7 +13,7 @@ import (
 )
 
 // nextNode is a number for a new block. Only one transaction at a time writes, so that the largest one is known.
-func (tx *state) nextNode() int64 {
+func (tx *Tx) nextNode() int64 {
 	if tx.lastNode == 0 {
 		tx.lastNode, _ = tx.number("SELECT coalesce(max(n), 0) FROM node")
 	}
@@ -22,7 +22,7 @@ func (tx *state) nextNode() int64 {
 }
 
 // moveNode writes where a block lies that is otherwise as it was.
-func (tx *state) moveNode(r *nodeRow) {
+func (tx *Tx) moveNode(r *nodeRow) {
 	tx.exec("UPDATE node SET doc = ?, parent = ?, pos = ?, above = ? WHERE n = ?", r.doc, r.parent, r.pos, r.above, r.n)
 }
 
@@ -115,7 +115,7 @@ func (f *flusher) index(n int64, texts [5]string) {
 	}
 }
 
-func (tx *state) eraseFollowing(n int64) {
+func (tx *Tx) eraseFollowing(n int64) {
 	tx.exec("DELETE FROM attribute WHERE node = ?", n)
 	tx.exec("DELETE FROM span WHERE node = ?", n)
 	tx.exec("DELETE FROM ref WHERE node = ?", n)

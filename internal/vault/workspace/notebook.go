@@ -13,7 +13,7 @@ import (
 )
 
 // loadBoxes reads all notebooks, of which there are few.
-func (tx *state) loadBoxes() {
+func (tx *Tx) loadBoxes() {
 	if tx.boxes != nil {
 		return
 	}
@@ -29,7 +29,8 @@ func (tx *state) loadBoxes() {
 	}, "SELECT id, conf FROM notebook")
 }
 
-func (tx *state) notebooks() []*tree.Notebook {
+// Notebooks returns every notebook, open or closed, in the order of the list.
+func (tx *Tx) Notebooks() []*tree.Notebook {
 	tx.loadBoxes()
 	list := make([]*tree.Notebook, 0, len(tx.boxes))
 	for _, b := range tx.boxes {
@@ -41,7 +42,8 @@ func (tx *state) notebooks() []*tree.Notebook {
 	return list
 }
 
-func (tx *state) notebook(id string) *tree.Notebook {
+// Notebook is the notebook with an id, open or closed, or nil.
+func (tx *Tx) Notebook(id string) *tree.Notebook {
 	tx.loadBoxes()
 	if b := tx.boxes[id]; b != nil {
 		return b.Notebook
@@ -49,28 +51,32 @@ func (tx *state) notebook(id string) *tree.Notebook {
 	return nil
 }
 
-func (tx *state) openNotebook(id string) *tree.Notebook {
-	box := tx.notebook(id)
-	if box == nil || box.Conf.Closed || !tx.documentTaken(id) {
+// OpenNotebook is the open notebook with an id that has a page, or nil.
+func (tx *Tx) OpenNotebook(id string) *tree.Notebook {
+	box := tx.Notebook(id)
+	if box == nil || box.Conf.Closed || !tx.DocumentTaken(id) {
 		return nil
 	}
 	return box
 }
 
-func (tx *state) createNotebook(name string) *tree.Notebook {
-	for _, other := range tx.notebooks() {
+// CreateNotebook adds an open notebook before the others, with its page, which holds an empty paragraph.
+func (tx *Tx) CreateNotebook(name string) *tree.Notebook {
+	for _, other := range tx.Notebooks() {
 		other.Conf.Sort++
 	}
-	box := &tree.Notebook{ID: tx.newID(), Conf: tree.NewConf(name)}
-	tx.addNotebook(box)
+	box := &tree.Notebook{ID: tx.NewID(), Conf: tree.NewConf(name)}
+	tx.AddNotebook(box)
 	page := &tree.Block{ID: box.ID, Kind: tree.Doc, Attrs: map[string]string{
 		"custom-hidden": "true", "id": box.ID, "title": name, "type": "doc", "updated": box.ID[:14],
 	}}
-	tx.insertDocument(&tree.Document{Root: page, Box: box}, []*tree.Block{tx.emptyParagraph()})
+	tx.insertDocument(&tree.Document{Root: page, Box: box}, []*tree.Block{tx.EmptyParagraph()})
 	return box
 }
 
-func (tx *state) addNotebook(b *tree.Notebook) {
+// AddNotebook adds a notebook as it is, without a page if it is closed: a ghost that only has a configuration.
+// Changes to Conf of a notebook from tx need no call: they are found like those of trees.
+func (tx *Tx) AddNotebook(b *tree.Notebook) {
 	tx.loadBoxes()
 	conf := confJSON(b)
 	tx.exec("INSERT INTO notebook (id, conf, closed, sort) VALUES (?, ?, ?, ?)", b.ID, conf, b.Conf.Closed, b.Conf.Sort)
@@ -78,7 +84,7 @@ func (tx *state) addNotebook(b *tree.Notebook) {
 }
 
 // flushNotebooks writes the configurations that changed.
-func (tx *state) flushNotebooks() {
+func (tx *Tx) flushNotebooks() {
 	for _, b := range tx.boxes {
 		conf := confJSON(b.Notebook)
 		if conf == b.stored {
@@ -104,8 +110,9 @@ func confJSON(b *tree.Notebook) string {
 	return string(data)
 }
 
-func (tx *state) removeNotebook(b *tree.Notebook) {
-	tx.flush()
+// RemoveNotebook removes a notebook with its documents; files below its folder stay.
+func (tx *Tx) RemoveNotebook(b *tree.Notebook) {
+	tx.Flush()
 	var docs []int64
 	tx.query(func(s *sqlite.Stmt) bool {
 		docs = append(docs, s.ColumnInt64(0))
@@ -118,12 +125,13 @@ func (tx *state) removeNotebook(b *tree.Notebook) {
 	delete(tx.boxes, b.ID)
 }
 
-func (tx *state) page(b *tree.Notebook) *tree.Document {
+// Page is the hidden document of a notebook, loaded, whether the notebook is open or not; nil for a ghost.
+func (tx *Tx) Page(b *tree.Notebook) *tree.Document {
 	n, found := tx.number("SELECT n FROM document WHERE id = ?", b.ID)
 	if !found {
 		return nil
 	}
 	d := tx.docByN(n)
-	tx.load(d)
+	tx.Load(d)
 	return d
 }

@@ -28,7 +28,7 @@ func prepare(conn *sqlite.Conn) error { return sqlguard.Prepare(conn) }
 // The error is a *[Refused] or a *[StatementError]; it does not end the transaction. When the storage fails, that error
 // is kept as for the other methods, and the Result is empty.
 func (tx *Tx) Select(statement string, limit int) (Result, error) {
-	tx.flush()
+	tx.Flush()
 	if tx.err != nil {
 		return Result{}, nil
 	}

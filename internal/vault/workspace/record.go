@@ -9,7 +9,17 @@ func readRecord(s *sqlite.Stmt) Record {
 	return r
 }
 
-func (tx *state) record(kind, id string) (found *Record) {
+// Record is one thing that a family of endpoints keeps for itself, such as a card or a snapshot. Kind and ID name it;
+// Owner and At are what lists are made by.
+type Record struct {
+	Kind, ID string
+	Owner    string
+	At       int64
+	Body     []byte
+}
+
+// Record returns a record, nil when there is none.
+func (tx *Tx) Record(kind, id string) (found *Record) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		r := readRecord(s)
 		found = &r
@@ -18,18 +28,21 @@ func (tx *state) record(kind, id string) (found *Record) {
 	return found
 }
 
-func (tx *state) putRecord(r Record) {
+// PutRecord adds or replaces a record.
+func (tx *Tx) PutRecord(r Record) {
 	if r.Body == nil {
 		r.Body = []byte{}
 	}
 	tx.exec("INSERT OR REPLACE INTO record (kind, id, owner, at, body) VALUES (?, ?, ?, ?, ?)", r.Kind, r.ID, r.Owner, r.At, r.Body)
 }
 
-func (tx *state) removeRecord(kind, id string) {
+// RemoveRecord removes a record if it is there.
+func (tx *Tx) RemoveRecord(kind, id string) {
 	tx.exec("DELETE FROM record WHERE kind = ? AND id = ?", kind, id)
 }
 
-func (tx *state) records(kind, owner string) (list []Record) {
+// Records returns the records of a kind, or of one owner in it if owner is not "", by At and then by ID.
+func (tx *Tx) Records(kind, owner string) (list []Record) {
 	each := func(s *sqlite.Stmt) bool {
 		list = append(list, readRecord(s))
 		return true

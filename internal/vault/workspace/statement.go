@@ -7,12 +7,12 @@ import (
 )
 
 // exec runs a statement that returns no rows.
-func (tx *state) exec(statement string, args ...any) {
+func (tx *Tx) exec(statement string, args ...any) {
 	tx.query(func(*sqlite.Stmt) bool { return true }, statement, args...)
 }
 
 // query calls each for every row until it returns false. After the first error of a transaction it does nothing.
-func (tx *state) query(each func(*sqlite.Stmt) bool, statement string, args ...any) {
+func (tx *Tx) query(each func(*sqlite.Stmt) bool, statement string, args ...any) {
 	if tx.err != nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (tx *state) query(each func(*sqlite.Stmt) bool, statement string, args ...a
 
 // prepare compiles a statement, or takes one compiled before. One that is asked again from within itself is compiled
 // anew: to prepare it would begin the outer one again.
-func (tx *state) prepare(statement string) (stmt *sqlite.Stmt, done func(), err error) {
+func (tx *Tx) prepare(statement string) (stmt *sqlite.Stmt, done func(), err error) {
 	if tx.running[statement] {
 		stmt, _, err = tx.conn.PrepareTransient(statement)
 		return stmt, func() { _ = stmt.Finalize() }, err
@@ -53,7 +53,7 @@ func (tx *state) prepare(statement string) (stmt *sqlite.Stmt, done func(), err 
 }
 
 // fail keeps the first error.
-func (tx *state) fail(err error) {
+func (tx *Tx) fail(err error) {
 	if tx.err == nil {
 		tx.err = err
 	}
@@ -81,7 +81,7 @@ func bind(stmt *sqlite.Stmt, param int, arg any) {
 }
 
 // number is the first column of the only row of a statement, 0 without a row.
-func (tx *state) number(statement string, args ...any) (n int64, found bool) {
+func (tx *Tx) number(statement string, args ...any) (n int64, found bool) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		n, found = s.ColumnInt64(0), true
 		return false
@@ -119,6 +119,19 @@ func (r resultRow) Value(column int) any {
 	return nil
 }
 
-func (tx *state) rows(each func(Row) bool, statement string, args ...any) {
+// Row is one row of a result, valid until the function it was given to returns.
+type Row interface {
+	// Text and Int return the value of a column, counted from 0.
+	Text(column int) string
+	Int(column int) int64
+	// Names are the columns.
+	Names() []string
+	// Value is a column as SQLite holds it: nil, int64, float64, string or []byte.
+	Value(column int) any
+}
+
+// Rows calls each for every row of a statement of ours until it returns false. It sees what fn given to Update has
+// changed in trees only after Flush.
+func (tx *Tx) Rows(each func(Row) bool, statement string, args ...any) {
 	tx.query(func(s *sqlite.Stmt) bool { return each(resultRow{s}) }, statement, args...)
 }

@@ -20,7 +20,7 @@ func (w *Workspace) view(ctx context.Context, fn func(*Tx) error) error {
 			return err
 		}
 		defer func() { _ = rollback(conn) }() // also when fn panics
-		tx := &Tx{state: newState(w, conn, false)}
+		tx := newTx(w, conn, false)
 		defer tx.rest()
 		return run(tx, fn)
 	})
@@ -35,7 +35,7 @@ func (w *Workspace) update(ctx context.Context, fn func(*Tx) error) error {
 		if err := begin(ctx, conn); err != nil {
 			return fmt.Errorf("begin a write: %w", err)
 		}
-		tx := &Tx{state: newState(w, conn, true)}
+		tx := newTx(w, conn, true)
 		committed := false
 		defer func() {
 			if !committed { // also when fn panics
@@ -103,7 +103,7 @@ func run(tx *Tx, fn func(*Tx) error) error {
 	if err := fn(tx); err != nil {
 		return errors.Join(err, tx.err)
 	}
-	tx.flush()
+	tx.Flush()
 	for range maxErasing {
 		if len(tx.lost) == 0 || tx.err != nil || tx.ws.whenErased == nil {
 			break
@@ -111,7 +111,7 @@ func run(tx *Tx, fn func(*Tx) error) error {
 		lost := tx.lost
 		tx.lost = map[string]map[string]string{}
 		tx.ws.whenErased(tx, lost)
-		tx.flush()
+		tx.Flush()
 	}
 	return tx.err
 }

@@ -1,7 +1,12 @@
 package workspace
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"time"
+
+	"zombiezen.com/go/sqlite"
 
 	"collie/internal/vault/tree"
 )
@@ -11,7 +16,94 @@ import (
 // it was given to.
 //
 // Within one Tx there is one value for one thing: asking for a document twice gives the same pointer.
-type Tx struct{ state }
+type Tx struct {
+	ws      *Workspace
+	conn    *sqlite.Conn
+	write   bool
+	old     bool // the file has no table of imports yet
+	err     error
+	running map[string]bool // the statements in the middle of their rows
+
+	boxes    map[string]*box // nil until one is asked for
+	docs     map[int64]*tree.Document
+	blocks   map[string]*tree.Block           // those loaded or made; some may have been cut off since
+	indexes  map[int64]map[string]*tree.Block // the blocks of large documents, which are not in blocks
+	lastNode int64                            // the largest number of a node, 0 until a block is added
+	lost     map[string]map[string]string     // the attributes of blocks that are gone, see [Workspace.WhenErased]
+	erased   map[*nodeRow]bool                // rows that are gone from the file, though their blocks may yet come back
+}
+
+// box is a notebook and what the file holds of it.
+type box struct {
+	*tree.Notebook
+	stored string // its configuration as JSON
+}
+
+// docRow is what the file holds of a document.
+type docRow struct {
+	n, rev      int64
+	parent      int64
+	path, hpath string
+	box         string
+	sort        int
+	size        int64
+	rows        []*nodeRow // those of its blocks; only that of the root until it is loaded
+	removed     bool
+	changed     bool // blocks were written in this transaction
+}
+
+// nodeRow is what the file holds of a block. It is never changed, but for the mark.
+type nodeRow struct {
+	n, doc, parent, pos      int64
+	id, above                string
+	kind, marker, task, text string
+	attrs                    []attr
+	size                     int64  // its part of the size of the document
+	live                     uint64 // the number of the flush that last found that it stays
+}
+
+// loses notes that a block goes, if it has attributes that others have given it.
+func (tx *Tx) loses(r *nodeRow) {
+	for _, a := range r.attrs {
+		if strings.HasPrefix(a.name, "custom-") {
+			tx.lost[r.id] = r.block().Attrs
+			return
+		}
+	}
+}
+
+// attr is an attribute: of two or three, which most blocks have, a list is smaller than a map.
+type attr struct{ name, value string }
+
+func attrList(attrs map[string]string) []attr {
+	list := make([]attr, 0, len(attrs))
+	for name, value := range attrs {
+		list = append(list, attr{name, value})
+	}
+	return list
+}
+
+// hasAttrs reports whether a row says of a block's attributes what the block says.
+func (r *nodeRow) hasAttrs(attrs map[string]string) bool {
+	if len(r.attrs) != len(attrs) {
+		return false
+	}
+	for _, a := range r.attrs {
+		if value, has := attrs[a.name]; !has || value != a.value {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *nodeRow) attr(name string) string {
+	for _, a := range r.attrs {
+		if a.name == name {
+			return a.value
+		}
+	}
+	return ""
+}
 
 // Err is the first error of the storage, nil while all is well. Only loops that could otherwise not end need it.
 func (tx *Tx) Err() error { return tx.err }
@@ -19,190 +111,217 @@ func (tx *Tx) Err() error { return tx.err }
 // Writes reports whether tx may change the workspace: whether it is one of Update.
 func (tx *Tx) Writes() bool { return tx.write }
 
-// Notebooks.
-
-// Notebooks returns every notebook, open or closed, in the order of the list.
-func (tx *Tx) Notebooks() []*tree.Notebook { return tx.notebooks() }
-
-// Notebook is the notebook with an id, open or closed, or nil.
-func (tx *Tx) Notebook(id string) *tree.Notebook { return tx.notebook(id) }
-
-// OpenNotebook is the open notebook with an id that has a page, or nil.
-func (tx *Tx) OpenNotebook(id string) *tree.Notebook { return tx.openNotebook(id) }
-
-// CreateNotebook adds an open notebook before the others, with its page, which holds an empty paragraph.
-func (tx *Tx) CreateNotebook(name string) *tree.Notebook { return tx.createNotebook(name) }
-
-// AddNotebook adds a notebook as it is, without a page if it is closed: a ghost that only has a configuration.
-// Changes to Conf of a notebook from tx need no call: they are found like those of trees.
-func (tx *Tx) AddNotebook(box *tree.Notebook) { tx.addNotebook(box) }
-
-// RemoveNotebook removes a notebook with its documents; files below its folder stay.
-func (tx *Tx) RemoveNotebook(box *tree.Notebook) { tx.removeNotebook(box) }
-
-// Page is the hidden document of a notebook, loaded, whether the notebook is open or not; nil for a ghost.
-func (tx *Tx) Page(box *tree.Notebook) *tree.Document { return tx.page(box) }
-
-// Documents.
-
-// Document is the document of an open notebook with an id, loaded with its blocks, or nil.
-func (tx *Tx) Document(id string) *tree.Document { return tx.document(id, true) }
-
-// DocumentTaken reports whether a document has this id, also one of a closed notebook.
-func (tx *Tx) DocumentTaken(id string) bool { return tx.documentTaken(id) }
-
-// Load gives a document its blocks, unless it has them. Lists of documents come without.
-func (tx *Tx) Load(d *tree.Document) { tx.load(d) }
-
-// DocumentAt is the document of an open notebook at a path, /<id>/<id>.sy, loaded, or nil.
-func (tx *Tx) DocumentAt(box, path string) *tree.Document { return tx.documentAt(box, path, true) }
-
-// ListedAt is DocumentAt for a document that need not be loaded.
-func (tx *Tx) ListedAt(box, path string) *tree.Document { return tx.documentAt(box, path, false) }
-
-// DocumentsByHPath returns the documents of an open notebook with a path by titles, oldest first, not loaded.
-// "/" is the page.
-func (tx *Tx) DocumentsByHPath(box, hpath string) []*tree.Document {
-	return tx.documentsByHPath(box, hpath)
+func newTx(w *Workspace, conn *sqlite.Conn, write bool) *Tx {
+	return &Tx{
+		ws: w, conn: conn, write: write, old: w.version < 2, running: map[string]bool{},
+		docs: map[int64]*tree.Document{}, blocks: map[string]*tree.Block{}, erased: map[*nodeRow]bool{},
+		indexes: map[int64]map[string]*tree.Block{}, lost: map[string]map[string]string{},
+	}
 }
 
-// Children returns the documents right below parent, or at the top of box when parent is nil, in manual order, not
-// loaded. The page is not among them, nor are documents with malformed ids.
-func (tx *Tx) Children(box *tree.Notebook, parent *tree.Document) []*tree.Document {
-	return tx.children(box, parent)
+// forget drops everything read so far, so that it is read again.
+func (tx *Tx) forget() {
+	tx.boxes, tx.lastNode = nil, 0
+	tx.docs, tx.blocks, tx.erased = map[int64]*tree.Document{}, map[string]*tree.Block{}, map[*nodeRow]bool{}
+	tx.indexes = map[int64]map[string]*tree.Block{}
 }
 
-// CountChildren is how many documents Children would return, for many parents at once: by id of the parent, the id
-// of a notebook standing for its top. Parents without children are missing.
-func (tx *Tx) CountChildren(parents []string) map[string]int { return tx.countChildren(parents) }
+func stored(d *tree.Document) *docRow { return d.Stored.(*docRow) }
 
-// Below returns d and every document under it, parents first, not loaded.
-func (tx *Tx) Below(d *tree.Document) []*tree.Document { return tx.below(d) }
-
-// Documents returns the documents of open notebooks, or of box if it is not nil, oldest first, pages included, not
-// loaded.
-func (tx *Tx) Documents(box *tree.Notebook) []*tree.Document { return tx.documents(box) }
-
-// AddDocument adds a document behind its siblings with blocks in it (an empty paragraph when there are none), which
-// must come from Identify. A title of "" becomes Untitled and one of more than 512 characters is cut. id may be "".
-func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id string, blocks []*tree.Block) *tree.Document {
-	return tx.addDocument(box, parent, title, id, blocks)
+// loadedDocs returns the documents at hand, the oldest first.
+func (tx *Tx) loadedDocs() []*tree.Document {
+	list := make([]*tree.Document, 0, len(tx.docs))
+	for _, d := range tx.docs {
+		list = append(list, d)
+	}
+	slices.SortFunc(list, func(a, b *tree.Document) int { return cmp.Compare(stored(a).n, stored(b).n) })
+	return list
 }
 
-// RemoveDocument removes d with all below it. It keeps no history.
-func (tx *Tx) RemoveDocument(d *tree.Document) { tx.removeDocument(d) }
-
-// MoveDocument hangs d, with all below it, under parent or at the top of box. The caller has made sure that parent
-// does not lie in d. A changed Sort or title of a document needs no call.
-func (tx *Tx) MoveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Document) {
-	tx.moveDocument(d, box, parent)
+// Try runs fn and undoes what it did, in the trees as well, when it returns false. Pointers from before an undoing
+// Try no longer belong to tx: ask again by id.
+func (tx *Tx) Try(fn func() bool) {
+	tx.Flush()
+	tx.exec("SAVEPOINT try")
+	if fn() && tx.err == nil {
+		tx.exec("RELEASE try")
+		return
+	}
+	tx.exec("ROLLBACK TO try")
+	tx.exec("RELEASE try")
+	tx.forget()
 }
-
-// Blocks.
-
-// Block is a block of an open notebook, with its document loaded, or nil.
-func (tx *Tx) Block(id string) *tree.Block { return tx.block(id) }
-
-// Known reports whether a block has this id, also one of a closed notebook.
-func (tx *Tx) Known(id string) bool { return tx.known(id) }
 
 // NewID makes an id that no block, document or notebook has.
-func (tx *Tx) NewID() string { return tx.newID() }
+func (tx *Tx) NewID() string {
+	for {
+		if id := tree.RandomID(); tx.held(id) == nil {
+			return id // 36^7 of one second: the unique index guards the rest
+		}
+	}
+}
+
+// Known reports whether a block has this id, also one of a closed notebook.
+func (tx *Tx) Known(id string) bool {
+	if tx.attached(id) != nil {
+		return true
+	}
+	_, found := tx.number("SELECT 1 FROM node WHERE id = ?", id)
+	return found
+}
+
+// EmptyParagraph makes the block that a document without text consists of.
+func (tx *Tx) EmptyParagraph() *tree.Block {
+	id := tx.NewID()
+	b := &tree.Block{ID: id, Kind: tree.Paragraph, Attrs: map[string]string{"id": id, "updated": id[:14]}}
+	tx.blocks[id] = b
+	return b
+}
 
 // Identify gives parsed blocks, and those below them, the ids and times they lack, and returns them. An id from the
 // input is kept unless it is taken; blocks that stand for others, as in an update, name those in keep and get the time
 // of now.
 func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
-	return tx.identify(blocks, keep...)
+	for _, b := range blocks {
+		b.Walk(func(b *tree.Block) {
+			if b.Attrs == nil {
+				b.Attrs = map[string]string{}
+			}
+			id := b.Attrs["id"]
+			kept := slices.Contains(keep, id)
+			if !tree.ValidID(id) || !kept && tx.taken(id, b) {
+				id = tx.NewID()
+			}
+			b.ID, b.Attrs["id"] = id, id
+			tx.blocks[id] = b
+			switch {
+			case kept:
+				b.Attrs["updated"] = tree.Stamp(time.Now())
+			case b.Attrs["updated"] == "":
+				b.Attrs["updated"] = id[:14]
+			}
+			for _, child := range b.Children {
+				child.Parent = b
+			}
+		})
+	}
+	return blocks
+}
+
+// taken reports whether another block than b has an id, or has just been given it.
+func (tx *Tx) taken(id string, b *tree.Block) bool {
+	if tx.attached(id) != nil {
+		return true
+	}
+	if other := tx.held(id); other != nil && other != b && other.Doc == nil && other.Stored == nil {
+		return true // made a moment ago and not in its place yet
+	}
+	doc, found := tx.number("SELECT doc FROM node WHERE id = ?", id)
+	if !found {
+		return false
+	}
+	d := tx.docs[doc]
+	return d == nil || !d.Loaded // of a loaded document it was cut off, or attached would have found it
+}
+
+// held is the block that an id last named here, wherever it hangs now, or nil.
+func (tx *Tx) held(id string) *tree.Block {
+	if b := tx.blocks[id]; b != nil {
+		return b
+	}
+	for _, index := range tx.indexes {
+		if b := index[id]; b != nil {
+			return b
+		}
+	}
+	return nil
+}
+
+// attached is the block with an id in a tree at hand, or nil.
+func (tx *Tx) attached(id string) *tree.Block {
+	if b := tx.blocks[id]; b != nil && tx.hangs(b) {
+		return b
+	}
+	for _, index := range tx.indexes {
+		if b := index[id]; b != nil && tx.hangs(b) {
+			return b
+		}
+	}
+	return nil
+}
+
+// hangs reports whether b hangs in the tree of a document at hand.
+func (tx *Tx) hangs(b *tree.Block) bool {
+	if b.Doc == nil || stored(b.Doc).removed {
+		return false
+	}
+	top := b
+	for top.Parent != nil {
+		top = top.Parent
+	}
+	return top == b.Doc.Root
+}
+
+// Block is a block of an open notebook, with its document loaded, or nil.
+func (tx *Tx) Block(id string) *tree.Block {
+	b := tx.find(id)
+	if b == nil || b.Doc == nil || b.Doc.Box.Conf.Closed {
+		return nil
+	}
+	return b
+}
+
+// find is a block of any notebook, with its document loaded.
+func (tx *Tx) find(id string) *tree.Block {
+	if b := tx.attached(id); b != nil && b.Doc.Loaded {
+		return b
+	}
+	for _, d := range tx.docs { // a copy with the same id may have taken its place
+		if !tx.write || !d.Loaded || stored(d).removed {
+			continue // in a view nothing takes another's place
+		}
+		var found *tree.Block
+		d.Root.Walk(func(b *tree.Block) {
+			if b.ID == id {
+				found = b
+			}
+		})
+		if found != nil {
+			tx.blocks[id] = found
+			return found
+		}
+	}
+	n, found := tx.number("SELECT doc FROM node WHERE id = ?", id)
+	if !found {
+		return nil
+	}
+	if d := tx.docs[n]; d != nil && d.Loaded {
+		return nil // it was there, and was cut off
+	}
+	d := tx.docByN(n)
+	if d == nil {
+		return nil
+	}
+	tx.Load(d)
+	return tx.attached(id)
 }
 
 // Referrers returns the blocks of open notebooks that refer to one of ids, their documents loaded, oldest first.
-func (tx *Tx) Referrers(ids ...string) []*tree.Block { return tx.referrers(ids) }
-
-// EmptyParagraph makes the block that a document without text consists of.
-func (tx *Tx) EmptyParagraph() *tree.Block { return tx.emptyParagraph() }
-
-// Try runs fn and undoes what it did, in the trees as well, when it returns false. Pointers from before an undoing
-// Try no longer belong to tx: ask again by id.
-func (tx *Tx) Try(fn func() bool) { tx.try(fn) }
-
-// Files: what is in the workspace beside the tree, by absolute path such as /data/assets/a.png.
-
-// File is a file or folder of the workspace that is not part of the tree.
-type File struct {
-	Path    string
-	Dir     bool
-	Size    int64
-	Changed time.Time
+func (tx *Tx) Referrers(ids ...string) []*tree.Block {
+	tx.Flush()
+	seen := map[int64]string{}
+	for _, id := range ids {
+		tx.query(func(s *sqlite.Stmt) bool {
+			seen[s.ColumnInt64(0)] = s.ColumnText(1)
+			return true
+		}, "SELECT node.n, node.id FROM ref JOIN node ON node.n = ref.node WHERE ref.def = ?", id)
+	}
+	var found []*tree.Block
+	for _, id := range seen {
+		if b := tx.Block(id); b != nil {
+			found = append(found, b)
+		}
+	}
+	slices.SortFunc(found, func(a, b *tree.Block) int { return strings.Compare(a.ID, b.ID) })
+	return found
 }
-
-// Stat returns a file or folder, or nil.
-func (tx *Tx) Stat(path string) *File { return tx.stat(path) }
-
-// ReadFile returns what a file holds, nil when it is a folder or not there.
-func (tx *Tx) ReadFile(path string) []byte { return tx.readFile(path) }
-
-// WriteFile replaces a file; the folders above it are made. The zero time means now.
-func (tx *Tx) WriteFile(path string, data []byte, changed time.Time) {
-	tx.writeFile(path, data, changed)
-}
-
-// MakeDir makes a folder and those above it.
-func (tx *Tx) MakeDir(path string) { tx.makeDir(path) }
-
-// RemoveFile removes a file, or a folder with all in it.
-func (tx *Tx) RemoveFile(path string) { tx.removeFile(path) }
-
-// RenameFile moves a file, or a folder with all in it; the folders above the new place are made.
-func (tx *Tx) RenameFile(from, to string) { tx.renameFile(from, to) }
-
-// Files returns what lies right below a folder, by name.
-func (tx *Tx) Files(dir string) []File { return tx.files(dir, false) }
-
-// FilesBelow returns everything below a folder, by path.
-func (tx *Tx) FilesBelow(dir string) []File { return tx.files(dir, true) }
-
-// Records: what a family of endpoints keeps for itself, such as cards or snapshots.
-
-// Record is one thing a family keeps. Kind and ID name it; Owner and At are what lists are made by.
-type Record struct {
-	Kind, ID string
-	Owner    string
-	At       int64
-	Body     []byte
-}
-
-// Record returns a record, nil when there is none.
-func (tx *Tx) Record(kind, id string) *Record { return tx.record(kind, id) }
-
-// PutRecord adds or replaces a record.
-func (tx *Tx) PutRecord(r Record) { tx.putRecord(r) }
-
-// RemoveRecord removes a record if it is there.
-func (tx *Tx) RemoveRecord(kind, id string) { tx.removeRecord(kind, id) }
-
-// Records returns the records of a kind, or of one owner in it if owner is not "", by At and then by ID.
-func (tx *Tx) Records(kind, owner string) []Record { return tx.records(kind, owner) }
-
-// SQL.
-
-// Row is one row of a result, valid until the function it was given to returns.
-type Row interface {
-	// Text and Int return the value of a column, counted from 0.
-	Text(column int) string
-	Int(column int) int64
-	// Names are the columns.
-	Names() []string
-	// Value is a column as SQLite holds it: nil, int64, float64, string or []byte.
-	Value(column int) any
-}
-
-// Rows calls each for every row of a statement of ours until it returns false. It sees what fn given to Update has
-// changed in trees only after Flush.
-func (tx *Tx) Rows(each func(Row) bool, statement string, args ...any) {
-	tx.rows(each, statement, args...)
-}
-
-// Flush writes what was changed in trees so far, within the transaction, so that Rows sees it. In a View it does
-// nothing.
-func (tx *Tx) Flush() { tx.flush() }
