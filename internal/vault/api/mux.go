@@ -57,15 +57,14 @@ func (m *Mux) Write(path string, h Handler) { m.add(path, route{h, writes}) }
 // do twice.
 func (m *Mux) ReadFirst(path string, h Handler) { m.add(path, route{h, readsFirst}) }
 
-// NeedWrite is for the handler of a route added with [Mux.ReadFirst], which calls it before it changes anything.
-func NeedWrite(tx *workspace.Tx) {
+// NeedWrite is for the handler of a route added with [Mux.ReadFirst], which calls it before it changes anything. False
+// means that this run counts for nothing: the call is run again, as a write.
+func NeedWrite(tx *workspace.Tx) bool {
 	if !tx.Writes() {
-		panic(needsWrite{})
+		tx.Abandon(errNeedsWrite)
 	}
+	return tx.Writes()
 }
-
-// needsWrite is what NeedWrite panics with: the call must be run again, as a write.
-type needsWrite struct{}
 
 // add keeps a route. Two for one path are a mistake of the families.
 func (m *Mux) add(path string, r route) {

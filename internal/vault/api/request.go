@@ -8,34 +8,50 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
 )
 
 // Request is one parsed call: the JSON object of its body, or its multipart form. Its readers come in two kinds, as
 // SiYuan has two generations of handlers. The plain ones (Str, Strs, Flag, Num) end the call when a key is missing or
 // of the wrong type: nothing is done, code 0, data null. The checked ones (Need...) end it with "Field [x] ...".
-// Readers end a call by panicking with a value that only [Mux] knows; nothing else may recover it.
+//
+// A call that has ended runs on to the end of its handler, in a workspace that seems empty; readers return zero values,
+// and what the handler answers does not count. So it needs no check after each of them, only care that a zero value
+// does not break what follows.
 type Request struct {
 	gjson.Result
 	// Form is the multipart form, nil for JSON.
 	Form *multipart.Form
+
+	tx *workspace.Tx
 }
 
-// ended is what the readers panic with: the answer of a call that goes no further.
+// In is a value within a call as a request of its own.
+func In(tx *workspace.Tx, value gjson.Result) Request { return Request{Result: value, tx: tx} }
+
+// ended is why a transaction was abandoned: the answer of its call is certain.
 type ended struct{ reply Reply }
 
-// End ends the call with an answer, from wherever the handler is. Nothing the call changed is kept.
-func End(rep Reply) { panic(ended{rep}) }
+func (e *ended) Error() string { return "the call has ended: " + e.reply.Msg }
+
+// End ends the call with an answer, from wherever the handler is. Nothing the call changed is kept. Only the first end
+// counts.
+func End(tx *workspace.Tx, rep Reply) { tx.Abandon(&ended{rep}) }
+
+// End is [End] for what has the request at hand.
+func (r Request) End(rep Reply) { End(r.tx, rep) }
 
 // Str is the text at key.
 func (r Request) Str(key string) string {
 	v := r.Get(escapeKey(key))
 	if v.Type != gjson.String {
-		End(Done())
+		r.End(Done())
+		return ""
 	}
 	return v.Str
 }
 
-// OptStr is the text at key, "" when it is absent; another type panics.
+// OptStr is the text at key, "" when it is absent; another type ends the call.
 func (r Request) OptStr(key string) string {
 	if v := r.Get(escapeKey(key)); !v.Exists() || v.Type == gjson.Null {
 		return ""
@@ -47,7 +63,8 @@ func (r Request) OptStr(key string) string {
 func (r Request) Flag(key string) bool {
 	v := r.Get(escapeKey(key))
 	if !v.IsBool() {
-		End(Done())
+		r.End(Done())
+		return false
 	}
 	return v.Bool()
 }
@@ -67,7 +84,8 @@ func (r Request) OptNum(key string, otherwise int) int {
 		return otherwise
 	}
 	if v.Type != gjson.Number {
-		End(Done())
+		r.End(Done())
+		return 0
 	}
 	return int(v.Int())
 }
@@ -96,12 +114,13 @@ func (r Request) OptStrs(key string) []string {
 func (r Request) List(key string) []Request {
 	v := r.Get(escapeKey(key))
 	if !v.IsArray() {
-		End(Done())
+		r.End(Done())
+		return nil
 	}
 	items := v.Array()
 	list := make([]Request, len(items))
 	for i, item := range items {
-		list[i] = Request{Result: item}
+		list[i] = In(r.tx, item)
 	}
 	return list
 }
@@ -110,16 +129,18 @@ func (r Request) List(key string) []Request {
 func (r Request) Object(key string) Request {
 	v := r.Get(escapeKey(key))
 	if !v.IsObject() {
-		End(Done())
+		r.End(Done())
+		return In(r.tx, gjson.Result{})
 	}
-	return Request{Result: v}
+	return In(r.tx, v)
 }
 
-// ID is the text at key when it has the form of an id; a missing key panics, another text is "invalid ID argument".
+// ID is the text at key when it has the form of an id; a missing key ends the call, another text is "invalid ID argument".
 func (r Request) ID(key string) string {
 	id := r.Str(key)
 	if !tree.ValidID(id) {
-		End(Fail(-1, "invalid ID argument"))
+		r.End(Fail(-1, "invalid ID argument"))
+		return ""
 	}
 	return id
 }
@@ -129,18 +150,20 @@ func (r Request) NeedStr(key string) string {
 	v := r.Get(escapeKey(key))
 	switch {
 	case !v.Exists() || v.Type == gjson.Null:
-		End(Fail(-1, fmt.Sprintf("Field [%s] is required", key)))
+		r.End(Fail(-1, fmt.Sprintf("Field [%s] is required", key)))
 	case v.Type != gjson.String:
-		End(Fail(-1, fmt.Sprintf("Field [%s] should be of type [String]", key)))
+		r.End(Fail(-1, fmt.Sprintf("Field [%s] should be of type [String]", key)))
+	default:
+		return v.Str
 	}
-	return v.Str
+	return ""
 }
 
 // NeedText is NeedStr that must not be blank.
 func (r Request) NeedText(key string) string {
 	text := r.NeedStr(key)
 	if strings.TrimSpace(text) == "" {
-		End(Fail(-1, fmt.Sprintf("Field [%s] must not be empty", key)))
+		r.End(Fail(-1, fmt.Sprintf("Field [%s] must not be empty", key)))
 	}
 	return text
 }
@@ -149,7 +172,8 @@ func (r Request) NeedText(key string) string {
 func (r Request) NeedID(key string) string {
 	id := r.NeedText(key)
 	if !tree.ValidID(id) {
-		End(Fail(-1, "invalid ID argument"))
+		r.End(Fail(-1, "invalid ID argument"))
+		return ""
 	}
 	return id
 }
@@ -159,11 +183,11 @@ func (r Request) NeedList(key string) []Request {
 	v := r.Get(escapeKey(key))
 	switch {
 	case !v.Exists() || v.Type == gjson.Null:
-		End(Fail(-1, fmt.Sprintf("Field [%s] is required", key)))
+		r.End(Fail(-1, fmt.Sprintf("Field [%s] is required", key)))
 	case !v.IsArray():
-		End(Fail(-1, fmt.Sprintf("Field [%s] should be of type [Array]", key)))
+		r.End(Fail(-1, fmt.Sprintf("Field [%s] should be of type [Array]", key)))
 	case len(v.Array()) == 0:
-		End(Fail(-1, fmt.Sprintf("Field [%s] must not be empty", key)))
+		r.End(Fail(-1, fmt.Sprintf("Field [%s] must not be empty", key)))
 	}
 	return r.List(key)
 }

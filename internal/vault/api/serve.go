@@ -126,16 +126,20 @@ func (m *Mux) answer(ctx context.Context, route route, req Request) (rep Reply, 
 // attempt runs a handler in one transaction.
 func attempt(ctx context.Context, run transaction, h Handler, req Request) (rep Reply, err error) {
 	err = run(ctx, func(tx *workspace.Tx) error {
+		req.tx = tx
 		var failed error
 		rep, failed = call(h, tx, req)
-		if tx.Err() != nil {
-			return nil // run says so itself; to the handler the workspace seemed empty
-		}
-		if failed == nil && rep.Code != 0 {
+		if failed == nil && tx.Err() == nil && rep.Code != 0 {
 			return errRefused
 		}
-		return failed
+		return failed // an error of tx is returned by run itself; to the handler the workspace seemed empty
 	})
+	if _, broken := errors.AsType[*panicked](err); broken {
+		return rep, err
+	}
+	if over, ok := errors.AsType[*ended](err); ok {
+		return over.reply, nil
+	}
 	if errors.Is(err, errRefused) {
 		err = nil
 	}
@@ -145,16 +149,10 @@ func attempt(ctx context.Context, run transaction, h Handler, req Request) (rep 
 // transaction is Workspace.View or Workspace.Update.
 type transaction func(context.Context, func(*workspace.Tx) error) error
 
-// call runs a handler. The error is errRefused if a reader of the request ended it, errNeedsWrite if NeedWrite did.
+// call runs a handler. The error is a *panicked.
 func call(h Handler, tx *workspace.Tx, req Request) (rep Reply, err error) {
 	defer func() {
-		switch cause := recover().(type) {
-		case nil:
-		case ended:
-			rep, err = cause.reply, errRefused
-		case needsWrite:
-			err = errNeedsWrite
-		default:
+		if cause := recover(); cause != nil {
 			err = &panicked{cause, debug.Stack()}
 		}
 	}()

@@ -28,8 +28,7 @@ func TagSort(tx *workspace.Tx) int {
 // SetTagSort keeps the order that tags are listed in. The route must be one that may write, or [Mux.ReadFirst]: most
 // calls name the order that is kept already.
 func SetTagSort(tx *workspace.Tx, order int) {
-	if order != TagSort(tx) {
-		NeedWrite(tx)
+	if order != TagSort(tx) && NeedWrite(tx) {
 		tx.PutRecord(workspace.Record{Kind: settings, ID: tagSort, Body: []byte(strconv.Itoa(order))})
 	}
 }

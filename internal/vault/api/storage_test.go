@@ -32,7 +32,7 @@ func TestFailureOfTheStorageIsNoAnswer(t *testing.T) {
 	mux := api.New(w, nil)
 	mux.Read("/api/read", look)
 	mux.Write("/api/write", look)
-	mux.Write("/api/ended", func(tx *workspace.Tx, req api.Request) api.Reply { api.End(look(tx, req)); return api.Done() })
+	mux.Write("/api/ended", func(tx *workspace.Tx, req api.Request) api.Reply { api.End(tx, look(tx, req)); return api.Done() })
 	for _, path := range []string{"/api/read", "/api/write", "/api/ended"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		end = cancel

@@ -227,13 +227,13 @@ func (s *shelf) read(id string) []byte {
 	return s.tx.ReadFile(api.DatabasePath(id))
 }
 
-// need is database for a call that cannot go on without.
+// need is database for a call that makes no sense without: it ends, and goes on with one that is empty.
 func (s *shelf) need(id string) *database {
-	db := s.database(id)
-	if db == nil {
-		api.End(api.Fail(-1, "view not found"))
+	if db := s.database(id); db != nil {
+		return db
 	}
-	return db
+	api.End(s.tx, api.Fail(-1, "view not found"))
+	return newDatabase(s.tx, id)
 }
 
 // add puts a new database on the shelf.

@@ -82,7 +82,7 @@ func removeAttributeViewBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 func createAttributeViewItem(tx *workspace.Tx, req api.Request) api.Reply {
 	return on(func(s *shelf, db *database, req api.Request) api.Reply {
 		row := s.tx.NewID()
-		source := api.Request{Result: gjson.ParseBytes(api.MustJSON(object{"itemID": row, "isDetached": true}))}
+		source := api.In(s.tx, gjson.ParseBytes(api.MustJSON(object{"itemID": row, "isDetached": true})))
 		s.addRows(db, adding{sources: []api.Request{source}, bare: true, view: db.view()})
 		return api.OK(object{"itemID": row, "blockID": row, "content": "", "isDetached": true})
 	})(tx, req)
@@ -92,7 +92,7 @@ func appendDetachedBlocksWithValues(tx *workspace.Tx, req api.Request) api.Reply
 	return on(func(s *shelf, db *database, req api.Request) api.Reply {
 		for _, cells := range req.List("blocksValues") {
 			row := s.tx.NewID()
-			source := api.Request{Result: gjson.ParseBytes(api.MustJSON(object{"itemID": row, "isDetached": true}))}
+			source := api.In(s.tx, gjson.ParseBytes(api.MustJSON(object{"itemID": row, "isDetached": true})))
 			order := db.rows(db.view())
 			last := ""
 			if len(order) > 0 {

@@ -34,7 +34,7 @@ func joinOperations(mux *api.Mux) {
 			if db == nil {
 				return true
 			}
-			kept := do(&change{s, db, op, api.Request{Result: raw}})
+			kept := do(&change{s, db, op, api.In(tx, raw)})
 			if kept {
 				s.save()
 			}

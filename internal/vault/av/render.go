@@ -25,7 +25,9 @@ func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 		if !req.OptFlag("createIfNotExist", true) {
 			return api.Fail(-1, "attribute view not found")
 		}
-		api.NeedWrite(tx)
+		if !api.NeedWrite(tx) {
+			return api.Done()
+		}
 		db = newDatabase(tx, id)
 		s.add(db)
 		s.save()

@@ -98,7 +98,8 @@ func batchAdd(last bool) api.Handler {
 func setTask(tx *workspace.Tx, req api.Request) api.DoOperation {
 	b := tx.Block(req.ID("id"))
 	if b == nil || b.Kind != tree.Item {
-		api.End(api.Fail(-1, "block is not a list item"))
+		req.End(api.Fail(-1, "block is not a list item"))
+		return api.DoOperation{}
 	}
 	b.Task = req.Str("marker")
 	b.Stamp()

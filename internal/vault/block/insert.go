@@ -72,7 +72,7 @@ func insert(tx *workspace.Tx, req api.Request) api.DoOperation {
 	case parent == nil:
 		op.ID = ""
 	case !parent.Container():
-		api.End(refuseLeaf(parent))
+		req.End(refuseLeaf(parent))
 	default:
 		op.ParentID = parent.ID
 		edit.Put(tx, parent, at, blocks)
@@ -84,7 +84,8 @@ func insert(tx *workspace.Tx, req api.Request) api.DoOperation {
 func optID(req api.Request, key string) string {
 	id := req.OptStr(key)
 	if id != "" && !tree.ValidID(id) {
-		api.End(api.Fail(-1, "invalid ID argument"))
+		req.End(api.Fail(-1, "invalid ID argument"))
+		return ""
 	}
 	return id
 }

@@ -36,8 +36,8 @@ func renderer(req api.Request) func(*tree.Block) string {
 	case "textmark":
 		return func(b *tree.Block) string { return markup.Textmark(b) + "\n" }
 	}
-	api.End(api.Fail(-1, "Invalid mode"))
-	return nil
+	req.End(api.Fail(-1, "Invalid mode"))
+	return markup.Kramdown
 }
 
 // getBlockDOM shows a block as the editor does; one that does not exist is "".

@@ -24,7 +24,8 @@ func update(tx *workspace.Tx, req api.Request) []api.DoOperation {
 	data, dataType, id := req.Str("data"), req.Str("dataType"), req.ID("id")
 	b := tx.Block(id)
 	if b == nil {
-		api.End(api.Fail(-1, "get block failed: tree not found"))
+		req.End(api.Fail(-1, "get block failed: tree not found"))
+		return nil
 	}
 	return edit.Update(tx, b, dataType, data)
 }

@@ -31,11 +31,11 @@ func Join(mux *api.Mux) {
 		return remove(tx, req.Str("deckID"), req.Strs("blockIDs"))
 	})
 	mux.Operation("addFlashcards", func(tx *workspace.Tx, op *api.DoOperation, raw gjson.Result) bool {
-		add(tx, op.DeckID, api.Request{Result: raw}.Strs("blockIDs"))
+		add(tx, op.DeckID, api.In(tx, raw).Strs("blockIDs"))
 		return true
 	})
 	mux.Operation("removeFlashcards", func(tx *workspace.Tx, op *api.DoOperation, raw gjson.Result) bool {
-		remove(tx, op.DeckID, api.Request{Result: raw}.Strs("blockIDs"))
+		remove(tx, op.DeckID, api.In(tx, raw).Strs("blockIDs"))
 		return true
 	})
 

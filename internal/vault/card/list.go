@@ -47,7 +47,8 @@ func list(tx *workspace.Tx, req api.Request) api.Reply {
 // number is the number at key. A call without it does nothing.
 func number(req api.Request, key string) int {
 	if req.Get(key).Type != gjson.Number {
-		api.End(api.Done())
+		req.End(api.Done())
+		return 0
 	}
 	return req.OptNum(key, 0)
 }

@@ -17,10 +17,12 @@ const (
 	maxPath = 4096 // bytes of a path
 )
 
-// confine makes a path absolute within the workspace. One that leads out of it, even to come back, ends the call.
-func confine(p string) string {
+// confine makes the path of a call absolute within the workspace. One that leads out of it, even to come back, ends the
+// call.
+func confine(req api.Request, p string) string {
 	if escapes(p) {
-		api.End(api.Fail(http.StatusForbidden, "permission denied"))
+		req.End(api.Fail(http.StatusForbidden, "permission denied"))
+		return "/"
 	}
 	return path.Clean("/" + p)
 }

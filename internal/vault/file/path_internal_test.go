@@ -22,7 +22,7 @@ func FuzzPaths(f *testing.F) {
 			}
 		}
 		if !escapes(p) {
-			inside("confine", confine(p), "/")
+			inside("confine", confine(api.Request{}, p), "/")
 		}
 		if got, ok := assetFile(p); ok {
 			inside("assetFile", got, "/data/")

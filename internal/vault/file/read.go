@@ -10,7 +10,7 @@ import (
 )
 
 func getFile(tx *workspace.Tx, req api.Request) api.Reply {
-	p := confine(req.NeedText("path"))
+	p := confine(req, req.NeedText("path"))
 	e := lookup(tx, p)
 	switch {
 	case e == nil:
@@ -26,7 +26,7 @@ func getFile(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 func readDir(tx *workspace.Tx, req api.Request) api.Reply {
-	p := confine(req.NeedStr("path"))
+	p := confine(req, req.NeedStr("path"))
 	switch e := lookup(tx, p); {
 	case e == nil:
 		return api.Fail(http.StatusNotFound, "path does not exist")

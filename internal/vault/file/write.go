@@ -24,7 +24,7 @@ func putFile(tx *workspace.Tx, req api.Request) api.Reply {
 	if raw == "" {
 		return api.Fail(http.StatusBadRequest, "path must not be empty")
 	}
-	p := confine(raw)
+	p := confine(req, raw)
 	isDir := req.Field("isDir") == "true"
 	e := lookup(tx, p)
 	switch {
@@ -79,7 +79,7 @@ func content(part *multipart.FileHeader) ([]byte, error) {
 }
 
 func removeFile(tx *workspace.Tx, req api.Request) api.Reply {
-	p := confine(req.NeedStr("path"))
+	p := confine(req, req.NeedStr("path"))
 	switch e := lookup(tx, p); {
 	case e == nil:
 		return api.Fail(http.StatusNotFound, "path does not exist")

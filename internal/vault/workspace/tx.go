@@ -108,6 +108,10 @@ func (r *nodeRow) attr(name string) string {
 // Err is the first error of the storage, nil while all is well. Only loops that could otherwise not end need it.
 func (tx *Tx) Err() error { return tx.err }
 
+// Abandon ends the transaction for a reason, which View or Update returns: its methods answer from now on as if the
+// workspace were empty, and nothing of what was changed is kept. Only the first reason counts, be it one of the storage.
+func (tx *Tx) Abandon(reason error) { tx.fail(reason) }
+
 // Writes reports whether tx may change the workspace: whether it is one of Update.
 func (tx *Tx) Writes() bool { return tx.write }
 
