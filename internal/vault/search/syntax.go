@@ -59,21 +59,14 @@ var errSyntax = errors.New("not an expression of the full text search")
 // parseExpression reads an expression by the grammar of SQLite's FTS5: words and quoted phrases, one behind another or joined
 // by AND, OR, NOT and brackets; a + b, ^a, a*, NEAR(a b, 5), column : a, {columns} : a and - column : a. Like SQLite, it lets an
 // empty phrase stand for nothing.
-func parseExpression(text string) (e *expression, err error) {
+func parseExpression(text string) (*expression, error) {
 	tokens, err := lexExpression(text)
 	if err != nil {
 		return nil, err
 	}
 	p := &expressionParser{tokens: tokens}
-	defer func() {
-		if thrown := recover(); thrown != nil {
-			if thrown != errSyntax { //nolint:errorlint // it is thrown as it is
-				panic(thrown)
-			}
-			e, err = nil, errSyntax
-		}
-	}()
-	if e = p.either(everyColumn, 0); p.at < len(p.tokens) {
+	e := p.either(everyColumn, 0)
+	if p.failed || p.at < len(p.tokens) {
 		return nil, errSyntax
 	}
 	return e, nil
@@ -127,11 +120,15 @@ func isBare(c byte) bool {
 	return c >= utf8.RuneSelf || c == '_' || c == 0x1a || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// expressionParser throws errSyntax.
+// expressionParser reads tokens. Where they make no sense it fails, as if it were at their end; what it returns then
+// counts for nothing.
 type expressionParser struct {
 	tokens []token
 	at     int
+	failed bool
 }
+
+func (p *expressionParser) fail() { p.tokens, p.at, p.failed = nil, 0, true }
 
 func (p *expressionParser) peek(ahead int) token {
 	if p.at+ahead < len(p.tokens) {
@@ -150,7 +147,7 @@ func (p *expressionParser) take(text string) bool {
 
 func (p *expressionParser) need(text string) {
 	if !p.take(text) {
-		panic(errSyntax)
+		p.fail()
 	}
 }
 
@@ -183,7 +180,7 @@ func (p *expressionParser) unless(within columns, depth int) *expression {
 // term is an expression in brackets, or groups of phrases one behind another, which are joined more tightly than by AND.
 func (p *expressionParser) term(within columns, depth int) *expression {
 	if depth > maxDepth {
-		panic(errSyntax)
+		p.fail()
 	}
 	start := p.at
 	in, _ := p.filter(within)
@@ -222,11 +219,11 @@ func (p *expressionParser) filter(within columns) (in columns, some bool) {
 	minus := p.take("-")
 	switch {
 	case p.take("{"):
-		for !p.take("}") {
-			in |= p.column()
+		if p.peek(0).is("}") { // there are none
+			p.fail()
 		}
-		if in == 0 && p.tokens[p.at-2].is("{") { // there are none
-			panic(errSyntax)
+		for !p.failed && !p.take("}") {
+			in |= p.column()
 		}
 		some = true
 	case minus || p.peek(0).isText && p.peek(1).is(":"):
@@ -246,7 +243,8 @@ func (p *expressionParser) filter(within columns) (in columns, some bool) {
 func (p *expressionParser) column() columns {
 	t := p.peek(0)
 	if !t.isText || t.is("AND") || t.is("OR") || t.is("NOT") {
-		panic(errSyntax)
+		p.fail()
+		return 0
 	}
 	p.at++
 	name := strings.ToLower(t.text)
@@ -254,7 +252,7 @@ func (p *expressionParser) column() columns {
 		return 1 << i
 	}
 	if !slices.Contains(blankColumns, name) {
-		panic(errSyntax)
+		p.fail()
 	}
 	return 0
 }
@@ -275,7 +273,8 @@ func (p *expressionParser) group(within columns) *expression {
 	if p.take(",") {
 		n, err := strconv.Atoi(p.peek(0).text)
 		if err != nil || !p.peek(0).isText {
-			panic(errSyntax)
+			p.fail()
+			return e
 		}
 		e.within = min(n, maxNear)
 		p.at++
@@ -290,7 +289,8 @@ func (p *expressionParser) phrase(first bool) phraseOf {
 	for {
 		t := p.peek(0)
 		if !t.isText || t.is("AND") || t.is("OR") || t.is("NOT") {
-			panic(errSyntax)
+			p.fail()
+			return phraseOf{}
 		}
 		p.at++
 		text.WriteString(t.text)
