@@ -82,12 +82,3 @@ func (a *Action) signature(shows func(*Param) bool) string {
 	}
 	return a.Name + "(" + strings.Join(words, ", ") + ")"
 }
-
-// MetaNames are the names of the arguments that the action takes beside its own.
-func (a *Action) MetaNames() []string {
-	var out []string
-	for _, p := range metaOf(a) {
-		out = append(out, p.Name)
-	}
-	return out
-}
