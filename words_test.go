@@ -89,6 +89,7 @@ var unwanteds = []unwanted{
 var dialect = []struct{ word, instead, free string }{
 	{"door", `"HTTP listener", "server"`, "face/... app pipeline/... process config"},
 	{"guard", `"reaper" for the process that ends children`, "process cmd/collie"},
+	{"parcel", `"message"`, "face/mcpserver/..."},
 	{"road", `"pipeline"`, ". tool pipeline/... face/... app config process secret event source source/siyuan/... test/acceptance test/living"},
 }
 

@@ -19,7 +19,7 @@ const (
 
 // carry takes a request to a gateway and its response to f.reply. Where a gateway goes away,
 // a request that was not carried out, or may be made twice, goes to the next one.
-func (r *relay) carry(f *flight) error {
+func (r *relay) carry(f *request) error {
 	if err := r.session.await(f); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (r *relay) carry(f *flight) error {
 }
 
 // outcome words what the client is told of a request that a gateway took along.
-func outcome(f *flight, lost *lostError) error {
+func outcome(f *request, lost *lostError) error {
 	e := &tool.Error{
 		Op: f.m.Method, Kind: tool.Crashed, OutcomeUnknown: lost.sent, Err: lost.err,
 		Message: "the gateway went away before it answered",
@@ -67,7 +67,7 @@ func outcome(f *flight, lost *lostError) error {
 
 // listener is what hears for a request that listens. It goes on at the next gateway as if
 // nothing had happened: the client sees one acknowledgement.
-func (f *flight) listener(r *relay) func(int, []byte) {
+func (f *request) listener(r *relay) func(int, []byte) {
 	return func(generation int, raw []byte) {
 		m, err := mcp.Parse(raw)
 		if err != nil || m.Method != "notifications/subscriptions/acknowledged" {

@@ -26,7 +26,7 @@ type streamLink struct {
 }
 
 type waiter struct {
-	f          *flight
+	f          *request
 	generation int
 	done       chan error // has room for one
 }
@@ -115,7 +115,7 @@ func (l *streamLink) put(ctx context.Context, m mcp.Message) error {
 }
 
 // ask makes a request; see [link].
-func (l *streamLink) ask(f *flight, generation int) error {
+func (l *streamLink) ask(f *request, generation int) error {
 	w := &waiter{f: f, generation: generation, done: make(chan error, 1)}
 	l.mu.Lock()
 	l.waiting[f.m.ID] = w
@@ -140,7 +140,7 @@ func (l *streamLink) ask(f *flight, generation int) error {
 }
 
 // tell passes a message on.
-func (l *streamLink) tell(ctx context.Context, raw []byte, _ *flight) error {
+func (l *streamLink) tell(ctx context.Context, raw []byte, _ *request) error {
 	m, err := mcp.Parse(raw)
 	if err != nil {
 		return err

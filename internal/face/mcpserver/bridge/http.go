@@ -85,7 +85,7 @@ func (l *httpLink) legacy() http.Header {
 }
 
 // header returns the header of a request. It must not be changed.
-func (l *httpLink) header(f *flight) http.Header {
+func (l *httpLink) header(f *request) http.Header {
 	switch {
 	case f.greets():
 		return l.common
@@ -171,7 +171,7 @@ func (p *payload) WriteTo(w io.Writer) (int64, error) {
 func (p *payload) Close() error { return nil }
 
 // tell posts a message that is not answered.
-func (l *httpLink) tell(ctx context.Context, raw []byte, about *flight) error {
+func (l *httpLink) tell(ctx context.Context, raw []byte, about *request) error {
 	h := l.legacy()
 	switch {
 	case about != nil && (about.modern || h == nil): // whose exchange is closed instead

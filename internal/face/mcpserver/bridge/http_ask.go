@@ -14,7 +14,7 @@ import (
 )
 
 // ask makes a request; see [link].
-func (l *httpLink) ask(f *flight, generation int) error {
+func (l *httpLink) ask(f *request, generation int) error {
 	resp, err := l.send(f.ctx, http.MethodPost, l.header(f), f.m.Raw)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (l *httpLink) ask(f *flight, generation int) error {
 }
 
 // answer takes the response out of a JSON body.
-func (l *httpLink) answer(f *flight, resp *http.Response) error {
+func (l *httpLink) answer(f *request, resp *http.Response) error {
 	raw, err := readAll(resp)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (l *httpLink) answer(f *flight, resp *http.Response) error {
 
 // answered hands the response on. One that ends a subscription comes from a gateway that
 // stops: the subscription goes on at the next one.
-func (f *flight) answered(raw []byte) error {
+func (f *request) answered(raw []byte) error {
 	if f.listens() && f.acked.Load() > 0 {
 		return &lostError{sent: true, err: errors.New("the gateway stops")}
 	}
@@ -97,7 +97,7 @@ func (l *httpLink) adopt(session string, raw []byte) {
 }
 
 // refusal hands on what a gateway answered with an HTTP error.
-func (l *httpLink) refusal(f *flight, resp *http.Response) error {
+func (l *httpLink) refusal(f *request, resp *http.Response) error {
 	defer discard(resp.Body)
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
@@ -117,7 +117,7 @@ func (l *httpLink) refusal(f *flight, resp *http.Response) error {
 
 // follow reads the stream of events that answers a request. One that breaks is gone on with
 // where the gateway can.
-func (l *httpLink) follow(f *flight, generation int, resp *http.Response) error {
+func (l *httpLink) follow(f *request, generation int, resp *http.Response) error {
 	last := ""
 	for {
 		events := mcp.NewEventReader(resp.Body, maxAnswer, last)
@@ -140,7 +140,7 @@ func (l *httpLink) follow(f *flight, generation int, resp *http.Response) error 
 }
 
 // follow hands on the events of a stream. done says that the response was among them.
-func follow(f *flight, generation int, events *mcp.EventReader) (done bool, err error) {
+func follow(f *request, generation int, events *mcp.EventReader) (done bool, err error) {
 	for {
 		raw, err := events.Next()
 		if frame, ok := errors.AsType[*mcp.FrameError](err); ok {
@@ -172,7 +172,7 @@ func ignoreAfter(done bool, err error) error {
 }
 
 // isCutResponse is isResponse for the beginning of a message.
-func (f *flight) isCutResponse(head []byte) bool {
+func (f *request) isCutResponse(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`{"jsonrpc":"2.0","id":`+string(f.m.ID)+`,"result"`))
 }
 

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// parcel is a message of the client that is not a request.
-type parcel struct {
+// message is a message of the client that is not a request.
+type message struct {
 	raw        []byte
-	generation int     // the gateway it is for; 0 for whichever there is
-	about      *flight // the request it takes back, nil for other messages
+	generation int      // the gateway it is for; 0 for whichever there is
+	about      *request // the request it takes back, nil for other messages
 }
 
 // maxBox bounds the messages that wait for a gateway, in bytes. A client that sends more waits
@@ -20,7 +20,7 @@ const maxBox = 16 << 20
 // gateway that is slow to take them.
 type outbox struct {
 	mu     sync.Mutex
-	queue  []parcel
+	queue  []message
 	bytes  int           // of those that wait, or are being delivered
 	less   chan struct{} // closed when they get fewer; nil where nobody waits for it
 	closed bool
@@ -30,7 +30,7 @@ type outbox struct {
 func newOutbox() *outbox { return &outbox{more: make(chan struct{}, 1)} }
 
 // put takes a message in, when there is room or ctx has ended.
-func (o *outbox) put(ctx context.Context, p parcel) {
+func (o *outbox) put(ctx context.Context, p message) {
 	o.mu.Lock()
 	for o.bytes > maxBox && ctx.Err() == nil {
 		if o.less == nil {
@@ -51,7 +51,7 @@ func (o *outbox) put(ctx context.Context, p parcel) {
 }
 
 // done notes that a message was delivered, or given up.
-func (o *outbox) done(p parcel) {
+func (o *outbox) done(p message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.bytes -= len(p.raw)
@@ -77,14 +77,14 @@ func (o *outbox) wake() {
 }
 
 // take waits for what was put in; ok is false when nothing more will be.
-func (o *outbox) take(ctx context.Context) (parcels []parcel, ok bool) {
+func (o *outbox) take(ctx context.Context) (messages []message, ok bool) {
 	for {
 		o.mu.Lock()
-		parcels, o.queue = o.queue, nil
+		messages, o.queue = o.queue, nil
 		closed := o.closed
 		o.mu.Unlock()
-		if len(parcels) > 0 {
-			return parcels, true
+		if len(messages) > 0 {
+			return messages, true
 		}
 		if closed {
 			return nil, false
@@ -102,11 +102,11 @@ func (o *outbox) take(ctx context.Context) (parcels []parcel, ok bool) {
 func (r *relay) send() {
 	defer close(r.sent)
 	for {
-		parcels, ok := r.box.take(r.life)
+		messages, ok := r.box.take(r.life)
 		if !ok {
 			return
 		}
-		for _, p := range parcels {
+		for _, p := range messages {
 			r.deliver(p)
 			r.box.done(p)
 			if p.about != nil { // the notification first: it names the reason
@@ -116,7 +116,7 @@ func (r *relay) send() {
 	}
 }
 
-func (r *relay) deliver(p parcel) {
+func (r *relay) deliver(p message) {
 	if wait := r.session.opened(); wait != nil {
 		select {
 		case <-wait:

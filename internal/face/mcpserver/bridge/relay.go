@@ -33,8 +33,8 @@ type relay struct {
 
 	modern atomic.Bool // the client has made a request that needs no session
 
-	mu      sync.Mutex
-	flights map[mcp.ID]*flight
+	mu       sync.Mutex
+	requests map[mcp.ID]*request
 }
 
 // maxTaken bounds the client's requests that are not answered yet: more than a gateway runs at
@@ -44,7 +44,7 @@ const maxTaken = 1024
 func newRelay(out io.Writer, opts Options) *relay {
 	r := &relay{
 		opts: opts, log: opts.Logger, box: newOutbox(), sent: make(chan struct{}), slots: make(chan struct{}, maxTaken),
-		stream: rand.Text(), flights: map[mcp.ID]*flight{}, asks: asks{open: map[mcp.ID]int{}}, route: route{changed: make(chan struct{})},
+		stream: rand.Text(), requests: map[mcp.ID]*request{}, asks: asks{open: map[mcp.ID]int{}}, route: route{changed: make(chan struct{})},
 	}
 	r.life, r.end = context.WithCancelCause(context.Background())
 	deaf, broken := context.WithCancelCause(context.Background())
@@ -63,9 +63,9 @@ func (r *relay) begin(g Gateway) {
 	r.wg.Go(r.send)
 }
 
-// request takes a request of the client in and lets it fly.
+// request takes a request of the client in and carries it out beside the others.
 func (r *relay) request(m mcp.Message) {
-	f := newFlight(r.life, m)
+	f := newRequest(r.life, m)
 	if f.modern {
 		r.modern.Store(true)
 	}
@@ -88,16 +88,16 @@ func (r *relay) request(m mcp.Message) {
 	r.flying.Add(1)
 	r.wg.Go(func() {
 		defer r.flying.Done()
-		r.fly(f)
+		r.carryOut(f)
 		<-r.slots
 	})
 }
 
 // admit notes a request down, or says why it cannot be taken to a gateway.
-func (r *relay) admit(f *flight) *mcp.Error {
+func (r *relay) admit(f *request) *mcp.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.flights[f.m.ID] != nil {
+	if r.requests[f.m.ID] != nil {
 		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "a request with this id is still running"}
 	}
 	if !f.modern {
@@ -107,12 +107,12 @@ func (r *relay) admit(f *flight) *mcp.Error {
 	} else if mcp.EncodeHeaderValue(f.m.Method) != f.m.Method {
 		return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "method not found: " + f.m.Method}
 	}
-	r.flights[f.m.ID] = f
+	r.requests[f.m.ID] = f
 	return nil
 }
 
-// fly sees a request to its response.
-func (r *relay) fly(f *flight) {
+// carryOut sees a request to its response.
+func (r *relay) carryOut(f *request) {
 	defer f.cancel(nil)
 	f.reply = func(raw []byte) { r.finish(f, raw) }
 	f.heard = r.heard
@@ -135,11 +135,11 @@ func (r *relay) fly(f *flight) {
 }
 
 // finish gives the client the response to a request, unless it took the request back.
-func (r *relay) finish(f *flight, raw []byte) {
+func (r *relay) finish(f *request, raw []byte) {
 	r.mu.Lock()
-	waits := r.flights[f.m.ID] == f
+	waits := r.requests[f.m.ID] == f
 	if waits {
-		delete(r.flights, f.m.ID) // before the response, after which the client may use the id again
+		delete(r.requests, f.m.ID) // before the response, after which the client may use the id again
 	}
 	r.mu.Unlock()
 	if !waits {
@@ -177,7 +177,7 @@ func (r *relay) heard(generation int, raw []byte) {
 // answered takes the client's answer to a question of a gateway.
 func (r *relay) answered(m mcp.Message) {
 	if raw, generation, ok := r.asks.answered(&m); ok {
-		r.box.put(r.life, parcel{raw: raw, generation: generation})
+		r.box.put(r.life, message{raw: raw, generation: generation})
 	}
 }
 
@@ -191,7 +191,7 @@ func (r *relay) notified(m mcp.Message) {
 		r.session.initialized(m.Raw)
 	}
 	if r.session.begun() || r.modern.Load() {
-		r.box.put(r.life, parcel{raw: m.Raw})
+		r.box.put(r.life, message{raw: m.Raw})
 	}
 }
 
@@ -200,23 +200,23 @@ func (r *relay) notified(m mcp.Message) {
 func (r *relay) takeBack(m mcp.Message) {
 	id := mcp.ID(mcp.Get(m.Params, "requestId"))
 	r.mu.Lock()
-	f := r.flights[id]
+	f := r.requests[id]
 	if f == nil || f.greets() { // initialize cannot be taken back
 		r.mu.Unlock()
 		return
 	}
-	delete(r.flights, id)
+	delete(r.requests, id)
 	r.mu.Unlock()
-	r.box.put(r.life, parcel{raw: m.Raw, about: f})
+	r.box.put(r.life, message{raw: m.Raw, about: f})
 }
 
 // stopListening ends the requests that last as long as the client does.
 func (r *relay) stopListening() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, f := range r.flights {
+	for id, f := range r.requests {
 		if f.listens() {
-			delete(r.flights, id)
+			delete(r.requests, id)
 			f.cancel(errTakenBack)
 		}
 	}

@@ -14,10 +14,10 @@ type link interface {
 	// ask takes a request there and its response to f.reply, and returns once that is done,
 	// or the request has been taken back. What comes before goes to f.heard as of generation. A [*lostError] says that there is no answer from
 	// there, any other error is the answer.
-	ask(f *flight, generation int) error
+	ask(f *request, generation int) error
 	// tell takes a message there that is not answered. about is the request that it takes
 	// back, nil for other messages.
-	tell(ctx context.Context, raw []byte, about *flight) error
+	tell(ctx context.Context, raw []byte, about *request) error
 	// listen brings what the gateway sends beside the answers to heard, until ctx ends. It
 	// returns a [*lostError] when the gateway cannot be reached.
 	listen(ctx context.Context, heard func(raw []byte)) error

@@ -23,7 +23,7 @@ type session struct {
 }
 
 // admit decides whether a legacy request can be made now, and what it has to wait for.
-func (s *session) admit(f *flight) *mcp.Error {
+func (s *session) admit(f *request) *mcp.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -44,7 +44,7 @@ func sendInitialize() *mcp.Error {
 }
 
 // await holds a request until the session is open.
-func (s *session) await(f *flight) error {
+func (s *session) await(f *request) error {
 	if f.waitFor == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (s *session) initialized(raw []byte) {
 }
 
 // learn keeps what a request has set up, if its response says that it has.
-func (s *session) learn(f *flight, response []byte) {
+func (s *session) learn(f *request, response []byte) {
 	if f.modern {
 		return
 	}
@@ -164,7 +164,7 @@ func (r *relay) repeat(ctx context.Context, a *attachment, raw []byte, n int) er
 	if err != nil {
 		return err
 	}
-	f := newFlight(ctx, m)
+	f := newRequest(ctx, m)
 	defer f.cancel(nil)
 	f.heard = r.heard
 	var failed error

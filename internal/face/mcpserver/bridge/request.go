@@ -9,8 +9,8 @@ import (
 	"collie/internal/mcp"
 )
 
-// flight is a request of the client, from its arrival to its response.
-type flight struct {
+// request is a request of the client, from its arrival to its response.
+type request struct {
 	m       mcp.Message
 	modern  bool
 	ctx     context.Context //nolint:containedctx // the request's own, which the client can end
@@ -27,8 +27,8 @@ type flight struct {
 // errTakenBack is the cause of a context that the client ended.
 var errTakenBack = errors.New("the client took the request back")
 
-func newFlight(life context.Context, m mcp.Message) *flight {
-	f := &flight{m: m, modern: isModern(&m)}
+func newRequest(life context.Context, m mcp.Message) *request {
+	f := &request{m: m, modern: isModern(&m)}
 	f.ctx, f.cancel = context.WithCancelCause(life)
 	return f
 }
@@ -39,13 +39,13 @@ func isModern(m *mcp.Message) bool {
 }
 
 // greets reports whether the request opens a legacy session.
-func (f *flight) greets() bool { return !f.modern && f.m.Method == "initialize" }
+func (f *request) greets() bool { return !f.modern && f.m.Method == "initialize" }
 
 // listens reports whether the request lasts as long as the client does.
-func (f *flight) listens() bool { return f.modern && f.m.Method == "subscriptions/listen" }
+func (f *request) listens() bool { return f.modern && f.m.Method == "subscriptions/listen" }
 
 // repeatable reports whether the request may be made twice: it asks, and does nothing.
-func (f *flight) repeatable() bool {
+func (f *request) repeatable() bool {
 	switch f.m.Method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel",
 		"resources/subscribe", "resources/unsubscribe", "completion/complete",
@@ -57,7 +57,7 @@ func (f *flight) repeatable() bool {
 
 // isResponse reports whether raw is the response to the request. Those of our own gateways
 // need no reading.
-func (f *flight) isResponse(raw []byte) bool {
+func (f *request) isResponse(raw []byte) bool {
 	if rest, ok := bytes.CutPrefix(raw, []byte(`{"jsonrpc":"2.0","id":`)); ok {
 		if rest, ok = bytes.CutPrefix(rest, []byte(f.m.ID)); ok {
 			if bytes.HasPrefix(rest, []byte(`,"result":`)) || bytes.HasPrefix(rest, []byte(`,"error":`)) {
