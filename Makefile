@@ -7,7 +7,7 @@ SOAKTIME ?= 1h
 COLD      = github.com/88250/lute github.com/nats-io github.com/godbus github.com/modelcontextprotocol github.com/pelletier \
             github.com/segmentio github.com/spf13 github.com/yuin go.yaml.in collie/internal/app collie/internal/config \
             collie/internal/face/cli collie/internal/source/upstream/hosts collie/internal/vault/admin collie/internal/vault/av collie/internal/vault/folder \
-            collie/internal/vault/template collie/internal/source/siyuan
+            collie/internal/vault/template collie/internal/source/siyuan collie/internal/source/upstream/entry/admin
 SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 

@@ -68,15 +68,17 @@ var layers = map[string]string{
 	// What people manage, which faces may import.
 	"source/siyuan/admin":         "tool source source/siyuan source/siyuan/kernel source/siyuan/access source/siyuan/action source/siyuan/connection source/siyuan/safety",
 	"vault/admin":                 "tool atomicfile vault vault/workspace vault/folder vault/salvage",
+	"source/upstream/entry/admin": "config source/upstream/entry",
 	"source/upstream/hosts/admin": "tool atomicfile config source/upstream/hosts source/upstream/entry",
 
 	"face/cli":         "app config units tool pipeline process",
+	"face/cli/home":    "atomicfile config process tool",
 	"face/cli/rawjson": "",
 	"face/cli/output":  "config",
-	"face/cli/remote":  "app config tool face/cli/rawjson", // the gateway that runs, asked over its API
-	"face/cli/root":    "app config units tool process face/cli/rawjson face/cli/output face/cli/remote",
+	"face/cli/remote":  "app config tool face/cli/home face/cli/rawjson", // the gateway that runs, asked over its API
+	"face/cli/root":    "app config units tool process face/cli/home face/cli/rawjson face/cli/output face/cli/remote",
 	"face/cli/gateway": "app config tool process face/httpserver face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
-	"face/cli/mcp":     "app config tool process source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
+	"face/cli/mcp":     "app config tool process source/upstream/entry/admin source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
 	"face/cli/clients": "app config tool process source/upstream/hosts/admin face/cli/learn " + commandGround,
 	"face/cli/cache":   "app config tool process face/cli/learn " + commandGround,
 	"face/cli/notes":   "app config tool process vault/admin source/siyuan/admin face/cli/call " + commandGround,
@@ -87,7 +89,7 @@ var layers = map[string]string{
 }
 
 // commandGround is what the groups of commands stand on.
-const commandGround = "face/cli/rawjson face/cli/output face/cli/remote face/cli/root"
+const commandGround = "face/cli/home face/cli/rawjson face/cli/output face/cli/remote face/cli/root"
 
 // everywhere stands beside the standard library: these know nothing of what this program does.
 const everywhere = "sorting lazyregexp"

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -89,10 +87,10 @@ func TestOpen(t *testing.T) {
 	if err := do("s__hang", "all"); tool.KindOf(err) != tool.Timeout {
 		t.Errorf("a call over the limit: %v", err)
 	}
-	if _, err := a.Servers.Logs("x"); tool.KindOf(err) != tool.Unknown {
+	if _, err := a.Servers.Tail(t.Context(), "x", tool.LogFilter{}); tool.KindOf(err) != tool.Unknown {
 		t.Errorf("logs of nobody: %v", err)
 	}
-	if lines, err := a.Servers.Logs("s"); err != nil || lines == nil {
+	if lines, err := a.Servers.Tail(t.Context(), "s", tool.LogFilter{}); err != nil || lines == nil {
 		t.Errorf("logs: %v %v", lines, err)
 	}
 	if err := a.Close(t.Context()); err != nil {
@@ -137,48 +135,5 @@ func TestOpenWithoutServers(t *testing.T) {
 	}
 	if got := a.Tools(""); len(got) != 0 {
 		t.Errorf("tools: %+v", got)
-	}
-}
-
-// A home has one gateway at a time, which others find while it runs.
-func TestClaim(t *testing.T) {
-	t.Parallel()
-	paths := config.Paths{State: filepath.Join(t.TempDir(), "state")}
-	if _, err := app.FindGateway(paths); err != app.ErrNoGateway { //nolint:errorlint // it is returned as it is
-		t.Errorf("an empty home: %v", err)
-	}
-	release, err := app.Claim(paths)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := app.Gateway{PID: os.Getpid(), Version: "9", URL: "http://127.0.0.1:7", Control: app.NewKey(), Bridge: app.NewKey()}
-	if err := app.Announce(paths, g); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(filepath.Join(paths.State, "gateway.json")); err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("gateway.json: %v, mode %v", err, info.Mode())
-	}
-	if found, err := app.FindGateway(paths); err != nil || !reflect.DeepEqual(found, g) || g.Control == g.Bridge || len(g.Control) < 32 {
-		t.Errorf("found %+v %v, want %+v", found, err, g)
-	}
-	_, err = app.Claim(paths)
-	if err == nil || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) || !strings.Contains(err.Error(), g.URL) {
-		t.Errorf("a second claim: %v", err)
-	}
-	release()
-	if _, err := app.FindGateway(paths); err != app.ErrNoGateway { //nolint:errorlint // it is returned as it is
-		t.Errorf("after its end: %v", err)
-	}
-	again, err := app.Claim(paths)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again()
-	g.PID = 1 << 30 // a gateway that was killed leaves its file
-	if err := app.Announce(paths, g); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := app.FindGateway(paths); err != app.ErrNoGateway { //nolint:errorlint // it is returned as it is
-		t.Errorf("a gateway that was killed: %v", err)
 	}
 }

@@ -2,9 +2,14 @@ package app
 
 import (
 	"encoding/json"
+	"slices"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"collie/internal/config"
 	"collie/internal/pipeline/audit"
+	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
 // Cleaner strikes secrets out of JSON that people are shown: those of the settings, those in more,
@@ -13,4 +18,44 @@ func Cleaner(cfg *config.Config, env config.Env, more ...string) func(raw json.R
 	specs, _ := Specs(cfg, env)
 	redact := audit.NewRedactor(append(secrets(specs), more...), audit.ContentFull)
 	return func(raw json.RawMessage) json.RawMessage { return redacted(redact, raw) }
+}
+
+// Hidden is cfg for people's eyes: what is secret in server entries and in the sections of
+// other packages reads "***". References such as ${GITHUB_TOKEN} stay.
+func Hidden(cfg *config.Config) *config.Config {
+	c := *cfg
+	redact := audit.NewRedactor(nil, audit.ContentFull)
+	c.SiYuan.Raw, c.Vault.Raw = hiddenKey(redacted(redact, c.SiYuan.Raw), c.SiYuan.Raw), redacted(redact, c.Vault.Raw)
+	c.Servers = slices.Clone(cfg.Servers)
+	for i := range c.Servers {
+		s := &c.Servers[i]
+		s.Raw = entryadmin.HiddenEntry(s.Name, s.Raw, s.Dir, Redacted)
+	}
+	return &c
+}
+
+// Redacted is JSON without secrets, and without whatever looks like one.
+func Redacted(secrets []string, raw json.RawMessage) json.RawMessage {
+	return redacted(audit.NewRedactor(secrets, audit.ContentFull), raw)
+}
+
+func redacted(r *audit.Redactor, raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	return r.AppendJSON(nil, raw)
+}
+
+// hiddenKey hides the key in a redacted section "siyuan": its name alone does not tell that it is a secret, and a
+// reference in the section as it was would be taken for one.
+func hiddenKey(section, was json.RawMessage) json.RawMessage {
+	key := gjson.GetBytes(was, "undoKey")
+	if key.Type != gjson.String {
+		return section
+	}
+	out, err := sjson.SetBytes(section, "undoKey", entryadmin.HideText(key.Str))
+	if err != nil {
+		panic("app: a section that was parsed is not JSON: " + err.Error())
+	}
+	return out
 }

@@ -3,7 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
+	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,6 +14,7 @@ import (
 	"collie/internal/process"
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/serverlog"
 	"collie/internal/tool"
 )
 
@@ -140,19 +144,6 @@ func (s Servers) List() []tool.ServerStatus {
 	return out
 }
 
-// Logs returns the last lines of a server, oldest first.
-func (s Servers) Logs(name string) ([]tool.LogLine, error) {
-	srv, err := s.find(name)
-	if err != nil {
-		return nil, err
-	}
-	out := []tool.LogLine{}
-	for _, e := range srv.Logs() {
-		out = append(out, tool.LogLine{Time: e.Time, Stream: e.Stream, Text: e.Text})
-	}
-	return out, nil
-}
-
 // Dropped counts answers that nobody waited for, by server.
 func (s Servers) Dropped() map[string]uint64 {
 	out := map[string]uint64{}
@@ -258,3 +249,43 @@ func (s Servers) Await(ctx context.Context, names []string) error {
 
 // Settled is closed when every server that was to start is ready or has failed.
 func (s Servers) Settled() <-chan struct{} { return s.set.Settled() }
+
+// OpenLog returns the log file of a gateway, which is rotated, or why it cannot be written.
+// Each Write is one line or several. Several processes may have it, and it needs no Close.
+func OpenLog(l config.Log) (io.Writer, error) {
+	f := &serverlog.File{Path: l.File, MaxSize: l.MaxSize, Files: l.Files}
+	return f, f.Check()
+}
+
+// logFiles says where servers' logs go.
+func logFiles(cfg *config.Config) upstream.LogFiles {
+	l := cfg.MCP.Logs
+	if !l.Enabled {
+		return upstream.LogFiles{}
+	}
+	return upstream.LogFiles{Dir: filepath.Join(cfg.Paths.State, "logs", "mcp"), MaxSize: l.MaxSize, Files: l.Files}
+}
+
+// ServerLog is where the log of a server is kept; empty for what cannot be a server's name.
+func ServerLog(paths config.Paths, server string) string {
+	if len(entry.CheckNames([]string{server}, nil)) > 0 {
+		return ""
+	}
+	return filepath.Join(paths.State, "logs", "mcp", server+".log")
+}
+
+// TailServerLog yields what f wants of a server's log file, oldest first, whoever wrote it,
+// for commands that need no [App]. A log that nobody has written to is empty.
+func TailServerLog(ctx context.Context, paths config.Paths, server string, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
+	return serverlog.Tail(ctx, ServerLog(paths, server), f)
+}
+
+// Tail yields what f wants of a server's log, oldest first, and with f.Follow what comes,
+// until ctx ends.
+func (s Servers) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return srv.Tail(ctx, f), nil
+}

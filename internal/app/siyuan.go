@@ -103,7 +103,7 @@ func ChooseKernel(ctx context.Context, cfg *config.Config, env config.Env, flags
 
 // SavedChoice is the kernel of the saved connection called name, else of the current one,
 // whatever the environment says.
-func SavedChoice(ctx context.Context, cfg *config.Config, env config.Env, name string) (KernelChoice, error) {
+func SavedChoice(ctx context.Context, cfg *config.Config, env config.Env, name string) (notesadmin.KernelChoice, error) {
 	in := kernelInputs(cfg, env)
 	in.Connection = name
 	choice, _, err := connection.Resolve(ctx, in)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"collie/internal/app"
+	"collie/internal/face/cli/home"
 	"collie/internal/pipeline/audit"
 )
 
@@ -58,7 +58,7 @@ func (g *Gateway) Control(tb testing.TB) string {
 }
 
 // announced is what gateway.json holds.
-func (g *Gateway) announced(tb testing.TB) (keys app.Gateway) {
+func (g *Gateway) announced(tb testing.TB) (keys home.Gateway) {
 	tb.Helper()
 	raw, err := os.ReadFile(filepath.Join(g.Home, "state", "gateway.json"))
 	if err == nil {

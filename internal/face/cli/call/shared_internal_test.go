@@ -9,8 +9,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/web"
 	"collie/internal/pipeline"
@@ -35,7 +35,7 @@ func gateway(t *testing.T, src tool.Source) *remote.Client {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: r.Header.Get("Authorization") == "Bearer key"}
 		},
 	}))
-	r := remote.New(&config.Config{}, app.Gateway{URL: srv.URL, Control: "key"}, nil)
+	r := remote.New(&config.Config{}, home.Gateway{URL: srv.URL, Control: "key"}, nil)
 	t.Cleanup(func() {
 		r.Close()
 		srv.Close()

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
 )
@@ -28,7 +28,7 @@ func TestOfferedWhileServersHang(t *testing.T) {
 	defer srv.Close()
 	p := commands{&root.Program{}}
 	for _, one := range []bool{false, true} {
-		r := remote.New(&config.Config{}, app.Gateway{URL: srv.URL, Control: "key"}, nil)
+		r := remote.New(&config.Config{}, home.Gateway{URL: srv.URL, Control: "key"}, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		tools, err := p.offered(ctx, r, "", one, 20*time.Millisecond)
 		cancel()

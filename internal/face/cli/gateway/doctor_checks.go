@@ -14,6 +14,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/audit"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/mcp"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
@@ -169,8 +170,8 @@ func checkToken(cfg *config.Config) check {
 
 // checkGateway also reports whether a gateway holds this home.
 func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, bool) {
-	g, err := app.FindGateway(cfg.Paths)
-	if errors.Is(err, app.ErrNoGateway) {
+	g, err := home.FindGateway(cfg.Paths)
+	if errors.Is(err, home.ErrNoGateway) {
 		return check{"gateway", healthy, "none runs in this home", ""}, false
 	}
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/face/httpserver"
@@ -86,7 +87,7 @@ type serving struct {
 
 	opts       httpserver.Options
 	listener   *httpserver.Server
-	file       app.Gateway // what gateway.json says
+	file       home.Gateway // what gateway.json says
 	app        *app.App
 	processors fitting
 	mute       atomic.Bool // answers of clients' users confirm nothing
@@ -97,7 +98,7 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	if err := s.readSettings(); err != nil {
 		return err
 	}
-	release, err := app.Claim(s.cfg.Paths)
+	release, err := home.Claim(s.cfg.Paths)
 	if err != nil {
 		return asFailure(err)
 	}
@@ -177,9 +178,9 @@ func (s *serving) listen(ctx context.Context) (err error) {
 
 // describe fills what gateway.json says, but for the address.
 func (s *serving) describe() (err error) {
-	s.file = app.Gateway{
+	s.file = home.Gateway{
 		PID: os.Getpid(), Started: time.Now().UTC(), Version: s.Version, Digest: s.cfg.Digest(),
-		Control: app.NewKey(), Bridge: app.NewKey(), Project: app.ProjectFile(s.cfg),
+		Control: home.NewKey(), Bridge: home.NewKey(), Project: home.ProjectFile(s.cfg),
 	}
 	o := s.Options()
 	s.file.Settings, err = o.Named()
@@ -226,13 +227,13 @@ func (s *serving) identify(r *http.Request) web.Identity {
 // publish writes gateway.json, by which other processes of this home find the gateway.
 func (s *serving) publish() error {
 	s.file.URL = s.listener.URL()
-	return app.Announce(s.cfg.Paths, s.file)
+	return home.Announce(s.cfg.Paths, s.file)
 }
 
 // reloaded takes up what the faces have of settings that have changed.
 func (s *serving) reloaded(now *config.Config) {
 	s.mute.Store(!now.HTTP.ElicitationConfirms)
-	s.file.Digest, s.file.Project = now.Digest(), app.ProjectFile(now) // commands compare theirs with it
+	s.file.Digest, s.file.Project = now.Digest(), home.ProjectFile(now) // commands compare theirs with it
 	if err := s.publish(); err != nil {
 		s.log.Warn("gateway.json not written", "error", err)
 	}

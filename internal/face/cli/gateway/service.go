@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
@@ -119,7 +119,7 @@ func (p commands) serviceInstall(ctx context.Context, f *serviceFlags) error {
 	if err := p.serviceManager(u, f); err != nil {
 		return err
 	}
-	if g, err := app.FindGateway(cfg.Paths); err == nil {
+	if g, err := home.FindGateway(cfg.Paths); err == nil {
 		p.Warn("a gateway of this home runs already (pid %d); unless it is this service, stop it: the service waits and tries again", g.PID)
 	}
 	if err := writeUnit(u, filepath.Join(cfg.Paths.State, "logs")); err != nil {
@@ -222,7 +222,7 @@ func (p commands) serviceStatus(ctx context.Context, f *serviceFlags) error {
 		Installed: u.written(), State: "not installed", Manager: u.manager, File: u.file,
 		Log: filepath.Join(cfg.Paths.State, "logs", "serve.log"),
 	}
-	if g, err := app.FindGateway(cfg.Paths); err == nil {
+	if g, err := home.FindGateway(cfg.Paths); err == nil {
 		s.PID, s.URL = g.PID, g.URL
 	}
 	code := root.ExitFailed

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
@@ -58,7 +58,7 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 		case errors.Is(err, bridge.ErrOther), errors.Is(err, errSilent):
 			p.Note("the servers are started for this client alone: %v", err)
 			p.logAlone(err)
-		case !errors.Is(err, app.ErrNoGateway):
+		case !errors.Is(err, home.ErrNoGateway):
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	entryadmin "collie/internal/source/upstream/entry/admin"
 	"collie/internal/tool"
 )
 
@@ -98,7 +99,7 @@ func (p commands) askTrust(ctx context.Context, cfg *config.Config, project *con
 		}
 		p.Warn("%s: %s", f.Place(), f.Text())
 	}
-	servers := app.ProjectServers(project, ownNames(cfg, project))
+	servers := entryadmin.ProjectServers(project, ownNames(cfg, project), app.Redacted)
 	trusted := project.State == config.Trusted
 	if !p.JSON {
 		if _, err := fmt.Fprint(p.Out, projectText(project, servers)); err != nil {
@@ -161,7 +162,7 @@ func ownNames(cfg *config.Config, project *config.Project) []string {
 }
 
 // projectText is all of it, cut nowhere: what does not fit on a line must not hide.
-func projectText(project *config.Project, servers []app.ProjectServer) string {
+func projectText(project *config.Project, servers []entryadmin.ProjectServer) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { b.WriteString(output.Harmless(fmt.Sprintf(format, args...)) + "\n") }
 	say("%s", output.OneLine(project.File))

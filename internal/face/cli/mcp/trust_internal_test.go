@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
 func TestProjectDir(t *testing.T) {
@@ -26,7 +26,7 @@ func TestProjectDir(t *testing.T) {
 func TestProjectTextHidesNothing(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(" x", 500)
-	got := projectText(&config.Project{File: "/p/.collie/collie.json", State: config.Changed}, []app.ProjectServer{{
+	got := projectText(&config.Project{File: "/p/.collie/collie.json", State: config.Changed}, []entryadmin.ProjectServer{{
 		Name: "a\x1b[2K", Command: "rm\r\x1b[1A" + long + "\u202e;\n  innocent", Effects: []string{"runs in /\nnowhere"}, Problems: []string{"wrong"},
 	}})
 	if strings.ContainsAny(got, "\x1b\r\u202e") {

@@ -41,12 +41,12 @@ type connectionRow struct {
 	Workspace string `json:"workspace,omitempty"`
 }
 
-func rowOf(c app.SavedKernel, current string) connectionRow {
+func rowOf(c notesadmin.SavedKernel, current string) connectionRow {
 	return connectionRow{c.Name, c.Name == current, c.URL, c.TokenShown(), c.Workspace}
 }
 
 // currentOf is the name of the connection that is used where nothing else is said.
-func currentOf(saved *app.SavedKernels) string {
+func currentOf(saved *notesadmin.SavedKernels) string {
 	if saved.Current == "" && len(saved.Connections) == 1 {
 		return saved.Connections[0].Name
 	}

@@ -27,7 +27,7 @@ type newKernel struct {
 // tokenFlags are the ways to give a token to a command that saves it.
 func (n *newKernel) tokenFlags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&n.url, "url", "", "the `URL` of the kernel, such as "+app.ProposedKernel)
+	flags.StringVar(&n.url, "url", "", "the `URL` of the kernel, such as "+notesadmin.ProposedKernel)
 	flags.StringVar(&n.token, "token", "", "its API `TOKEN`, which others can read on a command line; \"\" for none")
 	flags.StringVar(&n.tokenEnv, "token-env", "", "take the token from the variable `NAME` whenever it is needed")
 	flags.BoolVar(&n.tokenStdin, "token-stdin", false, "read the token from stdin")
@@ -92,9 +92,9 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	there = there && saved.File == ""
 	switch {
 	case n.url == "" && !there:
-		return root.Usage("connection %s is new and needs --url, such as --url %s", n.name, app.ProposedKernel)
+		return root.Usage("connection %s is new and needs --url, such as --url %s", n.name, notesadmin.ProposedKernel)
 	case n.url != "":
-		if n.url, err = app.KernelAddress(n.url); err != nil {
+		if n.url, err = notesadmin.KernelAddress(n.url); err != nil {
 			return root.Usage("--url: %v", err)
 		}
 	}
@@ -114,7 +114,7 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 		return err
 	}
 	if there && n.url == "" && facts != nil && !facts.ReadOnly { // nobody has said that it is another one now
-		if err := (app.KernelChoice{Name: n.name, URL: address, Workspace: old.Workspace}).Verify(facts.Workspace); err != nil {
+		if err := (notesadmin.KernelChoice{Name: n.name, URL: address, Workspace: old.Workspace}).Verify(facts.Workspace); err != nil {
 			return err
 		}
 	}

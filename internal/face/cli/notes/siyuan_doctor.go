@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -69,7 +70,7 @@ func (p commands) showNotesChecks(d *notesadmin.Report) error {
 // checkOffer looks at what a running gateway offers of the tools.
 func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *notesadmin.Report) notesadmin.Check {
 	c := notesadmin.Check{Name: "gateway", Status: notesadmin.NotChecked}
-	if _, err := app.FindGateway(cfg.Paths); errors.Is(err, app.ErrNoGateway) {
+	if _, err := home.FindGateway(cfg.Paths); errors.Is(err, home.ErrNoGateway) {
 		c.Detail = "none runs in this home"
 		return c
 	}

@@ -64,10 +64,10 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 		return err
 	}
 	if n.url == "" {
-		return root.Usage("nobody can be asked here: give --url, such as --url %s, and --token-stdin or --token-env", app.ProposedKernel)
+		return root.Usage("nobody can be asked here: give --url, such as --url %s, and --token-stdin or --token-env", notesadmin.ProposedKernel)
 	}
 	var err error
-	if n.url, err = app.KernelAddress(n.url); err != nil {
+	if n.url, err = notesadmin.KernelAddress(n.url); err != nil {
 		return root.Usage("--url: %v", err)
 	}
 	saved, _ := app.Connections(cfg, p.Env)

@@ -48,7 +48,7 @@ func (p commands) keepToken(ctx context.Context, cfg *config.Config, connection,
 }
 
 // forgetToken drops the secret of a connection, if its token is one.
-func (p commands) forgetToken(ctx context.Context, cfg *config.Config, c app.SavedKernel) {
+func (p commands) forgetToken(ctx context.Context, cfg *config.Config, c notesadmin.SavedKernel) {
 	if c.TokenShown() != tokenForm(c.Name) {
 		return
 	}
@@ -115,7 +115,7 @@ func connectionPath(name string, field ...string) string {
 
 // ownConnection is a saved connection that a command may change. One of an older program's file
 // is not ours to change.
-func ownConnection(op, name string, saved *app.SavedKernels) (app.SavedKernel, error) {
+func ownConnection(op, name string, saved *notesadmin.SavedKernels) (notesadmin.SavedKernel, error) {
 	c, ok := saved.Get(name)
 	switch {
 	case !ok:

@@ -22,7 +22,7 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 	if err := p.askName(ctx, &saved, n); err != nil {
 		return nil, err
 	}
-	proposed := app.ProposedKernel
+	proposed := notesadmin.ProposedKernel
 	if old, ok := saved.Get(output.First(currentOf(&saved), n.name)); ok {
 		proposed = old.URL
 	}
@@ -55,7 +55,7 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 }
 
 // askName asks what to call the connection. One that is there is replaced only after a yes.
-func (p commands) askName(ctx context.Context, saved *app.SavedKernels, n *newKernel) error {
+func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n *newKernel) error {
 	for given := n.name; ; given = "" {
 		var err error
 		if n.name = given; n.name == "" {
@@ -84,7 +84,7 @@ func (p commands) askAddress(ctx context.Context, proposed string, n *newKernel)
 		if err != nil {
 			return err
 		}
-		if n.url, err = app.KernelAddress(address); err == nil {
+		if n.url, err = notesadmin.KernelAddress(address); err == nil {
 			return nil
 		}
 		fmt.Fprintf(p.Err, "  %v\n", err)

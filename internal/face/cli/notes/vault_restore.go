@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
@@ -38,13 +38,13 @@ func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) err
 		if err != nil {
 			return err
 		}
-		switch g, err := app.FindGateway(cfg.Paths); {
+		switch g, err := home.FindGateway(cfg.Paths); {
 		case err == nil:
 			return &tool.Error{
 				Op: "restore the vault", Kind: tool.Conflicting, Subject: v.Path(), Message: fmt.Sprintf("a gateway has it open (pid %d): nothing was changed", g.PID),
 				Hint: "stop it, restore, and start it again",
 			}
-		case !errors.Is(err, app.ErrNoGateway):
+		case !errors.Is(err, home.ErrNoGateway):
 			return err
 		}
 		if err := v.MayRestore(backup); err != nil {

@@ -17,20 +17,20 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/tool"
 )
 
 // Client is the running gateway of this home, asked over /api/v1 with its control key.
 type Client struct {
-	Gateway app.Gateway
+	Gateway home.Gateway
 	Await   []string
 	client  *http.Client
 }
 
-func New(cfg *config.Config, g app.Gateway, servers []string) *Client {
+func New(cfg *config.Config, g home.Gateway, servers []string) *Client {
 	t := &http.Transport{
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: Roots(cfg)},
 		ExpectContinueTimeout: aliveTime,

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/web"
 	"collie/internal/pipeline"
 	"collie/internal/pipeline/audit"
@@ -42,7 +42,7 @@ func gateway(t *testing.T, src tool.Source) *Client {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: r.Header.Get("Authorization") == "Bearer key"}
 		},
 	}))
-	r := New(&config.Config{}, app.Gateway{URL: srv.URL, Control: "key"}, nil)
+	r := New(&config.Config{}, home.Gateway{URL: srv.URL, Control: "key"}, nil)
 	t.Cleanup(func() {
 		r.Close()
 		srv.Close()
@@ -247,7 +247,7 @@ func TestRemoteThatGoesAway(t *testing.T) {
 		_ = conn.Close()
 	}))
 	t.Cleanup(srv.Close)
-	r := New(&config.Config{}, app.Gateway{URL: srv.URL}, nil)
+	r := New(&config.Config{}, home.Gateway{URL: srv.URL}, nil)
 	t.Cleanup(r.Close)
 	_, err := r.Call(t.Context(), call("git/log", "{}", nil))
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Unavailable || !e.OutcomeUnknown {
@@ -271,7 +271,7 @@ func TestRemoteThatRefuses(t *testing.T) {
 		_, _ = w.Write((&tool.Error{Kind: tool.Denied, Message: "who are you?"}).Payload())
 	}))
 	t.Cleanup(srv.Close)
-	r := New(&config.Config{}, app.Gateway{URL: srv.URL}, nil)
+	r := New(&config.Config{}, home.Gateway{URL: srv.URL}, nil)
 	t.Cleanup(r.Close)
 	if _, err := r.Call(t.Context(), call("git/log", "{}", nil)); tool.KindOf(err) != tool.Denied {
 		t.Errorf("Call = %v, want kind %s", err, tool.Denied)

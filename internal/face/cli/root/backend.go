@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/remote"
 	"collie/internal/tool"
 )
@@ -60,7 +61,7 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 			log.Info("the gateway of this home does not answer", "url", g.URL)
 		case err == nil:
 			log.Info(p.OtherGateway(&g, cfg))
-		case !errors.Is(err, app.ErrNoGateway):
+		case !errors.Is(err, home.ErrNoGateway):
 			log.Warn("gateway.json not read", "error", err)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/remote"
 	"collie/internal/tool"
 )
@@ -40,8 +40,8 @@ func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Cl
 // FindGateway finds the gateway that runs in this home; same says that it has these settings, and
 // this version. One that reads its settings where cfg came from and has not seen the newest is told
 // to read them: else a command that follows a change would start servers of its own.
-func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g app.Gateway, same bool, err error) {
-	g, err = app.FindGateway(cfg.Paths)
+func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g home.Gateway, same bool, err error) {
+	g, err = home.FindGateway(cfg.Paths)
 	if err != nil || g.Version != p.Version {
 		return g, false, err
 	}
@@ -49,7 +49,7 @@ func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g app.Ga
 		r := remote.New(cfg, g, nil)
 		r.Reread(ctx)
 		r.Close()
-		if now, err := app.FindGateway(cfg.Paths); err == nil {
+		if now, err := home.FindGateway(cfg.Paths); err == nil {
 			g = now
 		}
 	}
@@ -57,15 +57,15 @@ func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g app.Ga
 }
 
 // readsAlike reports whether a gateway reads its settings where cfg was read.
-func (p *Program) readsAlike(g *app.Gateway, cfg *config.Config) bool {
+func (p *Program) readsAlike(g *home.Gateway, cfg *config.Config) bool {
 	o := p.Options()
 	named, err := o.Named()
-	return err == nil && slices.Equal(named, g.Settings) && app.ProjectFile(cfg) == g.Project
+	return err == nil && slices.Equal(named, g.Settings) && home.ProjectFile(cfg) == g.Project
 }
 
 // OtherGateway says of a gateway that has not the settings of this command how they differ, and
 // what to do.
-func (p *Program) OtherGateway(g *app.Gateway, cfg *config.Config) string {
+func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 	if g.Version != p.Version {
 		return p.otherVersion(g) + "; restart it"
 	}
@@ -73,7 +73,7 @@ func (p *Program) OtherGateway(g *app.Gateway, cfg *config.Config) string {
 	o := p.Options()
 	named, err := o.Named()
 	switch {
-	case err == nil && slices.Equal(named, g.Settings) && g.Project != app.ProjectFile(cfg):
+	case err == nil && slices.Equal(named, g.Settings) && g.Project != home.ProjectFile(cfg):
 		return who + "those of another project; restart it from here to share its servers"
 	case err == nil && slices.Equal(named, g.Settings):
 		return fmt.Sprintf("the gateway that runs (pid %d) has not taken up these settings; collie doctor says why, or restart it", g.PID)
@@ -102,6 +102,6 @@ func (p *Program) TellOtherUnnamed(ctx context.Context) {
 	}
 }
 
-func (p *Program) otherVersion(g *app.Gateway) string {
+func (p *Program) otherVersion(g *home.Gateway) string {
 	return fmt.Sprintf("the gateway that runs (pid %d) has version %s, this is %s", g.PID, g.Version, p.Version)
 }

@@ -1,4 +1,5 @@
-package app
+// Package admin is what people see of server entries before they agree to anything: secrets hidden, effects named.
+package admin
 
 import (
 	"encoding/json"
@@ -29,7 +30,7 @@ type ProjectServer struct {
 
 // ProjectServers reads what a project's file would start. It opens no file and looks up no
 // variable, since nobody has agreed to that yet. own are the names of the user's servers.
-func ProjectServers(p *config.Project, own []string) []ProjectServer {
+func ProjectServers(p *config.Project, own []string, redact Redact) []ProjectServer {
 	out := make([]ProjectServer, 0, len(p.Servers))
 	for _, s := range p.Servers {
 		e, problems := entry.Parse(s.Name, s.Raw, entry.Options{
@@ -40,13 +41,13 @@ func ProjectServers(p *config.Project, own []string) []ProjectServer {
 		})
 		ps := ProjectServer{
 			Name: s.Name, Transport: string(e.Transport), Command: commandLine(&e),
-			Effects: effects(&e, s.Raw), Entry: HiddenEntry(s.Name, s.Raw, s.Dir),
+			Effects: effects(&e, s.Raw), Entry: HiddenEntry(s.Name, s.Raw, s.Dir, redact),
 		}
 		if slices.Contains(own, s.Name) {
 			ps.Effects = append(ps.Effects, "takes the place of your own server of that name")
 		}
 		for _, pr := range problems {
-			if pr.Severity == entry.SeverityError && pr.Rule != RuleUnset {
+			if pr.Severity == entry.SeverityError && pr.Rule != entry.RuleUnset {
 				ps.Problems = append(ps.Problems, pr.Message)
 			}
 		}

@@ -1,4 +1,5 @@
-package app
+// Package home is what processes of one home know of each other: which of them is its gateway, and how it is reached.
+package home
 
 import (
 	"crypto/rand"

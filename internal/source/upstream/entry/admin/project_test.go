@@ -1,4 +1,4 @@
-package app_test
+package admin_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
 // What a person sees before trusting a project is all that matters and no secret, and looking
@@ -41,7 +42,7 @@ func TestProjectServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := app.ProjectServers(p, []string{"mine", "other"})
+	got := entryadmin.ProjectServers(p, []string{"mine", "other"}, app.Redacted)
 	raw, err := json.Marshal(got)
 	if err != nil || strings.Contains(string(raw), "geheim") {
 		t.Errorf("a secret is shown: %s, %v", raw, err)
@@ -50,7 +51,7 @@ func TestProjectServers(t *testing.T) {
 		got[i].Entry = nil
 	}
 	in := filepath.Dir(file)
-	want := []app.ProjectServer{
+	want := []entryadmin.ProjectServer{
 		{Name: "all", Transport: "stdio", Command: `./run.sh "a b" --token *** ${TOKEN}`, Effects: []string{
 			"the program is " + filepath.Join(in, "run.sh"), "runs in " + p.Dir, "gets the variables A, B", "gets the variables in /dev/zero",
 			"gets your whole environment", "reads $TOKEN, secret TEAM", "is told of the folders /srv", "its tools run without asking",

@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"bytes"
@@ -7,40 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
-
-	"collie/internal/config"
 	"collie/internal/lazyregexp"
-	"collie/internal/pipeline/audit"
 	"collie/internal/source/upstream/entry"
 )
 
 const hiddenText = "***"
 
-// Hidden is cfg for people's eyes: what is secret in server entries and in the sections of
-// other packages reads "***". References such as ${GITHUB_TOKEN} stay.
-func Hidden(cfg *config.Config) *config.Config {
-	c := *cfg
-	redact := audit.NewRedactor(nil, audit.ContentFull)
-	c.SiYuan.Raw, c.Vault.Raw = hiddenKey(redacted(redact, c.SiYuan.Raw), c.SiYuan.Raw), redacted(redact, c.Vault.Raw)
-	c.Servers = slices.Clone(cfg.Servers)
-	for i := range c.Servers {
-		s := &c.Servers[i]
-		s.Raw = HiddenEntry(s.Name, s.Raw, s.Dir)
-	}
-	return &c
-}
+// Redact strikes secrets, and whatever looks like one, out of JSON.
+type Redact func(secrets []string, raw json.RawMessage) json.RawMessage
 
-// HiddenEntry is [Hidden] for one server entry; dir is the folder of its file. The order of
-// members is not kept.
-func HiddenEntry(name string, raw json.RawMessage, dir string) json.RawMessage {
+// HiddenEntry is one server entry for people's eyes: what is secret in it reads "***", references such as ${GITHUB_TOKEN}
+// stay. dir is the folder of its file. The order of members is not kept.
+func HiddenEntry(name string, raw json.RawMessage, dir string, redact Redact) json.RawMessage {
 	// With every variable empty, what is secret is what the file itself tells.
 	e, _ := entry.Parse(name, raw, entry.Options{Dir: dir, Env: func(string) (string, bool) { return "", true }})
-	redact := audit.NewRedactor(e.Secrets, audit.ContentFull)
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		return redacted(redact, raw) // no object
+		return redact(e.Secrets, raw) // no object
 	}
 	kept := shownParts(&e, fields)
 	for name := range kept {
@@ -53,7 +36,7 @@ func HiddenEntry(name string, raw json.RawMessage, dir string) json.RawMessage {
 		}
 	}
 	out := map[string]json.RawMessage{}
-	if json.Unmarshal(redacted(redact, encode(fields)), &out) != nil {
+	if json.Unmarshal(redact(e.Secrets, encode(fields)), &out) != nil {
 		panic("app: a redacted entry is not JSON")
 	}
 	maps.Copy(out, kept)
@@ -74,27 +57,6 @@ func shownParts(e *entry.Entry, fields map[string]json.RawMessage) map[string]js
 	if json.Unmarshal(fields["args"], &args) == nil && len(args) > 0 && len(args) <= len(e.Args) {
 		own := e.Args[len(e.Args)-len(args):] // the others stand in "command"
 		out["args"] = encode(own)
-	}
-	return out
-}
-
-func redacted(r *audit.Redactor, raw json.RawMessage) json.RawMessage {
-	if raw == nil {
-		return nil
-	}
-	return r.AppendJSON(nil, raw)
-}
-
-// hiddenKey hides the key in a redacted section "siyuan": its name alone does not tell that it is a secret, and a
-// reference in the section as it was would be taken for one.
-func hiddenKey(section, was json.RawMessage) json.RawMessage {
-	key := gjson.GetBytes(was, "undoKey")
-	if key.Type != gjson.String {
-		return section
-	}
-	out, err := sjson.SetBytes(section, "undoKey", hideText(key.Str))
-	if err != nil {
-		panic("app: a section that was parsed is not JSON: " + err.Error())
 	}
 	return out
 }
@@ -126,7 +88,7 @@ func hideTexts(raw json.RawMessage) json.RawMessage {
 	case '"':
 		var s string
 		if json.Unmarshal(raw, &s) == nil {
-			return encode(hideText(s))
+			return encode(HideText(s))
 		}
 	case 't', 'f', 'n':
 		return raw
@@ -137,9 +99,9 @@ func hideTexts(raw json.RawMessage) json.RawMessage {
 // reference is a text that only refers to variables, as the value of a header may.
 var reference = lazyregexp.New(`^((?:[A-Za-z0-9-]+: *)?(?:Bearer|Basic|token)? *)?(\$\{[^}]*\})+$`)
 
-// hideText hides s unless all that may be secret in it comes from variables. The name before
+// HideText hides s unless all that may be secret in it comes from variables. The name before
 // the value of a header that is written "Name: value" stays.
-func hideText(s string) string {
+func HideText(s string) string {
 	switch name, _, isHeader := strings.Cut(s, ": "); {
 	case s == "" || reference.MatchString(s) && !strings.Contains(s, ":-"):
 		return s

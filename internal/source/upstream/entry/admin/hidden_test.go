@@ -1,4 +1,4 @@
-package app_test
+package admin_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/app"
+	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
 func TestHiddenEntry(t *testing.T) {
@@ -33,7 +34,7 @@ func TestHiddenEntry(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, string(app.HiddenEntry("n", []byte(tt.raw), "/d"))); diff != "" {
+			if diff := cmp.Diff(tt.want, string(entryadmin.HiddenEntry("n", []byte(tt.raw), "/d", app.Redacted))); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -1,11 +1,11 @@
-package app_test
+package home_test
 
 import (
 	"strings"
 	"testing"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/home"
 	"collie/internal/tool"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestClaimOfAHomeThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	// Nobody makes folders there, whoever runs the test.
-	release, err := app.Claim(config.Paths{State: "/sys/collie"})
+	release, err := home.Claim(config.Paths{State: "/sys/collie"})
 	if err == nil {
 		release()
 		t.Fatal("it is claimed")

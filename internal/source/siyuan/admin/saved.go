@@ -1,0 +1,20 @@
+package admin
+
+import (
+	"collie/internal/source/siyuan/connection"
+)
+
+// The SiYuan source's own types, for those who manage it through [Notes].
+type (
+	// SavedKernels are the connections that are saved, and SavedKernel is one of them.
+	SavedKernels = connection.Settings
+	SavedKernel  = connection.Connection
+	// KernelChoice is the kernel that is talked to.
+	KernelChoice = connection.Choice
+)
+
+// ProposedKernel is the address that a person is offered who names none.
+const ProposedKernel = connection.Proposed
+
+// KernelAddress checks the address of a kernel and returns it without slashes at its end.
+func KernelAddress(text string) (string, error) { return connection.Address(text) }
