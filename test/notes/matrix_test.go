@@ -110,6 +110,7 @@ func (s *stock) fresh() {
 		s.life.end() // a real kernel has one world at a time
 	}
 	s.life = &life{TB: s.t}
+	s.t.TempDir() // the folders go at the end of what is cleaned up: behind the life that writes into them
 	s.t.Cleanup(s.life.end)
 	w := newWorld(s.life, layout{crossed: true})
 	plain(w)
