@@ -13,6 +13,7 @@ import (
 	"collie/internal/sqlguard"
 	"collie/internal/sqliteconn"
 	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
 
@@ -26,7 +27,19 @@ func file(t testing.TB) (path string) {
 	}
 	err = w.Update(t.Context(), func(tx *workspace.Tx) error {
 		open := tx.CreateNotebook("Open")
-		tx.AddDocument(open, nil, "Fruit 水果", "", tx.Identify(markup.Parse("# Apple 苹果\n\napple pie #fruit#\n\n- one\n- two")))
+		// Statements compare ids of blocks with those of attributes and spans, and what is made in one second has any order.
+		blocks := markup.Parse("# Apple 苹果\n\napple pie #fruit#\n\n- one\n- two")
+		n := 0
+		for _, b := range blocks {
+			b.Walk(func(b *tree.Block) {
+				n++
+				if b.Attrs == nil {
+					b.Attrs = map[string]string{}
+				}
+				b.Attrs["id"] = fmt.Sprintf("209901010000%02d-fruitsx", n)
+			})
+		}
+		tx.AddDocument(open, nil, "Fruit 水果", "20240101000000-fruitsx", tx.Identify(blocks))
 		shut := tx.CreateNotebook("Shut")
 		tx.AddDocument(shut, nil, canary+" title", "", tx.Identify(markup.Parse(canary+" text")))
 		tx.Flush()
