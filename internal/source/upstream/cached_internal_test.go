@@ -129,6 +129,7 @@ func TestAnOlderListIsNotAdopted(t *testing.T) {
 		defer set.Close(context.Background())
 		set.Start(nil)
 		<-set.Settled()
+		synctest.Wait() // what comes behind the first lists is kept by then
 		s := set.servers[0]
 		offers := func() string { return s.Offer().Tools[0].Actions[0].Name }
 		o.Cache.Store("m", kept(t, spec, o, "theirs"))
