@@ -59,9 +59,17 @@ func TestMessagesFindTheirSource(t *testing.T) {
 	defer c.Close()
 	const roots, progress = "notifications/roots/list_changed", "notifications/progress"
 	for _, tc := range []struct{ profile, method, params, want string }{
-		{"", "vendor/x", `{}`, ""}, {"", "vendor/x", `{"id":"of-b"}`, "b"}, {"", progress, `{"id":"of-a"}`, "a"}, {"", roots, ``, "a b"},
-		{"one", "vendor/x", `{}`, "b"}, {"one", "vendor/x", `{"id":"of-a"}`, "b"}, {"one", progress, `{}`, ""}, {"one", roots, ``, "b"},
-		{"less", "vendor/x", `{}`, "b"}, {"none", "vendor/x", `{"id":"of-a"}`, ""}, {"none", roots, ``, ""},
+		{"", "vendor/x", `{}`, ""},
+		{"", "vendor/x", `{"id":"of-b"}`, "b"},
+		{"", progress, `{"id":"of-a"}`, "a"},
+		{"", roots, ``, "a b"},
+		{"one", "vendor/x", `{}`, "b"},
+		{"one", "vendor/x", `{"id":"of-a"}`, "b"},
+		{"one", progress, `{}`, ""},
+		{"one", roots, ``, "b"},
+		{"less", "vendor/x", `{}`, "b"},
+		{"none", "vendor/x", `{"id":"of-a"}`, ""},
+		{"none", roots, ``, ""},
 	} {
 		a.told, b.told = nil, nil
 		heard := c.Tell(&tool.Message{Method: tc.method, Params: []byte(tc.params), Profile: tc.profile})

@@ -15,8 +15,12 @@ var limits = []struct {
 	id    sqlite.Limit
 	value int32
 }{
-	{sqlite.LimitLength, 4 << 20}, {sqlite.LimitSQLLength, maxStatement}, {sqlite.LimitLikePatternLength, 1000},
-	{sqlite.LimitCompoundSelect, 100}, {sqlite.LimitFunctionArg, 32}, {sqlite.LimitAttached, 0},
+	{sqlite.LimitLength, 4 << 20},
+	{sqlite.LimitSQLLength, maxStatement},
+	{sqlite.LimitLikePatternLength, 1000},
+	{sqlite.LimitCompoundSelect, 100},
+	{sqlite.LimitFunctionArg, 32},
+	{sqlite.LimitAttached, 0},
 }
 
 // run is how a statement runs.

@@ -28,8 +28,14 @@ var searched = setOf("name alias memo tag content fcontent ial")
 
 // indexes are those that decide how a statement is carried out: a table, and its columns.
 var indexes = [][2]string{
-	{"blocks", "id"}, {"blocks", "parent_id"}, {"blocks", "root_id"}, {"blocks", "root_id id hash"}, {"spans", "root_id"},
-	{"assets", "root_id"}, {"attributes", "block_id"}, {"attributes", "root_id"},
+	{"blocks", "id"},
+	{"blocks", "parent_id"},
+	{"blocks", "root_id"},
+	{"blocks", "root_id id hash"},
+	{"spans", "root_id"},
+	{"assets", "root_id"},
+	{"attributes", "block_id"},
+	{"attributes", "root_id"},
 }
 
 // layout is how a database with the documented tables differs from the documented one.

@@ -62,11 +62,13 @@ func doors(t *testing.T, w *world, s *site) []door {
 		}
 	}
 	for _, dialogue := range []bool{false, true} {
-		list = append(list, door{map[bool]string{false: "API", true: "API dialogue"}[dialogue], "token at the API",
+		list = append(list, door{
+			map[bool]string{false: "API", true: "API dialogue"}[dialogue], "token at the API",
 			func(t *testing.T, _ func(gjson.Result)) gjson.Result {
 				_, last := s.api(t, s.token, dialogue, `,"capabilities":{"elicitation":{}},"confirms":true`)
 				return last
-			}})
+			},
+		})
 	}
 	return append(list, door{"own command", "", func(t *testing.T, _ func(gjson.Result)) gjson.Result {
 		run := w.cliIn(t, s.Home, nil, "--config", w.settings, "--json", "system", "workspace-info")

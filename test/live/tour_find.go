@@ -9,8 +9,10 @@ func (s *smoke) search() {
 	s.write("Refers", "See (("+goal+" 'the goal')).")
 	s.want("fulltext", s.do("search.fulltext", args{"query": s.word}).Raw, goal)
 	for _, method := range []args{
-		{"query": s.word + "*", "method": "query_syntax"}, {"query": s.word + ".*tag", "method": "regex"},
-		{"query": "SELECT * FROM blocks WHERE content LIKE '%" + s.word + "%' AND type = 'p'", "method": "sql"}, {"query": goal},
+		{"query": s.word + "*", "method": "query_syntax"},
+		{"query": s.word + ".*tag", "method": "regex"},
+		{"query": "SELECT * FROM blocks WHERE content LIKE '%" + s.word + "%' AND type = 'p'", "method": "sql"},
+		{"query": goal},
 	} {
 		s.want("fulltext "+method["query"].(string), s.do("search.fulltext", method).Raw, goal)
 	}

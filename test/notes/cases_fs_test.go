@@ -70,7 +70,8 @@ var notebookCases = []kase{
 	}},
 	{act: "notebook.set_conf", how: "with a template that queries", kind: everywhere, need: r, writes: true, args: func(_ *world, p *place) object {
 		return object{"notebook": p.nb, "conf": object{"dailyNoteTemplatePath": "/zqquery.md"}}
-	}}, {act: "notebook.set_icon", need: rw, args: func(_ *world, p *place) object { return object{"notebook": p.nb, "icon": "1f4d4"} }},
+	}},
+	{act: "notebook.set_icon", need: rw, args: func(_ *world, p *place) object { return object{"notebook": p.nb, "icon": "1f4d4"} }},
 	{act: "notebook.get_permissions", how: "all", kind: filters, shows: "name", args: nothing},
 	{act: "notebook.get_permissions", need: r, args: func(_ *world, p *place) object { return object{"notebook": p.nb} }},
 	{act: "notebook.set_permission", kind: people, args: func(_ *world, p *place) object { return object{"notebook": p.nb, "permission": "rwd"} }},

@@ -25,7 +25,9 @@ func TestTagsOfHiddenNotes(t *testing.T) {
 	}
 	write := randomCall{"block.append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"own #%s# and #%s/x#"}`, doc, label, label)}
 	read := []randomCall{
-		{"tag.list", `{}`}, {"fs.read", fmt.Sprintf(`{"path":%q}`, p.with.open.human("a"))}, {"block.get_kramdown", fmt.Sprintf(`{"id":%q}`, doc)},
+		{"tag.list", `{}`},
+		{"fs.read", fmt.Sprintf(`{"path":%q}`, p.with.open.human("a"))},
+		{"block.get_kramdown", fmt.Sprintf(`{"id":%q}`, doc)},
 		{"search.fulltext", `{"query":"own"}`},
 	}
 	calls := append([]randomCall{write, {"tag.rename", fmt.Sprintf(`{"oldLabel":%q,"newLabel":"zqnew"}`, label)}}, read...)

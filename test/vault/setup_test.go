@@ -139,7 +139,8 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 		}
 		return []call{
 			{endpoint: "/api/notebook/createNotebook", body: object{"name": "Samples 样本"}, made: map[string]string{"/data/notebook/id": box}},
-			{endpoint: "/api/notebook/setNotebookConf", body: object{"notebook": box, "conf": object{"icon": "1f4d8", "sort": 1}}}, doc("/A"), doc("/B"),
+			{endpoint: "/api/notebook/setNotebookConf", body: object{"notebook": box, "conf": object{"icon": "1f4d8", "sort": 1}}},
+			doc("/A"), doc("/B"),
 		}
 	},
 	"filetree#120": func(body, _ gjson.Result) []call { return removals(body.Get("id").Str) },

@@ -96,7 +96,9 @@ func TestSummarize(t *testing.T) {
 		},
 		Actions: []analytics.ActionCount{
 			{Tool: "fs", Action: "read", Count: 2, ErrorCount: 1, AvgDurationMs: 15},
-			{Tool: "a", Action: "x", Count: 1}, {Tool: "b", Action: "x", Count: 1}, {Tool: "fs", Action: "ls", Count: 1, AvgDurationMs: 3.5},
+			{Tool: "a", Action: "x", Count: 1},
+			{Tool: "b", Action: "x", Count: 1},
+			{Tool: "fs", Action: "ls", Count: 1, AvgDurationMs: 3.5},
 		},
 		Hours:   [24]int{0: 2, 22: 3},
 		Dropped: 7,

@@ -25,11 +25,15 @@ func TestCellsRoundTrip(t *testing.T) {
 		{"number", object{"number": object{"content": 1234.5, "isNotEmpty": true, "format": "commas"}}, "number", `{"content":1234.5,"isNotEmpty":true,"format":"commas","formattedContent":"1,234.5"}`, ""},
 		{"number", object{"number": object{"isNotEmpty": false}}, "number", `{"content":0,"isNotEmpty":false,"format":"","formattedContent":""}`, ""},
 		{
-			"date", object{"date": object{"content": 1722470400000, "isNotEmpty": true, "isNotTime": true}}, "date",
+			"date",
+			object{"date": object{"content": 1722470400000, "isNotEmpty": true, "isNotTime": true}},
+			"date",
 			`{"content":1722470400000,"isNotEmpty":true,"hasEndDate":false,"isNotTime":true,"content2":0,"isNotEmpty2":false,"formattedContent":""}`, "",
 		},
 		{
-			"date", object{"date": object{"content": 1722470400000, "isNotEmpty": true, "hasEndDate": true, "content2": 1722556800000, "isNotEmpty2": true}}, "date",
+			"date",
+			object{"date": object{"content": 1722470400000, "isNotEmpty": true, "hasEndDate": true, "content2": 1722556800000, "isNotEmpty2": true}},
+			"date",
 			`{"content":1722470400000,"isNotEmpty":true,"hasEndDate":true,"isNotTime":false,"content2":1722556800000,"isNotEmpty2":true,"formattedContent":""}`, "",
 		},
 		{"select", object{"mSelect": []any{object{"content": "Doing 进行", "color": "2"}}}, "mSelect", `[{"content":"Doing 进行","color":"2"}]`, ""},

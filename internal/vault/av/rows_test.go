@@ -82,7 +82,8 @@ func TestOrderOfRows(t *testing.T) {
 		t.Errorf("new rows come first: %s", got)
 	}
 	v.do(object{"action": "insertAttrViewBlock", "avID": db, "previousID": rowB, "srcs": []any{
-		object{"itemID": target1, "isDetached": true, "content": "1"}, object{"itemID": target2, "isDetached": true, "content": "2"},
+		object{"itemID": target1, "isDetached": true, "content": "1"},
+		object{"itemID": target2, "isDetached": true, "content": "2"},
 		object{"itemID": rowA, "isDetached": true, "content": "taken"},
 	}})
 	if got := rows(v.render(db, nil)); got != strings.Join([]string{rowA, rowB, target1, target2, rowC}, " ") {

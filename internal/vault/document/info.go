@@ -57,7 +57,11 @@ func ago(d time.Duration) string {
 		name string
 		span time.Duration
 	}{
-		{"year", 365 * day}, {"month", 30 * day}, {"day", day}, {"hour", time.Hour}, {"minute", time.Minute},
+		{"year", 365 * day},
+		{"month", 30 * day},
+		{"day", day},
+		{"hour", time.Hour},
+		{"minute", time.Minute},
 		{"second", time.Second},
 	} {
 		switch n := d / unit.span; {

@@ -124,8 +124,10 @@ func TestTimesOfFrontMatter(t *testing.T) {
 	found := notes(t, w)
 	for page, want := range map[string][4]string{
 		"Millis": {tree.Stamp(time.UnixMilli(1641092645006)), "1641092645006", tree.Stamp(time.UnixMilli(1651838465238)), "1651838465238"},
-		"Zone": {tree.Stamp(time.Date(2022, 1, 1, 18, 4, 5, 0, time.UTC).Local()), "2022-01-02T03:04:05.678+09:00",
-			tree.Stamp(time.Date(2022, 5, 6, 7, 8, 9, 0, time.UTC).Local()), "2022-05-06T07:08:09Z"},
+		"Zone": {
+			tree.Stamp(time.Date(2022, 1, 1, 18, 4, 5, 0, time.UTC).Local()), "2022-01-02T03:04:05.678+09:00",
+			tree.Stamp(time.Date(2022, 5, 6, 7, 8, 9, 0, time.UTC).Local()), "2022-05-06T07:08:09Z",
+		},
 		"None":  {"", "once", "", "a while ago"},
 		"Plain": {"20220102030405", "", "20220506000000", ""},
 	} {

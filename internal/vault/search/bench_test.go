@@ -69,12 +69,21 @@ func BenchmarkFullText(b *testing.B) {
 		name, query string
 		more        object
 	}{
-		{"rare/english", "rareword", nil}, {"rare/chinese2", "稀有", nil}, {"rare/chinese4", "稀有词语", nil},
-		{"common/english", "banana", nil}, {"common/two", "banana apple", nil}, {"common/chinese2", "一丁", nil},
+		{"rare/english", "rareword", nil},
+		{"rare/chinese2", "稀有", nil},
+		{"rare/chinese4", "稀有词语", nil},
+		{"common/english", "banana", nil},
+		{"common/two", "banana apple", nil},
+		{"common/chinese2", "一丁", nil},
 		{"common/mixed", "banana 常见", nil},
-		{"frequent/english", "frequent", nil}, {"frequent/chinese2", "常见", nil}, {"frequent/chinese4", "常见词汇", nil},
-		{"frequent/page9", "frequent", object{"page": 9, "orderBy": 4}}, {"frequent/box", "frequent", object{"paths": []string{v.box}}},
-		{"syntax", "banana NOT apple", object{"method": 1}}, {"regexp/prefix", `rareword\s`, object{"method": 3}}, {"regexp/scan", `\d{9}`, object{"method": 3}},
+		{"frequent/english", "frequent", nil},
+		{"frequent/chinese2", "常见", nil},
+		{"frequent/chinese4", "常见词汇", nil},
+		{"frequent/page9", "frequent", object{"page": 9, "orderBy": 4}},
+		{"frequent/box", "frequent", object{"paths": []string{v.box}}},
+		{"syntax", "banana NOT apple", object{"method": 1}},
+		{"regexp/prefix", `rareword\s`, object{"method": 3}},
+		{"regexp/scan", `\d{9}`, object{"method": 3}},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			body := object{"query": bm.query}

@@ -179,10 +179,18 @@ func TestScope(t *testing.T) {
 		more object
 		want int
 	}{
-		{nil, 6}, {object{"paths": []string{v.box}}, 5}, {object{"paths": []string{other}}, 1}, {object{"paths": []string{v.box + top}}, 5},
-		{object{"paths": []string{v.box + below}}, 1}, {object{"paths": []string{other + below}}, 0}, {object{"paths": []string{other, v.box + below}}, 2},
-		{object{"paths": []string{v.box + strings.TrimSuffix(top, ".sy")}}, 1}, {object{"paths": []string{"'; drop table node; --"}}, 0},
-		{object{"types": object{"heading": true}}, 1}, {object{"types": object{"document": true}}, 1}, {object{"types": object{"heading": false}}, 0},
+		{nil, 6},
+		{object{"paths": []string{v.box}}, 5},
+		{object{"paths": []string{other}}, 1},
+		{object{"paths": []string{v.box + top}}, 5},
+		{object{"paths": []string{v.box + below}}, 1},
+		{object{"paths": []string{other + below}}, 0},
+		{object{"paths": []string{other, v.box + below}}, 2},
+		{object{"paths": []string{v.box + strings.TrimSuffix(top, ".sy")}}, 1},
+		{object{"paths": []string{"'; drop table node; --"}}, 0},
+		{object{"types": object{"heading": true}}, 1},
+		{object{"types": object{"document": true}}, 1},
+		{object{"types": object{"heading": false}}, 0},
 		{object{"types": object{"list": true, "listItem": true}}, 2},
 	}
 	for _, tt := range tests {
@@ -218,12 +226,20 @@ func TestMethods(t *testing.T) {
 		{"苹果 NOT apple", 1, []string{"<mark>苹果</mark>酱 jam"}},
 		{`"苹" OR pie`, 1, []string{"apple <mark>pie</mark>", "apple tart <mark>苹</mark>果", "<mark>苹</mark>果酱 jam"}},
 		{"content : 苹果酱", 1, []string{"<mark>苹果酱</mark> jam"}},
-		{"name : apple", 1, []string{}}, {"橙子 AND apple", 1, []string{}}, {"apple AND (", 1, []string{}}, {`"`, 1, []string{}},
+		{"name : apple", 1, []string{}},
+		{"橙子 AND apple", 1, []string{}},
+		{"apple AND (", 1, []string{}},
+		{`"`, 1, []string{}},
 		{"select * from blocks where content like '%apple%' order by content", 2, []string{"apple pie", "apple tart 苹果"}},
-		{"select content from blocks", 2, []string{}}, {"select nope from", 2, []string{}}, {"delete from blocks", 2, []string{}},
+		{"select content from blocks", 2, []string{}},
+		{"select nope from", 2, []string{}},
+		{"delete from blocks", 2, []string{}},
 		{"select 'x' as id, 'y' as content from blocks", 2, []string{}},
-		{`NEEDLE-\d+`, 3, []string{"<mark>NEEDLE-42</mark>"}}, {`(?i)needle-\w`, 3, []string{"<mark>NEEDLE-4</mark>2", "<mark>NEEDLE-x</mark>"}},
-		{`^苹.酱`, 3, []string{"<mark>苹果酱</mark> jam"}}, {`([`, 3, []string{}}, {`x*`, 3, nil},
+		{`NEEDLE-\d+`, 3, []string{"<mark>NEEDLE-42</mark>"}},
+		{`(?i)needle-\w`, 3, []string{"<mark>NEEDLE-4</mark>2", "<mark>NEEDLE-x</mark>"}},
+		{`^苹.酱`, 3, []string{"<mark>苹果酱</mark> jam"}},
+		{`([`, 3, []string{}},
+		{`x*`, 3, nil},
 	} {
 		got := v.contents(tt.query, object{"method": tt.method})
 		if tt.want == nil {

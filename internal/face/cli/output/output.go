@@ -2,12 +2,12 @@
 package output
 
 import (
-	"io"
-
 	"bytes"
-	"collie/internal/config"
 	"encoding/json"
 	"fmt"
+	"io"
+
+	"collie/internal/config"
 )
 
 // Output is where a command writes, and how.

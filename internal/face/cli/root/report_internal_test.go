@@ -24,15 +24,18 @@ func TestReportSaysItOnce(t *testing.T) {
 	}{
 		"one argument": {missing, []tool.Field{{Path: "--path", Message: missing}}, "✗ [validation_error] call: --path: " + missing + "\n"},
 		"a part of the message": {
-			`dataType is required: markdown or dom`, []tool.Field{{Path: "--data-type", Message: "is required: markdown or dom"}},
+			`dataType is required: markdown or dom`,
+			[]tool.Field{{Path: "--data-type", Message: "is required: markdown or dom"}},
 			"✗ [validation_error] call: --data-type is required: markdown or dom\n",
 		},
 		"one of several": {
-			"give a or b", []tool.Field{{Path: "--a", Message: "give a or b"}, {Path: "--b", Message: "give a or b"}},
+			"give a or b",
+			[]tool.Field{{Path: "--a", Message: "give a or b"}, {Path: "--b", Message: "give a or b"}},
 			"✗ [validation_error] call: give a or b\n",
 		},
 		"several": {
-			"no (and 1 more)", []tool.Field{{Path: "--a", Message: "no"}, {Path: "--b", Message: "nor this"}},
+			"no (and 1 more)",
+			[]tool.Field{{Path: "--a", Message: "no"}, {Path: "--b", Message: "nor this"}},
 			"✗ [validation_error] call: no (and 1 more)\n  --a: no\n  --b: nor this\n",
 		},
 		"another message": {"no", []tool.Field{{Path: "--a", Message: "too long"}}, "✗ [validation_error] call: no\n  --a: too long\n"},

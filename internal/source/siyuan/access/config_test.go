@@ -66,11 +66,13 @@ func TestFormats(t *testing.T) {
 		"nested": {
 			`{"fs": {"enabled": true, "actions": {"ls": true, "write": false}}, "tag": {"enabled": false}, "block": {"actions": {"delete": true}}}`,
 			nested, false,
-			map[string]string{"fs": without("fs", "write"), "tag": "", "block": strings.Join(slices.Sorted(maps.Keys(known["block"])), " ")}, nil,
+			map[string]string{"fs": without("fs", "write"), "tag": "", "block": strings.Join(slices.Sorted(maps.Keys(known["block"])), " ")},
+			nil,
 		},
 		"a list of names": {
 			`{"notebook": ["list", "create", "get_notebook_conf"], "tag": false, "mascot": true}`, category, true,
-			map[string]string{"notebook": "create get_conf list", "tag": ""}, nil,
+			map[string]string{"notebook": "create get_conf list", "tag": ""},
+			nil,
 		},
 		"an empty list": {`{"search": []}`, category, true, map[string]string{"search": ""}, nil},
 		"a list with old and odd names": {
@@ -88,7 +90,8 @@ func TestFormats(t *testing.T) {
 		},
 		"category, then flat": {
 			`{"notebook": ["create"], "list_notebooks": true, "tag": false, "get_tag": true}`, category, true,
-			map[string]string{"notebook": "list", "tag": "list"}, nil,
+			map[string]string{"notebook": "list", "tag": "list"},
+			nil,
 		},
 		"flat opens what is off by default": {`{"delete_block": true, "get_system_conf": true}`, flat, true, map[string]string{"block": "delete", "system": "conf"}, nil},
 		"nested wins over the rest": {
@@ -102,17 +105,20 @@ func TestFormats(t *testing.T) {
 		},
 		"old names in a nested file": {
 			`{"document": {"actions": {"get_path": false, "get_ids": true, "lookup": false, "create_empty": false, "set_icon": false, "set_cover": true}}}`, nested, true,
-			map[string]string{"document": without("document", "lookup", "create")}, nil,
+			map[string]string{"document": without("document", "lookup", "create")},
+			nil,
 		},
 		"only booleans count": {
-			`{"fs": {"enabled": "no", "actions": {"ls": 0, "tree": null, "rm": "false"}}, "tag": {"actions": []}, "av": null}`, nested, false, map[string]string{},
+			`{"fs": {"enabled": "no", "actions": {"ls": 0, "tree": null, "rm": "false"}}, "tag": {"actions": []}, "av": null}`, nested, false,
+			map[string]string{},
 			[]string{
 				`av: expected an object with "enabled" and "actions"`, "fs.actions.ls: expected true or false", "fs.actions.rm: expected true or false",
 				"fs.actions.tree: expected true or false", "fs.enabled: expected true or false", "tag.actions: expected an object of action names and true or false",
 			},
 		},
 		"unknown names": {
-			`{"fs": {"actions": {"lz": true, "reed": true}}, "fss": {"actions": {}}, "extension": {"enabled": true, "actions": {"list": true}}}`, nested, false, map[string]string{},
+			`{"fs": {"actions": {"lz": true, "reed": true}}, "fss": {"actions": {}}, "extension": {"enabled": true, "actions": {"list": true}}}`, nested, false,
+			map[string]string{},
 			[]string{`fs.actions.lz: unknown action; did you mean "ls"?`, `fs.actions.reed: unknown action; did you mean "read"?`, `fss: unknown name; did you mean "fs"?`},
 		},
 		"no actions, no tool":   {`{"mascot": {"enabled": true, "actions": {"get_balance": false, "shop": false, "buy": false}}}`, nested, false, map[string]string{"mascot": ""}, nil},

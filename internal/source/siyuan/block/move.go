@@ -49,8 +49,10 @@ func move() *action.Action {
 			action.OnBlock(access.Write, "id"), action.OnBlock(access.Write, "ids"),
 			action.OnBlock(access.Write, "previousID"), action.OnBlock(access.Write, "parentID"),
 		},
-		Endpoints: []string{"block/moveBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns", "transactions", "sqlite/flushTransaction",
-			"attr/getBlockAttrs", "block/getChildBlocks"},
+		Endpoints: []string{
+			"block/moveBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns", "transactions", "sqlite/flushTransaction",
+			"attr/getBlockAttrs", "block/getChildBlocks",
+		},
 		Result:  moveResult{},
 		Example: `{"id":"20260102030405-abcdefg","previousID":"20260102030405-bcdefgh"}`,
 		Effect: func(r *action.Request) string {

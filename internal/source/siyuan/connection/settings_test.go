@@ -73,7 +73,8 @@ func TestOldFiles(t *testing.T) {
 		"the older": {map[string]string{older: "\ufeff" + `{"apiUrl": "http://x", "token": "t"}`}, older, choice{connection.FromConnection, "default", "http://x", "t", ""}},
 		"no current": {
 			map[string]string{newer: `{"profiles": {"default": {"apiUrl": "http://d", "token": "env:X"}, "work": {"apiUrl": "http://w"}}}`},
-			newer, choice{connection.FromConnection, "default", "http://d", "env:X", ""},
+			newer,
+			choice{connection.FromConnection, "default", "http://d", "env:X", ""},
 		},
 		"none": {nil, "", choice{}},
 	} {

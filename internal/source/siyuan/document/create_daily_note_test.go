@@ -54,7 +54,10 @@ func TestDailyNoteThatReadsEverything(t *testing.T) {
 		savePath, templatePath string
 		kind                   tool.ErrorKind
 	}{
-		{query, "", tool.Denied}, {"/one", "/query.md", tool.Denied}, {"/two", "query", tool.Denied}, {"/three", "/none.md", tool.Denied},
+		{query, "", tool.Denied},
+		{"/one", "/query.md", tool.Denied},
+		{"/two", "query", tool.Denied},
+		{"/three", "/none.md", tool.Denied},
 		{"/four", "/../../outside.md", tool.InvalidPath},
 	} {
 		conf(tt.savePath, tt.templatePath)

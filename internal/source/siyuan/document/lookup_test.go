@@ -68,8 +68,10 @@ func TestLookupRefused(t *testing.T) {
 	k := actiontest.New(t)
 	nb, other := k.Notebook("A"), k.Notebook("B")
 	id := k.Doc(other, "/D", "")
-	for _, call := range []string{`{}`, args("id", id, "notebook", nb), args("notebook", nb), args("path", path(id)),
-		args("notebook", nb, "path", path(id), "hpath", "/D")} {
+	for _, call := range []string{
+		`{}`, args("id", id, "notebook", nb), args("notebook", nb), args("path", path(id)),
+		args("notebook", nb, "path", path(id), "hpath", "/D"),
+	} {
 		k.Refused(t, act(t, "lookup"), call, tool.Conflicting)
 	}
 	for _, call := range []string{args("notebook", nb, "path", path(id)), args("notebook", nb, "hpath", "/D"), args("id", ghost)} {

@@ -119,12 +119,23 @@ func TestMvRefusals(t *testing.T) {
 		from, to string
 		kind     tool.ErrorKind
 	}{
-		{"/Work/A", "/Work/C", tool.Exists}, {"/Work/A", "/Work/A/B/A", tool.Conflicting}, {"/Work/A", "/Work/A/New", tool.Conflicting},
-		{"/Work/A", "/Work/A", tool.Conflicting}, {"/Work/A", "/Work/No/A", tool.Unknown}, {"/Work/No", "/Work/D", tool.Unknown},
-		{"/Work/A", "/New", tool.InvalidPath}, {"/Work/A", "/", tool.InvalidPath}, {"/Work", "/Work/D", tool.InvalidPath},
-		{"/AGENTS.md", "/Work/D", tool.InvalidPath}, {"/Work/A", "/AGENTS.md", tool.InvalidPath}, {"/Work/C", "/Low/D", tool.Denied},
-		{"/Low/A", "/Work/D", tool.Denied}, {"/Work/C", "/Hidden/D", tool.Unknown}, {"/Hidden/S", "/Work/D", tool.Unknown},
-		{"/Work/C", "/Hidden", tool.InvalidPath}, {"/Work/A", "/Work", tool.Conflicting},
+		{"/Work/A", "/Work/C", tool.Exists},
+		{"/Work/A", "/Work/A/B/A", tool.Conflicting},
+		{"/Work/A", "/Work/A/New", tool.Conflicting},
+		{"/Work/A", "/Work/A", tool.Conflicting},
+		{"/Work/A", "/Work/No/A", tool.Unknown},
+		{"/Work/No", "/Work/D", tool.Unknown},
+		{"/Work/A", "/New", tool.InvalidPath},
+		{"/Work/A", "/", tool.InvalidPath},
+		{"/Work", "/Work/D", tool.InvalidPath},
+		{"/AGENTS.md", "/Work/D", tool.InvalidPath},
+		{"/Work/A", "/AGENTS.md", tool.InvalidPath},
+		{"/Work/C", "/Low/D", tool.Denied},
+		{"/Low/A", "/Work/D", tool.Denied},
+		{"/Work/C", "/Hidden/D", tool.Unknown},
+		{"/Hidden/S", "/Work/D", tool.Unknown},
+		{"/Work/C", "/Hidden", tool.InvalidPath},
+		{"/Work/A", "/Work", tool.Conflicting},
 	} {
 		kit.Refused(t, act(t, "mv"), args(t, "from", c.from, "to", c.to), c.kind)
 	}
@@ -181,7 +192,9 @@ func TestReorder(t *testing.T) {
 	}
 	reset(kit)
 	for _, bad := range [][]string{
-		{"/Work/P/A", "/Work/P/B"}, {"/Work/P/A", "/Work/P/B", "/Work/P/B", "/Work/P/C 丙"}, {"/Work/P/A", "/Work/P/B", "/Work/P/C 丙", "/Work/P"},
+		{"/Work/P/A", "/Work/P/B"},
+		{"/Work/P/A", "/Work/P/B", "/Work/P/B", "/Work/P/C 丙"},
+		{"/Work/P/A", "/Work/P/B", "/Work/P/C 丙", "/Work/P"},
 		{"/Work/P/A", "/Work/P/B", "/Other/P/C 丙"},
 	} {
 		e := failure(t, kit.Refused(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", bad), tool.Conflicting))

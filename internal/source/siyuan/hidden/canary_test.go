@@ -42,8 +42,10 @@ func (s *scene) asks() []ask {
 		id := s.id(doc)
 		add("fs.read", "path", path, "tokenBudget", 32000, "includeBlockIds", true)
 		add("fs.ls", "path", path)
-		for _, act := range []string{"block.get_kramdown", "block.dom", "block.info", "block.get_attrs", "block.get_children", "document.get_child_blocks",
-			"document.get_outline", "document.get_child_docs", "file.export_md", "file.get_doc_assets", "search.get_backlinks"} {
+		for _, act := range []string{
+			"block.get_kramdown", "block.dom", "block.info", "block.get_attrs", "block.get_children", "document.get_child_blocks",
+			"document.get_outline", "document.get_child_docs", "file.export_md", "file.get_doc_assets", "search.get_backlinks",
+		} {
 			add(act, "id", id)
 		}
 		add("document.lookup", "id", id, "include", []string{"id", "ids", "path", "hpath", "docInfo"})

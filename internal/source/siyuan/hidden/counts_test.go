@@ -260,8 +260,10 @@ func TestNoTitleTellsAHiddenCode(t *testing.T) {
 			name string
 			args object
 		}{
-			{"search.get_backlinks", object{"id": id}}, {"block.docs_info", object{"ids": []string{id}, "refCount": true}},
-			{"document.lookup", object{"id": id, "include": []string{"docInfo"}}}, {"search.search_refs", object{"id": id, "k": text}},
+			{"search.get_backlinks", object{"id": id}},
+			{"block.docs_info", object{"ids": []string{id}, "refCount": true}},
+			{"document.lookup", object{"id": id, "include": []string{"docInfo"}}},
+			{"search.search_refs", object{"id": id, "k": text}},
 		} {
 			got, err := w.do(call.name, call.args)
 			if err != nil {

@@ -52,9 +52,11 @@ func TestSQLStaysReadOnly(t *testing.T) {
 		again bool
 	}{
 		{-1, "unknown [mode]", true},
-		{1, "no such column: mode", false}, {1, "near \"unknown [mode]\": syntax error", false},
+		{1, "no such column: mode", false},
+		{1, "near \"unknown [mode]\": syntax error", false},
 		{1, "unknown [mode]", false},
-		{-1, "SQL statement is not a read-only query", false}, {-1, "This operation is not supported in read-only mode", false},
+		{-1, "SQL statement is not a read-only query", false},
+		{-1, "This operation is not supported in read-only mode", false},
 	} {
 		var modes []string
 		c := serving(t, func(w http.ResponseWriter, r *http.Request) {

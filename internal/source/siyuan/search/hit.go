@@ -70,9 +70,13 @@ func hitFields(list string) []action.Field {
 		{Name: list + "[].name", About: "its name, alias, memo and tags, where it has them"},
 	}
 	for _, f := range [...]action.Field{
-		{Name: "box", About: "its notebook"}, {Name: "rootID", About: "its document"}, {Name: "parentID", About: "the block above it"},
-		{Name: "path", About: "storage path of its document"}, {Name: "excerpt", About: "the first 200 characters"},
-		{Name: "content", About: "its text as HTML with <mark> around matches"}, {Name: "markdown", About: "its Markdown, 400 characters at most"},
+		{Name: "box", About: "its notebook"},
+		{Name: "rootID", About: "its document"},
+		{Name: "parentID", About: "the block above it"},
+		{Name: "path", About: "storage path of its document"},
+		{Name: "excerpt", About: "the first 200 characters"},
+		{Name: "content", About: "its text as HTML with <mark> around matches"},
+		{Name: "markdown", About: "its Markdown, 400 characters at most"},
 		{Name: "refText", About: "what a reference to it would show"},
 	} {
 		fields = append(fields, action.Field{Name: list + "[]." + f.Name, About: f.About, Verbose: true})

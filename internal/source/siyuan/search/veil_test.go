@@ -24,11 +24,17 @@ func TestSearchTellsNothingOfCopies(t *testing.T) {
 	w := newWorld(t)
 	direct, second := w.copies()
 	for _, c := range [][]any{
-		{"fulltext", "query", "%s"}, {"fulltext", "query", "mango %s"}, {"fulltext", "query", "%s", "groupBy", 1}, {"fulltext", "query", "%s", "method", "regex"},
-		{"fulltext", "query", "%s", "method", "query_syntax"}, {"fulltext", "query", "mango OR %s", "method", "query_syntax"},
+		{"fulltext", "query", "%s"},
+		{"fulltext", "query", "mango %s"},
+		{"fulltext", "query", "%s", "groupBy", 1},
+		{"fulltext", "query", "%s", "method", "regex"},
+		{"fulltext", "query", "%s", "method", "query_syntax"},
+		{"fulltext", "query", "mango OR %s", "method", "query_syntax"},
 		{"fulltext", "query", "select id from blocks where content like '%%%s%%' or markdown like '%%%s%%'", "method", "sql"},
-		{"fulltext", "query", "%s", "typeShortcodes", []string{"p", "embed", "l", "i"}}, {"fulltext", "query", "mango", "orderBy", "content_asc"},
-		{"search_refs", "id", w.doc, "k", "%s"}, {"get_backlinks", "id", w.doc, "keyword", "%s"},
+		{"fulltext", "query", "%s", "typeShortcodes", []string{"p", "embed", "l", "i"}},
+		{"fulltext", "query", "mango", "orderBy", "content_asc"},
+		{"search_refs", "id", w.doc, "k", "%s"},
+		{"get_backlinks", "id", w.doc, "keyword", "%s"},
 		{"query_sql", "stmt", "select count(*) as n from blocks where content || markdown || fcontent like '%%%s%%'"},
 		{"query_sql", "stmt", "select count(*) as n from spans where content || markdown like '%%%s%%'"},
 	} {

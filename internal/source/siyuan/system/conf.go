@@ -28,10 +28,14 @@ func conf() *action.Action {
 		Endpoints: []string{"system/getConf", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"path": "keyPath", "key": "keyPath"},
 		Returns: []action.Field{
-			{Name: "mode", About: "summary or get"}, {Name: "totalTopLevelKeys", About: "how many there are"},
-			{Name: "topLevelKeys", About: "their names"}, {Name: "truncatedTopLevelKeys", About: "how many are not shown"},
-			{Name: "summary", About: "each key as far as maxDepth"}, {Name: "keyPath", About: "what was asked for"},
-			{Name: "value", About: "type, and value, entries or items"}, {Name: "hints", About: "how to go on"},
+			{Name: "mode", About: "summary or get"},
+			{Name: "totalTopLevelKeys", About: "how many there are"},
+			{Name: "topLevelKeys", About: "their names"},
+			{Name: "truncatedTopLevelKeys", About: "how many are not shown"},
+			{Name: "summary", About: "each key as far as maxDepth"},
+			{Name: "keyPath", About: "what was asked for"},
+			{Name: "value", About: "type, and value, entries or items"},
+			{Name: "hints", About: "how to go on"},
 		},
 		Example: `{"mode":"get","keyPath":"editor.fontSize"}`,
 	}, func(ctx context.Context, r *action.Request, a confArgs) (any, error) {
