@@ -112,7 +112,7 @@ func TestTablesNameFolders(t *testing.T) {
 	for _, open := range fences {
 		named = append(named, open)
 	}
-	for _, pattern := range strings.Fields(strings.Join(named, " ")) {
+	for pattern := range strings.FieldsSeq(strings.Join(named, " ")) {
 		folder := strings.TrimRight(pattern, "/*.")
 		_, ours := os.Stat(path.Join("internal", folder))
 		if _, err := os.Stat(path.Join(".", folder)); ours != nil && err != nil {

@@ -64,8 +64,8 @@ type siyuanSettings struct {
 func siyuanFields() []string {
 	var out []string
 	t := reflect.TypeFor[siyuanSettings]()
-	for i := range t.NumField() {
-		out = append(out, t.Field(i).Tag.Get("json"))
+	for field := range t.Fields() {
+		out = append(out, field.Tag.Get("json"))
 	}
 	return out
 }

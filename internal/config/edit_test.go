@@ -158,7 +158,7 @@ func TestEditsDoNotMix(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "collie.json")
 	var wg sync.WaitGroup
-	for _, name := range strings.Split("abcdefgh", "") {
+	for name := range strings.SplitSeq("abcdefgh", "") {
 		wg.Go(func() {
 			if err := config.AddServer(t.Context(), file, name, json.RawMessage(`{"command":"x"}`)); err != nil {
 				t.Error(err)

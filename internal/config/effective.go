@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -77,10 +78,8 @@ func SplitPath(path string) ([]string, error) {
 		return jsonc.Split(path), nil
 	}
 	names := strings.Split(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
-	for _, n := range names {
-		if n == "" {
-			return nil, fmt.Errorf("%q is not a path of a setting; write one such as http.addr", path)
-		}
+	if slices.Contains(names, "") {
+		return nil, fmt.Errorf("%q is not a path of a setting; write one such as http.addr", path)
 	}
 	return names, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 // FileName is the name of the settings file in the config folder.
@@ -85,10 +86,8 @@ func systemFolders(env Env, goos string) (Paths, error) {
 		p.State = folder("XDG_STATE_HOME", state)
 		p.Cache = folder("XDG_CACHE_HOME", cache)
 	}
-	for _, dir := range []string{p.Config, p.Cache, p.State, p.Data} {
-		if dir == "" {
-			return Paths{}, errors.New("no home folder is known: set HOME, or name a folder with --home or COLLIE_HOME")
-		}
+	if slices.Contains([]string{p.Config, p.Cache, p.State, p.Data}, "") {
+		return Paths{}, errors.New("no home folder is known: set HOME, or name a folder with --home or COLLIE_HOME")
 	}
 	return p, nil
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"path/filepath"
 	"strconv"
@@ -277,9 +278,7 @@ func open(raw *json.RawMessage, fs fields) field {
 				}
 			}
 		}
-		for name, v := range fs.values() {
-			out[name] = v
-		}
+		maps.Copy(out, fs.values())
 		return out
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,7 +75,7 @@ func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool)
 // named walks an object whose keys are names and whose values are schemas.
 func (c *paramCompiler) named(m json.RawMessage, path []string, reachable bool) error {
 	return eachMember(m, func(key string, v json.RawMessage) error {
-		return c.schema(v, append(path[:len(path):len(path)], key), reachable)
+		return c.schema(v, append(slices.Clip(path), key), reachable)
 	})
 }
 

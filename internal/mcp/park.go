@@ -89,14 +89,12 @@ func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify noti
 		over: make(chan struct{}),
 	}
 	in.out, in.Cancel = r, cancel
-	l.wg.Add(1)
-	go func() {
-		defer l.wg.Done()
+	l.wg.Go(func() {
 		defer cancel(nil)
 		result, err := handle(ctx, in)
 		r.done <- outcome{result, err}
 		close(r.over)
-	}()
+	})
 	return r
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // MaxDepth is how deep arrays and objects may nest on the wire.
@@ -144,10 +145,8 @@ func (m *members) is(name string) bool {
 	if string(m.key) == name {
 		return true
 	}
-	for _, c := range m.key {
-		if c == '\\' {
-			return m.name() == name
-		}
+	if slices.Contains(m.key, '\\') {
+		return m.name() == name
 	}
 	return false
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,7 +186,7 @@ func TestServeHTTPSession(t *testing.T) {
 		}
 		for _, other := range [][]string{{"Who", "eve"}, {"Mcp-Session-Id", "no-such-session"}} {
 			for _, method := range []string{"POST", "GET", "DELETE"} {
-				r := s.do(method, rpc(1, "echo", `{}`), append(head[:len(head):len(head)], other...)...)
+				r := s.do(method, rpc(1, "echo", `{}`), append(slices.Clip(head), other...)...)
 				if r.status != 404 || !strings.Contains(r.body, "-32001") {
 					t.Errorf("%s with %v: %d %s", method, other, r.status, r.body)
 				}

@@ -169,12 +169,10 @@ func (v *streamServer) spawn(f func()) bool {
 	case <-v.session.ctx.Done():
 		return false
 	}
-	v.wg.Add(1)
-	go func() {
-		defer v.wg.Done()
+	v.wg.Go(func() {
 		f()
 		<-v.slots
-	}()
+	})
 	return true
 }
 

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"collie/internal/event"
 	"collie/internal/pipeline/audit"
@@ -94,8 +95,8 @@ func New(cat Catalog, opts Options) *Pipeline {
 		{"gate", gate.New(opts.Gate)},
 	}
 	run := tool.Runner(func(ctx context.Context, c *tool.Call) (tool.Result, error) { return c.Source.Run(ctx, c) })
-	for i := len(stages) - 1; i >= 0; i-- {
-		stage, next := stages[i], run
+	for _, stage := range slices.Backward(stages) {
+		stage, next := stage, run
 		run = func(ctx context.Context, c *tool.Call) (tool.Result, error) { return stage.Do(ctx, c, next) }
 	}
 	return &Pipeline{Catalog: cat, run: run, stages: stages}

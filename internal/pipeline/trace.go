@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"collie/internal/tool"
@@ -15,8 +16,8 @@ func (p *Pipeline) traced(ctx context.Context, c *tool.Call) (tool.Result, error
 		defer func() { c.Trace(tool.TraceStage, "run", time.Since(begun)) }()
 		return c.Source.Run(ctx, c)
 	})
-	for i := len(p.stages) - 1; i >= 0; i-- {
-		run = timed(p.stages[i], run)
+	for _, v := range slices.Backward(p.stages) {
+		run = timed(v, run)
 	}
 	return run(tool.WithTrace(ctx, c.Trace), c)
 }

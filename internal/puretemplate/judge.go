@@ -258,9 +258,9 @@ func (j *judge) operand(node parse.Node, args []value, dot value) value {
 }
 
 func (j *judge) variable(name string) value {
-	for i := len(j.vars) - 1; i >= 0; i-- {
-		if j.vars[i].name == name {
-			return j.vars[i].value
+	for _, v := range slices.Backward(j.vars) {
+		if v.name == name {
+			return v.value
 		}
 	}
 	return value{}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,8 +122,8 @@ func newWorkspace(others int) *workspace {
 }
 
 func (w *workspace) end() {
-	for i := len(w.tb.cleanups) - 1; i >= 0; i-- {
-		w.tb.cleanups[i]()
+	for _, v := range slices.Backward(w.tb.cleanups) {
+		v()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -162,7 +163,7 @@ func (s *stopper) daemon(d *daemon, err error) (*daemon, error) {
 
 // stop ends all, the latest first.
 func (s *stopper) stop(log io.Writer) {
-	for i := len(*s) - 1; i >= 0; i-- {
+	for i := range slices.Backward(*s) {
 		if err := (*s)[i](); err != nil {
 			fmt.Fprintln(log, "bench: stop:", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"collie/internal/mcp"
@@ -100,14 +101,14 @@ func (c *Client) Tool(ctx context.Context, name, args string) (string, error) {
 	if err := json.Unmarshal(result, &body); err != nil {
 		return "", err
 	}
-	text := ""
+	var text strings.Builder
 	for _, part := range body.Content {
-		text += part.Text
+		text.WriteString(part.Text)
 	}
 	if body.IsError {
-		return "", &Failure{Text: text}
+		return "", &Failure{Text: text.String()}
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 // Failure is a tool result that reports a failure.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -111,9 +112,7 @@ func (s *smoke) ownNotebook() {
 	nb := args{"notebook": s.notebook}
 	with := func(more args) args {
 		out := args{"notebook": s.notebook}
-		for k, v := range more {
-			out[k] = v
-		}
+		maps.Copy(out, more)
 		return out
 	}
 	s.want("list", s.do("notebook.list", args{}).Raw, s.notebook, s.name)

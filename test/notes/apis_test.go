@@ -3,6 +3,7 @@ package notes_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,9 +54,7 @@ func (a *api) of(schema any) any {
 		return schema
 	}
 	out := object{}
-	for k, v := range s {
-		out[k] = v
-	}
+	maps.Copy(out, s)
 	if items, ok := s["items"]; ok {
 		out["items"] = a.of(items)
 	}

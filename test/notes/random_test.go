@@ -276,10 +276,8 @@ func (p *pair) remember(a, b string) {
 		case a.IsArray() && b.IsArray() && len(a.Array()) == 1 && len(b.Array()) == 1:
 			walk(a.Array()[0], b.Array()[0])
 		case a.Str != b.Str && kernel.ID(a.Str).Valid() && kernel.ID(b.Str).Valid() && !slices.Contains(p.made[0], a.Str) && len(p.made[0]) < 50:
-			for _, token := range p.with.tokens() {
-				if token == a.Str {
-					return
-				}
+			if slices.Contains(p.with.tokens(), a.Str) {
+				return
 			}
 			p.made[0], p.made[1] = append(p.made[0], a.Str), append(p.made[1], b.Str)
 		}

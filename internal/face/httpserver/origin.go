@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -110,18 +111,14 @@ func (o *origins) judge(value, hostValue string) standing {
 	if !ok {
 		return foreign
 	}
-	for i := range o.listed {
-		if got.matches(o.listed[i]) {
-			return listed
-		}
+	if slices.ContainsFunc(o.listed, got.matches) {
+		return listed
 	}
 	if !got.web() {
 		return foreign
 	}
-	for i := range o.own {
-		if got.at.host.equal(o.own[i]) {
-			return known
-		}
+	if slices.ContainsFunc(o.own, got.at.host.equal) {
+		return known
 	}
 	if _, rest, _ := strings.Cut(value, "://"); o.hostChecked && rest == hostValue {
 		return known

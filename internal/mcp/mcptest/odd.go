@@ -3,6 +3,7 @@ package mcptest
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -140,8 +141,8 @@ func (w *oddWriter) nested(n int) {
 		}
 	}
 	w.number()
-	for i := len(ends) - 1; i >= 0; i-- {
-		w.b = append(w.b, ends[i])
+	for _, end := range slices.Backward(ends) {
+		w.b = append(w.b, end)
 	}
 }
 

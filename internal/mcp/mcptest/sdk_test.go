@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +52,7 @@ func TestSDKHTTP(t *testing.T) {
 				t.Parallel()
 				flags := c.flags
 				if mode == "sse" {
-					flags = append(flags[:len(flags):len(flags)], "--sse")
+					flags = append(slices.Clip(flags), "--sse")
 				}
 				client := &http.Client{Transport: &http.Transport{}}
 				defer client.CloseIdleConnections()

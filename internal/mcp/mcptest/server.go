@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -115,7 +116,7 @@ func (s *server) received(b []byte) {
 	s.recordMu.Lock()
 	defer s.recordMu.Unlock()
 	if len(b) == 0 || b[len(b)-1] != '\n' {
-		b = append(b[:len(b):len(b)], '\n')
+		b = append(slices.Clip(b), '\n')
 	}
 	if _, err := s.record.Write(b); err != nil {
 		s.logf("record: %v", err)

@@ -3,6 +3,7 @@ package mcptest
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -28,25 +29,25 @@ func (s *server) listen(ctx context.Context, c *call) { s.keepListen(ctx, s.open
 // wants to hear.
 func (s *server) openListen(c *call) *listen {
 	l := &listen{call: c}
-	honoured := ""
+	var honoured strings.Builder
 	filter := c.params.Get("notifications")
 	for _, f := range listenFields {
 		if filter.Get(f.field).Bool() && s.opts.has(f.kind) {
 			l.kinds = append(l.kinds, f.kind)
-			honoured += `,"` + f.field + `":true`
+			honoured.WriteString(`,"` + f.field + `":true`)
 		}
 	}
 	if uris := filter.Get("resourceSubscriptions"); uris.IsArray() && s.opts.has("resources") {
 		for _, u := range uris.Array() {
 			l.uris = append(l.uris, u.Str)
 		}
-		honoured += `,"resourceSubscriptions":` + uris.Raw
+		honoured.WriteString(`,"resourceSubscriptions":` + uris.Raw)
 	}
 	// Registered under the lock that the acknowledgement is sent under: it has to be the
 	// first message of the subscription.
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.notify("notifications/subscriptions/acknowledged", `{"_meta":`+l.meta()+`,"notifications":{`+trimComma(honoured)+`}}`)
+	c.notify("notifications/subscriptions/acknowledged", `{"_meta":`+l.meta()+`,"notifications":{`+trimComma(honoured.String())+`}}`)
 	s.listens[l] = true
 	return l
 }

@@ -2,6 +2,7 @@ package mcptest
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,9 +28,7 @@ func builtins() map[string]builtin {
 	for _, group := range []map[string]builtin{
 		plainTools(), sizeTools(), timeTools(), askTools(), noticeTools(), faultTools(), wireTools(), vendorTools(),
 	} {
-		for name, tool := range group {
-			all[name] = tool
-		}
+		maps.Copy(all, group)
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -36,10 +37,8 @@ func acyclic(all []*jsonschema.Schema) error {
 		state[s] = done
 		return found
 	}
-	for _, s := range all {
-		if loops(s) {
-			return errors.New("a $ref leads back to itself")
-		}
+	if slices.ContainsFunc(all, loops) {
+		return errors.New("a $ref leads back to itself")
 	}
 	return nil
 }

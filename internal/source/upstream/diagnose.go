@@ -159,16 +159,17 @@ func (d *diagnosis) tools() (string, error) {
 	if err := d.fetch(listing.Tools); err != nil {
 		return "", err
 	}
-	detail := fmt.Sprintf("%d", len(d.known.Tools))
+	var detail strings.Builder
+	detail.WriteString(fmt.Sprintf("%d", len(d.known.Tools)))
 	if n := len(d.known.Dropped); n > 0 {
-		detail += fmt.Sprintf(", %d left out: %s", n, d.known.Dropped[0].Reason)
+		detail.WriteString(fmt.Sprintf(", %d left out: %s", n, d.known.Dropped[0].Reason))
 	}
 	for _, def := range d.known.Tools {
 		if listing.TaskOnly(d.conn.client.Capabilities, def) {
-			detail += fmt.Sprintf("; %s runs as a task only, which Collie does not carry", mcp.GetString(def, "name"))
+			detail.WriteString(fmt.Sprintf("; %s runs as a task only, which Collie does not carry", mcp.GetString(def, "name")))
 		}
 	}
-	return detail, nil
+	return detail.String(), nil
 }
 
 func (d *diagnosis) resources() (string, error) {

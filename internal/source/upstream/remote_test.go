@@ -5,6 +5,7 @@ package upstream_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -84,9 +85,7 @@ func relay(w http.ResponseWriter, r *http.Request, to string) {
 		return
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was read
-	for name, values := range resp.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), resp.Header)
 	w.WriteHeader(resp.StatusCode)
 	flush, _ := w.(http.Flusher)
 	for buf := make([]byte, 4096); ; {

@@ -3,6 +3,7 @@ package tooltest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"collie/internal/tool"
 )
@@ -19,15 +20,16 @@ func Offer(name string, actions ...tool.Action) tool.Offer {
 
 // Action makes an action whose input schema is {"type":"object"} with these JSON members.
 func Action(name string, members ...string) tool.Action {
-	schema := `{"type":"object"`
+	var schema strings.Builder
+	schema.WriteString(`{"type":"object"`)
 	for _, m := range members {
-		schema += "," + m
+		schema.WriteString("," + m)
 	}
-	schema += "}"
+	schema.WriteString("}")
 	about := "Does " + name + "."
 	return tool.Action{
-		Name: name, Description: about, InputSchema: json.RawMessage(schema),
-		Definition: json.RawMessage(`{"name":` + quote(name) + `,"description":` + quote(about) + `,"inputSchema":` + schema + `}`),
+		Name: name, Description: about, InputSchema: json.RawMessage(schema.String()),
+		Definition: json.RawMessage(`{"name":` + quote(name) + `,"description":` + quote(about) + `,"inputSchema":` + schema.String() + `}`),
 	}
 }
 

@@ -45,7 +45,7 @@ var twice = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": t
 // ServeHTTP answers one call the way the recorded kernel did.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.URL.Path
-	if trimmed := strings.TrimSuffix(at, "/"); trimmed != at {
+	if trimmed, ok := strings.CutSuffix(at, "/"); ok {
 		if _, known := m.routes[trimmed]; known {
 			http.Redirect(w, r, trimmed, http.StatusTemporaryRedirect)
 			return

@@ -1,6 +1,7 @@
 package av_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -94,9 +95,7 @@ func (v *vault) set(database, column, row string, data object) {
 func (v *vault) render(database string, more object) gjson.Result {
 	v.T.Helper()
 	body := object{"id": database, "createIfNotExist": false, "pageSize": 10000}
-	for key, value := range more {
-		body[key] = value
-	}
+	maps.Copy(body, more)
 	return v.Ask("av/renderAttributeView", body)
 }
 

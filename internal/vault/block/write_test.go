@@ -1,6 +1,7 @@
 package block_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -243,9 +244,7 @@ func TestBatchesAreWhole(t *testing.T) {
 	with := func(more object) object {
 		all := object{}
 		for _, part := range []object{good, more} {
-			for key, value := range part {
-				all[key] = value
-			}
+			maps.Copy(all, part)
 		}
 		return all
 	}

@@ -16,8 +16,7 @@ type notes struct{ tx *workspace.Tx }
 
 func (n notes) Select(statement string) ([]map[string]any, error) {
 	result, err := n.tx.Select(statement, 0)
-	var wrong *workspace.StatementError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*workspace.StatementError](err); ok {
 		return nil, errors.New(wrong.Error())
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -68,9 +69,7 @@ func entries(tx *workspace.Tx, dir string) map[string]*entry {
 			found[path.Base(p)] = lookup(tx, p)
 		}
 	}
-	for name, e := range noteEntries(tx, dir) {
-		found[name] = e
-	}
+	maps.Copy(found, noteEntries(tx, dir))
 	return found
 }
 

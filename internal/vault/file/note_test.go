@@ -113,7 +113,7 @@ func attrsOf(kramdown string) []map[string]bool {
 	var lines []map[string]bool
 	for line := range strings.SplitSeq(kramdown, "\n") {
 		words := map[string]bool{}
-		for _, word := range strings.Fields(strings.Trim(line, "{:}")) {
+		for word := range strings.FieldsSeq(strings.Trim(line, "{:}")) {
 			words[word] = true
 		}
 		lines = append(lines, words)

@@ -226,13 +226,13 @@ func textForm(text string) string {
 		text = ownList().ReplaceAllString(text, "")
 	}
 	prefix, rest := prefixOf(text)
-	marks := ""
-	for _, mark := range strings.Fields(strings.ReplaceAll(prefix, ">", " ")) {
+	var marks strings.Builder
+	for mark := range strings.FieldsSeq(strings.ReplaceAll(prefix, ">", " ")) {
 		switch {
 		case digit(mark[0]):
-			marks += "1. "
+			marks.WriteString("1. ")
 		default:
-			marks += "- "
+			marks.WriteString("- ")
 		}
 	}
 	rest = strings.Trim(rest, " \t")
@@ -260,7 +260,7 @@ func textForm(text string) string {
 		rest = strings.TrimSuffix(unslashed(rest), `\`) // that at the end breaks the line
 	}
 	rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
-	return marks + strings.ReplaceAll(rest, "_", "*")
+	return marks.String() + strings.ReplaceAll(rest, "_", "*")
 }
 
 // cellsForm is a row of a table without the blanks in it.

@@ -216,22 +216,23 @@ func (w *writer) gathered(rest string) string {
 	if !unclosed(rest) {
 		return rest
 	}
-	all := rest
+	var all strings.Builder
+	all.WriteString(rest)
 	for n := w.next; n < min(w.next+mostWrapped, len(w.in)) && !w.in[n].code; n++ {
 		prefix, more := prefixOf(w.in[n].text)
 		if more == "" || strings.Trim(prefix, "> \t") != "" || heading().MatchString(more) || strings.HasPrefix(more, "{:") ||
 			strings.HasPrefix(more, "|") || property().MatchString(more) && w.pg.dialect == logseq {
 			break
 		}
-		if all += "\n" + more; unclosed(all) {
+		if all.WriteString("\n" + more); unclosed(all.String()) {
 			continue
 		}
-		if w.dry(all) == all {
+		if w.dry(all.String()) == all.String() {
 			break
 		}
 		w.next = n + 1
 		w.as(asLayout)
-		return all
+		return all.String()
 	}
 	return rest
 }

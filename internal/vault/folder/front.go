@@ -3,6 +3,7 @@ package folder
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,9 +199,7 @@ func (f *front) put(key, name, value string) {
 	switch {
 	case name == propertiesAttr:
 		if others := propertiesOf(value); others != nil {
-			for k, v := range others {
-				f.others[k] = v
-			}
+			maps.Copy(f.others, others)
 			return
 		}
 	case slices.Contains(plainKeys, name):

@@ -134,7 +134,7 @@ var size = pattern(`^(\d{1,5})(?:x(\d{1,5}))?$`)
 // imageSize splits what stands behind the bar of an embedded image into its text and the list that gives it its width.
 func imageSize(shown, name string) (alt, style string) {
 	alt = name
-	for _, part := range strings.Split(shown, "|") {
+	for part := range strings.SplitSeq(shown, "|") {
 		if m := size().FindStringSubmatch(part); m != nil {
 			style = `{: style="width: ` + m[1] + `px;"}`
 		} else if part != "" {

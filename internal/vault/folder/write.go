@@ -320,9 +320,7 @@ func (im *importer) setAttrs(pg *page, d *tree.Document) {
 			delete(d.Root.Attrs, name)
 		}
 	}
-	for name, value := range im.rootAttrs(pg) {
-		d.Root.Attrs[name] = value
-	}
+	maps.Copy(d.Root.Attrs, im.rootAttrs(pg))
 	d.Root.Attrs["updated"] = updated
 }
 

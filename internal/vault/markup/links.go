@@ -32,15 +32,16 @@ func (w *writer) link(n *ast.Node) {
 
 func (w *writer) image(n *ast.Node) {
 	s := Span{Kind: "img", Target: tokensOf(n.ChildByType(ast.NodeLinkDest)), Title: tokensOf(n.ChildByType(ast.NodeLinkTitle))}
-	markdown := "!["
+	var markdown strings.Builder
+	markdown.WriteString("![")
 	for c := n.FirstChild; c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
 		switch c.Type {
 		case ast.NodeLinkText:
 			s.Content += string(c.Tokens)
-			markdown += w.barred(string(c.Tokens))
+			markdown.WriteString(w.barred(string(c.Tokens)))
 		case ast.NodeBackslash:
 			s.Content += tokensOf(c.FirstChild)
-			markdown += `\` + tokensOf(c.FirstChild)
+			markdown.WriteString(`\` + tokensOf(c.FirstChild))
 		case ast.NodeBang, ast.NodeOpenBracket:
 		default:
 			inner := writer{table: w.table}
@@ -48,10 +49,10 @@ func (w *writer) image(n *ast.Node) {
 			for _, p := range inner.pieces {
 				s.Content += p.Content
 			}
-			markdown += inner.markdown()
+			markdown.WriteString(inner.markdown())
 		}
 	}
-	s.Markdown = markdown + "](" + destination(s.Target, s.Title) + ")"
+	s.Markdown = markdown.String() + "](" + destination(s.Target, s.Title) + ")"
 	w.put(s)
 }
 

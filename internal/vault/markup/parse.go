@@ -75,7 +75,7 @@ var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", clo
 // attribute list below it.
 func paragraphs(markdown string) []*tree.Block {
 	var found []*tree.Block
-	for _, part := range strings.Split(markdown, "\n\n") {
+	for part := range strings.SplitSeq(markdown, "\n\n") {
 		text := strings.Trim(part, "\n")
 		if strings.TrimSpace(text) == "" {
 			continue

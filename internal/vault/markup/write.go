@@ -23,7 +23,7 @@ func Write(s Span) string {
 		return "$" + s.Content + "$"
 	}
 	text := s.Content
-	for _, kind := range strings.Fields(s.Kind) {
+	for kind := range strings.FieldsSeq(s.Kind) {
 		text = surround(kind, text)
 	}
 	return text

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/88250/lute/ast"
@@ -150,7 +151,7 @@ func (w *writer) below(n *ast.Node) string {
 // around puts what lies inside of marks between them.
 func (w *writer) around(n *ast.Node, kinds []string, kind, open, closing string) {
 	w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: open})
-	w.children(n, append(kinds[:len(kinds):len(kinds)], kind))
+	w.children(n, append(slices.Clip(kinds), kind))
 	w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: closing})
 }
 

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -87,9 +88,7 @@ func BenchmarkFullText(b *testing.B) {
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			body := object{"query": bm.query}
-			for key, value := range bm.more {
-				body[key] = value
-			}
+			maps.Copy(body, bm.more)
 			var took []time.Duration
 			hits := int64(0)
 			for b.Loop() {

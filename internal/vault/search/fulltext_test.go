@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -170,9 +171,7 @@ func TestScope(t *testing.T) {
 	})
 	count := func(more object) int {
 		body := object{"query": "needle"}
-		for key, value := range more {
-			body[key] = value
-		}
+		maps.Copy(body, more)
 		return int(v.Ask("/api/search/fullTextSearchBlock", body).Get("matchedBlockCount").Int())
 	}
 	tests := []struct {

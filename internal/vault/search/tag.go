@@ -89,7 +89,7 @@ func tagCounts(tx *workspace.Tx) map[string]int {
 // tagsIn are the tags of a column tag: #a# #b#.
 func tagsIn(column string) []string {
 	var tags []string
-	for _, tag := range strings.Split(column, "# #") {
+	for tag := range strings.SplitSeq(column, "# #") {
 		if tag = strings.Trim(tag, "# "); tag != "" {
 			tags = append(tags, tag)
 		}

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"maps"
 	"testing"
 
 	"collie/internal/vault/search"
@@ -33,9 +34,7 @@ type object = map[string]any
 func (v *vault) contents(query string, more object) []string {
 	v.T.Helper()
 	body := object{"query": query}
-	for key, value := range more {
-		body[key] = value
-	}
+	maps.Copy(body, more)
 	found := v.Ask("/api/search/fullTextSearchBlock", body)
 	texts := []string{}
 	for _, b := range found.Get("blocks").Array() {

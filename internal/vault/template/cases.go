@@ -149,7 +149,7 @@ func noSpace(s string) string {
 
 func initials(s string) string {
 	var out strings.Builder
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		c, _ := utf8.DecodeRuneInString(word)
 		out.WriteRune(c)
 	}

@@ -201,7 +201,7 @@ func (r *run) loop(dot any, n *parse.RangeNode) flow {
 		if len(decl) > 1 {
 			r.fail("can't use %v to iterate over more than one variable", over)
 		}
-		for i := int64(0); i < count; i++ {
+		for i := range count {
 			if !turn(nil, like(over, i)) {
 				break
 			}

@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -42,11 +43,12 @@ func newAnswer(r *Request, t Turn, calls []called) answer {
 		a.usage = *t.Usage
 		return a
 	}
-	text := a.think + a.say
+	var text strings.Builder
+	text.WriteString(a.think + a.say)
 	for _, c := range calls {
-		text += c.name + c.args
+		text.WriteString(c.name + c.args)
 	}
-	a.usage = Usage{Input: tokens(string(r.Body)), Output: tokens(text)}
+	a.usage = Usage{Input: tokens(string(r.Body)), Output: tokens(text.String())}
 	return a
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -158,12 +159,12 @@ func total(counts map[string]uint64) (sum uint64) {
 
 // reasons lists counts by reason in brackets; empty if there are none.
 func reasons(counts map[string]uint64) string {
-	out := ""
+	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		out += " " + name + " " + strconv.FormatUint(counts[name], 10)
+		out.WriteString(" " + name + " " + strconv.FormatUint(counts[name], 10))
 	}
-	if out == "" {
+	if out.String() == "" {
 		return ""
 	}
-	return " (" + out[1:] + ")"
+	return " (" + out.String()[1:] + ")"
 }

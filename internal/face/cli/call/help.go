@@ -178,7 +178,7 @@ func example(words []string, params []parameter, positional []string) string {
 	if len(words) == 1 {
 		line = "collie call " + words[0]
 	}
-	var behind string
+	var behind strings.Builder
 	for i := range params {
 		q := &params[i]
 		if !q.required || q.in != "" {
@@ -190,13 +190,13 @@ func example(words []string, params []parameter, positional []string) string {
 			continue
 		}
 		if takenBehind(words, q.flag) && !needsJSON(q) {
-			behind += " " + exampleFlag(q)
+			behind.WriteString(" " + exampleFlag(q))
 			continue
 		}
 		line += " " + exampleFlag(q)
 	}
-	if behind != "" {
-		line += " --" + behind
+	if behind.String() != "" {
+		line += " --" + behind.String()
 	}
 	return line
 }

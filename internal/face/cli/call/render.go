@@ -23,7 +23,7 @@ func (p commands) show(r tool.Result) error {
 		return err
 	}
 	if p.JSON {
-		if _, err := p.Out.Write(append(r.Raw[:len(r.Raw):len(r.Raw)], '\n')); err != nil {
+		if _, err := p.Out.Write(append(slices.Clip(r.Raw), '\n')); err != nil {
 			return err
 		}
 		if r.IsError {

@@ -37,11 +37,12 @@ func launchdUnit(s *serviceSpec) *unit {
 	add := func(key, value string) { b.WriteString("\t<key>" + key + "</key>\n\t" + value + "\n") }
 	text := func(s string) string { return "<string>" + xmlText(s) + "</string>" }
 	add("Label", text(label))
-	words := "<array>\n"
+	var words strings.Builder
+	words.WriteString("<array>\n")
 	for _, word := range append([]string{s.program}, s.args...) {
-		words += "\t\t" + text(word) + "\n"
+		words.WriteString("\t\t" + text(word) + "\n")
 	}
-	add("ProgramArguments", words+"\t</array>")
+	add("ProgramArguments", words.String()+"\t</array>")
 	if s.system && s.account != "" {
 		add("UserName", text(s.account))
 	}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -55,9 +56,9 @@ func compared(was, now []string) []differenceLine {
 		for i := range kept {
 			kept[i] = make([]int32, len(now)+1)
 		}
-		for i := len(was) - 1; i >= 0; i-- {
+		for i, wa := range slices.Backward(was) {
 			for j := len(now) - 1; j >= 0; j-- {
-				if kept[i][j] = max(kept[i+1][j], kept[i][j+1]); was[i] == now[j] {
+				if kept[i][j] = max(kept[i+1][j], kept[i][j+1]); wa == now[j] {
 					kept[i][j] = kept[i+1][j+1] + 1
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -96,9 +97,7 @@ func (l *httpLink) header(f *request) http.Header {
 		return l.common
 	}
 	h := make(http.Header, len(l.common)+3)
-	for k, v := range l.common {
-		h[k] = v
-	}
+	maps.Copy(h, l.common)
 	h[headerMethod] = []string{f.m.Method}
 	if version := mcp.GetString(f.m.Params, "_meta", mcp.MetaVersion); version == mcp.EncodeHeaderValue(version) {
 		h[headerVersion] = []string{version}

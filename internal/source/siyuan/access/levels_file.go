@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 
 	"collie/internal/source/siyuan/kernel"
 )
@@ -46,9 +47,7 @@ func parseLevels(raw []byte) (map[kernel.ID]Level, error) {
 // lower merges what two files list: where both list a notebook the lower level counts.
 func lower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
 	out := make(map[kernel.ID]Level, len(a)+len(b))
-	for id, l := range a {
-		out[id] = l
-	}
+	maps.Copy(out, a)
 	for id, l := range b {
 		if other, both := out[id]; both {
 			l = min(l, other)

@@ -48,8 +48,8 @@ func paramsOf(t reflect.Type) []Param {
 		panic("arguments are not a struct: " + t.String())
 	}
 	out := make([]Param, 0, t.NumField())
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
+		f := f
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
 			out = append(out, paramsOf(f.Type)...)
 			continue
@@ -225,7 +225,7 @@ func schemerOf(t reflect.Type) (s schemer, ok bool) {
 	if t.PkgPath() == "" || !reflect.PointerTo(t).Implements(schemerType) {
 		return nil, false
 	}
-	s, ok = reflect.New(t).Interface().(schemer)
+	s, ok = reflect.TypeAssert[schemer](reflect.New(t))
 	return s, ok
 }
 

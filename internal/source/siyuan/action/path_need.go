@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"slices"
 
 	"collie/internal/source/siyuan/access"
 )
@@ -36,12 +37,7 @@ func pathNeed(
 	resolve func(r *Request, ctx context.Context, path string, level access.Level) (Target, error),
 ) Need {
 	allows := func(k PathKind) bool {
-		for _, a := range also {
-			if a == k {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(also, k)
 	}
 	return Need{Level: level, Of: "path " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		out := []Target{}

@@ -64,13 +64,14 @@ func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath strin
 	if i < 0 {
 		return "", access.NotFound(access.Notebook, string(notebook))
 	}
-	path := NotebookPath(visible, &visible[i])
+	var path strings.Builder
+	path.WriteString(NotebookPath(visible, &visible[i]))
 	for title := range strings.SplitSeq(strings.Trim(hpath, "/"), "/") {
 		if title != "" {
-			path += "/" + EncodeName(title)
+			path.WriteString("/" + EncodeName(title))
 		}
 	}
-	return path, nil
+	return path.String(), nil
 }
 
 // NotebookPath is the human path of a notebook among those that may be read.

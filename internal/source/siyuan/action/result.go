@@ -3,6 +3,7 @@ package action
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/tidwall/sjson"
 
@@ -59,10 +60,8 @@ func (r *Request) RefreshTags() { r.refresh(refresh{Type: "reloadTag"}) }
 func (r *Request) refresh(f refresh) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, have := range r.refreshes {
-		if have == f {
-			return
-		}
+	if slices.Contains(r.refreshes, f) {
+		return
 	}
 	r.refreshes = append(r.refreshes, f)
 }

@@ -2,6 +2,7 @@ package action
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -45,14 +46,12 @@ func membersOf(t reflect.Type, prefix string, within []reflect.Type, out []Field
 	case reflect.Slice:
 		return membersOf(t.Elem(), strings.TrimSuffix(prefix, ".")+"[].", within, out)
 	case reflect.Struct:
-		for _, outer := range within {
-			if outer == t {
-				return out
-			}
+		if slices.Contains(within, t) {
+			return out
 		}
 		within = append(within, t)
-		for i := range t.NumField() {
-			out = memberOf(t.Field(i), prefix, within, out)
+		for field := range t.Fields() {
+			out = memberOf(field, prefix, within, out)
 		}
 	}
 	return out

@@ -161,11 +161,12 @@ func (x *examination) run(ctx context.Context, on *Examined) {
 		x.vault(ctx, on.Vault)
 		return
 	}
-	detail := strings.TrimRight(fmt.Sprintf("%s, from the %s %s", choice.URL, choice.From, choice.Name), " ")
+	var detail strings.Builder
+	detail.WriteString(strings.TrimRight(fmt.Sprintf("%s, from the %s %s", choice.URL, choice.From, choice.Name), " "))
 	for _, w := range on.Warnings {
-		detail += "; " + w
+		detail.WriteString("; " + w)
 	}
-	x.ok("configuration", "", detail, "")
+	x.ok("configuration", "", detail.String(), "")
 	if !x.reach(ctx, choice) {
 		return
 	}

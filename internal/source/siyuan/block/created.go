@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -180,9 +181,9 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 
 // halfCreated is the error for content of which a part was written. It carries the rest.
 func halfCreated(r *action.Request, have []kernel.ID, missing []part, err error) error {
-	rest := ""
+	var rest strings.Builder
 	for _, p := range missing {
-		rest += p.dom
+		rest.WriteString(p.dom)
 	}
 	kind := tool.Mismatch
 	if err != nil {
@@ -192,7 +193,7 @@ func halfCreated(r *action.Request, have []kernel.ID, missing []part, err error)
 		Op: "call", Kind: kind, Subject: r.Action.Tool + "." + r.Action.Name, Err: err, OutcomeUnknown: kind == tool.OutcomeUnknown,
 		Message: fmt.Sprintf("the kernel wrote a part of the content: the last %d blocks of it are not there", len(missing)),
 		Hint:    fmt.Sprintf(`block(action="insert", previousID="%s", dataType="dom", data=…) adds what notWritten holds`, missing[0].after),
-		Facts:   map[string]any{"partial": true, "createdBlockIDs": have, "notWritten": cutDOM(rest, mostDOM)},
+		Facts:   map[string]any{"partial": true, "createdBlockIDs": have, "notWritten": cutDOM(rest.String(), mostDOM)},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,12 +69,7 @@ func TestWhatGoesIntoAListIsItsItems(t *testing.T) {
 }
 
 func contains(list []kernel.ID, id kernel.ID) bool {
-	for _, one := range list {
-		if one == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, id)
 }
 
 func TestNewItemsAreOfTheKindOfTheirList(t *testing.T) {

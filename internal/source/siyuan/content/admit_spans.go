@@ -77,7 +77,7 @@ func (a *admission) spans(ctx context.Context) error {
 // plainTag is a tag that is not a reference any more, or one whose anchor stays.
 func plainTag(tag string, all bool) string {
 	types := []string{}
-	for _, t := range strings.Fields(attributesOf(tag)["data-type"]) {
+	for t := range strings.FieldsSeq(attributesOf(tag)["data-type"]) {
 		if !strings.EqualFold(t, "block-ref") {
 			types = append(types, t)
 		}

@@ -77,10 +77,8 @@ func (a asset) spellings() []string {
 // means reports whether an address in a document is that of the asset.
 func (a asset) means(address string) bool {
 	for _, form := range action.AssetReadings(address) {
-		for _, p := range []string{a.given, a.plain, tail(a.given), tail(a.plain)} {
-			if form == p {
-				return true
-			}
+		if slices.Contains([]string{a.given, a.plain, tail(a.given), tail(a.plain)}, form) {
+			return true
 		}
 	}
 	return false

@@ -193,8 +193,7 @@ func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, l
 // diskError is the error for what the system says about a local path.
 func diskError(op, text string, err error) error {
 	out := &tool.Error{Op: op, Kind: tool.Internal, Subject: text, Err: err}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		out.Err = pe.Err
 	}
 	switch {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"maps"
 )
 
 // CreateNotebook makes a notebook. Names may repeat; the kernel drops "/" from a name and makes
@@ -42,9 +43,7 @@ func (c *Client) SetNotebookIcon(ctx context.Context, id ID, icon string) error 
 
 func (c *Client) onNotebook(ctx context.Context, verb string, id ID, more map[string]any) error {
 	body := map[string]any{"notebook": id}
-	for k, v := range more {
-		body[k] = v
-	}
+	maps.Copy(body, more)
 	return c.call(ctx, "/api/notebook/"+verb, write, body, nil)
 }
 

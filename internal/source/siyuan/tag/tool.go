@@ -93,7 +93,7 @@ func ownTags(ctx context.Context, r *action.Request, list []use) error {
 // labels are the tags of a block.
 func (u *use) labels() []string {
 	var out []string
-	for _, part := range strings.Split(u.Tag, "#") {
+	for part := range strings.SplitSeq(u.Tag, "#") {
 		if label := strings.TrimSpace(part); label != "" {
 			out = append(out, label)
 		}

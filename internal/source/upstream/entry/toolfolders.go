@@ -68,7 +68,7 @@ func (b *environment) nvmDefault(dir string) string {
 // version reads v22.3.0 as numbers.
 func version(s string) []int {
 	var list []int
-	for _, part := range strings.Split(strings.TrimPrefix(s, "v"), ".") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(s, "v"), ".") {
 		n, _ := strconv.Atoi(part) // what is not a number sorts first
 		list = append(list, n)
 	}

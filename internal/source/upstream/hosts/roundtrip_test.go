@@ -103,7 +103,7 @@ func draw(t *rapid.T, host string) map[string]any {
 			e["args"] = args
 		}
 	}
-	for _, field := range strings.Fields(c.fields) {
+	for field := range strings.FieldsSeq(c.fields) {
 		if !rapid.Bool().Draw(t, field) {
 			continue
 		}

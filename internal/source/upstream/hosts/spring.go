@@ -261,13 +261,13 @@ var isoDuration = lazyregexp.New(`(?i)^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?
 // springDuration reads 30s, PT30S and a bare number of milliseconds.
 func springDuration(s string) (time.Duration, error) {
 	if m := isoDuration.FindStringSubmatch(s); m != nil && len(s) > 2 {
-		text := ""
+		var text strings.Builder
 		for i, letter := range []string{"h", "m", "s"} {
 			if m[i+1] != "" {
-				text += m[i+1] + letter
+				text.WriteString(m[i+1] + letter)
 			}
 		}
-		return time.ParseDuration(text)
+		return time.ParseDuration(text.String())
 	}
 	if d, err := time.ParseDuration(s + "ms"); err == nil && d > 0 {
 		return d, nil

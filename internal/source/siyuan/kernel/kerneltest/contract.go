@@ -242,7 +242,7 @@ func (r *Replay) learnCaptures(row Row, body []byte) {
 
 // pointed is the value a JSON Pointer names, nil when there is none.
 func pointed(v any, pointer string) any {
-	for _, step := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		switch node := v.(type) {
 		case map[string]any:
 			v = node[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]

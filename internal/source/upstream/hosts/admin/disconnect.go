@@ -222,8 +222,8 @@ func (o *DisconnectOptions) takeBack(h hosts.Host, file string, l *ledger) (*Dis
 	}
 	d := &Disconnected{File: plan.File, Exact: true}
 	kept := slices.Clone(l.Steps)
-	for i := len(kept) - 1; i >= 0; i-- {
-		s := kept[i]
+	for i, s := range slices.Backward(kept) {
+
 		if s.File != plan.File || s.Client != o.Client || s.What == stepMove && !o.Restore || s.What == stepConnect && !o.Remove {
 			continue
 		}
