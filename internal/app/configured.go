@@ -34,8 +34,8 @@ func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Conf
 	specs, _ := Specs(cfg, env)
 	a := &App{log: slog.New(slog.DiscardHandler)}
 	key := a.peekCache(ctx, cfg)
-	defer a.cache.Close() //nolint:errcheck // nothing was changed
-	defer a.pins.Close()  //nolint:errcheck // nothing was changed
+	defer a.cache.Close()
+	defer a.pins.Close()
 	set := upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
 		Environ: env.List(), Deny: cfg.MCP.EnvDeny, Cache: a.cache, Key: key, Portable: cfg.Cache.SharedIdentity == "portable", Pins: a.pins, Peek: true,
 	})

@@ -22,7 +22,7 @@ func Diagnose(ctx context.Context, cfg *config.Config, o Options, name string, t
 		var reaper *process.Reaper
 		if o.Self != "" {
 			reaper = process.NewReaper(o.Self, o.ReaperArgs, nil)
-			defer reaper.Close() //nolint:errcheck // its children have ended
+			defer reaper.Close()
 		}
 		tokens, err := OpenSecrets(cfg, nil)
 		if err != nil {

@@ -38,7 +38,7 @@ func SignIn(ctx context.Context, cfg *config.Config, env config.Env, name string
 	if err != nil {
 		return err
 	}
-	defer s.Close() //nolint:errcheck // it returns nil
+	defer s.Close()
 	if o.Code != "" {
 		return s.Complete(ctx, o.Code)
 	}
@@ -54,7 +54,7 @@ func SignOut(ctx context.Context, cfg *config.Config, env config.Env, name strin
 	if err != nil {
 		return false, err
 	}
-	defer s.Close() //nolint:errcheck // it returns nil
+	defer s.Close()
 	return s.Logout(ctx)
 }
 

@@ -69,7 +69,7 @@ func ReadToolCache(ctx context.Context, cfg *config.Config, o Options) (CacheCon
 			return out, notACache(op, path, err)
 		}
 		kept = toolcache.Open(ctx, cacheOptions(cfg, key, o))
-		defer kept.Close() //nolint:errcheck // nothing was changed
+		defer kept.Close()
 		out.File = kept.Stats().FileInfo
 	}
 	out.File.Writable = CacheWritable(path)
@@ -147,7 +147,7 @@ func signedIn(ctx context.Context, cfg *config.Config, env config.Env, server st
 	if err != nil {
 		return ""
 	}
-	defer s.Close() //nolint:errcheck // it returns nil
+	defer s.Close()
 	who, err := s.Principal(ctx)
 	if err != nil {
 		return ""
@@ -197,7 +197,7 @@ func ReadCacheFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fail("", "who runs collie must be able to read it", err)
 	}
-	defer file.Close() //nolint:errcheck // read only
+	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxCacheFile))
 	if err != nil {
 		return nil, fail("", "", err)

@@ -225,7 +225,7 @@ func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags
 	}
 	if on.Name = connectionName(on.Choice); on.Err == nil && !on.Choice.Configured {
 		file := vaultToRead(cfg, nil)
-		defer file.Close() //nolint:errcheck // nothing was changed
+		defer file.Close()
 		v := vaultadmin.New(file, vaultadmin.Options{})
 		on.Vault = &notesadmin.ExaminedVault{
 			Path: v.Path(), Exists: v.Exists(), Kernel: vaultClient(file, nil), Level: vaultLevel,

@@ -23,7 +23,7 @@ func TestVaultIsMadeByUse(t *testing.T) {
 	t.Parallel()
 	cfg := vaultSettings(t)
 	v := newVault(cfg, config.EnvOf("LANG=zh_CN.UTF-8"), nil)
-	defer v.Close() //nolint:errcheck // nothing depends on it
+	defer v.Close()
 	k := vaultClient(v, nil)
 	defer k.Close()
 	if _, err := k.ReadFile(t.Context(), "/data/storage/petal/collie/mcpToolsConfig"); tool.KindOf(err) != tool.Unknown {

@@ -27,7 +27,7 @@ func noted(t *testing.T, text string) *config.Config {
 		t.Fatal(err)
 	}
 	v := OpenVaultToFill(cfg, config.EnvOf(), slog.New(slog.DiscardHandler))
-	defer v.Close() //nolint:errcheck // nothing depends on it
+	defer v.Close()
 	if _, err := v.Import(t.Context(), dir, vaultadmin.FolderImport{}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func noted(t *testing.T, text string) *config.Config {
 func texts(t *testing.T, cfg *config.Config) string {
 	t.Helper()
 	v := OpenVault(cfg, nil)
-	defer v.Close() //nolint:errcheck // nothing depends on it
+	defer v.Close()
 	out := filepath.Join(t.TempDir(), "out")
 	if _, err := v.Export(t.Context(), out, vaultadmin.FolderExport{}); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestDamagedVaultSaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 		own := newVault(cfg, config.EnvOf(), nil)
-		defer own.Close() //nolint:errcheck // nothing depends on it
+		defer own.Close()
 		k := vaultClient(own, nil)
 		defer k.Close()
 		_, reads := k.Notebooks(t.Context())
@@ -166,7 +166,7 @@ func TestVaultThatCannotBeOpenedSaysSoAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := newVault(cfg, config.EnvOf(), nil)
-	defer v.Close() //nolint:errcheck // nothing depends on it
+	defer v.Close()
 	var log bytes.Buffer
 	k := vaultClient(v, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	defer k.Close()

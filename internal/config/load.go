@@ -143,7 +143,7 @@ func readFile(file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // opened for reading
+	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, MaxSize+1))
 }
 

@@ -91,7 +91,7 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer conn.Close() //nolint:errcheck // it was closed by the server
+			defer conn.Close()
 			body := rpc(1, "x", fmt.Sprintf(`{"size":%d,"stream":%t}`, size, streamed))
 			if _, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 				"Mcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", id, len(body), body); err != nil {

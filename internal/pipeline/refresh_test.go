@@ -53,7 +53,7 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer log.Close() //nolint:errcheck // what it wrote is not looked at
+			defer log.Close()
 			src := &outdated{Fake: tooltest.NewFake("srv", tooltest.Offer("srv", *tt.yesterday)), today: tt.today}
 			catalog := source.New([]tool.Source{src}, source.Options{})
 			defer catalog.Close()

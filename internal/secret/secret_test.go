@@ -386,7 +386,7 @@ func TestProcesses(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
-			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelper$") //nolint:gosec // this test
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelper$")
 			c.Env = append(os.Environ(), "SECRET_TEST_DIR="+dir, fmt.Sprint("SECRET_TEST_ID=", i))
 			if out, err := c.CombinedOutput(); err != nil {
 				t.Errorf("process %d: %v\n%s", i, err, out)

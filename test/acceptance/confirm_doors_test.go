@@ -67,7 +67,7 @@ func (s *site) post(t *testing.T, path, key, body string, head ...string) *http.
 // answer reads the response to a JSON-RPC request, alone or at the end of a stream.
 func answerOf(t *testing.T, resp *http.Response, asked func(q gjson.Result)) gjson.Result {
 	t.Helper()
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		raw, err := io.ReadAll(resp.Body)
 		if err != nil {
@@ -223,7 +223,7 @@ func (s *site) api(t *testing.T, key string, dialogue bool, more string) (asked 
 		return "", answerOf(t, s.post(t, "/api/v1/calls", key, first), nil)
 	}
 	body, say := io.Pipe()
-	defer say.Close() //nolint:errcheck // a pipe of our own
+	defer say.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/api/v1/calls", body)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func (s *site) api(t *testing.T, key string, dialogue bool, more string) (asked 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {
 		last = gjson.ParseBytes(bytes.Clone(lines.Bytes()))

@@ -95,7 +95,7 @@ func (tb *table) row(cells ...string) { fmt.Fprintln(tb.Writer, strings.Join(cel
 
 func (tb *table) text() string {
 	_ = tb.Flush()
-	return "\n" + tb.Builder.String()
+	return "\n" + tb.String()
 }
 
 // TestWhoMayUseAnApproval has every caller make the dangerous call, a person say yes to its code, and every caller

@@ -49,7 +49,7 @@ func compare(ctx context.Context, args []string, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a folder of its own among temporary ones
+	defer os.RemoveAll(dir)
 	others, err := buildPeers(ctx, dir)
 	if err != nil {
 		return err

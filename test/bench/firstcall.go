@@ -158,7 +158,7 @@ func (b *bench) firstCall(ctx context.Context, in *installation, ready *regexp.R
 	if err != nil {
 		return 0, 0, err
 	}
-	defer c.close() //nolint:errcheck // the gateway ends next
+	defer c.close()
 	begun := time.Now()
 	c.prepare(request{method: "tools/list"})
 	msg, err := c.call()
@@ -181,7 +181,7 @@ func (b *bench) roundTrips(ctx context.Context, e era) (n []float64, err error) 
 		return nil, err
 	}
 	defer server.stop() //nolint:errcheck // it returns nil
-	took, err := b.firstCallsOf(ctx, e, map[string]any{"url": server.endpoint.url}, true)
+	took, err := b.firstCallsOf(ctx, e, map[string]any{"url": server.url}, true)
 	for _, ms := range took.call {
 		n = append(n, math.Floor(ms/(micros(trip)/1000)))
 	}

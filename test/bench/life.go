@@ -64,7 +64,7 @@ func (b *bench) recovery(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.close() //nolint:errcheck // the gateway ends next
+	defer c.close()
 	var idle, busy []float64
 	for range b.plan.kills {
 		took, err := b.afterKill(ctx, d, c, false)
@@ -118,7 +118,7 @@ func (b *bench) afterKill(ctx context.Context, d *daemon, c *httpClient, busy bo
 		if err != nil {
 			return 0, err
 		}
-		defer other.close() //nolint:errcheck // nothing hangs on it
+		defer other.close()
 		other.prepare(callTool("fake__hang", "{}"))
 		go func() {
 			_, err := other.call()

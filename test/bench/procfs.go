@@ -56,7 +56,7 @@ func children(pid int) ([]int, error) {
 
 // alive reports whether there is a process of that id.
 func alive(pid int) bool {
-	there, err := process.PidExists(int32(pid)) //nolint:gosec // ids are that small
+	there, err := process.PidExists(int32(pid))
 	return there && err == nil
 }
 

@@ -55,7 +55,7 @@ func startDaemon(ctx context.Context, ready *regexp.Regexp, program string, args
 			}
 			said.WriteString(lines.Text() + "\n")
 		}
-		for lines.Scan() { //nolint:revive // what follows is only drained
+		for lines.Scan() {
 		}
 	}()
 	select {

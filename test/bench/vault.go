@@ -104,7 +104,7 @@ func (v *vaultCase) program(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			defer c.close() //nolint:errcheck // the program ends next
+			defer c.close()
 			c.prepare(callTool("notebook", `{"action":"list"}`))
 			if _, err := c.call(); err != nil {
 				return err
@@ -175,7 +175,7 @@ func (v *vaultCase) serve(ctx context.Context, use func(*daemon) error) error {
 // handler measures the vault as the tools reach it, without a gateway.
 func (v *vaultCase) handler(ctx context.Context) error {
 	notes := vault.New(v.file, vault.Options{})
-	defer notes.Close() //nolint:errcheck // nothing is written any more
+	defer notes.Close()
 	a := asker{notes}
 	if err := v.appends(ctx, a); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (v *vaultCase) appends(ctx context.Context, a asker) error {
 	if err != nil {
 		return err
 	}
-	defer floor.Close() //nolint:errcheck // nobody reads it
+	defer floor.Close()
 	var ours, plain, first []float64
 	for round := range v.plan.rounds + 1 {
 		var took, least []time.Duration

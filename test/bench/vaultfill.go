@@ -46,7 +46,7 @@ type author struct {
 
 // fillVault writes a library of documents with perDoc blocks each, themselves included.
 func fillVault(ctx context.Context, w *store.Workspace, documents, perDoc int) (library, error) {
-	a := &author{random: rand.New(rand.NewPCG(7, 11)), perDoc: perDoc, made: time.Date(2024, 1, 1, 8, 0, 0, 0, time.UTC)} //nolint:gosec // not a secret
+	a := &author{random: rand.New(rand.NewPCG(7, 11)), perDoc: perDoc, made: time.Date(2024, 1, 1, 8, 0, 0, 0, time.UTC)}
 	err := w.Update(ctx, func(tx *store.Tx) error {
 		a.box = tx.CreateNotebook("Library 书库").ID
 		return nil

@@ -229,7 +229,7 @@ func (b *bench) longList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.close() //nolint:errcheck // the gateway ends next
+	defer c.close()
 	c.prepare(request{method: "tools/list"})
 	var p50, p99 []float64
 	for range b.plan.rounds {

@@ -130,7 +130,7 @@ func listed(t *testing.T, settings map[string]any) (names []string) {
 	home := t.TempDir()
 	config := filepath.Join(home, "servers.json")
 	write(t, config, settings)
-	cmd := exec.Command(binary.Build(t, binary.Collie), "stdio", "--home", home, "--config", config) //nolint:noctx // the session ends it
+	cmd := exec.Command(binary.Build(t, binary.Collie), "stdio", "--home", home, "--config", config)
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "lister", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatal(err)

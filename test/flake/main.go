@@ -58,7 +58,7 @@ func watch(ctx context.Context, busy int, args []string, progress io.Writer) ([]
 	defer rest()
 	for range busy {
 		go func() {
-			for idle.Err() == nil { //nolint:revive // to be busy is what it is for
+			for idle.Err() == nil {
 			}
 		}()
 	}

@@ -33,7 +33,7 @@ type Process struct {
 // start runs `collie args…` with --home home until the test ends.
 func (p Programs) start(tb testing.TB, home string, args ...string) *Process {
 	tb.Helper()
-	cmd := exec.Command(p.Collie, append([]string{"--home", home}, args...)...) //nolint:noctx // ended by the cleanup, in steps
+	cmd := exec.Command(p.Collie, append([]string{"--home", home}, args...)...)
 	cmd.Env = cleanEnv()
 	run := &Process{Programs: p, Home: home, cmd: cmd, stderr: &output{grown: make(chan struct{}, 1)}, exited: make(chan struct{})}
 	cmd.Stderr = run.stderr

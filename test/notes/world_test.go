@@ -185,9 +185,9 @@ func (w *world) post(path string, body any) gjson.Result {
 	w.t.Helper()
 	raw, err := json.Marshal(body)
 	w.must(err)
-	resp, err := http.Post(w.URL()+path, "application/json", strings.NewReader(string(raw))) //nolint:noctx // a test's own server
+	resp, err := http.Post(w.URL()+path, "application/json", strings.NewReader(string(raw)))
 	w.must(err)
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	w.must(err)
 	if code := gjson.GetBytes(answer, "code").Int(); code != 0 {

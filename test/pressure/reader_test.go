@@ -188,7 +188,7 @@ func (s *webSession) send(ctx context.Context, method, body string) (*http.Respo
 
 // read takes in what an answer brings, at a pace, until it ends or stop says that it is enough.
 func (s *webSession) read(resp *http.Response, at pace, take func(message []byte) (stop bool)) error {
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	r := bufio.NewReaderSize(&slowReader{r: resp.Body, p: at}, 64<<10)
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		raw, err := io.ReadAll(r)

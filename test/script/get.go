@@ -23,7 +23,7 @@ func get(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	ts.Check(err)
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	_, err = io.Copy(ts.Stdout(), resp.Body)
 	ts.Check(err)
 	if status := resp.Status[:3]; status != args[0] {

@@ -69,7 +69,7 @@ type remote struct {
 }
 
 func (r *remote) start() error {
-	r.cmd = exec.Command(r.program, append(r.flags, "--http", r.addr)...) //nolint:noctx // killed by kill
+	r.cmd = exec.Command(r.program, append(r.flags, "--http", r.addr)...)
 	stderr, err := r.cmd.StderrPipe()
 	if err != nil {
 		return err

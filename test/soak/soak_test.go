@@ -112,7 +112,7 @@ func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGrou
 	}
 	for i := range visitors {
 		era := []string{legacy, modern, legacy}[i%3]
-		v := &visitor{soak: r, name: "v" + strconv.Itoa(i), dice: rand.New(rand.NewPCG(*seed, uint64(i)))} //nolint:gosec // it keeps no secret
+		v := &visitor{soak: r, name: "v" + strconv.Itoa(i), dice: rand.New(rand.NewPCG(*seed, uint64(i)))}
 		if i < bridged {
 			v.session = pipe(era)
 		} else {
@@ -142,7 +142,7 @@ func (r *soak) chaos(t *testing.T) *chaos {
 		t.Fatal(err)
 	}
 	c := &chaos{
-		soak: r, dice: rand.New(rand.NewPCG(*seed, visitors)), eras: map[string]*visitor{}, //nolint:gosec // it keeps no secret
+		soak: r, dice: rand.New(rand.NewPCG(*seed, visitors)), eras: map[string]*visitor{},
 		api: keys(r.gateway, r.verdict, r.control), file: file,
 	}
 	for _, era := range []string{legacy, modern} {

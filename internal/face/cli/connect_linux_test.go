@@ -59,7 +59,7 @@ func testConnectAsksWhichSettings(t *testing.T, program string) {
 	if err := os.WriteFile(served, []byte(`{}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	gateway := exec.CommandContext(t.Context(), program, "serve", "--config", served, "--http", "127.0.0.1:0") //nolint:gosec // the program under test
+	gateway := exec.CommandContext(t.Context(), program, "serve", "--config", served, "--http", "127.0.0.1:0")
 	gateway.Env = append(os.Environ(), "COLLIE_HOME="+home, "HOME="+home, "SIYUAN_API_URL=")
 	said, err := gateway.StderrPipe()
 	if err != nil {

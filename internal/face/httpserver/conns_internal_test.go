@@ -42,7 +42,7 @@ func TestConnectionsThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var watched conns
 		at := pipes{make(chan net.Conn), make(chan struct{})}
-		srv := &http.Server{ //nolint:gosec // the timeouts are what is tested
+		srv := &http.Server{
 			ConnState: watched.observe,
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/slow" {

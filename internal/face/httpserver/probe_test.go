@@ -50,7 +50,7 @@ func TestCheckToken(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if err := os.Chmod(path, 0o640); err != nil { //nolint:gosec // what is wrong here
+	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
 	if err := httpserver.CheckToken(path); tool.KindOf(err) != tool.Denied {

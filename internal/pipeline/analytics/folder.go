@@ -156,7 +156,7 @@ func state(path string) (size int64, torn bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	defer r.Close() //nolint:errcheck // read only
+	defer r.Close()
 	info, err := r.Stat()
 	if err != nil || info.Size() == 0 {
 		return 0, false, err

@@ -77,7 +77,7 @@ func eachLine(path string, f func([]byte) error) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // read only
+	defer file.Close()
 	for in := bufio.NewReaderSize(file, 64<<10); ; {
 		line, err := in.ReadBytes('\n')
 		if wrong := f(line); wrong != nil {

@@ -180,7 +180,7 @@ func (t *Telemetry) send(ctx context.Context, p Payload) error {
 		}
 		return fmt.Errorf("send to telemetry.endpoint: %w", err)
 	}
-	defer resp.Body.Close()                                           //nolint:errcheck // read only
+	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, flushBytes)) // some servers want to be read
 	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("telemetry.endpoint answers %s", resp.Status)

@@ -59,9 +59,7 @@ func TestReferenceIsComplete(t *testing.T) {
 		for _, a := range tl.Actions {
 			page := guide.Page(a)
 			want := []string{fmt.Sprintf(`"action":%q`, a.Name), "collie " + tl.Name + " " + strings.ReplaceAll(a.Name, "_", "-")}
-			for _, e := range a.Endpoints {
-				want = append(want, e)
-			}
+			want = append(want, a.Endpoints...)
 			for _, p := range a.Params() {
 				want = append(want, "| "+p.Name+" |")
 			}

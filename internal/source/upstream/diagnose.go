@@ -160,13 +160,13 @@ func (d *diagnosis) tools() (string, error) {
 		return "", err
 	}
 	var detail strings.Builder
-	detail.WriteString(fmt.Sprintf("%d", len(d.known.Tools)))
+	fmt.Fprintf(&detail, "%d", len(d.known.Tools))
 	if n := len(d.known.Dropped); n > 0 {
-		detail.WriteString(fmt.Sprintf(", %d left out: %s", n, d.known.Dropped[0].Reason))
+		fmt.Fprintf(&detail, ", %d left out: %s", n, d.known.Dropped[0].Reason)
 	}
 	for _, def := range d.known.Tools {
 		if listing.TaskOnly(d.conn.client.Capabilities, def) {
-			detail.WriteString(fmt.Sprintf("; %s runs as a task only, which Collie does not carry", mcp.GetString(def, "name")))
+			fmt.Fprintf(&detail, "; %s runs as a task only, which Collie does not carry", mcp.GetString(def, "name"))
 		}
 	}
 	return detail.String(), nil

@@ -19,8 +19,8 @@ func TestContainersOfOneServer(t *testing.T) {
 	bin, run := t.TempDir(), t.TempDir()
 	docker, killed := filepath.Join(bin, "docker"), filepath.Join(bin, "killed")
 	script := "#!/bin/sh\necho \"$@\" >> " + killed + "\n"
-	syscall.ForkLock.RLock()                           // a child that is forked meanwhile would hold it open, and it could not be run
-	err := os.WriteFile(docker, []byte(script), 0o700) //nolint:gosec // a program has to be executable
+	syscall.ForkLock.RLock() // a child that is forked meanwhile would hold it open, and it could not be run
+	err := os.WriteFile(docker, []byte(script), 0o700)
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		t.Fatal(err)

@@ -150,7 +150,7 @@ func (s *scripted) filter(start int, from io.Reader, to io.WriteCloser, out io.W
 func (s *scripted) transport(h http.Handler, start int) *http.Transport {
 	return &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
-		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // in memory
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			method := mcp.GetString(body, "method")

@@ -84,7 +84,7 @@ func relay(w http.ResponseWriter, r *http.Request, to string) {
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	maps.Copy(w.Header(), resp.Header)
 	w.WriteHeader(resp.StatusCode)
 	flush, _ := w.(http.Flusher)

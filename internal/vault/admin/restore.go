@@ -69,7 +69,7 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 	if err != nil {
 		return r, fileError(op, dir, err)
 	}
-	defer os.RemoveAll(part) //nolint:errcheck // what is left of it says so by its name
+	defer os.RemoveAll(part)
 	fresh := filepath.Join(part, "vault.db")
 	for _, suffix := range []string{"", "-wal"} { // a copy that was made by hand may have a log
 		if err := copyFile(ctx, backup+suffix, fresh+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
@@ -160,7 +160,7 @@ func copyFile(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // it was read
+	defer in.Close()
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -220,12 +220,12 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 	if err != nil {
 		return report, nil, fileError(op, os.TempDir(), err)
 	}
-	defer os.RemoveAll(tmp) //nolint:errcheck // nothing of worth is in it
+	defer os.RemoveAll(tmp)
 	w, err := workspace.Open(ctx, filepath.Join(tmp, "vault.db"), workspace.Options{})
 	if err != nil {
 		return report, nil, err
 	}
-	defer w.Close() //nolint:errcheck // it is thrown away
+	defer w.Close()
 	if lost, err = found.Fill(ctx, w); err != nil {
 		return report, nil, ended(ctx, op, v.Path(), vaultError(op, tmp, err))
 	}

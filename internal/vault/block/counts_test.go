@@ -14,7 +14,7 @@ func TestCountsOfAKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	v := newVault(t)
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var row []any

@@ -53,7 +53,7 @@ func (im *importer) runArchive(ctx context.Context, file string) error {
 		}
 		return fmt.Errorf("read the archive %s: %w", file, err)
 	}
-	defer r.Close() //nolint:errcheck // it was read
+	defer r.Close()
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
@@ -272,7 +272,7 @@ func readPacked(f *zip.File, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close() //nolint:errcheck // it was read
+	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = errTooLarge

@@ -208,7 +208,7 @@ func (s *source) hash(at string, limit int64) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close() //nolint:errcheck // it was read
+	defer f.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, f); err != nil {
 		return ""

@@ -30,7 +30,7 @@ func TestDocumentsThatClaimOneID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close() //nolint:errcheck // it is thrown away
+	defer w.Close()
 	if _, err := f.Fill(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestDocumentsBelowEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close() //nolint:errcheck // it is thrown away
+	defer w.Close()
 	lost, err := f.Fill(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func Read(ctx context.Context, path string) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.file.Close() //nolint:errcheck // it was read
+	defer p.file.Close()
 	f := &Found{
 		Pages: p.count, notebooks: map[string]tree.Conf{}, documents: map[int64]*document{}, byID: map[string]*document{},
 		nodes: map[int64]*node{}, ids: map[string]bool{}, files: map[string]file{},

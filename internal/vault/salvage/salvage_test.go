@@ -83,7 +83,7 @@ func salvaged(t testing.TB, data []byte) (words int, lost []salvage.Lost) {
 		t.Fatal(err)
 	}
 	w := open(t, filepath.Join(t.TempDir(), "new.db"))
-	defer w.Close() //nolint:errcheck // it is thrown away
+	defer w.Close()
 	if lost, err = found.Fill(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
 	w := open(t, path)
-	defer w.Close() //nolint:errcheck // it is thrown away
+	defer w.Close()
 	if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 		tx.AddDocument(tx.CreateNotebook("N"), nil, "page", "", tx.Identify(markup.Parse("in the log")))
 		return nil
@@ -256,7 +256,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 		w := open(t, filepath.Join(t.TempDir(), "new.db"))
-		defer w.Close() //nolint:errcheck // it is thrown away
+		defer w.Close()
 		if _, err := found.Fill(t.Context(), w); err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func recordings(t *testing.T) []recorded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	var out []recorded
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {

@@ -259,7 +259,7 @@ func same(a, b any) (bool, error) {
 	bt, both := b.(time.Time)
 	switch {
 	case ok && both:
-		return at == bt, nil // the same moment in another zone is another value, as with text/template
+		return at.Equal(bt), nil // the same moment in another zone is another value, as with text/template
 	case ok || both || kindOf(a) != kindOf(b):
 		return false, fmt.Errorf("non-comparable types %s: %T, %T: %s", a, a, b, b)
 	}

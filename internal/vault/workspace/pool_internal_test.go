@@ -14,7 +14,7 @@ func TestReadersAreOpenedAsNeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close() //nolint:errcheck // nothing depends on it
+	defer w.Close()
 	look := func(inside func()) {
 		if err := w.View(t.Context(), func(*Tx) error { inside(); return nil }); err != nil {
 			t.Error(err)

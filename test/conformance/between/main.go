@@ -61,7 +61,7 @@ func run(ctx context.Context, collie, client, url string) (code int, err error) 
 	if err != nil {
 		return 1, err
 	}
-	defer os.RemoveAll(home) //nolint:errcheck // a folder of its own among temporary ones
+	defer os.RemoveAll(home)
 	g := &gateway{program: collie, home: home, config: filepath.Join(home, "collie.json")}
 	if err := g.configure(ctx, s, url); err != nil {
 		return 1, err

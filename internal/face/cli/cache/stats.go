@@ -93,7 +93,7 @@ func statsOf(kept *app.CacheContents, since *app.CacheStats) any {
 	if kept.File.Compressed {
 		out.BytesSaved = kept.File.PlainSize - kept.File.Size
 	}
-	for _, m := range []*map[string]uint64{&out.StaleReasons, &out.MissReasons, &out.Refused, &out.ReadFailures, &out.CacheStats.Writes.Failed} {
+	for _, m := range []*map[string]uint64{&out.StaleReasons, &out.MissReasons, &out.Refused, &out.ReadFailures, &out.Writes.Failed} {
 		if *m == nil {
 			*m = map[string]uint64{}
 		}

@@ -72,7 +72,7 @@ func (g *pager) run(ctx context.Context, v *ownView) error {
 // key waits for a key: 1 is the next page, -1 the one before, 0 the end. The terminal is as it
 // was when key returns.
 func (g *pager) key(ctx context.Context) (step int, err error) {
-	fd := int(g.screen.Fd()) //nolint:gosec // a descriptor is small
+	fd := int(g.screen.Fd())
 	state, err := term.MakeRaw(fd)
 	if err != nil {
 		return 0, err

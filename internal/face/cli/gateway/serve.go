@@ -109,7 +109,7 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
-	defer s.listener.Close() //nolint:errcheck // Serve has said what went wrong
+	defer s.listener.Close()
 	if err := s.join(ctx); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	face := mcpserver.New(s.app.Pipeline, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.listener.Stopping(), Logger: s.log})
 	defer face.Close()
 	mcp := face.Handler(s.client, mcpserver.Bounds{MaxBody: s.cfg.HTTP.MaxBody, MaxSessions: s.cfg.MCP.Limits.MaxSessions, Kept: s.cfg.HTTP.ResumeBytes})
-	defer mcp.Close() //nolint:errcheck // it returns nil
+	defer mcp.Close()
 	if err := s.publish(); err != nil {
 		return asFailure(err)
 	}

@@ -56,7 +56,7 @@ func (p commands) carryToKernel(ctx context.Context, cfg *config.Config, n *newK
 // documents is how many the vault holds; 0 where that is not known.
 func documents(ctx context.Context, cfg *config.Config) int {
 	v := app.OpenVault(cfg, nil)
-	defer v.Close() //nolint:errcheck // nothing was changed
+	defer v.Close()
 	info, err := v.Info(ctx)
 	if err != nil {
 		return 0

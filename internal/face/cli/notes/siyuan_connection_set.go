@@ -159,7 +159,7 @@ func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel,
 	now, err := app.SavedChoice(ctx, cfg, p.Env, n.name)
 	if err != nil {
 		if n.tokenGiven || n.untested {
-			return "", "", nil //nolint:nilerr // what is wrong may be what is being mended; it is saved without a test
+			return "", "", nil // what is wrong may be what is being mended; it is saved without a test
 		}
 		return "", "", err
 	}

@@ -214,7 +214,7 @@ func IsControl(r rune) bool {
 // IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // a descriptor is small
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // TerminalWidth is the width of the terminal that w is, 0 if it is none.
@@ -223,7 +223,7 @@ func TerminalWidth(w io.Writer) int {
 	if !ok {
 		return 0
 	}
-	width, _, err := term.GetSize(int(f.Fd())) //nolint:gosec // a descriptor is small
+	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
 	}

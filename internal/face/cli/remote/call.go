@@ -22,7 +22,7 @@ func (r *Client) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	body, say := io.Pipe()
-	defer say.Close() //nolint:errcheck // it returns nil; the gateway waits for it
+	defer say.Close()
 	defer context.AfterFunc(ctx, func() { _ = say.CloseWithError(context.Cause(ctx)) })()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Gateway.URL+"/api/v1/calls", body)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *Client) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, r.cut(ctx, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		raw, err := io.ReadAll(resp.Body)
 		if err != nil {

@@ -68,7 +68,7 @@ func (r *Client) Alive(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
 }
 
@@ -114,7 +114,7 @@ func (r *Client) Do(ctx context.Context, method, path string, body []byte) (json
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, r.lost(ctx, err)

@@ -70,7 +70,7 @@ func (r *Client) followLogs(ctx context.Context, path string, line func(tool.Log
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		raw, err := io.ReadAll(resp.Body)
 		if err != nil {

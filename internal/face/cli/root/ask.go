@@ -125,7 +125,7 @@ func (p *Program) askInput(in config.Input) (string, bool) {
 	}
 	fmt.Fprint(p.Err, inputQuestion(in))
 	if f, ok := p.In.(interface{ Fd() uintptr }); ok && in.Password {
-		said, err := term.ReadPassword(int(f.Fd())) //nolint:gosec // a descriptor is small
+		said, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(p.Err)
 		return string(said), err == nil && len(said) > 0
 	}

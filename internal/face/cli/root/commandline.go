@@ -94,12 +94,12 @@ func argument(text string) (v gjson.Result, rest string) {
 
 func flagOf(key string, v gjson.Result) string {
 	flag := " --" + Kebab(key)
-	switch {
-	case v.Type == gjson.True:
+	switch v.Type {
+	case gjson.True:
 		return flag
-	case v.Type == gjson.False:
+	case gjson.False:
 		return " --no-" + Kebab(key)
-	case v.Type == gjson.JSON:
+	case gjson.JSON:
 		return flag + "-json " + output.ShellQuote(v.Raw)
 	}
 	return flag + " " + output.ShellQuote(v.String())

@@ -19,7 +19,7 @@ import (
 func (p *Program) Prompt(ctx context.Context, question string, hidden bool) (string, error) {
 	read := ReadLine
 	if f, ok := p.In.(*os.File); ok && hidden && output.IsTerminal(p.In) {
-		fd := int(f.Fd())              //nolint:gosec // a descriptor is small
+		fd := int(f.Fd())
 		state, err := term.MakeRaw(fd) // before the question, for those who type fast
 		if err != nil {
 			return "", err

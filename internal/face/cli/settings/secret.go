@@ -100,7 +100,7 @@ func (p commands) readSecret(name string) (string, error) {
 	var err error
 	if f, ok := p.In.(*os.File); ok && output.IsTerminal(p.In) {
 		fmt.Fprintf(p.Err, "Value of %s (it is not shown): ", output.OneLine(name))
-		raw, err = term.ReadPassword(int(f.Fd())) //nolint:gosec // a descriptor is small
+		raw, err = term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(p.Err)
 	} else {
 		raw, err = io.ReadAll(io.LimitReader(p.In, maxSecret+1))

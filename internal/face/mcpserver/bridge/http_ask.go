@@ -62,7 +62,7 @@ func (f *request) answered(raw []byte) error {
 
 // readAll reads a body: into memory of just its length where the gateway told it.
 func readAll(resp *http.Response) ([]byte, error) {
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	n := resp.ContentLength
 	if n > maxAnswer {
 		return nil, fmt.Errorf("the gateway's answer of %d bytes is longer than %d", n, int64(maxAnswer))

@@ -49,7 +49,6 @@ func paramsOf(t reflect.Type) []Param {
 	}
 	out := make([]Param, 0, t.NumField())
 	for f := range t.Fields() {
-		f := f
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
 			out = append(out, paramsOf(f.Type)...)
 			continue

@@ -123,8 +123,8 @@ func New[A any](spec Spec, run func(ctx context.Context, r *Request, a A) (any, 
 func made(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request, args any) (any, error)) *Action {
 	a := &Action{Spec: spec, params: paramsOf(args), args: args, run: run}
 	a.returned = sync.OnceValue(func() []Field { return returnedBy(&a.Spec) })
-	if a.Spec.Risk == "" {
-		a.Spec.Risk = riskOf(&spec)
+	if a.Risk == "" {
+		a.Risk = riskOf(&spec)
 	}
 	a.schema = schemaOf(a)
 	if err := a.check(); err != nil {

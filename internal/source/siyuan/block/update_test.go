@@ -62,7 +62,7 @@ func TestUpdateLosesNoBlockOfTheContent(t *testing.T) {
 
 func TestUpdateReportsWhatItCouldNotWrite(t *testing.T) {
 	w := newWorld(t, "one")
-	w.Kernel.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no"))
+	w.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no"))
 	err := toolError(t, w.Refused(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\nb text"), tool.API))
 	if rest, _ := err.Facts["notWritten"].(string); !strings.Contains(rest, "b text") {
 		t.Errorf("the error does not carry the rest: %s", err.Payload())
@@ -75,7 +75,7 @@ func TestUpdateReportsWhatItCouldNotWrite(t *testing.T) {
 func TestUpdateReportsAttributesItCouldNotRestore(t *testing.T) {
 	w := newWorld(t, "one")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "mine"})
-	w.Kernel.Fail("/api/attr/setBlockAttrs", 1, kerneltest.FailMessage("no"))
+	w.Fail("/api/attr/setBlockAttrs", 1, kerneltest.FailMessage("no"))
 	err := toolError(t, w.Refused(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new"), tool.Mismatch))
 	if !strings.Contains(string(err.Payload()), `"memo":"mine"`) {
 		t.Errorf("the error does not carry the attributes: %s", err.Payload())

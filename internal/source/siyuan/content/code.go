@@ -122,10 +122,10 @@ func codeless(text string) string {
 	out := []byte(text)
 	var ticks unclosed
 	for i := 0; i < len(text); {
-		switch {
-		case text[i] == '\\':
+		switch text[i] {
+		case '\\':
 			i += 2
-		case text[i] == '`':
+		case '`':
 			n := run(text[i:], '`')
 			end := ticks.closing(text[i+n:], n)
 			for j := i; end > 0 && j < i+n+end; j++ {

@@ -115,7 +115,7 @@ func save(at local, text string, write func(io.Writer) (int64, error)) (int64, e
 	if err != nil {
 		return 0, diskError("write", text, err)
 	}
-	defer root.Close() //nolint:errcheck // a folder
+	defer root.Close()
 	if dir := filepath.Dir(at.rel); dir != "." {
 		if err := root.MkdirAll(dir, 0o700); err != nil {
 			return 0, diskError("write", text, err)

@@ -103,7 +103,7 @@ func TestExportResourcesOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer z.Close() //nolint:errcheck // a test
+	defer z.Close()
 	if len(z.File) != 1 || filepath.Base(z.File[0].Name) != filepath.Base(shown) {
 		t.Errorf("packed: %d files, the first %q", len(z.File), z.File[0].Name)
 	}

@@ -40,7 +40,7 @@ func openExtraction(at local, dir string) (*extraction, error) {
 	if err != nil {
 		return nil, diskError("write", at.path(), err)
 	}
-	defer allowed.Close() //nolint:errcheck // a folder
+	defer allowed.Close()
 	rel := filepath.Join(at.rel, dir)
 	shown := filepath.Join(at.root, rel)
 	if err := allowed.MkdirAll(at.rel, 0o700); err != nil {
@@ -106,7 +106,7 @@ func (x *extraction) marked() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxMarker))
 	return strings.Split(string(raw), "\n"), err
 }
@@ -154,7 +154,7 @@ func empty(root *os.Root, rel string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	_, err = f.Readdirnames(1)
 	if errors.Is(err, io.EOF) {
 		return true, nil

@@ -170,7 +170,7 @@ func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, l
 	if err != nil {
 		return nil, nil, at, diskError("read", text, err)
 	}
-	defer root.Close() //nolint:errcheck // a folder that was read
+	defer root.Close()
 	info, err := root.Stat(at.rel)
 	if err != nil {
 		return nil, nil, at, diskError("read", text, err)

@@ -86,7 +86,7 @@ func uploadAsset() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close() //nolint:errcheck // read only
+		defer f.Close()
 		if stop, err := tooMuch(r, info.Size(), a.Large); stop != nil || err != nil {
 			return stop, err
 		}

@@ -119,7 +119,7 @@ func (t *grower) plant(ctx context.Context) error {
 func (t *grower) nodesOf(parent *node, f folder, children []child) []*node {
 	out := make([]*node, len(children))
 	for i, c := range children {
-		n := &node{Name: c.Name, Path: c.human, Children: []*node{}, folder: folder{f.notebook, c.Document.Path, c.human}}
+		n := &node{Name: c.Name, Path: c.human, Children: []*node{}, folder: folder{f.notebook, c.Path, c.human}}
 		if n.top = n; parent != nil && parent.top != nil {
 			n.top = parent.top
 		}

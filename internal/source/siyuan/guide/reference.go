@@ -24,7 +24,7 @@ func Reference(tools []action.Tool) map[string]string {
 			fmt.Fprintf(&b, "- [%s](#%s): %s\n", a.Name, anchor(a), a.Purpose)
 		}
 		for _, a := range t.Actions {
-			page := strings.Replace(Page(a), "\n## ", "\n### ", -1)
+			page := strings.ReplaceAll(Page(a), "\n## ", "\n### ")
 			fmt.Fprintf(&b, "\n#%s", page)
 		}
 		out[t.Name+".md"] = b.String()

@@ -55,7 +55,7 @@ func (s *scene) post(path string, body any) gjson.Result {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
 		s.t.Fatal(err)

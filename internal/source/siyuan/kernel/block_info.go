@@ -7,7 +7,7 @@ import (
 )
 
 // Node says what a block is and where it stands in its document. Types are those of the DOM:
-// NodeDocument, NodeParagraph, NodeListItem, NodeAttributeView, …
+// NodeDocument, NodeParagraph, NodeListItem, NodeAttributeView, ….
 type Node struct {
 	ID         ID     `json:"id"`
 	Type       string `json:"type"`

@@ -209,7 +209,7 @@ func (c *Client) open(ctx context.Context, method, endpoint, contentType string,
 
 // readAnswer reads a response and closes it.
 func readAnswer(resp *http.Response) (answer, error) {
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return answer{}, err

@@ -139,7 +139,7 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 		}
 		return 0, c.failure(ctx, endpoint, read, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	n, err := io.Copy(w, io.LimitReader(resp.Body, limit+1))
 	switch {
 	case err != nil:

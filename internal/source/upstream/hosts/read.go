@@ -67,7 +67,7 @@ func readFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxSize+1))
 }
 

@@ -89,7 +89,7 @@ func TestDefinitionsAreNotKeptInMemory(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	s := Open(path, testHash, Options{})
-	defer s.Close() //nolint:errcheck // nothing is new
+	defer s.Close()
 	s.Check("server1", definitions(), true)
 	for server, tools := range s.pins {
 		for name, r := range tools {

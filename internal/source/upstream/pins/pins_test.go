@@ -234,7 +234,7 @@ func TestWritesAreCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "pins.json")
 		s := pins.Open(path, hash, pins.Options{Collect: time.Second})
-		defer s.Close() //nolint:errcheck // the test has ended
+		defer s.Close()
 		for i := range 50 {
 			s.Check(fmt.Sprint("server", i), raws(search), true)
 			time.Sleep(10 * time.Millisecond)

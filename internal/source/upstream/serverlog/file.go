@@ -114,7 +114,7 @@ func (f *File) rotateFor(n int) error {
 	}
 	for i := f.files() - 1; i > 0; i-- {
 		if err := os.Rename(f.name(i-1), f.name(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil //nolint:nilerr // it may be open elsewhere; a line that is kept is worth more than a limit
+			return nil // it may be open elsewhere; a line that is kept is worth more than a limit
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func (s *Session) ask(ctx context.Context) (challenge, error) {
 	if err != nil {
 		return challenge{}, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 		return challenge{}, nil
 	}
@@ -139,7 +139,7 @@ func (s *Session) readJSON(ctx context.Context, field, place string, v any) erro
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	if resp.StatusCode >= 400 && resp.StatusCode < 500 {
 		return errNothing
 	}

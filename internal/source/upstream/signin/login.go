@@ -56,7 +56,7 @@ func (s *Session) Login(ctx context.Context, o LoginOptions) error {
 	if err != nil {
 		return err
 	}
-	defer listener.Close() //nolint:errcheck // closed by the callback as well
+	defer listener.Close()
 	p, err := s.begin(ctx, before, redirectURI(listener), &o)
 	if err != nil {
 		return err

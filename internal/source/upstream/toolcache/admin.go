@@ -190,7 +190,7 @@ func migrateFrom(data []byte, zone *time.Location) (Migration, error) {
 // and keeps the old one beside it as <file>.v<version>.bak.
 func MigrateFile(ctx context.Context, path string, o FileOptions) error {
 	f := newFile(path, o)
-	defer f.Close() //nolint:errcheck // it has none to tell
+	defer f.Close()
 	_, err := f.Load(ctx)
 	if err == nil {
 		_, err = f.Commit(ctx, nil)

@@ -32,7 +32,7 @@ func TestGatewaysConverge(t *testing.T) {
 		for i := range rapid.IntRange(2, 4).Draw(rt, "gateways") {
 			b := benches[i%2]
 			c := b.open(t, func(o *toolcache.Options) { o.Shared, o.Key = place.Open(), sharedKey })
-			defer c.Close() //nolint:errcheck // what it has to write was flushed
+			defer c.Close()
 			w.caches, w.files, w.seen = append(w.caches, c), append(w.files, i%2), append(w.seen, map[string]*toolcache.Entry{})
 			defer c.Watch(func(string) {})()
 			c.Configured([]toolcache.Want{want("a", 1), want("b", 2), want("c", 3)})

@@ -133,7 +133,7 @@ func (p *Import) readOne(env config.Env, o ImportOptions) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // a person named it
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return &tool.Error{Op: "mcp import", Kind: tool.Invalid, Subject: o.File, Err: err}
 	}

@@ -61,7 +61,7 @@ func get(ctx context.Context, client *http.Client, address string) (*http.Respon
 	if err != nil {
 		return nil, "", err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	return resp, string(raw), err
 }

@@ -130,7 +130,7 @@ func (b *bucket) watch(ctx context.Context, more ...jetstream.WatchOpt) (jetstre
 func (s *Store) stop(w jetstream.KeyWatcher) {
 	_ = w.Stop() // it fails where the connection is gone, and the watch with it
 	s.running.Go(func() {
-		for range w.Updates() { //nolint:revive // until it is closed
+		for range w.Updates() {
 		}
 	})
 }
