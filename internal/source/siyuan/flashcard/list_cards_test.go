@@ -2,9 +2,11 @@ package flashcard_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
@@ -200,6 +202,9 @@ func TestListCardsInTurn(t *testing.T) {
 		id := w.card(kernel.BuiltInDeck, b)
 		if err := w.Client.ReviewCard(t.Context(), kernel.BuiltInDeck, id, 3); err != nil {
 			t.Fatal(err)
+		}
+		for at := time.Now().UnixMilli(); time.Now().UnixMilli() == at; { // when a card was learned is told in milliseconds
+			runtime.Gosched()
 		}
 		w.post("/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})
 	}
