@@ -53,6 +53,7 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 
 // announce tells of lines that are not written as they were read. One that nobody gave a reason for is a problem.
 func (w *writer) announce(read []line, begin int) {
+	begin = min(begin, len(w.out)) // an anchor takes the place of blank lines before it
 	now := slices.DeleteFunc(slices.Clone(w.out[begin:]), func(o written) bool { return o.id })
 	if len(now) == len(read) {
 		same := true
@@ -165,7 +166,11 @@ func (w *writer) once(id string) bool {
 
 // text writes a line of text. attrs are those of the item it begins, nil for none.
 func (w *writer) text(prefix, rest string, attrs map[string]string) {
+	whole := rest
 	rest, anchor := cutAnchor(rest)
+	if rest == "" && w.blank() {
+		rest, anchor = whole, "" // it stands behind nothing that it could name, so it is text
+	}
 	id := ""
 	if anchor != "" || len(attrs) > 0 {
 		w.as(asAttribute)
@@ -282,13 +287,15 @@ func unclosed(text string) bool {
 
 func letter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
 
+// blank reports whether nothing has been written yet.
+func (w *writer) blank() bool {
+	return !slices.ContainsFunc(w.out, func(o written) bool { return strings.TrimSpace(o.text) != "" })
+}
+
 // attach gives an id to the block above: a table, a list, a quote or code.
 func (w *writer) attach(id string) {
 	for len(w.out) > 0 && strings.TrimSpace(w.out[len(w.out)-1].text) == "" {
 		w.out = w.out[:len(w.out)-1]
-	}
-	if len(w.out) == 0 {
-		return
 	}
 	if strings.HasPrefix(strings.TrimLeft(w.out[len(w.out)-1].text, " "), ">") {
 		w.put(">")

@@ -40,6 +40,8 @@ func TestObsidian(t *testing.T) {
 		{"comment", "a %%hidden [[x]]%% b", "a <!--hidden [[x]]--> b"},
 		{"comment of lines", "a\n\n%%\nhidden\n\nmore\n%%\n\nb", "a\n\n<!-- hidden\nmore -->\n\nb"},
 		{"mark", "==mark==", "==mark=="},
+		{"anchor behind blank lines", "to [[#^x|t]]\n\nabove\n\n\n\n\n^x", "to ((<above> \"t\"))\n\nabove"},
+		{"anchor of nothing", "\n\n^x", "^x"},
 		{"tags", "#one #a/b #中文/标签, (#x) C# #12 #2024y", "#one# #a/b# #中文/标签#, (#x#) C\\# \\#12 #2024y#"},
 		{"tag that is closed", "#own tag# and", "#own# tag\\# and"},
 		{"code", "`[[Target]] #x` and\n\n```\n[[Target]] #x\n```", "`[[Target]] #x` and\n\n```\n[[Target]] #x\n```"},
