@@ -75,3 +75,14 @@ func TestRecordRow(t *testing.T) {
 		})
 	}
 }
+
+// A time is as wide as its column, so that nothing is cut off its end.
+func TestTimesFitTheirColumn(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{0, 80, roomForTime - 1, roomForTime, 200} {
+		row := shortTime([]string{"2026-11-22 11:44:16.123"}, width)
+		if want := widthsFor(width)[0]; len(row[0]) != want {
+			t.Errorf("on %d columns: %q in a column of %d", width, row[0], want)
+		}
+	}
+}

@@ -15,14 +15,18 @@ import (
 
 var recordHead = []string{"TIME", "KIND", "ORIGIN", "WHAT", "OUTCOME", "MS", "MESSAGE"}
 
-// recordWidths are the columns where rows are written as they come.
-var recordWidths = []int{23, 15, 10, 32, 9, 9, 200}
+// recordWidths are the columns where rows are written as they come, narrowWidths those where times are short.
+var (
+	recordWidths = []int{23, 15, 10, 32, 9, 9, 200}
+	narrowWidths = []int{14, 11, 6, 14, 7, 6, 200}
+)
 
 // showRecords writes records: as a table once all are there, or each as it comes. With
 // --json it writes the lines of the files.
 func (p commands) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry, error], stream bool) error {
 	var cells [][]string
-	width, line := output.TerminalWidth(p.Out), p.Rows(recordWidths)
+	width := output.TerminalWidth(p.Out)
+	line := p.Rows(recordHead, widthsFor(width))
 	for e, err := range seq {
 		switch {
 		case ctx.Err() != nil:
@@ -53,9 +57,20 @@ func (p commands) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry,
 // roomForTime is how wide a terminal is that has a place for the year and milliseconds.
 const roomForTime = 120
 
+// widthsFor are the columns for a terminal of a width.
+func widthsFor(width int) []int {
+	if isNarrow(width) {
+		return narrowWidths
+	}
+	return recordWidths
+}
+
+// isNarrow reports whether a terminal has no room for long times. What is not a terminal has the width 0, and all room.
+func isNarrow(width int) bool { return width > 0 && width < roomForTime }
+
 // shortTime is a row without these where the terminal is narrower.
 func shortTime(row []string, width int) []string {
-	if width > 0 && width < roomForTime {
+	if isNarrow(width) {
 		row[0] = row[0][len("2006-") : len(row[0])-len(".000")]
 	}
 	return row

@@ -88,8 +88,9 @@ const (
 	leastColumn = 4
 )
 
-// handles are the heads of columns whose cells another command takes. Cut, they are of no use.
-var handles = []string{"ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
+// handles are the heads of columns whose cells another command takes, or that lose what is sought in them at their end, as
+// a time does. Cut, they are of no use.
+var handles = []string{"TIME", "ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
 
 // handled says of each column whether the first row calls it by the head of a handle.
 func handled(rows [][]string) []bool {
@@ -138,11 +139,15 @@ func shrink(widths []int, width, least, leastLast int, kept []bool) bool {
 	}
 }
 
-// Rows returns what writes rows as they come, each as a line in columns of these widths or narrower ones.
-func (o *Output) Rows(widths []int) (line func(row []string) string) {
-	l := layout{Painter: o.Painter(o.Out), width: TerminalWidth(o.Out)}
+// Rows returns what writes rows as they come, each as a line in columns of these widths or narrower ones. head names the
+// columns, and is not written.
+func (o *Output) Rows(head []string, widths []int) (line func(row []string) string) {
+	return layout{Painter: o.Painter(o.Out), width: TerminalWidth(o.Out)}.rows(head, widths)
+}
+
+func (l layout) rows(head []string, widths []int) (line func(row []string) string) {
 	widths = slices.Clone(widths)
-	narrow(widths, l.width, nil)
+	narrow(widths, l.width, handled([][]string{head}))
 	return func(row []string) string {
 		for i, cell := range row {
 			row[i] = OneLine(cell)

@@ -74,9 +74,10 @@ func TestHandlesAreWhole(t *testing.T) {
 	t.Parallel()
 	id := "01a2024c-4baf-7611-bb3c-2bd7d5266c9e"
 	for head, row := range map[string][]string{
-		"REQUEST WHEN ACTION STATE UNDO TARGETS": {id, "12 min ago", "document.transfer_references", "failed", "no: it only added something", "/Work/Plan"},
-		"ID TYPE FSPATH PLAINCONTENT":            {"20261122080301-abcdefg", "NodeParagraph", "/Welcome/Welcome to your notes", strings.Repeat("思", 60)},
-		"NAME STATE TOOLS COMMAND":               {strings.Repeat("n", 40), strings.Repeat("s", 40), strings.Repeat("t", 40), "npx"},
+		"REQUEST WHEN ACTION STATE UNDO TARGETS":   {id, "12 min ago", "document.transfer_references", "failed", "no: it only added something", "/Work/Plan"},
+		"ID TYPE FSPATH PLAINCONTENT":              {"20261122080301-abcdefg", "NodeParagraph", "/Welcome/Welcome to your notes", strings.Repeat("思", 60)},
+		"TIME KIND ORIGIN WHAT OUTCOME MS MESSAGE": {"11-22 11:44:16", "call.result", "direct", "search.query_sql", "refused", "1004.5", strings.Repeat("m", 60)},
+		"NAME STATE TOOLS COMMAND":                 {strings.Repeat("n", 40), strings.Repeat("s", 40), strings.Repeat("t", 40), "npx"},
 	} {
 		text := LayOut(strings.Fields(head), [][]string{row}, 80)
 		if !strings.Contains(text, row[0]+"  ") {
@@ -90,6 +91,16 @@ func TestHandlesAreWhole(t *testing.T) {
 	}
 	if text := LayOut([]string{"NAME", "STATE"}, [][]string{{strings.Repeat("n", 100), "ready"}}, 80); Width(strings.Split(text, "\n")[1]) > 80 {
 		t.Errorf("a name as wide as the terminal:\n%s", text)
+	}
+}
+
+// Rows that are written as they come fit too, and have whole times.
+func TestRowsKeepTimes(t *testing.T) {
+	t.Parallel()
+	row := []string{"11-22 11:44:16", "call.result", "direct", "search.query_sql", "refused", "1004.5", strings.Repeat("m", 60)}
+	line := layout{width: 80}.rows(strings.Fields("TIME KIND ORIGIN WHAT OUTCOME MS MESSAGE"), []int{14, 11, 6, 14, 7, 6, 200})(row)
+	if !strings.HasPrefix(line, "11-22 11:44:16  call.re") || Width(line) > 80 {
+		t.Errorf("%d columns: %q", Width(line), line)
 	}
 }
 
