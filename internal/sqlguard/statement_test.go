@@ -48,6 +48,8 @@ func TestRefusalsSayWhatToTry(t *testing.T) {
 		{"select b.parent from blocks b", "perhaps parent_id", ""},
 		{"select zzzzzzzz from spans", `no column "zzzzzzzz"`, "columns of spans: id, block_id"},
 		{`select * from blocks where type = "d"`, `no column "d"`, "single quotes"},
+		{"select content from stat", "it is one of blocks, blocks_fts, file_annotation_refs, refs, spans", "columns of stat: key, value"},
+		{"select a.Content from attributes a, spans s", `"a.Content" here; it is one of spans, blocks`, ""},
 		{"select * from block", "perhaps blocks", "tables: assets, attributes"},
 		{"select * from sqlite_master", `"sqlite_master"`, "tables:"},
 		{"with recursive c(x) as (select 1 union all select x+1 from c) select x from c", "recursion", "breadcrumb"},

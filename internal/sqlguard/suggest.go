@@ -21,6 +21,9 @@ func (s *Statement) explain(message string) *Refused {
 		return s.unknownColumn(m[1])
 	}
 	if m := noTable.FindStringSubmatch(message); m != nil {
+		if isTable(lower(m[1])) { // where tables are shadowed, by the names that are not texts
+			return refuse("the table "+m[1]+" is named by a text: leave the single quotes out", tablesHint)
+		}
 		out := refuse("there is no table "+clip(m[1]), tablesHint)
 		if like := nearest(m[1], Tables()); like != "" {
 			out.Message += "; perhaps " + like
@@ -37,14 +40,19 @@ func (s *Statement) unknownColumn(name string) *Refused {
 	bare := name[strings.LastIndexByte(name, '.')+1:]
 	out := refuse("there is no column "+clip(name), "")
 	hints := []string{"a text stands in single quotes: 'd'"}
-	var all []string
+	var all, having []string
 	for _, table := range sortedByUse(s.used) {
 		all = append(all, columns(table)...)
+		if slices.Contains(columns(table), lower(bare)) {
+			having = append(having, table)
+		}
 		if s.used[table] {
 			hints = append(hints, "columns of "+table+": "+strings.Join(columns(table), ", "))
 		}
 	}
-	if like := nearest(bare, all); like != "" {
+	if like := nearest(bare, all); having != nil {
+		out.Message += " here; it is one of " + strings.Join(having, ", ")
+	} else if like != "" {
 		out.Message += "; perhaps " + like
 	}
 	out.Hint = strings.Join(hints, "; ")
