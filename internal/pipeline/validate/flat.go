@@ -81,7 +81,7 @@ func typesOf(s *jsonschema.Schema) (set jsonType) {
 }
 
 // accepts reports whether arguments fit for sure. raw is known to be a valid JSON object. Arguments that the schema
-// does not name, ones given twice, objects and unusual numbers are not told from the text.
+// does not name, ones given twice, names that are [halved], objects and unusual numbers are not told from the text.
 func (f *flat) accepts(raw []byte) bool {
 	if len(raw) > quickly {
 		return false
@@ -90,7 +90,7 @@ func (f *flat) accepts(raw []byte) bool {
 	fits := true
 	gjson.ParseBytes(raw).ForEach(func(name, v gjson.Result) bool {
 		a, known := f.names[name.Str]
-		fits = known && given&a.bit == 0 && a.types&typeIn(v) != 0
+		fits = known && given&a.bit == 0 && a.types&typeIn(v) != 0 && !halved(name)
 		given |= a.bit
 		return fits
 	})

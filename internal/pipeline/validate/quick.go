@@ -1,6 +1,9 @@
 package validate
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -8,7 +11,8 @@ import (
 const quickly = 64 << 10
 
 // quick is decode for small texts that are known to be valid JSON, in half the time. It
-// gives up where it would have to report something: a name given twice, or too many values.
+// gives up where it would have to report something, a name given twice or too many values, and
+// where a text is [halved].
 func quick(raw []byte) (v any, values int, ok bool) {
 	if len(raw) > quickly {
 		return nil, 0, false
@@ -33,6 +37,7 @@ func (q *quickReader) value(r gjson.Result) any {
 	case gjson.Number:
 		return number(r.Raw)
 	case gjson.String:
+		q.ok = q.ok && !halved(r)
 		return r.Str
 	case gjson.JSON:
 		if r.IsArray() {
@@ -47,7 +52,7 @@ func (q *quickReader) value(r gjson.Result) any {
 func (q *quickReader) object(r gjson.Result) any {
 	m := make(map[string]any)
 	r.ForEach(func(k, v gjson.Result) bool {
-		if _, twice := m[k.Str]; twice {
+		if _, twice := m[k.Str]; twice || halved(k) {
 			q.ok = false
 			return false
 		}
@@ -64,4 +69,10 @@ func (q *quickReader) array(r gjson.Result) any {
 		return q.ok
 	})
 	return a
+}
+
+// halved reports whether an escape of s may stand for half a character: gjson makes one character of that and of
+// whatever escape comes next, so that a text is shorter, and a name another one, than all others read.
+func halved(s gjson.Result) bool {
+	return len(s.Raw) != len(s.Str)+len(`""`) && strings.ContainsRune(s.Str, utf8.RuneError)
 }
