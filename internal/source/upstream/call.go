@@ -33,14 +33,16 @@ const (
 
 // Run sends c to the server and returns what it says, byte for byte.
 func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	for again := false; ; {
+	again, sent := false, false // sent: an earlier try may have taken effect
+	for {
 		conn, err := s.connectionFor(ctx, slotFor(call), true)
 		if err != nil {
 			next, err := s.successor(ctx, err)
 			if err != nil {
-				return tool.Result{}, err
+				return tool.Result{}, afterTry(sent, err)
 			}
-			return next.runInPlace(ctx, call)
+			result, err := next.runInPlace(ctx, call)
+			return result, afterTry(sent, err)
 		}
 		conn.meets(call.Session)
 		result, err := conn.run(ctx, call)
@@ -54,12 +56,28 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 		switch {
 		case errors.Is(err, errNotInUse): // it was given up between here and there
 			continue
-		case again || needsAuth(err) || !unsent(err) && !(lost(err) && s.mayRepeat(call)):
-			return tool.Result{}, conn.explain(ctx, call, err)
+		case again || ctx.Err() != nil || needsAuth(err) || !unsent(err) && !(lost(err) && s.mayRepeat(call)):
+			return tool.Result{}, afterTry(sent, conn.explain(ctx, call, err))
 		}
-		again = true
+		again, sent = true, !unsent(err) && hasEffects(call)
 		pauseFor(ctx, conn.client.Link.Done(), endWait) // once more, on a new connection
 	}
+}
+
+// afterTry is the error of a call, an earlier try of which may have taken effect if sent is set, whatever became of this one.
+func afterTry(sent bool, err error) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !sent || !ok || e.OutcomeUnknown {
+		return err
+	}
+	unknown := *e
+	unknown.OutcomeUnknown = true
+	return &unknown
+}
+
+// hasEffects reports whether a call may change something, as far as anybody declared.
+func hasEffects(call *tool.Call) bool {
+	return call.Kind == tool.KindRequest || call.Kind == tool.KindCall && (call.Action == nil || !call.Action.ReadOnly)
 }
 
 // slotFor is the connection that a call asks for.
@@ -452,14 +470,13 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 			Op: "call", Kind: tool.NeedsAuth, Subject: c.server.name, Message: c.server.redact(err.Error()), Hint: c.server.authHint(),
 		}
 	}
-	effects := call.Kind == tool.KindRequest || call.Kind == tool.KindCall && (call.Action == nil || !call.Action.ReadOnly)
+	effects := hasEffects(call)
+	if ctx.Err() != nil && lost(err) { // why the call ends says more than what became of the connection meanwhile
+		effects = effects && !unsent(err)
+		err = context.Cause(ctx)
+	}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
-		if (e.Kind == tool.Timeout || e.Kind == tool.Canceled) && effects && !e.OutcomeUnknown {
-			late := *e
-			late.OutcomeUnknown = true
-			return &late
-		}
-		return err
+		return afterTry(effects && (e.Kind == tool.Timeout || e.Kind == tool.Canceled), err)
 	}
 	if ctx.Err() != nil {
 		return c.server.gaveUp(err, effects)

@@ -1,11 +1,13 @@
 package upstream
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"collie/internal/mcp"
 	"collie/internal/tool"
@@ -50,6 +52,66 @@ func TestLostCalls(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A call whose first try may have taken effect has an unknown outcome, whatever ends the second one.
+func TestLostCallThatCannotBeRepeated(t *testing.T) {
+	t.Parallel()
+	for name, readOnly := range map[string]bool{"a repetition": false, "a read": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for reason, prevent := range map[string]func(*memory, context.CancelCauseFunc){
+				"it does not start": func(m *memory, _ context.CancelCauseFunc) { m.refuse.Store(true) },
+				"it starts too slowly": func(m *memory, cancel context.CancelCauseFunc) {
+					m.hold = make(chan struct{})
+					time.AfterFunc(time.Second, func() { cancel(&tool.Error{Op: "call", Kind: tool.Timeout, Message: "no answer"}) })
+				},
+			} {
+				synctest.Test(t, func(t *testing.T) {
+					m := &memory{}
+					s, done := live(t, m, fmt.Sprintf(plain, `,"trust":"off","tools":{"override":{"echo":{"retry":true}}}`))
+					defer done()
+					if err := echo(s); err != nil {
+						t.Fatal(err)
+					}
+					ctx, cancel := context.WithCancelCause(t.Context())
+					defer cancel(nil)
+					m.fatal.Store(1)
+					prevent(m, cancel)
+					_, err := s.Run(ctx, &tool.Call{
+						Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{}`),
+						Action: &tool.Action{Name: "echo", ReadOnly: readOnly}, Cancel: cancel,
+					})
+					if e, _ := errors.AsType[*tool.Error](err); e == nil || e.OutcomeUnknown == readOnly || m.calls.Load() != 2 {
+						t.Errorf("%s: %d calls, %+v", reason, m.calls.Load(), err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// A call that was ended for a reason of ours tells that where its connection is lost at the same moment, and that its
+// outcome is unknown where it was sent.
+func TestLostWhenAlreadyEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, done := live(t, &memory{}, fmt.Sprintf(plain, ""))
+		defer done()
+		c, err := s.connectionFor(t.Context(), slot{}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(&tool.Error{Op: "call", Kind: tool.Timeout, Message: "no answer"})
+		call := &tool.Call{Kind: tool.KindCall, Action: &tool.Action{Name: "echo"}}
+		for _, sent := range []bool{false, true} {
+			err := c.explain(ctx, call, &mcp.LinkError{Sent: sent, Err: errors.New("gone")})
+			if e, _ := errors.AsType[*tool.Error](err); e == nil || e.Kind != tool.Timeout || e.OutcomeUnknown != sent {
+				t.Errorf("sent %t: %+v", sent, err)
+			}
+		}
+	})
 }
 
 // In a second round of a call the server has got the call, whether or not this round got there.
