@@ -97,6 +97,27 @@ func TestPrepareWritesNothing(t *testing.T) {
 	}
 }
 
+// TestPreparedFolderIsGone shows that a log whose folder is moved away after it was read ahead heals, as any other does.
+func TestPreparedFolderIsGone(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "audit")
+	chainOf(t, dir, false)
+	w := &writer{log: &Log{dir: dir}, opts: Options{create: createFile}, redact: NewRedactor(nil, ""), ahead: readAhead(dir)}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.ready(); err != nil { // a try that fails is made again
+		err = w.ready()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer w.chain.close()
+	if _, err := readKey(filepath.Join(dir, keyFile)); err != nil {
+		t.Errorf("the key of the new chain: %v", err)
+	}
+}
+
 // TestNewFilesAreSettled shows that the entries of a new chain are on the disk without anybody waiting for a record, long
 // before the commit that its records wait for.
 func TestNewFilesAreSettled(t *testing.T) {

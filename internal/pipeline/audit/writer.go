@@ -169,11 +169,12 @@ func (w *writer) write() error {
 // ready sees to it that there is a chain with a segment that can be written.
 func (w *writer) ready() error {
 	if w.chain == nil {
-		c, start, err := newChain(w.log.dir, w.begin(), w.redact, &w.opts, w.ahead)
+		a := w.ahead
+		w.ahead = ahead{} // what was read may be why it fails: the next try reads for itself
+		c, start, err := newChain(w.log.dir, w.begin(), w.redact, &w.opts, a)
 		if err != nil {
 			return err
 		}
-		w.ahead = ahead{}
 		w.chain, w.buf = c, c.enc.line(w.buf, &start)
 	}
 	switch {
