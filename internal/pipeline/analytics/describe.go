@@ -36,8 +36,8 @@ func describe(done *tool.CallDone, last *session) (Entry, reading) {
 		ResponseBytes: size,
 		TokenMode:     tokenMode,
 	}
-	if done.Err == nil && done.Result == nil {
-		e.ResponseChars = size // it was let go of: see [inbox]
+	if unread(done) {
+		e.ResponseChars = size
 	}
 	if done.Outcome != tool.OK {
 		e.Status = Failure
@@ -47,6 +47,11 @@ func describe(done *tool.CallDone, last *session) (Entry, reading) {
 	e.RequestApproxTokens, e.ResponseApproxTokens = tokens(e.RequestChars), tokens(e.ResponseChars)
 	e.TotalApproxTokens = e.RequestApproxTokens + e.ResponseApproxTokens
 	return e, response
+}
+
+// unread reports whether the result of a call was let go of; see [inbox].
+func unread(done *tool.CallDone) bool {
+	return done.Err == nil && done.Result == nil && done.BytesOut > 0
 }
 
 // actionOf is the action of a call. A page of help is one as well.

@@ -53,11 +53,19 @@ func TestACallNeverWaits(t *testing.T) {
 	}
 }
 
-// Large results are not kept in memory until somebody looks at them.
+// asItIs is a Redactor that takes nothing out.
+type asItIs struct{}
+
+func (asItIs) AppendJSON(b, raw []byte) []byte { return append(b, raw...) }
+func (asItIs) AppendText(b []byte, s string) []byte {
+	return append(append(append(b, '"'), s...), '"')
+}
+
+// Large results are not kept in memory until somebody looks at them, and none of their text counts as all of it.
 func TestLargeResultsAreLetGo(t *testing.T) {
 	t.Parallel()
 	dir, bus := t.TempDir(), new(event.Bus[tool.CallDone])
-	l := Open(dir, bus, nil)
+	l := Open(dir, bus, &Options{CaptureText: true, Redactor: asItIs{}})
 	l.mu.Lock() // nothing moves on from here
 	const calls, chars = 100, 4 << 20
 	for range calls {
@@ -76,6 +84,8 @@ func TestLargeResultsAreLetGo(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
+		case !e.ResponseTextTruncated:
+			t.Fatalf("a response of %d characters counts as kept, with %d", e.ResponseChars, len(e.ResponseText))
 		case e.ResponseChars == chars:
 			read++
 		case e.ResponseChars == e.ResponseBytes && e.ResponseBytes > chars:

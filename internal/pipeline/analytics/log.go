@@ -159,6 +159,7 @@ func (c *collector) add(done *tool.CallDone) {
 	e, response := describe(done, &c.session)
 	if l := c.log; l.opts.CaptureText && l.opts.Redactor != nil {
 		capture(&e, done.Call.Args, &response, l.opts.Redactor)
+		e.ResponseTextTruncated = e.ResponseTextTruncated || unread(done)
 	}
 	c.seq = nextSeq(c.seq, time.Now())
 	e.Seq = c.seq
