@@ -70,7 +70,7 @@ type Client struct {
 
 	renewals atomic.Uint32 // of lost sessions that have succeeded
 	mu       sync.Mutex
-	renew    chan struct{} // closed when the running renewal of a lost session has ended
+	renew    *renewal // that of a lost session which runs
 }
 
 // VersionError says that no protocol version suits both sides.
@@ -471,28 +471,36 @@ func (c *Client) Call(ctx context.Context, req *Request) (Response, error) {
 // reopen shakes hands again, once for all who wait and for those who hear of the loss when that is done: before is how
 // many renewals there were when the request was sent.
 func (c *Client) reopen(ctx context.Context, before uint32) error {
-	c.mu.Lock()
-	if c.renewals.Load() != before {
-		c.mu.Unlock()
-		return nil
-	}
-	if wait := c.renew; wait != nil {
-		c.mu.Unlock()
-		select {
-		case <-wait:
+	mine := &renewal{done: make(chan struct{})}
+	for {
+		c.mu.Lock()
+		other := c.renew
+		switch {
+		case c.renewals.Load() != before:
+			c.mu.Unlock()
 			return nil
+		case other == nil:
+			c.renew = mine
+		}
+		c.mu.Unlock()
+		if other == nil {
+			break
+		}
+		select {
+		case <-other.done:
+			if !other.givenUp {
+				return nil
+			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	done := make(chan struct{})
-	c.renew = done
-	c.mu.Unlock()
 	defer func() {
+		mine.givenUp = ctx.Err() != nil
 		c.mu.Lock()
 		c.renew = nil
 		c.mu.Unlock()
-		close(done)
+		close(mine.done)
 	}()
 	again := &Client{Link: c.Link, info: c.info, caps: c.caps, log: c.log}
 	if err := again.initialize(ctx, c.Version); err != nil {
@@ -503,6 +511,12 @@ func (c *Client) reopen(ctx context.Context, before uint32) error {
 		go c.reopened() // it sends requests of its own
 	}
 	return nil
+}
+
+// renewal is the opening of a new session in place of a lost one.
+type renewal struct {
+	done    chan struct{} // closed when it has ended
+	givenUp bool          // whoever began it had gone by then; set before done is closed
 }
 
 // RPCError is a JSON-RPC error that a server answered with.

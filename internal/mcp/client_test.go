@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -405,6 +406,54 @@ func (f *forgetful) Call(_ context.Context, r *mcp.Request) (mcp.Response, error
 		<-f.reopened
 	}
 	return mcp.Response{}, &mcp.LinkError{Sent: true, Status: 404, Err: mcp.ErrSessionGone}
+}
+
+// A request whose session another one was about to open again opens it itself where that one is taken back.
+func TestClientReopensForTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		link := &stalling{}
+		c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo, Protocol: "legacy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		link.lost.Store(true)
+		first, takeBack := context.WithCancel(t.Context())
+		var ended [2]error
+		for i, ctx := range []context.Context{first, t.Context()} {
+			go func() { _, ended[i] = c.Request(ctx, "tools/call", nil) }()
+			synctest.Wait() // the first one opens a session, the second one waits for it
+		}
+		takeBack()
+		synctest.Wait()
+		if !errors.Is(ended[0], context.Canceled) || ended[1] != nil {
+			t.Errorf("the request that was taken back: %v; the other one: %v", ended[0], ended[1])
+		}
+	})
+}
+
+// stalling is a link whose session can be lost. It does not answer the first request for a new one.
+type stalling struct {
+	mcp.Link
+
+	lost   atomic.Bool
+	stalls atomic.Int32
+}
+
+func (*stalling) Agreed(string)                                         {}
+func (*stalling) Notify(context.Context, string, json.RawMessage) error { return nil }
+func (s *stalling) Call(ctx context.Context, r *mcp.Request) (mcp.Response, error) {
+	switch {
+	case r.Method != "initialize" && s.lost.Load():
+		return mcp.Response{}, &mcp.LinkError{Sent: true, Status: 404, Err: mcp.ErrSessionGone}
+	case r.Method != "initialize":
+		return mcp.Response{Result: json.RawMessage(`{}`)}, nil
+	case s.lost.Load() && s.stalls.Add(1) == 1:
+		<-ctx.Done()
+		return mcp.Response{}, context.Cause(ctx)
+	}
+	s.lost.Store(false)
+	return mcp.Response{Result: json.RawMessage(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`)}, nil
 }
 
 // A server of the modern era alone that is asked to initialize first is found out all the same: the
