@@ -139,3 +139,19 @@ func TestPublishTellsWhatDiffers(t *testing.T) {
 		t.Error("forgotten twice")
 	}
 }
+
+// A change that is told while a connection is being made is not missed where that one stands by the time
+// it is looked for.
+func TestAChangeAtTheEndOfAStart(t *testing.T) {
+	t.Parallel()
+	var l *Listing
+	f := NewFeed(&mcp.Client{Link: standing{}}, false, nil)
+	l = listingOf(t, Options{Starting: func() bool {
+		l.Adopt(f)
+		return false
+	}})
+	l.relearn(map[tool.ChangeKind]bool{tool.ToolsChanged: true})
+	if l.Lists() == nil {
+		t.Error("the lists were not asked for again")
+	}
+}

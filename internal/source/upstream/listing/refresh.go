@@ -109,9 +109,10 @@ func (l *Listing) Ask(kind tool.ChangeKind) { l.refresh.ask(kind) }
 
 // relearn fetches the lists of some kinds again. What fails keeps the old list.
 func (l *Listing) relearn(changed map[tool.ChangeKind]bool) {
+	starting := l.opts.Starting() // asked first: a start that ends in between has left its connection
 	f := l.Feed()
 	standing := f != nil && f.Alive()
-	if !standing && l.opts.Starting() { // the lists may have been fetched before they changed
+	if !standing && starting { // the lists may have been fetched before they changed
 		for kind := range changed {
 			l.Ask(kind)
 		}
