@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/listing"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
@@ -296,4 +299,38 @@ func TestRefreshOften(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A start that ends while somebody asks whether the server is live is not taken for none: what the cache
+// has lost would be taken back though the server has just told it.
+func TestAStartThatEndsIsLive(t *testing.T) {
+	t.Parallel()
+	set := NewSet([]Spec{specOf(t, "m", fmt.Sprintf(plain, ""))}, Options{})
+	defer set.Close(context.Background())
+	s := set.servers[0]
+	p := s.pool.lock()
+	p.opening[slot{}] = &opening{}
+	live := make(chan bool)
+	go func() { live <- s.isLive() }()
+	stacks := make([]byte, 8<<20)
+	waits := func() bool { // for the pool
+		for one := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+			if strings.Contains(one, "TestAStartThatEndsIsLive.func") && strings.Contains(one, "sync.(*Mutex).Lock") {
+				return true
+			}
+		}
+		return false
+	}
+	for !waits() {
+		runtime.Gosched()
+	}
+	f := listing.NewFeed(nil, false, nil)
+	delete(p.opening, slot{})
+	s.listing.Adopt(f)
+	s.listing.Stand(f)
+	s.pool.unlock()
+	if !<-live {
+		t.Error("a server that has just been started is not live")
+	}
+	s.listing.Drop(f)
 }

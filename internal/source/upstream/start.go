@@ -338,8 +338,12 @@ func (s *Server) isStarting() bool {
 }
 
 // isLive reports whether the server runs or is being started: it tells what it offers better than any
-// cache.
-func (s *Server) isLive() bool { return s.listing.Live() || s.isStarting() }
+// cache. Both are looked at under the pool's lock, with which a start turns from one into the other.
+func (s *Server) isLive() bool {
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	return len(p.opening) > 0 || s.listing.Live()
+}
 
 // forget takes back what the cache had told, since somebody has cleared it, and learns it anew
 // where that may be done without a call.
