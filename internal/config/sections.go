@@ -192,6 +192,7 @@ func sharedField(p *string) field {
 // if it names none.
 func formerPlace(s string) string {
 	scheme, _, _ := strings.Cut(s, ":")
+	scheme = strings.ToLower(scheme) // in which upper case says the same
 	switch {
 	case s == "serve":
 		return `"serve"`
