@@ -28,6 +28,7 @@ type shared struct {
 
 	mu      sync.Mutex
 	loaded  bool
+	missed  bool                       // it has told of news, which could not be fetched
 	entries map[string]json.RawMessage // by sharedName
 	opened  map[string]*record         // those that were looked at; nil for one not to be used
 	down    time.Time                  // until when it is skipped
@@ -91,7 +92,7 @@ func (s *shared) merge(now Snapshot) (again bool) {
 			delete(s.opened, name)
 		}
 	}
-	s.entries, s.loaded = now.Entries, true
+	s.entries, s.loaded, s.missed = now.Entries, true, false
 	s.mu.Unlock()
 	c := s.cache
 	c.mu.Lock()
@@ -217,22 +218,28 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// refresh takes over what others have shared.
+// refresh takes over what others have shared. What cannot be fetched now, since the place is skipped or
+// gone again, is not told once more: it is fetched with the next push.
 func (s *shared) refresh() {
-	s.look(s.cache.life, sharedLimit)
+	if !s.look(s.cache.life, sharedLimit) {
+		s.mu.Lock()
+		s.missed = true
+		s.mu.Unlock()
+		s.cache.changed()
+	}
 	s.cache.tell()
 }
 
-// push writes what this gateway has heard itself and the shared place does not have. It reports
-// whether something stays to be done.
+// push writes what this gateway has heard itself and the shared place does not have, and fetches what
+// refresh could not. It reports whether something stays to be done.
 func (s *shared) push(ctx context.Context) (pending bool) {
-	if len(s.cache.live()) == 0 {
+	s.mu.Lock()
+	loaded, missed := s.loaded, s.missed
+	s.mu.Unlock()
+	if !missed && len(s.cache.live()) == 0 {
 		return false
 	}
-	s.mu.Lock()
-	loaded := s.loaded
-	s.mu.Unlock()
-	if s.skipped() || !loaded && !s.look(ctx, sharedLimit) {
+	if s.skipped() || (missed || !loaded) && !s.look(ctx, sharedLimit) {
 		return true
 	}
 	err := s.cache.sync(ctx, s)

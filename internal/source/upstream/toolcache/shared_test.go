@@ -249,6 +249,58 @@ func TestDeadSharedPlace(t *testing.T) {
 	b.verify(t)
 }
 
+// flaky is a place that can be gone for a while, and tells of news all the same.
+type flaky struct {
+	toolcache.Shared
+	gone atomic.Bool
+	seen chan struct{} // has one for each piece of news that was told
+}
+
+func (f *flaky) Load(ctx context.Context) (toolcache.Snapshot, error) {
+	if f.gone.Load() {
+		return toolcache.Snapshot{}, errors.New("gone")
+	}
+	return f.Shared.Load(ctx)
+}
+
+func (f *flaky) Watch(ctx context.Context, tell func()) error {
+	return f.Shared.Watch(ctx, func() {
+		tell()
+		f.seen <- struct{}{}
+	})
+}
+
+// What a place tells of while it is skipped is fetched afterwards, by a gateway that has nothing to
+// share too.
+func TestNewsOfASkippedPlace(t *testing.T) {
+	t.Parallel()
+	var place memory
+	near := &flaky{Shared: place.Open(), seen: make(chan struct{}, 100)}
+	b, one := gateway(t, near)
+	one.Configured([]toolcache.Want{want("a", 1)})
+	near.gone.Store(true)
+	told := make(chan string, 10)
+	defer one.Watch(func(server string) { told <- server })()
+	_, two := gateway(t, place.Open())
+	two.Store("a", entry(1, "x"))
+	flush(t, two)
+	<-near.seen
+	near.gone.Store(false)
+	flush(t, one)
+	wantVerdict(t, one, want("a", 1), toolcache.Miss, "no_entry")
+	b.pass(31 * time.Second)
+	flush(t, one)
+	wantVerdict(t, one, want("a", 1), toolcache.Hit, "")
+	select {
+	case got := <-told:
+		if got != "a" {
+			t.Errorf("told of %q", got)
+		}
+	default:
+		t.Error("not told")
+	}
+}
+
 func TestSharedPlaceNeedsAKey(t *testing.T) {
 	t.Parallel()
 	dead := &deadBackend{}
