@@ -178,10 +178,10 @@ func (s *shared) adopt(w Want) (changed bool) {
 		return false
 	}
 	c := s.cache
-	now := c.opts.Now()
-	if r.ValidatedAt.After(now.Add(ahead)) {
+	if s.ahead(r) {
 		return false
 	}
+	now := c.opts.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	local := c.slots[w.Name]
@@ -210,6 +210,10 @@ func (s *shared) adopt(w Want) (changed bool) {
 	c.changed()
 	return changed
 }
+
+// ahead reports whether an entry is of a clock that is wrong, ours or that of its writer. Such a one is not
+// taken over, and keeps no other from taking its place, which would last until our clock gets there.
+func (s *shared) ahead(r *record) bool { return r.ValidatedAt.After(s.cache.opts.Now().Add(ahead)) }
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -291,7 +295,7 @@ func (s *shared) changes() (changes []Change, due bool) {
 		e := outward(ours.Entry)
 		at := sharedName(name, e.ConfigHash, e.Principal)
 		theirs := s.openNamed(at)
-		if theirs != nil && !worthPushing(e, theirs.Entry) {
+		if theirs != nil && !s.ahead(theirs) && !worthPushing(e, theirs.Entry) {
 			continue
 		}
 		raw, err := sign(s.key, at, encodeRecord(&record{Entry: e}, nil))

@@ -301,6 +301,30 @@ func TestNewsOfASkippedPlace(t *testing.T) {
 	}
 }
 
+// A list of a gateway whose clock is a year ahead is not taken over, and does not lie in the way of others.
+func TestSharedListFromTheFuture(t *testing.T) {
+	t.Parallel()
+	for name, tools := range map[string]string{"the same list": "x", "another list": "y"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var place memory
+			early := newBench(t)
+			early.pass(365 * day)
+			theirs := early.open(t, func(o *toolcache.Options) { o.Shared, o.Key = place.Open(), sharedKey })
+			theirs.Store("a", entry(1, "x"))
+			flush(t, theirs)
+			_, one := gateway(t, place.Open())
+			wantVerdict(t, one, want("a", 1), toolcache.Miss, "no_entry")
+			one.Store("a", entry(1, tools))
+			flush(t, one)
+			_, two := gateway(t, place.Open())
+			if e := wantVerdict(t, two, want("a", 1), toolcache.Hit, ""); e == nil || !bytes.Equal(e.Tools[0], definition(tools)) {
+				t.Errorf("taken over: %+v", e)
+			}
+		})
+	}
+}
+
 func TestSharedPlaceNeedsAKey(t *testing.T) {
 	t.Parallel()
 	dead := &deadBackend{}
