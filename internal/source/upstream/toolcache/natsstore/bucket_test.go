@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"collie/internal/source/upstream/toolcache"
@@ -109,18 +110,45 @@ func TestDamagedEntryIsLeftOut(t *testing.T) {
 	want(t, load(t, s), map[string]int{"a": 2, "b": 1})
 }
 
+// large is an entry of 100 KiB that cannot be compressed much.
+func large() toolcache.Change {
+	noise := make([]byte, 100<<10)
+	for i := range noise {
+		noise[i] = 'a' + byte(rand.Intn(26))
+	}
+	return toolcache.Change{Server: "large", Entry: json.RawMessage(`{"v":"` + string(noise) + `"}`)}
+}
+
 // An entry that a message cannot hold is not shared, and keeps no other from being.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{MaxPayload: 32 << 10})
 	s := open(t, srv.ClientURL())
-	noise := make([]byte, 100<<10)
-	for i := range noise {
-		noise[i] = 'a' + byte(rand.Intn(26))
-	}
-	large := toolcache.Change{Server: "large", Entry: json.RawMessage(`{"v":"` + string(noise) + `"}`)}
+	large := large()
 	load(t, s)
 	want(t, commit(t, s, large, toolcache.Change{Server: "small", Entry: value(1)}), map[string]int{"small": 1})
+	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"small": 1})
+}
+
+// The same holds for one that the bucket does not take, whose limits another program has chosen.
+func TestTooLargeForTheBucket(t *testing.T) {
+	t.Parallel()
+	srv := start(t, server.Options{})
+	conn, err := nats.Connect(srv.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "collie-toolcache", MaxValueSize: 32 << 10}); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, srv.ClientURL())
+	load(t, s)
+	want(t, commit(t, s, large(), toolcache.Change{Server: "small", Entry: value(1)}), map[string]int{"small": 1})
 	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"small": 1})
 }
 

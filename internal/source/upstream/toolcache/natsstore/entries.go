@@ -228,6 +228,11 @@ func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMe
 	} else {
 		next.revision, err = b.kv.Update(ctx, key, packed, below.revision)
 	}
+	if errors.Is(err, jetstream.ErrStreamMessageExceedsMaximum) { // a limit of the bucket, if another program made it
+		s.log.Warn("shared tool cache: an entry is too large and is not shared; raise the bucket's limit of a value",
+			"key", key, "bytes", len(packed))
+		return below, nil
+	}
 	return next, err
 }
 
