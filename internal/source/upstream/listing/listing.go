@@ -22,8 +22,8 @@ import (
 )
 
 // Options are what a Listing needs of the server and of what all servers share. All fields are needed but
-// Cache and Pins, which may be nil and keep nothing then. None of the functions is called with a lock held
-// but Recalled.
+// Cache and Pins, which may be nil and keep nothing then. Settings, Recalled and Tell are called while
+// something is being published, and must not publish themselves; the others with no lock held.
 type Options struct {
 	Name string
 	// Hash is the server's identity; empty keeps nothing of it.

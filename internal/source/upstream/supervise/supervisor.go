@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Options are what a Supervisor needs of whoever owns the server. All are called without its lock held
-// but Changed, which must not call back.
+// Options are what a Supervisor needs of whoever owns the server. Policy and Changed are called with its
+// lock held, and must not call back; Do is called without.
 type Options struct {
 	// Policy is that of now.
 	Policy func() Policy
