@@ -2,9 +2,11 @@ package natsstore_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"math/rand"
 	"net"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"collie/internal/source/upstream/toolcache"
+	"collie/internal/source/upstream/toolcache/natsstore"
 )
 
 func portOf(t *testing.T, address string) int {
@@ -123,10 +126,19 @@ func large() toolcache.Change {
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{MaxPayload: 32 << 10})
-	s := open(t, srv.ClientURL())
+	var log journal
+	s, err := natsstore.Open(srv.ClientURL(), slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	large := large()
 	load(t, s)
 	want(t, commit(t, s, large, toolcache.Change{Server: "small", Entry: value(1)}), map[string]int{"small": 1})
+	want(t, commit(t, s, large), map[string]int{"small": 1}) // as each later commit tries
+	if n := strings.Count(log.b.String(), "too large"); n != 1 {
+		t.Errorf("%d warnings:\n%s", n, log.b.String())
+	}
 	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"small": 1})
 }
 

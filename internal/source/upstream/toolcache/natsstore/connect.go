@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -34,6 +35,8 @@ type bucket struct {
 	kv    jetstream.KeyValue
 	room  int // bytes that an entry may have in a message
 	known known
+
+	leftOut sync.Map // keys of entries that are too large, of which a warning was given
 }
 
 // bucket returns the bucket, connected and made if need be.

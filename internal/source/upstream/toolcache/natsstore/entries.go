@@ -218,8 +218,7 @@ func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMe
 		return below, err
 	}
 	if len(packed) > b.room {
-		s.log.Warn("shared tool cache: an entry is too large and is not shared; raise max_payload of the NATS server",
-			"key", key, "bytes", len(packed), "limit", b.room)
+		s.leaveOut(b, key, len(packed), "max_payload of the NATS server")
 		return below, nil
 	}
 	next := version{raw: entry}
@@ -229,11 +228,18 @@ func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMe
 		next.revision, err = b.kv.Update(ctx, key, packed, below.revision)
 	}
 	if errors.Is(err, jetstream.ErrStreamMessageExceedsMaximum) { // a limit of the bucket, if another program made it
-		s.log.Warn("shared tool cache: an entry is too large and is not shared; raise the bucket's limit of a value",
-			"key", key, "bytes", len(packed))
+		s.leaveOut(b, key, len(packed), "the bucket's limit of a value")
 		return below, nil
 	}
 	return next, err
+}
+
+// leaveOut warns of an entry that is not shared, once while the connection lasts: it is tried with each
+// commit.
+func (s *Store) leaveOut(b *bucket, key string, size int, limit string) {
+	if _, again := b.leftOut.LoadOrStore(key, true); !again {
+		s.log.Warn("shared tool cache: an entry is too large and is not shared", "key", key, "bytes", size, "raise", limit)
+	}
 }
 
 // pack compresses what is longer than a threshold, where it helps. What is packed is told by its
