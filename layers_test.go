@@ -61,6 +61,7 @@ var layers = map[string]string{
 	"face/mcpserver":        "tool mcp pipeline process",
 	"face/mcpserver/bridge": "tool mcp", // a client of a gateway, never one itself
 	"face/web":              "tool pipeline event",
+	"face/web/webtest":      "pipeline/audit source",
 	"app": "tool mcp event process atomicfile secret config vault/... " +
 		"pipeline/... source/...",
 	"cmd/collie": "face/cli process",
