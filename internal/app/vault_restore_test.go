@@ -61,14 +61,7 @@ func TestRestore(t *testing.T) {
 		"another": func(path string) error { return os.WriteFile(path, nil, 0o600) },
 	} {
 		cfg := noted(t, "as it was")
-		v := OpenVault(cfg, nil)
-		backup := filepath.Join(t.TempDir(), "backup.db")
-		if err := v.Backup(t.Context(), backup); err != nil {
-			t.Fatal(err)
-		}
-		if err := v.Close(); err != nil {
-			t.Fatal(err)
-		}
+		backup := backedUp(t, cfg)
 		if err := damage(cfg.Vault.File); err != nil {
 			t.Fatal(err)
 		}
@@ -123,6 +116,20 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
+// backedUp makes a backup of a vault that nobody has open, and returns its path.
+func backedUp(t *testing.T, cfg *config.Config) string {
+	t.Helper()
+	v := OpenVault(cfg, nil)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if err := v.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return backup
+}
+
 // TestDamagedVaultSaysSo asks for notes in vaults that cannot be opened: the error is the true one, and says what to do.
 func TestDamagedVaultSaysSo(t *testing.T) {
 	t.Parallel()
@@ -131,14 +138,7 @@ func TestDamagedVaultSaysSo(t *testing.T) {
 		"cut":   func(path string) error { return os.Truncate(path, 1000) },
 	} {
 		cfg := noted(t, "text")
-		v := OpenVault(cfg, nil)
-		backup := filepath.Join(t.TempDir(), "backup.db")
-		if err := v.Backup(t.Context(), backup); err != nil {
-			t.Fatal(err)
-		}
-		if err := v.Close(); err != nil {
-			t.Fatal(err)
-		}
+		backup := backedUp(t, cfg)
 		if err := damage(cfg.Vault.File); err != nil {
 			t.Fatal(err)
 		}
