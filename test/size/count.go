@@ -80,11 +80,12 @@ func lines(name string, text []byte) (int, error) {
 	}
 }
 
-// unused returns the exported names at the top of packages, as "package.Name", that no other package says. Names that
-// only tests use are marked. Methods and fields are not looked at: interfaces and encoders use them unseen.
+// unused returns the exported names at the top of packages, as "package.Name", that no other package says and that
+// nothing said there is made of (see api). Names that only tests use are marked. Methods and fields are not looked
+// at: interfaces and encoders use them unseen.
 func (f files) unused() ([]string, error) {
 	const module = "collie/"
-	declared := map[string]bool{}
+	declared := map[string]*api{} // by package
 	product, tests := map[string]bool{}, map[string]bool{}
 	for name, text := range f {
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
@@ -93,11 +94,10 @@ func (f files) unused() ([]string, error) {
 		}
 		pkg := path.Dir(name)
 		if counted(name) && !support(pkg) && file.Name.Name != "main" {
-			for _, d := range file.Decls {
-				for _, id := range exported(d) {
-					declared[pkg+"."+id] = true
-				}
+			if declared[pkg] == nil {
+				declared[pkg] = newAPI()
 			}
+			declared[pkg].add(file)
 		}
 		imports := map[string]string{}
 		for _, i := range file.Imports {
@@ -124,43 +124,21 @@ func (f files) unused() ([]string, error) {
 		})
 	}
 	var out []string
-	for name := range declared {
-		switch {
-		case product[name]:
-		case tests[name]:
-			out = append(out, name+" (tests only)")
-		default:
-			out = append(out, name)
+	for pkg, a := range declared {
+		said := func(used map[string]bool) map[string]bool {
+			return a.reach(func(name string) bool { return used[pkg+"."+name] })
+		}
+		needed, tested := said(product), said(tests)
+		for name := range a.exported {
+			switch {
+			case needed[name]:
+			case tested[name]:
+				out = append(out, pkg+"."+name+" (tests only)")
+			default:
+				out = append(out, pkg+"."+name)
+			}
 		}
 	}
 	slices.Sort(out)
 	return out, nil
-}
-
-// exported returns the exported names that a declaration gives to its package.
-func exported(d ast.Decl) []string {
-	var names []string
-	keep := func(id *ast.Ident) {
-		if id.IsExported() {
-			names = append(names, id.Name)
-		}
-	}
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv == nil {
-			keep(d.Name)
-		}
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				keep(s.Name)
-			case *ast.ValueSpec:
-				for _, id := range s.Names {
-					keep(id)
-				}
-			}
-		}
-	}
-	return names
 }

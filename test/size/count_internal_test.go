@@ -77,3 +77,40 @@ func TestCompare(t *testing.T) {
 		t.Errorf("rows are %v, want %v", names, want)
 	}
 }
+
+// TestUnusedParts: what a used name is made of counts as used, and the values of such a type; what only its insides use
+// does not.
+func TestUnusedParts(t *testing.T) {
+	t.Parallel()
+	got, err := files{
+		"internal/a/a.go": []byte(`package a
+
+type Options struct {
+	Level  Level
+	secret Inner
+	More   []*Deep
+}
+type Level int
+const (
+	Low Level = iota
+	High
+)
+const Odd = 3
+type Inner int
+type Deep struct{}
+func (d *Deep) Walk(f func(Step)) {}
+func (d *Deep) private(x Hidden) {}
+type Step struct{}
+type Hidden struct{}
+func New(o Options) (*Result, error) { return nil, nil }
+type Result struct{ Options }
+`),
+		"internal/b/b.go": []byte("package b\n\nimport \"collie/internal/a\"\n\nvar _, _ = a.New\n"),
+	}.unused()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"internal/a.Hidden", "internal/a.Inner", "internal/a.Odd"}; !slices.Equal(got, want) {
+		t.Errorf("unused are %v, want %v", got, want)
+	}
+}

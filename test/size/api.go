@@ -1,0 +1,129 @@
+package main
+
+import "go/ast"
+
+// api is what one package declares at its top, and which of it is made of what.
+type api struct {
+	exported map[string]bool
+	parts    map[string][]string // by name: what its declaration says of the same package, for those outside
+	values   map[string][]string // by type: its exported constants
+}
+
+func newAPI() *api {
+	return &api{map[string]bool{}, map[string][]string{}, map[string][]string{}}
+}
+
+// reach returns the names that those outside who say some names hold in their hands: these, the types of parameters,
+// results and exported fields, transitively, and all constants of such types, since a set of values is whole or wrong.
+func (a *api) reach(said func(name string) bool) map[string]bool {
+	got := map[string]bool{}
+	var visit func(names []string)
+	visit = func(names []string) {
+		for _, name := range names {
+			if !got[name] {
+				got[name] = true
+				visit(a.parts[name])
+				visit(a.values[name])
+			}
+		}
+	}
+	for name := range a.exported {
+		if said(name) {
+			visit([]string{name})
+		}
+	}
+	return got
+}
+
+// add takes in the declarations of a file.
+func (a *api) add(file *ast.File) {
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				a.declare(d.Name)
+				a.made(d.Name.Name, d.Type)
+			} else if d.Name.IsExported() {
+				a.made(receiver(d.Recv.List[0].Type), d.Type)
+			}
+		case *ast.GenDecl:
+			a.addGroup(d)
+		}
+	}
+}
+
+func (a *api) addGroup(d *ast.GenDecl) {
+	var typ ast.Expr // of constants that repeat the line above
+	for _, s := range d.Specs {
+		switch s := s.(type) {
+		case *ast.TypeSpec:
+			a.declare(s.Name)
+			a.made(s.Name.Name, s.Type)
+		case *ast.ValueSpec:
+			if s.Type != nil || s.Values != nil {
+				typ = s.Type
+			}
+			for _, id := range s.Names {
+				a.declare(id)
+				a.made(id.Name, typ)
+				if t, ok := typ.(*ast.Ident); ok && id.IsExported() {
+					a.values[t.Name] = append(a.values[t.Name], id.Name)
+				}
+			}
+		}
+	}
+}
+
+func (a *api) declare(id *ast.Ident) {
+	if id.IsExported() {
+		a.exported[id.Name] = true
+	}
+}
+
+// made notes what a name is made of: the names in typ but for unexported fields and other packages'.
+func (a *api) made(name string, typ ast.Expr) {
+	if typ == nil {
+		return
+	}
+	ast.Inspect(typ, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			return false
+		case *ast.Field:
+			for _, id := range n.Names {
+				if id.IsExported() || !inStruct(typ) {
+					a.made(name, n.Type)
+					break
+				}
+			}
+			if len(n.Names) == 0 {
+				a.made(name, n.Type)
+			}
+			return false
+		case *ast.Ident:
+			a.parts[name] = append(a.parts[name], n.Name)
+		}
+		return true
+	})
+}
+
+// inStruct reports whether the fields of a type are those of a struct, and not parameters.
+func inStruct(typ ast.Expr) bool {
+	_, ok := typ.(*ast.StructType)
+	return ok
+}
+
+// receiver is the name of the type that a method belongs to.
+func receiver(typ ast.Expr) string {
+	switch t := typ.(type) {
+	case *ast.StarExpr:
+		return receiver(t.X)
+	case *ast.IndexExpr:
+		return receiver(t.X)
+	case *ast.IndexListExpr:
+		return receiver(t.X)
+	case *ast.Ident:
+		return t.Name
+	}
+	return ""
+}
